@@ -1,0 +1,32 @@
+/**
+ * `bun scripts/tidy.ts [folder]`: reads the tree and holds it against house.md. One line per
+ * finding: path:line  what  how to mend. Exit 1 when there is one.
+ */
+import { join } from 'node:path'
+
+import { operations, refusals } from './tidy/contract.ts'
+import { dead } from './tidy/dead.ts'
+import { reach } from './tidy/reach.ts'
+import { arrows } from './tidy/rooms.ts'
+import { shape } from './tidy/shape.ts'
+import { type Finding, readTree, type Source } from './tidy/source.ts'
+import { sql } from './tidy/sql.ts'
+
+export const checks: ((tree: Source[]) => Finding[])[] = [
+  arrows,
+  reach,
+  sql,
+  shape,
+  dead,
+  (tree) => refusals(tree),
+  operations,
+]
+
+if (import.meta.main) {
+  const tree = readTree(Bun.argv[2] ?? join(import.meta.dir, '..'))
+  const found = checks.flatMap((check) => check(tree))
+  found.sort((a, b) => a.path.localeCompare(b.path) || a.line - b.line)
+  for (const { path, line, what, mend } of found) console.log(`${path}:${line}  ${what}  ${mend}`)
+  console.log(`tidy: ${tree.length} files, ${found.length} findings`)
+  process.exit(found.length === 0 ? 0 : 1)
+}

@@ -1,0 +1,55 @@
+import { type Finding, finding, type Source } from './source.ts'
+
+/** Circles of files, and of rooms as `roomOf` cuts them, that import each other. */
+export function circles(tree: Source[], roomOf: (path: string) => string): Finding[] {
+  const product = tree.filter((source) => source.path.startsWith('src/') && !source.test)
+  const circle = findCircle(files(product)) ?? findCircle(rooms(product, roomOf))
+  const start = product.find((source) => circle && source.path.startsWith(circle[0] ?? ''))
+  if (!circle || !start) return []
+  const what = `a circle: ${circle.join(' -> ')}`
+  return [finding(start, start.ast, what, 'move what both need into a room above')]
+}
+
+type Graph = Map<string, string[]>
+
+const files = (product: Source[]): Graph =>
+  new Map(
+    product.map(({ path, imports }) => [
+      path,
+      imports.filter((entry) => !entry.typeOnly).map((entry) => entry.to),
+    ]),
+  )
+
+/** Types of the config and references between tables are arrows that every room may have. */
+function rooms(product: Source[], roomOf: (path: string) => string): Graph {
+  const graph: Graph = new Map()
+  for (const { path, imports } of product) {
+    const here = roomOf(path)
+    const there = imports
+      .filter(({ to, typeOnly }) => to.startsWith('src/') && !(typeOnly && to === 'src/config.ts'))
+      .filter(({ to }) => !(to.endsWith('/tables.ts') && path.endsWith('/tables.ts')))
+      .map(({ to }) => roomOf(to))
+      .filter((other) => other !== here)
+    graph.set(here, [...(graph.get(here) ?? []), ...there])
+  }
+  return graph
+}
+
+function findCircle(graph: Graph): string[] | undefined {
+  const done = new Set<string>()
+  const visit = (at: string, trail: string[]): string[] | undefined => {
+    if (trail.includes(at)) return [...trail.slice(trail.indexOf(at)), at]
+    if (done.has(at)) return undefined
+    for (const next of graph.get(at) ?? []) {
+      const circle = visit(next, [...trail, at])
+      if (circle) return circle
+    }
+    done.add(at)
+    return undefined
+  }
+  for (const at of graph.keys()) {
+    const circle = visit(at, [])
+    if (circle) return circle
+  }
+  return undefined
+}

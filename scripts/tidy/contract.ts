@@ -1,0 +1,103 @@
+/** What the two documents ask of the code: provoked refusals and typed answers. */
+import ts from 'typescript'
+
+import { type Finding, finding, type Source, walk } from './source.ts'
+
+/** Refusals that cannot be provoked yet, each with the issue that will. Shorten it as they land. */
+export const openRefusals: string[] = []
+
+/** Files that list every name, and so prove nothing about one of them. */
+const tables = /(\/|^)(contract|envelope)\.test\.ts$/
+
+/**
+ * Every name of RefusalFacts must be thrown by the product and named by a test, and a name on
+ * the open list must be neither provoked nor unknown.
+ */
+export function refusals(tree: Source[], open = openRefusals): Finding[] {
+  const list = tree.find(({ path }) => path === 'src/refusals.ts')
+  if (!list) return []
+  const tests = tree.filter(({ path }) => path.endsWith('.test.ts') && !tables.test(path))
+  const provoked = new Set(tests.flatMap(words))
+  const thrown = new Set(tree.filter(({ test }) => !test).flatMap(thrownBy))
+  const found: Finding[] = []
+  const names = namesOf(list)
+  for (const { name, node } of names) {
+    if (!thrown.has(name))
+      found.push(finding(list, node, `nothing refuses with ${name}`, 'delete it'))
+    if (!provoked.has(name) && !open.includes(name)) {
+      const mend = 'provoke it in a test, or put it on the open list of scripts/tidy/contract.ts'
+      found.push(finding(list, node, `no test provokes ${name}`, mend))
+    }
+  }
+  for (const name of open) {
+    const why = provoked.has(name) ? 'has its test' : 'is no refusal'
+    if (provoked.has(name) || !names.some((entry) => entry.name === name)) {
+      found.push(finding(list, list.ast, `${name} ${why}`, 'take it off the open list'))
+    }
+  }
+  return found
+}
+
+function namesOf(list: Source): { name: string; node: ts.Node }[] {
+  return list.ast.statements
+    .filter(ts.isInterfaceDeclaration)
+    .filter(({ name }) => name.text === 'RefusalFacts')
+    .flatMap(({ members }) =>
+      members.flatMap((node) => (node.name ? [{ name: node.name.getText(), node }] : [])),
+    )
+}
+
+/** The words inside the texts of a test: its titles and the codes it expects. */
+function words(source: Source): string[] {
+  const found: string[] = []
+  walk(source.ast, (node) => {
+    if (ts.isStringLiteralLike(node)) found.push(...(node.text.match(/[a-z0-9_]+/g) ?? []))
+  })
+  return found
+}
+
+function thrownBy(source: Source): string[] {
+  const found: string[] = []
+  walk(source.ast, (node) => {
+    if (!ts.isNewExpression(node) || node.expression.getText() !== 'Refusal') return
+    const [first] = node.arguments ?? []
+    if (first) walk(first, (part) => void (ts.isStringLiteral(part) && found.push(part.text)))
+  })
+  return found
+}
+
+const methods = /^(get|post|put|patch|delete)$/
+const routes = /^src\/(hosting|gateway)\/.*routes\.ts$/
+
+/** Every operation in a routes.ts of either API says what it answers, status by status. */
+export const operations = (tree: Source[]): Finding[] =>
+  tree
+    .filter(({ path }) => routes.test(path))
+    .flatMap((source) => {
+      const found: Finding[] = []
+      walk(source.ast, (node) => {
+        if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return
+        const [path, , options] = node.arguments
+        if (!methods.test(node.expression.name.text) || !path || !ts.isStringLiteralLike(path))
+          return
+        if (!path.text.startsWith('/') || hasAnswers(options)) return
+        const what = `${node.expression.name.text} ${path.text} has no typed answer per status`
+        found.push(finding(source, path, what, 'give it response: { 200: ..., 400: ... }'))
+      })
+      return found
+    })
+
+/** A `response` keyed by status, or one made by a call or a spread that the types check. */
+function hasAnswers(options: ts.Expression | undefined): boolean {
+  if (!options || !ts.isObjectLiteralExpression(options)) return options !== undefined
+  return options.properties.some((property) => {
+    if (ts.isSpreadAssignment(property)) return true
+    if (property.name?.getText() !== 'response') return false
+    if (!ts.isPropertyAssignment(property)) return true
+    const { initializer } = property
+    return (
+      !ts.isObjectLiteralExpression(initializer) ||
+      initializer.properties.some((entry) => /^(\d{3})?$/.test(entry.name?.getText() ?? ''))
+    )
+  })
+}

@@ -1,0 +1,69 @@
+/** Exports that nobody needs. */
+import ts from 'typescript'
+
+import { type Finding, finding, type Source, walk } from './source.ts'
+
+interface Export {
+  name: string
+  node: ts.Node
+  isType: boolean
+}
+
+/** Read by other programs: drizzle-kit reads tables; the binary starts main and the workers. */
+const read = /(\/tables\.ts|^src\/main\.ts|\.worker\.ts)$/
+
+/**
+ * An export of src must be named by another file of the product or a script. One that its own
+ * file uses may be exported for its test; a type may be exported for the signature it stands in.
+ */
+export function dead(tree: Source[]): Finding[] {
+  const wanted = new Map<string, Set<string>>()
+  for (const source of tree) {
+    for (const { to, names } of source.imports) {
+      const key = source.test ? `test of ${to}` : to
+      wanted.set(key, new Set([...(wanted.get(key) ?? []), ...names]))
+    }
+  }
+  const wants = (key: string, name: string): boolean =>
+    wanted.get(key)?.has(name) === true || wanted.get(key)?.has('*') === true
+  return tree
+    .filter((source) => source.path.startsWith('src/') && !source.test && !read.test(source.path))
+    .flatMap((source) =>
+      exportsOf(source).flatMap(({ name, node, isType }) => {
+        if (wants(source.path, name)) return []
+        const own = mentions(source, name) > 1
+        if (own && (isType || wants(`test of ${source.path}`, name))) return []
+        const mend = own ? 'drop the word export' : 'delete it'
+        return [finding(source, node, `nobody imports ${name}`, mend)]
+      }),
+    )
+}
+
+function exportsOf(source: Source): Export[] {
+  return source.ast.statements.flatMap((node): Export[] => {
+    const marked =
+      ts.canHaveModifiers(node) &&
+      ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+    if (!marked) return []
+    if (ts.isVariableStatement(node)) {
+      return node.declarationList.declarations.flatMap(namesIn)
+    }
+    const isType = ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)
+    const named = isType || ts.isFunctionDeclaration(node) || ts.isClassDeclaration(node)
+    return named && node.name ? [{ name: node.name.text, node, isType }] : []
+  })
+}
+
+/** `const a` is one name, `const { a, b }` two. */
+const namesIn = (node: ts.VariableDeclaration | ts.BindingElement): Export[] =>
+  ts.isIdentifier(node.name)
+    ? [{ name: node.name.text, node, isType: false }]
+    : node.name.elements.flatMap((entry) => (ts.isBindingElement(entry) ? namesIn(entry) : []))
+
+function mentions(source: Source, name: string): number {
+  let count = 0
+  walk(source.ast, (node) => {
+    if (ts.isIdentifier(node) && node.text === name) count += 1
+  })
+  return count
+}

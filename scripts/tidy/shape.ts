@@ -1,0 +1,110 @@
+/** Sizes, names and the parts of the language that the house leaves out. */
+import ts from 'typescript'
+
+import { type Finding, finding, type Source, walk } from './source.ts'
+
+const columnsMax = 100
+const functionLinesMax = 60
+const fileLinesMax = { source: 250, test: 400, script: 150 }
+
+const fileName = /^[a-z0-9]+(-[a-z0-9]+)*(\.test|\.worker|\.config)?\.ts$/
+const emptyNames = /^(utils?|helpers?|common|shared|services?|managers?|types|misc|lib)$/
+const silencers =
+  /(?:\/\/|\/\*).*(@ts-(?:ignore|expect-error|nocheck)|eslint-disable|\bTODO\b|\bFIXME\b)/
+
+export const shape = (tree: Source[]): Finding[] =>
+  tree.flatMap((source) => [...names(source), ...lines(source), ...language(source)])
+
+const whole = (source: Source, line: number, what: string, mend: string): Finding => ({
+  path: source.path,
+  line,
+  what,
+  mend,
+})
+
+function names(source: Source): Finding[] {
+  const parts = source.path.split('/')
+  const file = parts.at(-1) ?? ''
+  const empty = parts.map((part) => part.replace(/\.ts$/, '')).find((part) => emptyNames.test(part))
+  return [
+    ...(fileName.test(file) ? [] : [whole(source, 1, `named ${file}`, 'kebab-case, by the noun')]),
+    ...(empty ? [whole(source, 1, `${empty} says nothing`, 'name it for what it holds')] : []),
+  ]
+}
+
+function lines(source: Source): Finding[] {
+  const all = source.text.replace(/\n$/, '').split('\n')
+  const kind = source.path.startsWith('scripts/')
+    ? 'script'
+    : source.path.endsWith('.test.ts')
+      ? 'test'
+      : 'source'
+  const found: Finding[] = []
+  if (all.length > fileLinesMax[kind]) {
+    const what = `${all.length} lines, ${fileLinesMax[kind]} at most`
+    found.push(whole(source, all.length, what, 'split it by noun'))
+  }
+  all.forEach((line, index) => {
+    const columns = [...line].length
+    if (columns > columnsMax) {
+      const what = `${columns} columns, ${columnsMax} at most`
+      found.push(whole(source, index + 1, what, 'break the line'))
+    }
+    const silenced = silencers.exec(line)?.[1]
+    if (silenced) found.push(whole(source, index + 1, silenced, 'mend what it hides'))
+  })
+  return found
+}
+
+function language(source: Source): Finding[] {
+  const found: Finding[] = []
+  const brands = brandsOf(source)
+  walk(source.ast, (node) => {
+    const fault = faultOf(node, source, brands) ?? length(node, source)
+    if (fault) found.push(finding(source, node, ...fault))
+  })
+  return found
+}
+
+type Fault = [what: string, mend: string]
+
+function faultOf(node: ts.Node, source: Source, brands: Set<string>): Fault | undefined {
+  if (isDefault(node) && !source.path.endsWith('.config.ts')) {
+    return ['a default export', 'export it by name']
+  }
+  if (ts.isExportDeclaration(node) && node.moduleSpecifier) {
+    return ['re-exports another file', 'import it from where it is written']
+  }
+  if (node.kind === ts.SyntaxKind.AnyKeyword) return ['any', 'say the type, or unknown']
+  if (ts.isNonNullExpression(node)) return ['a non-null !', 'check it, or give a default']
+  if (ts.isTypeAssertionExpression(node)) return ['a cast', 'narrow it by a check']
+  if (!ts.isAsExpression(node)) return undefined
+  const type = node.type.getText()
+  const free = type === 'const' || brands.has(type) || source.path === 'src/db/columns.ts'
+  return free ? undefined : [`a cast: as ${type}`, 'narrow it by a check']
+}
+
+const isDefault = (node: ts.Node): boolean =>
+  ts.isExportAssignment(node) ||
+  (node.kind === ts.SyntaxKind.DefaultKeyword && node.parent.kind !== ts.SyntaxKind.DefaultClause)
+
+/** Types of this file that are another type with a mark only the compiler sees. */
+function brandsOf(source: Source): Set<string> {
+  const brands = source.ast.statements
+    .filter(ts.isTypeAliasDeclaration)
+    .filter(
+      ({ type }) => ts.isIntersectionTypeNode(type) && /\{\s*readonly \[/.test(type.getText()),
+    )
+  return new Set(brands.map(({ name }) => name.text))
+}
+
+function length(node: ts.Node, source: Source): Fault | undefined {
+  if (!ts.isFunctionLike(node) || isDescribe(node)) return undefined
+  const at = (position: number): number => source.ast.getLineAndCharacterOfPosition(position).line
+  const count = at(node.getEnd()) - at(node.getStart(source.ast)) + 1
+  const what = `a function of ${count} lines, ${functionLinesMax} at most`
+  return count > functionLinesMax ? [what, 'give a part of it a name'] : undefined
+}
+
+const isDescribe = ({ parent }: ts.Node): boolean =>
+  ts.isCallExpression(parent) && /^describe\b/.test(parent.expression.getText())

@@ -1,0 +1,113 @@
+/** The tree as tidy sees it: every TypeScript file of ours, parsed once, and who imports whom. */
+import { readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+import ts from 'typescript'
+
+export interface Import {
+  /** A path from the root ("src/core/money.ts") or, for a package, its bare name. */
+  to: string
+  node: ts.Node
+  /** Nothing of it is left at run time. */
+  typeOnly: boolean
+  /** The names taken from it; '*' when all of them may be. */
+  names: string[]
+}
+
+export interface Source {
+  /** From the root of the repo, with forward slashes. */
+  path: string
+  text: string
+  ast: ts.SourceFile
+  imports: Import[]
+  /** A test or what tests share: it may import everything and is imported by tests only. */
+  test: boolean
+}
+
+export interface Finding {
+  path: string
+  line: number
+  what: string
+  mend: string
+}
+
+export const isTest = (path: string): boolean =>
+  path.endsWith('.test.ts') || path.startsWith('src/testing/')
+
+/** Calls `visit` for the node and everything below it. */
+export function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
+  visit(node)
+  ts.forEachChild(node, (child) => walk(child, visit))
+}
+
+export function finding(source: Source, node: ts.Node, what: string, mend: string): Finding {
+  const start = node.getStart(source.ast)
+  const { line } = source.ast.getLineAndCharacterOfPosition(start)
+  return { path: source.path, line: line + 1, what, mend }
+}
+
+/** Reads src, scripts and public below `root`, in the order of their paths. */
+export function readTree(root: string): Source[] {
+  const glob = new Bun.Glob('{src,scripts,public}/**/*.ts')
+  return [...glob.scanSync({ cwd: root })]
+    .filter((path) => !path.startsWith('public/dist/') && !path.endsWith('.d.ts'))
+    .sort()
+    .map((path) => parse(path, readFileSync(join(root, path), 'utf8')))
+}
+
+export function parse(path: string, text: string): Source {
+  const ast = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  return { path, text, ast, imports: importsOf(ast, path), test: isTest(path) }
+}
+
+function importsOf(ast: ts.SourceFile, path: string): Import[] {
+  const found: Import[] = []
+  walk(ast, (node) => {
+    const [specifier, typeOnly, names] = importAt(node, ast)
+    if (specifier && ts.isStringLiteral(specifier)) {
+      found.push({ to: resolve(path, specifier.text), node, typeOnly, names })
+    }
+  })
+  return found
+}
+
+type Found = [specifier: ts.Node | undefined, typeOnly: boolean, names: string[]]
+
+function importAt(node: ts.Node, ast: ts.SourceFile): Found {
+  if (ts.isImportDeclaration(node)) {
+    const bindings = node.importClause?.namedBindings
+    const named = bindings && ts.isNamedImports(bindings) ? [...bindings.elements] : []
+    const typeOnly =
+      node.importClause?.isTypeOnly === true ||
+      (named.length > 0 && named.every((element) => element.isTypeOnly))
+    const names = named.map((element) => (element.propertyName ?? element.name).text)
+    if (bindings && ts.isNamespaceImport(bindings)) names.push(...used(bindings.name.text, ast))
+    return [node.moduleSpecifier, typeOnly, names]
+  }
+  if (ts.isExportDeclaration(node)) return [node.moduleSpecifier, node.isTypeOnly, ['*']]
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument)) {
+    return [node.argument.literal, true, ['*']]
+  }
+  const dynamic = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword
+  return [dynamic ? node.arguments[0] : undefined, false, ['*']]
+}
+
+/** The members of a namespace that a file names; '*' when it also hands the whole on. */
+function used(namespace: string, ast: ts.SourceFile): string[] {
+  const names: string[] = []
+  walk(ast, (node) => {
+    if (!ts.isIdentifier(node) || node.text !== namespace) return
+    const { parent } = node
+    if (ts.isNamespaceImport(parent)) return
+    if (ts.isPropertyAccessExpression(parent)) {
+      if (parent.expression === node) names.push(parent.name.text)
+    } else if (ts.isQualifiedName(parent)) names.push(parent.right.text)
+    else if (!ts.isPropertyAssignment(parent) || parent.initializer === node) names.push('*')
+  })
+  return names
+}
+
+const resolve = (from: string, specifier: string): string =>
+  specifier.startsWith('.')
+    ? normalize(join(dirname(from), specifier)).replaceAll('\\', '/')
+    : specifier

@@ -1,0 +1,26 @@
+import ts from 'typescript'
+
+import { type Finding, finding, type Source, walk } from './source.ts'
+
+/** Routes and faces hold no SQL, and nobody but db/ uses drizzle's own transaction. */
+export const sql = (tree: Source[]): Finding[] =>
+  tree.filter(({ path, test }) => path.startsWith('src/') && !test).flatMap(sqlIn)
+
+function sqlIn(source: Source): Finding[] {
+  const found: Finding[] = []
+  const edge = /(\/routes\.ts|\/shapes\.ts|^src\/(viewer|mcp|app\.ts|main\.ts).*)$/
+  for (const { to, node } of source.imports) {
+    if (to.startsWith('drizzle-orm') && edge.test(source.path)) {
+      found.push(finding(source, node, `an edge imports ${to}`, 'call a verb of the room'))
+    }
+  }
+  if (source.path.startsWith('src/db/')) return found
+  walk(source.ast, (node) => {
+    const call = ts.isCallExpression(node) ? node.expression : undefined
+    if (call && ts.isPropertyAccessExpression(call) && call.name.text === 'transaction') {
+      const mend = 'use engine.tx: after a throw the rows of drizzle’s own transaction stay'
+      found.push(finding(source, node, `calls ${call.getText()}`, mend))
+    }
+  })
+  return found
+}

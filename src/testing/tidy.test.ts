@@ -1,0 +1,256 @@
+import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { checks } from '../../scripts/tidy.ts'
+import { operations, refusals } from '../../scripts/tidy/contract.ts'
+import { parse } from '../../scripts/tidy/source.ts'
+
+type Files = Record<string, string>
+
+const treeOf = (files: Files) => Object.entries(files).map(([path, text]) => parse(path, text))
+
+/** What tidy says of a tree, without the lines on exports that the small trees leave unused. */
+const saidOf = (files: Files): string[] =>
+  checks
+    .flatMap((check) => check(treeOf(files)))
+    .map(({ path, line, what }) => `${path}:${line} ${what}`)
+    .filter((said) => !said.includes('nobody imports'))
+
+const long = (lines: number): string => 'step()\n'.repeat(lines)
+
+/** Each fault alone in a small tree, and the start of the line that it must give. */
+const faults: [title: string, files: Files, said: string][] = [
+  [
+    'an arrow that points down',
+    { 'src/core/a.ts': "import { b } from '../ledger/b.ts'" },
+    'src/core/a.ts:1 core imports ledger',
+  ],
+  [
+    'neighbours that import each other',
+    { 'src/gateway/key.ts': "import { b } from '../hosting/key.ts'" },
+    'src/gateway/key.ts:1 gateway imports hosting',
+  ],
+  [
+    'an arrow down by type alone',
+    { 'src/ledger/a.ts': "import type { House } from '../house.ts'" },
+    'src/ledger/a.ts:1 ledger imports house',
+  ],
+  [
+    'an arrow by import()',
+    { 'src/jobs/a.ts': "export const late = () => import('../app.ts')" },
+    'src/jobs/a.ts:1 jobs imports app',
+  ],
+  [
+    'an arrow down inside hosting',
+    { 'src/hosting/apps/a.ts': "import { b } from '../builds/b.ts'" },
+    'src/hosting/apps/a.ts:1 apps imports builds',
+  ],
+  ['a room nobody drew', { 'src/cellar/a.ts': '' }, 'src/cellar/a.ts:1 no row for the room cellar'],
+  [
+    'a circle of files',
+    {
+      'src/store/a.ts': "import { b } from './b.ts'",
+      'src/store/b.ts': "import { a } from './a.ts'",
+    },
+    'src/store/a.ts:1 a circle: src/store/a.ts -> src/store/b.ts -> src/store/a.ts',
+  ],
+  [
+    'a circle of rooms',
+    {
+      'src/core/a.ts': "import { b } from '../limits.ts'",
+      'src/limits.ts': "import { c } from './core/c.ts'",
+    },
+    'src/core/a.ts:1 a circle: src/core -> src/limits.ts -> src/core',
+  ],
+  [
+    'tests in the product',
+    { 'src/ledger/a.ts': "import { b } from '../testing/b.ts'" },
+    'src/ledger/a.ts:1 imports src/testing/b.ts',
+  ],
+  [
+    'the tables of another room',
+    { 'src/hosting/key.ts': "import { b } from '../ledger/tables.ts'" },
+    'src/hosting/key.ts:1 imports src/ledger/tables.ts',
+  ],
+  [
+    'tables in an edge',
+    { 'src/hosting/apps/routes.ts': "import { b } from './tables.ts'" },
+    'src/hosting/apps/routes.ts:1 imports src/hosting/apps/tables.ts',
+  ],
+  [
+    'a visitor’s script that imports the house',
+    { 'public/frame/a.ts': "import { b } from '../../src/limits.ts'" },
+    'public/frame/a.ts:1 public imports src/limits.ts',
+  ],
+  ['the environment', { 'src/house.ts': 'Bun.env.PORT' }, 'src/house.ts:1 reads the environment'],
+  ['the clock', { 'src/house.ts': 'Date.now()' }, 'src/house.ts:1 reads the clock'],
+  ['the clock by new Date', { 'src/house.ts': 'new Date()' }, 'src/house.ts:1 reads the clock'],
+  ['randomness', { 'src/house.ts': 'Math.random()' }, 'src/house.ts:1 makes randomness'],
+  [
+    'randomness from a package',
+    { 'src/house.ts': "import { randomInt } from 'node:crypto'" },
+    'src/house.ts:1 makes randomness',
+  ],
+  ['printing', { 'src/house.ts': "console.log('a')" }, 'src/house.ts:1 prints: console.log'],
+  ['the network', { 'src/house.ts': "fetch('a')" }, 'src/house.ts:1 reaches the network'],
+  [
+    'the network handed on',
+    { 'src/house.ts': 'const get = fetch' },
+    'src/house.ts:1 reaches the network',
+  ],
+  [
+    'the data folder',
+    { 'src/house.ts': "import { rm } from 'node:fs/promises'" },
+    'src/house.ts:1 touches files',
+  ],
+  [
+    'a driver',
+    { 'src/house.ts': "import { Database } from 'bun:sqlite'" },
+    'src/house.ts:1 opens a database',
+  ],
+  [
+    'SQL in an edge',
+    { 'src/hosting/apps/routes.ts': "import { eq } from 'drizzle-orm'" },
+    'src/hosting/apps/routes.ts:1 an edge imports drizzle-orm',
+  ],
+  [
+    'the transaction of drizzle',
+    { 'src/ledger/a.ts': 'db.transaction(work)' },
+    'src/ledger/a.ts:1 calls db.transaction',
+  ],
+  ['a default export', { 'src/house.ts': 'export default 1' }, 'src/house.ts:1 a default export'],
+  [
+    'a default function',
+    { 'src/house.ts': 'export default function a() {}' },
+    'src/house.ts:1 a default export',
+  ],
+  ['a barrel', { 'src/house.ts': "export * from './core/a.ts'" }, 'src/house.ts:1 re-exports'],
+  ['any', { 'src/house.ts': 'const a: any = 1' }, 'src/house.ts:1 any'],
+  ['a cast', { 'src/house.ts': 'const a = b as Key' }, 'src/house.ts:1 a cast: as Key'],
+  ['a bracket cast', { 'src/house.ts': 'const a = <Key>b' }, 'src/house.ts:1 a cast'],
+  ['a non-null !', { 'src/house.ts': 'const a = b!' }, 'src/house.ts:1 a non-null !'],
+  ['a silencer', { 'src/house.ts': '// @ts-' + 'ignore' }, 'src/house.ts:1 @ts-'],
+  ['an empty name', { 'src/core/utils.ts': '' }, 'src/core/utils.ts:1 utils says nothing'],
+  ['camel case', { 'src/core/aB.ts': '' }, 'src/core/aB.ts:1 named aB.ts'],
+  ['a wide line', { 'src/house.ts': `// ${'a'.repeat(98)}` }, 'src/house.ts:1 101 columns'],
+  ['a long file', { 'src/house.ts': long(251) }, 'src/house.ts:251 251 lines'],
+  ['a long test', { 'src/house.test.ts': long(401) }, 'src/house.test.ts:401 401 lines'],
+  ['a long script', { 'scripts/a.ts': long(151) }, 'scripts/a.ts:151 151 lines'],
+  [
+    'a long function',
+    { 'src/house.ts': `function a() {\n${long(59)}}` },
+    'src/house.ts:1 a function of 61 lines',
+  ],
+]
+
+describe('tidy goes red for', () => {
+  test.each(faults)('%s', (_, files, said) => {
+    const all = saidOf(files)
+    expect(all).toHaveLength(1)
+    expect(all[0]).toStartWith(said)
+  })
+})
+
+describe('tidy stays green for', () => {
+  const fine: [title: string, files: Files][] = [
+    ['an arrow that points up', { 'src/hosting/key.ts': "import { b } from '../house.ts'" }],
+    [
+      'types of the config',
+      { 'src/core/a.ts': "import type { Config } from '../config.ts'\nexport type A = Config" },
+    ],
+    [
+      'a brand',
+      {
+        'src/core/a.ts':
+          'type Nano = bigint & { readonly [mark]: 1 }\nconst a = (b: bigint): Nano => b as Nano',
+      },
+    ],
+    ['constants', { 'src/house.ts': 'const a = [1] as const' }],
+    ['a date of a given moment', { 'src/house.ts': 'new Date(5)' }],
+    ['a method called fetch', { 'src/house.ts': 'app.fetch(request)' }],
+    ['a parameter called fetch', { 'src/house.ts': 'const a = (fetch: Get) => fetch(1)' }],
+    ['a test that prints', { 'src/house.test.ts': 'console.log(Date.now(), Bun.env.CI)' }],
+    ['sixty lines', { 'src/house.ts': `function a() {\n${long(58)}}` }],
+  ]
+  test.each(fine)('%s', (_, files) => expect(saidOf(files)).toEqual([]))
+})
+
+describe('dead exports', () => {
+  const deadIn = (files: Files): string[] =>
+    checks
+      .flatMap((check) => check(treeOf(files)))
+      .filter(({ what }) => what.startsWith('nobody'))
+      .map(({ what, mend }) => `${what}: ${mend}`)
+  const room = 'export const used = 1\nexport const unused = 2\n'
+
+  test('are found when only a test imports them', () => {
+    const files = {
+      'src/core/a.ts': room,
+      'src/core/a.test.ts': "import { unused } from './a.ts'",
+      'src/house.ts': "import { used } from './core/a.ts'",
+    }
+    expect(deadIn(files)).toEqual(['nobody imports unused: delete it'])
+  })
+
+  test('are found behind a namespace', () => {
+    const files = {
+      'src/core/a.ts': room,
+      'src/house.ts': "import * as a from './core/a.ts'\na.used()",
+    }
+    expect(deadIn(files)).toEqual(['nobody imports unused: delete it'])
+  })
+
+  test('only lose their export when their own file needs them', () => {
+    const files = { 'src/core/a.ts': 'export const near = 1\nstep(near)' }
+    expect(deadIn(files)).toEqual(['nobody imports near: drop the word export'])
+  })
+})
+
+describe('refusals', () => {
+  const files = {
+    'src/refusals.ts': 'export interface RefusalFacts {\n  no_key: None\n  busy: None\n}',
+    'src/keys/a.ts': "throw new Refusal('no_key')",
+    'src/keys/a.test.ts': "test('no_key', () => {})",
+    'src/hosting/envelope.test.ts': "test('busy', () => {})",
+  }
+  const saidWith = (open: string[]): string[] =>
+    refusals(treeOf(files), open).map(({ line, what }) => `${line} ${what}`)
+
+  test('that are never thrown or never provoked are found', () =>
+    expect(saidWith([])).toEqual(['3 nothing refuses with busy', '3 no test provokes busy']))
+
+  test('on the open list need no test', () =>
+    expect(saidWith(['busy'])).toEqual(['3 nothing refuses with busy']))
+
+  test('leave the open list when they are provoked or gone', () =>
+    expect(saidWith(['busy', 'no_key', 'old'])).toEqual([
+      '3 nothing refuses with busy',
+      '1 no_key has its test',
+      '1 old is no refusal',
+    ]))
+})
+
+test('an operation without typed answers is found', () => {
+  const routes = `app
+    .get('/on', on, { response: { 200: On } })
+    .get('/me', me, { response: Agent })
+    .post('/apps', publish, { body: NewApp })
+    .delete('/apps/:id', remove)`
+  const said = operations(treeOf({ 'src/hosting/routes.ts': routes }))
+  expect(said.map(({ line }) => line).sort()).toEqual([4, 5])
+})
+
+test('the script prints its findings and exits 1', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'tidy-'))
+  try {
+    await Bun.write(join(root, 'src/house.ts'), 'const a: any = 1\n')
+    const script = join(import.meta.dir, '../../scripts/tidy.ts')
+    const { exitCode, stdout } = Bun.spawnSync([process.execPath, script, root])
+    expect(stdout.toString()).toStartWith('src/house.ts:1  any  say the type, or unknown\n')
+    expect(exitCode).toBe(1)
+  } finally {
+    rmSync(root, { recursive: true })
+  }
+})
