@@ -1,0 +1,21 @@
+import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
+
+/** A drizzle database of either engine, seen through drizzle's async SQLite type. */
+export type Db = BaseSQLiteDatabase<'async', unknown>
+
+/** What the rooms know of a database: a place to read, and one way to write. */
+export interface Engine {
+  readonly kind: 'sqlite' | 'postgres'
+  /** The file of a SQLite database. */
+  readonly file: string | undefined
+  /** Reads what is committed. Writing through it is refused by the engine. */
+  readonly read: Db
+  /**
+   * Runs `work` as one unit: all of it is kept, durably, before the promise answers, or none of it.
+   * On PostgreSQL it may be run again after a deadlock, so `work` touches nothing but its `db`.
+   */
+  tx<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /** Answers when the database does; throws otherwise. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,142 @@
+import { Database } from 'bun:sqlite'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { join } from 'node:path'
+
+import { SQL } from 'bun'
+
+import { sha256 } from '../core/ids.ts'
+import { dialect } from './dialect.ts'
+import type { Engine } from './engine.ts'
+
+/** The database was written by a later version of the program. */
+export class NewerSchema extends Error {
+  constructor(found: number, known: number) {
+    super(
+      `The database has schema ${found} and this program knows schema ${known}: ` +
+        'use the newer program, or restore the backup that was made before its migration.',
+    )
+  }
+}
+
+interface Migration {
+  tag: string
+  hash: string
+  statements: string[]
+}
+
+interface Applied {
+  tag: string
+  hash: string
+}
+
+/** Any number will do as long as every replica takes the same one. */
+const advisoryLock = 7_221_105
+const lockWaitMs = 10_000
+const makeRecord =
+  'create table if not exists schema_migrations ' +
+  '(number integer primary key, tag text not null, hash text not null)'
+const readRecord = 'select tag, hash from schema_migrations order by number'
+
+/** The migrations are beside the sources, and inside the compiled binary beside the program. */
+function folderOf(kind: Engine['kind']): string {
+  const inBinary = join(import.meta.dir, kind)
+  return existsSync(join(inBinary, 'meta/_journal.json'))
+    ? inBinary
+    : join(import.meta.dir, '../..', kind)
+}
+
+function migrationsOf(kind: Engine['kind']): Migration[] {
+  const folder = folderOf(kind)
+  const journal: { entries: { tag: string }[] } = JSON.parse(
+    readFileSync(join(folder, 'meta/_journal.json'), 'utf8'),
+  )
+  return journal.entries.map(({ tag }) => {
+    const text = readFileSync(join(folder, `${tag}.sql`), 'utf8')
+    return { tag, hash: sha256(text), statements: text.split('--> statement-breakpoint') }
+  })
+}
+
+/** The number of the schema this program knows: how many migrations it carries. */
+export const schemaVersion = (): number => migrationsOf(dialect).length
+
+/** What is left to do, after refusing a database that this program cannot know. */
+function missing(all: Migration[], applied: Applied[]): Migration[] {
+  if (applied.length > all.length) throw new NewerSchema(applied.length, all.length)
+  for (const [index, { tag, hash }] of applied.entries()) {
+    if (all[index]?.hash === hash) continue
+    throw new Error(`The database was made with another migration ${tag} than this program's.`)
+  }
+  return all.slice(applied.length)
+}
+
+/** A copy of the database as it is, named with its schema, durable before the migration begins. */
+function keepCopy(database: Database, path: string, schema: number): void {
+  const copy = `${path}.schema-${schema}`
+  rmSync(`${copy}.part`, { force: true })
+  database.run('vacuum into ?', [`${copy}.part`])
+  const file = openSync(`${copy}.part`, 'r+')
+  fsyncSync(file)
+  closeSync(file)
+  renameSync(`${copy}.part`, copy)
+}
+
+/** Brings a SQLite file to this program's schema: all of it or nothing. Makes the file if need be. */
+export function migrateSqlite(path: string, all = migrationsOf('sqlite')): void {
+  const database = new Database(path, { create: true, readwrite: true })
+  try {
+    database.run(`pragma busy_timeout = ${lockWaitMs}`)
+    const known = database
+      .query("select 1 from sqlite_schema where name = 'schema_migrations'")
+      .get()
+    const applied = known ? database.query<Applied, []>(readRecord).all() : []
+    if (missing(all, applied).length === 0) return
+    if (applied.length > 0) keepCopy(database, path, applied.length)
+    database.run('pragma journal_mode = wal')
+    // Tables are rebuilt by dropping them, which would delete what refers to them.
+    database.run('pragma foreign_keys = off')
+    database.transaction(() => applySqlite(database, all)).immediate()
+  } finally {
+    database.close()
+  }
+}
+
+function applySqlite(database: Database, all: Migration[]): void {
+  database.run(makeRecord)
+  for (const { tag, hash, statements } of missing(
+    all,
+    database.query<Applied, []>(readRecord).all(),
+  )) {
+    for (const statement of statements) database.run(statement)
+    database.run('insert into schema_migrations (tag, hash) values (?, ?)', [tag, hash])
+  }
+  const [broken] = database.query('pragma foreign_key_check').values()
+  if (broken)
+    throw new Error(`A migration would leave rows of "${broken[0]}" without their parent.`)
+}
+
+/** Brings a PostgreSQL database to this program's schema; any number of replicas may try at once. */
+export async function migratePostgres(url: string, all = migrationsOf('postgres')): Promise<void> {
+  const sql = new SQL(url, { max: 1 })
+  try {
+    await sql.begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(${advisoryLock})`
+      await tx.unsafe(makeRecord)
+      const applied: Applied[] = await tx.unsafe(readRecord)
+      for (const [index, { tag, hash, statements }] of missing(all, applied).entries()) {
+        for (const statement of statements) await tx.unsafe(statement)
+        const number = applied.length + index + 1
+        await tx`insert into schema_migrations values (${number}, ${tag}, ${hash})`
+      }
+    })
+  } finally {
+    await sql.end()
+  }
+}

@@ -1,0 +1,71 @@
+import { Database } from 'bun:sqlite'
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { drizzle } from 'drizzle-orm/bun-sqlite'
+
+import { newId } from '../core/ids.ts'
+import { seenAs } from './columns.ts'
+import type { Db, Engine } from './engine.ts'
+import { Lane, Statements } from './lane.ts'
+import { Writer } from './writer.ts'
+
+/** Reading under WAL waits for nobody but a recovery; then at most this long. */
+const readWaitMs = 100
+/** While opening nothing else runs yet. The writer itself never waits inside SQLite (Writer does). */
+const openWaitMs = 2_000
+const walBytesMax = 64 * 1024 * 1024
+
+const dbOver = (lane: Lane): Db => seenAs<Db>(drizzle(seenAs<Database>(lane)))
+
+function connect(
+  path: string,
+  synchronous: 'full' | 'off',
+): [writer: Statements, reader: Statements] {
+  const writer = new Database(path, { create: true, readwrite: true, safeIntegers: true })
+  writer.run(`pragma busy_timeout = ${openWaitMs}`)
+  writer.run('pragma journal_mode = wal')
+  writer.run(`pragma synchronous = ${synchronous}`)
+  writer.run('pragma foreign_keys = on')
+  writer.run(`pragma journal_size_limit = ${walBytesMax}`)
+  writer.run('pragma busy_timeout = 0')
+  const reader = new Database(path, { readonly: true, safeIntegers: true })
+  reader.run(`pragma busy_timeout = ${readWaitMs}`)
+  return [new Statements(writer), new Statements(reader)]
+}
+
+function engineOver(file: string, writing: Statements, reading: Statements): Engine {
+  const writer = new Writer(writing, dbOver)
+  return {
+    kind: 'sqlite',
+    file,
+    read: dbOver(new Lane(reading)),
+    tx: (work) => writer.tx(work),
+    ping: async () => void reading.get('select 1').values(),
+    close: async () => {
+      await writer.close()
+      reading.close()
+      writing.close()
+    },
+  }
+}
+
+/** Opens (or makes) a database file: WAL, every commit durable, reads on a connection of their own. */
+export async function openSqlite(path: string): Promise<Engine> {
+  return engineOver(path, ...connect(path, 'full'))
+}
+
+/**
+ * A database for one process and as long as it runs, beginning as `image` (the bytes of a
+ * database file) or empty. It is a real WAL database, so that it behaves like the lasting one; its
+ * files lose their names at once, so that nothing is left behind.
+ */
+export async function openTemporary(image?: Uint8Array): Promise<Engine> {
+  const path = join(tmpdir(), `berth-${newId()}.sqlite`)
+  if (image) await Bun.write(path, image)
+  const [writing, reading] = connect(path, 'off')
+  reading.get('select count(*) from sqlite_schema').values()
+  for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
+  return engineOver(path, writing, reading)
+}
