@@ -55,7 +55,7 @@ const rights: Right[] = [
     uses: /^Bun\.(file|write|Glob)$/,
     imports: /^(node:)?fs(\/promises)?$/,
     // Beside the store: the database's own file, berth.toml, and what is embedded in the binary.
-    may: /^src\/(store\/.*|db\/.*|config\.ts|core\/public\.ts)$/,
+    may: /^src\/(store\/.*|db\/.*|config\.ts|core\/public\.ts|welcome\.ts)$/,
     what: 'touches files',
     mend: 'use the Store, or core/public.ts for what the binary carries',
   },

@@ -1,0 +1,97 @@
+/**
+ * What `./scripts/test` and CI run, in order, each step with its time. A step that is no test run
+ * counts as one check. The last line is "N passed, N failed"; the exit code says the same.
+ */
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { installBrowsers } from './check/browsers.ts'
+
+const root = join(import.meta.dir, '..')
+const reports = join(root, 'dist/reports')
+const stepMsMax = 600_000
+
+interface Outcome {
+  passed: number
+  failed: number
+  skipped: number
+}
+
+const outcomeOf = (ok: boolean): Outcome => ({
+  passed: ok ? 1 : 0,
+  failed: ok ? 0 : 1,
+  skipped: 0,
+})
+
+/** Runs a command with its output on ours; answers whether it exited with 0. */
+async function succeeds(command: string[], env: Record<string, string> = {}): Promise<boolean> {
+  const child = Bun.spawn(command, {
+    cwd: root,
+    env: { ...Bun.env, ...env },
+    stdin: 'ignore',
+    stdout: 'inherit',
+    stderr: 'inherit',
+    timeout: stepMsMax,
+  })
+  return (await child.exited) === 0
+}
+
+const bun = (...words: string[]) => succeeds([process.execPath, ...words])
+
+/** Runs tests and counts them in their junit report: without one, all of it failed. */
+async function tests(name: string, words: string[], under: string[] = []): Promise<Outcome> {
+  const report = join(reports, `${name}.xml`)
+  const flags = ['--reporter=junit', `--reporter-outfile=${report}`, '--timeout=60000']
+  const command = [...under, process.execPath, 'test', ...flags, ...words]
+  const ok = await succeeds(command, { DATABASE_URL: '' })
+  const text = existsSync(report) ? readFileSync(report, 'utf8') : ''
+  const suites = /<testsuites [^>]*>/.exec(text)?.[0] ?? ''
+  const count = (key: string) => Number(new RegExp(` ${key}="(\\d+)"`).exec(suites)?.[1] ?? 0)
+  const [all, failures, skipped] = [count('tests'), count('failures'), count('skipped')]
+  const failed = Math.max(failures, ok ? 0 : 1)
+  return { passed: Math.max(0, all - skipped - failures), failed, skipped }
+}
+
+/** What keeps rows, once more, beside a PostgreSQL server that lives as long as the tests. */
+const onPostgres = () =>
+  tests(
+    'postgres',
+    ['src/db', 'src/ledger', 'src/hosting'],
+    [process.execPath, 'src/testing/postgres.ts'],
+  )
+
+const steps: [name: string, run: () => Promise<boolean | Outcome>][] = [
+  ['format', () => bun('fmt', '--check')],
+  ['types', () => bun('check')],
+  ['types of public', () => bun('check', '-p', 'public')],
+  ['tidy', () => bun('scripts/tidy.ts')],
+  ['migrations', () => bun('scripts/migrations.ts', '--check')],
+  ['build', () => succeeds(['./scripts/build'])],
+  ['browsers', () => installBrowsers(succeeds)],
+  ['tests on SQLite', () => tests('sqlite', [])],
+  ['tests on PostgreSQL', onPostgres],
+]
+
+rmSync(reports, { recursive: true, force: true })
+mkdirSync(reports, { recursive: true })
+const total: Outcome = { passed: 0, failed: 0, skipped: 0 }
+const lines: string[] = []
+for (const [name, run] of steps) {
+  console.log(`\n== ${name}`)
+  const started = performance.now()
+  const result = await run().catch((error: unknown) => {
+    console.log(String(error))
+    return false
+  })
+  const outcome = typeof result === 'boolean' ? outcomeOf(result) : result
+  total.passed += outcome.passed
+  total.failed += outcome.failed
+  total.skipped += outcome.skipped
+  const seconds = ((performance.now() - started) / 1000).toFixed(1).padStart(6)
+  lines.push(`${seconds} s  ${name}${outcome.failed > 0 ? `: ${outcome.failed} failed` : ''}`)
+}
+
+console.log(`\n${lines.join('\n')}`)
+if (total.skipped > 0) console.log(`${total.skipped} skipped`)
+console.log(`${total.passed} passed, ${total.failed} failed`)
+process.exit(total.failed === 0 ? 0 : 1)

@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Where a running house is reached, as agents are told. No address ends with a slash. */
+export interface Addresses {
+  baseUrl: string
+  gatewayUrl: string
+  mcpUrl: string
+}
+
+/** The sample that a new house publishes, and what is said of it. */
+const first = {
+  folder: 'lampkeeper',
+  handle: 'harbour',
+  about: 'Games and tools that came with this house.',
+  kind: 'game',
+  change: {
+    title: 'Lampkeeper',
+    description: 'Turn the light, guide the boats home, keep the drowned away.',
+    shelf: 'arcade',
+    store: true,
+  },
+}
+
+const types: Record<string, string> = {
+  png: 'image/png',
+  wav: 'audio/wav',
+  json: 'application/json',
+}
+
+/** In the compiled binary the samples are embedded beside the bundle. */
+const samples = Bun.isStandaloneExecutable
+  ? join(import.meta.dir, 'public/samples')
+  : join(import.meta.dir, '../public/samples')
+
+/**
+ * Publishes our sample game as any agent would: a key, the page, its assets, its description, all
+ * through the Agent API at `baseUrl` (the address that this machine can reach). Answers the link.
+ * Throws an Error with the API's own words when it refuses.
+ */
+export async function publishSample(baseUrl: string, folder = samples): Promise<string> {
+  const dir = join(folder, first.folder)
+  const { key } = await call(
+    `${baseUrl}/keys`,
+    'POST',
+    json({ handle: first.handle, about: first.about }),
+  )
+  const send = (method: string, path: string, body: Payload) =>
+    call(`${baseUrl}${path}`, method, body, String(key))
+  const html = readFileSync(join(dir, 'index.html'), 'utf8')
+  const { app } = await send('POST', '/apps', json({ html, kind: first.kind }))
+  const { id, link } = published(app)
+  for (const name of readdirSync(join(dir, 'assets')).sort()) {
+    const type = types[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
+    const data = readFileSync(join(dir, 'assets', name))
+    await send('PUT', `/apps/${id}/assets/${name}`, { type, data })
+  }
+  await send('PATCH', `/apps/${id}`, json(first.change))
+  return link
+}
+
+interface Payload {
+  type: string
+  data: string | Uint8Array<ArrayBuffer>
+}
+
+const json = (value: unknown): Payload => ({
+  type: 'application/json',
+  data: JSON.stringify(value),
+})
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null
+
+async function call(
+  url: string,
+  method: string,
+  { type, data }: Payload,
+  key?: string,
+): Promise<Record<string, unknown>> {
+  const headers = { 'content-type': type, ...(key ? { authorization: `Bearer ${key}` } : {}) }
+  const answer = await fetch(url, { method, headers, body: data })
+  const body: unknown = await answer.json().catch(() => undefined)
+  if (answer.ok && isRecord(body)) return body
+  const why = isRecord(body) ? String(body.error) : 'no answer in JSON'
+  throw new Error(`${method} ${url} answered ${answer.status}: ${why}`)
+}
+
+function published(app: unknown): { id: string; link: string } {
+  if (isRecord(app) && typeof app.id === 'string' && typeof app.link === 'string') {
+    return { id: app.id, link: app.link }
+  }
+  throw new Error('the answer to POST /apps names no app')
+}
+
+/**
+ * What `berth serve` prints once it answers: the link of the sample game, where there is one, the
+ * addresses, and three lines for a shell that make a key, publish a page and open it.
+ */
+export function welcome({ baseUrl, gatewayUrl, mcpUrl }: Addresses, link?: string): string {
+  const page = `{"html":"<!doctype html><title>Hello</title><h1>Hello from my agent</h1>"}`
+  const headers = `-H "Authorization: Bearer $KEY" -H "Content-Type: application/json"`
+  return [
+    'Berth is open.',
+    '',
+    ...(link ? [`  play         ${link}`] : []),
+    `  base_url     ${baseUrl}`,
+    `  gateway_url  ${gatewayUrl}`,
+    `  mcp_url      ${mcpUrl}`,
+    `  docs         ${baseUrl}/docs`,
+    '',
+    'Make a key, publish a page, open it:',
+    '',
+    `KEY=$(curl -sX POST ${baseUrl}/keys | grep -o 'ak_[A-Za-z0-9]*' | head -n 1)`,
+    `LINK=$(curl -s ${baseUrl}/apps ${headers} -d '${page}' | ${firstLink})`,
+    'echo "$LINK" && curl -s "$LINK"',
+    '',
+  ].join('\n')
+}
+
+const firstLink = `grep -o 'http[^"]*/a/[A-Za-z0-9_-]*' | head -n 1`
