@@ -1,0 +1,75 @@
+import { field } from './messages.ts'
+
+/** `service.assets` of document 1, section 2. Files come as blobs, by one message from the shell. */
+export interface Assets {
+  /** Resolves to the list of names, once the files are there. */
+  ready: Promise<string[]>
+  names(): string[]
+  /** An address for img, audio or CSS url(); '' for a missing file. */
+  url(name: string): string
+  image(name: string): Promise<HTMLImageElement | null>
+  audio(name: string): Promise<HTMLAudioElement | null>
+  bytes(name: string): Promise<ArrayBuffer | null>
+  json(name: string): Promise<unknown>
+}
+
+/** Loads an element from an address; null when it cannot be shown or played here. */
+const loaded = <E extends HTMLElement & { src: string }>(element: E, done: string, src: string) =>
+  new Promise<E | null>((resolve) => {
+    element.addEventListener(done, () => resolve(element), { once: true })
+    element.addEventListener('error', () => resolve(null), { once: true })
+    element.src = src
+  })
+
+export function openAssets(shell: Window): Assets {
+  const files = new Map<string, Blob>()
+  const urls = new Map<string, string>()
+  const addressOf = URL.createObjectURL.bind(URL)
+  const ready = new Promise<string[]>((resolve) => {
+    const take = (event: MessageEvent): void => {
+      const list = field(event.data, 'files')
+      if (event.source !== shell || field(event.data, 'type') !== 'service:assets') return
+      event.stopImmediatePropagation()
+      removeEventListener('message', take, true)
+      for (const file of Array.isArray(list) ? list : []) files.set(file.name, file.blob)
+      resolve([...files.keys()])
+    }
+    addEventListener('message', take, true)
+  })
+  const url = (given: string): string => {
+    const name = String(given)
+    const file = files.get(name)
+    if (file && !urls.has(name)) urls.set(name, addressOf(file))
+    return urls.get(name) ?? ''
+  }
+  const blob = async (name: string): Promise<Blob | null> => {
+    await ready
+    return files.get(String(name)) ?? null
+  }
+  return Object.freeze({
+    ready,
+    url,
+    names: () => [...files.keys()],
+    async image(name: string) {
+      return (await blob(name)) && loaded(new Image(), 'load', url(name))
+    },
+    async audio(name: string) {
+      if (!(await blob(name))) return null
+      const audio = new Audio()
+      audio.preload = 'auto'
+      return loaded(audio, 'canplaythrough', url(name))
+    },
+    async bytes(name: string) {
+      return (await blob(name))?.arrayBuffer() ?? null
+    },
+    async json(name: string): Promise<unknown> {
+      const file = await blob(name)
+      return file
+        ? file
+            .text()
+            .then(JSON.parse)
+            .catch(() => null)
+        : null
+    },
+  })
+}

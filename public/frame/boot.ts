@@ -1,0 +1,48 @@
+import { openAssets } from './assets.ts'
+import { clipboard } from './clipboard.ts'
+import { dialogs } from './dialogs.ts'
+import { guard, lock } from './guard.ts'
+import { histories, links } from './links.ts'
+import type { Run, Told } from './messages.ts'
+import { quiet } from './quiet.ts'
+import { quirks } from './quirks.ts'
+import { openStorage } from './storage.ts'
+
+/** Runs in the app's own document before the app's first byte, and is gone before the app runs. */
+const reachesOut = [
+  'RTCPeerConnection',
+  'webkitRTCPeerConnection',
+  'mozRTCPeerConnection',
+  'RTCIceGatherer',
+  'RTCIceTransport',
+  'RTCDtlsTransport',
+  'WebTransport',
+  'fetchLater',
+]
+
+function boot(run: Run, shell: Window): void {
+  const post = shell.postMessage.bind(shell)
+  const tell = (told: Told): void => post(told, '*')
+  for (const name of reachesOut) lock(window, name, undefined)
+  if (run.hard) guard()
+  const service = Object.freeze({ assets: openAssets(shell) })
+  Object.defineProperty(window, 'service', { value: service, enumerable: true })
+  openStorage(run, (area, changes) => tell({ type: 'service:save', area, changes }))
+  quiet()
+  clipboard()
+  dialogs()
+  links(tell, run.hard)
+  histories()
+  if (run.quirks) quirks()
+  addEventListener('pagehide', () => tell({ type: 'service:gone', run: run.run }))
+  tell({ type: 'service:hello', run: run.run })
+}
+
+const script = document.currentScript
+const [visit] = performance.getEntriesByType('navigation')
+const again = visit instanceof PerformanceNavigationTiming && visit.type !== 'navigate'
+script?.remove()
+// After location.reload() the same text stands here again with yesterday's saves in it. The shell
+// was told and is making a fresh frame, so this one must not begin.
+if (again) window.stop()
+else if (script && window.top) boot(JSON.parse(script.dataset['run'] ?? ''), window.top)

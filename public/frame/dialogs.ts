@@ -1,0 +1,123 @@
+/** What one page may have waiting to be said. */
+const waitingMax = 5
+const alertMs = 6_000
+const style = `
+:host{all:initial}
+dialog{box-sizing:border-box;width:min(26rem,calc(100% - 2rem));padding:1rem 1.1rem;border:1px solid #8886;border-radius:10px;
+font:15px/1.45 system-ui,sans-serif;color:#1c1c1a;background:#fff;box-shadow:0 8px 40px #0005;white-space:pre-wrap;overflow-wrap:anywhere}
+dialog:not(:modal){position:fixed;inset:auto 0 1rem;z-index:2147483647}
+dialog::backdrop{background:#0006}
+p{margin:0 0 .9rem;max-height:50vh;overflow:auto}
+input{box-sizing:border-box;width:100%;margin:0 0 .9rem;padding:.45rem .6rem;font:inherit;border:1px solid #8888;border-radius:6px}
+form{display:flex;gap:.5rem;justify-content:flex-end}
+button{font:inherit;padding:.35rem .9rem;border:1px solid #8888;border-radius:6px;background:none;color:inherit;cursor:pointer}
+@media(prefers-color-scheme:dark){dialog{color:#eee;background:#242423}input{background:#111;color:#eee}}`
+
+interface Ask {
+  text: string
+  /** The text a prompt begins with. */
+  begin?: string
+  /** What to do with a yes; left out, there is nothing to decide. */
+  yes?: (typed: string) => void
+}
+
+function make<K extends keyof HTMLElementTagNameMap>(
+  name: K,
+  facts: Partial<HTMLElementTagNameMap[K]>,
+): HTMLElementTagNameMap[K] {
+  return Object.assign(document.createElement(name), facts)
+}
+
+/** Shows one question in a shadow root, so that the page's styles and ours do not meet. */
+function show(ask: Ask, done: () => void): void {
+  const host = make('div', {})
+  const dialog = make('dialog', {})
+  const input = make('input', { value: ask.begin ?? '' })
+  const form = make('form', { method: 'dialog' })
+  const ok = make('button', { textContent: 'OK', value: 'ok' })
+  const focused = document.activeElement
+  if (ask.yes) form.append(make('button', { textContent: 'Cancel', value: '' }))
+  form.append(ok)
+  dialog.append(make('p', { textContent: ask.text }))
+  if (ask.begin !== undefined) dialog.append(input)
+  dialog.append(form)
+  for (const type of ['keydown', 'keyup', 'keypress', 'pointerdown', 'mousedown', 'click']) {
+    host.addEventListener(type, (event) => event.stopPropagation())
+  }
+  input.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') dialog.close('ok')
+  })
+  dialog.addEventListener('close', () => {
+    if (!host.isConnected) return
+    host.remove()
+    if (focused instanceof HTMLElement) focused.focus({ preventScroll: true })
+    done()
+    if (dialog.returnValue === 'ok') ask.yes?.(input.value)
+  })
+  host.attachShadow({ mode: 'open' }).append(make('style', { textContent: style }), dialog)
+  document.documentElement.append(host)
+  if (ask.yes) dialog.showModal()
+  else {
+    dialog.show()
+    ;(focused instanceof HTMLElement ? focused : document.body)?.focus({ preventScroll: true })
+    setTimeout(() => dialog.close(), alertMs)
+  }
+  if (ask.begin !== undefined) input.select()
+}
+
+/**
+ * alert, confirm and prompt that do not block. A confirm answers false and a prompt null at first;
+ * once the person has said yes, the press that led here is made again and then gets the answer.
+ */
+export function dialogs(): void {
+  const waiting: Ask[] = []
+  const answers = new Map<string, string>()
+  let shown = false
+  let repeat = (): void => undefined
+
+  const next = (): void => {
+    const ask = waiting.shift()
+    shown = ask !== undefined
+    if (ask) show(ask, next)
+  }
+  const say = (ask: Ask): void => {
+    if (waiting.length >= waitingMax || waiting.some(({ text }) => text === ask.text)) return
+    waiting.push(ask)
+    if (!shown) next()
+  }
+  const remember = (event: MouseEvent | KeyboardEvent): void => {
+    const { target } = event
+    if (!event.isTrusted || !target) return
+    repeat = () => {
+      const again =
+        event instanceof KeyboardEvent
+          ? new KeyboardEvent(event.type, event)
+          : new MouseEvent(event.type, event)
+      target.dispatchEvent(again)
+    }
+  }
+  addEventListener('click', remember, true)
+  addEventListener('keydown', remember, true)
+
+  /** The answer given a moment ago to this question, or undefined while it is being put. */
+  const put = (kind: string, text: string, begin?: string): string | undefined => {
+    const key = `${kind} ${text}`
+    const answer = answers.get(key)
+    answers.delete(key)
+    if (answer !== undefined) return answer
+    const again = repeat
+    const yes = (typed: string): void => {
+      answers.set(key, typed)
+      again()
+      answers.delete(key)
+    }
+    say(begin === undefined ? { text, yes } : { text, yes, begin })
+    return undefined
+  }
+  const text = (given: unknown): string =>
+    (given === undefined ? '' : String(given)).slice(0, 4_000)
+  window.alert = (given?: unknown) => say({ text: text(given) })
+  window.confirm = (given?: unknown) => put('confirm', text(given)) !== undefined
+  window.prompt = (given?: unknown, begin?: unknown) =>
+    put('prompt', text(given), text(begin)) ?? null
+}

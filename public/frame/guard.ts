@@ -1,0 +1,182 @@
+/**
+ * The fallback, where the browser does not obey Connection-Allowlist (Firefox, Safari, old Chromium).
+ * CSP leaves three things open there: WebRTC from a fresh realm, dns-prefetch and preconnect. So no
+ * link, meta or frame may come to be. Everything used after the app has begun is taken beforehand.
+ */
+const { apply } = Reflect
+const text = String
+const replaced = String.prototype.replace
+const tested = RegExp.prototype.test
+
+const banned = /^(?:link|meta|base|iframe|frame|frameset|object|embed|portal|fencedframe)$/i
+const tags =
+  /<(?=\/?(?:[^\s<>/"'=:]*:)?(?:link|meta|base|iframe|frame|frameset|object|embed|portal|fencedframe)(?![a-z0-9-]))/gi
+const entities = /<!ENTITY|<!DOCTYPE[^>]*\[/i
+const declarations = /<!/g
+const shadows = /shadowrootmode/gi
+const writes = /write/i
+const halfTag = /<([\\/a-z]*)$/i
+const goes = /location|href|javascript|navigat|action|iframe src/i
+const scheme = /^\s*javascript:/i
+const prefix = /^.*:/
+
+const test = (pattern: RegExp, value: string): boolean => {
+  pattern.lastIndex = 0
+  return apply(tested, pattern, [value])
+}
+const swap = (value: string, pattern: RegExp, by: string): string =>
+  apply(replaced, value, [pattern, by])
+const bad = (name: string): boolean => test(banned, swap(name, prefix, ''))
+
+/** Sets a property once and for all. */
+export function lock(owner: object | undefined, name: string, value: unknown): void {
+  if (!owner || !(name in owner)) return
+  try {
+    Object.defineProperty(owner, name, { value, writable: false, configurable: false })
+  } catch {
+    // Already locked by the browser itself.
+  }
+}
+
+/** HTML on its way into the document, without the elements that could reach out. */
+function clean(given: string, sink: string): string {
+  let html = text(given)
+  if (test(entities, html)) html = swap(html, declarations, '&lt;!')
+  html = swap(swap(html, tags, '<x-off-'), shadows, 'data-srm')
+  return test(writes, sink) ? swap(html, halfTag, '&lt;$1') : html
+}
+
+/** The engine itself asks this policy at every sink, document.write and setAttribute included. */
+function policy(): void {
+  window.trustedTypes?.createPolicy('default', {
+    createHTML: (html: string, _kind?: string, sink = '') => clean(html, sink),
+    createScriptURL: (url: string) => url,
+    createScript: (script: string, _kind?: string, sink = '') =>
+      test(goes, sink) || test(scheme, script)
+        ? `(()=>{${swap(text(script), scheme, '')}\n})()`
+        : script,
+  })
+}
+
+/** Elements made by a call, not by text. */
+function creation(): void {
+  const { createElement, createElementNS } = Document.prototype
+  const { define } = CustomElementRegistry.prototype
+  const extended = (options: unknown): [] | [{ is: string }] => {
+    const is = typeof options === 'object' && options ? Reflect.get(options, 'is') : options
+    return is === undefined || is === null ? [] : [{ is: text(is) }]
+  }
+  lock(Document.prototype, 'createElement', function (this: Document, name: string, o: unknown) {
+    const asked = text(name)
+    const rest = extended(o)
+    return apply(createElement, this, bad(asked) ? ['x-off'] : [asked, ...rest])
+  })
+  const byNamespace = function (this: Document, space: string, name: string, o: unknown): Element {
+    const asked = text(name)
+    const rest = extended(o)
+    return bad(asked)
+      ? apply(createElement, this, ['x-off'])
+      : apply(createElementNS, this, [space, asked, ...rest])
+  }
+  lock(Document.prototype, 'createElementNS', byNamespace)
+  const named = function (
+    this: CustomElementRegistry,
+    name: string,
+    maker: CustomElementConstructor,
+    options: unknown,
+  ): void {
+    const base = typeof options === 'object' && options ? Reflect.get(options, 'extends') : null
+    if (base === undefined || base === null) return apply(define, this, [name, maker])
+    const kind = text(base)
+    if (bad(kind)) throw new TypeError('not allowed')
+    return apply(define, this, [name, maker, { extends: kind }])
+  }
+  lock(CustomElementRegistry.prototype, 'define', named)
+}
+
+/** Ways round the policy: other parsers, closed roots, answers that become documents. */
+function parsers(): void {
+  for (const name of ['setHTML', 'streamHTML', 'streamHTMLUnsafe']) {
+    lock(Element.prototype, name, undefined)
+    lock(ShadowRoot.prototype, name, undefined)
+  }
+  lock(Document, 'parseHTML', undefined)
+  for (const name of ['XSLTProcessor', 'Sanitizer', 'SharedWorker']) lock(window, name, undefined)
+
+  const kind = Object.getOwnPropertyDescriptor(XMLHttpRequest.prototype, 'responseType')
+  Object.defineProperty(XMLHttpRequest.prototype, 'responseType', {
+    get: kind?.get,
+    set(given: string) {
+      const value = text(given)
+      if (kind?.set) apply(kind.set, this, [value === 'document' ? 'text' : value])
+    },
+    configurable: false,
+  })
+  Object.defineProperty(XMLHttpRequest.prototype, 'responseXML', {
+    get: () => null,
+    configurable: false,
+  })
+  const { attachShadow } = Element.prototype
+  lock(Element.prototype, 'attachShadow', function (this: Element, init?: ShadowRootInit) {
+    const delegatesFocus = init?.delegatesFocus === true
+    const slotAssignment = init?.slotAssignment === 'manual' ? 'manual' : 'named'
+    return apply(attachShadow, this, [{ mode: 'open', delegatesFocus, slotAssignment }])
+  })
+}
+
+const getter = (owner: object, name: string): (() => unknown) => {
+  const get = Object.getOwnPropertyDescriptor(owner, name)?.get
+  if (!get) throw new Error(`no ${name}`)
+  return get
+}
+
+/** A press on a link that leaves warms up a connection to it, so it is stopped on the way down. */
+function presses(): void {
+  const { composedPath, preventDefault } = Event.prototype
+  const { getAttribute, getAttributeNS } = Element.prototype
+  const localName = getter(Element.prototype, 'localName')
+  const namespace = getter(Element.prototype, 'namespaceURI')
+  const key = getter(KeyboardEvent.prototype, 'key')
+  const xlink = 'http://www.w3.org/1999/xlink'
+  const leaves = (part: EventTarget): boolean => {
+    try {
+      const name = apply(localName, part, [])
+      const href =
+        apply(getAttribute, part, ['href']) || apply(getAttributeNS, part, [xlink, 'href'])
+      if (href && href[0] !== '#' && name !== 'use') return true
+      return name === 'a' && apply(namespace, part, []) !== 'http://www.w3.org/1999/xhtml'
+    } catch {
+      return false
+    }
+  }
+  const stop = (event: Event): void => {
+    const path: EventTarget[] = apply(composedPath, event, [])
+    for (let i = 0; i < path.length; i++) {
+      const part = path[i]
+      if (part && leaves(part)) {
+        apply(preventDefault, event, [])
+        return
+      }
+    }
+  }
+  for (const type of ['mousedown', 'click', 'auxclick', 'touchstart', 'pointerdown']) {
+    addEventListener(type, stop, { capture: true, passive: false })
+  }
+  addEventListener(
+    'keydown',
+    (event) => {
+      if (apply(key, event, []) === 'Enter') stop(event)
+    },
+    { capture: true },
+  )
+}
+
+export function guard(): void {
+  Object.freeze(RegExp.prototype)
+  policy()
+  creation()
+  parsers()
+  presses()
+  for (const meta of document.querySelectorAll('meta')) meta.remove()
+  lock(window, 'trustedTypes', undefined)
+}

@@ -1,0 +1,21 @@
+/** What every level's frame is given. The policies of the levels above bind it as well. */
+const sandbox = 'allow-scripts allow-forms allow-pointer-lock'
+const allow = 'fullscreen *; gamepad *; autoplay *'
+
+/** Puts the next level into this document. */
+export function nest(html: string): HTMLIFrameElement {
+  const frame = document.createElement('iframe')
+  frame.title = 'app'
+  frame.setAttribute('sandbox', sandbox)
+  frame.setAttribute('allow', allow)
+  frame.setAttribute('allowfullscreen', '')
+  frame.srcdoc = html
+  document.body.replaceChildren(frame)
+  frame.focus()
+  return frame
+}
+
+/** Focus that comes to this level by Tab or from the shell goes on to the level below. */
+export function handDownFocus(): void {
+  addEventListener('focus', () => document.querySelector('iframe')?.focus())
+}

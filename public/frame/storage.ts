@@ -1,0 +1,127 @@
+import type { Area, Change, Saved } from './messages.ts'
+
+/** What one app may save, counted in characters of keys and values. */
+const charsMax = 1_048_576
+
+/** One area's entries; `told` hears of every change, in order. */
+class Entries extends Map<string, string> {
+  #size = 0
+  #told: (change: Change) => void = () => undefined
+
+  constructor(saved: Saved, told: (change: Change) => void) {
+    super()
+    for (const [key, value] of saved) this.put(key, value)
+    this.#told = told
+  }
+
+  put(key: string, value: string): void {
+    const old = this.get(key)
+    const size = this.#size + value.length - (old === undefined ? -key.length : old.length)
+    if (size > charsMax) throw new DOMException('This app may save 1 MB.', 'QuotaExceededError')
+    this.#size = size
+    this.set(key, value)
+    if (old !== value) this.#told([key, value])
+  }
+
+  drop(key: string): void {
+    const old = this.get(key)
+    if (old === undefined) return
+    this.#size -= key.length + old.length
+    this.delete(key)
+    this.#told([key, null])
+  }
+}
+
+const areas = new WeakMap<object, Entries>()
+
+function entriesOf(storage: object): Entries {
+  const entries = areas.get(storage)
+  if (!entries) throw new TypeError('Illegal invocation')
+  return entries
+}
+
+/** The methods go to the prototype, so that apps which call or replace them there still work. */
+function replaceMethods(): void {
+  const methods = {
+    getItem(this: object, key: string) {
+      return entriesOf(this).get(String(key)) ?? null
+    },
+    setItem(this: object, key: string, value: string) {
+      entriesOf(this).put(String(key), String(value))
+    },
+    removeItem(this: object, key: string) {
+      entriesOf(this).drop(String(key))
+    },
+    clear(this: object) {
+      for (const key of [...entriesOf(this).keys()]) entriesOf(this).drop(key)
+    },
+    key(this: object, index: number) {
+      return [...entriesOf(this).keys()][Number(index) || 0] ?? null
+    },
+  }
+  for (const [name, value] of Object.entries(methods)) {
+    Object.defineProperty(Storage.prototype, name, { value, writable: true, configurable: true })
+  }
+  Object.defineProperty(Storage.prototype, 'length', {
+    get(this: object) {
+      return entriesOf(this).size
+    },
+    configurable: true,
+  })
+}
+
+/** A Storage whose entries are properties too: `localStorage.best = 10`, `delete`, `in`, for..in. */
+function storage(entries: Entries): Storage {
+  const bare: Storage = Object.create(Storage.prototype)
+  const own = (name: string | symbol): string | undefined =>
+    typeof name === 'string' && !(name in Storage.prototype) ? entries.get(name) : undefined
+  const made = new Proxy(bare, {
+    get: (target, name, self) => own(name) ?? Reflect.get(target, name, self),
+    has: (target, name) => own(name) !== undefined || Reflect.has(target, name),
+    set(_, name, value: unknown) {
+      if (typeof name === 'string') entries.put(name, String(value))
+      return true
+    },
+    deleteProperty(_, name) {
+      if (typeof name === 'string') entries.drop(name)
+      return true
+    },
+    defineProperty(_, name, { value }) {
+      if (typeof name === 'string') entries.put(name, String(value))
+      return true
+    },
+    ownKeys: () => [...entries.keys()],
+    getOwnPropertyDescriptor(_, name) {
+      const value = own(name)
+      if (value === undefined) return undefined
+      return { value, writable: true, enumerable: true, configurable: true }
+    },
+  })
+  areas.set(made, entries)
+  return made
+}
+
+/**
+ * Puts stand-ins where localStorage and sessionStorage would throw. Reads are answered from memory;
+ * changes of one turn go to the shell together.
+ */
+export function openStorage(
+  saved: Record<Area, Saved>,
+  save: (area: Area, changes: Change[]) => void,
+): void {
+  replaceMethods()
+  const soon = queueMicrotask.bind(window)
+  for (const area of ['local', 'session'] as const) {
+    let waiting: Change[] = []
+    const flush = (): void => {
+      if (waiting.length > 0) save(area, waiting)
+      waiting = []
+    }
+    const made = storage(
+      new Entries(saved[area], (change) => {
+        if (waiting.push(change) === 1) soon(flush)
+      }),
+    )
+    Object.defineProperty(window, `${area}Storage`, { get: () => made, configurable: true })
+  }
+}

@@ -1,0 +1,75 @@
+import { type Down, field, type Mode, type Run, type Saved } from './messages.ts'
+import { handDownFocus, nest } from './nest.ts'
+import { isQuirky, quirkless } from './quirks-text.ts'
+
+/**
+ * The wrapper: the same bytes for every app, and no app in it. The shell sends the app's html; here
+ * it gets the boot script before its first byte and becomes a srcdoc frame.
+ */
+const shell = window.parent
+const engine = /Chrom(?:e|ium)\/(\d+)/.exec(navigator.userAgent)
+const chromium = 'chrome' in window || 'navigation' in window ? Number(engine?.[1] ?? 0) : 0
+// Chromium obeys Connection-Allowlist from 152 on; everything else needs the fallback.
+const hard = chromium < 152
+const gecko = CSS.supports('-moz-appearance', 'none')
+const webkit = !gecko && chromium === 0 && /AppleWebKit/.test(navigator.userAgent)
+// Firefox loads no frame deeper than 9, WebKit no srcdoc in two srcdocs: at that depth the app
+// cannot make a frame, and so no fresh realm with its own RTCPeerConnection.
+const depth = gecko ? 7 : webkit ? 1 : 0
+const style =
+  '<style>html,body,iframe{margin:0;border:0;width:100%;height:100%;display:block;overflow:hidden}</style>'
+const relay = `<!doctype html>${style}<body><script>${RELAY}</script>`
+const frames =
+  /<(?=\/?(?:[^\s<>/"'=:]*:)?(?:link|meta|base|iframe|frame|frameset|object|embed|portal|fencedframe)(?![a-z0-9-]))/gi
+const trusted =
+  '<meta http-equiv=x-dns-prefetch-control content=off>' +
+  `<meta http-equiv=Content-Security-Policy content="require-trusted-types-for 'script'; trusted-types default">`
+
+/** JSON as an attribute's value in single quotes. */
+const quoted = (run: Run): string =>
+  JSON.stringify(run).replaceAll('&', '&amp;').replaceAll("'", '&#39;').replaceAll('<', '&lt;')
+
+/** The app's document: boot script first, and in the fallback no element that could reach out. */
+function dress(html: string, run: Run): string {
+  const boot = `<script data-run='${quoted(run)}'>${BOOT}</script>`
+  if (!hard) return boot + html
+  return trusted + boot + html.replace(frames, '<x-off-').replace(/shadowrootmode/gi, 'data-srm')
+}
+
+const saved = (data: unknown, name: string): Saved => {
+  const entries = field(data, name)
+  return Array.isArray(entries) ? entries : []
+}
+
+function start(data: unknown, given: string): void {
+  const page = given.replace(/^\uFEFF+/, '')
+  const quirks = isQuirky(page)
+  const html = dress(quirks ? quirkless(page) : page, {
+    run: Number(field(data, 'run')),
+    hard,
+    quirks,
+    local: saved(data, 'local'),
+    session: saved(data, 'session'),
+  })
+  if (depth === 0) {
+    nest(html)
+    return
+  }
+  const frame = nest(relay)
+  const down: Down = { type: 'down', relays: Array(depth - 1).fill(relay), html }
+  addEventListener('message', function pass(answer) {
+    if (answer.source !== frame.contentWindow || field(answer.data, 'type') !== 'ready') return
+    removeEventListener('message', pass)
+    frame.contentWindow?.postMessage(down, '*')
+  })
+}
+
+addEventListener('message', ({ source, data }) => {
+  const html = field(data, 'html')
+  if (source === shell && field(data, 'type') === 'start' && typeof html === 'string') {
+    start(data, html)
+  }
+})
+handDownFocus()
+const mode: Mode = { type: 'mode', hard, depth }
+shell.postMessage(mode, '*')

@@ -1,0 +1,4 @@
+import { buildPublic, publicIsFresh } from '../../scripts/build-public.ts'
+
+// Tests must pass from a clean checkout, where public/dist does not exist yet.
+if (!(await publicIsFresh())) await buildPublic()

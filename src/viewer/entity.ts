@@ -1,0 +1,102 @@
+import { LRUCache } from 'lru-cache'
+
+/** One resource in up to three encodings, each with a strong ETag of its own. RFC 9110, 8.8.3. */
+export interface Entity {
+  variants: Variant[]
+}
+
+type Encoding = 'br' | 'gzip' | 'identity'
+
+interface Variant {
+  encoding: Encoding
+  etag: string
+  headers: Headers
+  unchanged: Headers
+  content: Uint8Array<ArrayBuffer>
+}
+
+interface Content {
+  /** Names the content; it need not be quoted. */
+  etag: string
+  identity: Uint8Array
+  br?: Uint8Array
+  gzip?: Uint8Array
+}
+
+/** Prepares everything an answer needs, so that a request copies nothing and compresses nothing. */
+export function entity(content: Content, headers: Record<string, string>): Entity {
+  const variants: Variant[] = []
+  for (const encoding of ['br', 'gzip', 'identity'] as const) {
+    const bytes = content[encoding]
+    if (!bytes) continue
+    const plain = encoding === 'identity'
+    const etag = `"${content.etag}${plain ? '' : `-${encoding}`}"`
+    const own = new Headers({ ...headers, etag, vary: vary(headers['vary']) })
+    if (!plain) own.set('content-encoding', encoding)
+    const unchanged = new Headers([...own].filter(([name]) => repeated.includes(name)))
+    variants.push({ encoding, etag, headers: own, unchanged, content: new Uint8Array(bytes) })
+  }
+  return { variants }
+}
+
+const vary = (more: string | undefined): string =>
+  more === undefined ? 'Accept-Encoding' : `Accept-Encoding, ${more}`
+
+/** What an Accept-Encoding header ranks: 0 is refused. RFC 9110, 12.5.3. */
+function weights(header: string): Map<string, number> {
+  const found = new Map<string, number>()
+  for (const part of header.toLowerCase().split(',').slice(0, 20)) {
+    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim())
+    const q = parameters.find((parameter) => parameter.startsWith('q='))
+    const weight = q === undefined ? 1 : Number(q.slice(2))
+    if (name !== '') found.set(name, weight >= 0 && weight <= 1 ? weight : 0)
+  }
+  return found
+}
+
+const orders = new LRUCache<string, Encoding[]>({ max: 500 })
+
+/** Encodings a client takes, best first. Identity is always last: it is never wrong to send it. */
+export function encodings(header: string): Encoding[] {
+  const known = orders.get(header)
+  if (known) return known
+  const found = weights(header)
+  const other = found.get('*') ?? 0
+  const weight = (name: string): number =>
+    found.get(name === 'gzip' && found.has('x-gzip') && !found.has('gzip') ? 'x-gzip' : name) ??
+    other
+  // Unnamed, identity is acceptable, but only what is left when nothing else is.
+  const identity = found.get('identity') ?? 0
+  const all: Encoding[] = ['br', 'gzip']
+  const taken = all.filter((name) => weight(name) > 0 && weight(name) >= identity)
+  const order: Encoding[] = [...taken.sort((a, b) => weight(b) - weight(a)), 'identity']
+  orders.set(header, order)
+  return order
+}
+
+function variantFor(request: Request, { variants }: Entity): Variant {
+  const order = encodings(request.headers.get('accept-encoding') ?? '')
+  for (const encoding of order) {
+    const found = variants.find((variant) => variant.encoding === encoding)
+    if (found) return found
+  }
+  throw new Error('an entity without its own bytes')
+}
+
+/** If-None-Match by weak comparison. RFC 9110, 13.1.2. */
+function matches(header: string | null, etag: string): boolean {
+  if (header === null) return false
+  if (header === etag || header.trim() === '*') return true
+  return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+}
+
+/** 200 or 304, for GET and HEAD alike: the server itself leaves the body of a HEAD away. */
+export function answer(request: Request, whole: Entity): Response {
+  const { etag, headers, unchanged, content } = variantFor(request, whole)
+  return matches(request.headers.get('if-none-match'), etag)
+    ? new Response(null, { status: 304, headers: unchanged })
+    : new Response(content, { headers })
+}
+
+/** A 304 repeats only what a cache must update. RFC 9110, 15.4.5. */
+const repeated = ['etag', 'vary', 'cache-control', 'content-security-policy']

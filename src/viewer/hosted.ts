@@ -1,0 +1,43 @@
+/** What the viewer shows of an app. `updated` is in milliseconds and moves with every change. */
+export interface HostedApp {
+  id: string
+  title: string
+  /** The maker's handle, without the @. */
+  maker: string
+  /** building: its first build still runs. closed: the maker has closed the account or the app. */
+  state: 'live' | 'building' | 'taken_down' | 'closed'
+  version: number
+  updated: number
+}
+
+/** The newest version's page; br and gzip where they have been made already. */
+export interface HostedHtml {
+  sha256: string
+  identity: Uint8Array
+  br?: Uint8Array
+  gzip?: Uint8Array
+}
+
+/** One file of the newest version's file table. */
+export interface HostedFile {
+  name: string
+  type: string
+  bytes: number
+  sha256: string
+}
+
+/** What the viewer needs of hosting, and nothing more: hosting's verbs are put behind it. */
+export interface Hosted {
+  /** The app of a public link, whoever asks; undefined when there never was one. */
+  find(id: string): Promise<HostedApp | undefined>
+  html(app: HostedApp): Promise<HostedHtml>
+  files(app: HostedApp): Promise<HostedFile[]>
+  /** A file's content; undefined when the newest version has none of that name. */
+  file(app: HostedApp, name: string): Promise<{ file: HostedFile; content: Uint8Array } | undefined>
+}
+
+/** Origins, "https://apps.example". `apps` is the frame's own host, where there is one. */
+export interface ViewerUrls {
+  app: string
+  apps?: string
+}

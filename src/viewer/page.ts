@@ -1,0 +1,61 @@
+import type { PublicFile } from '../core/public.ts'
+import type { HostedApp } from './hosted.ts'
+import { allow, sandbox } from './policy.ts'
+
+/** The shell's script and style, and their hashes as CSP wants them. */
+export interface Parts {
+  script: string
+  style: string
+  scriptHash: string
+  styleHash: string
+}
+
+const hash = (text: string): string =>
+  `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`
+
+export function partsOf(files: Map<string, PublicFile>): Parts {
+  const read = (name: string): string => {
+    const file = files.get(name)
+    if (!file) throw new Error(`public/dist has no ${name}: run bun run public`)
+    return new TextDecoder().decode(file.identity)
+  }
+  const script = read('frame/shell.js')
+  const style = read('frame/shell.css')
+  return { script, style, scriptHash: hash(script), styleHash: hash(style) }
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '"': '&quot;' }
+const escape = (text: string): string => text.replace(/[&<"]/g, (sign) => entities[sign] ?? '')
+
+const icon = (path: string): string =>
+  `<svg viewBox="0 0 20 20" aria-hidden=true><path d="${path}"/></svg>`
+const flag = icon('M5 17V3.5M5 4h9.5l-2 3.5 2 3.5H5')
+const turn = icon('M16 10a6 6 0 1 1-1.8-4.3L16 7.5M16 3.5v4h-4')
+const corners = icon('M7.5 3.5h-4v4M12.5 3.5h4v4M7.5 16.5h-4v-4M12.5 16.5h4v-4')
+const cross = icon('M5.5 5.5l9 9M14.5 5.5l-9 9')
+
+const head = (title: string, style: string, more = ''): string =>
+  `<meta charset=utf-8><meta name=viewport content="width=device-width,initial-scale=1,viewport-fit=cover">
+<meta name=theme-color content=#fdfdfc media="(prefers-color-scheme:light)"><meta name=theme-color content=#17191b media="(prefers-color-scheme:dark)">
+<title>${escape(title)}</title>${more}<style>${style}</style>`
+
+/** The page around an app. The app itself is not in it: the script fetches it as data. */
+export function shellPage(app: HostedApp, frame: string, parts: Parts): string {
+  const title = escape(app.title)
+  const maker = escape(app.maker)
+  return `<!doctype html><html lang=en data-id=${app.id} data-frame="${escape(frame)}" data-maker="@${maker}">
+${head(`${app.title} by @${app.maker}`, parts.style)}
+<body><header><div id=who><h1><bdi>${title}</bdi></h1><a href="/explore/@${maker}">@${maker}</a></div>
+<nav><a href=/report/${app.id} title="Report this app" aria-label="Report this app">${flag}</a><button id=reload title="Start again" aria-label="Start again">${turn}</button><button id=full title="Full screen" aria-label="Full screen">${corners}</button></nav></header>
+<main><p id=say role=status><noscript>An app needs JavaScript.</noscript></p><iframe title="${title}" sandbox="${sandbox}" allow="${allow}" allowfullscreen referrerpolicy=no-referrer></iframe>
+<div id=notice popover=manual role=status><span id=said></span><button id=offer hidden></button><nav><button id=close title=Close aria-label=Close>${cross}</button></nav></div></main>
+<script>${parts.script}</script>`
+}
+
+/** Pages that say one thing: not found, taken down, being built. */
+export function wordPage(title: string, text: string, parts: Parts, refresh = false): string {
+  const more = refresh ? '<meta http-equiv=refresh content=4>' : ''
+  return `<!doctype html><html lang=en>
+${head(title, parts.style, more)}
+<body><main class=word><h1>${escape(title)}</h1><p>${escape(text)}</p></main>`
+}

@@ -1,0 +1,150 @@
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+
+import { LRUCache } from 'lru-cache'
+
+import { idPattern, sha256 } from '../core/ids.ts'
+import { readPublic } from '../core/public.ts'
+import type { Clock } from '../core/time.ts'
+import { type Entity, entity } from './entity.ts'
+import type { Hosted, HostedApp, ViewerUrls } from './hosted.ts'
+import { type Parts, partsOf, shellPage } from './page.ts'
+import { dataHeaders, shellHeaders } from './policy.ts'
+
+const cacheBytesMax = 64 * 1_048_576
+const cachePagesMax = 10_000
+const hostsPerPageMax = 4
+/** After this long a page in memory is compared with its app again: a takedown shows within it. */
+const trustMs = 500
+
+/** What one app's addresses answer with, rendered and compressed when it is first asked for. */
+interface Page {
+  app: HostedApp
+  checked: number
+  shells: Map<string, Entity>
+  data?: Entity
+  files?: Entity
+}
+
+const hostPattern = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
+
+/** Bytes of an entity and all its variants, for the cache's account. */
+const weight = (whole: Entity | undefined): number =>
+  (whole?.variants ?? []).reduce((sum, { content }) => sum + content.length, 1_000)
+
+const utf8 = new TextEncoder()
+
+/** A small text of ours, compressed on the spot: under a millisecond. */
+export function compressed(text: string): {
+  etag: string
+  identity: Uint8Array
+  br: Uint8Array
+  gzip: Uint8Array
+} {
+  const identity = utf8.encode(text)
+  const params = { [constants.BROTLI_PARAM_QUALITY]: 5 }
+  return {
+    etag: sha256(identity).slice(0, 32),
+    identity,
+    br: brotliCompressSync(identity, { params }),
+    gzip: gzipSync(identity, { level: 6 }),
+  }
+}
+
+/** The rendered pages of the viewer, kept in memory and compared with hosting at most twice a second. */
+export class Pages {
+  readonly parts: Parts
+  readonly public = readPublic()
+  readonly #pages = new LRUCache<string, Page>({
+    max: cachePagesMax,
+    maxSize: cacheBytesMax,
+    sizeCalculation: (page) =>
+      [...page.shells.values(), page.data, page.files].reduce((sum, part) => sum + weight(part), 0),
+  })
+
+  constructor(
+    readonly hosted: Hosted,
+    readonly urls: ViewerUrls,
+    readonly clock: Clock,
+  ) {
+    this.parts = partsOf(this.public)
+  }
+
+  /** The page of a public link as it is now; undefined when there is no such app. */
+  async find(id: string): Promise<Page | undefined> {
+    const kept = this.#pages.get(id)
+    const now = this.clock.now()
+    if (kept && now - kept.checked < trustMs && now >= kept.checked) return kept
+    const app = idPattern.test(id) ? await this.hosted.find(id) : undefined
+    if (!app) {
+      this.#pages.delete(id)
+      return undefined
+    }
+    const same =
+      kept &&
+      kept.app.version === app.version &&
+      kept.app.updated === app.updated &&
+      kept.app.state === app.state
+    if (same) kept.checked = now
+    const page: Page = same ? kept : { app, checked: now, shells: new Map() }
+    if (!same) this.#pages.set(id, page)
+    return page
+  }
+
+  /** Drops what is kept of an app, so that the next request sees a change of this moment. */
+  forget(id: string): void {
+    this.#pages.delete(id)
+  }
+
+  /** `host` is the request's own Host: one server may be reached by several names. */
+  shell(page: Page, host: string | null): Entity {
+    const { app, apps } = this.urls
+    const own = apps === undefined && host !== null && hostPattern.test(host)
+    const at = own ? host : new URL(app).host
+    const known = page.shells.get(at)
+    if (known) return known
+    const frame = `${apps ?? ''}/frame`
+    const headers = shellHeaders({
+      scriptHash: this.parts.scriptHash,
+      styleHash: this.parts.styleHash,
+      // Without a scheme a source follows the page's own: a proxy may have added the s of https.
+      data: `${apps === undefined ? at : app}/a/${page.app.id}/`,
+      frame: apps === undefined ? `${at}/frame` : frame,
+      ...(apps === undefined ? {} : { apps }),
+    })
+    const made = entity(compressed(shellPage(page.app, frame, this.parts)), headers)
+    if (page.shells.size >= hostsPerPageMax) page.shells.clear()
+    page.shells.set(at, made)
+    this.#keep(page)
+    return made
+  }
+
+  async data(page: Page): Promise<Entity> {
+    if (page.data) return page.data
+    const { sha256: etag, ...content } = await this.hosted.html(page.app)
+    const headers = dataHeaders('text/plain; charset=utf-8', 'no-cache')
+    page.data = entity({ etag, ...content }, headers)
+    this.#keep(page)
+    return page.data
+  }
+
+  async files(page: Page): Promise<Entity> {
+    if (page.files) return page.files
+    const files = (await this.hosted.files(page.app)).map(
+      ({ name, type, bytes, sha256: hash }) => ({
+        name,
+        type,
+        bytes,
+        url: `/a/${page.app.id}/files/${encodeURIComponent(name)}?h=${hash}`,
+      }),
+    )
+    const headers = dataHeaders('application/json', 'no-cache')
+    page.files = entity(compressed(JSON.stringify({ files })), headers)
+    this.#keep(page)
+    return page.files
+  }
+
+  /** Weighs a page again after it grew, unless it was dropped meanwhile. */
+  #keep(page: Page): void {
+    if (this.#pages.peek(page.app.id) === page) this.#pages.set(page.app.id, page)
+  }
+}

@@ -1,0 +1,135 @@
+import { Elysia } from 'elysia'
+
+import { answer, type Entity, entity } from './entity.ts'
+import type { HostedApp } from './hosted.ts'
+import { wordPage } from './page.ts'
+import type { Pages } from './pages.ts'
+import { dataHeaders, frameHeaders, wordHeaders } from './policy.ts'
+
+type Found = NonNullable<Awaited<ReturnType<Pages['find']>>>
+
+interface Asked {
+  request: Request
+  params: Record<string, string>
+}
+
+/** Why an app cannot be opened, in words for its page and as an answer to its data addresses. */
+const words = {
+  not_found: {
+    status: 404,
+    title: 'No app here',
+    text: 'This link leads to no app. Perhaps a letter of it was lost on the way.',
+  },
+  building: {
+    status: 200,
+    title: 'Being built',
+    text: 'This app is being made right now, which takes about a minute. The page opens by itself.',
+  },
+  taken_down: {
+    status: 410,
+    title: 'Taken down',
+    text: 'This app broke the rules of this place and is no longer shown.',
+  },
+  closed: {
+    status: 410,
+    title: 'No longer here',
+    text: 'Its maker has closed this app.',
+  },
+} as const
+
+type Word = keyof typeof words
+
+const stateOf = (app: HostedApp | undefined): Word | 'live' => app?.state ?? 'not_found'
+
+function wordAnswer(pages: Pages, word: Word): Response {
+  const { status, title, text } = words[word]
+  const body = wordPage(title, text, pages.parts, word === 'building')
+  return new Response(body, { status, headers: wordHeaders(pages.parts.styleHash) })
+}
+
+function refusal(word: Word): Response {
+  const { text } = words[word]
+  const [status, code] =
+    word === 'taken_down' || word === 'closed' ? [410, 'taken_down'] : [404, 'not_found']
+  const headers = dataHeaders('application/json', 'no-store')
+  return new Response(JSON.stringify({ error: text, code }), { status, headers })
+}
+
+/** Answers an address below a live app; everything else is a short JSON refusal. */
+const below =
+  (pages: Pages, make: (page: Found, asked: Asked) => Promise<Response>) =>
+  async (asked: Asked): Promise<Response> => {
+    const page = await pages.find(asked.params['id'] ?? '')
+    const state = stateOf(page?.app)
+    if (!page || state !== 'live') return refusal(state === 'live' ? 'not_found' : state)
+    return make(page, asked)
+  }
+
+async function file(pages: Pages, page: Found, { request, params }: Asked): Promise<Response> {
+  const found = await pages.hosted.file(page.app, params['name'] ?? '')
+  if (!found) return refusal('not_found')
+  const { type, sha256 } = found.file
+  // Under an address that names its content it never changes; private, so that what is taken down
+  // does not live on in a cache that serves others.
+  const named = new URL(request.url).searchParams.get('h') === sha256
+  const cache = named ? 'private, max-age=31536000, immutable' : 'no-cache'
+  const content = { etag: sha256, identity: found.content }
+  return answer(request, entity(content, dataHeaders(type, cache)))
+}
+
+/** The wrapper, answered only into a frame: opened by itself there is nothing to see. */
+function frame(pages: Pages): (asked: Asked) => Response {
+  const page = pages.public.get('frame/frame.html')
+  if (!page) throw new Error('public/dist has no frame/frame.html: run bun run public')
+  const { app, apps } = pages.urls
+  const made = new Map<boolean, Entity>()
+  return ({ request }) => {
+    const into = request.headers.get('sec-fetch-dest')
+    const elsewhere = apps !== undefined && request.headers.get('host') !== new URL(apps).host
+    if (elsewhere || (into !== null && into !== 'iframe')) return wordAnswer(pages, 'not_found')
+    const agent = request.headers.get('user-agent') ?? ''
+    const known = /(?:Chrome|Chromium|Firefox)\//.test(agent)
+    const kept =
+      made.get(known) ?? entity(page, frameHeaders(apps === undefined ? "'self'" : app, agent))
+    made.set(known, kept)
+    return answer(request, kept)
+  }
+}
+
+/** Public links: the shell, the sandbox's wrapper, and an app's page and files as data. */
+export function viewer(pages: Pages) {
+  const shell = async ({ request, params }: Asked): Promise<Response> => {
+    const page = await pages.find(params['id'] ?? '')
+    const state = stateOf(page?.app)
+    if (!page || state !== 'live') return wordAnswer(pages, state === 'live' ? 'not_found' : state)
+    return answer(request, pages.shell(page, request.headers.get('host')))
+  }
+  const routes: [string, (asked: Asked) => Response | Promise<Response>][] = [
+    ['/a/:id', shell],
+    [
+      '/a/:id/data',
+      below(pages, async (page, { request }) => answer(request, await pages.data(page))),
+    ],
+    [
+      '/a/:id/files',
+      below(pages, async (page, { request }) => answer(request, await pages.files(page))),
+    ],
+    ['/a/:id/files/:name', below(pages, (page, asked) => file(pages, page, asked))],
+    ['/frame', frame(pages)],
+  ]
+  const plugin = new Elysia({ name: 'viewer' })
+  const { apps } = pages.urls
+  if (apps !== undefined) {
+    const { host } = new URL(apps)
+    // The apps' own host serves the wrapper and nothing else of ours, whatever room it is from.
+    plugin.onRequest(({ request }) => {
+      if (request.headers.get('host') !== host) return undefined
+      return new URL(request.url).pathname === '/frame' ? undefined : wordAnswer(pages, 'not_found')
+    })
+  }
+  for (const [path, handler] of routes) {
+    plugin.get(path, (context) => handler(context))
+    plugin.head(path, (context) => handler(context))
+  }
+  return plugin
+}
