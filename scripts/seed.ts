@@ -1,8 +1,8 @@
 /**
- * `bun scripts/seed.ts [base_url]`: publishes our samples on a running house, through its public
- * API like any agent. Without an address: http://localhost:3000/api.
+ * `bun scripts/seed.ts [base_url]`: publishes all our samples on a running house, through its
+ * public API like any agent. Without an address: http://localhost:3000/api.
  */
-import { publishSample } from '../src/welcome.ts'
+import { publishSamples, sampleNames } from '../src/welcome.ts'
 
-const baseUrl = Bun.argv[2] ?? 'http://localhost:3000/api'
-console.log(await publishSample(baseUrl))
+const links = await publishSamples(Bun.argv[2] ?? 'http://localhost:3000/api', sampleNames)
+console.log(links.join('\n'))

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 
 /** Where a running house is reached, as agents are told. No address ends with a slash. */
 export interface Addresses {
@@ -8,24 +8,35 @@ export interface Addresses {
   mcpUrl: string
 }
 
-/** The sample that a new house publishes, and what is said of it. */
-const first = {
-  folder: 'lampkeeper',
-  handle: 'harbour',
-  about: 'Games and tools that came with this house.',
-  kind: 'game',
-  change: {
+/** Our sample apps: a folder of public/samples each, and what is said of it. */
+const shelves = {
+  lampkeeper: {
+    kind: 'game',
     title: 'Lampkeeper',
     description: 'Turn the light, guide the boats home, keep the drowned away.',
     shelf: 'arcade',
-    store: true,
+  },
+  'slack-tide': {
+    kind: 'game',
+    title: 'Slack Tide',
+    description: 'A keyboard puzzle of boats, ropes and the turning tide.',
+    shelf: 'puzzle',
+  },
+  pigment: {
+    kind: 'app',
+    title: 'Pigment',
+    description: 'Drop in a picture, take away its palette.',
+    shelf: 'tools',
   },
 }
 
+export type SampleName = keyof typeof shelves
+export const sampleNames: SampleName[] = ['lampkeeper', 'slack-tide', 'pigment']
+
 const types: Record<string, string> = {
-  png: 'image/png',
-  wav: 'audio/wav',
-  json: 'application/json',
+  '.png': 'image/png',
+  '.wav': 'audio/wav',
+  '.json': 'application/json',
 }
 
 /** In the compiled binary the samples are embedded beside the bundle. */
@@ -34,28 +45,38 @@ const samples = Bun.isStandaloneExecutable
   : join(import.meta.dir, '../public/samples')
 
 /**
- * Publishes our sample game as any agent would: a key, the page, its assets, its description, all
- * through the Agent API at `baseUrl` (the address that this machine can reach). Answers the link.
- * Throws an Error with the API's own words when it refuses.
+ * Publishes sample apps as any agent would, with one new key: the page, its assets, then a place on
+ * Explore, all through the Agent API at `baseUrl` (an address that this machine can reach). Answers
+ * their links. Throws an Error with the API's own words when it refuses.
  */
-export async function publishSample(baseUrl: string, folder = samples): Promise<string> {
-  const dir = join(folder, first.folder)
-  const { key } = await call(
-    `${baseUrl}/keys`,
-    'POST',
-    json({ handle: first.handle, about: first.about }),
-  )
+export async function publishSamples(
+  baseUrl: string,
+  names: SampleName[],
+  handle?: string,
+): Promise<string[]> {
+  const about = 'Games and tools that came with this house.'
+  const { key } = await call(`${baseUrl}/keys`, 'POST', json({ handle, about }))
+  const links: string[] = []
+  for (const name of names) links.push(await publish(name, baseUrl, String(key)))
+  return links
+}
+
+async function publish(name: SampleName, baseUrl: string, key: string): Promise<string> {
   const send = (method: string, path: string, body: Payload) =>
-    call(`${baseUrl}${path}`, method, body, String(key))
-  const html = readFileSync(join(dir, 'index.html'), 'utf8')
-  const { app } = await send('POST', '/apps', json({ html, kind: first.kind }))
+    call(`${baseUrl}${path}`, method, body, key)
+  const { kind, ...change } = shelves[name]
+  const html = readFileSync(join(samples, name, 'index.html'), 'utf8')
+  const { app } = await send('POST', '/apps', json({ html, kind }))
   const { id, link } = published(app)
-  for (const name of readdirSync(join(dir, 'assets')).sort()) {
-    const type = types[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
-    const data = readFileSync(join(dir, 'assets', name))
-    await send('PUT', `/apps/${id}/assets/${name}`, { type, data })
+  const assets = join(samples, name, 'assets')
+  for (const file of readdirSync(assets).sort()) {
+    const type = types[extname(file)] ?? 'application/octet-stream'
+    await send('PUT', `/apps/${id}/assets/${file}`, {
+      type,
+      data: readFileSync(join(assets, file)),
+    })
   }
-  await send('PATCH', `/apps/${id}`, json(first.change))
+  await send('PATCH', `/apps/${id}`, json({ ...change, store: true }))
   return link
 }
 

@@ -10,7 +10,7 @@ interface Export {
 }
 
 /** Read by other programs: drizzle-kit reads tables; the binary starts main and the workers. */
-const read = /(\/tables\.ts|^src\/main\.ts|\.worker\.ts)$/
+const read = /(\/tables\.ts|^src\/main\.ts|worker\.ts)$/
 
 /**
  * An export of src must be named by another file of the product or a script. One that its own
