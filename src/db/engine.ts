@@ -13,6 +13,8 @@ export interface Engine {
   /**
    * Runs `work` as one unit: all of it is kept, durably, before the promise answers, or none of it.
    * On PostgreSQL it may be run again after a deadlock, so `work` touches nothing but its `db`.
+   * It fails when `work` throws, when any of its statements failed (even if that was caught), or
+   * when it takes longer than 5 s. Rejects with Busy (fault.ts) when the database has no time.
    */
   tx<T>(work: (db: Db) => Promise<T>): Promise<T>
   /** Answers when the database does; throws otherwise. */

@@ -39,6 +39,7 @@ export class Statements {
  */
 export class Lane {
   #live = true
+  #broken: unknown
 
   constructor(readonly statements: Statements) {}
 
@@ -46,11 +47,21 @@ export class Lane {
     this.#live = false
   }
 
+  /** PostgreSQL keeps nothing of a transaction after a statement failed, caught or not. So do we. */
+  throwIfBroken(): void {
+    if (this.#broken) throw this.#broken
+  }
+
   prepare(text: string) {
     this.statements.get(text)
     const run = <Result>(act: (statement: Statement<unknown, SQLQueryBindings[]>) => Result) => {
       if (!this.#live) throw new Error('This unit of work has ended; its database takes no more.')
-      return act(this.statements.get(text))
+      try {
+        return act(this.statements.get(text))
+      } catch (error) {
+        this.#broken ??= error
+        throw error
+      }
     }
     return {
       run: (...values: SQLQueryBindings[]) => run((statement) => statement.run(...values)),

@@ -1,18 +1,11 @@
 import { Database } from 'bun:sqlite'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { SQL } from 'bun'
 
 import { sha256 } from '../core/ids.ts'
+import { copyDatabase } from './copy.ts'
 import { dialect } from './dialect.ts'
 import type { Engine } from './engine.ts'
 
@@ -45,16 +38,11 @@ const makeRecord =
   '(number integer primary key, tag text not null, hash text not null)'
 const readRecord = 'select tag, hash from schema_migrations order by number'
 
-/** The migrations are beside the sources, and inside the compiled binary beside the program. */
-function folderOf(kind: Engine['kind']): string {
-  const inBinary = join(import.meta.dir, kind)
-  return existsSync(join(inBinary, 'meta/_journal.json'))
-    ? inBinary
-    : join(import.meta.dir, '../..', kind)
-}
+/** The migrations' folders are at the top of the sources, and of the compiled binary. */
+const top = Bun.isStandaloneExecutable ? import.meta.dir : join(import.meta.dir, '../..')
 
 function migrationsOf(kind: Engine['kind']): Migration[] {
-  const folder = folderOf(kind)
+  const folder = join(top, kind)
   const journal: { entries: { tag: string }[] } = JSON.parse(
     readFileSync(join(folder, 'meta/_journal.json'), 'utf8'),
   )
@@ -77,18 +65,10 @@ function missing(all: Migration[], applied: Applied[]): Migration[] {
   return all.slice(applied.length)
 }
 
-/** A copy of the database as it is, named with its schema, durable before the migration begins. */
-function keepCopy(database: Database, path: string, schema: number): void {
-  const copy = `${path}.schema-${schema}`
-  rmSync(`${copy}.part`, { force: true })
-  database.run('vacuum into ?', [`${copy}.part`])
-  const file = openSync(`${copy}.part`, 'r+')
-  fsyncSync(file)
-  closeSync(file)
-  renameSync(`${copy}.part`, copy)
-}
-
-/** Brings a SQLite file to this program's schema: all of it or nothing. Makes the file if need be. */
+/**
+ * Brings a SQLite file to this program's schema: all of it or nothing. Makes the file if need be.
+ * Before an older schema is changed, a copy is kept beside it: berth.sqlite.schema-1.
+ */
 export function migrateSqlite(path: string, all = migrationsOf('sqlite')): void {
   const database = new Database(path, { create: true, readwrite: true })
   try {
@@ -98,7 +78,7 @@ export function migrateSqlite(path: string, all = migrationsOf('sqlite')): void 
       .get()
     const applied = known ? database.query<Applied, []>(readRecord).all() : []
     if (missing(all, applied).length === 0) return
-    if (applied.length > 0) keepCopy(database, path, applied.length)
+    if (applied.length > 0) copyDatabase(database, `${path}.schema-${applied.length}`)
     database.run('pragma journal_mode = wal')
     // Tables are rebuilt by dropping them, which would delete what refers to them.
     database.run('pragma foreign_keys = off')

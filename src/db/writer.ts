@@ -1,4 +1,5 @@
 import { stopwatch } from '../core/time.ts'
+import { Deadline } from './deadline.ts'
 import type { Db } from './engine.ts'
 import { Busy, faultOf } from './fault.ts'
 import { Lane, type Statements } from './lane.ts'
@@ -106,13 +107,15 @@ export class Writer {
   /** Throws only when the whole transaction is lost. */
   async #runAll(group: Unit[]): Promise<Answer[]> {
     const answers: Answer[] = []
-    let deadline = new Deadline()
+    let deadline = new Deadline(unitMs)
     try {
       for (const unit of group) {
         this.#do('savepoint unit')
         try {
           deadline.restart()
-          answers.push(await Promise.race([unit.run(this.#db), deadline.passed]))
+          const answer = await Promise.race([unit.run(this.#db), deadline.passed])
+          this.#lane.throwIfBroken()
+          answers.push(answer)
           this.#do('release unit')
         } catch (error) {
           if (!this.statements.database.inTransaction) throw error
@@ -120,7 +123,7 @@ export class Writer {
           this.#do('release unit')
           this.#replaceLane()
           deadline.stop()
-          deadline = new Deadline()
+          deadline = new Deadline(unitMs)
           answers.push(() => unit.reject(error))
         }
       }
@@ -138,25 +141,5 @@ export class Writer {
 
   #do(text: string): void {
     this.statements.get(text).run()
-  }
-}
-
-class Deadline {
-  readonly passed: Promise<never>
-  readonly #timer: Timer
-
-  constructor() {
-    const { promise, reject } = Promise.withResolvers<never>()
-    const late = new Error(`A unit of work did not finish in ${unitMs} ms; it was undone.`)
-    this.passed = promise
-    this.#timer = setTimeout(() => reject(late), unitMs)
-  }
-
-  restart(): void {
-    this.#timer.refresh()
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer)
   }
 }

