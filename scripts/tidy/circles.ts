@@ -20,13 +20,15 @@ const files = (product: Source[]): Graph =>
     ]),
   )
 
+const settings = /^src\/(config|settings)\.ts$/
+
 /** Types of the config and references between tables are arrows that every room may have. */
 function rooms(product: Source[], roomOf: (path: string) => string): Graph {
   const graph: Graph = new Map()
   for (const { path, imports } of product) {
     const here = roomOf(path)
     const there = imports
-      .filter(({ to, typeOnly }) => to.startsWith('src/') && !(typeOnly && to === 'src/config.ts'))
+      .filter(({ to, typeOnly }) => to.startsWith('src/') && !(typeOnly && settings.test(to)))
       .filter(({ to }) => !(to.endsWith('/tables.ts') && path.endsWith('/tables.ts')))
       .map(({ to }) => roomOf(to))
       .filter((other) => other !== here)

@@ -69,6 +69,9 @@ function thrownBy(source: Source): string[] {
 const methods = /^(get|post|put|patch|delete)$/
 const routes = /^src\/(hosting|gateway)\/.*routes\.ts$/
 
+/** A text for readers, not an operation of the document. */
+const page = /\.(txt|md)$/
+
 /** Every operation in a routes.ts of either API says what it answers, status by status. */
 export const operations = (tree: Source[]): Finding[] =>
   tree
@@ -80,24 +83,25 @@ export const operations = (tree: Source[]): Finding[] =>
         const [path, , options] = node.arguments
         if (!methods.test(node.expression.name.text) || !path || !ts.isStringLiteralLike(path))
           return
-        if (!path.text.startsWith('/') || hasAnswers(options)) return
+        if (!path.text.startsWith('/') || page.test(path.text) || hasAnswers(options)) return
         const what = `${node.expression.name.text} ${path.text} has no typed answer per status`
         found.push(finding(source, path, what, 'give it response: { 200: ..., 400: ... }'))
       })
       return found
     })
 
-/** A `response` keyed by status, or one made by a call or a spread that the types check. */
+/** A `response` keyed by status, written here or in the call of `operation` that makes it. */
 function hasAnswers(options: ts.Expression | undefined): boolean {
-  if (!options || !ts.isObjectLiteralExpression(options)) return options !== undefined
+  if (!options) return false
+  if (ts.isCallExpression(options)) return options.arguments.some(isByStatus)
+  if (!ts.isObjectLiteralExpression(options)) return false
   return options.properties.some((property) => {
-    if (ts.isSpreadAssignment(property)) return true
-    if (property.name?.getText() !== 'response') return false
-    if (!ts.isPropertyAssignment(property)) return true
-    const { initializer } = property
-    return (
-      !ts.isObjectLiteralExpression(initializer) ||
-      initializer.properties.some((entry) => /^(\d{3})?$/.test(entry.name?.getText() ?? ''))
-    )
+    if (ts.isSpreadAssignment(property)) return hasAnswers(property.expression)
+    const isResponse = property.name?.getText() === 'response'
+    return isResponse && ts.isPropertyAssignment(property) && isByStatus(property.initializer)
   })
 }
+
+const isByStatus = (node: ts.Expression): boolean =>
+  ts.isObjectLiteralExpression(node) &&
+  node.properties.some((entry) => /^\d{3}$/.test(entry.name?.getText() ?? ''))

@@ -4,8 +4,8 @@ import { type Finding, finding, type Import, type Source } from './source.ts'
 
 /** A room imports rooms of earlier rows. The rooms of the first row may also import each other. */
 const rows = [
-  ['core', 'db', 'refusals', 'prices', 'limits', 'config', 'settings'],
-  ['ledger', 'keys', 'store', 'jobs', 'upstream', 'models'],
+  ['core', 'db', 'refusals', 'prices', 'limits', 'config', 'settings', 'urls'],
+  ['ledger', 'keys', 'idempotency', 'store', 'scan', 'jobs', 'upstream', 'models'],
   ['house'],
   ['hosting', 'gateway'],
   ['viewer', 'mcp', 'web', 'operator'],
@@ -17,20 +17,21 @@ const rows = [
 /** The rooms inside an API, in the same way; here every row may look sideways. */
 const inner: Record<string, string[][]> = {
   hosting: [
-    ['key', 'envelope', 'tables', 'scan', 'notes'],
+    ['envelope', 'operation', 'tables', 'scan', 'notes'],
     ['agents'],
+    ['key'],
     ['apps'],
-    ['builds', 'assets', 'icons', 'explore'],
+    ['versions', 'builds', 'assets', 'icons', 'explore'],
     ['reviews', 'packs'],
     ['runs'],
-    ['people', 'start'],
-    ['index'],
+    ['me', 'people', 'start'],
+    ['api'],
   ],
   gateway: [
     ['key', 'envelope', 'tables'],
     ['catalogue', 'accounts', 'usage'],
     ['chat', 'images', 'videos', 'audio', 'files', 'topups'],
-    ['index'],
+    ['api'],
   ],
 }
 
@@ -74,7 +75,7 @@ function faultOf(source: Source, entry: Import): Fault | undefined {
   }
   if (!to.startsWith('src/')) return [`src imports ${to}`, 'move what the binary needs into src']
   if (to.startsWith('src/testing/')) return [`imports ${to}`, 'only tests import testing/']
-  if (to === 'src/config.ts' && entry.typeOnly) return undefined
+  if (/^src\/(config|settings)\.ts$/.test(to) && entry.typeOnly) return undefined
   return betweenRooms(source.path, to) ?? tables(source.path, to)
 }
 

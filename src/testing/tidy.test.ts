@@ -143,6 +143,11 @@ const faults: [title: string, files: Files, said: string][] = [
     { 'src/house.ts': `function a() {\n${long(59)}}` },
     'src/house.ts:1 a function of 61 lines',
   ],
+  [
+    'a long handler',
+    { 'src/viewer/routes.ts': `new Elysia().get('/a', () => {\n${long(14)}})` },
+    'src/viewer/routes.ts:1 a function of 16 lines',
+  ],
 ]
 
 describe('tidy goes red for', () => {
@@ -154,6 +159,7 @@ describe('tidy goes red for', () => {
 })
 
 describe('tidy stays green for', () => {
+  const routes = `const a = () =>\n  new Elysia()\n${"    .get('/a', a)\n".repeat(70)}`
   const fine: [title: string, files: Files][] = [
     ['an arrow that points up', { 'src/hosting/key.ts': "import { b } from '../house.ts'" }],
     [
@@ -172,6 +178,8 @@ describe('tidy stays green for', () => {
     ['a method called fetch', { 'src/house.ts': 'app.fetch(request)' }],
     ['a parameter called fetch', { 'src/house.ts': 'const a = (fetch: Get) => fetch(1)' }],
     ['a test that prints', { 'src/house.test.ts': 'console.log(Date.now(), Bun.env.CI)' }],
+    ['a long chain of routes', { 'src/viewer/routes.ts': routes }],
+    ['the text of a template', { 'src/house.ts': `const a = \`\n${'a'.repeat(120)}\`` }],
     ['sixty lines', { 'src/house.ts': `function a() {\n${long(58)}}` }],
   ]
   test.each(fine)('%s', (_, files) => expect(saidOf(files)).toEqual([]))
@@ -235,11 +243,12 @@ describe('refusals', () => {
 test('an operation without typed answers is found', () => {
   const routes = `app
     .get('/on', on, { response: { 200: On } })
-    .get('/me', me, { response: Agent })
-    .post('/apps', publish, { body: NewApp })
+    .get('/me', me, { query: Page, ...operation({ id: 'me' }, { 200: Agent }, 'busy') })
+    .get('/llms.txt', text)
+    .post('/apps', publish, { body: NewApp, response: NewApp })
     .delete('/apps/:id', remove)`
   const said = operations(treeOf({ 'src/hosting/routes.ts': routes }))
-  expect(said.map(({ line }) => line).sort()).toEqual([4, 5])
+  expect(said.map(({ line }) => line).sort()).toEqual([5, 6])
 })
 
 test('the script prints its findings and exits 1', async () => {

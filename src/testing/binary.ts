@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The executable that ./scripts/build wrote. */
+const binary = join(import.meta.dir, '../../dist/berth')
+
+/**
+ * Starts `dist/berth` with these words in a folder, as a stranger would: nothing of this checkout,
+ * and nothing of this environment but PATH, reaches it. Throws when there is no executable.
+ */
+export function startBinary(words: string[], cwd: string, env: Record<string, string> = {}) {
+  if (!existsSync(binary)) throw new Error('dist/berth is missing: run ./scripts/build first')
+  return Bun.spawn([binary, ...words], {
+    cwd,
+    env: { PATH: Bun.env.PATH, ...env },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: 120_000,
+  })
+}
+
+/** Reads a stream until what it said matches; throws with all of it when it ends before. */
+export async function readUntil(stream: ReadableStream<Uint8Array>, end: RegExp): Promise<string> {
+  const decoder = new TextDecoder()
+  const reader = stream.getReader()
+  let said = ''
+  while (!end.test(said)) {
+    const { done, value } = await reader.read()
+    if (done) throw new Error(`it ended before ${end}:\n${said}`)
+    said += decoder.decode(value, { stream: true })
+  }
+  reader.releaseLock()
+  return said
+}

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { readUntil, startBinary } from '../binary.ts'
+
+type Child = ReturnType<typeof startBinary>
+
+let folder = ''
+let children: Child[] = []
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'berth-hour-'))
+})
+
+afterEach(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  await Promise.all(children.map((child) => child.exited))
+  children = []
+  rmSync(folder, { recursive: true })
+})
+
+function start(words: string[]): Child {
+  const child = startBinary(words, folder)
+  children.push(child)
+  return child
+}
+
+const serve = () => start(['serve', '--port', '0'])
+const lastLine = /^echo .*\n/m
+const linkIn = (said: string): string => /play +(\S+)/.exec(said)?.[1] ?? ''
+
+async function stop(child: Child): Promise<number> {
+  child.kill('SIGTERM')
+  return child.exited
+}
+
+test('the binary alone serves a game, and three lines that work when pasted', async () => {
+  const house = serve()
+  const said = await readUntil(house.stdout, lastLine)
+  for (const name of ['base_url', 'gateway_url', 'mcp_url', 'docs']) {
+    expect(said).toMatch(new RegExp(`${name} +http`))
+  }
+
+  const game = await fetch(linkIn(said))
+  expect(game.status).toBe(200)
+  expect(await game.text()).toContain('Lampkeeper')
+
+  const lines = said.split('\n').filter((line) => /^(KEY|LINK|echo)\b/.test(line))
+  expect(lines).toHaveLength(3)
+  const shell = Bun.spawnSync(['sh', '-c', lines.join('\n')])
+  const [link = '', ...page] = shell.stdout.toString().split('\n')
+  expect(link).toMatch(/\/a\/[A-Za-z0-9_-]{12}$/)
+  expect(page.join('\n')).toContain('Hello')
+
+  expect(await stop(house)).toBe(0)
+})
+
+test('a house that starts again shows the same game and publishes no other', async () => {
+  const first = serve()
+  const link = linkIn(await readUntil(first.stdout, lastLine))
+  expect(await stop(first)).toBe(0)
+
+  const again = serve()
+  const said = await readUntil(again.stdout, lastLine)
+  expect(new URL(linkIn(said)).pathname).toBe(new URL(link).pathname)
+  expect((await fetch(linkIn(said))).status).toBe(200)
+  expect(await stop(again)).toBe(0)
+})
+
+test('a second process on the same data says so in one line, with the link', async () => {
+  const link = linkIn(await readUntil(serve().stdout, lastLine))
+
+  const second = serve()
+  const complaint = await new Response(second.stderr).text()
+  expect(await second.exited).not.toBe(0)
+  expect(complaint.trim().split('\n')).toHaveLength(1)
+  expect(complaint).toContain(link)
+})
+
+test('a port in use is one line', async () => {
+  const holder = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  try {
+    const house = start(['serve', '--port', String(holder.port)])
+    const complaint = await new Response(house.stderr).text()
+    expect(await house.exited).not.toBe(0)
+    expect(complaint.trim().split('\n')).toHaveLength(1)
+    expect(complaint).toContain(String(holder.port))
+  } finally {
+    await holder.stop(true)
+  }
+})
+
+test('--json prints one line of JSON and nothing else', async () => {
+  const house = start(['serve', '--port', '0', '--json'])
+  const said = await readUntil(house.stdout, /\n/)
+  expect(Object.keys(JSON.parse(said)).sort()).toEqual(
+    ['appUrl', 'baseUrl', 'gatewayUrl', 'mcpUrl', 'origin', 'pid'].sort(),
+  )
+  expect(await stop(house)).toBe(0)
+  expect(await new Response(house.stdout).text()).toBe('')
+})
