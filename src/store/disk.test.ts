@@ -1,0 +1,127 @@
+/** The store against a real disk: killed, full, and closed to writing. */
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { sha256 } from '../core/ids.ts'
+import { systemClock } from '../core/time.ts'
+import { openDiskStore } from './store.ts'
+
+const isRoot = process.getuid?.() === 0
+let dir = ''
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'berth-disk-'))
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+const open = () => openDiskStore(dir, { freeFloorBytes: 0, clock: systemClock })
+
+/** A program that opens the store in `dir` and runs `body` with it. */
+const program = (body: string): string => `
+  import { openDiskStore } from ${JSON.stringify(join(import.meta.dir, 'store.ts'))}
+  const store = await openDiskStore(${JSON.stringify(dir)},
+    { freeFloorBytes: 0, clock: { now: () => Date.now() } })
+  const tell = (error) => console.log(error.refusal ?? String(error))
+  ${body}`
+
+const run = (before: string[], body: string) =>
+  Bun.spawn([...before, process.execPath, '-e', program(body)], {
+    stdout: 'pipe',
+    stderr: 'pipe',
+    cwd: tmpdir(),
+  })
+
+async function said(child: ReturnType<typeof run>): Promise<string> {
+  const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
+  return (out + err).trim()
+}
+
+/** Every file of the store is named by what it holds. */
+function expectWhole(): void {
+  for (const folder of readdirSync(dir).filter((name) => /^[0-9a-f]{2}$/.test(name))) {
+    for (const name of readdirSync(join(dir, folder))) {
+      expect(sha256(readFileSync(join(dir, folder, name)))).toBe(name)
+    }
+  }
+}
+
+test('kill -9 during puts: what was answered is there, and no half file is', async () => {
+  const body = `
+    for (let index = 0; index < 100000; index += 4) {
+      const puts = [0, 1, 2, 3].map((more) =>
+        store.put(new Uint8Array(200000).fill((index + more) % 251).fill(index + more, 0, 9)
+          .map((byte, at) => (at === 9 ? index >> 8 : byte))))
+      for (const { sha256 } of await Promise.all(puts)) console.log(sha256)
+    }`
+  for (const wanted of [1, 9, 30]) {
+    const child = run([], body)
+    let heard = ''
+    for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
+      heard += part
+      if (heard.split('\n').length > wanted) break
+    }
+    child.kill('SIGKILL')
+    await child.exited
+    const answered = heard.split('\n').filter((line) => line.length === 64)
+    expect(answered.length).toBeGreaterThanOrEqual(wanted)
+    const store = await open()
+    expect(readdirSync(join(dir, 'tmp'))).toEqual([])
+    for (const name of answered) expect(sha256((await store.read(name)) ?? '')).toBe(name)
+    expectWhole()
+  }
+}, 60_000)
+
+test('a file-size limit refuses with try_again and leaves nothing', async () => {
+  await open()
+  const child = run(
+    ['/bin/sh', '-c', 'ulimit -f 200; exec "$@"', 'sh'],
+    `await store.put(new Uint8Array(4000000)).catch(tell)
+    await store.put(new Uint8Array(4000)).then(() => console.log('small one kept'))`,
+  )
+  expect(await said(child)).toBe('try_again\nsmall one kept')
+  expect(readdirSync(join(dir, 'tmp'))).toEqual([])
+  expect(await (await open()).usage()).toMatchObject({ files: 1, bytes: 4_000 })
+}, 60_000)
+
+test('a full disk refuses with try_again, loses nothing, and works again with room', async () => {
+  const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', dir])
+  if (!mounted.success) {
+    console.log('skipped: a full disk (no tmpfs may be mounted here: run the tests as root)')
+    return
+  }
+  try {
+    const store = await open()
+    const kept: string[] = []
+    let refused: unknown
+    for (let index = 0; index < 20 && refused === undefined; index += 1) {
+      await store.put(new Uint8Array(700_000).fill(index)).then(
+        (stored) => kept.push(stored.sha256),
+        (error: unknown) => (refused = error),
+      )
+    }
+    expect(refused).toMatchObject({ refusal: 'try_again' })
+    expect(kept.length).toBeGreaterThan(0)
+    expect(readdirSync(join(dir, 'tmp'))).toEqual([])
+    expect(await store.usage()).toMatchObject({ files: kept.length })
+    expectWhole()
+    await store.remove(kept[0] ?? '')
+    await store.put(new Uint8Array(700_000).fill(99))
+  } finally {
+    Bun.spawnSync(['umount', dir])
+  }
+})
+
+test('a folder closed to writing refuses with try_again and still reads', async () => {
+  const { sha256: name } = await (await open()).put(new Uint8Array(50).fill(1))
+  const shut = [dir, join(dir, 'tmp'), ...readdirSync(dir).map((folder) => join(dir, folder))]
+  for (const path of shut) chmodSync(path, 0o555)
+  const asNobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
+  const body = `await store.put(new Uint8Array(60)).catch(tell)
+    console.log((await store.read(${JSON.stringify(name)})).length)`
+  const heard = await said(run(isRoot ? asNobody : [], body))
+  for (const path of shut) chmodSync(path, 0o755)
+  expect(heard).toBe('try_again\n50')
+  expect(readdirSync(join(dir, 'tmp'))).toEqual([])
+  expect(await (await open()).usage()).toMatchObject({ files: 1 })
+}, 60_000)

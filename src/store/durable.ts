@@ -1,0 +1,71 @@
+import { open, rename, unlink } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/** What a file gets besides its bytes: permission bits, and a time of change in milliseconds. */
+interface Marks {
+  mode?: number
+  changedMs?: number
+}
+
+/** Makes what a folder lists survive a power cut. */
+export async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+/** Makes a file that stands already, and its place in its folder, survive a power cut. */
+export async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r')
+  try {
+    await file.datasync()
+  } finally {
+    await file.close()
+  }
+  await syncFolder(dirname(path))
+}
+
+/**
+ * Writes `bytes` to `path` so that a reader sees all of them or none, and that they survive a power
+ * cut once the promise answers. `temp` lies on the same file system and is gone in every case.
+ */
+export async function writeDurably(
+  temp: string,
+  path: string,
+  bytes: Uint8Array,
+  marks: Marks = {},
+): Promise<void> {
+  try {
+    const file = await open(temp, 'wx', marks.mode ?? 0o644)
+    try {
+      await file.writeFile(bytes)
+      if (marks.changedMs !== undefined) {
+        await file.utimes(marks.changedMs / 1_000, marks.changedMs / 1_000)
+      }
+      await file.datasync()
+    } finally {
+      await file.close()
+    }
+    await rename(temp, path)
+  } catch (error) {
+    await unlink(temp).catch(() => undefined)
+    throw error
+  }
+  await syncFolder(dirname(path))
+}
+
+const fullOrShut = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EPERM'])
+
+/** Whether an error of the file system means "no room" or "not allowed to write". */
+export const cannotWrite = (error: unknown): boolean =>
+  error instanceof Error &&
+  'code' in error &&
+  typeof error.code === 'string' &&
+  fullOrShut.has(error.code)
+
+/** Whether an error of the file system means that there is no such file. */
+export const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT'

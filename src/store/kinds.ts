@@ -1,0 +1,102 @@
+import { assetBytesMax, jsonDepthMax } from '../limits.ts'
+import { gifFault, jpegFault, pngFault, webpFault } from './pictures.ts'
+import { letters } from './riff.ts'
+import { hearMp3, hearOgg, hearWav } from './sounds.ts'
+
+/** What a file is, told by its bytes. Pixels; seconds to the millisecond. */
+export type FileKind =
+  | { kind: 'picture'; type: PictureType; width: number; height: number }
+  | { kind: 'sound'; type: SoundType; seconds: number }
+  | { kind: 'json'; type: 'application/json' }
+
+type PictureType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif'
+type SoundType = 'audio/mpeg' | 'audio/ogg' | 'audio/wav'
+
+/** Why a file is none of the kinds that are kept, as the end of a sentence. */
+export interface Unfit {
+  unfit: string
+}
+
+/** A picture of 8192 x 2048 fits, one of 8192 x 8192 does not: 64 MB of pixels at most. */
+const picturePixelsMax = 4_096 * 4_096
+const pictureSideMax = 8_192
+
+/**
+ * Tells a file's type by its content, never by its name (document 1 section 2, Asset). Strict on
+ * purpose: the format's mark stands at the first byte, its own structure is followed to its end,
+ * and the file ends there. So archives and pages hung behind or before a picture are refused. What
+ * hides inside a well-formed file (a comment that is HTML) cannot be told from a comment: against
+ * that, files are only ever served with the type found here and nosniff.
+ */
+export async function kindOf(bytes: Uint8Array): Promise<FileKind | Unfit> {
+  if (bytes.length > assetBytesMax) return { unfit: `it is over ${assetBytesMax} bytes` }
+  if (bytes.length < 1) return { unfit: 'it is empty' }
+  const mark = letters(bytes, 0, 12)
+  if (mark.startsWith('\x89PNG\r\n\x1a\n')) return await picture(bytes, 'image/png', pngFault)
+  if (mark.startsWith('\xff\xd8\xff')) return await picture(bytes, 'image/jpeg', jpegFault)
+  if (/^GIF8[79]a/.test(mark)) return await picture(bytes, 'image/gif', gifFault)
+  if (/^RIFF[^]{4}WEBP/.test(mark)) return await picture(bytes, 'image/webp', webpFault)
+  if (/^RIFF[^]{4}WAVE/.test(mark)) return sound('audio/wav', hearWav(bytes))
+  if (mark.startsWith('OggS')) return sound('audio/ogg', hearOgg(bytes))
+  if (/^(ID3|\xff[\xe2\xe3\xf2\xf3\xfa\xfb])/.test(mark)) return sound('audio/mpeg', hearMp3(bytes))
+  return json(bytes)
+}
+
+async function picture(
+  bytes: Uint8Array,
+  type: PictureType,
+  faultOf: (bytes: Uint8Array) => string | undefined,
+): Promise<FileKind | Unfit> {
+  const fault = faultOf(bytes)
+  if (fault) return { unfit: fault }
+  try {
+    const { width, height, format } = await new Bun.Image(bytes, {
+      maxPixels: picturePixelsMax,
+    }).metadata()
+    if (`image/${format}` !== type) return { unfit: 'the picture cannot be read' }
+    if (Math.max(width, height) > pictureSideMax) return tooManyPixels
+    return { kind: 'picture', type, width, height }
+  } catch (error) {
+    const big = error instanceof Error && /TOO_MANY/.test('code' in error ? String(error.code) : '')
+    return big ? tooManyPixels : { unfit: 'the picture cannot be read' }
+  }
+}
+
+const tooManyPixels: Unfit = {
+  unfit: `a picture has at most ${pictureSideMax} pixels on a side and ${picturePixelsMax} in all`,
+}
+
+const sound = (type: SoundType, heard: ReturnType<typeof hearWav>): FileKind | Unfit =>
+  'fault' in heard ? { unfit: heard.fault } : { kind: 'sound', type, seconds: heard.seconds }
+
+function json(bytes: Uint8Array): FileKind | Unfit {
+  const other = { unfit: 'only PNG, JPEG, WebP, GIF, MP3, Ogg, WAV and JSON are kept' }
+  if (tooDeep(bytes)) return { unfit: `JSON is nested at most ${jsonDepthMax} deep` }
+  try {
+    JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    return { kind: 'json', type: 'application/json' }
+  } catch {
+    return other
+  }
+}
+
+/** Counts brackets outside of texts, before anything is parsed: the parser would recurse. */
+function tooDeep(bytes: Uint8Array): boolean {
+  let depth = 0
+  let quoted = false
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at]
+    if (quoted) {
+      if (byte === 0x5c) at += 1
+      else if (byte === 0x22) quoted = false
+    } else if (byte === 0x22) {
+      quoted = true
+    } else if (byte === 0x5b || byte === 0x7b) {
+      depth += 1
+      if (depth > jsonDepthMax) return true
+    } else if (byte === 0x5d || byte === 0x7d) {
+      depth -= 1
+    }
+  }
+  return false
+}

@@ -1,0 +1,116 @@
+import { letters, riffChunks } from './riff.ts'
+
+/** Why a picture's file is not whole, or undefined: it starts, and ends, as its format says. */
+type Fault = string | undefined
+
+const cutOff = 'the file is cut off'
+const trailing = 'more follows after the end of the picture'
+const damaged = 'the file is damaged'
+
+const viewOf = (bytes: Uint8Array): DataView =>
+  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+/** PNG (W3C PNG section 5): chunks with right checksums, the last of them IEND. */
+export function pngFault(bytes: Uint8Array): Fault {
+  const view = viewOf(bytes)
+  let at = 8
+  while (at + 12 <= bytes.length) {
+    const size = view.getUint32(at)
+    const end = at + 12 + size
+    if (end > bytes.length) return cutOff
+    if (Bun.hash.crc32(bytes.subarray(at + 4, end - 4)) !== view.getUint32(end - 4)) return damaged
+    if (letters(bytes, at + 4, 4) === 'IEND') return end === bytes.length ? undefined : trailing
+    at = end
+  }
+  return cutOff
+}
+
+/** JPEG (ITU T.81 annex B): segments, scans between them, and nothing after the end marker. */
+export function jpegFault(bytes: Uint8Array): Fault {
+  const view = viewOf(bytes)
+  let at = 2
+  let scanned = false
+  while (at + 2 <= bytes.length) {
+    if (bytes[at] !== 0xff) return damaged
+    const marker = bytes[at + 1] ?? 0
+    if (marker === 0xff) {
+      at += 1
+    } else if (marker === 0xd9) {
+      if (!scanned) return damaged
+      return at + 2 === bytes.length ? undefined : trailing
+    } else {
+      if (at + 4 > bytes.length) return cutOff
+      const size = view.getUint16(at + 2)
+      if (size < 2) return damaged
+      at += 2 + size
+      if (marker === 0xda) {
+        at = endOfScan(bytes, at)
+        scanned = true
+      }
+    }
+  }
+  return cutOff
+}
+
+/** Where the coded data of a scan stops: at the first marker that is no stuffing and no restart. */
+function endOfScan(bytes: Uint8Array, from: number): number {
+  let at = bytes.indexOf(0xff, from)
+  while (at >= 0) {
+    const next = bytes[at + 1] ?? 0
+    if (next !== 0 && (next < 0xd0 || next > 0xd7)) return at
+    at = bytes.indexOf(0xff, at + 2)
+  }
+  return bytes.length
+}
+
+/** GIF (GIF89a): blocks up to the trailer, at least one picture, each inside the screen. */
+export function gifFault(bytes: Uint8Array): Fault {
+  if (bytes.length < 14) return cutOff
+  const view = viewOf(bytes)
+  const width = view.getUint16(6, true)
+  const height = view.getUint16(8, true)
+  let at = 13 + tableBytes(bytes[10])
+  let pictures = 0
+  while (at < bytes.length) {
+    const kind = bytes[at]
+    if (kind === 0x3b) {
+      if (pictures === 0) return damaged
+      return at + 1 === bytes.length ? undefined : trailing
+    }
+    if (kind === 0x2c) {
+      if (at + 11 > bytes.length) return cutOff
+      const right = view.getUint16(at + 1, true) + view.getUint16(at + 5, true)
+      const bottom = view.getUint16(at + 3, true) + view.getUint16(at + 7, true)
+      if (right > width || bottom > height) return damaged
+      pictures += 1
+      at = endOfBlocks(bytes, at + 11 + tableBytes(bytes[at + 9]))
+    } else if (kind === 0x21) {
+      at = endOfBlocks(bytes, at + 2)
+    } else {
+      return damaged
+    }
+  }
+  return cutOff
+}
+
+/** Bytes of the colour table that a GIF's packed field announces. */
+const tableBytes = (packed = 0): number => (packed & 0x80 ? 3 << ((packed & 7) + 1) : 0)
+
+/** Where a chain of GIF sub-blocks ends. */
+function endOfBlocks(bytes: Uint8Array, from: number): number {
+  let at = from
+  while (at < bytes.length) {
+    const size = bytes[at] ?? 0
+    at += size + 1
+    if (size === 0) break
+  }
+  return at
+}
+
+/** WebP (RFC 9649): a RIFF file that ends where it says and holds a picture. */
+export function webpFault(bytes: Uint8Array): Fault {
+  const chunks = riffChunks(bytes, false)
+  if (typeof chunks === 'string') return chunks
+  const drawn = chunks.some((chunk) => /^(VP8 |VP8L|ANMF)$/.test(chunk.id))
+  return drawn ? undefined : damaged
+}

@@ -1,0 +1,132 @@
+import { letters, riffChunks } from './riff.ts'
+
+/** How long a sound lasts, in seconds to the millisecond; or why its file is not a whole sound. */
+type Heard = { seconds: number } | { fault: string }
+
+const secondsMax = 24 * 3_600
+const fault = (why: string): Heard => ({ fault: why })
+
+function lasting(seconds: number): Heard {
+  if (!(seconds > 0 && seconds <= secondsMax)) return fault('the sound has no length')
+  return { seconds: Math.round(seconds * 1_000) / 1_000 }
+}
+
+const viewOf = (bytes: Uint8Array): DataView =>
+  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+/** PCM, float, A-law, mu-law, and the extensible form of these: what browsers play. */
+const wavFormats = new Set([1, 3, 6, 7, 0xfffe])
+
+/** WAV: a RIFF file of one `fmt ` chunk and one `data` chunk after it. */
+export function hearWav(bytes: Uint8Array): Heard {
+  const chunks = riffChunks(bytes, true)
+  if (typeof chunks === 'string') return fault(chunks)
+  const format = chunks.findIndex((chunk) => chunk.id === 'fmt ')
+  const data = chunks.findIndex((chunk) => chunk.id === 'data')
+  const about = chunks[format]
+  const samples = chunks[data]
+  if (!about || !samples || data < format || about.end - about.start < 16) {
+    return fault('the file is damaged')
+  }
+  const view = viewOf(bytes)
+  if (!wavFormats.has(view.getUint16(about.start, true))) {
+    return fault('the sound is compressed in a way browsers do not play: save it as PCM')
+  }
+  return lasting((samples.end - samples.start) / view.getUint32(about.start + 8, true))
+}
+
+const kilobits = {
+  one: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],
+  two: [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160],
+}
+const sampleRates = [44_100, 48_000, 32_000]
+
+/** One MPEG audio frame of layer III (ISO 11172-3, 13818-3, and the half-rate "2.5"). */
+interface Frame {
+  bytes: number
+  samples: number
+  rate: number
+}
+
+function frameAt(bytes: Uint8Array, at: number): Frame | undefined {
+  const second = bytes[at + 1] ?? 0
+  const third = bytes[at + 2] ?? 0
+  if (bytes[at] !== 0xff || (second & 0xe6) !== 0xe2) return undefined
+  const version = (second >> 3) & 3
+  const full = sampleRates[(third >> 2) & 3]
+  const bits = (version === 3 ? kilobits.one : kilobits.two)[third >> 4]
+  if (version === 1 || !full || !bits) return undefined
+  const rate = version === 3 ? full : version === 2 ? full / 2 : full / 4
+  const samples = version === 3 ? 1_152 : 576
+  return { bytes: Math.floor((samples * bits * 125) / rate) + ((third >> 1) & 1), samples, rate }
+}
+
+/** MP3: an optional ID3v2 tag, then frame after frame; tags or silence of zeros may end it. */
+export function hearMp3(bytes: Uint8Array): Heard {
+  let at = letters(bytes, 0, 3) === 'ID3' ? id3Bytes(bytes) : 0
+  const first = frameAt(bytes, at)
+  if (!first) return fault('no MP3 sound was found where it should begin')
+  let frames = 0
+  let seconds = 0
+  while (at < bytes.length) {
+    const frame = frameAt(bytes, at)
+    if (!frame) break
+    if (frame.rate !== first.rate) return fault('the file is damaged')
+    frames += 1
+    seconds += frame.samples / frame.rate
+    at += frame.bytes
+  }
+  if (frames < 2) return fault('the file is damaged')
+  if (at < bytes.length && !isMp3Tail(bytes, at)) {
+    return fault('more follows after the end of the sound')
+  }
+  return lasting(seconds)
+}
+
+/** ID3v2: ten bytes, and a size of four times seven bits. */
+const id3Bytes = (bytes: Uint8Array): number =>
+  bytes.subarray(6, 10).reduce((size, byte) => size * 128 + (byte & 0x7f), 0) + 10
+
+/** An ID3v1 tag (128 bytes), an APEv2 tag of its own size before it or alone, or only zeros. */
+function isMp3Tail(bytes: Uint8Array, from: number): boolean {
+  let at = from
+  if (letters(bytes, at, 8) === 'APETAGEX' && at + 32 <= bytes.length) {
+    at += 32 + viewOf(bytes).getUint32(at + 12, true)
+  }
+  if (letters(bytes, at, 3) === 'TAG') return at + 128 === bytes.length
+  return at <= bytes.length && bytes.subarray(at).every((byte) => byte === 0)
+}
+
+/** Ogg (RFC 3533): pages of one stream up to the last byte, of a codec that browsers play. */
+export function hearOgg(bytes: Uint8Array): Heard {
+  const view = viewOf(bytes)
+  let at = 0
+  let last = 0n
+  let codec: { rate: number; skip: number } | undefined
+  while (at < bytes.length) {
+    const body = at + 27 + (bytes[at + 26] ?? 0)
+    if (body > bytes.length || letters(bytes, at, 4) !== 'OggS') return fault('the file is damaged')
+    const end = bytes.subarray(at + 27, body).reduce((sum, size) => sum + size, body)
+    if (end > bytes.length) return fault('the file is cut off')
+    codec ??= oggCodec(bytes.subarray(body, end))
+    if (!codec || view.getUint32(at + 14) !== view.getUint32(14)) {
+      return fault('only Ogg files of one Vorbis, Opus or FLAC stream are kept')
+    }
+    const granule = view.getBigInt64(at + 6, true)
+    if (granule > last) last = granule
+    at = end
+  }
+  return lasting((Number(last) - (codec?.skip ?? 0)) / (codec?.rate ?? 1))
+}
+
+/** Samples a second of an Ogg stream's clock, and the samples to skip at its start. */
+function oggCodec(head: Uint8Array): { rate: number; skip: number } | undefined {
+  if (head.length < 19) return undefined
+  const view = viewOf(head)
+  if (letters(head, 0, 8) === 'OpusHead') return { rate: 48_000, skip: view.getUint16(10, true) }
+  if (letters(head, 0, 7) === '\x01vorbis') return { rate: view.getUint32(12, true), skip: 0 }
+  if (letters(head, 0, 5) === '\x7fFLAC' && head.length >= 31) {
+    return { rate: view.getUint32(27) >>> 12, skip: 0 }
+  }
+  return undefined
+}
