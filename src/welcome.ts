@@ -13,13 +13,14 @@ const shelves = {
   lampkeeper: {
     kind: 'game',
     title: 'Lampkeeper',
-    description: 'Turn the light, guide the boats home, keep the drowned away.',
+    description:
+      'Boats follow your light. So do other things. Bring the first home, burn the rest.',
     shelf: 'arcade',
   },
   'slack-tide': {
     kind: 'game',
     title: 'Slack Tide',
-    description: 'A keyboard puzzle of boats, ropes and the turning tide.',
+    description: 'You have no oars, only the tide: turn it, and moor each boat at its own buoy.',
     shelf: 'puzzle',
   },
   pigment: {

@@ -46,16 +46,17 @@ const rights: Right[] = [
     uses: /^(fetch|globalThis\.fetch|new (WebSocket|EventSource)|Bun\.(connect|fetch|udpSocket))$/,
     harmless: ['BlockList', 'isIP', 'isIPv4', 'isIPv6', 'SocketAddress'],
     imports: /^(node:)?(http2?|https|net|tls|dgram|dns)(\/promises)?$/,
-    // The binary may call itself: the first sample, `berth health`, the control socket.
-    may: /^src\/(core\/fetch\.ts|upstream\/.*|welcome\.ts|main\.ts|main\/.*)$/,
+    // The binary calls itself: the first sample, and the control socket in the data folder.
+    may: /^src\/(core\/fetch\.ts|upstream\/.*|welcome\.ts|operator\/control\.ts)$/,
     what: 'reaches the network',
     mend: 'use core/fetch.ts, or a seam of upstream/',
   },
   {
     uses: /^Bun\.(file|write|Glob)$/,
     imports: /^(node:)?fs(\/promises)?$/,
-    // Beside the store: the database's own file, berth.toml, and what is embedded in the binary.
-    may: /^src\/(store\/.*|db\/.*|config\.ts|core\/public\.ts|welcome\.ts)$/,
+    // Beside the store: the database's own file, berth.toml, what the binary carries, the control
+    // socket, and copies of the whole folder.
+    may: /^src\/(store\/.*|db\/.*|config\.ts|core\/public\.ts|welcome\.ts|operator\/(control|backup)\.ts)$/,
     what: 'touches files',
     mend: 'use the Store, or core/public.ts for what the binary carries',
   },

@@ -9,8 +9,8 @@ const rows = [
   ['house'],
   ['hosting', 'gateway'],
   ['viewer', 'mcp', 'web', 'operator'],
-  ['app'],
-  ['welcome'],
+  ['app', 'door'],
+  ['welcome', 'serve'],
   ['main'],
 ]
 
