@@ -1,4 +1,4 @@
-/** A moment that is put off by every `restart`, and rejects what races with `passed` once it comes. */
+/** A moment that every `restart` puts off. When it comes, what races with `passed` is rejected. */
 export class Deadline {
   readonly passed: Promise<never>
   readonly #timer: Timer

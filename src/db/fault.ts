@@ -24,7 +24,7 @@ const postgresFaults: [RegExp, Fault][] = [
   [/^(40001|40P01|55P03|57014|53300|57P03)$/, 'busy'],
 ]
 
-/** A text property of the driver's own error, which drizzle wraps as a cause (at most four deep). */
+/** A text property of the driver's own error, which drizzle wraps as a cause (four deep at most) */
 function told(error: unknown, property: string): string {
   let inner = error
   for (let depth = 0; depth < 4 && inner instanceof Error && inner.cause; depth++)
@@ -48,7 +48,8 @@ export function faultOf(error: unknown): Fault {
 
 /**
  * What a constraint's fault stands on. For 'unique' its columns, "agents.handle" or
- * "holds.account, holds.ref" (the index's name when it is over an expression); for 'check' its name.
+ * "holds.account, holds.ref" (the index's name when it is over an expression); for 'check' the
+ * constraint's name.
  */
 export function brokenBy(error: unknown): string {
   const constraint = told(error, 'constraint')

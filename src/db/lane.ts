@@ -47,7 +47,7 @@ export class Lane {
     this.#live = false
   }
 
-  /** PostgreSQL keeps nothing of a transaction after a statement failed, caught or not. So do we. */
+  /** PostgreSQL keeps nothing of a transaction once a statement failed, even if caught: so here. */
   throwIfBroken(): void {
     if (this.#broken) throw this.#broken
   }

@@ -12,8 +12,8 @@ const takeLock = prepared((db) =>
 )
 
 /**
- * Lets one unit of work at a time pass for this name, until it ends: for what must be counted before
- * it is added to, where there is no row to lock yet. Take it first, and only one. SQLite's
+ * Lets one unit of work at a time pass for this name, until it ends: for what must be counted
+ * before it is added to, where there is no row to lock yet. Take it first, and only one. SQLite's
  * units of work already run one after the other.
  */
 export async function lock(db: Db, name: string): Promise<void> {

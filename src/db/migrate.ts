@@ -102,7 +102,7 @@ function applySqlite(database: Database, all: Migration[]): void {
     throw new Error(`A migration would leave rows of "${broken[0]}" without their parent.`)
 }
 
-/** Brings a PostgreSQL database to this program's schema; any number of replicas may try at once. */
+/** Brings a PostgreSQL database to this program's schema; many replicas may try at once. */
 export async function migratePostgres(url: string, all = migrationsOf('postgres')): Promise<void> {
   const sql = new SQL(url, { max: 1 })
   try {

@@ -7,9 +7,6 @@ import { migratePostgres, migrateSqlite } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 
-/** The database inside a data folder. */
-export const sqliteFile = (dataDir: string): string => join(dataDir, 'berth.sqlite')
-
 /**
  * Opens the house's database and brings it to this program's schema: PostgreSQL when a
  * postgres:// address is given, otherwise a SQLite file in the data folder. Throws NewerSchema.
@@ -25,7 +22,7 @@ export async function openEngine(where: {
   }
   if (databaseUrl) throw new Error('DATABASE_URL is no postgres:// address.')
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const file = sqliteFile(dataDir)
+  const file = join(dataDir, 'berth.sqlite')
   migrateSqlite(file)
   return openSqlite(file)
 }

@@ -10,7 +10,6 @@ import { Busy, sqlState } from './fault.ts'
 const writeConnections = 16
 const readConnections = 8
 const unitsMax = 10_000
-const unitMs = 5_000
 const closeSeconds = 5
 const attemptsMax = 8
 const retryMs = 10
@@ -39,7 +38,11 @@ class Lane {
     }
   }
 
-  async run<T>(transaction: TransactionSQL, work: (db: Db) => Promise<T>): Promise<T> {
+  async run<T>(
+    transaction: TransactionSQL,
+    unitMs: number,
+    work: (db: Db) => Promise<T>,
+  ): Promise<T> {
     const deadline = new Deadline(unitMs)
     this.#transaction = transaction
     try {
@@ -68,7 +71,10 @@ class Units {
   readonly #idle: Lane[] = []
   #running = 0
 
-  constructor(readonly sql: SQL) {}
+  constructor(
+    readonly sql: SQL,
+    readonly unitMs: number,
+  ) {}
 
   async tx<T>(work: (db: Db) => Promise<T>): Promise<T> {
     if (this.#running >= unitsMax) throw new Busy('Too many writes wait.')
@@ -92,7 +98,7 @@ class Units {
     let lane: Lane | undefined
     const result = await this.sql.begin((transaction) => {
       lane = this.#idle.pop() ?? new Lane()
-      return lane.run(transaction, work)
+      return lane.run(transaction, this.unitMs, work)
     })
     if (lane) this.#idle.push(lane)
     return result
@@ -100,14 +106,14 @@ class Units {
 }
 
 /** Opens a PostgreSQL database: postgres://user:password@host:port/name. */
-export async function openPostgres(url: string): Promise<Engine> {
+export async function openPostgres(url: string, unitMs = 5_000): Promise<Engine> {
   const limits = { statement_timeout: unitMs, idle_in_transaction_session_timeout: 2 * unitMs }
   const writing = new SQL(url, { max: writeConnections, connection: limits })
   const reading = new SQL(url, {
     max: readConnections,
     connection: { ...limits, default_transaction_read_only: true },
   })
-  const units = new Units(writing)
+  const units = new Units(writing, unitMs)
   return {
     kind: 'postgres',
     file: undefined,

@@ -29,7 +29,7 @@ export function prepared<Rows>(build: (db: Db) => Prepared<Rows>): (db: Db) => P
 }
 
 interface Orderable {
-  orderBy(column: AnyColumn): unknown
+  orderBy: (...columns: never[]) => unknown
 }
 
 /**
@@ -38,7 +38,7 @@ interface Orderable {
  * On SQLite there is one writer, so only the order remains.
  */
 export function forUpdate<Query extends Orderable>(query: Query, column: AnyColumn): Query {
-  query.orderBy(column)
+  Reflect.apply(query.orderBy, query, [column])
   if (dialect === 'postgres' && 'for' in query && typeof query.for === 'function') {
     query.for('update')
   }

@@ -9,11 +9,11 @@ import { newId } from '../core/ids.ts'
 import { seenAs } from './columns.ts'
 import type { Db, Engine } from './engine.ts'
 import { Lane, Statements } from './lane.ts'
-import { Writer } from './writer.ts'
+import { type Patience, Writer } from './writer.ts'
 
 /** Reading under WAL waits for nobody but a recovery; then at most this long. */
 const readWaitMs = 100
-/** While opening nothing else runs yet. The writer itself never waits inside SQLite (Writer does). */
+/** While opening nothing else runs yet. Later the writer never waits inside SQLite: Writer does. */
 const openWaitMs = 2_000
 const walBytesMax = 64 * 1024 * 1024
 
@@ -35,8 +35,12 @@ function connect(
   return [new Statements(writer), new Statements(reader)]
 }
 
-function engineOver(file: string, writing: Statements, reading: Statements): Engine {
-  const writer = new Writer(writing, dbOver)
+function engineOver(
+  file: string,
+  [writing, reading]: [Statements, Statements],
+  patience?: Patience,
+): Engine {
+  const writer = new Writer(writing, dbOver, patience)
   return {
     kind: 'sqlite',
     file,
@@ -51,9 +55,9 @@ function engineOver(file: string, writing: Statements, reading: Statements): Eng
   }
 }
 
-/** Opens (or makes) a database file: WAL, every commit durable, reads on a connection of their own. */
-export async function openSqlite(path: string): Promise<Engine> {
-  return engineOver(path, ...connect(path, 'full'))
+/** Opens (or makes) a database file: WAL, every commit durable, reads on their own connection. */
+export async function openSqlite(path: string, patience?: Patience): Promise<Engine> {
+  return engineOver(path, connect(path, 'full'), patience)
 }
 
 /**
@@ -64,8 +68,8 @@ export async function openSqlite(path: string): Promise<Engine> {
 export async function openTemporary(image?: Uint8Array): Promise<Engine> {
   const path = join(tmpdir(), `berth-${newId()}.sqlite`)
   if (image) await Bun.write(path, image)
-  const [writing, reading] = connect(path, 'off')
-  reading.get('select count(*) from sqlite_schema').values()
+  const connections = connect(path, 'off')
+  connections[1].get('select count(*) from sqlite_schema').values()
   for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
-  return engineOver(path, writing, reading)
+  return engineOver(path, connections)
 }

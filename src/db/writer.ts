@@ -6,9 +6,13 @@ import { Lane, type Statements } from './lane.ts'
 
 const queuedUnitsMax = 10_000
 const groupUnitsMax = 256
-const lockWaitMs = 2_000
 const lockRetryMsMax = 50
-const unitMs = 5_000
+
+/** How long a unit of work may take, and how long another process may hold the lock. */
+export interface Patience {
+  unitMs: number
+  lockWaitMs: number
+}
 
 /** Answers the caller of one unit. Kept until the commit, so that nobody is told too early. */
 type Answer = () => void
@@ -32,12 +36,13 @@ export class Writer {
   constructor(
     readonly statements: Statements,
     readonly open: (lane: Lane) => Db,
+    readonly patience: Patience = { unitMs: 5_000, lockWaitMs: 2_000 },
   ) {
     this.#lane = new Lane(statements)
     this.#db = open(this.#lane)
   }
 
-  /** See Engine.tx. Rejects with Busy when the queue is full or the lock is not had in 2 s. */
+  /** See Engine.tx. Rejects with Busy when the queue is full or the lock is not had in time. */
   tx<T>(work: (db: Db) => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     if (this.#closed) reject(new Error('The database is closed.'))
@@ -96,7 +101,7 @@ export class Writer {
         return
       } catch (error) {
         if (faultOf(error) !== 'busy') throw error
-        if (stopwatch() - since >= lockWaitMs) {
+        if (stopwatch() - since >= this.patience.lockWaitMs) {
           throw new Busy('Another process holds the database.', { cause: error })
         }
       }
@@ -107,7 +112,7 @@ export class Writer {
   /** Throws only when the whole transaction is lost. */
   async #runAll(group: Unit[]): Promise<Answer[]> {
     const answers: Answer[] = []
-    let deadline = new Deadline(unitMs)
+    let deadline = new Deadline(this.patience.unitMs)
     try {
       for (const unit of group) {
         this.#do('savepoint unit')
@@ -123,7 +128,7 @@ export class Writer {
           this.#do('release unit')
           this.#replaceLane()
           deadline.stop()
-          deadline = new Deadline(unitMs)
+          deadline = new Deadline(this.patience.unitMs)
           answers.push(() => unit.reject(error))
         }
       }

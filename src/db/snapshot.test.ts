@@ -1,0 +1,54 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
+
+import { caught } from '../testing/caught.ts'
+import { freshFile, openThings, thing, things } from '../testing/things.ts'
+import { dialect } from './dialect.ts'
+import { snapshot } from './snapshot.ts'
+
+test.if(dialect === 'sqlite')(
+  'copies a live database as of one moment, over an older copy',
+  async () => {
+    const engine = await openThings()
+    const copy = freshFile()
+    await Bun.write(copy, 'an older copy')
+    // Every unit adds two rows: a copy with an odd number would be torn.
+    let made = 0
+    let copying = true
+    const pair = (n: number) => [thing(`${n}x`), thing(`${n}y`)]
+    const writing = (async () => {
+      while (copying && made < 50_000) {
+        await engine.tx((db) => db.insert(things).values(pair(made++)).returning())
+      }
+    })()
+    while (made < 20) await Bun.sleep(1)
+    await snapshot(engine, copy)
+    copying = false
+    await writing
+    await engine.close()
+    const database = new Database(copy)
+    const [[rows, ok] = []] = database
+      .query('select count(*), (select integrity_check from pragma_integrity_check) from things')
+      .values()
+    database.close()
+    expect(Number(rows)).toBeGreaterThanOrEqual(38)
+    expect(Number(rows) % 2).toBe(0)
+    expect(ok).toBe('ok')
+    rmSync(copy)
+  },
+)
+
+test.if(dialect === 'sqlite')('says why a copy could not be made, and leaves none', async () => {
+  const engine = await openThings()
+  const nowhere = `${freshFile()}-nowhere/copy`
+  expect(String(await caught(snapshot(engine, nowhere)))).toContain('unable to open')
+  expect(await Bun.file(nowhere).exists()).toBe(false)
+  await engine.close()
+})
+
+test.if(dialect === 'postgres')('is refused on PostgreSQL', async () => {
+  const engine = await openThings()
+  expect(String(await caught(snapshot(engine, freshFile())))).toContain('pg_dump')
+  await engine.close()
+})
