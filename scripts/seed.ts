@@ -4,5 +4,5 @@
  */
 import { publishSamples, sampleNames } from '../src/welcome.ts'
 
-const links = await publishSamples(Bun.argv[2] ?? 'http://localhost:3000/api', sampleNames)
-console.log(links.join('\n'))
+const made = await publishSamples(Bun.argv[2] ?? 'http://localhost:3000/api', sampleNames)
+console.log(made.map(({ link }) => link).join('\n'))

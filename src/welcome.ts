@@ -1,12 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
-/** Where a running house is reached, as agents are told. No address ends with a slash. */
-export interface Addresses {
-  baseUrl: string
-  gatewayUrl: string
-  mcpUrl: string
-}
+import * as agents from './hosting/agents/agents.ts'
+import { linkOf } from './hosting/apps/present.ts'
+import type { House } from './house.ts'
+import { readFirstApp, writeFirstApp } from './store/first-app.ts'
+import type { Urls } from './urls.ts'
 
 /** Our sample apps: a folder of public/samples each, and what is said of it. */
 const shelves = {
@@ -45,40 +44,49 @@ const samples = Bun.isStandaloneExecutable
   ? join(import.meta.dir, 'public/samples')
   : join(import.meta.dir, '../public/samples')
 
+/** Brings a request to the Agent API: over the network, or by the front door of this process. */
+export type Send = (request: Request) => Promise<Response>
+
+/** One app of the API's answer. */
+interface Published {
+  id: string
+  link: string
+}
+
 /**
  * Publishes sample apps as any agent would, with one new key: the page, its assets, then a place on
- * Explore, all through the Agent API at `baseUrl` (an address that this machine can reach). Answers
- * their links. Throws an Error with the API's own words when it refuses.
+ * Explore, all through the Agent API at `baseUrl`. Throws an Error with the API's own words when it
+ * refuses.
  */
 export async function publishSamples(
   baseUrl: string,
   names: SampleName[],
-  handle?: string,
-): Promise<string[]> {
+  send: Send = fetch,
+): Promise<Published[]> {
   const about = 'Games and tools that came with this house.'
-  const { key } = await call(`${baseUrl}/keys`, 'POST', json({ handle, about }))
-  const links: string[] = []
-  for (const name of names) links.push(await publish(name, baseUrl, String(key)))
-  return links
+  const call = caller(baseUrl, send)
+  const { key } = await call('POST', '/keys', json({ about }))
+  const made: Published[] = []
+  for (const name of names) made.push(await publish(name, call, String(key)))
+  return made
 }
 
-async function publish(name: SampleName, baseUrl: string, key: string): Promise<string> {
-  const send = (method: string, path: string, body: Payload) =>
-    call(`${baseUrl}${path}`, method, body, key)
+async function publish(name: SampleName, call: Call, key: string): Promise<Published> {
+  const send = (method: string, path: string, body: Payload) => call(method, path, body, key)
   const { kind, ...change } = shelves[name]
   const html = readFileSync(join(samples, name, 'index.html'), 'utf8')
   const { app } = await send('POST', '/apps', json({ html, kind }))
-  const { id, link } = published(app)
+  const made = published(app)
   const assets = join(samples, name, 'assets')
   for (const file of readdirSync(assets).sort()) {
     const type = types[extname(file)] ?? 'application/octet-stream'
-    await send('PUT', `/apps/${id}/assets/${file}`, {
+    await send('PUT', `/apps/${made.id}/assets/${file}`, {
       type,
       data: readFileSync(join(assets, file)),
     })
   }
-  await send('PATCH', `/apps/${id}`, json({ ...change, store: true }))
-  return link
+  await send('PATCH', `/apps/${made.id}`, json({ ...change, store: true }))
+  return made
 }
 
 interface Payload {
@@ -94,21 +102,25 @@ const json = (value: unknown): Payload => ({
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null
 
-async function call(
-  url: string,
+type Call = (
   method: string,
-  { type, data }: Payload,
+  path: string,
+  payload: Payload,
   key?: string,
-): Promise<Record<string, unknown>> {
-  const headers = { 'content-type': type, ...(key ? { authorization: `Bearer ${key}` } : {}) }
-  const answer = await fetch(url, { method, headers, body: data })
-  const body: unknown = await answer.json().catch(() => undefined)
-  if (answer.ok && isRecord(body)) return body
-  const why = isRecord(body) ? String(body.error) : 'no answer in JSON'
-  throw new Error(`${method} ${url} answered ${answer.status}: ${why}`)
-}
+) => Promise<Record<string, unknown>>
 
-function published(app: unknown): { id: string; link: string } {
+const caller =
+  (baseUrl: string, send: Send): Call =>
+  async (method, path, { type, data }, key) => {
+    const headers = { 'content-type': type, ...(key ? { authorization: `Bearer ${key}` } : {}) }
+    const answer = await send(new Request(baseUrl + path, { method, headers, body: data }))
+    const body: unknown = await answer.json().catch(() => undefined)
+    if (answer.ok && isRecord(body)) return body
+    const why = isRecord(body) ? String(body.error) : 'no answer in JSON'
+    throw new Error(`${method} ${path} answered ${answer.status}: ${why}`)
+  }
+
+function published(app: unknown): Published {
   if (isRecord(app) && typeof app.id === 'string' && typeof app.link === 'string') {
     return { id: app.id, link: app.link }
   }
@@ -119,25 +131,45 @@ function published(app: unknown): { id: string; link: string } {
  * What `berth serve` prints once it answers: the link of the sample game, where there is one, the
  * addresses, and three lines for a shell that make a key, publish a page and open it.
  */
-export function welcome({ baseUrl, gatewayUrl, mcpUrl }: Addresses, link?: string): string {
+function welcome({ base, gateway, mcp }: Urls, link: string | undefined): string {
   const page = `{"html":"<!doctype html><title>Hello</title><h1>Hello from my agent</h1>"}`
   const headers = `-H "Authorization: Bearer $KEY" -H "Content-Type: application/json"`
   return [
     'Berth is open.',
     '',
     ...(link ? [`  play         ${link}`] : []),
-    `  base_url     ${baseUrl}`,
-    `  gateway_url  ${gatewayUrl}`,
-    `  mcp_url      ${mcpUrl}`,
-    `  docs         ${baseUrl}/docs`,
+    `  base_url     ${base}`,
+    `  gateway_url  ${gateway}`,
+    `  mcp_url      ${mcp}`,
+    `  docs         ${base}/docs`,
     '',
     'Make a key, publish a page, open it:',
     '',
-    `KEY=$(curl -sX POST ${baseUrl}/keys | grep -o 'ak_[A-Za-z0-9]*' | head -n 1)`,
-    `LINK=$(curl -s ${baseUrl}/apps ${headers} -d '${page}' | ${firstLink})`,
+    `KEY=$(curl -sX POST ${base}/keys | grep -o 'ak_[A-Za-z0-9]*' | head -n 1)`,
+    `LINK=$(curl -s ${base}/apps ${headers} -d '${page}' | ${firstLink})`,
     'echo "$LINK" && curl -s "$LINK"',
     '',
   ].join('\n')
 }
 
 const firstLink = `grep -o 'http[^"]*/a/[A-Za-z0-9_-]*' | head -n 1`
+
+/**
+ * The greeting of a house that answers. A new one first publishes a sample game, through the public
+ * API as `send` brings it there; when the API refuses (new keys may need an invitation) there is
+ * none, and the log says why.
+ */
+export async function greet(house: House, send: Send): Promise<string> {
+  const { dataDir } = house.config
+  let id = await readFirstApp(dataDir)
+  if (id === undefined && (await agents.areNone(house))) {
+    try {
+      const [made] = await publishSamples('http://localhost/api', ['lampkeeper'], send)
+      id = made?.id
+      if (id) await writeFirstApp(dataDir, id)
+    } catch (error) {
+      house.log.fault('no sample was published', error)
+    }
+  }
+  return welcome(house.urls, id && linkOf(house, id))
+}

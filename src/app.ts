@@ -1,0 +1,41 @@
+import { Elysia } from 'elysia'
+
+import { visitOf } from './core/visit.ts'
+import { agentApi } from './hosting/api.ts'
+import { errorAnswer, faultAnswer, noSuchOperation } from './hosting/envelope.ts'
+import { guideFiles } from './hosting/start/routes.ts'
+import type { House } from './house.ts'
+import { health } from './operator/health.ts'
+import { hostedBy } from './viewer/hosting.ts'
+import { Pages } from './viewer/pages.ts'
+import { viewer, wordAnswer } from './viewer/routes.ts'
+
+/** The map of the house: what is mounted where, and which envelope each part says no in. */
+export function openApp(house: House) {
+  const { app, apps, base } = house.urls
+  const urls = apps === app ? { app } : { app, apps }
+  const pages = new Pages(hostedBy(house), urls, house.clock)
+  return new Elysia({ normalize: false })
+    .onError(({ error, code, request }) => {
+      const { pathname } = new URL(request.url)
+      const fault = (): Response => {
+        const { id, route } = visitOf(request)
+        house.log.fault('unexpected', error, { id, route })
+        return faultAnswer(id)
+      }
+      if (!isAgentApi(pathname))
+        return code === 'NOT_FOUND' ? wordAnswer(pages, 'not_found') : fault()
+      if (code === 'NOT_FOUND') return noSuchOperation(request.method, pathname, base)
+      return errorAnswer(error, fault)
+    })
+    .onTransform({ as: 'global' }, ({ request, route }) => {
+      visitOf(request).route = route
+    })
+    .use(health(house))
+    .use(guideFiles(house))
+    .use(viewer(pages))
+    .use(agentApi(house, describe))
+}
+
+/** Whether a path belongs to the Agent API, as it is mounted inside. */
+export const isAgentApi = (pathname: string): boolean => /^\/api(\/|$)/.test(pathname)

@@ -1,0 +1,62 @@
+import { expect, test } from 'bun:test'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { ConfigFaults, loadConfig } from './config.ts'
+
+const folder = (): string => mkdtempSync(join(tmpdir(), 'berth-config-'))
+const faultsOf = (flags: Record<string, string>, environment: Record<string, string>): string[] => {
+  try {
+    loadConfig(flags, environment)
+  } catch (error) {
+    if (error instanceof ConfigFaults) return error.faults
+  }
+  return []
+}
+
+test('defaults stand when nothing is said', () => {
+  const { config } = loadConfig({}, { DATA_DIR: folder() })
+  expect(config.port).toBe(3000)
+  expect(config.host).toBe('127.0.0.1')
+  expect(config.dailyCapCredits).toBeNull()
+  expect(config.trustedProxies).toEqual([])
+})
+
+test('a flag wins over the environment, which wins over berth.toml', () => {
+  const dataDir = folder()
+  writeFileSync(
+    join(dataDir, 'berth.toml'),
+    'port = 1\nhost = "10.0.0.1"\nkeys_open = "invite"\ngames_on = false\ntrusted_proxies = ["10.0.0.2", "::1"]',
+  )
+  const { config, rows } = loadConfig({ PORT: '3' }, { DATA_DIR: dataDir, PORT: '2', HOST: '::1' })
+  expect(config).toMatchObject({ port: 3, host: '::1', keysOpen: 'invite', gamesOn: false })
+  expect(config.trustedProxies).toEqual(['10.0.0.2', '::1'])
+  expect(rows.find((row) => row.name === 'PORT')?.source).toBe('flag')
+  expect(rows.find((row) => row.name === 'HOST')?.source).toBe('environment')
+  expect(rows.find((row) => row.name === 'KEYS_OPEN')?.source).toBe('berth.toml')
+})
+
+test('all faults are told at once, with what is taken', () => {
+  const faults = faultsOf({ PORT: 'abc' }, { DATA_DIR: folder(), GAMES_ON: 'yes', BERTH_X: '1' })
+  expect(faults).toHaveLength(3)
+  expect(faults.join(' ')).toContain('PORT (flag) takes a whole number from 0 to 65535')
+  expect(faults.join(' ')).toContain('GAMES_ON (environment) takes on or off')
+  expect(faults.join(' ')).toContain('BERTH_X is no setting')
+})
+
+test('berth.toml with an unknown key, or that is no TOML, is refused', () => {
+  const unknown = folder()
+  writeFileSync(join(unknown, 'berth.toml'), 'prot = 3000')
+  expect(faultsOf({}, { DATA_DIR: unknown })[0]).toContain('"prot" is no setting')
+  const broken = folder()
+  writeFileSync(join(broken, 'berth.toml'), 'port = = 1')
+  expect(faultsOf({}, { DATA_DIR: broken })[0]).toContain('is not TOML')
+  expect(faultsOf({}, { BERTH_CONFIG: '/nowhere/berth.toml' })[0]).toContain('does not exist')
+})
+
+test("a secret's value is never shown", () => {
+  const { rows } = loadConfig({}, { DATA_DIR: folder(), OPERATOR_TOKEN: 'hush' })
+  expect(JSON.stringify(rows)).not.toContain('hush')
+  expect(rows.find((row) => row.name === 'OPERATOR_TOKEN')?.value).toBe('(set)')
+})

@@ -1,0 +1,117 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { type Config, type Setting, type SettingName, settings } from './settings.ts'
+
+/** Where a value came from, in the order of who wins. */
+export type Source = 'flag' | 'environment' | 'berth.toml' | 'default'
+
+/** One row of `berth config`. A secret's value is shown only as set or not set. */
+export interface ConfigRow {
+  name: SettingName
+  value: string
+  source: Source
+  help: string
+}
+
+export interface LoadedConfig {
+  config: Config
+  rows: ConfigRow[]
+}
+
+/** All that is wrong with the settings, one sentence each. */
+export class ConfigFaults extends Error {
+  constructor(readonly faults: string[]) {
+    super(faults.join('\n'))
+    this.name = 'ConfigFaults'
+  }
+}
+
+/** Needed before the file can be read. */
+const startOnly = new Set<SettingName>(['DATA_DIR', 'DATABASE_URL'])
+
+const names = Object.keys(settings).filter((name): name is SettingName => name in settings)
+
+/**
+ * Reads every setting from flags, the environment and berth.toml (BERTH_CONFIG, else beside the
+ * data), in this order of who wins. Throws ConfigFaults with all faults at once.
+ */
+export function loadConfig(
+  flags: Record<string, string> = {},
+  environment: Record<string, string | undefined> = Bun.env,
+): LoadedConfig {
+  const faults: string[] = []
+  const dataDir = flags.DATA_DIR ?? environment.DATA_DIR ?? settings.DATA_DIR.initial
+  const path = environment.BERTH_CONFIG ?? join(dataDir, 'berth.toml')
+  const file = readToml(path, environment.BERTH_CONFIG !== undefined, faults)
+  for (const key of Object.keys(environment)) {
+    if (key.startsWith('BERTH_') && key !== 'BERTH_CONFIG') {
+      faults.push(`${key} is no setting of Berth. See: berth config`)
+    }
+  }
+  const values: Record<string, unknown> = {}
+  const rows = names.map((name) => {
+    const [text, source] = pickSource(name, flags, environment, file)
+    const setting: Setting<unknown> = settings[name]
+    const value = setting.read(text)
+    if (value === undefined) faults.push(`${name} (${source}) takes ${setting.takes}.`)
+    values[camel(name)] = value
+    return { name, value: shown(setting, text), source, help: setting.help }
+  })
+  if (!isWhole(values, faults)) throw new ConfigFaults(faults)
+  return { config: values, rows }
+}
+
+/** Every setting was read without a fault, so the record is a Config. */
+const isWhole = (values: object, faults: string[]): values is Config =>
+  faults.length === 0 && Object.keys(values).length === names.length
+
+const camel = (name: string): string =>
+  name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+
+const shown = (setting: Setting<unknown>, text: string): string =>
+  setting.secret && text ? '(set)' : text
+
+function pickSource(
+  name: SettingName,
+  flags: Record<string, string>,
+  environment: Record<string, string | undefined>,
+  file: Record<string, string>,
+): [string, Source] {
+  const flag = flags[name]
+  if (flag !== undefined) return [flag, 'flag']
+  const variable = environment[name]
+  if (variable !== undefined) return [variable, 'environment']
+  const row = file[name]
+  return row === undefined ? [settings[name].initial, 'default'] : [row, 'berth.toml']
+}
+
+/** The file's settings as texts by name; what is wrong with it is added to `faults`. */
+function readToml(path: string, required: boolean, faults: string[]): Record<string, string> {
+  if (!existsSync(path)) {
+    if (required) faults.push(`BERTH_CONFIG names ${path}, which does not exist.`)
+    return {}
+  }
+  let parsed: object = {}
+  try {
+    parsed = Bun.TOML.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    faults.push(`${path} is not TOML: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  const file: Record<string, string> = {}
+  for (const [key, value] of Object.entries(parsed)) {
+    const name = names.find((known) => known.toLowerCase() === key)
+    if (!name) faults.push(`${path}: "${key}" is no setting of Berth. See: berth config`)
+    else if (startOnly.has(name)) faults.push(`${path}: set ${name} in the environment instead.`)
+    else file[name] = textOf(value)
+  }
+  return file
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'on' : 'off'
+  return Array.isArray(value) ? value.join(',') : String(value)
+}
+
+/** Whether this process was told to keep its data in PostgreSQL: tables are made for one engine. */
+export const databaseUrl = (): string => Bun.env.DATABASE_URL ?? ''

@@ -1,0 +1,25 @@
+import { expect, test } from 'bun:test'
+
+import { addressGroup, clientAddress } from './address.ts'
+
+test('X-Forwarded-For counts only from a trusted proxy', () => {
+  expect(clientAddress('203.0.113.9', '10.1.1.1', [])).toBe('203.0.113.9')
+  expect(clientAddress('10.0.0.1', '198.51.100.7', ['10.0.0.1'])).toBe('198.51.100.7')
+  expect(clientAddress('::ffff:10.0.0.1', '198.51.100.7', ['10.0.0.1'])).toBe('198.51.100.7')
+})
+
+test('an address a client put before its own is not taken', () => {
+  const trusted = ['10.0.0.1', '10.0.0.2']
+  expect(clientAddress('10.0.0.1', '1.1.1.1, 198.51.100.7, 10.0.0.2', trusted)).toBe('198.51.100.7')
+  expect(clientAddress('10.0.0.1', 'nonsense', trusted)).toBe('10.0.0.1')
+  expect(clientAddress('10.0.0.1', '1.1.1.1, nonsense', trusted)).toBe('10.0.0.1')
+})
+
+test('an IPv6 address counts as its /64', () => {
+  expect(addressGroup('192.0.2.1')).toBe('192.0.2.1')
+  expect(addressGroup('2001:db8:1:2:3:4:5:6')).toBe('2001:db8:1:2::/64')
+  expect(addressGroup('2001:db8:1:2::9')).toBe('2001:db8:1:2::/64')
+  expect(addressGroup('2001:0DB8:1:2::9')).toBe('2001:db8:1:2::/64')
+  expect(addressGroup('::1')).toBe('0:0:0:0::/64')
+  expect(addressGroup('fe80::1%eth0')).toBe('fe80:0:0:0::/64')
+})

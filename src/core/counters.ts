@@ -1,0 +1,49 @@
+import { LRUCache } from 'lru-cache'
+
+import type { Clock } from './time.ts'
+
+/** Addresses remembered at once; the one seen longest ago is forgotten first. */
+const keysMax = 100_000
+
+interface Window {
+  start: number
+  now: number
+  before: number
+}
+
+/**
+ * Counts calls per key over a sliding window: the last full window, weighted by how much of it
+ * still lies within the window's length, plus the current one. `max` 0 turns the limit off.
+ */
+export class RateLimit {
+  private readonly windows = new LRUCache<string, Window>({ max: keysMax })
+
+  constructor(
+    private readonly clock: Clock,
+    readonly max: number,
+    private readonly windowMs: number,
+  ) {}
+
+  /** Counts one call. Answers undefined when it may pass, else the whole seconds to wait. */
+  take(key: string): number | undefined {
+    if (this.max === 0) return undefined
+    const at = this.clock.now()
+    const window = this.windowAt(key, at)
+    const left = 1 - (at - window.start) / this.windowMs
+    if (window.before * left + window.now >= this.max) {
+      return Math.max(1, Math.ceil((window.start + this.windowMs - at) / 1_000))
+    }
+    window.now += 1
+    return undefined
+  }
+
+  private windowAt(key: string, at: number): Window {
+    const start = at - (at % this.windowMs)
+    const known = this.windows.get(key)
+    if (known?.start === start) return known
+    const before = known && known.start === start - this.windowMs ? known.now : 0
+    const window = { start, now: 0, before }
+    this.windows.set(key, window)
+    return window
+  }
+}

@@ -1,0 +1,37 @@
+import { Type } from '@sinclair/typebox'
+import { t } from 'elysia'
+
+import { listPageDefault, listPageMax } from '../limits.ts'
+import { Refusal } from '../refusals.ts'
+
+/** The query of every list: `?limit=1..100&cursor=`. */
+export const ListQuery = Type.Object({
+  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: listPageMax, multipleOf: 1 })),
+  cursor: Type.Optional(Type.String({ maxLength: 200 })),
+})
+
+export const pageSize = (limit: number | undefined): number => limit ?? listPageDefault
+
+/** A cursor is where a list stopped; callers are to treat it as opaque. */
+export const makeCursor = (...parts: (string | number)[]): string =>
+  Buffer.from(parts.join(' ')).toString('base64url')
+
+/** Reads a cursor of `count` parts. Refuses bad_request for one that was not made here. */
+export function readCursor(cursor: string, count: number): string[] {
+  const parts = Buffer.from(cursor, 'base64url').toString('utf8').split(' ')
+  if (parts.length === count && makeCursor(...parts) === cursor) return parts
+  throw new Refusal('bad_request', {
+    problem: 'This cursor is not one of ours: send "next" of the last answer, or none.',
+  })
+}
+
+/** A list of `limit + 1` rows or fewer, cut to a page with the cursor of the next one. */
+export function pageOf<Row>(
+  rows: Row[],
+  limit: number,
+  cursorOf: (row: Row) => string,
+): { page: Row[]; next: string | null } {
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return { page, next: rows.length > limit && last ? cursorOf(last) : null }
+}

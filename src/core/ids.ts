@@ -1,0 +1,38 @@
+/** The one maker of randomness. Identifiers carry no meaning and cannot be guessed. */
+const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
+const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+
+/** `length` characters drawn evenly from an alphabet of at most 256 characters. */
+function draw(alphabet: string, length: number): string {
+  const fair = 256 - (256 % alphabet.length)
+  let text = ''
+  while (text.length < length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length * 2))) {
+      if (byte < fair && text.length < length) text += alphabet[byte % alphabet.length]
+    }
+  }
+  return text
+}
+
+/** An id of document 1 section 2: twelve letters or digits, 71 bits. */
+export const newId = (): string => draw(letters, 12)
+
+/** The secret part of a key: forty letters or digits, 238 bits. */
+export const newSecret = (): string => draw(letters, 40)
+
+/** A claim code: twelve Crockford characters in three groups, "8K2M-Q0ZT-4RWX". */
+export const newCode = (): string => draw(crockford, 12).replace(/(.{4})(.{4})(.{4})/, '$1-$2-$3')
+
+/** A whole number from 0 to `below` - 1. */
+export const pick = (below: number): number =>
+  (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) % below
+
+export const idPattern = /^[A-Za-z0-9_-]{12}$/
+
+/** SHA-256 in hex. */
+export const sha256 = (data: string | Uint8Array): string =>
+  new Bun.CryptoHasher('sha256').update(data).digest('hex')
+
+/** HMAC-SHA-256 as base64url, for signed links. */
+export const sign = (secret: string, text: string): string =>
+  new Bun.CryptoHasher('sha256', secret).update(text).digest('base64url')

@@ -1,0 +1,39 @@
+/**
+ * Money is whole nano-USD (1e-9 USD). 1 credit is 1,000,000 Nano (1,000 credits are 1 USD:
+ * document 1 section 8). Floats exist only on the wire.
+ */
+declare const nanoBrand: unique symbol
+export type Nano = bigint & { readonly [nanoBrand]: 'Nano' }
+
+const nanoPerCredit = 1_000_000n
+const nanoPerUsd = 1_000_000_000n
+const decimalPattern = /^(\d{1,12})(?:\.(\d{1,9}))?$/
+
+/** Brands a bigint that is known to be nano-USD. */
+export const nano = (amount: bigint): Nano => amount as Nano
+
+export const zero = nano(0n)
+
+/** Whole credits, as limits and prices state them, to Nano. Throws a RangeError for a fraction. */
+export const fromCredits = (credits: number): Nano => nano(BigInt(credits) * nanoPerCredit)
+
+/** Nano to the credits shown on the wire (a number with at most six decimals). */
+export const toCredits = (amount: bigint): number => Number(amount) / Number(nanoPerCredit)
+
+/**
+ * A decimal text in USD ("12", "0.0375") to Nano, exactly. Answers undefined when it is no
+ * such text or has more than nine decimals, so that no digit is ever lost.
+ */
+export function fromUsd(text: string): Nano | undefined {
+  const match = decimalPattern.exec(text)
+  if (!match) return undefined
+  const [, whole = '0', fraction = ''] = match
+  return nano(BigInt(whole) * nanoPerUsd + BigInt(fraction.padEnd(9, '0')))
+}
+
+/** Nano to a number of USD for the wire. */
+export const toUsd = (amount: bigint): number => Number(amount) / Number(nanoPerUsd)
+
+/** A share in percent, rounded down: the remainder stays with the house. */
+export const share = (amount: Nano, percent: number): Nano =>
+  nano((amount * BigInt(percent)) / 100n)

@@ -1,0 +1,15 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+
+import { idPattern } from './ids.ts'
+
+/** A closed list of words. */
+export const oneOf = <const T extends string>(words: readonly T[]) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...words] })
+
+export const orNull = <T extends TSchema>(shape: T) => Type.Union([shape, Type.Null()])
+
+/** An id of document 1, section 2. */
+export const Id = Type.String({ pattern: idPattern.source })
+/** ISO 8601, UTC. */
+export const Time = Type.String({ format: 'date-time' })
+export const Link = Type.String({ format: 'uri' })

@@ -1,0 +1,24 @@
+/** The one reader of the clock. Everything else is given a Clock, so that tests can turn it. */
+export interface Clock {
+  /** Milliseconds since 1970, UTC. */
+  now(): number
+}
+
+export const systemClock: Clock = { now: () => Date.now() }
+
+/** Milliseconds of a monotonic clock, for measuring how long something took. */
+export const stopwatch = (): number => performance.now()
+
+export const second = 1_000
+export const minute = 60 * second
+export const hour = 60 * minute
+export const day = 24 * hour
+
+/** ISO 8601 in UTC, as both documents want times on the wire. */
+export const iso = (ms: number): string => new Date(ms).toISOString()
+
+/** The UTC day a moment falls on, "2026-11-21": daily caps and counters reset at 00:00 UTC. */
+export const utcDay = (ms: number): string => iso(ms).slice(0, 10)
+
+/** The moment the next UTC day begins. */
+export const nextUtcDay = (ms: number): number => ms - (ms % day) + day

@@ -1,0 +1,24 @@
+/** What is known of one request while it runs: for limits, for the log and for `x-request-id`. */
+export interface Visit {
+  readonly id: string
+  /** The client's address, behind trusted proxies the one they name. */
+  readonly address: string
+  /** The route's pattern ("/api/apps/:id"), known once a route has matched. */
+  route?: string
+  /** The first letters of the key, once it was found. */
+  keyPrefix?: string
+}
+
+const visits = new WeakMap<Request, Visit>()
+
+/** Notes a visit for a request before it is routed. */
+export const beginVisit = (request: Request, visit: Visit): void => {
+  visits.set(request, visit)
+}
+
+/** The visit of a request that came through the front door. */
+export function visitOf(request: Request): Visit {
+  const visit = visits.get(request)
+  if (!visit) throw new Error('a request that did not come through the front door')
+  return visit
+}

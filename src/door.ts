@@ -1,0 +1,105 @@
+import { addressGroup, clientAddress } from './core/address.ts'
+import { newId } from './core/ids.ts'
+import { stopwatch } from './core/time.ts'
+import { beginVisit, type Visit } from './core/visit.ts'
+import { answerOf } from './hosting/envelope.ts'
+import type { House } from './house.ts'
+import { Refusal } from './refusals.ts'
+import type { Urls } from './urls.ts'
+
+/** Answers a request; `peer` is the address of its socket. */
+export type Door = (request: Request, peer: string) => Promise<Response>
+
+interface App {
+  handle(request: Request): Promise<Response>
+}
+
+const corsHeaders = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'x-request-id, retry-after, payment-required',
+}
+
+const preflightHeaders = {
+  ...corsHeaders,
+  'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
+  'access-control-allow-headers':
+    'authorization, content-type, x-api-key, idempotency-key, x-payment, payment-signature',
+  'access-control-max-age': '86400',
+}
+
+/**
+ * The front door: every request gets an id, an address, its room (by Host, where the parts have
+ * hosts of their own), a place in its address's rate, and one line in the log.
+ */
+export function openDoor(house: House, app: App): Door {
+  const inside = roomFinder(house.urls)
+  return async (outer, peer) => {
+    const started = stopwatch()
+    const request = inside(outer)
+    const { pathname } = new URL(request.url)
+    const visit = visitFor(house, request, peer)
+    beginVisit(request, visit)
+    const isApi = pathname === '/api' || pathname.startsWith('/api/')
+    const response = isApi ? await apiAnswer(house, app, request, visit) : await app.handle(request)
+    response.headers.set('x-request-id', visit.id)
+    house.log.info('request', {
+      id: visit.id,
+      method: request.method,
+      route: visit.route ?? null,
+      status: response.status,
+      ms: Math.round((stopwatch() - started) * 10) / 10,
+      key: visit.keyPrefix ?? null,
+      address: visit.address,
+    })
+    return response
+  }
+}
+
+/** An API's answer: open to every origin, without cookies, within the address's rate. */
+async function apiAnswer(
+  house: House,
+  app: App,
+  request: Request,
+  visit: Visit,
+): Promise<Response> {
+  if (request.method === 'OPTIONS')
+    return new Response(null, { status: 204, headers: preflightHeaders })
+  const retryAfter = house.requests.take(addressGroup(visit.address))
+  const response =
+    retryAfter === undefined
+      ? await app.handle(request)
+      : answerOf(new Refusal('rate_limited', { max: house.requests.max, retryAfter }))
+  for (const [name, value] of Object.entries(corsHeaders)) response.headers.set(name, value)
+  return response
+}
+
+function visitFor(house: House, request: Request, peer: string): Visit {
+  const forwarded = request.headers.get('x-forwarded-for')
+  return { id: newId(), address: clientAddress(peer, forwarded, house.config.trustedProxies) }
+}
+
+/** Where each public address leads inside. */
+const mounts = [
+  ['base', '/api'],
+  ['mcp', '/mcp'],
+] as const
+
+/** Turns a request to a part's own public address into one to the place where it is mounted. */
+function roomFinder(urls: Urls): (request: Request) => Request {
+  const moved = mounts.flatMap(([name, mount]) => {
+    const { host, pathname } = new URL(urls[name])
+    const from = pathname.replace(/\/$/, '')
+    return from === mount ? [] : [{ host, from, mount }]
+  })
+  if (moved.length === 0) return (request) => request
+  return (request) => {
+    const url = new URL(request.url)
+    const host = request.headers.get('host')
+    const part = moved.find(
+      ({ host: its, from }) => its === host && `${url.pathname}/`.startsWith(`${from}/`),
+    )
+    if (!part) return request
+    url.pathname = part.mount + url.pathname.slice(part.from.length)
+    return new Request(url.href, request)
+  }
+}

@@ -1,0 +1,230 @@
+import { and, count, eq, gte, isNull, or, sql } from 'drizzle-orm'
+
+import { newId, sign } from '../../core/ids.ts'
+import { fromCredits } from '../../core/money.ts'
+import { isPlainLine } from '../../core/text.ts'
+import { nextUtcDay, utcDay } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { lock } from '../../db/lock.ts'
+import { prepared } from '../../db/query.ts'
+import type { House } from '../../house.ts'
+import * as keys from '../../keys/keys.ts'
+import * as ledger from '../../ledger/ledger.ts'
+import { aboutCharsMax, keysPerAgentMax } from '../../limits.ts'
+import { startCredits } from '../../prices.ts'
+import { Refusal } from '../../refusals.ts'
+import { type Claim, newClaim } from './claims.ts'
+import { checkHandle, makeHandle, shapeOf } from './handles.ts'
+import { agents } from './tables.ts'
+
+export type Agent = typeof agents.$inferSelect
+
+/** What POST /keys brings: both may be left out. */
+export interface NewAgent {
+  handle?: string | undefined
+  about?: string | null | undefined
+}
+
+/** A new agent with what is shown once: the key's text and the claim code. */
+export interface MadeAgent {
+  agent: Agent
+  key: keys.Key
+  keyText: string
+  claim: Claim
+}
+
+/**
+ * Makes an agent, its key, its claim code and its account with the start credits (document 1,
+ * operation 4), all or nothing. `address` is what new keys are counted by.
+ * Refuses bad_handle, handle_taken, keys_address_limit, keys_daily_limit, bad_request.
+ */
+export async function make(house: House, wanted: NewAgent, address: string): Promise<MadeAgent> {
+  if (wanted.handle !== undefined) checkHandle(wanted.handle)
+  const about = checkAbout(wanted.about ?? null)
+  const madeFrom = sign(house.secret, `address ${address}`)
+  return house.db.tx(async (db) => {
+    await lock(db, 'new agents')
+    await checkNewKeys(house, db, madeFrom)
+    const claim = newClaim(house)
+    const handle = wanted.handle ?? (await freeHandle(db))
+    await checkTaken(db, handle)
+    const [agent] = await db
+      .insert(agents)
+      .values({
+        id: newId(),
+        handle,
+        shape: shapeOf(handle),
+        about,
+        claimHash: claim.hash,
+        claimExpires: claim.expires,
+        madeFrom,
+        created: house.clock.now(),
+      })
+      .returning()
+    if (!agent) throw new Error('the new agent was not kept')
+    const cap = house.config.dailyCapCredits
+    const dailyCap = cap === null ? null : fromCredits(cap)
+    const made = await keys.make(db, house.clock, { kind: 'agent', owner: agent.id, dailyCap })
+    await grantStart(house, db, agent.id)
+    return { agent, key: made.key, keyText: made.text, claim }
+  })
+}
+
+/** Opens the agent's account and grants the start credits once. */
+async function grantStart(house: House, db: Db, agent: string): Promise<void> {
+  const account = await ledger.open(house, db, { kind: 'agent', owner: agent })
+  const ref = `start:${agent}`
+  await ledger.grant(house, db, { account, amount: startCredits, kind: 'start', ref })
+}
+
+async function checkNewKeys(house: House, db: Db, madeFrom: string): Promise<void> {
+  const { keysPerAddressDay, keysPerDay } = house.config
+  const now = house.clock.now()
+  const today = gte(agents.created, Date.parse(utcDay(now)))
+  const retryAfter = Math.ceil((nextUtcDay(now) - now) / 1_000)
+  const made = async (where: typeof today | undefined): Promise<number> => {
+    const [row] = await db
+      .select({ agents: count().mapWith(Number) })
+      .from(agents)
+      .where(where)
+    return row?.agents ?? 0
+  }
+  if (
+    keysPerAddressDay &&
+    (await made(and(eq(agents.madeFrom, madeFrom), today))) >= keysPerAddressDay
+  ) {
+    throw new Refusal('keys_address_limit', { max: keysPerAddressDay, retryAfter })
+  }
+  if (keysPerDay && (await made(today)) >= keysPerDay) {
+    throw new Refusal('keys_daily_limit', { max: keysPerDay, retryAfter })
+  }
+}
+
+async function holderOf(db: Db, handle: string): Promise<string | undefined> {
+  const [holder] = await db
+    .select({ handle: agents.handle })
+    .from(agents)
+    .where(or(eq(agents.handle, handle), eq(agents.shape, shapeOf(handle))))
+    .limit(1)
+  return holder?.handle
+}
+
+async function checkTaken(db: Db, handle: string): Promise<void> {
+  const holder = await holderOf(db, handle)
+  if (holder === handle) throw new Refusal('handle_taken', { handle })
+  if (holder) throw new Refusal('bad_handle', { why: `"${handle}" looks like a handle in use` })
+}
+
+const handleTries = 20
+
+async function freeHandle(db: Db): Promise<string> {
+  for (let tries = 0; tries < handleTries; tries += 1) {
+    const handle = makeHandle()
+    if (!(await holderOf(db, handle))) return handle
+  }
+  throw new Refusal('try_again', { why: 'no free handle was found' })
+}
+
+function checkAbout(about: string | null): string | null {
+  if (about === null || isPlainLine(about, aboutCharsMax)) return about?.trim() || null
+  const problem = `"about" is one plain line of at most ${aboutCharsMax} characters, or null.`
+  throw new Refusal('bad_request', { problem })
+}
+
+const byId = prepared((db) =>
+  db
+    .select()
+    .from(agents)
+    .where(eq(agents.id, sql.placeholder('id')))
+    .limit(1)
+    .prepare(),
+)
+
+/** The agent with this id, closed ones too. */
+export async function find(house: House, id: string): Promise<Agent | undefined> {
+  const [agent] = await byId(house.db.read).execute({ id })
+  return agent
+}
+
+/** Whether nobody has made an agent here yet. */
+export async function areNone(house: House): Promise<boolean> {
+  const some = await house.db.read.select({ id: agents.id }).from(agents).limit(1)
+  return some.length === 0
+}
+
+/** The agent with this handle, closed ones too. */
+export async function findByHandle(house: House, handle: string): Promise<Agent | undefined> {
+  const [agent] = await house.db.read
+    .select()
+    .from(agents)
+    .where(eq(agents.handle, handle))
+    .limit(1)
+  return agent
+}
+
+/** Changes the line about itself (document 1, operation 6); null clears it. */
+export async function describe(house: House, agent: Agent, about: string | null): Promise<Agent> {
+  const line = checkAbout(about)
+  return house.db.tx(async (db) => {
+    const [changed] = await db
+      .update(agents)
+      .set({ about: line })
+      .where(eq(agents.id, agent.id))
+      .returning()
+    return changed ?? agent
+  })
+}
+
+/** Adds a key for the agent, inside the bound of `keysPerAgentMax` live keys. */
+export async function addKey(
+  house: House,
+  agent: Agent,
+  from: keys.Key,
+  name: string | undefined,
+): Promise<{ text: string; key: keys.Key }> {
+  return house.db.tx(async (db) => {
+    await lock(db, `keys of ${agent.id}`)
+    if ((await keys.countOf(db, agent.id)) >= keysPerAgentMax) {
+      const problem = `An agent has at most ${keysPerAgentMax} keys. Revoke one first.`
+      throw new Refusal('bad_request', { problem })
+    }
+    return keys.make(db, house.clock, {
+      kind: 'agent',
+      owner: agent.id,
+      name,
+      dailyCap: from.dailyCap,
+    })
+  })
+}
+
+/** Revokes one of the agent's keys by its prefix. Refuses not_found, and last_key for the last. */
+export async function revokeKey(house: House, agent: Agent, prefix: string): Promise<void> {
+  await house.db.tx(async (db) => {
+    await lock(db, `keys of ${agent.id}`)
+    const live = await keys.countOf(db, agent.id)
+    if (!(await house.keys.revoke(db, house.clock, agent.id, prefix))) {
+      throw new Refusal('not_found', { what: 'key' })
+    }
+    if (live === 1) throw new Refusal('last_key')
+  })
+  house.keys.forget()
+}
+
+/** Counts bytes kept by the agent up or down, inside a transaction. Refuses storage_full. */
+export async function keepBytes(house: House, db: Db, agent: string, bytes: number): Promise<void> {
+  const max = house.config.bytesPerAgent
+  const [row] = await db
+    .update(agents)
+    .set({ kept: sql`${agents.kept} + ${bytes}` })
+    .where(eq(agents.id, agent))
+    .returning({ kept: agents.kept })
+  if (bytes > 0 && max > 0 && row && row.kept > max) throw new Refusal('storage_full', { max })
+}
+
+/** Closes the account for good, inside a transaction: its keys answer account_closed from then on. */
+export async function close(house: House, db: Db, agent: string): Promise<void> {
+  await db
+    .update(agents)
+    .set({ closed: house.clock.now(), claimHash: null, claimExpires: null })
+    .where(and(eq(agents.id, agent), isNull(agents.closed)))
+}

@@ -1,0 +1,61 @@
+import { pick } from '../../core/ids.ts'
+import { Refusal } from '../../refusals.ts'
+
+/** The form of a handle (agent-api: 3 to 30 of a-z, 0-9 and -, no - at either end). */
+export const handlePattern = '^[a-z0-9][a-z0-9-]{1,28}[a-z0-9]$'
+const form = new RegExp(handlePattern)
+
+/** Words that would pass for the service, for a page of it, or for someone in charge. */
+const reserved = new Set(
+  `about abuse account accounts admin administrator agent agents anonymous api app apps auth berth
+  billing blog bot catalogue chat claim contact credits demo docs explore frame gateway health help
+  home host index info is key keys legal login logout mail mcp me moderator mod new news null
+  official operator owner people pricing privacy report root search security service settings shop
+  signin signup skill staff start status store studio support system team terms test tool tools
+  topup undefined user users v1 wallet web webmaster www`.split(/\s+/),
+)
+
+/** Letters and pairs that are taken for one another, each written one way. */
+const twins: [RegExp, string][] = [
+  [/-/g, ''],
+  [/rn/g, 'm'],
+  [/vv/g, 'w'],
+  [/cl/g, 'd'],
+  [/0/g, 'o'],
+  [/[1i!|]/g, 'l'],
+  [/5/g, 's'],
+  [/8/g, 'b'],
+  [/2/g, 'z'],
+]
+
+/** A handle as the eye may take it: two handles of one shape look alike. */
+export const shapeOf = (handle: string): string =>
+  twins.reduce((text, [pattern, letter]) => text.replace(pattern, letter), handle)
+
+const reservedShapes = new Set([...reserved].map(shapeOf))
+
+/** Refuses bad_handle for a handle of the wrong form, or one that is or looks like a reserved word. */
+export function checkHandle(handle: string): void {
+  if (!form.test(handle)) {
+    const why = 'a handle is 3 to 30 of a-z, 0-9 and -, and begins and ends with a letter or digit'
+    throw new Refusal('bad_handle', { why })
+  }
+  if (reservedShapes.has(shapeOf(handle))) {
+    throw new Refusal('bad_handle', { why: `"${handle}" is, or looks like, a reserved word` })
+  }
+}
+
+const adjectives = `amber brave calm clear cosy deep eager early fair fleet gentle glad golden happy
+  hazel ivory jolly keen kind lively lucky mellow merry misty noble plucky proud quick quiet ready
+  rosy silent silver snug steady stout sunny swift tidal warm wise young zesty`.split(/\s+/)
+
+const nouns = `anchor badger beacon beaver birch brook buoy canoe cedar cove crane current dock dune
+  eagle ember falcon ferry finch fjord harbor heron island kayak kelp lagoon lark lantern marina
+  moon oar orca osprey otter pearl pier puffin reef river sail seal skiff sparrow tern tide wave
+  willow wren`.split(/\s+/)
+
+/** A handle for who brings none: word-word-4 digits. */
+export function makeHandle(): string {
+  const digits = String(pick(10_000)).padStart(4, '0')
+  return `${adjectives[pick(adjectives.length)]}-${nouns[pick(nouns.length)]}-${digits}`
+}

@@ -1,0 +1,246 @@
+import { and, count, desc, eq, gte, inArray, isNull, lt, min, or, sql } from 'drizzle-orm'
+
+import { idPattern, newId } from '../../core/ids.ts'
+import { hour } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { prepared } from '../../db/query.ts'
+import type { House } from '../../house.ts'
+import { deletedAppKeptMs, listPageMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { type Agent, keepBytes } from '../agents/agents.ts'
+import type { KeptPage } from './pages.ts'
+import { apps, versions } from './tables.ts'
+
+export type App = typeof apps.$inferSelect
+export type Version = typeof versions.$inferSelect
+
+/** Where a list goes on: after the app that was made at this moment and has this id. */
+export interface After {
+  created: number
+  id: string
+}
+
+/** What a maker says of an app when it is made. */
+export type NewApp = Pick<
+  App,
+  'kind' | 'title' | 'description' | 'shelf' | 'listed' | 'remix' | 'priceRemix'
+>
+
+/** Makes an app with its version 1, inside a transaction. Refuses publishes_limit, storage_full. */
+export async function insertApp(
+  house: House,
+  db: Db,
+  maker: Agent,
+  wanted: NewApp,
+  page: KeptPage,
+): Promise<App> {
+  const at = house.clock.now()
+  const row = { ...wanted, id: newId(), maker: maker.id, version: 0, bytes: 0 }
+  const [app] = await db
+    .insert(apps)
+    .values({ ...row, created: at, updated: at })
+    .returning()
+  if (!app) throw new Error('the new app was not kept')
+  return addVersion(house, db, app, page, { via: 'html', note: '' })
+}
+
+/**
+ * Adds the next version to an app, inside a transaction, and answers the app as it then is.
+ * Refuses publishes_limit past the maker's hourly publishes, storage_full past its bytes.
+ */
+export async function addVersion(
+  house: House,
+  db: Db,
+  app: App,
+  page: KeptPage,
+  how: Pick<Version, 'via' | 'note'>,
+): Promise<App> {
+  // Counting the bytes locks the maker's row, so that two publishes at once count each other.
+  await keepBytes(house, db, app.maker, page.htmlBytes)
+  const { used, max, retryAfter } = await publishesOf(house, db, app.maker)
+  if (max > 0 && used >= max) throw new Refusal('publishes_limit', { max, retryAfter })
+  const at = house.clock.now()
+  const [changed] = await db
+    .update(apps)
+    .set({ version: sql`${apps.version} + 1`, bytes: page.htmlBytes, updated: at })
+    .where(eq(apps.id, app.id))
+    .returning()
+  if (!changed) throw new Error(`app ${app.id} is gone`)
+  await db
+    .insert(versions)
+    .values({
+      ...page,
+      ...how,
+      app: app.id,
+      version: changed.version,
+      maker: app.maker,
+      created: at,
+    })
+  return changed
+}
+
+/** Publishes of the last hour, the bound (0: none), and the seconds until one is free again. */
+export async function publishesOf(
+  house: House,
+  db: Db,
+  maker: string,
+): Promise<{ used: number; max: number; retryAfter: number }> {
+  const now = house.clock.now()
+  const [row] = await db
+    .select({ used: count().mapWith(Number), oldest: min(versions.created).mapWith(Number) })
+    .from(versions)
+    .where(and(eq(versions.maker, maker), gte(versions.created, now - hour)))
+  const oldest = row?.oldest ?? now
+  const retryAfter = Math.max(1, Math.ceil((oldest + hour - now) / 1_000))
+  return { used: row?.used ?? 0, max: house.config.publishesPerHour, retryAfter }
+}
+
+const byId = prepared((db) =>
+  db
+    .select()
+    .from(apps)
+    .where(eq(apps.id, sql.placeholder('id')))
+    .limit(1)
+    .prepare(),
+)
+
+/** The app with this id, closed and taken-down ones too. An id of the wrong form finds nothing. */
+export async function find(house: House, id: string): Promise<App | undefined> {
+  if (!idPattern.test(id)) return undefined
+  const [app] = await byId(house.db.read).execute({ id })
+  return app
+}
+
+/** The agent's own app. Refuses not_found (also for another's), and taken_down. */
+export async function theOwn(house: House, maker: Agent, id: string): Promise<App> {
+  const app = await find(house, id)
+  if (!app || app.maker !== maker.id || app.closed !== null) {
+    throw new Refusal('not_found', { what: 'app' })
+  }
+  if (app.takenDown !== null) {
+    throw new Refusal('taken_down', { reason: app.takenDownFor ?? '', at: app.takenDown })
+  }
+  return app
+}
+
+/** An agent's apps, newest first, at most `limit` of them, going on after `after`. */
+export async function listOf(
+  house: House,
+  maker: string,
+  limit: number,
+  after?: After,
+): Promise<App[]> {
+  const older =
+    after &&
+    or(lt(apps.created, after.created), and(eq(apps.created, after.created), lt(apps.id, after.id)))
+  return house.db.read
+    .select()
+    .from(apps)
+    .where(and(eq(apps.maker, maker), isNull(apps.closed), older))
+    .orderBy(desc(apps.created), desc(apps.id))
+    .limit(Math.min(limit, listPageMax + 1))
+}
+
+/** Changes an app's row, inside a transaction. */
+export async function update(
+  house: House,
+  db: Db,
+  app: App,
+  changes: Partial<NewApp>,
+): Promise<App> {
+  const [changed] = await db
+    .update(apps)
+    .set({ ...changes, updated: house.clock.now() })
+    .where(eq(apps.id, app.id))
+    .returning()
+  return changed ?? app
+}
+
+/** A version of an app. Refuses not_found. */
+export async function theVersion(house: House, app: string, version: number): Promise<Version> {
+  const [found] = await house.db.read
+    .select()
+    .from(versions)
+    .where(and(eq(versions.app, app), eq(versions.version, version)))
+  if (!found) throw new Refusal('not_found', { what: 'version' })
+  return found
+}
+
+/** An app's versions, newest first, at most `limit`, all older than `before`. */
+export const versionsOf = (
+  house: House,
+  app: App,
+  limit: number,
+  before?: number,
+): Promise<Version[]> =>
+  house.db.read
+    .select()
+    .from(versions)
+    .where(and(eq(versions.app, app.id), before ? lt(versions.version, before) : undefined))
+    .orderBy(desc(versions.version))
+    .limit(Math.min(limit, listPageMax + 1))
+
+/** Deletes an app: its link is gone at once, its bytes 30 days later. */
+export async function remove(house: House, app: App): Promise<void> {
+  await house.db.tx((db) =>
+    db
+      .update(apps)
+      .set({ closed: house.clock.now(), listed: 'off' })
+      .where(and(eq(apps.id, app.id), isNull(apps.closed))),
+  )
+}
+
+/** Brings back an own app deleted less than 30 days ago. Refuses not_found, taken_down. */
+export async function undelete(house: House, maker: Agent, id: string): Promise<App> {
+  const app = await find(house, id)
+  const since = house.clock.now() - deletedAppKeptMs
+  if (app?.maker !== maker.id || app.closed === null || app.closed < since) {
+    throw new Refusal('not_found', { what: 'deleted app' })
+  }
+  await house.db.tx((db) => db.update(apps).set({ closed: null }).where(eq(apps.id, id)))
+  return theOwn(house, maker, id)
+}
+
+/** Closes every app of an agent whose account closes, inside a transaction. */
+export async function closeAllOf(house: House, db: Db, maker: string): Promise<void> {
+  await db
+    .update(apps)
+    .set({ closed: house.clock.now(), listed: 'off' })
+    .where(and(eq(apps.maker, maker), isNull(apps.closed)))
+}
+
+/** Which of these stored packs a version names (the store's sweep asks). */
+export async function packsIn(db: Db, packs: string[]): Promise<Set<string>> {
+  const rows = await db
+    .selectDistinct({ pack: versions.pack })
+    .from(versions)
+    .where(inArray(versions.pack, packs))
+  return new Set(rows.map((row) => row.pack))
+}
+
+const purgeBatch = 100
+
+/** Removes the rows of apps deleted more than 30 days ago, a bounded number at a time. */
+export async function purge(house: House): Promise<number> {
+  const before = house.clock.now() - deletedAppKeptMs
+  const old = await house.db.read
+    .select({ id: apps.id, maker: apps.maker })
+    .from(apps)
+    .where(lt(apps.closed, before))
+    .limit(purgeBatch)
+  for (const app of old) await house.db.tx((db) => purgeOne(house, db, app))
+  return old.length
+}
+
+async function purgeOne(
+  house: House,
+  db: Db,
+  { id, maker }: Pick<App, 'id' | 'maker'>,
+): Promise<void> {
+  const gone = await db
+    .delete(versions)
+    .where(eq(versions.app, id))
+    .returning({ bytes: versions.htmlBytes })
+  await db.delete(apps).where(eq(apps.id, id))
+  await keepBytes(house, db, maker, -gone.reduce((sum, { bytes }) => sum + bytes, 0))
+}

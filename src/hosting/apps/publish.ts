@@ -1,0 +1,137 @@
+import { isPlainLine, isPlainText } from '../../core/text.ts'
+import type { House } from '../../house.ts'
+import type { Answer } from '../../idempotency/idempotency.ts'
+import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Agent } from '../agents/agents.ts'
+import type { Inspection } from '../scan/inspect.ts'
+import { type App, insertApp, type NewApp, theOwn, theVersion, update } from './apps.ts'
+import { inspect, keep, read, unlistable } from './pages.ts'
+import { linkOf, present } from './present.ts'
+import type { AppChangeShape, AppShape, NewAppShape, ScanResultShape } from './shapes.ts'
+
+const untitled = 'Untitled'
+
+/**
+ * Publishes a page as a new app, version 1, live at once and free (document 1, operation 9).
+ * Answers 201 Published, or 200 with scan and price for a dry run that keeps nothing.
+ * Refuses bad_request, games_off, too_large, blocked_by_scan, no_builder (a prompt), and what
+ * `insertApp` refuses.
+ */
+export async function publish(house: House, maker: Agent, wanted: NewAppShape): Promise<Answer> {
+  if ((wanted.html === undefined) === (wanted.prompt === undefined)) {
+    throw new Refusal('bad_request', { problem: 'Send exactly one of "html" and "prompt".' })
+  }
+  checkKind(house, wanted.kind)
+  const { remix, priceRemix } = termsOf(house, wanted, { remix: 'free', priceRemix: null })
+  checkTexts(wanted)
+  if (wanted.html === undefined) throw new Refusal('no_builder')
+  const inspection = await inspect(house, wanted.html)
+  if (wanted.dryRun) return { status: 200, body: { scan: presentScan(inspection), price: 0 } }
+  const reasons = wanted.store ? unlistable(inspection) : []
+  const app: NewApp = {
+    kind: wanted.kind ?? 'app',
+    title: wanted.title ?? inspection.title ?? untitled,
+    description: wanted.description ?? '',
+    shelf: wanted.shelf ?? 'other',
+    listed: wanted.store && reasons.length === 0 ? 'on' : 'off',
+    remix,
+    priceRemix,
+  }
+  return house.idempotency.once(maker.id, wanted.ref, wanted, async (keepAnswer) => {
+    const page = await keep(house, inspection)
+    return house.db.tx(async (db) => {
+      const made = await insertApp(house, db, maker, app, page)
+      const note = publishedNote(house, made, reasons)
+      const body = { app: await present(house, made), scan: presentScan(inspection), note }
+      const answer = { status: 201, body }
+      await keepAnswer(db, answer)
+      return answer
+    })
+  })
+}
+
+function publishedNote(house: House, app: App, reasons: string[]): string {
+  const live = `Live at ${linkOf(house, app.id)}.`
+  if (app.listed === 'on') return `${live} It is on Explore.`
+  if (reasons.length === 0) return `${live} It is not on Explore: PATCH store true to put it there.`
+  return `${live} It cannot go on Explore yet: ${reasons.join(' ')}`
+}
+
+/** The scan of a page that may be hosted, as the wire shows it. */
+export const presentScan = ({ scan }: Inspection): ScanResultShape => ({
+  verdict: scan.verdict,
+  warnings: scan.findings.map(({ effect, ...finding }) => ({ ...finding, severity: effect })),
+})
+
+/**
+ * Renames, describes, shelves, prices, puts on or takes off Explore (document 1, operation 11).
+ * `note` says what happened to the Explore parts. Refuses bad_request, taken_down, and
+ * not_listable after keeping the other changes.
+ */
+export async function change(
+  house: House,
+  maker: Agent,
+  id: string,
+  wanted: AppChangeShape,
+): Promise<{ app: AppShape; note: string }> {
+  const app = await theOwn(house, maker, id)
+  const { store, ...others } = wanted
+  if (Object.keys(wanted).length === 0) {
+    throw new Refusal('bad_request', { problem: 'Nothing to change: send at least one field.' })
+  }
+  checkTexts(wanted)
+  const changes: Partial<NewApp> = { ...others, ...termsOf(house, wanted, app) }
+  const reasons = store ? await whyNotListed(house, app) : []
+  if (store !== undefined && reasons.length === 0) changes.listed = store ? 'on' : 'off'
+  const changed = await house.db.tx((db) => update(house, db, app, changes))
+  if (reasons.length > 0) throw new Refusal('not_listable', { reasons })
+  return { app: await present(house, changed), note: changedNote(app, changed) }
+}
+
+function changedNote(before: App, after: App): string {
+  if (after.listed === before.listed) {
+    return after.listed === 'on' ? 'It stays on Explore.' : 'It is not on Explore.'
+  }
+  return after.listed === 'on' ? 'It is on Explore now.' : 'It is off Explore now; its link works.'
+}
+
+/** Runs the scan again at listing strength over the newest version. */
+async function whyNotListed(house: House, app: App): Promise<string[]> {
+  if (app.version === 0) return ['It has no version yet: wait until its first build has landed.']
+  const { identity } = await read(house, await theVersion(house, app.id, app.version))
+  return unlistable(await house.inspector.inspect(identity))
+}
+
+function checkKind(house: House, kind: NewAppShape['kind']): void {
+  if (kind === 'game' && !house.config.gamesOn) throw new Refusal('games_off')
+}
+
+function checkTexts(wanted: AppChangeShape): void {
+  const { title, description } = wanted
+  if (title !== undefined && (!isPlainLine(title, titleCharsMax) || title.trim() === '')) {
+    const problem = `"title" is one plain line of 1 to ${titleCharsMax} characters.`
+    throw new Refusal('bad_request', { problem })
+  }
+  if (description !== undefined && !isPlainText(description, descriptionCharsMax)) {
+    const problem = `"description" is plain text of at most ${descriptionCharsMax} characters.`
+    throw new Refusal('bad_request', { problem })
+  }
+}
+
+/** The remix terms after a request. A price goes with remix "price", and only with it. */
+function termsOf(
+  house: House,
+  wanted: AppChangeShape,
+  before: Pick<App, 'remix' | 'priceRemix'>,
+): Pick<App, 'remix' | 'priceRemix'> {
+  const remix = wanted.remix ?? before.remix
+  if (remix !== 'price') {
+    if (wanted.priceRemix === undefined) return { remix, priceRemix: null }
+    throw new Refusal('bad_request', { problem: '"priceRemix" goes with "remix": "price".' })
+  }
+  if (!house.config.pricesOn) throw new Refusal('prices_off')
+  const priceRemix = wanted.priceRemix ?? before.priceRemix
+  if (priceRemix !== null) return { remix, priceRemix }
+  throw new Refusal('bad_request', { problem: '"remix": "price" needs "priceRemix".' })
+}

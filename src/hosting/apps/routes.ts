@@ -1,0 +1,108 @@
+import { Elysia } from 'elysia'
+
+import { ListQuery, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import type { House } from '../../house.ts'
+import { Refusal } from '../../refusals.ts'
+import { withKey } from '../key.ts'
+import { operation } from '../operation.ts'
+import * as apps from './apps.ts'
+import { present } from './present.ts'
+import { change, publish } from './publish.ts'
+import * as shapes from './shapes.ts'
+
+/** Where an apps list goes on. Refuses bad_request for a cursor that is not ours. */
+function afterOf(cursor: string | undefined): apps.After | undefined {
+  if (cursor === undefined) return undefined
+  const [created = '', id = ''] = readCursor(cursor, 2)
+  if (/^\d{1,15}$/.test(created)) return { created: Number(created), id }
+  throw new Refusal('bad_request', { problem: 'This cursor is not one of ours.' })
+}
+
+/** An agent's apps (document 1, operations 8 to 11). */
+export const appRoutes = (house: House) =>
+  new Elysia()
+    .use(withKey(house))
+    .get(
+      '/apps',
+      async ({ caller, query }) => {
+        const limit = pageSize(query.limit)
+        const after = afterOf(query.cursor)
+        const rows = await apps.listOf(house, caller.agent.id, limit + 1, after)
+        const { page, next } = pageOf(rows, limit, (app) => makeCursor(app.created, app.id))
+        return { apps: await Promise.all(page.map((app) => present(house, app))), next }
+      },
+      {
+        query: ListQuery,
+        ...operation(
+          { id: 'list_apps', tag: 'Apps', summary: 'Your apps and games, newest first.' },
+          { 200: shapes.AppList },
+          'bad_request',
+        ),
+      },
+    )
+    .post(
+      '/apps',
+      async ({ caller, body, request, status }) => {
+        const ref = body.ref ?? request.headers.get('idempotency-key') ?? undefined
+        const answer = await publish(house, caller.agent, { ...body, ...(ref && { ref }) })
+        return status(answer.status, answer.body)
+      },
+      {
+        body: shapes.NewApp,
+        ...operation(
+          { id: 'publish_app', tag: 'Apps', summary: 'Publish a page (html), live at once.' },
+          { 200: shapes.DryRun, 201: shapes.Published },
+          ...(['bad_request', 'games_off', 'not_enough_credits', 'daily_cap', 'busy'] as const),
+          ...(['ref_conflict', 'too_large', 'blocked_by_scan', 'publishes_limit'] as const),
+          ...(['storage_full', 'no_builder', 'try_again'] as const),
+        ),
+      },
+    )
+    .get(
+      '/apps/:id',
+      async ({ caller, params }) => ({
+        app: await present(house, await apps.theOwn(house, caller.agent, params.id)),
+      }),
+      operation(
+        { id: 'get_app', tag: 'Apps', summary: 'One of your apps.' },
+        { 200: shapes.AppAnswer },
+        'not_found',
+        'taken_down',
+      ),
+    )
+    .patch(
+      '/apps/:id',
+      ({ caller, params, body }) => change(house, caller.agent, params.id, body),
+      {
+        body: shapes.AppChange,
+        ...operation(
+          { id: 'change_app', tag: 'Apps', summary: 'Rename, describe, shelve, price, list.' },
+          { 200: shapes.AppChanged },
+          ...(['bad_request', 'not_found', 'taken_down', 'not_listable', 'try_again'] as const),
+        ),
+      },
+    )
+    .delete(
+      '/apps/:id',
+      async ({ caller, params }) => {
+        await apps.remove(house, await apps.theOwn(house, caller.agent, params.id))
+        const note = 'The link is gone. POST /apps/{id}/restore brings it back within 30 days.'
+        return { id: params.id, note }
+      },
+      operation(
+        { id: 'delete_app', tag: 'Apps', summary: 'Delete an app; it is kept 30 days.' },
+        { 200: shapes.Gone },
+        ...(['not_found', 'taken_down', 'try_again'] as const),
+      ),
+    )
+    .post(
+      '/apps/:id/restore',
+      async ({ caller, params }) => ({
+        app: await present(house, await apps.undelete(house, caller.agent, params.id)),
+      }),
+      operation(
+        { id: 'restore_app', tag: 'Apps', summary: 'Bring back an app deleted within 30 days.' },
+        { 200: shapes.AppAnswer },
+        ...(['not_found', 'taken_down', 'try_again'] as const),
+      ),
+    )

@@ -1,0 +1,91 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { Id, Link, oneOf, orNull, Time } from '../../core/shape.ts'
+import { descriptionCharsMax, remixPriceCreditsMax, titleCharsMax } from '../../limits.ts'
+import { shelfNames } from './shelves.ts'
+
+/** App of document 1, section 2. */
+export const App = Type.Object({
+  id: Id,
+  link: Link,
+  kind: oneOf(['app', 'game']),
+  title: Type.String(),
+  description: Type.String(),
+  shelf: oneOf(shelfNames),
+  icon: orNull(Type.String()),
+  version: Type.Integer({ minimum: 0 }),
+  store: Type.Boolean(),
+  listed: oneOf(['off', 'pending', 'on', 'taken_down']),
+  remix: oneOf(['off', 'free', 'price']),
+  priceRemix: orNull(Type.Integer()),
+  remixOf: orNull(Type.Object({ id: Id, title: Type.String(), maker: Type.String() })),
+  remixes: Type.Integer(),
+  opens: Type.Integer(),
+  rating: Type.Object({ stars: orNull(Type.Number()), count: Type.Integer() }),
+  bytes: Type.Integer(),
+  state: oneOf(['live', 'building', 'taken_down', 'closed']),
+  created: Time,
+  updated: Time,
+})
+export type AppShape = Static<typeof App>
+
+const about = {
+  title: Type.Optional(Type.String({ minLength: 1, maxLength: titleCharsMax })),
+  description: Type.Optional(Type.String({ maxLength: descriptionCharsMax })),
+  shelf: Type.Optional(oneOf(shelfNames)),
+  store: Type.Optional(Type.Boolean({ description: 'true: put on Explore; false: take off.' })),
+  remix: Type.Optional(oneOf(['off', 'free', 'price'])),
+  priceRemix: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: remixPriceCreditsMax,
+      description: 'Credits a remix costs, with remix "price".',
+    }),
+  ),
+}
+
+/** The caller's own name for a request: the same ref again does nothing more. */
+export const Ref = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$' })
+
+/** POST /apps (document 1, operation 9). */
+export const NewApp = Type.Object(
+  {
+    html: Type.Optional(Type.String({ description: 'A whole page, at most 4 MB.' })),
+    prompt: Type.Optional(Type.String({ description: 'What the service is to build.' })),
+    kind: Type.Optional(oneOf(['app', 'game'])),
+    ...about,
+    dryRun: Type.Optional(
+      Type.Boolean({ description: 'true: only scan and price; nothing is kept.' }),
+    ),
+    maxCredits: Type.Optional(Type.Integer({ minimum: 0, maximum: remixPriceCreditsMax })),
+    ref: Type.Optional(Ref),
+  },
+  { additionalProperties: false },
+)
+export type NewAppShape = Static<typeof NewApp>
+
+/** PATCH /apps/{id} (document 1, operation 11). */
+export const AppChange = Type.Object(about, { additionalProperties: false })
+export type AppChangeShape = Static<typeof AppChange>
+
+const Finding = Type.Object({
+  code: Type.String(),
+  severity: oneOf(['block', 'unlist', 'warn']),
+  line: Type.Integer(),
+  excerpt: Type.String(),
+  help: Type.String(),
+})
+
+/** What the safety check said of a page that may be hosted. */
+export const ScanResult = Type.Object({
+  verdict: oneOf(['clean', 'warn', 'block']),
+  warnings: Type.Array(Finding),
+})
+export type ScanResultShape = Static<typeof ScanResult>
+
+export const Published = Type.Object({ app: App, scan: ScanResult, note: Type.String() })
+export const DryRun = Type.Object({ scan: ScanResult, price: Type.Number() })
+export const AppAnswer = Type.Object({ app: App })
+export const AppChanged = Type.Object({ app: App, note: Type.String() })
+export const AppList = Type.Object({ apps: Type.Array(App), next: orNull(Type.String()) })
+export const Gone = Type.Object({ id: Id, note: Type.String() })

@@ -1,0 +1,106 @@
+import { Elysia } from 'elysia'
+
+import { readJson } from '../core/body.ts'
+import { sha256 } from '../core/ids.ts'
+import { visitOf } from '../core/visit.ts'
+import type { House } from '../house.ts'
+import type { Key } from '../keys/keys.ts'
+import { Refusal } from '../refusals.ts'
+import { type Agent, find } from './agents/agents.ts'
+
+/** Who calls: an agent, and the key it came with. */
+export interface Caller {
+  agent: Agent
+  key: Key
+}
+
+const callers = new WeakMap<Request, Promise<Caller>>()
+
+/**
+ * The agent whose key a request carries (document 1, section 5), looked up once per request.
+ * Refuses agents_off, no_key, bad_key, wrong_key_kind, account_closed.
+ */
+export function theCaller(house: House, request: Request): Promise<Caller> {
+  const known = callers.get(request)
+  if (known) return known
+  const caller = lookUp(house, request)
+  callers.set(request, caller)
+  return caller
+}
+
+async function lookUp(house: House, request: Request): Promise<Caller> {
+  checkOpen(house)
+  const key = await theKey(house, request)
+  if (key.kind !== 'agent') throw new Refusal('wrong_key_kind', { kind: key.kind })
+  const agent = await find(house, key.owner)
+  if (!agent) throw new Refusal('bad_key')
+  if (agent.closed !== null) throw new Refusal('account_closed')
+  return { agent, key }
+}
+
+/** The live key of a request, of whatever kind. Refuses no_key, bad_key. */
+export async function theKey(house: House, request: Request): Promise<Key> {
+  const text = keyText(request.headers)
+  if (!text) throw new Refusal('no_key')
+  const key = await house.keys.find(text)
+  if (!key) throw new Refusal('bad_key')
+  visitOf(request).keyPrefix = key.prefix
+  if (key.revoked !== null && key.kind === 'agent') {
+    const agent = await find(house, key.owner)
+    throw new Refusal(agent && agent.closed !== null ? 'account_closed' : 'bad_key')
+  }
+  if (key.revoked !== null) throw new Refusal('bad_key')
+  return key
+}
+
+/** `Authorization: Bearer <key>`, or X-API-Key; never the query string. */
+export function keyText(headers: Headers): string | undefined {
+  const bearer = /^Bearer +(\S+)\s*$/i.exec(headers.get('authorization') ?? '')
+  return bearer?.[1] ?? headers.get('x-api-key')?.trim() ?? undefined
+}
+
+/** Refuses invite_only where new keys need the operator's token and it was not sent. */
+export function checkInvited(house: House, request: Request): void {
+  const { keysOpen, operatorToken } = house.config
+  if (keysOpen === 'on') return
+  const sent = keyText(request.headers) ?? ''
+  if (!operatorToken || sha256(sent) !== sha256(operatorToken)) throw new Refusal('invite_only')
+}
+
+type Check = (house: House, request: Request) => Promise<Caller>
+
+/** The key is checked before the body is read or its shape looked at: keyless and bad is 401. */
+const keyed = (check: Check) => (house: House) =>
+  new Elysia()
+    .onParse({ as: 'scoped' }, async ({ request }) => {
+      await check(house, request)
+      return readJson(request)
+    })
+    .derive({ as: 'scoped' }, async ({ request }) => ({ caller: await check(house, request) }))
+
+/** What every key operation stands on. */
+export const withKey = keyed(theCaller)
+
+/** The same, where a person's key is not_an_agent (document 1, operation 7). */
+export const refusePersons = keyed(async (house, request) => {
+  checkOpen(house)
+  const key = await theKey(house, request)
+  if (key.kind === 'person') throw new Refusal('not_an_agent')
+  return theCaller(house, request)
+})
+
+/** What the open operations stand on. */
+export const withoutKey = (house: House) =>
+  new Elysia()
+    .onParse({ as: 'scoped' }, ({ request }) => {
+      checkOpen(house)
+      return readJson(request)
+    })
+    .derive({ as: 'scoped' }, () => {
+      checkOpen(house)
+      return {}
+    })
+
+function checkOpen(house: House): void {
+  if (!house.config.agentsOn) throw new Refusal('agents_off')
+}

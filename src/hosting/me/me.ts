@@ -1,0 +1,73 @@
+import { toCredits } from '../../core/money.ts'
+import { iso } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import type { Key } from '../../keys/keys.ts'
+import * as keys from '../../keys/keys.ts'
+import * as ledger from '../../ledger/ledger.ts'
+import { listPageDefault } from '../../limits.ts'
+import * as agents from '../agents/agents.ts'
+import * as apps from '../apps/apps.ts'
+import { linkOf } from '../apps/present.ts'
+import type { AgentRecordShape, KeyRowShape } from './shapes.ts'
+
+/** The maker page of an agent (document 1, section 2). */
+export const pageOf = (house: House, agent: agents.Agent): string =>
+  `${house.urls.app}/explore/@${agent.handle}`
+
+/** The agent record of document 1, operation 5. */
+export async function record(
+  house: House,
+  agent: agents.Agent,
+  key: Key,
+): Promise<AgentRecordShape> {
+  const [account, made, publishes, spentToday] = await Promise.all([
+    ledger.balanceOf(house, { kind: 'agent', owner: agent.id }),
+    apps.listOf(house, agent.id, listPageDefault),
+    apps.publishesOf(house, house.db.read, agent.id),
+    ledger.spentToday(house, key.prefix),
+  ])
+  return {
+    handle: agent.handle,
+    about: agent.about,
+    credits: toCredits(account.balance),
+    held: toCredits(account.held),
+    claimed: agent.owner !== null,
+    ...(agent.claimExpires !== null && { claim: { expires: iso(agent.claimExpires) } }),
+    owner: agent.owner,
+    page: pageOf(house, agent),
+    created: iso(agent.created),
+    unread: 0,
+    apps: made.map(({ id, title }) => ({ id, title, link: linkOf(house, id) })),
+    spend: { builds: 0, icons: 0, assets: 0, remixes: 0, total: 0 },
+    limits: {
+      dailyCap: key.dailyCap === null ? null : toCredits(key.dailyCap),
+      spentToday: toCredits(spentToday),
+      buildsHour: { used: 0, max: house.config.buildsPerHour || null },
+      publishesHour: { used: publishes.used, max: publishes.max || null },
+    },
+  }
+}
+
+/** Live keys as lists show them; `current` is the one that asks. */
+export async function listKeys(
+  house: House,
+  agent: agents.Agent,
+  current: Key,
+): Promise<KeyRowShape[]> {
+  const live = await keys.listOf(house.db.read, agent.id)
+  return live.map((key) => ({
+    prefix: key.prefix,
+    name: key.name,
+    dailyCap: key.dailyCap === null ? null : toCredits(key.dailyCap),
+    created: iso(key.created),
+    current: key.prefix === current.prefix,
+  }))
+}
+
+/** Closes the account and its apps together: keys answer account_closed, links are gone. */
+export async function close(house: House, agent: agents.Agent): Promise<void> {
+  await house.db.tx(async (db) => {
+    await agents.close(house, db, agent.id)
+    await apps.closeAllOf(house, db, agent.id)
+  })
+}

@@ -1,0 +1,143 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+
+import { addressGroup } from '../../core/address.ts'
+import { iso } from '../../core/time.ts'
+import { visitOf } from '../../core/visit.ts'
+import type { House } from '../../house.ts'
+import * as agents from '../agents/agents.ts'
+import { type Claim, renewClaim } from '../agents/claims.ts'
+import { checkInvited, refusePersons, withKey, withoutKey } from '../key.ts'
+import { openOperation, operation } from '../operation.ts'
+import * as me from './me.ts'
+import * as shapes from './shapes.ts'
+
+const shown = ({ code, url, expires }: Claim) => ({ code, url, expires: iso(expires) })
+
+/** Document 1, operation 4. */
+const newAgent = (house: House) =>
+  new Elysia().use(withoutKey(house)).post(
+    '/keys',
+    async ({ body, request, status }) => {
+      checkInvited(house, request)
+      const address = addressGroup(visitOf(request).address)
+      const made = await agents.make(house, body ?? {}, address)
+      const agent = await me.record(house, made.agent, made.key)
+      const note =
+        'Keep the key, it is shown once, and send it as Authorization: Bearer <key>. ' +
+        'Give the claim link to the person you work for.'
+      return status(201, { agent, key: made.keyText, claim: shown(made.claim), note })
+    },
+    {
+      body: Type.Optional(shapes.KeyRequest),
+      ...openOperation(
+        { id: 'new_agent', tag: 'Keys', summary: 'Make an agent account and its key.' },
+        { 201: shapes.KeyMade },
+        ...(['bad_request', 'bad_handle', 'handle_taken', 'invite_only', 'agents_off'] as const),
+        ...(['keys_address_limit', 'keys_daily_limit', 'try_again'] as const),
+      ),
+    },
+  )
+
+/** Document 1, operation 7: a person's key is told that it is no agent, not that it is wrong. */
+const newClaim = (house: House) =>
+  new Elysia().use(refusePersons(house)).post(
+    '/me/claim',
+    async ({ caller, status }) => {
+      const claim = await renewClaim(house, caller.agent)
+      const note = 'Earlier claim links have stopped working. This one works once, for a person.'
+      return status(201, { claim: shown(claim), note })
+    },
+    operation(
+      {
+        id: 'new_claim',
+        tag: 'Keys',
+        summary: 'Make a new claim link; earlier ones stop working.',
+      },
+      { 201: shapes.ClaimMade },
+      'not_an_agent',
+      'already_claimed',
+      'try_again',
+    ),
+  )
+
+/** An agent's account and keys (document 1, operations 4 to 7, and /me/keys). */
+export const meRoutes = (house: House) =>
+  new Elysia()
+    .use(newAgent(house))
+    .use(newClaim(house))
+    .use(withKey(house))
+    .get(
+      '/me',
+      ({ caller }) => me.record(house, caller.agent, caller.key),
+      operation(
+        { id: 'get_me', tag: 'Keys', summary: 'The agent: credits, apps, limits.' },
+        { 200: shapes.AgentRecord },
+      ),
+    )
+    .patch(
+      '/me',
+      async ({ caller, body }) => {
+        const agent = await agents.describe(house, caller.agent, body.about)
+        return { about: agent.about, page: me.pageOf(house, agent) }
+      },
+      {
+        body: shapes.About,
+        ...operation(
+          { id: 'change_me', tag: 'Keys', summary: 'Change the line about yourself.' },
+          { 200: shapes.AboutChanged },
+          'bad_request',
+          'not_ready',
+        ),
+      },
+    )
+    .get(
+      '/me/keys',
+      async ({ caller }) => ({
+        keys: await me.listKeys(house, caller.agent, caller.key),
+        next: null,
+      }),
+      operation({ id: 'list_keys', tag: 'Keys', summary: 'Your keys.' }, { 200: shapes.KeyList }),
+    )
+    .post(
+      '/me/keys',
+      async ({ caller, body, status }) => {
+        const made = await agents.addKey(house, caller.agent, caller.key, body?.name)
+        return status(201, { key: made.text, prefix: made.key.prefix })
+      },
+      {
+        body: Type.Optional(shapes.KeyWanted),
+        ...operation(
+          { id: 'add_key', tag: 'Keys', summary: 'Make another key of yours, to rotate.' },
+          { 201: shapes.KeyAdded },
+          'bad_request',
+          'try_again',
+        ),
+      },
+    )
+    .delete(
+      '/me/keys/:prefix',
+      async ({ caller, params }) => {
+        await agents.revokeKey(house, caller.agent, params.prefix)
+        return { prefix: params.prefix, revoked: true as const }
+      },
+      operation(
+        { id: 'revoke_key', tag: 'Keys', summary: 'Revoke one of your keys.' },
+        { 200: shapes.KeyRevoked },
+        'not_found',
+        'last_key',
+        'try_again',
+      ),
+    )
+    .delete(
+      '/me',
+      async ({ caller }) => {
+        await me.close(house, caller.agent)
+        return { closed: true as const, note: 'The account is closed and its links are gone.' }
+      },
+      operation(
+        { id: 'close_me', tag: 'Keys', summary: 'Close your account, with its apps.' },
+        { 200: shapes.Closed },
+        'try_again',
+      ),
+    )

@@ -1,0 +1,82 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { Id, Link, orNull, Time } from '../../core/shape.ts'
+import { aboutCharsMax } from '../../limits.ts'
+import { handlePattern } from '../agents/handles.ts'
+
+/** POST /keys (document 1, operation 4). */
+export const KeyRequest = Type.Object(
+  {
+    handle: Type.Optional(
+      Type.String({ description: `Matches ${handlePattern}; left out, one is made.` }),
+    ),
+    about: Type.Optional(orNull(Type.String({ maxLength: aboutCharsMax }))),
+  },
+  { additionalProperties: false },
+)
+
+const Used = Type.Object({ used: Type.Integer(), max: orNull(Type.Integer()) })
+
+/** The agent record (document 1, operation 5). Credits are numbers; 1,000 are 1 USD. */
+export const AgentRecord = Type.Object({
+  handle: Type.String(),
+  about: orNull(Type.String()),
+  credits: Type.Number(),
+  held: Type.Number(),
+  claimed: Type.Boolean(),
+  claim: Type.Optional(Type.Object({ expires: Time })),
+  owner: orNull(Type.String()),
+  page: Link,
+  created: Time,
+  unread: Type.Integer(),
+  apps: Type.Array(Type.Object({ id: Id, title: Type.String(), link: Link }), {
+    description: 'The newest; GET /apps lists all.',
+  }),
+  spend: Type.Object({
+    builds: Type.Number(),
+    icons: Type.Number(),
+    assets: Type.Number(),
+    remixes: Type.Number(),
+    total: Type.Number(),
+  }),
+  limits: Type.Object({
+    dailyCap: orNull(Type.Number()),
+    spentToday: Type.Number(),
+    buildsHour: Used,
+    publishesHour: Used,
+  }),
+})
+export type AgentRecordShape = Static<typeof AgentRecord>
+
+const Claim = Type.Object({ code: Type.String(), url: Link, expires: Time })
+
+export const KeyMade = Type.Object({
+  agent: AgentRecord,
+  key: Type.String({ description: 'Shown once.' }),
+  claim: Claim,
+  note: Type.String(),
+})
+
+export const About = Type.Object(
+  { about: orNull(Type.String({ maxLength: aboutCharsMax })) },
+  { additionalProperties: false },
+)
+export const AboutChanged = Type.Object({ about: orNull(Type.String()), page: Link })
+export const ClaimMade = Type.Object({ claim: Claim, note: Type.String() })
+
+const KeyRow = Type.Object({
+  prefix: Type.String(),
+  name: orNull(Type.String()),
+  dailyCap: orNull(Type.Number()),
+  created: Time,
+  current: Type.Boolean({ description: 'The key of this call.' }),
+})
+export type KeyRowShape = Static<typeof KeyRow>
+export const KeyList = Type.Object({ keys: Type.Array(KeyRow), next: Type.Null() })
+export const KeyWanted = Type.Object(
+  { name: Type.Optional(Type.String({ minLength: 1, maxLength: 80 })) },
+  { additionalProperties: false },
+)
+export const KeyAdded = Type.Object({ key: Type.String(), prefix: Type.String() })
+export const KeyRevoked = Type.Object({ prefix: Type.String(), revoked: Type.Literal(true) })
+export const Closed = Type.Object({ closed: Type.Literal(true), note: Type.String() })

@@ -1,0 +1,120 @@
+import { toCredits } from '../../core/money.ts'
+import type { House } from '../../house.ts'
+import { assetBytesMax, assetBytesPerAppMax, assetsPerAppMax, htmlBytesMax } from '../../limits.ts'
+import { startCredits } from '../../prices.ts'
+
+/** What an agent reads first: enough to publish with, and nothing it has to look up elsewhere. */
+export function guideOf(house: House) {
+  const { urls, config } = house
+  return {
+    name: 'Berth',
+    what: 'Make and host apps and games with an API key alone: publish a whole html page, get a link that anyone can open. One OpenAI-compatible gateway in front of many models runs beside it.',
+    urls: {
+      base: urls.base,
+      gateway: urls.gateway,
+      apps: `${urls.app}/a/<id>`,
+      mcp: urls.mcp,
+      docs: `${urls.base}/docs`,
+      openapi: `${urls.base}/openapi.json`,
+      llms: `${urls.app}/llms.txt`,
+      skill: `${urls.app}/skill.md`,
+    },
+    auth: {
+      header: 'Authorization: Bearer <key>',
+      make: `POST ${urls.base}/keys makes a key; no sign-in, no email. It is shown once.`,
+      open: ['GET /on', 'GET /', 'GET /openapi.json', 'POST /keys'],
+    },
+    quickstart: [
+      {
+        step: 'Make a key. Keep "key" of the answer.',
+        curl: `curl -sX POST ${urls.base}/keys -H 'content-type: application/json' -d '{}'`,
+      },
+      {
+        step: 'Publish a page. It is scanned and live at once; publishing html is free.',
+        curl: `curl -sX POST ${urls.base}/apps -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"title":"Hello","html":"<!doctype html><title>Hello</title><h1>Hello</h1>"}'`,
+      },
+      {
+        step: 'Open "app.link" of the answer, or read the app back.',
+        curl: `curl -s ${urls.base}/apps/$ID -H "authorization: Bearer $KEY"`,
+      },
+      {
+        step: 'Change it: a new version under the same link.',
+        curl: `curl -sX POST ${urls.base}/apps/$ID/versions -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"html":"<!doctype html><title>Hello</title><h1>Hello again</h1>"}'`,
+      },
+      {
+        step: 'Give it a file (PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, JSON).',
+        curl: `curl -sX PUT ${urls.base}/apps/$ID/assets/ship.png -H "authorization: Bearer $KEY" --data-binary @ship.png`,
+      },
+    ],
+    page: [
+      'A page is one self-contained html document. It runs in a sandbox that reaches no network: inline every script, style, picture and font, or use assets.',
+      "Assets load from inside: `await service.assets.ready`, then `service.assets.url('ship.png')`, or `await service.assets.image(name)`, `audio(name)`, `bytes(name)`, `json(name)`. A missing file gives '' or null: draw a stand-in.",
+      'localStorage works and is kept per app. Pop-ups, cookies, camera and requests to other hosts do not.',
+      'Declare the files you want with <script type="application/json" data-assets>[{"name":"ship.png","kind":"sprite","what":"a small red ship"}]</script>; GET /apps/{id}/assets lists those still waiting.',
+    ],
+    explore:
+      'PATCH /apps/{id} {"store": true} puts an app on Explore once the safety check reads it clean.',
+    errors:
+      'Every error is { "error": what to do next, "code": for branching }. 429 carries Retry-After.',
+    limits: {
+      htmlBytes: htmlBytesMax,
+      assetBytes: assetBytesMax,
+      assetsPerApp: assetsPerAppMax,
+      assetBytesPerApp: assetBytesPerAppMax,
+      keysPerAddressAndDay: config.keysPerAddressDay || null,
+      requestsPerMinute: config.requestsPerMinute || null,
+      publishesPerHour: config.publishesPerHour || null,
+    },
+    credits: { start: toCredits(startCredits), perUsd: 1_000 },
+  }
+}
+
+export type Guide = ReturnType<typeof guideOf>
+
+/** The guide as markdown, for `Accept: text/markdown`, /llms.txt and /skill.md. */
+export function markdownOf(guide: Guide): string {
+  const steps = guide.quickstart.map(
+    ({ step, curl }, at) => `${at + 1}. ${step}\n\n   \`\`\`sh\n   ${curl}\n   \`\`\`\n`,
+  )
+  const bullets = (lines: string[]): string => lines.map((line) => `- ${line}`).join('\n')
+  const links = Object.entries(guide.urls).map(([name, url]) => `${name}: ${url}`)
+  const limits = Object.entries(guide.limits).map(([name, max]) => `${name}: ${max ?? 'none'}`)
+  return `# ${guide.name}
+
+> ${guide.what}
+
+## Addresses
+
+${bullets(links)}
+
+## Key
+
+Send \`${guide.auth.header}\`. ${guide.auth.make} Open without a key: ${guide.auth.open.join(', ')}.
+
+## Quickstart
+
+${steps.join('\n')}
+## What a page can do
+
+${bullets(guide.page)}
+
+${guide.explore}
+
+## Errors
+
+${guide.errors}
+
+## Limits
+
+${bullets(limits)}
+- start credits: ${guide.credits.start}; ${guide.credits.perUsd} credits are 1 USD
+`
+}
+
+/** The guide as an Agent Skill: frontmatter with name and description, then the markdown. */
+export const skillOf = (guide: Guide): string => `---
+name: publish-on-berth
+description: Publish a self-contained html app or game at ${guide.urls.base} and get a public link. Use it when someone wants an app, game, page or tool they can open and share.
+---
+
+${markdownOf(guide)}`

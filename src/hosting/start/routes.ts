@@ -1,0 +1,54 @@
+import { Elysia } from 'elysia'
+
+import type { House } from '../../house.ts'
+import { withoutKey } from '../key.ts'
+import { openOperation } from '../operation.ts'
+import { guideOf, markdownOf, skillOf } from './guide.ts'
+import * as shapes from './shapes.ts'
+
+const markdown = (text: string, type = 'text/markdown'): Response =>
+  new Response(text, { headers: { 'content-type': `${type}; charset=utf-8`, vary: 'accept' } })
+
+const wantsMarkdown = (request: Request): boolean =>
+  /text\/(markdown|plain)/.test(request.headers.get('accept') ?? '')
+
+/** Document 1, operations 1 to 3. `describe` answers the OpenAPI description. */
+export const startRoutes = (house: House, describe: () => Promise<unknown>) =>
+  new Elysia()
+    .get(
+      '/on',
+      () => ({ on: house.config.agentsOn }),
+      openOperation(
+        { id: 'is_on', tag: 'Start', summary: 'Whether the Agent API is open.' },
+        { 200: shapes.On },
+      ),
+    )
+    .use(withoutKey(house))
+    .get(
+      '/',
+      ({ request }) => {
+        const guide = guideOf(house)
+        return wantsMarkdown(request) ? markdown(markdownOf(guide)) : guide
+      },
+      openOperation(
+        { id: 'start', tag: 'Start', summary: 'What this is and how to publish. Read it first.' },
+        { 200: shapes.Guide },
+        'agents_off',
+      ),
+    )
+    .get(
+      '/openapi.json',
+      () => describe(),
+      openOperation(
+        { id: 'get_openapi', tag: 'Start', summary: 'This description (OpenAPI 3.1).' },
+        { 200: shapes.OpenApi },
+        'agents_off',
+      ),
+    )
+
+/** What an agent may look for at the top of the site: /llms.txt and /skill.md. */
+export const guideFiles = (house: House) =>
+  new Elysia()
+    .use(withoutKey(house))
+    .get('/llms.txt', () => markdown(markdownOf(guideOf(house)), 'text/plain'))
+    .get('/skill.md', () => markdown(skillOf(guideOf(house))))

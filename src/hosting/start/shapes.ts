@@ -1,0 +1,29 @@
+import { Type } from '@sinclair/typebox'
+
+export const On = Type.Object({ on: Type.Boolean() })
+
+const NumberOrNone = Type.Union([Type.Integer(), Type.Null()])
+
+/** The index (document 1, operation 2). */
+export const Guide = Type.Object({
+  name: Type.String(),
+  what: Type.String(),
+  urls: Type.Record(Type.String(), Type.String()),
+  auth: Type.Object({
+    header: Type.String(),
+    make: Type.String(),
+    open: Type.Array(Type.String()),
+  }),
+  quickstart: Type.Array(Type.Object({ step: Type.String(), curl: Type.String() })),
+  page: Type.Array(Type.String()),
+  explore: Type.String(),
+  errors: Type.String(),
+  limits: Type.Record(Type.String(), NumberOrNone),
+  credits: Type.Object({ start: Type.Number(), perUsd: Type.Integer() }),
+})
+
+/** The OpenAPI 3.1 description (document 1, operation 3). */
+export const OpenApi = Type.Object(
+  { openapi: Type.String(), info: Type.Object({}, { additionalProperties: true }) },
+  { additionalProperties: true },
+)

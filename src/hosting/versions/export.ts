@@ -1,0 +1,59 @@
+import { Zip, ZipPassThrough } from 'fflate'
+
+import type { House } from '../../house.ts'
+import { listPageMax } from '../../limits.ts'
+import * as apps from '../apps/apps.ts'
+import * as pages from '../apps/pages.ts'
+import * as assets from '../assets/assets.ts'
+import { presentVersion } from './versions.ts'
+
+interface File {
+  path: string
+  bytes: Uint8Array
+}
+
+/**
+ * A zip of an app as it is read, one file in memory at a time: for each version n
+ * `versions/<n>/version.json`, `versions/<n>/index.html` and `versions/<n>/assets/<name>`.
+ */
+export async function* zipOf(house: House, app: apps.App): AsyncGenerator<Uint8Array> {
+  const ready: Uint8Array[] = []
+  const zip = new Zip((error, chunk) => {
+    if (error) throw error
+    ready.push(chunk)
+  })
+  for await (const { path, bytes } of filesOf(house, app)) {
+    const entry = new ZipPassThrough(path)
+    zip.add(entry)
+    entry.push(bytes, true)
+    yield* ready.splice(0)
+  }
+  zip.end()
+  yield* ready.splice(0)
+}
+
+async function* filesOf(house: House, app: apps.App): AsyncGenerator<File> {
+  let before: number | undefined
+  for (;;) {
+    const rows = await apps.versionsOf(house, app, listPageMax, before)
+    for (const row of rows) yield* filesOfVersion(house, app, row)
+    before = rows.at(-1)?.version
+    if (rows.length < listPageMax) return
+  }
+}
+
+async function* filesOfVersion(
+  house: House,
+  app: apps.App,
+  row: apps.Version,
+): AsyncGenerator<File> {
+  const folder = `versions/${row.version}`
+  const facts = JSON.stringify(presentVersion(row), null, 2)
+  yield { path: `${folder}/version.json`, bytes: new TextEncoder().encode(facts) }
+  yield { path: `${folder}/index.html`, bytes: (await pages.read(house, row)).identity }
+  for (const asset of await assets.rowsOf(house, app.id, row.version)) {
+    const bytes = await house.store.read(asset.sha256)
+    if (!bytes) throw new Error(`the stored asset ${asset.sha256} is missing`)
+    yield { path: `${folder}/assets/${asset.name}`, bytes }
+  }
+}

@@ -1,0 +1,121 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia, t } from 'elysia'
+
+import { ListQuery, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import type { House } from '../../house.ts'
+import * as apps from '../apps/apps.ts'
+import { present } from '../apps/present.ts'
+import { DryRun } from '../apps/shapes.ts'
+import { withKey } from '../key.ts'
+import { operation } from '../operation.ts'
+import { zipOf } from './export.ts'
+import * as shapes from './shapes.ts'
+import * as versions from './versions.ts'
+
+const ofOwn = ['not_found', 'taken_down'] as const
+const Number = t.Numeric({ minimum: 1, maximum: 1_000_000, multipleOf: 1 })
+
+/** A page is data here, never a page: it is saved, not shown. */
+const asFile = (name: string, type: string) => ({
+  'content-type': type,
+  'content-disposition': `attachment; filename="${name}"`,
+  'content-security-policy': "default-src 'none'; sandbox",
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'private, no-store',
+})
+
+/** Versions of an agent's app: publish, list, read, restore, export. */
+export const versionRoutes = (house: House) =>
+  new Elysia()
+    .use(withKey(house))
+    .get(
+      '/apps/:id/versions',
+      async ({ caller, params, query }) => {
+        const app = await apps.theOwn(house, caller.agent, params.id)
+        const limit = pageSize(query.limit)
+        const [before] = query.cursor === undefined ? [] : readCursor(query.cursor, 1)
+        const older = before === undefined ? undefined : globalThis.Number(before)
+        const rows = await apps.versionsOf(house, app, limit + 1, older)
+        const { page, next } = pageOf(rows, limit, (row) => makeCursor(row.version))
+        return { versions: page.map(versions.presentVersion), next }
+      },
+      {
+        query: ListQuery,
+        ...operation(
+          { id: 'list_versions', tag: 'Apps', summary: 'The versions of your app, newest first.' },
+          { 200: shapes.VersionList },
+          'bad_request',
+          ...ofOwn,
+        ),
+      },
+    )
+    .post(
+      '/apps/:id/versions',
+      async ({ caller, params, body, request, status }) => {
+        const ref = body.ref ?? request.headers.get('idempotency-key') ?? undefined
+        const wanted = { ...body, ...(ref && { ref }) }
+        const answer = await versions.publish(house, caller.agent, params.id, wanted)
+        return status(answer.status, answer.body)
+      },
+      {
+        body: shapes.NewVersion,
+        ...operation(
+          { id: 'publish_version', tag: 'Apps', summary: 'Publish a new version of your app.' },
+          { 200: DryRun, 201: shapes.VersionMade },
+          ...ofOwn,
+          ...(['bad_request', 'busy', 'ref_conflict', 'too_large', 'blocked_by_scan'] as const),
+          ...(['publishes_limit', 'storage_full', 'no_builder', 'try_again'] as const),
+        ),
+      },
+    )
+    .post(
+      '/apps/:id/versions/:version/restore',
+      async ({ caller, params, status }) => {
+        const done = await versions.restore(house, caller.agent, params.id, params.version)
+        return status(201, { app: await present(house, done.app), note: done.note })
+      },
+      {
+        params: Type.Object({ id: Type.String(), version: Number }),
+        ...operation(
+          { id: 'restore_version', tag: 'Apps', summary: 'Make an older version the newest.' },
+          { 201: shapes.Restored },
+          ...ofOwn,
+          ...(['bad_request', 'publishes_limit', 'storage_full', 'try_again'] as const),
+        ),
+      },
+    )
+    .get(
+      '/apps/:id/html',
+      async ({ caller, params, query }) => {
+        const html = await versions.htmlOf(house, caller.agent, params.id, query.version)
+        return new Response(html, {
+          headers: asFile(`${params.id}.html`, 'text/html; charset=utf-8'),
+        })
+      },
+      {
+        query: Type.Object({ version: Type.Optional(Number) }),
+        ...operation(
+          { id: 'get_html', tag: 'Apps', summary: 'The html of a version, the newest by default.' },
+          { 200: shapes.Html },
+          'bad_request',
+          ...ofOwn,
+        ),
+      },
+    )
+    .get(
+      '/apps/:id/export',
+      async ({ caller, params }) => {
+        const app = await apps.theOwn(house, caller.agent, params.id)
+        const headers = asFile(`${params.id}.zip`, 'application/zip')
+        return new Response(zipOf(house, app), { headers })
+      },
+      operation(
+        {
+          id: 'export_app',
+          tag: 'Apps',
+          summary: 'Every version and asset of your app, as a zip.',
+        },
+        { 200: Type.Unsafe<Response>({ type: 'string', format: 'binary' }) },
+        ...ofOwn,
+      ),
+    )

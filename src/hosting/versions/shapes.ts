@@ -1,0 +1,35 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { oneOf, orNull, Time } from '../../core/shape.ts'
+import { App, Ref, ScanResult } from '../apps/shapes.ts'
+
+const Version = Type.Object({
+  version: Type.Integer({ minimum: 1 }),
+  created: Time,
+  bytes: Type.Integer(),
+  sha256: Type.String(),
+  via: oneOf(['html', 'build', 'remix', 'restore']),
+  note: Type.String(),
+})
+export type VersionShape = Static<typeof Version>
+
+/** POST /apps/{id}/versions: a page, or a prompt for the builder. */
+export const NewVersion = Type.Object(
+  {
+    html: Type.Optional(Type.String({ description: 'A whole page, at most 4 MB.' })),
+    prompt: Type.Optional(Type.String({ description: 'What to change.' })),
+    note: Type.Optional(Type.String({ maxLength: 200, description: 'What is new, for you.' })),
+    dryRun: Type.Optional(Type.Boolean()),
+    ref: Type.Optional(Ref),
+  },
+  { additionalProperties: false },
+)
+export type NewVersionShape = Static<typeof NewVersion>
+
+export const VersionMade = Type.Object({ app: App, scan: ScanResult, note: Type.String() })
+export const VersionList = Type.Object({
+  versions: Type.Array(Version),
+  next: orNull(Type.String()),
+})
+export const Restored = Type.Object({ app: App, note: Type.String() })
+export const Html = Type.String({ description: 'The page as it was published.' })

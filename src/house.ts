@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+
+import { RateLimit } from './core/counters.ts'
+import { type Log, openLog } from './core/log.ts'
+import { type Clock, minute, systemClock } from './core/time.ts'
+import type { Engine } from './db/engine.ts'
+import { openEngine } from './db/open.ts'
+import { Idempotency } from './idempotency/idempotency.ts'
+import { KeyRing } from './keys/keys.ts'
+import { Inspector } from './scan/inspect.ts'
+import type { Config } from './settings.ts'
+import { openSecret } from './store/secret.ts'
+import { openDiskStore, type Store } from './store/store.ts'
+import { type Urls, urlsOf } from './urls.ts'
+
+/** What the verbs of hosting and gateway are given. */
+export interface House {
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Log
+  readonly db: Engine
+  readonly store: Store
+  readonly keys: KeyRing
+  readonly idempotency: Idempotency
+  readonly inspector: Inspector
+  /** Agent API requests a minute by address. */
+  readonly requests: RateLimit
+  /** Signs links and hides addresses; it never leaves the data folder. */
+  readonly secret: string
+  readonly urls: Urls
+}
+
+/** What a test puts in a part's place. */
+export type HouseParts = Partial<Pick<House, 'clock' | 'log' | 'db' | 'store'>>
+
+/**
+ * Opens everything the verbs need, in the data folder and the database of `config`. `origin` is
+ * where this process listens ("http://localhost:3000").
+ */
+export async function openHouse(
+  config: Config,
+  origin: string,
+  parts: HouseParts = {},
+): Promise<House> {
+  const clock = parts.clock ?? systemClock
+  const db = parts.db ?? (await openEngine(config))
+  const files = join(config.dataDir, 'files')
+  const freeFloorBytes = config.diskFloorBytes
+  return {
+    config,
+    clock,
+    db,
+    log: parts.log ?? openLog(clock),
+    store: parts.store ?? (await openDiskStore(files, { freeFloorBytes, clock })),
+    keys: new KeyRing(db),
+    idempotency: new Idempotency(db, clock),
+    inspector: new Inspector(),
+    requests: new RateLimit(clock, config.requestsPerMinute, minute),
+    secret: await openSecret(config.dataDir),
+    urls: urlsOf(config, origin),
+  }
+}
+
+/** Ends what the house started, the database last. */
+export async function closeHouse(house: House): Promise<void> {
+  await house.inspector.close()
+  await house.db.close()
+}

@@ -1,0 +1,97 @@
+import { and, eq, lt } from 'drizzle-orm'
+
+import { sha256 } from '../core/ids.ts'
+import { type Clock, day } from '../core/time.ts'
+import type { Db, Engine } from '../db/engine.ts'
+import { faultOf } from '../db/fault.ts'
+import { Refusal } from '../refusals.ts'
+import { answers } from './tables.ts'
+
+/** An answer as it went out, to be given again. */
+export interface Answer {
+  status: number
+  body: unknown
+}
+
+/** Keeps the answer, inside the transaction that does what it tells of. */
+export type KeepAnswer = (db: Db, answer: Answer) => Promise<void>
+
+/** An answer is remembered this long after it was given. */
+const keptMs = 30 * day
+const pattern = /^[\x21-\x7e]{1,128}$/
+
+/**
+ * Runs paid or repeatable work once per `ref` (a body's `ref`, or the header Idempotency-Key of
+ * draft-ietf-httpapi-idempotency-key-header). The same ref with the same request answers the first
+ * answer again; with another request it is ref_conflict; while the first still runs it is busy.
+ * Refusals are not remembered: nothing was done.
+ */
+export class Idempotency {
+  private readonly running = new Set<string>()
+
+  constructor(
+    private readonly db: Engine,
+    private readonly clock: Clock,
+  ) {}
+
+  async once(
+    owner: string,
+    ref: string | undefined,
+    request: unknown,
+    work: (keep: KeepAnswer) => Promise<Answer>,
+  ): Promise<Answer> {
+    if (ref === undefined) return work(async () => {})
+    if (!pattern.test(ref)) {
+      const problem = 'A ref is 1 to 128 printable ASCII characters without spaces.'
+      throw new Refusal('bad_request', { problem })
+    }
+    const fingerprint = sha256(JSON.stringify(request))
+    const slot = `${owner} ${ref}`
+    if (this.running.has(slot)) throw new Refusal('busy', { what: 'The same request' })
+    this.running.add(slot)
+    try {
+      return (
+        (await this.first(owner, ref, fingerprint)) ??
+        (await work((db, answer) => this.keep(db, owner, ref, fingerprint, answer)))
+      )
+    } catch (error) {
+      // Another process that shares the database was first.
+      const first = faultOf(error) === 'unique' && (await this.first(owner, ref, fingerprint))
+      if (first) return first
+      throw error
+    } finally {
+      this.running.delete(slot)
+    }
+  }
+
+  private async first(
+    owner: string,
+    ref: string,
+    fingerprint: string,
+  ): Promise<Answer | undefined> {
+    const [row] = await this.db.read
+      .select()
+      .from(answers)
+      .where(and(eq(answers.owner, owner), eq(answers.ref, ref)))
+    if (!row) return undefined
+    if (row.request !== fingerprint) throw new Refusal('ref_conflict', { ref })
+    return { status: row.status, body: JSON.parse(row.body) }
+  }
+
+  private async keep(
+    db: Db,
+    owner: string,
+    ref: string,
+    request: string,
+    answer: Answer,
+  ): Promise<void> {
+    const body = JSON.stringify(answer.body)
+    const at = this.clock.now()
+    await db.insert(answers).values({ owner, ref, request, status: answer.status, body, at })
+  }
+
+  /** Forgets answers older than 30 days. */
+  async sweep(): Promise<void> {
+    await this.db.tx((db) => db.delete(answers).where(lt(answers.at, this.clock.now() - keptMs)))
+  }
+}

@@ -1,0 +1,123 @@
+import { and, asc, count, eq, isNull, sql } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
+
+import { newSecret, sha256 } from '../core/ids.ts'
+import type { Nano } from '../core/money.ts'
+import { type Clock, second } from '../core/time.ts'
+import type { Db, Engine } from '../db/engine.ts'
+import { prepared } from '../db/query.ts'
+import { keys } from './tables.ts'
+
+export type KeyKind = 'agent' | 'gateway' | 'person'
+
+/** A key as it is kept. `owner` is the id of the agent, gateway account or person it acts for. */
+export interface Key {
+  prefix: string
+  kind: KeyKind
+  owner: string
+  name: string | null
+  dailyCap: Nano | null
+  created: number
+  revoked: number | null
+}
+
+/** What a new key is made from. */
+export interface NewKey {
+  kind: KeyKind
+  owner: string
+  name?: string | undefined
+  dailyCap: Nano | null
+}
+
+const starts = { agent: 'ak_', gateway: 'gk_', person: 'pk_' } as const
+const prefixChars = 11
+const pattern = /^(ak|gk|pk)_[A-Za-z0-9]{40}$/
+
+const columns = {
+  prefix: keys.prefix,
+  kind: keys.kind,
+  owner: keys.owner,
+  name: keys.name,
+  dailyCap: keys.dailyCap,
+  created: keys.created,
+  revoked: keys.revoked,
+}
+
+/** Makes a key inside the caller's transaction. `text` is shown once and never kept. */
+export async function make(db: Db, clock: Clock, wanted: NewKey): Promise<{ text: string; key: Key }> {
+  const text = starts[wanted.kind] + newSecret()
+  const key = {
+    ...wanted,
+    name: wanted.name ?? null,
+    prefix: text.slice(0, prefixChars),
+    created: clock.now(),
+    revoked: null,
+  }
+  await db.insert(keys).values({ ...key, hash: sha256(text) })
+  return { text, key }
+}
+
+/** A key's owner's live keys, oldest first; there are at most `keysPerAgentMax`. */
+export const listOf = (db: Db, owner: string): Promise<Key[]> =>
+  db
+    .select(columns)
+    .from(keys)
+    .where(and(eq(keys.owner, owner), isNull(keys.revoked)))
+    .orderBy(asc(keys.created), asc(keys.prefix))
+
+/** How many live keys an owner has. */
+export async function countOf(db: Db, owner: string): Promise<number> {
+  const [row] = await db
+    .select({ keys: count().mapWith(Number) })
+    .from(keys)
+    .where(and(eq(keys.owner, owner), isNull(keys.revoked)))
+  return row?.keys ?? 0
+}
+
+/** Whether a text has the form of a key at all. */
+export const isKeyText = (text: string): boolean => pattern.test(text)
+
+const byHash = prepared((db) =>
+  db
+    .select(columns)
+    .from(keys)
+    .where(eq(keys.hash, sql.placeholder('hash')))
+    .limit(1)
+    .prepare(),
+)
+
+/**
+ * Finds keys by their text. A found key is remembered for five seconds; revoking forgets it at
+ * once in this process, and within that time in others that share the database.
+ */
+export class KeyRing {
+  private readonly found = new LRUCache<string, Key>({ max: 10_000, ttl: 5 * second })
+
+  constructor(private readonly db: Engine) {}
+
+  /** The key, revoked ones too; undefined when there is none. */
+  async find(text: string): Promise<Key | undefined> {
+    if (!isKeyText(text)) return undefined
+    const hash = sha256(text)
+    const known = this.found.get(hash)
+    if (known) return known
+    const [key] = await byHash(this.db.read).execute({ hash })
+    if (key) this.found.set(hash, key)
+    return key
+  }
+
+  /** Revokes one live key of an owner, inside a transaction. False when it has no such key. */
+  async revoke(db: Db, clock: Clock, owner: string, prefix: string): Promise<boolean> {
+    const revoked = await db
+      .update(keys)
+      .set({ revoked: clock.now() })
+      .where(and(eq(keys.owner, owner), eq(keys.prefix, prefix), isNull(keys.revoked)))
+      .returning({ hash: keys.hash })
+    return revoked.length > 0
+  }
+
+  /** Forgets what was found, after a change to keys has been committed. */
+  forget(): void {
+    this.found.clear()
+  }
+}

@@ -1,0 +1,32 @@
+/** The sizes that both documents fix, in the order of their section 8. Rates are settings: config.ts. */
+const kb = 1_024
+const mb = 1_024 * kb
+
+/** Document 1, section 8. */
+export const aboutCharsMax = 160
+export const htmlBytesMax = 4 * mb
+export const iconBytesMax = 6 * mb
+export const assetBytesMax = 4 * mb
+export const assetsPerAppMax = 300
+export const assetBytesPerAppMax = 64 * mb
+export const lookLinkMs = 50 * 60_000
+export const remixPriceCreditsMax = 100_000
+
+/** What document 1 leaves open. */
+export const titleCharsMax = 80
+export const descriptionCharsMax = 500
+export const listPageMax = 100
+export const listPageDefault = 30
+export const claimCodeMs = 30 * 86_400_000
+export const deletedAppKeptMs = 30 * 86_400_000
+export const keysPerAgentMax = 20
+export const versionsPerAppMax = 1_000
+
+/** A 4 MB page whose every byte is escaped in JSON still fits. */
+export const jsonBodyBytesMax = 26 * mb
+export const jsonDepthMax = 64
+
+/** What one process holds in memory. */
+export const keyCacheMax = 10_000
+export const keyCacheMs = 5_000
+export const drainMs = 30_000

@@ -1,0 +1,133 @@
+import { parseArgs } from 'node:util'
+
+import { ConfigFaults, loadConfig, type LoadedConfig } from './config.ts'
+import { closeHouse, openHouse } from './house.ts'
+import { commands, type Outcome } from './operator/commands.ts'
+import { askRunning, run } from './operator/control.ts'
+import { serve } from './serve.ts'
+import { FolderInUse, ownFolder } from './store/owner.ts'
+import { version } from './version.ts'
+import { greet } from './welcome.ts'
+
+const usage = `berth ${version}: host apps and games that agents make, with one gateway in front of many models
+
+  berth serve [--port 3000] [--host 127.0.0.1] [--data ./data] [--json]
+  berth config                     every setting, its value and where that came from
+  berth grant <@handle> <usd>      give an agent credits
+  berth admin takedown <app id> <reason>
+  berth admin restore <app id>
+  berth backup <folder>            a consistent copy, beside a running server
+  berth restore <folder>           prove a backup, then put it in the data folder's place
+  berth doctor                     rebuild every balance from the entries
+  berth health                     exit 0 when the server here answers
+  berth version
+
+Settings are environment variables or lines of berth.toml: see berth config.`
+
+type Flags = Record<string, string>
+
+/** The command line: its words, its settings, and whether it wants JSON. */
+function readLine(): { words: string[]; flags: Flags; json: boolean } {
+  const { values, positionals } = parseArgs({
+    args: Bun.argv.slice(2),
+    allowPositionals: true,
+    options: {
+      port: { type: 'string' },
+      host: { type: 'string' },
+      data: { type: 'string' },
+      json: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  })
+  const { port, host, data } = values
+  const flags = {
+    ...(port !== undefined && { PORT: port }),
+    ...(host !== undefined && { HOST: host }),
+    ...(data !== undefined && { DATA_DIR: data }),
+  }
+  return { words: values.help ? ['help'] : positionals, flags, json: values.json ?? false }
+}
+
+/** What a command says and how it ends: lines on stdout when it went well, else on stderr. */
+function end({ ok, text }: Outcome): never {
+  if (ok) process.stdout.write(`${text}\n`)
+  else process.stderr.write(`${text}\n`)
+  process.exit(ok ? 0 : 1)
+}
+
+async function serveUntilTold(loaded: LoadedConfig, json: boolean): Promise<void> {
+  const serving = await serve(loaded.config)
+  const { urls } = serving.house
+  const stop = (): void => void serving.stop().then(() => process.exit(0))
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
+  const ready = {
+    origin: serving.origin,
+    baseUrl: urls.base,
+    gatewayUrl: urls.gateway,
+    appUrl: urls.app,
+    mcpUrl: urls.mcp,
+    pid: process.pid,
+  }
+  process.stdout.write(
+    json ? `${JSON.stringify(ready)}\n` : await greet(serving.house, serving.send),
+  )
+}
+
+/** Another process owns the data folder: one line, with the link it shows. */
+async function sayWhoRuns(error: FolderInUse, dataDir: string): Promise<never> {
+  const running = await askRunning(dataDir, { command: 'link', words: [] })
+  return end({ ok: false, text: `${error.message} ${running?.text ?? ''}`.trim() })
+}
+
+function showConfig({ rows }: LoadedConfig): Outcome {
+  const wide = Math.max(...rows.map((row) => row.name.length))
+  const lines = rows.map(({ name, value, source, help }) => {
+    const shown = value === '' ? '(none)' : value
+    return `${name.padEnd(wide)}  ${shown}  [${source}]\n${' '.repeat(wide)}  ${help}`
+  })
+  return { ok: true, text: lines.join('\n') }
+}
+
+async function checkHealth({ config }: LoadedConfig): Promise<Outcome> {
+  const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${config.port}/healthz`
+  const answer = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined)
+  return answer?.ok ? { ok: true, text: 'ok' } : { ok: false, text: `No answer from ${url}.` }
+}
+
+/** Runs a command beside a running server, or on the house itself when none runs. */
+async function operate({ config }: LoadedConfig, words: string[]): Promise<Outcome> {
+  const [command = '', ...rest] = words
+  const asked = { command, words: rest }
+  const answered = await askRunning(config.dataDir, asked)
+  if (answered) return answered
+  const release = ownFolder(config.dataDir)
+  const house = await openHouse(config, `http://localhost:${config.port}`)
+  const outcome = await run(house, asked)
+  await closeHouse(house)
+  release()
+  return outcome
+}
+
+async function main(): Promise<void> {
+  const { words, flags, json } = readLine()
+  const [command = 'help'] = words
+  if (command === 'help') return end({ ok: true, text: usage })
+  if (command === 'version') return end({ ok: true, text: version })
+  const loaded = loadConfig(flags)
+  if (command === 'config') return end(showConfig(loaded))
+  if (command === 'health') return end(await checkHealth(loaded))
+  if (command === 'restore') return end(await restore(loaded.config, words[1]))
+  if (command in commands) return end(await operate(loaded, words))
+  if (command !== 'serve') return end({ ok: false, text: `There is no ${command}.\n\n${usage}` })
+  await serveUntilTold(loaded, json).catch((error: unknown) => {
+    if (error instanceof FolderInUse) return sayWhoRuns(error, loaded.config.dataDir)
+    throw error
+  })
+}
+
+main().catch((error: unknown) => {
+  const expected = error instanceof ConfigFaults || error instanceof Error
+  end({ ok: false, text: expected ? error.message : String(error) })
+})

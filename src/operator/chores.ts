@@ -1,0 +1,38 @@
+import { day, hour, minute } from '../core/time.ts'
+import * as apps from '../hosting/apps/apps.ts'
+import * as assets from '../hosting/assets/assets.ts'
+import type { House } from '../house.ts'
+import * as ledger from '../ledger/ledger.ts'
+
+/** A stored file that no row names is left alone this long: its row may be on its way. */
+const orphanMs = day
+
+/** What a running house does beside answering, and how often. */
+const chores: [name: string, everyMs: number, run: (house: House) => Promise<unknown>][] = [
+  ['release holds past their deadline', minute, (house) => ledger.expireOrphans(house)],
+  ['forget old answers', hour, (house) => house.idempotency.sweep()],
+  ['remove apps deleted 30 days ago', hour, (house) => apps.purge(house)],
+  ['remove files no row names', day, sweep],
+]
+
+/** Starts the chores; the first round comes at once. Answers how to end them. */
+export function startChores(house: House): () => void {
+  const timers = chores.map(([name, everyMs, run]) => {
+    const once = (): Promise<unknown> =>
+      run(house).catch((error: unknown) => house.log.fault('chore', error, { name }))
+    void once()
+    return setInterval(once, everyMs).unref()
+  })
+  return () => timers.forEach((timer) => clearInterval(timer))
+}
+
+/** Removes stored bytes that neither a version nor an asset names. */
+function sweep(house: House): Promise<unknown> {
+  return house.store.sweep(async (names) => {
+    const [packs, files] = await Promise.all([
+      apps.packsIn(house.db.read, names),
+      assets.contentsIn(house.db.read, names),
+    ])
+    return packs.union(files)
+  }, orphanMs)
+}

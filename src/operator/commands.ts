@@ -1,0 +1,57 @@
+import { newId } from '../core/ids.ts'
+import { fromUsd, toCredits } from '../core/money.ts'
+import * as agents from '../hosting/agents/agents.ts'
+import * as moderation from '../hosting/apps/moderation.ts'
+import { linkOf } from '../hosting/apps/present.ts'
+import type { House } from '../house.ts'
+import * as ledger from '../ledger/ledger.ts'
+import { readFirstApp } from '../store/first-app.ts'
+
+/** A command's answer: lines for a person, and whether it went well. */
+export interface Outcome {
+  ok: boolean
+  text: string
+}
+
+/** A command that works on an open house, beside a running server or alone. */
+type Command = (house: House, args: string[]) => Promise<Outcome>
+
+const done = (text: string): Outcome => ({ ok: true, text })
+const usage = (text: string): Outcome => ({ ok: false, text: `usage: berth ${text}` })
+
+/** `berth grant <@handle> <usd>`: gives an agent credits from the house. */
+const grant: Command = async (house, [whom = '', usd = '']) => {
+  const amount = fromUsd(usd)
+  if (!whom.startsWith('@') || amount === undefined || amount <= 0n)
+    return usage('grant <@handle> <usd>')
+  const agent = await agents.findByHandle(house, whom.slice(1))
+  if (!agent) return { ok: false, text: `There is no ${whom} here.` }
+  const account = { kind: 'agent', owner: agent.id } as const
+  await ledger.grantTo(house, account, { amount, kind: 'grant', ref: `grant:${newId()}` })
+  const { balance } = await ledger.balanceOf(house, account)
+  return done(`${whom} has ${toCredits(balance)} credits now.`)
+}
+
+/** `berth admin takedown|restore <app id> [reason]`: moderation of one app. */
+const admin: Command = async (house, [verb, id = '', ...words]) => {
+  if (verb === 'takedown' && id && words.length > 0) {
+    return done(await moderation.takeDown(house, id, words.join(' ')))
+  }
+  if (verb === 'restore' && id) return done(await moderation.putBack(house, id))
+  return usage('admin takedown <app id> <reason> | admin restore <app id>')
+}
+
+/** `berth doctor`: rebuilds every balance from the entries and says where one differs. */
+const doctor: Command = async (house) => {
+  const report = await ledger.doctor(house)
+  return { ok: report.ok, text: report.text }
+}
+
+/** `berth link`: the link of the sample that this house shows. */
+const link: Command = async (house) => {
+  const id = await readFirstApp(house.config.dataDir)
+  return done(id ? linkOf(house, id) : house.urls.app)
+}
+
+/** Every command by its first word. */
+export const commands: Record<string, Command> = { grant, admin, doctor, link }

@@ -1,0 +1,73 @@
+import { chmodSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+import type { House } from '../house.ts'
+import { commands, type Outcome } from './commands.ts'
+
+const socketOf = (dataDir: string): string => join(dataDir, 'control.sock')
+
+/**
+ * Listens on the data folder's control socket, which only its owner can open, so that `berth grant`
+ * and its kin work beside a running server. Answers how to stop.
+ */
+export function openControl(house: House): () => Promise<void> {
+  const unix = socketOf(house.config.dataDir)
+  rmSync(unix, { force: true })
+  const server = Bun.serve({
+    unix,
+    async fetch(request) {
+      const asked: unknown = await request.json()
+      if (!isAsked(asked)) return new Response('ask with a command and its words', { status: 400 })
+      return Response.json(await run(house, asked))
+    },
+  })
+  chmodSync(unix, 0o600)
+  return async () => {
+    await server.stop()
+    rmSync(unix, { force: true })
+  }
+}
+
+/** A command and its words, as they were typed. */
+export interface Asked {
+  command: string
+  words: string[]
+}
+
+const isAsked = (asked: unknown): asked is Asked =>
+  typeof asked === 'object' &&
+  asked !== null &&
+  'command' in asked &&
+  'words' in asked &&
+  typeof asked.command === 'string' &&
+  Array.isArray(asked.words)
+
+/** Runs a command on an open house. What it throws becomes its outcome. */
+export async function run(house: House, { command, words }: Asked): Promise<Outcome> {
+  try {
+    const known = commands[command]
+    return known ? await known(house, words) : { ok: false, text: `There is no ${command}.` }
+  } catch (error) {
+    return { ok: false, text: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** Asks a running server to run a command; undefined when none runs on this data folder. */
+export async function askRunning(dataDir: string, asked: Asked): Promise<Outcome | undefined> {
+  try {
+    const body = JSON.stringify(asked)
+    const answer = await fetch('http://berth/', { unix: socketOf(dataDir), method: 'POST', body })
+    const outcome: unknown = await answer.json()
+    return isOutcome(outcome) ? outcome : { ok: false, text: 'The running server is another version.' }
+  } catch {
+    return undefined
+  }
+}
+
+const isOutcome = (outcome: unknown): outcome is Outcome =>
+  typeof outcome === 'object' &&
+  outcome !== null &&
+  'ok' in outcome &&
+  'text' in outcome &&
+  typeof outcome.ok === 'boolean' &&
+  typeof outcome.text === 'string'

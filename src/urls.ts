@@ -1,0 +1,23 @@
+import type { Config } from './settings.ts'
+
+/** The public addresses, none with a slash at its end. */
+export interface Urls {
+  base: string
+  gateway: string
+  app: string
+  mcp: string
+  /** Where the sandbox frame is served: the same as `app`, or a host of its own. */
+  apps: string
+}
+
+/** The addresses an instance tells, from its settings; `origin` stands where nothing is set. */
+export function urlsOf(config: Config, origin: string): Urls {
+  const app = config.appUrl || origin
+  return {
+    base: config.baseUrl || `${origin}/api`,
+    gateway: config.gatewayUrl || origin,
+    app,
+    mcp: config.mcpUrl || `${origin}/mcp`,
+    apps: config.appsUrl || app,
+  }
+}

@@ -1,0 +1,31 @@
+import * as agents from '../hosting/agents/agents.ts'
+import * as apps from '../hosting/apps/apps.ts'
+import * as pages from '../hosting/apps/pages.ts'
+import { stateOf } from '../hosting/apps/present.ts'
+import * as assets from '../hosting/assets/assets.ts'
+import type { House } from '../house.ts'
+import type { Hosted, HostedApp } from './hosted.ts'
+
+/** The viewer's view of hosting's verbs. */
+export function hostedBy(house: House): Hosted {
+  const filesOf = (app: HostedApp) => assets.rowsOf(house, app.id, app.version)
+  return {
+    async find(id) {
+      const app = await apps.find(house, id)
+      const maker = app && (await agents.find(house, app.maker))
+      if (!app || !maker) return undefined
+      const { title, version, updated } = app
+      return { id, title, maker: maker.handle, state: stateOf(app), version, updated }
+    },
+    async html({ id, version }) {
+      const row = await apps.theVersion(house, id, version)
+      return { sha256: row.sha256, ...(await pages.read(house, row)) }
+    },
+    files: filesOf,
+    async file(app, name) {
+      const file = (await filesOf(app)).find((row) => row.name === name)
+      const content = file && (await house.store.read(file.sha256))
+      return content && { file, content }
+    },
+  }
+}
