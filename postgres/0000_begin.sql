@@ -24,7 +24,6 @@ CREATE TABLE "apps" (
 	"shelf" text NOT NULL,
 	"icon" text,
 	"version" bigint NOT NULL,
-	"store" boolean NOT NULL,
 	"listed" text NOT NULL,
 	"remix" text NOT NULL,
 	"price_remix" bigint,
@@ -63,6 +62,24 @@ CREATE TABLE "versions" (
 	CONSTRAINT "versions_app_version_pk" PRIMARY KEY("app","version")
 );
 --> statement-breakpoint
+CREATE TABLE "assets" (
+	"app" text NOT NULL,
+	"version" bigint NOT NULL,
+	"name" text NOT NULL,
+	"sha256" text NOT NULL,
+	"type" text NOT NULL,
+	"kind" text NOT NULL,
+	"bytes" bigint NOT NULL,
+	"width" bigint,
+	"height" bigint,
+	"lasts_ms" bigint,
+	"what" text,
+	"seed" bigint,
+	"maker" text NOT NULL,
+	"created" bigint NOT NULL,
+	CONSTRAINT "assets_app_version_name_pk" PRIMARY KEY("app","version","name")
+);
+--> statement-breakpoint
 CREATE TABLE "answers" (
 	"owner" text NOT NULL,
 	"ref" text NOT NULL,
@@ -85,10 +102,76 @@ CREATE TABLE "keys" (
 	CONSTRAINT "keys_hash_unique" UNIQUE("hash")
 );
 --> statement-breakpoint
+CREATE TABLE "accounts" (
+	"id" text PRIMARY KEY NOT NULL,
+	"kind" text NOT NULL,
+	"balance" bigint DEFAULT 0 NOT NULL,
+	"free" bigint DEFAULT 0 NOT NULL,
+	"earned" bigint DEFAULT 0 NOT NULL,
+	"held" bigint DEFAULT 0 NOT NULL,
+	"paid_held" bigint DEFAULT 0 NOT NULL,
+	"last_free" bigint DEFAULT 0 NOT NULL,
+	"entries" bigint DEFAULT 0 NOT NULL,
+	"at" bigint NOT NULL,
+	CONSTRAINT "accounts_covered" CHECK ("accounts"."kind" = 'house' or "accounts"."held" <= "accounts"."balance"),
+	CONSTRAINT "accounts_colours" CHECK ("accounts"."kind" = 'house' or ("accounts"."free" >= 0 and "accounts"."earned" >= 0 and "accounts"."free" + "accounts"."earned" <= "accounts"."balance")),
+	CONSTRAINT "accounts_held" CHECK ("accounts"."paid_held" >= 0 and "accounts"."paid_held" <= "accounts"."held"),
+	CONSTRAINT "accounts_paid" CHECK ("accounts"."kind" = 'house' or "accounts"."paid_held" <= "accounts"."balance" - "accounts"."free")
+);
+--> statement-breakpoint
+CREATE TABLE "caps" (
+	"key" text NOT NULL,
+	"day" text NOT NULL,
+	"used" bigint NOT NULL,
+	CONSTRAINT "caps_key_day_pk" PRIMARY KEY("key","day"),
+	CONSTRAINT "caps_used" CHECK ("caps"."used" >= 0)
+);
+--> statement-breakpoint
+CREATE TABLE "entries" (
+	"account" text NOT NULL,
+	"number" bigint NOT NULL,
+	"ref" text NOT NULL,
+	"line" bigint NOT NULL,
+	"kind" text NOT NULL,
+	"item" text,
+	"amount" bigint NOT NULL,
+	"balance" bigint NOT NULL,
+	"free" bigint NOT NULL,
+	"earned" bigint NOT NULL,
+	"at" bigint NOT NULL,
+	CONSTRAINT "entries_account_number_pk" PRIMARY KEY("account","number")
+);
+--> statement-breakpoint
+CREATE TABLE "holds" (
+	"ref" text PRIMARY KEY NOT NULL,
+	"id" text NOT NULL,
+	"account" text NOT NULL,
+	"kind" text NOT NULL,
+	"item" text,
+	"amount" bigint NOT NULL,
+	"charged" bigint DEFAULT 0 NOT NULL,
+	"state" text NOT NULL,
+	"funds" text NOT NULL,
+	"parts" text NOT NULL,
+	"price" text,
+	"cap_key" text,
+	"cap_day" text,
+	"on_expiry" text NOT NULL,
+	"deadline" bigint NOT NULL,
+	"process" text NOT NULL,
+	"at" bigint NOT NULL,
+	CONSTRAINT "holds_id_unique" UNIQUE("id"),
+	CONSTRAINT "holds_charge" CHECK ("holds"."charged" >= 0 and "holds"."charged" <= "holds"."amount"),
+	CONSTRAINT "holds_ended" CHECK ("holds"."state" = 'settled' or "holds"."charged" = 0)
+);
+--> statement-breakpoint
 CREATE INDEX "agents_created" ON "agents" USING btree ("created");--> statement-breakpoint
 CREATE INDEX "agents_made_from" ON "agents" USING btree ("made_from","created");--> statement-breakpoint
 CREATE INDEX "apps_maker" ON "apps" USING btree ("maker","created","id");--> statement-breakpoint
 CREATE INDEX "apps_closed" ON "apps" USING btree ("closed");--> statement-breakpoint
 CREATE INDEX "versions_maker" ON "versions" USING btree ("maker","created");--> statement-breakpoint
 CREATE INDEX "versions_pack" ON "versions" USING btree ("pack");--> statement-breakpoint
-CREATE INDEX "keys_owner" ON "keys" USING btree ("owner","created");
+CREATE INDEX "assets_sha256" ON "assets" USING btree ("sha256","app");--> statement-breakpoint
+CREATE INDEX "keys_owner" ON "keys" USING btree ("owner","created");--> statement-breakpoint
+CREATE UNIQUE INDEX "entries_ref" ON "entries" USING btree ("ref","line");--> statement-breakpoint
+CREATE INDEX "holds_open" ON "holds" USING btree ("deadline") WHERE "holds"."state" = 'held';

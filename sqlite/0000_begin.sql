@@ -26,7 +26,6 @@ CREATE TABLE `apps` (
 	`shelf` text NOT NULL,
 	`icon` text,
 	`version` integer NOT NULL,
-	`store` integer NOT NULL,
 	`listed` text NOT NULL,
 	`remix` text NOT NULL,
 	`price_remix` integer,
@@ -69,6 +68,25 @@ CREATE TABLE `versions` (
 --> statement-breakpoint
 CREATE INDEX `versions_maker` ON `versions` (`maker`,`created`);--> statement-breakpoint
 CREATE INDEX `versions_pack` ON `versions` (`pack`);--> statement-breakpoint
+CREATE TABLE `assets` (
+	`app` text NOT NULL,
+	`version` integer NOT NULL,
+	`name` text NOT NULL,
+	`sha256` text NOT NULL,
+	`type` text NOT NULL,
+	`kind` text NOT NULL,
+	`bytes` integer NOT NULL,
+	`width` integer,
+	`height` integer,
+	`lasts_ms` integer,
+	`what` text,
+	`seed` integer,
+	`maker` text NOT NULL,
+	`created` integer NOT NULL,
+	PRIMARY KEY(`app`, `version`, `name`)
+);
+--> statement-breakpoint
+CREATE INDEX `assets_sha256` ON `assets` (`sha256`,`app`);--> statement-breakpoint
 CREATE TABLE `answers` (
 	`owner` text NOT NULL,
 	`ref` text NOT NULL,
@@ -91,4 +109,69 @@ CREATE TABLE `keys` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `keys_hash_unique` ON `keys` (`hash`);--> statement-breakpoint
-CREATE INDEX `keys_owner` ON `keys` (`owner`,`created`);
+CREATE INDEX `keys_owner` ON `keys` (`owner`,`created`);--> statement-breakpoint
+CREATE TABLE `accounts` (
+	`id` text PRIMARY KEY NOT NULL,
+	`kind` text NOT NULL,
+	`balance` integer DEFAULT 0 NOT NULL,
+	`free` integer DEFAULT 0 NOT NULL,
+	`earned` integer DEFAULT 0 NOT NULL,
+	`held` integer DEFAULT 0 NOT NULL,
+	`paid_held` integer DEFAULT 0 NOT NULL,
+	`last_free` integer DEFAULT 0 NOT NULL,
+	`entries` integer DEFAULT 0 NOT NULL,
+	`at` integer NOT NULL,
+	CONSTRAINT "accounts_covered" CHECK("accounts"."kind" = 'house' or "accounts"."held" <= "accounts"."balance"),
+	CONSTRAINT "accounts_colours" CHECK("accounts"."kind" = 'house' or ("accounts"."free" >= 0 and "accounts"."earned" >= 0 and "accounts"."free" + "accounts"."earned" <= "accounts"."balance")),
+	CONSTRAINT "accounts_held" CHECK("accounts"."paid_held" >= 0 and "accounts"."paid_held" <= "accounts"."held"),
+	CONSTRAINT "accounts_paid" CHECK("accounts"."kind" = 'house' or "accounts"."paid_held" <= "accounts"."balance" - "accounts"."free")
+);
+--> statement-breakpoint
+CREATE TABLE `caps` (
+	`key` text NOT NULL,
+	`day` text NOT NULL,
+	`used` integer NOT NULL,
+	PRIMARY KEY(`key`, `day`),
+	CONSTRAINT "caps_used" CHECK("caps"."used" >= 0)
+);
+--> statement-breakpoint
+CREATE TABLE `entries` (
+	`account` text NOT NULL,
+	`number` integer NOT NULL,
+	`ref` text NOT NULL,
+	`line` integer NOT NULL,
+	`kind` text NOT NULL,
+	`item` text,
+	`amount` integer NOT NULL,
+	`balance` integer NOT NULL,
+	`free` integer NOT NULL,
+	`earned` integer NOT NULL,
+	`at` integer NOT NULL,
+	PRIMARY KEY(`account`, `number`)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `entries_ref` ON `entries` (`ref`,`line`);--> statement-breakpoint
+CREATE TABLE `holds` (
+	`ref` text PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`account` text NOT NULL,
+	`kind` text NOT NULL,
+	`item` text,
+	`amount` integer NOT NULL,
+	`charged` integer DEFAULT 0 NOT NULL,
+	`state` text NOT NULL,
+	`funds` text NOT NULL,
+	`parts` text NOT NULL,
+	`price` text,
+	`cap_key` text,
+	`cap_day` text,
+	`on_expiry` text NOT NULL,
+	`deadline` integer NOT NULL,
+	`process` text NOT NULL,
+	`at` integer NOT NULL,
+	CONSTRAINT "holds_charge" CHECK("holds"."charged" >= 0 and "holds"."charged" <= "holds"."amount"),
+	CONSTRAINT "holds_ended" CHECK("holds"."state" = 'settled' or "holds"."charged" = 0)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `holds_id_unique` ON `holds` (`id`);--> statement-breakpoint
+CREATE INDEX `holds_open` ON `holds` (`deadline`) WHERE "holds"."state" = 'held';

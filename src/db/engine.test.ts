@@ -91,19 +91,6 @@ describe('a unit of work', () => {
     expect(await ids()).toEqual(['next'])
   })
 
-  test('that never ends is undone and stops nobody', async () => {
-    const hasty = await openThings(500)
-    const stuck = hasty.tx(async (db) => {
-      await db.insert(things).values(thing('stuck'))
-      await new Promise(() => {})
-    })
-    const after = hasty.tx((db) => db.insert(things).values(thing('after')).returning())
-    expect(String(await caught(stuck))).toContain('did not finish in 500 ms')
-    expect(await after).toHaveLength(1)
-    expect(await hasty.read.select({ id: things.id }).from(things)).toEqual([{ id: 'after' }])
-    await hasty.close()
-  })
-
   test('is refused after the database was closed', async () => {
     const closing = await openThings()
     await closing.close()

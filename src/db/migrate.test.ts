@@ -5,7 +5,8 @@ import { rmSync } from 'node:fs'
 import { SQL } from 'bun'
 
 import { caught } from '../testing/caught.ts'
-import { createDatabase, dropDatabase, freshEngine } from '../testing/engine.ts'
+import { createDatabase, dropDatabase } from '../testing/databases.ts'
+import { freshEngine } from '../testing/engine.ts'
 import { freshFile, laterMigrations, thingsMigrations } from '../testing/things.ts'
 import { dialect } from './dialect.ts'
 import { migratePostgres, migrateSqlite, NewerSchema, schemaVersion } from './migrate.ts'
@@ -92,7 +93,7 @@ describe.if(dialect === 'sqlite')('migrating a SQLite file', () => {
 describe.if(dialect === 'postgres')('migrating a PostgreSQL database', () => {
   let url: string
   beforeEach(async () => {
-    url = await createDatabase('template1')
+    url = await createDatabase()
   })
   afterEach(() => dropDatabase(url))
   const asked = async (query: string): Promise<unknown[][]> => {

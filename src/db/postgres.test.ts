@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { SQL } from 'bun'
 import { eq, sql } from 'drizzle-orm'
 
 import { caught } from '../testing/caught.ts'
-import { createDatabase, dropDatabase } from '../testing/engine.ts'
+import { createDatabase, dropDatabase } from '../testing/databases.ts'
 import { thing, things, thingsMigrations } from '../testing/things.ts'
 import { dialect } from './dialect.ts'
 import type { Engine } from './engine.ts'
@@ -15,18 +15,18 @@ import { openPostgres } from './postgres.ts'
 describe.if(dialect === 'postgres')('the PostgreSQL engine', () => {
   let url: string
   let engine: Engine
-  beforeEach(async () => {
-    url = await createDatabase('template1')
+  beforeAll(async () => {
+    url = await createDatabase()
     await migratePostgres(url, thingsMigrations)
     engine = await openPostgres(url)
-    await engine.tx((db) =>
-      db
-        .insert(things)
-        .values([thing('a'), thing('b')])
-        .returning(),
-    )
   })
-  afterEach(async () => {
+  beforeEach(() =>
+    engine.tx(async (db) => {
+      await db.delete(things)
+      await db.insert(things).values([thing('a'), thing('b')])
+    }),
+  )
+  afterAll(async () => {
     await engine.close()
     await dropDatabase(url)
   })
@@ -60,7 +60,7 @@ describe.if(dialect === 'postgres')('the PostgreSQL engine', () => {
   const refusing = async (state: string) => {
     const admin = new SQL(url, { max: 1 })
     await admin.unsafe(
-      'create function refuse() returns int language plpgsql as ' +
+      'create or replace function refuse() returns int language plpgsql as ' +
         `$$ begin raise exception 'again' using errcode = '${state}'; end $$`,
     )
     await admin.end()
@@ -99,6 +99,19 @@ describe.if(dialect === 'postgres')('the PostgreSQL engine', () => {
     const { seen, done } = refused(1)
     await caught(done)
     expect(seen.runs).toBe(1)
+  })
+
+  test('a unit that never ends is undone and stops nobody', async () => {
+    const hasty = await openPostgres(url, 500)
+    const stuck = hasty.tx(async (db) => {
+      await db.insert(things).values(thing('stuck'))
+      await new Promise(() => {})
+    })
+    const after = hasty.tx((db) => db.insert(things).values(thing('after')).returning())
+    expect(String(await caught(stuck))).toContain('did not finish in 500 ms')
+    expect(await after).toHaveLength(1)
+    expect(await hasty.read.select().from(things).where(eq(things.id, 'stuck'))).toEqual([])
+    await hasty.close()
   })
 
   test('cuts a statement that takes too long', async () => {

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 
 import { caught } from '../testing/caught.ts'
 import { freshFile, parts, thing, things, thingsMigrations } from '../testing/things.ts'
@@ -89,6 +89,19 @@ describe.if(dialect === 'sqlite')('the SQLite engine', () => {
     expect(faultOf(error)).toBe('busy')
     await insert('b')
     expect(await ids()).toEqual(['b'])
+  })
+
+  test('a unit that never ends is undone and stops nobody', async () => {
+    const hasty = await openSqlite(file, { unitMs: 500, lockWaitMs: 1_000 })
+    const stuck = hasty.tx(async (db) => {
+      await db.insert(things).values(thing('stuck'))
+      await new Promise(() => {})
+    })
+    const after = hasty.tx((db) => db.insert(things).values(thing('after')).returning())
+    expect(String(await caught(stuck))).toContain('did not finish in 500 ms')
+    expect(await after).toHaveLength(1)
+    expect(await hasty.read.select().from(things).where(eq(things.id, 'stuck'))).toEqual([])
+    await hasty.close()
   })
 
   test('more than ten thousand waiting units are refused', async () => {

@@ -10,9 +10,8 @@ import { check, flag, integer, json, nano, table, text, time } from '../db/colum
 import { dialect } from '../db/dialect.ts'
 import type { Engine } from '../db/engine.ts'
 import { migratePostgres, migrateSqlite } from '../db/migrate.ts'
-import { openPostgres } from '../db/postgres.ts'
 import { openSqlite } from '../db/sqlite.ts'
-import { createDatabase, dropDatabase } from './engine.ts'
+import { lender } from './databases.ts'
 
 /** A table of every kind of column, for the data layer's own tests. */
 export const things = table(
@@ -59,16 +58,13 @@ export const thing = (id: string, held = 0n) => ({ id, handle: `h-${id}`, held: 
 /** A path for a database file of one test. */
 export const freshFile = (): string => join(tmpdir(), `berth-${newId()}.sqlite`)
 
-/** A lasting database of this process's engine with these tables; closing it removes it. */
-export async function openThings(unitMs = 5_000): Promise<Engine> {
-  if (dialect === 'postgres') {
-    const url = await createDatabase('template1')
-    await migratePostgres(url, thingsMigrations)
-    const engine = await openPostgres(url, unitMs)
-    return { ...engine, close: () => engine.close().then(() => dropDatabase(url)) }
-  }
+const lend = lender((url) => migratePostgres(url, thingsMigrations))
+
+/** A lasting database of this process's engine with these tables, for one test, which closes it. */
+export async function openThings(): Promise<Engine> {
+  if (dialect === 'postgres') return lend()
   const file = freshFile()
   migrateSqlite(file, thingsMigrations)
-  const engine = await openSqlite(file, { unitMs, lockWaitMs: 2_000 })
+  const engine = await openSqlite(file)
   return { ...engine, close: () => engine.close().then(() => rmSync(file)) }
 }
