@@ -1,0 +1,162 @@
+import { describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+import { bigPage } from '../../scripts/big-page.ts'
+import { drift, isHome, readSea, solve } from '../../scripts/samples/slack-tide.ts'
+
+const FOLDER = join(import.meta.dir, '../../public/samples')
+const HTML_BYTES_MAX = 120 * 1024
+const ASSET_BYTES_MAX = 200 * 1024
+
+const AssetName = Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,63}$' })
+const Sample = Type.Object(
+  {
+    title: Type.String({ minLength: 1, maxLength: 80 }),
+    description: Type.String({ minLength: 1, maxLength: 500 }),
+    kind: Type.Union([Type.Literal('app'), Type.Literal('game')]),
+    shelf: Type.String({
+      pattern: '^(arcade|puzzle|adventure|sim|tools|learn|art|music|data|writing|social|other)$',
+    }),
+    assets: Type.Array(AssetName),
+  },
+  { additionalProperties: false },
+)
+const AssetAsks = Type.Array(
+  Type.Object(
+    {
+      name: AssetName,
+      kind: Type.Union(
+        ['sprite', 'picture', 'sound', 'voice', 'music'].map((k) => Type.Literal(k)),
+      ),
+      what: Type.String({ minLength: 1, maxLength: 400 }),
+      seconds: Type.Optional(Type.Number({ minimum: 0.1, maximum: 60 })),
+      width: Type.Optional(Type.Integer({ minimum: 1 })),
+      height: Type.Optional(Type.Integer({ minimum: 1 })),
+    },
+    { additionalProperties: false },
+  ),
+)
+const Levels = Type.Array(
+  Type.Object({
+    name: Type.String({ minLength: 1 }),
+    par: Type.Integer({ minimum: 1 }),
+    rows: Type.Array(Type.String({ pattern: '^[.#~a-dA-Dw]+$' }), { minItems: 3 }),
+  }),
+)
+
+const names = readdirSync(FOLDER, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map((entry) => entry.name)
+const pageOf = (name: string) => readFileSync(join(FOLDER, name, 'index.html'), 'utf8')
+
+/** The JSON inside the page's data block that carries this attribute. */
+function dataIn(html: string, attribute: string): unknown {
+  const opening = `<script type="application/json" ${attribute}>`
+  const from = html.indexOf(opening)
+  if (from < 0) throw new Error(`no ${attribute} in the page`)
+  return JSON.parse(html.slice(from + opening.length, html.indexOf('</script>', from)))
+}
+
+/** Whether the bytes are of the type their name says: PNG or RIFF WAVE. */
+function isTyped(name: string, bytes: Buffer): boolean {
+  if (name.endsWith('.png')) return bytes.subarray(1, 4).toString('latin1') === 'PNG'
+  return name.endsWith('.wav') && bytes.subarray(8, 12).toString('latin1') === 'WAVE'
+}
+
+test('there are three samples: an arcade game, a puzzle and a tool', () => {
+  const shelves = names.map((name) => {
+    const text = readFileSync(join(FOLDER, name, 'sample.json'), 'utf8')
+    return Value.Parse(Sample, JSON.parse(text)).shelf
+  })
+  expect(shelves.sort()).toEqual(['arcade', 'puzzle', 'tools'])
+})
+
+for (const name of names) {
+  describe(name, () => {
+    const html = pageOf(name)
+    const meta = Value.Parse(
+      Sample,
+      JSON.parse(readFileSync(join(FOLDER, name, 'sample.json'), 'utf8')),
+    )
+
+    test('is one whole page under the cap', () => {
+      expect(Buffer.byteLength(html)).toBeLessThan(HTML_BYTES_MAX)
+      expect(html).toStartWith('<!doctype html>\n<html lang="en">')
+      expect(html).toContain('<meta name="viewport"')
+      expect(html).toContain(`<title>${meta.title}</title>`)
+      expect(html.trimEnd()).toEndWith('</html>')
+    })
+
+    test('refers to nothing outside itself and evaluates no text', () => {
+      expect(html.match(/https?:|wss?:|\/\/[a-z0-9-]+\.[a-z]/gi)).toBeNull()
+      expect(html.match(/\s(?:src|href|action|srcset|poster|data)\s*=\s*["']/gi)).toBeNull()
+      expect(html.match(/@import|url\(|\beval\b|\bFunction\(|\bimport\(|\bfetch\(/g)).toBeNull()
+      expect(html.match(/XMLHttpRequest|WebSocket|EventSource|sendBeacon/g)).toBeNull()
+    })
+
+    test('has nothing that the viewer rewrites in browsers of the second kind', () => {
+      expect(html.match(/<\/?(?:link|base|i?frame|frameset|object|embed|portal)\b/gi)).toBeNull()
+    })
+
+    test('guards what may be missing: service and localStorage', () => {
+      expect(html).toContain("typeof service === 'undefined'")
+      const uses = html.split('\n').filter((line) => line.includes('localStorage'))
+      expect(uses.length).toBeGreaterThan(0)
+      for (const line of uses) expect(line).toContain('try {')
+    })
+
+    test('declares exactly the assets that lie beside it', () => {
+      const asks = Value.Parse(AssetAsks, dataIn(html, 'data-assets'))
+      const files = readdirSync(join(FOLDER, name, 'assets')).sort()
+      expect(asks.map((ask) => ask.name).sort()).toEqual(files)
+      expect([...meta.assets].sort()).toEqual(files)
+      for (const file of files) {
+        const bytes = readFileSync(join(FOLDER, name, 'assets', file))
+        expect(bytes.length).toBeLessThan(ASSET_BYTES_MAX)
+        expect({ file, typed: isTyped(file, bytes) }).toEqual({ file, typed: true })
+      }
+    })
+  })
+}
+
+describe('the levels of Slack Tide', () => {
+  const levels = Value.Parse(Levels, dataIn(pageOf('slack-tide'), 'id="levels"'))
+
+  test('are at least twenty, each different', () => {
+    expect(levels.length).toBeGreaterThanOrEqual(20)
+    expect(new Set(levels.map((level) => level.rows.join())).size).toBe(levels.length)
+    expect(new Set(levels.map((level) => level.name)).size).toBe(levels.length)
+  })
+
+  for (const level of levels) {
+    test(`${level.name} can be solved, and its par is the fewest moves`, () => {
+      const sea = readSea(level.rows)
+      expect(new Set(level.rows.map((row) => row.length)).size).toBe(1)
+      const boats = sea.floats.filter((float) => float !== 'w')
+      const berths = sea.cells.filter((cell) => /[A-D]/.test(cell))
+      expect(boats.map((boat) => boat.toUpperCase()).sort()).toEqual([...berths].sort())
+      const found = solve(sea)
+      expect(found?.way.length).toBe(level.par)
+      const end = (found?.way ?? []).reduce((at, way) => drift(sea, at, way), sea.start)
+      expect(isHome(sea, end)).toBe(true)
+    })
+  }
+
+  test('a level without a way home is found out', () => {
+    expect(solve(readSea(['a.#A', '..#.', '..#.']))).toBeUndefined()
+  })
+})
+
+test('the big page is just under 4 MB, and the same each time', () => {
+  const page = bigPage()
+  const bytes = Buffer.byteLength(page)
+  expect(bytes).toBeLessThan(4 * 1024 * 1024)
+  expect(bytes).toBeGreaterThan(4 * 1024 * 1024 - 256)
+  expect(bigPage()).toBe(page)
+  const stars = Value.Parse(Type.Array(Type.Array(Type.Number())), dataIn(page, 'id="stars"'))
+  expect(stars.length).toBeGreaterThan(50_000)
+})
