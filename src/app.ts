@@ -34,7 +34,7 @@ export function openApp(house: House) {
     .use(health(house))
     .use(guideFiles(house))
     .use(viewer(pages))
-    .use(agentApi(house, describe))
+    .use(agentApi(house, async () => ({})))
 }
 
 /** Whether a path belongs to the Agent API, as it is mounted inside. */

@@ -118,7 +118,6 @@ async function main(): Promise<void> {
   const loaded = loadConfig(flags)
   if (command === 'config') return end(showConfig(loaded))
   if (command === 'health') return end(await checkHealth(loaded))
-  if (command === 'restore') return end(await restore(loaded.config, words[1]))
   if (command in commands) return end(await operate(loaded, words))
   if (command !== 'serve') return end({ ok: false, text: `There is no ${command}.\n\n${usage}` })
   await serveUntilTold(loaded, json).catch((error: unknown) => {

@@ -4,7 +4,7 @@ import { idPattern } from './ids.ts'
 
 /** A closed list of words. */
 export const oneOf = <const T extends string>(words: readonly T[]) =>
-  Type.Unsafe<T>({ type: 'string', enum: [...words] })
+  Type.Unsafe<T>(Type.Union(words.map((word) => Type.Literal(word))))
 
 export const orNull = <T extends TSchema>(shape: T) => Type.Union([shape, Type.Null()])
 

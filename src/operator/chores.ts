@@ -2,14 +2,14 @@ import { day, hour, minute } from '../core/time.ts'
 import * as apps from '../hosting/apps/apps.ts'
 import * as assets from '../hosting/assets/assets.ts'
 import type { House } from '../house.ts'
-import * as ledger from '../ledger/ledger.ts'
+import { expireOrphans } from '../ledger/expiry.ts'
 
 /** A stored file that no row names is left alone this long: its row may be on its way. */
 const orphanMs = day
 
 /** What a running house does beside answering, and how often. */
 const chores: [name: string, everyMs: number, run: (house: House) => Promise<unknown>][] = [
-  ['release holds past their deadline', minute, (house) => ledger.expireOrphans(house)],
+  ['release holds past their deadline', minute, expireOrphans],
   ['forget old answers', hour, (house) => house.idempotency.sweep()],
   ['remove apps deleted 30 days ago', hour, (house) => apps.purge(house)],
   ['remove files no row names', day, sweep],

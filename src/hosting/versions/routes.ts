@@ -115,7 +115,7 @@ export const versionRoutes = (house: House) =>
           tag: 'Apps',
           summary: 'Every version and asset of your app, as a zip.',
         },
-        { 200: Type.Unsafe<Response>({ type: 'string', format: 'binary' }) },
+        { 200: Type.Unsafe<Response>(Type.String({ format: 'binary' })) },
         ...ofOwn,
       ),
     )
