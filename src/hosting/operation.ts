@@ -1,4 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
+import type { OpenAPIV3 } from 'openapi-types'
 
 import type { RefusalName } from '../refusals.ts'
 import { refusing } from './envelope.ts'
@@ -23,16 +24,24 @@ interface Words {
   tag: Tag
   /** One line. */
   summary: string
+  /** The body by media type, where it is no JSON that the route's own `body` describes. */
+  takes?: Record<string, { schema: OpenAPIV3.SchemaObject }>
 }
 
 /** A route's typed answers and its description, for an operation that needs a key. */
 export const operation = <const Answers extends Record<number, TSchema>>(
-  { id, tag, summary }: Words,
+  { id, tag, summary, takes }: Words,
   answers: Answers,
   ...refusals: RefusalName[]
 ) => ({
   response: { ...answers, ...refusing(...groupC, ...refusals) },
-  detail: { operationId: id, tags: [tag], summary, security: [{ key: [] }] },
+  detail: {
+    operationId: id,
+    tags: [tag],
+    summary,
+    security: [{ key: [] }],
+    ...(takes && { requestBody: { required: true, content: takes } }),
+  },
 })
 
 /** The same for an operation that needs no key. */

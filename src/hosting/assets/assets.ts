@@ -1,0 +1,233 @@
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { and, asc, count, eq, inArray, sum } from 'drizzle-orm'
+
+import { sha256 } from '../../core/ids.ts'
+import type { Db } from '../../db/engine.ts'
+import type { House } from '../../house.ts'
+import { assetBytesMax, assetBytesPerAppMax, assetsPerAppMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { kindOf } from '../../store/kinds.ts'
+import { type Agent, keepBytes } from '../agents/agents.ts'
+import * as apps from '../apps/apps.ts'
+import { Waiting } from './shapes.ts'
+import { assets } from './tables.ts'
+
+export type Asset = typeof assets.$inferSelect
+
+const namePattern = /^[a-z0-9][a-z0-9._-]{0,63}$/
+
+const at = (app: string, version: number) => and(eq(assets.app, app), eq(assets.version, version))
+
+/** The files of a version, by name; at most `assetsPerAppMax`. */
+export const rowsOf = (house: House, app: string, version: number): Promise<Asset[]> =>
+  house.db.read.select().from(assets).where(at(app, version)).orderBy(asc(assets.name))
+
+/** One file of a version, in what `db` sees. */
+async function findIn(db: Db, app: string, version: number, name: string) {
+  const [row] = await db
+    .select()
+    .from(assets)
+    .where(and(at(app, version), eq(assets.name, name)))
+  return row
+}
+
+/** Refuses bad_request for a name that could be taken for a path, or is none. */
+function checkName(name: string): void {
+  if (namePattern.test(name) && !name.includes('..')) return
+  const problem = 'An asset name is 1 to 64 of a-z, 0-9, dot, - and _, without two dots together.'
+  throw new Refusal('bad_request', { problem })
+}
+
+/** The agent's own app, with assets open. Refuses assets_off, not_found, taken_down. */
+export async function theApp(house: House, maker: Agent, id: string): Promise<apps.App> {
+  if (!house.config.assetsOn) throw new Refusal('assets_off')
+  return apps.theOwn(house, maker, id)
+}
+
+/** What the newest page's own list asks for and the app does not have. */
+export async function waitingOf(house: House, app: apps.App, rows: Asset[]) {
+  if (app.version === 0) return []
+  const { asks } = await apps.theVersion(house, app.id, app.version)
+  const wanted: unknown = JSON.parse(asks)
+  if (!Value.Check(Type.Array(Waiting), wanted)) throw new Error(`the asks of ${app.id} are broken`)
+  const there = new Set(rows.map((row) => row.name))
+  return wanted
+    .filter((ask) => !there.has(ask.name))
+    .map(({ name, kind, what }) => ({ name, kind, what }))
+}
+
+/**
+ * Keeps the caller's own file under a name of the app's newest version; a file of that name is
+ * replaced. Answers the row, and whether the name is new. Refuses bad_request for the name,
+ * asset_too_large, bad_asset by content, busy before the first version, too_many_assets,
+ * assets_full, storage_full, try_again.
+ */
+export async function put(
+  house: House,
+  maker: Agent,
+  id: string,
+  name: string,
+  bytes: Uint8Array,
+): Promise<{ asset: Asset; isNew: boolean }> {
+  const app = await theApp(house, maker, id)
+  checkName(name)
+  if (app.version === 0) throw new Refusal('busy', { what: 'The first build of this app' })
+  if (bytes.length > assetBytesMax) {
+    throw new Refusal('asset_too_large', { bytes: bytes.length, max: assetBytesMax })
+  }
+  const told = await kindOf(bytes)
+  if ('unfit' in told) throw new Refusal('bad_asset', { why: `${told.unfit}.` })
+  await checkRoom(house, maker, app, name, bytes)
+  const stored = await house.store.put(bytes)
+  const { kind, type } = told
+  const row: Omit<Asset, 'version'> = {
+    app: id,
+    name,
+    sha256: stored.sha256,
+    kind,
+    type,
+    bytes: bytes.length,
+    width: told.kind === 'picture' ? told.width : null,
+    height: told.kind === 'picture' ? told.height : null,
+    lastsMs: told.kind === 'sound' ? Math.round(told.seconds * 1_000) : null,
+    what: null,
+    seed: null,
+    maker: 'upload',
+    created: house.clock.now(),
+  }
+  return house.db.tx((db) => keepRow(house, db, app, row))
+}
+
+/** Replaces or adds a row of the newest version; what must be counted is counted here. */
+async function keepRow(house: House, db: Db, before: apps.App, row: Omit<Asset, 'version'>) {
+  const app = await open(house, db, before)
+  const old = await findIn(db, app.id, app.version, row.name)
+  await checkFits(db, app, old, row.bytes)
+  await keepBytes(house, db, app.maker, await growth(db, old, row))
+  if (old) await drop(db, old)
+  const asset: Asset = { ...row, version: app.version }
+  await db.insert(assets).values(asset)
+  return { asset, isNew: old === undefined }
+}
+
+/**
+ * The app as it is now, for a change of its newest files, inside a transaction: its maker's row is
+ * locked first and its own second, in the order in which publishing takes them, so that two
+ * changes at once count each other and none goes to a version that is no longer the newest.
+ */
+async function open(house: House, db: Db, before: apps.App): Promise<apps.App> {
+  await keepBytes(house, db, before.maker, 0)
+  const app = await apps.update(house, db, before, {})
+  if (app.closed !== null) throw new Refusal('not_found', { what: 'app' })
+  return app
+}
+
+/** Refuses what would not fit into the app's newest version beside the file it replaces. */
+async function checkFits(db: Db, app: apps.App, old: Asset | undefined, bytes: number) {
+  const [used] = await db
+    .select({ files: count().mapWith(Number), bytes: sum(assets.bytes).mapWith(Number) })
+    .from(assets)
+    .where(at(app.id, app.version))
+  const { files = 0, bytes: usedBytes = 0 } = used ?? {}
+  if (!old && files >= assetsPerAppMax) {
+    throw new Refusal('too_many_assets', { max: assetsPerAppMax })
+  }
+  if (usedBytes - (old?.bytes ?? 0) + bytes > assetBytesPerAppMax) {
+    throw new Refusal('assets_full', { used: usedBytes, max: assetBytesPerAppMax })
+  }
+}
+
+/** How many rows of an app, over all its versions, name a content: its bytes count once an app. */
+async function namersOf(db: Db, { app, sha256 }: Pick<Asset, 'app' | 'sha256'>): Promise<number> {
+  const [row] = await db
+    .select({ rows: count().mapWith(Number) })
+    .from(assets)
+    .where(and(eq(assets.sha256, sha256), eq(assets.app, app)))
+  return row?.rows ?? 0
+}
+
+type Content = Pick<Asset, 'app' | 'sha256' | 'bytes'>
+
+/** By how many bytes the maker keeps more, or less, when `row` takes the place of `old`. */
+async function growth(db: Db, old: Content | undefined, row: Content | undefined): Promise<number> {
+  if (old?.sha256 === row?.sha256) return 0
+  const more = row && (await namersOf(db, row)) === 0 ? row.bytes : 0
+  const less = old && (await namersOf(db, old)) === 1 ? old.bytes : 0
+  return more - less
+}
+
+/**
+ * Looks at the limits before the bytes are kept, so that a full app or agent keeps nothing. What
+ * counts is the look inside the transaction.
+ */
+async function checkRoom(
+  house: House,
+  maker: Agent,
+  app: apps.App,
+  name: string,
+  file: Uint8Array,
+) {
+  const db = house.db.read
+  const old = await findIn(db, app.id, app.version, name)
+  await checkFits(db, app, old, file.length)
+  const max = house.config.bytesPerAgent
+  if (max === 0 || maker.kept + file.length <= max) return
+  const row = { app: app.id, sha256: sha256(file), bytes: file.length }
+  const more = await growth(db, old, row)
+  if (more > 0 && maker.kept + more > max) throw new Refusal('storage_full', { max })
+}
+
+const drop = (db: Db, { app, version, name }: Asset) =>
+  db.delete(assets).where(and(at(app, version), eq(assets.name, name)))
+
+/** An own file of the newest version, with its bytes. Refuses bad_request, not_found. */
+export async function theBytes(house: House, maker: Agent, id: string, name: string) {
+  const app = await theApp(house, maker, id)
+  checkName(name)
+  return withBytes(house, await findIn(house.db.read, id, app.version, name))
+}
+
+/** What a signed look address shows, whoever asks. Refuses assets_off, not_found. */
+export async function lookAt(house: House, id: string, version: number, name: string) {
+  if (!house.config.assetsOn) throw new Refusal('assets_off')
+  const app = await apps.find(house, id)
+  const isOpen = app && app.closed === null && app.takenDown === null
+  return withBytes(house, isOpen && (await findIn(house.db.read, id, version, name)))
+}
+
+async function withBytes(house: House, asset: Asset | undefined | false) {
+  if (!asset) throw new Refusal('not_found', { what: 'asset' })
+  const content = await house.store.read(asset.sha256)
+  if (!content) throw new Error(`the stored asset ${asset.sha256} is missing`)
+  return { asset, content }
+}
+
+/** Takes a file off the newest version; older versions keep theirs. Refuses as `theBytes` does. */
+export async function remove(house: House, maker: Agent, id: string, name: string) {
+  const before = await theApp(house, maker, id)
+  checkName(name)
+  await house.db.tx(async (db) => {
+    const app = await open(house, db, before)
+    const row = await findIn(db, id, app.version, name)
+    if (!row) throw new Refusal('not_found', { what: 'asset' })
+    await keepBytes(house, db, app.maker, await growth(db, row, undefined))
+    await drop(db, row)
+  })
+}
+
+/** Gives version `to` of an app the files of version `from`, inside a transaction. */
+export async function copyToVersion(db: Db, app: string, from: number, to: number): Promise<void> {
+  const rows = await db.select().from(assets).where(at(app, from))
+  if (rows.length === 0) return
+  await db.insert(assets).values(rows.map((row) => ({ ...row, version: to })))
+}
+
+/** Which of these stored contents an asset names (the store's sweep asks, some hundred at once). */
+export async function contentsIn(db: Db, sha256s: string[]): Promise<Set<string>> {
+  const rows = await db
+    .selectDistinct({ sha256: assets.sha256 })
+    .from(assets)
+    .where(inArray(assets.sha256, sha256s))
+  return new Set(rows.map((row) => row.sha256))
+}

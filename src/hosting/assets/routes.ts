@@ -1,0 +1,149 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { OpenAPIV3 } from 'openapi-types'
+
+import type { House } from '../../house.ts'
+import { Refusal } from '../../refusals.ts'
+import { checkLink } from '../../store/links.ts'
+import { theCaller, withKey, withoutKey } from '../key.ts'
+import { openOperation, operation } from '../operation.ts'
+import * as assets from './assets.ts'
+import { lookPath, present, presentList } from './present.ts'
+import * as shapes from './shapes.ts'
+import { readUpload } from './upload.ts'
+
+const ofOwn = ['not_found', 'taken_down', 'assets_off'] as const
+const File = Type.Unsafe<Response>(Type.String({ format: 'binary' }))
+
+/**
+ * A file with the type its content has and nothing that could make it a page: what hides inside a
+ * picture or a JSON text stays a picture or a text (see store/kinds.ts).
+ */
+const fileAnswer = (
+  { asset, content }: Awaited<ReturnType<typeof assets.theBytes>>,
+  disposition: 'inline' | 'attachment',
+  caching: string,
+): Response =>
+  new Response(content, {
+    headers: {
+      'content-type': asset.type,
+      'content-disposition': `${disposition}; filename="${asset.name}"`,
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cache-control': caching,
+    },
+  })
+
+/** Assets of an agent's app (document 1, operation 15) and of its own uploads. */
+export const assetRoutes = (house: House) =>
+  new Elysia().use(ownRoutes(house)).use(uploadRoutes(house)).use(lookRoutes(house))
+
+const ownRoutes = (house: House) =>
+  new Elysia()
+    .use(withKey(house))
+    .get(
+      '/apps/:id/assets',
+      async ({ caller, params }) => {
+        const app = await assets.theApp(house, caller.agent, params.id)
+        const rows = await assets.rowsOf(house, app.id, app.version)
+        return presentList(house, app, rows, await assets.waitingOf(house, app, rows))
+      },
+      operation(
+        { id: 'list_assets', tag: 'Assets', summary: "The files of your app's newest version." },
+        { 200: shapes.AssetList },
+        ...ofOwn,
+      ),
+    )
+    .get(
+      '/apps/:id/assets/:name',
+      async ({ caller, params }) => {
+        const found = await assets.theBytes(house, caller.agent, params.id, params.name)
+        return fileAnswer(found, 'attachment', 'private, no-store')
+      },
+      operation(
+        { id: 'get_asset', tag: 'Assets', summary: 'The bytes of a file of your app.' },
+        { 200: File },
+        'bad_request',
+        ...ofOwn,
+      ),
+    )
+    .delete(
+      '/apps/:id/assets/:name',
+      async ({ caller, params }) => {
+        await assets.remove(house, caller.agent, params.id, params.name)
+        const note = 'The newest version has it no more. Older versions keep theirs.'
+        return { name: params.name, note }
+      },
+      operation(
+        { id: 'delete_asset', tag: 'Assets', summary: 'Take a file off the newest version.' },
+        { 200: shapes.AssetGone },
+        'bad_request',
+        'try_again',
+        ...ofOwn,
+      ),
+    )
+
+/** What `readUpload` takes, for the description: the body is read by hand. */
+const uploads: Record<string, { schema: OpenAPIV3.SchemaObject }> = {
+  'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
+  'application/json': {
+    schema: {
+      type: 'object',
+      required: ['data'],
+      properties: { data: { type: 'string', description: 'The file as a data URL.' } },
+      additionalProperties: false,
+    },
+  },
+}
+
+/** The key is checked before the body is read, as `withKey` does; the body here is a file. */
+const uploadRoutes = (house: House) =>
+  new Elysia()
+    .onParse({ as: 'scoped' }, async ({ request }) => {
+      await theCaller(house, request)
+      return readUpload(request)
+    })
+    .derive({ as: 'scoped' }, async ({ request }) => ({ caller: await theCaller(house, request) }))
+    .put(
+      '/apps/:id/assets/:name',
+      async ({ caller, params, body, status }) => {
+        const file = body instanceof Uint8Array ? body : new Uint8Array()
+        const { asset, isNew } = await assets.put(house, caller.agent, params.id, params.name, file)
+        const note = `Kept as ${asset.type} in version ${asset.version}, live at once.`
+        return status(isNew ? 201 : 200, { asset: present(house, asset), note })
+      },
+      operation(
+        { id: 'put_asset', tag: 'Assets', summary: 'Keep a file of your own.', takes: uploads },
+        { 200: shapes.AssetKept, 201: shapes.AssetKept },
+        ...(['bad_request', 'asset_too_large', 'bad_asset', 'too_many_assets'] as const),
+        ...(['assets_full', 'storage_full', 'busy', 'try_again'] as const),
+        ...ofOwn,
+      ),
+    )
+
+/** Look addresses: whoever holds one may look, without a key, until it stops working. */
+const lookRoutes = (house: House) =>
+  new Elysia().use(withoutKey(house)).get(
+    '/looks/:id/:version/:name',
+    async ({ params, query }) => {
+      const { id, version, name } = params
+      const path = lookPath(id, version, name)
+      if (!checkLink(house.secret, path, query, house.clock.now())) {
+        throw new Refusal('not_found', { what: 'look address, or it stopped working' })
+      }
+      const found = await assets.lookAt(house, id, Number(version), name)
+      return fileAnswer(found, 'inline', 'private, max-age=300')
+    },
+    {
+      query: Type.Object({
+        expires: Type.Optional(Type.String()),
+        signature: Type.Optional(Type.String()),
+      }),
+      ...openOperation(
+        { id: 'look_at_asset', tag: 'Assets', summary: 'Look at an asset by its signed address.' },
+        { 200: File },
+        ...(['agents_off', 'assets_off', 'not_found'] as const),
+      ),
+    },
+  )
