@@ -11,7 +11,7 @@ const orphanMs = day
 const chores: [name: string, everyMs: number, run: (house: House) => Promise<unknown>][] = [
   ['release holds past their deadline', minute, expireOrphans],
   ['forget old answers', hour, (house) => house.idempotency.sweep()],
-  ['remove apps deleted 30 days ago', hour, (house) => apps.purge(house)],
+  ['remove apps deleted 30 days ago', hour, (house) => apps.purge(house, assets.removeAll)],
   ['remove files no row names', day, sweep],
 ]
 

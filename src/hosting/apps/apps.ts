@@ -66,16 +66,14 @@ export async function addVersion(
     .where(eq(apps.id, app.id))
     .returning()
   if (!changed) throw new Error(`app ${app.id} is gone`)
-  await db
-    .insert(versions)
-    .values({
-      ...page,
-      ...how,
-      app: app.id,
-      version: changed.version,
-      maker: app.maker,
-      created: at,
-    })
+  await db.insert(versions).values({
+    ...page,
+    ...how,
+    app: app.id,
+    version: changed.version,
+    maker: app.maker,
+    created: at,
+  })
   return changed
 }
 
@@ -220,15 +218,23 @@ export async function packsIn(db: Db, packs: string[]): Promise<Set<string>> {
 
 const purgeBatch = 100
 
+/** The end of one app, inside the transaction: what stands on apps removes its own rows there. */
+type End = (house: House, db: Db, app: Pick<App, 'id' | 'maker'>) => Promise<void>
+
 /** Removes the rows of apps deleted more than 30 days ago, a bounded number at a time. */
-export async function purge(house: House): Promise<number> {
+export async function purge(house: House, alsoEnd: End): Promise<number> {
   const before = house.clock.now() - deletedAppKeptMs
   const old = await house.db.read
     .select({ id: apps.id, maker: apps.maker })
     .from(apps)
     .where(lt(apps.closed, before))
     .limit(purgeBatch)
-  for (const app of old) await house.db.tx((db) => purgeOne(house, db, app))
+  for (const app of old) {
+    await house.db.tx(async (db) => {
+      await alsoEnd(house, db, app)
+      await purgeOne(house, db, app)
+    })
+  }
   return old.length
 }
 

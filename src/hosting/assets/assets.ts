@@ -216,6 +216,21 @@ export async function remove(house: House, maker: Agent, id: string, name: strin
   })
 }
 
+/** Removes the rows of every version of an app that is purged, inside a transaction. */
+export async function removeAll(
+  house: House,
+  db: Db,
+  app: Pick<apps.App, 'id' | 'maker'>,
+): Promise<void> {
+  const contents = await db
+    .selectDistinct({ sha256: assets.sha256, bytes: assets.bytes })
+    .from(assets)
+    .where(eq(assets.app, app.id))
+  await db.delete(assets).where(eq(assets.app, app.id))
+  const bytes = contents.reduce((sum, content) => sum + content.bytes, 0)
+  await keepBytes(house, db, app.maker, -bytes)
+}
+
 /** Gives version `to` of an app the files of version `from`, inside a transaction. */
 export async function copyToVersion(db: Db, app: string, from: number, to: number): Promise<void> {
   const rows = await db.select().from(assets).where(at(app, from))
