@@ -218,8 +218,9 @@ export async function packsIn(db: Db, packs: string[]): Promise<Set<string>> {
 
 const purgeBatch = 100
 
+type Gone = Pick<App, 'id' | 'maker'>
 /** The end of one app, inside the transaction: what stands on apps removes its own rows there. */
-type End = (house: House, db: Db, app: Pick<App, 'id' | 'maker'>) => Promise<void>
+type End = (house: House, db: Db, app: Gone) => Promise<void>
 
 /** Removes the rows of apps deleted more than 30 days ago, a bounded number at a time. */
 export async function purge(house: House, alsoEnd: End): Promise<number> {
@@ -238,11 +239,7 @@ export async function purge(house: House, alsoEnd: End): Promise<number> {
   return old.length
 }
 
-async function purgeOne(
-  house: House,
-  db: Db,
-  { id, maker }: Pick<App, 'id' | 'maker'>,
-): Promise<void> {
+async function purgeOne(house: House, db: Db, { id, maker }: Gone): Promise<void> {
   const gone = await db
     .delete(versions)
     .where(eq(versions.app, id))
