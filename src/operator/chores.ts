@@ -1,5 +1,6 @@
-import { day, hour, minute } from '../core/time.ts'
+import { day, hour, minute, second } from '../core/time.ts'
 import * as apps from '../hosting/apps/apps.ts'
+import { forgetOpens, writeOpens } from '../hosting/apps/opens.ts'
 import * as assets from '../hosting/assets/assets.ts'
 import type { House } from '../house.ts'
 import { expireOrphans } from '../ledger/expiry.ts'
@@ -10,6 +11,8 @@ const orphanMs = day
 /** What a running house does beside answering, and how often. */
 const chores: [name: string, everyMs: number, run: (house: House) => Promise<unknown>][] = [
   ['release holds past their deadline', minute, expireOrphans],
+  ['count opens', 5 * second, writeOpens],
+  ['forget who opened what', day, forgetOpens],
   ['forget old answers', hour, (house) => house.idempotency.sweep()],
   ['remove apps deleted 30 days ago', hour, (house) => apps.purge(house, assets.removeAll)],
   ['remove files no row names', day, sweep],

@@ -58,7 +58,9 @@ export async function askRunning(dataDir: string, asked: Asked): Promise<Outcome
     const body = JSON.stringify(asked)
     const answer = await fetch('http://berth/', { unix: socketOf(dataDir), method: 'POST', body })
     const outcome: unknown = await answer.json()
-    return isOutcome(outcome) ? outcome : { ok: false, text: 'The running server is another version.' }
+    return isOutcome(outcome)
+      ? outcome
+      : { ok: false, text: 'The running server is another version.' }
   } catch {
     return undefined
   }

@@ -30,6 +30,8 @@ export interface HostedFile {
 export interface Hosted {
   /** The app of a public link, whoever asks; undefined when there never was one. */
   find(id: string): Promise<HostedApp | undefined>
+  /** Notes that a visitor opened the app with this request. */
+  opened(app: HostedApp, request: Request): void
   html(app: HostedApp): Promise<HostedHtml>
   files(app: HostedApp): Promise<HostedFile[]>
   /** A file's content; undefined when the newest version has none of that name. */

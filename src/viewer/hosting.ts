@@ -1,5 +1,8 @@
+import { addressGroup } from '../core/address.ts'
+import { visitOf } from '../core/visit.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import * as apps from '../hosting/apps/apps.ts'
+import { noteOpen } from '../hosting/apps/opens.ts'
 import * as pages from '../hosting/apps/pages.ts'
 import { stateOf } from '../hosting/apps/present.ts'
 import * as assets from '../hosting/assets/assets.ts'
@@ -21,6 +24,7 @@ export function hostedBy(house: House): Hosted {
       const row = await apps.theVersion(house, id, version)
       return { sha256: row.sha256, ...(await pages.read(house, row)) }
     },
+    opened: ({ id }, request) => noteOpen(house, id, addressGroup(visitOf(request).address)),
     files: filesOf,
     async file(app, name) {
       const file = (await filesOf(app)).find((row) => row.name === name)

@@ -13,6 +13,11 @@ interface Kept {
 export class MemoryHosted implements Hosted {
   readonly kept = new Map<string, Kept>()
   finds = 0
+  opens = 0
+
+  opened(): void {
+    this.opens += 1
+  }
 
   /** Puts an app, or a new version of it, and answers it. */
   put(id: string, html: string, facts: Partial<HostedApp> = {}): HostedApp {

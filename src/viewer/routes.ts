@@ -41,7 +41,8 @@ type Word = keyof typeof words
 
 const stateOf = (app: HostedApp | undefined): Word | 'live' => app?.state ?? 'not_found'
 
-function wordAnswer(pages: Pages, word: Word): Response {
+/** A page that says one thing, in the shell's own dress. */
+export function wordAnswer(pages: Pages, word: Word): Response {
   const { status, title, text } = words[word]
   const body = wordPage(title, text, pages.parts, word === 'building')
   return new Response(body, { status, headers: wordHeaders(pages.parts.styleHash) })
@@ -108,7 +109,10 @@ export function viewer(pages: Pages) {
     ['/a/:id', shell],
     [
       '/a/:id/data',
-      below(pages, async (page, { request }) => answer(request, await pages.data(page))),
+      below(pages, async (page, { request }) => {
+        if (request.method === 'GET') pages.hosted.opened(page.app, request)
+        return answer(request, await pages.data(page))
+      }),
     ],
     [
       '/a/:id/files',

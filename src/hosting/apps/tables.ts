@@ -66,3 +66,14 @@ export const badPages = table('bad_pages', {
   reason: text('reason').notNull(),
   at: time('at').notNull(),
 })
+
+/** One row per app, day and visitor: reloading a page does not count twice. */
+export const opens = table(
+  'opens',
+  {
+    app: text('app').notNull(),
+    day: text('day').notNull(),
+    visitor: text('visitor').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.app, t.day, t.visitor] }), index('opens_day').on(t.day)],
+)
