@@ -12,123 +12,124 @@ import { Busy, faultOf } from './fault.ts'
 import { migratePostgres } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
 
-describe.if(dialect === 'postgres')('the PostgreSQL engine', () => {
-  let url: string
-  let engine: Engine
-  beforeAll(async () => {
-    url = await createDatabase()
-    await migratePostgres(url, thingsMigrations)
-    engine = await openPostgres(url)
-  })
-  beforeEach(() =>
-    engine.tx(async (db) => {
-      await db.delete(things)
-      await db.insert(things).values([thing('a'), thing('b')])
-    }),
-  )
-  afterAll(async () => {
-    await engine.close()
-    await dropDatabase(url)
-  })
-
-  const counts = async () =>
-    (await engine.read.select().from(things).orderBy(things.id)).map(({ count }) => count)
-  const addTo = (id: string) => ({
-    set: { count: sql`${things.count} + 1` },
-    where: eq(things.id, id),
-  })
-
-  test('runs a unit again that another one deadlocked', async () => {
-    let runs = 0
-    const gate = Promise.withResolvers<void>()
-    let arrived = 0
-    const both = (first: string, second: string) =>
+if (dialect === 'postgres')
+  describe('the PostgreSQL engine', () => {
+    let url: string
+    let engine: Engine
+    beforeAll(async () => {
+      url = await createDatabase()
+      await migratePostgres(url, thingsMigrations)
+      engine = await openPostgres(url)
+    })
+    beforeEach(() =>
       engine.tx(async (db) => {
-        runs++
-        for (const id of [first, second]) {
-          const { set, where } = addTo(id)
-          await db.update(things).set(set).where(where).returning()
-          if (++arrived === 2) gate.resolve()
-          await gate.promise
-        }
+        await db.delete(things)
+        await db.insert(things).values([thing('a'), thing('b')])
+      }),
+    )
+    afterAll(async () => {
+      await engine.close()
+      await dropDatabase(url)
+    })
+
+    const counts = async () =>
+      (await engine.read.select().from(things).orderBy(things.id)).map(({ count }) => count)
+    const addTo = (id: string) => ({
+      set: { count: sql`${things.count} + 1` },
+      where: eq(things.id, id),
+    })
+
+    test('runs a unit again that another one deadlocked', async () => {
+      let runs = 0
+      const gate = Promise.withResolvers<void>()
+      let arrived = 0
+      const both = (first: string, second: string) =>
+        engine.tx(async (db) => {
+          runs++
+          for (const id of [first, second]) {
+            const { set, where } = addTo(id)
+            await db.update(things).set(set).where(where).returning()
+            if (++arrived === 2) gate.resolve()
+            await gate.promise
+          }
+        })
+      await Promise.all([both('a', 'b'), both('b', 'a')])
+      expect(runs).toBe(3)
+      expect(await counts()).toEqual([2, 2])
+    })
+
+    const refusing = async (state: string) => {
+      const admin = new SQL(url, { max: 1 })
+      await admin.unsafe(
+        'create or replace function refuse() returns int language plpgsql as ' +
+          `$$ begin raise exception 'again' using errcode = '${state}'; end $$`,
+      )
+      await admin.end()
+    }
+    /** Adds one to "a"; its first `times` runs are refused by the database. */
+    const refused = (times: number) => {
+      const seen = { runs: 0 }
+      const done = engine.tx(async (db) => {
+        const { set, where } = addTo('a')
+        await db.update(things).set(set).where(where).returning()
+        if (seen.runs++ < times) await db.select({ x: sql`refuse()` }).from(things)
       })
-    await Promise.all([both('a', 'b'), both('b', 'a')])
-    expect(runs).toBe(3)
-    expect(await counts()).toEqual([2, 2])
-  })
+      return { seen, done }
+    }
 
-  const refusing = async (state: string) => {
-    const admin = new SQL(url, { max: 1 })
-    await admin.unsafe(
-      'create or replace function refuse() returns int language plpgsql as ' +
-        `$$ begin raise exception 'again' using errcode = '${state}'; end $$`,
-    )
-    await admin.end()
-  }
-  /** Adds one to "a"; its first `times` runs are refused by the database. */
-  const refused = (times: number) => {
-    const seen = { runs: 0 }
-    const done = engine.tx(async (db) => {
+    test('runs a unit again that could not be serialised, and keeps it once', async () => {
+      await refusing('40001')
+      const { seen, done } = refused(2)
+      await done
+      expect(seen.runs).toBe(3)
+      expect(await counts()).toEqual([1, 0])
+    })
+
+    test('gives up after eight times with Busy', async () => {
+      await refusing('40001')
+      const { seen, done } = refused(100)
+      const error = await caught(done)
+      expect(error).toBeInstanceOf(Busy)
+      expect(faultOf(error)).toBe('busy')
+      expect(seen.runs).toBe(8)
+      expect(await counts()).toEqual([0, 0])
+    })
+
+    test('does not run other failures again', async () => {
+      await refusing('22000')
+      const { seen, done } = refused(1)
+      await caught(done)
+      expect(seen.runs).toBe(1)
+    })
+
+    test('a unit that never ends is undone and stops nobody', async () => {
+      const hasty = await openPostgres(url, 500)
+      const stuck = hasty.tx(async (db) => {
+        await db.insert(things).values(thing('stuck'))
+        await new Promise(() => {})
+      })
+      const after = hasty.tx((db) => db.insert(things).values(thing('after')).returning())
+      expect(String(await caught(stuck))).toContain('did not finish in 500 ms')
+      expect(await after).toHaveLength(1)
+      expect(await hasty.read.select().from(things).where(eq(things.id, 'stuck'))).toEqual([])
+      await hasty.close()
+    })
+
+    test('cuts a statement that takes too long', async () => {
+      const hasty = await openPostgres(url, 500)
+      const slow = hasty.read.select({ x: sql`pg_sleep(20)` }).from(things)
+      expect(faultOf(await caught(slow))).toBe('busy')
+      expect(await hasty.ping()).toBeUndefined()
+      await hasty.close()
+    })
+
+    test('more units than connections wait for their turn', async () => {
       const { set, where } = addTo('a')
-      await db.update(things).set(set).where(where).returning()
-      if (seen.runs++ < times) await db.select({ x: sql`refuse()` }).from(things)
+      await Promise.all(
+        Array.from({ length: 100 }, () =>
+          engine.tx((db) => db.update(things).set(set).where(where).returning()),
+        ),
+      )
+      expect(await counts()).toEqual([100, 0])
     })
-    return { seen, done }
-  }
-
-  test('runs a unit again that could not be serialised, and keeps it once', async () => {
-    await refusing('40001')
-    const { seen, done } = refused(2)
-    await done
-    expect(seen.runs).toBe(3)
-    expect(await counts()).toEqual([1, 0])
   })
-
-  test('gives up after eight times with Busy', async () => {
-    await refusing('40001')
-    const { seen, done } = refused(100)
-    const error = await caught(done)
-    expect(error).toBeInstanceOf(Busy)
-    expect(faultOf(error)).toBe('busy')
-    expect(seen.runs).toBe(8)
-    expect(await counts()).toEqual([0, 0])
-  })
-
-  test('does not run other failures again', async () => {
-    await refusing('22000')
-    const { seen, done } = refused(1)
-    await caught(done)
-    expect(seen.runs).toBe(1)
-  })
-
-  test('a unit that never ends is undone and stops nobody', async () => {
-    const hasty = await openPostgres(url, 500)
-    const stuck = hasty.tx(async (db) => {
-      await db.insert(things).values(thing('stuck'))
-      await new Promise(() => {})
-    })
-    const after = hasty.tx((db) => db.insert(things).values(thing('after')).returning())
-    expect(String(await caught(stuck))).toContain('did not finish in 500 ms')
-    expect(await after).toHaveLength(1)
-    expect(await hasty.read.select().from(things).where(eq(things.id, 'stuck'))).toEqual([])
-    await hasty.close()
-  })
-
-  test('cuts a statement that takes too long', async () => {
-    const hasty = await openPostgres(url, 500)
-    const slow = hasty.read.select({ x: sql`pg_sleep(20)` }).from(things)
-    expect(faultOf(await caught(slow))).toBe('busy')
-    expect(await hasty.ping()).toBeUndefined()
-    await hasty.close()
-  })
-
-  test('more units than connections wait for their turn', async () => {
-    const { set, where } = addTo('a')
-    await Promise.all(
-      Array.from({ length: 100 }, () =>
-        engine.tx((db) => db.update(things).set(set).where(where).returning()),
-      ),
-    )
-    expect(await counts()).toEqual([100, 0])
-  })
-})

@@ -7,9 +7,8 @@ import { freshFile, openThings, thing, things } from '../testing/things.ts'
 import { dialect } from './dialect.ts'
 import { snapshot } from './snapshot.ts'
 
-test.if(dialect === 'sqlite')(
-  'copies a live database as of one moment, over an older copy',
-  async () => {
+if (dialect === 'sqlite')
+  test('copies a live database as of one moment, over an older copy', async () => {
     const engine = await openThings()
     const copy = freshFile()
     await Bun.write(copy, 'an older copy')
@@ -36,19 +35,20 @@ test.if(dialect === 'sqlite')(
     expect(Number(rows) % 2).toBe(0)
     expect(ok).toBe('ok')
     rmSync(copy)
-  },
-)
+  })
 
-test.if(dialect === 'sqlite')('says why a copy could not be made, and leaves none', async () => {
-  const engine = await openThings()
-  const nowhere = `${freshFile()}-nowhere/copy`
-  expect(String(await caught(snapshot(engine, nowhere)))).toContain('unable to open')
-  expect(await Bun.file(nowhere).exists()).toBe(false)
-  await engine.close()
-})
+if (dialect === 'sqlite')
+  test('says why a copy could not be made, and leaves none', async () => {
+    const engine = await openThings()
+    const nowhere = `${freshFile()}-nowhere/copy`
+    expect(String(await caught(snapshot(engine, nowhere)))).toContain('unable to open')
+    expect(await Bun.file(nowhere).exists()).toBe(false)
+    await engine.close()
+  })
 
-test.if(dialect === 'postgres')('is refused on PostgreSQL', async () => {
-  const engine = await openThings()
-  expect(String(await caught(snapshot(engine, freshFile())))).toContain('pg_dump')
-  await engine.close()
-})
+if (dialect === 'postgres')
+  test('is refused on PostgreSQL', async () => {
+    const engine = await openThings()
+    expect(String(await caught(snapshot(engine, freshFile())))).toContain('pg_dump')
+    await engine.close()
+  })
