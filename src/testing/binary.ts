@@ -20,14 +20,17 @@ export function startBinary(words: string[], cwd: string, env: Record<string, st
   })
 }
 
-/** Reads a stream until what it said matches; throws with all of it when it ends before. */
-export async function readUntil(stream: ReadableStream<Uint8Array>, end: RegExp): Promise<string> {
+/** Reads stdout until it matches; throws with all that was said when it ends before. */
+export async function readUntil(
+  { stdout, stderr }: ReturnType<typeof startBinary>,
+  end: RegExp,
+): Promise<string> {
   const decoder = new TextDecoder()
-  const reader = stream.getReader()
+  const reader = stdout.getReader()
   let said = ''
   while (!end.test(said)) {
     const { done, value } = await reader.read()
-    if (done) throw new Error(`it ended before ${end}:\n${said}`)
+    if (done) throw new Error(`it ended before ${end}:\n${said}${await stderr.text()}`)
     said += decoder.decode(value, { stream: true })
   }
   reader.releaseLock()
