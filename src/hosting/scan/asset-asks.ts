@@ -1,0 +1,106 @@
+import type { Page } from './page.ts'
+
+const asksMax = 300
+
+const kinds = ['sprite', 'picture', 'sound', 'voice', 'music'] as const
+
+/**
+ * What a page asks to have made for it: one file, by name (agent API, Assets). Seconds 0.1 to 60;
+ * sizes in pixels.
+ */
+export interface AssetAsk {
+  name: string
+  kind: (typeof kinds)[number]
+  what: string
+  seconds?: number
+  width?: number
+  height?: number
+  voice?: string
+  seed?: number
+}
+
+/**
+ * The asks of a page's `data-assets` lists, at most 300, the first of each name; `faults` say
+ * what could not be read.
+ */
+export function asksOf(page: Page): { asks: AssetAsk[]; faults: { at: number; help: string }[] } {
+  const asks = new Map<string, AssetAsk>()
+  const faults: { at: number; help: string }[] = []
+  for (const { text, at } of page.assetLists) {
+    const list = parse(text)
+    if (!Array.isArray(list)) {
+      faults.push({
+        at,
+        help: 'The data-assets script must hold a JSON list of { name, kind, what }.',
+      })
+      continue
+    }
+    for (const [index, row] of list.slice(0, asksMax).entries()) {
+      const fault = faultOf(row)
+      if (fault) faults.push({ at, help: `Ask ${index + 1} in data-assets: ${fault}.` })
+      const ask = fault ? undefined : toAsk(row)
+      if (ask && asks.size < asksMax && !asks.has(ask.name)) asks.set(ask.name, ask)
+    }
+    if (list.length > asksMax)
+      faults.push({ at, help: `data-assets has ${list.length} asks; the first ${asksMax} count.` })
+  }
+  return { asks: [...asks.values()], faults }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+type Row = Record<string, unknown>
+
+function isRow(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+const numbers: readonly [
+  field: 'seconds' | 'width' | 'height' | 'seed',
+  from: number,
+  to: number,
+  whole: boolean,
+][] = [
+  ['seconds', 0.1, 60, false],
+  ['width', 1, 4096, true],
+  ['height', 1, 4096, true],
+  ['seed', 0, Number.MAX_SAFE_INTEGER, true],
+]
+
+function faultOf(row: unknown): string | undefined {
+  if (!isRow(row)) return 'not an object'
+  const { name, kind, what, voice } = row
+  if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9._-]{0,63}$/.test(name))
+    return 'name must be 1 to 64 of a-z, 0-9, dot, - and _'
+  if (!kinds.some((known) => known === kind)) return `kind must be one of ${kinds.join(', ')}`
+  if (typeof what !== 'string' || what.length === 0 || what.length > 400)
+    return 'what must be 1 to 400 characters'
+  if (voice !== undefined && (typeof voice !== 'string' || voice.length > 64))
+    return 'voice must be at most 64 characters'
+  for (const [field, from, to, whole] of numbers) {
+    const value = row[field]
+    if (value === undefined) continue
+    const fits = typeof value === 'number' && value >= from && value <= to
+    if (!fits || (whole && !Number.isInteger(value))) return `${field} must be ${from} to ${to}`
+  }
+  return undefined
+}
+
+function toAsk(row: unknown): AssetAsk | undefined {
+  if (!isRow(row)) return undefined
+  const kind = kinds.find((known) => known === row.kind)
+  if (!kind) return undefined
+  const ask: AssetAsk = { name: String(row.name), kind, what: String(row.what) }
+  if (typeof row.voice === 'string') ask.voice = row.voice
+  for (const [field] of numbers) {
+    const value = row[field]
+    if (typeof value === 'number') ask[field] = value
+  }
+  return ask
+}

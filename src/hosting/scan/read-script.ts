@@ -1,0 +1,211 @@
+import { type Constants, fold, type Folded, newConstants } from './fold.ts'
+import { isRemote, type Script } from './page.ts'
+import type { Reading } from './reading.ts'
+import { CHUNK, NAME, TEXT } from './token-kinds.ts'
+import { tokensOf } from './tokens.ts'
+import { unpacked } from './unpack.ts'
+
+const constantsMax = 20_000
+const partialMin = 8
+const codeSinks = ['eval', 'Function', 'setTimeout', 'setInterval', 'execScript']
+const htmlSinks = ['write', 'writeln', 'innerHTML', 'outerHTML', 'insertAdjacentHTML', 'srcdoc']
+const requestNames = [
+  'fetch',
+  'sendBeacon',
+  'WebSocket',
+  'EventSource',
+  'importScripts',
+  'import',
+  'Worker',
+]
+const starters = new Set(['atob', 'unescape', 'decodeURIComponent', 'decodeURI', 'String'])
+const markup = /<(?:\/?[a-z][\w-]{0,20}[\s>/]|!--)/i
+const looksLikeCode = /[(=;]/
+
+interface Job {
+  script: Script
+  reading: Reading
+  constants: Constants
+}
+
+/**
+ * Reads one script into the page's facts: its constant strings (put together, decoded), the
+ * markup in them, addresses, and what is run or written. Works on tokens, so nesting costs no
+ * stack.
+ */
+export function readScript(code: string, reading: Reading, handler: boolean): void {
+  const script: Script = { tokens: tokensOf(code), handler, place: reading.place }
+  reading.page.scripts.push(script)
+  const job = { script, reading, constants: newConstants() }
+  readLiterals(job)
+  for (const name of codeSinks) readSink(job, name, true)
+  for (const name of htmlSinks) readSink(job, name, false)
+  readRequests(job)
+  readPacked(job)
+}
+
+/**
+ * Walks the tokens once: every constant string in its longest form, and templates with the holes
+ * left out.
+ */
+function readLiterals(job: Job): void {
+  const { script, constants } = job
+  const { kinds, texts } = script.tokens
+  const templates: { index: number; parts: string[] }[] = []
+  let at = 0
+  while (at < kinds.length) {
+    const text = texts[at] ?? ''
+    const folded = startsText(job, at) ? fold(script.tokens, at, constants) : undefined
+    if (folded) {
+      keepConstant(script, at, folded, constants)
+      readLiteral(job, at, folded)
+    } else if (kinds[at] === CHUNK) templates.at(-1)?.parts.push(text)
+    else if (text === '`' && kinds[at + 1] === CHUNK) templates.push({ index: at, parts: [] })
+    else if (text === '`') {
+      const { index, parts } = templates.pop() ?? { index: at, parts: [] }
+      const value = parts.join('')
+      readLiteral(job, index, { value, next: at, built: false, decoded: false, partial: true })
+    }
+    at = folded ? Math.max(folded.next, at + 1) : at + 1
+  }
+}
+
+function startsText({ script, constants }: Job, at: number): boolean {
+  const { kinds, texts } = script.tokens
+  const text = texts[at] ?? ''
+  if (kinds[at] === TEXT) return true
+  if (kinds[at] === NAME)
+    return starters.has(text) || (texts[at + 1] === '+' && constants.values.has(text))
+  if (text === '`') return kinds[at + 1] === CHUNK
+  return (text === '(' || text === '[') && kinds[at + 1] === TEXT
+}
+
+/** Remembers `name = 'text'` and `name += 'text'`. */
+function keepConstant(script: Script, at: number, text: Folded, constants: Constants): void {
+  const { kinds, texts } = script.tokens
+  const sign = texts[at - 1]
+  const name = texts[at - 2] ?? ''
+  if ((sign !== '=' && sign !== '+=') || kinds[at - 2] !== NAME || texts[at - 3] === '.') return
+  const { values } = constants
+  const before = sign === '+=' ? values.get(name) : undefined
+  if (values.size >= constantsMax && !values.has(name)) return
+  values.set(name, {
+    value: (before?.value ?? '') + text.value,
+    decoded: text.decoded || (before?.decoded ?? false),
+  })
+}
+
+function readLiteral(
+  { script, reading }: Job,
+  index: number,
+  { value, built, decoded }: Folded,
+): void {
+  if (value.length < 4) return
+  const { page } = reading
+  const offset = script.tokens.starts[index] ?? 0
+  const at = script.place(offset)
+  if (built || decoded) page.literals.push({ value, at, built: true })
+  const head = value.slice(0, 40)
+  if (isRemote(head) || /^\s*(?:mailto:|data:)/i.test(head) || /\.php\b/.test(value.slice(0, 200)))
+    page.requests.push({ use: useOf(script, index), url: value, at })
+  if (value.includes('<') && markup.test(value)) {
+    if (decoded) page.decodedAt.add(at)
+    reading.html(value, offset)
+  } else if (/^\s*javascript:/i.test(head))
+    reading.code(value.slice(value.indexOf(':') + 1), offset)
+  if (value === 'password') readMadeField(script, index, reading)
+  if (!looksLikeCode.test(value)) return
+  const use = useOf(script, index)
+  if (use === 'Blob' || use === 'textContent' || use === 'text') reading.code(value, offset)
+}
+
+/**
+ * A password field that the script makes: `type = 'password'`, `setAttribute('type',
+ * 'password')`.
+ */
+function readMadeField(script: Script, index: number, { page }: Reading): void {
+  const { texts, starts } = script.tokens
+  const named = texts[index - 1] === ',' && texts[index - 2] === 'type'
+  if (!named && useOf(script, index) !== 'type') return
+  const at = script.place(starts[index] ?? 0)
+  page.fields.push({ type: 'password', own: '', near: '', after: '', form: -1, at })
+}
+
+const lookBack = 12
+
+/**
+ * What a value is given to: the property or name in front of `=` or `:`, or the function in front
+ * of `(`.
+ */
+function useOf({ tokens: { texts } }: Script, index: number): string {
+  let at = index - 1
+  if (texts[at] === '=' || texts[at] === '+=' || texts[at] === ':') return texts[at - 1] ?? ''
+  for (let steps = 0; steps < lookBack && at > 0; steps++, at--) {
+    if (texts[at] !== '(') continue
+    const name = texts[at - 1] ?? ''
+    return name === 'open' && steps === 0 ? 'window.open' : name
+  }
+  return ''
+}
+
+/** Reads what is handed to eval, write, innerHTML and their kin, where it can be worked out. */
+function readSink({ script, reading, constants }: Job, use: string, isCode: boolean): void {
+  const { texts, starts } = script.tokens
+  for (const index of script.tokens.find(use)) {
+    const sign = texts[index + 1]
+    if (sign !== '(' && sign !== '=' && sign !== '+=') continue
+    if (isCode && (sign !== '(' || texts[index - 1] === 'function')) continue
+    const offset = starts[index] ?? 0
+    const at = script.place(offset)
+    const text = sinkText(script, index, constants)
+    const decoded = text?.decoded ?? false
+    const known = text !== undefined && (!text.partial || text.value.length >= partialMin)
+    reading.page.sinks.push({ use, script, index, at, decoded, known })
+    if (!text || text.value.length < 4) continue
+    if (decoded) reading.page.decodedAt.add(at)
+    if (isCode) reading.code(text.value, offset)
+    else if (text.built && markup.test(text.value)) reading.html(text.value, offset)
+  }
+}
+
+const argumentsMax = 16
+
+/** The text given to a sink: the only argument, or the last of Function and insertAdjacentHTML. */
+function sinkText(script: Script, index: number, constants: Constants): Folded | undefined {
+  const { texts } = script.tokens
+  let text = fold(script.tokens, index + 2, constants, true)
+  const last = texts[index] === 'Function' || texts[index] === 'insertAdjacentHTML'
+  for (let more = 0; last && text && texts[text.next] === ',' && more < argumentsMax; more++) {
+    const next = fold(script.tokens, text.next + 1, constants, true)
+    if (!next) return undefined
+    text = next
+  }
+  if (!text || (text.partial && text.value === '')) return undefined
+  return text
+}
+
+/** The first packed call of a script, unpacked and read. */
+function readPacked({ script, reading }: Job): void {
+  const { texts, starts, find } = script.tokens
+  const index = find('eval').find(
+    (sink) => texts[sink + 2] === 'function' && texts[sink + 4] === 'p',
+  )
+  const code = index === undefined ? undefined : unpacked(script, index)
+  if (index === undefined || !code) return
+  const offset = starts[index] ?? 0
+  reading.page.decodedAt.add(script.place(offset))
+  reading.code(code, offset)
+}
+
+/** Requests whose address is a name or put together: fetch(host + '/x'). */
+function readRequests({ script, reading, constants }: Job): void {
+  const { texts, kinds, starts } = script.tokens
+  for (const use of requestNames)
+    for (const index of script.tokens.find(use)) {
+      const at = index + 2
+      if (texts[index + 1] !== '(' || kinds[at] === TEXT) continue
+      const url = fold(script.tokens, at, constants, true)
+      if (url && isRemote(url.value))
+        reading.page.requests.push({ use, url: url.value, at: script.place(starts[index] ?? 0) })
+    }
+}

@@ -1,0 +1,109 @@
+import { type Page, plain, type Run } from './page.ts'
+import { pattern } from './pattern.ts'
+
+const depthMax = 4
+const nestedCharsMax = 4 * 1024 * 1024
+const nestedPiecesMax = 20_000
+const nearMax = 160
+
+/**
+ * What a reader of HTML or of scripts is given: the page to add facts to, and how to read what
+ * stands inside. Texts that scripts write are read like the page itself, at the place of the
+ * script, to a bounded depth and amount.
+ */
+export interface Reading {
+  page: Page
+  depth: number
+  /** The form that is open, as its place in `page.forms`; -1 outside. */
+  form: number
+  /** The words since the last field, lower case. */
+  near: string
+  place(offset: number): number
+  run(text: string, offset: number, role: Run['role']): void
+  script(code: string, attributes: ReadonlyMap<string, string>, offset: number): void
+  code(code: string, offset: number, handler?: boolean): void
+  html(html: string, offset: number): void
+}
+
+/** How much may still be read inside other things; one for the whole page. */
+export interface Budget {
+  chars: number
+  pieces: number
+  /** What was read already: the same text twice says nothing new. */
+  seen: Set<string>
+  readHtml(html: string, reading: Reading): void
+  readScript(code: string, reading: Reading, handler: boolean): void
+}
+
+/** A budget for one page. */
+export function newBudget(readers: Pick<Budget, 'readHtml' | 'readScript'>): Budget {
+  return { chars: nestedCharsMax, pieces: nestedPiecesMax, seen: new Set(), ...readers }
+}
+
+const scriptTypes = pattern(
+  '',
+  String.raw`^(?:|module|(?:text|application)/(?:x-)?(?:java|ecma|live)script|text/(?:babel|`,
+  String.raw`jsx|typescript))$`,
+)
+const templateTypes =
+  /^text\/(?:html|template|x-template|x-handlebars|ng-template|x-handlebars-template|x-jquery-tmpl)/
+
+/** A reading of one piece whose offset 0 stands at `place(0)`. */
+export function newReading(
+  page: Page,
+  place: (offset: number) => number,
+  budget: Budget,
+  depth = 0,
+): Reading {
+  const inside = (offset: number, exact: boolean): Reading => {
+    const start = place(offset)
+    return newReading(page, exact ? (more) => place(offset + more) : () => start, budget, depth + 1)
+  }
+  const allowed = (text: string): boolean => {
+    budget.chars -= text.length
+    budget.pieces--
+    const fits = depth < depthMax && budget.chars >= 0 && budget.pieces >= 0
+    if (!fits) page.tooDeep = true
+    if (!fits || budget.seen.has(text)) return false
+    budget.seen.add(text)
+    return true
+  }
+  const reading: Reading = {
+    page,
+    depth,
+    form: -1,
+    near: '',
+    place,
+    run(text, offset, role) {
+      const short = text.trim()
+      if (!short) return
+      page.runs.push({ text: short, at: place(offset + text.indexOf(short.slice(0, 1))), role })
+      const field = page.fields.at(-1)
+      if (field && role === 'control' && !field.after) field.after = plain(short.slice(0, nearMax))
+      reading.near = `${reading.near} ${plain(short.slice(-nearMax))}`.slice(-nearMax)
+    },
+    script(code, attributes, offset) {
+      const type = (attributes.get('type') ?? '').trim().toLowerCase()
+      if (attributes.has('data-assets')) page.assetLists.push({ text: code, at: place(offset) })
+      else if (scriptTypes.test(type)) budget.readScript(code, inside(offset, true), false)
+      else if (templateTypes.test(type)) reading.html(code, offset)
+    },
+    code(code, offset, handler = false) {
+      if (allowed(code)) budget.readScript(code, inside(offset, false), handler)
+    },
+    html(html, offset) {
+      if (allowed(html)) budget.readHtml(html, inside(offset, false))
+    },
+  }
+  return reading
+}
+
+const cssAddresses = /url\(\s{0,9}["']?([^"')\s]{1,500})|@import\s{1,9}["']([^"']{1,500})/gi
+
+/** Adds the addresses that a style sheet loads from elsewhere. */
+export function readStyle(css: string, offset: number, { page, place }: Reading): void {
+  for (const found of css.matchAll(cssAddresses)) {
+    const url = found[1] ?? found[2] ?? ''
+    page.addresses.push({ use: 'style', url, at: place(offset + found.index) })
+  }
+}

@@ -1,0 +1,35 @@
+import type { Hit } from '../findings.ts'
+import { isRemote, type Page } from '../page.ts'
+
+const requestUses = new Set(
+  (
+    'fetch sendBeacon WebSocket EventSource importScripts import Worker open get post ajax src ' +
+    'from FontFace'
+  ).split(' '),
+)
+const inPage = /^(?:$|data:|blob:|about:|javascript:|#|\{\{|\$\{|<%)/i
+const shownMax = 80
+
+/**
+ * What a page wants from an address outside itself: nothing of it will load in the sandbox. One
+ * finding an address.
+ */
+export function* external(page: Page): Generator<Hit> {
+  const seen = new Set<string>()
+  for (const { use, url, at } of page.addresses) {
+    if (inPage.test(url.trim()) || use === 'a' || seen.has(url)) continue
+    seen.add(url)
+    yield { code: 'net.external', at, help: helpFor(url) }
+  }
+  for (const { use, url, at } of page.requests) {
+    if (!requestUses.has(use) || !isRemote(url) || seen.has(url)) continue
+    seen.add(url)
+    yield { code: 'net.external', at, help: helpFor(url) }
+  }
+}
+
+function helpFor(url: string): string {
+  const shown = url.length > shownMax ? `${url.slice(0, shownMax)}…` : url
+  const mend = 'inline it, or upload it as an asset and use service.assets.'
+  return `${shown.split('?')[0]} will not load here: ${mend}`
+}

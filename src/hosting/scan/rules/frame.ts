@@ -1,0 +1,65 @@
+import type { Hit } from '../findings.ts'
+import type { Page, Script } from '../page.ts'
+
+const help =
+  'Leave the outer frame alone: remove what moves top or parent, or touches the frame element.'
+
+/**
+ * Attempts to break out of the frame: moving `top` or `parent`, taking off the sandbox. Reading
+ * is no attempt.
+ */
+export function* frameBreaks(page: Page): Generator<Hit> {
+  for (const script of page.scripts) {
+    for (const name of ['top', 'parent'])
+      for (const index of script.tokens.find(name))
+        if (isOuter(script, index) && isMoved(script, index + 1)) yield hit(script, index)
+    for (const index of script.tokens.find('frameElement'))
+      if (touchesSandbox(script, index)) yield hit(script, index)
+  }
+}
+
+function hit({ tokens, place }: Script, index: number): Hit {
+  return { code: 'obf.decode_eval', at: place(tokens.starts[index] ?? 0), help }
+}
+
+const owners = new Set(['window', 'self', 'globalThis', 'parent', 'top'])
+
+function isOuter({ tokens: { texts } }: Script, index: number): boolean {
+  return texts[index - 1] !== '.' || owners.has(texts[index - 2] ?? '')
+}
+
+/**
+ * After `top`: `.location =`, `.location.href =`, `.location.replace(`, and the same with
+ * brackets.
+ */
+function isMoved({ tokens: { texts } }: Script, from: number): boolean {
+  let at = member(texts, from, ['location'])
+  if (at === -1) return false
+  const deeper = member(texts, at, [
+    'href',
+    'hash',
+    'search',
+    'host',
+    'hostname',
+    'pathname',
+    'protocol',
+  ])
+  if (deeper !== -1) at = deeper
+  if (texts[at] === '=') return true
+  const call = member(texts, at, ['replace', 'assign'])
+  return call !== -1 && texts[call] === '('
+}
+
+/** The token after `.name` or `['name']`, -1 where neither stands. */
+function member(texts: string[], at: number, names: string[]): number {
+  if ((texts[at] === '.' || texts[at] === '?.') && names.includes(texts[at + 1] ?? ''))
+    return at + 2
+  if (texts[at] === '[' && names.includes(texts[at + 1] ?? '') && texts[at + 2] === ']')
+    return at + 3
+  return -1
+}
+
+function touchesSandbox({ tokens: { texts } }: Script, index: number): boolean {
+  const after = texts.slice(index + 1, index + 6)
+  return after.includes('sandbox') || after.includes('srcdoc')
+}

@@ -1,0 +1,170 @@
+import type { Hit } from '../findings.ts'
+import type { Page, Script, Sink } from '../page.ts'
+import { theRule } from '../rules.ts'
+import { NAME, NUMBER, TEXT } from '../token-kinds.ts'
+import { bearsPacker, isPackedCall } from './packers.ts'
+
+const sinksMax = 2_000
+const argumentMax = 400
+const payloadMin = 120
+const numbersMin = 40
+const runs = new Set(['eval', 'Function', 'setTimeout', 'setInterval', 'execScript'])
+const writes = new Set(['write', 'writeln'])
+const primitives = new Set([
+  'atob',
+  'unescape',
+  'fromCharCode',
+  'charCodeAt',
+  'codePointAt',
+  'fromCodePoint',
+])
+
+/**
+ * Decoded text that is run or written. What can be worked out is read like the page and judged by
+ * `decodedEvals`; here stand what cannot be worked out (blocked when the page carries the payload
+ * and no known packer made it), packers, and code made of signs alone.
+ */
+export function* obfuscation(page: Page): Generator<Hit> {
+  if (page.tooDeep)
+    yield {
+      code: 'obf.packer',
+      at: 0,
+      help: 'Too much is encoded within encodings to be read: publish the code as it is.',
+    }
+  for (const script of page.scripts) {
+    const at = script.place(script.tokens.starts[0] ?? 0)
+    if (isSignsOnly(script)) yield { code: 'obf.decode_eval', at }
+    if (isRenamed(script)) yield { code: 'obf.packer', at }
+  }
+  const studies = new Map<Script, Study>()
+  for (const sink of page.sinks.slice(0, sinksMax))
+    if (runs.has(sink.use) || writes.has(sink.use))
+      yield* judge(sink, studyOf(sink.script, studies))
+}
+
+/** What is worked out once for each script that runs or writes text. */
+interface Study {
+  packer: boolean
+  payload: boolean
+  /** Names of functions and variables that hold something decoded. */
+  names: ReadonlySet<string>
+}
+
+function studyOf(script: Script, studies: Map<Script, Study>): Study {
+  const study = studies.get(script) ?? {
+    packer: bearsPacker(script),
+    payload: carriesPayload(script),
+    names: tainted(script),
+  }
+  studies.set(script, study)
+  return study
+}
+
+function* judge(sink: Sink, study: Study): Generator<Hit> {
+  const { use, script, index, at } = sink
+  const straight = use === 'eval' || use === 'Function'
+  if (isPackedCall(script, index)) yield { code: 'obf.packer', at }
+  else if (sink.known) {
+    if (sink.decoded && runs.has(use)) yield { code: 'obf.packer', at }
+  } else if (straight && study.packer) yield { code: 'obf.packer', at }
+  else if (!decodes(sink, study.names)) return
+  else if (study.payload) yield { code: 'obf.decode_eval', at }
+  else if (straight) yield { code: 'obf.packer', at }
+}
+
+/** Block for every decoded text in which another rule found something to block. */
+export function* decodedEvals(page: Page, hits: readonly Hit[]): Generator<Hit> {
+  for (const { code, at } of hits) {
+    if (code === 'obf.decode_eval' || !page.decodedAt.has(at) || theRule(code).effect !== 'block')
+      continue
+    const help = `The text that is decoded here breaks the rule ${code}. ${theRule(code).help}`
+    yield { code: 'obf.decode_eval', at, help }
+  }
+}
+
+/**
+ * Walks the tokens once: a name is tainted when a decoding stands in its assignment or in its
+ * function's body.
+ */
+function tainted({ tokens: { kinds, texts } }: Script): Set<string> {
+  const names = new Set<string>()
+  const bodies: string[] = []
+  let pending = ''
+  let assigned = ''
+  for (let index = 0; index < kinds.length; index++) {
+    const text = texts[index] ?? ''
+    if (kinds[index] === TEXT) continue
+    if (text === '{') {
+      bodies.push(pending)
+      pending = ''
+    } else if (text === '}') bodies.pop()
+    else if (text === ';') assigned = ''
+    else if (text === 'function' && kinds[index + 1] === NAME) pending = texts[index + 1] ?? ''
+    else if (text === '=' || text === '+=') {
+      assigned = kinds[index - 1] === NAME ? (texts[index - 1] ?? '') : ''
+      if (isFunction(texts, index + 1)) pending = assigned
+    } else if (primitives.has(text) || names.has(text)) {
+      if (assigned) names.add(assigned)
+      const body = primitives.has(text) ? bodies.findLast((name) => name !== '') : undefined
+      if (body) names.add(body)
+    }
+  }
+  return names
+}
+
+function isFunction(texts: string[], at: number): boolean {
+  return (
+    texts[at] === 'function' || texts[at] === 'async' || texts[at + 1] === '=>' || texts[at] === '('
+  )
+}
+
+/** True where the arguments of a sink decode something. */
+function decodes(sink: Sink, names: ReadonlySet<string>): boolean {
+  const { kinds, texts } = sink.script.tokens
+  const end = Math.min(texts.length, sink.index + argumentMax)
+  let open = 0
+  for (let index = sink.index + 1; index < end; index++) {
+    const text = texts[index] ?? ''
+    if (kinds[index] === TEXT) continue
+    if (text === '(') open++
+    if (text === ')' && --open === 0) return false
+    // A function handed to a timer runs by itself; what it decodes is judged where it is used.
+    if (open === 1 && (text === 'function' || text === '=>')) return false
+    if (kinds[index] === NAME && (primitives.has(text) || names.has(text))) return true
+  }
+  return false
+}
+
+/** A long text without spaces, or a long list of numbers: what a decoder would feed on. */
+function carriesPayload({ tokens: { kinds, texts } }: Script): boolean {
+  let numbers = 0
+  for (let index = 0; index < kinds.length; index++) {
+    const text = texts[index] ?? ''
+    if (kinds[index] === TEXT && text.length >= payloadMin && !/\s/.test(text.slice(0, payloadMin)))
+      return true
+    if (kinds[index] === NUMBER) numbers++
+    else if (text !== ',') numbers = 0
+    if (numbers >= numbersMin) return true
+  }
+  return false
+}
+
+const signsMin = 500
+
+/** Code written with brackets and signs alone (JSFuck): it builds its own eval. */
+function isSignsOnly({ tokens: { kinds, code } }: Script): boolean {
+  if (kinds.length < signsMin) return false
+  return /^[[\]()!+\s;{}]{2000}/.test(code.trimStart())
+}
+
+const renamedMin = 20
+const renamed = /^_0x[\da-f]{4,}$/
+
+/** Code after an obfuscator that renames everything to _0x12ab34. */
+function isRenamed({ tokens: { kinds, texts, code } }: Script): boolean {
+  if (!code.includes('_0x')) return false
+  let count = 0
+  for (let index = 0; index < kinds.length && count < renamedMin; index++)
+    if (kinds[index] === NAME && renamed.test(texts[index] ?? '')) count++
+  return count >= renamedMin
+}

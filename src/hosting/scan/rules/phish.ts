@@ -1,0 +1,110 @@
+import type { Hit } from '../findings.ts'
+import { type Field, isRemote, type Page } from '../page.ts'
+import { pattern } from '../pattern.ts'
+import { wearsBrand } from './brands.ts'
+import { type Credential, credentialOf } from './credentials.ts'
+import { asksForWallet } from './wallet.ts'
+
+interface Asked {
+  field: Field
+  kind: Credential
+}
+
+const fieldsMax = 2_000
+const signIn = pattern(
+  '',
+  String.raw`\b(?:sign|log)[\s-]?(?:in|on)\b|\blogin\b|\b(?:verify|confirm|update|unlock|`,
+  String.raw`restore|validate|secure|reactivate) (?:your |my |the )?(?:account|identity|`,
+  String.raw`information|billing|payment|details|card|email|password|device)|`,
+  String.raw`account (?:has been |is |was )?(?:suspended|locked|limited|restricted|on hold)|`,
+  String.raw`session (?:has )?expired|unusual (?:sign|activity|login)|`,
+  String.raw`enter (?:your )?password|password (?:has )?expire|iniciar sesi[oó]n|acceder a|`,
+  String.raw`se connecter|connexion|connectez|anmeld|einloggen|accedi|entrar|inloggen|`,
+  String.raw`zaloguj|войти|вход|giriş yap|登录|登錄|ログイン|로그인|تسجيل الدخول|logga in|log ind`,
+)
+
+/**
+ * The three kinds of phishing: a form that sends credentials away, a brand's sign-in, a wallet's
+ * words.
+ */
+export function* phishing(page: Page): Generator<Hit> {
+  const asked = page.fields.slice(0, fieldsMax).flatMap((field): Asked[] => {
+    const kind = credentialOf(field)
+    return kind ? [{ field, kind }] : []
+  })
+  if (asked.length === 0) return
+  const credentials = asked.filter(({ kind }) => kind !== 'token')
+  const signsIn = signIn.test(page.words)
+  yield* sentForms(page, credentials)
+  yield* sentByScript(page, asked, credentials, signsIn)
+  const login = credentials.find(({ kind }) => kind !== 'seed')
+  if (login && signsIn && wearsBrand(page)) yield { code: 'phish.brand_login', at: login.field.at }
+  const seed = credentials.find(({ kind }) => kind === 'seed')
+  if (seed && asksForWallet(page, credentials.length))
+    yield { code: 'phish.wallet_seed', at: seed.field.at }
+}
+
+/** Leaves the page: another host, mail, or a script on a server. */
+function leaves(action: string): boolean {
+  const url = action.slice(0, 2000)
+  return isRemote(url) || /^\s*mailto:/i.test(url) || isServerScript(url)
+}
+
+function isServerScript(url: string): boolean {
+  return /^[^\s?#]{1,300}\.(?:php\d?|aspx?|ashx|jsp|jspx|cgi|pl|cfm)(?:[?#]|$)/i.test(url.trim())
+}
+
+function* sentForms(page: Page, credentials: Asked[]): Generator<Hit> {
+  const holding = new Set(credentials.map(({ field }) => field.form))
+  for (const [index, form] of page.forms.entries()) {
+    const button = form.button && credentials.length > 0
+    if ((holding.has(index) || button) && leaves(form.action))
+      yield { code: 'phish.credential_form', at: form.at }
+  }
+}
+
+const dropBoxes = pattern(
+  'i',
+  String.raw`api\.telegram\.org/bot|discord(?:app)?\.com/api/webhooks|hooks\.slack\.com|`,
+  String.raw`webhook\.site|requestbin|pipedream\.net|formspree\.io|formsubmit\.co|`,
+  String.raw`getform\.io|formcarry\.com|usebasin\.com|web3forms\.com|submit-form\.com|`,
+  String.raw`emailjs\.com|smtpjs\.com|script\.google\.com/macros|\.ngrok|beeceptor\.com|`,
+  String.raw`hookbin\.com|\.workers\.dev|interactsh|oast\.`,
+)
+const sends = new Set([
+  'fetch',
+  'sendBeacon',
+  'open',
+  'post',
+  'ajax',
+  'url',
+  'WebSocket',
+  'put',
+  'request',
+  'axios',
+  'src',
+])
+const mailers = ['emailjs', 'Email']
+
+function* sentByScript(
+  page: Page,
+  asked: Asked[],
+  credentials: Asked[],
+  signsIn: boolean,
+): Generator<Hit> {
+  for (const { use, url, at } of page.requests) {
+    const box = asked.length > 0 && dropBoxes.test(url.slice(0, 300))
+    const made = use === 'action' && leaves(url)
+    const sent = signsIn && sends.has(use) && (leaves(url) || /\.php\b/.test(url.slice(0, 200)))
+    if (box || (credentials.length > 0 && (made || sent)))
+      yield { code: 'phish.credential_form', at }
+  }
+  if (credentials.length === 0) return
+  for (const script of page.scripts)
+    for (const name of mailers)
+      for (const index of script.tokens.find(name)) {
+        const { texts, starts } = script.tokens
+        if (texts[index + 1] === '.' && /^send/.test(texts[index + 2] ?? ''))
+          yield { code: 'phish.credential_form', at: script.place(starts[index] ?? 0) }
+      }
+}

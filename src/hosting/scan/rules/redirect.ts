@@ -1,0 +1,34 @@
+import type { Hit } from '../findings.ts'
+import { fold, newConstants } from '../fold.ts'
+import { isRemote, type Page, type Script } from '../page.ts'
+
+/**
+ * Meta refreshes to an address, and scripts that lead away by themselves; a click on a link is no
+ * redirect.
+ */
+export function* redirects(page: Page): Generator<Hit> {
+  for (const { url, at } of page.refreshes)
+    if (!url.startsWith('#')) yield { code: 'redirect.meta', at }
+  for (const script of page.scripts) {
+    if (script.handler) continue
+    for (const index of script.tokens.find('location'))
+      if (isOwn(script, index) && leadsAway(script, index))
+        yield { code: 'redirect.script', at: script.place(script.tokens.starts[index] ?? 0) }
+  }
+}
+
+const owners = new Set(['window', 'document', 'self', 'globalThis'])
+
+function isOwn({ tokens: { texts } }: Script, index: number): boolean {
+  return texts[index - 1] !== '.' || owners.has(texts[index - 2] ?? '')
+}
+
+function leadsAway({ tokens }: Script, index: number): boolean {
+  const { texts } = tokens
+  let at = index + 1
+  if (texts[at] === '.' && texts[at + 1] === 'href') at += 2
+  else if (texts[at] === '.' && (texts[at + 1] === 'replace' || texts[at + 1] === 'assign')) at += 2
+  if (texts[at] !== '=' && texts[at] !== '(') return false
+  const url = fold(tokens, at + 1, newConstants())
+  return url !== undefined && (isRemote(url.value) || /^\s*data:/i.test(url.value))
+}

@@ -1,0 +1,49 @@
+import type { Hit } from '../findings.ts'
+import type { Page, Script } from '../page.ts'
+import { NAME, TEXT } from '../token-kinds.ts'
+
+const names = ['RTCPeerConnection', 'webkitRTCPeerConnection', 'mozRTCPeerConnection']
+
+/**
+ * Real references to RTCPeerConnection in code: not comments, texts, keys of objects or `typeof`
+ * questions.
+ */
+export function* webrtc(page: Page): Generator<Hit> {
+  for (const script of page.scripts) {
+    if (!script.tokens.code.includes('RTCPeerConnection')) continue
+    for (const name of names)
+      for (const index of script.tokens.find(name))
+        if (!isMention(script, index)) yield hit(script, index)
+    yield* computed(script)
+  }
+  for (const { value, at } of page.literals)
+    if (names.includes(value)) yield { code: 'net.webrtc', at }
+}
+
+function hit({ tokens, place }: Script, index: number): Hit {
+  return { code: 'net.webrtc', at: place(tokens.starts[index] ?? 0) }
+}
+
+function isMention({ tokens: { texts } }: Script, index: number): boolean {
+  const before = texts[index - 1]
+  const key = texts[index + 1] === ':' && (before === '{' || before === ',')
+  if (before !== '.') return key || before === 'typeof'
+  return texts[index - 3] === 'typeof'
+}
+
+/** `window['RTCPeerConnection']`, also through a name that holds the text. */
+function* computed(script: Script): Generator<Hit> {
+  const { kinds, texts, find } = script.tokens
+  for (let index = 0; index < kinds.length; index++) {
+    if (kinds[index] !== TEXT || !names.includes(texts[index] ?? '')) continue
+    const holder =
+      texts[index - 1] === '=' && kinds[index - 2] === NAME ? (texts[index - 2] ?? '') : ''
+    const uses = holder ? find(holder) : [index]
+    if (uses.some((use) => isMember(script, use))) yield hit(script, index)
+  }
+}
+
+function isMember({ tokens: { kinds, texts } }: Script, index: number): boolean {
+  if (texts[index - 1] !== '[' || texts[index + 1] !== ']') return false
+  return kinds[index - 2] === NAME || texts[index - 2] === ')' || texts[index - 2] === ']'
+}
