@@ -113,6 +113,13 @@ if (dialect === 'sqlite')
       expect(refused.map(({ reason }) => faultOf(reason))).toEqual(['busy'])
     })
 
+    test('a prepared query outlives five hundred other statements', async () => {
+      await insert('a')
+      const find = engine.read.select({ id: things.id }).from(things).prepare()
+      for (let n = 0; n < 600; n++) await engine.read.values(sql.raw(`select ${n}`))
+      expect(await find.execute()).toEqual([{ id: 'a' }])
+    })
+
     test('closing finishes what waits and leaves one file', async () => {
       const waiting = insert('a')
       await engine.close()
