@@ -46,6 +46,22 @@ CREATE TABLE "bad_pages" (
 	"at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "opens" (
+	"app" text NOT NULL,
+	"day" text NOT NULL,
+	"visitor" text NOT NULL,
+	CONSTRAINT "opens_app_day_visitor_pk" PRIMARY KEY("app","day","visitor")
+);
+--> statement-breakpoint
+CREATE TABLE "reports" (
+	"id" text PRIMARY KEY NOT NULL,
+	"app" text NOT NULL,
+	"reason" text NOT NULL,
+	"text" text NOT NULL,
+	"sender" text NOT NULL,
+	"at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "versions" (
 	"app" text NOT NULL,
 	"version" bigint NOT NULL,
@@ -169,6 +185,9 @@ CREATE INDEX "agents_created" ON "agents" USING btree ("created");--> statement-
 CREATE INDEX "agents_made_from" ON "agents" USING btree ("made_from","created");--> statement-breakpoint
 CREATE INDEX "apps_maker" ON "apps" USING btree ("maker","created","id");--> statement-breakpoint
 CREATE INDEX "apps_closed" ON "apps" USING btree ("closed");--> statement-breakpoint
+CREATE INDEX "opens_day" ON "opens" USING btree ("day");--> statement-breakpoint
+CREATE INDEX "reports_sender" ON "reports" USING btree ("sender","at");--> statement-breakpoint
+CREATE INDEX "reports_at" ON "reports" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "versions_maker" ON "versions" USING btree ("maker","created");--> statement-breakpoint
 CREATE INDEX "versions_pack" ON "versions" USING btree ("pack");--> statement-breakpoint
 CREATE INDEX "assets_sha256" ON "assets" USING btree ("sha256","app");--> statement-breakpoint

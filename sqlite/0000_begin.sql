@@ -50,6 +50,25 @@ CREATE TABLE `bad_pages` (
 	`at` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE `opens` (
+	`app` text NOT NULL,
+	`day` text NOT NULL,
+	`visitor` text NOT NULL,
+	PRIMARY KEY(`app`, `day`, `visitor`)
+);
+--> statement-breakpoint
+CREATE INDEX `opens_day` ON `opens` (`day`);--> statement-breakpoint
+CREATE TABLE `reports` (
+	`id` text PRIMARY KEY NOT NULL,
+	`app` text NOT NULL,
+	`reason` text NOT NULL,
+	`text` text NOT NULL,
+	`sender` text NOT NULL,
+	`at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `reports_sender` ON `reports` (`sender`,`at`);--> statement-breakpoint
+CREATE INDEX `reports_at` ON `reports` (`at`);--> statement-breakpoint
 CREATE TABLE `versions` (
 	`app` text NOT NULL,
 	`version` integer NOT NULL,
