@@ -64,7 +64,7 @@ async function write(order: string | undefined): Promise<void> {
     const folder = join(root, engine.folder)
     if (order === '--fresh') await rm(folder, { recursive: true, force: true })
     const first = (await migrationsIn(folder)).length === 0
-    await generate(engine, engine.folder, first || !order ? 'begin' : order)
+    await generate(engine, engine.folder, first ? 'begin' : (order ?? 'change'))
     console.log(`${engine.folder}/: ${(await migrationsIn(folder)).join(', ')}`)
   }
 }
