@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
 import * as agents from './hosting/agents/agents.ts'
@@ -7,36 +7,12 @@ import type { House } from './house.ts'
 import { readFirstApp, writeFirstApp } from './store/first-app.ts'
 import type { Urls } from './urls.ts'
 
-/** Our sample apps: a folder of public/samples each, and what is said of it. */
-const shelves = {
-  lampkeeper: {
-    kind: 'game',
-    title: 'Lampkeeper',
-    description:
-      'Boats follow your light. So do other things. Bring the first home, burn the rest.',
-    shelf: 'arcade',
-  },
-  'slack-tide': {
-    kind: 'game',
-    title: 'Slack Tide',
-    description: 'You have no oars, only the tide: turn it, and moor each boat at its own buoy.',
-    shelf: 'puzzle',
-  },
-  pigment: {
-    kind: 'app',
-    title: 'Pigment',
-    description: 'Drop in a picture, take away its palette.',
-    shelf: 'tools',
-  },
-}
-
-export type SampleName = keyof typeof shelves
-export const sampleNames: SampleName[] = ['lampkeeper', 'slack-tide', 'pigment']
+/** Our sample apps: each a folder of public/samples with its page, its assets and sample.json. */
+export type SampleName = 'lampkeeper' | 'slack-tide' | 'pigment'
 
 const types: Record<string, string> = {
   '.png': 'image/png',
   '.wav': 'audio/wav',
-  '.json': 'application/json',
 }
 
 /** In the compiled binary the samples are embedded beside the bundle. */
@@ -73,19 +49,16 @@ export async function publishSamples(
 
 async function publish(name: SampleName, call: Call, key: string): Promise<Published> {
   const send = (method: string, path: string, body: Payload) => call(method, path, body, key)
-  const { kind, ...change } = shelves[name]
-  const html = readFileSync(join(samples, name, 'index.html'), 'utf8')
-  const { app } = await send('POST', '/apps', json({ html, kind }))
+  const read = (...path: string[]) => readFileSync(join(samples, name, ...path))
+  const { assets, ...about }: { assets: string[] } = JSON.parse(read('sample.json').toString())
+  const html = read('index.html').toString()
+  const { app } = await send('POST', '/apps', json({ html, ...about }))
   const made = published(app)
-  const assets = join(samples, name, 'assets')
-  for (const file of readdirSync(assets).sort()) {
+  for (const file of assets) {
     const type = types[extname(file)] ?? 'application/octet-stream'
-    await send('PUT', `/apps/${made.id}/assets/${file}`, {
-      type,
-      data: readFileSync(join(assets, file)),
-    })
+    await send('PUT', `/apps/${made.id}/assets/${file}`, { type, data: read('assets', file) })
   }
-  await send('PATCH', `/apps/${made.id}`, json({ ...change, store: true }))
+  await send('PATCH', `/apps/${made.id}`, json({ store: true }))
   return made
 }
 

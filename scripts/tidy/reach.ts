@@ -38,7 +38,8 @@ const rights: Right[] = [
   },
   {
     uses: /^(console\.\w+|(process|Bun)\.(stdout|stderr))$/,
-    may: /^src\/core\/log\.ts$/,
+    // The answers of the commands are main's to print.
+    may: /^src\/(core\/log|main)\.ts$/,
     what: 'prints',
     mend: 'use the Log, or print of core/log.ts',
   },
@@ -46,8 +47,8 @@ const rights: Right[] = [
     uses: /^(fetch|globalThis\.fetch|new (WebSocket|EventSource)|Bun\.(connect|fetch|udpSocket))$/,
     harmless: ['BlockList', 'isIP', 'isIPv4', 'isIPv6', 'SocketAddress'],
     imports: /^(node:)?(http2?|https|net|tls|dgram|dns)(\/promises)?$/,
-    // The binary calls itself: the first sample, and the control socket in the data folder.
-    may: /^src\/(core\/fetch\.ts|upstream\/.*|welcome\.ts|operator\/control\.ts)$/,
+    // The binary calls itself: `berth health`, the first sample, the control socket.
+    may: /^src\/(core\/fetch\.ts|upstream\/.*|(main|welcome|operator\/control)\.ts)$/,
     what: 'reaches the network',
     mend: 'use core/fetch.ts, or a seam of upstream/',
   },
@@ -56,7 +57,7 @@ const rights: Right[] = [
     imports: /^(node:)?fs(\/promises)?$/,
     // Beside the store: the database's own file, berth.toml, what the binary carries, the control
     // socket, and copies of the whole folder.
-    may: /^src\/(store\/.*|db\/.*|config\.ts|core\/public\.ts|welcome\.ts|operator\/(control|backup)\.ts)$/,
+    may: /^src\/((store|db)\/.*|(config|core\/public|welcome|operator\/(control|backup))\.ts)$/,
     what: 'touches files',
     mend: 'use the Store, or core/public.ts for what the binary carries',
   },

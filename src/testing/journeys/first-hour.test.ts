@@ -42,6 +42,10 @@ test('the binary alone serves a game, and three lines that work when pasted', as
   for (const name of ['base_url', 'gateway_url', 'mcp_url', 'docs']) {
     expect(said).toMatch(new RegExp(`${name} +http`))
   }
+  for (const name of ['base_url', 'docs']) {
+    const [, url = ''] = new RegExp(`${name} +(\\S+)`).exec(said) ?? []
+    expect((await fetch(url)).status).toBe(200)
+  }
 
   const game = await fetch(linkIn(said))
   expect(game.status).toBe(200)
