@@ -100,11 +100,11 @@ const uploads: Record<string, { schema: OpenAPIV3.SchemaObject }> = {
 /** The key is checked before the body is read, as `withKey` does; the body here is a file. */
 const uploadRoutes = (house: House) =>
   new Elysia()
-    .onParse({ as: 'scoped' }, async ({ request }) => {
+    .onParse(async ({ request }) => {
       await theCaller(house, request)
       return readUpload(request)
     })
-    .derive({ as: 'scoped' }, async ({ request }) => ({ caller: await theCaller(house, request) }))
+    .derive(async ({ request }) => ({ caller: await theCaller(house, request) }))
     .put(
       '/apps/:id/assets/:name',
       async ({ caller, params, body, status }) => {
