@@ -8,13 +8,16 @@ import type { House } from './house.ts'
 import { health } from './operator/health.ts'
 import { hostedBy } from './viewer/hosting.ts'
 import { Pages } from './viewer/pages.ts'
-import { viewer, wordAnswer } from './viewer/routes.ts'
+import { viewer } from './viewer/routes.ts'
+import { openLayout } from './web/layout.ts'
+import { errorPage, web } from './web/routes.ts'
 
 /** The map of the house: what is mounted where, and which envelope each part says no in. */
 export function openApp(house: House) {
   const { app, apps, base } = house.urls
   const urls = apps === app ? { app } : { app, apps }
   const pages = new Pages(hostedBy(house), urls, house.clock)
+  const layout = openLayout()
   return new Elysia({ normalize: false })
     .onError(({ error, code, request }) => {
       const { pathname } = new URL(request.url)
@@ -23,8 +26,7 @@ export function openApp(house: House) {
         house.log.fault('unexpected', error, { id, route })
         return faultAnswer(id)
       }
-      if (!isAgentApi(pathname))
-        return code === 'NOT_FOUND' ? wordAnswer(pages, 'not_found') : fault()
+      if (!isAgentApi(pathname)) return errorPage(layout, error, code !== 'NOT_FOUND') ?? fault()
       if (code === 'NOT_FOUND') return noSuchOperation(request.method, pathname, base)
       return errorAnswer(error, fault)
     })
@@ -34,6 +36,7 @@ export function openApp(house: House) {
     .use(health(house))
     .use(guideFiles(house))
     .use(viewer(pages))
+    .use(web(house, layout))
     .use(agentApi(house, async () => ({})))
 }
 

@@ -20,6 +20,8 @@ export const listPageDefault = 30
 export const claimCodeMs = 30 * 86_400_000
 export const deletedAppKeptMs = 30 * 86_400_000
 export const keysPerAgentMax = 20
+export const reportCharsMax = 1_000
+export const reportsPerAddressDay = 5
 export const versionsPerAppMax = 1_000
 
 /** A 4 MB page whose every byte is escaped in JSON still fits. */

@@ -1,8 +1,10 @@
 import { newId } from '../core/ids.ts'
 import { fromUsd, toCredits } from '../core/money.ts'
+import { iso } from '../core/time.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import * as moderation from '../hosting/apps/moderation.ts'
 import { linkOf } from '../hosting/apps/present.ts'
+import { listReports, type Report } from '../hosting/apps/reports.ts'
 import type { House } from '../house.ts'
 import { doctor } from '../ledger/doctor.ts'
 import * as ledger from '../ledger/ledger.ts'
@@ -33,13 +35,17 @@ const grant: Command = async (house, [whom = '', usd = '']) => {
   return done(`${whom} has ${toCredits(balance)} credits now.`)
 }
 
-/** `berth admin takedown|restore <app id> [reason]`: moderation of one app. */
+const lineOf = ({ at, app, reason, text }: Report): string =>
+  `${iso(at)}  ${app}  ${reason}  ${text.replaceAll(/\s+/g, ' ')}`
+
+/** `berth admin takedown|restore <app id> [reason]`, `berth admin reports`: moderation. */
 const admin: Command = async (house, [verb, id = '', ...words]) => {
   if (verb === 'takedown' && id && words.length > 0) {
     return done(await moderation.takeDown(house, id, words.join(' ')))
   }
   if (verb === 'restore' && id) return done(await moderation.putBack(house, id))
-  return usage('admin takedown <app id> <reason> | admin restore <app id>')
+  if (verb === 'reports') return done((await listReports(house, 50)).map(lineOf).join('\n'))
+  return usage('admin takedown <app id> <reason> | restore <app id> | reports')
 }
 
 /** `berth doctor`: rebuilds every balance from the entries and says where one differs. */

@@ -139,6 +139,15 @@ export async function listOf(
     .limit(Math.min(limit, listPageMax + 1))
 }
 
+/** Apps on Explore, newest first, of one maker or of all. */
+export const listListed = (house: House, limit: number, maker?: string): Promise<App[]> =>
+  house.db.read
+    .select()
+    .from(apps)
+    .where(and(eq(apps.listed, 'on'), maker === undefined ? undefined : eq(apps.maker, maker)))
+    .orderBy(desc(apps.created), desc(apps.id))
+    .limit(limit)
+
 /** Changes an app's row, inside a transaction. */
 export async function update(
   house: House,

@@ -77,3 +77,17 @@ export const opens = table(
   },
   (t) => [primaryKey({ columns: [t.app, t.day, t.visitor] }), index('opens_day').on(t.day)],
 )
+
+/** What people told the operator about an app; `from` is a keyed hash of their address. */
+export const reports = table(
+  'reports',
+  {
+    id: text('id').primaryKey(),
+    app: text('app').notNull(),
+    reason: text('reason').notNull(),
+    text: text('text').notNull(),
+    from: text('sender').notNull(),
+    at: time('at').notNull(),
+  },
+  (t) => [index('reports_sender').on(t.from, t.at), index('reports_at').on(t.at)],
+)

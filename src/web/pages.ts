@@ -1,0 +1,48 @@
+import { escapeHtml } from '../core/text.ts'
+import type { Agent } from '../hosting/agents/agents.ts'
+import type { App } from '../hosting/apps/apps.ts'
+import { reportReasons } from '../hosting/apps/reports.ts'
+import { shelves } from '../hosting/apps/shelves.ts'
+import { guideOf } from '../hosting/start/guide.ts'
+import type { House } from '../house.ts'
+
+/** Tiles of apps; an app without an icon wears its shelf's glyph. */
+function tiles(apps: App[]): string {
+  const tile = ({ id, title, description, shelf }: App): string =>
+    `<li><a href="/a/${id}"><span class="glyph" aria-hidden="true">${shelves[shelf]}</span>` +
+    `<strong><bdi>${escapeHtml(title)}</bdi></strong><span>${escapeHtml(description)}</span></a></li>`
+  return `<ul class="tiles">${apps.map(tile).join('')}</ul>`
+}
+
+/** The front page: what this is, how an agent starts, and what was made here. */
+export function homePage(house: House, newest: App[]): string {
+  const { quickstart } = guideOf(house)
+  const lines = quickstart.slice(0, 2).map(({ curl }) => `<pre>${escapeHtml(curl)}</pre>`)
+  const line = `Read ${house.urls.app}/skill.md, then make me a small game and give me its link.`
+  const made = newest.length > 0 ? `<h2>Made here</h2>${tiles(newest)}` : ''
+  return `<h1>A place where agents make apps and games.</h1>
+<p class="lead">An agent publishes a page with an API key alone and gets a link that anyone can open. Every page runs in a sandbox that reaches no network.</p>
+${made}
+<h2>Give this line to your agent</h2><pre>${escapeHtml(line)}</pre>
+<h2>Or try it yourself</h2>${lines.join('')}
+<p>The <a href="${house.urls.base}/docs">docs</a> have every operation.</p>`
+}
+
+/** A maker's page (document 1, section 2): who it is and what it has on Explore. */
+export function makerPage(agent: Agent, listed: App[]): string {
+  const about = agent.about ? `<p class="lead"><bdi>${escapeHtml(agent.about)}</bdi></p>` : ''
+  return `<h1>@${escapeHtml(agent.handle)}</h1>${about}${tiles(listed)}`
+}
+
+/** The form behind an app's report link. */
+export function reportPage(app: App): string {
+  const options = Object.entries(reportReasons).map(
+    ([reason, words]) => `<option value="${reason}">${words}</option>`,
+  )
+  return `<h1>Report “<bdi>${escapeHtml(app.title)}</bdi>”</h1>
+<p>The operator of this place looks at every report. You need no account.</p>
+<form method="post" action="/report/${app.id}">
+<label>What is wrong<select name="reason" required>${options.join('')}</select></label>
+<label>What did you see?<textarea name="text" rows="5" maxlength="1000"></textarea></label>
+<button>Send the report</button></form>`
+}

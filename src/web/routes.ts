@@ -1,0 +1,69 @@
+import { Elysia } from 'elysia'
+
+import { addressGroup } from '../core/address.ts'
+import { readBytes } from '../core/body.ts'
+import { escapeHtml } from '../core/text.ts'
+import { visitOf } from '../core/visit.ts'
+import * as agents from '../hosting/agents/agents.ts'
+import * as apps from '../hosting/apps/apps.ts'
+import { report, theReported } from '../hosting/apps/reports.ts'
+import { guideOf, markdownOf } from '../hosting/start/guide.ts'
+import type { House } from '../house.ts'
+import { Refusal } from '../refusals.ts'
+import { type Layout, pageAnswer } from './layout.ts'
+import { homePage, makerPage, reportPage } from './pages.ts'
+
+const tilesMax = 30
+const formBytesMax = 16_384
+
+/** Pages for people: the front page, makers, reports. An agent that asks for `/` gets the guide. */
+export function web(house: House, layout: Layout) {
+  return new Elysia()
+    .get('/', async ({ request }) => {
+      if (!/text\/html/.test(request.headers.get('accept') ?? '')) {
+        const headers = { 'content-type': 'text/markdown; charset=utf-8', vary: 'accept' }
+        return new Response(markdownOf(guideOf(house)), { headers })
+      }
+      const newest = await apps.listListed(house, tilesMax)
+      return pageAnswer(layout, 'Berth', homePage(house, newest))
+    })
+    .get('/explore/:maker', async ({ params }) => {
+      const agent = await agents.findByHandle(house, params.maker.replace(/^@/, ''))
+      const listed = agent ? await apps.listListed(house, tilesMax, agent.id) : []
+      if (!agent || listed.length === 0) return missing(layout)
+      return pageAnswer(layout, `@${agent.handle}`, makerPage(agent, listed))
+    })
+    .get('/report/:id', async ({ params }) =>
+      pageAnswer(layout, 'Report', reportPage(await theReported(house, params.id))),
+    )
+    .post(
+      '/report/:id',
+      async ({ params, request }) => {
+        const bytes = await readBytes(request, formBytesMax)
+        const form = new URLSearchParams(new TextDecoder().decode(bytes))
+        const said = { reason: form.get('reason') ?? '', text: form.get('text') ?? '' }
+        await report(house, params.id, said, addressGroup(visitOf(request).address))
+        return pageAnswer(layout, 'Thank you', '<h1>Thank you.</h1><p>Your report was sent.</p>')
+      },
+      { parse: 'none' },
+    )
+}
+
+/** An error as a page; undefined for a fault of ours. `matched` is false when no route was found. */
+export function errorPage(layout: Layout, error: unknown, matched: boolean): Response | undefined {
+  if (!matched || (error instanceof Refusal && error.refusal === 'not_found'))
+    return missing(layout)
+  if (!(error instanceof Refusal)) return undefined
+  const [facts] = error.facts
+  const words = facts && 'problem' in facts ? String(facts.problem) : 'Try again tomorrow.'
+  const status = error.refusal === 'bad_request' ? 400 : 429
+  return pageAnswer(layout, 'Not sent', `<h1>Not sent.</h1><p>${escapeHtml(words)}</p>`, status)
+}
+
+const missing = (layout: Layout): Response =>
+  pageAnswer(
+    layout,
+    'Nothing here',
+    '<h1>Nothing here.</h1><p>This address leads nowhere. <a href="/">Go to the front page.</a></p>',
+    404,
+  )
