@@ -141,7 +141,9 @@ CREATE TABLE `accounts` (
 	`entries` integer DEFAULT 0 NOT NULL,
 	`at` integer NOT NULL,
 	CONSTRAINT "accounts_covered" CHECK("accounts"."kind" = 'house' or "accounts"."held" <= "accounts"."balance"),
-	CONSTRAINT "accounts_colours" CHECK("accounts"."kind" = 'house' or ("accounts"."free" >= 0 and "accounts"."earned" >= 0 and "accounts"."free" + "accounts"."earned" <= "accounts"."balance")),
+	CONSTRAINT "accounts_free" CHECK("accounts"."kind" = 'house' or "accounts"."free" >= 0),
+	CONSTRAINT "accounts_earned" CHECK("accounts"."earned" >= 0),
+	CONSTRAINT "accounts_colours" CHECK("accounts"."kind" = 'house' or "accounts"."free" + "accounts"."earned" <= "accounts"."balance"),
 	CONSTRAINT "accounts_held" CHECK("accounts"."paid_held" >= 0 and "accounts"."paid_held" <= "accounts"."held"),
 	CONSTRAINT "accounts_paid" CHECK("accounts"."kind" = 'house' or "accounts"."paid_held" <= "accounts"."balance" - "accounts"."free")
 );

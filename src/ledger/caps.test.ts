@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+
+import { fromCredits as credits, zero } from '../core/money.ts'
+import {
+  ann,
+  ask,
+  fund,
+  holdNow,
+  openBooks,
+  refused,
+  releaseNow,
+  settleNow,
+  type TestBooks,
+} from '../testing/books.ts'
+import { doctor } from './doctor.ts'
+import { balanceOf, spentToday } from './ledger.ts'
+
+let books: TestBooks
+beforeEach(async () => {
+  books = await openBooks()
+})
+afterEach(async () => {
+  expect(await doctor(books)).toMatchObject({ ok: true, faults: [] })
+  await books.db.close()
+})
+
+describe('daily caps', () => {
+  const capped = (ref: string, amount: number, max: number | null) =>
+    ask(ref, amount, { cap: { key: 'ak_1', max: max === null ? null : credits(max) } })
+  const spent = () => spentToday(books, 'ak_1')
+
+  test('settled and held count together, against any number of calls at once', async () => {
+    await fund(books, ann, 100)
+    const tries = Array.from({ length: 30 }, (_, index) =>
+      holdNow(books, capped(`r${index}`, 2, 9)),
+    )
+    const ends = await Promise.allSettled(tries)
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(4)
+    const facts = { cap: credits(9), spent: credits(8) }
+    await refused(holdNow(books, capped('more', 2, 9)), 'daily_cap', facts)
+    expect(await balanceOf(books, ann)).toMatchObject({ held: credits(8) })
+  })
+
+  test('what was held and not charged counts no more', async () => {
+    await fund(books, ann, 100)
+    const a = await holdNow(books, capped('a', 10, 10))
+    await settleNow(books, a.hold.id, credits(3))
+    expect(await spent()).toBe(credits(3))
+    const b = await holdNow(books, capped('b', 7, 10))
+    await releaseNow(books, b.hold.id)
+    expect(await spent()).toBe(credits(3))
+  })
+
+  test('null is no cap, 0 is spend nothing, and what is free of charge still passes', async () => {
+    await fund(books, ann, 100)
+    await refused(holdNow(books, capped('a', 1, 0)), 'daily_cap', { cap: zero, spent: zero })
+    expect((await holdNow(books, capped('b', 0, 0))).fresh).toBe(true)
+    expect((await holdNow(books, capped('c', 99, null))).fresh).toBe(true)
+    expect(await spent()).toBe(credits(99))
+  })
+
+  test('the day ends at 00:00 UTC, and a hold counts on the day it was made', async () => {
+    await fund(books, ann, 100)
+    const before = await holdNow(books, capped('before', 10, 10))
+    await refused(holdNow(books, capped('too much', 1, 10)), 'daily_cap', { spent: credits(10) })
+    books.clock.turn(10_000)
+    expect(await spent()).toBe(zero)
+    expect((await holdNow(books, capped('after', 10, 10))).fresh).toBe(true)
+    await settleNow(books, before.hold.id, credits(4))
+    expect(await spent()).toBe(credits(10))
+  })
+
+  test('credits are asked for before the cap', async () => {
+    await fund(books, ann, 1)
+    await refused(holdNow(books, capped('r', 2, 1)), 'not_enough_credits', { needed: credits(2) })
+    expect(await spent()).toBe(zero)
+  })
+})

@@ -1,0 +1,75 @@
+import { and, eq, lte, sql } from 'drizzle-orm'
+
+import { type Nano, zero } from '../core/money.ts'
+import type { Db } from '../db/engine.ts'
+import { prepared } from '../db/query.ts'
+import { Refusal } from '../refusals.ts'
+import { caps } from './tables.ts'
+
+/** A key and the most it may spend in a UTC day; null is no cap, 0 is spend nothing. */
+export interface Cap {
+  key: string
+  max: Nano | null
+}
+
+/** A key on one day, as a hold remembers it. */
+export interface KeyDay {
+  key: string
+  day: string
+}
+
+const byKeyDay = and(eq(caps.key, sql.placeholder('key')), eq(caps.day, sql.placeholder('day')))
+/** More than the ledger can hold. */
+const unbounded = 2n ** 62n
+
+const usedQuery = prepared((db) =>
+  db.select({ used: caps.used }).from(caps).where(byKeyDay).prepare(),
+)
+
+/** What a key has spent on a day: settled and held. */
+export async function usedOn(db: Db, at: KeyDay): Promise<Nano> {
+  const [row] = await usedQuery(db).execute({ ...at })
+  return row?.used ?? zero
+}
+
+const countQuery = prepared((db) =>
+  db
+    .insert(caps)
+    .values({
+      key: sql.placeholder('key'),
+      day: sql.placeholder('day'),
+      used: sql.placeholder('amount'),
+    })
+    .onConflictDoUpdate({
+      target: [caps.key, caps.day],
+      set: { used: sql`${caps.used} + excluded.used` },
+      setWhere: lte(sql`${caps.used} + excluded.used`, sql`${sql.placeholder('max')}`),
+    })
+    .returning({ used: caps.used })
+    .prepare(),
+)
+
+/** Counts an amount on a key's day. False when its cap is passed; then nothing has changed. */
+export async function count(db: Db, at: KeyDay, amount: Nano, max: Nano | null): Promise<boolean> {
+  if (max !== null && amount > max) return false
+  const rows = await countQuery(db).execute({ ...at, amount, max: max ?? unbounded })
+  return rows.length === 1
+}
+
+const uncountQuery = prepared((db) =>
+  db
+    .update(caps)
+    .set({ used: sql`${caps.used} - ${sql.placeholder('amount')}` })
+    .where(byKeyDay)
+    .prepare(),
+)
+
+/** Takes back what was counted and not spent. */
+export async function uncount(db: Db, at: KeyDay, amount: Nano): Promise<void> {
+  if (amount > 0n) await uncountQuery(db).execute({ ...at, amount })
+}
+
+/** The refusal of a key whose cap is passed, with its facts. */
+export async function capPassed(db: Db, at: KeyDay, cap: Nano): Promise<Refusal> {
+  return new Refusal('daily_cap', { cap, spent: await usedOn(db, at) })
+}

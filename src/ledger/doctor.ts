@@ -1,0 +1,198 @@
+import {
+  and,
+  asc,
+  eq,
+  getTableColumns,
+  gt,
+  isNotNull,
+  lte,
+  ne,
+  sql,
+  type SQLWrapper,
+} from 'drizzle-orm'
+
+import type { Db, Engine } from '../db/engine.ts'
+import { isHouse } from './accounts.ts'
+import type { Entry } from './entries.ts'
+import { accounts, caps, entries, holds } from './tables.ts'
+
+/** What the doctor found. `text` says it to a person. */
+export interface Report {
+  ok: boolean
+  text: string
+  accounts: number
+  entries: number
+  faults: string[]
+}
+
+type Account = Awaited<ReturnType<typeof accountsAfter>>[number]
+
+const accountsPage = 200
+const entriesPage = 5_000
+const refsPage = 20_000
+/** A book this broken needs no longer list. */
+const faultsMax = 100
+
+/**
+ * Rebuilds every balance from its entries and every held sum from its open holds, and proves that
+ * all entries sum to zero. Reads only, in pages, and may run beside a working house: an
+ * account is compared with the entries it had when it was read.
+ */
+export async function doctor(house: { db: Engine }): Promise<Report> {
+  const db = house.db.read
+  const faults = [...(await unbalancedBook(db)), ...(await brokenCaps(db))]
+  const seen = { accounts: 0, entries: 0 }
+  for (let after = ''; ;) {
+    const page = await accountsAfter(db, after)
+    for (const account of page) {
+      seen.accounts += 1
+      seen.entries += account.entries
+      if (faults.length < faultsMax) faults.push(...(await faultsOf(db, account)))
+    }
+    const last = page.at(-1)
+    if (!last || page.length < accountsPage) break
+    after = last.id
+  }
+  for await (const ref of unbalancedRefs(db)) {
+    if (faults.length < faultsMax) faults.push(`${ref}: its entries do not sum to zero`)
+  }
+  const size = `${seen.accounts} accounts, ${seen.entries} entries`
+  const ok = faults.length === 0
+  const text = ok
+    ? `The ledger is sound: ${size}.`
+    : [`The ledger is broken (${size}):`, ...faults].join('\n')
+  return { ok, text, ...seen, faults }
+}
+
+/** A sum is of another type in each engine; as text it is exact in both. */
+const sumOf = (amount: SQLWrapper) =>
+  sql<bigint>`cast(coalesce(sum(${amount}), 0) as text)`.mapWith(BigInt)
+
+async function unbalancedBook(db: Db): Promise<string[]> {
+  const [book] = await db.select({ total: sumOf(accounts.balance) }).from(accounts)
+  return book && book.total !== 0n ? [`all balances sum to ${book.total}, not to 0`] : []
+}
+
+/** A page of accounts in the order of their ids, each with the sums of its open holds. */
+function accountsAfter(db: Db, id: string) {
+  const paid = sql`case when ${holds.funds} = 'paid' then ${holds.amount} else 0 end`
+  const open = db
+    .select({
+      account: holds.account,
+      held: sumOf(holds.amount).as('held_sum'),
+      paidHeld: sumOf(paid).as('paid_held_sum'),
+    })
+    .from(holds)
+    .where(sql`${holds.state} = 'held'`)
+    .groupBy(holds.account)
+    .as('open')
+  return db
+    .select({
+      ...getTableColumns(accounts),
+      heldByHolds: sql`coalesce(${open.held}, '0')`.mapWith(BigInt),
+      paidHeldByHolds: sql`coalesce(${open.paidHeld}, '0')`.mapWith(BigInt),
+    })
+    .from(accounts)
+    .leftJoin(open, eq(open.account, accounts.id))
+    .where(gt(sql`${accounts.id}`, id))
+    .orderBy(asc(accounts.id))
+    .limit(accountsPage)
+}
+
+/** One account against its entries and its holds. */
+async function faultsOf(db: Db, account: Account): Promise<string[]> {
+  const faults: string[] = []
+  const fault = (what: string) => void faults.push(`${account.id}: ${what}`)
+  if (account.held !== account.heldByHolds) {
+    fault(`holds ${account.held}, its open holds sum to ${account.heldByHolds}`)
+  }
+  if (account.paidHeld !== account.paidHeldByHolds) {
+    fault(`holds ${account.paidHeld} of paid credits, its holds sum to ${account.paidHeldByHolds}`)
+  }
+  let before: Step = { number: 0, balance: 0n, free: 0n, earned: 0n }
+  while (before.number < account.entries) {
+    const page = await entriesAfter(db, account, before.number)
+    for (const entry of page) {
+      const wrong = faultOfStep(account, before, entry)
+      if (wrong) fault(`entry ${entry.number}: ${wrong}`)
+      before = entry
+    }
+    if (page.length === 0) break
+  }
+  for (const name of ['number', 'balance', 'free', 'earned'] as const) {
+    const stands = name === 'number' ? account.entries : account[name]
+    if (before[name] !== stands) fault(`${name} is ${stands}, its entries make ${before[name]}`)
+  }
+  return faults
+}
+
+/** An account as one of its entries left it. */
+type Step = { number: number; balance: bigint; free: bigint; earned: bigint }
+
+const entriesAfter = (db: Db, account: Account, number: number): Promise<Entry[]> =>
+  db
+    .select()
+    .from(entries)
+    .where(
+      and(
+        eq(entries.account, account.id),
+        gt(entries.number, number),
+        lte(entries.number, account.entries),
+      ),
+    )
+    .orderBy(asc(entries.number))
+    .limit(entriesPage)
+
+/** What is wrong between two entries that follow each other. */
+function faultOfStep({ id }: Account, before: Step, entry: Entry): string | undefined {
+  if (entry.number !== before.number + 1) return `follows ${before.number}`
+  if (entry.balance !== before.balance + entry.amount) {
+    return `${before.balance} and ${entry.amount} do not make ${entry.balance}`
+  }
+  if (isHouse(id)) return undefined
+  const low = entry.amount < 0n ? entry.amount : 0n
+  const high = entry.amount > 0n ? entry.amount : 0n
+  for (const colour of ['free', 'earned'] as const) {
+    const step = entry[colour] - before[colour]
+    if (step < low || step > high) return `${colour} moves by ${step}, all by ${entry.amount}`
+  }
+  return undefined
+}
+
+/** Refs whose entries do not sum to zero, in pages that follow the index. */
+async function* unbalancedRefs(db: Db): AsyncGenerator<string> {
+  for (let after = ''; ;) {
+    const page: { ref: string; total: bigint }[] = await db
+      .select({ ref: entries.ref, total: sumOf(entries.amount) })
+      .from(entries)
+      .where(gt(entries.ref, after))
+      .groupBy(entries.ref)
+      .orderBy(asc(entries.ref))
+      .limit(refsPage)
+    for (const { ref, total } of page) if (total !== 0n) yield ref
+    const last = page.at(-1)
+    if (!last || page.length < refsPage) return
+    after = last.ref
+  }
+}
+
+/** Keys whose day does not count what their holds say. */
+async function brokenCaps(db: Db): Promise<string[]> {
+  const spent = sql`case ${holds.state} when 'held' then ${holds.amount} else ${holds.charged} end`
+  const counted = db
+    .select({ key: holds.capKey, day: holds.capDay, total: sumOf(spent).as('spent_sum') })
+    .from(holds)
+    .where(isNotNull(holds.capKey))
+    .groupBy(holds.capKey, holds.capDay)
+    .as('counted')
+  const total = sql`coalesce(${counted.total}, '0')`.mapWith(String)
+  const broken = await db
+    .select({ key: caps.key, day: caps.day, used: caps.used, total })
+    .from(caps)
+    .leftJoin(counted, and(eq(counted.key, caps.key), eq(counted.day, caps.day)))
+    .where(ne(sql`cast(${caps.used} as text)`, total))
+    .limit(faultsMax)
+  return broken.map(
+    ({ key, day, used, total }) => `key ${key} counts ${used} on ${day}, its holds make ${total}`,
+  )
+}

@@ -1,0 +1,140 @@
+import { and, eq, sql } from 'drizzle-orm'
+
+import { newId } from '../core/ids.ts'
+import { type Nano, nano, zero } from '../core/money.ts'
+import type { Db } from '../db/engine.ts'
+import { prepared } from '../db/query.ts'
+import { Refusal } from '../refusals.ts'
+import type { Kept } from './accounts.ts'
+import { holds } from './tables.ts'
+
+export type Hold = typeof holds.$inferSelect
+
+/** Which process made a hold, so that a later one can tell the holds of the dead. */
+export const thisProcess = newId()
+
+const value = sql.placeholder
+const claimQuery = prepared((db) =>
+  db
+    .insert(holds)
+    .values({
+      ref: value('ref'),
+      id: value('id'),
+      account: value('account'),
+      kind: value('kind'),
+      item: value('item'),
+      amount: value('amount'),
+      charged: value('charged'),
+      state: value('state'),
+      funds: value('funds'),
+      parts: value('parts'),
+      price: value('price'),
+      capKey: value('capKey'),
+      capDay: value('capDay'),
+      onExpiry: value('onExpiry'),
+      deadline: value('deadline'),
+      process: value('process'),
+      at: value('at'),
+    })
+    .onConflictDoUpdate({
+      target: holds.ref,
+      set: {
+        id: sql`excluded.id`,
+        account: sql`excluded.account`,
+        kind: sql`excluded.kind`,
+        item: sql`excluded.item`,
+        amount: sql`excluded.amount`,
+        charged: sql`excluded.charged`,
+        state: sql`excluded.state`,
+        funds: sql`excluded.funds`,
+        parts: sql`excluded.parts`,
+        price: sql`excluded.price`,
+        capKey: sql`excluded.cap_key`,
+        capDay: sql`excluded.cap_day`,
+        onExpiry: sql`excluded.on_expiry`,
+        deadline: sql`excluded.deadline`,
+        process: sql`excluded.process`,
+        at: sql`excluded.at`,
+      },
+      setWhere: eq(holds.state, 'released'),
+    })
+    .returning({ ref: holds.ref })
+    .prepare(),
+)
+const byRefQuery = prepared((db) =>
+  db
+    .select()
+    .from(holds)
+    .where(eq(holds.ref, value('ref')))
+    .prepare(),
+)
+const byIdQuery = prepared((db) =>
+  db
+    .select()
+    .from(holds)
+    .where(eq(holds.id, value('id')))
+    .prepare(),
+)
+
+/**
+ * Takes the ref for this hold. A ref that was released cost nothing and may be taken again. When it
+ * is taken: the hold that has it, if that asks for the same; else refuses ref_conflict.
+ */
+export async function claim(db: Db, hold: Hold): Promise<Hold | undefined> {
+  const taken = await claimQuery(db).execute({ ...hold })
+  if (taken.length === 1) return undefined
+  const [twin] = await byRefQuery(db).execute({ ref: hold.ref })
+  if (!twin || body(twin) !== body(hold)) throw new Refusal('ref_conflict', { ref: hold.ref })
+  return twin
+}
+
+/** What two requests under one ref must agree on. */
+const body = ({ account, amount, kind, item, parts }: Hold): string =>
+  JSON.stringify([account, String(amount), kind, item, parts])
+
+/** Forgets a claim in the transaction that made it. */
+export async function unclaim(db: Db, hold: Hold): Promise<void> {
+  await db.delete(holds).where(eq(holds.id, hold.id))
+}
+
+const endQuery = prepared((db) =>
+  db
+    .update(holds)
+    .set({
+      state: sql`${value('state')}`,
+      charged: sql`case
+        when ${holds.amount} < ${value('charge')} then ${holds.amount}
+        else ${value('charge')} end`,
+    })
+    .where(and(eq(holds.id, value('id')), eq(holds.state, 'held')))
+    .returning()
+    .prepare(),
+)
+
+/** Ends an open hold, the charge clamped to 0 <= charge <= hold. Undefined when it is not open. */
+export async function end(
+  db: Db,
+  id: string,
+  state: 'settled' | 'released',
+  charge: Nano = zero,
+): Promise<Hold | undefined> {
+  const clamped = charge < 0n ? zero : charge
+  const [ended] = await endQuery(db).execute({ id, state, charge: clamped })
+  return ended
+}
+
+/** A hold by its id; throws when there was none. */
+export async function theHold(db: Db, id: string): Promise<Hold> {
+  const [hold] = await byIdQuery(db).execute({ id })
+  if (!hold) throw new Error(`There is no hold ${id}.`)
+  return hold
+}
+
+/** What the hold keeps back in its account. */
+export const keptBy = ({ amount, funds }: Hold): Kept => ({
+  amount,
+  paid: funds === 'paid' ? amount : zero,
+})
+
+/** What is left of the hold after its charge. */
+export const unspent = ({ amount, charged }: Hold): Nano => nano(amount - charged)

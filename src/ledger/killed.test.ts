@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { pick } from '../core/ids.ts'
+import { fromCredits as credits, zero } from '../core/money.ts'
+import { minute, systemClock } from '../core/time.ts'
+import { dialect } from '../db/dialect.ts'
+import { openEngine } from '../db/open.ts'
+import { ann, ben, fund, openBooks, type TestBooks } from '../testing/books.ts'
+import { createDatabase, dropDatabase } from '../testing/databases.ts'
+import { doctor } from './doctor.ts'
+import { listEntries } from './entries.ts'
+import { expireOrphans } from './expiry.ts'
+import { balanceOf, open } from './ledger.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'berth-killed-'))
+const where = { dataDir: folder, databaseUrl: '' }
+beforeAll(async () => {
+  if (dialect === 'postgres') where.databaseUrl = await createDatabase()
+})
+afterAll(async () => {
+  if (where.databaseUrl) await dropDatabase(where.databaseUrl)
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** The database as the next process finds it, seen a day later. */
+async function reopen(): Promise<TestBooks> {
+  const books = await openBooks(await openEngine(where))
+  books.clock.turn(systemClock.now() - books.clock.now() + minute * 2)
+  return books
+}
+
+/** Lets a child spend, kills it after so many payments, and answers those it was told of. */
+async function spendAndDie(run: string, payments: number): Promise<string[]> {
+  const program = join(import.meta.dir, '../testing/spender.ts')
+  const child = Bun.spawn([process.execPath, program, where.dataDir, where.databaseUrl, run], {
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
+  let said = ''
+  const decoder = new TextDecoder()
+  for await (const bytes of child.stdout) {
+    said += decoder.decode(bytes)
+    if (said.split('\n').length > payments) child.kill('SIGKILL')
+  }
+  await child.exited
+  return said.split('\n').slice(0, -1)
+}
+
+test('kill -9 amid paid work loses no answered payment and leaves no hold', async () => {
+  let books = await reopen()
+  await fund(books, ann, 1_000_000)
+  await books.db.tx((db) => open(books, db, ben))
+  await books.db.close()
+  let spent = 0n
+  for (const run of ['first', 'second', 'third']) {
+    const answered = await spendAndDie(run, 20 + pick(40))
+    expect(answered.length).toBeGreaterThanOrEqual(20)
+    books = await reopen()
+    await expireOrphans(books)
+    expect(await doctor(books)).toMatchObject({ ok: true, faults: [] })
+    const entries = await listEntries(books, ann, { limit: 500 })
+    const refs = new Set(entries.map(({ ref }) => ref))
+    expect(answered.filter((ref) => !refs.has(ref))).toEqual([])
+    spent = entries.reduce((sum, { amount }) => (amount < 0n ? sum - amount : sum), 0n)
+    const after = await balanceOf(books, ann)
+    expect(after).toMatchObject({ held: zero, balance: credits(1_000_000) - spent })
+    await books.db.close()
+  }
+}, 60_000)

@@ -1,0 +1,257 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+
+import { fromCredits, nano, zero } from '../core/money.ts'
+import { faultOf } from '../db/fault.ts'
+import {
+  ann,
+  ask,
+  ben,
+  cy,
+  fund,
+  holdNow,
+  openBooks,
+  refused,
+  releaseNow,
+  settleNow,
+  type TestBooks,
+} from '../testing/books.ts'
+import { caught } from '../testing/caught.ts'
+import { accountOf } from './accounts.ts'
+import { doctor } from './doctor.ts'
+import { listEntries } from './entries.ts'
+import { balanceOf, grantTo, open, type Transfer, transfer } from './ledger.ts'
+import { accounts } from './tables.ts'
+
+let books: TestBooks
+beforeEach(async () => {
+  books = await openBooks()
+})
+afterEach(async () => {
+  expect(await doctor(books)).toMatchObject({ ok: true, faults: [] })
+  await books.db.close()
+})
+
+const credits = fromCredits
+const income = { kind: 'house', owner: 'income' } as const
+const move = (wanted: Transfer) => books.db.tx((db) => transfer(books, db, wanted))
+const openNow = (owner: typeof ann) => books.db.tx((db) => open(books, db, owner))
+const fromAnn = (ref: string, amount: number): Transfer => ({
+  from: accountOf(ann),
+  to: [{ account: accountOf(ben), amount: credits(amount) }],
+  ref,
+  kind: 'gift',
+})
+
+describe('grants and transfers', () => {
+  test('ann gets her start credits once, however often they are granted', async () => {
+    await fund(books, ann, 400)
+    await fund(books, ann, 400)
+    expect(await balanceOf(books, ann)).toMatchObject({
+      balance: credits(400),
+      free: credits(400),
+      earned: zero,
+      held: zero,
+      available: credits(400),
+    })
+    const [entry, ...more] = await listEntries(books, ann, { limit: 10 })
+    expect(more).toEqual([])
+    expect(entry).toMatchObject({ number: 1, amount: credits(400), balance: credits(400) })
+  })
+
+  test('opening, granting and spending compose in one transaction, or leave nothing', async () => {
+    const failed = books.db.tx(async (db) => {
+      const account = await open(books, db, cy)
+      await transfer(books, db, { ...fromAnn('r', 1), from: account })
+    })
+    await refused(failed, 'not_enough_credits', { needed: credits(1), available: zero })
+    expect(await books.db.read.select().from(accounts)).toEqual([])
+  })
+
+  test('a gift keeps its colour and cannot be paid out afterwards', async () => {
+    await fund(books, ann, 10)
+    await fund(books, ann, 10, false)
+    await openNow(ben)
+    expect((await move(fromAnn('gift', 15))).fresh).toBe(true)
+    expect(await balanceOf(books, ann)).toMatchObject({ balance: credits(5), free: zero })
+    expect(await balanceOf(books, ben)).toMatchObject({ free: credits(10), earned: zero })
+  })
+
+  test('cy, who is broke, moves nothing', async () => {
+    await openNow(cy)
+    await fund(books, ben, 1)
+    const wanted = { ...fromAnn('r', 3), from: accountOf(cy) }
+    await refused(move(wanted), 'not_enough_credits', { needed: credits(3), available: zero })
+    expect(await listEntries(books, cy, { limit: 10 })).toEqual([])
+    expect((await balanceOf(books, ben)).balance).toBe(credits(1))
+  })
+
+  test('a refusal that is caught inside the transaction leaves nothing of its own', async () => {
+    await fund(books, ann, 5)
+    await openNow(ben)
+    await books.db.tx(async (db) => {
+      await caught(transfer(books, db, fromAnn('too much', 9)))
+      await transfer(books, db, fromAnn('too much', 5))
+    })
+    expect((await balanceOf(books, ben)).balance).toBe(credits(5))
+  })
+
+  test('the same ref with another body is a conflict, and the first stands', async () => {
+    await fund(books, ann, 10)
+    await openNow(ben)
+    await move(fromAnn('r', 2))
+    expect((await move(fromAnn('r', 2))).fresh).toBe(false)
+    for (const wanted of [fromAnn('r', 3), { ...fromAnn('r', 2), kind: 'other' }]) {
+      await refused(move(wanted), 'ref_conflict', { ref: 'r' })
+    }
+    expect((await balanceOf(books, ben)).balance).toBe(credits(2))
+  })
+
+  test('the same ref twenty times at once moves once', async () => {
+    await fund(books, ann, 10)
+    await openNow(ben)
+    const done = await Promise.all(Array.from({ length: 20 }, () => move(fromAnn('r', 4))))
+    expect(done.filter(({ fresh }) => fresh)).toHaveLength(1)
+    expect((await balanceOf(books, ben)).balance).toBe(credits(4))
+  })
+
+  test('paying oneself, nobody, or nothing is a fault and moves nothing', async () => {
+    await fund(books, ann, 10)
+    const self = { ...fromAnn('a', 1), to: [{ account: accountOf(ann), amount: credits(1) }] }
+    for (const wanted of [self, { ...fromAnn('b', 1), to: [] }, fromAnn('c', 0)]) {
+      expect(String(await caught(move(wanted)))).toContain('law is broken')
+    }
+    expect(String(await caught(move(fromAnn('d', 1))))).toContain('There is no account agent:ben')
+    expect((await balanceOf(books, ann)).balance).toBe(credits(10))
+  })
+
+  test('entries are listed newest first, page by page', async () => {
+    for (const ref of ['1', '2', '3', '4', '5']) {
+      await grantTo(books, ann, { amount: credits(1), kind: 'grant', ref, item: `item ${ref}` })
+    }
+    const first = await listEntries(books, ann, { limit: 3 })
+    expect(first.map(({ ref }) => ref)).toEqual(['5', '4', '3'])
+    const rest = await listEntries(books, ann, { limit: 3, before: first.at(-1)?.number })
+    expect(rest.map(({ ref, item }) => [ref, item])).toEqual([
+      ['2', 'item 2'],
+      ['1', 'item 1'],
+    ])
+  })
+
+  test('the database itself refuses an account below zero', async () => {
+    await fund(books, ann, 1)
+    for (const change of [
+      { balance: nano(-1n), free: zero },
+      { held: credits(2) },
+      { free: credits(2) },
+      { earned: nano(1n) },
+      { paidHeld: nano(1n) },
+    ]) {
+      const error = await caught(books.db.tx((db) => db.update(accounts).set(change).returning()))
+      expect(faultOf(error)).toBe('check')
+    }
+  })
+})
+
+describe('holds', () => {
+  test('a hold keeps the worst case back; settling charges what it cost', async () => {
+    await fund(books, ann, 400)
+    const { hold } = await holdNow(books, ask('build:1', 300))
+    expect(await balanceOf(books, ann)).toMatchObject({
+      held: credits(300),
+      available: credits(100),
+    })
+    await settleNow(books, hold.id, credits(120))
+    expect(await balanceOf(books, ann)).toMatchObject({ balance: credits(280), held: zero })
+    expect((await balanceOf(books, income)).balance).toBe(credits(120))
+  })
+
+  test('a charge is clamped to the hold, and never negative', async () => {
+    await fund(books, ann, 10)
+    const [a, b] = [await holdNow(books, ask('a', 4)), await holdNow(books, ask('b', 4))]
+    expect((await settleNow(books, a.hold.id, credits(1_000))).charged).toBe(credits(4))
+    expect((await settleNow(books, b.hold.id, credits(-5))).charged).toBe(zero)
+    expect(await balanceOf(books, ann)).toMatchObject({ balance: credits(6), held: zero })
+    expect(await listEntries(books, ann, { limit: 10 })).toHaveLength(2)
+  })
+
+  test('settled twice, released twice, and both: the first ending stands', async () => {
+    await fund(books, ann, 10)
+    const [a, b] = [await holdNow(books, ask('a', 4)), await holdNow(books, ask('b', 4))]
+    await Promise.all([1, 2, 3].map(async (charge) => settleNow(books, a.hold.id, credits(charge))))
+    const { charged } = await releaseNow(books, a.hold.id)
+    expect(await balanceOf(books, ann)).toMatchObject({ balance: nano(credits(10) - charged) })
+    await releaseNow(books, b.hold.id)
+    await releaseNow(books, b.hold.id)
+    const late = await settleNow(books, b.hold.id, credits(4))
+    expect(late).toMatchObject({ state: 'released', charged: zero })
+    expect((await balanceOf(books, ann)).held).toBe(zero)
+    expect(String(await caught(releaseNow(books, 'nobody')))).toContain('no hold nobody')
+  })
+
+  test('the same ref answers the first hold, or conflicts; a released one is free', async () => {
+    await fund(books, ann, 10)
+    const first = await holdNow(books, ask('r', 10))
+    const twin = await holdNow(books, ask('r', 10))
+    expect(twin).toMatchObject({ fresh: false, hold: { id: first.hold.id, state: 'held' } })
+    await refused(holdNow(books, ask('r', 9)), 'ref_conflict', { ref: 'r' })
+    await releaseNow(books, first.hold.id)
+    const again = await holdNow(books, ask('r', 9))
+    expect(again.fresh).toBe(true)
+    expect(String(await caught(settleNow(books, first.hold.id, credits(1))))).toContain('no hold')
+    expect((await balanceOf(books, ann)).held).toBe(credits(9))
+  })
+
+  test('a hundred spends of the last credits: as many pass as can pay', async () => {
+    await fund(books, ann, 7)
+    const tries = Array.from({ length: 100 }, async (_, index) => {
+      const { hold } = await holdNow(books, ask(`r${index}`, 1))
+      return settleNow(books, hold.id, credits(1))
+    })
+    const ends = await Promise.allSettled(tries)
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(7)
+    for (const end of ends) {
+      if (end.status === 'rejected')
+        expect(end.reason).toMatchObject({ refusal: 'not_enough_credits' })
+    }
+    expect(await balanceOf(books, ann)).toMatchObject({ balance: zero, held: zero })
+  })
+
+  test('shares round down, the remainder is the house’s, and free credits stay free', async () => {
+    await fund(books, ann, 1)
+    await fund(books, ann, 1, false)
+    await openNow(ben)
+    const shares = [{ account: accountOf(ben), percent: 80 }]
+    const { hold } = await holdNow(books, ask('remix', 2, { shares }))
+    await settleNow(books, hold.id, nano(1_500_001n))
+    const got = await balanceOf(books, ben)
+    expect(got).toMatchObject({ balance: 1_200_000n, free: 799_999n, earned: 400_001n })
+    expect(await balanceOf(books, income)).toMatchObject({ balance: 300_001n, free: 200_001n })
+  })
+
+  test('what must be paid with paid credits is not paid with free ones', async () => {
+    await fund(books, ann, 100)
+    await fund(books, ann, 5, false)
+    const paid = ask('chat', 6, { funds: 'paid' })
+    await refused(holdNow(books, paid), 'not_enough_credits', {
+      needed: credits(6),
+      available: credits(5),
+    })
+    const { hold } = await holdNow(books, ask('chat', 5, { funds: 'paid' }))
+    expect((await holdNow(books, ask('build', 100))).fresh).toBe(true)
+    await refused(holdNow(books, ask('more', 1)), 'not_enough_credits', { available: zero })
+    await settleNow(books, hold.id, credits(5))
+    expect(await balanceOf(books, ann)).toMatchObject({ balance: credits(100), free: credits(100) })
+  })
+
+  test('shares of more than the whole, and a hold below zero, are faults', async () => {
+    const all = await fund(books, ann, 100)
+    const shares = [
+      { account: all, percent: 80 },
+      { account: accountOf(ben), percent: 30 },
+    ]
+    for (const more of [{ shares }, { amount: nano(-1n) }]) {
+      expect(String(await caught(holdNow(books, ask('r', 1, more))))).toContain('law is broken')
+    }
+    expect((await balanceOf(books, ann)).held).toBe(zero)
+  })
+})

@@ -1,0 +1,222 @@
+import { newId } from '../core/ids.ts'
+import { type Nano, nano, zero } from '../core/money.ts'
+import { type Clock, utcDay } from '../core/time.ts'
+import type { Db, Engine } from '../db/engine.ts'
+import { Refusal } from '../refusals.ts'
+import {
+  accountOf,
+  availableOf,
+  type Balance,
+  findBalance,
+  giveBack,
+  houseAccounts,
+  keepBack,
+  openAccount,
+  type Owner,
+} from './accounts.ts'
+import { type Cap, capPassed, count, type KeyDay, uncount, usedOn } from './caps.ts'
+import { claim, end, type Hold, keptBy, theHold, thisProcess, unclaim, unspent } from './holds.ts'
+import { must } from './must.ts'
+import { post } from './post.ts'
+import type { AccountId, Part, Price } from './tables.ts'
+
+/** What every verb that writes needs beside the caller's transaction. */
+interface Clocked {
+  clock: Clock
+}
+
+/** Opens an owner's account, if it has none yet, inside the caller's transaction. */
+export const open = (house: Clocked, db: Db, owner: Owner): Promise<AccountId> =>
+  openAccount(db, owner, house.clock.now())
+
+/** An owner's account as it stands, and what is available: balance - held. Throws without one. */
+export async function balanceOf(
+  house: { db: Engine },
+  owner: Owner,
+): Promise<Balance & { available: Nano }> {
+  const found = await findBalance(house.db.read, accountOf(owner))
+  if (!found) throw new Error(`There is no account ${accountOf(owner)}.`)
+  return { ...found, available: availableOf(found, 'any') }
+}
+
+/** What a key has spent today (UTC): settled and held. */
+export const spentToday = (house: Clocked & { db: Engine }, key: string): Promise<Nano> =>
+  usedOn(house.db.read, { key, day: utcDay(house.clock.now()) })
+
+/** A movement between accounts that is done at once. Amounts are Nano above zero. */
+export interface Transfer {
+  from: AccountId
+  to: { account: AccountId; amount: Nano }[]
+  /** The unique name of what it pays for. */
+  ref: string
+  kind: string
+  item?: string
+  /** From an account of the house: whether it gives free credits, which are never paid out. */
+  free?: boolean
+}
+
+/** Whether this call did it, and when it was done. */
+export interface Done {
+  fresh: boolean
+  at: number
+}
+
+/**
+ * Moves credits inside the caller's transaction; what was received was not earned. The same
+ * transfer again answers the first one. Refuses not_enough_credits, ref_conflict.
+ */
+export async function transfer(house: Clocked, db: Db, wanted: Transfer): Promise<Done> {
+  const { from, to, ref, kind, item = null, free = false } = wanted
+  const at = house.clock.now()
+  const amount = nano(to.reduce((sum, part) => sum + part.amount, 0n))
+  must(to.length > 0 && to.every((part) => part.amount > 0n), 'a transfer moves something')
+  const parts: Part[] = to.map((part) => ({ ...part, amount: String(part.amount) }))
+  const hold: Hold = {
+    ...{ ref, id: newId(), account: from, kind, item, amount, charged: amount, state: 'settled' },
+    ...{ funds: 'any', parts, price: null, capKey: null, capDay: null, onExpiry: 'release' },
+    ...{ deadline: at, process: thisProcess, at },
+  }
+  const twin = await claim(db, hold)
+  if (twin) return { fresh: false, at: twin.at }
+  const freeMax = from.startsWith('house:') && !free ? zero : amount
+  const kept = { amount: zero, paid: zero }
+  const rest = houseAccounts.income
+  if (await post(db, hold, { freeMax, kept, earns: false, rest, at })) return { fresh: true, at }
+  await unclaim(db, hold)
+  throw await notEnough(db, hold)
+}
+
+/** Credits made by the house. `free` (the default) can be spent and never paid out. */
+export interface Grant {
+  account: AccountId
+  amount: Nano
+  ref: string
+  kind: string
+  item?: string
+  free?: boolean
+}
+
+/** Gives credits from the house's issue account, once for each ref, as `transfer` does. */
+export function grant(house: Clocked, db: Db, wanted: Grant): Promise<Done> {
+  const { account, amount, free = true, ...rest } = wanted
+  return transfer(house, db, {
+    ...rest,
+    from: houseAccounts.issue,
+    to: [{ account, amount }],
+    free,
+  })
+}
+
+/** Opens an owner's account, if it has none, and grants to it, in a transaction of its own. */
+export const grantTo = (
+  house: Clocked & { db: Engine },
+  owner: Owner,
+  wanted: Omit<Grant, 'account'>,
+): Promise<Done> =>
+  house.db.tx(async (db) => grant(house, db, { ...wanted, account: await open(house, db, owner) }))
+
+/** What a hold is asked for with. */
+export interface Ask {
+  account: AccountId
+  /** The worst case: the most the work can cost. */
+  amount: Nano
+  /** The unique name of what is paid for; a released ref may be held again. */
+  ref: string
+  /** What kind of work it is: build, chat, remix ... */
+  kind: string
+  item?: string | undefined
+  /** `paid`: free credits may not pay for it. Default any, free ones first. */
+  funds?: 'any' | 'paid' | undefined
+  /** Who else gets a share, in percent of the charge; the remainder is the house's. */
+  shares?: { account: AccountId; percent: number }[] | undefined
+  /** The price row the worst case was computed with. */
+  price?: Price | undefined
+  /** The key that pays and its daily cap. */
+  cap?: Cap | undefined
+  /** What becomes of it when nobody ends it by its deadline: given back, or charged whole. */
+  onExpiry?: 'release' | 'settle' | undefined
+  /** How long the work may take. */
+  ms: number
+}
+
+/** A hold and whether this call made it. */
+export interface Held {
+  hold: Hold
+  fresh: boolean
+}
+
+/**
+ * Keeps the worst case back, inside the caller's transaction. The same ask again answers the first
+ * hold. Refuses ref_conflict, not_enough_credits, daily_cap (in this order; nothing is kept then).
+ */
+export async function hold(house: Clocked, db: Db, ask: Ask): Promise<Held> {
+  const made = holdOf(house.clock.now(), ask)
+  const twin = await claim(db, made)
+  if (twin) return { hold: twin, fresh: false }
+  if (!(await keepBack(db, made.account, keptBy(made)))) {
+    await unclaim(db, made)
+    throw await notEnough(db, made)
+  }
+  const at = keyDayOf(made)
+  if (at && !(await count(db, at, made.amount, ask.cap?.max ?? null))) {
+    must(await giveBack(db, made.account, keptBy(made)), 'what was kept can be given back')
+    await unclaim(db, made)
+    throw await capPassed(db, at, ask.cap?.max ?? zero)
+  }
+  return { hold: made, fresh: true }
+}
+
+function holdOf(at: number, ask: Ask): Hold {
+  const { account, amount, ref, kind, item = null, funds = 'any', price = null } = ask
+  const { shares = [], onExpiry = 'release', cap } = ask
+  const percent = shares.reduce((sum, part) => sum + part.percent, 0)
+  must(amount >= 0n, 'a hold is not negative')
+  must(percent <= 100 && shares.every((part) => part.percent >= 0), 'shares are of the whole')
+  const [capKey, capDay] = cap ? [cap.key, utcDay(at)] : [null, null]
+  return {
+    ...{ ref, id: newId(), account, kind, item, amount, charged: zero, state: 'held', funds },
+    ...{ parts: shares, price, capKey, capDay, onExpiry, deadline: at + ask.ms },
+    ...{ process: thisProcess, at },
+  }
+}
+
+/**
+ * Charges an open hold, inside the caller's transaction, clamped to 0 <= charge <= hold. A hold
+ * that has ended already answers as it ended and moves nothing: look at its `state` and `charged`.
+ */
+export async function settle(house: Clocked, db: Db, id: string, charge: Nano): Promise<Hold> {
+  const ended = await end(db, id, 'settled', charge)
+  if (!ended) return theHold(db, id)
+  must(ended.charged >= 0n && ended.charged <= ended.amount, '0 <= charge <= hold')
+  if (ended.charged > 0n) {
+    const freeMax = ended.funds === 'any' ? ended.charged : zero
+    const terms = { freeMax, kept: keptBy(ended), earns: true, at: house.clock.now() }
+    const paid = await post(db, ended, { ...terms, rest: houseAccounts.income })
+    must(paid, 'what is held can be paid')
+  } else must(await giveBack(db, ended.account, keptBy(ended)), 'what was kept can be given back')
+  await uncountUnspent(db, ended)
+  return ended
+}
+
+/** Gives an open hold back, inside the caller's transaction. One that has ended stays so. */
+export async function release(db: Db, id: string): Promise<Hold> {
+  const ended = await end(db, id, 'released')
+  if (!ended) return theHold(db, id)
+  must(ended.charged === 0n, 'a release charges nothing')
+  must(await giveBack(db, ended.account, keptBy(ended)), 'what was kept can be given back')
+  await uncountUnspent(db, ended)
+  return ended
+}
+
+const keyDayOf = ({ capKey: key, capDay: day }: Hold): KeyDay | undefined =>
+  key !== null && day !== null ? { key, day } : undefined
+
+async function uncountUnspent(db: Db, ended: Hold): Promise<void> {
+  const at = keyDayOf(ended)
+  if (at) await uncount(db, at, unspent(ended))
+}
+
+async function notEnough(db: Db, { account, amount, funds }: Hold): Promise<Refusal> {
+  const available = availableOf(await findBalance(db, account), funds)
+  return new Refusal('not_enough_credits', { needed: amount, available })
+}

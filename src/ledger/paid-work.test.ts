@@ -1,0 +1,156 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+
+import { fromCredits as credits, zero } from '../core/money.ts'
+import { minute } from '../core/time.ts'
+import type { Engine } from '../db/engine.ts'
+import {
+  ann,
+  ask,
+  ben,
+  fund,
+  holdNow,
+  openBooks,
+  refused,
+  type TestBooks,
+} from '../testing/books.ts'
+import { caught } from '../testing/caught.ts'
+import { accountOf } from './accounts.ts'
+import { doctor } from './doctor.ts'
+import { expireOrphans } from './expiry.ts'
+import { balanceOf, grantTo } from './ledger.ts'
+import { withHold } from './paid-work.ts'
+
+let books: TestBooks
+beforeEach(async () => {
+  books = await openBooks()
+  await fund(books, ann, 100)
+})
+afterEach(async () => {
+  expect(await doctor(books)).toMatchObject({ ok: true, faults: [] })
+  await books.db.close()
+})
+
+const work = async () => ({ result: 'made', charge: credits(3) })
+const annHas = () => balanceOf(books, ann)
+
+/** The same database, whose next `failures` units of work fail. */
+function failing(failures: number): Engine {
+  let left = failures
+  return {
+    ...books.db,
+    tx: (unit) => (left-- > 0 ? Promise.reject(new Error('disk full')) : books.db.tx(unit)),
+  }
+}
+
+describe('withHold', () => {
+  test('holds while the work runs, charges what it cost, and hands its result back', async () => {
+    const done = await withHold(books, ask('r', 10), async ({ amount }) => {
+      expect(amount).toBe(credits(10))
+      expect(await annHas()).toMatchObject({ balance: credits(100), held: credits(10) })
+      return work()
+    })
+    expect(done).toMatchObject({ result: 'made', hold: { state: 'settled', charged: credits(3) } })
+    expect(await annHas()).toMatchObject({ balance: credits(97), held: zero })
+  })
+
+  test('work that throws costs nothing, and its ref may be tried again', async () => {
+    const torn = withHold(books, ask('r', 10), () => Promise.reject(new Error('no model')))
+    expect(String(await caught(torn))).toBe('Error: no model')
+    expect(await annHas()).toMatchObject({ balance: credits(100), held: zero })
+    expect((await withHold(books, ask('r', 10), work)).result).toBe('made')
+  })
+
+  test('a twin is busy while the work runs and a conflict afterwards; it runs once', async () => {
+    let runs = 0
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const slow = async () => {
+      runs += 1
+      await promise
+      return work()
+    }
+    const first = withHold(books, ask('r', 10), slow)
+    while (runs === 0) await Bun.sleep(1)
+    await refused(withHold(books, ask('r', 10), slow), 'busy', { what: 'r' })
+    resolve()
+    await first
+    await refused(withHold(books, ask('r', 10), slow), 'ref_conflict', { ref: 'r' })
+    expect(runs).toBe(1)
+    expect(await annHas()).toMatchObject({ balance: credits(97), held: zero })
+  })
+
+  test('who cannot pay the worst case gets no work', async () => {
+    const never = () => Promise.reject(new Error('it ran'))
+    const facts = { needed: credits(101), available: credits(100) }
+    await refused(withHold(books, ask('r', 101), never), 'not_enough_credits', facts)
+  })
+
+  test('an ending that fails is tried again until it is done, and the log is told', async () => {
+    const ends = [() => work(), () => Promise.reject(new Error('no model'))]
+    for (const [index, end] of ends.entries()) {
+      const torn: TestBooks = { ...books }
+      const done = withHold(torn, ask(`r${index}`, 10), async () => {
+        torn.db = failing(2)
+        return end()
+      })
+      await done.catch((error: unknown) => expect(String(error)).toBe('Error: no model'))
+    }
+    expect(books.lines.filter((line) => line.includes('hold_not_ended'))).toHaveLength(4)
+    expect(await annHas()).toMatchObject({ balance: credits(97), held: zero })
+  })
+
+  test('an ending that never works is left to the deadline of its hold', async () => {
+    const torn: TestBooks = { ...books }
+    const done = withHold(torn, ask('r', 10), async () => {
+      torn.db = failing(100)
+      return work()
+    })
+    expect(String(await caught(done))).toBe('Error: disk full')
+    expect(books.lines.at(-1)).toContain('left_to_its_deadline')
+    expect(await annHas()).toMatchObject({ held: credits(10) })
+    books.clock.turn(minute)
+    await expireOrphans(books)
+    expect(await annHas()).toMatchObject({ balance: credits(100), held: zero })
+  })
+
+  test('work that outlives its hold is a fault, and moves nothing', async () => {
+    const late = withHold(books, ask('r', 10), async () => {
+      books.clock.turn(minute)
+      await expireOrphans(books)
+      return work()
+    })
+    expect(String(await caught(late))).toContain('ended before its work')
+    expect(await annHas()).toMatchObject({ balance: credits(100), held: zero })
+  })
+})
+
+describe('expiry', () => {
+  test('past its deadline a hold is given back, or charged whole where it says so', async () => {
+    await grantTo(books, ben, { amount: credits(1), kind: 'grant', ref: 'ben' })
+    const shares = [{ account: accountOf(ben), percent: 50 }]
+    await holdNow(books, ask('a', 10))
+    await holdNow(books, ask('b', 20, { onExpiry: 'settle', shares }))
+    await holdNow(books, ask('c', 30, { ms: 2 * minute }))
+    expect(await expireOrphans(books)).toEqual({ released: 0, settled: 0 })
+    books.clock.turn(minute)
+    expect(await expireOrphans(books)).toEqual({ released: 1, settled: 1 })
+    expect(await annHas()).toMatchObject({ balance: credits(80), held: credits(30) })
+    expect((await balanceOf(books, ben)).balance).toBe(credits(11))
+  })
+
+  test('more orphans than one batch are all ended', async () => {
+    await Promise.all(
+      Array.from({ length: 300 }, (_, index) => holdNow(books, ask(`r${index}`, 0))),
+    )
+    books.clock.turn(minute)
+    expect(await expireOrphans(books)).toEqual({ released: 300, settled: 0 })
+  })
+
+  test('a hold that cannot be ended is logged and left for the next time', async () => {
+    await holdNow(books, ask('a', 10))
+    books.clock.turn(minute)
+    const torn = { ...books, db: failing(1) }
+    expect(await expireOrphans(torn)).toEqual({ released: 0, settled: 0 })
+    expect(books.lines.join()).toContain('hold_not_expired')
+    expect(await expireOrphans(torn)).toEqual({ released: 1, settled: 0 })
+  })
+})

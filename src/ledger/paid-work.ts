@@ -1,0 +1,73 @@
+import type { Log } from '../core/log.ts'
+import type { Nano } from '../core/money.ts'
+import { type Clock, second } from '../core/time.ts'
+import type { Db, Engine } from '../db/engine.ts'
+import { Refusal } from '../refusals.ts'
+import type { Hold } from './holds.ts'
+import { type Ask, hold, release, settle } from './ledger.ts'
+
+/** What paid work needs of the house. */
+export interface Books {
+  db: Engine
+  clock: Clock
+  log: Log
+}
+
+/** What work answers: its result, and what it cost (clamped to the hold). */
+export interface Worked<T> {
+  result: T
+  charge: Nano
+}
+
+/** An ending that fails is tried again after these; then it is left to the hold's deadline. */
+const retryAfterMs = [50, 250, second]
+
+/**
+ * The only shape of paid work: hold the worst case, work, settle what it cost. Work that throws
+ * costs nothing; work that failed and still costs (document 2, section 7) returns its failure with
+ * the charge. A process that dies leaves the hold to `expireOrphans`.
+ * Refuses what `hold` refuses, and a taken ref: busy while its work runs, else ref_conflict.
+ */
+export async function withHold<T>(
+  house: Books,
+  ask: Ask,
+  work: (hold: Hold) => Promise<Worked<T>>,
+): Promise<{ result: T; hold: Hold }> {
+  const held = await house.db.tx((db) => hold(house, db, ask))
+  const { id, ref } = held.hold
+  if (!held.fresh) {
+    throw held.hold.state === 'held'
+      ? new Refusal('busy', { what: ref })
+      : new Refusal('ref_conflict', { ref })
+  }
+  let worked: Worked<T>
+  try {
+    worked = await work(held.hold)
+  } catch (error) {
+    // The caller must hear of the work's own failure; that of the release is in the log.
+    await persist(house, held.hold, (db) => release(db, id)).catch(() => undefined)
+    throw error
+  }
+  const { charge, result } = worked
+  const ended = await persist(house, held.hold, (db) => settle(house, db, id, charge))
+  if (ended.state !== 'settled') throw new Error(`The hold of ${ref} ended before its work.`)
+  return { result, hold: ended }
+}
+
+/** Ends a hold, again and again when the database fails, and tells the log each time. */
+async function persist(house: Books, { ref }: Hold, ending: (db: Db) => Promise<Hold>) {
+  for (const waitMs of retryAfterMs) {
+    try {
+      return await house.db.tx(ending)
+    } catch (error) {
+      house.log.fault('ledger.hold_not_ended', error, { ref, waitMs })
+    }
+    await Bun.sleep(waitMs)
+  }
+  try {
+    return await house.db.tx(ending)
+  } catch (error) {
+    house.log.fault('ledger.hold_left_to_its_deadline', error, { ref })
+    throw error
+  }
+}

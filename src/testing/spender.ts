@@ -1,0 +1,34 @@
+/**
+ * Spends ann's credits through withHold until it is killed, 16 at a time, and prints the ref of
+ * each payment that was answered: `bun spender.ts DATA_DIR DATABASE_URL RUN`.
+ */
+import { writeSync } from 'node:fs'
+
+import { pick } from '../core/ids.ts'
+import { openLog } from '../core/log.ts'
+import { nano } from '../core/money.ts'
+import { systemClock } from '../core/time.ts'
+import { openEngine } from '../db/open.ts'
+import { accountOf } from '../ledger/accounts.ts'
+import { withHold } from '../ledger/paid-work.ts'
+import { ask, ben } from './books.ts'
+
+const [dataDir = '', databaseUrl = '', run = ''] = Bun.argv.slice(2)
+const db = await openEngine({ dataDir, ...(databaseUrl && { databaseUrl }) })
+const books = { db, clock: systemClock, log: openLog(systemClock) }
+const paymentsMax = 2_000
+
+async function spend(lane: number): Promise<void> {
+  for (let payment = 0; payment < paymentsMax; payment++) {
+    const ref = `${run}:${lane}:${payment}`
+    const onExpiry = pick(2) === 0 ? 'settle' : 'release'
+    const shares = [{ account: accountOf(ben), percent: 80 }]
+    await withHold(books, ask(ref, 2, { onExpiry, shares }), async () => {
+      await Bun.sleep(pick(3))
+      return { result: undefined, charge: nano(BigInt(pick(2_000_000)) + 1n) }
+    })
+    writeSync(1, `${ref}\n`)
+  }
+}
+
+await Promise.all(Array.from({ length: 16 }, (_, lane) => spend(lane)))
