@@ -1,11 +1,9 @@
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-
 import { LRUCache } from 'lru-cache'
 
-import { idPattern, sha256 } from '../core/ids.ts'
+import { compressed, type Entity, entity } from '../core/entity.ts'
+import { idPattern } from '../core/ids.ts'
 import { readPublic } from '../core/public.ts'
 import type { Clock } from '../core/time.ts'
-import { type Entity, entity } from './entity.ts'
 import type { Hosted, HostedApp, ViewerUrls } from './hosted.ts'
 import { type Parts, partsOf, shellPage } from './page.ts'
 import { dataHeaders, shellHeaders } from './policy.ts'
@@ -30,25 +28,6 @@ const hostPattern = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 /** Bytes of an entity and all its variants, for the cache's account. */
 const weight = (whole: Entity | undefined): number =>
   (whole?.variants ?? []).reduce((sum, { content }) => sum + content.length, 1_000)
-
-const utf8 = new TextEncoder()
-
-/** A small text of ours, compressed on the spot: under a millisecond. */
-export function compressed(text: string): {
-  etag: string
-  identity: Uint8Array
-  br: Uint8Array
-  gzip: Uint8Array
-} {
-  const identity = utf8.encode(text)
-  const params = { [constants.BROTLI_PARAM_QUALITY]: 5 }
-  return {
-    etag: sha256(identity).slice(0, 32),
-    identity,
-    br: brotliCompressSync(identity, { params }),
-    gzip: gzipSync(identity, { level: 6 }),
-  }
-}
 
 /** The rendered pages of the viewer, kept in memory and compared with hosting at most twice a second. */
 export class Pages {

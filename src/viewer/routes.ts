@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 
-import { answer, type Entity, entity } from './entity.ts'
+import { answer, type Entity, entity } from '../core/entity.ts'
 import type { HostedApp } from './hosted.ts'
 import { wordPage } from './page.ts'
 import type { Pages } from './pages.ts'
