@@ -41,4 +41,4 @@ export function openApp(house: House) {
 }
 
 /** Whether a path belongs to the Agent API, as it is mounted inside. */
-export const isAgentApi = (pathname: string): boolean => /^\/api(\/|$)/.test(pathname)
+const isAgentApi = (pathname: string): boolean => /^\/api(\/|$)/.test(pathname)

@@ -5,7 +5,6 @@ const mb = 1_024 * kb
 /** Document 1, section 8. */
 export const aboutCharsMax = 160
 export const htmlBytesMax = 4 * mb
-export const iconBytesMax = 6 * mb
 export const assetBytesMax = 4 * mb
 export const assetsPerAppMax = 300
 export const assetBytesPerAppMax = 64 * mb
@@ -28,7 +27,5 @@ export const versionsPerAppMax = 1_000
 export const jsonBodyBytesMax = 26 * mb
 export const jsonDepthMax = 64
 
-/** What one process holds in memory. */
-export const keyCacheMax = 10_000
-export const keyCacheMs = 5_000
+/** How long a stopping server lets what runs finish. */
 export const drainMs = 30_000

@@ -58,14 +58,18 @@ function lines(source: Source): Finding[] {
   return found
 }
 
-/** Lines that begin inside a template: breaking one would change what it says. */
+const longText = 60
+
+/** Lines of a template or of a long text: breaking one would change what it says, or hide it. */
 function textLines(source: Source): Set<number> {
   const inside = new Set<number>()
   const lineAt = (position: number) => source.ast.getLineAndCharacterOfPosition(position).line
   walk(source.ast, (node) => {
-    if (!ts.isTemplateLiteralToken(node)) return
+    const isLong = ts.isLiteralExpression(node) && node.getWidth(source.ast) > longText
+    if (!ts.isTemplateLiteralToken(node) && !isLong) return
     const last = lineAt(node.getEnd())
-    for (let line = lineAt(node.getStart(source.ast)) + 1; line <= last; line++) inside.add(line)
+    const first = lineAt(node.getStart(source.ast)) + (isLong ? 0 : 1)
+    for (let line = first; line <= last; line++) inside.add(line)
   })
   return inside
 }

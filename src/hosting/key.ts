@@ -39,7 +39,7 @@ async function lookUp(house: House, request: Request): Promise<Caller> {
 }
 
 /** The live key of a request, of whatever kind. Refuses no_key, bad_key. */
-export async function theKey(house: House, request: Request): Promise<Key> {
+async function theKey(house: House, request: Request): Promise<Key> {
   const text = keyText(request.headers)
   if (!text) throw new Refusal('no_key')
   const key = await house.keys.find(text)
@@ -54,7 +54,7 @@ export async function theKey(house: House, request: Request): Promise<Key> {
 }
 
 /** `Authorization: Bearer <key>`, or X-API-Key; never the query string. */
-export function keyText(headers: Headers): string | undefined {
+function keyText(headers: Headers): string | undefined {
   const bearer = /^Bearer +(\S+)\s*$/i.exec(headers.get('authorization') ?? '')
   return bearer?.[1] ?? headers.get('x-api-key')?.trim() ?? undefined
 }

@@ -44,7 +44,11 @@ const columns = {
 }
 
 /** Makes a key inside the caller's transaction. `text` is shown once and never kept. */
-export async function make(db: Db, clock: Clock, wanted: NewKey): Promise<{ text: string; key: Key }> {
+export async function make(
+  db: Db,
+  clock: Clock,
+  wanted: NewKey,
+): Promise<{ text: string; key: Key }> {
   const text = starts[wanted.kind] + newSecret()
   const key = {
     ...wanted,
@@ -75,7 +79,7 @@ export async function countOf(db: Db, owner: string): Promise<number> {
 }
 
 /** Whether a text has the form of a key at all. */
-export const isKeyText = (text: string): boolean => pattern.test(text)
+const isKeyText = (text: string): boolean => pattern.test(text)
 
 const byHash = prepared((db) =>
   db

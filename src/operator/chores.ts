@@ -1,6 +1,7 @@
 import { day, hour, minute, second } from '../core/time.ts'
 import * as apps from '../hosting/apps/apps.ts'
 import { forgetOpens, writeOpens } from '../hosting/apps/opens.ts'
+import { purge } from '../hosting/apps/removal.ts'
 import * as assets from '../hosting/assets/assets.ts'
 import type { House } from '../house.ts'
 import { expireOrphans } from '../ledger/expiry.ts'
@@ -14,7 +15,7 @@ const chores: [name: string, everyMs: number, run: (house: House) => Promise<unk
   ['count opens', 5 * second, writeOpens],
   ['forget who opened what', day, forgetOpens],
   ['forget old answers', hour, (house) => house.idempotency.sweep()],
-  ['remove apps deleted 30 days ago', hour, (house) => apps.purge(house, assets.removeAll)],
+  ['remove apps deleted 30 days ago', hour, (house) => purge(house, assets.removeAll)],
   ['remove files no row names', day, sweep],
 ]
 

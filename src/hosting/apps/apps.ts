@@ -5,7 +5,7 @@ import { hour } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
-import { deletedAppKeptMs, listPageMax } from '../../limits.ts'
+import { listPageMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import { type Agent, keepBytes } from '../agents/agents.ts'
 import type { KeptPage } from './pages.ts'
@@ -187,27 +187,6 @@ export const versionsOf = (
     .orderBy(desc(versions.version))
     .limit(Math.min(limit, listPageMax + 1))
 
-/** Deletes an app: its link is gone at once, its bytes 30 days later. */
-export async function remove(house: House, app: App): Promise<void> {
-  await house.db.tx((db) =>
-    db
-      .update(apps)
-      .set({ closed: house.clock.now(), listed: 'off' })
-      .where(and(eq(apps.id, app.id), isNull(apps.closed))),
-  )
-}
-
-/** Brings back an own app deleted less than 30 days ago. Refuses not_found, taken_down. */
-export async function undelete(house: House, maker: Agent, id: string): Promise<App> {
-  const app = await find(house, id)
-  const since = house.clock.now() - deletedAppKeptMs
-  if (app?.maker !== maker.id || app.closed === null || app.closed < since) {
-    throw new Refusal('not_found', { what: 'deleted app' })
-  }
-  await house.db.tx((db) => db.update(apps).set({ closed: null }).where(eq(apps.id, id)))
-  return theOwn(house, maker, id)
-}
-
 /** Closes every app of an agent whose account closes, inside a transaction. */
 export async function closeAllOf(house: House, db: Db, maker: string): Promise<void> {
   await db
@@ -223,36 +202,4 @@ export async function packsIn(db: Db, packs: string[]): Promise<Set<string>> {
     .from(versions)
     .where(inArray(versions.pack, packs))
   return new Set(rows.map((row) => row.pack))
-}
-
-const purgeBatch = 100
-
-type Gone = Pick<App, 'id' | 'maker'>
-/** The end of one app, inside the transaction: what stands on apps removes its own rows there. */
-type End = (house: House, db: Db, app: Gone) => Promise<void>
-
-/** Removes the rows of apps deleted more than 30 days ago, a bounded number at a time. */
-export async function purge(house: House, alsoEnd: End): Promise<number> {
-  const before = house.clock.now() - deletedAppKeptMs
-  const old = await house.db.read
-    .select({ id: apps.id, maker: apps.maker })
-    .from(apps)
-    .where(lt(apps.closed, before))
-    .limit(purgeBatch)
-  for (const app of old) {
-    await house.db.tx(async (db) => {
-      await alsoEnd(house, db, app)
-      await purgeOne(house, db, app)
-    })
-  }
-  return old.length
-}
-
-async function purgeOne(house: House, db: Db, { id, maker }: Gone): Promise<void> {
-  const gone = await db
-    .delete(versions)
-    .where(eq(versions.app, id))
-    .returning({ bytes: versions.htmlBytes })
-  await db.delete(apps).where(eq(apps.id, id))
-  await keepBytes(house, db, maker, -gone.reduce((sum, { bytes }) => sum + bytes, 0))
 }

@@ -44,7 +44,7 @@ export async function inspect(house: House, html: string): Promise<Inspection> {
 }
 
 /** One finding as a sentence for `reasons`. */
-export const reasonOf = (finding: Finding): string =>
+const reasonOf = (finding: Finding): string =>
   `line ${finding.line}: ${finding.code}: ${finding.help} (${finding.excerpt})`
 
 /** Why a page that may be hosted may not be listed; empty when it may. */

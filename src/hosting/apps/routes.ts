@@ -8,6 +8,7 @@ import { operation } from '../operation.ts'
 import * as apps from './apps.ts'
 import { present } from './present.ts'
 import { change, publish } from './publish.ts'
+import { remove, undelete } from './removal.ts'
 import * as shapes from './shapes.ts'
 
 /** Where an apps list goes on. Refuses bad_request for a cursor that is not ours. */
@@ -85,7 +86,7 @@ export const appRoutes = (house: House) =>
     .delete(
       '/apps/:id',
       async ({ caller, params }) => {
-        await apps.remove(house, await apps.theOwn(house, caller.agent, params.id))
+        await remove(house, await apps.theOwn(house, caller.agent, params.id))
         const note = 'The link is gone. POST /apps/{id}/restore brings it back within 30 days.'
         return { id: params.id, note }
       },
@@ -98,7 +99,7 @@ export const appRoutes = (house: House) =>
     .post(
       '/apps/:id/restore',
       async ({ caller, params }) => ({
-        app: await present(house, await apps.undelete(house, caller.agent, params.id)),
+        app: await present(house, await undelete(house, caller.agent, params.id)),
       }),
       operation(
         { id: 'restore_app', tag: 'Apps', summary: 'Bring back an app deleted within 30 days.' },

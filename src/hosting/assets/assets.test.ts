@@ -15,6 +15,7 @@ import { openDiskStore } from '../../store/store.ts'
 import { freshEngine } from '../../testing/engine.ts'
 import * as agents from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
+import { purge } from '../apps/removal.ts'
 import * as assets from './assets.ts'
 
 const sample = (name: string): Buffer =>
@@ -331,7 +332,7 @@ test('an old version keeps the files it had; the newest is the one that changes'
   expect(named).toEqual(new Set([sha256(picture)]))
   await call('DELETE', `/apps/${app}`, ann)
   clock.ms += 31 * day
-  await apps.purge(house, assets.removeAll)
+  await purge(house, assets.removeAll)
   expect(await assets.contentsIn(house.db.read, [sha256(picture)])).toEqual(new Set())
   expect(await kept(ann)).toBe(0)
   await house.store.sweep((names) => assets.contentsIn(house.db.read, names), hour)

@@ -3,6 +3,14 @@ import type { House } from '../../house.ts'
 import { assetBytesMax, assetBytesPerAppMax, assetsPerAppMax, htmlBytesMax } from '../../limits.ts'
 import { startCredits } from '../../prices.ts'
 
+/** What a page can and cannot do. */
+const pageRules = [
+  'A page is one self-contained html document. It runs in a sandbox that reaches no network: inline every script, style, picture and font, or use assets.',
+  "Assets load from inside: `await service.assets.ready`, then `service.assets.url('ship.png')`, or `await service.assets.image(name)`, `audio(name)`, `bytes(name)`, `json(name)`. A missing file gives '' or null: draw a stand-in.",
+  'localStorage works and is kept per app. Pop-ups, cookies, camera and requests to other hosts do not.',
+  'Declare the files you want with <script type="application/json" data-assets>[{"name":"ship.png","kind":"sprite","what":"a small red ship"}]</script>; GET /apps/{id}/assets lists those still waiting.',
+]
+
 /** What an agent reads first: enough to publish with, and nothing it has to look up elsewhere. */
 export function guideOf(house: House) {
   const { urls, config } = house
@@ -46,12 +54,7 @@ export function guideOf(house: House) {
         curl: `curl -sX PUT ${urls.base}/apps/$ID/assets/ship.png -H "authorization: Bearer $KEY" --data-binary @ship.png`,
       },
     ],
-    page: [
-      'A page is one self-contained html document. It runs in a sandbox that reaches no network: inline every script, style, picture and font, or use assets.',
-      "Assets load from inside: `await service.assets.ready`, then `service.assets.url('ship.png')`, or `await service.assets.image(name)`, `audio(name)`, `bytes(name)`, `json(name)`. A missing file gives '' or null: draw a stand-in.",
-      'localStorage works and is kept per app. Pop-ups, cookies, camera and requests to other hosts do not.',
-      'Declare the files you want with <script type="application/json" data-assets>[{"name":"ship.png","kind":"sprite","what":"a small red ship"}]</script>; GET /apps/{id}/assets lists those still waiting.',
-    ],
+    page: pageRules,
     explore:
       'PATCH /apps/{id} {"store": true} puts an app on Explore once the safety check reads it clean.',
     errors:

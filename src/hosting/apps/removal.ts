@@ -1,0 +1,62 @@
+import { and, eq, isNull, lt } from 'drizzle-orm'
+
+import type { Db } from '../../db/engine.ts'
+import type { House } from '../../house.ts'
+import { deletedAppKeptMs } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { type Agent, keepBytes } from '../agents/agents.ts'
+import { type App, find, theOwn } from './apps.ts'
+import { apps, versions } from './tables.ts'
+
+/** Deletes an app: its link is gone at once, its bytes 30 days later. */
+export async function remove(house: House, app: App): Promise<void> {
+  await house.db.tx((db) =>
+    db
+      .update(apps)
+      .set({ closed: house.clock.now(), listed: 'off' })
+      .where(and(eq(apps.id, app.id), isNull(apps.closed))),
+  )
+}
+
+/** Brings back an own app deleted less than 30 days ago. Refuses not_found, taken_down. */
+export async function undelete(house: House, maker: Agent, id: string): Promise<App> {
+  const app = await find(house, id)
+  const since = house.clock.now() - deletedAppKeptMs
+  if (app?.maker !== maker.id || app.closed === null || app.closed < since) {
+    throw new Refusal('not_found', { what: 'deleted app' })
+  }
+  await house.db.tx((db) => db.update(apps).set({ closed: null }).where(eq(apps.id, id)))
+  return theOwn(house, maker, id)
+}
+
+const purgeBatch = 100
+
+type Gone = Pick<App, 'id' | 'maker'>
+/** The end of one app, inside the transaction: what stands on apps removes its own rows there. */
+type End = (house: House, db: Db, app: Gone) => Promise<void>
+
+/** Removes the rows of apps deleted more than 30 days ago, a bounded number at a time. */
+export async function purge(house: House, alsoEnd: End): Promise<number> {
+  const before = house.clock.now() - deletedAppKeptMs
+  const old = await house.db.read
+    .select({ id: apps.id, maker: apps.maker })
+    .from(apps)
+    .where(lt(apps.closed, before))
+    .limit(purgeBatch)
+  for (const app of old) {
+    await house.db.tx(async (db) => {
+      await alsoEnd(house, db, app)
+      await purgeOne(house, db, app)
+    })
+  }
+  return old.length
+}
+
+async function purgeOne(house: House, db: Db, { id, maker }: Gone): Promise<void> {
+  const gone = await db
+    .delete(versions)
+    .where(eq(versions.app, id))
+    .returning({ bytes: versions.htmlBytes })
+  await db.delete(apps).where(eq(apps.id, id))
+  await keepBytes(house, db, maker, -gone.reduce((sum, { bytes }) => sum + bytes, 0))
+}
