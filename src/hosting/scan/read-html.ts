@@ -10,9 +10,9 @@ const textMax = 4 * 1024 * 1024
 /** Attributes that a rule or the sandbox cares about; all others are passed over. */
 const wanted = new Set(
   (
-    'type name id placeholder aria-label autocomplete title value class src href action ' +
-    'formaction srcdoc content http-equiv rel alt download data poster for form readonly disabled ' +
-    'data-assets srcset style xlink:href background'
+    'type name id placeholder aria-label autocomplete title value class src href alt for ' +
+    'action formaction srcdoc content http-equiv rel download data poster form readonly ' +
+    'disabled data-assets srcset style xlink:href background'
   ).split(' '),
 )
 

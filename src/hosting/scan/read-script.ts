@@ -77,7 +77,9 @@ function startsText({ script, constants }: Job, at: number): boolean {
   if (kinds[at] === NAME)
     return starters.has(text) || (texts[at + 1] === '+' && constants.values.has(text))
   if (text === '`') return kinds[at + 1] === CHUNK
-  return (text === '(' || text === '[') && kinds[at + 1] === TEXT
+  if (kinds[at + 1] !== TEXT || (text !== '(' && text !== '[')) return false
+  // The brackets of a call or a member belong to what stands in front of them.
+  return kinds[at - 1] !== NAME && texts[at - 1] !== ')' && texts[at - 1] !== ']'
 }
 
 /** Remembers `name = 'text'` and `name += 'text'`. */
@@ -139,6 +141,7 @@ const lookBack = 12
  */
 function useOf({ tokens: { texts } }: Script, index: number): string {
   let at = index - 1
+  if (texts[at] === 'from' || texts[at] === 'import') return 'import'
   if (texts[at] === '=' || texts[at] === '+=' || texts[at] === ':') return texts[at - 1] ?? ''
   for (let steps = 0; steps < lookBack && at > 0; steps++, at--) {
     if (texts[at] !== '(') continue

@@ -61,8 +61,8 @@ function offers(page: Page): boolean {
 }
 
 function isPayload(value: string): boolean {
-  payload.lastIndex = 0
-  return payload.exec(`"${value.slice(0, peekChars)}`)?.index === 0 || value.startsWith('MZ\x90\0')
+  const start = `"${value.slice(0, peekChars)}`
+  return start.search(payload) === 0 || value.startsWith('MZ\x90\0')
 }
 
 /** An office document or a book is an archive too; forms that fill one in carry it honestly. */

@@ -63,11 +63,14 @@ function studyOf(script: Script, studies: Map<Script, Study>): Study {
 function* judge(sink: Sink, study: Study): Generator<Hit> {
   const { use, script, index, at } = sink
   const straight = use === 'eval' || use === 'Function'
-  if (isPackedCall(script, index)) yield { code: 'obf.packer', at }
-  else if (sink.known) {
+  const { kinds, texts } = script.tokens
+  // A constant that is also given decoded text elsewhere says nothing about what is run.
+  const known = sink.known && (sink.decoded || !study.names.has(texts[index + 2] ?? ''))
+  const packed = straight && study.packer && kinds[index + 2] !== TEXT
+  if (packed || isPackedCall(script, index)) yield { code: 'obf.packer', at }
+  else if (known) {
     if (sink.decoded && runs.has(use)) yield { code: 'obf.packer', at }
-  } else if (straight && study.packer) yield { code: 'obf.packer', at }
-  else if (!decodes(sink, study.names)) return
+  } else if (!decodes(sink, study.names)) return
   else if (study.payload) yield { code: 'obf.decode_eval', at }
   else if (straight) yield { code: 'obf.packer', at }
 }

@@ -10,7 +10,6 @@ const names = ['RTCPeerConnection', 'webkitRTCPeerConnection', 'mozRTCPeerConnec
  */
 export function* webrtc(page: Page): Generator<Hit> {
   for (const script of page.scripts) {
-    if (!script.tokens.code.includes('RTCPeerConnection')) continue
     for (const name of names)
       for (const index of script.tokens.find(name))
         if (!isMention(script, index)) yield hit(script, index)

@@ -1,0 +1,116 @@
+import { afterEach, expect, test } from 'bun:test'
+import { brotliDecompressSync } from 'node:zlib'
+
+import { Inspector } from './inspect.ts'
+
+const open: Inspector[] = []
+const inspector = (...options: ConstructorParameters<typeof Inspector>) => {
+  const made = new Inspector(...options)
+  open.push(made)
+  return made
+}
+
+afterEach(async () => {
+  for (const made of open.splice(0)) await made.close()
+})
+
+const asks =
+  '<script type="application/json" data-assets>[{"name":"a.png","kind":"sprite","what":"a"}]</script>'
+const small = `<title> Two\n words </title>${asks}${'<p>more and more text</p>'.repeat(80)}`
+const large = `${small}${'<p>more and more text</p>'.repeat(4_000)}`
+const hash = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
+
+for (const [name, html] of [
+  ['small, in the calling thread', small],
+  ['large, in a worker', large],
+] as const)
+  test(`a page is worked out: ${name}`, async () => {
+    const { scan, title, sha256, identity, br, gzip, ...rest } = await inspector().inspect(html)
+    expect(scan.verdict).toBe('clean')
+    expect(title).toBe('Two words')
+    expect(sha256).toBe(hash(html))
+    expect(rest.asks).toEqual([{ name: 'a.png', kind: 'sprite', what: 'a' }])
+    expect(new TextDecoder().decode(identity)).toBe(html)
+    expect(brotliDecompressSync(br ?? '').toString()).toBe(html)
+    expect(new TextDecoder().decode(Bun.gunzipSync(gzip ?? new Uint8Array()))).toBe(html)
+  })
+
+test('tiny pages are not compressed, titles are cut to 80 letters', async () => {
+  const { br, gzip, title } = await inspector().inspect(`<title>${'🎲'.repeat(99)}</title>`)
+  expect({ br, gzip, title }).toEqual({ br: undefined, gzip: undefined, title: '🎲'.repeat(80) })
+  expect((await inspector().inspect('<title> </title>')).title).toBeUndefined()
+})
+
+test('bytes stay the caller’s', async () => {
+  const bytes = new TextEncoder().encode(large)
+  const { sha256 } = await inspector().inspect(bytes)
+  expect(bytes.byteLength).toBeGreaterThan(0)
+  expect(sha256).toBe(hash(large))
+})
+
+test('many pages at once are all answered', async () => {
+  const looking = inspector()
+  const pages = Array.from({ length: 12 }, (_, n) => `${large}<p>${n}`)
+  const answers = await Promise.all(pages.map((page) => looking.inspect(page)))
+  expect(answers.map(({ sha256 }) => sha256)).toEqual(pages.map(hash))
+})
+
+/** A worker that runs a piece of code for its first page, and works for the next. */
+const faulty = (code: string) => {
+  let made = 0
+  return () => {
+    const address = URL.createObjectURL(new Blob([code], { type: 'application/javascript' }))
+    made++
+    return made === 1
+      ? new Worker(address)
+      : new Worker(new URL('./inspect.worker.ts', import.meta.url))
+  }
+}
+
+test('a worker that hangs is replaced; its page is refused with try_again', async () => {
+  const looking = inspector({ pageMs: 2_000 }, faulty('onmessage = () => { for (;;); }'))
+  expect(await looking.inspect(large).catch((error: unknown) => error)).toMatchObject({
+    refusal: 'try_again',
+  })
+  expect((await looking.inspect(large)).scan.verdict).toBe('clean')
+})
+
+test('a worker that crashes is replaced; its page is refused with try_again', async () => {
+  for (const code of [
+    'onmessage = () => { throw new Error("no") }',
+    'onmessage = () => process.exit(1)',
+  ]) {
+    const looking = inspector({}, faulty(code))
+    expect(await looking.inspect(large).catch((error: unknown) => error)).toMatchObject({
+      refusal: 'try_again',
+    })
+    expect((await looking.inspect(large)).scan.verdict).toBe('clean')
+  }
+})
+
+test('a full queue and a closed inspector refuse with try_again', async () => {
+  const looking = inspector(
+    {},
+    () => new Worker(URL.createObjectURL(new Blob(['onmessage = () => {}']))),
+  )
+  const answers = Array.from({ length: 90 }, () =>
+    looking.inspect(large).catch((error: unknown) => error),
+  )
+  expect(await Promise.race(answers)).toMatchObject({ refusal: 'try_again' })
+  await looking.close()
+  for (const answer of await Promise.all(answers))
+    expect(answer).toMatchObject({ refusal: 'try_again' })
+  await expect(looking.inspect(large)).rejects.toMatchObject({ refusal: 'try_again' })
+})
+
+test('idle workers end, and the next page gets a new one', async () => {
+  let made = 0
+  const looking = inspector({ idleMs: 1 }, () => {
+    made++
+    return new Worker(new URL('./inspect.worker.ts', import.meta.url))
+  })
+  await looking.inspect(large)
+  await Bun.sleep(50)
+  await looking.inspect(large)
+  expect(made).toBe(2)
+})

@@ -1,0 +1,96 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+
+import { RULES } from './rules.ts'
+import { scan } from './scan.ts'
+
+const size = 400_000
+const fill = (piece: string, before = '', after = '') =>
+  before + piece.repeat(Math.ceil(size / piece.length)) + after
+
+test('a clean page has no findings', () => {
+  const html = '<!doctype html><title>Snake</title><canvas></canvas><script>let x = 1</script>'
+  expect(scan(html)).toEqual({ verdict: 'clean', listable: true, findings: [] })
+})
+
+test('findings stand gravest first, carry their rule and are cut to 120 characters', () => {
+  const html = `<img src=a.png>\n<script>location = 'https://e.example'\nnew RTCPeerConnection(${'a, '.repeat(99)})</script>`
+  const { verdict, listable, findings } = scan(html)
+  expect({ verdict, listable }).toEqual({ verdict: 'block', listable: false })
+  expect(findings.map(({ code, effect, line }) => [code, effect, line])).toEqual([
+    ['net.webrtc', 'block', 3],
+    ['redirect.script', 'unlist', 2],
+    ['net.external', 'warn', 1],
+  ])
+  expect(findings[0]?.excerpt).toHaveLength(120)
+  expect(findings[1]?.excerpt).toBe("<script>location = 'https://e.example'")
+})
+
+test('at most 50 findings, one for a code and a line', () => {
+  const many = scan('<script>\nnew RTCPeerConnection()</script>'.repeat(90))
+  expect(many.findings).toHaveLength(50)
+  expect(scan('<script>new RTCPeerConnection(RTCPeerConnection)</script>').findings).toHaveLength(1)
+})
+
+test('every line break before a finding counts', () => {
+  const html = `\r\n\r\n<p>\n\n<!--\n-->\n<script>\n\n/*\n*/ x = \`\n\`; new RTCPeerConnection()</script>`
+  expect(scan(html).findings).toMatchObject([{ code: 'net.webrtc', line: 11 }])
+})
+
+test('the rules are told apart by their codes', () => {
+  const codes = RULES.map(({ code }) => code)
+  expect(new Set(codes).size).toBe(codes.length)
+})
+
+/** Made to be slow or deep. The test ends, and nothing is thrown; scripts/bench/scan.ts has the times. */
+const hostile: [string, string][] = [
+  ['all <', fill('<')],
+  ['all brackets', fill('(', '<script>')],
+  ['brackets in a regular expression', fill('(', '<script>/', '/')],
+  ['one word', fill('a')],
+  ['one name', fill('a', '<script>')],
+  ['nested tags', fill('<div><b>')],
+  ['many attributes', fill(' a=b', '<p', '>')],
+  ['many wanted attributes', fill(' onclick=a()', '<p', '>')],
+  ['an open comment', fill('-', '<!--')],
+  ['an open script comment', fill('*', '<script>/*')],
+  ['an open text', fill('\\', '<script>"')],
+  ['an open template', fill('${`', '<script>`')],
+  ['an open tag', fill('"', '<p a=')],
+  ['nested texts', fill('("a"+', '<script>')],
+  ['nested evals', fill('eval(atob(', '<script>')],
+  ['doubling texts', fill('a=a+a;', '<script>a="aaaa";', '</script>')],
+  ['a growing text', fill("h+='<b>';d.write(h);", '<script>h="";', '</script>')],
+  ['pages in pages', fill('<iframe srcdoc="', '', '<p>')],
+  ['keys', fill(' sk-AKIAghp_')],
+  ['key frames', fill('-----BEGIN PRIVATE KEY-----\\n')],
+  ['password fields', fill('<input type=password>sign in ')],
+  ['short lines', fill('<i></i><p>log in', '<input type=password>')],
+  ['wallet words', fill('enter your the all ', '<input name=seedphrase>')],
+  ['alarms', fill('microsoft your pc virus device call 1 800 ')],
+  ['spaces', fill(' ', '<p>ignore')],
+  ['half letters', fill('\ud800', '<script>"', '"</script>\ud800')],
+  ['zero bytes', fill('\0', '<script>')],
+]
+
+test.each(hostile)('ends: %s', (_, html) => {
+  expect(scan(html).findings.length).toBeLessThanOrEqual(50)
+})
+
+test('a page in pages is read to a depth, and then not listed', () => {
+  const nest = (html: string, times: number): string =>
+    times === 0 ? html : nest(`<script>d.write(atob('${btoa(html)}'))</script>`, times - 1)
+  const connection = '<script>new RTCPeerConnection()</script>'
+  expect(scan(nest(connection, 2)).verdict).toBe('block')
+  expect(scan(nest(connection, 9)).listable).toBe(false)
+})
+
+test('our own sample games are clean', async () => {
+  const root = join(import.meta.dir, '../../../public/samples')
+  const pages = await Array.fromAsync(new Bun.Glob('*/index.html').scan(root))
+  expect(pages.length).toBeGreaterThan(0)
+  for (const page of pages) {
+    const { verdict, findings } = scan(await Bun.file(join(root, page)).text())
+    expect({ page, verdict, findings }).toEqual({ page, verdict: 'clean', findings: [] })
+  }
+})
