@@ -14,7 +14,6 @@ import { assetBytesMax } from '../../limits.ts'
 import { openDiskStore } from '../../store/store.ts'
 import { freshEngine } from '../../testing/engine.ts'
 import * as agents from '../agents/agents.ts'
-import * as apps from '../apps/apps.ts'
 import { purge } from '../apps/removal.ts'
 import * as assets from './assets.ts'
 
