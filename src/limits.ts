@@ -1,4 +1,4 @@
-/** The sizes that both documents fix, in the order of their section 8. Rates are settings: config.ts. */
+/** The sizes that both documents fix, in the order of their section 8. Rates are settings. */
 const kb = 1_024
 const mb = 1_024 * kb
 

@@ -21,7 +21,7 @@ export interface Serving {
 }
 
 /** The port is taken by another program. */
-export class PortInUse extends Error {
+class PortInUse extends Error {
   constructor(config: Config) {
     super(
       `Port ${config.port} on ${config.host} is in use. Choose another: berth serve --port 3001`,

@@ -65,7 +65,8 @@ function textLines(source: Source): Set<number> {
   const inside = new Set<number>()
   const lineAt = (position: number) => source.ast.getLineAndCharacterOfPosition(position).line
   walk(source.ast, (node) => {
-    const isLong = ts.isLiteralExpression(node) && node.getWidth(source.ast) > longText
+    const isText = ts.isLiteralExpression(node) || ts.isTemplateExpression(node)
+    const isLong = isText && node.getWidth(source.ast) > longText
     if (!ts.isTemplateLiteralToken(node) && !isLong) return
     const last = lineAt(node.getEnd())
     const first = lineAt(node.getStart(source.ast)) + (isLong ? 0 : 1)

@@ -49,7 +49,7 @@ export function web(house: House, layout: Layout) {
     )
 }
 
-/** An error as a page; undefined for a fault of ours. `matched` is false when no route was found. */
+/** An error as a page; undefined for a fault of ours. `matched`: whether a route was found. */
 export function errorPage(layout: Layout, error: unknown, matched: boolean): Response | undefined {
   if (!matched || (error instanceof Refusal && error.refusal === 'not_found'))
     return missing(layout)

@@ -221,7 +221,7 @@ export async function keepBytes(house: House, db: Db, agent: string, bytes: numb
   if (bytes > 0 && max > 0 && row && row.kept > max) throw new Refusal('storage_full', { max })
 }
 
-/** Closes the account for good, inside a transaction: its keys answer account_closed from then on. */
+/** Closes the account for good, inside a transaction: its keys answer account_closed then. */
 export async function close(house: House, db: Db, agent: string): Promise<void> {
   await db
     .update(agents)

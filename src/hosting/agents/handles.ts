@@ -34,7 +34,7 @@ export const shapeOf = (handle: string): string =>
 
 const reservedShapes = new Set([...reserved].map(shapeOf))
 
-/** Refuses bad_handle for a handle of the wrong form, or one that is or looks like a reserved word. */
+/** Refuses bad_handle for a handle of the wrong form, or one that passes for a reserved word. */
 export function checkHandle(handle: string): void {
   if (!form.test(handle)) {
     const why = 'a handle is 3 to 30 of a-z, 0-9 and -, and begins and ends with a letter or digit'

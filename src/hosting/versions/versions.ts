@@ -83,7 +83,7 @@ async function add(
   return made
 }
 
-/** Makes an older version the newest again, with the files it had. Refuses not_found, taken_down. */
+/** Makes an older version the newest, with the files it had. Refuses not_found, taken_down. */
 export async function restore(
   house: House,
   maker: Agent,
