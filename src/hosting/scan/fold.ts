@@ -5,6 +5,7 @@ import type { Tokens } from './tokens.ts'
 const depthMax = 4
 const textMax = 4 * 1024 * 1024
 const charsMax = 1_000_000
+const constantCharsMax = 16 * 1024 * 1024
 
 /** A constant string worked out of tokens: `next` is the token after it. */
 export interface Folded {
@@ -28,9 +29,7 @@ export interface Constants {
 }
 
 /** No names yet, and a bound for what using them may cost. */
-export function newConstants(): Constants {
-  return { values: new Map(), charsLeft: 16 * 1024 * 1024 }
-}
+export const newConstants = (): Constants => ({ values: new Map(), charsLeft: constantCharsMax })
 
 function lookUp(
   constants: Constants,

@@ -15,7 +15,8 @@ afterEach(async () => {
 })
 
 const asks =
-  '<script type="application/json" data-assets>[{"name":"a.png","kind":"sprite","what":"a"}]</script>'
+  '<script type="application/json" data-assets>' +
+  '[{"name":"a.png","kind":"sprite","what":"a"}]</script>'
 const small = `<title> Two\n words </title>${asks}${'<p>more and more text</p>'.repeat(80)}`
 const large = `${small}${'<p>more and more text</p>'.repeat(4_000)}`
 const hash = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')

@@ -14,7 +14,9 @@ test('a clean page has no findings', () => {
 })
 
 test('findings stand gravest first, carry their rule and are cut to 120 characters', () => {
-  const html = `<img src=a.png>\n<script>location = 'https://e.example'\nnew RTCPeerConnection(${'a, '.repeat(99)})</script>`
+  const html =
+    `<img src=a.png>\n<script>location = 'https://e.example'\nnew ` +
+    `RTCPeerConnection(${'a, '.repeat(99)})</script>`
   const { verdict, listable, findings } = scan(html)
   expect({ verdict, listable }).toEqual({ verdict: 'block', listable: false })
   expect(findings.map(({ code, effect, line }) => [code, effect, line])).toEqual([
@@ -33,7 +35,8 @@ test('at most 50 findings, one for a code and a line', () => {
 })
 
 test('every line break before a finding counts', () => {
-  const html = `\r\n\r\n<p>\n\n<!--\n-->\n<script>\n\n/*\n*/ x = \`\n\`; new RTCPeerConnection()</script>`
+  const html =
+    `\r\n\r\n<p>\n\n<!--\n-->\n<script>\n\n/*\n*/ x ` + `= \`\n\`; new RTCPeerConnection()</script>`
   expect(scan(html).findings).toMatchObject([{ code: 'net.webrtc', line: 11 }])
 })
 
@@ -42,7 +45,10 @@ test('the rules are told apart by their codes', () => {
   expect(new Set(codes).size).toBe(codes.length)
 })
 
-/** Made to be slow or deep. The test ends, and nothing is thrown; scripts/bench/scan.ts has the times. */
+/**
+ * Made to be slow or deep. The test ends, and nothing is thrown; scripts/bench/scan.ts has the
+ * times.
+ */
 const hostile: [string, string][] = [
   ['all <', fill('<')],
   ['all brackets', fill('(', '<script>')],

@@ -57,7 +57,8 @@ const table: [string, string, string[]][] = [
   ],
   [
     'what cannot be read',
-    `function d(s) { let o = ''; for (const c of s) o += String.fromCharCode(c.charCodeAt(0) ^ 7); return o }\neval(d('${payload}'))`,
+    `function d(s) { let o = ''; for (const c of s) o += ` +
+      `String.fromCharCode(c.charCodeAt(0) ^ 7); return o }\neval(d('${payload}'))`,
     ['obf.decode_eval 4'],
   ],
   ['through a name', `const t = atob(key('${payload}'))\nnew Function(t)()`, ['obf.decode_eval 4']],

