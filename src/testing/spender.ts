@@ -1,6 +1,6 @@
 /**
- * Spends ann's credits through withHold until it is killed, 16 at a time, and prints the ref of
- * each payment that was answered: `bun spender.ts DATA_DIR DATABASE_URL RUN`.
+ * Spends ann's credits through withHold until it is killed, 16 at a time beside one that never ends,
+ * and prints the ref of each payment that was answered: `bun spender.ts DATA_DIR DATABASE_URL RUN`.
  */
 import { writeSync } from 'node:fs'
 
@@ -31,4 +31,10 @@ async function spend(lane: number): Promise<void> {
   }
 }
 
+const stuck = Promise.withResolvers<void>()
+void withHold(books, ask(`${run}:stuck`, 2), () => {
+  stuck.resolve()
+  return new Promise(() => {})
+})
+await stuck.promise
 await Promise.all(Array.from({ length: 16 }, (_, lane) => spend(lane)))

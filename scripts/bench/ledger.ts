@@ -1,0 +1,115 @@
+/**
+ * Hold + settle (key, cap, two entries) under synchronous=FULL, against the same statements written
+ * by hand for bun:sqlite, 64 charges in each commit; and how often a charge waits for the disk.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { newId } from '../../src/core/ids.ts'
+import { openLog } from '../../src/core/log.ts'
+import { fromCredits, nano } from '../../src/core/money.ts'
+import { stopwatch, systemClock } from '../../src/core/time.ts'
+import { openEngine } from '../../src/db/open.ts'
+import { accountOf } from '../../src/ledger/accounts.ts'
+import { grantTo } from '../../src/ledger/ledger.ts'
+import { withHold } from '../../src/ledger/paid-work.ts'
+import { openRaw } from './ledger/raw.ts'
+import type { BenchRow } from './row.ts'
+
+const callers = 64
+const chargesPerRound = 2_560
+const rounds = 7
+const amount = fromCredits(2)
+const charge = nano(1_234_567n)
+const owners = Array.from(
+  { length: callers },
+  (_, n) => ({ kind: 'agent', owner: `a${n}` }) as const,
+)
+
+async function openBooks(dataDir: string) {
+  const db = await openEngine({ dataDir })
+  const books = { db, clock: systemClock, log: openLog(systemClock) }
+  const funds = { amount: fromCredits(1_000_000), kind: 'grant', free: false }
+  for (const owner of owners) await grantTo(books, owner, { ...funds, ref: `g:${owner.owner}` })
+  return books
+}
+
+type Books = Awaited<ReturnType<typeof openBooks>>
+
+/** `inFlight` callers make `total` charges through the ledger. Answers charges per second. */
+async function ours(books: Books, inFlight: number, total: number): Promise<number> {
+  const since = stopwatch()
+  await Promise.all(
+    owners.slice(0, inFlight).map(async (owner) => {
+      const cap = { key: owner.owner, max: null }
+      const ask = { account: accountOf(owner), amount, kind: 'chat', ms: 60_000, cap }
+      for (let n = 0; n < total / inFlight; n++) {
+        await withHold(books, { ...ask, ref: newId() }, async () => ({ result: 0, charge }))
+      }
+    }),
+  )
+  return (total / (stopwatch() - since)) * 1_000
+}
+
+/** How often a child that makes `charges` charges waits for the disk; undefined without strace. */
+async function syncs(inFlight: number, charges: number): Promise<number | undefined> {
+  if (!Bun.which('strace')) return undefined
+  const child = [process.execPath, import.meta.path, String(inFlight), String(charges)]
+  const trace = Bun.spawn(['strace', '-f', '-qq', '-e', 'trace=fsync,fdatasync', ...child], {
+    stderr: 'pipe',
+  })
+  const said = await new Response(trace.stderr).text()
+  if ((await trace.exited) !== 0) throw new Error(said.slice(-500))
+  return said.match(/(?<!\.\.\. )f(data)?sync(\(| )/g)?.length ?? 0
+}
+
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'berth-bench-'))
+  try {
+    return await work(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function againstRaw(folder: string): Promise<BenchRow> {
+  const [books, other] = [await openBooks(join(folder, 'a')), await openBooks(join(folder, 'b'))]
+  await ours(other, 1, 1)
+  await other.db.close()
+  const raw = openRaw(join(folder, 'b', 'berth.sqlite'), owners, { amount, charge })
+  const ratios: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const peer = raw(chargesPerRound)
+    ratios.push((await ours(books, callers, chargesPerRound)) / peer)
+  }
+  await books.db.close()
+  const value = ratios.sort((a, b) => a - b)[rounds >> 1] ?? 0
+  const name = 'hold + settle, 64 in flight, of raw grouped prepared statements'
+  return { name, value, limit: 0.5, unit: 'x', ok: value >= 0.5 }
+}
+
+export async function bench(): Promise<BenchRow[]> {
+  const rows = [await inFolder(againstRaw)]
+  for (const [inFlight, limit] of [
+    [1, 2.1],
+    [16, 0.5],
+    [64, 0.25],
+  ] as const) {
+    const [none, all] = [await syncs(inFlight, 0), await syncs(inFlight, 640)]
+    if (none === undefined || all === undefined) continue
+    const value = (all - none) / 640
+    const name = `waits for the disk per charge, ${inFlight} in flight`
+    rows.push({ name, value, limit, unit: 'fdatasync', ok: value <= limit })
+  }
+  return rows
+}
+
+const [inFlight, charges] = Bun.argv.slice(2).map(Number)
+if (import.meta.main && inFlight && charges !== undefined) {
+  await inFolder(async (folder) => {
+    const books = await openBooks(folder)
+    await ours(books, inFlight, charges)
+    await books.db.close()
+  })
+}

@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+
+import { and, eq } from 'drizzle-orm'
+
+import { fromCredits as credits, nano } from '../core/money.ts'
+import type { Db } from '../db/engine.ts'
+import {
+  ann,
+  ask,
+  ben,
+  fund,
+  holdNow,
+  openBooks,
+  settleNow,
+  type TestBooks,
+} from '../testing/books.ts'
+import { accountOf } from './accounts.ts'
+import { doctor } from './doctor.ts'
+import { accounts, caps, entries, holds } from './tables.ts'
+
+let books: TestBooks
+beforeEach(async () => {
+  books = await openBooks()
+  await fund(books, ann, 400)
+  await fund(books, ben, 400, false)
+  const cap = { key: 'ak_1', max: null }
+  const { hold } = await holdNow(books, ask('settled', 10, { cap }))
+  await settleNow(books, hold.id, credits(4))
+  await holdNow(books, ask('open', 20, { cap }))
+})
+afterEach(() => books.db.close())
+
+const id = accountOf(ann)
+const isAnn = eq(accounts.id, id)
+const second = and(eq(entries.account, id), eq(entries.number, 2))
+
+/** What somebody might do to the tables behind the ledger's back, and what the doctor says. */
+const harms: [what: string, says: string, harm: (db: Db) => PromiseLike<unknown>][] = [
+  [
+    'a balance',
+    'all balances sum to 1000000, not to 0',
+    (db) =>
+      db
+        .update(accounts)
+        .set({ balance: credits(397) })
+        .where(isAnn)
+        .returning(),
+  ],
+  [
+    'what is held',
+    'agent:ann: holds 19000000, its open holds sum to 20000000',
+    (db) =>
+      db
+        .update(accounts)
+        .set({ held: credits(19) })
+        .where(isAnn)
+        .returning(),
+  ],
+  [
+    'a colour',
+    'agent:ann: free is 395000000, its entries make 396000000',
+    (db) =>
+      db
+        .update(accounts)
+        .set({ free: credits(395) })
+        .where(isAnn)
+        .returning(),
+  ],
+  [
+    'the amount of an entry',
+    'agent:ann: entry 2: 400000000 and -3000000 do not make 396000000',
+    (db) =>
+      db
+        .update(entries)
+        .set({ amount: credits(-3) })
+        .where(second)
+        .returning(),
+  ],
+  [
+    'an entry away',
+    'settled: its entries do not sum to zero',
+    (db) => db.delete(entries).where(second).returning(),
+  ],
+  [
+    'an entry after the last',
+    'agent:ann: number is 3, its entries make 2',
+    (db) => db.update(accounts).set({ entries: 3 }).where(isAnn).returning(),
+  ],
+  [
+    'a hold away',
+    'agent:ann: holds 20000000, its open holds sum to 0',
+    (db) => db.delete(holds).where(eq(holds.ref, 'open')).returning(),
+  ],
+  [
+    'the counter of a key',
+    'key ak_1 counts 1 on 2026-11-21, its holds make 24000000',
+    (db) =>
+      db
+        .update(caps)
+        .set({ used: nano(1n) })
+        .returning(),
+  ],
+]
+
+describe('the doctor', () => {
+  test('finds a sound book sound, and says how large it is', async () => {
+    expect(await doctor(books)).toEqual({
+      ok: true,
+      text: 'The ledger is sound: 4 accounts, 6 entries.',
+      accounts: 4,
+      entries: 6,
+      faults: [],
+    })
+  })
+
+  for (const [what, says, harm] of harms) {
+    test(`sees who changed ${what}`, async () => {
+      await books.db.tx(async (db) => void (await harm(db)))
+      const report = await doctor(books)
+      expect(report.faults).toContain(says)
+      expect(report).toMatchObject({ ok: false, text: expect.stringContaining(says) })
+    })
+  }
+})
