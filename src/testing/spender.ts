@@ -1,6 +1,7 @@
 /**
- * Spends ann's credits through withHold until it is killed, 16 at a time beside one that never ends,
- * and prints the ref of each payment that was answered: `bun spender.ts DATA_DIR DATABASE_URL RUN`.
+ * Spends ann's credits through withHold until it is killed: 16 payments at a time, whose refs are
+ * printed once they are answered, beside one that never ends.
+ * `bun spender.ts DATA_DIR DATABASE_URL RUN`
  */
 import { writeSync } from 'node:fs'
 
@@ -34,7 +35,7 @@ async function spend(lane: number): Promise<void> {
 const stuck = Promise.withResolvers<void>()
 void withHold(books, ask(`${run}:stuck`, 2), () => {
   stuck.resolve()
-  return new Promise(() => {})
+  return new Promise<never>(() => {})
 })
 await stuck.promise
 await Promise.all(Array.from({ length: 16 }, (_, lane) => spend(lane)))
