@@ -1,32 +1,34 @@
-/**
- * Every expected "no" of the house, with the facts its sentence needs. The domain throws a name
- * and facts; each API's envelope.ts gives it a status and a sentence (section 7 of its document).
- */
-export interface RefusalFacts {
+/** What both APIs can say. */
+interface SharedFacts {
   no_key: None
   bad_key: None
-  wrong_key_kind: { kind: string }
   account_closed: None
-  agents_off: None
   invite_only: None
   not_found: { what: string }
   rate_limited: { max: number; retryAfter: number }
-  publishes_limit: { max: number; retryAfter: number }
   keys_address_limit: { max: number; retryAfter: number }
   keys_daily_limit: { max: number; retryAfter: number }
-  bad_handle: { why: string }
-  handle_taken: { handle: string }
   bad_request: { problem: string }
-  not_an_agent: None
-  already_claimed: None
   last_key: None
-  games_off: None
-  prices_off: None
   not_enough_credits: { needed: bigint; available: bigint }
   daily_cap: { cap: bigint; spent: bigint }
   ref_conflict: { ref: string }
   busy: { what: string }
   too_large: { bytes: number; max: number }
+  try_again: { why?: string; wanted?: number; free?: number }
+}
+
+/** What only the Agent API can say (document 1, section 7). */
+interface HostingFacts {
+  wrong_key_kind: { kind: string }
+  agents_off: None
+  publishes_limit: { max: number; retryAfter: number }
+  bad_handle: { why: string }
+  handle_taken: { handle: string }
+  not_an_agent: None
+  already_claimed: None
+  games_off: None
+  prices_off: None
   blocked_by_scan: { reasons: string[] }
   not_listable: { reasons: string[] }
   taken_down: { reason: string; at: number }
@@ -34,13 +36,57 @@ export interface RefusalFacts {
   no_builder: None
   no_studio: None
   not_ready: None
-  try_again: { why?: string; wanted?: number; free?: number }
   assets_off: None
   asset_too_large: { bytes: number; max: number }
   bad_asset: { why: string }
   too_many_assets: { max: number }
   assets_full: { used: number; max: number }
 }
+
+/** What only the gateway can say (document 2, section 7, in its order). */
+interface GatewayFacts {
+  no_messages: None
+  bad_role: None
+  no_usable_messages: None
+  conversation_too_long: { max: number }
+  no_rate: { model: string }
+  no_model: { model: string }
+  search_off: None
+  model_cannot_search: { model: string }
+  searches_limit: { max: number; retryAfter: number }
+  no_picture_input: { model: string }
+  no_file_input: { model: string }
+  bad_part: None
+  no_file: { id: string }
+  too_many_pdfs: { max: number }
+  window_exceeded: { window: number }
+  bad_media: { code: MediaCode; why: string }
+  upload_refused: { code: UploadCode; why: string }
+  model_unavailable: None
+  gateway_unavailable: None
+  upstream_busy: { retryAfter: number }
+  content_policy: None
+  upstream_failed: None
+  upstream_refused: None
+  no_content: None
+  unreadable: None
+  deadline: None
+  holds_limit: { max: number; retryAfter: number }
+  payments_off: { setting: string }
+}
+
+/** Workspace codes of files in a chat request (gateway-completed). */
+export type MediaCode = 'W203' | 'W605' | 'W606' | 'W607' | 'W608' | 'W609' | 'W611'
+/** Workspace codes of POST /v1/files: type not accepted, too large, unreadable. */
+export type UploadCode = 'W604' | 'W605' | 'W610'
+
+/**
+ * Every expected "no" of the house, with the facts its sentence needs. The domain throws a name
+ * and facts; each API's envelope.ts gives it a status and a sentence (section 7 of its document).
+ */
+export interface RefusalFacts extends SharedFacts, HostingFacts, GatewayFacts {}
+export type HostingRefusal = keyof (SharedFacts & HostingFacts)
+export type GatewayRefusal = keyof (SharedFacts & GatewayFacts)
 
 type None = Record<never, never>
 export type RefusalName = keyof RefusalFacts

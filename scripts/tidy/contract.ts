@@ -10,7 +10,7 @@ export const openRefusals: string[] = []
 const tables = /(\/|^)(contract|envelope)\.test\.ts$/
 
 /**
- * Every name of RefusalFacts must be thrown by the product and named by a test, and a name on
+ * Every name of the interfaces of facts must be thrown by the product and named by a test, and a name on
  * the open list must be neither provoked nor unknown.
  */
 export function refusals(tree: Source[], open = openRefusals): Finding[] {
@@ -41,7 +41,7 @@ export function refusals(tree: Source[], open = openRefusals): Finding[] {
 function namesOf(list: Source): { name: string; node: ts.Node }[] {
   return list.ast.statements
     .filter(ts.isInterfaceDeclaration)
-    .filter(({ name }) => name.text === 'RefusalFacts')
+    .filter(({ name }) => name.text.endsWith('Facts'))
     .flatMap(({ members }) =>
       members.flatMap((node) => (node.name ? [{ name: node.name.getText(), node }] : [])),
     )

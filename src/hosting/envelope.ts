@@ -5,9 +5,9 @@ import { toCredits } from '../core/money.ts'
 import { oneOf } from '../core/shape.ts'
 import { iso } from '../core/time.ts'
 import { faultOf } from '../db/fault.ts'
-import { type FactsOf, Refusal, type RefusalName } from '../refusals.ts'
+import { type FactsOf, type HostingRefusal, Refusal } from '../refusals.ts'
 
-interface Row<N extends RefusalName> {
+interface Row<N extends HostingRefusal> {
   status: Status
   /** The code on the wire, where it is not the refusal's own name. */
   code?: string
@@ -22,7 +22,7 @@ const wait = ({ retryAfter }: { retryAfter: number }): string => `Try again in $
 const mb = (bytes: number): string => `${Math.round((bytes / 1_048_576) * 10) / 10} MB`
 
 /** Section 7 of document 1: every refusal with its status and the sentence that says what to do. */
-const table: { [N in RefusalName]: Row<N> } = {
+const table: { [N in HostingRefusal]: Row<N> } = {
   agents_off: { status: 404, say: () => 'The Agent API is not open here.' },
   invite_only: {
     status: 403,
@@ -154,18 +154,21 @@ const table: { [N in RefusalName]: Row<N> } = {
   },
 }
 
-/** A refusal as this API's answer: status, `{ error, code }`, and Retry-After where it says so. */
-export function answerOf<N extends RefusalName>(refusal: Refusal<N>): Response {
+/** A refusal in this API's words: the status and the body of its answer. */
+export function wordsOf<N extends HostingRefusal>(refusal: Refusal<N>) {
   const row: Row<N> = table[refusal.refusal]
+  const error = row.say(...refusal.facts)
+  const more = row.more?.(...refusal.facts)
+  return { status: row.status, body: { error, code: row.code ?? refusal.refusal, ...more } }
+}
+
+/** A refusal as this API's answer: status, `{ error, code }`, and Retry-After where it says so. */
+export function answerOf<N extends HostingRefusal>(refusal: Refusal<N>): Response {
+  const { status, body } = wordsOf(refusal)
   const facts: { retryAfter?: number } = refusal.facts[0] ?? {}
-  const body = {
-    error: row.say(...refusal.facts),
-    code: row.code ?? refusal.refusal,
-    ...row.more?.(...refusal.facts),
-  }
   const headers: Record<string, string> = {}
-  if (row.status === 429) headers['retry-after'] = String(facts.retryAfter ?? 60)
-  return Response.json(body, { status: row.status, headers })
+  if (status === 429) headers['retry-after'] = String(facts.retryAfter ?? 60)
+  return Response.json(body, { status, headers })
 }
 
 /**
@@ -174,7 +177,7 @@ export function answerOf<N extends RefusalName>(refusal: Refusal<N>): Response {
  */
 export function errorAnswer(error: unknown, fault: () => Response): Response {
   const cause = error instanceof ParseError ? error.cause : error
-  if (cause instanceof Refusal) return answerOf(cause)
+  if (isOurs(cause)) return answerOf(cause)
   if (cause instanceof ValidationError && cause.type !== 'response') {
     return answerOf(new Refusal('bad_request', { problem: problemOf(cause) }))
   }
@@ -184,6 +187,9 @@ export function errorAnswer(error: unknown, fault: () => Response): Response {
   }
   return fault()
 }
+
+const isOurs = (error: unknown): error is Refusal<HostingRefusal> =>
+  error instanceof Refusal && error.refusal in table
 
 /** What does not fit, without repeating what was sent. */
 function problemOf({ type, valueError }: ValidationError): string {
@@ -197,10 +203,13 @@ function problemOf({ type, valueError }: ValidationError): string {
 }
 
 /** What is no refusal is a fault of ours: it is logged, and the caller is told only that. */
-export function faultAnswer(requestId: string): Response {
-  const error = `Something went wrong here. Nothing was charged. Tell the operator: ${requestId}`
-  return Response.json({ error, code: 'internal' }, { status: 500 })
-}
+export const faultWords = (requestId: string) => ({
+  error: `Something went wrong here. Nothing was charged. Tell the operator: ${requestId}`,
+  code: 'internal',
+})
+
+export const faultAnswer = (requestId: string): Response =>
+  Response.json(faultWords(requestId), { status: 500 })
 
 /** A path or a method that is no operation. */
 export function noSuchOperation(method: string, path: string, baseUrl: string): Response {
@@ -209,7 +218,7 @@ export function noSuchOperation(method: string, path: string, baseUrl: string): 
 }
 
 /** The typed refusals of an operation, by status, for its description. */
-export function refusing(...names: RefusalName[]): Record<number, TSchema> {
+export function refusing(...names: HostingRefusal[]): Record<number, TSchema> {
   const byStatus = Map.groupBy(names, (name) => table[name].status)
   return Object.fromEntries(
     [...byStatus].map(([status, group]) => [

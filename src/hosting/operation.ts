@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import type { RefusalName } from '../refusals.ts'
+import type { HostingRefusal } from '../refusals.ts'
 import { refusing } from './envelope.ts'
 
 /** The areas of document 1, section 1. */
@@ -32,7 +32,7 @@ interface Words {
 export const operation = <const Answers extends Record<number, TSchema>>(
   { id, tag, summary, takes }: Words,
   answers: Answers,
-  ...refusals: RefusalName[]
+  ...refusals: HostingRefusal[]
 ) => ({
   response: { ...answers, ...refusing(...groupC, ...refusals) },
   detail: {
@@ -48,7 +48,7 @@ export const operation = <const Answers extends Record<number, TSchema>>(
 export const openOperation = <const Answers extends Record<number, TSchema>>(
   { id, tag, summary }: Words,
   answers: Answers,
-  ...refusals: RefusalName[]
+  ...refusals: HostingRefusal[]
 ) => ({
   response: { ...answers, ...refusing('rate_limited', ...refusals) },
   detail: { operationId: id, tags: [tag], summary, security: [] },
