@@ -55,6 +55,7 @@ function pages(): [name: string, html: string][] {
     ['regex groups', fill('(', '<script>/', '/</script>')],
     ['keys', fill(' sk-AKIAghp_')],
     ['evals', fill('eval(atob(', ...script)],
+    ['deep blocks', fill('{atob ', ...script)],
     ['evals of texts', fill('eval("a=1");', ...script)],
     ['doubling', fill('a=a+a;', '<script>a="abcd";', '</script>')],
     ['login words', fill('sign in to your paypal account\n', '<input type=password>')],

@@ -95,6 +95,11 @@ const table: [string, string, string[]][] = [
     'for (let i = 32; i < 127; i++) document.write(String.fromCharCode(i))',
     [],
   ],
+  [
+    'a timer in minified code',
+    `function t(){var e=String.fromCharCode(n);setTimeout(e,20)}var p='${payload}'`,
+    [],
+  ],
   ['a console', 'eval(input.value)', []],
   ['a decoded sprite', `img.src = 'data:image/png;base64,' + atob('${payload}')`, []],
 

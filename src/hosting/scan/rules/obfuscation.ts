@@ -3,6 +3,7 @@ import type { Page, Script, Sink } from '../page.ts'
 import { theRule } from '../rules.ts'
 import { NAME, NUMBER, TEXT } from '../token-kinds.ts'
 import { bearsPacker, isPackedCall } from './packers.ts'
+import { decoders, type Taint, taintOf } from './taint.ts'
 
 const sinksMax = 2_000
 const argumentMax = 400
@@ -10,14 +11,6 @@ const payloadMin = 120
 const numbersMin = 40
 const runs = new Set(['eval', 'Function', 'setTimeout', 'setInterval', 'execScript'])
 const writes = new Set(['write', 'writeln'])
-const primitives = new Set([
-  'atob',
-  'unescape',
-  'fromCharCode',
-  'charCodeAt',
-  'codePointAt',
-  'fromCodePoint',
-])
 
 /**
  * Decoded text that is run or written. What can be worked out is read like the page and judged by
@@ -46,15 +39,14 @@ export function* obfuscation(page: Page): Generator<Hit> {
 interface Study {
   packer: boolean
   payload: boolean
-  /** Names of functions and variables that hold something decoded. */
-  names: ReadonlySet<string>
+  taint: Taint
 }
 
 function studyOf(script: Script, studies: Map<Script, Study>): Study {
   const study = studies.get(script) ?? {
     packer: bearsPacker(script),
     payload: carriesPayload(script),
-    names: tainted(script),
+    taint: taintOf(script),
   }
   studies.set(script, study)
   return study
@@ -65,12 +57,12 @@ function* judge(sink: Sink, study: Study): Generator<Hit> {
   const straight = use === 'eval' || use === 'Function'
   const { kinds, texts } = script.tokens
   // A constant that is also given decoded text elsewhere says nothing about what is run.
-  const known = sink.known && (sink.decoded || !study.names.has(texts[index + 2] ?? ''))
+  const known = sink.known && (sink.decoded || !study.taint.has(texts[index + 2] ?? '', index))
   const packed = straight && study.packer && kinds[index + 2] !== TEXT
   if (packed || isPackedCall(script, index)) yield { code: 'obf.packer', at }
   else if (known) {
     if (sink.decoded && runs.has(use)) yield { code: 'obf.packer', at }
-  } else if (!decodes(sink, study.names)) return
+  } else if (!decodes(sink, study.taint)) return
   else if (study.payload) yield { code: 'obf.decode_eval', at }
   else if (straight) yield { code: 'obf.packer', at }
 }
@@ -85,46 +77,12 @@ export function* decodedEvals(page: Page, hits: readonly Hit[]): Generator<Hit> 
   }
 }
 
-/**
- * Walks the tokens once: a name is tainted when a decoding stands in its assignment or in its
- * function's body.
- */
-function tainted({ tokens: { kinds, texts } }: Script): Set<string> {
-  const names = new Set<string>()
-  const bodies: string[] = []
-  let pending = ''
-  let assigned = ''
-  for (let index = 0; index < kinds.length; index++) {
-    const text = texts[index] ?? ''
-    if (kinds[index] === TEXT) continue
-    if (text === '{') {
-      bodies.push(pending)
-      pending = ''
-    } else if (text === '}') bodies.pop()
-    else if (text === ';') assigned = ''
-    else if (text === 'function' && kinds[index + 1] === NAME) pending = texts[index + 1] ?? ''
-    else if (text === '=' || text === '+=') {
-      assigned = kinds[index - 1] === NAME ? (texts[index - 1] ?? '') : ''
-      if (isFunction(texts, index + 1)) pending = assigned
-    } else if (primitives.has(text) || names.has(text)) {
-      if (assigned) names.add(assigned)
-      const body = primitives.has(text) ? bodies.findLast((name) => name !== '') : undefined
-      if (body) names.add(body)
-    }
-  }
-  return names
-}
-
-function isFunction(texts: string[], at: number): boolean {
-  return (
-    texts[at] === 'function' || texts[at] === 'async' || texts[at + 1] === '=>' || texts[at] === '('
-  )
-}
-
 /** True where the arguments of a sink decode something. */
-function decodes(sink: Sink, names: ReadonlySet<string>): boolean {
+function decodes(sink: Sink, taint: Taint): boolean {
   const { kinds, texts } = sink.script.tokens
   const end = Math.min(texts.length, sink.index + argumentMax)
+  // A timer is handed functions by name, hardly ever text.
+  const byName = sink.use !== 'setTimeout' && sink.use !== 'setInterval'
   let open = 0
   for (let index = sink.index + 1; index < end; index++) {
     const text = texts[index] ?? ''
@@ -133,7 +91,8 @@ function decodes(sink: Sink, names: ReadonlySet<string>): boolean {
     if (text === ')' && --open === 0) return false
     // A function handed to a timer runs by itself; what it decodes is judged where it is used.
     if (open === 1 && (text === 'function' || text === '=>')) return false
-    if (kinds[index] === NAME && (primitives.has(text) || names.has(text))) return true
+    if (kinds[index] !== NAME) continue
+    if (decoders.has(text) || (byName && taint.has(text, sink.index))) return true
   }
   return false
 }

@@ -1,0 +1,75 @@
+import type { Script } from '../page.ts'
+import { NAME, TEXT } from '../token-kinds.ts'
+
+/** What turns encoded text, or numbers, into text. */
+export const decoders: ReadonlySet<string> = new Set(
+  'atob,unescape,fromCharCode,charCodeAt,codePointAt,fromCodePoint'.split(','),
+)
+
+const shortName = 2
+const nearTokens = 300
+const positionsMax = 200_000
+
+/** Names of a script that hold something decoded, or decode. */
+export interface Taint {
+  has(name: string, index: number): boolean
+}
+
+/**
+ * Walks the tokens once: a name is tainted when a decoding stands in its assignment or in its
+ * function's body. A minifier gives one short name to many things: a short name is tainted only
+ * for the next 300 tokens.
+ */
+export function taintOf({ tokens: { kinds, texts } }: Script): Taint {
+  const marks = new Map<string, number[]>()
+  let positions = 0
+  const mark = (name: string, index: number) => {
+    if (!name || ++positions > positionsMax) return
+    const known = marks.get(name)
+    if (known) known.push(index)
+    else marks.set(name, [index])
+  }
+  const has = (name: string, index: number): boolean => {
+    const known = marks.get(name)
+    if (!known || name.length > shortName) return known !== undefined
+    return index - lastBefore(known, index) <= nearTokens
+  }
+  const bodies: string[] = []
+  let pending = ''
+  let assigned = ''
+  for (let index = 0; index < kinds.length; index++) {
+    const text = texts[index] ?? ''
+    if (kinds[index] === TEXT) continue
+    if (text === '{' || text === '}' || text === ';') assigned = ''
+    if (text === '{') {
+      bodies.push(pending || (bodies.at(-1) ?? ''))
+      pending = ''
+    } else if (text === '}') bodies.pop()
+    else if (text === 'function' && kinds[index + 1] === NAME) pending = texts[index + 1] ?? ''
+    else if (text === '=' || text === '+=') {
+      assigned = kinds[index - 1] === NAME ? (texts[index - 1] ?? '') : ''
+      if (isFunction(texts, index + 1)) pending = assigned
+    } else if (decoders.has(text)) {
+      mark(assigned, index)
+      mark(bodies.at(-1) ?? '', index)
+    } else if (assigned && kinds[index] === NAME && texts[index - 1] !== '.' && has(text, index))
+      mark(assigned, index)
+  }
+  return { has }
+}
+
+function isFunction(texts: string[], at: number): boolean {
+  const text = texts[at]
+  return text === 'function' || text === 'async' || text === '(' || texts[at + 1] === '=>'
+}
+
+/** The largest of the rising positions that is not behind `index`; far away where none is. */
+function lastBefore(positions: number[], index: number): number {
+  let [low, high] = [0, positions.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((positions[middle] ?? 0) <= index) low = middle + 1
+    else high = middle
+  }
+  return positions[low - 1] ?? -Infinity
+}
