@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 
+import { readPublic } from './core/public.ts'
 import { visitOf } from './core/visit.ts'
 import { agentApi } from './hosting/api.ts'
 import { errorAnswer, faultAnswer, noSuchOperation } from './hosting/envelope.ts'
@@ -14,10 +15,11 @@ import { errorPage, web } from './web/routes.ts'
 
 /** The map of the house: what is mounted where, and which envelope each part says no in. */
 export function openApp(house: House) {
+  const files = readPublic()
   const { app, apps, base } = house.urls
   const urls = apps === app ? { app } : { app, apps }
-  const pages = new Pages(hostedBy(house), urls, house.clock)
-  const layout = openLayout()
+  const pages = new Pages(hostedBy(house), urls, house.clock, files)
+  const layout = openLayout(files)
   return new Elysia({ normalize: false })
     .onError(({ error, code, request }) => {
       const { pathname } = new URL(request.url)
@@ -37,7 +39,7 @@ export function openApp(house: House) {
     .use(guideFiles(house))
     .use(viewer(pages))
     .use(web(house, layout))
-    .use(agentApi(house, async () => ({})))
+    .use(agentApi(house, files))
 }
 
 /** Whether a path belongs to the Agent API, as it is mounted inside. */

@@ -4,14 +4,18 @@ import type { House } from '../house.ts'
 import { appRoutes } from './apps/routes.ts'
 import { assetRoutes } from './assets/routes.ts'
 import { meRoutes } from './me/routes.ts'
-import { startRoutes } from './start/routes.ts'
+import { docs, type PublicFiles } from './start/docs.ts'
+import { descriptionRoutes, startRoutes } from './start/routes.ts'
 import { versionRoutes } from './versions/routes.ts'
 
-/** The Agent API (document 1), mounted at /api. `describe` answers its OpenAPI description. */
-export const agentApi = (house: House, describe: () => Promise<unknown>) =>
-  new Elysia({ prefix: '/api' })
-    .use(startRoutes(house, describe))
+/** The Agent API (document 1), mounted at /api, with the description and the docs of all of it. */
+export function agentApi(house: House, files: PublicFiles) {
+  const api = new Elysia({ prefix: '/api' })
+    .use(startRoutes(house))
     .use(meRoutes(house))
     .use(appRoutes(house))
     .use(versionRoutes(house))
     .use(assetRoutes(house))
+    .use(docs(house, files))
+  return api.use(descriptionRoutes(house, api))
+}

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 import { compressed, type Entity, entity } from '../core/entity.ts'
 import { idPattern } from '../core/ids.ts'
-import { readPublic } from '../core/public.ts'
+import { type PublicFile, readPublic } from '../core/public.ts'
 import type { Clock } from '../core/time.ts'
 import type { Hosted, HostedApp, ViewerUrls } from './hosted.ts'
 import { type Parts, partsOf, shellPage } from './page.ts'
@@ -32,7 +32,7 @@ const weight = (whole: Entity | undefined): number =>
 /** The rendered pages of the viewer, kept in memory and compared with hosting at most twice a second. */
 export class Pages {
   readonly parts: Parts
-  readonly public = readPublic()
+  readonly public: Map<string, PublicFile>
   readonly #pages = new LRUCache<string, Page>({
     max: cachePagesMax,
     maxSize: cacheBytesMax,
@@ -44,8 +44,10 @@ export class Pages {
     readonly hosted: Hosted,
     readonly urls: ViewerUrls,
     readonly clock: Clock,
+    files: Map<string, PublicFile> = readPublic(),
   ) {
-    this.parts = partsOf(this.public)
+    this.public = files
+    this.parts = partsOf(files)
   }
 
   /** The page of a public link as it is now; undefined when there is no such app. */

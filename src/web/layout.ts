@@ -1,5 +1,5 @@
 import { sha256 } from '../core/ids.ts'
-import { readPublic } from '../core/public.ts'
+import type { PublicFile } from '../core/public.ts'
 import { escapeHtml } from '../core/text.ts'
 
 /** What every page for people is dressed with. */
@@ -9,8 +9,8 @@ export interface Layout {
 }
 
 /** Reads the style once; its hash is all that the pages' CSP lets run or load. */
-export function openLayout(): Layout {
-  const file = readPublic().get('css/web.css')
+export function openLayout(files: Map<string, PublicFile>): Layout {
+  const file = files.get('css/web.css')
   if (!file) throw new Error('public/dist has no css/web.css: run bun run public')
   const style = new TextDecoder().decode(file.identity)
   const hash = Buffer.from(sha256(style), 'hex').toString('base64')

@@ -1,8 +1,10 @@
 import { Elysia } from 'elysia'
 
+import { answer, type Entity } from '../../core/entity.ts'
 import type { House } from '../../house.ts'
 import { withoutKey } from '../key.ts'
 import { openOperation } from '../operation.ts'
+import { describe, type Described } from './description.ts'
 import { guideOf, markdownOf, skillOf } from './guide.ts'
 import * as shapes from './shapes.ts'
 
@@ -12,8 +14,8 @@ const markdown = (text: string, type = 'text/markdown'): Response =>
 const wantsMarkdown = (request: Request): boolean =>
   /text\/(markdown|plain)/.test(request.headers.get('accept') ?? '')
 
-/** Document 1, operations 1 to 3. `describe` answers the OpenAPI description. */
-export const startRoutes = (house: House, describe: () => Promise<unknown>) =>
+/** Document 1, operations 1 and 2. */
+export const startRoutes = (house: House) =>
   new Elysia()
     .get(
       '/on',
@@ -36,15 +38,22 @@ export const startRoutes = (house: House, describe: () => Promise<unknown>) =>
         'agents_off',
       ),
     )
+
+/** Document 1, operation 3: the description of `api`, made when it is first asked for. */
+export function descriptionRoutes(house: House, api: Described) {
+  let description: Promise<Entity> | undefined
+  return new Elysia()
+    .use(withoutKey(house))
     .get(
       '/openapi.json',
-      () => describe(),
+      async ({ request }) => answer(request, await (description ??= describe(house, api))),
       openOperation(
         { id: 'get_openapi', tag: 'Start', summary: 'This description (OpenAPI 3.1).' },
         { 200: shapes.OpenApi },
         'agents_off',
       ),
     )
+}
 
 /** What an agent may look for at the top of the site: /llms.txt and /skill.md. */
 export const guideFiles = (house: House) =>

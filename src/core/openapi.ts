@@ -1,0 +1,174 @@
+/** A JSON object, as it comes out of the description. */
+type Node = { [name: string]: unknown }
+
+/** What an API's description says beside its operations. */
+export interface Words {
+  title: string
+  version: string
+  description: string
+  /** Public address of the API, and the path inside under which its operations are mounted. */
+  server: string
+  mount: string
+  tags: { name: string; description: string }[]
+  /** Path parameters that mean the same wherever they stand, by name. */
+  parameters: Record<string, { schema: Node; description: string }>
+  /** operationIds whose body may be left out. */
+  optionalBodies: ReadonlySet<string>
+}
+
+/**
+ * Makes a valid OpenAPI 3.1.0 description out of the 3.0.3 one that Elysia's plugin writes of its
+ * routes: addresses relative to the server, one content type per body, a description for every
+ * answer, schemas of JSON Schema 2020-12, and those with a `title` once, under components.
+ * https://spec.openapis.org/oas/v3.1.0
+ */
+export function openApi31(raw: unknown, words: Words): Node {
+  const schemas = new Schemas()
+  const paths: Node = {}
+  for (const [path, methods] of Object.entries(at(raw, 'paths'))) {
+    const own = path.slice(words.mount.length).replace(/(.)\/$/, '$1') || '/'
+    paths[own] = mapValues(node(methods), (given) => operationOf(node(given), words, schemas))
+  }
+  const { title, version, description, server, tags } = words
+  return {
+    openapi: '3.1.0',
+    info: { title, version, description, license: { name: 'MIT', identifier: 'MIT' } },
+    servers: [{ url: server }],
+    tags,
+    paths,
+    components: {
+      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An agent key.' } },
+      headers,
+      schemas: Object.fromEntries(schemas.named),
+    },
+  }
+}
+
+const headers = {
+  RequestId: { description: 'Names this request to the operator.', schema: { type: 'string' } },
+  RetryAfter: { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
+}
+const requestId = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
+const retryAfter = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }
+
+function operationOf(given: Node, words: Words, schemas: Schemas): Node {
+  const { parameters, requestBody, responses, operationId, ...said } = given
+  const body = requestBody === undefined ? undefined : node(requestBody)
+  return {
+    operationId,
+    ...said,
+    ...(Array.isArray(parameters) && {
+      parameters: parameters.map((parameter) => parameterOf(node(parameter), words, schemas)),
+    }),
+    ...(body && {
+      requestBody: {
+        required: !words.optionalBodies.has(String(operationId)),
+        content: contentOf(node(body['content']), {}, schemas),
+      },
+    }),
+    responses: Object.fromEntries(
+      Object.entries(node(responses)).map(([status, answer]) => [
+        status,
+        answerOf(status, node(answer), schemas),
+      ]),
+    ),
+  }
+}
+
+function parameterOf(given: Node, words: Words, schemas: Schemas): Node {
+  const { schema, ...rest } = given
+  const known = given['in'] === 'path' ? words.parameters[String(given['name'])] : undefined
+  const own = node(schemas.plain(schema))
+  const typed = own['type'] === 'string' && !own['pattern'] ? (known?.schema ?? own) : own
+  return { description: known?.description, ...rest, schema: typed }
+}
+
+const phrases: Record<string, string> = { 200: 'Done.', 201: 'Made.', 202: 'Begun.' }
+
+/** The plugin lays a schema's own keywords beside the answer's content; they go back inside. */
+function answerOf(status: string, given: Node, schemas: Schemas): Node {
+  const { content, description, ...keywords } = given
+  return {
+    description: description ?? phrases[status] ?? codesIn(content),
+    headers: { ...requestId, ...(status === '429' && retryAfter) },
+    content: contentOf(node(content), keywords, schemas),
+  }
+}
+
+/** The codes of a refusal, for who reads only the description of its status. */
+function codesIn(content: unknown): string {
+  const code = at(at(at(Object.values(node(content))[0], 'schema'), 'properties'), 'code')
+  return Array.isArray(code['enum']) ? code['enum'].join(', ') : 'Refused.'
+}
+
+/** The plugin offers every body in three types; a schema says its own, or it is JSON. */
+function contentOf(given: Node, keywords: Node, schemas: Schemas): Node {
+  const types = Object.entries(given)
+  const offered = types.some(([type]) => type === 'multipart/form-data') ? types.slice(0, 1) : types
+  return Object.fromEntries(
+    offered.map(([type, media]) => {
+      const schema = { ...keywords, ...at(media, 'schema') }
+      return [schema['contentMediaType'] ?? type, { schema: schemas.of(schema) }]
+    }),
+  )
+}
+
+const inside = new Set(['items', 'not', 'additionalProperties', 'anyOf', 'oneOf', 'allOf'])
+
+/** Turns schemas into plain JSON Schema 2020-12 and gathers those with a title. */
+class Schemas {
+  readonly named = new Map<string, unknown>()
+
+  /** A schema, or a reference to it where it has a title. Throws for two of one title. */
+  of(given: unknown): unknown {
+    const { title, ...schema } = node(given)
+    if (typeof title !== 'string') return this.plain(given)
+    const made = this.plain(schema)
+    const known = this.named.get(title)
+    if (known && !Bun.deepEquals(known, made)) throw new Error(`two schemas are titled ${title}`)
+    this.named.set(title, made)
+    return { $ref: `#/components/schemas/${title}` }
+  }
+
+  /** The schema itself, with everything inside it made plain. */
+  plain(given: unknown): unknown {
+    if (Array.isArray(given)) return given.map((part) => this.of(part))
+    if (!isNode(given)) return given
+    const { $id: _, ...keywords } = given
+    const schema: Node = {}
+    for (const [name, value] of Object.entries(keywords)) {
+      const isMap = name === 'properties' || name === 'patternProperties'
+      if (isMap) schema[name] = mapValues(node(value), (property) => this.of(property))
+      else schema[name] = inside.has(name) && typeof value === 'object' ? this.in(value) : value
+    }
+    return simple(schema)
+  }
+
+  private in(value: unknown): unknown {
+    return Array.isArray(value) ? this.plain(value) : this.of(value)
+  }
+}
+
+/** Elysia's "number or its text" is a number; "this or null" is one schema with two types. */
+function simple(schema: Node): Node {
+  const { anyOf, ...rest } = schema
+  if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema
+  const [first, second] = anyOf.map(node)
+  if (first?.['format'] === 'numeric' || first?.['format'] === 'integer') {
+    const { multipleOf, ...number } = { ...rest, ...second }
+    return multipleOf === 1 ? { ...number, type: 'integer' } : { ...number }
+  }
+  if (second?.['type'] !== 'null' || typeof first?.['type'] !== 'string' || first['enum'])
+    return schema
+  return { ...rest, ...first, type: [first['type'], 'null'] }
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const node = (value: unknown): Node => (isNode(value) ? value : {})
+
+const at = (value: unknown, name: string): Node => node(node(value)[name])
+
+const mapValues = (given: Node, make: (value: unknown) => unknown): Node =>
+  Object.fromEntries(Object.entries(given).map(([name, value]) => [name, make(value)]))

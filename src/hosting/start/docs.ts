@@ -1,0 +1,157 @@
+import { Elysia } from 'elysia'
+
+import { answer, compressed, type Entity, entity } from '../../core/entity.ts'
+import type { PublicFile } from '../../core/public.ts'
+import { escapeHtml } from '../../core/text.ts'
+import type { House } from '../../house.ts'
+import { type HostingRefusal, Refusal } from '../../refusals.ts'
+import { faultWords, wordsOf } from '../envelope.ts'
+import { withoutKey } from '../key.ts'
+import { RULES } from '../scan/rules.ts'
+import { examples } from './examples.ts'
+import { guideOf } from './guide.ts'
+
+export type PublicFiles = ReadonlyMap<string, PublicFile>
+
+/** What the page loads, by its name beside the page, and where that lies in public/dist. */
+const parts = {
+  'swagger-ui.css': 'docs/swagger-ui.css',
+  'swagger-ui.js': 'docs/swagger-ui-bundle.js',
+  'page.css': 'css/docs.css',
+  'page.js': 'islands/api-reference.js',
+} as const
+
+type Part = keyof typeof parts
+
+const names = Object.keys(parts).filter((name): name is Part => name in parts)
+
+/**
+ * The docs page for people, GET /docs: every operation, every code, every rule of the safety check.
+ * All it loads lies beside it under names of their own content, so that it works under any address
+ * and without a network.
+ */
+export function docs(house: House, files: PublicFiles) {
+  const own = partsOf(files)
+  let page: Entity | undefined
+  return new Elysia()
+    .use(withoutKey(house))
+    .get('/docs', ({ request }) => answer(request, (page ??= pageOf(house, own))), {
+      detail: { hide: true },
+    })
+    .get(
+      '/docs/:part',
+      ({ request, params }) => {
+        const part = names.find((name) => name === params.part)
+        if (!part) throw new Refusal('not_found', { what: 'file of the docs' })
+        return answer(request, own[part].whole)
+      },
+      { detail: { hide: true } },
+    )
+}
+
+type Own = Record<Part, { whole: Entity; etag: string }>
+
+function partsOf(files: PublicFiles): Own {
+  const read = (name: Part) => {
+    const file = files.get(parts[name])
+    if (!file) throw new Error(`public/dist has no ${parts[name]}: run bun run public`)
+    const headers = {
+      'content-type': file.type,
+      'cache-control': 'public, max-age=31536000, immutable',
+      'x-content-type-options': 'nosniff',
+    }
+    return { whole: entity(file, headers), etag: file.etag }
+  }
+  return {
+    'swagger-ui.css': read('swagger-ui.css'),
+    'swagger-ui.js': read('swagger-ui.js'),
+    'page.css': read('page.css'),
+    'page.js': read('page.js'),
+  }
+}
+
+function pageOf(house: House, own: Own): Entity {
+  const csp = [
+    "default-src 'none'",
+    "script-src 'self'",
+    // Swagger UI writes style attributes as text in places.
+    "style-src 'self' 'unsafe-inline'",
+    "img-src 'self' data:",
+    `connect-src 'self' ${new URL(house.urls.base).origin}`,
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  ]
+  return entity(compressed(htmlOf(house, own)), {
+    'content-type': 'text/html; charset=utf-8',
+    'cache-control': 'no-cache',
+    'content-security-policy': csp.join('; '),
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  })
+}
+
+function htmlOf(house: House, own: Own): string {
+  const { name, what, quickstart, auth } = guideOf(house)
+  const at = (part: Part): string => `docs/${part}?h=${own[part].etag}`
+  const steps = quickstart
+    .slice(0, 2)
+    .map(({ step, curl }) => `<p>${escapeHtml(step)}</p><pre>${escapeHtml(curl)}</pre>`)
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width,initial-scale=1">
+<title>${name}: Agent API</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${at('swagger-ui.css')}">
+<link rel="stylesheet" href="${at('page.css')}">
+<script defer src="${at('swagger-ui.js')}"></script>
+<script defer src="${at('page.js')}"></script>
+<body>
+<header><a class="name" href="${escapeHtml(house.urls.app)}/">${name}</a><a href="#operations">Operations</a><a href="#errors">Errors</a><a href="#scan">Safety check</a><a href="openapi.json">openapi.json</a></header>
+<main>
+<section class="said"><h1>Agent API</h1>
+<p>${escapeHtml(what)} ${escapeHtml(auth.make)} Send it as <code>${escapeHtml(auth.header)}</code>.</p>
+${steps.join('')}</section>
+<api-reference id="operations" src="openapi.json"><noscript>The operations need JavaScript; <a href="openapi.json">openapi.json</a> has them too.</noscript></api-reference>
+<section class="said"><h2 id="errors">Errors</h2>
+<p>Every error is <code>{ "error", "code" }</code>: what to do next, and a word for branching. The sentences are examples.</p>
+${errorsTable()}
+<h2 id="scan">Safety check</h2>
+<p>Every page is read before it is kept. What blocks is not hosted (<code>blocked_by_scan</code>); what unlists is hosted but not on Explore (<code>not_listable</code>); a warning is only told. Each finding names its code, line and excerpt.</p>
+${rulesTable()}</section>
+</main>
+`
+}
+
+const table = (heads: string[], rows: string[][]): string => {
+  const line = (cells: string[], tag: string): string =>
+    `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`
+  return `<table><thead>${line(heads, 'th')}</thead><tbody>${rows.map((row) => line(row, 'td')).join('')}</tbody></table>`
+}
+
+const exampleOf = <N extends HostingRefusal>(name: N) =>
+  wordsOf(new Refusal<N>(name, ...examples[name]))
+
+function errorsTable(): string {
+  const all = Object.keys(examples).filter((name): name is HostingRefusal => name in examples)
+  const words = [...all.map(exampleOf), { status: 500, body: faultWords('x-request-id') }]
+  return table(
+    ['Code', 'Status', 'What it says'],
+    words.map(({ status, body }) => [
+      `<code>${body.code}</code>`,
+      String(status),
+      escapeHtml(body.error),
+    ]),
+  )
+}
+
+const effects = { block: 'blocks', unlist: 'unlists', warn: 'warns' }
+
+const rulesTable = (): string =>
+  table(
+    ['Code', 'Effect', 'When, and how to mend it'],
+    RULES.map(({ code, effect, says, help }) => [
+      `<code>${code}</code>`,
+      effects[effect],
+      `${escapeHtml(says)}<p>${escapeHtml(help)}</p>`,
+    ]),
+  )

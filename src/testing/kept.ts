@@ -1,0 +1,22 @@
+import { agents } from '../hosting/agents/tables.ts'
+import { apps, badPages, opens, reports, versions } from '../hosting/apps/tables.ts'
+import { assets } from '../hosting/assets/tables.ts'
+import type { House } from '../house.ts'
+import { answers } from '../idempotency/tables.ts'
+import { keys } from '../keys/tables.ts'
+import { accounts, caps, entries, holds } from '../ledger/tables.ts'
+
+const tables = {
+  ...{ agents, keys, apps, versions, assets, badPages, opens, reports, answers },
+  ...{ accounts, entries, holds, caps },
+}
+
+/** Every row of every table, and what lies in the store: what a refusal may not change. */
+export async function keptBy(house: House): Promise<Record<string, unknown>> {
+  const rows = Object.entries(tables).map(async ([name, table]) => {
+    const all = await house.db.read.select().from(table)
+    return [name, all.map((row) => Bun.inspect(row, { sorted: true })).sort()]
+  })
+  const { files, bytes } = await house.store.usage()
+  return { ...Object.fromEntries(await Promise.all(rows)), files, bytes }
+}
