@@ -72,6 +72,8 @@ function listen(
       idleTimeout: 0,
       maxRequestBodySize: requestBytesMax,
       development: false,
+      // Out of development mode two processes could otherwise listen on one port.
+      reusePort: false,
       fetch: (request, server) => answer(request, server.requestIP(request)?.address ?? ''),
     })
   } catch (error) {

@@ -77,23 +77,21 @@ test('a second process on the same data says so in one line, with the link', asy
   const link = linkIn(await readUntil(serve(), lastLine))
 
   const second = serve()
-  const complaint = await new Response(second.stderr).text()
+  const complaint = await second.stderr.text()
   expect(await second.exited).not.toBe(0)
   expect(complaint.trim().split('\n')).toHaveLength(1)
   expect(complaint).toContain(link)
 })
 
-test('a port in use is one line', async () => {
-  const holder = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
-  try {
-    const house = start(['serve', '--port', String(holder.port)])
-    const complaint = await new Response(house.stderr).text()
-    expect(await house.exited).not.toBe(0)
-    expect(complaint.trim().split('\n')).toHaveLength(1)
-    expect(complaint).toContain(String(holder.port))
-  } finally {
-    await holder.stop(true)
-  }
+test('a port in use, even by another Berth, is one line', async () => {
+  const holder = start(['serve', '--port', '0', '--json', '--data', 'other'])
+  const { port } = new URL(JSON.parse(await readUntil(holder, /\n/)).origin)
+
+  const house = start(['serve', '--port', port])
+  const complaint = await house.stderr.text()
+  expect(await house.exited).not.toBe(0)
+  expect(complaint.trim().split('\n')).toHaveLength(1)
+  expect(complaint).toContain(port)
 })
 
 test('--json prints one line of JSON and nothing else', async () => {
