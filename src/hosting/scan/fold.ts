@@ -5,7 +5,7 @@ import type { Tokens } from './tokens.ts'
 const depthMax = 4
 const textMax = 4 * 1024 * 1024
 const charsMax = 1_000_000
-const constantCharsMax = 16 * 1024 * 1024
+const constantCharsMax = 6 * 1024 * 1024
 
 /** A constant string worked out of tokens: `next` is the token after it. */
 export interface Folded {

@@ -78,6 +78,8 @@ function startsText({ script, constants }: Job, at: number): boolean {
     return starters.has(text) || (texts[at + 1] === '+' && constants.values.has(text))
   if (text === '`') return kinds[at + 1] === CHUNK
   if (kinds[at + 1] !== TEXT || (text !== '(' && text !== '[')) return false
+  // A bracket within the bracket: the text itself starts it, once instead of at every depth.
+  if (texts[at + 3] === '(') return false
   // The brackets of a call or a member belong to what stands in front of them.
   return kinds[at - 1] !== NAME && texts[at - 1] !== ')' && texts[at - 1] !== ']'
 }
