@@ -57,9 +57,10 @@ function operationOf(given: Node, words: Words, schemas: Schemas): Node {
   return {
     operationId,
     ...said,
-    ...(Array.isArray(parameters) && {
-      parameters: parameters.map((parameter) => parameterOf(node(parameter), words, schemas)),
-    }),
+    ...(Array.isArray(parameters) &&
+      parameters.length > 0 && {
+        parameters: parameters.map((parameter) => parameterOf(node(parameter), words, schemas)),
+      }),
     ...(body && {
       requestBody: {
         required: !words.optionalBodies.has(String(operationId)),
@@ -87,18 +88,20 @@ const phrases: Record<string, string> = { 200: 'Done.', 201: 'Made.', 202: 'Begu
 
 /** The plugin lays a schema's own keywords beside the answer's content; they go back inside. */
 function answerOf(status: string, given: Node, schemas: Schemas): Node {
-  const { content, description, ...keywords } = given
+  const { content: offered, description, ...keywords } = given
+  const content = contentOf(node(offered), keywords, schemas)
   return {
     description: description ?? phrases[status] ?? codesIn(content),
     headers: { ...requestId, ...(status === '429' && retryAfter) },
-    content: contentOf(node(content), keywords, schemas),
+    content,
   }
 }
 
 /** The codes of a refusal, for who reads only the description of its status. */
-function codesIn(content: unknown): string {
-  const code = at(at(at(Object.values(node(content))[0], 'schema'), 'properties'), 'code')
-  return Array.isArray(code['enum']) ? code['enum'].join(', ') : 'Refused.'
+function codesIn(content: Node): string {
+  const [media] = Object.values(content)
+  const { enum: codes } = at(at(at(media, 'schema'), 'properties'), 'code')
+  return Array.isArray(codes) ? codes.join(', ') : 'Refused.'
 }
 
 /** The plugin offers every body in three types; a schema says its own, or it is JSON. */
@@ -149,11 +152,19 @@ class Schemas {
   }
 }
 
-/** Elysia's "number or its text" is a number; "this or null" is one schema with two types. */
+/**
+ * One word or one of several is an enum, Elysia's "number or its text" a number, and "this or null"
+ * one schema with two types.
+ */
 function simple(schema: Node): Node {
-  const { anyOf, ...rest } = schema
-  if (!Array.isArray(anyOf) || anyOf.length !== 2) return schema
-  const [first, second] = anyOf.map(node)
+  const { anyOf, const: only, ...rest } = schema
+  if (typeof only === 'string') return { ...rest, enum: [only] }
+  if (!Array.isArray(anyOf)) return schema
+  const parts = anyOf.map(node)
+  const words = parts.flatMap((part) => (part['type'] === 'string' ? (part['enum'] ?? []) : []))
+  if (words.length === parts.length) return { ...rest, type: 'string', enum: words }
+  const [first, second] = parts
+  if (parts.length !== 2) return schema
   if (first?.['format'] === 'numeric' || first?.['format'] === 'integer') {
     const { multipleOf, ...number } = { ...rest, ...second }
     return multipleOf === 1 ? { ...number, type: 'integer' } : { ...number }

@@ -24,32 +24,39 @@ interface Words {
   tag: Tag
   /** One line. */
   summary: string
+  /** What else a caller should know, in one to three sentences. */
+  more?: string
   /** The body by media type, where it is no JSON that the route's own `body` describes. */
   takes?: Record<string, { schema: OpenAPIV3.SchemaObject }>
 }
 
+const said = ({ id, tag, summary, more }: Words) => ({
+  operationId: id,
+  tags: [tag],
+  summary,
+  ...(more && { description: more }),
+})
+
 /** A route's typed answers and its description, for an operation that needs a key. */
 export const operation = <const Answers extends Record<number, TSchema>>(
-  { id, tag, summary, takes }: Words,
+  words: Words,
   answers: Answers,
   ...refusals: HostingRefusal[]
 ) => ({
   response: { ...answers, ...refusing(...groupC, ...refusals) },
   detail: {
-    operationId: id,
-    tags: [tag],
-    summary,
+    ...said(words),
     security: [{ key: [] }],
-    ...(takes && { requestBody: { required: true, content: takes } }),
+    ...(words.takes && { requestBody: { required: true, content: words.takes } }),
   },
 })
 
 /** The same for an operation that needs no key. */
 export const openOperation = <const Answers extends Record<number, TSchema>>(
-  { id, tag, summary }: Words,
+  words: Words,
   answers: Answers,
   ...refusals: HostingRefusal[]
 ) => ({
   response: { ...answers, ...refusing('rate_limited', ...refusals) },
-  detail: { operationId: id, tags: [tag], summary, security: [] },
+  detail: { ...said(words), security: [] },
 })

@@ -51,7 +51,15 @@ export const appRoutes = (house: House) =>
       {
         body: shapes.NewApp,
         ...operation(
-          { id: 'publish_app', tag: 'Apps', summary: 'Publish a page (html), live at once.' },
+          {
+            id: 'publish_app',
+            tag: 'Apps',
+            summary: 'Publish a page (html), live at once.',
+            more:
+              'Send exactly one of html and prompt. A page of html is scanned, hosted at once as ' +
+              'version 1, and free. A prompt is for the builder. With dryRun the answer is 200 and ' +
+              'nothing is kept.',
+          },
           { 200: shapes.DryRun, 201: shapes.Published },
           ...(['bad_request', 'games_off', 'not_enough_credits', 'daily_cap', 'busy'] as const),
           ...(['ref_conflict', 'too_large', 'blocked_by_scan', 'publishes_limit'] as const),
@@ -77,9 +85,17 @@ export const appRoutes = (house: House) =>
       {
         body: shapes.AppChange,
         ...operation(
-          { id: 'change_app', tag: 'Apps', summary: 'Rename, describe, shelve, price, list.' },
+          {
+            id: 'change_app',
+            tag: 'Apps',
+            summary: 'Rename, describe, shelve, price, list.',
+            more:
+              'Send at least one field. With store true the page is read again; when it cannot go ' +
+              'on Explore the answer is not_listable and the other changes are kept.',
+          },
           { 200: shapes.AppChanged },
-          ...(['bad_request', 'not_found', 'taken_down', 'not_listable', 'try_again'] as const),
+          ...(['bad_request', 'too_large', 'not_found', 'taken_down'] as const),
+          ...(['not_listable', 'try_again'] as const),
         ),
       },
     )

@@ -5,28 +5,31 @@ import { descriptionCharsMax, remixPriceCreditsMax, titleCharsMax } from '../../
 import { shelfNames } from './shelves.ts'
 
 /** App of document 1, section 2. */
-export const App = Type.Object({
-  id: Id,
-  link: Link,
-  kind: oneOf(['app', 'game']),
-  title: Type.String(),
-  description: Type.String(),
-  shelf: oneOf(shelfNames),
-  icon: orNull(Type.String()),
-  version: Type.Integer({ minimum: 0 }),
-  store: Type.Boolean(),
-  listed: oneOf(['off', 'pending', 'on', 'taken_down']),
-  remix: oneOf(['off', 'free', 'price']),
-  priceRemix: orNull(Type.Integer()),
-  remixOf: orNull(Type.Object({ id: Id, title: Type.String(), maker: Type.String() })),
-  remixes: Type.Integer(),
-  opens: Type.Integer(),
-  rating: Type.Object({ stars: orNull(Type.Number()), count: Type.Integer() }),
-  bytes: Type.Integer(),
-  state: oneOf(['live', 'building', 'taken_down', 'closed']),
-  created: Time,
-  updated: Time,
-})
+export const App = Type.Object(
+  {
+    id: Id,
+    link: Link,
+    kind: oneOf(['app', 'game']),
+    title: Type.String(),
+    description: Type.String(),
+    shelf: oneOf(shelfNames),
+    icon: orNull(Type.String()),
+    version: Type.Integer({ minimum: 0 }),
+    store: Type.Boolean(),
+    listed: oneOf(['off', 'pending', 'on', 'taken_down']),
+    remix: oneOf(['off', 'free', 'price']),
+    priceRemix: orNull(Type.Integer()),
+    remixOf: orNull(Type.Object({ id: Id, title: Type.String(), maker: Type.String() })),
+    remixes: Type.Integer(),
+    opens: Type.Integer(),
+    rating: Type.Object({ stars: orNull(Type.Number()), count: Type.Integer() }),
+    bytes: Type.Integer(),
+    state: oneOf(['live', 'building', 'taken_down', 'closed']),
+    created: Time,
+    updated: Time,
+  },
+  { title: 'App' },
+)
 export type AppShape = Static<typeof App>
 
 const about = {
@@ -45,7 +48,10 @@ const about = {
 }
 
 /** The caller's own name for a request: the same ref again does nothing more. */
-export const Ref = Type.String({ pattern: '^[A-Za-z0-9_-]{8,64}$' })
+export const Ref = Type.String({
+  pattern: '^[A-Za-z0-9_-]{8,64}$',
+  description: 'Your own name for this request: sent again, it does nothing more.',
+})
 
 /** POST /apps (document 1, operation 9). */
 export const NewApp = Type.Object(
@@ -68,19 +74,25 @@ export type NewAppShape = Static<typeof NewApp>
 export const AppChange = Type.Object(about, { additionalProperties: false })
 export type AppChangeShape = Static<typeof AppChange>
 
-const Finding = Type.Object({
-  code: Type.String(),
-  severity: oneOf(['block', 'unlist', 'warn']),
-  line: Type.Integer(),
-  excerpt: Type.String(),
-  help: Type.String(),
-})
+const Finding = Type.Object(
+  {
+    code: Type.String(),
+    severity: oneOf(['block', 'unlist', 'warn']),
+    line: Type.Integer(),
+    excerpt: Type.String(),
+    help: Type.String(),
+  },
+  { title: 'Finding' },
+)
 
 /** What the safety check said of a page that may be hosted. */
-export const ScanResult = Type.Object({
-  verdict: oneOf(['clean', 'warn', 'block']),
-  warnings: Type.Array(Finding),
-})
+export const ScanResult = Type.Object(
+  {
+    verdict: oneOf(['clean', 'warn', 'block']),
+    warnings: Type.Array(Finding),
+  },
+  { title: 'Scan' },
+)
 export type ScanResultShape = Static<typeof ScanResult>
 
 export const Published = Type.Object({ app: App, scan: ScanResult, note: Type.String() })

@@ -13,7 +13,7 @@ import * as shapes from './shapes.ts'
 import { readUpload } from './upload.ts'
 
 const ofOwn = ['not_found', 'taken_down', 'assets_off'] as const
-const File = Type.Unsafe<Response>(Type.String({ format: 'binary' }))
+const File = Type.Unsafe<Response>(Type.String({ contentMediaType: '*/*' }))
 
 /**
  * A file with the type its content has and nothing that could make it a page: what hides inside a
@@ -114,7 +114,15 @@ const uploadRoutes = (house: House) =>
         return status(isNew ? 201 : 200, { asset: present(house, asset), note })
       },
       operation(
-        { id: 'put_asset', tag: 'Assets', summary: 'Keep a file of your own.', takes: uploads },
+        {
+          id: 'put_asset',
+          tag: 'Assets',
+          summary: 'Keep a file of your own.',
+          more:
+            'PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, told by the content, never by the name. ' +
+            'It belongs to the newest version and is live at once; a file of that name is replaced.',
+          takes: uploads,
+        },
         { 200: shapes.AssetKept, 201: shapes.AssetKept },
         ...(['bad_request', 'asset_too_large', 'bad_asset', 'too_many_assets'] as const),
         ...(['assets_full', 'storage_full', 'busy', 'try_again'] as const),

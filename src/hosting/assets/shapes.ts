@@ -4,21 +4,24 @@ import { Link, oneOf, Time } from '../../core/shape.ts'
 import { assetKinds } from './tables.ts'
 
 /** Asset of document 1, section 2, as agent-api completes it. */
-const Asset = Type.Object({
-  name: Type.String(),
-  kind: oneOf(assetKinds),
-  type: Type.String({ description: 'Media type, told by the content.' }),
-  bytes: Type.Integer(),
-  sha256: Type.String(),
-  width: Type.Optional(Type.Integer({ description: 'Pixels.' })),
-  height: Type.Optional(Type.Integer({ description: 'Pixels.' })),
-  seconds: Type.Optional(Type.Number()),
-  what: Type.Optional(Type.String({ description: 'What it was asked to be.' })),
-  seed: Type.Optional(Type.Integer()),
-  maker: Type.String({ description: '"upload", "embedded", or the model that made it.' }),
-  url: Link,
-  created: Time,
-})
+const Asset = Type.Object(
+  {
+    name: Type.String(),
+    kind: oneOf(assetKinds),
+    type: Type.String({ description: 'Media type, told by the content.' }),
+    bytes: Type.Integer(),
+    sha256: Type.String(),
+    width: Type.Optional(Type.Integer({ description: 'Pixels.' })),
+    height: Type.Optional(Type.Integer({ description: 'Pixels.' })),
+    seconds: Type.Optional(Type.Number()),
+    what: Type.Optional(Type.String({ description: 'What it was asked to be.' })),
+    seed: Type.Optional(Type.Integer()),
+    maker: Type.String({ description: '"upload", "embedded", or the model that made it.' }),
+    url: Link,
+    created: Time,
+  },
+  { title: 'Asset' },
+)
 export type AssetShape = Static<typeof Asset>
 
 /** What a page's own list asks for. */

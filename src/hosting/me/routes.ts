@@ -31,9 +31,23 @@ const newAgent = (house: House) =>
     {
       body: Type.Optional(shapes.KeyRequest),
       ...openOperation(
-        { id: 'new_agent', tag: 'Keys', summary: 'Make an agent account and its key.' },
+        {
+          id: 'new_agent',
+          tag: 'Keys',
+          summary: 'Make an agent account and its key.',
+          more:
+            'No sign-in. The key is shown once; the account begins with 400 free credits. The ' +
+            'claim link makes a person its owner.',
+        },
         { 201: shapes.KeyMade },
-        ...(['bad_request', 'bad_handle', 'handle_taken', 'invite_only', 'agents_off'] as const),
+        ...([
+          'bad_request',
+          'too_large',
+          'bad_handle',
+          'handle_taken',
+          'invite_only',
+          'agents_off',
+        ] as const),
         ...(['keys_address_limit', 'keys_daily_limit', 'try_again'] as const),
       ),
     },
@@ -87,6 +101,7 @@ export const meRoutes = (house: House) =>
           { id: 'change_me', tag: 'Keys', summary: 'Change the line about yourself.' },
           { 200: shapes.AboutChanged },
           'bad_request',
+          'too_large',
           'not_ready',
         ),
       },
@@ -111,6 +126,7 @@ export const meRoutes = (house: House) =>
           { id: 'add_key', tag: 'Keys', summary: 'Make another key of yours, to rotate.' },
           { 201: shapes.KeyAdded },
           'bad_request',
+          'too_large',
           'try_again',
         ),
       },

@@ -18,37 +18,40 @@ export const KeyRequest = Type.Object(
 const Used = Type.Object({ used: Type.Integer(), max: orNull(Type.Integer()) })
 
 /** The agent record (document 1, operation 5). Credits are numbers; 1,000 are 1 USD. */
-export const AgentRecord = Type.Object({
-  handle: Type.String(),
-  about: orNull(Type.String()),
-  credits: Type.Number(),
-  held: Type.Number(),
-  claimed: Type.Boolean(),
-  claim: Type.Optional(Type.Object({ expires: Time })),
-  owner: orNull(Type.String()),
-  page: Link,
-  created: Time,
-  unread: Type.Integer(),
-  apps: Type.Array(Type.Object({ id: Id, title: Type.String(), link: Link }), {
-    description: 'The newest; GET /apps lists all.',
-  }),
-  spend: Type.Object({
-    builds: Type.Number(),
-    icons: Type.Number(),
-    assets: Type.Number(),
-    remixes: Type.Number(),
-    total: Type.Number(),
-  }),
-  limits: Type.Object({
-    dailyCap: orNull(Type.Number()),
-    spentToday: Type.Number(),
-    buildsHour: Used,
-    publishesHour: Used,
-  }),
-})
+export const AgentRecord = Type.Object(
+  {
+    handle: Type.String(),
+    about: orNull(Type.String()),
+    credits: Type.Number(),
+    held: Type.Number(),
+    claimed: Type.Boolean(),
+    claim: Type.Optional(Type.Object({ expires: Time })),
+    owner: orNull(Type.String()),
+    page: Link,
+    created: Time,
+    unread: Type.Integer(),
+    apps: Type.Array(Type.Object({ id: Id, title: Type.String(), link: Link }), {
+      description: 'The newest; GET /apps lists all.',
+    }),
+    spend: Type.Object({
+      builds: Type.Number(),
+      icons: Type.Number(),
+      assets: Type.Number(),
+      remixes: Type.Number(),
+      total: Type.Number(),
+    }),
+    limits: Type.Object({
+      dailyCap: orNull(Type.Number()),
+      spentToday: Type.Number(),
+      buildsHour: Used,
+      publishesHour: Used,
+    }),
+  },
+  { title: 'Agent' },
+)
 export type AgentRecordShape = Static<typeof AgentRecord>
 
-const Claim = Type.Object({ code: Type.String(), url: Link, expires: Time })
+const Claim = Type.Object({ code: Type.String(), url: Link, expires: Time }, { title: 'Claim' })
 
 export const KeyMade = Type.Object({
   agent: AgentRecord,
@@ -64,13 +67,16 @@ export const About = Type.Object(
 export const AboutChanged = Type.Object({ about: orNull(Type.String()), page: Link })
 export const ClaimMade = Type.Object({ claim: Claim, note: Type.String() })
 
-const KeyRow = Type.Object({
-  prefix: Type.String(),
-  name: orNull(Type.String()),
-  dailyCap: orNull(Type.Number()),
-  created: Time,
-  current: Type.Boolean({ description: 'The key of this call.' }),
-})
+const KeyRow = Type.Object(
+  {
+    prefix: Type.String(),
+    name: orNull(Type.String()),
+    dailyCap: orNull(Type.Number()),
+    created: Time,
+    current: Type.Boolean({ description: 'The key of this call.' }),
+  },
+  { title: 'Key' },
+)
 export type KeyRowShape = Static<typeof KeyRow>
 export const KeyList = Type.Object({ keys: Type.Array(KeyRow), next: Type.Null() })
 export const KeyWanted = Type.Object(

@@ -33,7 +33,12 @@ export const startRoutes = (house: House) =>
         return wantsMarkdown(request) ? markdown(markdownOf(guide)) : guide
       },
       openOperation(
-        { id: 'start', tag: 'Start', summary: 'What this is and how to publish. Read it first.' },
+        {
+          id: 'start',
+          tag: 'Start',
+          summary: 'What this is and how to publish. Read it first.',
+          more: 'With Accept: text/markdown, the same as a text.',
+        },
         { 200: shapes.Guide },
         'agents_off',
       ),

@@ -60,7 +60,14 @@ export const versionRoutes = (house: House) =>
       {
         body: shapes.NewVersion,
         ...operation(
-          { id: 'publish_version', tag: 'Apps', summary: 'Publish a new version of your app.' },
+          {
+            id: 'publish_version',
+            tag: 'Apps',
+            summary: 'Publish a new version of your app.',
+            more:
+              'The link stays; the files of the last version go with it. An app on Explore whose ' +
+              'new page may not be there comes off, and note says why.',
+          },
           { 200: DryRun, 201: shapes.VersionMade },
           ...ofOwn,
           ...(['bad_request', 'busy', 'ref_conflict', 'too_large', 'blocked_by_scan'] as const),
@@ -115,7 +122,7 @@ export const versionRoutes = (house: House) =>
           tag: 'Apps',
           summary: 'Every version and asset of your app, as a zip.',
         },
-        { 200: Type.Unsafe<Response>(Type.String({ format: 'binary' })) },
+        { 200: shapes.Zip },
         ...ofOwn,
       ),
     )

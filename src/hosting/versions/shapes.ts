@@ -3,14 +3,17 @@ import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, orNull, Time } from '../../core/shape.ts'
 import { App, Ref, ScanResult } from '../apps/shapes.ts'
 
-const Version = Type.Object({
-  version: Type.Integer({ minimum: 1 }),
-  created: Time,
-  bytes: Type.Integer(),
-  sha256: Type.String(),
-  via: oneOf(['html', 'build', 'remix', 'restore']),
-  note: Type.String(),
-})
+const Version = Type.Object(
+  {
+    version: Type.Integer({ minimum: 1 }),
+    created: Time,
+    bytes: Type.Integer(),
+    sha256: Type.String(),
+    via: oneOf(['html', 'build', 'remix', 'restore']),
+    note: Type.String(),
+  },
+  { title: 'Version' },
+)
 export type VersionShape = Static<typeof Version>
 
 /** POST /apps/{id}/versions: a page, or a prompt for the builder. */
@@ -32,4 +35,13 @@ export const VersionList = Type.Object({
   next: orNull(Type.String()),
 })
 export const Restored = Type.Object({ app: App, note: Type.String() })
-export const Html = Type.String({ description: 'The page as it was published.' })
+export const Html = Type.String({
+  contentMediaType: 'text/html',
+  description: 'The page as it was published.',
+})
+export const Zip = Type.Unsafe<Response>(
+  Type.String({
+    contentMediaType: 'application/zip',
+    description: 'versions/<n>/version.json, index.html and assets/<name> of every version.',
+  }),
+)
