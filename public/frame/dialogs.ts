@@ -34,7 +34,7 @@ function show(ask: Ask, done: () => void): void {
   const dialog = make('dialog', {})
   const input = make('input', { value: ask.begin ?? '' })
   const form = make('form', { method: 'dialog' })
-  const ok = make('button', { textContent: 'OK', value: 'ok' })
+  const ok = make('button', { textContent: 'OK', value: 'ok', autofocus: true })
   const focused = document.activeElement
   if (ask.yes) form.append(make('button', { textContent: 'Cancel', value: '' }))
   form.append(ok)

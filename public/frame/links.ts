@@ -58,7 +58,7 @@ export function links(tell: (told: Told) => void, hard: boolean): void {
     // In the fallback the guard has stopped the press already: then look who else wanted that.
     const handled =
       event.defaultPrevented && (!hard || inside || asked.has(event) || path.some(own))
-    if (handled || (!hard && /^javascript:/i.test(href))) return
+    if (handled) return
     event.preventDefault()
     act(href, link.getAttribute('download'))
   }

@@ -10,6 +10,14 @@ export function nest(html: string): HTMLIFrameElement {
   frame.setAttribute('allow', allow)
   frame.setAttribute('allowfullscreen', '')
   frame.srcdoc = html
+  // The keys stay with the frame that went, unless they are called away and back.
+  if (document.querySelector('iframe')) {
+    frame.addEventListener('load', () => {
+      if (!document.hasFocus()) return
+      frame.blur()
+      frame.focus()
+    })
+  }
   document.body.replaceChildren(frame)
   frame.focus()
   return frame

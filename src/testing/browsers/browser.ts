@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs'
+
+/** A browser driven from outside, as far as our tests need one. */
+export interface Browser {
+  name: 'chromium' | 'firefox'
+  open(): Promise<Tab>
+  close(): Promise<void>
+  /** Host names the browser's own resolver was asked for; complete only after close(). */
+  lookups(): Promise<string>
+}
+
+/** One page load. Its top document keeps every message it gets in `self.told`. */
+export interface Tab {
+  goto(url: string): Promise<void>
+  /** Evaluates an expression in the top document; its value comes back as JSON. */
+  evaluate(expression: string): Promise<unknown>
+  /** Presses and releases a mouse button at a place of the viewport. */
+  click(x: number, y: number, button?: 'left' | 'middle'): Promise<void>
+  press(key: string): Promise<void>
+  screenshot(path: string): Promise<void>
+  /** Native dialogs, downloads and new windows that were seen. */
+  seen(): string[]
+  close(): Promise<void>
+}
+
+export const viewport = { width: 1_280, height: 800 }
+
+/** Runs in the top document before anything of the page. */
+export const recorder =
+  "if (self === top) { self.told = []; addEventListener('message', (e) => self.told.push(e.data)) }"
+
+const paths = {
+  chromium: ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'],
+  firefox: ['/usr/bin/firefox-esr', '/usr/bin/firefox'],
+}
+
+/** Where a browser is installed; undefined, after one line that says how to get it. */
+export function findBrowser(name: 'chromium' | 'firefox'): string | undefined {
+  const found = paths[name].find((path) => existsSync(path))
+  if (found !== undefined) return found
+  const wanted = name === 'firefox' ? 'firefox-esr' : name
+  const line = `${name} is not here: its tests were skipped. On Debian: apt-get install ${wanted}`
+  if (Bun.env['CI'] === 'true') throw new Error(line)
+  process.stderr.write(`${line}\n`)
+  return undefined
+}
+
+/** Asks again until the answer is there, for at most `ms`. */
+export async function until<T>(
+  ask: () => Promise<T | undefined>,
+  ms: number,
+): Promise<T | undefined> {
+  const end = performance.now() + ms
+  for (;;) {
+    const found = await ask()
+    if (found !== undefined || performance.now() > end) return found
+    await Bun.sleep(100)
+  }
+}

@@ -1,0 +1,53 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { type BrowserContext, chromium } from 'playwright-core'
+
+import { type Browser, recorder, type Tab, viewport } from './browser.ts'
+
+// Playwright's own switches turn preconnect and prefetch off: a red team needs them on.
+const flags =
+  '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --no-default-browser-check ' +
+  '--disable-component-update --disable-sync --disable-background-timer-throttling ' +
+  '--disable-renderer-backgrounding --disable-backgrounding-occluded-windows ' +
+  '--allow-loopback-in-peer-connection --renderer-process-limit=8 --remote-debugging-pipe'
+
+/** Starts Chromium with its network log on: the resolver's work can be read there. */
+export async function openChromium(path: string): Promise<Browser> {
+  const folder = await mkdtemp(join(tmpdir(), 'chromium-'))
+  const log = join(folder, 'net.json')
+  const profile = join(folder, 'profile')
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: path,
+    ignoreDefaultArgs: true,
+    args: [...flags.split(' '), `--user-data-dir=${profile}`, `--log-net-log=${log}`],
+    viewport,
+  })
+  const lookups = async (): Promise<string> => {
+    const text = await readFile(log, 'utf8').catch(() => '')
+    await rm(folder, { recursive: true, force: true })
+    return text
+  }
+  return { name: 'chromium', open: () => openTab(context), close: () => context.close(), lookups }
+}
+
+async function openTab(context: BrowserContext): Promise<Tab> {
+  const page = await context.newPage()
+  const seen: string[] = []
+  await page.addInitScript(recorder)
+  page.on('dialog', (dialog) => {
+    seen.push(`dialog ${dialog.type()}`)
+    void dialog.dismiss().catch(() => undefined)
+  })
+  page.on('download', (download) => seen.push(`download ${download.suggestedFilename()}`))
+  return {
+    goto: async (url) => void (await page.goto(url, { waitUntil: 'commit' })),
+    evaluate: (expression) => page.evaluate(expression),
+    click: (x, y, button = 'left') => page.mouse.click(x, y, { button }),
+    press: (key) => page.keyboard.press(key),
+    screenshot: async (path) => void (await page.screenshot({ path })),
+    seen: () => seen,
+    close: () => page.close(),
+  }
+}

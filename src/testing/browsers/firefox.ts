@@ -1,0 +1,181 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { type Browser, recorder, type Tab } from './browser.ts'
+
+const preferences = {
+  'app.update.enabled': false,
+  'browser.download.alwaysOpenPanel': false,
+  'browser.shell.checkDefaultBrowser': false,
+  'browser.tabs.warnOnClose': false,
+  'datareporting.policy.dataSubmissionEnabled': false,
+  'dom.disable_open_during_load': false,
+  'dom.ipc.processCount': 4,
+  'media.peerconnection.ice.loopback': true,
+  'network.captive-portal-service.enabled': false,
+  'network.connectivity-service.enabled': false,
+  'network.dns.disablePrefetch': false,
+  'services.settings.server': 'http://127.0.0.1:9',
+}
+const startMs = 20_000
+const commandMs = 20_000
+
+type Wire = Record<string, unknown>
+
+/** A field of an answer, however deep: `at(answer, 'result', 'value')`. */
+const at = (data: unknown, ...names: (string | number)[]): unknown =>
+  names.reduce<unknown>(
+    (value, name) =>
+      typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined,
+    data,
+  )
+
+/** A WebDriver BiDi session: commands out, answers and events in. */
+class Session {
+  readonly #waiting = new Map<number, (answer: Wire) => void>()
+  #last = 0
+
+  constructor(
+    readonly socket: WebSocket,
+    readonly told: (method: string, params: unknown) => void,
+  ) {
+    socket.onmessage = ({ data }) => {
+      const answer: Wire = JSON.parse(String(data))
+      if (typeof answer['id'] === 'number') this.#waiting.get(answer['id'])?.(answer)
+      else told(String(answer['method']), answer['params'])
+    }
+  }
+
+  async send(method: string, params: Wire): Promise<unknown> {
+    const id = (this.#last += 1)
+    const answer = await new Promise<Wire>((resolve, reject) => {
+      const timer = setTimeout(() => reject(new Error(`${method} took too long`)), commandMs)
+      this.#waiting.set(id, (came) => {
+        clearTimeout(timer)
+        resolve(came)
+      })
+      this.socket.send(JSON.stringify({ id, method, params }))
+    })
+    this.#waiting.delete(id)
+    if (answer['type'] === 'error') throw new Error(`${method}: ${String(answer['message'])}`)
+    return answer['result']
+  }
+}
+
+/** Reads Firefox's first lines until it names the address of its BiDi socket. */
+async function addressIn(lines: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of lines) {
+    text += decoder.decode(chunk, { stream: true })
+    const found = /WebDriver BiDi listening on (ws:\S+)/.exec(text)?.[1]
+    if (found !== undefined) return found
+  }
+  throw new Error(`firefox did not start: ${text}`)
+}
+
+/** Starts Firefox with a profile of its own; its resolver's log stands beside the profile. */
+export async function openFirefox(path: string): Promise<Browser> {
+  const folder = await mkdtemp(join(tmpdir(), 'firefox-'))
+  const lines = Object.entries(preferences).map(
+    ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`,
+  )
+  await Bun.write(join(folder, 'profile', 'user.js'), lines.join('\n'))
+  const options = ['--headless', '--no-remote', '--remote-debugging-port', '0']
+  const child = Bun.spawn([path, ...options, '--profile', join(folder, 'profile'), 'about:blank'], {
+    stdout: 'ignore',
+    stderr: 'pipe',
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: folder,
+      MOZ_LOG: 'nsHostResolver:5',
+      MOZ_LOG_FILE: join(folder, 'resolver'),
+    },
+  })
+  const timer = setTimeout(() => child.kill(), startMs)
+  const address = await addressIn(child.stderr)
+  clearTimeout(timer)
+  const socket = new WebSocket(`${address}/session`)
+  await new Promise((resolve) => (socket.onopen = resolve))
+  const seen = new Map<string, string[]>()
+  const session = new Session(socket, (method, params) =>
+    seen.get(String(at(params, 'context')))?.push(method.replace(/^.*\./, '')),
+  )
+  await session.send('session.new', {
+    capabilities: { alwaysMatch: { unhandledPromptBehavior: { default: 'dismiss' } } },
+  })
+  const events = ['userPromptOpened', 'downloadWillBegin'].map((name) => `browsingContext.${name}`)
+  await session.send('session.subscribe', { events })
+  await session.send('script.addPreloadScript', { functionDeclaration: `() => { ${recorder} }` })
+  return {
+    name: 'firefox',
+    open: () => openTab(session, seen),
+    async close() {
+      child.kill()
+      await child.exited
+    },
+    async lookups() {
+      const names = (await readdir(folder)).filter((name) => name.startsWith('resolver'))
+      const logs = await Promise.all(names.map((name) => readFile(join(folder, name), 'utf8')))
+      await rm(folder, { recursive: true, force: true })
+      return logs.join('\n')
+    },
+  }
+}
+
+async function openTab(session: Session, seen: Map<string, string[]>): Promise<Tab> {
+  const made = await session.send('browsingContext.create', { type: 'tab', background: true })
+  const context = String(at(made, 'context'))
+  const mine: string[] = []
+  seen.set(context, mine)
+  const act = (source: Wire): Promise<unknown> =>
+    session.send('input.performActions', { context, actions: [source] })
+  return {
+    goto: async (url) =>
+      void (await session.send('browsingContext.navigate', { context, url, wait: 'none' })),
+    async evaluate(expression) {
+      const text = `(async () => JSON.stringify(await (${expression})))()`
+      const answer = await session.send('script.evaluate', {
+        expression: text,
+        target: { context },
+        awaitPromise: true,
+      })
+      const value = at(answer, 'result', 'value')
+      if (at(answer, 'type') !== 'success') throw new Error(JSON.stringify(answer))
+      return typeof value === 'string' ? JSON.parse(value) : undefined
+    },
+    async click(x, y, button = 'left') {
+      await session.send('browsingContext.activate', { context })
+      const number = button === 'left' ? 0 : 1
+      const actions = [
+        { type: 'pointerMove', x, y },
+        { type: 'pointerDown', button: number },
+        { type: 'pointerUp', button: number },
+      ]
+      await act({ type: 'pointer', id: 'mouse', actions })
+    },
+    async press(key) {
+      await session.send('browsingContext.activate', { context })
+      const value =
+        { Enter: '\uE007', Tab: '\uE004', Escape: '\uE00C', ArrowRight: '\uE014' }[key] ?? key
+      await act({
+        type: 'key',
+        id: 'keys',
+        actions: [
+          { type: 'keyDown', value },
+          { type: 'keyUp', value },
+        ],
+      })
+    },
+    async screenshot(path) {
+      const shot = await session.send('browsingContext.captureScreenshot', { context })
+      await Bun.write(path, Buffer.from(String(at(shot, 'data')), 'base64'))
+    },
+    seen: () => mine,
+    async close() {
+      seen.delete(context)
+      await session.send('browsingContext.close', { context })
+    },
+  }
+}

@@ -1,0 +1,189 @@
+/** One thing that real pages need, as a page that says what it found. */
+export interface Need {
+  name: string
+  page: string
+  /** What the person does in the middle of the page, once it has said that it is ready. */
+  hand?: 'click' | 'ArrowRight'
+  /** What the page says. */
+  says: unknown
+}
+
+const say = (expression: string): string =>
+  `<script type=module>try{top.postMessage({said:await(${expression})},'*')}catch(e){top.postMessage({said:String(e)},'*')}</script>`
+const doctype = '<!doctype html><meta charset=utf-8><body>'
+const fill = 'style="position:fixed;inset:0;display:block"'
+const onPress = (code: string): string =>
+  `<button ${fill} id=b>press</button><script>b.onclick=async()=>{const say=(said)=>top.postMessage({said},'*');${code}}</script>`
+const blob = (text: string, type = 'text/javascript'): string =>
+  `URL.createObjectURL(new Blob([${JSON.stringify(text)}],{type:'${type}'}))`
+
+const wasm = '0,97,115,109,1,0,0,0'
+
+/** Pages that speak for themselves: loaded, perhaps pressed, and heard. */
+export const needs: Need[] = [
+  {
+    name: 'localStorage by properties and by calls',
+    page:
+      doctype +
+      say(
+        "(localStorage.a=1,localStorage.setItem('b','2'),delete localStorage.none,[localStorage.a,localStorage.b,localStorage.c===undefined,localStorage.getItem('c'),'a' in localStorage,Object.keys(localStorage).join(),localStorage.length,localStorage.key(1),localStorage instanceof Storage,JSON.stringify(localStorage)])",
+      ),
+    says: ['1', '2', true, null, true, 'a,b', 2, 'b', true, '{"a":"1","b":"2"}'],
+  },
+  {
+    name: 'localStorage that is full',
+    page: doctype + say("(()=>{try{localStorage.x='y'.repeat(2e6)}catch(e){return e.name}})()"),
+    says: 'QuotaExceededError',
+  },
+  {
+    name: 'a byte order mark',
+    page: `\uFEFF<head><title>t</title></head><body>${say("document.head.querySelector('title')!==null")}`,
+    says: true,
+  },
+  {
+    name: 'quirks: lengths without units',
+    page:
+      '<style>#a{position:absolute;width:120;height:30px}</style><body><div id=a></div><div id=b style="width:70">x</div>' +
+      say(
+        "(a.style.left=40,b.style.height='25',a.style.top='5px',[a.offsetWidth,a.offsetLeft,b.offsetWidth,b.offsetHeight,a.offsetTop])",
+      ),
+    says: [120, 40, 70, 25, 5],
+  },
+  {
+    name: 'quirks: the height of the body',
+    page:
+      '<body style="margin:0"><div id=a style="height:100%">x</div>' +
+      say('[document.body.clientHeight===innerHeight,a.offsetHeight===innerHeight]'),
+    says: [true, true],
+  },
+  {
+    name: 'no quirks with a doctype',
+    page: `${doctype}<div id=a style="width:70">x</div>${say('a.offsetWidth===70')}`,
+    says: false,
+  },
+  {
+    name: 'a link within the page',
+    page: `${doctype}<a ${fill} href=#there>go</a><p id=there>x</p><script>onhashchange=()=>top.postMessage({said:location.hash},'*')</script>`,
+    hand: 'click',
+    says: '#there',
+  },
+  {
+    name: 'a javascript: link',
+    page: `${doctype}<a ${fill} href="javascript:top.postMessage({said:'ran'},'*')">go</a>`,
+    hand: 'click',
+    says: 'ran',
+  },
+  {
+    name: 'pushState with a path and a query',
+    page:
+      doctype +
+      say(
+        "(history.pushState({n:1},'','/level/2?x=1'),history.replaceState({n:2},'','?y'),[location.hash,history.state.n])",
+      ),
+    says: ['#?y', 2],
+  },
+  {
+    name: 'going back',
+    page: `${doctype}<script>onpopstate=()=>top.postMessage({said:location.hash},'*');history.pushState(0,'','/a');history.pushState(0,'','/b');history.back()</script>`,
+    says: '#/a',
+  },
+  {
+    name: 'copying',
+    page:
+      doctype + onPress("navigator.clipboard.writeText('x').then(()=>say('copied'),e=>say(''+e))"),
+    hand: 'click',
+    says: 'copied',
+  },
+  {
+    name: 'an alert that does not block',
+    page: doctype + say("(alert('hello'),confirm('sure?')||prompt('name?')===null)"),
+    says: true,
+  },
+  {
+    name: 'cookies, databases, caches and service workers that answer quietly',
+    page:
+      doctype +
+      say(
+        "(async()=>{document.cookie='a=1; path=/';navigator.serviceWorker.register('sw.js');const c=await caches.open('x');await c.put('/','x');return[document.cookie,await caches.match('/')===undefined,await new Promise(r=>{indexedDB.open('x').onerror=()=>r('error')})]})()",
+      ),
+    says: ['a=1', true, 'error'],
+  },
+  {
+    name: 'keys without a click first',
+    page: `${doctype}<script>onkeydown=(e)=>top.postMessage({said:e.key},'*')</script>`,
+    hand: 'ArrowRight',
+    says: 'ArrowRight',
+  },
+  {
+    name: 'eval, data: and blob: modules, WebAssembly',
+    page:
+      doctype +
+      say(
+        `(async()=>[eval('1+1'),(await import(${blob('export const a=3')})).a,(await import('data:text/javascript,export const b=4')).b,await WebAssembly.instantiate(new Uint8Array([${wasm}])).then(()=>'wasm')])()`,
+      ),
+    says: [2, 3, 4, 'wasm'],
+  },
+  {
+    name: 'workers',
+    page:
+      doctype +
+      say(`new Promise((r)=>{new Worker(${blob('postMessage(7)')}).onmessage=(e)=>r(e.data)})`),
+    says: 7,
+  },
+  {
+    name: 'canvas, sound, fonts and what else games reach for',
+    page:
+      doctype +
+      say(
+        `(async()=>{const c=document.createElement('canvas');c.getContext('2d').fillRect(0,0,9,9);const a=new AudioContext;await a.audioWorklet.addModule(${blob('registerProcessor("p",class extends AudioWorkletProcessor{process(){}})')});navigator.getGamepads();return[c.toDataURL().slice(0,10),await new Promise(r=>c.toBlob(b=>r(b.type))),typeof MediaRecorder,typeof c.requestPointerLock,document.fullscreenEnabled]})()`,
+      ),
+    says: ['data:image', 'image/png', 'function', 'function', true],
+  },
+  {
+    name: 'a form that is handled by the page',
+    page: `${doctype}<form><input name=a value=5><button ${fill}>go</button></form><script>document.forms[0].onsubmit=(e)=>{top.postMessage({said:new FormData(e.target).get('a')},'*')}</script>`,
+    hand: 'click',
+    says: '5',
+  },
+  {
+    name: 'service.assets',
+    page:
+      doctype +
+      say(
+        "(async()=>{const s=service.assets;const names=await s.ready;const i=await s.image('dot.png');const a=await s.audio('beep.wav');return[names,s.names().length,s.url('dot.png').slice(0,5),s.url('none'),i.naturalWidth,a instanceof HTMLAudioElement,(await s.bytes('dot.png')).byteLength>50,(await s.json('level.json')).n,await s.image('none'),await s.audio('none'),await s.bytes('none'),await s.json('none')]})()",
+      ),
+    says: [
+      ['beep.wav', 'dot.png', 'level.json'],
+      3,
+      'blob:',
+      '',
+      1,
+      true,
+      true,
+      9,
+      null,
+      null,
+      null,
+      null,
+    ],
+  },
+  {
+    name: 'service is frozen',
+    page:
+      doctype +
+      say(
+        '(()=>{try{service=1}catch(e){};try{service.assets=1}catch(e){};return typeof service.assets.url})()',
+      ),
+    says: 'function',
+  },
+  {
+    name: 'a page of just under 4 MB',
+    page: `${doctype}<!--${'x'.repeat(4_190_000)}-->${say("'all of it'")}`,
+    says: 'all of it',
+  },
+  {
+    name: 'document.write while the page is parsed',
+    page: `${doctype}<script>document.write('<p id=w>x</p>')</script>${say("document.getElementById('w')!==null")}`,
+    says: true,
+  },
+]

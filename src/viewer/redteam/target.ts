@@ -1,0 +1,52 @@
+import { Elysia } from 'elysia'
+
+import { systemClock } from '../../core/time.ts'
+import type { MemoryHosted } from '../memory-hosted.ts'
+import { Pages } from '../pages.ts'
+import { viewer } from '../routes.ts'
+
+/** The host under attack: the viewer, and beside it the same pages without any protection. */
+export interface Target {
+  origin: string
+  /** Marks of the vectors that made a request to the host itself. */
+  reached: Set<string>
+  close(): void
+}
+
+const html = { 'content-type': 'text/html; charset=utf-8' }
+/** What there is to steal on this origin; it also answers tabs that call on a channel. */
+const treasure = `<!doctype html><title>host</title><script>
+document.cookie='person=ann';localStorage.setItem('person','ann');caches.open('host').then(c=>c.put('/treasure',new Response('x')));
+const c=new BroadcastChannel('x');c.onmessage=(e)=>{if(e.data==='from the app')c.postMessage('from the host')}
+</script>`
+const stage =
+  '<style>html,body,iframe{margin:0;border:0;width:100%;height:100%;display:block}</style>'
+
+export function openTarget(hosted: MemoryHosted): Target {
+  const reached = new Set<string>()
+  const text = (id: string): string => new TextDecoder().decode(hosted.kept.get(id)?.html.identity)
+  const note = ({ params }: { params: Record<string, string> }): Response => {
+    reached.add(params['mark'] ?? '')
+    return new Response('ann', { headers: { 'content-type': 'text/plain' } })
+  }
+  // The address is known only once it listens; the viewer takes the Host of the request anyway.
+  const pages = new Pages(hosted, { app: 'http://localhost' }, systemClock)
+  const app = new Elysia()
+    .use(viewer(pages))
+    .get('/watch', () => new Response(treasure, { headers: html }))
+    .get(
+      '/control/:id',
+      ({ params }) =>
+        new Response(`${treasure}${stage}<iframe src="/inner/${params.id}"></iframe>`, {
+          headers: html,
+        }),
+    )
+    .get('/inner/:id', ({ params }) => new Response(text(params.id), { headers: html }))
+    .all('/reach/:mark/*', note)
+    .listen({ hostname: 'localhost', port: 0 })
+  return {
+    origin: `http://localhost:${app.server?.port}`,
+    reached,
+    close: () => void app.stop(true),
+  }
+}

@@ -1,0 +1,42 @@
+import { script, type Vector } from '../vector.ts'
+
+const got = "top.postMessage({got:1},'*')"
+const told = (name: string, code: string, more: Partial<Vector> = {}): Vector => ({
+  name,
+  page: script(code),
+  by: 'told',
+  ...more,
+})
+const host = (name: string, code: string): Vector => ({ name, page: script(code), by: 'host' })
+
+/** The site that shows the app: its documents, its storage, its answers, its other tabs. */
+export const hosts: Vector[] = [
+  told('document of the top', `if(top.document.title!==null)${got}`),
+  told('document of the parent', `if(parent.document.body)${got}`),
+  told('cookies of the host', `if(parent.document.cookie.includes('person'))${got}`),
+  told('own cookies', `if(document.cookie.includes('person'))${got}`),
+  told('storage of the host', `if(localStorage.getItem('person'))${got}`),
+  told('storage through the top', `if(top.localStorage.getItem('person'))${got}`),
+  told(
+    'databases of the host',
+    `indexedDB.open('host-things').onsuccess=e=>{if(e.target.result)${got}}`,
+  ),
+  told('caches of the host', `caches.match('/treasure').then((r)=>{if(r)${got}})`),
+  told('files of the host', `navigator.storage.getDirectory().then(()=>${got})`),
+  told('locks of the host', `navigator.locks.request('x',()=>${got})`),
+  told('address of the top', `if(top.location.href)${got}`),
+  told('frame element', `if(frameElement)${got}`),
+  told(
+    'channel to other tabs',
+    `const c=new BroadcastChannel('x');c.onmessage=e=>{if(e.data==='from the host')${got}};setInterval(()=>c.postMessage('from the app'),100)`,
+  ),
+  told('answer of the host', `fetch('{self}/person').then(r=>r.text()).then(t=>{if(t)${got}})`),
+  host('relative request', "fetch('/reach/{mark}/x')"),
+  host('beacon to the host', "navigator.sendBeacon('{self}/person?')"),
+  host('frame of the host', "location='{self}/person?'"),
+  host(
+    'form to the host',
+    "document.body.innerHTML='<form action={self}/person? method=post>';document.forms[0].submit()",
+  ),
+  host('socket to the host', "new WebSocket('{self}/person?'.replace('http','ws'))"),
+]

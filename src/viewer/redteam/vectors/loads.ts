@@ -1,0 +1,110 @@
+import { script, type Vector } from '../vector.ts'
+
+const style = (css: string, rest = ''): string => `<style>${css}</style>${rest}`
+const late = (html: string): string => script(`document.body.innerHTML=${JSON.stringify(html)}`)
+
+/** Things a page shows or plays. */
+export const loads: Vector[] = [
+  { name: 'img', page: '<img src={http}>' },
+  { name: 'img srcset', page: '<img srcset="{http} 2x">' },
+  { name: 'img by new Image', page: script("new Image().src='{http}'") },
+  { name: 'img by innerHTML', page: late('<img src={http}>') },
+  { name: 'img by document.write', page: script("document.write('<img src={http}>')") },
+  { name: 'video', page: '<video src={http} autoplay muted></video>' },
+  { name: 'video poster', page: '<video poster={http}></video>' },
+  { name: 'audio', page: '<audio src={http} preload=auto></audio>' },
+  { name: 'body background', page: script("document.body.background='{http}'") },
+  { name: 'CSS background', page: style('body{background:url({http})}') },
+  { name: 'CSS @import', page: style('@import "{http}";') },
+  {
+    name: 'CSS @font-face',
+    page: style('@font-face{font-family:x;src:url({http})}p{font-family:x}', '<p>x'),
+  },
+  { name: 'FontFace', page: script("new FontFace('x','url({http})').load()") },
+  { name: 'CSS content', page: style('p::before{content:url({http})}', '<p>x') },
+  { name: 'CSS mask', page: style('p{mask-image:url({http})}', '<p>x') },
+  { name: 'CSS cursor', page: style('body{cursor:url({http}),auto;height:100vh}'), hand: 'click' },
+  {
+    name: 'CSS by constructed sheet',
+    page: script(
+      "const s=new CSSStyleSheet;s.replaceSync('body{background:url({http})}');document.adoptedStyleSheets=[s]",
+    ),
+  },
+  { name: 'CSS link', page: '<link rel=stylesheet href={http}>' },
+  {
+    name: 'CSS link by DOM',
+    page: script(
+      "const l=document.createElement('link');l.rel='stylesheet';l.href='{http}';document.head.append(l)",
+    ),
+  },
+  { name: 'script', page: '<script src={http}></script>' },
+  {
+    name: 'script by DOM',
+    page: script("const s=document.createElement('script');s.src='{http}';document.head.append(s)"),
+  },
+  { name: 'SVG image', page: '<svg><image href={http} width=9 height=9 /></svg>' },
+  { name: 'SVG script', page: '<svg><script href={http}></script></svg>' },
+  {
+    name: 'SVG fill',
+    page: '<svg><rect fill="url({http}#x)" width=9 height=9 /></svg>',
+    live: 'chromium',
+  },
+  { name: 'object', page: '<object data={http}></object>' },
+  { name: 'embed', page: '<embed src={http}>' },
+  { name: 'link preload', page: '<link rel=preload as=image href={http}>' },
+  { name: 'link modulepreload', page: '<link rel=modulepreload href={http}>' },
+  { name: 'link prefetch', page: '<link rel=prefetch href={http}>', live: 'chromium' },
+  { name: 'link preconnect', page: '<link rel=preconnect href={http}>' },
+  {
+    name: 'link preconnect by DOM',
+    page: script(
+      "const l=document.createElement('link');l.rel='preconnect';l.href='{http}';document.head.append(l)",
+    ),
+  },
+  { name: 'link preconnect by innerHTML', page: late('<link rel=preconnect href={http}>') },
+  {
+    name: 'link preconnect after patches',
+    page: script(
+      "String.prototype.replace=function(){return''+this};RegExp.prototype.test=()=>false;RegExp.prototype.exec=()=>null;" +
+        "document.body.innerHTML='<link rel=preconnect href={http}>'",
+    ),
+  },
+  {
+    name: 'link preconnect by DOMParser',
+    page: script(
+      "const d=new DOMParser().parseFromString('<link rel=preconnect href={http}>','text/html');document.body.append(document.adoptNode(d.querySelector('link')))",
+    ),
+  },
+  {
+    name: 'link preconnect by XML entity',
+    page: script(
+      "const d=new DOMParser().parseFromString('<!DOCTYPE x [<!ENTITY e \"<link xmlns=&#39;http://www.w3.org/1999/xhtml&#39; rel=&#39;preconnect&#39; href=&#39;{http}&#39;/>\">]><x>&e;</x>','text/xml');document.body.append(document.adoptNode(d.documentElement))",
+    ),
+  },
+  {
+    name: 'link preconnect by XSLT',
+    page: script(
+      "const p=new XSLTProcessor;const x=s=>new DOMParser().parseFromString(s,'text/xml');" +
+        'p.importStylesheet(x(\'<s:stylesheet version="1.0" xmlns:s="http://www.w3.org/1999/XSL/Transform"><s:template match="/"><s:element name="link" namespace="http://www.w3.org/1999/xhtml"><s:attribute name="rel">preconnect</s:attribute><s:attribute name="href">{http}</s:attribute></s:element></s:template></s:stylesheet>\'));' +
+        "document.body.append(p.transformToFragment(x('<a/>'),document))",
+    ),
+  },
+  {
+    name: 'speculation rules',
+    page: script(
+      'const s=document.createElement("script");s.type="speculationrules";s.textContent=' +
+        '\'{"prerender":[{"urls":["{http}"]}],"prefetch":[{"urls":["{http}x"]}]}\';document.head.append(s)',
+    ),
+    live: 'chromium',
+    alone: true,
+  },
+  { name: 'base and a relative img', page: '<base href={http}><img src=x>' },
+  {
+    name: 'base by DOM',
+    page: script(
+      "const b=document.createElement('base');b.href='{http}';document.head.append(b);new Image().src='x'",
+    ),
+  },
+  { name: 'the host as img', page: '<img src={self}/pixel?>', by: 'host' },
+  { name: 'the host as script', page: '<script src={self}/s.js?></script>', by: 'host' },
+]

@@ -1,0 +1,38 @@
+import { script, type Vector } from '../vector.ts'
+
+const link = (rel: string): string => `<link rel=${rel} href=//{name}:9>`
+const all = (vectors: Omit<Vector, 'by'>[]): Vector[] =>
+  vectors.map((vector) => ({ ...vector, by: 'lookup' }))
+
+/** A name alone carries a message: what makes the browser's resolver ask for one. */
+export const lookups: Vector[] = all([
+  { name: 'dns-prefetch', page: link('dns-prefetch') },
+  {
+    name: 'dns-prefetch by DOM',
+    page: script(
+      "const l=document.createElement('link');l.rel='dns-prefetch';l.href='//{name}:9';document.head.append(l)",
+    ),
+  },
+  {
+    name: 'dns-prefetch by innerHTML',
+    page: script("document.body.innerHTML='<link rel=dns-prefetch href=//{name}:9>'"),
+  },
+  {
+    name: 'dns-prefetch in SVG',
+    page: `<svg><foreignObject>${link('dns-prefetch')}</foreignObject></svg>`,
+  },
+  {
+    name: 'dns-prefetch by a fragment',
+    page: script(
+      "document.head.append(document.createRange().createContextualFragment('<link rel=dns-prefetch href=//{name}:9>'))",
+    ),
+  },
+  { name: 'preconnect by name', page: link('preconnect') },
+  { name: 'img by name', page: '<img src=http://{name}:9/>', live: 'chromium' },
+  { name: 'WebSocket by name', page: script("new WebSocket('ws://{name}:9/')") },
+  {
+    name: 'links in view',
+    page: '<meta http-equiv=x-dns-prefetch-control content=on><a href=http://{name}:9/>x</a>',
+    live: 'firefox',
+  },
+])

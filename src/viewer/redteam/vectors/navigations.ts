@@ -1,0 +1,111 @@
+import { script, type Vector } from '../vector.ts'
+
+const big = 'style="position:fixed;inset:0;display:block;font-size:99px"'
+const form = (attributes: string): string =>
+  `<form ${attributes}><input name=a value=1><button ${big}>go</button></form>`
+
+/** Leaving the page, opening another one, and what browsers warm up before either. */
+export const navigations: Vector[] = [
+  { name: 'location.href', page: script("location.href='{http}'") },
+  { name: 'location.replace', page: script("location.replace('{http}')") },
+  { name: 'top.location', page: script("top.location='{http}'") },
+  { name: 'parent.location', page: script("parent.location='{http}'") },
+  { name: 'navigation.navigate', page: script("navigation.navigate('{http}')") },
+  { name: 'javascript: location', page: script('location="javascript:fetch(\'{http}\')"') },
+  { name: 'meta refresh', page: '<meta http-equiv=refresh content="0;url={http}">' },
+  {
+    name: 'meta refresh by DOM',
+    page: script(
+      "const m=document.createElement('meta');m.httpEquiv='refresh';m.content='0;url={http}';document.head.append(m)",
+    ),
+  },
+  { name: 'window.open', page: script("window.open('{http}')"), live: 'firefox' },
+  {
+    name: 'window.open on a press',
+    page: script("addEventListener('click',()=>window.open('{http}','_blank','noopener'))"),
+    hand: 'click',
+  },
+  { name: 'link', page: `<a ${big} href={http}>go</a>`, hand: 'click' },
+  { name: 'link to a new tab', page: `<a ${big} target=_blank href={http}>go</a>`, hand: 'click' },
+  { name: 'link by the middle button', page: `<a ${big} href={http}>go</a>`, hand: 'middle' },
+  {
+    name: 'link by Enter',
+    page: `<a ${big} href={http} id=a>go</a>${script("const f=()=>a.focus();f();addEventListener('focus',f)")}`,
+    hand: 'Enter',
+  },
+  { name: 'link by script', page: `<a href={http} id=a>go</a>${script('a.click()')}` },
+  {
+    name: 'link that is in no document',
+    page: script("const a=document.createElement('a');a.href='{http}';a.click()"),
+  },
+  {
+    name: 'link that is downloaded',
+    page: `<a ${big} download href={http}>go</a>`,
+    hand: 'click',
+  },
+  {
+    name: 'link with a ping',
+    page: `<a ${big} ping={http} href=#x>go</a>`,
+    hand: 'click',
+    live: 'chromium',
+  },
+  {
+    name: 'area',
+    page: `<map name=m><area shape=default href={http}></map><img usemap=#m ${big} src="data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='900' height='900'/>">`,
+    hand: 'click',
+  },
+  {
+    name: 'SVG link',
+    page: `<svg ${big} width=100% height=100%><a href={http}><rect width=100% height=100% /></a></svg>`,
+    hand: 'click',
+  },
+  {
+    name: 'a press that is undone',
+    page: `<a ${big} href={http}>go</a>${script("addEventListener('click',e=>e.preventDefault(),true)")}`,
+    hand: 'click',
+  },
+  { name: 'form GET', page: form('action={http}'), hand: 'click' },
+  { name: 'form by script', page: form('action={http} id=f') + script('f.submit()') },
+  { name: 'form by requestSubmit', page: form('action={http} id=f') + script('f.requestSubmit()') },
+  { name: 'iframe', page: '<iframe src={http}></iframe>' },
+  { name: 'iframe srcdoc with an img', page: '<iframe srcdoc="<img src={http}>"></iframe>' },
+  {
+    name: 'iframe data: with an img',
+    page: '<iframe src="data:text/html,<img src={http}>"></iframe>',
+  },
+  {
+    name: 'iframe blob: with an img',
+    page: script(
+      "const f=document.createElement('iframe');f.src=URL.createObjectURL(new Blob(['<img src={http}>'],{type:'text/html'}));document.body.append(f)",
+    ),
+  },
+  { name: 'iframe javascript:', page: `<iframe src="javascript:'<img src={http}>'"></iframe>` },
+  {
+    name: 'frameset',
+    page: script("document.documentElement.innerHTML='<frameset><frame src={http}></frameset>'"),
+  },
+  {
+    name: 'blob: document that fetches',
+    page: script("location=URL.createObjectURL(new Blob(['<img src={http}>'],{type:'text/html'}))"),
+  },
+  {
+    name: 'rewritten document',
+    page: script("document.open();document.write('<img src={http}>');document.close()"),
+  },
+  {
+    name: 'download without a press',
+    page: script(
+      "const a=document.createElement('a');a.href=URL.createObjectURL(new Blob(['x']));a.download='x.txt';document.body.append(a);a.click()",
+    ),
+    by: 'native',
+    live: 'chromium',
+  },
+  { name: 'dialog', page: script("alert('hello')"), by: 'native', live: 'chromium' },
+  { name: 'question', page: script("confirm('sure?')"), by: 'native', live: 'chromium' },
+  {
+    name: 'print',
+    page: script("addEventListener('beforeprint',()=>top.postMessage({got:1},'*'));print()"),
+    by: 'told',
+    live: 'chromium',
+  },
+]
