@@ -1,9 +1,13 @@
+import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { ConfigFaults, loadConfig, type LoadedConfig } from './config.ts'
+import { systemClock } from './core/time.ts'
 import { closeHouse, openHouse } from './house.ts'
-import { commands, type Outcome } from './operator/commands.ts'
+import { restore } from './operator/backup.ts'
+import { commands } from './operator/commands.ts'
 import { askRunning, run } from './operator/control.ts'
+import type { Outcome } from './operator/outcome.ts'
 import { serve } from './serve.ts'
 import { FolderInUse, ownFolder } from './store/owner.ts'
 import { version } from './version.ts'
@@ -16,6 +20,7 @@ const usage = `berth ${version}: host apps and games that agents make, with one 
   berth grant <@handle> <usd>      give an agent credits
   berth admin takedown <app id> <reason>
   berth admin restore <app id>
+  berth admin reports
   berth backup <folder>            a consistent copy, beside a running server
   berth restore <folder>           prove a backup, then put it in the data folder's place
   berth doctor                     rebuild every balance from the entries
@@ -49,9 +54,10 @@ function readLine(): { words: string[]; flags: Flags; json: boolean } {
 }
 
 /** What a command says and how it ends: lines on stdout when it went well, else on stderr. */
-function end({ ok, text }: Outcome): never {
-  if (ok) process.stdout.write(`${text}\n`)
-  else process.stderr.write(`${text}\n`)
+async function end({ ok, text }: Outcome): Promise<never> {
+  const to = ok ? process.stdout : process.stderr
+  // A pipe takes a long text in parts: leaving before it has all of them would cut it off.
+  await new Promise<unknown>((written) => to.write(`${text}\n`, written))
   process.exit(ok ? 0 : 1)
 }
 
@@ -96,10 +102,13 @@ async function checkHealth({ config }: LoadedConfig): Promise<Outcome> {
   return answer?.ok ? { ok: true, text: 'ok' } : { ok: false, text: `No answer from ${url}.` }
 }
 
-/** Runs a command beside a running server, or on the house itself when none runs. */
+/**
+ * Runs a command beside a running server, or on the house itself when none runs. The server may
+ * have another working folder, so a folder is named in full.
+ */
 async function operate({ config }: LoadedConfig, words: string[]): Promise<Outcome> {
   const [command = '', ...rest] = words
-  const asked = { command, words: rest }
+  const asked = { command, words: command === 'backup' ? rest.map((dir) => resolve(dir)) : rest }
   const answered = await askRunning(config.dataDir, asked)
   if (answered) return answered
   const release = ownFolder(config.dataDir)
@@ -108,6 +117,12 @@ async function operate({ config }: LoadedConfig, words: string[]): Promise<Outco
   await closeHouse(house)
   release()
   return outcome
+}
+
+async function putBack({ config }: LoadedConfig, [, dir]: string[]): Promise<Outcome> {
+  return dir
+    ? restore(config, dir, systemClock)
+    : { ok: false, text: 'usage: berth restore <folder> [--data ./data]' }
 }
 
 async function main(): Promise<void> {
@@ -119,6 +134,7 @@ async function main(): Promise<void> {
   if (command === 'config') return end(showConfig(loaded))
   if (command === 'health') return end(await checkHealth(loaded))
   if (command in commands) return end(await operate(loaded, words))
+  if (command === 'restore') return end(await putBack(loaded, words))
   if (command !== 'serve') return end({ ok: false, text: `There is no ${command}.\n\n${usage}` })
   await serveUntilTold(loaded, json).catch((error: unknown) => {
     if (error instanceof FolderInUse) return sayWhoRuns(error, loaded.config.dataDir)

@@ -7,6 +7,9 @@ import { migratePostgres, migrateSqlite } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 
+/** The SQLite database in a data folder, and in a backup of one. */
+export const databaseFile = 'berth.sqlite'
+
 /**
  * Opens the house's database and brings it to this program's schema: PostgreSQL when a
  * postgres:// address is given, otherwise a SQLite file in the data folder. Throws NewerSchema.
@@ -22,7 +25,7 @@ export async function openEngine(where: {
   }
   if (databaseUrl) throw new Error('DATABASE_URL is no postgres:// address.')
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const file = join(dataDir, 'berth.sqlite')
+  const file = join(dataDir, databaseFile)
   migrateSqlite(file)
   return openSqlite(file)
 }

@@ -60,6 +60,19 @@ export async function openSqlite(path: string, patience?: Patience): Promise<Eng
   return engineOver(path, connect(path, 'full'), patience)
 }
 
+/** Opens a finished copy to read it; nothing in it, or beside it, changes. */
+export function openCopy(path: string): Engine {
+  const reading = new Statements(new Database(path, { readonly: true, safeIntegers: true }))
+  return {
+    kind: 'sqlite',
+    file: path,
+    read: dbOver(new Lane(reading)),
+    tx: () => Promise.reject(new Error('A copy is only read.')),
+    ping: async () => void reading.get('select 1').values(),
+    close: async () => reading.close(),
+  }
+}
+
 /**
  * A database for one process and as long as it runs, beginning as `image` (the bytes of a
  * database file) or empty. It is a real WAL database, so that it behaves like the lasting one; its

@@ -1,13 +1,18 @@
 import { day, hour, minute, second } from '../core/time.ts'
-import * as apps from '../hosting/apps/apps.ts'
 import { forgetOpens, writeOpens } from '../hosting/apps/opens.ts'
 import { purge } from '../hosting/apps/removal.ts'
 import * as assets from '../hosting/assets/assets.ts'
 import type { House } from '../house.ts'
 import { expireOrphans } from '../ledger/expiry.ts'
+import { namedIn } from './stored.ts'
+import { inTurn } from './turns.ts'
 
 /** A stored file that no row names is left alone this long: its row may be on its way. */
 const orphanMs = day
+
+/** Removes stored bytes that no row names. */
+const sweep = (house: House): Promise<unknown> =>
+  inTurn(house, () => house.store.sweep((names) => namedIn(house.db.read, names), orphanMs))
 
 /** What a running house does beside answering, and how often. */
 const chores: [name: string, everyMs: number, run: (house: House) => Promise<unknown>][] = [
@@ -28,15 +33,4 @@ export function startChores(house: House): () => void {
     return setInterval(once, everyMs).unref()
   })
   return () => timers.forEach((timer) => clearInterval(timer))
-}
-
-/** Removes stored bytes that neither a version nor an asset names. */
-function sweep(house: House): Promise<unknown> {
-  return house.store.sweep(async (names) => {
-    const [packs, files] = await Promise.all([
-      apps.packsIn(house.db.read, names),
-      assets.contentsIn(house.db.read, names),
-    ])
-    return packs.union(files)
-  }, orphanMs)
 }

@@ -9,12 +9,8 @@ import type { House } from '../house.ts'
 import { doctor } from '../ledger/doctor.ts'
 import * as ledger from '../ledger/ledger.ts'
 import { readFirstApp } from '../store/first-app.ts'
-
-/** A command's answer: lines for a person, and whether it went well. */
-export interface Outcome {
-  ok: boolean
-  text: string
-}
+import { backup } from './backup.ts'
+import type { Outcome } from './outcome.ts'
 
 /** A command that works on an open house, beside a running server or alone. */
 type Command = (house: House, args: string[]) => Promise<Outcome>
@@ -51,6 +47,10 @@ const admin: Command = async (house, [verb, id = '', ...words]) => {
 /** `berth doctor`: rebuilds every balance from the entries and says where one differs. */
 const checkBooks: Command = (house) => doctor(house)
 
+/** `berth backup <folder>`: a consistent copy of the database and the files. */
+const keepCopy: Command = async (house, [dir = '']) =>
+  dir ? backup(house, dir) : usage('backup <folder>')
+
 /** `berth link`: the link of the sample that this house shows. */
 const link: Command = async (house) => {
   const id = await readFirstApp(house.config.dataDir)
@@ -58,4 +58,10 @@ const link: Command = async (house) => {
 }
 
 /** Every command by its first word. */
-export const commands: Record<string, Command> = { grant, admin, doctor: checkBooks, link }
+export const commands: Record<string, Command> = {
+  grant,
+  admin,
+  backup: keepCopy,
+  doctor: checkBooks,
+  link,
+}

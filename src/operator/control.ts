@@ -2,7 +2,8 @@ import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 import type { House } from '../house.ts'
-import { commands, type Outcome } from './commands.ts'
+import { commands } from './commands.ts'
+import type { Outcome } from './outcome.ts'
 
 const socketOf = (dataDir: string): string => join(dataDir, 'control.sock')
 
@@ -13,13 +14,10 @@ const socketOf = (dataDir: string): string => join(dataDir, 'control.sock')
 export function openControl(house: House): () => Promise<void> {
   const unix = socketOf(house.config.dataDir)
   rmSync(unix, { force: true })
-  const server = Bun.serve({
-    unix,
-    async fetch(request) {
-      const asked: unknown = await request.json()
-      if (!isAsked(asked)) return new Response('ask with a command and its words', { status: 400 })
-      return Response.json(await run(house, asked))
-    },
+  const server = listen(unix, async (request) => {
+    const asked: unknown = await request.json()
+    if (!isAsked(asked)) return new Response('ask with a command and its words', { status: 400 })
+    return Response.json(await run(house, asked))
   })
   chmodSync(unix, 0o600)
   return async () => {
@@ -27,6 +25,21 @@ export function openControl(house: House): () => Promise<void> {
     rmSync(unix, { force: true })
   }
 }
+
+/** A backup or a doctor of a large house is quiet as long as it takes; the types leave this out. */
+const patient: object = { idleTimeout: 0 }
+
+function listen(unix: string, fetch: (request: Request) => Promise<Response>) {
+  try {
+    return Bun.serve({ ...patient, unix, fetch })
+  } catch (error) {
+    if (codeOf(error) !== 'ENAMETOOLONG') throw error
+    throw new Error('DATA_DIR is too long a path for the socket in it: choose a shorter one.')
+  }
+}
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined
 
 /** A command and its words, as they were typed. */
 export interface Asked {
@@ -55,16 +68,23 @@ export async function run(house: House, { command, words }: Asked): Promise<Outc
 /** Asks a running server to run a command; undefined when none runs on this data folder. */
 export async function askRunning(dataDir: string, asked: Asked): Promise<Outcome | undefined> {
   try {
-    const body = JSON.stringify(asked)
-    const answer = await fetch('http://berth/', { unix: socketOf(dataDir), method: 'POST', body })
+    const answer = await fetch('http://berth/', {
+      unix: socketOf(dataDir),
+      method: 'POST',
+      body: JSON.stringify(asked),
+      timeout: false,
+    })
     const outcome: unknown = await answer.json()
     return isOutcome(outcome)
       ? outcome
       : { ok: false, text: 'The running server is another version.' }
-  } catch {
-    return undefined
+  } catch (error) {
+    if (nobodyThere.has(String(codeOf(error)))) return undefined
+    return { ok: false, text: `The running server gave no answer: ${String(codeOf(error))}.` }
   }
 }
+
+const nobodyThere = new Set(['ENOENT', 'ECONNREFUSED', 'ENAMETOOLONG', 'ENOTDIR'])
 
 const isOutcome = (outcome: unknown): outcome is Outcome =>
   typeof outcome === 'object' &&

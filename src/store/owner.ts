@@ -1,6 +1,8 @@
 import { Database } from 'bun:sqlite'
-import { mkdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+
+import { finishExchange } from './exchange.ts'
 
 /** Another process owns the data folder. */
 export class FolderInUse extends Error {
@@ -10,13 +12,22 @@ export class FolderInUse extends Error {
   }
 }
 
+/** The data folder is no place where this process may write. */
+class FolderShut extends Error {
+  constructor(dir: string, why: unknown) {
+    const told = why instanceof Error ? why.message : String(why)
+    super(`The data folder ${dir} cannot be written to: ${told}.`)
+    this.name = 'FolderShut'
+  }
+}
+
 /**
  * Makes this process the one owner of a data folder, until it ends, however it ends: the system
- * itself drops the lock that SQLite holds on `owner.lock`. Answers how to let go earlier.
- * Throws FolderInUse.
+ * itself drops the lock that SQLite holds on `owner.lock`. Finishes what a killed restore began.
+ * Answers how to let go earlier. Throws FolderInUse, FolderShut.
  */
 export function ownFolder(dir: string): () => void {
-  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  checkWritable(dir)
   const lock = new Database(join(dir, 'owner.lock'), { create: true })
   try {
     lock.run('pragma journal_mode = off')
@@ -27,5 +38,20 @@ export function ownFolder(dir: string): () => void {
     if (error instanceof Error && /locked|busy/i.test(error.message)) throw new FolderInUse(dir)
     throw error
   }
+  finishExchange(dir)
   return () => lock.close()
+}
+
+/** What an owner writes to, as far as it stands already. */
+const written = ['', 'owner.lock', 'berth.sqlite', 'files']
+
+function checkWritable(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 })
+    for (const name of written.filter((name) => existsSync(join(dir, name)))) {
+      accessSync(join(dir, name), constants.W_OK)
+    }
+  } catch (error) {
+    throw new FolderShut(dir, error)
+  }
 }

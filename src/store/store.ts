@@ -73,6 +73,9 @@ interface DiskOptions {
   clock: Clock
 }
 
+/** Where a content lies in a store's folder. */
+export const contentPath = (dir: string, name: string): string => join(dir, name.slice(0, 2), name)
+
 const folderName = /^[0-9a-f]{2}$/
 const contentName = /^[0-9a-f]{64}$/
 const sweepBatch = 500
@@ -160,7 +163,7 @@ class DiskStore implements Store {
   }
 
   private pathOf(name: string): string {
-    return join(this.dir, name.slice(0, 2), name)
+    return contentPath(this.dir, name)
   }
 
   private async write(name: string, bytes: Uint8Array): Promise<void> {

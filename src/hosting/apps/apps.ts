@@ -1,4 +1,4 @@
-import { and, count, desc, eq, gte, inArray, isNull, lt, min, or, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, gte, inArray, isNull, lt, min, or, sql } from 'drizzle-orm'
 
 import { idPattern, newId } from '../../core/ids.ts'
 import { hour } from '../../core/time.ts'
@@ -202,4 +202,15 @@ export async function packsIn(db: Db, packs: string[]): Promise<Set<string>> {
     .from(versions)
     .where(inArray(versions.pack, packs))
   return new Set(rows.map((row) => row.pack))
+}
+
+/** The stored packs that versions name, in order, at most `limit`, going on after one of them. */
+export async function packsAfter(db: Db, after: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectDistinct({ pack: versions.pack })
+    .from(versions)
+    .where(gt(versions.pack, after))
+    .orderBy(asc(versions.pack))
+    .limit(limit)
+  return rows.map((row) => row.pack)
 }

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { and, asc, count, eq, inArray, sum } from 'drizzle-orm'
+import { and, asc, count, eq, sum } from 'drizzle-orm'
 
 import { sha256 } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
@@ -236,13 +236,4 @@ export async function copyToVersion(db: Db, app: string, from: number, to: numbe
   const rows = await db.select().from(assets).where(at(app, from))
   if (rows.length === 0) return
   await db.insert(assets).values(rows.map((row) => ({ ...row, version: to })))
-}
-
-/** Which of these stored contents an asset names (the store's sweep asks, some hundred at once). */
-export async function contentsIn(db: Db, sha256s: string[]): Promise<Set<string>> {
-  const rows = await db
-    .selectDistinct({ sha256: assets.sha256 })
-    .from(assets)
-    .where(inArray(assets.sha256, sha256s))
-  return new Set(rows.map((row) => row.sha256))
 }

@@ -1,0 +1,99 @@
+import { join } from 'node:path'
+
+import { type Clock, iso } from '../core/time.ts'
+import { migrateSqlite, NewerSchema, schemaVersion } from '../db/migrate.ts'
+import { databaseFile } from '../db/open.ts'
+import { checkFile } from '../db/proof.ts'
+import { snapshot } from '../db/snapshot.ts'
+import { openCopy } from '../db/sqlite.ts'
+import type { House } from '../house.ts'
+import { doctor } from '../ledger/doctor.ts'
+import type { Config } from '../settings.ts'
+import * as files from '../store/backup.ts'
+import { exchange, finishExchange, openExchange } from '../store/exchange.ts'
+import { ownFolder } from '../store/owner.ts'
+import { openSecret } from '../store/secret.ts'
+import { version } from '../version.ts'
+import type { Outcome } from './outcome.ts'
+import { allNamed } from './stored.ts'
+import { inTurn } from './turns.ts'
+
+const onPostgres =
+  'On PostgreSQL, keep a pg_dump of the database and a copy of the data folder: berth backup and ' +
+  'berth restore are for SQLite.'
+
+const said = ({ files, bytes }: files.Copied): string => `${files} files, ${bytes} bytes`
+
+/**
+ * Copies the database as of one moment, then the stored files that it names, into a new folder
+ * `dir`, beside a working house. Throws when the folder is not empty or a stored file is missing.
+ */
+export async function backup(house: House, dir: string): Promise<Outcome> {
+  if (!house.db.file) return { ok: false, text: onPostgres }
+  return inTurn(house, async () => {
+    await files.makeFolder(dir)
+    const file = join(dir, databaseFile)
+    await snapshot(house.db, file)
+    const copy = openCopy(file)
+    const { dataDir } = house.config
+    const copied = await files
+      .copyFiles(dataDir, dir, allNamed(copy.read), false)
+      .finally(() => copy.close())
+    await files.copySmallFiles(dataDir, dir)
+    await files.writeManifest(dir, {
+      format: 1,
+      berth: version,
+      schema: schemaVersion(),
+      created: iso(house.clock.now()),
+      ...copied,
+      sha256: await files.hashFile(file),
+    })
+    return { ok: true, text: `The backup is in ${dir}: the database and ${said(copied)}.` }
+  })
+}
+
+/**
+ * Proves a backup, then puts it in the place of the data folder's content, which is kept beside it.
+ * A backup of an older schema is brought to this program's. Throws an Error that says what is wrong
+ * with the backup, and FolderInUse; then nothing was replaced.
+ */
+export async function restore(config: Config, dir: string, clock: Clock): Promise<Outcome> {
+  if (config.databaseUrl) return { ok: false, text: onPostgres }
+  const manifest = await files.readManifest(dir)
+  if (manifest.schema > schemaVersion()) throw new NewerSchema(manifest.schema, schemaVersion())
+  const release = ownFolder(config.dataDir)
+  try {
+    const stamp = iso(clock.now()).replaceAll(/[:.]/g, '-')
+    const copied = await prove(dir, manifest, openExchange(config.dataDir, stamp))
+    const aside = exchange(config.dataDir, stamp)
+    const text =
+      `Restored the backup of ${manifest.created}: the database and ${said(copied)}. ` +
+      `What was here before is in ${aside}; remove it when all is well.`
+    return { ok: true, text }
+  } finally {
+    finishExchange(config.dataDir)
+    release()
+  }
+}
+
+/** Puts a backup together in `to` and proves what stands there then. */
+async function prove(dir: string, manifest: files.Manifest, to: string): Promise<files.Copied> {
+  const file = join(to, databaseFile)
+  await files.copyDurably(join(dir, databaseFile), file)
+  if ((await files.hashFile(file)) !== manifest.sha256) {
+    throw new Error(`The database in ${dir} is damaged: it is not the one that was written.`)
+  }
+  checkFile(file)
+  migrateSqlite(file)
+  const db = openCopy(file)
+  try {
+    const books = await doctor({ db })
+    if (!books.ok) throw new Error(books.text)
+    const copied = await files.copyFiles(dir, to, allNamed(db.read), true)
+    await files.copySmallFiles(dir, to)
+    await openSecret(to)
+    return copied
+  } finally {
+    await db.close()
+  }
+}

@@ -1,0 +1,88 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs'
+import { join } from 'node:path'
+
+/** What a restore replaces in a data folder. Its settings, lock and socket stay. */
+const replaced = [
+  'berth.sqlite',
+  'berth.sqlite-wal',
+  'berth.sqlite-shm',
+  'files',
+  'link-secret',
+  'first-app',
+]
+
+const beingMade = 'restoring-'
+const readyToMove = 'restored-'
+const beingMovedAside = 'replaced-'
+
+/**
+ * Makes a folder inside a data folder in which a restore is put together and proved: on the same
+ * file system, so that what is proved is itself what takes the place. `stamp` names this restore.
+ */
+export function openExchange(dataDir: string, stamp: string): string {
+  const dir = join(dataDir, beingMade + stamp)
+  mkdirSync(dir, { mode: 0o700 })
+  return dir
+}
+
+/**
+ * Replaces the content of the data folder by what was put together, and answers where the earlier
+ * content is now. One rename decides: before it nothing is replaced, and after it whoever owns the
+ * folder next finishes what a crash left (`finishExchange`).
+ */
+export function exchange(dataDir: string, stamp: string): string {
+  sync(join(dataDir, beingMade + stamp))
+  renameSync(join(dataDir, beingMade + stamp), join(dataDir, readyToMove + stamp))
+  sync(dataDir)
+  finishExchange(dataDir)
+  return asideOf(dataDir, stamp)
+}
+
+/** Finishes a restore that was decided on, and removes one that was not. For the folder's owner. */
+export function finishExchange(dataDir: string): void {
+  for (const name of readdirSync(dataDir)) {
+    if (name.startsWith(beingMade)) rmSync(join(dataDir, name), { recursive: true })
+    if (name.startsWith(readyToMove)) finish(dataDir, name.slice(readyToMove.length))
+  }
+}
+
+const asideOf = (dataDir: string, stamp: string): string => join(dataDir, `before-restore-${stamp}`)
+
+/** Each step can be done again: the old goes aside first, and has its name only when all of it is. */
+function finish(dataDir: string, stamp: string): void {
+  const ready = join(dataDir, readyToMove + stamp)
+  const going = join(dataDir, beingMovedAside + stamp)
+  const aside = asideOf(dataDir, stamp)
+  if (!existsSync(aside)) {
+    mkdirSync(going, { recursive: true, mode: 0o700 })
+    moveAll(replaced, dataDir, going)
+    renameSync(going, aside)
+    sync(dataDir)
+  }
+  moveAll(readdirSync(ready), ready, dataDir)
+  rmdirSync(ready)
+  sync(dataDir)
+}
+
+function moveAll(names: string[], from: string, to: string): void {
+  for (const name of names) {
+    if (existsSync(join(from, name))) renameSync(join(from, name), join(to, name))
+  }
+  sync(to)
+}
+
+function sync(dir: string): void {
+  const folder = openSync(dir, 'r')
+  fsyncSync(folder)
+  closeSync(folder)
+}
