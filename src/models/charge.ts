@@ -1,0 +1,105 @@
+import { type Nano, nano, zero } from '../core/money.ts'
+import { isFree, type Price, type Tier } from './price.ts'
+import type { Usage } from './usage.ts'
+
+/** Seconds are counted in milliseconds and priced also by the minute: both divide once, here. */
+const perSecond = 1_000n
+const perMinute = 60n
+const divisor = 1_000_000n * perSecond * perMinute
+
+interface Rates {
+  prompt: bigint
+  cacheRead: bigint
+  cacheWrite: bigint
+  completion: bigint
+  reasoning: bigint
+}
+
+/** The token prices of a request whose prompt has `tokens` tokens. */
+function ratesAt(price: Price, tokens: number): Rates {
+  const tier = price.tiers?.findLast(({ above }) => tokens > above)
+  return tier ? ratesOf({ ...price, ...partsOf(tier) }) : ratesOf(price)
+}
+
+/** A tier has prices of its own; what it leaves out is paid like its prompt or its completion. */
+const partsOf = ({ prompt, completion, cacheRead = prompt }: Tier) => ({
+  prompt,
+  completion,
+  cacheRead,
+  cacheWrite: prompt,
+  reasoning: completion,
+})
+
+const ratesOf = (price: Omit<Price, 'id'>): Rates => {
+  const { prompt = 0n, completion = 0n } = price
+  const { cacheRead = prompt, cacheWrite = prompt, reasoning = completion } = price
+  return { prompt, cacheRead, cacheWrite, completion, reasoning }
+}
+
+/** A fine count in thousandths, rounded up. */
+const thousandths = (count: number): bigint => BigInt(Math.ceil(count * 1_000))
+const whole = (count: number): bigint => BigInt(Math.ceil(count))
+
+/**
+ * What a usage costs: all parts multiplied and added, divided once, rounded up once (money.md). A
+ * published price of 0 costs 0, anything else at least 1 Nano. Usage is as readUsage answers it:
+ * whole, not negative, parts not above their wholes.
+ */
+export function chargeOf(price: Price, usage: Usage): Nano {
+  const rates = ratesAt(price, usage.prompt)
+  const fresh = usage.prompt - usage.cached - usage.cacheWrite
+  const tokens =
+    whole(fresh) * rates.prompt +
+    whole(usage.cached) * rates.cacheRead +
+    whole(usage.cacheWrite) * rates.cacheWrite +
+    whole(usage.completion - usage.reasoning) * rates.completion +
+    whole(usage.reasoning) * rates.reasoning
+  return rounded(price, tokens, usage)
+}
+
+/** The most a request may use; what is left out is 0. */
+export interface Bounds {
+  inputTokensMax: number
+  /** Of one choice. */
+  outputTokensMax: number
+  /** Choices that are asked for: 1 when left out. */
+  n?: number
+  images?: number
+  searches?: number
+  seconds?: number
+  characters?: number
+}
+
+/**
+ * The most a request can cost: what a hold keeps back. No usage within the bounds has a charge
+ * above it, whatever is cached, written to a cache or reasoned, and whichever tier it falls in.
+ */
+export function worstCase(price: Price, bounds: Bounds): Nano {
+  const { inputTokensMax, outputTokensMax, n = 1 } = bounds
+  const reached = price.tiers?.filter(({ above }) => inputTokensMax > above) ?? []
+  const all = [ratesOf(price), ...reached.map(({ above }) => ratesAt(price, above + 1))]
+  const input = highest(all.flatMap((at) => [at.prompt, at.cacheRead, at.cacheWrite]))
+  const output = highest(all.flatMap((at) => [at.completion, at.reasoning]))
+  const tokens = whole(inputTokensMax) * input + whole(n * outputTokensMax) * output
+  const { images = 0, searches = 0, seconds = 0, characters = 0 } = bounds
+  return rounded(price, tokens, { images, searches, seconds, characters })
+}
+
+const highest = (rates: bigint[]): bigint => rates.reduce((top, at) => (at > top ? at : top), 0n)
+
+function rounded(
+  price: Price,
+  tokens: bigint,
+  units: Pick<Usage, 'images' | 'searches' | 'seconds' | 'characters'>,
+): Nano {
+  if (isFree(price)) return zero
+  const counted =
+    tokens +
+    whole(units.images) * (price.perImage ?? 0n) +
+    whole(units.searches) * (price.perSearch ?? 0n) +
+    whole(units.characters) * (price.perCharacter ?? 0n)
+  const timed = (price.perSecond ?? 0n) * perMinute + (price.perMinute ?? 0n)
+  const sum = counted * perSecond * perMinute + thousandths(units.seconds) * timed
+  const charge = (sum + divisor - 1n) / divisor
+  return charge > 0n ? nano(charge) : nano(1n)
+}

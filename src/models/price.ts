@@ -1,0 +1,191 @@
+import { sha256 } from '../core/ids.ts'
+
+export type ModelType = 'chat' | 'image' | 'video' | 'audio' | 'embedding'
+
+/**
+ * What a model costs: Nano per 1,000,000 units (tokens, images, seconds ...), so that no digit of a
+ * price per token is lost. A part that is left out is no part of the price; 0 is a price.
+ * `id` names the row by its content: an equal row has an equal id, and it never changes.
+ */
+export interface Price {
+  id: string
+  prompt?: bigint
+  completion?: bigint
+  cacheRead?: bigint
+  cacheWrite?: bigint
+  reasoning?: bigint
+  perImage?: bigint
+  perSecond?: bigint
+  perCharacter?: bigint
+  perMinute?: bigint
+  perSearch?: bigint
+  /** Other token prices for the whole request when its prompt has more tokens than `above`. */
+  tiers?: Tier[]
+}
+
+export interface Tier {
+  above: number
+  prompt: bigint
+  completion: bigint
+  cacheRead?: bigint
+}
+
+/** The parts by their wire names: the words of berth.toml and of GET /v1/models. */
+export const parts = {
+  prompt: 'prompt',
+  completion: 'completion',
+  cacheRead: 'cache_read',
+  cacheWrite: 'cache_write',
+  reasoning: 'reasoning',
+  perImage: 'per_image',
+  perSecond: 'per_second',
+  perCharacter: 'per_character',
+  perMinute: 'per_minute',
+  perSearch: 'per_search',
+} as const
+
+export type Part = keyof typeof parts
+export const partNames = Object.keys(parts).filter((part): part is Part => part in parts)
+
+/** A price as it is written: USD per unit, as texts, by wire name. */
+export interface PriceTexts {
+  prompt?: string
+  completion?: string
+  cache_read?: string
+  cache_write?: string
+  reasoning?: string
+  per_image?: string
+  per_second?: string
+  per_character?: string
+  per_minute?: string
+  per_search?: string
+  tiers?: { above: number; prompt: string; completion: string; cache_read?: string }[]
+}
+
+const perMillionDigits = 15
+const decimal = /^(\d{1,9})(?:\.(\d{1,15}))?$/
+
+/**
+ * USD per unit ("0.0000000375") to Nano per 1,000,000 units, exactly. Answers undefined when the
+ * text is no such number or has more than 15 decimals.
+ */
+export function fromUsdPerUnit(text: string): bigint | undefined {
+  const match = decimal.exec(text)
+  if (!match) return undefined
+  const [, whole = '0', fraction = ''] = match
+  return BigInt(whole + fraction.padEnd(perMillionDigits, '0'))
+}
+
+/** Nano per 1,000,000 units to the USD per unit of the wire, exactly: "0.0000000375". */
+export function toUsdPerUnit(rate: bigint): string {
+  const digits = rate.toString().padStart(perMillionDigits + 1, '0')
+  const whole = digits.slice(0, -perMillionDigits)
+  const fraction = digits.slice(-perMillionDigits).replace(/0+$/, '')
+  return fraction ? `${whole}.${fraction}` : whole
+}
+
+/** Which number in a price is faulty, for the one line that tells the operator. */
+export interface PriceFault {
+  fault: string
+}
+
+/**
+ * Reads a written price and adds the operator's margin (percent, rounded up per million units).
+ * Texts are exact; what is no price is answered as a fault.
+ */
+export function readPrice(texts: PriceTexts, marginPercent = 0): Price | PriceFault {
+  const price: Omit<Price, 'id'> = {}
+  for (const part of partNames) {
+    const text = texts[parts[part]]
+    if (text === undefined) continue
+    const rate = fromUsdPerUnit(text)
+    if (rate === undefined) return { fault: `${parts[part]} = "${text}" is no price in USD` }
+    price[part] = marginOn(rate, marginPercent)
+  }
+  if (price.perSecond !== undefined && price.perMinute !== undefined) {
+    return { fault: 'per_second and per_minute would both charge the same seconds' }
+  }
+  const tiers: Tier[] = []
+  for (const { above, prompt, completion, cache_read } of texts.tiers ?? []) {
+    const read = [prompt, completion, cache_read ?? '0'].map(fromUsdPerUnit)
+    const [input, output, cached] = read.map((rate) => rate && marginOn(rate, marginPercent))
+    if (input === undefined || output === undefined || cached === undefined) {
+      return { fault: `the tier above ${above} has a part that is no price in USD` }
+    }
+    const tier = { above, prompt: input, completion: output }
+    tiers.push(cache_read === undefined ? tier : { ...tier, cacheRead: cached })
+  }
+  if (tiers.length > 0) price.tiers = tiers.sort((a, b) => a.above - b.above)
+  return withId(price)
+}
+
+const marginOn = (rate: bigint, percent: number): bigint =>
+  (rate * BigInt(100 + percent) + 99n) / 100n
+
+function withId(price: Omit<Price, 'id'>): Price {
+  const written = JSON.stringify(price, (_, value: unknown) =>
+    typeof value === 'bigint' ? value.toString() : value,
+  )
+  return { id: `pr_${sha256(written).slice(0, 12)}`, ...price }
+}
+
+/** The copy of a price that a hold keeps: flat, its numbers as decimal text. */
+export function storedPrice(price: Price): Record<string, string> {
+  const kept: Record<string, string> = { id: price.id }
+  for (const part of partNames) {
+    const rate = price[part]
+    if (rate !== undefined) kept[parts[part]] = rate.toString()
+  }
+  for (const { above, prompt, completion, cacheRead } of price.tiers ?? []) {
+    kept[`above_${above}`] = [prompt, completion, cacheRead ?? ''].join(' ')
+  }
+  return kept
+}
+
+/** The price that a hold kept a copy of. */
+export function restoredPrice(kept: Record<string, string | number | null>): Price {
+  const price: Price = { id: String(kept.id) }
+  for (const part of partNames) {
+    const rate = kept[parts[part]]
+    if (typeof rate === 'string') price[part] = BigInt(rate)
+  }
+  const tiers = Object.entries(kept).flatMap(([name, text]): Tier[] => {
+    if (!name.startsWith('above_') || typeof text !== 'string') return []
+    const [prompt = '0', completion = '0', cacheRead = ''] = text.split(' ')
+    const above = Number(name.slice('above_'.length))
+    const tier = { above, prompt: BigInt(prompt), completion: BigInt(completion) }
+    return [cacheRead ? { ...tier, cacheRead: BigInt(cacheRead) } : tier]
+  })
+  if (tiers.length > 0) price.tiers = tiers.sort((a, b) => a.above - b.above)
+  return price
+}
+
+/** The price of GET /v1/models: USD per unit as texts, without a digit lost. */
+export function presentPrice(price: Price): PriceTexts {
+  const shown: PriceTexts = {}
+  for (const part of partNames) {
+    const rate = price[part]
+    if (rate !== undefined) shown[parts[part]] = toUsdPerUnit(rate)
+  }
+  if (!price.tiers) return shown
+  const tiers = price.tiers.map(({ above, prompt, completion, cacheRead }) => {
+    const tier = { above, prompt: toUsdPerUnit(prompt), completion: toUsdPerUnit(completion) }
+    return cacheRead === undefined ? tier : { ...tier, cache_read: toUsdPerUnit(cacheRead) }
+  })
+  return { ...shown, tiers }
+}
+
+/** Whether every part of the price is a published 0. */
+export const isFree = (price: Price): boolean =>
+  partNames.every((part) => !price[part]) &&
+  !price.tiers?.some((tier) => tier.prompt || tier.completion || tier.cacheRead)
+
+/** Whether the price says what a model of this type is paid by. */
+export function hasRate(type: ModelType, price: Price): boolean {
+  const has = (...wanted: Part[]) => wanted.some((part) => price[part] !== undefined)
+  if (type === 'chat') return has('prompt') && has('completion')
+  if (type === 'embedding') return has('prompt')
+  if (type === 'image') return has('perImage', 'completion')
+  if (type === 'video') return has('perSecond', 'perMinute', 'perImage')
+  return has('perCharacter', 'perSecond', 'perMinute', 'completion')
+}

@@ -1,0 +1,40 @@
+/** The operations an upstream may have, as paths below its base URL. */
+export type Path =
+  | '/chat/completions'
+  | '/embeddings'
+  | '/images/generations'
+  | '/audio/speech'
+  | '/audio/transcriptions'
+
+export interface Call {
+  path: Path
+  /** The model's name at this upstream. */
+  model: string
+  /** The request as the client sent it; `model` and, in a stream, `stream_options` are replaced. */
+  body: Record<string, unknown> | FormData
+  signal: AbortSignal
+}
+
+/**
+ * The one seam: every lane answers in OpenAI's HTTP shapes. The answer's status is the upstream's
+ * own; its body is read by pulling, and ends when `signal` aborts.
+ */
+export interface Upstream {
+  readonly name: string
+  readonly kind: string
+  /** Throws UpstreamFault when there is no answer. */
+  send(call: Call): Promise<Response>
+}
+
+export type FaultKind = 'refused' | 'reset' | 'timeout' | 'redirect' | 'aborted'
+
+/** An upstream gave no answer. The message names the upstream, never its address or its key. */
+export class UpstreamFault extends Error {
+  constructor(
+    readonly kind: FaultKind,
+    upstream: string,
+  ) {
+    super(`${upstream}: ${kind}`)
+    this.name = 'UpstreamFault'
+  }
+}
