@@ -1,0 +1,60 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+import type { TestHouse } from './house.ts'
+
+const Schema = Type.Record(Type.String(), Type.Unknown())
+const Content = Type.Record(Type.String(), Type.Object({ schema: Schema }))
+const Parameter = Type.Object({
+  name: Type.String(),
+  in: Type.String(),
+  required: Type.Boolean(),
+  schema: Schema,
+})
+const Operation = Type.Object({
+  operationId: Type.String(),
+  summary: Type.String(),
+  description: Type.Optional(Type.String()),
+  tags: Type.Array(Type.String()),
+  security: Type.Array(Schema),
+  parameters: Type.Optional(Type.Array(Parameter)),
+  requestBody: Type.Optional(Type.Object({ required: Type.Boolean(), content: Content })),
+  responses: Type.Record(
+    Type.String(),
+    Type.Object({ description: Type.String(), content: Content }),
+  ),
+})
+const Document = Type.Object({
+  openapi: Type.String(),
+  info: Type.Object({ title: Type.String(), version: Type.String() }),
+  servers: Type.Array(Type.Object({ url: Type.String() })),
+  tags: Type.Array(Type.Object({ name: Type.String() })),
+  paths: Type.Record(Type.String(), Type.Record(Type.String(), Operation)),
+  components: Type.Object({ schemas: Type.Record(Type.String(), Schema), securitySchemes: Schema }),
+})
+
+/** The live description, as far as the tests read it. */
+export type Document = Static<typeof Document>
+
+/** An operation with the method and the path it is called by. */
+export type Described = Static<typeof Operation> & { method: string; path: string }
+
+/** A value of a shape; throws with the first fault where it has another. */
+function must<T extends TSchema>(shape: T, value: unknown): Static<T> {
+  if (Value.Check(shape, value)) return value
+  const fault = Value.Errors(shape, value).First()
+  throw new Error(`${fault?.path}: ${fault?.message}`)
+}
+
+/** The description that a house answers. */
+export const documentOf = async ({ call }: TestHouse): Promise<Document> =>
+  must(Document, (await call('GET', '/openapi.json')).body)
+
+export const operationsOf = (document: Document): Described[] =>
+  Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      method: method.toUpperCase(),
+      path,
+    })),
+  )

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { Validator } from '@seriousme/openapi-schema-validator'
+
+import { openApp } from '../app.ts'
+import { type Described, type Document, documentOf, operationsOf } from './described.ts'
+import { openTestHouse, type TestHouse } from './house.ts'
+
+const base = 'https://berth.test/api'
+const open = ['is_on', 'start', 'get_openapi', 'new_agent', 'look_at_asset']
+
+let house: TestHouse
+let document: Document
+let operations: Described[]
+
+beforeAll(async () => {
+  house = await openTestHouse({ BASE_URL: base })
+  document = await documentOf(house)
+  operations = operationsOf(document)
+})
+afterAll(() => house.close())
+
+const isNode = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Every object anywhere in a value. */
+function nodesIn(value: unknown): Record<string, unknown>[] {
+  if (Array.isArray(value)) return value.flatMap(nodesIn)
+  return isNode(value) ? [value, ...Object.values(value).flatMap(nodesIn)] : []
+}
+
+/** Lints a document as `redocly lint` does, without the network; answers its exit code and words. */
+async function redocly(given: unknown): Promise<[number, string]> {
+  const folder = mkdtempSync(join(tmpdir(), 'berth-openapi-'))
+  const file = join(folder, 'openapi.json')
+  try {
+    await Bun.write(file, JSON.stringify(given))
+    const cli = join(import.meta.dir, '../../node_modules/@redocly/cli/bin/cli.js')
+    const config = join(import.meta.dir, 'redocly.yaml')
+    const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
+    const words = [process.execPath, '--bun', cli, 'lint', file, '--config', config]
+    const { exitCode, stdout, stderr } = Bun.spawnSync(words, { env: { ...Bun.env, ...quiet } })
+    return [exitCode, `${stdout}${stderr}`]
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const withoutIds = (): unknown => {
+  const copy = structuredClone(document)
+  for (const operation of Object.values(copy.paths['/me'] ?? {})) operation.operationId = 'get_me'
+  return copy
+}
+
+describe('the description', () => {
+  test('is valid OpenAPI 3.1.0 for the schema of the specification', async () => {
+    const { valid, errors } = await new Validator().validate(structuredClone(document))
+    expect(errors ?? []).toEqual([])
+    expect(valid).toBe(true)
+    expect(document.openapi).toBe('3.1.0')
+    expect(document.info).toMatchObject({ title: 'Berth Agent API', version: '1.0.0' })
+  })
+
+  test('passes redocly, which goes red for a seeded fault', async () => {
+    const [code, words] = await redocly(document)
+    expect(words).toContain('valid')
+    expect(code).toBe(0)
+    const [seeded, fault] = await redocly(withoutIds())
+    expect(seeded).not.toBe(0)
+    expect(fault).toContain('operation-operationId-unique')
+  }, 30_000)
+
+  test('goes red for the validator when an answer loses its description', async () => {
+    const copy: unknown = JSON.parse(
+      JSON.stringify(document).replace('"description":"Done."', '"a":1'),
+    )
+    if (!isNode(copy)) throw new Error('no document')
+    expect((await new Validator().validate(copy)).valid).toBe(false)
+  })
+
+  test('has every route of the live app, and nothing else', () => {
+    const live = openApp(house.house)
+      .routes.filter(({ path, hooks }) => path.startsWith('/api') && !hooks.detail?.hide)
+      .map(({ method, path }) => {
+        const own = path.slice('/api'.length).replace(/:(\w+)/g, '{$1}')
+        return `${method} ${own.replace(/(.)\/$/, '$1')}`
+      })
+    expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(live.sort())
+    expect(live).toContain('GET /')
+  })
+
+  test('is relative to base_url', () => {
+    expect(document.servers).toEqual([{ url: base }])
+    expect(Object.keys(document.paths).filter((path) => path.startsWith('/api'))).toEqual([])
+  })
+
+  test('holds nothing that is not of 3.1', () => {
+    for (const node of nodesIn(document)) {
+      expect(node).not.toHaveProperty('$id')
+      expect(node).not.toHaveProperty('nullable')
+    }
+  })
+
+  test('names each record once', () => {
+    const named = ['App', 'Agent', 'Asset', 'Version', 'Key', 'Claim', 'Scan', 'Finding']
+    expect(Object.keys(document.components.schemas).sort()).toEqual(named.sort())
+  })
+
+  test('is kept by caches as long as it stays the same', async () => {
+    const first = await house.call('GET', '/openapi.json')
+    const etag = first.headers.get('etag') ?? ''
+    const again = await house.call('GET', '/openapi.json', { headers: { 'if-none-match': etag } })
+    expect(again.status).toBe(304)
+    expect(again.bytes).toHaveLength(0)
+  })
+})
+
+describe('every operation', () => {
+  test('has a name for tools, an area and a line', () => {
+    const ids = operations.map(({ operationId }) => operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    const areas = document.tags.map(({ name }) => name)
+    for (const { operationId, tags, summary } of operations) {
+      expect(operationId).toMatch(/^[a-z]+(_[a-z]+)*$/)
+      expect(areas).toEqual(expect.arrayContaining(tags))
+      expect(tags).toHaveLength(1)
+      expect(summary).toMatch(/^.{8,80}[.]$/)
+    }
+  })
+
+  test('says whether it needs a key', () => {
+    expect(document.components.securitySchemes).toMatchObject({
+      key: { type: 'http', scheme: 'bearer' },
+    })
+    for (const { operationId, security, responses } of operations) {
+      const isOpen = open.includes(operationId)
+      expect([operationId, security]).toEqual([operationId, isOpen ? [] : [{ key: [] }]])
+      if (!isOpen) expect(Object.keys(responses)).toEqual(expect.arrayContaining(['401', '403']))
+    }
+  })
+
+  test('has one typed answer for each status', () => {
+    for (const { operationId, responses } of operations) {
+      for (const [status, { content, description }] of Object.entries(responses)) {
+        expect([operationId, status, Object.keys(content).length]).toEqual([operationId, status, 1])
+        const [media] = Object.values(content)
+        expect(Object.keys(media?.schema ?? {})).not.toEqual([])
+        expect(description).not.toBe('')
+        if (Number(status) >= 400) {
+          expect(media?.schema).toMatchObject({
+            required: ['error', 'code'],
+            properties: { error: { type: 'string' }, code: { type: 'string' } },
+          })
+          expect(description).not.toBe('Refused.')
+        }
+      }
+    }
+  })
+
+  test('takes bodies whose fields are all known', () => {
+    for (const { operationId, requestBody } of operations) {
+      for (const [type, { schema }] of Object.entries(requestBody?.content ?? {})) {
+        if (type !== 'application/json') expect(operationId).toBe('put_asset')
+        else expect(schema).toMatchObject({ type: 'object', additionalProperties: false })
+      }
+    }
+    const required = operations.flatMap(({ operationId, requestBody }) =>
+      requestBody?.required === false ? [operationId] : [],
+    )
+    expect(required).toEqual(['new_agent', 'add_key'])
+  })
+
+  test('types its parameters', () => {
+    for (const { path, parameters = [] } of operations) {
+      const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+      const told = parameters.filter((parameter) => parameter.in === 'path')
+      expect(told.map(({ name }) => name).sort()).toEqual(inPath.sort())
+      for (const { name, schema } of parameters) {
+        expect(schema['type']).toBeString()
+        if (name === 'id') expect(schema['pattern']).toBe('^[A-Za-z0-9_-]{12}$')
+      }
+    }
+  })
+})
+
+test('the description is behind agents_off', async () => {
+  const closed = await openTestHouse({ AGENTS_ON: 'off' })
+  const answer = await closed.call('GET', '/openapi.json')
+  expect([answer.status, answer.code]).toEqual([404, 'agents_off'])
+  await closed.close()
+})
