@@ -1,4 +1,4 @@
-import { scan } from '../../src/hosting/scan/scan.ts'
+import { scan } from '../../src/scan/scan.ts'
 import type { BenchRow } from './row.ts'
 
 const size = 4 * 1024 * 1024 - 1024

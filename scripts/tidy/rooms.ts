@@ -17,7 +17,7 @@ const rows = [
 /** The rooms inside an API, in the same way; here every row may look sideways. */
 const inner: Record<string, string[][]> = {
   hosting: [
-    ['envelope', 'operation', 'tables', 'scan', 'notes'],
+    ['envelope', 'operation', 'tables', 'notes'],
     ['agents'],
     ['key'],
     ['apps'],
@@ -28,7 +28,7 @@ const inner: Record<string, string[][]> = {
     ['api'],
   ],
   gateway: [
-    ['key', 'envelope', 'tables'],
+    ['sentences', 'envelope', 'operation', 'key', 'tables'],
     ['catalogue', 'accounts', 'usage'],
     ['chat', 'images', 'videos', 'audio', 'files', 'topups'],
     ['api'],

@@ -1,8 +1,8 @@
 import type { House } from '../../house.ts'
 import { htmlBytesMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
-import type { Finding } from '../scan/findings.ts'
-import type { Inspection } from '../scan/inspection.ts'
+import type { Finding } from '../../scan/findings.ts'
+import type { Inspection } from '../../scan/inspection.ts'
 import { isBadPage } from './bad-pages.ts'
 
 /** A page that passed the safety check, and where its bytes are kept. */

@@ -92,7 +92,7 @@ test('a page in pages is read to a depth, and then not listed', () => {
 })
 
 test('our own sample games are clean', async () => {
-  const root = join(import.meta.dir, '../../../public/samples')
+  const root = join(import.meta.dir, '../../public/samples')
   const pages = await Array.fromAsync(new Bun.Glob('*/index.html').scan(root))
   expect(pages.length).toBeGreaterThan(0)
   for (const page of pages) {

@@ -1,4 +1,4 @@
-import { Refusal } from '../../refusals.ts'
+import { Refusal } from '../refusals.ts'
 import type { Answer } from './inspect.worker.ts'
 import { type Inspection, inspectNow, type OwnBytes } from './inspection.ts'
 
@@ -27,7 +27,7 @@ interface Hand {
  */
 const workerFile = import.meta.url.endsWith('/scan/inspect.ts')
   ? './inspect.worker.ts'
-  : './hosting/scan/inspect.worker.ts'
+  : './scan/inspect.worker.ts'
 
 const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url))
 

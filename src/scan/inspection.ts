@@ -1,7 +1,7 @@
 import { brotliCompressSync, constants } from 'node:zlib'
 
-import { sha256 } from '../../core/ids.ts'
-import { titleCharsMax } from '../../limits.ts'
+import { sha256 } from '../core/ids.ts'
+import { titleCharsMax } from '../limits.ts'
 import { asksOf, type AssetAsk } from './asset-asks.ts'
 import type { Scan } from './findings.ts'
 import { readPage, scanPage } from './scan.ts'
