@@ -1,0 +1,290 @@
+import { Database } from 'bun:sqlite'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { loadConfig } from '../config.ts'
+import { sha256 } from '../core/ids.ts'
+import { openLog } from '../core/log.ts'
+import { day, systemClock } from '../core/time.ts'
+import { schemaVersion } from '../db/migrate.ts'
+import * as agents from '../hosting/agents/agents.ts'
+import * as apps from '../hosting/apps/apps.ts'
+import { publish } from '../hosting/apps/publish.ts'
+import * as assets from '../hosting/assets/assets.ts'
+import * as versions from '../hosting/versions/versions.ts'
+import { closeHouse, type House, openHouse } from '../house.ts'
+import { FolderInUse, ownFolder } from '../store/owner.ts'
+import { caught } from '../testing/caught.ts'
+import { backup, restore } from './backup.ts'
+import { inTurn } from './turns.ts'
+
+let dir = ''
+let house: House
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'berth-backup-'))
+  house = await open('data')
+})
+afterEach(async () => {
+  await closeHouse(house)
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const at = (...names: string[]): string => join(dir, ...names)
+const configOf = (name: string) => loadConfig({ DATA_DIR: at(name) }, {}).config
+const quiet = openLog(systemClock, () => {})
+const open = (name: string): Promise<House> =>
+  openHouse(configOf(name), 'http://localhost', { log: quiet })
+
+const page = '<!doctype html><title>Lamp</title><p>A page to keep'
+const sound = Buffer.from(JSON.stringify({ notes: [1, 2, 3] }))
+
+/** An agent with an app of two versions and an asset. */
+async function fill(its: House): Promise<{ agent: agents.Agent; id: string }> {
+  const { agent } = await agents.make(its, { handle: 'ann' }, '192.0.2.1')
+  await publish(its, agent, { html: page })
+  const [app] = await apps.listOf(its, agent.id, 1)
+  if (!app) throw new Error('no app')
+  await assets.put(its, agent, app.id, 'notes.json', sound)
+  return { agent, id: app.id }
+}
+
+/** Every file below a folder, with its content. */
+const contentOf = (folder: string): Record<string, string> =>
+  Object.fromEntries(
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => statSync(join(folder, name)).isFile())
+      .sort()
+      .map((name) => [name, sha256(readFileSync(join(folder, name)))]),
+  )
+
+const htmlOf = async (its: House, agent: agents.Agent, id: string): Promise<string> =>
+  Buffer.from(await versions.htmlOf(its, agent, id, undefined)).toString()
+
+const said = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+test('a backup holds the database, each file that rows name, the secret, and says so', async () => {
+  await fill(house)
+  await house.store.put(Buffer.from('nobody names me'))
+  const outcome = await backup(house, at('copy'))
+  expect(outcome).toMatchObject({ ok: true })
+  const content = contentOf(at('copy'))
+  const stored = Object.keys(content).filter((name) => name.startsWith('files/'))
+  expect(stored).toHaveLength(2)
+  expect(Object.keys(content).filter((name) => !name.startsWith('files/'))).toEqual([
+    'backup.json',
+    'berth.sqlite',
+    'link-secret',
+  ])
+  const bytes = stored.reduce((sum, name) => sum + statSync(at('copy', name)).size, 0)
+  expect(JSON.parse(readFileSync(at('copy/backup.json'), 'utf8'))).toMatchObject({
+    format: 1,
+    berth: expect.any(String),
+    schema: schemaVersion(),
+    created: expect.stringMatching(/Z$/),
+    files: 2,
+    bytes,
+    sha256: content['berth.sqlite'],
+  })
+  expect(statSync(at('copy')).mode & 0o777).toBe(0o700)
+})
+
+test('a folder with something in it takes no backup', async () => {
+  mkdirSync(at('copy'))
+  writeFileSync(at('copy/letter'), 'mine')
+  expect(said(await caught(backup(house, at('copy'))))).toContain('is not empty')
+  expect(readdirSync(at('copy'))).toEqual(['letter'])
+})
+
+test('a backup whose file is missing has no backup.json', async () => {
+  await fill(house)
+  rmSync(at('data/files'), { recursive: true })
+  expect(said(await caught(backup(house, at('copy'))))).toContain('is missing')
+  expect(readdirSync(at('copy'))).not.toContain('backup.json')
+})
+
+test('on PostgreSQL both say what to do instead', async () => {
+  const onPostgres = { ...house, db: { ...house.db, file: undefined } }
+  expect(await backup(onPostgres, at('copy'))).toMatchObject({ ok: false })
+  const config = { ...configOf('data'), databaseUrl: 'postgres://localhost/berth' }
+  const { ok, text } = await restore(config, at('copy'), systemClock)
+  expect({ ok, lines: text.split('\n').length }).toEqual({ ok: false, lines: 1 })
+  expect(text).toContain('pg_dump')
+})
+
+test('a sweep waits for a backup, and a backup for a sweep', async () => {
+  const order: string[] = []
+  const work = (name: string, ms: number) => async () => {
+    order.push(`${name} begins`)
+    await Bun.sleep(ms)
+    order.push(`${name} ends`)
+  }
+  const failing = inTurn(house, () => Promise.reject(new Error('no disk')))
+  await Promise.all([
+    caught(failing),
+    inTurn(house, work('backup', 5)),
+    inTurn(house, work('sweep', 0)),
+  ])
+  expect(order).toEqual(['backup begins', 'backup ends', 'sweep begins', 'sweep ends'])
+})
+
+test('a restore into a used folder brings back what was, and keeps what is', async () => {
+  const { agent, id } = await fill(house)
+  await backup(house, at('copy'))
+  const secret = readFileSync(at('data/link-secret'), 'utf8')
+  await agents.make(house, { handle: 'ben' }, '192.0.2.2')
+  await versions.publish(house, agent, id, { html: `${page}, later` })
+  await closeHouse(house)
+
+  const { ok, text } = await restore(configOf('data'), at('copy'), systemClock)
+  expect(ok).toBe(true)
+  house = await open('data')
+  expect(await agents.findByHandle(house, 'ben')).toBeUndefined()
+  expect(await htmlOf(house, agent, id)).toBe(page)
+  expect(Buffer.from((await assets.theBytes(house, agent, id, 'notes.json')).content)).toEqual(
+    sound,
+  )
+  expect(house.secret).toBe(secret.trim())
+
+  const aside = /in (\S+before-restore-\S+);/.exec(text)?.[1] ?? ''
+  expect(readdirSync(aside).sort()).toEqual(['berth.sqlite', 'files', 'link-secret'])
+  const before = await openHouse({ ...configOf('data'), dataDir: aside }, 'http://x', {
+    log: quiet,
+  })
+  expect(await htmlOf(before, agent, id)).toBe(`${page}, later`)
+  expect(await agents.findByHandle(before, 'ben')).toBeDefined()
+  await closeHouse(before)
+})
+
+test('a restored house and its backup share files that neither can change for the other', async () => {
+  await fill(house)
+  await backup(house, at('copy'))
+  await restore(configOf('fresh'), at('copy'), systemClock)
+  const fresh = await open('fresh')
+  await fresh.store.sweep(async () => new Set(), -day)
+  expect(await fresh.store.usage()).toMatchObject({ files: 0 })
+  await closeHouse(fresh)
+  await restore(configOf('again'), at('copy'), systemClock)
+  expect(readdirSync(at('again/files'))).toHaveLength(2)
+})
+
+test('a folder that another process owns is not restored into', async () => {
+  await backup(house, at('copy'))
+  const release = ownFolder(at('data'))
+  try {
+    const error = await caught(restore(configOf('data'), at('copy'), systemClock))
+    expect(error).toBeInstanceOf(FolderInUse)
+  } finally {
+    release()
+  }
+})
+
+/** Writes the checksum anew, so that what is wrong must be found by what comes after it. */
+function signAnew(copy: string, changes: Record<string, unknown> = {}): void {
+  const manifest: object = JSON.parse(readFileSync(join(copy, 'backup.json'), 'utf8'))
+  const hash = sha256(readFileSync(join(copy, 'berth.sqlite')))
+  writeFileSync(
+    join(copy, 'backup.json'),
+    JSON.stringify({ ...manifest, sha256: hash, ...changes }),
+  )
+}
+
+function flip(path: string, offset: number): void {
+  const bytes = readFileSync(path)
+  bytes[offset] = (bytes[offset] ?? 0) ^ 0x10
+  writeFileSync(path, bytes)
+}
+
+/** A change by SQL, signed anew. */
+function change(copy: string, statement: string): void {
+  const database = new Database(join(copy, 'berth.sqlite'))
+  database.run(statement)
+  database.close()
+  signAnew(copy)
+}
+
+const storedIn = (copy: string): string =>
+  join(
+    copy,
+    'files',
+    readdirSync(join(copy, 'files'), { recursive: true, encoding: 'utf8' }).find((name) =>
+      name.includes('/'),
+    ) ?? '',
+  )
+
+const damages: [title: string, damage: (copy: string) => void, says: RegExp][] = [
+  ['no backup.json', (copy) => rmSync(join(copy, 'backup.json')), /holds no whole backup/],
+  ['half of backup.json', (copy) => writeFileSync(join(copy, 'backup.json'), '{"for'), /not JSON/],
+  ['another format', (copy) => signAnew(copy, { format: 2 }), /another format/],
+  ['a newer schema', (copy) => signAnew(copy, { schema: 99 }), /schema 99 and this program/],
+  [
+    'a newer schema that only the database tells',
+    (copy) => change(copy, "insert into schema_migrations (tag, hash) values ('9999_later', 'x')"),
+    /use the newer program/,
+  ],
+  ['no database', (copy) => rmSync(join(copy, 'berth.sqlite')), /berth\.sqlite is missing/],
+  ['a flipped bit in the database', (copy) => flip(join(copy, 'berth.sqlite'), 9_000), /damaged/],
+  [
+    'a database that was damaged before it was signed',
+    (copy) => {
+      const path = join(copy, 'berth.sqlite')
+      const bytes = readFileSync(path)
+      writeFileSync(path, bytes.fill(0xa5, 4_096, 3 * 4_096))
+      signAnew(copy)
+    },
+    /damaged: /,
+  ],
+  [
+    'half a database, signed',
+    (copy) => {
+      const path = join(copy, 'berth.sqlite')
+      writeFileSync(path, readFileSync(path).subarray(0, 5_000))
+      signAnew(copy)
+    },
+    /damaged: /,
+  ],
+  [
+    'books that do not balance',
+    (copy) => change(copy, "update accounts set balance = balance + 1 where id like 'agent:%'"),
+    /The ledger is broken/,
+  ],
+  ['a missing file', (copy) => rmSync(storedIn(copy)), /is missing/],
+  ['a flipped bit in a file', (copy) => flip(storedIn(copy), 3), /The stored file .* is damaged/],
+  [
+    'a file of another name',
+    (copy) => writeFileSync(storedIn(copy), 'of another length'),
+    /The stored file .* is damaged/,
+  ],
+  ['no secret', (copy) => rmSync(join(copy, 'link-secret')), /link-secret is missing/],
+  ['half a secret', (copy) => writeFileSync(join(copy, 'link-secret'), 'abc'), /is damaged/],
+]
+
+test('a damaged backup is refused with what is wrong, and nothing is replaced', async () => {
+  await fill(house)
+  await backup(house, at('copy'))
+  await agents.make(house, { handle: 'later' }, '192.0.2.3')
+  await closeHouse(house)
+  ownFolder(at('data'))()
+  const before = contentOf(at('data'))
+  for (const [title, damage, says] of damages) {
+    cpSync(at('copy'), at('bad'), { recursive: true })
+    damage(at('bad'))
+    const why = said(await caught(restore(configOf('data'), at('bad'), systemClock)))
+    expect([title, why]).toEqual([title, expect.stringMatching(says)])
+    expect(contentOf(at('data'))).toEqual(before)
+    rmSync(at('bad'), { recursive: true })
+  }
+  expect(await restore(configOf('data'), at('copy'), systemClock)).toMatchObject({ ok: true })
+  house = await open('data')
+  expect(await agents.findByHandle(house, 'later')).toBeUndefined()
+})

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { exchange, finishExchange, openExchange } from './exchange.ts'
+
+let dir = ''
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'berth-exchange-'))
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+const parts = ['berth.sqlite', 'link-secret', 'files/ab/one']
+const kept = ['berth.toml', 'owner.lock']
+
+function fill(folder: string, names: string[], text: string): void {
+  for (const name of names) {
+    mkdirSync(join(folder, name, '..'), { recursive: true })
+    writeFileSync(join(folder, name), text)
+  }
+}
+
+const textsIn = (folder: string, names: string[]): (string | undefined)[] =>
+  names.map((name) => {
+    const path = join(folder, name)
+    return existsSync(path) ? readFileSync(path, 'utf8') : undefined
+  })
+
+const all = (names: string[], text: string): string[] => names.map(() => text)
+
+test('the new stands in the place of the old, which is kept beside it; settings stay', () => {
+  fill(dir, [...parts, ...kept, 'berth.sqlite-wal', 'first-app'], 'old')
+  fill(openExchange(dir, 'now'), parts, 'new')
+  const aside = exchange(dir, 'now')
+  expect(textsIn(dir, parts)).toEqual(all(parts, 'new'))
+  expect(textsIn(dir, kept)).toEqual(all(kept, 'old'))
+  expect(textsIn(dir, ['berth.sqlite-wal', 'first-app'])).toEqual([undefined, undefined])
+  const old = [...parts, 'berth.sqlite-wal', 'first-app']
+  expect(textsIn(aside, old)).toEqual(all(old, 'old'))
+  expect(readdirSync(dir).sort()).toEqual(
+    [
+      'before-restore-now',
+      'berth.sqlite',
+      'berth.toml',
+      'files',
+      'link-secret',
+      'owner.lock',
+    ].sort(),
+  )
+})
+
+test('an exchange that nobody decided on is gone at the next start, and nothing was replaced', () => {
+  fill(dir, parts, 'old')
+  fill(openExchange(dir, 'now'), parts, 'new')
+  finishExchange(dir)
+  expect(textsIn(dir, parts)).toEqual(all(parts, 'old'))
+  expect(readdirSync(dir).sort()).toEqual(['berth.sqlite', 'files', 'link-secret'])
+})
+
+/** The renames of an exchange, in order; a crash may come after any of them. */
+const steps: [from: string, to: string][] = [
+  ['restoring-now', 'restored-now'],
+  ['berth.sqlite', 'replaced-now/berth.sqlite'],
+  ['files', 'replaced-now/files'],
+  ['link-secret', 'replaced-now/link-secret'],
+  ['replaced-now', 'before-restore-now'],
+  ['restored-now/files', 'files'],
+  ['restored-now/berth.sqlite', 'berth.sqlite'],
+  ['restored-now/link-secret', 'link-secret'],
+]
+
+test('whatever a crash left of a decided exchange, the next start finishes it', () => {
+  for (let done = 1; done <= steps.length; done += 1) {
+    const folder = join(dir, String(done))
+    fill(folder, parts, 'old')
+    fill(openExchange(folder, 'now'), parts, 'new')
+    mkdirSync(join(folder, 'replaced-now'))
+    for (const [from, to] of steps.slice(0, done)) {
+      renameSync(join(folder, from), join(folder, to))
+    }
+    const crashed = join(dir, 'crashed')
+    cpSync(folder, crashed, { recursive: true })
+    finishExchange(crashed)
+    finishExchange(crashed)
+    expect(textsIn(crashed, parts)).toEqual(all(parts, 'new'))
+    expect(textsIn(join(crashed, 'before-restore-now'), parts)).toEqual(all(parts, 'old'))
+    expect(readdirSync(crashed)).toHaveLength(4)
+    rmSync(crashed, { recursive: true })
+  }
+})
