@@ -2,6 +2,8 @@ import { Elysia } from 'elysia'
 
 import { readPublic } from './core/public.ts'
 import { visitOf } from './core/visit.ts'
+import { gatewayApi, isGateway } from './gateway/api.ts'
+import * as gateway from './gateway/envelope.ts'
 import { agentApi } from './hosting/api.ts'
 import { errorAnswer, faultAnswer, noSuchOperation } from './hosting/envelope.ts'
 import { guideFiles } from './hosting/start/routes.ts'
@@ -23,10 +25,14 @@ export function openApp(house: House) {
   return new Elysia({ normalize: false })
     .onError(({ error, code, request }) => {
       const { pathname } = new URL(request.url)
-      const fault = (): Response => {
+      const fault = (answer = faultAnswer) => {
         const { id, route } = visitOf(request)
         house.log.fault('unexpected', error, { id, route })
-        return faultAnswer(id)
+        return answer(id)
+      }
+      if (isGateway(pathname)) {
+        if (code === 'NOT_FOUND') return gateway.noSuchOperation(request.method, pathname)
+        return gateway.errorAnswer(error, () => fault(gateway.faultAnswer))
       }
       if (!isAgentApi(pathname)) return errorPage(layout, error, code !== 'NOT_FOUND') ?? fault()
       if (code === 'NOT_FOUND') return noSuchOperation(request.method, pathname, base)
@@ -40,6 +46,7 @@ export function openApp(house: House) {
     .use(viewer(pages))
     .use(web(house, layout))
     .use(agentApi(house, files))
+    .use(gatewayApi(house))
 }
 
 /** Whether a path belongs to the Agent API, as it is mounted inside. */

@@ -2,6 +2,8 @@ import { addressGroup, clientAddress } from './core/address.ts'
 import { newId } from './core/ids.ts'
 import { stopwatch } from './core/time.ts'
 import { beginVisit, type Visit } from './core/visit.ts'
+import { isGateway } from './gateway/api.ts'
+import { tooManyRequests } from './gateway/envelope.ts'
 import { answerOf } from './hosting/envelope.ts'
 import type { House } from './house.ts'
 import { Refusal } from './refusals.ts'
@@ -39,8 +41,7 @@ export function openDoor(house: House, app: App): Door {
     const { pathname } = new URL(request.url)
     const visit = visitFor(house, request, peer)
     beginVisit(request, visit)
-    const isApi = pathname === '/api' || pathname.startsWith('/api/')
-    const response = isApi ? await apiAnswer(house, app, request, visit) : await app.handle(request)
+    const response = await roomFor(pathname)(house, app, request, visit)
     response.headers.set('x-request-id', visit.id)
     house.log.info('request', {
       id: visit.id,
@@ -53,6 +54,40 @@ export function openDoor(house: House, app: App): Door {
     })
     return response
   }
+}
+
+type Room = (house: House, app: App, request: Request, visit: Visit) => Promise<Response>
+
+function roomFor(pathname: string): Room {
+  if (pathname === '/api' || pathname.startsWith('/api/')) return apiAnswer
+  return isGateway(pathname) ? gatewayAnswer : (_house, app, request) => app.handle(request)
+}
+
+/** The same for the gateway, where clients of many makers send headers of their own. */
+async function gatewayAnswer(
+  house: House,
+  app: App,
+  request: Request,
+  visit: Visit,
+): Promise<Response> {
+  if (request.method === 'OPTIONS') {
+    const headers = { ...preflightHeaders, 'access-control-allow-headers': 'authorization, *' }
+    return new Response(null, { status: 204, headers })
+  }
+  const { gatewayRequests: rate } = house
+  const address = addressGroup(visit.address)
+  const retryAfter = rate.take(address)
+  const response =
+    retryAfter === undefined ? await app.handle(request) : tooManyRequests(rate.max, retryAfter)
+  response.headers.set('access-control-allow-origin', '*')
+  response.headers.set('access-control-expose-headers', '*')
+  if (rate.max > 0) {
+    const { calls, resetAfter } = rate.left(address)
+    response.headers.set('x-ratelimit-limit-requests', String(rate.max))
+    response.headers.set('x-ratelimit-remaining-requests', String(calls))
+    response.headers.set('x-ratelimit-reset-requests', `${resetAfter}s`)
+  }
+  return response
 }
 
 /** An API's answer: open to every origin, without cookies, within the address's rate. */
@@ -82,6 +117,7 @@ function visitFor(house: House, request: Request, peer: string): Visit {
 const mounts = [
   ['base', '/api'],
   ['mcp', '/mcp'],
+  ['gateway', ''],
 ] as const
 
 /** Turns a request to a part's own public address into one to the place where it is mounted. */

@@ -7,6 +7,7 @@ import type { Engine } from './db/engine.ts'
 import { openEngine } from './db/open.ts'
 import { Idempotency } from './idempotency/idempotency.ts'
 import { KeyRing } from './keys/keys.ts'
+import { Catalogue } from './models/catalogue.ts'
 import { Inspector } from './scan/inspect.ts'
 import type { Config } from './settings.ts'
 import { openSecret } from './store/secret.ts'
@@ -25,13 +26,17 @@ export interface House {
   readonly inspector: Inspector
   /** Agent API requests a minute by address. */
   readonly requests: RateLimit
+  /** Gateway requests a minute by address. */
+  readonly gatewayRequests: RateLimit
+  /** The models that the gateway serves. */
+  readonly catalogue: Catalogue
   /** Signs links and hides addresses; it never leaves the data folder. */
   readonly secret: string
   readonly urls: Urls
 }
 
 /** What a test puts in a part's place. */
-export type HouseParts = Partial<Pick<House, 'clock' | 'log' | 'db' | 'store'>>
+export type HouseParts = Partial<Pick<House, 'clock' | 'log' | 'db' | 'store' | 'catalogue'>>
 
 /**
  * Opens everything the verbs need, in the data folder and the database of `config`. `origin` is
@@ -56,6 +61,8 @@ export async function openHouse(
     idempotency: new Idempotency(db, clock),
     inspector: new Inspector(),
     requests: new RateLimit(clock, config.requestsPerMinute, minute),
+    gatewayRequests: new RateLimit(clock, config.gatewayRequestsPerMinute, minute),
+    catalogue: parts.catalogue ?? new Catalogue([]),
     secret: await openSecret(config.dataDir),
     urls: urlsOf(config, origin),
   }

@@ -27,5 +27,17 @@ export const versionsPerAppMax = 1_000
 export const jsonBodyBytesMax = 26 * mb
 export const jsonDepthMax = 64
 
+/** Document 2, section 8, and what it leaves open. */
+export const gatewayBodyBytesMax = 40 * mb
+export const fileBytesMax = 32 * mb
+export const pdfPagesMax = 200
+export const soundSecondsMax = 30 * 60
+export const keysPerAccountMax = 100
+export const accountsPerAddressDay = 100
+export const filesPerAccountMax = 1_000
+export const fileBytesPerAccountMax = 1_024 * mb
+export const historyPageMax = 1_000
+export const historyPageDefault = 100
+
 /** How long a stopping server lets what runs finish. */
 export const drainMs = 30_000

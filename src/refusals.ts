@@ -2,13 +2,11 @@
 interface SharedFacts {
   no_key: None
   bad_key: None
-  account_closed: None
   invite_only: None
   not_found: { what: string }
   rate_limited: { max: number; retryAfter: number }
   keys_address_limit: { max: number; retryAfter: number }
-  keys_daily_limit: { max: number; retryAfter: number }
-  bad_request: { problem: string }
+  bad_request: { problem: string; param?: string }
   last_key: None
   not_enough_credits: { needed: bigint; available: bigint }
   daily_cap: { cap: bigint; spent: bigint }
@@ -21,7 +19,9 @@ interface SharedFacts {
 /** What only the Agent API can say (document 1, section 7). */
 interface HostingFacts {
   wrong_key_kind: { kind: string }
+  account_closed: None
   agents_off: None
+  keys_daily_limit: { max: number; retryAfter: number }
   publishes_limit: { max: number; retryAfter: number }
   bad_handle: { why: string }
   handle_taken: { handle: string }
@@ -61,7 +61,9 @@ interface GatewayFacts {
   too_many_pdfs: { max: number }
   window_exceeded: { window: number }
   bad_media: { code: MediaCode; why: string }
-  upload_refused: { code: UploadCode; why: string }
+  upload_type: None
+  upload_too_large: { max: number }
+  upload_unreadable: { why: string }
   model_unavailable: None
   gateway_unavailable: None
   upstream_busy: { retryAfter: number }
@@ -77,8 +79,6 @@ interface GatewayFacts {
 
 /** Workspace codes of files in a chat request (gateway-completed). */
 export type MediaCode = 'W203' | 'W605' | 'W606' | 'W607' | 'W608' | 'W609' | 'W611'
-/** Workspace codes of POST /v1/files: type not accepted, too large, unreadable. */
-export type UploadCode = 'W604' | 'W605' | 'W610'
 
 /**
  * Every expected "no" of the house, with the facts its sentence needs. The domain throws a name

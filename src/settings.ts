@@ -119,6 +119,11 @@ export const settings = {
     initial: '120',
     help: 'Gateway requests a minute from one address.',
   },
+  START_CREDITS_ON_GATEWAY: {
+    ...oneOf('auto', 'on', 'off'),
+    initial: 'auto',
+    help: 'Whether free credits of agents pay at the gateway; auto: while it has just demo models.',
+  },
   PUBLISHES_PER_HOUR: {
     ...whole(0, 1_000_000),
     initial: '60',

@@ -20,11 +20,11 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
 }
 
 /**
- * A request's JSON body (RFC 8259): UTF-8, at most 26 MB, nested at most 64 deep. Answers
- * undefined when there is none. Refuses bad_request with what is wrong.
+ * A request's JSON body (RFC 8259): UTF-8, at most `max` bytes (26 MB), nested at most 64 deep.
+ * Answers undefined when there is none. Refuses too_large, and bad_request with what is wrong.
  */
-export async function readJson(request: Request): Promise<unknown> {
-  const bytes = await readBytes(request, jsonBodyBytesMax)
+export async function readJson(request: Request, max = jsonBodyBytesMax): Promise<unknown> {
+  const bytes = await readBytes(request, max)
   if (bytes.byteLength === 0) return undefined
   return parseJson(bytes)
 }

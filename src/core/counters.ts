@@ -37,6 +37,18 @@ export class RateLimit {
     return undefined
   }
 
+  /** Calls a key may still make now, and the whole seconds until it may make all again. */
+  left(key: string): { calls: number; resetAfter: number } {
+    const at = this.clock.now()
+    const window = this.windowAt(key, at)
+    const used = window.before * (1 - (at - window.start) / this.windowMs) + window.now
+    const windows = window.now > 0 ? 2 : 1
+    return {
+      calls: Math.max(0, Math.floor(this.max - used)),
+      resetAfter: Math.ceil((window.start + windows * this.windowMs - at) / 1_000),
+    }
+  }
+
   private windowAt(key: string, at: number): Window {
     const start = at - (at % this.windowMs)
     const known = this.windows.get(key)

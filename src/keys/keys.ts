@@ -78,6 +78,12 @@ export async function countOf(db: Db, owner: string): Promise<number> {
   return row?.keys ?? 0
 }
 
+/** Revokes every live key of an owner, inside a transaction; call `forget` after its commit. */
+export async function revokeAll(db: Db, clock: Clock, owner: string): Promise<void> {
+  const live = and(eq(keys.owner, owner), isNull(keys.revoked))
+  await db.update(keys).set({ revoked: clock.now() }).where(live)
+}
+
 /** Whether a text has the form of a key at all. */
 const isKeyText = (text: string): boolean => pattern.test(text)
 

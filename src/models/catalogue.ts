@@ -39,10 +39,13 @@ export interface Found {
 /** All models that can be had, in the order of their ids. */
 export class Catalogue {
   private readonly byId: Map<string, Model>
+  /** Whether nothing but demo models is served. */
+  readonly isDemo: boolean
 
   constructor(models: Model[]) {
     const sorted = models.toSorted((a, b) => (a.id < b.id ? -1 : 1))
     this.byId = new Map(sorted.map((model) => [model.id, model]))
+    this.isDemo = models.every(({ offers }) => offers.every(({ upstream }) => upstream === 'demo'))
   }
 
   list(types?: ModelType[]): Model[] {

@@ -5,6 +5,7 @@ import { fromCredits } from '../../core/money.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { nextUtcDay, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
+import { cannotTake } from '../../db/fault.ts'
 import { lock } from '../../db/lock.ts'
 import { prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
@@ -36,11 +37,12 @@ export interface MadeAgent {
 /**
  * Makes an agent, its key, its claim code and its account with the start credits (document 1,
  * operation 4), all or nothing. `address` is what new keys are counted by.
- * Refuses bad_handle, handle_taken, keys_address_limit, keys_daily_limit, bad_request.
+ * Refuses bad_handle, handle_taken, keys_address_limit, keys_daily_limit, bad_request, try_again.
  */
 export async function make(house: House, wanted: NewAgent, address: string): Promise<MadeAgent> {
   if (wanted.handle !== undefined) checkHandle(wanted.handle)
   const about = checkAbout(wanted.about ?? null)
+  house.store.checkRoom(0)
   const madeFrom = sign(house.secret, `address ${address}`)
   return house.db.tx(async (db) => {
     await lock(db, 'new agents')
@@ -162,17 +164,26 @@ export async function findByHandle(house: House, handle: string): Promise<Agent 
   return agent
 }
 
-/** Changes the line about itself (document 1, operation 6); null clears it. */
+/**
+ * Changes the line about itself (document 1, operation 6); null clears it. Refuses bad_request, and
+ * not_ready when it cannot be kept just now.
+ */
 export async function describe(house: House, agent: Agent, about: string | null): Promise<Agent> {
   const line = checkAbout(about)
-  return house.db.tx(async (db) => {
-    const [changed] = await db
-      .update(agents)
-      .set({ about: line })
-      .where(eq(agents.id, agent.id))
-      .returning()
-    return changed ?? agent
-  })
+  try {
+    house.store.checkRoom(0)
+    return await house.db.tx(async (db) => {
+      const [changed] = await db
+        .update(agents)
+        .set({ about: line })
+        .where(eq(agents.id, agent.id))
+        .returning()
+      return changed ?? agent
+    })
+  } catch (error) {
+    const isFull = error instanceof Refusal && error.refusal === 'try_again'
+    throw isFull || cannotTake(error) ? new Refusal('not_ready') : error
+  }
 }
 
 /** Adds a key for the agent, inside the bound of `keysPerAgentMax` live keys. */
@@ -221,10 +232,14 @@ export async function keepBytes(house: House, db: Db, agent: string, bytes: numb
   if (bytes > 0 && max > 0 && row && row.kept > max) throw new Refusal('storage_full', { max })
 }
 
-/** Closes the account for good, inside a transaction: its keys answer account_closed then. */
+/**
+ * Closes the account for good and revokes its keys, inside a transaction: they answer
+ * account_closed then. Forget the keys after its commit.
+ */
 export async function close(house: House, db: Db, agent: string): Promise<void> {
   await db
     .update(agents)
     .set({ closed: house.clock.now(), claimHash: null, claimExpires: null })
     .where(and(eq(agents.id, agent), isNull(agents.closed)))
+  await keys.revokeAll(db, house.clock, agent)
 }

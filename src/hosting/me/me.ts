@@ -70,4 +70,5 @@ export async function close(house: House, agent: agents.Agent): Promise<void> {
     await agents.close(house, db, agent.id)
     await apps.closeAllOf(house, db, agent.id)
   })
+  house.keys.forget()
 }

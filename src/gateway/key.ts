@@ -1,0 +1,97 @@
+import { Elysia } from 'elysia'
+
+import { readJson } from '../core/body.ts'
+import { sha256 } from '../core/ids.ts'
+import { visitOf } from '../core/visit.ts'
+import type { House } from '../house.ts'
+import type { Key } from '../keys/keys.ts'
+import { accountOf, type Owner } from '../ledger/accounts.ts'
+import type { Cap } from '../ledger/caps.ts'
+import type { AccountId } from '../ledger/tables.ts'
+import { gatewayBodyBytesMax } from '../limits.ts'
+import { Refusal } from '../refusals.ts'
+
+/** Who pays for a call: a gateway balance, or an agent's own credits. */
+export interface Spender {
+  owner: Owner
+  account: AccountId
+  key: Key
+  /** The key's daily cap, as a hold takes it. */
+  cap: Cap
+  /** `paid`: start credits do not pay here (START_CREDITS_ON_GATEWAY). */
+  funds: 'any' | 'paid'
+  /** Where the call came from, for the history. */
+  source: 'api'
+}
+
+const spenders = new WeakMap<Request, Promise<Spender>>()
+
+/**
+ * Who pays for a request, by its key (document 2, section 5), looked up once per request. Keys of
+ * a gateway account and of an agent are accepted. Refuses no_key, bad_key.
+ */
+export function theSpender(house: House, request: Request): Promise<Spender> {
+  const known = spenders.get(request)
+  if (known) return known
+  const spender = lookUp(house, request)
+  spenders.set(request, spender)
+  return spender
+}
+
+async function lookUp(house: House, request: Request): Promise<Spender> {
+  const text = keyText(request.headers)
+  if (!text) throw new Refusal('no_key')
+  const key = await house.keys.find(text)
+  // The keys of a closed agent are revoked with it.
+  if (!key || key.revoked !== null || key.kind === 'person') throw new Refusal('bad_key')
+  visitOf(request).keyPrefix = key.prefix
+  const owner = { kind: key.kind, owner: key.owner }
+  const free = key.kind === 'gateway' || takesStartCredits(house)
+  return {
+    owner,
+    account: accountOf(owner),
+    key,
+    cap: { key: key.prefix, max: key.dailyCap },
+    funds: free ? 'any' : 'paid',
+    source: 'api',
+  }
+}
+
+/** Free credits cost the operator real money, so by default they pay only for demo models. */
+function takesStartCredits({ config, catalogue }: House): boolean {
+  const { startCreditsOnGateway: setting } = config
+  return setting === 'on' || (setting === 'auto' && catalogue.isDemo)
+}
+
+/** `Authorization: Bearer <key>`, or X-API-Key; never the query string. */
+function keyText(headers: Headers): string | undefined {
+  const bearer = /^Bearer +(\S+)\s*$/i.exec(headers.get('authorization') ?? '')
+  return bearer?.[1] ?? headers.get('x-api-key')?.trim() ?? undefined
+}
+
+/** Refuses invite_only where new accounts need the operator's token and it was not sent. */
+export function checkInvited({ config }: House, request: Request): void {
+  const { keysOpen, operatorToken } = config
+  if (keysOpen === 'on') return
+  const sent = keyText(request.headers) ?? ''
+  if (!operatorToken || sha256(sent) !== sha256(operatorToken)) throw new Refusal('invite_only')
+}
+
+/**
+ * What every key operation stands on: the key is checked before the body is read or its shape
+ * looked at, so keyless and bad is 401.
+ */
+export const withKey = (house: House) =>
+  new Elysia()
+    .onParse({ as: 'scoped' }, async ({ request }) => {
+      await theSpender(house, request)
+      return readJson(request, gatewayBodyBytesMax)
+    })
+    .derive({ as: 'scoped' }, async ({ request }) => ({
+      spender: await theSpender(house, request),
+    }))
+
+/** What the open operations stand on. */
+export const withoutKey = new Elysia().onParse({ as: 'scoped' }, ({ request }) =>
+  readJson(request, gatewayBodyBytesMax),
+)
