@@ -46,6 +46,9 @@ export function faultOf(error: unknown): Fault {
   return faults.find(([pattern]) => pattern.test(text))?.[1] ?? 'other'
 }
 
+/** Whether a write could not be taken just now, and may be later: no room, no right, no time. */
+export const cannotTake = (error: unknown): boolean => /^(full|readonly|busy)$/.test(faultOf(error))
+
 /**
  * What a constraint's fault stands on. For 'unique' its columns, "agents.handle" or
  * "holds.account, holds.ref" (the index's name when it is over an expression); for 'check' the

@@ -4,7 +4,7 @@ import { ParseError, ValidationError } from 'elysia'
 import { toCredits } from '../core/money.ts'
 import { oneOf } from '../core/shape.ts'
 import { iso } from '../core/time.ts'
-import { faultOf } from '../db/fault.ts'
+import { cannotTake } from '../db/fault.ts'
 import { type FactsOf, type HostingRefusal, Refusal } from '../refusals.ts'
 
 interface Row<N extends HostingRefusal> {
@@ -181,11 +181,7 @@ export function errorAnswer(error: unknown, fault: () => Response): Response {
   if (cause instanceof ValidationError && cause.type !== 'response') {
     return answerOf(new Refusal('bad_request', { problem: problemOf(cause) }))
   }
-  const kind = faultOf(cause)
-  if (kind === 'busy' || kind === 'full' || kind === 'readonly') {
-    return answerOf(new Refusal('try_again', { why: kind }))
-  }
-  return fault()
+  return cannotTake(cause) ? answerOf(new Refusal('try_again', {})) : fault()
 }
 
 const isOurs = (error: unknown): error is Refusal<HostingRefusal> =>
