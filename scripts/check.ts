@@ -68,7 +68,8 @@ const steps: [name: string, run: () => Promise<boolean | Outcome>][] = [
   ['migrations', () => bun('scripts/migrations.ts', '--check')],
   ['build', () => succeeds(['./scripts/build'])],
   ['browsers', () => installBrowsers(succeeds)],
-  ['tests on SQLite', () => tests('sqlite', [])],
+  // Two files at a time: most of it is waiting for browsers.
+  ['tests on SQLite', () => tests('sqlite', ['--parallel=2'])],
   ['tests on PostgreSQL', onPostgres],
 ]
 

@@ -3,17 +3,23 @@ import ts from 'typescript'
 
 import { type Finding, finding, type Source, walk } from './source.ts'
 
-/** Refusals that cannot be provoked yet, each with the issue that will. Shorten it as they land. */
-export const openRefusals: string[] = []
+/** Refusals of the gateway, which is not built yet. Each leaves the list with its first test. */
+const openRefusals = `
+  no_messages bad_role no_usable_messages conversation_too_long no_rate no_model search_off
+  model_cannot_search searches_limit no_picture_input no_file_input bad_part no_file
+  too_many_pdfs window_exceeded bad_media upload_type upload_too_large upload_unreadable
+  model_unavailable gateway_unavailable upstream_busy content_policy upstream_failed
+  upstream_refused no_content unreadable holds_limit payments_off
+`
 
 /** Files that list every name, and so prove nothing about one of them. */
 const tables = /(\/|^)(contract|envelope)\.test\.ts$/
 
 /**
- * Every name of the interfaces of facts must be thrown by the product and named by a test, and a name on
- * the open list must be neither provoked nor unknown.
+ * Every name of the interfaces of facts must be thrown by the product and named by a test, or stand
+ * on the open list, where no name may be that is provoked or unknown.
  */
-export function refusals(tree: Source[], open = openRefusals): Finding[] {
+export function refusals(tree: Source[], open = openRefusals.trim().split(/\s+/)): Finding[] {
   const list = tree.find(({ path }) => path === 'src/refusals.ts')
   if (!list) return []
   const tests = tree.filter(({ path }) => path.endsWith('.test.ts') && !tables.test(path))
@@ -22,7 +28,7 @@ export function refusals(tree: Source[], open = openRefusals): Finding[] {
   const found: Finding[] = []
   const names = namesOf(list)
   for (const { name, node } of names) {
-    if (!thrown.has(name))
+    if (!thrown.has(name) && !open.includes(name))
       found.push(finding(list, node, `nothing refuses with ${name}`, 'delete it'))
     if (!provoked.has(name) && !open.includes(name)) {
       const mend = 'provoke it in a test, or put it on the open list of scripts/tidy/contract.ts'

@@ -31,9 +31,9 @@ export interface Finding {
   mend: string
 }
 
-/** The red team's attacks on the viewer stand beside it, and are run by its test alone. */
+/** What browsers try on the viewer stands beside it, and is run by its tests alone. */
 export const isTest = (path: string): boolean =>
-  path.endsWith('.test.ts') || /^src\/(testing|viewer\/redteam)\//.test(path)
+  path.endsWith('.test.ts') || /^src\/(testing|viewer\/(redteam|needs))\//.test(path)
 
 /** Calls `visit` for the node and everything below it. */
 export function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
