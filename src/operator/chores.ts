@@ -1,5 +1,6 @@
 import { day, hour, minute, second } from '../core/time.ts'
 import { forgetOpens, writeOpens } from '../hosting/apps/opens.ts'
+import { polishOne } from '../hosting/apps/polish.ts'
 import { purge } from '../hosting/apps/removal.ts'
 import * as assets from '../hosting/assets/assets.ts'
 import type { House } from '../house.ts'
@@ -14,11 +15,18 @@ const orphanMs = day
 const sweep = (house: House): Promise<unknown> =>
   inTurn(house, () => house.store.sweep((names) => namedIn(house.db.read, names), orphanMs))
 
+const polishMax = 20
+
+async function polishSome(house: House): Promise<void> {
+  for (let done = 0; done < polishMax && (await polishOne(house)); done += 1) continue
+}
+
 /** What a running house does beside answering, and how often. */
 const chores: [name: string, everyMs: number, run: (house: House) => Promise<unknown>][] = [
   ['release holds past their deadline', minute, expireOrphans],
   ['count opens', 5 * second, writeOpens],
   ['forget who opened what', day, forgetOpens],
+  ['compress pages better', minute, polishSome],
   ['forget old answers', hour, (house) => house.idempotency.sweep()],
   ['remove apps deleted 30 days ago', hour, (house) => purge(house, assets.removeAll)],
   ['remove files no row names', day, sweep],
@@ -27,8 +35,13 @@ const chores: [name: string, everyMs: number, run: (house: House) => Promise<unk
 /** Starts the chores; the first round comes at once. Answers how to end them. */
 export function startChores(house: House): () => void {
   const timers = chores.map(([name, everyMs, run]) => {
-    const once = (): Promise<unknown> =>
-      run(house).catch((error: unknown) => house.log.fault('chore', error, { name }))
+    let running = false
+    const once = async (): Promise<void> => {
+      if (running) return
+      running = true
+      await run(house).catch((error: unknown) => house.log.fault('chore', error, { name }))
+      running = false
+    }
     void once()
     return setInterval(once, everyMs).unref()
   })

@@ -1,3 +1,5 @@
+import { sql } from 'drizzle-orm'
+
 import { index, integer, primaryKey, table, text, time } from '../../db/columns.ts'
 import type { Shelf } from './shelves.ts'
 
@@ -47,6 +49,8 @@ export const versions = table(
     htmlBytes: integer('html_bytes').notNull(),
     gzipBytes: integer('gzip_bytes').notNull(),
     brBytes: integer('br_bytes').notNull(),
+    /** The effort brotli took: 5 at publish, 11 once polished. */
+    brLevel: integer('br_level').notNull().default(5),
     /** The page's own list of the assets it wants, as JSON. */
     asks: text('asks').notNull(),
     via: text('via').$type<'html' | 'build' | 'remix' | 'restore'>().notNull(),
@@ -57,6 +61,9 @@ export const versions = table(
     primaryKey({ columns: [t.app, t.version] }),
     index('versions_maker').on(t.maker, t.created),
     index('versions_pack').on(t.pack),
+    index('versions_unpolished')
+      .on(t.created)
+      .where(sql`${t.brLevel} = 5`),
   ],
 )
 

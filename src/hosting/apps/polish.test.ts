@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test'
+import { brotliDecompressSync } from 'node:zlib'
+
+import { hour } from '../../core/time.ts'
+import { openTestHouse } from '../../testing/house.ts'
+import * as apps from './apps.ts'
+import { read } from './pages.ts'
+import { polishOne } from './polish.ts'
+
+const lines = Array.from({ length: 3_000 }, (_, at) => `<p>line ${at * 7_919} of the page</p>`)
+const html = `<!doctype html><title>Long</title>${lines.join('\n')}`
+
+test('a settled page is compressed better, once, and reads back the same', async () => {
+  const { house, clock, person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const id = await ann.publish({ html })
+  expect(await polishOne(house)).toBe(false)
+
+  clock.turn(hour)
+  const before = await apps.theVersion(house, id, 1)
+  expect(await polishOne(house)).toBe(true)
+  const after = await apps.theVersion(house, id, 1)
+  expect(after.brBytes).toBeLessThan(before.brBytes)
+  const { br, identity } = await read(house, after)
+  expect(new TextDecoder().decode(identity)).toBe(html)
+  expect(brotliDecompressSync(br ?? new Uint8Array()).toString()).toBe(html)
+  expect(await polishOne(house)).toBe(false)
+  await close()
+})

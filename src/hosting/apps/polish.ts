@@ -1,0 +1,57 @@
+import { promisify } from 'node:util'
+import { brotliCompress, constants } from 'node:zlib'
+
+import { and, asc, eq, gt, lte, sql } from 'drizzle-orm'
+
+import { minute } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import { htmlBytesMax } from '../../limits.ts'
+import { read } from './pages.ts'
+import { versions } from './tables.ts'
+
+/** Runs on the runtime's own thread pool, so that nobody waits for it. */
+const brotli = promisify(brotliCompress)
+const bestQuality = 11
+
+/** A page that is replaced within this time is not worth the work. */
+const settledMs = 10 * minute
+
+/**
+ * Compresses one settled page as well as brotli can (level 11, where publishing took level 5, and
+ * takes seconds for a large page). Answers whether there was one; a chore calls it again and again.
+ */
+export async function polishOne(house: House): Promise<boolean> {
+  const [page] = await house.db.read
+    .select()
+    .from(versions)
+    .where(
+      and(
+        // The literal lets both engines use the index over unpolished versions alone.
+        sql`${versions.brLevel} = 5`,
+        gt(versions.brBytes, 0),
+        lte(versions.created, house.clock.now() - settledMs),
+      ),
+    )
+    .orderBy(asc(versions.created))
+    .limit(1)
+  if (!page) return false
+  const { identity, gzip = new Uint8Array() } = await read(house, page)
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: bestQuality,
+    [constants.BROTLI_PARAM_LGWIN]: 22,
+    [constants.BROTLI_PARAM_SIZE_HINT]: Math.min(identity.byteLength, htmlBytesMax),
+  }
+  const br = await brotli(identity, { params })
+  const better = br.byteLength < page.brBytes
+  const pack = better
+    ? (await house.store.put(Buffer.concat([identity, gzip, br]))).sha256
+    : page.pack
+  const brBytes = better ? br.byteLength : page.brBytes
+  await house.db.tx((db) =>
+    db
+      .update(versions)
+      .set({ pack, brBytes, brLevel: bestQuality })
+      .where(and(eq(versions.app, page.app), eq(versions.version, page.version))),
+  )
+  return true
+}
