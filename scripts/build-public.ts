@@ -37,13 +37,12 @@ async function put(path: string, bytes: Uint8Array | string): Promise<void> {
 }
 
 /** Bundles one entry and answers its text. A script becomes one classic script without exports. */
-async function bundle(entry: string, define: Record<string, string> = {}): Promise<string> {
+async function bundle(entry: string): Promise<string> {
   const made = await Bun.build({
     entrypoints: [join(source, entry)],
     target: 'browser',
     format: 'iife',
     minify: true,
-    define,
   })
   const [first] = made.outputs
   if (!first) throw new Error(`${entry} made nothing`)
@@ -56,16 +55,16 @@ const inline = (script: string): string =>
 
 /** The wrapper carries the boot script and the relay as texts: one address, one answer, no app. */
 async function frame(out: string): Promise<void> {
-  const [boot, relay] = await Promise.all([bundle('frame/boot.ts'), bundle('frame/relay.ts')])
-  const script = await bundle('frame/wrapper.ts', {
-    BOOT: JSON.stringify(inline(boot)),
-    RELAY: JSON.stringify(inline(relay)),
-  })
-  const style = await bundle('frame/frame.css')
-  const page = `<!doctype html><meta charset=utf-8><title>app</title><style>${style}</style><body><script>${inline(script)}</script>`
-  await put(join(out, 'frame/frame.html'), page)
-  await put(join(out, 'frame/shell.js'), inline(await bundle('frame/shell.ts')))
+  const entries = ['boot', 'relay', 'wrapper', 'shell'].map((name) => bundle(`frame/${name}.ts`))
+  const scripts = (await Promise.all(entries)).map(inline)
+  const [boot, relay, wrapper, shell] = scripts
+  const texts = `<script type=text id=boot>${boot}</script><script type=text id=relay>${relay}</script>`
+  const style = `<style>${await bundle('frame/frame.css')}</style>`
+  const head = `<!doctype html><meta charset=utf-8><title>app</title>${style}${texts}`
+  await put(join(out, 'frame/frame.html'), `${head}<body><script>${wrapper}</script>`)
+  await put(join(out, 'frame/shell.js'), shell ?? '')
   await put(join(out, 'frame/shell.css'), await bundle('css/shell.css'))
+  await put(join(out, 'frame/word.css'), await bundle('css/word.css'))
 }
 
 /** Files of a folder of public/ with an ending; none when the folder is not there. */
@@ -76,7 +75,8 @@ async function filesIn(folder: string, ending: string): Promise<string[]> {
 
 async function pages(out: string): Promise<void> {
   const scripts = await filesIn('islands', '.ts')
-  const styles = (await filesIn('css', '.css')).filter((name) => name !== 'shell.css')
+  const inlined = ['shell.css', 'word.css']
+  const styles = (await filesIn('css', '.css')).filter((name) => !inlined.includes(name))
   await Promise.all([
     ...scripts.map(async (name) =>
       put(join(out, 'islands', `${basename(name, '.ts')}.js`), await bundle(join('islands', name))),

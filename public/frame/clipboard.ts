@@ -11,7 +11,7 @@ async function writeText(given: string): Promise<void> {
   const copied = document.execCommand('copy')
   field.remove()
   if (focused instanceof HTMLElement) focused.focus({ preventScroll: true })
-  if (!copied) throw new DOMException('Copying needs a press first.', 'NotAllowedError')
+  if (!copied) throw new DOMException('A press is needed.', 'NotAllowedError')
 }
 
 async function write(items: ClipboardItem[]): Promise<void> {
@@ -19,11 +19,11 @@ async function write(items: ClipboardItem[]): Promise<void> {
     if (!item.types.includes('text/plain')) continue
     return writeText(await (await item.getType('text/plain')).text())
   }
-  throw new DOMException('Only text can be copied here.', 'NotAllowedError')
+  throw new DOMException('Only text.', 'NotAllowedError')
 }
 
 const refuse = async (): Promise<never> => {
-  throw new DOMException('Reading the clipboard is switched off here.', 'NotAllowedError')
+  throw new DOMException('Not here.', 'NotAllowedError')
 }
 
 export function clipboard(): void {

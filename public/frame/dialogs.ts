@@ -1,17 +1,13 @@
 /** What one page may have waiting to be said. */
 const waitingMax = 5
 const alertMs = 6_000
-const style = `
-:host{all:initial}
-dialog{box-sizing:border-box;width:min(26rem,calc(100% - 2rem));padding:1rem 1.1rem;border:1px solid #8886;border-radius:10px;
-font:15px/1.45 system-ui,sans-serif;color:#1c1c1a;background:#fff;box-shadow:0 8px 40px #0005;white-space:pre-wrap;overflow-wrap:anywhere}
+const style = `:host{all:initial;color-scheme:light dark}
+dialog{width:min(26rem,80%);border:1px solid #8888;border-radius:10px;font:15px/1.45 system-ui;white-space:pre-wrap;overflow-wrap:anywhere}
 dialog:not(:modal){position:fixed;inset:auto 0 1rem;z-index:2147483647}
-dialog::backdrop{background:#0006}
-p{margin:0 0 .9rem;max-height:50vh;overflow:auto}
-input{box-sizing:border-box;width:100%;margin:0 0 .9rem;padding:.45rem .6rem;font:inherit;border:1px solid #8888;border-radius:6px}
-form{display:flex;gap:.5rem;justify-content:flex-end}
-button{font:inherit;padding:.35rem .9rem;border:1px solid #8888;border-radius:6px;background:none;color:inherit;cursor:pointer}
-@media(prefers-color-scheme:dark){dialog{color:#eee;background:#242423}input{background:#111;color:#eee}}`
+p{margin:0 0 1rem}
+input{width:95%;margin:0 0 1rem}
+input,button{font:inherit;padding:.3rem .8rem}
+form{text-align:right}`
 
 interface Ask {
   text: string

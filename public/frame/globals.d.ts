@@ -1,7 +1,3 @@
-/** Texts that scripts/build-public.ts puts into the wrapper. */
-declare const BOOT: string
-declare const RELAY: string
-
 /** Trusted Types, as far as the guard uses them; absent in older browsers. */
 interface Window {
   trustedTypes?: {

@@ -9,7 +9,7 @@ export function put(owner: object, name: string, value: unknown): void {
 
 /** A request that fails as a browser's does when storing is switched off. */
 class Refused extends EventTarget {
-  error = new DOMException('An app here keeps its data in localStorage.', 'UnknownError')
+  error = new DOMException('Use localStorage.', 'UnknownError')
   result = undefined
   readyState = 'done'
   onerror: ((event: Event) => void) | null = null
@@ -64,7 +64,7 @@ export function quiet(): void {
     persist: no,
     persisted: no,
     getDirectory: async () => {
-      throw new DOMException('Files are not kept here.', 'SecurityError')
+      throw new DOMException('Not here.', 'SecurityError')
     },
   })
   put(window, 'print', () => undefined)

@@ -7,6 +7,7 @@ import { apply, changesIn, openSaves } from './saves.ts'
 const restartsMax = 3
 const restartWindowMs = 10_000
 const waitMs = 15_000
+const hungMs = 4_000
 
 const { id = '', frame: frameUrl = '', maker = '' } = document.documentElement.dataset
 const stage = document.querySelector('main')
@@ -17,6 +18,8 @@ const notify = openNotices(focus)
 
 let depth = 0
 let run = 0
+/** The newest run whose document has begun. */
+let greeted = 0
 let restarts: number[] = []
 const session = new Map<string, string>()
 
@@ -98,6 +101,7 @@ async function open(): Promise<void> {
     const blob = field(data, 'blob')
     switch (field(data, 'type')) {
       case 'service:hello':
+        greeted = Number(field(data, 'run'))
         return source.postMessage(await files, { targetOrigin: '*' })
       case 'service:save':
         return field(data, 'area') === 'local'
@@ -119,6 +123,11 @@ async function open(): Promise<void> {
   document.getElementById('reload')?.addEventListener('click', () => {
     restarts = []
     start()
+    // An app that never stops computing hears nothing; then the whole page goes, wrapper included.
+    const asked = run
+    setTimeout(() => {
+      if (asked === run && greeted !== run) location.reload()
+    }, hungMs)
   })
   start()
 }

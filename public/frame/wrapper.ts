@@ -16,9 +16,10 @@ const webkit = !gecko && chromium === 0 && /AppleWebKit/.test(navigator.userAgen
 // Firefox loads no frame deeper than 9, WebKit no srcdoc in two srcdocs: at that depth the app
 // cannot make a frame, and so no fresh realm with its own RTCPeerConnection.
 const depth = gecko ? 7 : webkit ? 1 : 0
-const style =
-  '<style>html,body,iframe{margin:0;border:0;width:100%;height:100%;display:block;overflow:hidden}</style>'
-const relay = `<!doctype html>${style}<body><script>${RELAY}</script>`
+/** A text that scripts/build-public.ts put into this page. */
+const own = (name: string): string => document.getElementById(name)?.textContent ?? ''
+const style = `<style>${document.querySelector('style')?.textContent}</style>`
+const relay = `<!doctype html>${style}<body><script>${own('relay')}</script>`
 const frames =
   /<(?=\/?(?:[^\s<>/"'=:]*:)?(?:link|meta|base|iframe|frame|frameset|object|embed|portal|fencedframe)(?![a-z0-9-]))/gi
 const trusted =
@@ -31,7 +32,7 @@ const quoted = (run: Run): string =>
 
 /** The app's document: boot script first, and in the fallback no element that could reach out. */
 function dress(html: string, run: Run): string {
-  const boot = `<script data-run='${quoted(run)}'>${BOOT}</script>`
+  const boot = `<script data-run='${quoted(run)}'>${own('boot')}</script>`
   if (!hard) return boot + html
   return trusted + boot + html.replace(frames, '<x-off-').replace(/shadowrootmode/gi, 'data-srm')
 }

@@ -8,6 +8,8 @@ export interface Parts {
   style: string
   scriptHash: string
   styleHash: string
+  wordStyle: string
+  wordHash: string
 }
 
 const hash = (text: string): string =>
@@ -21,7 +23,9 @@ export function partsOf(files: Map<string, PublicFile>): Parts {
   }
   const script = read('frame/shell.js')
   const style = read('frame/shell.css')
-  return { script, style, scriptHash: hash(script), styleHash: hash(style) }
+  const wordStyle = style + read('frame/word.css')
+  const hashes = { scriptHash: hash(script), styleHash: hash(style), wordHash: hash(wordStyle) }
+  return { script, style, wordStyle, ...hashes }
 }
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '"': '&quot;' }
@@ -56,6 +60,6 @@ ${head(`${app.title} by @${app.maker}`, parts.style)}
 export function wordPage(title: string, text: string, parts: Parts, refresh = false): string {
   const more = refresh ? '<meta http-equiv=refresh content=4>' : ''
   return `<!doctype html><html lang=en>
-${head(title, parts.style, more)}
+${head(title, parts.wordStyle, more)}
 <body><main class=word><h1>${escape(title)}</h1><p>${escape(text)}</p></main>`
 }

@@ -45,7 +45,7 @@ const stateOf = (app: HostedApp | undefined): Word | 'live' => app?.state ?? 'no
 export function wordAnswer(pages: Pages, word: Word): Response {
   const { status, title, text } = words[word]
   const body = wordPage(title, text, pages.parts, word === 'building')
-  return new Response(body, { status, headers: wordHeaders(pages.parts.styleHash) })
+  return new Response(body, { status, headers: wordHeaders(pages.parts.wordHash) })
 }
 
 function refusal(word: Word): Response {

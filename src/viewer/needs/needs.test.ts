@@ -231,12 +231,14 @@ for (const name of ['chromium', 'firefox'] as const) {
     test(
       'the bar works while an app burns the processor',
       async () => {
+        // Chromium is given an app that never ends; Firefox may run it where the shell runs.
+        const end = name === 'chromium' ? 'Infinity' : 'Date.now()+4000'
         await show(
-          `${doctype}<script>if(!sessionStorage.burnt){sessionStorage.burnt=1;setTimeout(()=>{for(const end=Date.now()+4000;Date.now()<end;);},300)}</script>`,
+          `${doctype}<script>if(!localStorage.burnt){localStorage.burnt=1;setTimeout(()=>{for(const end=${end};Date.now()<end;);},300)}else top.postMessage({said:'back'},'*')</script>`,
         )
-        await Bun.sleep(400)
+        await Bun.sleep(800)
         await pressShell(tab, 'reload')
-        expect(await begun(tab, 2)).toBe(true)
+        expect(await heard(tab)).toEqual(['back'])
       },
       ms,
     )

@@ -1,0 +1,312 @@
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+
+import { Elysia } from 'elysia'
+
+import { MemoryHosted } from './memory-hosted.ts'
+import { Pages } from './pages.ts'
+import { viewer, wordAnswer } from './routes.ts'
+
+const id = 'lampKeeper_1'
+const html = '<!doctype html><title>Lamp Keeper</title><p>light the lamps</p>'
+const origin = 'http://localhost:3000'
+
+let hosted: MemoryHosted
+let pages: Pages
+let now = 0
+
+interface Asking {
+  apps?: string
+  method?: string
+}
+
+/** Asks the viewer alone; Host is that of the address, as a server sees it. */
+async function ask(path: string, headers: Record<string, string> = {}, more: Asking = {}) {
+  const { apps, method = 'GET' } = more
+  const url = new URL(path, origin)
+  const at =
+    apps === undefined ? pages : new Pages(hosted, { app: origin, apps }, { now: () => now })
+  const request = new Request(url.href, { method, headers: { host: url.host, ...headers } })
+  const answers = new Elysia().onError(() => wordAnswer(at, 'not_found')).use(viewer(at))
+  return answers.handle(request)
+}
+
+const get = (answer: Response, name: string): string => answer.headers.get(name) ?? ''
+
+beforeEach(() => {
+  now = 1_000_000
+  hosted = new MemoryHosted()
+  hosted.put(id, html)
+  hosted.putFile(id, 'lamp.json', 'application/json', new TextEncoder().encode('{"lit":true}'))
+  pages = new Pages(hosted, { app: origin }, { now: () => now })
+})
+
+describe('the shell', () => {
+  test('names the app and its maker, and has a report link', async () => {
+    hosted.put(id, html, { title: '<b>"Lamps" & more', maker: 'ann' })
+    const text = await (await ask(`/a/${id}`)).text()
+    expect(text).toContain('<bdi>&lt;b>&quot;Lamps&quot; &amp; more</bdi>')
+    expect(text).toContain('href="/explore/@ann"')
+    expect(text).toContain(`href=/report/${id}`)
+    expect(text).not.toContain('light the lamps')
+  })
+
+  test('allows its own script and style, its own data and the wrapper, and nothing else', async () => {
+    const answer = await ask(`/a/${id}`)
+    const csp = get(answer, 'content-security-policy')
+    const [, text = ''] = /<script>([^]*?)<\/script>/.exec(await answer.text()) ?? []
+    const hash = new Bun.CryptoHasher('sha256').update(text).digest('base64')
+    expect(csp.split('; ')).toEqual([
+      "default-src 'none'",
+      `script-src 'sha256-${hash}'`,
+      expect.stringMatching(/^style-src 'sha256-[^']+'$/),
+      `connect-src localhost:3000/a/${id}/`,
+      'frame-src localhost:3000/frame',
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      "object-src 'none'",
+      "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
+    ])
+    expect(get(answer, 'connection-allowlist')).toBe('(response-origin)')
+    expect(get(answer, 'x-frame-options')).toBe('DENY')
+    expect(get(answer, 'cross-origin-opener-policy')).toBe('same-origin')
+  })
+
+  test('follows the name it was asked by, and no made-up one', async () => {
+    const lan = await ask(`/a/${id}`, { host: '192.168.1.5:3000' })
+    expect(get(lan, 'content-security-policy')).toContain('frame-src 192.168.1.5:3000/frame;')
+    const evil = await ask(`/a/${id}`, { host: "x; script-src 'unsafe-inline'" })
+    expect(get(evil, 'content-security-policy')).toContain('frame-src localhost:3000/frame;')
+  })
+
+  test('adds less than 5 KB to an app, compressed; the wrapper, one for all apps, 7.5 KB', async () => {
+    const size = async (path: string): Promise<number> =>
+      (await (await ask(path, { 'accept-encoding': 'br' })).arrayBuffer()).byteLength
+    expect(await size(`/a/${id}`)).toBeLessThan(5 * 1_024)
+    expect(await size('/frame')).toBeLessThan(7.5 * 1_024)
+  })
+})
+
+describe('the wrapper', () => {
+  test('is the same for every app, sandboxed by header, and reaches nothing', async () => {
+    const answer = await ask('/frame', { 'sec-fetch-dest': 'iframe', 'user-agent': 'Safari' })
+    const csp = get(answer, 'content-security-policy')
+    expect(csp).toStartWith(
+      "sandbox allow-scripts allow-forms allow-pointer-lock; default-src 'none'",
+    )
+    expect(csp).toContain('connect-src blob: data:;')
+    expect(csp).toContain("frame-src 'none'")
+    expect(csp).toContain("webrtc 'block'")
+    expect(csp).toEndWith("frame-ancestors 'self'")
+    expect(csp).not.toContain('allow-same-origin')
+    expect(get(answer, 'connection-allowlist')).toBe('()')
+    expect(get(answer, 'permissions-policy')).toContain('camera=()')
+    expect(get(answer, 'vary')).toBe('Accept-Encoding, Sec-Fetch-Dest, User-Agent')
+  })
+
+  test('leaves webrtc out where the browser only logs an error for it', async () => {
+    const answer = await ask('/frame', { 'user-agent': 'Mozilla/5.0 Firefox/153.0' })
+    expect(get(answer, 'content-security-policy')).not.toContain('webrtc')
+  })
+
+  test('is no page of its own', async () => {
+    for (const into of ['document', 'empty', 'embed', 'object']) {
+      expect((await ask('/frame', { 'sec-fetch-dest': into })).status).toBe(404)
+    }
+    expect((await ask('/frame')).status).toBe(200)
+  })
+})
+
+describe("an app's page as data", () => {
+  const encoded: [accept: string, encoding: string][] = [
+    ['br', 'br'],
+    ['gzip, deflate, br, zstd', 'br'],
+    ['gzip', 'gzip'],
+    ['br;q=0.5, gzip;q=0.9', 'gzip'],
+    ['br;q=0, gzip;q=0', ''],
+    ['*', 'br'],
+    ['*;q=0', ''],
+    ['identity, br;q=0.2', ''],
+    ['deflate', ''],
+    ['', ''],
+  ]
+  for (const [accept, encoding] of encoded) {
+    test(`Accept-Encoding "${accept}" gives ${encoding || 'identity'}`, async () => {
+      const answer = await ask(`/a/${id}/data`, { 'accept-encoding': accept })
+      expect(get(answer, 'content-encoding')).toBe(encoding)
+      const bytes = new Uint8Array(await answer.arrayBuffer())
+      const plain =
+        encoding === 'br' ? brotliDecompressSync(bytes) : encoding ? gunzipSync(bytes) : bytes
+      expect(new TextDecoder().decode(plain)).toBe(html)
+    })
+  }
+
+  test('is never a page', async () => {
+    const { headers } = await ask(`/a/${id}/data`)
+    expect(headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(headers.get('content-disposition')).toBe('attachment')
+    expect(headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('cross-origin-resource-policy')).toBe('same-origin')
+    expect(headers.get('vary')).toBe('Accept-Encoding')
+  })
+
+  test('has a strong ETag for each encoding, and answers 304 to its own alone', async () => {
+    const plain = get(await ask(`/a/${id}/data`), 'etag')
+    const br = get(await ask(`/a/${id}/data`, { 'accept-encoding': 'br' }), 'etag')
+    expect(plain).toMatch(/^"[0-9a-f]{64}"$/)
+    expect(br).toBe(plain.replace(/"$/, '-br"'))
+    const again = (tags: string) =>
+      ask(`/a/${id}/data`, { 'accept-encoding': 'br', 'if-none-match': tags })
+    const known = await again(`"other", W/${br}`)
+    expect([known.status, get(known, 'etag'), get(known, 'vary')]).toEqual([
+      304,
+      br,
+      'Accept-Encoding',
+    ])
+    expect(await known.text()).toBe('')
+    expect((await again('*')).status).toBe(304)
+    expect((await again(plain)).status).toBe(200)
+  })
+
+  test('follows a new version', async () => {
+    const before = get(await ask(`/a/${id}/data`), 'etag')
+    hosted.put(id, `${html}<p>new`)
+    pages.forget(id)
+    const after = await ask(`/a/${id}/data`, { 'if-none-match': before })
+    expect([after.status, await after.text()]).toEqual([200, `${html}<p>new`])
+  })
+})
+
+describe("an app's files", () => {
+  test('are listed with addresses that name their content', async () => {
+    const list: { files: { url: string }[] } = JSON.parse(
+      await (await ask(`/a/${id}/files`)).text(),
+    )
+    const [{ url } = { url: '' }] = list.files
+    expect<unknown>(list.files).toEqual([
+      { name: 'lamp.json', type: 'application/json', bytes: 12, url: expect.any(String) },
+    ])
+    const answer = await ask(url)
+    expect(get(answer, 'cache-control')).toBe('private, max-age=31536000, immutable')
+    expect(get(answer, 'content-type')).toBe('application/json')
+    expect(await answer.json()).toEqual({ lit: true })
+    const known = await ask(url, { 'if-none-match': get(answer, 'etag') })
+    expect(known.status).toBe(304)
+  })
+
+  test('are looked at again under an address that names other content', async () => {
+    const answer = await ask(`/a/${id}/files/lamp.json?h=0`)
+    expect(get(answer, 'cache-control')).toBe('no-cache')
+  })
+
+  test('that are not there are 404', async () => {
+    for (const name of ['none.png', '..%2F..%2Fetc%2Fpasswd', '%00']) {
+      expect((await ask(`/a/${id}/files/${name}`)).status).toBe(404)
+    }
+  })
+})
+
+describe('HEAD', () => {
+  test('says what GET says, without the body', async () => {
+    const app = new Elysia().use(viewer(pages)).listen({ hostname: '127.0.0.1', port: 0 })
+    try {
+      for (const path of [
+        `/a/${id}`,
+        `/a/${id}/data`,
+        `/a/${id}/files`,
+        '/frame',
+        '/a/noSuchApp123',
+      ]) {
+        const url = `http://127.0.0.1:${app.server?.port}${path}`
+        const headers = { 'accept-encoding': 'identity' }
+        const [got, head] = [
+          await fetch(url, { headers }),
+          await fetch(url, { headers, method: 'HEAD' }),
+        ]
+        expect(head.status).toBe(got.status)
+        for (const name of ['etag', 'content-type', 'content-length', 'content-security-policy']) {
+          expect([path, name, get(head, name)]).toEqual([path, name, get(got, name)])
+        }
+        expect(await head.text()).toBe('')
+      }
+    } finally {
+      await app.stop(true)
+    }
+  })
+})
+
+describe('states', () => {
+  const states: [
+    state: 'building' | 'taken_down' | 'closed',
+    page: number,
+    data: number,
+    says: string,
+  ][] = [
+    ['building', 200, 404, 'Being built'],
+    ['taken_down', 410, 410, 'Taken down'],
+    ['closed', 410, 410, 'No longer here'],
+  ]
+  for (const [state, page, data, says] of states) {
+    test(state, async () => {
+      hosted.put(id, html, { state })
+      const answer = await ask(`/a/${id}`)
+      expect([answer.status, get(answer, 'cache-control')]).toEqual([page, 'no-store'])
+      expect(await answer.text()).toContain(`<h1>${says}</h1>`)
+      for (const below of ['data', 'files', 'files/lamp.json']) {
+        const refused = await ask(`/a/${id}/${below}`)
+        expect(refused.status).toBe(data)
+        expect(await refused.json()).toEqual({
+          error: expect.any(String),
+          code: data === 410 ? 'taken_down' : 'not_found',
+        })
+      }
+    })
+  }
+
+  test('an id that is unknown, or of the wrong shape', async () => {
+    for (const path of ['/a/noSuchApp123', '/a/x', '/a/%2e%2e', '/a/<script>']) {
+      const answer = await ask(path)
+      expect(answer.status).toBe(404)
+      expect(await answer.text()).toContain('No app here')
+    }
+    expect(hosted.finds).toBe(1)
+  })
+
+  test('a takedown shows at once when it is told, and within a second when it is not', async () => {
+    expect((await ask(`/a/${id}/data`)).status).toBe(200)
+    hosted.put(id, html, { state: 'taken_down' })
+    now += 1_000
+    expect((await ask(`/a/${id}/data`)).status).toBe(410)
+    hosted.put(id, html)
+    pages.forget(id)
+    expect((await ask(`/a/${id}/data`)).status).toBe(200)
+  })
+
+  test('many requests in a moment ask hosting once', async () => {
+    for (let i = 0; i < 20; i += 1) await ask(`/a/${id}/data`)
+    expect(hosted.finds).toBe(1)
+  })
+})
+
+describe('a host of its own for apps', () => {
+  const apps = 'https://apps.example'
+
+  test('is where the wrapper lives, and the only thing that lives there', async () => {
+    const shell = await ask(`/a/${id}`, {}, { apps })
+    const csp = get(shell, 'content-security-policy')
+    expect(csp).toContain(`connect-src ${origin}/a/${id}/; frame-src ${apps}/frame;`)
+    expect(get(shell, 'connection-allowlist')).toBe(`(response-origin "${apps}")`)
+    expect(await shell.text()).toContain(`data-frame="${apps}/frame"`)
+    const there = { host: 'apps.example' }
+    const frame = await ask('/frame', there, { apps })
+    expect(frame.status).toBe(200)
+    expect(get(frame, 'content-security-policy')).toEndWith(`frame-ancestors ${origin}`)
+    for (const path of ['/', `/a/${id}`, `/a/${id}/data`, '/api/on']) {
+      expect((await ask(path, there, { apps })).status).toBe(404)
+    }
+    expect((await ask('/frame', {}, { apps })).status).toBe(404)
+  })
+})
