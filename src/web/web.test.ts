@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test'
+
+import { listReports } from '../hosting/apps/reports.ts'
+import { openTestHouse } from '../testing/house.ts'
+
+const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+test('the front page shows what is on Explore to a browser, and the guide to an agent', async () => {
+  const { visit, person, close } = await openTestHouse()
+  const ann = await person('ann')
+  await ann.publish({ title: 'Shown <b>', store: true })
+  await ann.publish({ title: 'Kept back' })
+
+  const page = await visit('GET', '/', { headers: browser })
+  expect(page.status).toBe(200)
+  expect(String(page.body)).toContain('Shown &lt;b&gt;')
+  expect(String(page.body)).not.toContain('Kept back')
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+
+  const guide = await visit('GET', '/')
+  expect(guide.headers.get('content-type')).toStartWith('text/markdown')
+  expect(String(guide.body)).toContain('POST http://localhost:3000/api/keys')
+  await close()
+})
+
+test('a maker page is there once its maker has something on Explore', async () => {
+  const { visit, person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const id = await ann.publish()
+  expect((await visit('GET', `/explore/@${ann.handle}`)).status).toBe(404)
+  await ann.call('PATCH', `/apps/${id}`, { store: true })
+  const page = await visit('GET', `/explore/@${ann.handle}`)
+  expect(page.status).toBe(200)
+  expect(String(page.body)).toContain(`/a/${id}`)
+  await ann.call('PATCH', `/apps/${id}`, { store: false })
+  expect((await visit('GET', `/explore/@${ann.handle}`)).status).toBe(404)
+  await close()
+})
+
+test('anyone can report an app, five times a day, and nothing odd is kept', async () => {
+  const { house, visit, person, kept, close } = await openTestHouse()
+  const ann = await person('ann')
+  const id = await ann.publish()
+  const send = (reason: string, text: string, to = id) =>
+    visit('POST', `/report/${to}`, {
+      body: new URLSearchParams({ reason, text }).toString(),
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    })
+  expect(String((await visit('GET', `/report/${id}`)).body)).toContain('<form method="post"')
+
+  const before = await kept()
+  expect((await send('nonsense', 'text')).status).toBe(400)
+  expect((await send('other', 'x'.repeat(1_001))).status).toBe(400)
+  expect((await send('other', 'text', 'AAAAAAAAAAAA')).status).toBe(404)
+  expect((await visit('GET', '/report/nothing')).status).toBe(404)
+  expect(await kept()).toEqual(before)
+
+  for (let sent = 0; sent < 5; sent += 1) expect((await send('phishing', 'look')).status).toBe(200)
+  expect((await send('phishing', 'look')).status).toBe(429)
+  expect(await listReports(house, 10)).toHaveLength(5)
+  await close()
+})
+
+test('an address that leads nowhere answers a page that says so', async () => {
+  const { visit, close } = await openTestHouse()
+  const page = await visit('GET', '/nowhere', { headers: browser })
+  expect(page.status).toBe(404)
+  expect(String(page.body)).toContain('Nothing here.')
+  await close()
+})
