@@ -10,12 +10,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 const root = join(import.meta.dir, '..')
 const source = join(root, 'public')
 const dist = join(source, 'dist')
-const docsFiles = [
-  'swagger-ui-bundle.js',
-  'swagger-ui-standalone-preset.js',
-  'swagger-ui.css',
-  'favicon-32x32.png',
-]
+const docsFiles = ['swagger-ui-bundle.js', 'swagger-ui.css']
 
 const brotli = promisify(brotliCompress)
 const squeeze = promisify(gzip)

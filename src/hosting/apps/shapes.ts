@@ -66,12 +66,18 @@ export const NewApp = Type.Object(
     maxCredits: Type.Optional(Type.Integer({ minimum: 0, maximum: remixPriceCreditsMax })),
     ref: Type.Optional(Ref),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    examples: [{ title: 'Hello', html: '<!doctype html><title>Hello</title><h1>Hello</h1>' }],
+  },
 )
 export type NewAppShape = Static<typeof NewApp>
 
 /** PATCH /apps/{id} (document 1, operation 11). */
-export const AppChange = Type.Object(about, { additionalProperties: false })
+export const AppChange = Type.Object(about, {
+  additionalProperties: false,
+  examples: [{ title: 'Hello again', store: true }],
+})
 export type AppChangeShape = Static<typeof AppChange>
 
 const Finding = Type.Object(

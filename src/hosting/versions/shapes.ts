@@ -25,7 +25,10 @@ export const NewVersion = Type.Object(
     dryRun: Type.Optional(Type.Boolean()),
     ref: Type.Optional(Ref),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    examples: [{ html: '<!doctype html><title>Hello</title><h1>Hello again</h1>' }],
+  },
 )
 export type NewVersionShape = Static<typeof NewVersion>
 
