@@ -16,13 +16,17 @@ export const pageSize = (limit: number | undefined): number => limit ?? listPage
 export const makeCursor = (...parts: (string | number)[]): string =>
   Buffer.from(parts.join(' ')).toString('base64url')
 
-/** Reads a cursor of `count` parts. Refuses bad_request for one that was not made here. */
-export function readCursor(cursor: string, count: number): string[] {
-  const parts = Buffer.from(cursor, 'base64url').toString('utf8').split(' ')
-  if (parts.length === count && makeCursor(...parts) === cursor) return parts
-  throw new Refusal('bad_request', {
-    problem: 'This cursor is not one of ours: send "next" of the last answer, or none.',
-  })
+/**
+ * Reads the parts of a cursor, as the groups of `form`; undefined when none was sent. Refuses
+ * bad_request for one that was not made here.
+ */
+export function readCursor(cursor: string | undefined, form: RegExp): string[] | undefined {
+  if (cursor === undefined) return undefined
+  const text = Buffer.from(cursor, 'base64url').toString('utf8')
+  const parts = makeCursor(text) === cursor ? form.exec(text) : null
+  if (parts) return parts.slice(1)
+  const problem = 'This cursor is not one of ours: send "next" of the last answer, or none.'
+  throw new Refusal('bad_request', { problem })
 }
 
 /** A list of `limit + 1` rows or fewer, cut to a page with the cursor of the next one. */

@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 
 import { ListQuery, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
 import type { House } from '../../house.ts'
-import { Refusal } from '../../refusals.ts'
 import { withKey } from '../key.ts'
 import { operation } from '../operation.ts'
 import * as apps from './apps.ts'
@@ -11,12 +10,12 @@ import { change, publish } from './publish.ts'
 import { remove, undelete } from './removal.ts'
 import * as shapes from './shapes.ts'
 
-/** Where an apps list goes on. Refuses bad_request for a cursor that is not ours. */
+/** Where an apps list goes on: after the app made at this moment, with this id. */
+const appsCursor = /^(\d{1,15}) (.{12})$/
+
 function afterOf(cursor: string | undefined): apps.After | undefined {
-  if (cursor === undefined) return undefined
-  const [created = '', id = ''] = readCursor(cursor, 2)
-  if (/^\d{1,15}$/.test(created)) return { created: Number(created), id }
-  throw new Refusal('bad_request', { problem: 'This cursor is not one of ours.' })
+  const [created = '', id = ''] = readCursor(cursor, appsCursor) ?? []
+  return id ? { created: Number(created), id } : undefined
 }
 
 /** An agent's apps (document 1, operations 8 to 11). */

@@ -33,7 +33,7 @@ export const versionRoutes = (house: House) =>
       async ({ caller, params, query }) => {
         const app = await apps.theOwn(house, caller.agent, params.id)
         const limit = pageSize(query.limit)
-        const [before] = query.cursor === undefined ? [] : readCursor(query.cursor, 1)
+        const [before] = readCursor(query.cursor, /^(\d{1,9})$/) ?? []
         const older = before === undefined ? undefined : globalThis.Number(before)
         const rows = await apps.versionsOf(house, app, limit + 1, older)
         const { page, next } = pageOf(rows, limit, (row) => makeCursor(row.version))
