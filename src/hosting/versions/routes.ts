@@ -13,7 +13,7 @@ import * as shapes from './shapes.ts'
 import * as versions from './versions.ts'
 
 const ofOwn = ['not_found', 'taken_down'] as const
-const Number = t.Numeric({ minimum: 1, maximum: 1_000_000, multipleOf: 1 })
+const VersionNumber = t.Numeric({ minimum: 1, maximum: 1_000_000, multipleOf: 1 })
 
 /** A page is data here, never a page: it is saved, not shown. */
 const asFile = (name: string, type: string) => ({
@@ -34,7 +34,7 @@ export const versionRoutes = (house: House) =>
         const app = await apps.theOwn(house, caller.agent, params.id)
         const limit = pageSize(query.limit)
         const [before] = readCursor(query.cursor, /^(\d{1,9})$/) ?? []
-        const older = before === undefined ? undefined : globalThis.Number(before)
+        const older = before === undefined ? undefined : Number(before)
         const rows = await apps.versionsOf(house, app, limit + 1, older)
         const { page, next } = pageOf(rows, limit, (row) => makeCursor(row.version))
         return { versions: page.map(versions.presentVersion), next }
@@ -82,7 +82,7 @@ export const versionRoutes = (house: House) =>
         return status(201, { app: await present(house, done.app), note: done.note })
       },
       {
-        params: Type.Object({ id: Type.String(), version: Number }),
+        params: Type.Object({ id: Type.String(), version: VersionNumber }),
         ...operation(
           { id: 'restore_version', tag: 'Apps', summary: 'Make an older version the newest.' },
           { 201: shapes.Restored },
@@ -100,7 +100,7 @@ export const versionRoutes = (house: House) =>
         })
       },
       {
-        query: Type.Object({ version: Type.Optional(Number) }),
+        query: Type.Object({ version: Type.Optional(VersionNumber) }),
         ...operation(
           { id: 'get_html', tag: 'Apps', summary: 'The html of a version, the newest by default.' },
           { 200: shapes.Html },
