@@ -6,11 +6,13 @@ export interface Log {
   fault(event: string, error: unknown, facts?: Record<string, unknown>): void
 }
 
+const toStderr = (line: string): void => void process.stderr.write(`${line}\n`)
+
+// A log that cannot be written (its disk is full, its reader has gone) must not end the house.
+process.stderr.on('error', () => {})
+
 /** Answers a log that hands each finished line to `write` (stderr unless told otherwise). */
-export function openLog(
-  clock: { now(): number },
-  write: (line: string) => void = (line) => void process.stderr.write(`${line}\n`),
-): Log {
+export function openLog(clock: { now(): number }, write: (line: string) => void = toStderr): Log {
   const line = (level: string, event: string, facts: Record<string, unknown> = {}): void =>
     write(JSON.stringify({ at: new Date(clock.now()).toISOString(), level, event, ...facts }))
   return {

@@ -1,0 +1,152 @@
+/** A server whose disk fills up: it says so, keeps nothing by halves, and recovers by itself. */
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { berth, type Running, serveFolder, textAt } from '../running.ts'
+
+const mb = 1_048_576
+const mayMount = Bun.spawnSync(['unshare', '--mount', 'true']).success
+const needsMount = (title: string): boolean => {
+  if (!mayMount) console.log(`skipped: ${title} (no tmpfs may be mounted: run the tests as root)`)
+  return mayMount
+}
+
+let dir = ''
+let disk = ''
+let house: Running | undefined
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'berth-full-'))
+  disk = join(dir, 'disk')
+  mkdirSync(disk)
+})
+afterEach(async () => {
+  house?.kill('SIGKILL')
+  await house?.exited
+  house = undefined
+  Bun.spawnSync(['umount', disk])
+  rmSync(dir, { recursive: true })
+})
+
+const mount = (size: string): void => {
+  const { success } = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', disk])
+  if (!success) throw new Error('no tmpfs could be mounted')
+}
+
+/** A page of which no compression makes little. */
+const pageOf = (bytes: number): string =>
+  `<!doctype html><title>Big</title><p>${Buffer.from(
+    crypto.getRandomValues(new Uint8Array(Math.min(65_536, bytes / 2))),
+  ).toString('base64')}${'lamp '.repeat(bytes / 10)}`
+
+interface Refused {
+  status: number
+  code: unknown
+}
+
+async function answer(response: Response): Promise<Refused> {
+  const body: unknown = await response.json()
+  return { status: response.status, code: Reflect.get(Object(body), 'code') }
+}
+
+const tryAgain = { status: 503, code: 'try_again' }
+
+/** Publishes until it is refused; answers the pages that were acknowledged, by app, and the no. */
+async function publishUntilFull(its: Running, key: string, bytes: number) {
+  const kept = new Map<string, string>()
+  for (let tries = 0; tries < 200; tries += 1) {
+    const html = pageOf(bytes)
+    const response = await its.call('POST', '/api/apps', key, { html })
+    if (response.status !== 201) return { kept, refused: await answer(response) }
+    kept.set(textAt(await response.json(), 'app.id'), html)
+  }
+  throw new Error('the disk was never full')
+}
+
+async function expectAll(its: Running, key: string, kept: Map<string, string>): Promise<void> {
+  for (const [id, html] of kept) {
+    expect(await (await its.call('GET', `/api/apps/${id}/html`, key)).text()).toBe(html)
+    expect((await its.call('GET', `/a/${id}`)).status).toBe(200)
+  }
+  const list: unknown = await (await its.call('GET', '/api/apps?limit=100', key)).json()
+  const apps: unknown = Reflect.get(Object(list), 'apps')
+  expect(Array.isArray(apps) && apps.length).toBe(kept.size)
+}
+
+test('publishes to a full disk are refused, reads go on, and room is enough to recover', async () => {
+  if (!needsMount('a full disk')) return
+  mount('12m')
+  house = await serveFolder(join(disk, 'data'), { env: { DISK_FLOOR_BYTES: '0' } })
+  const key = await house.newKey()
+  const ballast = join(disk, 'ballast')
+  writeFileSync(ballast, new Uint8Array(3 * mb))
+
+  const { kept, refused } = await publishUntilFull(house, key, 200_000)
+  expect(refused).toEqual(tryAgain)
+  expect(kept.size).toBeGreaterThan(5)
+  const [app = ''] = kept.keys()
+  const picture = crypto.getRandomValues(new Uint8Array(60_000))
+  const json = new TextEncoder().encode(JSON.stringify([...picture]))
+  const asset = `/api/apps/${app}/assets/a.json`
+  expect(await answer(await house.call('PUT', asset, key, json))).toEqual(tryAgain)
+
+  // What is left goes too, so that the database itself finds no page of its own.
+  for (let size = mb; size >= 1; size = Math.floor(size / 4)) {
+    for (let count = 0; count < 8; count += 1) {
+      try {
+        writeFileSync(join(disk, `crumb-${size}-${count}`), new Uint8Array(size))
+      } catch {
+        break
+      }
+    }
+  }
+  const notes = Array.from({ length: 60 }, (_, index) => ({ about: `line ${index}` }))
+  const changes: Refused[] = []
+  for (const note of notes) {
+    const response = await house.call('PATCH', '/api/me', key, note)
+    if (response.status !== 200) changes.push(await answer(response))
+  }
+  expect(changes.length).toBeGreaterThan(0)
+  for (const change of changes) expect(change).toEqual({ status: 503, code: 'not_ready' })
+  expect(await answer(await house.call('POST', '/api/keys'))).toEqual(tryAgain)
+  expect((await house.call('GET', '/healthz')).status).toBe(200)
+  await expectAll(house, key, kept)
+  expect(readdirSync(join(disk, 'data/files/tmp'))).toEqual([])
+
+  for (const name of readdirSync(disk).filter((name) => !name.startsWith('data'))) rmSync(join(disk, name))
+  const logged = statSync(join(disk, 'data.log')).size
+  const again = await house.call('POST', '/api/apps', key, { html: pageOf(200_000) })
+  expect(again.status).toBe(201)
+  expect((await house.call('PATCH', '/api/me', key, { about: 'room again' })).status).toBe(200)
+  expect((await house.call('PUT', asset, key, json)).status).toBe(201)
+
+  house.kill('SIGTERM')
+  expect(await house.exited).toBe(0)
+  expect(statSync(join(disk, 'data.log')).size).toBeGreaterThan(logged)
+  const doctor = await berth(['doctor', '--data', join(disk, 'data')])
+  expect(doctor).toMatchObject({ code: 0, out: expect.stringContaining('sound') })
+}, 60_000)
+
+test('below the floor nothing more is written, though there is room', async () => {
+  if (!needsMount('the floor of a disk')) return
+  mount('24m')
+  house = await serveFolder(join(disk, 'data'), { env: { DISK_FLOOR_BYTES: String(16 * mb) } })
+  const key = await house.newKey()
+  expect((await house.call('GET', '/readyz')).status).toBe(200)
+  const { kept, refused } = await publishUntilFull(house, key, 400_000)
+  expect(refused).toEqual(tryAgain)
+  const ballast = join(disk, 'ballast')
+  writeFileSync(ballast, new Uint8Array(2 * mb))
+  expect((await house.call('GET', '/readyz')).status).toBe(503)
+  const line = { about: 'no room for a line' }
+  expect(await answer(await house.call('PATCH', '/api/me', key, line))).toEqual({
+    status: 503,
+    code: 'not_ready',
+  })
+  expect(await answer(await house.call('POST', '/api/keys'))).toEqual(tryAgain)
+  await expectAll(house, key, kept)
+  rmSync(ballast)
+  expect((await house.call('PATCH', '/api/me', key, line)).status).toBe(200)
+  expect((await house.call('GET', '/readyz')).status).toBe(200)
+}, 60_000)
