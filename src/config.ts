@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { providers, readModels, readUpstreams } from './providers.ts'
 import { type Config, type Setting, type SettingName, settings } from './settings.ts'
 
 /** Where a value came from, in the order of who wins. */
@@ -27,6 +28,9 @@ export class ConfigFaults extends Error {
   }
 }
 
+/** Keys of the file that are tables, not settings. */
+const tableNames = ['upstream', 'model']
+
 /** Needed before the file can be read. */
 const startOnly = new Set<SettingName>(['DATA_DIR', 'DATABASE_URL'])
 
@@ -43,7 +47,7 @@ export function loadConfig(
   const faults: string[] = []
   const dataDir = flags.DATA_DIR ?? environment.DATA_DIR ?? settings.DATA_DIR.initial
   const path = environment.BERTH_CONFIG ?? join(dataDir, 'berth.toml')
-  const file = readToml(path, environment.BERTH_CONFIG !== undefined, faults)
+  const { file, tables } = readToml(path, environment.BERTH_CONFIG !== undefined, faults)
   for (const key of Object.keys(environment)) {
     if (key.startsWith('BERTH_') && key !== 'BERTH_CONFIG') {
       faults.push(`${key} is no setting of Berth. See: berth config`)
@@ -58,13 +62,30 @@ export function loadConfig(
     values[camel(name)] = value
     return { name, value: shown(setting, text), source, help: setting.help }
   })
+  Object.assign(values, readTables(tables, values, environment, faults))
   if (!isWhole(values, faults)) throw new ConfigFaults(faults)
   return { config: values, rows }
 }
 
+/** The tables of the file, told apart by their upstreams: of a table, or of a provider's key. */
+function readTables(
+  tables: Record<string, unknown>,
+  values: Record<string, unknown>,
+  environment: Record<string, string | undefined>,
+  faults: string[],
+): Pick<Config, 'upstreams' | 'models'> {
+  const fault = (sentence: string): void => void faults.push(sentence)
+  const upstreams = readUpstreams(tables.upstream, (name) => environment[name], fault)
+  const keyed = Object.entries(providers).flatMap(([name, { key }]) =>
+    values[camel(key)] ? [name] : [],
+  )
+  const names = [...upstreams.map(({ name }) => name), ...keyed]
+  return { upstreams, models: readModels(tables.model, names, fault) }
+}
+
 /** Every setting was read without a fault, so the record is a Config. */
 const isWhole = (values: object, faults: string[]): values is Config =>
-  faults.length === 0 && Object.keys(values).length === names.length
+  faults.length === 0 && Object.keys(values).length === names.length + tableNames.length
 
 const camel = (name: string): string =>
   name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
@@ -86,11 +107,19 @@ function pickSource(
   return row === undefined ? [settings[name].initial, 'default'] : [row, 'berth.toml']
 }
 
-/** The file's settings as texts by name; what is wrong with it is added to `faults`. */
-function readToml(path: string, required: boolean, faults: string[]): Record<string, string> {
+interface Toml {
+  /** The settings as texts by name. */
+  file: Record<string, string>
+  tables: Record<string, unknown>
+}
+
+/** Reads the file; what is wrong with it is added to `faults`. */
+function readToml(path: string, required: boolean, faults: string[]): Toml {
+  const tables: Record<string, unknown> = {}
+  const file: Record<string, string> = {}
   if (!existsSync(path)) {
     if (required) faults.push(`BERTH_CONFIG names ${path}, which does not exist.`)
-    return {}
+    return { file, tables }
   }
   let parsed: object = {}
   try {
@@ -98,14 +127,17 @@ function readToml(path: string, required: boolean, faults: string[]): Record<str
   } catch (error) {
     faults.push(`${path} is not TOML: ${error instanceof Error ? error.message : String(error)}`)
   }
-  const file: Record<string, string> = {}
   for (const [key, value] of Object.entries(parsed)) {
+    if (tableNames.includes(key)) {
+      tables[key] = value
+      continue
+    }
     const name = names.find((known) => known.toLowerCase() === key)
     if (!name) faults.push(`${path}: "${key}" is no setting of Berth. See: berth config`)
     else if (startOnly.has(name)) faults.push(`${path}: set ${name} in the environment instead.`)
     else file[name] = textOf(value)
   }
-  return file
+  return { file, tables }
 }
 
 function textOf(value: unknown): string {

@@ -1,3 +1,5 @@
+import type { ModelRow, UpstreamRow } from './providers.ts'
+
 /**
  * Every setting: its name (the environment's; berth.toml writes it in lower case), type, default
  * and one sentence. Rates: 0 turns the limit off.
@@ -62,6 +64,20 @@ const database = {
   read: (text: string): string | undefined =>
     text === '' || /^postgres(ql)?:\/\//.test(text) ? text : undefined,
 }
+
+/** As Ollama's own variable is written: "127.0.0.1" is http and its port 11434. */
+function ollamaAddress(text: string): string | undefined {
+  if (text.includes('://')) return address.read(text)
+  return address.read(/:\d+$/.test(text) ? `http://${text}` : `http://${text}:11434`)
+}
+
+/** The key of a provider of models, which makes its catalogue ours to serve. */
+const providerKey = (provider: string) => ({
+  ...words,
+  initial: '',
+  help: `Key of ${provider}; with one its models are served.`,
+  secret: true as const,
+})
 
 /** Reads are typed by the rows: `Config` below follows from them. */
 export const settings = {
@@ -149,6 +165,45 @@ export const settings = {
     initial: '200000000',
     help: 'Free bytes on the disk under which nothing more is written.',
   },
+  OPENAI_API_KEY: providerKey('OpenAI'),
+  OPENROUTER_API_KEY: providerKey('OpenRouter'),
+  GROQ_API_KEY: providerKey('Groq'),
+  TOGETHER_API_KEY: providerKey('Together'),
+  DEEPSEEK_API_KEY: providerKey('DeepSeek'),
+  MISTRAL_API_KEY: providerKey('Mistral'),
+  XAI_API_KEY: providerKey('xAI'),
+  GEMINI_API_KEY: providerKey('Google Gemini'),
+  OLLAMA_HOST: {
+    takes: 'an address, or off',
+    read: (text: string) => (text === 'off' ? '' : ollamaAddress(text)),
+    initial: 'http://127.0.0.1:11434',
+    help: 'An Ollama whose models are served, asked once at start; off does not ask.',
+  },
+  DEMO_MODELS: {
+    ...oneOf('on', 'off', 'auto'),
+    initial: 'auto',
+    help: 'Whether the demo models are served; auto: while no other upstream is configured.',
+  },
+  MARGIN_PERCENT: {
+    ...whole(0, 1_000),
+    initial: '0',
+    help: 'What is added to the price of every model, in percent.',
+  },
+  GATEWAY_FIRST_BYTE_SECONDS: {
+    ...whole(1, 3_600),
+    initial: '120',
+    help: 'Seconds an upstream has until the first byte of its answer.',
+  },
+  GATEWAY_TOTAL_SECONDS: {
+    ...whole(1, 86_400),
+    initial: '600',
+    help: 'Seconds an upstream has for its whole answer.',
+  },
+  USAGE_KEPT_DAYS: {
+    ...whole(0, 36_500),
+    initial: '400',
+    help: 'Days the history of what was used is kept; 0 keeps it for ever.',
+  },
 } satisfies Record<string, Setting<unknown>>
 
 type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
@@ -160,4 +215,8 @@ export type SettingName = keyof typeof settings
 /** All settings as one typed shape: `PORT` is `config.port`, `DATA_DIR` is `config.dataDir`. */
 export type Config = {
   [K in SettingName as Camel<K>]: Exclude<ReturnType<(typeof settings)[K]['read']>, undefined>
+} & {
+  /** The tables `[[upstream]]` and `[[model]]` of berth.toml. */
+  upstreams: UpstreamRow[]
+  models: ModelRow[]
 }

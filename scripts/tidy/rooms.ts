@@ -4,7 +4,18 @@ import { type Finding, finding, type Import, type Source } from './source.ts'
 
 /** A room imports rooms of earlier rows. The rooms of the first row may also import each other. */
 const rows = [
-  ['core', 'db', 'refusals', 'prices', 'limits', 'config', 'settings', 'urls', 'version'],
+  [
+    'core',
+    'db',
+    'refusals',
+    'prices',
+    'limits',
+    'config',
+    'settings',
+    'urls',
+    'version',
+    'providers',
+  ],
   ['ledger', 'keys', 'idempotency', 'store', 'scan', 'jobs', 'upstream', 'models'],
   ['house'],
   ['hosting', 'gateway'],

@@ -23,6 +23,8 @@ export interface Model {
   contextLength: number
   /** Most output tokens; 0 when not known. */
   maxOutput: number
+  /** The most input tokens that a picture counts as. */
+  pictureTokens: number
   price: Price | undefined
   offers: Offer[]
 }

@@ -22,11 +22,11 @@ function ratesAt(price: Price, tokens: number): Rates {
 }
 
 /** A tier has prices of its own; what it leaves out is paid like its prompt or its completion. */
-const partsOf = ({ prompt, completion, cacheRead = prompt }: Tier) => ({
+const partsOf = ({ prompt, completion, cacheRead = prompt, cacheWrite = prompt }: Tier) => ({
   prompt,
   completion,
   cacheRead,
-  cacheWrite: prompt,
+  cacheWrite,
   reasoning: completion,
 })
 

@@ -28,6 +28,7 @@ export interface Tier {
   prompt: bigint
   completion: bigint
   cacheRead?: bigint
+  cacheWrite?: bigint
 }
 
 /** The parts by their wire names: the words of berth.toml and of GET /v1/models. */
@@ -59,7 +60,15 @@ export interface PriceTexts {
   per_character?: string
   per_minute?: string
   per_search?: string
-  tiers?: { above: number; prompt: string; completion: string; cache_read?: string }[]
+  tiers?: TierTexts[]
+}
+
+export interface TierTexts {
+  above: number
+  prompt: string
+  completion: string
+  cache_read?: string
+  cache_write?: string
 }
 
 const perMillionDigits = 15
@@ -105,18 +114,31 @@ export function readPrice(texts: PriceTexts, marginPercent = 0): Price | PriceFa
   if (price.perSecond !== undefined && price.perMinute !== undefined) {
     return { fault: 'per_second and per_minute would both charge the same seconds' }
   }
-  const tiers: Tier[] = []
-  for (const { above, prompt, completion, cache_read } of texts.tiers ?? []) {
-    const read = [prompt, completion, cache_read ?? '0'].map(fromUsdPerUnit)
-    const [input, output, cached] = read.map((rate) => rate && marginOn(rate, marginPercent))
-    if (input === undefined || output === undefined || cached === undefined) {
-      return { fault: `the tier above ${above} has a part that is no price in USD` }
-    }
-    const tier = { above, prompt: input, completion: output }
-    tiers.push(cache_read === undefined ? tier : { ...tier, cacheRead: cached })
+  for (const written of texts.tiers ?? []) {
+    const tier = readTier(written, marginPercent)
+    if (!tier) return { fault: `the tier above ${written.above} has a part that is no price` }
+    price.tiers = [...(price.tiers ?? []), tier]
   }
-  if (tiers.length > 0) price.tiers = tiers.sort((a, b) => a.above - b.above)
+  price.tiers?.sort((a, b) => a.above - b.above)
   return withId(price)
+}
+
+function readTier(written: TierTexts, marginPercent: number): Tier | undefined {
+  const read = (text: string): bigint | undefined => {
+    const rate = fromUsdPerUnit(text)
+    return rate === undefined ? undefined : marginOn(rate, marginPercent)
+  }
+  const [prompt, completion] = [read(written.prompt), read(written.completion)]
+  if (prompt === undefined || completion === undefined) return undefined
+  const tier: Tier = { above: written.above, prompt, completion }
+  for (const part of ['cacheRead', 'cacheWrite'] as const) {
+    const text = written[parts[part]]
+    if (text === undefined) continue
+    const rate = read(text)
+    if (rate === undefined) return undefined
+    tier[part] = rate
+  }
+  return tier
 }
 
 const marginOn = (rate: bigint, percent: number): bigint =>
@@ -136,28 +158,8 @@ export function storedPrice(price: Price): Record<string, string> {
     const rate = price[part]
     if (rate !== undefined) kept[parts[part]] = rate.toString()
   }
-  for (const { above, prompt, completion, cacheRead } of price.tiers ?? []) {
-    kept[`above_${above}`] = [prompt, completion, cacheRead ?? ''].join(' ')
-  }
+  if (price.tiers) kept.tiers = JSON.stringify(presentPrice(price).tiers)
   return kept
-}
-
-/** The price that a hold kept a copy of. */
-export function restoredPrice(kept: Record<string, string | number | null>): Price {
-  const price: Price = { id: String(kept.id) }
-  for (const part of partNames) {
-    const rate = kept[parts[part]]
-    if (typeof rate === 'string') price[part] = BigInt(rate)
-  }
-  const tiers = Object.entries(kept).flatMap(([name, text]): Tier[] => {
-    if (!name.startsWith('above_') || typeof text !== 'string') return []
-    const [prompt = '0', completion = '0', cacheRead = ''] = text.split(' ')
-    const above = Number(name.slice('above_'.length))
-    const tier = { above, prompt: BigInt(prompt), completion: BigInt(completion) }
-    return [cacheRead ? { ...tier, cacheRead: BigInt(cacheRead) } : tier]
-  })
-  if (tiers.length > 0) price.tiers = tiers.sort((a, b) => a.above - b.above)
-  return price
 }
 
 /** The price of GET /v1/models: USD per unit as texts, without a digit lost. */
@@ -167,18 +169,25 @@ export function presentPrice(price: Price): PriceTexts {
     const rate = price[part]
     if (rate !== undefined) shown[parts[part]] = toUsdPerUnit(rate)
   }
-  if (!price.tiers) return shown
-  const tiers = price.tiers.map(({ above, prompt, completion, cacheRead }) => {
-    const tier = { above, prompt: toUsdPerUnit(prompt), completion: toUsdPerUnit(completion) }
-    return cacheRead === undefined ? tier : { ...tier, cache_read: toUsdPerUnit(cacheRead) }
-  })
-  return { ...shown, tiers }
+  if (price.tiers) shown.tiers = price.tiers.map(presentTier)
+  return shown
+}
+
+function presentTier({ above, prompt, completion, cacheRead, cacheWrite }: Tier): TierTexts {
+  const shown: TierTexts = {
+    above,
+    prompt: toUsdPerUnit(prompt),
+    completion: toUsdPerUnit(completion),
+  }
+  if (cacheRead !== undefined) shown.cache_read = toUsdPerUnit(cacheRead)
+  if (cacheWrite !== undefined) shown.cache_write = toUsdPerUnit(cacheWrite)
+  return shown
 }
 
 /** Whether every part of the price is a published 0. */
 export const isFree = (price: Price): boolean =>
   partNames.every((part) => !price[part]) &&
-  !price.tiers?.some((tier) => tier.prompt || tier.completion || tier.cacheRead)
+  !price.tiers?.some((tier) => tier.prompt || tier.completion)
 
 /** Whether the price says what a model of this type is paid by. */
 export function hasRate(type: ModelType, price: Price): boolean {

@@ -19,7 +19,11 @@ export interface Usage {
 export interface UsageLimits {
   prompt: number
   completion: number
+  /** Of sound or film; a day when left out. */
+  seconds?: number
 }
+
+const daySeconds = 86_400
 
 const nothing: Usage = {
   prompt: 0,
@@ -36,3 +40,90 @@ const nothing: Usage = {
 
 /** A usage in which only the given parts are not 0. */
 export const usageOf = (parts: Partial<Usage>): Usage => ({ ...nothing, ...parts })
+
+/** Names of one number in the answers of OpenAI's chat and its later endpoints, and of others. */
+const promptNames = ['prompt_tokens', 'input_tokens']
+const completionNames = ['completion_tokens', 'output_tokens']
+const promptDetails = ['prompt_tokens_details', 'input_tokens_details']
+const completionDetails = ['completion_tokens_details', 'output_tokens_details']
+
+/**
+ * Reads the `usage` of an OpenAI-shaped answer, in which prompt_tokens include the cached ones and
+ * completion_tokens the reasoning. Some upstreams leave reasoning out of completion_tokens and in
+ * total_tokens: the difference is reasoning. Numbers that cannot be (negative, fractions, texts,
+ * above the limits, parts above their wholes) are mended and mark the usage as estimated. Answers
+ * undefined when it says nothing of use: then our own count stands.
+ */
+export function readUsage(raw: unknown, limits: UsageLimits): Usage | undefined {
+  const usage = recordOf(raw)
+  if (!usage) return undefined
+  const read = new Reading()
+  const prompt = read.tokens(usage, promptNames, limits.prompt)
+  let completion = read.tokens(usage, completionNames, limits.completion)
+  if (prompt === undefined && completion === undefined) {
+    const seconds = read.number(usage.seconds)
+    if (seconds === undefined) return undefined
+    const most = read.within(seconds, limits.seconds ?? daySeconds)
+    return usageOf({ seconds: most, estimated: read.mended })
+  }
+  const total = read.tokens(usage, ['total_tokens'], limits.prompt + limits.completion)
+  const seen = (prompt ?? 0) + (completion ?? 0)
+  const unsaid = total === undefined ? 0 : read.within(Math.max(0, total - seen), limits.completion)
+  const thought = read.tokens(detailsOf(usage, completionDetails), ['reasoning_tokens'], Infinity)
+  const isReasoning = completion !== undefined
+  completion = read.within((completion ?? 0) + unsaid, limits.completion)
+  const details = detailsOf(usage, promptDetails)
+  const cached =
+    read.tokens(details, ['cached_tokens'], Infinity) ??
+    read.tokens(usage, ['prompt_cache_hit_tokens'], Infinity) ??
+    0
+  const written = read.tokens(details, ['cache_write_tokens'], Infinity) ?? 0
+  const cachedIn = read.within(cached, prompt ?? 0)
+  return usageOf({
+    prompt: prompt ?? 0,
+    cached: cachedIn,
+    cacheWrite: read.within(written, (prompt ?? 0) - cachedIn),
+    completion,
+    reasoning: read.within(Math.max(thought ?? 0, isReasoning ? unsaid : 0), completion),
+    estimated: read.mended,
+  })
+}
+
+/** Reads numbers that may be wrong, and remembers whether one had to be mended. */
+class Reading {
+  mended = false
+
+  /** A number that is there and not negative; undefined when it is not there, or is no number. */
+  number(value: unknown): number | undefined {
+    if (value === undefined || value === null) return undefined
+    const number = typeof value === 'string' && value.trim() ? Number(value) : value
+    if (typeof number === 'number' && number === value && number >= 0) return number
+    this.mended = true
+    return typeof number === 'number' && number >= 0 ? number : undefined
+  }
+
+  /** The first of the names that has a number, whole and at most `max`. */
+  tokens(from: Record<string, unknown>, names: string[], max: number): number | undefined {
+    for (const name of names) {
+      const number = this.number(from[name])
+      if (number === undefined) continue
+      if (!Number.isInteger(number)) this.mended = true
+      return this.within(Math.ceil(number), max)
+    }
+    return undefined
+  }
+
+  within(number: number, max: number): number {
+    if (number <= max) return number
+    this.mended = true
+    return max
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const recordOf = (value: unknown) => (isRecord(value) ? value : undefined)
+
+const detailsOf = (usage: Record<string, unknown>, names: string[]): Record<string, unknown> =>
+  names.map((name) => recordOf(usage[name])).find(Boolean) ?? {}

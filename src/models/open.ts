@@ -1,0 +1,54 @@
+import type { ModelRow } from '../providers.ts'
+import { Catalogue, type Model } from './catalogue.ts'
+import { demoModels } from './demo.ts'
+import { modelOf } from './listing.ts'
+import type { PriceTexts } from './price.ts'
+import { publishedModels } from './published.ts'
+
+export interface Sources {
+  /** The operator's own rows, which win over every other with the same id. */
+  models: ModelRow[]
+  /** Names of upstreams whose prices are published (openai, openrouter ...). */
+  published: string[]
+  /** Models that an upstream on this machine told of. */
+  local: { upstream: string; model: string }[]
+  demo: boolean
+  marginPercent: number
+  /** Milliseconds since 1970: published prices change with time. */
+  now: number
+}
+
+/**
+ * What a model found on this machine costs unless a row says otherwise: it has no publisher, and at
+ * no price it would be anyone's to use without end.
+ */
+const localPrice: PriceTexts = { prompt: '0.0000001', completion: '0.0000001' }
+
+/** Opens the catalogue. Throws when a price of berth.toml cannot be read. */
+export async function openCatalogue(sources: Sources): Promise<Catalogue> {
+  const { marginPercent, now } = sources
+  const own = sources.models.map(({ upstreams, upstreamModel, ...listing }) => {
+    const places = upstreams.map((upstream) => ({ upstream, model: upstreamModel }))
+    return modelOf(listing, places, marginPercent)
+  })
+  const local = sources.local.map((place) =>
+    modelOf({ id: `${place.upstream}/${place.model}`, price: localPrice }, [place], marginPercent),
+  )
+  const published = await Promise.all(
+    sources.published.map((upstream) => publishedModels(upstream, now, marginPercent)),
+  )
+  const demo = sources.demo ? demoModels(marginPercent) : []
+  return new Catalogue(merged([...published.flat(), ...local, ...demo], own))
+}
+
+/** One row for each id: several providers of a model are its offers, in the order they came. */
+function merged(models: Model[], own: Model[]): Model[] {
+  const byId = new Map<string, Model>()
+  for (const model of models) {
+    const known = byId.get(model.id)
+    const offers = known && [...known.offers, ...model.offers]
+    byId.set(model.id, known && offers ? { ...known, offers } : model)
+  }
+  for (const model of own) byId.set(model.id, model)
+  return [...byId.values()]
+}

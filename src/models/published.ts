@@ -1,0 +1,182 @@
+import type { ConditionalPrice, ModelInfo, ModelPrice } from '@pydantic/genai-prices'
+
+import type { Model } from './catalogue.ts'
+import { type Listing, modelOf } from './listing.ts'
+import {
+  fromUsdPerUnit,
+  type ModelType,
+  parts,
+  type PriceTexts,
+  type TierTexts,
+  toUsdPerUnit,
+} from './price.ts'
+
+/** A provider of the published list: its id there, and who made the models that name no maker. */
+const providers: Record<string, { id: string; maker: string; only?: RegExp }> = {
+  openai: { id: 'openai', maker: 'openai' },
+  openrouter: { id: 'openrouter', maker: 'openrouter' },
+  groq: { id: 'groq', maker: 'groq' },
+  together: { id: 'together', maker: 'together' },
+  deepseek: { id: 'deepseek', maker: 'deepseek' },
+  mistral: { id: 'mistral', maker: 'mistralai' },
+  xai: { id: 'x-ai', maker: 'x-ai' },
+  gemini: { id: 'google', maker: 'google', only: /^(gemini|gemma)/ },
+}
+
+/** Not served by any operation of ours, or billed by what no operation of ours tells. */
+const unserved =
+  /realtime|moderation|-ocr|-live|-voice|-tts|-audio|computer-use|instruct$|davinci|curie|babbage|^ada$|^ft:|\.ft-|embedding-2$|omni/
+const types: [RegExp, ModelType][] = [
+  [/embed/, 'embedding'],
+  [/whisper|transcribe/, 'audio'],
+  [/^gpt-image/, 'image'],
+]
+const sees =
+  /gpt-(4o|4\.1|4-turbo|4\.5|[5-9])|\/?o[134](-pro|-mini)?$|gemini|claude-[^12v]|grok-(2-vision|[4-9])|pixtral|llama-4|vision|-vl|gemma-[34]|mistral-(small-3|small-2[56]|medium-[3-9]|large-25)/
+const withoutTools = /o1-(mini|preview)|chatgpt-4o|search-preview|deepseek-r1|gemma|llama-2|guard/
+/** gpt-4o-mini counts a picture as many times the tokens of its siblings. */
+const pictureTokens: [RegExp, number][] = [[/4o-mini/, 50_000]]
+
+/** Prices the list has none of, in USD per unit, as their makers publish them. */
+const media: Record<string, Listing[]> = {
+  openai: [
+    { id: 'openai/tts-1', type: 'audio', outputs: ['audio'], price: { per_character: '0.000015' } },
+    {
+      id: 'openai/tts-1-hd',
+      type: 'audio',
+      outputs: ['audio'],
+      price: { per_character: '0.00003' },
+    },
+  ],
+}
+
+/**
+ * The models of one configured provider, with the prices that hold at `now` (milliseconds since
+ * 1970), from the data of @pydantic/genai-prices. Inputs and tools are told from the families.
+ */
+export async function publishedModels(
+  upstream: string,
+  now: number,
+  marginPercent: number,
+): Promise<Model[]> {
+  const provider = providers[upstream]
+  if (!provider) return []
+  const { findProvider } = await import('@pydantic/genai-prices')
+  const rows = findProvider({ providerId: provider.id })?.models ?? []
+  const served = rows.filter(
+    ({ id, deprecated }) => !deprecated && !unserved.test(id) && (provider.only?.test(id) ?? true),
+  )
+  const listed = served.map((row) =>
+    modelOf(listingOf(row, provider.maker, now), [{ upstream, model: row.id }], marginPercent),
+  )
+  const own = (media[upstream] ?? []).map((listing) => {
+    const model = listing.id.slice(listing.id.indexOf('/') + 1)
+    return modelOf(listing, [{ upstream, model }], marginPercent)
+  })
+  return [...listed, ...own].filter(({ price }) => price !== undefined)
+}
+
+function listingOf(row: ModelInfo, maker: string, now: number): Listing {
+  const { id } = row
+  const type = types.find(([pattern]) => pattern.test(id))?.[1] ?? 'chat'
+  const picture = pictureTokens.find(([pattern]) => pattern.test(id))?.[1]
+  const sound = type === 'audio' ? { inputs: ['audio'], outputs: ['text'] } : {}
+  return {
+    id: id.includes('/') ? id : `${maker}/${id}`,
+    name: row.name ?? id,
+    type,
+    inputs: sees.test(id) ? ['text', 'image'] : ['text'],
+    ...sound,
+    supportsTools: type === 'chat' && !withoutTools.test(id),
+    contextLength: row.context_window ?? 0,
+    ...(picture ? { pictureTokens: picture } : {}),
+    price: textsOf(priceAt(row.prices, now), type),
+  }
+}
+
+/** The last row that has begun; of the prices that follow the hour of the day, the dearest. */
+function priceAt(rows: ConditionalPrice[] | ModelPrice, now: number): ModelPrice {
+  if (!Array.isArray(rows)) return rows
+  const begun = rows.filter(
+    ({ constraint }) =>
+      constraint?.type !== 'start_date' || Date.parse(constraint.start_date) <= now,
+  )
+  const steady = begun.findLast(({ constraint }) => constraint?.type !== 'time_of_date')
+  const hourly = begun.filter(({ constraint }) => constraint?.type === 'time_of_date')
+  const all = [...(steady ? [steady] : []), ...hourly].map(({ prices }) => prices)
+  return all.toSorted((a, b) => baseOf(b.output_mtok) - baseOf(a.output_mtok))[0] ?? {}
+}
+
+type Rate = ModelPrice[string]
+
+const baseOf = (rate: Rate): number => (typeof rate === 'object' ? rate.base : (rate ?? 0))
+
+/** Pictures and sound that are paid by tokens are paid at the dearest of their token prices. */
+const names: Record<'chat' | 'media', [keyof typeof parts, string[]][]> = {
+  chat: [
+    ['prompt', ['input_mtok']],
+    ['completion', ['output_mtok']],
+    ['cacheRead', ['cache_read_mtok']],
+    ['cacheWrite', ['cache_write_mtok']],
+    ['reasoning', ['output_reasoning_mtok']],
+  ],
+  media: [
+    ['prompt', ['input_image_mtok', 'input_audio_mtok', 'input_mtok']],
+    ['completion', ['output_image_mtok', 'output_audio_mtok', 'output_mtok']],
+  ],
+}
+
+function textsOf(price: ModelPrice, type: ModelType): PriceTexts {
+  const texts: PriceTexts = {}
+  const isMedia = type === 'image' || type === 'audio'
+  for (const [part, from] of names[isMedia ? 'media' : 'chat']) {
+    const rates = from.flatMap((name) => price[name] ?? [])
+    const dearest = rates.toSorted((a, b) => baseOf(b) - baseOf(a))[0]
+    if (dearest !== undefined) texts[parts[part]] = perToken(baseOf(dearest))
+  }
+  if (typeof price.audio_hours === 'number') texts.per_minute = perMinute(price.audio_hours)
+  const tiers = tiersOf(price)
+  return tiers.length > 0 ? { ...texts, tiers } : texts
+}
+
+/** Each start of a tier, with the price that every part has there. */
+function tiersOf(price: ModelPrice): TierTexts[] {
+  const starts = new Set(
+    Object.values(price).flatMap((rate) =>
+      typeof rate === 'object' ? rate.tiers.map(({ start }) => start) : [],
+    ),
+  )
+  return [...starts].map((above) => {
+    const at = (name: string): string | undefined => {
+      const rate = price[name]
+      if (rate === undefined) return undefined
+      if (typeof rate === 'number') return perToken(rate)
+      return perToken(rate.tiers.findLast(({ start }) => start <= above)?.price ?? rate.base)
+    }
+    const [cached, written] = [at('cache_read_mtok'), at('cache_write_mtok')]
+    return {
+      above,
+      prompt: at('input_mtok') ?? '0',
+      completion: at('output_mtok') ?? '0',
+      ...(cached ? { cache_read: cached } : {}),
+      ...(written ? { cache_write: written } : {}),
+    }
+  })
+}
+
+/** The list's numbers are USD per million tokens: their shortest text is the published price. */
+function perToken(usdPerMillion: number): string {
+  const millionth = fromUsdPerUnit(plain(usdPerMillion))
+  if (millionth === undefined) throw new Error(`The published price ${usdPerMillion} is no price.`)
+  return toUsdPerUnit((millionth + 999_999n) / 1_000_000n)
+}
+
+function perMinute(usdPerHour: number): string {
+  const hourly = fromUsdPerUnit(plain(usdPerHour))
+  if (hourly === undefined) throw new Error(`The published price ${usdPerHour} is no price.`)
+  return toUsdPerUnit((hourly + 59n) / 60n)
+}
+
+/** A number in decimals: its shortest text, or 15 digits where that is longer or has an exponent. */
+const plain = (number: number): string =>
+  fromUsdPerUnit(String(number)) === undefined ? number.toFixed(15) : String(number)

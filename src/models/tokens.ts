@@ -1,0 +1,69 @@
+/**
+ * Counting without a tokenizer. Every token of a byte-level vocabulary stands for at least one byte,
+ * so the bytes of a request bound its tokens, whatever the model; the names and brackets of its JSON
+ * are more than what a model's template puts around each message.
+ */
+
+/** What templates add once (a system line, the frame of the tools). */
+const frameTokens = 1_000
+/** Our own count takes four ASCII characters, or one other character, for a token. */
+const asciiPerToken = 4
+
+type Body = Record<string, unknown>
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isPicture = (part: unknown): boolean => isRecord(part) && part.type === 'image_url'
+
+/** Sound, film and files that stand elsewhere: their size cannot be told from the request. */
+const isElsewhere = (part: unknown): boolean =>
+  isRecord(part) &&
+  ['file', 'input_audio', 'video_url'].includes(String(part.type)) &&
+  !JSON.stringify(part).includes('base64,') &&
+  !(isRecord(part.input_audio) && typeof part.input_audio.data === 'string')
+
+const partsOf = (message: unknown): unknown[] =>
+  isRecord(message) && Array.isArray(message.content) ? message.content : []
+
+/** The request without its pictures, as text, and how many pictures there were. */
+function withoutPictures(body: Body): { text: string; pictures: number } {
+  if (!Array.isArray(body.messages)) return { text: JSON.stringify(body), pictures: 0 }
+  let pictures = 0
+  const messages = body.messages.map((message: unknown) => {
+    if (!partsOf(message).some(isPicture)) return message
+    const words = partsOf(message).filter((part) => !isPicture(part))
+    pictures += partsOf(message).length - words.length
+    return { ...(isRecord(message) ? message : {}), content: words }
+  })
+  return { text: JSON.stringify({ ...body, messages }), pictures }
+}
+
+/**
+ * The most input tokens a chat or embedding request can have: a true bound, about four times the
+ * count of English text. A picture counts as `pictureTokens`. Answers Infinity when media stands
+ * elsewhere: then the model's window is the bound.
+ */
+export function tokensAtMost(body: Body, pictureTokens: number): number {
+  const messages: unknown[] = Array.isArray(body.messages) ? body.messages : []
+  if (messages.some((message) => partsOf(message).some(isElsewhere))) return Infinity
+  const { text, pictures } = withoutPictures(body)
+  return Buffer.byteLength(text) + pictures * pictureTokens + frameTokens
+}
+
+/** Our own count of a text's tokens, for answers without usage: never 0 unless it is empty. */
+export function tokensOf(text: string): number {
+  let ascii = 0
+  let others = 0
+  for (const character of text) {
+    if (character < '\u0080') ascii += 1
+    else others += 1
+  }
+  return Math.ceil(ascii / asciiPerToken) + others
+}
+
+/** Our own count of a request's input tokens. It never passes `tokensAtMost`. */
+export function promptTokensOf(body: Body, pictureTokens: number): number {
+  const { text, pictures } = withoutPictures(body)
+  return tokensOf(text) + pictures * pictureTokens
+}

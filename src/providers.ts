@@ -1,0 +1,192 @@
+/**
+ * The tables of berth.toml that name upstreams and models, and the providers that need no table
+ * because a key in the environment is enough.
+ */
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+/** Providers that speak OpenAI's HTTP, by the name that `upstream` in a `[[model]]` gives them. */
+export const providers = {
+  openai: { key: 'OPENAI_API_KEY', baseUrl: 'https://api.openai.com/v1' },
+  openrouter: { key: 'OPENROUTER_API_KEY', baseUrl: 'https://openrouter.ai/api/v1' },
+  groq: { key: 'GROQ_API_KEY', baseUrl: 'https://api.groq.com/openai/v1' },
+  together: { key: 'TOGETHER_API_KEY', baseUrl: 'https://api.together.xyz/v1' },
+  deepseek: { key: 'DEEPSEEK_API_KEY', baseUrl: 'https://api.deepseek.com/v1' },
+  mistral: { key: 'MISTRAL_API_KEY', baseUrl: 'https://api.mistral.ai/v1' },
+  xai: { key: 'XAI_API_KEY', baseUrl: 'https://api.x.ai/v1' },
+  gemini: {
+    key: 'GEMINI_API_KEY',
+    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
+  },
+} as const
+
+/** Upstreams that stand without a row of their own. */
+const builtIn = ['demo', 'ollama']
+
+const closed = { additionalProperties: false }
+const Word = Type.String({ minLength: 1, maxLength: 200 })
+const Words = Type.Array(Word, { minItems: 1, maxItems: 20 })
+const Whole = Type.Integer({ minimum: 0, maximum: 1_000_000_000 })
+/** USD per unit, as text: a TOML number would lose digits. */
+const Usd = Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,15})?$' })
+
+const Tier = Type.Object(
+  {
+    above: Whole,
+    prompt: Usd,
+    completion: Usd,
+    cache_read: Type.Optional(Usd),
+    cache_write: Type.Optional(Usd),
+  },
+  closed,
+)
+
+const PriceTable = Type.Partial(
+  Type.Object(
+    {
+      prompt: Usd,
+      completion: Usd,
+      cache_read: Usd,
+      cache_write: Usd,
+      reasoning: Usd,
+      per_image: Usd,
+      per_second: Usd,
+      per_character: Usd,
+      per_minute: Usd,
+      per_search: Usd,
+      tiers: Type.Array(Tier, { maxItems: 10 }),
+    },
+    closed,
+  ),
+)
+
+const UpstreamTable = Type.Object(
+  {
+    name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,39}$' }),
+    kind: Type.Literal('openai'),
+    base_url: Type.String({ pattern: '^https?://[^\\s?#]+$', maxLength: 500 }),
+    api_key: Type.Optional(Type.String({ maxLength: 1_000 })),
+    api_key_env: Type.Optional(Word),
+  },
+  closed,
+)
+
+const ModelTable = Type.Object(
+  {
+    id: Type.String({ pattern: '^[^\\s:][^\\s]{0,199}$' }),
+    name: Type.Optional(Word),
+    upstream: Type.Union([Word, Words]),
+    upstream_model: Type.Optional(Word),
+    type: Type.Union(
+      (['chat', 'image', 'video', 'audio', 'embedding'] as const).map((word) => Type.Literal(word)),
+    ),
+    inputs: Type.Optional(Words),
+    outputs: Type.Optional(Words),
+    supports_tools: Type.Optional(Type.Boolean()),
+    context_length: Type.Optional(Whole),
+    max_output: Type.Optional(Whole),
+    picture_tokens: Type.Optional(Whole),
+    price: Type.Optional(PriceTable),
+  },
+  closed,
+)
+
+export interface UpstreamRow {
+  name: string
+  kind: 'openai'
+  /** Without a slash at its end. */
+  baseUrl: string
+  apiKey?: string
+}
+
+export interface ModelRow {
+  id: string
+  /** In the order they are tried. */
+  upstreams: string[]
+  upstreamModel: string
+  type: Static<typeof ModelTable>['type']
+  name?: string
+  inputs?: string[]
+  outputs?: string[]
+  supportsTools?: boolean
+  contextLength?: number
+  maxOutput?: number
+  pictureTokens?: number
+  price?: Static<typeof PriceTable>
+}
+
+/** What is read of a table, or what is wrong with it, one sentence each. */
+type Fault = (sentence: string) => void
+
+/** Reads `[[upstream]]`. `variable` answers a variable of the environment. */
+export function readUpstreams(
+  tables: unknown,
+  variable: (name: string) => string | undefined,
+  fault: Fault,
+): UpstreamRow[] {
+  const rows = readRows('upstream', UpstreamTable, tables, fault).map((table) => {
+    const { name, kind, api_key, api_key_env } = table
+    const apiKey = api_key ?? (api_key_env && variable(api_key_env))
+    if (api_key !== undefined && api_key_env !== undefined) {
+      fault(`[[upstream]] ${name}: give api_key or api_key_env, not both.`)
+    } else if (api_key_env && !apiKey) {
+      fault(`[[upstream]] ${name}: ${api_key_env} is not set in the environment.`)
+    }
+    const row = { name, kind, baseUrl: table.base_url.replace(/\/+$/, '') }
+    return apiKey ? { ...row, apiKey } : row
+  })
+  const taken = [...Object.keys(providers), ...builtIn]
+  for (const name of [...rows.map((row) => row.name), ...taken].filter(isTwice)) {
+    fault(`[[upstream]] ${name}: the name is taken.`)
+  }
+  return rows
+}
+
+/** Reads `[[model]]`; each names an upstream of a table, of a key, or one that is built in. */
+export function readModels(tables: unknown, upstreams: string[], fault: Fault): ModelRow[] {
+  const known = new Set([...upstreams, ...builtIn])
+  const rows = readRows('model', ModelTable, tables, fault).map(modelRow)
+  for (const { id, upstreams } of rows) {
+    for (const name of upstreams.filter((name) => !known.has(name))) {
+      fault(`[[model]] ${id}: there is no upstream "${name}", or no key for it.`)
+    }
+  }
+  for (const id of rows.map((row) => row.id).filter(isTwice)) {
+    fault(`[[model]] ${id}: there are two of them.`)
+  }
+  return rows
+}
+
+function modelRow({ upstream, upstream_model, ...table }: Static<typeof ModelTable>): ModelRow {
+  const { supports_tools, context_length, max_output, picture_tokens, ...same } = table
+  return {
+    ...same,
+    upstreams: typeof upstream === 'string' ? [upstream] : upstream,
+    upstreamModel: upstream_model ?? table.id,
+    ...(supports_tools === undefined ? {} : { supportsTools: supports_tools }),
+    ...(context_length === undefined ? {} : { contextLength: context_length }),
+    ...(max_output === undefined ? {} : { maxOutput: max_output }),
+    ...(picture_tokens === undefined ? {} : { pictureTokens: picture_tokens }),
+  }
+}
+
+const isTwice = (word: string, at: number, all: string[]): boolean => all.indexOf(word) < at
+
+function readRows<T extends TSchema>(
+  name: string,
+  shape: T,
+  tables: unknown,
+  fault: Fault,
+): Static<T>[] {
+  if (tables === undefined) return []
+  if (!Array.isArray(tables)) {
+    fault(`${name} is written as [[${name}]].`)
+    return []
+  }
+  return tables.flatMap((table: unknown, at) => {
+    if (Value.Check(shape, table)) return [table]
+    const first = Value.Errors(shape, table).First()
+    fault(`[[${name}]] number ${at + 1}: ${first?.path.slice(1) ?? ''} ${first?.message ?? ''}.`)
+    return []
+  })
+}
