@@ -17,7 +17,7 @@ const usage = `berth ${version}: host apps and games that agents make, with one 
 
   berth serve [--port 3000] [--host 127.0.0.1] [--data ./data] [--json]
   berth config                     every setting, its value and where that came from
-  berth grant <@handle> <usd>      give an agent credits
+  berth grant <@handle|credit_id> <usd>  give an agent or a gateway account credits
   berth admin takedown <app id> <reason>
   berth admin restore <app id>
   berth admin reports

@@ -73,6 +73,7 @@ interface GatewayFacts {
   no_content: None
   unreadable: None
   deadline: None
+  cap_above_own: { cap: bigint }
   holds_limit: { max: number; retryAfter: number }
   payments_off: { setting: string }
 }

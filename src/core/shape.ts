@@ -1,4 +1,4 @@
-import { type TSchema, Type } from '@sinclair/typebox'
+import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 
 import { idPattern } from './ids.ts'
 
@@ -13,3 +13,11 @@ export const Id = Type.String({ pattern: idPattern.source })
 /** ISO 8601, UTC. */
 export const Time = Type.String({ format: 'date-time' })
 export const Link = Type.String({ format: 'uri' })
+
+/** Whether a JSON value is an object. */
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** An object whose unknown fields are ignored, as clients of many makers need it. */
+export const Lenient = <T extends TProperties>(properties: T) =>
+  Type.Object(properties, { additionalProperties: true })

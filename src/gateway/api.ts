@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 
 import type { House } from '../house.ts'
+import { accountRoutes } from './accounts/routes.ts'
 
 /** The gateway's first path segments: never web pages. */
 const segments = new Set(
@@ -13,7 +14,7 @@ const segments = new Set(
 export const isGateway = (pathname: string): boolean => segments.has(pathname.split('/')[1] ?? '')
 
 /** Every operation of the gateway, by the paths of document 2 without /v1. */
-const routes = (_house: House) => new Elysia()
+const routes = (house: House) => new Elysia().use(accountRoutes(house))
 
 /** The gateway (document 2): every operation answers with and without /v1. */
 export function gatewayApi(house: House) {

@@ -92,6 +92,5 @@ export const withKey = (house: House) =>
     }))
 
 /** What the open operations stand on. */
-export const withoutKey = new Elysia().onParse({ as: 'scoped' }, ({ request }) =>
-  readJson(request, gatewayBodyBytesMax),
-)
+export const withoutKey = () =>
+  new Elysia().onParse({ as: 'scoped' }, ({ request }) => readJson(request, gatewayBodyBytesMax))

@@ -1,4 +1,4 @@
-import { toUsd } from '../core/money.ts'
+import { toCredits, toUsd } from '../core/money.ts'
 import type { FactsOf, GatewayRefusal } from '../refusals.ts'
 
 const usd = (amount: bigint): string => `$${toUsd(amount)}`
@@ -49,6 +49,8 @@ export const sentences: { [N in GatewayRefusal]: (...facts: FactsOf<N>) => strin
   not_found: ({ what }) => `There is no such ${what}.`,
   invite_only: () => 'New accounts need the operator’s token: Authorization: Bearer <token>.',
   last_key: () => 'This is the last key of the account. Make another before you revoke it.',
+  cap_above_own: ({ cap }) =>
+    `This key has a cap of ${toCredits(cap)} credits a day itself. Use a key with a higher one, or none.`,
   ref_conflict: () => 'This Idempotency-Key was used for another request. Send a new one.',
   busy: () => 'The first request with this Idempotency-Key is still running.',
   model_unavailable: () =>

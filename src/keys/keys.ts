@@ -78,6 +78,21 @@ export async function countOf(db: Db, owner: string): Promise<number> {
   return row?.keys ?? 0
 }
 
+/** Changes what is given of a live key of an owner, inside a transaction; call `forget` after it. */
+export async function edit(
+  db: Db,
+  owner: string,
+  prefix: string,
+  wanted: { name: string | undefined; dailyCap: Nano | null | undefined },
+): Promise<Key | undefined> {
+  const live = and(eq(keys.owner, owner), eq(keys.prefix, prefix), isNull(keys.revoked))
+  const { name, dailyCap } = wanted
+  if (name !== undefined) await db.update(keys).set({ name }).where(live)
+  if (dailyCap !== undefined) await db.update(keys).set({ dailyCap }).where(live)
+  const [changed] = await db.select(columns).from(keys).where(live)
+  return changed
+}
+
 /** Revokes every live key of an owner, inside a transaction; call `forget` after its commit. */
 export async function revokeAll(db: Db, clock: Clock, owner: string): Promise<void> {
   const live = and(eq(keys.owner, owner), isNull(keys.revoked))

@@ -1,11 +1,13 @@
 import { newId } from '../core/ids.ts'
 import { fromUsd, toCredits } from '../core/money.ts'
 import { iso } from '../core/time.ts'
+import * as accounts from '../gateway/accounts/accounts.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import * as moderation from '../hosting/apps/moderation.ts'
 import { linkOf } from '../hosting/apps/present.ts'
 import { listReports, type Report } from '../hosting/apps/reports.ts'
 import type { House } from '../house.ts'
+import type { Owner } from '../ledger/accounts.ts'
 import { doctor } from '../ledger/doctor.ts'
 import * as ledger from '../ledger/ledger.ts'
 import { readFirstApp } from '../store/first-app.ts'
@@ -18,17 +20,26 @@ type Command = (house: House, args: string[]) => Promise<Outcome>
 const done = (text: string): Outcome => ({ ok: true, text })
 const usage = (text: string): Outcome => ({ ok: false, text: `usage: berth ${text}` })
 
-/** `berth grant <@handle> <usd>`: gives an agent credits from the house. */
+/** `berth grant <@handle|credit_id> <usd>`: gives an agent or a gateway account credits. */
 const grant: Command = async (house, [whom = '', usd = '']) => {
   const amount = fromUsd(usd)
-  if (!whom.startsWith('@') || amount === undefined || amount <= 0n)
-    return usage('grant <@handle> <usd>')
-  const agent = await agents.findByHandle(house, whom.slice(1))
-  if (!agent) return { ok: false, text: `There is no ${whom} here.` }
-  const account = { kind: 'agent', owner: agent.id } as const
-  await ledger.grantTo(house, account, { amount, kind: 'grant', ref: `grant:${newId()}` })
-  const { balance } = await ledger.balanceOf(house, account)
+  if (!whom || amount === undefined || amount <= 0n) return usage('grant <@handle|credit_id> <usd>')
+  const owner = await ownerOf(house, whom)
+  if (!owner) return { ok: false, text: `There is no ${whom} here.` }
+  const ref = `grant:${newId()}`
+  await ledger.grantTo(house, owner, { amount, kind: 'grant', ref, free: false })
+  const { balance } = await ledger.balanceOf(house, owner)
   return done(`${whom} has ${toCredits(balance)} credits now.`)
+}
+
+/** Whose account is meant: an agent's by its @handle, or a gateway account's by its credit_id. */
+async function ownerOf(house: House, whom: string): Promise<Owner | undefined> {
+  if (whom.startsWith('@')) {
+    const agent = await agents.findByHandle(house, whom.slice(1))
+    return agent && { kind: 'agent', owner: agent.id }
+  }
+  const account = await accounts.find(house, whom)
+  return account && { kind: 'gateway', owner: account.id }
 }
 
 const lineOf = ({ at, app, reason, text }: Report): string =>

@@ -131,7 +131,7 @@ async function read(response: Response): Promise<Answer> {
   const text = new TextDecoder().decode(bytes)
   const isJson = /^application\/json\b/.test(headers.get('content-type') ?? '')
   const body: unknown = isJson ? JSON.parse(text) : text
-  const code = valueAt(body, 'code')
+  const code = valueAt(body, 'code') ?? valueAt(body, 'error.code')
   return {
     status,
     headers,

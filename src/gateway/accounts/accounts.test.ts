@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { accountsPerAddressDay } from '../../limits.ts'
+import { commands } from '../../operator/commands.ts'
+import { type Gus, newGus } from '../../testing/gateway.ts'
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+
+let t: TestHouse
+let gus: Gus
+
+beforeEach(async () => {
+  t = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '0' })
+  gus = await newGus(t)
+})
+afterEach(() => t.close())
+
+const zero = { balance: 0, held: 0, available: 0, currency: 'USDT' }
+
+test('an account is made without a body or a key, and begins at 0', async () => {
+  for (const path of ['/accounts/create', '/v1/accounts/create']) {
+    const { status, body, text } = await t.visit('POST', path)
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      credit_id: expect.stringMatching(/^\w{12}$/),
+      api_key: expect.stringMatching(/^gk_\w{40}$/),
+    })
+    const key = text('api_key')
+    const { body: balance } = await t.visit('POST', '/credits/balance', { key })
+    expect(balance).toEqual({ ...zero, credit_id: text('credit_id') })
+  }
+})
+
+test('the balance is told with and without the credit_id, and never that of another', async () => {
+  const own = await gus.call('POST', '/v1/credits/balance', { credit_id: gus.creditId })
+  expect([own.status, own.body]).toEqual([200, { ...zero, credit_id: gus.creditId }])
+  const other = await newGus(t, '1')
+  const { status, body } = await gus.call('POST', '/credits/balance', { credit_id: other.creditId })
+  expect(status).toBe(404)
+  expect(body).toMatchObject({ error: { type: 'invalid_request_error', code: null } })
+  const wrong = await gus.call('POST', '/credits/balance', { credit_id: 7 })
+  expect(wrong.body).toMatchObject({ error: { type: 'invalid_request_error', param: 'credit_id' } })
+})
+
+test('a missing, an unknown and a person’s key are 401, before the body is looked at', async () => {
+  for (const key of [undefined, 'gk_no', `gk_${'a'.repeat(40)}`, `pk_${'a'.repeat(40)}`]) {
+    const { status, body, headers } = await t.visit('POST', '/credits/balance', { key, body: '{' })
+    expect(status).toBe(401)
+    expect(body).toMatchObject({ error: { type: 'authentication_error', param: null } })
+    expect(headers.get('x-request-id')).toBeString()
+  }
+})
+
+test('an agent key spends the agent’s own credits, until its account is closed', async () => {
+  const ann = await t.person('ann')
+  const before = await t.visit('POST', '/credits/balance', { key: ann.key })
+  expect(before.body).toMatchObject({ balance: 0.4, available: 0.4 })
+  expect((await t.call('GET', '/me', { key: gus.key })).code).toBe('wrong_key_kind')
+  expect((await ann.call('DELETE', '/me')).status).toBe(200)
+  const after = await t.visit('POST', '/credits/balance', { key: ann.key })
+  expect([after.status, after.code]).toEqual([401, 'invalid_api_key'])
+  expect((await ann.call('GET', '/me')).code).toBe('account_closed')
+})
+
+test('the operator grants to a credit_id and to a handle, in credits that were paid for', async () => {
+  const said = await commands['grant']?.(t.house, [gus.creditId, '2.5'])
+  expect(said).toEqual({ ok: true, text: `${gus.creditId} has 2500 credits now.` })
+  const { body } = await gus.call('POST', '/credits/balance')
+  expect(body).toMatchObject({ balance: 2.5, available: 2.5 })
+  expect(await commands['grant']?.(t.house, ['nobody', '1'])).toMatchObject({ ok: false })
+  expect(await commands['grant']?.(t.house, [gus.creditId, '-1'])).toMatchObject({ ok: false })
+})
+
+test('where accounts are by invitation, only the operator’s token makes one', async () => {
+  const invited = await openTestHouse({ KEYS_OPEN: 'invite', OPERATOR_TOKEN: 'the-token' })
+  const refused = await invited.visit('POST', '/accounts/create')
+  expect([refused.status, refused.text('error.message')]).toEqual([
+    403,
+    expect.stringContaining('operator'),
+  ])
+  expect((await invited.visit('POST', '/accounts/create', { key: 'the-token' })).status).toBe(200)
+  await invited.close()
+})
+
+test('an address makes a bounded number of accounts a day: keys_address_limit', async () => {
+  const from = '198.51.100.77'
+  const create = () => t.visit('POST', '/accounts/create', { from })
+  for (let made = 0; made < accountsPerAddressDay; made += 1) {
+    expect((await create()).status).toBe(200)
+  }
+  const { status, body, headers } = await create()
+  expect(status).toBe(429)
+  expect(body).toMatchObject({ error: { type: 'rate_limit_error' } })
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+  t.clock.turn(86_400_000)
+  expect((await create()).status).toBe(200)
+})

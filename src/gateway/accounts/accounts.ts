@@ -1,0 +1,59 @@
+import { and, count, eq, gte } from 'drizzle-orm'
+
+import { newId, sign } from '../../core/ids.ts'
+import { fromCredits } from '../../core/money.ts'
+import { nextUtcDay, utcDay } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { lock } from '../../db/lock.ts'
+import type { House } from '../../house.ts'
+import * as keys from '../../keys/keys.ts'
+import * as ledger from '../../ledger/ledger.ts'
+import { accountsPerAddressDay } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { gatewayAccounts } from './tables.ts'
+
+export type Account = typeof gatewayAccounts.$inferSelect
+
+/**
+ * Makes a gateway account with a balance of 0 and its first key, whose text is shown once
+ * (document 2, POST /accounts/create). Refuses keys_address_limit.
+ */
+export async function make(
+  house: House,
+  address: string,
+): Promise<{ account: Account; keyText: string }> {
+  const madeFrom = sign(house.secret, `address ${address}`)
+  return house.db.tx(async (db) => {
+    await lock(db, `new accounts of ${madeFrom}`)
+    await checkNew(house, db, madeFrom)
+    const account = { id: newId(), madeFrom, created: house.clock.now() }
+    await db.insert(gatewayAccounts).values(account)
+    await ledger.open(house, db, { kind: 'gateway', owner: account.id })
+    const cap = house.config.dailyCapCredits
+    const dailyCap = cap === null ? null : fromCredits(cap)
+    const key = { kind: 'gateway', owner: account.id, dailyCap } as const
+    const { text } = await keys.make(db, house.clock, key)
+    return { account, keyText: text }
+  })
+}
+
+async function checkNew(house: House, db: Db, madeFrom: string): Promise<void> {
+  const now = house.clock.now()
+  const today = gte(gatewayAccounts.created, Date.parse(utcDay(now)))
+  const [row] = await db
+    .select({ made: count().mapWith(Number) })
+    .from(gatewayAccounts)
+    .where(and(eq(gatewayAccounts.madeFrom, madeFrom), today))
+  if ((row?.made ?? 0) < accountsPerAddressDay) return
+  const retryAfter = Math.ceil((nextUtcDay(now) - now) / 1_000)
+  throw new Refusal('keys_address_limit', { max: accountsPerAddressDay, retryAfter })
+}
+
+/** The account with this credit_id. */
+export async function find(house: House, id: string): Promise<Account | undefined> {
+  const [account] = await house.db.read
+    .select()
+    .from(gatewayAccounts)
+    .where(eq(gatewayAccounts.id, id))
+  return account
+}

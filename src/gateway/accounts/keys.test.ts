@@ -1,0 +1,102 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { keysPerAccountMax } from '../../limits.ts'
+import { type Gus, newGus } from '../../testing/gateway.ts'
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+
+let t: TestHouse
+let gus: Gus
+
+beforeEach(async () => {
+  t = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '0' })
+  gus = await newGus(t)
+})
+afterEach(() => t.close())
+
+const first = () => gus.key.slice(0, 11)
+const withKey = (key: string) => (method: string, path: string, body?: unknown) =>
+  t.visit(method, path, { key, body })
+
+test('keys are made, listed, changed and revoked', async () => {
+  const made = await gus.call('POST', '/accounts/keys', { name: 'ci', daily_cap: 0.5, more: 1 })
+  expect(made.status).toBe(201)
+  const id = made.text('id')
+  expect(made.body).toEqual({
+    ...{ id, prefix: id, name: 'ci', daily_cap: 0.5, current: false },
+    ...{ created: expect.any(String), api_key: expect.stringMatching(/^gk_\w{40}$/) },
+  })
+  const own = withKey(made.text('api_key'))
+  expect((await own('GET', '/v1/accounts/keys')).body).toMatchObject({
+    data: [
+      { id: first(), name: null, daily_cap: null, current: false },
+      { id, name: 'ci', daily_cap: 0.5, current: true },
+    ],
+  })
+  const changed = await gus.call('PATCH', `/accounts/keys/${id}`, { daily_cap: null, name: 'cd' })
+  expect(changed.body).toMatchObject({ id, name: 'cd', daily_cap: null })
+  expect((await gus.call('DELETE', `/accounts/keys/${id}`)).body).toEqual({ id, deleted: true })
+  expect((await own('GET', '/accounts/keys')).status).toBe(401)
+})
+
+test('the last key stays: last_key', async () => {
+  const kept = await t.kept()
+  const { status, body } = await gus.call('DELETE', `/accounts/keys/${first()}`)
+  expect(status).toBe(409)
+  expect(body).toMatchObject({ error: { type: 'invalid_request_error' } })
+  expect(await t.kept()).toEqual(kept)
+})
+
+test('the keys of another account cannot be seen, changed or revoked', async () => {
+  const other = await newGus(t)
+  const its = other.key.slice(0, 11)
+  const kept = await t.kept()
+  for (const [method, body] of [['PATCH', { name: 'mine' }], ['DELETE']] as const) {
+    expect((await gus.call(method, `/accounts/keys/${its}`, body)).status).toBe(404)
+  }
+  expect(await t.kept()).toEqual(kept)
+})
+
+test('a capped key raises no cap, not even its own: cap_above_own', async () => {
+  const made = await gus.call('POST', '/accounts/keys', { daily_cap: 10 })
+  const capped = withKey(made.text('api_key'))
+  const id = made.text('id')
+  for (const daily_cap of [11, null]) {
+    for (const [method, path] of [
+      ['PATCH', `/accounts/keys/${id}`],
+      ['POST', '/accounts/keys'],
+    ] as const) {
+      const { status, body } = await capped(method, path, { daily_cap })
+      expect(status).toBe(403)
+      expect(body).toMatchObject({ error: { type: 'permission_error', param: 'daily_cap' } })
+    }
+  }
+  expect((await capped('POST', '/accounts/keys')).body).toMatchObject({ daily_cap: 10 })
+  expect((await capped('POST', '/accounts/keys', { daily_cap: 0 })).body).toMatchObject({
+    daily_cap: 0,
+  })
+  const raised = await gus.call('PATCH', `/accounts/keys/${id}`, { daily_cap: 20 })
+  expect(raised.body).toMatchObject({ daily_cap: 20 })
+})
+
+test('wrong shapes are 400 and name the field, and nothing is kept', async () => {
+  const kept = await t.kept()
+  for (const [param, value] of [
+    ['daily_cap', -1],
+    ['daily_cap', '5'],
+    ['daily_cap', 1e12],
+    ['name', ''],
+    ['name', 7],
+  ] as const) {
+    const { status, body } = await gus.call('POST', '/accounts/keys', { [param]: value })
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ error: { type: 'invalid_request_error', param } })
+  }
+  expect((await gus.call('POST', '/accounts/keys', '[')).status).toBe(400)
+  expect(await t.kept()).toEqual(kept)
+})
+
+test('an account has a bounded number of keys', async () => {
+  const add = () => gus.call('POST', '/accounts/keys')
+  for (let keys = 1; keys < keysPerAccountMax; keys += 1) expect((await add()).status).toBe(201)
+  expect((await add()).status).toBe(400)
+})

@@ -1,0 +1,104 @@
+import { type Nano, nano, toCredits } from '../../core/money.ts'
+import { iso } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { lock } from '../../db/lock.ts'
+import type { House } from '../../house.ts'
+import * as keys from '../../keys/keys.ts'
+import { keysPerAccountMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Spender } from '../key.ts'
+import type { KeyShape } from './shapes.ts'
+
+/** What a key is made with, or changed to; daily_cap is in credits, null is none. */
+interface Wanted {
+  name?: string | undefined
+  daily_cap?: number | null | undefined
+}
+
+const nanoPerCredit = 1_000_000
+
+/** The cap that is asked for. Refuses cap_above_own: a capped key raises no cap, not even its own. */
+function capOf({ key }: Spender, credits: number | null | undefined): Nano | null | undefined {
+  if (credits === undefined) return undefined
+  const cap = credits === null ? null : nano(BigInt(Math.round(credits * nanoPerCredit)))
+  if (key.dailyCap !== null && (cap === null || cap > key.dailyCap)) {
+    throw new Refusal('cap_above_own', { cap: key.dailyCap })
+  }
+  return cap
+}
+
+const present = (key: keys.Key, current: keys.Key): KeyShape => ({
+  id: key.prefix,
+  prefix: key.prefix,
+  name: key.name,
+  daily_cap: key.dailyCap === null ? null : toCredits(key.dailyCap),
+  created: iso(key.created),
+  current: key.prefix === current.prefix,
+})
+
+/** Changes the account's keys in a transaction of their own, one change at a time. */
+async function change<T>(
+  house: House,
+  { owner }: Spender,
+  work: (db: Db, live: number) => Promise<T>,
+): Promise<T> {
+  const done = await house.db.tx(async (db) => {
+    await lock(db, `keys of ${owner.owner}`)
+    return work(db, await keys.countOf(db, owner.owner))
+  })
+  house.keys.forget()
+  return done
+}
+
+/** The account's live keys, oldest first. */
+export async function list(house: House, { owner, key: current }: Spender): Promise<KeyShape[]> {
+  const live = await keys.listOf(house.db.read, owner.owner)
+  return live.map((key) => present(key, current))
+}
+
+/**
+ * Makes another key; left out, its cap is that of the key that asks. `api_key` is shown once.
+ * Refuses bad_request over `keysPerAccountMax`, cap_above_own.
+ */
+export async function add(
+  house: House,
+  spender: Spender,
+  wanted: Wanted,
+): Promise<KeyShape & { api_key: string }> {
+  const { key: current, owner } = spender
+  const cap = capOf(spender, wanted.daily_cap)
+  const dailyCap = cap === undefined ? current.dailyCap : cap
+  const { key, text } = await change(house, spender, (db, live) => {
+    if (live >= keysPerAccountMax) {
+      const problem = `An account has at most ${keysPerAccountMax} keys. Revoke one first.`
+      throw new Refusal('bad_request', { problem })
+    }
+    const made = { kind: current.kind, owner: owner.owner, name: wanted.name, dailyCap }
+    return keys.make(db, house.clock, made)
+  })
+  return { ...present(key, current), api_key: text }
+}
+
+/** Changes a key's name or cap. Refuses not_found, cap_above_own. */
+export async function edit(
+  house: House,
+  spender: Spender,
+  id: string,
+  wanted: Wanted,
+): Promise<KeyShape> {
+  const dailyCap = capOf(spender, wanted.daily_cap)
+  const changed = await change(house, spender, (db) =>
+    keys.edit(db, spender.owner.owner, id, { name: wanted.name, dailyCap }),
+  )
+  if (!changed) throw new Refusal('not_found', { what: 'key' })
+  return present(changed, spender.key)
+}
+
+/** Revokes a key of the account. Refuses not_found, last_key. */
+export const revoke = (house: House, spender: Spender, id: string): Promise<void> =>
+  change(house, spender, async (db, live) => {
+    if (!(await house.keys.revoke(db, house.clock, spender.owner.owner, id))) {
+      throw new Refusal('not_found', { what: 'key' })
+    }
+    if (live === 1) throw new Refusal('last_key')
+  })

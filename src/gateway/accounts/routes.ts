@@ -1,0 +1,119 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+
+import { addressGroup } from '../../core/address.ts'
+import { toUsd } from '../../core/money.ts'
+import { visitOf } from '../../core/visit.ts'
+import type { House } from '../../house.ts'
+import * as ledger from '../../ledger/ledger.ts'
+import { Refusal } from '../../refusals.ts'
+import { checkInvited, withKey, withoutKey } from '../key.ts'
+import { openOperation, operation } from '../operation.ts'
+import * as accounts from './accounts.ts'
+import * as keys from './keys.ts'
+import * as shapes from './shapes.ts'
+
+/** Accounts, their balance and their keys (document 2, sections 2 and 4). */
+export const accountRoutes = (house: House) =>
+  new Elysia().use(newAccount(house)).use(balance(house)).use(keyRoutes(house))
+
+const newAccount = (house: House) =>
+  new Elysia().use(withoutKey()).post(
+    '/accounts/create',
+    async ({ request }) => {
+      checkInvited(house, request)
+      const address = addressGroup(visitOf(request).address)
+      const { account, keyText } = await accounts.make(house, address)
+      return { credit_id: account.id, api_key: keyText }
+    },
+    openOperation(
+      {
+        id: 'create_account',
+        tag: 'Account',
+        summary: 'Make an account and its key.',
+        more: 'No body and no key. The key is shown once; the balance begins at 0.',
+      },
+      { 200: shapes.Account },
+      ...(['bad_request', 'invite_only', 'keys_address_limit', 'try_again'] as const),
+    ),
+  )
+
+const balance = (house: House) =>
+  new Elysia().use(withKey(house)).post(
+    '/credits/balance',
+    async ({ spender: { owner }, body }) => {
+      const credit_id = owner.owner
+      if (body?.credit_id !== undefined && body.credit_id !== credit_id) {
+        throw new Refusal('not_found', { what: 'account of this key' })
+      }
+      const { balance, held, available } = await ledger.balanceOf(house, owner)
+      return {
+        balance: toUsd(balance),
+        held: toUsd(held),
+        available: toUsd(available),
+        currency: 'USDT' as const,
+        credit_id,
+      }
+    },
+    {
+      body: Type.Optional(shapes.BalanceOf),
+      ...operation(
+        { id: 'get_balance', tag: 'Account', summary: 'The balance of your account, in USD.' },
+        { 200: shapes.Balance },
+        ...(['bad_request', 'not_found'] as const),
+      ),
+    },
+  )
+
+const keyRoutes = (house: House) =>
+  new Elysia()
+    .use(withKey(house))
+    .get(
+      '/accounts/keys',
+      async ({ spender }) => ({ data: await keys.list(house, spender) }),
+      operation(
+        { id: 'list_keys', tag: 'Account', summary: 'The keys of your account.' },
+        { 200: shapes.KeyList },
+      ),
+    )
+    .post(
+      '/accounts/keys',
+      async ({ spender, body, status }) => status(201, await keys.add(house, spender, body ?? {})),
+      {
+        body: Type.Optional(shapes.KeyWanted),
+        ...operation(
+          {
+            id: 'add_key',
+            tag: 'Account',
+            summary: 'Make another key, with a daily cap of its own.',
+            more: 'Left out, the cap is that of the key that asks, which is also the most it can be.',
+          },
+          { 201: shapes.NewKey },
+          ...(['bad_request', 'cap_above_own', 'try_again'] as const),
+        ),
+      },
+    )
+    .patch(
+      '/accounts/keys/:id',
+      ({ spender, params, body }) => keys.edit(house, spender, params.id, body),
+      {
+        body: shapes.KeyWanted,
+        ...operation(
+          { id: 'change_key', tag: 'Account', summary: 'Change the name or the cap of a key.' },
+          { 200: shapes.Key },
+          ...(['bad_request', 'cap_above_own', 'not_found', 'try_again'] as const),
+        ),
+      },
+    )
+    .delete(
+      '/accounts/keys/:id',
+      async ({ spender, params }) => {
+        await keys.revoke(house, spender, params.id)
+        return { id: params.id, deleted: true as const }
+      },
+      operation(
+        { id: 'revoke_key', tag: 'Account', summary: 'Revoke a key; the last one stays.' },
+        { 200: shapes.KeyGone },
+        ...(['not_found', 'last_key', 'try_again'] as const),
+      ),
+    )

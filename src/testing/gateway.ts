@@ -1,0 +1,28 @@
+import { fromUsd } from '../core/money.ts'
+import { grantTo } from '../ledger/ledger.ts'
+import type { Answer, Sent, TestHouse } from './house.ts'
+
+/** A gateway account, calling with its first key from an address of its own. */
+export interface Gus {
+  creditId: string
+  key: string
+  call(method: string, path: string, body?: unknown, headers?: Sent['headers']): Promise<Answer>
+}
+
+/** Makes a gateway account through the front door and gives it so many USD ("2.5"). */
+export async function newGus(test: TestHouse, usd = '0', from = '198.51.100.1'): Promise<Gus> {
+  const made = await test.visit('POST', '/accounts/create', { from })
+  const [creditId, key] = [made.text('credit_id'), made.text('api_key')]
+  const amount = fromUsd(usd)
+  if (amount) {
+    const owner = { kind: 'gateway', owner: creditId } as const
+    const ref = `fund:${creditId}`
+    await grantTo(test.house, owner, { amount, kind: 'grant', ref, free: false })
+  }
+  return {
+    creditId,
+    key,
+    call: (method, path, body, headers) =>
+      test.visit(method, path, { key, body, from, ...(headers && { headers }) }),
+  }
+}
