@@ -39,5 +39,26 @@ export const fileBytesPerAccountMax = 1_024 * mb
 export const historyPageMax = 1_000
 export const historyPageDefault = 100
 
+/** Chat (document 2, sections 7 and 8, and what they leave open). */
+export const conversationCharsMax = 120_000
+/** A window under this is small. */
+export const smallWindowTokens = 32_000
+export const pdfsPerRequestMax = 6
+export const inlineMediaBytesMax = 20 * mb
+export const choicesMax = 128
+export const fallbackModelsMax = 8
+export const candidatesMax = 16
+export const searchesPerMinuteMax = 6
+export const openHoldsPerKeyMax = 64
+/** What a model without a known window or output cap may use, for the worst case. */
+export const unknownWindowTokens = 131_072
+export const unknownOutputTokens = 32_768
+export const upstreamAnswerBytesMax = 32 * mb
+export const upstreamRefusalBytesMax = 64 * kb
+export const eventBytesMax = 8 * mb
+export const heartbeatMs = 15_000
+export const failureReplayMs = 60_000
+export const failureReplaysMax = 10_000
+
 /** How long a stopping server lets what runs finish. */
 export const drainMs = 30_000

@@ -140,6 +140,11 @@ export const settings = {
     initial: 'auto',
     help: 'Whether free credits of agents pay at the gateway; auto: while it has just demo models.',
   },
+  GATEWAY_DEVELOPER_ROLE: {
+    ...oneOf('refused', 'system'),
+    initial: 'refused',
+    help: 'What a chat message of the role developer is read as.',
+  },
   PUBLISHES_PER_HOUR: {
     ...whole(0, 1_000_000),
     initial: '60',
