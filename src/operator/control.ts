@@ -7,6 +7,9 @@ import type { Outcome } from './outcome.ts'
 
 const socketOf = (dataDir: string): string => join(dataDir, 'control.sock')
 
+/** A backup or a doctor of a large house is quiet as long as it takes; the types leave this out. */
+const patient: object = { idleTimeout: 0 }
+
 /**
  * Listens on the data folder's control socket, which only its owner can open, so that `berth grant`
  * and its kin work beside a running server. Answers how to stop.
@@ -14,10 +17,14 @@ const socketOf = (dataDir: string): string => join(dataDir, 'control.sock')
 export function openControl(house: House): () => Promise<void> {
   const unix = socketOf(house.config.dataDir)
   rmSync(unix, { force: true })
-  const server = listen(unix, async (request) => {
-    const asked: unknown = await request.json()
-    if (!isAsked(asked)) return new Response('ask with a command and its words', { status: 400 })
-    return Response.json(await run(house, asked))
+  const server = Bun.serve({
+    ...patient,
+    unix,
+    async fetch(request) {
+      const asked: unknown = await request.json()
+      if (!isAsked(asked)) return new Response('ask with a command and its words', { status: 400 })
+      return Response.json(await run(house, asked))
+    },
   })
   chmodSync(unix, 0o600)
   return async () => {
@@ -25,21 +32,6 @@ export function openControl(house: House): () => Promise<void> {
     rmSync(unix, { force: true })
   }
 }
-
-/** A backup or a doctor of a large house is quiet as long as it takes; the types leave this out. */
-const patient: object = { idleTimeout: 0 }
-
-function listen(unix: string, fetch: (request: Request) => Promise<Response>) {
-  try {
-    return Bun.serve({ ...patient, unix, fetch })
-  } catch (error) {
-    if (codeOf(error) !== 'ENAMETOOLONG') throw error
-    throw new Error('DATA_DIR is too long a path for the socket in it: choose a shorter one.')
-  }
-}
-
-const codeOf = (error: unknown): unknown =>
-  error instanceof Error && 'code' in error ? error.code : undefined
 
 /** A command and its words, as they were typed. */
 export interface Asked {
@@ -79,12 +71,13 @@ export async function askRunning(dataDir: string, asked: Asked): Promise<Outcome
       ? outcome
       : { ok: false, text: 'The running server is another version.' }
   } catch (error) {
-    if (nobodyThere.has(String(codeOf(error)))) return undefined
-    return { ok: false, text: `The running server gave no answer: ${String(codeOf(error))}.` }
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    if (nobodyThere.has(code)) return undefined
+    return { ok: false, text: `The running server gave no answer: ${code}.` }
   }
 }
 
-const nobodyThere = new Set(['ENOENT', 'ECONNREFUSED', 'ENAMETOOLONG', 'ENOTDIR'])
+const nobodyThere = new Set(['ENOENT', 'ENOTDIR', 'ECONNREFUSED'])
 
 const isOutcome = (outcome: unknown): outcome is Outcome =>
   typeof outcome === 'object' &&

@@ -1,15 +1,11 @@
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const top = join(import.meta.dir, '../..')
-
-/** The product from these sources, and as the executable that ./scripts/build wrote. */
-export const sources = [process.execPath, join(top, 'src/main.ts')]
-export const binary = [join(top, 'dist/berth')]
+/** The executable that ./scripts/build wrote. */
+const binary = join(import.meta.dir, '../../dist/berth')
 
 /** How a process of the product is started. */
 export interface Start {
-  program?: string[]
   /** A command in front of it: ["setpriv", ...]. */
   under?: string[]
   env?: Record<string, string>
@@ -31,8 +27,8 @@ export interface Said {
 
 /** Runs a command of the product to its end. Nothing of this environment but PATH reaches it. */
 export async function berth(words: string[], start: Start = {}): Promise<Said> {
-  const { program = sources, under = [], env = {} } = start
-  const child = Bun.spawn([...under, ...program, ...words], {
+  const { under = [], env = {} } = start
+  const child = Bun.spawn([...under, binary, ...words], {
     cwd: '/',
     env: { PATH: Bun.env.PATH, ...env },
     stdin: 'ignore',
@@ -62,10 +58,10 @@ export interface Running {
 
 /** Serves a data folder without limits of rate on a free port, until it is killed. */
 export async function serveFolder(dataDir: string, start: Start = {}): Promise<Running> {
-  const { program = sources, under = [], env = {} } = start
+  const { under = [], env = {} } = start
   const log = openSync(logOf(dataDir), 'a')
   const words = ['serve', '--json', '--port', '0', '--data', dataDir]
-  const child = Bun.spawn([...under, ...program, ...words], {
+  const child = Bun.spawn([...under, binary, ...words], {
     env: { PATH: Bun.env.PATH, ...unlimited, ...env },
     stdin: 'ignore',
     stdout: 'pipe',

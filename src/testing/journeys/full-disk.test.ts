@@ -114,7 +114,8 @@ test('publishes to a full disk are refused, reads go on, and room is enough to r
   await expectAll(house, key, kept)
   expect(readdirSync(join(disk, 'data/files/tmp'))).toEqual([])
 
-  for (const name of readdirSync(disk).filter((name) => !name.startsWith('data'))) rmSync(join(disk, name))
+  for (const name of readdirSync(disk).filter((name) => !name.startsWith('data')))
+    rmSync(join(disk, name))
   const logged = statSync(join(disk, 'data.log')).size
   const again = await house.call('POST', '/api/apps', key, { html: pageOf(200_000) })
   expect(again.status).toBe(201)

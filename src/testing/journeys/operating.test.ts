@@ -1,0 +1,211 @@
+/** What an operator and a script rely on: commands, exit codes, lines, signals. */
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { startBinary } from '../binary.ts'
+import { berth, type Running, serveFolder, textAt } from '../running.ts'
+
+let dir = ''
+let data = ''
+let houses: Running[] = []
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'berth-operating-'))
+  data = join(dir, 'data')
+})
+afterEach(async () => {
+  for (const house of houses) house.kill('SIGKILL')
+  await Promise.all(houses.map((house) => house.exited))
+  houses = []
+  rmSync(dir, { recursive: true })
+})
+
+async function serve(env: Record<string, string> = {}): Promise<Running> {
+  const house = await serveFolder(data, { env })
+  houses.push(house)
+  return house
+}
+
+const oneLine = /^[^\n]+\n$/
+/** Expects a command to fail with one line on stderr that says this, and nothing on stdout. */
+async function expectRefused(words: string[], says: RegExp, start = {}): Promise<void> {
+  const { code, out, err } = await berth(words, start)
+  expect({ code, out }).toEqual({ code: 1, out: '' })
+  expect(err).toMatch(oneLine)
+  expect(err).toMatch(says)
+}
+
+const portOf = ({ origin }: Running): string => new URL(origin).port
+
+test('grant works beside a running server and without one, and says what was wrong', async () => {
+  const house = await serve()
+  const key = await house.newKey()
+  const me: unknown = await (await house.call('GET', '/api/me', key)).json()
+  const handle = `@${textAt(me, 'handle')}`
+  const grant = (...words: string[]) => berth(['grant', ...words, '--data', data])
+  expect(await grant(handle, '5')).toEqual({
+    code: 0,
+    out: `${handle} has 5400 credits now.\n`,
+    err: '',
+  })
+  await expectRefused(['grant', '@nobody-here', '5', '--data', data], /There is no @nobody-here/)
+  await expectRefused(['grant', handle, '-5', '--data', data], /./)
+  await expectRefused(['grant', handle, 'much', '--data', data], /usage: berth grant/)
+  house.kill('SIGTERM')
+  expect(await house.exited).toBe(0)
+  expect((await grant(handle, '0.01')).out).toBe(`${handle} has 5410 credits now.\n`)
+  expect(await berth(['doctor', '--data', data])).toMatchObject({ code: 0, err: '' })
+}, 60_000)
+
+test('every command ends its line, and a reader that is slow misses nothing', async () => {
+  const house = await serve()
+  const port = ['--port', portOf(house)]
+  const commands = [['version'], ['help'], ['config'], ['doctor'], ['link'], ['health', ...port]]
+  for (const words of [...commands, ['admin', 'reports']]) {
+    const { code, out, err } = await berth([...words, '--data', data])
+    expect([words, code, err]).toEqual([words, 0, ''])
+    expect(out).toEndWith('\n')
+    expect(out).not.toEndWith('\n\n')
+  }
+  const unknown = await berth(['sing', '--data', data])
+  expect(unknown).toMatchObject({ code: 1, out: '' })
+  expect(unknown.err).toMatch(/^There is no sing\.\n\nberth [^]*config\.\n$/)
+  await expectRefused(['version', '--loud'], /--loud/)
+
+  // More than a pipe holds (64 KB): what is left must wait until somebody reads.
+  const env = { TRUSTED_PROXIES: Array.from({ length: 12_000 }, () => '10.0.0.1').join(',') }
+  const slow = '"$@" | (sleep 0.5; cat)'
+  const config = ['config', '--data', data]
+  const whole = await berth(config, { env })
+  expect(whole.out.length).toBeGreaterThan(100_000)
+  const late = await berth(config, { env, under: ['/bin/sh', '-c', slow, 'sh'] })
+  expect(late.out).toBe(whole.out)
+}, 60_000)
+
+test('health exits 0 while the server answers, and 1 with one line when it does not', async () => {
+  const house = await serve()
+  const words = ['health', '--port', portOf(house), '--data', data]
+  expect(await berth(words)).toEqual({ code: 0, out: 'ok\n', err: '' })
+  house.kill('SIGTERM')
+  expect(await house.exited).toBe(0)
+  await expectRefused(words, /No answer from http/)
+}, 60_000)
+
+test('a folder has one owner; a port too', async () => {
+  const house = await serve()
+  await expectRefused(['serve', '--port', '0', '--data', data], /Another Berth is running/)
+  const other = join(dir, 'other')
+  const port = portOf(house)
+  await expectRefused(['serve', '--port', port, '--data', other], new RegExp(`Port ${port} on`))
+  await expectRefused(['restore', join(dir, 'none'), '--data', data], /holds no whole backup/)
+  expect(await berth(['backup', join(dir, 'copy'), '--data', data])).toMatchObject({ code: 0 })
+  await expectRefused(['restore', join(dir, 'copy'), '--data', data], /Another Berth is running/)
+  expect((await house.call('GET', '/healthz')).status).toBe(200)
+}, 60_000)
+
+/** Starts an upload of which `more` is yet to come; answers how to send it and what came back. */
+async function slowUpload(house: Running, key: string, path: string, first: string, more: string) {
+  const { port } = new URL(house.origin)
+  const socket = connect(Number(port), '127.0.0.1')
+  const closed = Promise.withResolvers<string>()
+  let heard = ''
+  socket.on('data', (chunk) => (heard += chunk.toString()))
+  socket.on('close', () => closed.resolve(heard))
+  socket.on('error', () => closed.resolve(heard))
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    'Host: localhost',
+    `Authorization: Bearer ${key}`,
+    'Content-Type: application/json',
+    `Content-Length: ${first.length + more.length}`,
+    '',
+    first,
+  ]
+  socket.write(head.join('\r\n'))
+  await Bun.sleep(100)
+  return { finish: () => socket.write(more), closed: closed.promise }
+}
+
+test('SIGTERM finishes an upload that runs, takes nothing new, and exits 0', async () => {
+  const house = await serve()
+  const key = await house.newKey()
+  const idle = connect(Number(portOf(house)), '127.0.0.1')
+  idle.on('error', () => {})
+  const body = JSON.stringify({ html: '<title>Slow</title>'.padEnd(300_000, ' lamp'), title: 'S' })
+  const upload = await slowUpload(
+    house,
+    key,
+    '/api/apps',
+    body.slice(0, 90_000),
+    body.slice(90_000),
+  )
+  house.kill('SIGTERM')
+  let refusals = 0
+  for (let tries = 0; tries < 50 && refusals === 0; tries += 1) {
+    await house.call('GET', '/healthz').catch(() => (refusals += 1))
+    await Bun.sleep(20)
+  }
+  expect(refusals).toBe(1)
+  upload.finish()
+  const heard = await upload.closed
+  expect(heard).toStartWith('HTTP/1.1 201')
+  expect(await house.exited).toBe(0)
+  idle.destroy()
+
+  const again = await serve()
+  const list: unknown = await (await again.call('GET', '/api/apps', key)).json()
+  expect(textAt(list, 'apps.0.title')).toBe('S')
+  expect(readdirSync(data)).toContain('control.sock')
+  again.kill('SIGTERM')
+  expect(await again.exited).toBe(0)
+  expect(readdirSync(data)).not.toContain('control.sock')
+}, 60_000)
+
+test('a data folder that cannot be written to is one clear line', async () => {
+  const asNobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
+  const under = process.getuid?.() === 0 ? asNobody : []
+  const shut = /cannot be written to/
+  chmodSync(dir, 0o755)
+  mkdirSync(data, { mode: 0o555 })
+  await expectRefused(['serve', '--port', '0', '--data', data], shut, { under })
+  await expectRefused(['doctor', '--data', data], shut, { under })
+  expect(readdirSync(data)).toEqual([])
+  const inside = join(data, 'deeper/folder')
+  await expectRefused(['serve', '--port', '0', '--data', inside], shut, { under })
+  writeFileSync(join(dir, 'letter'), 'mine')
+  await expectRefused(['serve', '--port', '0', '--data', join(dir, 'letter')], shut)
+
+  chmodSync(data, 0o755)
+  const first = await serve()
+  first.kill('SIGTERM')
+  await first.exited
+  for (const path of readdirSync(data, { recursive: true, encoding: 'utf8' })) {
+    chmodSync(join(data, path), path === 'files' || path === 'files/tmp' ? 0o555 : 0o444)
+  }
+  chmodSync(data, 0o555)
+  await expectRefused(['serve', '--port', '0', '--data', data], shut, { under })
+  chmodSync(data, 0o755)
+}, 60_000)
+
+test('a long path to the data folder does not part a command from its server', async () => {
+  data = join(dir, 'x'.repeat(100), 'y'.repeat(100))
+  mkdirSync(join(data, '..'))
+  await serve()
+  expect((await berth(['doctor', '--data', data])).out).toContain('sound')
+}, 60_000)
+
+test('--json says one line of JSON, and the log stays off stdout', async () => {
+  const child = startBinary(['serve', '--json', '--port', '0', '--data', data], dir)
+  const reader = child.stdout.getReader()
+  const { value } = await reader.read()
+  const line = new TextDecoder().decode(value)
+  const { origin, pid } = JSON.parse(line)
+  expect(pid).toBe(child.pid)
+  await fetch(`${origin}/api`)
+  child.kill('SIGTERM')
+  expect((await reader.read()).done).toBe(true)
+  expect(line).toMatch(oneLine)
+  expect(await child.exited).toBe(0)
+}, 60_000)
