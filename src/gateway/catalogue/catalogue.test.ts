@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { testCatalogue, testModel } from '../../testing/models.ts'
+
+let t: TestHouse
+
+beforeAll(async () => {
+  const small = { prompt: '0.0000000375', completion: '0.00000015', cache_read: '0.00000001' }
+  const catalogue = testCatalogue(
+    testModel(small, { id: 'maker/small:8b', supportsTools: true, inputs: ['text', 'image'] }),
+    testModel({ per_image: '0.04' }, { id: 'maker/paint', type: 'image', outputs: ['image'] }),
+    testModel(undefined, { id: 'maker/unpriced', type: 'embedding' }),
+  )
+  t = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '0' }, { catalogue })
+})
+afterAll(() => t.close())
+
+const ids = async (query: string): Promise<unknown> => {
+  const { body } = await t.visit('GET', `/v1/models${query}`)
+  return JSON.stringify(body).match(/"id":"[^"]+"/g)
+}
+
+test('the models are listed without a key, as document 2 and as OpenAI write them', async () => {
+  for (const path of ['/v1/models', '/models']) {
+    const { status, body } = await t.visit('GET', path)
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      object: 'list',
+      data: [
+        { id: 'maker/paint', type: 'image', price: { per_image: 0.04 } },
+        {
+          ...{ id: 'maker/small:8b', object: 'model', name: 'Small', type: 'chat' },
+          ...{ created: 1_700_000_000, owned_by: 'maker', supportsTools: true },
+          ...{ inputs: ['text', 'image'], context_length: 32_768, max_output: 4_096 },
+          price: { prompt: '0.0000000375', completion: '0.00000015', cache_read: '0.00000001' },
+          supported_parameters: expect.arrayContaining(['max_tokens', 'tools', 'web_search']),
+        },
+        { id: 'maker/unpriced', type: 'embedding', price: {} },
+      ],
+    })
+  }
+})
+
+test('type filters, with commas between; another word is 400 and named', async () => {
+  expect(await ids('?type=image')).toEqual(['"id":"maker/paint"'])
+  expect(await ids('?type=image,chat')).toHaveLength(2)
+  expect(await ids('?type=video')).toBeNull()
+  expect(await ids('?type=all')).toHaveLength(3)
+  expect(await ids('?other=1')).toHaveLength(3)
+  for (const type of ['music', 'chat,', 'chat,music', '__proto__']) {
+    const { status, body } = await t.visit('GET', `/v1/models?type=${type}`)
+    expect(status).toBe(400)
+    expect(body).toMatchObject({ error: { type: 'invalid_request_error', param: 'type' } })
+  }
+})
+
+test('one model by its id, which holds slashes and colons, encoded or not', async () => {
+  for (const id of ['maker/small:8b', 'maker%2Fsmall%3A8b', 'maker/small:8b:floor']) {
+    const { status, body } = await t.visit('GET', `/v1/models/${id}`)
+    expect([status, body]).toEqual([200, expect.objectContaining({ id: 'maker/small:8b' })])
+  }
+  for (const id of ['maker/none', 'maker/small', 'maker/small:8b:sideways', '%zz']) {
+    const { status, body } = await t.visit('GET', `/models/${id}`)
+    expect([id, status]).toEqual([id, 404])
+    expect(body).toMatchObject({ error: { type: 'invalid_request_error' } })
+  }
+  const { code } = await t.visit('GET', '/v1/models/nobody/nothing')
+  expect(code).toBe('model_not_found')
+})
