@@ -77,6 +77,19 @@ export async function addVersion(
   return changed
 }
 
+/**
+ * Refuses what `addVersion` would refuse, before any byte is kept: who is past a bound fills no
+ * disk. What counts is the look inside the transaction.
+ */
+export async function checkRoom(house: House, maker: Agent, bytes: number): Promise<void> {
+  const { used, max, retryAfter } = await publishesOf(house, house.db.read, maker.id)
+  if (max > 0 && used >= max) throw new Refusal('publishes_limit', { max, retryAfter })
+  const { bytesPerAgent } = house.config
+  if (bytesPerAgent > 0 && maker.kept + bytes > bytesPerAgent) {
+    throw new Refusal('storage_full', { max: bytesPerAgent })
+  }
+}
+
 /** Publishes of the last hour, the bound (0: none), and the seconds until one is free again. */
 export async function publishesOf(
   house: House,
@@ -98,7 +111,6 @@ const byId = prepared((db) =>
     .select()
     .from(apps)
     .where(eq(apps.id, sql.placeholder('id')))
-    .limit(1)
     .prepare(),
 )
 

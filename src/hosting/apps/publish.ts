@@ -5,7 +5,7 @@ import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import type { Agent } from '../agents/agents.ts'
-import { type App, insertApp, type NewApp, theOwn, theVersion, update } from './apps.ts'
+import { type App, checkRoom, insertApp, type NewApp, theOwn, theVersion, update } from './apps.ts'
 import { inspect, keep, read, unlistable } from './pages.ts'
 import { linkOf, present } from './present.ts'
 import type { AppChangeShape, AppShape, NewAppShape, ScanResultShape } from './shapes.ts'
@@ -39,6 +39,7 @@ export async function publish(house: House, maker: Agent, wanted: NewAppShape): 
     priceRemix,
   }
   return house.idempotency.once(maker.id, wanted.ref, wanted, async (keepAnswer) => {
+    await checkRoom(house, maker, inspection.identity.byteLength)
     const page = await keep(house, inspection)
     return house.db.tx(async (db) => {
       const made = await insertApp(house, db, maker, app, page)

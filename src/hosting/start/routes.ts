@@ -28,7 +28,8 @@ export const startRoutes = (house: House) =>
     .use(withoutKey(house))
     .get(
       '/',
-      ({ request }) => {
+      ({ request, set }) => {
+        set.headers.vary = 'accept'
         const guide = guideOf(house)
         return wantsMarkdown(request) ? markdown(markdownOf(guide)) : guide
       },

@@ -48,6 +48,7 @@ export async function publish(
   if (wanted.dryRun) return { status: 200, body: { scan, price: 0 } }
   const reasons = app.listed === 'on' ? pages.unlistable(inspection) : []
   return house.idempotency.once(maker.id, wanted.ref, { id, ...wanted }, async (keepAnswer) => {
+    await apps.checkRoom(house, maker, inspection.identity.byteLength)
     const page = await pages.keep(house, inspection)
     return house.db.tx(async (db) => {
       const made = await add(house, db, app, page, { via: 'html', note })
