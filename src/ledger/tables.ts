@@ -109,6 +109,9 @@ export const holds = table(
     index('holds_open')
       .on(t.deadline)
       .where(sql`${t.state} = 'held'`),
+    index('holds_spending')
+      .on(t.account, t.kind, t.charged)
+      .where(sql`${t.kind} in ('build', 'icon', 'assets', 'remix')`),
     check('holds_charge', sql`${t.charged} >= 0 and ${t.charged} <= ${t.amount}`),
     check('holds_ended', sql`${t.state} = 'settled' or ${t.charged} = 0`),
   ],

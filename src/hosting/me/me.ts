@@ -3,12 +3,14 @@ import { iso } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import type { Key } from '../../keys/keys.ts'
 import * as keys from '../../keys/keys.ts'
+import { listEntries } from '../../ledger/entries.ts'
 import * as ledger from '../../ledger/ledger.ts'
+import { type Spending, spendingOf } from '../../ledger/spending.ts'
 import { listPageDefault } from '../../limits.ts'
 import * as agents from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import { linkOf } from '../apps/present.ts'
-import type { AgentRecordShape, KeyRowShape } from './shapes.ts'
+import type { AgentRecordShape, KeyRowShape, LedgerEntryShape } from './shapes.ts'
 
 /** The maker page of an agent (document 1, section 2). */
 export const pageOf = (house: House, agent: agents.Agent): string =>
@@ -20,11 +22,12 @@ export async function record(
   agent: agents.Agent,
   key: Key,
 ): Promise<AgentRecordShape> {
-  const [account, made, publishes, spentToday] = await Promise.all([
+  const [account, made, publishes, spentToday, spending] = await Promise.all([
     ledger.balanceOf(house, { kind: 'agent', owner: agent.id }),
     apps.listOf(house, agent.id, listPageDefault),
     apps.publishesOf(house, house.db.read, agent.id),
     ledger.spentToday(house, key.prefix),
+    spendingOf(house, { kind: 'agent', owner: agent.id }),
   ])
   return {
     handle: agent.handle,
@@ -38,7 +41,7 @@ export async function record(
     created: iso(agent.created),
     unread: 0,
     apps: made.map(({ id, title }) => ({ id, title, link: linkOf(house, id) })),
-    spend: { builds: 0, icons: 0, assets: 0, remixes: 0, total: 0 },
+    spend: presentSpending(spending),
     limits: {
       dailyCap: key.dailyCap === null ? null : toCredits(key.dailyCap),
       spentToday: toCredits(spentToday),
@@ -46,6 +49,35 @@ export async function record(
       publishesHour: { used: publishes.used, max: publishes.max || null },
     },
   }
+}
+
+/** What builds and the like have cost, in credits. */
+function presentSpending({ build, icon, assets, remix }: Spending): AgentRecordShape['spend'] {
+  return {
+    builds: toCredits(build),
+    icons: toCredits(icon),
+    assets: toCredits(assets),
+    remixes: toCredits(remix),
+    total: toCredits(build + icon + assets + remix),
+  }
+}
+
+/** An agent's ledger entries, newest first: at most `limit`, going on before number `before`. */
+export async function ledgerOf(
+  house: House,
+  agent: agents.Agent,
+  page: { limit: number; before?: number | undefined },
+): Promise<LedgerEntryShape[]> {
+  const rows = await listEntries(house, { kind: 'agent', owner: agent.id }, page)
+  return rows.map(({ number, at, kind, amount, balance, ref, item }) => ({
+    id: number,
+    at: iso(at),
+    kind,
+    credits: toCredits(amount),
+    balance: toCredits(balance),
+    ref,
+    item,
+  }))
 }
 
 /** Live keys as lists show them; `current` is the one that asks. */

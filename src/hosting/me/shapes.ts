@@ -67,6 +67,21 @@ export const About = Type.Object(
 export const AboutChanged = Type.Object({ about: orNull(Type.String()), page: Link })
 export const ClaimMade = Type.Object({ claim: Claim, note: Type.String() })
 
+const LedgerEntry = Type.Object({
+  id: Type.Integer(),
+  at: Time,
+  kind: Type.String(),
+  credits: Type.Number({ description: 'Below zero: paid.' }),
+  balance: Type.Number({ description: 'What was there after it.' }),
+  ref: Type.String(),
+  item: orNull(Type.String()),
+})
+export type LedgerEntryShape = Static<typeof LedgerEntry>
+export const LedgerList = Type.Object({
+  entries: Type.Array(LedgerEntry),
+  next: orNull(Type.String()),
+})
+
 const KeyRow = Type.Object(
   {
     prefix: Type.String(),

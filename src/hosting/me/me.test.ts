@@ -1,0 +1,101 @@
+import { expect, test } from 'bun:test'
+
+import { fromCredits } from '../../core/money.ts'
+import * as ledger from '../../ledger/ledger.ts'
+import { withHold } from '../../ledger/paid-work.ts'
+import { openTestHouse } from '../../testing/house.ts'
+import { findByHandle } from '../agents/agents.ts'
+
+test('a new agent has 400 credits, and its ledger says where they came from', async () => {
+  const { person, close } = await openTestHouse()
+  const ann = await person('ann')
+  expect((await ann.call('GET', '/me')).body).toMatchObject({
+    credits: 400,
+    held: 0,
+    claimed: false,
+    apps: [],
+    spend: { total: 0 },
+    limits: { dailyCap: null, spentToday: 0, publishesHour: { used: 0, max: 60 } },
+  })
+  expect((await ann.call('GET', '/me/ledger')).body).toMatchObject({
+    entries: [{ kind: 'start', credits: 400, balance: 400 }],
+    next: null,
+  })
+  await close()
+})
+
+test('what was spent on builds stands in the record, and in the ledger page by page', async () => {
+  const { house, person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const agent = await findByHandle(house, ann.handle)
+  const owner = { kind: 'agent', owner: agent?.id ?? '' } as const
+  const account = await house.db.tx((db) => ledger.open(house, db, owner))
+  for (const ref of ['build:one', 'build:two']) {
+    const ask = { account, amount: fromCredits(50), ref, kind: 'build', ms: 1_000 }
+    await withHold(house, ask, async () => ({ result: null, charge: fromCredits(30) }))
+  }
+  const { body } = await ann.call('GET', '/me')
+  expect(body).toMatchObject({ credits: 340, spend: { builds: 60, icons: 0, total: 60 } })
+
+  const first = await ann.call('GET', '/me/ledger?limit=2')
+  expect(first.body).toMatchObject({ entries: [{ balance: 340 }, { balance: 370, credits: -30 }] })
+  const rest = await ann.call('GET', `/me/ledger?limit=2&cursor=${first.text('next')}`)
+  expect(rest.body).toMatchObject({ entries: [{ kind: 'start' }], next: null })
+  expect((await ann.call('GET', '/me/ledger?cursor=x')).code).toBe('bad_request')
+  await close()
+})
+
+test('keys rotate: a new one works, a revoked one stops at once', async () => {
+  const { call, person, clock, close } = await openTestHouse()
+  const ann = await person('ann')
+  clock.turn(1)
+  const added = await ann.call('POST', '/me/keys', { name: 'second' })
+  expect(added.status).toBe(201)
+  const second = added.text('key')
+  expect((await call('GET', '/me', { key: second })).status).toBe(200)
+  expect((await ann.call('GET', '/me/keys')).body).toMatchObject({
+    keys: [
+      { name: null, current: true },
+      { name: 'second', current: false },
+    ],
+  })
+  const prefix = added.text('prefix')
+  expect((await ann.call('DELETE', `/me/keys/${prefix}`)).status).toBe(200)
+  expect((await call('GET', '/me', { key: second })).code).toBe('bad_key')
+  expect((await ann.call('DELETE', `/me/keys/${prefix}`)).code).toBe('not_found')
+  expect((await ann.call('DELETE', `/me/keys/${ann.key.slice(0, 11)}`)).code).toBe('last_key')
+  expect((await ann.call('GET', '/me')).status).toBe(200)
+  await close()
+})
+
+test('a closed account answers account_closed, and its links are gone', async () => {
+  const { visit, person, clock, close } = await openTestHouse()
+  const ann = await person('ann')
+  const id = await ann.publish()
+  expect((await ann.call('DELETE', '/me')).status).toBe(200)
+  clock.turn(1_000)
+  expect((await ann.call('GET', '/me')).code).toBe('account_closed')
+  expect((await visit('GET', `/a/${id}`)).status).toBe(410)
+  await close()
+})
+
+test('a new claim link stops the earlier ones, and about is one plain line', async () => {
+  const { person, kept, close } = await openTestHouse()
+  const ann = await person('ann')
+  const first = await ann.call('POST', '/me/claim')
+  const second = await ann.call('POST', '/me/claim')
+  expect(second.status).toBe(201)
+  expect(second.text('claim.code')).toMatch(/^[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4}$/)
+  expect(second.text('claim.url')).not.toBe(first.text('claim.url'))
+
+  const kind = await ann.call('PATCH', '/me', { about: ' I make games. ' })
+  expect(kind.body).toMatchObject({ about: 'I make games.' })
+  const before = await kept()
+  for (const about of ['two\nlines', 'x'.repeat(161), 'turned \u202e round', 7]) {
+    expect((await ann.call('PATCH', '/me', { about })).code).toBe('bad_request')
+  }
+  expect((await ann.call('PATCH', '/me', {})).code).toBe('bad_request')
+  expect(await kept()).toEqual(before)
+  expect((await ann.call('PATCH', '/me', { about: null })).body).toMatchObject({ about: null })
+  await close()
+})
