@@ -56,9 +56,13 @@ async function tests(name: string, words: string[], under: string[] = []): Promi
 const onPostgres = () =>
   tests(
     'postgres',
-    ['src/db', 'src/ledger', 'src/hosting'],
+    ['src/db', 'src/ledger', 'src/hosting', 'src/gateway', 'src/models', 'src/web'],
     [process.execPath, 'src/testing/postgres.ts'],
   )
+
+/** Where tests drive real browsers. */
+const inBrowsers = ['src/viewer/redteam', 'src/viewer/needs']
+const notIn = (folders: string[]) => folders.map((folder) => `--path-ignore-patterns=${folder}/**`)
 
 const steps: [name: string, run: () => Promise<boolean | Outcome>][] = [
   ['format', () => bun('fmt', '--check')],
@@ -68,9 +72,10 @@ const steps: [name: string, run: () => Promise<boolean | Outcome>][] = [
   ['migrations', () => bun('scripts/migrations.ts', '--check')],
   ['build', () => succeeds(['./scripts/build'])],
   ['browsers', () => installBrowsers(succeeds)],
-  // Two files at a time: most of it is waiting for browsers.
-  ['tests on SQLite', () => tests('sqlite', ['--parallel=2'])],
+  ['tests on SQLite', () => tests('sqlite', ['--parallel=2', ...notIn(inBrowsers)])],
   ['tests on PostgreSQL', onPostgres],
+  // By themselves: a browser that has to wait for the processor looks like one that was held.
+  ['tests in browsers', () => tests('browsers', inBrowsers)],
 ]
 
 rmSync(reports, { recursive: true, force: true })
