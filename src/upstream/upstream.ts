@@ -26,7 +26,12 @@ export interface Upstream {
   send(call: Call): Promise<Response>
 }
 
-export type FaultKind = 'refused' | 'reset' | 'timeout' | 'redirect' | 'aborted'
+/**
+ * refused: nobody took the request. reset: cut before any byte of an answer. timeout and aborted: the
+ * caller's signal. redirect: not followed. unreadable: an answer came that is not HTTP, so the model
+ * may have run.
+ */
+export type FaultKind = 'refused' | 'reset' | 'timeout' | 'redirect' | 'aborted' | 'unreadable'
 
 /** An upstream gave no answer. The message names the upstream, never its address or its key. */
 export class UpstreamFault extends Error {

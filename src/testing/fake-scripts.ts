@@ -1,0 +1,230 @@
+import { gzipSync } from 'node:zlib'
+
+/** One thing a fake upstream does on the wire. */
+export type Step =
+  | { send: string | Uint8Array }
+  | { waitMs: number }
+  /** Holds the connection until the client leaves. */
+  | { do: 'hang' }
+  | { do: 'reset' }
+  | { do: 'end' }
+
+/** What the fake upstream says when all goes well. */
+export const fakeText = ['Hello', ' wörld', ' 👋', ' of', ' bytes', '.']
+export const fakeUsage = {
+  prompt_tokens: 11,
+  completion_tokens: 7,
+  total_tokens: 18,
+  prompt_tokens_details: { cached_tokens: 4 },
+  completion_tokens_details: { reasoning_tokens: 2 },
+}
+
+const end: Step = { do: 'end' }
+const send = (bytes: string | Uint8Array): Step => ({ send: bytes })
+
+const head = (status: number, type: string, more = '') =>
+  `HTTP/1.1 ${status} Fake\r\ncontent-type: ${type}\r\nconnection: close\r\n${more}`
+
+const json = (status: number, body: unknown): Step[] => plain(status, JSON.stringify(body))
+
+const plain = (status: number, body: string, type = 'application/json'): Step[] => [
+  send(`${head(status, type, `content-length: ${Buffer.byteLength(body)}\r\n`)}\r\n${body}`),
+  end,
+]
+
+const failure = (status: number, message: string, code: string | null = null): Step[] =>
+  json(status, { error: { message, type: 'fake_error', param: null, code } })
+
+const frame = (bytes: Uint8Array): Uint8Array =>
+  Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
+
+/** A stream in HTTP chunks: each piece is one. */
+const chunked = (pieces: (string | Uint8Array)[], last: Step[] = [send('0\r\n\r\n'), end]) => [
+  send(`${head(200, 'text/event-stream', 'transfer-encoding: chunked\r\n')}\r\n`),
+  ...pieces.map((piece) => send(frame(Buffer.from(piece)))),
+  ...last,
+]
+
+const completion = (usage: unknown, choices?: unknown[]) => ({
+  id: 'chatcmpl-fake',
+  object: 'chat.completion',
+  created: 1,
+  model: 'fake',
+  choices: choices ?? [
+    { index: 0, message: { role: 'assistant', content: fakeText.join('') }, finish_reason: 'stop' },
+  ],
+  ...(usage === undefined ? {} : { usage }),
+})
+
+const event = (body: unknown, lineEnd = '\n') => `data: ${JSON.stringify(body)}${lineEnd}${lineEnd}`
+
+const delta = (content: string | undefined, finish: string | null = null, usage?: unknown) => ({
+  id: 'chatcmpl-fake',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'fake',
+  choices: [{ index: 0, delta: content === undefined ? {} : { content }, finish_reason: finish }],
+  ...(usage === undefined ? {} : { usage }),
+})
+
+const done = 'data: [DONE]\n\n'
+const words = fakeText.map((word) => event(delta(word)))
+const finish = event(delta(undefined, 'stop'))
+const tail = (usage: unknown) => event({ ...delta(undefined), choices: [], usage })
+const events = (usage: unknown = fakeUsage) => [
+  ...words,
+  finish,
+  ...(usage === undefined ? [] : [tail(usage)]),
+  done,
+]
+
+interface Script {
+  plain: Step[]
+  stream: Step[]
+}
+
+const both = (steps: Step[]): Script => ({ plain: steps, stream: steps })
+const used = (usage: unknown): Script => ({
+  plain: json(200, completion(usage)),
+  stream: chunked(usage === undefined ? [...words, finish, done] : events(usage)),
+})
+const ok = json(200, completion(fakeUsage))
+const streamed = (pieces: (string | Uint8Array)[], last?: Step[]): Script => ({
+  plain: ok,
+  stream: chunked(pieces, last),
+})
+const reset: Step[] = [{ do: 'reset' }]
+const filter = 'content_filter'
+
+/** 64 MB of spaces in 64 KB: JSON that never comes to its point. */
+const bomb = (): Step[] => {
+  const body = gzipSync(Buffer.alloc(64_000_000, ' '))
+  const headers = `content-encoding: gzip\r\ncontent-length: ${body.length}\r\n`
+  return [send(`${head(200, 'application/json', headers)}\r\n`), send(body), end]
+}
+
+const unfinished = JSON.stringify(completion(fakeUsage))
+const cut = (last: Step): Step[] => [
+  send(`${head(200, 'application/json', `content-length: ${unfinished.length + 2}\r\n`)}\r\n`),
+  send(unfinished.slice(0, 60)),
+  last,
+]
+
+/** Each byte of the stream in a packet's worth of its own. */
+const bytes = (pieces: string[]) =>
+  [...Buffer.from(pieces.join(''))].map((one) => Buffer.from([one]))
+
+const wrongKey = JSON.stringify({
+  error: { message: 'Incorrect API key provided: KEY.', code: null },
+})
+
+/** By the model's name: every row of the table "what the ledger says". */
+export const scripts: Record<string, Script> = {
+  ok: { plain: ok, stream: chunked(events()) },
+  'ok-usage-early': streamed([
+    event(delta(fakeText[0], null, fakeUsage)),
+    ...words.slice(1),
+    finish,
+    done,
+  ]),
+  'ok-usage-each': streamed([
+    ...words.map((_, at) => event(delta(fakeText[at], null, fakeUsage))),
+    finish,
+    done,
+  ]),
+  'ok-crlf': streamed(events().map((piece) => piece.replaceAll('\n', '\r\n'))),
+  'ok-comments': streamed([': waiting\n\n', ...events().flatMap((piece) => [': still\n', piece])]),
+  'ok-split-utf8': streamed(bytes(events())),
+  'ok-one-piece': streamed([events().join('')]),
+  'ok-done-twice': streamed([...events(), done]),
+  'ok-slow': streamed([], slowly(40, 25)),
+  '429': both(failure(429, 'Too many.')),
+  '500': both(failure(500, 'Broken.')),
+  '503': both(failure(503, 'Overloaded.')),
+  'reset-first': both(reset),
+  'close-first': both([end]),
+  'content-filter': {
+    plain: failure(400, 'Declined.', filter),
+    stream: failure(400, 'Declined.', filter),
+  },
+  'content-filter-finish': {
+    plain: json(
+      200,
+      completion(fakeUsage, [
+        { index: 0, message: { role: 'assistant', content: '' }, finish_reason: filter },
+      ]),
+    ),
+    stream: chunked([...words.slice(0, 3), event(delta(undefined, filter)), tail(fakeUsage), done]),
+  },
+  '400': both(failure(400, 'Wrong.')),
+  '404': both(failure(404, 'No such model.')),
+  '422': both(failure(422, 'Unprocessable.')),
+  empty: { plain: plain(200, ''), stream: chunked([]) },
+  'no-choices': {
+    plain: json(200, completion(fakeUsage, [])),
+    stream: chunked([tail(fakeUsage), done]),
+  },
+  'no-content': {
+    plain: json(
+      200,
+      completion(fakeUsage, [
+        { index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' },
+      ]),
+    ),
+    stream: chunked([finish, tail(fakeUsage), done]),
+  },
+  'bad-json': {
+    plain: plain(200, '{"id": "chatcmpl-fake", '),
+    stream: chunked([...words.slice(0, 3), 'data: {"id": \n\n', done]),
+  },
+  truncated: { plain: cut(end), stream: chunked(words.slice(0, 3), [end]) },
+  'reset-middle': {
+    plain: cut({ do: 'reset' }),
+    stream: chunked(words.slice(0, 3), [{ waitMs: 20 }, ...reset]),
+  },
+  'no-done': streamed([...words, finish]),
+  html: both(plain(200, '<html><body>Sign in</body></html>', 'text/html')),
+  'bad-headers': both([send('HTTP/1.1 200 OK\r\nthis is no header\r\n\r\n{}'), end]),
+  'gzip-bomb': both(bomb()),
+  hang: both([{ do: 'hang' }]),
+  'hang-middle': {
+    plain: cut({ do: 'hang' }),
+    stream: chunked(words.slice(0, 3), [{ do: 'hang' }]),
+  },
+  'error-event': streamed([
+    ...words.slice(0, 3),
+    event({ error: { message: 'Broken.', type: 'server_error', code: null } }),
+  ]),
+  'error-first': streamed([
+    event({ error: { message: 'Broken.', type: 'server_error', code: null } }),
+  ]),
+  'usage-missing': used(undefined),
+  'usage-null': used(null),
+  'usage-negative': used({ prompt_tokens: -11, completion_tokens: 7, total_tokens: -4 }),
+  'usage-float': used({ prompt_tokens: 10.5, completion_tokens: 6.2, total_tokens: 16.7 }),
+  'usage-text': used({ prompt_tokens: '11', completion_tokens: 'seven' }),
+  'usage-overflow': used({ prompt_tokens: 1e300, completion_tokens: 2 ** 60, total_tokens: 1e300 }),
+  'usage-zero': used({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }),
+  '401': both([send(`${head(401, 'application/json')}\r\n${wrongKey}`), end]),
+  '402': both(failure(402, 'No money.')),
+  '403': both(failure(403, 'Not yours.')),
+  redirect: both([
+    send(`${head(307, 'text/plain', 'location: CANARY\r\ncontent-length: 0\r\n')}\r\n`),
+    end,
+  ]),
+}
+
+/** A stream of so many words, one at a time. */
+function slowly(count: number, waitMs: number): Step[] {
+  const steps = Array.from({ length: count }, (_, at): Step[] => [
+    send(frame(Buffer.from(event(delta(` ${at}`))))),
+    { waitMs },
+  ])
+  const closing = [finish, tail({ ...fakeUsage, completion_tokens: count }), done]
+  return [
+    ...steps.flat(),
+    ...closing.map((piece) => send(frame(Buffer.from(piece)))),
+    send('0\r\n\r\n'),
+    end,
+  ]
+}

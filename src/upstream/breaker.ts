@@ -1,0 +1,58 @@
+import { type Clock, minute, second } from '../core/time.ts'
+
+/** So many failures in a row open a breaker. */
+const failuresMax = 5
+const firstPauseMs = 5 * second
+const longestPauseMs = 5 * minute
+
+/**
+ * The health of one upstream. After five failures in a row it is open: nothing is sent for 5 s,
+ * then one probe; each probe that fails doubles the pause, up to 5 minutes.
+ */
+export class Breaker {
+  private failures = 0
+  private pauseMs = firstPauseMs
+  private openUntil = 0
+  /** When the running probe was sent. One that never ends is forgotten after a pause. */
+  private probeAt: number | undefined
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Whether a request may be sent now. */
+  get allows(): boolean {
+    if (this.failures < failuresMax) return true
+    const now = this.clock.now()
+    const probing = this.probeAt !== undefined && now < this.probeAt + longestPauseMs
+    return now >= this.openUntil && !probing
+  }
+
+  /** Takes the right to send one request, which is to be followed by one of the reports. */
+  take(): boolean {
+    if (!this.allows) return false
+    if (this.failures >= failuresMax) this.probeAt = this.clock.now()
+    return true
+  }
+
+  succeeded(): void {
+    this.failures = 0
+    this.pauseMs = firstPauseMs
+    this.probeAt = undefined
+  }
+
+  /** Answers whether this failure opened the breaker, or kept it open. */
+  failed(): boolean {
+    this.failures += 1
+    if (this.failures < failuresMax) return false
+    const wasProbe = this.probeAt !== undefined
+    if (wasProbe) this.pauseMs = Math.min(this.pauseMs * 2, longestPauseMs)
+    if (this.failures > failuresMax && !wasProbe) return false
+    this.probeAt = undefined
+    this.openUntil = this.clock.now() + this.pauseMs
+    return true
+  }
+
+  /** The request ended without telling anything: its client left. */
+  untold(): void {
+    this.probeAt = undefined
+  }
+}

@@ -1,0 +1,61 @@
+import type { Said, Told } from './chat.ts'
+
+/** The demo is sure of every token. */
+export const logprobsOf = (tokens: string[]) => ({
+  content: tokens.map((token) => ({
+    token,
+    logprob: 0,
+    bytes: [...Buffer.from(token)],
+    top_logprobs: [],
+  })),
+  refusal: null,
+})
+
+/** The answer as server-sent events, one chunk for each token, made only when they are read. */
+export function stream(told: Told): Response {
+  const events = eventsOf(told)
+  const encoder = new TextEncoder()
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const { done, value } = events.next()
+      if (done) controller.close()
+      else controller.enqueue(encoder.encode(`data: ${value}\n\n`))
+    },
+  })
+  return new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
+}
+
+/** The usage always comes in a last chunk of its own, as stream_options.include_usage asks. */
+function* eventsOf({ id, created, model, choices, usage, logprobs }: Told): Generator<string> {
+  const head = { id, object: 'chat.completion.chunk', created, model }
+  for (const [index, said] of choices.entries()) {
+    for (const { delta, token, finish } of deltasOf(said)) {
+      const sure = logprobs && token !== undefined ? logprobsOf([token]) : null
+      const choice = { index, delta, logprobs: sure, finish_reason: finish ?? null }
+      yield JSON.stringify({ ...head, choices: [choice], usage: null })
+    }
+  }
+  yield JSON.stringify({ ...head, choices: [], usage })
+  yield '[DONE]'
+}
+
+interface Delta {
+  delta: Record<string, unknown>
+  token?: string
+  finish?: string
+}
+
+function* deltasOf({ thoughts, words, tool, finish }: Said): Generator<Delta> {
+  yield { delta: { role: 'assistant', content: tool ? null : '' } }
+  for (const thought of thoughts) yield { delta: { reasoning_content: thought } }
+  for (const token of words) yield { delta: { content: token }, token }
+  if (tool) {
+    const { id, type, function: called } = tool
+    const first = { index: 0, id, type, function: { name: called.name, arguments: '' } }
+    yield { delta: { tool_calls: [first] } }
+    for (const piece of called.arguments.match(/[^]{1,8}/gu) ?? []) {
+      yield { delta: { tool_calls: [{ index: 0, function: { arguments: piece } }] } }
+    }
+  }
+  yield { delta: {}, finish }
+}

@@ -1,0 +1,183 @@
+import { sha256 } from '../../core/ids.ts'
+import { isRecord, recordsIn, refuse, textIn } from './answer.ts'
+import { logprobsOf, stream } from './chat-stream.ts'
+import { count, mediaTokens, tokensIn } from './count.ts'
+import type { Asked } from './demo.ts'
+import { fill } from './schema.ts'
+
+export interface ToolCall {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+}
+
+/** What the demo says: its thoughts and its words by token, or one call of a tool. */
+export interface Said {
+  thoughts: string[]
+  words: string[]
+  tool: ToolCall | undefined
+  finish: 'stop' | 'length' | 'tool_calls'
+}
+
+export interface Counted {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+  prompt_tokens_details: { cached_tokens: number }
+  completion_tokens_details: { reasoning_tokens: number }
+}
+
+/** One answer, before it is written whole or in chunks. */
+export interface Told {
+  id: string
+  created: number
+  model: string
+  choices: Said[]
+  usage: Counted
+  logprobs: boolean
+}
+
+const outputMost: Record<string, number> = { 'demo/small': 1_000 }
+const choicesMax = 8
+const thoughts = 'I repeat what I was told.'
+
+/**
+ * The demo's chat. In this order: the last message is a tool's -> its result is repeated;
+ * "call <tool>" with that tool given, or a tool_choice that asks for one -> one call with arguments
+ * filled from its schema; a json_schema -> a value that fits it; else the last user text comes back.
+ * With reasoning_effort it thinks first; with prompt_cache_key the system's words count as cached.
+ */
+export function chat({ model, body, created }: Asked): Response {
+  const messages = recordsIn(body.messages)
+  if (messages.length === 0) return refuse(400, 'messages is empty.')
+  const asked = Math.min(Math.max(1, Math.floor(Number(body.n ?? 1)) || 1), choicesMax)
+  const said = say(model, body, messages)
+  const told: Told = {
+    id: `chatcmpl-${sha256(JSON.stringify([model, body])).slice(0, 24)}`,
+    created,
+    model,
+    choices: Array.from({ length: asked }, () => said),
+    usage: usageOf(messages, said, asked, body.prompt_cache_key !== undefined),
+    logprobs: body.logprobs === true,
+  }
+  return body.stream === true ? stream(told) : Response.json(whole(told))
+}
+
+function say(
+  model: string,
+  body: Record<string, unknown>,
+  messages: Record<string, unknown>[],
+): Said {
+  const effort = body.reasoning_effort
+  const thinks = typeof effort === 'string' && effort !== 'none'
+  const last = messages.at(-1)
+  const text = textOf(messages.findLast(({ role }) => role === 'user'))
+  const tool = last?.role === 'tool' ? undefined : calledTool(body, text)
+  const most = limitOf(model, body)
+  const thought = thinks ? tokensIn(thoughts).slice(0, most) : []
+  if (tool) return { thoughts: thought, words: [], tool, finish: 'tool_calls' }
+  const answer = last?.role === 'tool' ? textOf(last) : inFormat(body.response_format, text)
+  const words = tokensIn(beforeStop(answer, body.stop))
+  const kept = words.slice(0, most - thought.length)
+  const finish = kept.length < words.length ? 'length' : 'stop'
+  return { thoughts: thought, words: kept, tool: undefined, finish }
+}
+
+function limitOf(model: string, body: Record<string, unknown>): number {
+  const most = outputMost[model] ?? 4_096
+  const asked = Number(body.max_completion_tokens ?? body.max_tokens ?? most)
+  return Math.max(0, Math.min(most, Number.isFinite(asked) ? Math.floor(asked) : most))
+}
+
+function textOf(message: Record<string, unknown> | undefined): string {
+  const content = message?.content
+  if (typeof content === 'string') return content
+  return recordsIn(content)
+    .map((part) => textIn(part.text))
+    .join('')
+}
+
+function inFormat(format: unknown, text: string): string {
+  if (!isRecord(format)) return text
+  if (format.type === 'json_object') return JSON.stringify({ text })
+  if (format.type !== 'json_schema' || !isRecord(format.json_schema)) return text
+  return JSON.stringify(fill(format.json_schema.schema))
+}
+
+function beforeStop(text: string, stop: unknown): string {
+  const marks = (Array.isArray(stop) ? stop : [stop]).map(textIn).filter(Boolean)
+  const ends = marks.map((mark) => text.indexOf(mark)).filter((at) => at >= 0)
+  return text.slice(0, Math.min(text.length, ...ends))
+}
+
+function calledTool(body: Record<string, unknown>, text: string): ToolCall | undefined {
+  const tools = recordsIn(body.tools).flatMap((tool) =>
+    isRecord(tool.function) ? [tool.function] : [],
+  )
+  const choice = body.tool_choice
+  if (choice === 'none') return undefined
+  const named = /\bcall ([\w-]{1,64})/.exec(text)?.[1]
+  const forced = isRecord(choice) && isRecord(choice.function) ? choice.function.name : undefined
+  const tool =
+    tools.find(({ name }) => name === (forced ?? named)) ??
+    (choice === 'required' ? tools[0] : undefined)
+  if (!tool) return undefined
+  const name = textIn(tool.name)
+  const filled = JSON.stringify(fill(tool.parameters) ?? {})
+  const id = `call_${sha256(name + filled + text).slice(0, 24)}`
+  return { id, type: 'function', function: { name, arguments: filled } }
+}
+
+/** A call counts its name and its arguments; a picture or other media counts as 100 tokens. */
+function promptTokens(messages: Record<string, unknown>[]): number {
+  const each = messages.map((message) => {
+    const media = recordsIn(message.content).filter(({ type }) => type !== 'text').length
+    const calls = recordsIn(message.tool_calls).map(({ function: called }) =>
+      isRecord(called) ? `${textIn(called.name)} ${textIn(called.arguments)}` : '',
+    )
+    return count(textOf(message)) + media * mediaTokens + count(calls.join(' '))
+  })
+  return each.reduce((sum, tokens) => sum + tokens, 0)
+}
+
+function usageOf(
+  messages: Record<string, unknown>[],
+  said: Said,
+  choices: number,
+  cached: boolean,
+): Counted {
+  const called = said.tool ? `${said.tool.function.name} ${said.tool.function.arguments}` : ''
+  const words = said.words.length + count(called)
+  const prompt = promptTokens(messages)
+  const completion = choices * (said.thoughts.length + words)
+  const system = messages.filter(({ role }) => role === 'system')
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: cached ? promptTokens(system) : 0 },
+    completion_tokens_details: { reasoning_tokens: choices * said.thoughts.length },
+  }
+}
+
+function whole({ id, created, model, choices, usage, logprobs }: Told) {
+  return {
+    id,
+    object: 'chat.completion',
+    created,
+    model,
+    choices: choices.map(({ thoughts, words, tool, finish }, index) => ({
+      index,
+      message: {
+        role: 'assistant',
+        content: tool ? null : words.join(''),
+        refusal: null,
+        ...(thoughts.length > 0 ? { reasoning_content: thoughts.join('') } : {}),
+        ...(tool ? { tool_calls: [tool] } : {}),
+      },
+      logprobs: logprobs && !tool ? logprobsOf(words) : null,
+      finish_reason: finish,
+    })),
+    usage,
+  }
+}

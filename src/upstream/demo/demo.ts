@@ -1,0 +1,51 @@
+import { type Clock } from '../../core/time.ts'
+import type { Call, Path, Upstream } from '../upstream.ts'
+import { refuse } from './answer.ts'
+import { chat } from './chat.ts'
+import { embed } from './embedding.ts'
+import { paint } from './image.ts'
+import { speak } from './speech.ts'
+import { transcribe } from './transcription.ts'
+
+/** A request as the demo sees it: the whole moment and nothing else decides the answer. */
+export interface Asked {
+  model: string
+  body: Record<string, unknown>
+  /** Seconds since 1970. */
+  created: number
+}
+
+const kinds: Record<string, Path> = {
+  'demo/chat': '/chat/completions',
+  'demo/small': '/chat/completions',
+  'demo/omni': '/chat/completions',
+  'demo/embedding': '/embeddings',
+  'demo/image': '/images/generations',
+  'demo/speech': '/audio/speech',
+  'demo/transcription': '/audio/transcriptions',
+}
+
+const answers: Record<Exclude<Path, '/audio/transcriptions'>, (asked: Asked) => Response> = {
+  '/chat/completions': chat,
+  '/embeddings': embed,
+  '/images/generations': paint,
+  '/audio/speech': speak,
+}
+
+/**
+ * Models that need no network and answer the same each time, so that a new house works at once and
+ * tests are exact. What each does is said in its file; their prices stand in the catalogue.
+ */
+export const demoUpstream = (clock: Clock): Upstream => ({
+  name: 'demo',
+  kind: 'demo',
+  async send({ path, model, body, signal }: Call) {
+    signal.throwIfAborted()
+    if (kinds[model] !== path) return refuse(404, `There is no demo model ${model} at ${path}.`)
+    if (path === '/audio/transcriptions') {
+      return body instanceof FormData ? transcribe(body) : refuse(400, 'A sound is sent as a form.')
+    }
+    if (body instanceof FormData) return refuse(400, 'The request is JSON.')
+    return answers[path]({ model, body, created: Math.floor(clock.now() / 1_000) })
+  },
+})

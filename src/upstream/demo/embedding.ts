@@ -1,0 +1,66 @@
+import { refuse } from './answer.ts'
+import { count } from './count.ts'
+import type { Asked } from './demo.ts'
+
+const lengthDefault = 256
+const lengthMax = 1_024
+const textsMax = 2_048
+const wordsMax = 8_192
+
+/**
+ * A text's direction: the sum of a fixed direction for each of its words, of length 1, so that texts
+ * with words in common lie close together. Token ids are taken as words.
+ */
+export function embed({ model, body }: Asked): Response {
+  const texts = textsOf(body.input)
+  if (!texts) return refuse(400, 'input is a text, a list of texts, or token ids.')
+  const length = typeof body.dimensions === 'number' ? body.dimensions : lengthDefault
+  if (!Number.isInteger(length) || length < 1 || length > lengthMax) {
+    return refuse(400, `dimensions is a whole number from 1 to ${lengthMax}.`)
+  }
+  const data = texts.map((text, index) => {
+    const vector = directionOf(text, length)
+    const embedding = body.encoding_format === 'base64' ? base64(vector) : [...vector]
+    return { object: 'embedding', index, embedding }
+  })
+  const prompt_tokens = texts.reduce((sum, text) => sum + count(text), 0)
+  return Response.json({
+    object: 'list',
+    data,
+    model,
+    usage: { prompt_tokens, total_tokens: prompt_tokens },
+  })
+}
+
+function textsOf(input: unknown): string[] | undefined {
+  const one = textOf(input)
+  if (one !== undefined) return [one]
+  if (!Array.isArray(input) || input.length === 0 || input.length > textsMax) return undefined
+  const texts = input.map(textOf)
+  return texts.every((text) => text !== undefined) ? texts : undefined
+}
+
+function textOf(input: unknown): string | undefined {
+  if (typeof input === 'string') return input === '' ? undefined : input
+  if (!Array.isArray(input) || input.length === 0) return undefined
+  return input.every((id) => typeof id === 'number') ? input.join(' ') : undefined
+}
+
+function directionOf(text: string, length: number): Float32Array {
+  const vector = new Float32Array(length)
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text]
+  for (const word of words.slice(0, wordsMax)) {
+    let seed = Number(Bun.hash.xxHash32(word)) || 1
+    for (let at = 0; at < length; at += 1) {
+      // Marsaglia's xorshift, 32 bits.
+      seed ^= seed << 13
+      seed ^= seed >>> 17
+      seed ^= seed << 5
+      vector[at] = (vector[at] ?? 0) + seed / 2 ** 31
+    }
+  }
+  const size = Math.hypot(...vector)
+  return vector.map((part) => part / size)
+}
+
+const base64 = (vector: Float32Array): string => Buffer.from(vector.buffer).toString('base64')

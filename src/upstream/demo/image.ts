@@ -1,0 +1,62 @@
+import { deflateSync } from 'node:zlib'
+
+import { sha256 } from '../../core/ids.ts'
+import { refuse, textIn } from './answer.ts'
+import type { Asked } from './demo.ts'
+
+const sideMax = 1_024
+const imagesMax = 10
+/** Squares of one colour in a row. */
+const squares = 8
+
+/** Pictures of coloured squares, the same for the same prompt; PNG, as base64. */
+export function paint({ body, created }: Asked): Response {
+  const prompt = textIn(body.prompt)
+  if (prompt === '') return refuse(400, 'prompt is empty.')
+  const [, across, down] = /^(\d{1,4})x(\d{1,4})$/.exec(textIn(body.size)) ?? ['', '256', '256']
+  const [width, height] = [Number(across), Number(down)]
+  if (Math.min(width, height) < 1 || Math.max(width, height) > sideMax) {
+    return refuse(400, `size is WIDTHxHEIGHT, each from 1 to ${sideMax}.`)
+  }
+  const n = Number(body.n ?? 1)
+  if (!Number.isInteger(n) || n < 1 || n > imagesMax) {
+    return refuse(400, `n is a whole number from 1 to ${imagesMax}.`)
+  }
+  const data = Array.from({ length: n }, (_, at) => ({
+    b64_json: png(width, height, sha256(`${at} ${prompt}`)).toString('base64'),
+  }))
+  return Response.json({ created, data })
+}
+
+/** A PNG (ISO 15948) of 8-bit RGB; the colours are read off `digits`. */
+function png(width: number, height: number, digits: string): Buffer {
+  const rows = Buffer.alloc(height * (1 + width * 3))
+  const size = Math.ceil(Math.max(width, height) / squares)
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      const square = Math.floor(y / size) * squares + Math.floor(x / size)
+      const at = (square * 5) % (digits.length - 6)
+      const colour = Number.parseInt(digits.slice(at, at + 6), 16)
+      rows.writeUIntBE(colour, y * (1 + width * 3) + 1 + x * 3, 3)
+    }
+  }
+  const header = Buffer.alloc(13)
+  header.writeUInt32BE(width, 0)
+  header.writeUInt32BE(height, 4)
+  header.set([8, 2, 0, 0, 0], 8)
+  return Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    chunk('IHDR', header),
+    chunk('IDAT', deflateSync(rows)),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
+}
+
+function chunk(name: string, data: Buffer): Buffer {
+  const named = Buffer.concat([Buffer.from(name, 'latin1'), data])
+  const framed = Buffer.alloc(named.length + 8)
+  framed.writeUInt32BE(data.length, 0)
+  framed.set(named, 4)
+  framed.writeUInt32BE(Bun.hash.crc32(named), named.length + 4)
+  return framed
+}

@@ -1,0 +1,108 @@
+import { type Call, type FaultKind, type Upstream, UpstreamFault } from './upstream.ts'
+
+/** An upstream that speaks OpenAI's HTTP. */
+export interface RawUpstream {
+  name: string
+  /** Without a slash at its end. */
+  baseUrl: string
+  apiKey?: string
+}
+
+/** Of an answer that is no success this much is read; more says nothing. */
+const refusalBytesMax = 65_536
+
+/**
+ * The raw lane: the body goes out as it came, but for the model's name and the wish for usage in a
+ * stream; the answer's bytes come back as they are. Redirects are not followed (the key would go
+ * along), and the key is cut out of what a refusing upstream says.
+ */
+export const rawLane = (to: RawUpstream): Upstream => ({
+  name: to.name,
+  kind: 'openai',
+  async send(call) {
+    const answer = await ask(to, call)
+    if (answer.status >= 300 && answer.status < 400) {
+      await answer.body?.cancel()
+      throw new UpstreamFault('redirect', to.name)
+    }
+    return answer.ok ? answer : withoutKey(to, call, answer)
+  },
+})
+
+async function ask({ name, baseUrl, apiKey }: RawUpstream, call: Call): Promise<Response> {
+  const { path, signal } = call
+  const isForm = call.body instanceof FormData
+  const headers: Record<string, string> = { 'accept-encoding': 'identity' }
+  if (apiKey) headers.authorization = `Bearer ${apiKey}`
+  if (!isForm) headers['content-type'] = 'application/json'
+  const body = bodyOf(call)
+  try {
+    // The deadlines are the caller's signal: the client's own would cut a quiet stream.
+    const init = {
+      method: 'POST',
+      headers,
+      body,
+      signal,
+      redirect: 'manual',
+      timeout: false,
+    } as const
+    return await fetch(baseUrl + path, init)
+  } catch (error) {
+    throw new UpstreamFault(kindOf(error, signal), name)
+  }
+}
+
+function bodyOf({ model, body }: Call): string | FormData {
+  if (body instanceof FormData) {
+    const form = new FormData()
+    body.forEach((value, name) => {
+      if (typeof value === 'string') form.append(name, value)
+      else form.append(name, value, value.name)
+    })
+    form.set('model', model)
+    return form
+  }
+  if (body.stream !== true) return JSON.stringify({ ...body, model })
+  const { stream_options: options } = body
+  const asked = typeof options === 'object' ? options : {}
+  return JSON.stringify({ ...body, model, stream_options: { ...asked, include_usage: true } })
+}
+
+/** Why there was no answer: the caller's own signal, a place nobody listens at, or a cut. */
+function kindOf(error: unknown, signal: AbortSignal): FaultKind {
+  if (signal.aborted) return isTimeout(signal.reason) ? 'timeout' : 'aborted'
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (/^(Malformed|Invalid)|header/i.test(code)) return 'unreadable'
+  return /^(ECONNREFUSED|ENOTFOUND|EPROTO|E(HOST|NET)UNREACH)|CERT/.test(code) ? 'refused' : 'reset'
+}
+
+const isTimeout = (reason: unknown): boolean =>
+  reason instanceof Error && reason.name === 'TimeoutError'
+
+async function withoutKey(
+  { name, apiKey }: RawUpstream,
+  { signal }: Call,
+  answer: Response,
+): Promise<Response> {
+  const said = await readAtMost(answer, refusalBytesMax).catch((error: unknown) => {
+    throw new UpstreamFault(kindOf(error, signal), name)
+  })
+  const text = apiKey ? said.replaceAll(apiKey, '[key]') : said
+  const headers = new Headers(answer.headers)
+  for (const name of ['content-length', 'content-encoding', 'transfer-encoding', 'set-cookie']) {
+    headers.delete(name)
+  }
+  return new Response(text, { status: answer.status, headers })
+}
+
+/** The beginning of a body as text; the rest is not waited for. */
+async function readAtMost(answer: Response, bytesMax: number): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of answer.body ?? []) {
+    chunks.push(chunk)
+    bytes += chunk.byteLength
+    if (bytes >= bytesMax) break
+  }
+  return Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8')
+}

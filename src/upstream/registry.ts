@@ -1,0 +1,142 @@
+import type { Log } from '../core/log.ts'
+import type { Clock } from '../core/time.ts'
+import { providers } from '../providers.ts'
+import type { Config } from '../settings.ts'
+import { Breaker } from './breaker.ts'
+import { demoUpstream } from './demo/demo.ts'
+import { findLocal } from './ollama.ts'
+import { rawLane } from './raw.ts'
+import { Speeds } from './speeds.ts'
+import { type Call, type Upstream, UpstreamFault } from './upstream.ts'
+
+/** The operator's own key was refused, or has no money left. */
+const keyStatuses = [401, 402, 403]
+
+/** An upstream with its health: every answer of `send` is counted. */
+export class Guarded implements Upstream {
+  private readonly breaker: Breaker
+
+  constructor(
+    private readonly upstream: Upstream,
+    clock: Clock,
+    private readonly log: Log,
+  ) {
+    this.breaker = new Breaker(clock)
+  }
+
+  get name(): string {
+    return this.upstream.name
+  }
+
+  get kind(): string {
+    return this.upstream.kind
+  }
+
+  /** False while its breaker is open: then another offer is taken, or none (503). */
+  get available(): boolean {
+    return this.breaker.allows
+  }
+
+  async send(call: Call): Promise<Response> {
+    if (!this.breaker.take()) throw new UpstreamFault('refused', this.name)
+    try {
+      const answer = await this.upstream.send(call)
+      this.judge(answer.status)
+      return answer
+    } catch (error) {
+      if (error instanceof UpstreamFault && error.kind === 'aborted') this.breaker.untold()
+      else this.count({ fault: error instanceof UpstreamFault ? error.kind : String(error) })
+      throw error
+    }
+  }
+
+  private judge(status: number): void {
+    const isKey = keyStatuses.includes(status)
+    if (isKey) this.log.warn('upstream.key_refused', { upstream: this.name, status })
+    if (isKey || status >= 500) this.count({ status })
+    else this.breaker.succeeded()
+  }
+
+  private count(facts: Record<string, unknown>): void {
+    if (this.breaker.failed()) this.log.warn('upstream.open', { upstream: this.name, ...facts })
+  }
+}
+
+/** Every upstream by its name, each with its health and its measured speed. */
+export class Registry {
+  readonly speeds = new Speeds()
+  private readonly byName: Map<string, Guarded>
+
+  constructor(upstreams: Upstream[], house: { clock: Clock; log: Log }) {
+    this.byName = new Map(
+      upstreams.map((one) => [one.name, new Guarded(one, house.clock, house.log)]),
+    )
+  }
+
+  get names(): string[] {
+    return [...this.byName.keys()]
+  }
+
+  find(name: string): Guarded | undefined {
+    return this.byName.get(name)
+  }
+}
+
+/** What was found of upstreams; the catalogue is opened with it. */
+export interface OpenUpstreams {
+  registry: Registry
+  /** Names of the providers whose prices are published. */
+  published: string[]
+  /** Models that an upstream on this machine told of. */
+  local: { upstream: string; model: string }[]
+  demo: boolean
+}
+
+type UpstreamConfig = Pick<Config, 'upstreams' | 'demoModels' | 'ollamaHost' | ProviderKey>
+type ProviderKey =
+  | 'openaiApiKey'
+  | 'openrouterApiKey'
+  | 'groqApiKey'
+  | 'togetherApiKey'
+  | 'deepseekApiKey'
+  | 'mistralApiKey'
+  | 'xaiApiKey'
+  | 'geminiApiKey'
+
+const keyOf: Record<keyof typeof providers, ProviderKey> = {
+  openai: 'openaiApiKey',
+  openrouter: 'openrouterApiKey',
+  groq: 'groqApiKey',
+  together: 'togetherApiKey',
+  deepseek: 'deepseekApiKey',
+  mistral: 'mistralApiKey',
+  xai: 'xaiApiKey',
+  gemini: 'geminiApiKey',
+}
+
+/**
+ * Opens the upstreams of the tables and of the keys, an Ollama that answers, and the demo upstream
+ * when it is wanted or when nothing else is configured.
+ */
+export async function openUpstreams(
+  config: UpstreamConfig,
+  house: { clock: Clock; log: Log },
+): Promise<OpenUpstreams> {
+  const keyed = Object.entries(providers).flatMap(([name, { baseUrl }]) => {
+    const setting = Object.entries(keyOf).find(([known]) => known === name)?.[1]
+    const apiKey = setting && config[setting]
+    return apiKey ? [{ name, baseUrl, apiKey }] : []
+  })
+  const configured = [...keyed, ...config.upstreams]
+  const wanted = config.demoModels
+  const demo = wanted === 'on' || (wanted === 'auto' && configured.length === 0)
+  const found = config.ollamaHost ? await findLocal(config.ollamaHost) : undefined
+  const ollama = { name: 'ollama', baseUrl: `${config.ollamaHost}/v1` }
+  const raw = [...configured, ...(config.ollamaHost ? [ollama] : [])].map(rawLane)
+  return {
+    registry: new Registry([...raw, ...(demo ? [demoUpstream(house.clock)] : [])], house),
+    published: keyed.map(({ name }) => name),
+    local: (found ?? []).map((model) => ({ upstream: 'ollama', model })),
+    demo,
+  }
+}
