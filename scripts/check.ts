@@ -64,6 +64,9 @@ const onPostgres = () =>
 const inBrowsers = ['src/viewer/redteam', 'src/viewer/needs']
 const notIn = (folders: string[]) => folders.map((folder) => `--path-ignore-patterns=${folder}/**`)
 
+/** Each of the long trials once, and briefly: a few rounds. */
+const soak = () => bun('scripts/soak/kill.ts', '3')
+
 const steps: [name: string, run: () => Promise<boolean | Outcome>][] = [
   ['format', () => bun('fmt', '--check')],
   ['types', () => bun('check')],
@@ -74,6 +77,7 @@ const steps: [name: string, run: () => Promise<boolean | Outcome>][] = [
   ['browsers', () => installBrowsers(succeeds)],
   ['tests on SQLite', () => tests('sqlite', ['--parallel=2', ...notIn(inBrowsers)])],
   ['tests on PostgreSQL', onPostgres],
+  ['soak', soak],
   // By themselves: a browser that has to wait for the processor looks like one that was held.
   ['tests in browsers', () => tests('browsers', inBrowsers)],
 ]

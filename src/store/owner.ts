@@ -30,7 +30,7 @@ export function ownFolder(dir: string): () => void {
   checkWritable(dir)
   const lock = new Database(join(dir, 'owner.lock'), { create: true })
   try {
-    lock.run('pragma journal_mode = off')
+    lock.run('pragma journal_mode = memory')
     lock.run('pragma locking_mode = exclusive')
     lock.run('begin exclusive')
   } catch (error) {

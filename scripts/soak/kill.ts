@@ -1,0 +1,21 @@
+/**
+ * `bun scripts/soak/kill.ts [rounds] [seed]`: publishes, kills the server with SIGKILL and starts it
+ * again, 100 times unless told; all that was acknowledged must still be there. Needs dist/berth.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { pick } from '../../src/core/ids.ts'
+import { killOften } from '../../src/testing/kills.ts'
+
+const rounds = Number(Bun.argv[2] ?? 100)
+const seed = Number(Bun.argv[3] ?? pick(2 ** 32))
+const dir = mkdtempSync(join(tmpdir(), 'berth-soak-'))
+console.log(`kill: ${rounds} rounds, seed ${seed}`)
+try {
+  const writes = await killOften(join(dir, 'data'), rounds, seed)
+  console.log(`kill: ${writes} acknowledged writes, none lost`)
+} finally {
+  rmSync(dir, { recursive: true })
+}
