@@ -58,7 +58,7 @@ export function finishExchange(dataDir: string): void {
 
 const asideOf = (dataDir: string, stamp: string): string => join(dataDir, `before-restore-${stamp}`)
 
-/** Each step can be done again. The old goes aside first; its folder has its name when all is in. */
+/** Each step can be done again. The old goes aside first; its folder is named when all is in. */
 function finish(dataDir: string, stamp: string): void {
   const ready = join(dataDir, readyToMove + stamp)
   const going = join(dataDir, beingMovedAside + stamp)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { seeded } from '../../scripts/samples/random.ts'
 import { berth, type Running, serveFolder, textAt } from './running.ts'
 
-/** What one of our agents asked for and what was acknowledged: contents by version, files by name. */
+/** What was acknowledged of one app: its html by version, its files by name. */
 interface Kept {
   key: string
   /** Acknowledged html by version, and the newest acknowledged version. */
@@ -27,8 +27,8 @@ const roundMsMax = 4_000
 const pageBytes = { least: 2_000, most: 1_000_000 }
 
 /**
- * Serves a data folder, publishes from several agents at once and kills the server with SIGKILL at a
- * random moment, `rounds` times; each time it starts again, and all that was acknowledged must be
+ * Serves a data folder, publishes from several agents at once and kills the server with SIGKILL at
+ * a random moment, `rounds` times; each time it starts again, and all that was acknowledged must be
  * there, whole, and the books sound. Answers how many writes were acknowledged. Throws an Error
  * that says what was lost. The same seed draws the same contents and moments.
  */
