@@ -7,11 +7,13 @@ import type { Engine } from './db/engine.ts'
 import { openEngine } from './db/open.ts'
 import { Idempotency } from './idempotency/idempotency.ts'
 import { KeyRing } from './keys/keys.ts'
-import { Catalogue } from './models/catalogue.ts'
+import type { Catalogue } from './models/catalogue.ts'
+import { openCatalogue } from './models/open.ts'
 import { Inspector } from './scan/inspect.ts'
 import type { Config } from './settings.ts'
 import { openSecret } from './store/secret.ts'
 import { openDiskStore, type Store } from './store/store.ts'
+import { openUpstreams, type Registry } from './upstream/registry.ts'
 import { type Urls, urlsOf } from './urls.ts'
 
 /** What the verbs of hosting and gateway are given. */
@@ -30,13 +32,17 @@ export interface House {
   readonly gatewayRequests: RateLimit
   /** The models that the gateway serves. */
   readonly catalogue: Catalogue
+  /** Where its requests go. */
+  readonly upstreams: Registry
   /** Signs links and hides addresses; it never leaves the data folder. */
   readonly secret: string
   readonly urls: Urls
 }
 
 /** What a test puts in a part's place. */
-export type HouseParts = Partial<Pick<House, 'clock' | 'log' | 'db' | 'store' | 'catalogue'>>
+export type HouseParts = Partial<
+  Pick<House, 'clock' | 'log' | 'db' | 'store' | 'catalogue' | 'upstreams'>
+>
 
 /**
  * Opens everything the verbs need, in the data folder and the database of `config`. `origin` is
@@ -51,21 +57,33 @@ export async function openHouse(
   const db = parts.db ?? (await openEngine(config))
   const files = join(config.dataDir, 'files')
   const freeFloorBytes = config.diskFloorBytes
+  const log = parts.log ?? openLog(clock)
+  const served = await openModels(config, { clock, log })
   return {
     config,
     clock,
     db,
-    log: parts.log ?? openLog(clock),
+    log,
     store: parts.store ?? (await openDiskStore(files, { freeFloorBytes, clock })),
     keys: new KeyRing(db),
     idempotency: new Idempotency(db, clock),
     inspector: new Inspector(),
     requests: new RateLimit(clock, config.requestsPerMinute, minute),
     gatewayRequests: new RateLimit(clock, config.gatewayRequestsPerMinute, minute),
-    catalogue: parts.catalogue ?? new Catalogue([]),
+    catalogue: parts.catalogue ?? served.catalogue,
+    upstreams: parts.upstreams ?? served.upstreams,
     secret: await openSecret(config.dataDir),
     urls: urlsOf(config, origin),
   }
+}
+
+/** The upstreams that are configured or found, and the models that can be had there. */
+async function openModels(config: Config, house: Pick<House, 'clock' | 'log'>) {
+  const { registry, published, local, demo } = await openUpstreams(config, house)
+  const { models, marginPercent } = config
+  const now = house.clock.now()
+  const catalogue = await openCatalogue({ models, published, local, demo, marginPercent, now })
+  return { catalogue, upstreams: registry }
 }
 
 /** Ends what the house started, the database last. */
