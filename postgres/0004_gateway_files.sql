@@ -1,0 +1,19 @@
+CREATE TABLE "gateway_files" (
+	"id" text PRIMARY KEY NOT NULL,
+	"account" text NOT NULL,
+	"filename" text NOT NULL,
+	"purpose" text NOT NULL,
+	"kind" text NOT NULL,
+	"type" text NOT NULL,
+	"bytes" bigint NOT NULL,
+	"sha256" text NOT NULL,
+	"words_sha256" text,
+	"words" bigint,
+	"pages" bigint,
+	"lasts_ms" bigint,
+	"created" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX "gateway_files_account" ON "gateway_files" USING btree ("account","created","id");--> statement-breakpoint
+CREATE INDEX "gateway_files_sha256" ON "gateway_files" USING btree ("sha256");--> statement-breakpoint
+CREATE INDEX "gateway_files_words_sha256" ON "gateway_files" USING btree ("words_sha256");

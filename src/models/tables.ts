@@ -1,0 +1,61 @@
+import {
+  flag,
+  index,
+  integer,
+  nano,
+  primaryKey,
+  table,
+  text,
+  time,
+  uniqueIndex,
+} from '../db/columns.ts'
+
+/**
+ * What was used: one row for each request that reached a model, numbered from 1 in its account, and
+ * again among its account's requests to the same model, without gaps. `at` never goes back in an
+ * account. No bodies are kept.
+ */
+export const uses = table(
+  'uses',
+  {
+    account: text('account').notNull(),
+    number: integer('number').notNull(),
+    model: text('model').notNull(),
+    modelNumber: integer('model_number').notNull(),
+    id: text('id').notNull(),
+    requestId: text('request_id').notNull(),
+    at: time('at').notNull(),
+    type: text('type').notNull(),
+    source: text('source').$type<'api' | 'web' | 'build'>().notNull(),
+    status: text('status').notNull(),
+    upstream: text('upstream'),
+    price: text('price'),
+    input: integer('input').notNull(),
+    cached: integer('cached').notNull(),
+    output: integer('output').notNull(),
+    reasoning: integer('reasoning').notNull(),
+    estimated: flag('estimated').notNull(),
+    charged: nano('charged').notNull(),
+    held: nano('held').notNull(),
+    ms: integer('ms').notNull(),
+    firstByteMs: integer('first_byte_ms'),
+  },
+  (t) => [
+    primaryKey({ columns: [t.account, t.number] }),
+    uniqueIndex('uses_model').on(t.account, t.model, t.modelNumber),
+    index('uses_at').on(t.account, t.at, t.number),
+    index('uses_model_at').on(t.account, t.model, t.at, t.modelNumber),
+  ],
+)
+
+/** The newest number of an account, and of each of its models; the account's own row has model ''. */
+export const useCounts = table(
+  'use_counts',
+  {
+    account: text('account').notNull(),
+    model: text('model').notNull(),
+    count: integer('count').notNull(),
+    at: time('at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.account, t.model] })],
+)

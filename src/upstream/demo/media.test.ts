@@ -1,0 +1,97 @@
+import { expect, test } from 'bun:test'
+
+import type { Path } from '../upstream.ts'
+import { demoUpstream } from './demo.ts'
+
+const demo = demoUpstream({ now: () => 1_700_000_000_000 })
+const ask = (path: Path, model: string, body: Record<string, unknown> | FormData) =>
+  demo.send({ path, model, body, signal: AbortSignal.timeout(10_000) })
+
+async function embed(input: unknown, more: Record<string, unknown> = {}) {
+  const answer = await ask('/embeddings', 'demo/embedding', { input, ...more })
+  const body = JSON.parse(await answer.text())
+  return { status: answer.status, data: body.data, usage: body.usage }
+}
+
+const dot = (a: number[], b: number[]) => a.reduce((sum, part, at) => sum + part * (b[at] ?? 0), 0)
+
+test('an embedding is a direction of length 1, the same for the same text', async () => {
+  const { data, usage } = await embed(['the quick brown fox', 'the quick brown dog', 'taxes'])
+  const [fox, dog, taxes] = data.map(({ embedding }: { embedding: number[] }) => embedding)
+  expect(fox).toHaveLength(256)
+  expect(dot(fox, fox)).toBeCloseTo(1, 5)
+  expect(dot(fox, dog)).toBeGreaterThan(0.6)
+  expect(Math.abs(dot(fox, taxes))).toBeLessThan(0.3)
+  expect(usage).toEqual({ prompt_tokens: 9, total_tokens: 9 })
+  expect((await embed('the quick brown fox')).data[0].embedding).toEqual(fox)
+})
+
+test('an embedding as base64 is the same floats', async () => {
+  const more = { dimensions: 8 }
+  const [floats] = (await embed('fox', more)).data
+  const [packed] = (await embed('fox', { ...more, encoding_format: 'base64' })).data
+  const bytes = Uint8Array.from(Buffer.from(packed.embedding, 'base64'))
+  expect([...new Float32Array(bytes.buffer)]).toEqual(floats.embedding)
+})
+
+test('token ids are taken, and what is no text is refused', async () => {
+  expect((await embed([1, 2, 3])).usage.prompt_tokens).toBe(3)
+  expect((await embed([[1, 2], [3]])).data).toHaveLength(2)
+  for (const input of ['', [], [''], 7, [null], Array.from({ length: 2_049 }, () => 'a')]) {
+    expect((await embed(input)).status).toBe(400)
+  }
+  expect((await embed('a', { dimensions: 0 })).status).toBe(400)
+})
+
+test('pictures are real PNGs of the size asked for, and differ by prompt and number', async () => {
+  const paint = async (prompt: string) => {
+    const body = { prompt, size: '96x64', n: 2 }
+    const answer = await ask('/images/generations', 'demo/image', body)
+    const { data } = JSON.parse(await answer.text())
+    return data.map(({ b64_json }: { b64_json: string }) => b64_json)
+  }
+  const [first, second] = await paint('a boat')
+  const [other] = await paint('a house')
+  expect(new Set([first, second, other]).size).toBe(3)
+  expect(await paint('a boat')).toEqual([first, second])
+  const picture = new Bun.Image(Buffer.from(first, 'base64'))
+  expect(await picture.metadata()).toMatchObject({ width: 96, height: 64, format: 'png' })
+  expect(
+    (await new Bun.Image(Buffer.from(first, 'base64')).resize(8, 8).jpeg().bytes()).length,
+  ).toBeGreaterThan(100)
+})
+
+test('a picture without a prompt, too large or too often is refused', async () => {
+  for (const body of [{}, { prompt: 'a', size: '5000x5000' }, { prompt: 'a', n: 11 }]) {
+    expect((await ask('/images/generations', 'demo/image', body)).status).toBe(400)
+  }
+})
+
+test('speech is a WAV with 0.05 s for each character, which transcription reads back', async () => {
+  const answer = await ask('/audio/speech', 'demo/speech', { input: 'Hello wörld 👋' })
+  expect(answer.headers.get('content-type')).toBe('audio/wav')
+  const sound = await answer.blob()
+  expect(sound.size).toBe(44 + 13 * 800)
+  const form = new FormData()
+  form.set('model', 'demo/transcription')
+  form.set('file', new File([sound], 'hello.wav'))
+  const text = await ask('/audio/transcriptions', 'demo/transcription', form)
+  expect(await text.json()).toEqual({
+    text: 'A sound of 0.65 seconds.',
+    usage: { type: 'duration', seconds: 0.65 },
+  })
+})
+
+test('other sounds are told by their bytes; no sound, no text', async () => {
+  const hear = (file: Blob) => {
+    const form = new FormData()
+    form.set('file', file)
+    return ask('/audio/transcriptions', 'demo/transcription', form)
+  }
+  const heard = await hear(new Blob([new Uint8Array(32_000)]))
+  expect(await heard.json()).toMatchObject({ usage: { seconds: 2 } })
+  expect((await hear(new Blob([]))).status).toBe(400)
+  const cut = new Blob(['RIFF', new Uint8Array(40).fill(255)])
+  expect((await hear(cut)).status).toBe(200)
+  expect((await ask('/audio/speech', 'demo/speech', { input: '' })).status).toBe(400)
+})
