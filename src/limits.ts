@@ -19,6 +19,7 @@ export const listPageDefault = 30
 export const claimCodeMs = 30 * 86_400_000
 export const deletedAppKeptMs = 30 * 86_400_000
 export const keysPerAgentMax = 20
+export const keyNameCharsMax = 80
 export const reportCharsMax = 1_000
 export const reportsPerAddressDay = 5
 export const versionsPerAppMax = 1_000
@@ -26,6 +27,9 @@ export const versionsPerAppMax = 1_000
 /** A 4 MB page whose every byte is escaped in JSON still fits. */
 export const jsonBodyBytesMax = 26 * mb
 export const jsonDepthMax = 64
+export const jsonValuesMax = 100_000
+/** What anyone may send without a key. */
+export const keylessBodyBytesMax = 64 * kb
 
 /** Document 2, section 8, and what it leaves open. */
 export const gatewayBodyBytesMax = 40 * mb
@@ -35,7 +39,7 @@ export const soundSecondsMax = 30 * 60
 export const keysPerAccountMax = 100
 export const accountsPerAddressDay = 100
 export const filesPerAccountMax = 1_000
-export const fileBytesPerAccountMax = 1_024 * mb
+export const fileBytesPerAccountMax = 512 * mb
 export const historyPageMax = 1_000
 export const historyPageDefault = 100
 

@@ -64,6 +64,7 @@ interface GatewayFacts {
   upload_type: None
   upload_too_large: { max: number }
   upload_unreadable: { why: string }
+  files_full: { files: number; bytes: number }
   model_unavailable: None
   gateway_unavailable: None
   upstream_busy: { retryAfter: number }
@@ -75,7 +76,7 @@ interface GatewayFacts {
   deadline: None
   cap_above_own: { cap: bigint }
   holds_limit: { max: number; retryAfter: number }
-  payments_off: { setting: string }
+  payments_off: None
 }
 
 /** Workspace codes of files in a chat request (gateway-completed). */

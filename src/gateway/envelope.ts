@@ -65,6 +65,7 @@ const table: { [N in GatewayRefusal]: Row } = {
   invite_only: [403, 'permission_error'],
   keys_address_limit: [429, limit, null, null, 'final'],
   last_key: [409, invalid],
+  files_full: [409, invalid, 'file'],
   cap_above_own: [403, 'permission_error', 'daily_cap'],
   holds_limit: [429, limit],
   ref_conflict: [409, invalid, null, 'idempotency_conflict', 'final'],

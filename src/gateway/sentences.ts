@@ -49,6 +49,8 @@ export const sentences: { [N in GatewayRefusal]: (...facts: FactsOf<N>) => strin
   not_found: ({ what }) => `There is no such ${what}.`,
   invite_only: () => 'New accounts need the operator’s token: Authorization: Bearer <token>.',
   last_key: () => 'This is the last key of the account. Make another before you revoke it.',
+  files_full: ({ files, bytes }) =>
+    `An account keeps at most ${files} files and ${bytes} bytes of them. Delete some first.`,
   cap_above_own: ({ cap }) =>
     `This key has a cap of ${toCredits(cap)} credits a day itself. Use a key with a higher one, or none.`,
   ref_conflict: () => 'This Idempotency-Key was used for another request. Send a new one.',
@@ -56,8 +58,7 @@ export const sentences: { [N in GatewayRefusal]: (...facts: FactsOf<N>) => strin
   model_unavailable: () =>
     `Access to this model is temporarily unavailable. ${uncharged} Retry shortly.`,
   try_again: () => `This could not be done just now. ${uncharged} Retry shortly.`,
-  payments_off: ({ setting }) =>
-    `Top-ups are not open here: the operator has not set ${setting}. ${uncharged}`,
+  payments_off: () => `Top-ups are not open here; the operator can add credits. ${uncharged}`,
   gateway_unavailable: () => `No upstream could be reached. ${uncharged} Retry with backoff.`,
 
   upstream_busy: (facts) => `The upstream is busy. ${uncharged} ${wait(facts)}`,

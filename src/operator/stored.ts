@@ -1,4 +1,5 @@
 import type { Db } from '../db/engine.ts'
+import { contents } from '../gateway/files/contents.ts'
 import { packsAfter, packsIn } from '../hosting/apps/apps.ts'
 import { contentsAfter, contentsIn } from '../hosting/assets/contents.ts'
 
@@ -8,6 +9,7 @@ const pageSize = 100
 const rooms = [
   { namedIn: packsIn, namedAfter: packsAfter },
   { namedIn: contentsIn, namedAfter: contentsAfter },
+  ...contents,
 ]
 
 /** Which of these stored contents some row names. */

@@ -28,8 +28,11 @@ const pictureSideMax = 8_192
  * hides inside a well-formed file (a comment that is HTML) cannot be told from a comment: against
  * that, files are only ever served with the type found here and nosniff.
  */
-export async function kindOf(bytes: Uint8Array): Promise<FileKind | Unfit> {
-  if (bytes.length > assetBytesMax) return { unfit: `it is over ${assetBytesMax} bytes` }
+export async function kindOf(
+  bytes: Uint8Array,
+  bytesMax = assetBytesMax,
+): Promise<FileKind | Unfit> {
+  if (bytes.length > bytesMax) return { unfit: `it is over ${bytesMax} bytes` }
   if (bytes.length < 1) return { unfit: 'it is empty' }
   const mark = letters(bytes, 0, 12)
   if (mark.startsWith('\x89PNG\r\n\x1a\n')) return await picture(bytes, 'image/png', pngFault)

@@ -1,0 +1,193 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { fileBytesMax, filesPerAccountMax } from '../../limits.ts'
+import { namedIn } from '../../operator/stored.ts'
+import { type Gus, newGus } from '../../testing/gateway.ts'
+import { type Answer, openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { makeEncryptedPdf, makePdf } from '../../testing/pdf.ts'
+import { the, wordsOf } from './files.ts'
+
+let t: TestHouse
+let gus: Gus
+
+beforeEach(async () => {
+  t = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '0' })
+  gus = await newGus(t)
+})
+afterEach(() => t.close())
+
+/** A multipart body as clients send it. */
+async function upload(
+  fields: Record<string, string | File>,
+  { path = '/v1/files', key = gus.key } = {},
+): Promise<Answer> {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(fields)) form.append(name, value)
+  const sent = new Response(form)
+  const headers = { 'content-type': sent.headers.get('content-type') ?? '' }
+  return t.visit('POST', path, { key, headers, body: await sent.bytes() })
+}
+
+const file = (bytes: string | Uint8Array, name = 'notes.md'): File =>
+  new File([typeof bytes === 'string' ? bytes : new Uint8Array(bytes)], name)
+
+const picture = Uint8Array.fromBase64(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+)
+
+test('a text is kept, listed, read back, and deleted', async () => {
+  const words = '# Tides\n\nLow at nine, hïgh at three.\n'
+  const made = await upload({ file: file(words, '../../notes.md'), purpose: 'assistants' })
+  const id = made.text('id')
+  const bytes = Buffer.byteLength(words)
+  expect([made.status, made.body]).toEqual([
+    200,
+    {
+      ...{ id, file_id: id, object: 'file', bytes, created_at: 1_777_896_000 },
+      ...{ filename: 'notes.md', purpose: 'assistants', kind: 'text', words: 8, pages: null },
+      ...{ type: 'text/plain; charset=utf-8', seconds: null, status: 'processed' },
+    },
+  ])
+  expect((await gus.call('GET', `/files/${id}`)).body).toEqual(made.body)
+  const content = await gus.call('GET', `/v1/files/${id}/content`)
+  expect(content.body).toBe(words)
+  expect(content.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(content.headers.get('content-disposition')).toStartWith('attachment')
+  const stored = await the(t.house, `gateway:${gus.creditId}`, id)
+  expect(await wordsOf(t.house, stored)).toBe(words)
+  const gone = await gus.call('DELETE', `/v1/files/${id}`)
+  expect(gone.body).toEqual({ id, object: 'file', deleted: true })
+  expect((await gus.call('GET', `/v1/files/${id}`)).status).toBe(404)
+})
+
+test('a PDF goes in as words, a picture as a picture', async () => {
+  const pdf = await upload({ file: file(makePdf(['Hello tide', 'The second page']), 'a.txt') })
+  expect(pdf.body).toMatchObject({ kind: 'pdf', type: 'application/pdf', pages: 2, words: 5 })
+  const stored = await the(t.house, `gateway:${gus.creditId}`, pdf.text('id'))
+  expect(await wordsOf(t.house, stored)).toBe('Hello tide\n\nThe second page')
+  const image = await upload({ file: file(picture, 'a.pdf') })
+  expect(image.body).toMatchObject({ kind: 'image', type: 'image/png', words: null })
+  const sound = await upload({ file: file(wav(), 'a.wav') })
+  expect(sound.body).toMatchObject({ kind: 'audio', seconds: 0.5, words: null, status: 'uploaded' })
+})
+
+/** Half a second of silence: 8 kHz, 8 bits, one channel. */
+function wav(): Uint8Array {
+  const bytes = Buffer.alloc(44 + 4_000, 0x80)
+  bytes.write('RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0', 0, 'latin1')
+  bytes.writeUInt32LE(36 + 4_000, 4)
+  bytes.writeUInt32LE(8_000, 24)
+  bytes.writeUInt32LE(8_000, 28)
+  bytes.write('\x01\0\x08\0data', 32, 'latin1')
+  bytes.writeUInt32LE(4_000, 40)
+  return bytes
+}
+
+test('a PDF of more than 200 pages is kept without words, for chat to refuse', async () => {
+  const long = await upload({ file: file(makePdf(Array<string>(201).fill('x')), 'long.pdf') })
+  expect(long.body).toMatchObject({ kind: 'pdf', pages: 201, words: null })
+})
+
+test('W604 upload_type, W605 upload_too_large, W610 upload_unreadable; nothing is kept', async () => {
+  const kept = await t.kept()
+  const zip = Uint8Array.of(0x50, 0x4b, 3, 4, 0, 0, 0, 0)
+  const big = new Uint8Array(fileBytesMax + 1).fill(0x61)
+  for (const [bytes, status, code] of [
+    [zip, 415, 'W604'],
+    [Uint8Array.of(0xff, 0xfe, 0x41, 0), 415, 'W604'],
+    ['a\0b', 415, 'W604'],
+    [big, 413, 'W605'],
+    ['', 400, 'W610'],
+    ['%PDF-1.4 and then nothing', 400, 'W610'],
+    [makeEncryptedPdf(), 400, 'W610'],
+    [picture.subarray(0, 40), 400, 'W610'],
+  ] as const) {
+    const answer = await upload({ file: file(bytes) })
+    expect([answer.status, answer.code]).toEqual([status, code])
+    expect(answer.body).toMatchObject({ error: { type: 'invalid_request_error', param: 'file' } })
+  }
+  expect(await t.kept()).toEqual(kept)
+})
+
+test('a body that is announced as too large is not read: W605', async () => {
+  const headers = {
+    'content-type': 'multipart/form-data; boundary=x',
+    'content-length': String(10 ** 9),
+  }
+  const answer = await gus.call('POST', '/v1/files', 'x', headers)
+  expect([answer.status, answer.code]).toEqual([413, 'W605'])
+})
+
+test('no key is 401 before the body is read; other shapes are 400', async () => {
+  expect((await upload({ file: file('words') }, { key: 'gk_none' })).status).toBe(401)
+  for (const [fields, param] of [
+    [{}, 'file'],
+    [{ file: 'words' }, 'file'],
+    [{ file: file('words'), purpose: 'a b' }, 'purpose'],
+  ] as const) {
+    const { status, body } = await upload(fields)
+    expect([status, body]).toMatchObject([400, { error: { param } }])
+  }
+  for (const type of [
+    'application/json',
+    'multipart/form-data',
+    'multipart/form-data; boundary=y',
+  ]) {
+    const { status } = await gus.call('POST', '/v1/files', '{"file":1}', { 'content-type': type })
+    expect(status).toBe(400)
+  }
+})
+
+test('the files of another account are not there: no_file', async () => {
+  const made = await upload({ file: file('mine') })
+  const other = await newGus(t)
+  const id = made.text('id')
+  for (const [method, path] of [
+    ['GET', id],
+    ['GET', `${id}/content`],
+    ['DELETE', id],
+    ['GET', 'file_000000000000'],
+    ['GET', '__proto__'],
+  ] as const) {
+    const { status, body } = await other.call(method, `/v1/files/${path}`)
+    expect(status).toBe(404)
+    expect(body).toMatchObject({ error: { type: 'invalid_request_error', param: 'file_id' } })
+  }
+  expect((await other.call('GET', '/v1/files')).body).toMatchObject({ data: [], has_more: false })
+  expect((await gus.call('GET', `/v1/files/${id}/content`)).body).toBe('mine')
+})
+
+test('lists are read in pages, from either end', async () => {
+  const ids: string[] = []
+  for (const purpose of ['one', 'two', 'one']) {
+    t.clock.turn(1_000)
+    ids.unshift((await upload({ file: file(purpose), purpose })).text('id'))
+  }
+  const list = async (query: string) => (await gus.call('GET', `/v1/files${query}`)).body
+  const page = { data: [{ id: ids[0] }, { id: ids[1] }], has_more: true, last_id: ids[1] }
+  expect(await list('?limit=2')).toMatchObject(page)
+  const rest = { data: [{ id: ids[2] }], has_more: false, first_id: ids[2] }
+  expect(await list(`?limit=2&after=${ids[1]}`)).toMatchObject(rest)
+  expect(await list('?order=asc&limit=1')).toMatchObject({ data: [{ id: ids[2] }] })
+  expect(await list('?purpose=two')).toMatchObject({ data: [{ id: ids[1] }], has_more: false })
+  expect((await gus.call('GET', '/v1/files?limit=0')).status).toBe(400)
+})
+
+test('the sweep keeps what files name, until they are deleted', async () => {
+  const made = await upload({ file: file(makePdf(['Hello tide']), 'a.pdf') })
+  const { sha256, wordsSha256 } = await the(t.house, `gateway:${gus.creditId}`, made.text('id'))
+  const names = [sha256, wordsSha256 ?? '']
+  expect(await namedIn(t.house.db.read, names)).toEqual(new Set(names))
+  await gus.call('DELETE', `/v1/files/${made.text('id')}`)
+  expect(await namedIn(t.house.db.read, names)).toEqual(new Set())
+})
+
+test('an account keeps a bounded number of files: files_full', async () => {
+  const words = file('the same bytes, kept once')
+  for (let made = 0; made < filesPerAccountMax; made += 1) {
+    expect((await upload({ file: words })).status).toBe(200)
+  }
+  const { status, body } = await upload({ file: words })
+  expect(status).toBe(409)
+  expect(body).toMatchObject({ error: { type: 'invalid_request_error', param: 'file' } })
+})

@@ -1,0 +1,152 @@
+import { and, count, desc, eq, sum } from 'drizzle-orm'
+
+import { newId } from '../../core/ids.ts'
+import { lock } from '../../db/lock.ts'
+import type { House } from '../../house.ts'
+import type { AccountId } from '../../ledger/tables.ts'
+import { fileBytesPerAccountMax, filesPerAccountMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { know } from './kind.ts'
+import { PdfReader } from './pdf.ts'
+import type { FileListShape, FileShape, ListWantedShape } from './shapes.ts'
+import { gatewayFiles } from './tables.ts'
+import type { Upload } from './upload.ts'
+
+export type StoredFile = typeof gatewayFiles.$inferSelect
+
+const readers = new WeakMap<House, PdfReader>()
+
+function readerOf(house: House): PdfReader {
+  const known = readers.get(house) ?? new PdfReader()
+  readers.set(house, known)
+  return known
+}
+
+const idPattern = /^file_[A-Za-z0-9]{12}$/
+const wordsIn = (text: string): number => text.match(/\S+/g)?.length ?? 0
+
+/**
+ * Keeps a file and the words read out of it, for chat requests to name by its id (document 2,
+ * POST /v1/files). Refuses upload_type, upload_unreadable, files_full, try_again.
+ */
+export async function keep(house: House, account: AccountId, upload: Upload): Promise<StoredFile> {
+  const { bytes, filename, purpose } = upload
+  await checkRoom(house, account, bytes.length)
+  const { kind, type, text, pages, seconds } = await know(readerOf(house), bytes)
+  const stored = await house.store.put(bytes)
+  const words = text === undefined || text === '' ? null : await putWords(house, kind, stored, text)
+  const row: StoredFile = {
+    ...{ id: `file_${newId()}`, account, filename, purpose, kind, type, bytes: bytes.length },
+    ...{ sha256: stored.sha256, wordsSha256: words, pages: pages ?? null },
+    words: text === undefined ? null : wordsIn(text),
+    lastsMs: seconds === undefined ? null : Math.round(seconds * 1_000),
+    created: house.clock.now(),
+  }
+  await house.db.tx(async (db) => {
+    await lock(db, `files of ${account}`)
+    await checkRoom(house, account, bytes.length, db)
+    await db.insert(gatewayFiles).values(row)
+  })
+  return row
+}
+
+/** A text's words are its own bytes. */
+const putWords = async (
+  { store }: House,
+  kind: StoredFile['kind'],
+  { sha256 }: { sha256: string },
+  text: string,
+): Promise<string> =>
+  kind === 'text' ? sha256 : (await store.put(new TextEncoder().encode(text))).sha256
+
+async function checkRoom(
+  house: House,
+  account: AccountId,
+  bytes: number,
+  db = house.db.read,
+): Promise<void> {
+  const [kept] = await db
+    .select({
+      files: count().mapWith(Number),
+      bytes: sum(gatewayFiles.bytes).mapWith(Number),
+    })
+    .from(gatewayFiles)
+    .where(eq(gatewayFiles.account, account))
+  const full =
+    (kept?.files ?? 0) >= filesPerAccountMax || (kept?.bytes ?? 0) + bytes > fileBytesPerAccountMax
+  if (!full) return
+  throw new Refusal('files_full', { files: filesPerAccountMax, bytes: fileBytesPerAccountMax })
+}
+
+/** A file of this account. Refuses no_file, also for that of another account. */
+export async function the(house: House, account: AccountId, id: string): Promise<StoredFile> {
+  const [file] = idPattern.test(id)
+    ? await house.db.read.select().from(gatewayFiles).where(own(account, id))
+    : []
+  if (!file) throw new Refusal('no_file', { id: id.slice(0, 100) })
+  return file
+}
+
+const own = (account: AccountId, id: string) =>
+  and(eq(gatewayFiles.account, account), eq(gatewayFiles.id, id))
+
+/** The bytes of a file. Refuses no_file when they have gone. */
+export async function bytesOf(house: House, file: StoredFile): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = await house.store.read(file.sha256)
+  if (!bytes) throw new Refusal('no_file', { id: file.id })
+  return new Uint8Array(bytes)
+}
+
+/** The words that were read out of a file: undefined where there are none. */
+export async function wordsOf(house: House, file: StoredFile): Promise<string | undefined> {
+  const bytes = file.wordsSha256 && (await house.store.read(file.wordsSha256))
+  return bytes ? new TextDecoder().decode(bytes) : undefined
+}
+
+/** The account's files, newest first unless told otherwise, in pages as OpenAI's clients ask. */
+export async function list(
+  house: House,
+  account: AccountId,
+  { limit = filesPerAccountMax, after, order, purpose }: ListWantedShape,
+): Promise<FileListShape> {
+  const rows = await house.db.read
+    .select()
+    .from(gatewayFiles)
+    .where(eq(gatewayFiles.account, account))
+    .orderBy(desc(gatewayFiles.created), desc(gatewayFiles.id))
+    .limit(filesPerAccountMax)
+  const ordered = order === 'asc' ? rows.toReversed() : rows
+  const wanted = ordered.filter((row) => purpose === undefined || row.purpose === purpose)
+  const start = after === undefined ? 0 : wanted.findIndex((row) => row.id === after) + 1
+  const page = wanted.slice(start, start + limit)
+  return {
+    object: 'list',
+    data: page.map(present),
+    first_id: page.at(0)?.id ?? null,
+    last_id: page.at(-1)?.id ?? null,
+    has_more: start + page.length < wanted.length,
+  }
+}
+
+/** Forgets a file; its bytes are swept when no other row names them. Refuses no_file. */
+export async function remove(house: House, account: AccountId, id: string): Promise<void> {
+  const file = await the(house, account, id)
+  await house.db.tx((db) => db.delete(gatewayFiles).where(own(account, file.id)))
+}
+
+/** A file on the wire. */
+export const present = (file: StoredFile): FileShape => ({
+  id: file.id,
+  file_id: file.id,
+  object: 'file',
+  bytes: file.bytes,
+  created_at: Math.floor(file.created / 1_000),
+  filename: file.filename,
+  purpose: file.purpose,
+  kind: file.kind,
+  type: file.type,
+  words: file.words,
+  pages: file.pages,
+  seconds: file.lastsMs === null ? null : file.lastsMs / 1_000,
+  status: file.kind === 'audio' && file.words === null ? 'uploaded' : 'processed',
+})

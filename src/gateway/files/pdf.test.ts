@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test'
+
+import { Refusal } from '../../refusals.ts'
+import { caught } from '../../testing/caught.ts'
+import { makePdf, makePdfBomb } from '../../testing/pdf.ts'
+import { bounds, PdfReader } from './pdf.ts'
+
+test('a bomb is stopped, and the next PDF is read', async () => {
+  const reader = new PdfReader({ ...bounds, bytes: 64 * 1_048_576 })
+  const bomb = await reader.read(makePdfBomb(300_000_000))
+  expect(bomb).toEqual({ unreadable: expect.stringMatching(/memory|long/) })
+  const calm = new PdfReader()
+  expect(await calm.read(makePdf(['Hello tide']))).toEqual({ pages: 1, text: 'Hello tide' })
+})
+
+test('a PDF that takes too long is stopped', async () => {
+  const reader = new PdfReader({ ...bounds, ms: 1 })
+  const late = await reader.read(makePdf(['Hello tide']))
+  expect(late).toEqual({ unreadable: 'it takes too long' })
+})
+
+test('so many wait and no more: try_again', async () => {
+  const reader = new PdfReader({ ...bounds, ms: 1 })
+  const all = Array.from({ length: 19 }, () => reader.read(makePdf(['x'])))
+  const error = await caught(all.at(-1) ?? Promise.resolve())
+  expect(error).toBeInstanceOf(Refusal)
+  expect(error).toMatchObject({ refusal: 'try_again' })
+  await Promise.all(all.slice(0, -1))
+})

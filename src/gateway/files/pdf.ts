@@ -1,0 +1,74 @@
+import { pdfPagesMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Asked, PdfAnswer } from './pdf.worker.ts'
+
+/** What one PDF may take: time, memory beyond what the process had, and characters of words. */
+export const bounds = { ms: 20_000, bytes: 512 * 1_048_576, charsMax: 4_000_000 }
+const readersMax = 2
+const waitingMax = 16
+const lookEveryMs = 50
+
+/** Beside this file, or below the root of the compiled binary, where this file is part of main. */
+const workerFile = import.meta.url.endsWith('/files/pdf.ts')
+  ? './pdf.worker.ts'
+  : './gateway/files/pdf.worker.ts'
+
+const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url))
+
+/**
+ * Reads the words of PDFs, each in a worker of its own that is ended when it takes too long or too
+ * much memory, so that a bomb costs its own upload and nothing else. Two are read at a time.
+ */
+export class PdfReader {
+  private running = 0
+  private readonly waiting: (() => void)[] = []
+
+  constructor(
+    private readonly limits = bounds,
+    private readonly start = startWorker,
+  ) {}
+
+  /** Refuses try_again when too many wait. */
+  async read(bytes: Uint8Array): Promise<PdfAnswer> {
+    if (this.waiting.length >= waitingMax) {
+      throw new Refusal('try_again', { why: 'too many PDFs are being read' })
+    }
+    if (this.running >= readersMax) {
+      await new Promise<void>((begin) => this.waiting.push(begin))
+    } else this.running += 1
+    try {
+      return await this.readNow(new Uint8Array(bytes))
+    } finally {
+      const next = this.waiting.shift()
+      if (next) next()
+      else this.running -= 1
+    }
+  }
+
+  private async readNow(bytes: Uint8Array<ArrayBuffer>): Promise<PdfAnswer> {
+    const { promise, resolve } = Promise.withResolvers<PdfAnswer>()
+    const worker = this.start()
+    worker.unref()
+    worker.onmessage = ({ data }: MessageEvent<PdfAnswer>) => resolve(data)
+    worker.onerror = (event) => {
+      event.preventDefault()
+      resolve({ unreadable: 'it is damaged' })
+    }
+    worker.addEventListener('close', () => resolve({ unreadable: 'it is damaged' }))
+    const before = process.memoryUsage.rss()
+    const late = setTimeout(() => resolve({ unreadable: 'it takes too long' }), this.limits.ms)
+    const look = setInterval(() => {
+      if (process.memoryUsage.rss() - before < this.limits.bytes) return
+      resolve({ unreadable: 'it takes too much memory' })
+    }, lookEveryMs)
+    try {
+      const asked: Asked = { bytes, pagesMax: pdfPagesMax, charsMax: this.limits.charsMax }
+      worker.postMessage(asked, [bytes.buffer])
+      return await promise
+    } finally {
+      clearTimeout(late)
+      clearInterval(look)
+      worker.terminate()
+    }
+  }
+}

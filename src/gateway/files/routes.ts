@@ -1,0 +1,112 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+import type { OpenAPIV3 } from 'openapi-types'
+
+import type { House } from '../../house.ts'
+import { theSpender, withKey } from '../key.ts'
+import { operation } from '../operation.ts'
+import * as files from './files.ts'
+import * as shapes from './shapes.ts'
+import { readUpload } from './upload.ts'
+
+/** Files that chat requests name by their id (document 2, POST /v1/files). */
+export const fileRoutes = (house: House) =>
+  new Elysia().use(uploadRoute(house)).use(ownRoutes(house))
+
+/** What `readUpload` takes, for the description: the body is read by hand. */
+const takes: Record<string, { schema: OpenAPIV3.SchemaObject }> = {
+  'multipart/form-data': {
+    schema: {
+      type: 'object',
+      required: ['file'],
+      properties: {
+        file: { type: 'string', format: 'binary' },
+        purpose: { type: 'string', description: 'user_data when left out.' },
+      },
+    },
+  },
+}
+
+const uploadRoute = (house: House) =>
+  new Elysia()
+    .derive(async ({ request }) => ({ spender: await theSpender(house, request) }))
+    .post(
+      '/files',
+      async ({ spender, request }) => {
+        const upload = await readUpload(request)
+        return files.present(await files.keep(house, spender.account, upload))
+      },
+      {
+        // The body is read in the handler, when the key is known.
+        parse: 'none',
+        ...operation(
+          {
+            id: 'upload_file',
+            tag: 'Files',
+            summary: 'Upload a file, to be named in chat requests.',
+            more:
+              'PDF, text or Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg or WAV, told by the content; ' +
+              'at most 32 MB. Refused with W604 (type), W605 (size) or W610 (unreadable).',
+            takes,
+          },
+          { 200: shapes.File },
+          ...(['bad_request', 'upload_type', 'upload_too_large', 'upload_unreadable'] as const),
+          ...(['files_full', 'try_again'] as const),
+        ),
+      },
+    )
+
+const ownRoutes = (house: House) =>
+  new Elysia()
+    .use(withKey(house))
+    .get('/files', ({ spender, query }) => files.list(house, spender.account, query), {
+      query: shapes.ListWanted,
+      ...operation(
+        { id: 'list_files', tag: 'Files', summary: 'The files of your account.' },
+        { 200: shapes.FileList },
+        'bad_request',
+      ),
+    })
+    .get(
+      '/files/:id',
+      async ({ spender, params }) =>
+        files.present(await files.the(house, spender.account, params.id)),
+      operation(
+        { id: 'get_file', tag: 'Files', summary: 'One file.' },
+        { 200: shapes.File },
+        'no_file',
+      ),
+    )
+    .get(
+      '/files/:id/content',
+      async ({ spender, params }) => {
+        const file = await files.the(house, spender.account, params.id)
+        return new Response(await files.bytesOf(house, file), { headers: headersOf(file) })
+      },
+      operation(
+        { id: 'get_file_content', tag: 'Files', summary: 'The bytes of a file.' },
+        { 200: Type.Unsafe<Response>(Type.String({ format: 'binary' })) },
+        'no_file',
+      ),
+    )
+    .delete(
+      '/files/:id',
+      async ({ spender, params }) => {
+        await files.remove(house, spender.account, params.id)
+        return { id: params.id, object: 'file' as const, deleted: true as const }
+      },
+      operation(
+        { id: 'delete_file', tag: 'Files', summary: 'Delete a file.' },
+        { 200: shapes.FileGone },
+        ...(['no_file', 'try_again'] as const),
+      ),
+    )
+
+/** A file goes back with the type its content has, to be saved and never shown as a page. */
+const headersOf = ({ type, filename }: files.StoredFile): Record<string, string> => ({
+  'content-type': type,
+  'content-disposition': `attachment; filename*=UTF-8''${encodeURIComponent(filename)}`,
+  'content-security-policy': "default-src 'none'; sandbox",
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'private, no-store',
+})

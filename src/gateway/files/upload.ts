@@ -1,0 +1,62 @@
+import { readBytes } from '../../core/body.ts'
+import { isPlainLine } from '../../core/text.ts'
+import { fileBytesMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+
+/** A file of 32 MB, and some room for the fields and boundaries around it. */
+const uploadBytesMax = fileBytesMax + 65_536
+const filenameCharsMax = 200
+const purposePattern = /^[a-z0-9_-]{1,40}$/
+
+/** What an upload brings. */
+export interface Upload {
+  filename: string
+  purpose: string
+  bytes: Uint8Array
+}
+
+const bad = (problem: string, param: string): Refusal =>
+  new Refusal('bad_request', { problem, param })
+
+/**
+ * The file of a multipart/form-data body (RFC 7578): fields `file` and `purpose`. Refuses
+ * upload_too_large before more than that is kept, and bad_request for another body.
+ */
+export async function readUpload(request: Request): Promise<Upload> {
+  const type = request.headers.get('content-type') ?? ''
+  if (!/^multipart\/form-data\b/i.test(type)) {
+    throw bad('Send multipart/form-data with the field "file".', 'file')
+  }
+  const bytes = await readBytes(request, uploadBytesMax).catch(asTooLarge)
+  const form = await formOf(bytes, type)
+  const file = form.get('file')
+  if (!(file instanceof File)) throw bad('Send the file in the field "file".', 'file')
+  if (file.size > fileBytesMax) throw new Refusal('upload_too_large', { max: fileBytesMax })
+  const purpose = form.get('purpose') ?? 'user_data'
+  if (typeof purpose !== 'string' || !purposePattern.test(purpose)) {
+    throw bad('"purpose" is a word such as user_data.', 'purpose')
+  }
+  return { filename: nameOf(file.name), purpose, bytes: await file.bytes() }
+}
+
+function asTooLarge(error: unknown): never {
+  if (error instanceof Refusal && error.refusal === 'too_large') {
+    throw new Refusal('upload_too_large', { max: fileBytesMax })
+  }
+  throw error
+}
+
+async function formOf(bytes: Uint8Array, type: string) {
+  try {
+    const headers = { 'content-type': type }
+    return await new Response(new Uint8Array(bytes), { headers }).formData()
+  } catch {
+    throw bad('The multipart body cannot be read.', 'file')
+  }
+}
+
+/** The last part of the name that was sent, where it is one plain line. */
+function nameOf(sent: string): string {
+  const name = sent.split(/[/\\]/).at(-1) ?? ''
+  return name !== '' && isPlainLine(name, filenameCharsMax) ? name : 'file'
+}

@@ -1,0 +1,34 @@
+import { Elysia } from 'elysia'
+
+import type { House } from '../../house.ts'
+import { Refusal } from '../../refusals.ts'
+import { withKey } from '../key.ts'
+import { operation } from '../operation.ts'
+import * as shapes from './shapes.ts'
+
+/** Coin payments have no provider here yet. */
+const closed = (): never => {
+  throw new Refusal('payments_off')
+}
+
+/** Crypto top-ups (document 2, section 4): both operations read what is sent, then say 503. */
+export const topupRoutes = (house: House) =>
+  new Elysia()
+    .use(withKey(house))
+    .post('/topup/create/:method', closed, {
+      params: shapes.Method,
+      body: shapes.TopUpWanted,
+      ...operation(
+        { id: 'create_topup', tag: 'Account', summary: 'Begin a crypto top-up.' },
+        {},
+        ...(['bad_request', 'payments_off'] as const),
+      ),
+    })
+    .get('/topup/status/:id', closed, {
+      params: shapes.InvoiceId,
+      ...operation(
+        { id: 'get_topup', tag: 'Account', summary: 'How a top-up stands.' },
+        {},
+        ...(['bad_request', 'payments_off'] as const),
+      ),
+    })

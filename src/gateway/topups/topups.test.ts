@@ -1,0 +1,42 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { type Gus, newGus } from '../../testing/gateway.ts'
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+
+let t: TestHouse
+let gus: Gus
+
+beforeAll(async () => {
+  t = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '0' })
+  gus = await newGus(t)
+})
+afterAll(() => t.close())
+
+test('top-ups are read, then refused with payments_off, and nothing is kept', async () => {
+  const kept = await t.kept()
+  for (const method of ['usdt', 'btc', 'eth', 'sol']) {
+    const made = await gus.call('POST', `/topup/create/${method}`, { amount: 5, currency: 'USD' })
+    expect([made.status, made.code]).toEqual([503, 'payments_off'])
+    expect(made.headers.get('x-should-retry')).toBe('false')
+  }
+  const status = await gus.call('GET', '/v1/topup/status/some-invoice')
+  expect([status.status, status.code]).toEqual([503, 'payments_off'])
+  expect(await t.kept()).toEqual(kept)
+})
+
+test('no key is 401 and a wrong shape 400, and the field is named', async () => {
+  expect((await t.visit('POST', '/topup/create/usdt', { body: { amount: 5 } })).status).toBe(401)
+  expect((await t.visit('GET', '/topup/status/some')).status).toBe(401)
+  for (const [path, body, param] of [
+    ['doge', { amount: 5 }, 'method'],
+    ['usdt', {}, 'amount'],
+    ['usdt', { amount: '5' }, 'amount'],
+    ['usdt', { amount: 0 }, 'amount'],
+    ['usdt', { amount: -1 }, 'amount'],
+    ['usdt', { amount: 5, currency: 7 }, 'currency'],
+  ] as const) {
+    const answer = await gus.call('POST', `/topup/create/${path}`, body)
+    expect([body, answer.status]).toEqual([body, 400])
+    expect(answer.body).toMatchObject({ error: { type: 'invalid_request_error', param } })
+  }
+})
