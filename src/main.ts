@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 
 import { ConfigFaults, loadConfig, type LoadedConfig } from './config.ts'
 import { systemClock } from './core/time.ts'
+import { hasDatabase } from './db/open.ts'
 import { closeHouse, openHouse } from './house.ts'
 import { restore } from './operator/backup.ts'
 import { commands } from './operator/commands.ts'
@@ -111,6 +112,7 @@ async function operate({ config }: LoadedConfig, words: string[]): Promise<Outco
   const asked = { command, words: command === 'backup' ? rest.map((dir) => resolve(dir)) : rest }
   const answered = await askRunning(config.dataDir, asked)
   if (answered) return answered
+  if (!hasDatabase(config)) return { ok: false, text: `There is no house in ${config.dataDir}.` }
   const release = ownFolder(config.dataDir)
   const house = await openHouse(config, `http://localhost:${config.port}`)
   const outcome = await run(house, asked)

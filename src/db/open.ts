@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { isPostgresUrl } from './dialect.ts'
@@ -7,17 +7,23 @@ import { migratePostgres, migrateSqlite } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 
+interface Where {
+  databaseUrl?: string
+  dataDir: string
+}
+
 /** The SQLite database in a data folder, and in a backup of one. */
 export const databaseFile = 'berth.sqlite'
+
+/** Whether there is a database already: a command on a mistyped folder must not make one. */
+export const hasDatabase = (where: Where): boolean =>
+  Boolean(where.databaseUrl) || existsSync(join(where.dataDir, databaseFile))
 
 /**
  * Opens the house's database and brings it to this program's schema: PostgreSQL when a
  * postgres:// address is given, otherwise a SQLite file in the data folder. Throws NewerSchema.
  */
-export async function openEngine(where: {
-  databaseUrl?: string
-  dataDir: string
-}): Promise<Engine> {
+export async function openEngine(where: Where): Promise<Engine> {
   const { databaseUrl, dataDir } = where
   if (databaseUrl && isPostgresUrl(databaseUrl)) {
     await migratePostgres(databaseUrl)

@@ -129,6 +129,35 @@ test('publishes to a full disk are refused, reads go on, and room is enough to r
   expect(doctor).toMatchObject({ code: 0, out: expect.stringContaining('sound') })
 }, 60_000)
 
+test('where files may not grow, writes are refused, reads go on, and nothing is lost', async () => {
+  const under = ['/bin/sh', '-c', 'ulimit -f 800; exec "$@"', 'sh']
+  house = await serveFolder(join(disk, 'data'), { under })
+  const key = await house.newKey()
+  const big = await house.call('POST', '/api/apps', key, { html: pageOf(1_200_000) })
+  expect(await answer(big)).toEqual(tryAgain)
+  const html = pageOf(2_000)
+  const made = await house.call('POST', '/api/apps', key, { html })
+  expect(made.status).toBe(201)
+  const kept = new Map([[textAt(await made.json(), 'app.id'), html]])
+
+  let about = ''
+  let refused: Response | undefined
+  for (let count = 0; count < 500 && !refused; count += 1) {
+    const response = await house.call('PATCH', '/api/me', key, { about: `line ${count}` })
+    if (response.status === 200) about = `line ${count}`
+    else refused = response
+  }
+  expect(refused && (await answer(refused))).toEqual({ status: 503, code: 'not_ready' })
+  await expectAll(house, key, kept)
+  expect(readdirSync(join(disk, 'data/files/tmp'))).toEqual([])
+  house.kill('SIGTERM')
+  expect(await house.exited).toBe(0)
+
+  house = await serveFolder(join(disk, 'data'))
+  await expectAll(house, key, kept)
+  expect(textAt(await (await house.call('GET', '/api/me', key)).json(), 'about')).toBe(about)
+}, 60_000)
+
 test('below the floor nothing more is written, though there is room', async () => {
   if (!needsMount('the floor of a disk')) return
   mount('24m')

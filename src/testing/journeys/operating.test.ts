@@ -170,7 +170,6 @@ test('a data folder that cannot be written to is one clear line', async () => {
   chmodSync(dir, 0o755)
   mkdirSync(data, { mode: 0o555 })
   await expectRefused(['serve', '--port', '0', '--data', data], shut, { under })
-  await expectRefused(['doctor', '--data', data], shut, { under })
   expect(readdirSync(data)).toEqual([])
   const inside = join(data, 'deeper/folder')
   await expectRefused(['serve', '--port', '0', '--data', inside], shut, { under })
@@ -186,6 +185,7 @@ test('a data folder that cannot be written to is one clear line', async () => {
   }
   chmodSync(data, 0o555)
   await expectRefused(['serve', '--port', '0', '--data', data], shut, { under })
+  await expectRefused(['doctor', '--data', data], shut, { under })
   chmodSync(data, 0o755)
 }, 60_000)
 
@@ -194,6 +194,13 @@ test('a long path to the data folder does not part a command from its server', a
   mkdirSync(join(data, '..'))
   await serve()
   expect((await berth(['doctor', '--data', data])).out).toContain('sound')
+}, 60_000)
+
+test('a command on a folder without a house makes none', async () => {
+  for (const words of [['doctor'], ['backup', join(dir, 'copy')], ['grant', '@ann', '1']]) {
+    await expectRefused([...words, '--data', data], /There is no house in /)
+  }
+  expect(readdirSync(dir)).toEqual([])
 }, 60_000)
 
 test('--json says one line of JSON, and the log stays off stdout', async () => {
