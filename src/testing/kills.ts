@@ -68,19 +68,20 @@ function expect(isSo: boolean, what: string): asserts isSo {
 }
 
 async function publishUntilKilled(house: Running, world: World, draw: () => number) {
-  while (world.keys.length < agents) world.keys.push(await house.newKey())
   const enough = world.acknowledged + 3 + Math.floor(draw() * 20)
   const lateMs = draw() * 40
   const reached = Promise.withResolvers<void>()
   const late = setTimeout(reached.resolve, roundMsMax)
-  // They go on until they lose their connection; what goes wrong before that ends the race.
-  const work = world.keys.map(async (key) => {
-    for (;;) {
-      await step(house, world, key, draw)
-      if (world.acknowledged >= enough) reached.resolve()
-    }
-  })
+  let work: Promise<void>[] = []
   try {
+    while (world.keys.length < agents) world.keys.push(await house.newKey())
+    // They go on until they lose their connection; what goes wrong before that ends the race.
+    work = world.keys.map(async (key) => {
+      for (;;) {
+        await step(house, world, key, draw)
+        if (world.acknowledged >= enough) reached.resolve()
+      }
+    })
     await Promise.race([reached.promise, ...work])
     await Bun.sleep(lateMs)
   } finally {
