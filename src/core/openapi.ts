@@ -23,11 +23,11 @@ export interface Words {
  * https://spec.openapis.org/oas/v3.1.0
  */
 export function openApi31(raw: unknown, words: Words): Node {
-  const schemas = new Schemas()
+  const answers = new Schemas(false)
   const paths: Node = {}
   for (const [path, methods] of Object.entries(at(raw, 'paths'))) {
     const own = path.slice(words.mount.length).replace(/(.)\/$/, '$1') || '/'
-    paths[own] = mapValues(node(methods), (given) => operationOf(node(given), words, schemas))
+    paths[own] = mapValues(node(methods), (given) => operationOf(node(given), words, answers))
   }
   const { title, version, description, server, tags } = words
   return {
@@ -39,7 +39,7 @@ export function openApi31(raw: unknown, words: Words): Node {
     components: {
       securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An agent key.' } },
       headers,
-      schemas: Object.fromEntries(schemas.named),
+      schemas: Object.fromEntries(answers.named),
     },
   }
 }
@@ -51,7 +51,7 @@ const headers = {
 const requestId = { 'x-request-id': { $ref: '#/components/headers/RequestId' } }
 const retryAfter = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } }
 
-function operationOf(given: Node, words: Words, schemas: Schemas): Node {
+function operationOf(given: Node, words: Words, answers: Schemas): Node {
   const { parameters, requestBody, responses, operationId, ...said } = given
   const body = requestBody === undefined ? undefined : node(requestBody)
   return {
@@ -59,27 +59,27 @@ function operationOf(given: Node, words: Words, schemas: Schemas): Node {
     ...said,
     ...(Array.isArray(parameters) &&
       parameters.length > 0 && {
-        parameters: parameters.map((parameter) => parameterOf(node(parameter), words, schemas)),
+        parameters: parameters.map((parameter) => parameterOf(node(parameter), words)),
       }),
     ...(body && {
       requestBody: {
         required: !words.optionalBodies.has(String(operationId)),
-        content: contentOf(node(body['content']), {}, schemas),
+        content: contentOf(node(body['content']), {}, inputs),
       },
     }),
     responses: Object.fromEntries(
       Object.entries(node(responses)).map(([status, answer]) => [
         status,
-        answerOf(status, node(answer), schemas),
+        answerOf(status, node(answer), answers),
       ]),
     ),
   }
 }
 
-function parameterOf(given: Node, words: Words, schemas: Schemas): Node {
+function parameterOf(given: Node, words: Words): Node {
   const { schema, ...rest } = given
   const known = given['in'] === 'path' ? words.parameters[String(given['name'])] : undefined
-  const own = node(schemas.plain(schema))
+  const own = node(inputs.plain(schema))
   const typed = own['type'] === 'string' && !own['pattern'] ? (known?.schema ?? own) : own
   return { description: known?.description, ...rest, schema: typed }
 }
@@ -116,11 +116,17 @@ function contentOf(given: Node, keywords: Node, schemas: Schemas): Node {
   )
 }
 
-const inside = new Set(['items', 'not', 'additionalProperties', 'anyOf', 'oneOf', 'allOf'])
+const inside = new Set(['items', 'not', 'anyOf', 'oneOf', 'allOf'])
 
-/** Turns schemas into plain JSON Schema 2020-12 and gathers those with a title. */
+/**
+ * Turns schemas into plain JSON Schema 2020-12 and gathers those with a title. What is sent may have
+ * no other fields than those named; an answer may have more some day, and Elysia, which closes the
+ * schemas of answers as it comes to use them, is not followed.
+ */
 class Schemas {
   readonly named = new Map<string, unknown>()
+
+  constructor(private readonly isInput: boolean) {}
 
   /** A schema, or a reference to it where it has a title. Throws for two of one title. */
   of(given: unknown): unknown {
@@ -137,20 +143,20 @@ class Schemas {
   plain(given: unknown): unknown {
     if (Array.isArray(given)) return given.map((part) => this.of(part))
     if (!isNode(given)) return given
-    const { $id: _, ...keywords } = given
+    const { $id: _, additionalProperties: more, ...keywords } = given
     const schema: Node = {}
     for (const [name, value] of Object.entries(keywords)) {
       const isMap = name === 'properties' || name === 'patternProperties'
       if (isMap) schema[name] = mapValues(node(value), (property) => this.of(property))
-      else schema[name] = inside.has(name) && typeof value === 'object' ? this.in(value) : value
+      else schema[name] = inside.has(name) && typeof value === 'object' ? this.of(value) : value
     }
+    if (typeof more === 'object' || (more === false && this.isInput))
+      schema['additionalProperties'] = this.of(more)
     return simple(schema)
   }
-
-  private in(value: unknown): unknown {
-    return Array.isArray(value) ? this.plain(value) : this.of(value)
-  }
 }
+
+const inputs = new Schemas(true)
 
 /**
  * One word or one of several is an enum, Elysia's "number or its text" a number, and "this or null"

@@ -187,15 +187,10 @@ export function errorAnswer(error: unknown, fault: () => Response): Response {
 const isOurs = (error: unknown): error is Refusal<HostingRefusal> =>
   error instanceof Refusal && error.refusal in table
 
-/** What does not fit, without repeating what was sent. */
-function problemOf({ type, valueError }: ValidationError): string {
-  const field = valueError?.path.slice(1).replaceAll('/', '.') ?? ''
-  if (type === 'body' && field === '')
-    return 'Send a JSON object with the fields of this operation.'
-  if (valueError?.message === 'Unexpected property') {
-    return `"${field}" is no field of this operation. Leave it out.`
-  }
-  return `"${field}" (${type}): ${valueError?.message ?? 'does not fit'}.`
+/** What does not fit in the path or the query, without repeating what was sent. */
+function problemOf({ valueError }: ValidationError): string {
+  const field = valueError?.path.slice(1) || 'A number in the path or the query'
+  return `${field}: ${valueError?.message ?? 'It does not fit'}.`
 }
 
 /** What is no refusal is a fault of ours: it is logged, and the caller is told only that. */

@@ -5,6 +5,7 @@ import { sha256 } from '../core/ids.ts'
 import { visitOf } from '../core/visit.ts'
 import type { House } from '../house.ts'
 import type { Key } from '../keys/keys.ts'
+import { keylessBodyBytesMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { type Agent, find } from './agents/agents.ts'
 
@@ -76,7 +77,11 @@ const keyed = (check: Check) => (house: House) =>
       await check(house, request)
       return readJson(request)
     })
-    .derive({ as: 'scoped' }, async ({ request }) => ({ caller: await check(house, request) }))
+    .derive({ as: 'scoped' }, async ({ request, params }) => {
+      const caller = await check(house, request)
+      checkPath(params)
+      return { caller }
+    })
 
 /** What every key operation stands on. */
 export const withKey = keyed(theCaller)
@@ -94,12 +99,18 @@ export const withoutKey = (house: House) =>
   new Elysia()
     .onParse({ as: 'scoped' }, ({ request }) => {
       checkOpen(house)
-      return readJson(request)
+      return readJson(request, keylessBodyBytesMax)
     })
-    .derive({ as: 'scoped' }, () => {
+    .derive({ as: 'scoped' }, ({ params }) => {
       checkOpen(house)
+      checkPath(params)
       return {}
     })
+
+/** Refuses not_found where the framework gives null for a part of the path that is no UTF-8. */
+export function checkPath(params: Record<string, unknown> | undefined): void {
+  if (params && Object.values(params).includes(null)) throw new Refusal('not_found', { what: 'address' })
+}
 
 function checkOpen(house: House): void {
   if (!house.config.agentsOn) throw new Refusal('agents_off')

@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { ListQuery, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
 import type { House } from '../../house.ts'
 import { withKey } from '../key.ts'
-import { operation } from '../operation.ts'
+import { operation, taking } from '../operation.ts'
 import * as apps from './apps.ts'
 import { present } from './present.ts'
 import { change, publish } from './publish.ts'
@@ -48,7 +48,7 @@ export const appRoutes = (house: House) =>
         return status(answer.status, answer.body)
       },
       {
-        body: shapes.NewApp,
+        ...taking(shapes.NewApp),
         ...operation(
           {
             id: 'publish_app',
@@ -82,7 +82,7 @@ export const appRoutes = (house: House) =>
       '/apps/:id',
       ({ caller, params, body }) => change(house, caller.agent, params.id, body),
       {
-        body: shapes.AppChange,
+        ...taking(shapes.AppChange),
         ...operation(
           {
             id: 'change_app',

@@ -5,7 +5,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 import type { House } from '../../house.ts'
 import { Refusal } from '../../refusals.ts'
 import { checkLink } from '../../store/links.ts'
-import { theCaller, withKey, withoutKey } from '../key.ts'
+import { checkPath, theCaller, withKey, withoutKey } from '../key.ts'
 import { openOperation, operation } from '../operation.ts'
 import * as assets from './assets.ts'
 import { lookPath, present, presentList } from './present.ts'
@@ -104,7 +104,11 @@ const uploadRoutes = (house: House) =>
       await theCaller(house, request)
       return readUpload(request)
     })
-    .derive(async ({ request }) => ({ caller: await theCaller(house, request) }))
+    .derive(async ({ request, params }) => {
+      const caller = await theCaller(house, request)
+      checkPath(params)
+      return { caller }
+    })
     .put(
       '/apps/:id/assets/:name',
       async ({ caller, params, body, status }) => {

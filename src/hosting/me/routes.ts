@@ -9,7 +9,7 @@ import type { House } from '../../house.ts'
 import * as agents from '../agents/agents.ts'
 import { type Claim, renewClaim } from '../agents/claims.ts'
 import { checkInvited, refusePersons, withKey, withoutKey } from '../key.ts'
-import { openOperation, operation } from '../operation.ts'
+import { openOperation, operation, taking } from '../operation.ts'
 import * as me from './me.ts'
 import * as shapes from './shapes.ts'
 
@@ -30,7 +30,7 @@ const newAgent = (house: House) =>
       return status(201, { agent, key: made.keyText, claim: shown(made.claim), note })
     },
     {
-      body: Type.Optional(shapes.KeyRequest),
+      ...taking(Type.Optional(shapes.KeyRequest)),
       ...openOperation(
         {
           id: 'new_agent',
@@ -97,7 +97,7 @@ export const meRoutes = (house: House) =>
         return { about: agent.about, page: me.pageOf(house, agent) }
       },
       {
-        body: shapes.About,
+        ...taking(shapes.About),
         ...operation(
           { id: 'change_me', tag: 'Keys', summary: 'Change the line about yourself.' },
           { 200: shapes.AboutChanged },
@@ -141,7 +141,7 @@ export const meRoutes = (house: House) =>
         return status(201, { key: made.text, prefix: made.key.prefix })
       },
       {
-        body: Type.Optional(shapes.KeyWanted),
+        ...taking(Type.Optional(shapes.KeyWanted)),
         ...operation(
           { id: 'add_key', tag: 'Keys', summary: 'Make another key of yours, to rotate.' },
           { 201: shapes.KeyAdded },

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { Id, Link, orNull, Time } from '../../core/shape.ts'
-import { aboutCharsMax } from '../../limits.ts'
+import { aboutCharsMax, keyNameCharsMax } from '../../limits.ts'
 import { handlePattern } from '../agents/handles.ts'
 
 /** POST /keys (document 1, operation 4). */
@@ -95,7 +95,7 @@ const KeyRow = Type.Object(
 export type KeyRowShape = Static<typeof KeyRow>
 export const KeyList = Type.Object({ keys: Type.Array(KeyRow), next: Type.Null() })
 export const KeyWanted = Type.Object(
-  { name: Type.Optional(Type.String({ minLength: 1, maxLength: 80 })) },
+  { name: Type.Optional(Type.String({ minLength: 1, maxLength: keyNameCharsMax })) },
   { additionalProperties: false },
 )
 export const KeyAdded = Type.Object({ key: Type.String(), prefix: Type.String() })

@@ -70,6 +70,7 @@ describe('the docs page', () => {
     const page = await house.visit('GET', '/agents/docs', { headers })
     expect(page.body).toBe(html)
     const described = await house.visit('GET', '/agents/openapi.json', { headers })
+    expect(house.lines.filter(({ level }) => level === 'fault')).toEqual([])
     expect(described.status).toBe(200)
   })
 

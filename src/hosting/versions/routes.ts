@@ -7,7 +7,7 @@ import * as apps from '../apps/apps.ts'
 import { present } from '../apps/present.ts'
 import { DryRun } from '../apps/shapes.ts'
 import { withKey } from '../key.ts'
-import { operation } from '../operation.ts'
+import { operation, taking } from '../operation.ts'
 import { zipOf } from './export.ts'
 import * as shapes from './shapes.ts'
 import * as versions from './versions.ts'
@@ -58,7 +58,7 @@ export const versionRoutes = (house: House) =>
         return status(answer.status, answer.body)
       },
       {
-        body: shapes.NewVersion,
+        ...taking(shapes.NewVersion),
         ...operation(
           {
             id: 'publish_version',
@@ -87,7 +87,7 @@ export const versionRoutes = (house: House) =>
           { id: 'restore_version', tag: 'Apps', summary: 'Make an older version the newest.' },
           { 201: shapes.Restored },
           ...ofOwn,
-          ...(['bad_request', 'publishes_limit', 'storage_full', 'try_again'] as const),
+          ...(['bad_request', 'blocked_by_scan', 'publishes_limit', 'storage_full', 'try_again'] as const),
         ),
       },
     )

@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { htmlBytesMax, jsonBodyBytesMax } from '../limits.ts'
+import { openTestHouse, type Person, type TestHouse } from './house.ts'
+import { refused } from './refused.ts'
+
+let house: TestHouse
+let ann: Person
+let id = ''
+
+beforeAll(async () => {
+  house = await openTestHouse({ REQUESTS_PER_MINUTE: '0' })
+  ann = await house.person('ann')
+  id = await ann.publish()
+})
+afterAll(async () => {
+  expect(house.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  await house.close()
+})
+
+const html = '<!doctype html><title>Boats</title><p>hello</p>'
+const json = { 'content-type': 'application/json' }
+const deep = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
+
+/** Every operation that takes JSON, with a body that would do. */
+const takers = (): [method: string, path: string, fine: Record<string, unknown>][] => [
+  ['POST', '/keys', { handle: 'someone-new' }],
+  ['PATCH', '/me', { about: 'hello' }],
+  ['POST', '/me/keys', { name: 'laptop' }],
+  ['POST', '/apps', { html }],
+  ['PATCH', `/apps/${id}`, { title: 'Boats' }],
+  ['POST', `/apps/${id}/versions`, { html }],
+]
+
+describe('every operation that takes JSON refuses', () => {
+  const bodies: [what: string, body: string | Uint8Array][] = [
+    ['broken JSON', '{"html": "<p>'],
+    ['what is no JSON', 'html=<p>hello</p>'],
+    ['two values', '{} {}'],
+    ['an array', '[]'],
+    ['a text', '"hello"'],
+    ['a number', '1e400'],
+    ['null', 'null'],
+    ['deep nesting', `{"html": ${deep(100)}}`],
+    ['very deep nesting', deep(20_000)],
+    ['bytes that are no UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],
+    ['a body that is only spaces', '   '],
+  ]
+  test.each(bodies)('%s', async (_, body) => {
+    for (const [method, path] of takers()) {
+      await refused(house, 400, 'bad_request', () => ann.call(method, path, body, json))
+    }
+  })
+
+  test('an unknown field, by its name and without its value', async () => {
+    for (const [method, path, fine] of takers()) {
+      const sent = { ...fine, colour: 'secret-blue' }
+      const answer = await refused(house, 400, 'bad_request', () => ann.call(method, path, sent))
+      expect(answer.text('error')).toBe('"colour" is no field of this operation. Leave it out.')
+    }
+    const tricky = '{"html":"<p>hi</p>","__proto__":{"store":true}}'
+    await refused(house, 400, 'bad_request', () => ann.call('POST', '/apps', tricky, json))
+  })
+
+  test('a field of another type', async () => {
+    const others = [7, true, null, [], {}, ['x'], { toString: 'x' }]
+    for (const [method, path, fine] of takers()) {
+      for (const field of Object.keys(fine)) {
+        for (const other of others) {
+          if (field === 'about' && other === null) continue
+          await refused(house, 400, 'bad_request', () =>
+            ann.call(method, path, { ...fine, [field]: other }),
+          )
+        }
+      }
+    }
+  })
+
+  test('a body of more bytes than any may have', async () => {
+    const large = new Uint8Array(jsonBodyBytesMax + 1).fill(0x20)
+    for (const [method, path] of takers()) {
+      await refused(house, 413, 'too_large', () => ann.call(method, path, large, json))
+    }
+  })
+})
+
+describe('no body at all', () => {
+  test('is refused where a field is needed', async () => {
+    const needing = takers().filter(([, path]) => path !== '/keys' && path !== '/me/keys')
+    for (const [method, path] of needing) {
+      await refused(house, 400, 'bad_request', () => ann.call(method, path))
+    }
+  })
+
+  test('makes an agent, and a key', async () => {
+    expect((await house.call('POST', '/keys')).status).toBe(201)
+    expect((await ann.call('POST', '/me/keys')).status).toBe(201)
+  })
+})
+
+describe('POST /apps refuses', () => {
+  const bad: [what: string, body: Record<string, unknown>][] = [
+    ['neither html nor prompt', { title: 'Boats' }],
+    ['both', { html, prompt: 'a game' }],
+    ['an unknown kind', { html, kind: 'movie' }],
+    ['an unknown shelf', { html, shelf: 'top' }],
+    ['an empty title', { html, title: '' }],
+    ['a title of spaces', { html, title: '   ' }],
+    ['a title of 81 characters', { html, title: 'a'.repeat(81) }],
+    ['a title of two lines', { html, title: 'a\nb' }],
+    ['a title that turns the text around', { html, title: 'a\u202eb' }],
+    ['a title with U+0000', { html, title: 'a\u0000b' }],
+    ['a title with half a character', { html, title: 'a\ud800b' }],
+    ['a description of 501 characters', { html, description: 'a'.repeat(501) }],
+    ['a description with U+0000', { html, description: '\u0000' }],
+    ['a price without remix price', { html, priceRemix: 5 }],
+    ['remix price without a price', { html, remix: 'price' }],
+    ['a price of nothing', { html, remix: 'price', priceRemix: 0 }],
+    ['a price over the most', { html, remix: 'price', priceRemix: 100_001 }],
+    ['a price with a fraction', { html, remix: 'price', priceRemix: 1.5 }],
+    ['a price as text', { html, remix: 'price', priceRemix: '5' }],
+    ['a truth as text', { html, store: 'true' }],
+    ['a ref that is too short', { html, ref: 'short' }],
+    ['a ref with other characters', { html, ref: 'monday 123' }],
+  ]
+  test.each(bad)('%s', async (_, body) => {
+    await refused(house, 400, 'bad_request', () => ann.call('POST', '/apps', body))
+  })
+
+  test('an Idempotency-Key that is none', async () => {
+    const headers = { 'idempotency-key': 'a b' }
+    await refused(house, 400, 'bad_request', () => ann.call('POST', '/apps', { html }, headers))
+  })
+
+  test('5 MB of html, by its UTF-8 bytes', async () => {
+    const post = (text: string) => () => ann.call('POST', '/apps', { html: text })
+    await refused(house, 413, 'too_large', post('a'.repeat(5 * 1_048_576)))
+    await refused(house, 413, 'too_large', post('é'.repeat(htmlBytesMax / 2 + 1)))
+    const large = 'b'.repeat(htmlBytesMax + 1)
+    await refused(house, 413, 'too_large', () =>
+      ann.call('POST', `/apps/${id}/versions`, { html: large }),
+    )
+  })
+})
+
+describe('changes refuse', () => {
+  test('nothing to change', async () => {
+    await refused(house, 400, 'bad_request', () => ann.call('PATCH', `/apps/${id}`, {}))
+    await refused(house, 400, 'bad_request', () => ann.call('PATCH', '/me', {}))
+  })
+
+  test('lines that are none', async () => {
+    for (const about of ['a'.repeat(161), 'a\nb', 'a\u0000', '\u2028', '\ud800', 7]) {
+      await refused(house, 400, 'bad_request', () => ann.call('PATCH', '/me', { about }))
+      await refused(house, 400, 'bad_request', () =>
+        house.call('POST', '/keys', { body: { about } }),
+      )
+    }
+    for (const name of ['', 'a'.repeat(81), 'a\u0000b', 'a\nb', '\udfff']) {
+      await refused(house, 400, 'bad_request', () => ann.call('POST', '/me/keys', { name }))
+    }
+    for (const note of ['a'.repeat(201), 'a\u0000b']) {
+      await refused(house, 400, 'bad_request', () =>
+        ann.call('POST', `/apps/${id}/versions`, { html, note }),
+      )
+    }
+  })
+})
+
+describe('addresses and queries refuse', () => {
+  test('lists with a wrong limit or cursor', async () => {
+    const queries = ['limit=0', 'limit=101', 'limit=1.5', 'limit=x', 'limit=', 'limit=-1']
+    const cursors = [
+      'cursor=x',
+      'cursor=LTE',
+      `cursor=${'a'.repeat(201)}`,
+      'cursor=%00',
+      'cursor=AA==',
+    ]
+    for (const query of [...queries, ...cursors]) {
+      await refused(house, 400, 'bad_request', () => ann.call('GET', `/apps?${query}`))
+      await refused(house, 400, 'bad_request', () =>
+        ann.call('GET', `/apps/${id}/versions?${query}`),
+      )
+    }
+  })
+
+  test('versions that are no number', async () => {
+    for (const version of ['0', '-1', '1.5', 'x', '1e9', '99999999999999999999']) {
+      await refused(house, 400, 'bad_request', () =>
+        ann.call('POST', `/apps/${id}/versions/${version}/restore`),
+      )
+      await refused(house, 400, 'bad_request', () =>
+        ann.call('GET', `/apps/${id}/html?version=${version}`),
+      )
+    }
+  })
+
+  test('asset names that could be paths', async () => {
+    const names = [
+      '..%2f..%2fetc%2fpasswd',
+      '%2fetc%2fpasswd',
+      'a..png',
+      '.hidden',
+      'A.png',
+      'a%00.png',
+    ]
+    for (const name of [...names, 'a%5cb.png', 'é.png', 'a'.repeat(65), 'a b.png']) {
+      await refused(house, 400, 'bad_request', () =>
+        ann.call('PUT', `/apps/${id}/assets/${name}`, '[]'),
+      )
+      await refused(house, 400, 'bad_request', () => ann.call('GET', `/apps/${id}/assets/${name}`))
+      await refused(house, 400, 'bad_request', () =>
+        ann.call('DELETE', `/apps/${id}/assets/${name}`),
+      )
+    }
+  })
+})
+
+test('a path that is no UTF-8 is not_found', async () => {
+  const broken = ['/apps/%ff', `/apps/${id}/assets/%c0%ae`, `/looks/${id}/1/%e0%80`]
+  for (const path of broken) await refused(house, 404, 'not_found', () => ann.call('GET', path))
+  const put = () => ann.call('PUT', `/apps/${id}/assets/%ff`, '[]')
+  await refused(house, 404, 'not_found', put)
+  await refused(house, 404, 'not_found', () => ann.call('DELETE', '/me/keys/%ff'))
+})
+
+test('a page whose title cannot be kept as it is gets one that can', async () => {
+  const titles = ['a\u0000b', '\ud800', 'a'.repeat(5_000), ' \n\t ', '\u202eevil', '<b>x</b>']
+  for (const title of titles) {
+    const made = await ann.call('POST', '/apps', { html: `<!doctype html><title>${title}</title>` })
+    expect([title, made.status]).toEqual([title, 201])
+    const kept = made.text('app.title')
+    expect([...kept].length).toBeLessThanOrEqual(80)
+    expect(kept.trim()).not.toBe('')
+    expect(kept).not.toMatch(/[\p{Cc}\u202e\p{Cs}]/u)
+  }
+})
