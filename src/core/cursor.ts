@@ -12,6 +12,18 @@ export const ListQuery = Type.Object({
 
 export const pageSize = (limit: number | undefined): number => limit ?? listPageDefault
 
+/**
+ * A number of a query, whole and from 1 to `max`. Refuses bad_request, naming the field: the
+ * framework's own check of numbers in an address forgets which one it was.
+ */
+export function wholeOf(param: string, value: number, max: number): number {
+  if (Number.isInteger(value) && value >= 1 && value <= max) return value
+  throw new Refusal('bad_request', {
+    problem: `"${param}" is a whole number from 1 to ${max}.`,
+    param,
+  })
+}
+
 /** A cursor is where a list stopped; callers are to treat it as opaque. */
 export const makeCursor = (...parts: (string | number)[]): string =>
   Buffer.from(parts.join(' ')).toString('base64url')

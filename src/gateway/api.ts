@@ -5,6 +5,7 @@ import { accountRoutes } from './accounts/routes.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { topupRoutes } from './topups/routes.ts'
+import { usageRoutes } from './usage/routes.ts'
 
 /** The gateway's first path segments: never web pages. */
 const segments = new Set(
@@ -21,6 +22,7 @@ const routes = (house: House) =>
   new Elysia()
     .use(catalogueRoutes(house))
     .use(accountRoutes(house))
+    .use(usageRoutes(house))
     .use(fileRoutes(house))
     .use(topupRoutes(house))
 

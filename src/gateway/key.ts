@@ -7,9 +7,10 @@ import type { House } from '../house.ts'
 import type { Key } from '../keys/keys.ts'
 import { accountOf, type Owner } from '../ledger/accounts.ts'
 import type { Cap } from '../ledger/caps.ts'
-import type { AccountId } from '../ledger/tables.ts'
 import { gatewayBodyBytesMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
+
+export type AccountId = ReturnType<typeof accountOf>
 
 /** Who pays for a call: a gateway balance, or an agent's own credits. */
 export interface Spender {

@@ -5,6 +5,7 @@ import { purge } from '../hosting/apps/removal.ts'
 import * as assets from '../hosting/assets/assets.ts'
 import type { House } from '../house.ts'
 import { expireOrphans } from '../ledger/expiry.ts'
+import { sweepUses } from '../models/history.ts'
 import { namedIn } from './stored.ts'
 import { inTurn } from './turns.ts'
 
@@ -21,12 +22,18 @@ async function polishSome(house: House): Promise<void> {
   for (let done = 0; done < polishMax && (await polishOne(house)); done += 1) continue
 }
 
+/** Forgets what was used longer ago than USAGE_KEPT_DAYS. */
+async function forgetUses({ db, clock, config }: House): Promise<void> {
+  if (config.usageKeptDays > 0) await sweepUses(db, clock.now() - config.usageKeptDays * day)
+}
+
 /** What a running house does beside answering, and how often. */
 const chores: [name: string, everyMs: number, run: (house: House) => Promise<unknown>][] = [
   ['release holds past their deadline', minute, expireOrphans],
   ['count opens', 5 * second, writeOpens],
   ['forget who opened what', day, forgetOpens],
   ['compress pages better', minute, polishSome],
+  ['forget old history', hour, forgetUses],
   ['forget old answers', hour, (house) => house.idempotency.sweep()],
   ['remove apps deleted 30 days ago', hour, (house) => purge(house, assets.removeAll)],
   ['remove files no row names', day, sweep],

@@ -17,7 +17,7 @@ interface Wanted {
 
 const nanoPerCredit = 1_000_000
 
-/** The cap that is asked for. Refuses cap_above_own: a capped key raises no cap, not even its own. */
+/** The cap asked for. Refuses cap_above_own: a capped key raises no cap, not even its own. */
 function capOf({ key }: Spender, credits: number | null | undefined): Nano | null | undefined {
   if (credits === undefined) return undefined
   const cap = credits === null ? null : nano(BigInt(Math.round(credits * nanoPerCredit)))

@@ -1,11 +1,12 @@
 import { and, count, desc, eq, sum } from 'drizzle-orm'
 
+import { wholeOf } from '../../core/cursor.ts'
 import { newId } from '../../core/ids.ts'
 import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
-import type { AccountId } from '../../ledger/tables.ts'
 import { fileBytesPerAccountMax, filesPerAccountMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
+import type { AccountId } from '../key.ts'
 import { know } from './kind.ts'
 import { PdfReader } from './pdf.ts'
 import type { FileListShape, FileShape, ListWantedShape } from './shapes.ts'
@@ -103,12 +104,13 @@ export async function wordsOf(house: House, file: StoredFile): Promise<string | 
   return bytes ? new TextDecoder().decode(bytes) : undefined
 }
 
-/** The account's files, newest first unless told otherwise, in pages as OpenAI's clients ask. */
+/** The account's files, newest first unless told otherwise, in pages as OpenAI clients ask. */
 export async function list(
   house: House,
   account: AccountId,
   { limit = filesPerAccountMax, after, order, purpose }: ListWantedShape,
 ): Promise<FileListShape> {
+  const size = wholeOf('limit', limit, 10_000)
   const rows = await house.db.read
     .select()
     .from(gatewayFiles)
@@ -118,7 +120,7 @@ export async function list(
   const ordered = order === 'asc' ? rows.toReversed() : rows
   const wanted = ordered.filter((row) => purpose === undefined || row.purpose === purpose)
   const start = after === undefined ? 0 : wanted.findIndex((row) => row.id === after) + 1
-  const page = wanted.slice(start, start + limit)
+  const page = wanted.slice(start, start + size)
   return {
     object: 'list',
     data: page.map(present),

@@ -43,7 +43,7 @@ export const FileGone = Type.Object({
 
 export const ListWanted = Type.Object(
   {
-    limit: Type.Optional(t.Numeric({ minimum: 1, maximum: 10_000, multipleOf: 1 })),
+    limit: Type.Optional(t.Numeric({ description: '1 to 10,000.' })),
     after: Type.Optional(Type.String({ description: 'The last id of the page before.' })),
     order: Type.Optional(oneOf(['asc', 'desc'])),
     purpose: Type.Optional(Type.String()),

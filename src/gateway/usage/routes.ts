@@ -1,0 +1,38 @@
+import { Elysia } from 'elysia'
+
+import type { House } from '../../house.ts'
+import { withKey } from '../key.ts'
+import { operation } from '../operation.ts'
+import * as shapes from './shapes.ts'
+import { csvOf, historyOf } from './usage.ts'
+
+const csv = (text: string): Response =>
+  new Response(text, {
+    headers: {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="history.csv"',
+    },
+  })
+
+/** What an account used, request by request (document 2, GET /queries/history). */
+export const usageRoutes = (house: House) =>
+  new Elysia().use(withKey(house)).get(
+    '/queries/history',
+    async ({ spender, query }) => {
+      const history = await historyOf(house, spender.account, query)
+      return query.format === 'csv' ? csv(csvOf(history.data)) : history
+    },
+    {
+      query: shapes.HistoryWanted,
+      ...operation(
+        {
+          id: 'list_history',
+          tag: 'Account',
+          summary: 'What your account used, newest first.',
+          more: 'As JSON, or as CSV with format=csv. No bodies are kept.',
+        },
+        { 200: shapes.History },
+        'bad_request',
+      ),
+    },
+  )

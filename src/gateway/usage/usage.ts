@@ -1,0 +1,78 @@
+import { wholeOf } from '../../core/cursor.ts'
+import { toUsd } from '../../core/money.ts'
+import { day, iso } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import { historyPageDefault, historyPageMax } from '../../limits.ts'
+import { listUses, type Use } from '../../models/history.ts'
+import { Refusal } from '../../refusals.ts'
+import type { HistoryWantedShape, UseShape } from './shapes.ts'
+
+const pageMax = 1_000_000_000
+
+/**
+ * A page of what an account used, newest first (document 2, GET /queries/history; `page_count` is
+ * the page's size). Refuses bad_request for a time that is none.
+ */
+export async function historyOf(house: House, account: string, wanted: HistoryWantedShape) {
+  const { page = 1, page_count = historyPageDefault, from, to, model } = wanted
+  const size = wholeOf('page_count', page_count, historyPageMax)
+  const { rows, total } = await listUses(house.db.read, {
+    ...{ account, page: wholeOf('page', page, pageMax), size },
+    ...(model !== undefined && { model }),
+    ...(from !== undefined && { from: momentOf(from, 'from').start }),
+    ...(to !== undefined && { to: momentOf(to, 'to').end }),
+  })
+  return { data: rows.map(present), page, page_count, total }
+}
+
+const moment =
+  /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/
+
+/** A day from its start to its end, or a moment, which is UTC when it names no zone. */
+function momentOf(text: string, param: string): { start: number; end: number } {
+  // An offset's plus is a space once a query has been read.
+  const [, date, time, zone = 'Z'] = moment.exec(text.trim().replace(' ', '+')) ?? []
+  const start = date === undefined ? Number.NaN : Date.parse(`${date}T${time ?? '00:00'}${zone}`)
+  if (!Number.isNaN(start)) return { start, end: time === undefined ? start + day - 1 : start }
+  const problem = `"${param}" is a time of ISO 8601, 2026-11-21 or 2026-11-21T09:30:00Z.`
+  throw new Refusal('bad_request', { problem, param })
+}
+
+const present = (use: Use): UseShape => ({
+  id: use.id,
+  request_id: use.requestId,
+  timestamp: iso(use.at),
+  model: use.model,
+  type: use.type,
+  source: use.source,
+  status: use.status,
+  input_count: use.input,
+  cached_count: use.cached,
+  output_count: use.output,
+  reasoning_count: use.reasoning,
+  estimated: use.estimated,
+  price_in_usd: toUsd(use.charged),
+  held_in_usd: toUsd(use.held),
+  ms: use.ms,
+  ttft_ms: use.firstByteMs,
+})
+
+const columns = [
+  ...(['id', 'request_id', 'timestamp', 'model', 'type', 'source', 'status'] as const),
+  ...(['input_count', 'cached_count', 'output_count', 'reasoning_count', 'estimated'] as const),
+  ...(['price_in_usd', 'held_in_usd', 'ms', 'ttft_ms'] as const),
+]
+
+/** The rows as CSV with a line of names (RFC 4180). */
+export const csvOf = (uses: UseShape[]): string =>
+  [columns, ...uses.map((use) => columns.map((name) => use[name]))]
+    .map((cells) => `${cells.map(cellOf).join(',')}\r\n`)
+    .join('')
+
+/** Money is written without an exponent; a text that a spreadsheet would run is made plain. */
+function cellOf(value: string | number | boolean | null): string {
+  if (typeof value === 'number') return value.toFixed(9).replace(/\.?0+$/, '')
+  const text = String(value ?? '')
+  const plain = /^[=+@\t\r-]/.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
+}
