@@ -11,7 +11,7 @@ import { prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import * as ledger from '../../ledger/ledger.ts'
-import { aboutCharsMax, keysPerAgentMax } from '../../limits.ts'
+import { aboutCharsMax, keyNameCharsMax, keysPerAgentMax } from '../../limits.ts'
 import { startCredits } from '../../prices.ts'
 import { Refusal } from '../../refusals.ts'
 import { type Claim, newClaim } from './claims.ts'
@@ -138,7 +138,6 @@ const byId = prepared((db) =>
     .select()
     .from(agents)
     .where(eq(agents.id, sql.placeholder('id')))
-    .limit(1)
     .prepare(),
 )
 
@@ -193,6 +192,10 @@ export async function addKey(
   from: keys.Key,
   name: string | undefined,
 ): Promise<{ text: string; key: keys.Key }> {
+  if (name !== undefined && !isPlainLine(name, keyNameCharsMax)) {
+    const problem = `"name" is one plain line of at most ${keyNameCharsMax} characters.`
+    throw new Refusal('bad_request', { problem })
+  }
   return house.db.tx(async (db) => {
     await lock(db, `keys of ${agent.id}`)
     if ((await keys.countOf(db, agent.id)) >= keysPerAgentMax) {
@@ -221,15 +224,29 @@ export async function revokeKey(house: House, agent: Agent, prefix: string): Pro
   house.keys.forget()
 }
 
-/** Counts bytes kept by the agent up or down, inside a transaction. Refuses storage_full. */
+/**
+ * Counts bytes kept by the agent up or down, inside a transaction that locks its row from here on.
+ * Refuses storage_full, and account_closed when the agent closed it meanwhile.
+ */
 export async function keepBytes(house: House, db: Db, agent: string, bytes: number): Promise<void> {
   const max = house.config.bytesPerAgent
+  const row = await countBytes(db, agent, bytes)
+  if (row?.closed != null) throw new Refusal('account_closed')
+  if (bytes > 0 && max > 0 && row && row.kept > max) throw new Refusal('storage_full', { max })
+}
+
+/** Counts bytes that are gone, of a closed agent too, inside a transaction. */
+export async function freeBytes(db: Db, agent: string, bytes: number): Promise<void> {
+  await countBytes(db, agent, -bytes)
+}
+
+async function countBytes(db: Db, agent: string, bytes: number) {
   const [row] = await db
     .update(agents)
     .set({ kept: sql`${agents.kept} + ${bytes}` })
     .where(eq(agents.id, agent))
-    .returning({ kept: agents.kept })
-  if (bytes > 0 && max > 0 && row && row.kept > max) throw new Refusal('storage_full', { max })
+    .returning({ kept: agents.kept, closed: agents.closed })
+  return row
 }
 
 /**

@@ -46,7 +46,8 @@ export async function insertApp(
 
 /**
  * Adds the next version to an app, inside a transaction, and answers the app as it then is.
- * Refuses publishes_limit past the maker's hourly publishes, storage_full past its bytes.
+ * Refuses publishes_limit past the maker's hourly publishes, storage_full past its bytes, and what
+ * `there` and a closed account refuse.
  */
 export async function addVersion(
   house: House,
@@ -60,12 +61,13 @@ export async function addVersion(
   const { used, max, retryAfter } = await publishesOf(house, db, app.maker)
   if (max > 0 && used >= max) throw new Refusal('publishes_limit', { max, retryAfter })
   const at = house.clock.now()
-  const [changed] = await db
+  const [row] = await db
     .update(apps)
     .set({ version: sql`${apps.version} + 1`, bytes: page.htmlBytes, updated: at })
     .where(eq(apps.id, app.id))
     .returning()
-  if (!changed) throw new Error(`app ${app.id} is gone`)
+  // It may have been deleted or taken down while its page was looked at.
+  const changed = there(row)
   await db.insert(versions).values({
     ...page,
     ...how,
@@ -124,13 +126,14 @@ export async function find(house: House, id: string): Promise<App | undefined> {
 /** The agent's own app. Refuses not_found (also for another's), and taken_down. */
 export async function theOwn(house: House, maker: Agent, id: string): Promise<App> {
   const app = await find(house, id)
-  if (!app || app.maker !== maker.id || app.closed !== null) {
-    throw new Refusal('not_found', { what: 'app' })
-  }
-  if (app.takenDown !== null) {
-    throw new Refusal('taken_down', { reason: app.takenDownFor ?? '', at: app.takenDown })
-  }
-  return app
+  return there(app?.maker === maker.id ? app : undefined)
+}
+
+/** An app that is there. Refuses not_found, for a deleted one too, and taken_down. */
+export function there(app: App | undefined): App {
+  if (!app || app.closed !== null) throw new Refusal('not_found', { what: 'app' })
+  if (app.takenDown === null) return app
+  throw new Refusal('taken_down', { reason: app.takenDownFor ?? '', at: app.takenDown })
 }
 
 /** An agent's apps, newest first, at most `limit` of them, going on after `after`. */

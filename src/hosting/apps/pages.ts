@@ -26,8 +26,8 @@ export interface PageBytes {
  * Looks at a page before anything is kept. Refuses too_large over 4 MB of UTF-8, blocked_by_scan
  * with the reasons, try_again when it could not be looked at.
  */
-export async function inspect(house: House, html: string): Promise<Inspection> {
-  const bytes = new TextEncoder().encode(html)
+export async function inspect(house: House, html: string | Uint8Array): Promise<Inspection> {
+  const bytes = typeof html === 'string' ? new TextEncoder().encode(html) : html
   if (bytes.byteLength > htmlBytesMax) {
     throw new Refusal('too_large', { bytes: bytes.byteLength, max: htmlBytesMax })
   }

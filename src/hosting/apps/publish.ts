@@ -5,7 +5,16 @@ import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import type { Agent } from '../agents/agents.ts'
-import { type App, checkRoom, insertApp, type NewApp, theOwn, theVersion, update } from './apps.ts'
+import {
+  type App,
+  checkRoom,
+  insertApp,
+  type NewApp,
+  theOwn,
+  there,
+  theVersion,
+  update,
+} from './apps.ts'
 import { inspect, keep, read, unlistable } from './pages.ts'
 import { linkOf, present } from './present.ts'
 import type { AppChangeShape, AppShape, NewAppShape, ScanResultShape } from './shapes.ts'
@@ -85,7 +94,14 @@ export async function change(
   const changes: Partial<NewApp> = { ...others, ...termsOf(house, wanted, app) }
   const reasons = store ? await whyNotListed(house, app) : []
   if (store !== undefined && reasons.length === 0) changes.listed = store ? 'on' : 'off'
-  const changed = await house.db.tx((db) => update(house, db, app, changes))
+  const changed = await house.db.tx(async (db) => {
+    const made = there(await update(house, db, app, changes))
+    // The page that was read is not the one that would stand on Explore.
+    if (changes.listed === 'on' && made.version !== app.version) {
+      throw new Refusal('try_again', { why: 'a new version was published meanwhile' })
+    }
+    return made
+  })
   if (reasons.length > 0) throw new Refusal('not_listable', { reasons })
   return { app: await present(house, changed), note: changedNote(app, changed) }
 }
@@ -127,6 +143,10 @@ function termsOf(
   before: Pick<App, 'remix' | 'priceRemix'>,
 ): Pick<App, 'remix' | 'priceRemix'> {
   const remix = wanted.remix ?? before.remix
+  // What is not asked to change stays, also where prices are not open any more.
+  if (wanted.remix === undefined && wanted.priceRemix === undefined) {
+    return { remix, priceRemix: before.priceRemix }
+  }
   if (remix !== 'price') {
     if (wanted.priceRemix === undefined) return { remix, priceRemix: null }
     throw new Refusal('bad_request', { problem: '"priceRemix" goes with "remix": "price".' })

@@ -4,7 +4,7 @@ import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import { deletedAppKeptMs } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
-import { type Agent, keepBytes } from '../agents/agents.ts'
+import { type Agent, freeBytes } from '../agents/agents.ts'
 import { type App, find, theOwn } from './apps.ts'
 import { apps, versions } from './tables.ts'
 
@@ -33,7 +33,7 @@ const purgeBatch = 100
 
 type Gone = Pick<App, 'id' | 'maker'>
 /** The end of one app, inside the transaction: what stands on apps removes its own rows there. */
-type End = (house: House, db: Db, app: Gone) => Promise<void>
+type End = (db: Db, app: Gone) => Promise<void>
 
 /** Removes the rows of apps deleted more than 30 days ago, a bounded number at a time. */
 export async function purge(house: House, alsoEnd: End): Promise<number> {
@@ -45,18 +45,19 @@ export async function purge(house: House, alsoEnd: End): Promise<number> {
     .limit(purgeBatch)
   for (const app of old) {
     await house.db.tx(async (db) => {
-      await alsoEnd(house, db, app)
-      await purgeOne(house, db, app)
+      await alsoEnd(db, app)
+      await purgeOne(db, app)
     })
   }
   return old.length
 }
 
-async function purgeOne(house: House, db: Db, { id, maker }: Gone): Promise<void> {
+async function purgeOne(db: Db, { id, maker }: Gone): Promise<void> {
   const gone = await db
     .delete(versions)
     .where(eq(versions.app, id))
     .returning({ bytes: versions.htmlBytes })
   await db.delete(apps).where(eq(apps.id, id))
-  await keepBytes(house, db, maker, -gone.reduce((sum, { bytes }) => sum + bytes, 0))
+  const bytes = gone.reduce((sum, row) => sum + row.bytes, 0)
+  await freeBytes(db, maker, bytes)
 }

@@ -8,7 +8,7 @@ import type { House } from '../../house.ts'
 import { assetBytesMax, assetBytesPerAppMax, assetsPerAppMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import { kindOf } from '../../store/kinds.ts'
-import { type Agent, keepBytes } from '../agents/agents.ts'
+import { type Agent, freeBytes, keepBytes } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import { Waiting } from './shapes.ts'
 import { assets } from './tables.ts'
@@ -118,9 +118,7 @@ async function keepRow(house: House, db: Db, before: apps.App, row: Omit<Asset, 
  */
 async function open(house: House, db: Db, before: apps.App): Promise<apps.App> {
   await keepBytes(house, db, before.maker, 0)
-  const app = await apps.update(house, db, before, {})
-  if (app.closed !== null) throw new Refusal('not_found', { what: 'app' })
-  return app
+  return apps.there(await apps.update(house, db, before, {}))
 }
 
 /** Refuses what would not fit into the app's newest version beside the file it replaces. */
@@ -217,18 +215,14 @@ export async function remove(house: House, maker: Agent, id: string, name: strin
 }
 
 /** Removes the rows of every version of an app that is purged, inside a transaction. */
-export async function removeAll(
-  house: House,
-  db: Db,
-  app: Pick<apps.App, 'id' | 'maker'>,
-): Promise<void> {
+export async function removeAll(db: Db, app: Pick<apps.App, 'id' | 'maker'>): Promise<void> {
   const contents = await db
     .selectDistinct({ sha256: assets.sha256, bytes: assets.bytes })
     .from(assets)
     .where(eq(assets.app, app.id))
   await db.delete(assets).where(eq(assets.app, app.id))
   const bytes = contents.reduce((sum, content) => sum + content.bytes, 0)
-  await keepBytes(house, db, app.maker, -bytes)
+  await freeBytes(db, app.maker, bytes)
 }
 
 /** Gives version `to` of an app the files of version `from`, inside a transaction. */

@@ -5,6 +5,7 @@ import type { House } from '../../house.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import { versionsPerAppMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
+import type { Inspection } from '../../scan/inspection.ts'
 import type { Agent } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import * as pages from '../apps/pages.ts'
@@ -46,19 +47,16 @@ export async function publish(
   const inspection = await pages.inspect(house, wanted.html)
   const scan = presentScan(inspection)
   if (wanted.dryRun) return { status: 200, body: { scan, price: 0 } }
-  const reasons = app.listed === 'on' ? pages.unlistable(inspection) : []
   return house.idempotency.once(maker.id, wanted.ref, { id, ...wanted }, async (keepAnswer) => {
     await apps.checkRoom(house, maker, inspection.identity.byteLength)
     const page = await pages.keep(house, inspection)
     return house.db.tx(async (db) => {
-      const made = await add(house, db, app, page, { via: 'html', note })
-      const listed =
-        reasons.length > 0 ? await apps.update(house, db, made, { listed: 'off' }) : made
-      const off = reasons.length > 0 ? ` It came off Explore: ${reasons.join(' ')}` : ''
+      const how = { via: 'html', note } as const
+      const made = await add(house, db, app, { page, inspection, how })
       const body = {
-        app: await present(house, listed),
+        app: await present(house, made.app),
         scan,
-        note: `Version ${made.version} is live at ${linkOf(house, id)}.${off}`,
+        note: `Version ${made.app.version} is live at ${linkOf(house, id)}.${made.off}`,
       }
       await keepAnswer(db, { status: 201, body })
       return { status: 201, body }
@@ -66,25 +64,41 @@ export async function publish(
   })
 }
 
-/** The next version, inside a transaction; its file table begins as the last version's. */
+interface Next {
+  page: pages.KeptPage
+  inspection: Inspection
+  how: Pick<apps.Version, 'via' | 'note'>
+  /** The version whose files it begins with, where that is not the last. */
+  filesOf?: number
+}
+
+/**
+ * The next version, inside a transaction. An app on Explore whose new page may not be there comes
+ * off it, and `off` says why.
+ */
 async function add(
   house: House,
   db: Db,
   app: apps.App,
-  page: pages.KeptPage,
-  how: Pick<apps.Version, 'via' | 'note'>,
-  filesOf?: number,
-): Promise<apps.App> {
+  { page, inspection, how, filesOf }: Next,
+): Promise<{ app: apps.App; off: string }> {
   if (app.version >= versionsPerAppMax) {
     const problem = `An app has at most ${versionsPerAppMax} versions. Publish a new app.`
     throw new Refusal('bad_request', { problem })
   }
   const made = await apps.addVersion(house, db, app, page, how)
   await assets.copyToVersion(db, app.id, filesOf ?? made.version - 1, made.version)
-  return made
+  const reasons = made.listed === 'on' ? pages.unlistable(inspection) : []
+  if (reasons.length === 0) return { app: made, off: '' }
+  const unlisted = await apps.update(house, db, made, { listed: 'off' })
+  return { app: unlisted, off: ` It came off Explore: ${reasons.join(' ')}` }
 }
 
-/** Makes an older version the newest, with the files it had. Refuses not_found, taken_down. */
+/**
+ * Makes an older version the newest, with the files it had. Its page is looked at as a new one is:
+ * it may have been taken down elsewhere, or be older than a rule. Refuses not_found, taken_down,
+ * blocked_by_scan, and what `addVersion` refuses.
+ */
 export async function restore(
   house: House,
   maker: Agent,
@@ -93,11 +107,16 @@ export async function restore(
 ): Promise<{ app: apps.App; note: string }> {
   const app = await apps.theOwn(house, maker, id)
   const old = await apps.theVersion(house, id, number)
-  const how = { via: 'restore', note: `Version ${number} again.` } as const
+  const inspection = await pages.inspect(house, (await pages.read(house, old)).identity)
   const { sha256, pack, htmlBytes, gzipBytes, brBytes, asks } = old
   const page = { sha256, pack, htmlBytes, gzipBytes, brBytes, asks }
-  const made = await house.db.tx((db) => add(house, db, app, page, how, number))
-  return { app: made, note: `Version ${made.version} is version ${number} again.` }
+  const how = { via: 'restore', note: `Version ${number} again.` } as const
+  const next = { page, inspection, how, filesOf: number }
+  const made = await house.db.tx((db) => add(house, db, app, next))
+  return {
+    app: made.app,
+    note: `Version ${made.app.version} is version ${number} again.${made.off}`,
+  }
 }
 
 /** The html of a version of an own app, the newest unless `number` is given. */

@@ -1,0 +1,69 @@
+/** What changes while a page is being looked at, and what an older version may not bring back. */
+import { expect, test } from 'bun:test'
+
+import * as moderation from '../hosting/apps/moderation.ts'
+import { openTestHouse } from './house.ts'
+
+const page = (text: string): string => `<!doctype html><title>${text}</title><p>${text}</p>`
+/** Fit to be hosted, and not to be listed: it is written by a packer. */
+const packed = `<!doctype html><title>packed</title><script>eval(function(p,a,c,k,e,d){while(c--)if(k[c])p=p.replace(new RegExp('\\\\b'+c+'\\\\b','g'),k[c]);return p}('0 1=2',3,3,'var|a|1'.split('|'),0,{}))</script>`
+
+test('an account closed while its pages are looked at keeps none of them', async () => {
+  const { visit, person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const publishing = Array.from({ length: 4 }, (_, at) =>
+    ann.call('POST', '/apps', { html: page(`boat ${at}`) }),
+  )
+  const closing = ann.call('DELETE', '/me')
+  expect((await closing).status).toBe(200)
+  for (const answer of await Promise.all(publishing)) {
+    if (answer.status === 201) {
+      expect((await visit('GET', `/a/${answer.text('app.id')}`)).status).toBe(410)
+    } else expect(answer.code).toBe('account_closed')
+  }
+  await close()
+})
+
+test('an app deleted or taken down while a version is looked at gets none', async () => {
+  const { house, person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const deleted = await ann.publish({ html: page('one') })
+  const taken = await ann.publish({ html: page('two') })
+  const next = (id: string) => ann.call('POST', `/apps/${id}/versions`, { html: page('three') })
+  const [first, second] = [next(deleted), next(taken)]
+  await ann.call('DELETE', `/apps/${deleted}`)
+  await moderation.takeDown(house, taken, 'spam')
+  expect((await first).code).toBe('not_found')
+  expect((await second).code).toBe('taken_down')
+  await close()
+})
+
+test('an older version comes back under the rules of today', async () => {
+  const { house, person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const id = await ann.publish({ html: packed })
+  await ann.call('POST', `/apps/${id}/versions`, { html: page('clean') })
+  expect((await ann.call('PATCH', `/apps/${id}`, { store: true })).status).toBe(200)
+  const restored = await ann.call('POST', `/apps/${id}/versions/1/restore`)
+  expect(restored.body).toMatchObject({ app: { version: 3, listed: 'off' } })
+  expect(restored.text('note')).toContain('It came off Explore')
+
+  const bad = await ann.publish({ html: page('bad') })
+  await ann.call('POST', `/apps/${bad}/versions`, { html: page('better') })
+  const ben = await person('ben')
+  await moderation.takeDown(house, await ben.publish({ html: page('bad') }), 'spam')
+  const back = await ann.call('POST', `/apps/${bad}/versions/1/restore`)
+  expect(back.code).toBe('blocked_by_scan')
+  expect((await ann.call('GET', `/apps/${bad}`)).body).toMatchObject({ app: { version: 2 } })
+  await close()
+})
+
+test('a priced app is renamed where prices are not open any more', async () => {
+  const { house, person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const id = await ann.publish({ remix: 'price', priceRemix: 5 })
+  house.config.pricesOn = false
+  const renamed = await ann.call('PATCH', `/apps/${id}`, { title: 'Boats' })
+  expect(renamed.body).toMatchObject({ app: { title: 'Boats', remix: 'price', priceRemix: 5 } })
+  await close()
+})
