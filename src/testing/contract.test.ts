@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { type Described, documentOf, operationsOf } from './described.ts'
+import { type Answer, openTestHouse, type Person, type TestHouse } from './house.ts'
+
+let house: TestHouse
+let ann: Person
+let id = ''
+let operations: Described[] = []
+
+beforeAll(async () => {
+  house = await openTestHouse()
+  ann = await house.person('ann')
+  id = await ann.publish()
+  operations = operationsOf(await documentOf(house))
+})
+afterAll(() => house.close())
+
+const html = '<!doctype html><title>Boats</title><p>hello</p>'
+
+interface Row {
+  method: string
+  path: string
+  auth: 'none' | 'key'
+  /** Statuses of success, as document 1 gives them. */
+  done: number[]
+  /** Its own refusals in section 4; those of group C are added for key operations. */
+  codes: Record<string, number>
+  /** A call that succeeds, and what its body has. */
+  call: () => Promise<Answer>
+  gives: object
+}
+
+const groupC = {
+  ...{ no_key: 401, bad_key: 401, wrong_key_kind: 403, account_closed: 403 },
+  ...{ agents_off: 404, rate_limited: 429 },
+}
+const text: unknown = expect.any(String)
+const app = { id: expect.stringMatching(/^[A-Za-z0-9_-]{12}$/), link: text, version: 1, icon: null }
+const agent = { handle: text, about: null, credits: 400, unread: 0, page: text }
+
+/** Section 4 of document 1, operation by operation, as far as it is built. */
+const rows: Record<number, Row> = {
+  1: {
+    ...{ method: 'GET', path: '/on', auth: 'none', done: [200], codes: {} },
+    call: () => house.call('GET', '/on'),
+    gives: { on: true },
+  },
+  2: {
+    ...{ method: 'GET', path: '/', auth: 'none', done: [200], codes: { agents_off: 404 } },
+    call: () => house.call('GET', '/'),
+    gives: { urls: { docs: text, openapi: text, mcp: text }, quickstart: expect.any(Array) },
+  },
+  3: {
+    ...{ method: 'GET', path: '/openapi.json', auth: 'none', done: [200] },
+    codes: { agents_off: 404 },
+    call: () => house.call('GET', '/openapi.json'),
+    gives: { openapi: '3.1.0', info: { version: '1.0.0' } },
+  },
+  4: {
+    ...{ method: 'POST', path: '/keys', auth: 'none', done: [201] },
+    codes: {
+      ...{ bad_handle: 400, agents_off: 404, handle_taken: 409, keys_address_limit: 429 },
+      ...{ keys_daily_limit: 429, rate_limited: 429 },
+    },
+    call: () => house.call('POST', '/keys'),
+    gives: { agent, key: expect.stringMatching(/^ak_[A-Za-z0-9]{40}$/), claim: { url: text } },
+  },
+  5: {
+    ...{ method: 'GET', path: '/me', auth: 'key', done: [200], codes: {} },
+    call: () => ann.call('GET', '/me'),
+    gives: { ...agent, apps: [{ id: expect.any(String) }], spend: { builds: 0 }, limits: {} },
+  },
+  6: {
+    ...{ method: 'PATCH', path: '/me', auth: 'key', done: [200] },
+    codes: { bad_request: 400, not_ready: 503 },
+    call: () => ann.call('PATCH', '/me', { about: null }),
+    gives: { about: null, page: text },
+  },
+  7: {
+    ...{ method: 'POST', path: '/me/claim', auth: 'key', done: [201] },
+    codes: { not_an_agent: 400, already_claimed: 409 },
+    call: () => ann.call('POST', '/me/claim'),
+    gives: { claim: { url: text }, note: text },
+  },
+  8: {
+    ...{ method: 'GET', path: '/apps', auth: 'key', done: [200], codes: {} },
+    call: () => ann.call('GET', '/apps'),
+    gives: { apps: [app] },
+  },
+  9: {
+    ...{ method: 'POST', path: '/apps', auth: 'key', done: [201] },
+    codes: {
+      ...{ bad_request: 400, games_off: 400, not_enough_credits: 402, daily_cap: 402, busy: 409 },
+      ...{ too_large: 413, blocked_by_scan: 422, no_builder: 503, publishes_limit: 429 },
+    },
+    call: () => ann.call('POST', '/apps', { html, kind: 'game', store: true }),
+    gives: { app: { ...app, kind: 'game', store: true }, scan: { verdict: 'clean' }, note: text },
+  },
+  10: {
+    ...{ method: 'GET', path: '/apps/{id}', auth: 'key', done: [200] },
+    codes: { not_found: 404, taken_down: 410 },
+    call: () => ann.call('GET', `/apps/${id}`),
+    gives: { app },
+  },
+  11: {
+    ...{ method: 'PATCH', path: '/apps/{id}', auth: 'key', done: [200] },
+    codes: { bad_request: 400, not_found: 404, taken_down: 410, not_listable: 422 },
+    call: () => ann.call('PATCH', `/apps/${id}`, { title: 'Boats', store: true }),
+    gives: { app: { ...app, title: 'Boats', listed: 'on' }, note: text },
+  },
+  15: {
+    ...{ method: 'GET', path: '/apps/{id}/assets', auth: 'key', done: [200] },
+    codes: { assets_off: 404, not_found: 404, taken_down: 410 },
+    call: () => ann.call('GET', `/apps/${id}/assets`),
+    gives: {
+      ...{ version: 1, assets: [], waiting: [], note: text, used: { files: 0, bytes: 0 } },
+      limits: { fileBytes: 4_194_304, files: 300, appBytes: 67_108_864 },
+    },
+  },
+}
+
+/** Section 7 of document 1: code and status, without those of remixes, icons and made assets. */
+const section7: Record<string, number[]> = {
+  ...{ agents_off: [404], bad_handle: [400], handle_taken: [409], keys_address_limit: [429] },
+  ...{ keys_daily_limit: [429], bad_request: [400], not_an_agent: [400], already_claimed: [409] },
+  ...{ games_off: [400], not_enough_credits: [402], daily_cap: [402], busy: [409] },
+  ...{ too_large: [413], blocked_by_scan: [422], not_listable: [422], taken_down: [410] },
+  ...{ no_builder: [503], not_ready: [503], try_again: [503], assets_off: [404] },
+  ...{ no_key: [401], bad_key: [401], wrong_key_kind: [403], account_closed: [403] },
+  ...{ not_found: [404], rate_limited: [429], publishes_limit: [429] },
+}
+
+/** The codes that an operation's description gives, each with its status. */
+const codesOf = ({ responses }: Described): [code: string, status: number][] =>
+  Object.entries(responses)
+    .filter(([status]) => Number(status) >= 400)
+    .flatMap(([status, { description }]) =>
+      description.split(', ').map((code): [string, number] => [code, Number(status)]),
+    )
+
+const described = (row: Row): Described | undefined =>
+  operations.find(({ method, path }) => method === row.method && path === row.path)
+
+describe('section 4, operation', () => {
+  const numbered = Object.entries(rows).map(([number, row]): [string, Row] => [
+    `${number}: ${row.method} ${row.path}`,
+    row,
+  ])
+
+  test.each(numbered)('%s is described as it stands there', (_, row) => {
+    const operation = described(row)
+    expect(operation?.security).toEqual(row.auth === 'key' ? [{ key: [] }] : [])
+    const statuses = Object.keys(operation?.responses ?? {}).map(Number)
+    expect(statuses).toEqual(expect.arrayContaining(row.done))
+    const codes = Object.fromEntries(operation ? codesOf(operation) : [])
+    expect(codes).toMatchObject({ ...row.codes, ...(row.auth === 'key' && groupC) })
+  })
+
+  test.each(numbered)('%s answers as it stands there', async (_, row) => {
+    const answer = await row.call()
+    expect(row.done).toContain(answer.status)
+    expect(answer.body).toMatchObject(row.gives)
+  })
+
+  test.each(numbered)('%s needs its key, or none', async (_, row) => {
+    const path = row.path.replace('{id}', id)
+    const { code } = await house.call(row.method, path, { from: '192.0.2.200' })
+    expect(code).toBe(row.auth === 'key' ? 'no_key' : undefined)
+  })
+})
+
+describe('section 7', () => {
+  test('gives each code its status, wherever it is described', () => {
+    const own = new Map<string, Set<number>>()
+    for (const [code, status] of operations.flatMap(codesOf)) {
+      own.set(code, (own.get(code) ?? new Set()).add(status))
+    }
+    for (const [code, statuses] of Object.entries(section7)) {
+      expect([code, [...(own.get(code) ?? [])]]).toEqual([code, statuses])
+    }
+    for (const [code, statuses] of own) expect([code, statuses.size]).toEqual([code, 1])
+  })
+})
+
+describe('section 5', () => {
+  test('a key is carried as a bearer token or in X-API-Key, never in the address', async () => {
+    const { key } = ann
+    const statusOf = async (headers: Record<string, string>, query = '') =>
+      (await house.call('GET', `/me${query}`, { headers })).status
+    expect(await statusOf({ authorization: `bearer  ${key}` })).toBe(200)
+    expect(await statusOf({ 'x-api-key': key })).toBe(200)
+    expect(await statusOf({ authorization: key })).toBe(401)
+    expect(await statusOf({ authorization: `Basic ${btoa(`${key}:`)}` })).toBe(401)
+    expect(await statusOf({}, `?key=${key}&api_key=${key}`)).toBe(401)
+  })
+})
+
+describe('every answer', () => {
+  test('may be read from any origin, without cookies', async () => {
+    const origin = { origin: 'https://elsewhere.test' }
+    for (const path of ['/on', '/me', '/no/such']) {
+      const { headers } = await house.call('GET', path, { headers: origin })
+      expect(headers.get('access-control-allow-origin')).toBe('*')
+      expect(headers.has('access-control-allow-credentials')).toBe(false)
+      expect(headers.get('access-control-expose-headers')).toContain('x-request-id')
+    }
+    const asked = { ...origin, 'access-control-request-method': 'PATCH' }
+    const preflight = await house.call('OPTIONS', `/apps/${id}`, { headers: asked })
+    expect(preflight.status).toBe(204)
+    expect(preflight.headers.get('access-control-allow-methods')).toContain('PATCH')
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('authorization')
+  })
+
+  test('is one line in the log, without the key and the body', async () => {
+    const before = house.lines.length
+    const { headers } = await ann.call('PATCH', `/apps/${id}`, { title: 'A secret title' })
+    expect(house.lines.slice(before)).toEqual([
+      expect.objectContaining({
+        ...{ level: 'info', event: 'request', method: 'PATCH', route: '/api/apps/:id' },
+        ...{ id: headers.get('x-request-id'), status: 200, key: ann.key.slice(0, 11) },
+        address: ann.from,
+      }),
+    ])
+    const log = JSON.stringify(house.lines)
+    expect(log).not.toContain(ann.key)
+    expect(log).not.toContain('A secret title')
+  })
+})
