@@ -83,9 +83,9 @@ export interface UseQuery {
 }
 
 /**
- * A page of an account's history, newest first, and how many rows there are in all. The numbers have
- * no gaps, so that both follow from the first and the last number, whatever lies between: each costs
- * one step down an index.
+ * A page of an account's history, newest first, and how many rows there are in all. The numbers
+ * have no gaps, so that both follow from the first and the last number, whatever lies between:
+ * each costs one step down an index.
  */
 export async function listUses(db: Db, query: UseQuery): Promise<{ rows: Use[]; total: number }> {
   const number = query.model === undefined ? uses.number : uses.modelNumber

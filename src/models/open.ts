@@ -31,9 +31,11 @@ export async function openCatalogue(sources: Sources): Promise<Catalogue> {
     const places = upstreams.map((upstream) => ({ upstream, model: upstreamModel }))
     return modelOf(listing, places, marginPercent)
   })
-  const local = sources.local.map((place) =>
-    modelOf({ id: `${place.upstream}/${place.model}`, price: localPrice }, [place], marginPercent),
-  )
+  const local = sources.local.map((place) => {
+    const id = `${place.upstream}/${place.model}`
+    const type = place.model.includes('embed') ? 'embedding' : 'chat'
+    return modelOf({ id, type, price: localPrice }, [place], marginPercent)
+  })
   const published = await Promise.all(
     sources.published.map((upstream) => publishedModels(upstream, now, marginPercent)),
   )

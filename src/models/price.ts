@@ -46,7 +46,7 @@ export const parts = {
 } as const
 
 export type Part = keyof typeof parts
-export const partNames = Object.keys(parts).filter((part): part is Part => part in parts)
+const partNames = Object.keys(parts).filter((part): part is Part => part in parts)
 
 /** A price as it is written: USD per unit, as texts, by wire name. */
 export interface PriceTexts {

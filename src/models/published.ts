@@ -25,15 +25,28 @@ const providers: Record<string, { id: string; maker: string; only?: RegExp }> = 
 
 /** Not served by any operation of ours, or billed by what no operation of ours tells. */
 const unserved =
-  /realtime|moderation|-ocr|-live|-voice|-tts|-audio|computer-use|instruct$|davinci|curie|babbage|^ada$|^ft:|\.ft-|embedding-2$|omni/
+  /realtime|moderation|-ocr|-live|-voice|-tts|-audio|computer-use|instruct$|davinci|curie|babbage|^ada$|^ft:|\.ft-|embedding-2$|omni|:extended|(?<!^gpt)-image/
 const types: [RegExp, ModelType][] = [
   [/embed/, 'embedding'],
   [/whisper|transcribe/, 'audio'],
   [/^gpt-image/, 'image'],
 ]
 const sees =
-  /gpt-(4o|4\.1|4-turbo|4\.5|[5-9])|\/?o[134](-pro|-mini)?$|gemini|claude-[^12v]|grok-(2-vision|[4-9])|pixtral|llama-4|vision|-vl|gemma-[34]|mistral-(small-3|small-2[56]|medium-[3-9]|large-25)/
+  /gpt-(4o|4\.1|4-turbo|4\.5|[5-9])|\bo[13](-pro)?$|\bo4-mini$|gemini|claude-[^12v]|grok-(2-vision|[4-9])|pixtral|llama-4|vision|-vl|gemma-[34]|mistral-(small-3|small-2[56]|medium-[3-9]|large-25)/
 const withoutTools = /o1-(mini|preview)|chatgpt-4o|search-preview|deepseek-r1|gemma|llama-2|guard/
+/**
+ * The most output tokens by family, as their makers publish them: the first that fits. The list has
+ * none; a model of no family here is bound by its window.
+ */
+const outputs: [RegExp, number][] = [
+  [/gpt-3\.5|gpt-4-(turbo|vision)/, 4_096],
+  [/gpt-4(-32k)?$|deepseek-chat|gemini-(1|2\.0)|claude-3-(5|\.5)/, 8_192],
+  [/gpt-4o|gpt-4\.5|gpt-chat|chatgpt/, 16_384],
+  [/gpt-4\.1|claude-opus-4(\.1|-1|-0)?$|o1-preview/, 32_768],
+  [/gemini|o1-mini|gpt-oss|claude-(sonnet|haiku|opus)/, 65_536],
+  [/\bo[134]/, 100_000],
+  [/gpt-[5-9]|codex/, 128_000],
+]
 /** gpt-4o-mini counts a picture as many times the tokens of its siblings. */
 const pictureTokens: [RegExp, number][] = [[/4o-mini/, 50_000]]
 
@@ -78,21 +91,26 @@ export async function publishedModels(
 
 function listingOf(row: ModelInfo, maker: string, now: number): Listing {
   const { id } = row
-  const type = types.find(([pattern]) => pattern.test(id))?.[1] ?? 'chat'
-  const picture = pictureTokens.find(([pattern]) => pattern.test(id))?.[1]
+  const type = byFamily(types, id) ?? 'chat'
+  const picture = byFamily(pictureTokens, id)
+  const output = type === 'chat' ? byFamily(outputs, id) : undefined
   const sound = type === 'audio' ? { inputs: ['audio'], outputs: ['text'] } : {}
   return {
     id: id.includes('/') ? id : `${maker}/${id}`,
     name: row.name ?? id,
     type,
-    inputs: sees.test(id) ? ['text', 'image'] : ['text'],
+    inputs: type !== 'embedding' && sees.test(id) ? ['text', 'image'] : ['text'],
     ...sound,
     supportsTools: type === 'chat' && !withoutTools.test(id),
     contextLength: row.context_window ?? 0,
     ...(picture ? { pictureTokens: picture } : {}),
+    ...(output ? { maxOutput: output } : {}),
     price: textsOf(priceAt(row.prices, now), type),
   }
 }
+
+const byFamily = <T>(families: [RegExp, T][], id: string): T | undefined =>
+  families.find(([pattern]) => pattern.test(id))?.[1]
 
 /** The last row that has begun; of the prices that follow the hour of the day, the dearest. */
 function priceAt(rows: ConditionalPrice[] | ModelPrice, now: number): ModelPrice {
@@ -177,6 +195,6 @@ function perMinute(usdPerHour: number): string {
   return toUsdPerUnit((hourly + 59n) / 60n)
 }
 
-/** A number in decimals: its shortest text, or 15 digits where that is longer or has an exponent. */
+/** A number in decimals: its shortest text, or 15 digits where that has more, or an exponent. */
 const plain = (number: number): string =>
   fromUsdPerUnit(String(number)) === undefined ? number.toFixed(15) : String(number)

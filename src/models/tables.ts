@@ -48,7 +48,7 @@ export const uses = table(
   ],
 )
 
-/** The newest number of an account, and of each of its models; the account's own row has model ''. */
+/** The newest number of an account (its row has model '') and of each of its models. */
 export const useCounts = table(
   'use_counts',
   {

@@ -1,7 +1,7 @@
 /**
- * Counting without a tokenizer. Every token of a byte-level vocabulary stands for at least one byte,
- * so the bytes of a request bound its tokens, whatever the model; the names and brackets of its JSON
- * are more than what a model's template puts around each message.
+ * Counting without a tokenizer. Every token of a byte-level vocabulary stands for at least one
+ * byte, so the bytes of a request bound its tokens, whatever the model; the names and brackets of
+ * its JSON are more than what a model's template puts around each message.
  */
 
 /** What templates add once (a system line, the frame of the tools). */

@@ -66,12 +66,14 @@ export function readUsage(raw: unknown, limits: UsageLimits): Usage | undefined 
     const most = read.within(seconds, limits.seconds ?? daySeconds)
     return usageOf({ seconds: most, estimated: read.mended })
   }
-  const total = read.tokens(usage, ['total_tokens'], limits.prompt + limits.completion)
-  const seen = (prompt ?? 0) + (completion ?? 0)
-  const unsaid = total === undefined ? 0 : read.within(Math.max(0, total - seen), limits.completion)
+  const total = read.tokens(usage, ['total_tokens'], Infinity) ?? 0
+  const unsaid = read.believed(
+    total - (prompt ?? 0) - (completion ?? 0),
+    limits.completion - (completion ?? 0),
+  )
   const thought = read.tokens(detailsOf(usage, completionDetails), ['reasoning_tokens'], Infinity)
   const isReasoning = completion !== undefined
-  completion = read.within((completion ?? 0) + unsaid, limits.completion)
+  completion = (completion ?? 0) + unsaid
   const details = detailsOf(usage, promptDetails)
   const cached =
     read.tokens(details, ['cached_tokens'], Infinity) ??
@@ -111,6 +113,12 @@ class Reading {
       return this.within(Math.ceil(number), max)
     }
     return undefined
+  }
+
+  /** A difference of two of its numbers: 0 unless it is one that can be. */
+  believed(difference: number, max: number): number {
+    if (difference > max) this.mended = true
+    return difference > 0 && difference <= max ? difference : 0
   }
 
   within(number: number, max: number): number {

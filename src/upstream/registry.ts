@@ -13,7 +13,7 @@ import { type Call, type Upstream, UpstreamFault } from './upstream.ts'
 const keyStatuses = [401, 402, 403]
 
 /** An upstream with its health: every answer of `send` is counted. */
-export class Guarded implements Upstream {
+class Guarded implements Upstream {
   private readonly breaker: Breaker
 
   constructor(

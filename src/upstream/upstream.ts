@@ -27,9 +27,9 @@ export interface Upstream {
 }
 
 /**
- * refused: nobody took the request. reset: cut before any byte of an answer. timeout and aborted: the
- * caller's signal. redirect: not followed. unreadable: an answer came that is not HTTP, so the model
- * may have run.
+ * refused: nobody took the request. reset: cut before any byte of an answer. timeout and aborted:
+ * the caller's signal. redirect: not followed. unreadable: an answer came that is not HTTP, so the
+ * model may have run.
  */
 export type FaultKind = 'refused' | 'reset' | 'timeout' | 'redirect' | 'aborted' | 'unreadable'
 

@@ -44,7 +44,8 @@ const thoughts = 'I repeat what I was told.'
 /**
  * The demo's chat. In this order: the last message is a tool's -> its result is repeated;
  * "call <tool>" with that tool given, or a tool_choice that asks for one -> one call with arguments
- * filled from its schema; a json_schema -> a value that fits it; else the last user text comes back.
+ * filled from its schema; a json_schema -> a value that fits it; else the last user text is
+ * repeated.
  * With reasoning_effort it thinks first; with prompt_cache_key the system's words count as cached.
  */
 export function chat({ model, body, created }: Asked): Response {

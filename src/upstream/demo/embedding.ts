@@ -8,8 +8,8 @@ const textsMax = 2_048
 const wordsMax = 8_192
 
 /**
- * A text's direction: the sum of a fixed direction for each of its words, of length 1, so that texts
- * with words in common lie close together. Token ids are taken as words.
+ * A text's direction: the sum of a fixed direction for each of its words, of length 1, so that
+ * texts with words in common lie close together. Token ids are taken as words.
  */
 export function embed({ model, body }: Asked): Response {
   const texts = textsOf(body.input)

@@ -1,0 +1,167 @@
+import { expect, test } from 'bun:test'
+
+import type { Catalogue } from './catalogue.ts'
+import { chargeOf } from './charge.ts'
+import { openCatalogue, type Sources } from './open.ts'
+import { presentPrice } from './price.ts'
+import { usageOf } from './usage.ts'
+
+const now = Date.UTC(2026, 10, 21)
+const open = (sources: Partial<Sources> = {}) =>
+  openCatalogue({
+    models: [],
+    published: [],
+    local: [],
+    demo: false,
+    marginPercent: 0,
+    now,
+    ...sources,
+  })
+
+const row = {
+  id: 'local/small',
+  upstreams: ['a', 'b'],
+  upstreamModel: 'small-q4',
+  type: 'chat',
+  price: { prompt: '0.0000000375', completion: '0.00000015' },
+} as const
+const own = { ...row, upstreams: [...row.upstreams] }
+
+const priceOf = (catalogue: Catalogue, id: string) => {
+  const price = catalogue.find(id)?.model.price
+  return price && presentPrice(price)
+}
+
+test('a model is found by its exact id, and by what stands behind a colon of it', async () => {
+  const models = [own, { ...own, id: 'local/llama3.2:3b' }, { ...own, id: 'local/small:floor' }]
+  const catalogue = await open({ models })
+  const find = (id: string) => {
+    const found = catalogue.find(id)
+    return found && [found.model.id, ...found.suffixes]
+  }
+  expect(find('local/small')).toEqual(['local/small'])
+  expect(find('local/llama3.2:3b')).toEqual(['local/llama3.2:3b'])
+  expect(find('local/llama3.2:3b:nitro:online')).toEqual(['local/llama3.2:3b', 'nitro', 'online'])
+  expect(find('local/small:floor')).toEqual(['local/small:floor'])
+  expect(find('local/small:floor:floor')).toEqual(['local/small:floor', 'floor'])
+  expect(find('local/small:online:nitro')).toEqual(['local/small', 'online', 'nitro'])
+  for (const id of ['local/small:fast', 'local/small:', 'local/small:nitro:nitro', 'small', '']) {
+    expect(find(id)).toBeUndefined()
+  }
+  expect(find(`local/small${':nitro'.repeat(100_000)}`)).toBeUndefined()
+})
+
+test('the demo models have a price each, and can be listed by type', async () => {
+  const catalogue = await open({ demo: true })
+  const ids = (types?: Parameters<Catalogue['list']>[0]) =>
+    catalogue.list(types).map(({ id }) => id)
+  expect(ids(['embedding', 'image'])).toEqual(['demo/embedding', 'demo/image'])
+  expect(ids()).toHaveLength(8)
+  expect(ids()).toEqual(ids().toSorted())
+  for (const model of catalogue.list()) {
+    expect(model.name).toStartWith('Demo')
+    expect(model.price && chargeOf(model.price, usageOf({ prompt: 1 }))).toBeGreaterThan(0n)
+    expect(model.offers).toEqual([{ upstream: 'demo', model: model.id, price: model.price }])
+  }
+  const small = catalogue.find('demo/small')?.model
+  expect(small).toMatchObject({ supportsTools: false, inputs: ['text'], contextLength: 8_000 })
+})
+
+test("an operator's row is tried at its upstreams in order, with the margin on its price", async () => {
+  const catalogue = await open({ models: [own], marginPercent: 20 })
+  const model = catalogue.find('local/small')?.model
+  expect(model?.offers.map(({ upstream, model }) => [upstream, model])).toEqual([
+    ['a', 'small-q4'],
+    ['b', 'small-q4'],
+  ])
+  expect(priceOf(catalogue, 'local/small')).toEqual({
+    prompt: '0.000000045',
+    completion: '0.00000018',
+  })
+})
+
+test('a row without the price its type is paid by has no rate', async () => {
+  const half = { ...own, price: { prompt: '0.1' } }
+  expect((await open({ models: [half] })).find('local/small')?.model.price).toBeUndefined()
+  const free = { ...own, price: { prompt: '0', completion: '0' } }
+  expect((await open({ models: [free] })).find('local/small')?.model.price).toBeDefined()
+  const wrong = { ...own, price: { per_second: '1', per_minute: '1' } }
+  await expect(open({ models: [wrong] })).rejects.toThrow('The price of local/small')
+})
+
+test('models of this machine are metered', async () => {
+  const catalogue = await open({
+    local: [
+      { upstream: 'ollama', model: 'llama3.2:3b' },
+      { upstream: 'ollama', model: 'nomic-embed-text' },
+    ],
+  })
+  expect(priceOf(catalogue, 'ollama/llama3.2:3b')).toEqual({
+    prompt: '0.0000001',
+    completion: '0.0000001',
+  })
+  expect(catalogue.find('ollama/nomic-embed-text')?.model.type).toBe('embedding')
+})
+
+test('published prices are those of the list, to the digit', async () => {
+  const catalogue = await open({ published: ['openai', 'gemini', 'groq'] })
+  expect(priceOf(catalogue, 'openai/gpt-4o')).toEqual({
+    prompt: '0.0000025',
+    completion: '0.00001',
+    cache_read: '0.00000125',
+  })
+  expect(catalogue.find('openai/gpt-4o')?.model).toMatchObject({
+    type: 'chat',
+    inputs: ['text', 'image'],
+    supportsTools: true,
+    contextLength: 128_000,
+    maxOutput: 16_384,
+    offers: [{ upstream: 'openai', model: 'gpt-4o' }],
+  })
+  expect(priceOf(catalogue, 'google/gemini-2.5-pro')).toEqual({
+    prompt: '0.00000125',
+    completion: '0.00001',
+    cache_read: '0.000000125',
+    tiers: [
+      { above: 200_000, prompt: '0.0000025', completion: '0.000015', cache_read: '0.00000025' },
+    ],
+  })
+  expect(catalogue.find('openai/text-embedding-3-small')?.model.type).toBe('embedding')
+  expect(priceOf(catalogue, 'openai/whisper-1')).toEqual({ per_minute: '0.006' })
+  expect(priceOf(catalogue, 'openai/tts-1')).toEqual({ per_character: '0.000015' })
+  expect(catalogue.find('google/claude-3-opus')).toBeUndefined()
+})
+
+test('one model of several providers is one row with an offer each, at its own price', async () => {
+  const catalogue = await open({ published: ['groq', 'openrouter'] })
+  const model = catalogue.find('openai/gpt-oss-120b')?.model
+  expect(model?.offers.map(({ upstream }) => upstream)).toEqual(['groq', 'openrouter'])
+  expect(model?.offers.every(({ price }) => price !== undefined)).toBe(true)
+  const replaced = await open({
+    published: ['groq'],
+    models: [{ ...own, id: 'openai/gpt-oss-120b' }],
+  })
+  expect(replaced.find('openai/gpt-oss-120b')?.model.offers[0]?.upstream).toBe('a')
+})
+
+test('every published row of every provider can be read, and has a rate', async () => {
+  const names = ['openai', 'openrouter', 'groq', 'together', 'deepseek', 'mistral', 'xai', 'gemini']
+  const catalogue = await open({ published: names })
+  expect(catalogue.list().length).toBeGreaterThan(500)
+  expect(catalogue.list().filter(({ price }) => !price)).toEqual([])
+  expect(catalogue.list().filter(({ id }) => !/^[^/\s]+\/\S+$/.test(id))).toEqual([])
+  for (const upstream of names) {
+    expect(
+      catalogue.list().some(({ offers }) => offers.some((one) => one.upstream === upstream)),
+    ).toBe(true)
+  }
+})
+
+test('a price that follows the hour is the dearest of the day', async () => {
+  const catalogue = await open({ published: ['deepseek'] })
+  expect(priceOf(catalogue, 'deepseek/deepseek-chat')).toEqual({
+    prompt: '0.00000027',
+    completion: '0.0000011',
+    cache_read: '0.00000007',
+  })
+})

@@ -1,0 +1,68 @@
+import { expect, test } from 'bun:test'
+
+import fc from 'fast-check'
+
+import { promptTokensOf, tokensAtMost, tokensOf } from './tokens.ts'
+
+const pictures = 8_000
+const user = (content: unknown) => ({ messages: [{ role: 'user', content }] })
+const picture = (url: string) => ({ type: 'image_url', image_url: { url } })
+
+test('our own count takes four letters, or one other character, for a token', () => {
+  expect(tokensOf('')).toBe(0)
+  expect(tokensOf('a')).toBe(1)
+  expect(tokensOf('Hello, world')).toBe(3)
+  expect(tokensOf('漢字かな')).toBe(4)
+  expect(tokensOf('👋')).toBe(1)
+})
+
+test('no text has more tokens than its request may have, even one for each byte', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+      const most = tokensAtMost(user(text), pictures)
+      expect(most).toBeGreaterThanOrEqual(Buffer.byteLength(text))
+      expect(most).toBeGreaterThanOrEqual(promptTokensOf(user(text), pictures))
+    }),
+  )
+})
+
+test('tools, schemas and fields we do not know are counted', () => {
+  const plain = tokensAtMost(user('hi'), pictures)
+  const more = { ...user('hi'), tools: ['x'.repeat(500)], unknown: 'y'.repeat(500) }
+  expect(tokensAtMost(more, pictures)).toBeGreaterThan(plain + 1_000)
+  expect(tokensAtMost({ input: 'z'.repeat(500) }, pictures)).toBeGreaterThan(500)
+})
+
+test('a picture counts as itself, not as its bytes, whether inline or elsewhere', () => {
+  const text = { type: 'text', text: 'What is this?' }
+  const inline = user([text, picture(`data:image/png;base64,${'A'.repeat(1e6)}`)])
+  const elsewhere = user([text, picture('https://example.com/a.png'), picture('https://b')])
+  const without = tokensAtMost(user([text]), pictures)
+  expect(tokensAtMost(inline, pictures)).toBe(without + pictures)
+  expect(tokensAtMost(elsewhere, pictures)).toBe(without + 2 * pictures)
+  expect(promptTokensOf(inline, 100)).toBe(promptTokensOf(user([text]), 0) + 100)
+})
+
+test('a text that looks like a picture is a text', () => {
+  const text = `data:image/png;base64,${'A'.repeat(10_000)}`
+  expect(tokensAtMost(user(text), pictures)).toBeGreaterThan(10_000)
+  expect(tokensAtMost(user([{ type: 'text', text }]), pictures)).toBeGreaterThan(10_000)
+  const tools = { ...user('hi'), tools: [{ ...picture(text), content: [picture(text)] }] }
+  expect(tokensAtMost(tools, pictures)).toBeGreaterThan(20_000)
+})
+
+test('media inline is bound by its bytes; media elsewhere by nothing but the window', () => {
+  const data = 'A'.repeat(5_000)
+  const sound = { type: 'input_audio', input_audio: { data, format: 'wav' } }
+  const film = { type: 'video_url', video_url: { url: `data:video/mp4;base64,${data}` } }
+  expect(tokensAtMost(user([sound, film]), pictures)).toBeGreaterThan(10_000)
+  const far = { type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } }
+  expect(tokensAtMost(user([far]), pictures)).toBe(Infinity)
+  expect(tokensAtMost(user([{ type: 'file', file: { file_id: 'f' } }]), pictures)).toBe(Infinity)
+})
+
+test('messages that are none are only text', () => {
+  for (const messages of [null, 'x', [null, 7, { content: [null, 'x', {}] }]]) {
+    expect(tokensAtMost({ messages }, pictures)).toBeGreaterThan(1_000)
+  }
+})

@@ -1,0 +1,178 @@
+import { expect, test } from 'bun:test'
+
+import fc from 'fast-check'
+
+import { readUsage, type Usage, usageOf } from './usage.ts'
+
+const limits = { prompt: 1_000, completion: 100 }
+
+/** What each kind of upstream sends, and what is read. */
+test.each<[string, unknown, Partial<Usage> | undefined]>([
+  [
+    'OpenAI: the cached are in the prompt, the reasoning in the completion',
+    {
+      prompt_tokens: 11,
+      completion_tokens: 7,
+      total_tokens: 18,
+      prompt_tokens_details: { cached_tokens: 4, audio_tokens: 0 },
+      completion_tokens_details: { reasoning_tokens: 2 },
+    },
+    { prompt: 11, cached: 4, completion: 7, reasoning: 2 },
+  ],
+  [
+    'OpenAI images and sound: input and output tokens',
+    { input_tokens: 11, output_tokens: 7, input_tokens_details: { cached_tokens: 4 } },
+    { prompt: 11, cached: 4, completion: 7 },
+  ],
+  ['OpenAI embeddings: no completion', { prompt_tokens: 11, total_tokens: 11 }, { prompt: 11 }],
+  ['OpenAI sound by its length', { type: 'duration', seconds: 2.5 }, { seconds: 2.5 }],
+  [
+    'OpenRouter: what was written to a cache',
+    {
+      prompt_tokens: 11,
+      completion_tokens: 7,
+      total_tokens: 18,
+      cost: 0.1,
+      prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 5 },
+    },
+    { prompt: 11, cached: 4, cacheWrite: 5, completion: 7 },
+  ],
+  [
+    'DeepSeek: the hits of its cache',
+    {
+      prompt_tokens: 11,
+      completion_tokens: 7,
+      total_tokens: 18,
+      prompt_cache_hit_tokens: 4,
+      prompt_cache_miss_tokens: 7,
+    },
+    { prompt: 11, cached: 4, completion: 7 },
+  ],
+  [
+    'xAI: the reasoning is outside the completion',
+    {
+      prompt_tokens: 11,
+      completion_tokens: 7,
+      total_tokens: 48,
+      completion_tokens_details: { reasoning_tokens: 30 },
+    },
+    { prompt: 11, completion: 37, reasoning: 30 },
+  ],
+  [
+    'Gemini: the thoughts are only in the total',
+    { prompt_tokens: 11, completion_tokens: 7, total_tokens: 48 },
+    { prompt: 11, completion: 37, reasoning: 30 },
+  ],
+  [
+    'only a total beside the prompt',
+    { prompt_tokens: 11, total_tokens: 18 },
+    { prompt: 11, completion: 7 },
+  ],
+  ['zero is a usage', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }, {}],
+  [
+    'a total that is too small is not believed',
+    { prompt_tokens: 11, completion_tokens: 7, total_tokens: 3 },
+    { prompt: 11, completion: 7 },
+  ],
+  [
+    'null parts are not there',
+    { prompt_tokens: 11, completion_tokens: 7, prompt_tokens_details: null },
+    { prompt: 11, completion: 7 },
+  ],
+])('%s', (_, raw, usage) => {
+  expect(readUsage(raw, limits)).toEqual(usage && usageOf(usage))
+})
+
+test.each<[string, unknown, Partial<Usage>]>([
+  ['negative', { prompt_tokens: -11, completion_tokens: 7 }, { completion: 7 }],
+  ['a fraction', { prompt_tokens: 10.5, completion_tokens: 6.2 }, { prompt: 11, completion: 7 }],
+  [
+    'a number as text',
+    { prompt_tokens: '11', completion_tokens: 7 },
+    { prompt: 11, completion: 7 },
+  ],
+  ['a word', { prompt_tokens: 11, completion_tokens: 'seven' }, { prompt: 11 }],
+  ['a list', { prompt_tokens: [11], completion_tokens: 7 }, { completion: 7 }],
+  [
+    'more than can be',
+    { prompt_tokens: 1e300, completion_tokens: 2 ** 60 },
+    { prompt: 1_000, completion: 100 },
+  ],
+  [
+    'without end',
+    { prompt_tokens: Infinity, completion_tokens: 7 },
+    { prompt: 1_000, completion: 7 },
+  ],
+  [
+    'a total beyond the limits',
+    { prompt_tokens: 11, completion_tokens: 7, total_tokens: 1e9 },
+    { prompt: 11, completion: 7 },
+  ],
+  [
+    'more cached than there was',
+    { prompt_tokens: 11, completion_tokens: 7, prompt_tokens_details: { cached_tokens: 12 } },
+    { prompt: 11, cached: 11, completion: 7 },
+  ],
+  [
+    'cached and written together too many',
+    {
+      prompt_tokens: 11,
+      completion_tokens: 7,
+      prompt_tokens_details: { cached_tokens: 8, cache_write_tokens: 8 },
+    },
+    { prompt: 11, cached: 8, cacheWrite: 3, completion: 7 },
+  ],
+  [
+    'more reasoning than completion',
+    { prompt_tokens: 11, completion_tokens: 7, completion_tokens_details: { reasoning_tokens: 9 } },
+    { prompt: 11, completion: 7, reasoning: 7 },
+  ],
+  ['a sound of years', { seconds: 1e9 }, { seconds: 86_400 }],
+])('%s is mended and marked', (_, raw, usage) => {
+  expect(readUsage(raw, limits)).toEqual(usageOf({ ...usage, estimated: true }))
+})
+
+test.each<[string, unknown]>([
+  ['missing', undefined],
+  ['null', null],
+  ['a text', 'many'],
+  ['a list', [1]],
+  ['empty', {}],
+  ['all words', { prompt_tokens: 'a', completion_tokens: 'b' }],
+  ['all negative', { prompt_tokens: -1, completion_tokens: -1 }],
+  ['all null', { prompt_tokens: null, completion_tokens: null }],
+])('%s says nothing of use', (_, raw) => {
+  expect(readUsage(raw, limits)).toBeUndefined()
+})
+
+test('whatever comes, parts stay within their wholes and wholes within the limits', () => {
+  const number = fc.oneof(fc.double(), fc.integer(), fc.string(), fc.constant(null), fc.nat(2_000))
+  const details = fc.oneof(
+    number,
+    fc.record({ cached_tokens: number, cache_write_tokens: number, reasoning_tokens: number }),
+  )
+  const raw = fc.record(
+    {
+      prompt_tokens: number,
+      completion_tokens: number,
+      total_tokens: number,
+      prompt_tokens_details: details,
+      completion_tokens_details: details,
+      seconds: number,
+    },
+    { requiredKeys: [] },
+  )
+  fc.assert(
+    fc.property(raw, (sent) => {
+      const usage = readUsage(sent, limits)
+      if (!usage) return
+      const { estimated: _, ...numbers } = usage
+      expect(Object.values(numbers).every((part) => part >= 0 && part <= 86_400)).toBe(true)
+      expect(usage.prompt).toBeLessThanOrEqual(limits.prompt)
+      expect(usage.completion).toBeLessThanOrEqual(limits.completion)
+      expect(usage.cached + usage.cacheWrite).toBeLessThanOrEqual(usage.prompt)
+      expect(usage.reasoning).toBeLessThanOrEqual(usage.completion)
+    }),
+    { numRuns: 2_000 },
+  )
+})
