@@ -1,9 +1,14 @@
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
+import { answer, type Entity } from '../core/entity.ts'
 import type { House } from '../house.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
+import { chatRoutes } from './chat/routes.ts'
+import { describeGateway } from './description.ts'
 import { fileRoutes } from './files/routes.ts'
+import { openOperation } from './operation.ts'
 import { topupRoutes } from './topups/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 
@@ -17,16 +22,33 @@ const segments = new Set(
 /** Whether a path belongs to the gateway. */
 export const isGateway = (pathname: string): boolean => segments.has(pathname.split('/')[1] ?? '')
 
+/** The OpenAPI 3.1 description. */
+const OpenApi = Type.Object({ openapi: Type.String() }, { additionalProperties: true })
+
 /** Every operation of the gateway, by the paths of document 2 without /v1. */
 const routes = (house: House) =>
   new Elysia()
     .use(catalogueRoutes(house))
     .use(accountRoutes(house))
     .use(usageRoutes(house))
+    .use(chatRoutes(house))
     .use(fileRoutes(house))
     .use(topupRoutes(house))
 
 /** The gateway (document 2): every operation answers with and without /v1. */
 export function gatewayApi(house: House) {
-  return new Elysia().group('/v1', (app) => app.use(routes(house))).use(routes(house))
+  const api = new Elysia({ prefix: '/v1' }).use(routes(house))
+  let description: Promise<Entity> | undefined
+  return new Elysia()
+    .use(
+      api.get(
+        '/openapi.json',
+        async ({ request }) => answer(request, await (description ??= describeGateway(house, api))),
+        openOperation(
+          { id: 'get_openapi', tag: 'Models', summary: 'This description (OpenAPI 3.1).' },
+          { 200: OpenApi },
+        ),
+      ),
+    )
+    .use(routes(house))
 }

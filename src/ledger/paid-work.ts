@@ -17,6 +17,8 @@ export interface Books {
 export interface Worked<T> {
   result: T
   charge: Nano
+  /** What else is kept of it, written in the transaction of the settlement. */
+  record?: (db: Db, ended: Hold) => Promise<unknown>
 }
 
 /** An ending that fails is tried again after these; then it is left to the hold's deadline. */
@@ -48,8 +50,12 @@ export async function withHold<T>(
     await persist(house, held.hold, (db) => release(db, id)).catch(() => undefined)
     throw error
   }
-  const { charge, result } = worked
-  const ended = await persist(house, held.hold, (db) => settle(house, db, id, charge))
+  const { charge, result, record } = worked
+  const ended = await persist(house, held.hold, async (db) => {
+    const settled = await settle(house, db, id, charge)
+    if (settled.state === 'settled') await record?.(db, settled)
+    return settled
+  })
   if (ended.state !== 'settled') throw new Error(`The hold of ${ref} ended before its work.`)
   return { result, hold: ended }
 }

@@ -1,0 +1,132 @@
+import { type Nano, zero } from '../../core/money.ts'
+import { stopwatch } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import type { House } from '../../house.ts'
+import type { Answer, KeepAnswer } from '../../idempotency/idempotency.ts'
+import type { Hold } from '../../ledger/holds.ts'
+import type { Worked } from '../../ledger/paid-work.ts'
+import { chargeOf } from '../../models/charge.ts'
+import { insertUse } from '../../models/history.ts'
+import { promptTokensOf } from '../../models/tokens.ts'
+import { type Usage, usageOf } from '../../models/usage.ts'
+import type { GatewayRefusal, Refusal } from '../../refusals.ts'
+import { wordsOf } from '../envelope.ts'
+import type { Spender } from '../key.ts'
+import type { Asked } from './asked.ts'
+import type { Candidate } from './candidates.ts'
+import { type Bounds, Carried } from './carried.ts'
+import type { Verdict } from './verdict.ts'
+import { limitsOf } from './worst.ts'
+
+/** A chat request that may run: read, fitted to its models, with where it can be served. */
+export interface Order {
+  house: House
+  spender: Spender
+  asked: Asked
+  candidates: [Candidate, ...Candidate[]]
+  requestId: string
+  /** Aborts when the client leaves. */
+  signal: AbortSignal
+  keep: KeepAnswer
+  /** Whether the answer will be given again to the same Idempotency-Key. */
+  isKept: boolean
+}
+
+/** What paid work comes to: an answer, or a failure that the client is told. */
+export type Served =
+  { answer: Answer; refusal?: undefined } | { answer?: undefined; refusal: Refusal<GatewayRefusal> }
+
+/** What the history is told of a request. */
+interface Note {
+  by: Candidate
+  usage: Usage
+  status: 'completed' | 'interrupted' | 'failed'
+  firstByteMs: number | null
+}
+
+/** What a request may use at the model that serves it. */
+export const boundsOf = ({ asked }: Order, { model }: Candidate): Bounds => ({
+  limits: limitsOf(asked, model),
+  choices: asked.choices,
+  countPrompt: () => promptTokensOf(asked.body, model.pictureTokens),
+})
+
+/** Times one request, for its history and for the speed of its upstream. */
+export class Ledgered {
+  private readonly started = stopwatch()
+  private firstByteMs: number | null = null
+
+  constructor(
+    private readonly order: Order,
+    private readonly hold: Hold,
+  ) {}
+
+  began(): void {
+    this.firstByteMs = Math.round(stopwatch() - this.started)
+  }
+
+  /** A request that was answered, whole or in part, for what it used. */
+  answered(by: Candidate, usage: Usage, end: Note['status'], answer?: Answer): Worked<void> {
+    const charge = this.chargeOf(by, usage)
+    const ms = stopwatch() - this.started
+    this.order.house.upstreams.speeds.record(
+      by.offer.upstream,
+      by.offer.model,
+      usage.completion,
+      ms,
+    )
+    return this.worked({ by, usage, status: end }, charge, answer)
+  }
+
+  /** Within the hold, whatever the upstream says that was used. */
+  chargeOf({ price }: Candidate, usage: Usage): Nano {
+    const charge = chargeOf(price, usage)
+    return charge < this.hold.amount ? charge : this.hold.amount
+  }
+
+  /** A request that failed, for nothing, for the hold, or for its prompt. */
+  failed(by: Candidate, { refusal, charges }: Verdict): Worked<void> {
+    const note = { by, status: charges === 'carried' ? 'interrupted' : 'failed' } as const
+    if (charges === 'nothing') return this.worked({ ...note, usage: usageOf({}) }, zero)
+    const usage = new Carried(boundsOf(this.order, by)).usage(false)
+    if (charges === 'carried') return this.worked({ ...note, usage }, this.chargeOf(by, usage))
+    const { status, body } = wordsOf(refusal)
+    return this.worked({ ...note, usage }, this.hold.amount, { status, body })
+  }
+
+  private worked(note: Omit<Note, 'firstByteMs'>, charge: Nano, answer?: Answer): Worked<void> {
+    const ms = Math.round(stopwatch() - this.started)
+    const { keep } = this.order
+    const use = this.use({ ...note, firstByteMs: this.firstByteMs }, ms)
+    return {
+      result: undefined,
+      charge,
+      record: async (db: Db, { charged, amount }: Hold) => {
+        await insertUse(db, { ...use, charged, held: amount })
+        if (answer) await keep(db, answer)
+      },
+    }
+  }
+
+  private use({ by: { model, offer, price }, usage, status, firstByteMs }: Note, ms: number) {
+    const { spender, requestId, house } = this.order
+    return {
+      account: spender.account,
+      requestId,
+      at: house.clock.now(),
+      model: model.id,
+      type: model.type,
+      source: spender.source,
+      status,
+      upstream: offer.upstream,
+      price: price.id,
+      input: usage.prompt,
+      cached: usage.cached,
+      output: usage.completion,
+      reasoning: usage.reasoning,
+      estimated: usage.estimated,
+      ms,
+      firstByteMs,
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { isRecord } from '../../core/shape.ts'
+import { choicesMax, fallbackModelsMax } from '../../limits.ts'
+import { type Conversation, readMessages } from './messages.ts'
+import { misfit } from './misfit.ts'
+import { type Preferences, readPreferences } from './preferences.ts'
+
+type Body = Record<string, unknown>
+
+/** A chat request, read. What is not read here is forwarded as it came. */
+export interface Asked {
+  /** What goes to the upstream: without the fields that are ours alone. */
+  body: Body
+  /** The model and its fallbacks, in the order they are tried. */
+  modelIds: string[]
+  conversation: Conversation
+  stream: boolean
+  /** Whether the client wants the usage in the last chunk of its stream. */
+  wantsUsage: boolean
+  /** `n` */
+  choices: number
+  /** `max_tokens`, `max_completion_tokens`; undefined when neither is there. */
+  outputMax: number | undefined
+  search: boolean
+  preferences: Preferences
+}
+
+/**
+ * Reads a chat request (document 2, section 4), messages first, as section 7 orders its rows.
+ * Refuses no_messages, bad_role, bad_part, no_usable_messages, bad_request.
+ */
+export function readAsked(raw: unknown, developer: 'system' | undefined): Asked {
+  const body: Body = isRecord(raw) ? raw : {}
+  const conversation = readMessages(body.messages, developer)
+  const { model, models, provider, web_search, ...forwarded } = body
+  const options = body.stream_options ?? undefined
+  if (options !== undefined && !isRecord(options)) {
+    throw misfit('stream_options', 'stream_options is an object.')
+  }
+  return {
+    body: { ...forwarded, messages: conversation.messages },
+    modelIds: readModels(model, models),
+    conversation,
+    stream: readFlag(body, 'stream'),
+    wantsUsage: options?.include_usage === true,
+    choices: readCount(body, 'n', choicesMax) ?? 1,
+    outputMax: most(
+      readCount(body, 'max_tokens', Number.MAX_SAFE_INTEGER),
+      readCount(body, 'max_completion_tokens', Number.MAX_SAFE_INTEGER),
+    ),
+    search: readFlag(body, 'web_search'),
+    preferences: readPreferences(provider),
+  }
+}
+
+function readModels(model: unknown, fallbacks: unknown): string[] {
+  const others = fallbacks ?? []
+  if (!Array.isArray(others) || others.length > fallbackModelsMax) {
+    throw misfit('models', `models is a list of at most ${fallbackModelsMax} ids.`)
+  }
+  const ids: unknown[] = [...new Set([...(model === undefined ? [] : [model]), ...others])]
+  if (ids.length === 0) throw misfit('model', 'Send "model": an id of GET /v1/models.')
+  return ids.map((id) => {
+    if (typeof id === 'string' && id !== '') return id
+    throw misfit('model', 'A model is named by its id, a text.')
+  })
+}
+
+function readFlag(body: Body, name: string): boolean {
+  const value = body[name] ?? false
+  if (typeof value !== 'boolean') throw misfit(name, `${name} is true or false.`)
+  return value
+}
+
+function readCount(body: Body, name: string, max: number): number | undefined {
+  const value = body[name] ?? undefined
+  if (value === undefined) return undefined
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max) {
+    return value
+  }
+  throw misfit(name, `${name} is a whole number from 1 to ${max}.`)
+}
+
+const most = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? (a ?? b) : Math.max(a, b)

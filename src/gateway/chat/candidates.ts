@@ -1,0 +1,84 @@
+import { candidatesMax } from '../../limits.ts'
+import type { Catalogue, Model, Offer, Suffix } from '../../models/catalogue.ts'
+import type { Price } from '../../models/price.ts'
+import { Refusal } from '../../refusals.ts'
+import { misfit } from './misfit.ts'
+import type { Preferences } from './preferences.ts'
+
+/** One way to serve a request: a model at an upstream, at a price. */
+export interface Candidate {
+  model: Model
+  offer: Offer
+  price: Price
+}
+
+/** Output tokens a second of a model at an upstream; 0 when it was never measured. */
+export type SpeedOf = (upstream: string, model: string) => number
+
+/** A model that was asked for, and the suffixes it was asked for with. */
+export interface Wanted {
+  model: Model
+  suffixes: Suffix[]
+}
+
+/** The models of a request, by their ids. Refuses no_model, and bad_request for one of another type. */
+export function findModels(catalogue: Catalogue, ids: string[], type: Model['type']): Wanted[] {
+  return ids.map((id) => {
+    const found = catalogue.find(id)
+    if (!found) throw new Refusal('no_model', { model: id })
+    if (found.model.type === type) return found
+    throw misfit('model', `${id} is of the type ${found.model.type}, not ${type}.`)
+  })
+}
+
+/**
+ * The ways to serve a request, in the order they are tried: the models in theirs, within each its
+ * offers, sorted as asked and then by the caller's own order. Refuses no_rate, and bad_request
+ * when the preferences leave none.
+ */
+export function candidatesOf(wanted: Wanted[], asked: Preferences, speedOf: SpeedOf): Candidate[] {
+  const all = wanted.flatMap(({ model, suffixes }) => {
+    const priced = model.offers.flatMap((offer) =>
+      offer.price ? [{ model, offer, price: offer.price }] : [],
+    )
+    if (priced.length === 0) throw new Refusal('no_rate', { model: model.id })
+    const sort = suffixes.includes('floor')
+      ? 'price'
+      : suffixes.includes('nitro')
+        ? 'throughput'
+        : asked.sort
+    return inOrder(sorted(priced, sort, speedOf).filter(allowedBy(asked)), asked)
+  })
+  const isFew = !asked.allowFallbacks && asked.order.length === 0
+  const chosen = all.slice(0, isFew ? 1 : candidatesMax)
+  if (chosen.length > 0) return chosen
+  throw misfit('provider', 'No upstream of this model is left by your provider preferences.')
+}
+
+const allowedBy =
+  ({ only, ignore, maxPrompt, maxCompletion, order, allowFallbacks }: Preferences) =>
+  ({ offer: { upstream }, price }: Candidate): boolean =>
+    (only?.includes(upstream) ?? true) &&
+    !ignore.includes(upstream) &&
+    (allowFallbacks || order.length === 0 || order.includes(upstream)) &&
+    (maxPrompt === undefined || (price.prompt ?? 0n) <= maxPrompt) &&
+    (maxCompletion === undefined || (price.completion ?? 0n) <= maxCompletion)
+
+const sumOf = ({ price }: Candidate): bigint => (price.prompt ?? 0n) + (price.completion ?? 0n)
+
+/** Sorted by price, or by measured speed. */
+function sorted(from: Candidate[], sort: Preferences['sort'], speedOf: SpeedOf): Candidate[] {
+  if (sort === 'price') return from.toSorted((a, b) => Number(sumOf(a) - sumOf(b)))
+  if (sort === undefined) return from
+  const speed = ({ offer: { upstream, model } }: Candidate): number => speedOf(upstream, model)
+  return from.toSorted((a, b) => speed(b) - speed(a))
+}
+
+/** Those that the caller names first, in the caller's order. */
+function inOrder(from: Candidate[], { order }: Preferences): Candidate[] {
+  const place = ({ offer }: Candidate): number => {
+    const at = order.indexOf(offer.upstream)
+    return at < 0 ? order.length : at
+  }
+  return order.length === 0 ? from : from.toSorted((a, b) => place(a) - place(b))
+}

@@ -1,0 +1,91 @@
+import { isRecord } from '../../core/shape.ts'
+import { tokensOf } from '../../models/tokens.ts'
+import { readUsage, type Usage, type UsageLimits, usageOf } from '../../models/usage.ts'
+
+/** Text beyond this adds nothing: the hold is long passed. */
+const charsMax = 4_000_000
+
+type Json = Record<string, unknown>
+
+/** What one request may use, and our own count of its prompt. */
+export interface Bounds {
+  limits: UsageLimits
+  /** `n` */
+  choices: number
+  countPrompt(): number
+}
+
+/** What an answer, or the part of a stream that came, holds: for its charge and its verdict. */
+export class Carried {
+  /** Whether there is anything a client asked for: text, calls, reasoning, sound. */
+  hasContent = false
+  private said: Usage | undefined
+  /** Content came after the last usage. */
+  private isStale = false
+  private text = ''
+  private readonly filtered = new Set<unknown>()
+
+  constructor(private readonly bounds: Bounds) {}
+
+  /** Whether the content rules ended every choice. */
+  get isFiltered(): boolean {
+    return this.filtered.size >= this.bounds.choices
+  }
+
+  /** Whether the upstream told its usage. */
+  get isTold(): boolean {
+    return this.said !== undefined
+  }
+
+  /** Reads a whole answer (`message`) or one chunk of a stream (`delta`). */
+  read(answer: Json): void {
+    for (const choice of recordsOf(answer.choices)) this.readChoice(choice)
+    const said = readUsage(answer.usage, this.bounds.limits)
+    if (!said) return
+    this.said = said
+    this.isStale = false
+  }
+
+  private readChoice(choice: Json): void {
+    const { finish_reason, index = 0 } = choice
+    if (finish_reason === 'content_filter') this.filtered.add(index)
+    // A model that thought until its tokens were spent has nothing to show, and has answered.
+    if (finish_reason === 'length') this.hasContent = true
+    const held = isRecord(choice.delta) ? choice.delta : choice.message
+    if (isRecord(held)) for (const text of textsOf(held)) this.count(text)
+  }
+
+  private count(text: string): void {
+    this.hasContent = true
+    this.isStale = true
+    if (this.text.length < charsMax) this.text += text
+  }
+
+  /**
+   * What it used: as the upstream says, else by our own count. Of what broke off (`isWhole` false)
+   * an early usage does not count what came after it.
+   */
+  usage(isWhole: boolean): Usage {
+    const { said, bounds } = this
+    if (said && (isWhole || !this.isStale)) return said
+    const own = Math.min(tokensOf(this.text), bounds.limits.completion)
+    if (said) return said.completion >= own ? said : { ...said, completion: own, estimated: true }
+    const prompt = Math.min(bounds.countPrompt(), bounds.limits.prompt)
+    return usageOf({ prompt, completion: own, estimated: true })
+  }
+}
+
+const recordsOf = (list: unknown): Json[] => (Array.isArray(list) ? list.filter(isRecord) : [])
+
+/** Every text of a message or a delta that a model wrote. */
+function textsOf(held: Json): string[] {
+  const { content, reasoning, reasoning_content, refusal, audio } = held
+  const parts = recordsOf(content).map(({ text }) => text)
+  const calls = [...recordsOf(held.tool_calls), held].flatMap((call) => [
+    call.function ?? call.function_call,
+  ])
+  const called = calls.filter(isRecord).flatMap(({ name, arguments: sent }) => [name, sent])
+  const sound = isRecord(audio) ? [audio.transcript, audio.data] : []
+  const all = [content, reasoning ?? reasoning_content, refusal, ...parts, ...called, ...sound]
+  return all.filter((text) => typeof text === 'string' && text !== '').map(String)
+}

@@ -1,0 +1,134 @@
+import { isRecord } from '../../core/shape.ts'
+import { second } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import type { Answer, KeepAnswer } from '../../idempotency/idempotency.ts'
+import type { Ask } from '../../ledger/ledger.ts'
+import { withHold } from '../../ledger/paid-work.ts'
+import { storedPrice } from '../../models/price.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Spender } from '../key.ts'
+import type { Order } from './account.ts'
+import { type Asked, readAsked } from './asked.ts'
+import { type Candidate, candidatesOf, findModels } from './candidates.ts'
+import { checkFits, checkWindow } from './fits.ts'
+import { paidCallsOf } from './running.ts'
+import { checkSearch } from './search.ts'
+import { serveStream, streamResponse } from './streamed.ts'
+import { withUploads } from './uploads.ts'
+import { serveWhole } from './whole.ts'
+import { worstOf } from './worst.ts'
+
+/** A call as it came through the front door. */
+export interface Call {
+  requestId: string
+  /** The header Idempotency-Key. */
+  ref: string | undefined
+  signal: AbortSignal
+}
+
+/** A hold outlives the gateway's own deadlines by this: for the settlement, and its retries. */
+const holdMarginMs = 60 * second
+
+/**
+ * A chat completion (document 2, POST /chat/completions): checked in the order of section 7, its
+ * worst case held, served plain or streamed, settled once. Refuses what section 7 says.
+ */
+export function complete(
+  house: House,
+  spender: Spender,
+  raw: unknown,
+  call: Call,
+): Promise<Response> {
+  const answered = Promise.withResolvers<Response>()
+  const request = { path: '/chat/completions', body: raw }
+  house.idempotency
+    .once(spender.account, call.ref, request, (keep) =>
+      run(house, spender, raw, { ...call, keep, begin: answered.resolve }),
+    )
+    .then((answer) => answered.resolve(responseOf(answer)), answered.reject)
+  return answered.promise
+}
+
+/** An answer as a response, the first time and every other. */
+function responseOf({ status, body }: Answer): Response {
+  if (isRecord(body) && typeof body.stream === 'string') return streamResponse(body.stream)
+  const usage = isRecord(body) && isRecord(body.usage) ? body.usage : {}
+  const headers =
+    typeof usage.cost === 'number' ? { 'x-service-cost': usd(usage.cost) } : finalHeaders
+  return Response.json(body, { status, headers })
+}
+
+const finalHeaders = { 'x-should-retry': 'false' }
+/** USD as plain digits, to the billionth. */
+const usd = (amount: number): string => amount.toFixed(9).replace(/\.?0+$/, '')
+
+interface Run extends Call {
+  keep: KeepAnswer
+  begin(response: Response): void
+}
+
+async function run(house: House, spender: Spender, raw: unknown, call: Run): Promise<Answer> {
+  const { open, failures } = paidCallsOf(house)
+  const { asked, candidates } = await prepare(house, spender, raw)
+  const { prefix } = spender.key
+  failures.check(prefix, raw)
+  const { requestId, ref, signal, keep } = call
+  const order = { house, spender, asked, candidates, requestId, signal, keep }
+  const done = open.begin(prefix)
+  const paid = Promise.withResolvers<void>()
+  try {
+    const client = { begin: call.begin, paid: paid.promise }
+    const full: Order = { ...order, isKept: ref !== undefined }
+    const { result, hold } = await withHold(house, askOf(full), (made) =>
+      asked.stream ? serveStream(full, made, client) : serveWhole(full, made),
+    )
+    if (result.answer) return result.answer
+    if (hold.charged > 0n) failures.keep(prefix, raw, result.refusal)
+    throw result.refusal
+  } finally {
+    paid.resolve()
+    done()
+  }
+}
+
+/** Everything that is checked before credits are (document 2, section 7). */
+async function prepare(
+  house: House,
+  spender: Spender,
+  raw: unknown,
+): Promise<{ asked: Asked; candidates: [Candidate, ...Candidate[]] }> {
+  const { config, catalogue, upstreams } = house
+  const developer = config.gatewayDeveloperRole === 'system' ? 'system' : undefined
+  const read = readAsked(raw, developer)
+  const wanted = findModels(catalogue, read.modelIds, 'chat')
+  const models = wanted.map(({ model }) => model)
+  const [first, ...rest] = candidatesOf(wanted, read.preferences, (upstream, model) =>
+    upstreams.speeds.of(upstream, model),
+  )
+  if (!first) throw new Refusal('model_unavailable')
+  if (read.search || wanted.some(({ suffixes }) => suffixes.includes('online'))) {
+    // There is no searcher yet, whatever is configured.
+    checkSearch(false, models, paidCallsOf(house).searches, spender.account)
+  }
+  for (const model of models) checkFits(read, model)
+  const asked = await withUploads(house, spender.account, read, models)
+  for (const model of models) checkWindow(asked, model)
+  return { asked, candidates: [first, ...rest] }
+}
+
+function askOf({ house, spender, asked, candidates, requestId }: Order): Ask {
+  const { amount, price } = worstOf(asked, candidates)
+  const { account, cap, funds } = spender
+  return {
+    account,
+    amount,
+    ref: `chat:${requestId}`,
+    kind: 'chat',
+    item: candidates[0].model.id,
+    funds,
+    price: storedPrice(price),
+    cap,
+    onExpiry: 'settle',
+    ms: house.config.gatewayTotalSeconds * second + holdMarginMs,
+  }
+}

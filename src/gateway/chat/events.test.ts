@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'bun:test'
+
+import { type Event, EventReader } from './events.ts'
+
+const text = [
+  ': a comment\n\n',
+  'data: {"a":"é😀"}\n\n',
+  'event: x\r\ndata: one\r\ndata: two\r\n\r\n',
+  'data:tight\n\n',
+  'data\n\n',
+  'data: [DONE]\n\n',
+].join('')
+const bytes = new TextEncoder().encode(text)
+const wanted = [undefined, '{"a":"é😀"}', 'one\ntwo', 'tight', '', '[DONE]']
+
+function readIn(size: number): Event[] {
+  const reader = new EventReader(1_000)
+  const events: Event[] = []
+  for (let at = 0; at < bytes.length; at += size) {
+    events.push(...reader.push(bytes.slice(at, at + size)))
+  }
+  expect(reader.end()).toBeUndefined()
+  return events
+}
+
+describe('EventReader', () => {
+  test('the same events and the same bytes, wherever the stream is cut', () => {
+    for (let size = 1; size <= bytes.length; size += 1) {
+      const events = readIn(size)
+      expect(events.map(({ data }) => data)).toEqual(wanted)
+      expect(Buffer.concat(events.map(({ raw }) => raw)).toString()).toBe(text)
+    }
+  })
+
+  test('what is left at the end is an event too', () => {
+    for (const [rest, data] of [
+      ['data: x\n', 'x'],
+      ['data: x', 'x'],
+      [': only a comment', undefined],
+    ] as const) {
+      const reader = new EventReader(1_000)
+      expect(reader.push(new TextEncoder().encode(rest))).toEqual([])
+      expect(reader.end()?.data).toBe(data)
+      expect(reader.end()).toBeUndefined()
+    }
+  })
+
+  test('an event without end is refused before it fills the memory', () => {
+    const reader = new EventReader(1_000)
+    const chunk = new TextEncoder().encode(`data: ${'x'.repeat(394)}`)
+    reader.push(chunk)
+    reader.push(chunk)
+    expect(() => reader.push(chunk)).toThrow(RangeError)
+  })
+})

@@ -1,0 +1,75 @@
+/** One server-sent event: its bytes as they came, and its data unless it was only comments. */
+export interface Event {
+  raw: Uint8Array
+  data: string | undefined
+}
+
+const newline = 10
+const carriageReturn = 13
+const decoder = new TextDecoder()
+
+/**
+ * Splits a byte stream into server-sent events (WHATWG HTML, 9.2.6) as it passes: lines end with LF
+ * or CRLF, bytes are cut anywhere. The bytes of all events together are the bytes that came. An
+ * event has at most `bytesMax` bytes; a longer one throws a RangeError.
+ */
+export class EventReader {
+  private event: Uint8Array[] = []
+  private line: Uint8Array[] = []
+  private data: string[] = []
+  private bytes = 0
+
+  constructor(private readonly bytesMax: number) {}
+
+  /** The events that end in this chunk. */
+  push(chunk: Uint8Array): Event[] {
+    const events: Event[] = []
+    let start = 0
+    let at = 0
+    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, at)) {
+      const isBlank = this.take(joined(this.line, chunk.subarray(at, end)))
+      this.line = []
+      at = end + 1
+      if (!isBlank) continue
+      events.push(this.close(chunk.subarray(start, at)))
+      start = at
+    }
+    if (at < chunk.byteLength) this.line.push(chunk.subarray(at))
+    if (start < chunk.byteLength) this.keep(chunk.subarray(start))
+    return events
+  }
+
+  /** What stands after the last blank line, as an event; undefined when nothing does. */
+  end(): Event | undefined {
+    this.take(joined(this.line, new Uint8Array()))
+    this.line = []
+    return this.event.length === 0 ? undefined : this.close(new Uint8Array())
+  }
+
+  /** Reads a line; true when it is the blank one that ends an event. */
+  private take(line: Uint8Array): boolean {
+    const hasReturn = line.at(-1) === carriageReturn
+    const text = decoder.decode(hasReturn ? line.subarray(0, -1) : line)
+    const field = /^data(?:: ?(.*))?$/s.exec(text)
+    if (field) this.data.push(field[1] ?? '')
+    return text === ''
+  }
+
+  private keep(part: Uint8Array): void {
+    this.bytes += part.byteLength
+    if (this.bytes > this.bytesMax) throw new RangeError('an event is too long')
+    this.event.push(part)
+  }
+
+  private close(last: Uint8Array): Event {
+    const raw = joined(this.event, last)
+    const data = this.data.length > 0 ? this.data.join('\n') : undefined
+    this.event = []
+    this.data = []
+    this.bytes = 0
+    return { raw, data }
+  }
+}
+
+const joined = (parts: Uint8Array[], last: Uint8Array): Uint8Array =>
+  parts.length === 0 ? last : Buffer.concat([...parts, last])

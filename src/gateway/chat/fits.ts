@@ -1,0 +1,94 @@
+import { isRecord } from '../../core/shape.ts'
+import {
+  conversationCharsMax,
+  inlineMediaBytesMax,
+  pdfsPerRequestMax,
+  smallWindowTokens,
+} from '../../limits.ts'
+import type { Model } from '../../models/catalogue.ts'
+import { promptTokensOf } from '../../models/tokens.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Asked } from './asked.ts'
+import type { Media } from './messages.ts'
+import { misfit } from './misfit.ts'
+
+/** The input kind of a model that each part kind needs. */
+const inputOf = {
+  image_url: 'image',
+  file: 'file',
+  input_audio: 'audio',
+  video_url: 'video',
+} as const
+const fileInputs = ['file', 'audio', 'video']
+
+/** Whether a model's window is a small one; a window that is not known is not. */
+const isSmall = ({ contextLength }: Model): boolean =>
+  contextLength > 0 && contextLength < smallWindowTokens
+
+/**
+ * Checks what a model takes against what a request holds (document 2, section 7), after the model
+ * was found. Refuses conversation_too_long, no_picture_input, no_file_input, bad_media,
+ * too_many_pdfs, bad_request.
+ */
+export function checkFits(asked: Asked, model: Model): void {
+  const { chars, media } = asked.conversation
+  if (isSmall(model) && chars > conversationCharsMax) {
+    throw new Refusal('conversation_too_long', { max: conversationCharsMax })
+  }
+  for (const one of media) if (one.fileId === undefined) checkInline(one, model)
+  const pdfs = media.filter(isInlinePdf).length
+  if (pdfs > pdfsPerRequestMax) throw new Refusal('too_many_pdfs', { max: pdfsPerRequestMax })
+}
+
+function checkInline({ kind, part }: Media, model: Model): void {
+  const { inputs } = model
+  if (!inputs.includes(inputOf[kind])) {
+    if (kind === 'image_url') throw new Refusal('no_picture_input', { model: model.id })
+    if (kind === 'video_url' && fileInputs.some((input) => inputs.includes(input))) {
+      throw new Refusal('bad_media', { code: 'W609', why: `${model.id} cannot watch video.` })
+    }
+    throw new Refusal('no_file_input', { model: model.id })
+  }
+  const content = contentOf({ kind, part })
+  if (content === undefined) throw misfit('messages', `A ${kind} part has no content.`)
+  if (content.length > inlineMediaBytesMax * base64Growth) {
+    const why = `A part has at most ${inlineMediaBytesMax} bytes. Upload it with POST /v1/files.`
+    throw new Refusal('bad_media', { code: 'W605', why })
+  }
+}
+
+const base64Growth = 4 / 3
+
+/** The address, data URL or base64 that a media part holds. */
+function contentOf({ kind, part }: Pick<Media, 'kind' | 'part'>): string | undefined {
+  const held = part[kind]
+  const inner = isRecord(held) ? (held.url ?? held.data ?? held.file_data) : held
+  return typeof inner === 'string' && inner !== '' ? inner : undefined
+}
+
+function isInlinePdf(media: Media): boolean {
+  if (media.kind !== 'file' || media.fileId !== undefined) return false
+  const held = media.part.file
+  const name = isRecord(held) && typeof held.filename === 'string' ? held.filename : ''
+  const content = contentOf(media) ?? ''
+  return content.startsWith('data:application/pdf') || name.toLowerCase().endsWith('.pdf')
+}
+
+/** Refuses window_exceeded when a request with files cannot fit the model (document 2, section 7). */
+export function checkWindow(asked: Asked, model: Model): void {
+  const { contextLength, pictureTokens } = model
+  if (contextLength === 0 || !asked.conversation.media.some(({ kind }) => kind !== 'image_url'))
+    return
+  const messages = asked.conversation.messages.map(withoutInline)
+  if (promptTokensOf({ messages }, pictureTokens) > contextLength) {
+    throw new Refusal('window_exceeded', { window: contextLength })
+  }
+}
+
+/** A message without the files that it holds as bytes: those are not read as text. */
+function withoutInline(message: Record<string, unknown>): Record<string, unknown> {
+  if (!Array.isArray(message.content)) return message
+  const isText = (part: unknown) =>
+    isRecord(part) && (part.type === 'text' || part.type === 'image_url')
+  return { ...message, content: message.content.filter(isText) }
+}

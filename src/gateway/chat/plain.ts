@@ -1,0 +1,62 @@
+import { isRecord } from '../../core/shape.ts'
+import { upstreamAnswerBytesMax } from '../../limits.ts'
+import { type Bounds, Carried } from './carried.ts'
+import {
+  brokenOff,
+  filtered,
+  noContent,
+  unreadable,
+  type Verdict,
+  verdictOfError,
+} from './verdict.ts'
+import type { Watch } from './watch.ts'
+
+/** A whole answer that can be handed on. */
+export interface Whole {
+  answer: Record<string, unknown>
+  carried: Carried
+}
+
+/** Reads an answer that is not a stream, bounded, and judges it ("What the ledger says"). */
+export async function readWhole(
+  response: Response,
+  bounds: Bounds,
+  watch: Watch,
+): Promise<Whole | Verdict> {
+  const bytes = await readBounded(response, watch)
+  if (!bytes) return brokenOff(watch)
+  if (bytes.byteLength === 0) return noContent
+  const answer = parse(bytes)
+  if (!answer) return unreadable
+  if (isRecord(answer.error)) return verdictOfError(answer.error)
+  const carried = new Carried(bounds)
+  carried.read(answer)
+  if (carried.isFiltered) return filtered
+  return carried.hasContent ? { answer, carried } : noContent
+}
+
+/** Undefined when it broke off, or has more bytes than any answer has. */
+async function readBounded(response: Response, watch: Watch): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of response.body ?? []) {
+      watch.began()
+      bytes += chunk.byteLength
+      if (bytes > upstreamAnswerBytesMax) return undefined
+      chunks.push(chunk)
+    }
+  } catch {
+    return undefined
+  }
+  return watch.cause ? undefined : Buffer.concat(chunks)
+}
+
+function parse(bytes: Uint8Array): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

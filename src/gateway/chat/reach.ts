@@ -1,0 +1,58 @@
+import type { Registry } from '../../upstream/registry.ts'
+import type { Path } from '../../upstream/upstream.ts'
+import type { Candidate } from './candidates.ts'
+import { unavailable, type Verdict, verdictOfFault, verdictOfStatus } from './verdict.ts'
+import type { Watch } from './watch.ts'
+
+/** What is sent, and how an answer is begun to be read. */
+export interface Sending<T> {
+  path: Path
+  body: Record<string, unknown>
+  watch: Watch
+  open(answer: Response, by: Candidate): Promise<T | Verdict>
+}
+
+/** Who served a request, or was the last to be asked, and what became of it. */
+export type Reached<T> =
+  | { by: Candidate; served: T; verdict?: undefined }
+  | { by: Candidate; served?: undefined; verdict: Verdict }
+
+export const isVerdict = (value: object): value is Verdict => 'refusal' in value
+
+/**
+ * Asks the candidates one after the other until one begins to answer: another is asked only while
+ * nothing has come that the client could have seen, and nothing that is billed.
+ */
+export async function reach<T extends object>(
+  upstreams: Registry,
+  candidates: [Candidate, ...Candidate[]],
+  sending: Sending<T>,
+): Promise<Reached<T>> {
+  let last: Reached<T> = { by: candidates[0], verdict: unavailable }
+  for (const by of candidates) {
+    const served = await ask(upstreams, by, sending)
+    if (served === undefined) continue
+    if (!isVerdict(served)) return { by, served }
+    last = { by, verdict: served }
+    if (!served.another) break
+  }
+  return last
+}
+
+/** Undefined when the upstream is not there, or its breaker is open. */
+async function ask<T extends object>(
+  upstreams: Registry,
+  by: Candidate,
+  { path, body, watch, open }: Sending<T>,
+): Promise<T | Verdict | undefined> {
+  const { upstream: name, model } = by.offer
+  const upstream = upstreams.find(name)
+  if (!upstream?.available) return undefined
+  try {
+    const answer = await upstream.send({ path, model, body, signal: watch.signal })
+    if (answer.ok) return await open(answer, by)
+    return verdictOfStatus(answer.status, await answer.text(), answer.headers)
+  } catch (fault) {
+    return verdictOfFault(fault, watch)
+  }
+}

@@ -1,0 +1,167 @@
+import { isRecord } from '../../core/shape.ts'
+import { heartbeatMs } from '../../limits.ts'
+import type { Carried } from './carried.ts'
+import type { Event } from './events.ts'
+import type { Source } from './source.ts'
+import { type End, errorEvent } from './stream-end.ts'
+import { usageChunk } from './told.ts'
+import { verdictOfError } from './verdict.ts'
+import type { Watch } from './watch.ts'
+
+type Out = ReadableStreamDefaultController<Uint8Array>
+type Json = Record<string, unknown>
+
+/** What ends a stream, and the event that did when it is the upstream's [DONE]. */
+type Ending = { how: 'done'; last: Uint8Array } | { how: Exclude<End, 'done'>; last?: undefined }
+
+/** What a client asked of its stream, and how one is told that it ended and was paid. */
+export interface Terms {
+  wantsUsage: boolean
+  /** Settles once the stream is paid: until then its last event is kept back. */
+  paid: Promise<unknown>
+  /** Is given every byte that the client is. */
+  copy?: { add(part: Uint8Array): void } | undefined
+  heartbeatMs?: number
+}
+
+const encoder = new TextEncoder()
+const heartbeat = encoder.encode(': keep-alive\n\n')
+const colon = 58
+const doneMark = '[DONE]'
+
+/**
+ * A stream on its way to a client: pulled, its bytes copied, each event read in passing. It ends
+ * once, whatever ends it, and `ended` tells how. Events after [DONE] are not passed on.
+ */
+export class Relay {
+  readonly ended: Promise<End>
+  private readonly tell: (end: End) => void
+  private isOpen = true
+  private isQuiet = false
+  private timer: Timer | undefined
+  private isGone = false
+  private latest: Json = {}
+
+  constructor(
+    private readonly source: Source,
+    private readonly carried: Carried,
+    private readonly watch: Watch,
+    private readonly terms: Terms,
+  ) {
+    const { promise, resolve } = Promise.withResolvers<End>()
+    this.ended = promise
+    this.tell = resolve
+  }
+
+  /** The body for the client. */
+  body(): ReadableStream<Uint8Array> {
+    return new ReadableStream<Uint8Array>({
+      start: (out) => this.start(out),
+      pull: (out) => this.pull(out),
+      cancel: () => this.leave(),
+    })
+  }
+
+  private start(out: Out): void {
+    const { heartbeatMs: everyMs = heartbeatMs } = this.terms
+    this.timer = setInterval(() => {
+      if (this.isQuiet && (out.desiredSize ?? 0) > 0) out.enqueue(heartbeat)
+      this.isQuiet = true
+    }, everyMs)
+    // A client that does not read any more, or a deadline, is noticed between two pulls as well.
+    const stop = () => void this.end(out, { how: this.watch.cause ?? 'broken' })
+    this.watch.signal.addEventListener('abort', stop)
+    if (this.watch.cause) stop()
+  }
+
+  private leave(): void {
+    this.isGone = true
+    this.watch.stop('client')
+  }
+
+  private async pull(out: Out): Promise<void> {
+    while (this.isOpen) {
+      const events = await this.source.next()
+      if (!this.isOpen) return
+      const { bytes, end } = this.pass(events)
+      this.isQuiet = false
+      if (bytes.byteLength > 0) this.send(out, bytes)
+      if (end) await this.end(out, end)
+      if (end || bytes.byteLength > 0) return
+    }
+  }
+
+  private send(out: Out, bytes: Uint8Array): void {
+    this.terms.copy?.add(bytes)
+    out.enqueue(bytes)
+  }
+
+  /** The bytes of events that go on, up to the one that ends the stream. */
+  private pass(events: Event[] | undefined): { bytes: Uint8Array; end?: Ending } {
+    const passed: Uint8Array[] = []
+    for (const event of events ?? []) {
+      const end = this.read(event)
+      if (end === 'drop') continue
+      if (end) return { bytes: joined(passed), end }
+      passed.push(event.raw)
+    }
+    return events ? { bytes: joined(passed) } : { bytes: joined(passed), end: { how: 'broken' } }
+  }
+
+  private read({ data, raw }: Event): Ending | 'drop' | undefined {
+    if (data === undefined) return raw[0] === colon ? undefined : 'drop'
+    if (data.trim() === doneMark) {
+      return this.carried.hasContent ? { how: 'done', last: raw } : { how: 'empty' }
+    }
+    const chunk = parsed(data)
+    if (!chunk) return { how: 'broken' }
+    if (chunk.error) return { how: endOf(chunk.error) }
+    this.carried.read(chunk)
+    if (this.carried.isFiltered) return { how: 'filtered' }
+    const isUsage = Array.isArray(chunk.choices) && chunk.choices.length === 0 && chunk.usage
+    if (!isUsage) this.latest = chunk
+    return isUsage && !this.terms.wantsUsage ? 'drop' : undefined
+  }
+
+  /** Ends the stream, once: what comes second finds it closed. */
+  private async end(out: Out, ending: Ending): Promise<void> {
+    if (!this.isOpen) return
+    const { how } = ending
+    this.isOpen = false
+    clearInterval(this.timer)
+    this.watch.end()
+    const closing = this.closing(ending)
+    if (closing) this.terms.copy?.add(closing)
+    this.tell(how)
+    void this.source.close(how === 'done')
+    await this.terms.paid
+    if (this.isGone || !closing) return
+    out.enqueue(closing)
+    out.close()
+  }
+
+  /** What a client is told last: [DONE], after the usage it wants and was not told, or an error. */
+  private closing({ how, last }: Ending): Uint8Array | undefined {
+    if (how === 'client') return undefined
+    if (how !== 'done') return errorEvent(how)
+    if (!this.terms.wantsUsage || this.carried.isTold) return last
+    return joined([usageChunk(this.latest, this.carried.usage(true)), last])
+  }
+}
+
+const joined = (parts: Uint8Array[]): Uint8Array => {
+  const [first] = parts
+  return parts.length === 1 && first ? first : Buffer.concat(parts)
+}
+
+const endOf = (error: unknown): 'filtered' | 'failed' =>
+  verdictOfError(error).refusal.refusal === 'content_policy' ? 'filtered' : 'failed'
+
+function parsed(data: string): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(data)
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,82 @@
+import { LRUCache } from 'lru-cache'
+
+import { RateLimit } from '../../core/counters.ts'
+import { sha256 } from '../../core/ids.ts'
+import { type Clock, minute } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import {
+  failureReplayMs,
+  failureReplaysMax,
+  openHoldsPerKeyMax,
+  searchesPerMinuteMax,
+} from '../../limits.ts'
+import { type GatewayRefusal, Refusal } from '../../refusals.ts'
+
+/** How many paid calls of each key are running. */
+export class OpenCalls {
+  private readonly byKey = new Map<string, number>()
+
+  /** Counts a call of this key; the answer ends it. Refuses holds_limit. */
+  begin(key: string): () => void {
+    const open = this.byKey.get(key) ?? 0
+    if (open >= openHoldsPerKeyMax) {
+      throw new Refusal('holds_limit', { max: openHoldsPerKeyMax, retryAfter: 1 })
+    }
+    this.byKey.set(key, open + 1)
+    return () => {
+      const left = (this.byKey.get(key) ?? 1) - 1
+      if (left > 0) this.byKey.set(key, left)
+      else this.byKey.delete(key)
+    }
+  }
+}
+
+interface Failure {
+  refusal: Refusal<GatewayRefusal>
+  at: number
+}
+
+/**
+ * Failures that were charged, by key and body: clients that try again at once are told the same and
+ * are not charged twice (gateway-completed, Answers).
+ */
+export class ChargedFailures {
+  private readonly kept = new LRUCache<string, Failure>({ max: failureReplaysMax })
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Refuses as the same call was refused within the last minute. */
+  check(key: string, body: unknown): void {
+    if (this.kept.size === 0) return
+    const failure = this.kept.get(nameOf(key, body))
+    if (failure && this.clock.now() < failure.at + failureReplayMs) throw failure.refusal
+  }
+
+  keep(key: string, body: unknown, refusal: Refusal<GatewayRefusal>): void {
+    this.kept.set(nameOf(key, body), { refusal, at: this.clock.now() })
+  }
+}
+
+const nameOf = (key: string, body: unknown): string => sha256(`${key} ${JSON.stringify(body)}`)
+
+/** What the gateway remembers of paid calls while the process lives. */
+export interface PaidCalls {
+  open: OpenCalls
+  failures: ChargedFailures
+  /** Searching calls a minute by account. */
+  searches: RateLimit
+}
+
+const byHouse = new WeakMap<House, PaidCalls>()
+
+export function paidCallsOf(house: House): PaidCalls {
+  const known = byHouse.get(house)
+  if (known) return known
+  const made = {
+    open: new OpenCalls(),
+    failures: new ChargedFailures(house.clock),
+    searches: new RateLimit(house.clock, searchesPerMinuteMax, minute),
+  }
+  byHouse.set(house, made)
+  return made
+}

@@ -1,0 +1,63 @@
+import { Type } from '@sinclair/typebox'
+import type { OpenAPIV3 } from 'openapi-types'
+
+/** A chat request, for its description: the body is read by hand, in the order of section 7. */
+export const chatWanted: OpenAPIV3.SchemaObject = {
+  type: 'object',
+  required: ['model', 'messages'],
+  properties: {
+    model: { type: 'string', description: 'An id of GET /v1/models, with :floor or :nitro.' },
+    models: { type: 'array', items: { type: 'string' }, description: 'Fallbacks, in order.' },
+    messages: {
+      type: 'array',
+      minItems: 1,
+      items: {
+        type: 'object',
+        required: ['role'],
+        properties: {
+          role: { type: 'string', enum: ['system', 'user', 'assistant', 'tool'] },
+          content: {
+            nullable: true,
+            oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }],
+          },
+        },
+      },
+    },
+    max_tokens: { type: 'integer', minimum: 1, description: 'Lowers the credits that are held.' },
+    stream: { type: 'boolean' },
+    web_search: { type: 'boolean' },
+    provider: {
+      type: 'object',
+      description: 'order, only, ignore, allow_fallbacks, sort, max_price.',
+    },
+  },
+}
+
+/** OpenAI's chat.completion, with what it cost; with `stream` its chunks come as events. */
+export const Completion = Type.Object(
+  {
+    id: Type.Optional(Type.String()),
+    object: Type.Optional(Type.String()),
+    created: Type.Optional(Type.Number()),
+    model: Type.Optional(Type.String()),
+    choices: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+    usage: Type.Object({
+      prompt_tokens: Type.Optional(Type.Number()),
+      completion_tokens: Type.Optional(Type.Number()),
+      total_tokens: Type.Optional(Type.Number()),
+      cost: Type.Number({ description: 'USD' }),
+    }),
+  },
+  { title: 'ChatCompletion' },
+)
+
+/** What a chat request can be refused with, in the order of section 7. */
+export const refusals = [
+  ...(['no_messages', 'bad_role', 'no_usable_messages', 'conversation_too_long'] as const),
+  ...(['no_rate', 'not_enough_credits', 'no_model', 'daily_cap', 'search_off'] as const),
+  ...(['model_cannot_search', 'searches_limit', 'no_picture_input', 'no_file_input'] as const),
+  ...(['bad_part', 'no_file', 'too_many_pdfs', 'window_exceeded', 'bad_media'] as const),
+  ...(['model_unavailable', 'gateway_unavailable', 'upstream_busy', 'content_policy'] as const),
+  ...(['upstream_failed', 'upstream_refused', 'no_content', 'unreadable', 'deadline'] as const),
+  ...(['bad_request', 'too_large', 'holds_limit', 'ref_conflict', 'busy', 'try_again'] as const),
+] as const

@@ -1,0 +1,86 @@
+import { second } from '../../core/time.ts'
+import { eventBytesMax } from '../../limits.ts'
+import { type Event, EventReader } from './events.ts'
+import type { Watch } from './watch.ts'
+
+/** An upstream that has said [DONE] has this long to close, so that its connection is kept. */
+const closeMs = second
+
+const readerOf = (body: NonNullable<Response['body']>) => body.getReader()
+type Reader = ReturnType<typeof readerOf>
+
+/** The events of an upstream's stream, as they come. */
+export class Source {
+  private readonly events = new EventReader(eventBytesMax)
+  private readonly bytes: Reader
+  private waiting: Event[] = []
+  private isOver = false
+
+  private constructor({ body }: Response) {
+    this.bytes = readerOf(body ?? new Blob().stream())
+  }
+
+  /** Opens a stream and waits for its first event that is more than a comment. */
+  static async open(response: Response, watch: Watch): Promise<Source> {
+    const source = new Source(response)
+    const first: Event[] = []
+    while (!first.some(({ data }) => data !== undefined)) {
+      const events = await source.next()
+      if (!events) break
+      first.push(...events)
+    }
+    watch.began()
+    source.waiting = first
+    return source
+  }
+
+  /** The data of the first event; undefined when the stream ended, or broke off, without any. */
+  get first(): string | undefined {
+    return this.waiting.find(({ data }) => data !== undefined)?.data
+  }
+
+  /** Whether anything came at all. */
+  isEmpty = true
+
+  /** The next events, at least one; undefined when no more come or they cannot be read. */
+  async next(): Promise<Event[] | undefined> {
+    if (this.waiting.length > 0) {
+      const events = this.waiting
+      this.waiting = []
+      return events
+    }
+    while (!this.isOver) {
+      const events = await this.read()
+      if (events.length > 0) return events
+    }
+    return undefined
+  }
+
+  private async read(): Promise<Event[]> {
+    try {
+      const { done, value } = await this.bytes.read()
+      if (value) {
+        this.isEmpty = false
+        return this.events.push(value)
+      }
+      this.isOver = done
+      const last = this.events.end()
+      return last?.data === undefined ? [] : [last]
+    } catch {
+      this.isOver = true
+      return []
+    }
+  }
+
+  /** Lets go of the upstream: at once, or when it has closed after its last event. */
+  async close(isDone: boolean): Promise<void> {
+    const timer = setTimeout(() => void this.cancel(), isDone ? closeMs : 0)
+    while (isDone && !this.isOver) await this.read()
+    if (isDone) clearTimeout(timer)
+  }
+
+  private async cancel(): Promise<void> {
+    this.isOver = true
+    await this.bytes.cancel().catch(() => undefined)
+  }
+}

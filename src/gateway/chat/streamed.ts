@@ -1,0 +1,120 @@
+import { isRecord } from '../../core/shape.ts'
+import type { Answer } from '../../idempotency/idempotency.ts'
+import type { Hold } from '../../ledger/holds.ts'
+import type { Worked } from '../../ledger/paid-work.ts'
+import { upstreamAnswerBytesMax } from '../../limits.ts'
+import { boundsOf, Ledgered, type Order, type Served } from './account.ts'
+import { type Bounds, Carried } from './carried.ts'
+import { reach } from './reach.ts'
+import { Relay } from './relay.ts'
+import { Source } from './source.ts'
+import { brokenOff, filtered, noContent, type Verdict, verdictOfError } from './verdict.ts'
+import { deadlinesOf, Watch } from './watch.ts'
+
+const path = '/chat/completions'
+
+/** A stream to a client, or one that is given again. */
+export const streamResponse = (body: ReadableStream<Uint8Array> | string): Response =>
+  new Response(body, {
+    headers: {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache',
+      'x-accel-buffering': 'no',
+    },
+  })
+
+/** How the stream reaches its client while the work goes on, and when it was paid. */
+export interface Client {
+  begin(response: Response): void
+  paid: Promise<unknown>
+}
+
+/**
+ * Serves a request as a stream: `client` is given it as soon as the first event is there; the work
+ * goes on until it ends, and is charged for what it carried.
+ */
+export async function serveStream(
+  order: Order,
+  hold: Hold,
+  client: Client,
+): Promise<Worked<Served>> {
+  const { asked, candidates, house } = order
+  const watch = new Watch(order.signal, deadlinesOf(house.config))
+  const account = new Ledgered(order, hold)
+  const { by, served, verdict } = await reach(house.upstreams, candidates, {
+    ...{ path, body: asked.body, watch },
+    open: (answer, candidate) => openStream(answer, boundsOf(order, candidate), watch),
+  }).catch((error: unknown) => {
+    watch.end()
+    throw error
+  })
+  if (verdict) {
+    watch.end()
+    return { ...account.failed(by, verdict), result: { refusal: verdict.refusal } }
+  }
+  account.began()
+  const carried = new Carried(boundsOf(order, by))
+  const copy = order.isKept ? new Copy() : undefined
+  const { wantsUsage } = asked
+  const relay = new Relay(served, carried, watch, { wantsUsage, paid: client.paid, copy })
+  client.begin(streamResponse(relay.body()))
+  const end = await relay.ended
+  if (end === 'empty') {
+    return { ...account.failed(by, noContent), result: { refusal: noContent.refusal } }
+  }
+  const isWhole = end === 'done'
+  const answer = isWhole ? copy?.answer : undefined
+  const status = isWhole ? 'completed' : end === 'client' ? 'interrupted' : 'failed'
+  const usage = carried.usage(isWhole)
+  return {
+    ...account.answered(by, usage, status, answer),
+    result: { answer: answer ?? { status: 200, body: null } },
+  }
+}
+
+/** Opens a stream, unless it ends or fails before its first event. */
+async function openStream(
+  answer: Response,
+  bounds: Bounds,
+  watch: Watch,
+): Promise<Source | Verdict> {
+  const source = await Source.open(answer, watch)
+  const verdict = watch.cause ? brokenOff(watch) : verdictOfFirst(source, bounds)
+  if (verdict) void source.close(false)
+  return verdict ?? source
+}
+
+function verdictOfFirst({ first, isEmpty }: Source, bounds: Bounds): Verdict | undefined {
+  if (first === undefined) return isEmpty ? noContent : undefined
+  if (first.trim() === '[DONE]') return noContent
+  const chunk = parsed(first)
+  if (!isRecord(chunk)) return undefined
+  if (chunk.error) return verdictOfError(chunk.error)
+  const carried = new Carried(bounds)
+  carried.read(chunk)
+  return carried.isFiltered ? filtered : undefined
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The bytes of a stream, to be given again; undefined when they are too many. */
+export class Copy {
+  private readonly parts: Uint8Array[] = []
+  private bytes = 0
+
+  add(part: Uint8Array): void {
+    this.bytes += part.byteLength
+    if (this.bytes <= upstreamAnswerBytesMax) this.parts.push(part)
+  }
+
+  get answer(): Answer | undefined {
+    if (this.bytes > upstreamAnswerBytesMax) return undefined
+    return { status: 200, body: { stream: new TextDecoder().decode(Buffer.concat(this.parts)) } }
+  }
+}

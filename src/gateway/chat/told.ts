@@ -1,0 +1,30 @@
+import { type Nano, toUsd } from '../../core/money.ts'
+import { isRecord } from '../../core/shape.ts'
+import type { Usage } from '../../models/usage.ts'
+
+type Json = Record<string, unknown>
+
+/** A usage in OpenAI's words. */
+const presentUsage = ({ prompt, cached, completion, reasoning }: Usage) => ({
+  prompt_tokens: prompt,
+  completion_tokens: completion,
+  total_tokens: prompt + completion,
+  prompt_tokens_details: { cached_tokens: cached },
+  completion_tokens_details: { reasoning_tokens: reasoning },
+})
+
+/**
+ * An upstream's answer as it goes to the client: its own, with `usage.cost` in USD. Where its usage
+ * was missing or wrong, the one that was charged stands there.
+ */
+export function withCost(answer: Json, usage: Usage, charge: Nano): Json {
+  const own = isRecord(answer.usage) ? answer.usage : {}
+  const told = usage.estimated ? { ...own, ...presentUsage(usage) } : own
+  return { ...answer, usage: { ...told, cost: toUsd(charge) } }
+}
+
+/** The last chunk of a stream whose upstream told no usage: like `latest`, without choices. */
+export function usageChunk(latest: Json, usage: Usage): Uint8Array {
+  const chunk = { ...latest, choices: [], usage: presentUsage(usage) }
+  return new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`)
+}

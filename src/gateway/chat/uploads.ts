@@ -1,0 +1,78 @@
+import { isRecord } from '../../core/shape.ts'
+import type { House } from '../../house.ts'
+import type { AccountId } from '../../ledger/tables.ts'
+import { pdfPagesMax, pdfsPerRequestMax, soundSecondsMax } from '../../limits.ts'
+import type { Model } from '../../models/catalogue.ts'
+import { type MediaCode, Refusal } from '../../refusals.ts'
+import * as files from '../files/files.ts'
+import type { Asked } from './asked.ts'
+import type { Media } from './messages.ts'
+
+type Part = Record<string, unknown>
+
+/**
+ * The request with its uploaded files in the place of their ids (document 2, POST /v1/files): a PDF,
+ * a text or a sound goes in as words, a picture as a picture, a sound as a sound where every model
+ * takes it. Refuses no_file, too_many_pdfs, no_picture_input, bad_media.
+ */
+export async function withUploads(
+  house: House,
+  account: AccountId,
+  asked: Asked,
+  models: Model[],
+): Promise<Asked> {
+  const named = asked.conversation.media.flatMap((media) =>
+    media.fileId === undefined ? [] : [{ media, id: media.fileId }],
+  )
+  if (named.length === 0) return asked
+  const found: { media: Media; file: files.StoredFile }[] = []
+  for (const { media, id } of named) {
+    found.push({ media, file: await files.the(house, account, id) })
+  }
+  if (found.filter(({ file }) => file.kind === 'pdf').length > pdfsPerRequestMax) {
+    throw new Refusal('too_many_pdfs', { max: pdfsPerRequestMax })
+  }
+  const parts = new Map<unknown, Part>()
+  for (const { media, file } of found) parts.set(media.part, await partOf(house, file, models))
+  const messages = asked.conversation.messages.map((message) => replaced(message, parts))
+  const conversation = { ...asked.conversation, messages }
+  return { ...asked, conversation, body: { ...asked.body, messages } }
+}
+
+function replaced(message: Part, parts: Map<unknown, Part>): Part {
+  if (!Array.isArray(message.content)) return message
+  const content = message.content.map((part: unknown) => parts.get(part) ?? part)
+  return isRecord(message) ? { ...message, content } : message
+}
+
+const unfit = (code: MediaCode, why: string) => new Refusal('bad_media', { code, why })
+
+async function partOf(house: House, file: files.StoredFile, models: Model[]): Promise<Part> {
+  const { filename, kind } = file
+  const refusing = (input: string): Model | undefined =>
+    models.find(({ inputs }) => !inputs.includes(input))
+  if (kind === 'image') {
+    const blind = refusing('image')
+    if (blind) throw new Refusal('no_picture_input', { model: blind.id })
+    const url = `data:${file.type};base64,${await base64Of(house, file)}`
+    return { type: 'image_url', image_url: { url } }
+  }
+  if ((file.pages ?? 0) > pdfPagesMax) {
+    throw unfit('W606', `${filename} has more than ${pdfPagesMax} pages.`)
+  }
+  if ((file.lastsMs ?? 0) > soundSecondsMax * 1_000) {
+    throw unfit('W607', `${filename} lasts more than ${soundSecondsMax / 60} minutes.`)
+  }
+  const words = await files.wordsOf(house, file)
+  if (words) return { type: 'text', text: `File "${filename}":\n${words}` }
+  const deaf = refusing('audio')
+  if (kind === 'audio' && !deaf) {
+    const format = file.type === 'audio/mpeg' ? 'mp3' : file.type.replace('audio/', '')
+    return { type: 'input_audio', input_audio: { data: await base64Of(house, file), format } }
+  }
+  if (kind === 'audio' && deaf) throw unfit('W203', `${deaf.id} cannot listen to ${filename}.`)
+  throw unfit('W611', `No words were found in ${filename}.`)
+}
+
+const base64Of = async (house: House, file: files.StoredFile): Promise<string> =>
+  Buffer.from(await files.bytesOf(house, file)).toString('base64')

@@ -1,0 +1,110 @@
+import { isRecord } from '../../core/shape.ts'
+import { type GatewayRefusal, Refusal } from '../../refusals.ts'
+import { UpstreamFault } from '../../upstream/upstream.ts'
+import type { Watch } from './watch.ts'
+
+/**
+ * What an upstream that did not serve a request makes of it: the refusal that the client is told,
+ * what is charged (`carried`: the prompt, for a client that left), and whether another upstream
+ * may be tried.
+ */
+export interface Verdict {
+  refusal: Refusal<GatewayRefusal>
+  charges: 'nothing' | 'hold' | 'carried'
+  another: boolean
+}
+
+const free = (refusal: Refusal<GatewayRefusal>, another: boolean): Verdict => ({
+  refusal,
+  charges: 'nothing',
+  another,
+})
+
+/** The answer cannot be read, and the upstream bills it (document 2, section 7). */
+export const unreadable: Verdict = {
+  refusal: new Refusal('unreadable'),
+  charges: 'hold',
+  another: false,
+}
+
+export const noContent: Verdict = free(new Refusal('no_content'), false)
+export const filtered: Verdict = free(new Refusal('content_policy'), false)
+/** Every upstream that might serve the request is out of order, or there is none. */
+export const unavailable: Verdict = free(new Refusal('model_unavailable'), true)
+
+const deadlinePassed: Verdict = {
+  refusal: new Refusal('deadline'),
+  charges: 'hold',
+  another: false,
+}
+
+/** Nobody is there to hear it. */
+const clientLeft: Verdict = {
+  refusal: new Refusal('gateway_unavailable'),
+  charges: 'carried',
+  another: false,
+}
+
+/** The work was broken off by us, or the answer broke off. */
+export const brokenOff = ({ cause }: Watch): Verdict =>
+  cause === 'client' ? clientLeft : cause === 'deadline' ? deadlinePassed : unreadable
+
+/** There was no answer at all. Throws what is no fault of an upstream. */
+export function verdictOfFault(fault: unknown, watch: Watch): Verdict {
+  if (watch.cause) return brokenOff(watch)
+  if (!(fault instanceof UpstreamFault)) throw fault
+  const name = fault.kind === 'refused' ? 'gateway_unavailable' : 'upstream_failed'
+  return free(new Refusal(name), true)
+}
+
+/** An answer that is no success, by its status and its body ("What the ledger says"). */
+export function verdictOfStatus(status: number, said: string, headers: Headers): Verdict {
+  if (saysFiltered(said)) return filtered
+  if (status === 429)
+    return free(new Refusal('upstream_busy', { retryAfter: waitOf(headers) }), true)
+  if ([401, 402, 403].includes(status)) return unavailable
+  if (status >= 500) return free(new Refusal('upstream_failed'), true)
+  return free(new Refusal('upstream_refused'), status === 404)
+}
+
+/** An error within a stream, or within an answer with status 200. */
+export function verdictOfError(error: unknown): Verdict {
+  const code = isRecord(error) ? (error.status ?? error.code) : undefined
+  const status = typeof code === 'number' && code >= 400 && code < 600 ? code : 502
+  return verdictOfStatus(status, JSON.stringify({ error }), new Headers())
+}
+
+/** How upstreams name a refusal under their content rules. */
+const filterCodes = [
+  'content_filter',
+  'content_policy_violation',
+  'content_policy',
+  'moderation_blocked',
+  'ResponsibleAIPolicyViolation',
+]
+
+function saysFiltered(said: string): boolean {
+  const error = parsed(said)
+  const inner = isRecord(error.innererror) ? error.innererror : {}
+  return [error.code, error.type, inner.code].some(
+    (code) => typeof code === 'string' && filterCodes.includes(code),
+  )
+}
+
+function parsed(said: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(said)
+    const error = isRecord(value) ? value.error : undefined
+    return isRecord(error) ? error : {}
+  } catch {
+    return {}
+  }
+}
+
+const waitMax = 3_600
+
+/** The seconds an upstream wants to be left alone, as it says; else 1. */
+function waitOf(headers: Headers): number {
+  const seconds = Number(headers.get('retry-after') ?? 1)
+  return Number.isInteger(seconds) && seconds > 0 ? Math.min(seconds, waitMax) : 1
+}

@@ -1,0 +1,66 @@
+import { second } from '../../core/time.ts'
+
+/** Why the work with an upstream was broken off. */
+export type Cause = 'client' | 'deadline'
+
+/** What a watch is set to. */
+export interface Deadlines {
+  firstByteMs: number
+  totalMs: number
+}
+
+export const deadlinesOf = (config: {
+  gatewayFirstByteSeconds: number
+  gatewayTotalSeconds: number
+}): Deadlines => ({
+  firstByteMs: config.gatewayFirstByteSeconds * second,
+  totalMs: config.gatewayTotalSeconds * second,
+})
+
+/**
+ * One signal for the upstream, from the client that may leave and the two deadlines of the gateway
+ * (to the first byte, and in all); it remembers which of them it was. To be ended.
+ */
+export class Watch {
+  cause: Cause | undefined
+  private readonly controller = new AbortController()
+  private readonly total: Timer
+  private firstByte: Timer | undefined
+  private readonly leave = (): void => this.stop('client')
+
+  constructor(
+    private readonly client: AbortSignal,
+    { firstByteMs, totalMs }: Deadlines,
+  ) {
+    this.total = setTimeout(() => this.stop('deadline'), totalMs)
+    this.firstByte = setTimeout(() => this.stop('deadline'), firstByteMs)
+    client.addEventListener('abort', this.leave)
+    if (client.aborted) this.leave()
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal
+  }
+
+  /** The first byte is there. */
+  began(): void {
+    clearTimeout(this.firstByte)
+    this.firstByte = undefined
+  }
+
+  /** Breaks the upstream's work off. The first cause stands. */
+  stop(cause: Cause): void {
+    if (this.cause) return
+    this.cause = cause
+    const name = cause === 'deadline' ? 'TimeoutError' : 'AbortError'
+    this.controller.abort(new DOMException(cause, name))
+    this.end()
+  }
+
+  /** The work is over: nothing is watched any more. */
+  end(): void {
+    clearTimeout(this.total)
+    this.began()
+    this.client.removeEventListener('abort', this.leave)
+  }
+}
