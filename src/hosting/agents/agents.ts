@@ -225,31 +225,6 @@ export async function revokeKey(house: House, agent: Agent, prefix: string): Pro
 }
 
 /**
- * Counts bytes kept by the agent up or down, inside a transaction that locks its row from here on.
- * Refuses storage_full, and account_closed when the agent closed it meanwhile.
- */
-export async function keepBytes(house: House, db: Db, agent: string, bytes: number): Promise<void> {
-  const max = house.config.bytesPerAgent
-  const row = await countBytes(db, agent, bytes)
-  if (row?.closed != null) throw new Refusal('account_closed')
-  if (bytes > 0 && max > 0 && row && row.kept > max) throw new Refusal('storage_full', { max })
-}
-
-/** Counts bytes that are gone, of a closed agent too, inside a transaction. */
-export async function freeBytes(db: Db, agent: string, bytes: number): Promise<void> {
-  await countBytes(db, agent, -bytes)
-}
-
-async function countBytes(db: Db, agent: string, bytes: number) {
-  const [row] = await db
-    .update(agents)
-    .set({ kept: sql`${agents.kept} + ${bytes}` })
-    .where(eq(agents.id, agent))
-    .returning({ kept: agents.kept, closed: agents.closed })
-  return row
-}
-
-/**
  * Closes the account for good and revokes its keys, inside a transaction: they answer
  * account_closed then. Forget the keys after its commit.
  */

@@ -87,7 +87,13 @@ export const versionRoutes = (house: House) =>
           { id: 'restore_version', tag: 'Apps', summary: 'Make an older version the newest.' },
           { 201: shapes.Restored },
           ...ofOwn,
-          ...(['bad_request', 'blocked_by_scan', 'publishes_limit', 'storage_full', 'try_again'] as const),
+          ...([
+            'bad_request',
+            'blocked_by_scan',
+            'publishes_limit',
+            'storage_full',
+            'try_again',
+          ] as const),
         ),
       },
     )
