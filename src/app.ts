@@ -11,6 +11,7 @@ import type { House } from './house.ts'
 import { health } from './operator/health.ts'
 import { hostedBy } from './viewer/hosting.ts'
 import { Pages } from './viewer/pages.ts'
+import { quickAnswer } from './viewer/quick.ts'
 import { viewer } from './viewer/routes.ts'
 import { openLayout } from './web/layout.ts'
 import { errorPage, web } from './web/routes.ts'
@@ -37,6 +38,11 @@ export function openApp(house: House) {
       if (!isAgentApi(pathname)) return errorPage(layout, error, code !== 'NOT_FOUND') ?? fault()
       if (code === 'NOT_FOUND') return noSuchOperation(request.method, pathname, base)
       return errorAnswer(error, fault)
+    })
+    .onRequest(({ request }) => {
+      const quick = quickAnswer(pages, request)
+      if (quick) visitOf(request).route = quick.route
+      return quick?.response
     })
     .onTransform({ as: 'global' }, ({ request, route }) => {
       visitOf(request).route = route

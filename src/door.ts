@@ -1,7 +1,7 @@
 import { addressGroup, clientAddress } from './core/address.ts'
 import { newId } from './core/ids.ts'
 import { stopwatch } from './core/time.ts'
-import { beginVisit, type Visit } from './core/visit.ts'
+import { beginVisit, pathOf, type Visit } from './core/visit.ts'
 import { isGateway } from './gateway/api.ts'
 import { tooManyRequests } from './gateway/envelope.ts'
 import { answerOf } from './hosting/envelope.ts'
@@ -10,16 +10,18 @@ import { Refusal } from './refusals.ts'
 import type { Urls } from './urls.ts'
 
 /** Answers a request; `peer` is the address of its socket. */
-export type Door = (request: Request, peer: string) => Promise<Response>
+export type Door = (request: Request, peer: string) => Response | Promise<Response>
 
 interface App {
-  handle(request: Request): Promise<Response>
+  fetch(request: Request): Response | Promise<Response>
 }
 
 const corsHeaders = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'x-request-id, retry-after, payment-required',
 }
+
+const corsLines = Object.entries(corsHeaders)
 
 const preflightHeaders = {
   ...corsHeaders,
@@ -35,32 +37,35 @@ const preflightHeaders = {
  */
 export function openDoor(house: House, app: App): Door {
   const inside = roomFinder(house.urls)
-  return async (outer, peer) => {
+  return (outer, peer) => {
     const started = stopwatch()
     const request = inside(outer)
-    const { pathname } = new URL(request.url)
     const visit = visitFor(house, request, peer)
     beginVisit(request, visit)
-    const response = await roomFor(pathname)(house, app, request, visit)
-    response.headers.set('x-request-id', visit.id)
-    house.log.info('request', {
-      id: visit.id,
-      method: request.method,
-      route: visit.route ?? null,
-      status: response.status,
-      ms: Math.round((stopwatch() - started) * 10) / 10,
-      key: visit.keyPrefix ?? null,
-      address: visit.address,
-    })
-    return response
+    const leave = (response: Response): Response => {
+      response.headers.set('x-request-id', visit.id)
+      house.log.info('request', {
+        id: visit.id,
+        method: request.method,
+        route: visit.route ?? null,
+        status: response.status,
+        ms: Math.round((stopwatch() - started) * 10) / 10,
+        key: visit.keyPrefix ?? null,
+        address: visit.address,
+      })
+      return response
+    }
+    const answer = roomFor(pathOf(request.url))(house, app, request, visit)
+    // What is at hand is answered at once: a promise costs as much as the rest of this function.
+    return answer instanceof Promise ? answer.then(leave) : leave(answer)
   }
 }
 
-type Room = (house: House, app: App, request: Request, visit: Visit) => Promise<Response>
+type Room = (house: House, app: App, request: Request, visit: Visit) => Response | Promise<Response>
 
 function roomFor(pathname: string): Room {
   if (pathname === '/api' || pathname.startsWith('/api/')) return apiAnswer
-  return isGateway(pathname) ? gatewayAnswer : (_house, app, request) => app.handle(request)
+  return isGateway(pathname) ? gatewayAnswer : (_house, app, request) => app.fetch(request)
 }
 
 /** The same for the gateway, where clients of many makers send headers of their own. */
@@ -78,7 +83,7 @@ async function gatewayAnswer(
   const address = addressGroup(visit.address)
   const retryAfter = rate.take(address)
   const response =
-    retryAfter === undefined ? await app.handle(request) : tooManyRequests(rate.max, retryAfter)
+    retryAfter === undefined ? await app.fetch(request) : tooManyRequests(rate.max, retryAfter)
   response.headers.set('access-control-allow-origin', '*')
   response.headers.set('access-control-expose-headers', '*')
   if (rate.max > 0) {
@@ -102,15 +107,16 @@ async function apiAnswer(
   const retryAfter = house.requests.take(addressGroup(visit.address))
   const response =
     retryAfter === undefined
-      ? await app.handle(request)
+      ? await app.fetch(request)
       : answerOf(new Refusal('rate_limited', { max: house.requests.max, retryAfter }))
-  for (const [name, value] of Object.entries(corsHeaders)) response.headers.set(name, value)
+  for (const [name, value] of corsLines) response.headers.set(name, value)
   return response
 }
 
 function visitFor(house: House, request: Request, peer: string): Visit {
-  const forwarded = request.headers.get('x-forwarded-for')
-  return { id: newId(), address: clientAddress(peer, forwarded, house.config.trustedProxies) }
+  const { trustedProxies } = house.config
+  const forwarded = trustedProxies.length > 0 ? request.headers.get('x-forwarded-for') : null
+  return { id: newId(), address: clientAddress(peer, forwarded, trustedProxies) }
 }
 
 /** Where each public address leads inside. */

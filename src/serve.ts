@@ -36,7 +36,7 @@ const starting = (): Response =>
 /** Opens the house of `config` and answers on its port. Throws FolderInUse, PortInUse. */
 export async function serve(config: Config): Promise<Serving> {
   const release = ownFolder(config.dataDir)
-  let door: Door = async () => starting()
+  let door: Door = starting
   const server = listen(config, (request, peer) => door(request, peer))
   const name = config.host === '0.0.0.0' || config.host === '127.0.0.1' ? 'localhost' : config.host
   const origin = `http://${name.includes(':') ? `[${name}]` : name}:${server.port}`
@@ -56,7 +56,7 @@ export async function serve(config: Config): Promise<Serving> {
   return {
     house,
     origin,
-    send: (request) => door(request, 'this process'),
+    send: async (request) => door(request, 'this process'),
     stop: () => (stopping ??= stop()),
   }
 }

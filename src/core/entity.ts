@@ -16,7 +16,9 @@ interface Variant {
   etag: string
   headers: Headers
   unchanged: Headers
-  content: Uint8Array<ArrayBuffer>
+  bytes: number
+  /** A Blob, because a Response copies an array of bytes and shares a Blob. */
+  content: Blob
 }
 
 interface Content {
@@ -50,7 +52,8 @@ export function entity(content: Content, headers: Record<string, string>): Entit
     const own = new Headers({ ...headers, etag, vary: vary(headers['vary']) })
     if (!plain) own.set('content-encoding', encoding)
     const unchanged = new Headers([...own].filter(([name]) => repeated.includes(name)))
-    variants.push({ encoding, etag, headers: own, unchanged, content: new Uint8Array(bytes) })
+    const all = { encoding, etag, headers: own, unchanged }
+    variants.push({ ...all, bytes: bytes.byteLength, content: new Blob([new Uint8Array(bytes)]) })
   }
   return { variants }
 }

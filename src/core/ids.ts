@@ -2,20 +2,36 @@
 const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'
 const crockford = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 
+/** Random bytes are fetched many at a time; each is used once and then overwritten. */
+const pool = new Uint8Array(4_096)
+let drawn = pool.length
+
+function nextByte(): number {
+  if (drawn === pool.length) {
+    crypto.getRandomValues(pool)
+    drawn = 0
+  }
+  const byte = pool[drawn] ?? 0
+  pool[drawn] = 0
+  drawn += 1
+  return byte
+}
+
 /** `length` characters drawn evenly from an alphabet of at most 256 characters. */
 function draw(alphabet: string, length: number): string {
   const fair = 256 - (256 % alphabet.length)
   let text = ''
   while (text.length < length) {
-    for (const byte of crypto.getRandomValues(new Uint8Array(length * 2))) {
-      if (byte < fair && text.length < length) text += alphabet[byte % alphabet.length]
-    }
+    const byte = nextByte()
+    if (byte < fair) text += alphabet[byte % alphabet.length]
   }
   return text
 }
 
+export const idChars = 12
+
 /** An id of document 1 section 2: twelve letters or digits, 71 bits. */
-export const newId = (): string => draw(letters, 12)
+export const newId = (): string => draw(letters, idChars)
 
 /** The secret part of a key: forty letters or digits, 238 bits. */
 export const newSecret = (): string => draw(letters, 40)

@@ -6,15 +6,39 @@ export interface Log {
   fault(event: string, error: unknown, facts?: Record<string, unknown>): void
 }
 
-const toStderr = (line: string): void => void process.stderr.write(`${line}\n`)
+/** Lines wait this long, so that a busy house writes many at once; a fault takes all with it. */
+const waitMs = 20
+const waitingCharsMax = 65_536
+let waiting = ''
 
+function flush(): void {
+  if (waiting !== '') process.stderr.write(waiting)
+  waiting = ''
+}
+
+function toStderr(line: string, now: boolean): void {
+  if (waiting === '') setTimeout(flush, waitMs).unref()
+  waiting += `${line}\n`
+  if (now || waiting.length > waitingCharsMax) flush()
+}
+
+process.on('exit', flush)
 // A log that cannot be written (its disk is full, its reader has gone) must not end the house.
 process.stderr.on('error', () => {})
 
 /** Answers a log that hands each finished line to `write` (stderr unless told otherwise). */
-export function openLog(clock: { now(): number }, write: (line: string) => void = toStderr): Log {
-  const line = (level: string, event: string, facts: Record<string, unknown> = {}): void =>
-    write(JSON.stringify({ at: new Date(clock.now()).toISOString(), level, event, ...facts }))
+export function openLog(
+  clock: { now(): number },
+  write: (line: string, now: boolean) => void = toStderr,
+): Log {
+  let ms = Number.NaN
+  let at = ''
+  const line = (level: string, event: string, facts?: Record<string, unknown>): void => {
+    const now = clock.now()
+    if (now !== ms) at = new Date(now).toISOString()
+    ms = now
+    write(JSON.stringify({ at, level, event, ...facts }), level !== 'info')
+  }
   return {
     info: (event, facts) => line('info', event, facts),
     warn: (event, facts) => line('warn', event, facts),

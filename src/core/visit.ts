@@ -22,3 +22,11 @@ export function visitOf(request: Request): Visit {
   if (!visit) throw new Error('a request that did not come through the front door')
   return visit
 }
+
+/** The path of an absolute address, as URL has it in `pathname`, for a quarter of the time. */
+export function pathOf(url: string): string {
+  const start = url.indexOf('/', url.indexOf('//') + 2)
+  if (start < 0) return '/'
+  const query = url.indexOf('?', start)
+  return query < 0 ? url.slice(start) : url.slice(start, query)
+}

@@ -27,12 +27,15 @@ const hostPattern = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 
 /** Bytes of an entity and all its variants, for the cache's account. */
 const weight = (whole: Entity | undefined): number =>
-  (whole?.variants ?? []).reduce((sum, { content }) => sum + content.length, 1_000)
+  (whole?.variants ?? []).reduce((sum, { bytes }) => sum + bytes, 1_000)
 
-/** The rendered pages of the viewer, kept in memory and compared with hosting at most twice a second. */
+/** The rendered pages of the viewer, kept in memory and compared with hosting twice a second. */
 export class Pages {
   readonly parts: Parts
   readonly public: Map<string, PublicFile>
+  /** The apps' own host, where there is one. */
+  readonly appsHost: string | undefined
+  readonly #appHost: string
   readonly #pages = new LRUCache<string, Page>({
     max: cachePagesMax,
     maxSize: cacheBytesMax,
@@ -47,14 +50,24 @@ export class Pages {
     files: Map<string, PublicFile> = readPublic(),
   ) {
     this.public = files
+    this.#appHost = new URL(urls.app).host
+    this.appsHost = urls.apps === undefined ? undefined : new URL(urls.apps).host
     this.parts = partsOf(files)
+  }
+
+  /** The page of a public link when it was compared with its app a moment ago. */
+  fresh(id: string): Page | undefined {
+    const kept = this.#pages.get(id)
+    const age = kept ? this.clock.now() - kept.checked : trustMs
+    return age >= 0 && age < trustMs ? kept : undefined
   }
 
   /** The page of a public link as it is now; undefined when there is no such app. */
   async find(id: string): Promise<Page | undefined> {
+    const fresh = this.fresh(id)
+    if (fresh) return fresh
     const kept = this.#pages.get(id)
     const now = this.clock.now()
-    if (kept && now - kept.checked < trustMs && now >= kept.checked) return kept
     const app = idPattern.test(id) ? await this.hosted.find(id) : undefined
     if (!app) {
       this.#pages.delete(id)
@@ -79,8 +92,8 @@ export class Pages {
   /** `host` is the request's own Host: one server may be reached by several names. */
   shell(page: Page, host: string | null): Entity {
     const { app, apps } = this.urls
-    const own = apps === undefined && host !== null && hostPattern.test(host)
-    const at = own ? host : new URL(app).host
+    const wanted = apps === undefined && host !== null ? host : this.#appHost
+    const at = page.shells.has(wanted) || hostPattern.test(wanted) ? wanted : this.#appHost
     const known = page.shells.get(at)
     if (known) return known
     const frame = `${apps ?? ''}/frame`

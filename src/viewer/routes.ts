@@ -86,7 +86,7 @@ function frame(pages: Pages): (asked: Asked) => Response {
   const made = new Map<boolean, Entity>()
   return ({ request }) => {
     const into = request.headers.get('sec-fetch-dest')
-    const elsewhere = apps !== undefined && request.headers.get('host') !== new URL(apps).host
+    const elsewhere = apps !== undefined && request.headers.get('host') !== pages.appsHost
     if (elsewhere || (into !== null && into !== 'iframe')) return wordAnswer(pages, 'not_found')
     const agent = request.headers.get('user-agent') ?? ''
     const known = /(?:Chrome|Chromium|Firefox)\//.test(agent)
@@ -122,18 +122,18 @@ export function viewer(pages: Pages) {
     ['/frame', frame(pages)],
   ]
   const plugin = new Elysia({ name: 'viewer' })
-  const { apps } = pages.urls
-  if (apps !== undefined) {
-    const { host } = new URL(apps)
+  const { appsHost } = pages
+  if (appsHost !== undefined) {
     // The apps' own host serves the wrapper and nothing else of ours, whatever room it is from.
     plugin.onRequest(({ request }) => {
-      if (request.headers.get('host') !== host) return undefined
+      if (request.headers.get('host') !== appsHost) return undefined
       return new URL(request.url).pathname === '/frame' ? undefined : wordAnswer(pages, 'not_found')
     })
   }
   for (const [path, handler] of routes) {
-    plugin.get(path, (context) => handler(context))
-    plugin.head(path, (context) => handler(context))
+    // Named one by one: given the whole context, the router would parse cookies and query for it.
+    plugin.get(path, ({ request, params }) => handler({ request, params }))
+    plugin.head(path, ({ request, params }) => handler({ request, params }))
   }
   return plugin
 }

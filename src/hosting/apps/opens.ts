@@ -11,8 +11,8 @@ const keptDays = 40
 
 interface Open {
   app: string
-  day: string
-  visitor: string
+  at: number
+  address: string
 }
 
 const waiting = new WeakMap<House, Map<string, Open>>()
@@ -24,10 +24,9 @@ const waiting = new WeakMap<House, Map<string, Open>>()
 export function noteOpen(house: House, app: string, address: string): void {
   const noted = waiting.get(house) ?? new Map<string, Open>()
   waiting.set(house, noted)
-  if (noted.size >= waitingMax) return
-  const today = utcDay(house.clock.now())
-  const visitor = sign(house.secret, `open ${address}`).slice(0, 16)
-  noted.set(`${app} ${visitor}`, { app, day: today, visitor })
+  const name = `${app} ${address}`
+  if (noted.size >= waitingMax || noted.has(name)) return
+  noted.set(name, { app, at: house.clock.now(), address })
 }
 
 /** Writes the noted opens and counts the new ones, all in one transaction. */
@@ -36,13 +35,15 @@ export async function writeOpens(house: House): Promise<void> {
   if (!noted || noted.size === 0) return
   waiting.delete(house)
   await house.db.tx(async (db) => {
-    for (const open of noted.values()) {
+    for (const { app, at, address } of noted.values()) {
+      const visitor = sign(house.secret, `open ${address}`).slice(0, 16)
+      const open = { app, day: utcDay(at), visitor }
       const fresh = await db.insert(opens).values(open).onConflictDoNothing().returning()
       if (fresh.length === 0) continue
       await db
         .update(apps)
         .set({ opens: sql`${apps.opens} + 1` })
-        .where(eq(apps.id, open.app))
+        .where(eq(apps.id, app))
     }
   })
 }
