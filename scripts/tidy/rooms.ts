@@ -39,7 +39,7 @@ const inner: Record<string, string[][]> = {
     ['api'],
   ],
   gateway: [
-    ['sentences', 'envelope', 'operation', 'key', 'tables'],
+    ['sentences', 'envelope', 'operation', 'key', 'description', 'tables'],
     ['catalogue', 'accounts', 'usage'],
     ['chat', 'images', 'videos', 'audio', 'files', 'topups'],
     ['api'],

@@ -9,6 +9,8 @@ export interface Words {
   /** Public address of the API, and the path inside under which its operations are mounted. */
   server: string
   mount: string
+  /** What the key of its operations is. */
+  key: string
   tags: { name: string; description: string }[]
   /** Path parameters that mean the same wherever they stand, by name. */
   parameters: Record<string, { schema: Node; description: string }>
@@ -29,7 +31,7 @@ export function openApi31(raw: unknown, words: Words): Node {
     const own = path.slice(words.mount.length).replace(/(.)\/$/, '$1') || '/'
     paths[own] = mapValues(node(methods), (given) => operationOf(node(given), words, answers))
   }
-  const { title, version, description, server, tags } = words
+  const { title, version, description, server, key, tags } = words
   return {
     openapi: '3.1.0',
     info: { title, version, description, license: { name: 'MIT', identifier: 'MIT' } },
@@ -37,7 +39,7 @@ export function openApi31(raw: unknown, words: Words): Node {
     tags,
     paths,
     components: {
-      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: 'An agent key.' } },
+      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: key } },
       headers,
       schemas: Object.fromEntries(answers.named),
     },

@@ -7,7 +7,7 @@ import type { House } from '../house.ts'
 import type { Key } from '../keys/keys.ts'
 import { accountOf, type Owner } from '../ledger/accounts.ts'
 import type { Cap } from '../ledger/caps.ts'
-import { gatewayBodyBytesMax } from '../limits.ts'
+import { gatewayBodyBytesMax, keylessBodyBytesMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 
 export type AccountId = ReturnType<typeof accountOf>
@@ -88,10 +88,23 @@ export const withKey = (house: House) =>
       await theSpender(house, request)
       return readJson(request, gatewayBodyBytesMax)
     })
-    .derive({ as: 'scoped' }, async ({ request }) => ({
-      spender: await theSpender(house, request),
-    }))
+    .derive({ as: 'scoped' }, async ({ request, params }) => {
+      const spender = await theSpender(house, request)
+      checkPath(params)
+      return { spender }
+    })
 
 /** What the open operations stand on. */
 export const withoutKey = () =>
-  new Elysia().onParse({ as: 'scoped' }, ({ request }) => readJson(request, gatewayBodyBytesMax))
+  new Elysia()
+    .onParse({ as: 'scoped' }, ({ request }) => readJson(request, keylessBodyBytesMax))
+    .derive({ as: 'scoped' }, ({ params }) => {
+      checkPath(params)
+      return {}
+    })
+
+/** Refuses not_found where the framework gives null for a part of the path that is no UTF-8. */
+function checkPath(params: Record<string, unknown> | undefined): void {
+  if (!params || !Object.values(params).includes(null)) return
+  throw new Refusal('not_found', { what: 'address' })
+}

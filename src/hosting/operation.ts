@@ -1,8 +1,7 @@
-import { type TSchema, TypeGuard } from '@sinclair/typebox'
-import { TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
+import type { TSchema } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { type HostingRefusal, Refusal } from '../refusals.ts'
+import type { HostingRefusal } from '../refusals.ts'
 import { refusing } from './envelope.ts'
 
 /** The areas of document 1, section 1. */
@@ -51,35 +50,6 @@ export const operation = <const Answers extends Record<number, TSchema>>(
     ...(words.takes && { requestBody: { required: true, content: words.takes } }),
   },
 })
-
-/**
- * A route's JSON body. It is checked here, before the framework would: that one lets anything but an
- * object pass where a body may be left out, and takes the time and the care of a page of details,
- * with what was sent in them, to say that a field does not fit.
- */
-export const taking = <Shape extends TSchema>(body: Shape) => {
-  const checked = TypeCompiler.Compile(body)
-  const isOptional = TypeGuard.IsOptional(body)
-  const transform = ({ body: sent }: { body: unknown }): void => {
-    if (sent === undefined ? isOptional : checked.Check(sent)) return
-    throw new Refusal('bad_request', { problem: problemOf(checked.Errors(sent).First()) })
-  }
-  return { body, transform }
-}
-
-/** What does not fit, without repeating what was sent. */
-function problemOf(fault: ValueError | undefined): string {
-  const field = fault?.path.slice(1, 100).replaceAll('/', '.') ?? ''
-  if (field === '') return 'Send a JSON object with the fields of this operation.'
-  if (fault?.type === ValueErrorType.ObjectAdditionalProperties) {
-    return `"${field}" is no field of this operation. Leave it out.`
-  }
-  const words: unknown[] = fault?.schema.anyOf?.map((part: TSchema) => part.const) ?? []
-  if (words.length > 0 && words.every((word) => typeof word === 'string')) {
-    return `"${field}" is one of ${words.join(', ')}.`
-  }
-  return `"${field}": ${fault?.message ?? 'It does not fit'}.`
-}
 
 /** The same for an operation that needs no key. */
 export const openOperation = <const Answers extends Record<number, TSchema>>(

@@ -92,7 +92,12 @@ test('wrong shapes are 400 and name the field, and nothing is kept', async () =>
     expect(status).toBe(400)
     expect(body).toMatchObject({ error: { type: 'invalid_request_error', param } })
   }
-  expect((await gus.call('POST', '/accounts/keys', '[')).status).toBe(400)
+  for (const body of ['[', '[]', '7', 'null', '"x"', '   ', '['.repeat(100_000)]) {
+    expect([body.slice(0, 9), (await gus.call('POST', '/accounts/keys', body)).status]).toEqual([
+      body.slice(0, 9),
+      400,
+    ])
+  }
   expect(await t.kept()).toEqual(kept)
 })
 

@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 
 import { addressGroup } from '../../core/address.ts'
 import { toUsd } from '../../core/money.ts'
+import { taking } from '../../core/taking.ts'
 import { visitOf } from '../../core/visit.ts'
 import type { House } from '../../house.ts'
 import * as ledger from '../../ledger/ledger.ts'
@@ -56,7 +57,7 @@ const balance = (house: House) =>
       }
     },
     {
-      body: Type.Optional(shapes.BalanceOf),
+      ...taking(Type.Optional(shapes.BalanceOf)),
       ...operation(
         { id: 'get_balance', tag: 'Account', summary: 'The balance of your account, in USD.' },
         { 200: shapes.Balance },
@@ -80,7 +81,7 @@ const keyRoutes = (house: House) =>
       '/accounts/keys',
       async ({ spender, body, status }) => status(201, await keys.add(house, spender, body ?? {})),
       {
-        body: Type.Optional(shapes.KeyWanted),
+        ...taking(Type.Optional(shapes.KeyWanted)),
         ...operation(
           {
             id: 'add_key',
@@ -97,7 +98,7 @@ const keyRoutes = (house: House) =>
       '/accounts/keys/:id',
       ({ spender, params, body }) => keys.edit(house, spender, params.id, body),
       {
-        body: shapes.KeyWanted,
+        ...taking(shapes.KeyWanted),
         ...operation(
           { id: 'change_key', tag: 'Account', summary: 'Change the name or the cap of a key.' },
           { 200: shapes.Key },

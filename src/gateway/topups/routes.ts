@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 
+import { taking } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
 import { Refusal } from '../../refusals.ts'
 import { withKey } from '../key.ts'
@@ -17,7 +18,7 @@ export const topupRoutes = (house: House) =>
     .use(withKey(house))
     .post('/topup/create/:method', closed, {
       params: shapes.Method,
-      body: shapes.TopUpWanted,
+      ...taking(shapes.TopUpWanted),
       ...operation(
         { id: 'create_topup', tag: 'Account', summary: 'Begin a crypto top-up.' },
         {},

@@ -1,9 +1,10 @@
 import { Elysia } from 'elysia'
 
 import { ListQuery, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { taking } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
 import { withKey } from '../key.ts'
-import { operation, taking } from '../operation.ts'
+import { operation } from '../operation.ts'
 import * as apps from './apps.ts'
 import { present } from './present.ts'
 import { change, publish } from './publish.ts'

@@ -1,15 +1,8 @@
-import { swagger } from '@elysiajs/swagger'
-import { TypeGuard } from '@sinclair/typebox'
-import type { AnyElysia } from 'elysia'
-
-import { compressed, type Entity, entity } from '../../core/entity.ts'
+import { describe, type Described } from '../../core/description.ts'
+import type { Entity } from '../../core/entity.ts'
 import { idPattern } from '../../core/ids.ts'
-import { openApi31 } from '../../core/openapi.ts'
 import type { House } from '../../house.ts'
 import type { Tag } from '../operation.ts'
-
-/** What the description needs of the app it describes. */
-export type Described = Pick<AnyElysia, 'routes'>
 
 const tags: Record<Tag, string> = {
   Start: 'Whether the API is open, what there is, and how to begin.',
@@ -39,29 +32,15 @@ JSON. Every error is \`{ error, code }\`: \`error\` says what to do next, \`code
 fault of ours is 500 \`internal\`. Every answer carries \`x-request-id\`, every 429 \`retry-after\`.
 A \`ref\` in the body, or the header \`Idempotency-Key\`, makes a publish safe to send again.`
 
-/**
- * The OpenAPI 3.1 description of an API (document 1, operation 3), made once, from the routes that
- * answer its requests.
- */
-export async function describe(house: House, api: Described): Promise<Entity> {
-  const plugin = swagger({ excludeStaticFile: false, specPath: '/raw' })
-  // Elysia gives a plugin the routes of the app it is used in; this one reads the API's alone.
-  Object.assign(plugin, { getGlobalRoutes: () => api.routes })
-  const raw: unknown = await (await plugin.handle(new Request('http://localhost/raw'))).json()
-  const document = openApi31(raw, {
+/** The description of the Agent API (document 1, operation 3). */
+export const describeAgentApi = (house: House, api: Described): Promise<Entity> =>
+  describe(api, {
     title: 'Berth Agent API',
     version: '1.0.0',
     description: words,
     server: house.urls.base,
     mount: '/api',
+    key: 'An agent key.',
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     parameters,
-    optionalBodies: new Set(
-      api.routes.flatMap(({ hooks }) =>
-        TypeGuard.IsOptional(hooks.body) ? [hooks.detail?.operationId] : [],
-      ),
-    ),
   })
-  const headers = { 'content-type': 'application/json', 'cache-control': 'no-cache' }
-  return entity(compressed(JSON.stringify(document)), headers)
-}

@@ -1,10 +1,11 @@
 import { Elysia } from 'elysia'
 
+import type { Described } from '../../core/description.ts'
 import { answer, type Entity } from '../../core/entity.ts'
 import type { House } from '../../house.ts'
 import { withoutKey } from '../key.ts'
 import { openOperation } from '../operation.ts'
-import { describe, type Described } from './description.ts'
+import { describeAgentApi } from './description.ts'
 import { guideOf, markdownOf, skillOf } from './guide.ts'
 import * as shapes from './shapes.ts'
 
@@ -52,7 +53,7 @@ export function descriptionRoutes(house: House, api: Described) {
     .use(withoutKey(house))
     .get(
       '/openapi.json',
-      async ({ request }) => answer(request, await (description ??= describe(house, api))),
+      async ({ request }) => answer(request, await (description ??= describeAgentApi(house, api))),
       openOperation(
         { id: 'get_openapi', tag: 'Start', summary: 'This description (OpenAPI 3.1).' },
         { 200: shapes.OpenApi },
