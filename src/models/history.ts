@@ -1,4 +1,4 @@
-import { and, asc, between, desc, eq, gt, gte, lt, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, between, desc, eq, gt, lt, sql } from 'drizzle-orm'
 
 import { newId } from '../core/ids.ts'
 import type { Db, Engine } from '../db/engine.ts'
@@ -82,32 +82,75 @@ export interface UseQuery {
   size: number
 }
 
+/** When the row with this number was, among an account's rows or among those of one model. */
+const atQuery = prepared((db) =>
+  db
+    .select({ at: uses.at })
+    .from(uses)
+    .where(and(eq(uses.account, value('account')), eq(uses.number, value('number'))))
+    .prepare(),
+)
+const modelAtQuery = prepared((db) =>
+  db
+    .select({ at: uses.at })
+    .from(uses)
+    .where(
+      and(
+        eq(uses.account, value('account')),
+        eq(uses.model, value('model')),
+        eq(uses.modelNumber, value('number')),
+      ),
+    )
+    .prepare(),
+)
+
 /**
  * A page of an account's history, newest first, and how many rows there are in all. The numbers
- * have no gaps, so that both follow from the first and the last number, whatever lies between:
- * each costs one step down an index.
+ * have no gaps and their times never go back, so that both follow from the first and the last
+ * number, and these from halving: the cost grows with the digits of the history's length.
  */
 export async function listUses(db: Db, query: UseQuery): Promise<{ rows: Use[]; total: number }> {
-  const number = query.model === undefined ? uses.number : uses.modelNumber
-  const mine =
-    query.model === undefined
-      ? eq(uses.account, query.account)
-      : and(eq(uses.account, query.account), eq(uses.model, query.model))
-  const end = async (way: typeof asc, at: SQL | undefined) => {
-    const found = db.select({ number }).from(uses).where(and(mine, at))
-    const [row] = await found.orderBy(way(uses.at), way(number)).limit(1)
+  const { account, model, from, to, page, size } = query
+  const number = model === undefined ? uses.number : uses.modelNumber
+  const ofModel = model === undefined ? undefined : eq(uses.model, model)
+  const mine = and(eq(uses.account, account), ofModel)
+  const end = async (way: typeof asc) => {
+    const found = db.select({ number }).from(uses).where(mine)
+    const [row] = await found.orderBy(way(number)).limit(1)
     return row?.number
   }
-  const { from, to, page, size } = query
-  const first = await end(asc, from === undefined ? undefined : gte(uses.at, from))
-  const last = await end(desc, to === undefined ? undefined : lte(uses.at, to))
-  if (first === undefined || last === undefined || first > last) return { rows: [], total: 0 }
-  const total = last - first + 1
+  const [oldest, newest] = [await end(asc), await end(desc)]
+  if (oldest === undefined || newest === undefined) return { rows: [], total: 0 }
+  const since = (at: number) => firstSince(db, { account, model, oldest, newest }, at)
+  const first = from === undefined ? oldest : await since(from)
+  const last = to === undefined ? newest : (await since(to + 1)) - 1
+  const total = Math.max(0, last - first + 1)
   const high = last - (page - 1) * size
-  if (high < first) return { rows: [], total }
+  if (total === 0 || high < first) return { rows: [], total }
   const within = and(mine, between(number, Math.max(first, high - size + 1), high))
   const rows = await db.select().from(uses).where(within).orderBy(desc(number))
   return { rows, total }
+}
+
+interface Numbers {
+  account: string
+  model: string | undefined
+  oldest: number
+  newest: number
+}
+
+/** The lowest number whose row is not before `at`; one above the newest when there is none. */
+async function firstSince(db: Db, { account, model, oldest, newest }: Numbers, at: number) {
+  const query = model === undefined ? atQuery(db) : modelAtQuery(db)
+  let [low, high] = [oldest, newest + 1]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const [row] = await query.execute({ account, model, number: middle })
+    // A row that is gone was swept meanwhile, and was old.
+    if (row && row.at >= at) high = middle
+    else low = middle + 1
+  }
+  return low
 }
 
 const accountsAtOnce = 500
@@ -130,16 +173,16 @@ export async function sweepUses(engine: Engine, before: number): Promise<void> {
 }
 
 async function sweepAccount(engine: Engine, account: string, before: number): Promise<void> {
-  const old = and(eq(uses.account, account), lt(uses.at, before))
   for (let swept = rowsAtOnce; swept === rowsAtOnce;) {
-    const found = engine.read.select({ number: uses.number }).from(uses).where(old)
-    const [last] = await found.orderBy(asc(uses.at), asc(uses.number)).limit(1)
-    if (!last) return
-    const upTo = last.number + rowsAtOnce - 1
+    const mine = eq(uses.account, account)
+    const found = engine.read.select({ number: uses.number, at: uses.at }).from(uses).where(mine)
+    const [oldest] = await found.orderBy(asc(uses.number)).limit(1)
+    if (!oldest || oldest.at >= before) return
+    const some = between(uses.number, oldest.number, oldest.number + rowsAtOnce - 1)
     const gone = await engine.tx((db) =>
       db
         .delete(uses)
-        .where(and(old, lte(uses.number, upTo)))
+        .where(and(mine, some, lt(uses.at, before)))
         .returning({ number: uses.number }),
     )
     swept = gone.length

@@ -1,14 +1,4 @@
-import {
-  flag,
-  index,
-  integer,
-  nano,
-  primaryKey,
-  table,
-  text,
-  time,
-  uniqueIndex,
-} from '../db/columns.ts'
+import { flag, integer, nano, primaryKey, table, text, time, uniqueIndex } from '../db/columns.ts'
 
 /**
  * What was used: one row for each request that reached a model, numbered from 1 in its account, and
@@ -43,8 +33,6 @@ export const uses = table(
   (t) => [
     primaryKey({ columns: [t.account, t.number] }),
     uniqueIndex('uses_model').on(t.account, t.model, t.modelNumber),
-    index('uses_at').on(t.account, t.at, t.number),
-    index('uses_model_at').on(t.account, t.model, t.at, t.modelNumber),
   ],
 )
 

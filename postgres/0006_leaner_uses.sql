@@ -1,0 +1,2 @@
+DROP INDEX "uses_at";--> statement-breakpoint
+DROP INDEX "uses_model_at";
