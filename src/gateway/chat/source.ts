@@ -39,7 +39,7 @@ export class Source {
     return this.waiting.find(({ data }) => data !== undefined)?.data
   }
 
-  /** Whether anything came at all. */
+  /** Whether it closed in good order without a byte. */
   isEmpty = true
 
   /** The next events, at least one; undefined when no more come or they cannot be read. */
@@ -67,6 +67,8 @@ export class Source {
       const last = this.events.end()
       return last?.data === undefined ? [] : [last]
     } catch {
+      // What came just before a cut is lost with it.
+      this.isEmpty = false
       this.isOver = true
       return []
     }

@@ -8,7 +8,14 @@ import { type Bounds, Carried } from './carried.ts'
 import { reach } from './reach.ts'
 import { Relay } from './relay.ts'
 import { Source } from './source.ts'
-import { brokenOff, filtered, noContent, type Verdict, verdictOfError } from './verdict.ts'
+import {
+  brokenOff,
+  filtered,
+  noContent,
+  unreadable,
+  type Verdict,
+  verdictOfError,
+} from './verdict.ts'
 import { deadlinesOf, Watch } from './watch.ts'
 
 const path = '/chat/completions'
@@ -48,7 +55,7 @@ export async function serveStream(
     watch.end()
     throw error
   })
-  if (verdict) {
+  if (verdict && verdict !== unreadable) {
     watch.end()
     return { ...account.failed(by, verdict), result: { refusal: verdict.refusal } }
   }
@@ -56,7 +63,9 @@ export async function serveStream(
   const carried = new Carried(boundsOf(order, by))
   const copy = order.isKept ? new Copy() : undefined
   const { wantsUsage } = asked
-  const relay = new Relay(served, carried, watch, { wantsUsage, paid: client.paid, copy })
+  // What cannot be read from its first byte on is a stream that broke off with nothing carried.
+  const source = served ?? (await Source.open(new Response(null), watch))
+  const relay = new Relay(source, carried, watch, { wantsUsage, paid: client.paid, copy })
   client.begin(streamResponse(relay.body()))
   const end = await relay.ended
   if (end === 'empty') {

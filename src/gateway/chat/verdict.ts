@@ -53,6 +53,7 @@ export const brokenOff = ({ cause }: Watch): Verdict =>
 export function verdictOfFault(fault: unknown, watch: Watch): Verdict {
   if (watch.cause) return brokenOff(watch)
   if (!(fault instanceof UpstreamFault)) throw fault
+  if (fault.kind === 'unreadable') return unreadable
   const name = fault.kind === 'refused' ? 'gateway_unavailable' : 'upstream_failed'
   return free(new Refusal(name), true)
 }
