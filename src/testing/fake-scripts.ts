@@ -19,13 +19,13 @@ export const fakeUsage = {
   completion_tokens_details: { reasoning_tokens: 2 },
 }
 
-const end: Step = { do: 'end' }
-const send = (bytes: string | Uint8Array): Step => ({ send: bytes })
+export const end: Step = { do: 'end' }
+export const send = (bytes: string | Uint8Array): Step => ({ send: bytes })
 
-const head = (status: number, type: string, more = '') =>
+export const head = (status: number, type: string, more = '') =>
   `HTTP/1.1 ${status} Fake\r\ncontent-type: ${type}\r\nconnection: close\r\n${more}`
 
-const json = (status: number, body: unknown): Step[] => plain(status, JSON.stringify(body))
+export const json = (status: number, body: unknown): Step[] => plain(status, JSON.stringify(body))
 
 const plain = (status: number, body: string, type = 'application/json'): Step[] => [
   send(`${head(status, type, `content-length: ${Buffer.byteLength(body)}\r\n`)}\r\n${body}`),

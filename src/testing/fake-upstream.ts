@@ -1,5 +1,6 @@
 import type { Socket } from 'bun'
 
+import { mediaScripts } from './fake-media.ts'
 import { scripts, type Step } from './fake-scripts.ts'
 
 /** A request as the fake upstream received it. */
@@ -53,7 +54,8 @@ export function startFakeUpstream(): FakeUpstream {
   })
   const stepsFor = (request: Received): Step[] => {
     const model = modelOf(request)
-    const script = own.get(model) ?? scripts[model.replace(/^fake\//, '')]
+    const name = model.replace(/^fake\//, '')
+    const script = own.get(model) ?? scripts[name] ?? mediaScripts[name]
     if (!script) throw new Error(`The fake upstream knows no script "${model}".`)
     if (Array.isArray(script)) return script
     return request.body.stream === true ? script.stream : script.plain
@@ -170,5 +172,9 @@ function withAddresses(step: Step, canaryPort: number, { headers }: Received): S
   const key = headers.authorization?.replace('Bearer ', '') ?? ''
   const location = `http://127.0.0.1:${canaryPort}/v1/chat/completions`
   if (!/CANARY|KEY/.test(step.send)) return step
-  return { send: step.send.replace('CANARY', location).replace('KEY', key) }
+  const said = step.send.replace('CANARY', location).replace('KEY', key)
+  return { send: said.replace(/content-length: [1-9]\d*/, `content-length: ${bodyBytes(said)}`) }
 }
+
+const bodyBytes = (answer: string): number =>
+  Buffer.byteLength(answer.slice(answer.indexOf('\r\n\r\n') + 4))

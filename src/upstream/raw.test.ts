@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 
+import { mediaScripts } from '../testing/fake-media.ts'
 import { fakeText, fakeUsage, scripts } from '../testing/fake-scripts.ts'
 import { startFakeUpstream } from '../testing/fake-upstream.ts'
 import { rawLane } from './raw.ts'
@@ -60,17 +61,17 @@ test('a stream that comes in single bytes is the same stream', async () => {
 })
 
 test('a form is sent with the model of the upstream and its file', async () => {
-  fake.script('whisper', scripts.ok?.plain ?? [])
   const form = new FormData()
   form.set('model', 'maker/alias')
   form.set('file', new File(['RIFF'], 'a.wav', { type: 'audio/wav' }))
-  await lane.send({
+  const answer = await lane.send({
     path: '/audio/transcriptions',
-    model: 'whisper',
+    model: 'fake/transcription-ok',
     body: form,
     signal: AbortSignal.timeout(5_000),
   })
   const { path, text } = fake.received.at(-1) ?? { path: '', text: '' }
+  expect(await answer.json()).toMatchObject({ text: 'Hello wörld' })
   expect(path).toBe('/v1/audio/transcriptions')
   expect(text).toContain('filename="a.wav"')
   expect(text).not.toContain('maker/alias')
@@ -133,7 +134,7 @@ test('the upstream sees within a second that the client left', async () => {
 test('every row of the fake can be asked, plain and streamed, and ends', async () => {
   const names = Object.keys(scripts).filter((name) => !/^(hang|ok-slow|gzip)/.test(name))
   for (const stream of [false, true]) {
-    for (const name of names) {
+    for (const name of [...names, ...Object.keys(mediaScripts)]) {
       const answer = await ask(name, { stream }).catch((error: unknown) => error)
       if (answer instanceof Response) await answer.text().catch(() => '')
       else expect(answer).toBeInstanceOf(UpstreamFault)
