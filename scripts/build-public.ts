@@ -89,7 +89,7 @@ async function docs(out: string): Promise<void> {
   )
 }
 
-/** Builds beside the old tree and then changes places with it, so that a reader never meets half. */
+/** Builds beside the old tree and then changes places with it: a reader never meets half. */
 export async function buildPublic(): Promise<void> {
   const out = join(source, `dist-${process.pid}`)
   await rm(out, { recursive: true, force: true })

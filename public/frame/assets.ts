@@ -1,6 +1,6 @@
 import { field } from './messages.ts'
 
-/** `service.assets` of document 1, section 2. Files come as blobs, by one message from the shell. */
+/** `service.assets` of document 1, section 2. Files come as blobs, in one message of the shell. */
 export interface Assets {
   /** Resolves to the list of names, once the files are there. */
   ready: Promise<string[]>

@@ -7,7 +7,8 @@ dialog:not(:modal){position:fixed;inset:auto 0 1rem;z-index:2147483647}
 p{margin:0 0 1rem}
 input{width:95%;margin:0 0 1rem}
 input,button{font:inherit;padding:.3rem .8rem}
-form{text-align:right}`
+form{text-align:right}
+button+button{margin-left:.5rem}`
 
 interface Ask {
   text: string

@@ -21,7 +21,7 @@ function decoded(text: string): string {
   }
 }
 
-/** A fragment of an app's own page: a srcdoc's links resolve against the wrapper's address instead. */
+/** A fragment of the app's own page: a srcdoc's links resolve against the wrapper's address. */
 function follow(hash: string): void {
   location.hash = hash
   const name = decoded(hash.slice(1))
@@ -63,20 +63,7 @@ export function links(tell: (told: Told) => void, hard: boolean): void {
     act(href, link.getAttribute('download'))
   }
 
-  const { preventDefault, stopPropagation, stopImmediatePropagation } = Event.prototype
-  Event.prototype.preventDefault = function () {
-    asked.add(this)
-    preventDefault.call(this)
-  }
-  // A press whose way up is cut short never comes to the listener below.
-  const watched = { stopPropagation, stopImmediatePropagation }
-  for (const [name, real] of Object.entries(watched)) {
-    const value = function (this: Event): void {
-      real.call(this)
-      if (/^(?:aux)?click$/.test(this.type)) settle(this)
-    }
-    Object.defineProperty(Event.prototype, name, { value, writable: true, configurable: true })
-  }
+  watchEvents(asked, settle)
   addEventListener('click', settle)
   addEventListener('auxclick', settle)
   addEventListener('submit', (event) => {
@@ -91,6 +78,23 @@ export function links(tell: (told: Told) => void, hard: boolean): void {
     return null
   }
   Object.defineProperty(window, 'open', { value: open, writable: false, configurable: false })
+}
+
+/** Notes who wants a press stopped, and settles one whose way up is cut short. */
+function watchEvents(asked: WeakSet<Event>, settle: (event: Event) => void): void {
+  const { preventDefault, stopPropagation, stopImmediatePropagation } = Event.prototype
+  Event.prototype.preventDefault = function () {
+    asked.add(this)
+    preventDefault.call(this)
+  }
+  const watched = { stopPropagation, stopImmediatePropagation }
+  for (const [name, real] of Object.entries(watched)) {
+    const value = function (this: Event): void {
+      real.call(this)
+      if (/^(?:aux)?click$/.test(this.type)) settle(this)
+    }
+    Object.defineProperty(Event.prototype, name, { value, writable: true, configurable: true })
+  }
 }
 
 /** Pages save files by pressing a link that is in no document: no press ever bubbles from it. */

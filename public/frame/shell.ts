@@ -8,6 +8,7 @@ const restartsMax = 3
 const restartWindowMs = 10_000
 const waitMs = 15_000
 const hungMs = 4_000
+const goneMs = 500
 
 const { id = '', frame: frameUrl = '', maker = '' } = document.documentElement.dataset
 const stage = document.querySelector('main')
@@ -89,7 +90,7 @@ async function open(): Promise<void> {
     frame?.contentWindow?.postMessage(message, '*')
     focus()
   }
-  /** The app went away, by reloading itself or by trying to leave: it begins again, thrice at most. */
+  /** The app went away, by a reload or by trying to leave: it begins again, thrice at most. */
   const again = (): void => {
     const now = performance.now()
     restarts = [...restarts.filter((at) => now - at < restartWindowMs), now]
@@ -123,10 +124,13 @@ async function open(): Promise<void> {
   document.getElementById('reload')?.addEventListener('click', () => {
     restarts = []
     start()
-    // An app that never stops computing hears nothing; then the whole page goes, wrapper included.
+    // An app that never stops computing hears nothing. Its process ends when its frame goes, and
+    // only then may the page come again: a new frame would be put into the same process.
     const asked = run
     setTimeout(() => {
-      if (asked === run && greeted !== run) location.reload()
+      if (asked !== run || greeted === run) return
+      frame?.remove()
+      setTimeout(() => location.reload(), goneMs)
     }, hungMs)
   })
   start()

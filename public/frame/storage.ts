@@ -70,7 +70,7 @@ function replaceMethods(): void {
   })
 }
 
-/** A Storage whose entries are properties too: `localStorage.best = 10`, `delete`, `in`, for..in. */
+/** A Storage whose entries are properties too: `localStorage.best = 10`, `delete`, `in`. */
 function storage(entries: Entries): Storage {
   const bare: Storage = Object.create(Storage.prototype)
   const own = (name: string | symbol): string | undefined =>

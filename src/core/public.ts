@@ -9,8 +9,8 @@ export interface PublicFile {
   type: string
   etag: string
   identity: Uint8Array
-  br?: Uint8Array
-  gzip?: Uint8Array
+  br?: Uint8Array | undefined
+  gzip?: Uint8Array | undefined
 }
 
 const types: Record<string, string> = {
@@ -23,32 +23,56 @@ const types: Record<string, string> = {
   '.json': 'application/json',
 }
 
-/** In the compiled binary the tree is embedded beside the bundle; in a checkout it is built there. */
+/** The compiled binary has the tree embedded beside the bundle; a checkout has it built. */
 const publicDir = Bun.isStandaloneExecutable
   ? join(import.meta.dir, 'public/dist')
   : join(import.meta.dir, '../../public/dist')
 
 /**
- * Reads all of public/dist into memory, once at start: "css/web.css" -> its bytes. Requests are
- * answered from this map alone, so that no path of a request ever reaches the disk.
+ * All of public/dist by name: "css/web.css" -> its bytes. The names are read once, at start, and
+ * requests are answered from this map alone, so that no path of a request ever reaches the disk.
+ * The bytes are read when they are first asked for: the docs alone are some megabytes.
  */
 export function readPublic(dir: string = publicDir): Map<string, PublicFile> {
-  const files = new Map<string, PublicFile>()
   const all = readdirSync(dir, { recursive: true, encoding: 'utf8' })
   const names = new Set(all.map((name) => name.replaceAll('\\', '/')))
+  const files = new Map<string, PublicFile>()
   for (const name of names) {
     const type = types[extname(name)]
-    if (type === undefined) continue
-    const read = (ending: string): Uint8Array => readFileSync(join(dir, name + ending))
-    const identity = read('')
-    files.set(name, {
-      name,
-      type,
-      etag: sha256(identity).slice(0, 32),
-      identity,
-      ...(names.has(`${name}.br`) ? { br: read('.br') } : {}),
-      ...(names.has(`${name}.gz`) ? { gzip: read('.gz') } : {}),
-    })
+    if (type !== undefined) files.set(name, new FileOfPublic(dir, name, type, names))
   }
   return files
+}
+
+class FileOfPublic implements PublicFile {
+  readonly #read = new Map<string, Uint8Array>()
+
+  constructor(
+    private readonly dir: string,
+    readonly name: string,
+    readonly type: string,
+    private readonly names: Set<string>,
+  ) {}
+
+  get etag(): string {
+    return sha256(this.identity).slice(0, 32)
+  }
+
+  get identity(): Uint8Array {
+    return this.#bytes('')
+  }
+
+  get br(): Uint8Array | undefined {
+    return this.names.has(`${this.name}.br`) ? this.#bytes('.br') : undefined
+  }
+
+  get gzip(): Uint8Array | undefined {
+    return this.names.has(`${this.name}.gz`) ? this.#bytes('.gz') : undefined
+  }
+
+  #bytes(ending: string): Uint8Array {
+    const bytes = this.#read.get(ending) ?? readFileSync(join(this.dir, this.name + ending))
+    this.#read.set(ending, bytes)
+    return bytes
+  }
 }

@@ -1,4 +1,4 @@
-/** The headers that make the sandbox. What each line is for stands in the sandbox chapter of DECISIONS.md. */
+/** The headers that make the sandbox. */
 
 /** What a frame may do; the same words stand in public/frame/nest.ts for the levels below. */
 export const sandbox = 'allow-scripts allow-forms allow-pointer-lock'
@@ -53,7 +53,7 @@ export function frameHeaders(ancestor: string, userAgent: string): Record<string
   }
 }
 
-/** The shell: one script and one style by hash, its own app's data and the wrapper; nothing else. */
+/** The shell: one script, one style, its own app's data and the wrapper; nothing else. */
 export function shellHeaders(facts: {
   scriptHash: string
   styleHash: string

@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 
 import { Elysia } from 'elysia'
 
-import { MemoryHosted } from './memory-hosted.ts'
+import { MemoryHosted } from '../testing/hosted.ts'
 import { Pages } from './pages.ts'
 import { viewer, wordAnswer } from './routes.ts'
 

@@ -11,7 +11,7 @@ const flags =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --no-default-browser-check ' +
   '--disable-component-update --disable-sync --disable-background-timer-throttling ' +
   '--disable-renderer-backgrounding --disable-backgrounding-occluded-windows ' +
-  '--allow-loopback-in-peer-connection --renderer-process-limit=8 --remote-debugging-pipe'
+  '--allow-loopback-in-peer-connection --disable-dev-shm-usage --renderer-process-limit=8 --remote-debugging-pipe'
 
 /** Starts Chromium with its network log on: the resolver's work can be read there. */
 export async function openChromium(path: string): Promise<Browser> {

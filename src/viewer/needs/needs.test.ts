@@ -9,7 +9,7 @@ import {
 } from '../../testing/browsers/browser.ts'
 import { openChromium } from '../../testing/browsers/chromium.ts'
 import { openFirefox } from '../../testing/browsers/firefox.ts'
-import { MemoryHosted } from '../memory-hosted.ts'
+import { MemoryHosted } from '../../testing/hosted.ts'
 import { openTarget, type Target } from '../redteam/target.ts'
 import { needs } from './pages.ts'
 
@@ -87,6 +87,7 @@ const notice = (tab: Tab): Promise<string | undefined> =>
 
 for (const name of ['chromium', 'firefox'] as const) {
   const path = findBrowser(name)
+  const openBrowser = name === 'chromium' ? openChromium : openFirefox
   describe.skipIf(path === undefined)(`what pages need, in ${name}`, () => {
     let browser: Browser
     let target: Target
@@ -95,20 +96,20 @@ for (const name of ['chromium', 'firefox'] as const) {
     let last = 0
 
     /** Opens a page as a new app in the one tab. */
-    async function show(page: string): Promise<string> {
+    async function show(page: string, at: Tab = tab): Promise<string> {
       const id = `need${String((last += 1)).padStart(8, '0')}`
       hosted.put(id, page)
       hosted.putFile(id, 'beep.wav', 'audio/wav', silence())
       hosted.putFile(id, 'dot.png', 'image/png', dot)
       hosted.putFile(id, 'level.json', 'application/json', new TextEncoder().encode('{"n":9}'))
-      await tab.goto(`${target.origin}/a/${id}`)
-      await begun(tab)
+      await at.goto(`${target.origin}/a/${id}`)
+      await begun(at)
       return id
     }
 
     beforeAll(async () => {
       target = openTarget(hosted)
-      browser = await (name === 'chromium' ? openChromium : openFirefox)(path ?? '')
+      browser = await openBrowser(path ?? '')
       tab = await browser.open()
     }, ms)
     afterAll(async () => {
@@ -233,12 +234,18 @@ for (const name of ['chromium', 'firefox'] as const) {
       async () => {
         // Chromium is given an app that never ends; Firefox may run it where the shell runs.
         const end = name === 'chromium' ? 'Infinity' : 'Date.now()+4000'
+        // Pages of other tests, kept for going back, would hold on to the app's process.
+        const other = await openBrowser(path ?? '')
+        const one = await other.open()
         await show(
           `${doctype}<script>if(!localStorage.burnt){localStorage.burnt=1;setTimeout(()=>{for(const end=${end};Date.now()<end;);},300)}else top.postMessage({said:'back'},'*')</script>`,
+          one,
         )
         await Bun.sleep(800)
-        await pressShell(tab, 'reload')
-        expect(await heard(tab)).toEqual(['back'])
+        await pressShell(one, 'reload')
+        expect(await heard(one)).toEqual(['back'])
+        await other.close()
+        await other.lookups()
       },
       ms,
     )

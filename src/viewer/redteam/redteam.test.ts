@@ -22,8 +22,8 @@ const wholeMs = 280_000
 const names = (list: { vector: Vector }[]): string[] => list.map(({ vector }) => vector.name)
 
 /**
- * Every way out that is live in a browser, each in a page load of its own: the unprotected page must
- * get through, the same page in the sandbox must run and must not.
+ * Every way out that is live in a browser, each in its own page load: the unprotected page must get
+ * through, the same page in the sandbox must run and must not.
  */
 describe('the sandbox holds', () => {
   test('no two vectors have one name, and there are at least 80', () => {

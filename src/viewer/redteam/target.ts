@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 
 import { systemClock } from '../../core/time.ts'
-import type { MemoryHosted } from '../memory-hosted.ts'
+import type { MemoryHosted } from '../../testing/hosted.ts'
 import { Pages } from '../pages.ts'
 import { viewer } from '../routes.ts'
 

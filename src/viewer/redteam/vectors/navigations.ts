@@ -63,6 +63,7 @@ export const navigations: Vector[] = [
     name: 'a press that is undone',
     page: `<a ${big} href={http}>go</a>${script("addEventListener('click',e=>e.preventDefault(),true)")}`,
     hand: 'click',
+    live: 'firefox',
   },
   { name: 'form GET', page: form('action={http}'), hand: 'click' },
   { name: 'form by script', page: form('action={http} id=f') + script('f.submit()') },

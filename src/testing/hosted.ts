@@ -1,7 +1,7 @@
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 
 import { sha256 } from '../core/ids.ts'
-import type { Hosted, HostedApp, HostedFile, HostedHtml } from './hosted.ts'
+import type { Hosted, HostedApp, HostedFile, HostedHtml } from '../viewer/hosted.ts'
 
 interface Kept {
   app: HostedApp
