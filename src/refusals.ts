@@ -9,7 +9,7 @@ interface SharedFacts {
   bad_request: { problem: string; param?: string }
   last_key: None
   not_enough_credits: { needed: bigint; available: bigint }
-  daily_cap: { cap: bigint; spent: bigint }
+  daily_cap: { cap: bigint; spent: bigint; retryAfter?: number }
   ref_conflict: { ref: string }
   busy: { what: string }
   too_large: { bytes: number; max: number }

@@ -78,7 +78,7 @@ export async function countOf(db: Db, owner: string): Promise<number> {
   return row?.keys ?? 0
 }
 
-/** Changes what is given of a live key of an owner, inside a transaction; call `forget` after it. */
+/** Changes what is given of an owner's live key, inside a transaction; `forget` after its commit. */
 export async function edit(
   db: Db,
   owner: string,
@@ -107,7 +107,6 @@ const byHash = prepared((db) =>
     .select(columns)
     .from(keys)
     .where(eq(keys.hash, sql.placeholder('hash')))
-    .limit(1)
     .prepare(),
 )
 

@@ -1,6 +1,7 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
 
 import { type Nano, zero } from '../core/money.ts'
+import { nextUtcDay } from '../core/time.ts'
 import type { Db } from '../db/engine.ts'
 import { prepared } from '../db/query.ts'
 import { Refusal } from '../refusals.ts'
@@ -69,7 +70,8 @@ export async function uncount(db: Db, at: KeyDay, amount: Nano): Promise<void> {
   if (amount > 0n) await uncountQuery(db).execute({ ...at, amount })
 }
 
-/** The refusal of a key whose cap is passed, with its facts. */
-export async function capPassed(db: Db, at: KeyDay, cap: Nano): Promise<Refusal> {
-  return new Refusal('daily_cap', { cap, spent: await usedOn(db, at) })
+/** The refusal of a key whose cap is passed at a moment, with its facts. */
+export async function capPassed(db: Db, at: KeyDay, cap: Nano, now: number): Promise<Refusal> {
+  const retryAfter = Math.ceil((nextUtcDay(now) - now) / 1_000)
+  return new Refusal('daily_cap', { cap, spent: await usedOn(db, at), retryAfter })
 }

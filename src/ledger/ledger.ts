@@ -161,7 +161,7 @@ export async function hold(house: Clocked, db: Db, ask: Ask): Promise<Held> {
   if (at && !(await count(db, at, made.amount, ask.cap?.max ?? null))) {
     must(await giveBack(db, made.account, keptBy(made)), 'what was kept can be given back')
     await unclaim(db, made)
-    throw await capPassed(db, at, ask.cap?.max ?? zero)
+    throw await capPassed(db, at, ask.cap?.max ?? zero, made.at)
   }
   return { hold: made, fresh: true }
 }

@@ -36,4 +36,7 @@ export const catalogueRoutes = (house: House) =>
       ),
     )
     // An id holds a slash, which not every client writes as %2F.
-    .get('/models/*', ({ params }) => catalogue.the(house, params['*']), { detail: { hide: true } })
+    .get('/models/*', ({ params }) => catalogue.the(house, params['*']), {
+      response: { 200: shapes.Model },
+      detail: { hide: true },
+    })

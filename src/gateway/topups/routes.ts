@@ -21,7 +21,7 @@ export const topupRoutes = (house: House) =>
       ...taking(shapes.TopUpWanted),
       ...operation(
         { id: 'create_topup', tag: 'Account', summary: 'Begin a crypto top-up.' },
-        {},
+        { 200: shapes.Invoice },
         ...(['bad_request', 'payments_off'] as const),
       ),
     })
@@ -29,7 +29,7 @@ export const topupRoutes = (house: House) =>
       params: shapes.InvoiceId,
       ...operation(
         { id: 'get_topup', tag: 'Account', summary: 'How a top-up stands.' },
-        {},
+        { 200: shapes.InvoiceStatus },
         ...(['bad_request', 'payments_off'] as const),
       ),
     })

@@ -12,4 +12,12 @@ export const TopUpWanted = Lenient({
   ),
 })
 
+/** What a top-up answers where payments are open. */
+export const Invoice = Type.Object({
+  invoice_id: Type.String(),
+  payment_request: Type.String({ description: 'The address or payment URI to pay.' }),
+})
+
+export const InvoiceStatus = Type.Object({ invoice_id: Type.String(), status: Type.String() })
+
 export const InvoiceId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 100 }) })

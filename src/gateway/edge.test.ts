@@ -1,0 +1,105 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { Validator } from '@seriousme/openapi-schema-validator'
+
+import { newGus } from '../testing/gateway.ts'
+import { openTestHouse, type TestHouse } from '../testing/house.ts'
+
+let t: TestHouse
+
+beforeEach(async () => {
+  t = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '5' })
+})
+afterEach(() => t.close())
+
+test('over the rate of an address the answer is plain, with retry-after, and nothing is done', async () => {
+  const from = '198.51.100.9'
+  for (let calls = 5; calls > 0; calls -= 1) {
+    const { status, headers } = await t.visit('GET', '/v1/models', { from })
+    expect(status).toBe(200)
+    expect(headers.get('x-ratelimit-limit-requests')).toBe('5')
+    expect(headers.get('x-ratelimit-remaining-requests')).toBe(String(calls - 1))
+    expect(headers.get('x-ratelimit-reset-requests')).toMatch(/^\d+s$/)
+  }
+  const kept = await t.kept()
+  const { status, body, headers } = await t.visit('POST', '/accounts/create', { from })
+  expect(status).toBe(429)
+  expect(body).toEqual({
+    statusCode: 429,
+    error: 'Too Many Requests',
+    message: expect.stringContaining('5 requests a minute'),
+  })
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+  expect(headers.get('x-request-id')).toBeString()
+  expect(await t.kept()).toEqual(kept)
+  expect((await t.visit('GET', '/v1/models')).status).toBe(200)
+  expect((await t.visit('GET', '/api/on', { from })).status).toBe(200)
+  t.clock.turn(120_000)
+  expect((await t.visit('GET', '/models', { from })).status).toBe(200)
+})
+
+test('what is no operation says so in the envelope; other paths stay pages', async () => {
+  for (const [method, path] of [
+    ['GET', '/v1'],
+    ['GET', '/v1/nothing'],
+    ['GET', '/chat'],
+    ['PUT', '/models'],
+    ['DELETE', '/v1/credits/balance'],
+  ] as const) {
+    const from = `198.51.100.${path.length + method.length}`
+    const { status, body, code } = await t.visit(method, path, { from })
+    expect([path, status, code]).toEqual([path, 404, 'unknown_url'])
+    expect(body).toMatchObject({ error: { type: 'invalid_request_error', param: null } })
+  }
+  const page = await t.visit('GET', '/v1x')
+  expect([page.status, page.headers.get('content-type')]).toEqual([
+    404,
+    expect.stringMatching(/html/),
+  ])
+})
+
+test('browsers of any origin may call, with headers of any client', async () => {
+  const { status, headers } = await t.visit('OPTIONS', '/v1/chat/completions')
+  expect(status).toBe(204)
+  expect(headers.get('access-control-allow-headers')).toBe('authorization, *')
+  const answer = await t.visit('GET', '/v1/models', { headers: { origin: 'https://else.test' } })
+  expect(answer.headers.get('access-control-allow-origin')).toBe('*')
+})
+
+test('a fault of ours is 500 in the envelope, names the request, and is logged once', async () => {
+  const gus = await newGus(t)
+  await t.house.db.close()
+  const { status, body, code, headers } = await gus.call('POST', '/credits/balance')
+  expect([status, code]).toEqual([500, 'internal'])
+  const message = expect.stringContaining(headers.get('x-request-id') ?? 'none')
+  expect(body).toMatchObject({ error: { type: 'api_error', param: null, message } })
+  expect(t.lines.filter(({ level }) => level === 'fault')).toHaveLength(1)
+  expect(JSON.stringify(t.lines)).not.toContain(gus.key)
+})
+
+test('a gateway at an address of its own answers there', async () => {
+  const own = await openTestHouse({ GATEWAY_URL: 'https://models.test/llm' })
+  const { status } = await own.visit('GET', '/llm/v1/models', { headers: { host: 'models.test' } })
+  expect(status).toBe(200)
+  await own.close()
+})
+
+test('the description is valid OpenAPI 3.1 and has every operation once', async () => {
+  const { status, body } = await t.visit('GET', '/v1/openapi.json')
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    openapi: '3.1.0',
+    servers: [{ url: 'http://localhost:3000/v1' }],
+    paths: {
+      '/models': { get: { operationId: 'list_models', security: [] } },
+      '/models/{id}': { get: { operationId: 'get_model' } },
+      '/accounts/create': { post: { security: [] } },
+      '/credits/balance': { post: { security: [{ key: [] }] } },
+      '/files': { post: { requestBody: { content: { 'multipart/form-data': {} } } } },
+      '/queries/history': { get: {} },
+      '/topup/create/{method}': { post: {} },
+    },
+  })
+  const copy: object = JSON.parse(JSON.stringify(body))
+  expect(await new Validator().validate({ ...copy })).toMatchObject({ valid: true })
+})

@@ -1,0 +1,100 @@
+import { expect, test } from 'bun:test'
+
+import { type FactsOf, type GatewayRefusal, Refusal } from '../refusals.ts'
+import { errorAnswer, wordsOf } from './envelope.ts'
+
+const wait = { max: 6, retryAfter: 7 }
+const model = { model: 'maker/small' }
+const why = { why: 'it is damaged' }
+
+/** Document 2, section 7, in its order: status, type, and the code where it names one. */
+const section7: Row[] = [
+  row(400, 'invalid_request_error', null, 'no_messages'),
+  row(400, 'invalid_request_error', null, 'bad_role'),
+  row(400, 'invalid_request_error', null, 'no_usable_messages'),
+  row(400, 'invalid_request_error', null, 'conversation_too_long', { max: 120_000 }),
+  row(400, 'invalid_request_error', null, 'no_rate', model),
+  row(401, 'authentication_error', null, 'no_key'),
+  row(401, 'authentication_error', 'invalid_api_key', 'bad_key'),
+  row(402, 'insufficient_quota', 'insufficient_quota', 'not_enough_credits', {
+    needed: 2_000_000_000n,
+    available: 1n,
+  }),
+  row(404, 'invalid_request_error', 'model_not_found', 'no_model', model),
+  row(429, 'rate_limit_error', 'daily_cap', 'daily_cap', { cap: 1_000_000n, spent: 5n }),
+  row(400, 'invalid_request_error', 'W206', 'search_off'),
+  row(400, 'invalid_request_error', 'W207', 'model_cannot_search', model),
+  row(429, 'rate_limit_error', 'W109', 'searches_limit', wait),
+  row(400, 'invalid_request_error', null, 'no_picture_input', model),
+  row(400, 'invalid_request_error', null, 'no_file_input', model),
+  row(400, 'invalid_request_error', null, 'bad_part'),
+  row(404, 'invalid_request_error', null, 'no_file', { id: 'file_1' }),
+  row(413, 'invalid_request_error', null, 'too_many_pdfs', { max: 6 }),
+  row(413, 'invalid_request_error', 'context_length_exceeded', 'window_exceeded', { window: 9 }),
+  row(400, 'invalid_request_error', 'W609', 'bad_media', { code: 'W609', why: 'It is a film.' }),
+  row(415, 'invalid_request_error', 'W604', 'upload_type'),
+  row(413, 'invalid_request_error', 'W605', 'upload_too_large', { max: 9 }),
+  row(400, 'invalid_request_error', 'W610', 'upload_unreadable', why),
+  row(503, 'api_error', null, 'model_unavailable'),
+  row(502, 'api_error', null, 'gateway_unavailable'),
+  row(429, 'rate_limit_error', null, 'upstream_busy', { retryAfter: 7 }),
+  row(400, 'invalid_request_error', 'content_policy_violation', 'content_policy'),
+  row(502, 'api_error', null, 'upstream_failed'),
+  row(400, 'api_error', null, 'upstream_refused'),
+  row(502, 'api_error', null, 'no_content'),
+  row(502, 'api_error', 'unreadable_response', 'unreadable'),
+  row(504, 'api_error', 'deadline_exceeded', 'deadline'),
+]
+
+interface Row {
+  name: GatewayRefusal
+  wanted: { status: number; type: string; code: string | null }
+  words: ReturnType<typeof wordsOf>
+}
+
+function row<N extends GatewayRefusal>(
+  status: number,
+  type: string,
+  code: string | null,
+  name: N,
+  ...facts: FactsOf<N>
+): Row {
+  const words = wordsOf(new Refusal<N>(name, ...facts))
+  return { name, wanted: { status, type, code }, words }
+}
+
+test.each(section7)('$name has its status, type and code', ({ wanted, words }) => {
+  const { message, type, code } = words.body.error
+  expect({ status: words.status, type, code }).toEqual(wanted)
+  expect(Object.keys(words.body.error).toSorted()).toEqual(['code', 'message', 'param', 'type'])
+  expect(message).toMatch(/^["\p{L}$].*\.$/su)
+})
+
+test('only the two charged failures say that the reserved credits were charged', () => {
+  const charged = section7.filter(({ words }) =>
+    words.body.error.message.includes('reserved credits were charged'),
+  )
+  expect(charged.map(({ name }) => name)).toEqual(['unreadable', 'deadline'])
+})
+
+test('429 and 503 say when to come back; what is in vain or charged again says so', () => {
+  for (const { name, words } of section7) {
+    const comesBack = [429, 503].includes(words.status)
+    expect([name, 'retry-after' in words.headers]).toEqual([name, comesBack])
+  }
+  const final = section7.filter(({ words }) => words.headers['x-should-retry'] === 'false')
+  expect(final.map(({ name }) => name)).toEqual([
+    ...(['not_enough_credits', 'daily_cap', 'content_policy', 'upstream_refused'] as const),
+    ...(['unreadable', 'deadline'] as const),
+  ])
+  const { headers } = wordsOf(new Refusal('searches_limit', wait))
+  expect(headers['retry-after']).toBe('7')
+})
+
+test('an error that is no refusal of this API is a fault', () => {
+  const fault = (): Response => new Response('fault')
+  for (const error of [new Error('x'), new Refusal('games_off'), undefined, 'text']) {
+    expect(errorAnswer(error, fault).status).toBe(200)
+  }
+  expect(errorAnswer(new Refusal('busy', { what: 'x' }), fault).status).toBe(409)
+})
