@@ -23,7 +23,9 @@ export function openApp(house: House) {
   const urls = apps === app ? { app } : { app, apps }
   const pages = new Pages(hostedBy(house), urls, house.clock, files)
   const layout = openLayout(files)
-  return new Elysia({ normalize: false })
+  // Without the handler's setting the router takes the path of a host of one to three letters to
+  // begin later than it does, so that a path in front could hide an address from the door.
+  return new Elysia({ normalize: false, handler: { standardHostname: false } })
     .onError(({ error, code, request }) => {
       const { pathname } = new URL(request.url)
       const fault = (answer = faultAnswer) => {

@@ -9,8 +9,15 @@ import type { House } from './house.ts'
 import { Refusal } from './refusals.ts'
 import type { Urls } from './urls.ts'
 
-/** Answers a request; `peer` is the address of its socket. */
-export type Door = (request: Request, peer: string) => Response | Promise<Response>
+/**
+ * Answers a request. `peer` is the address of its socket; `untimed` lets the socket be silent until
+ * it is answered, for what has a clock of its own.
+ */
+export type Door = (
+  request: Request,
+  peer: string,
+  untimed?: () => void,
+) => Response | Promise<Response>
 
 interface App {
   fetch(request: Request): Response | Promise<Response>
@@ -37,7 +44,7 @@ const preflightHeaders = {
  */
 export function openDoor(house: House, app: App): Door {
   const inside = roomFinder(house.urls)
-  return (outer, peer) => {
+  return (outer, peer, untimed) => {
     const started = stopwatch()
     const request = inside(outer)
     const visit = visitFor(house, request, peer)
@@ -55,7 +62,9 @@ export function openDoor(house: House, app: App): Door {
       })
       return response
     }
-    const answer = roomFor(pathOf(request.url))(house, app, request, visit)
+    const path = pathOf(request.url)
+    if (isGateway(path)) untimed?.()
+    const answer = roomFor(path)(house, app, request, visit)
     // What is at hand is answered at once: a promise costs as much as the rest of this function.
     return answer instanceof Promise ? answer.then(leave) : leave(answer)
   }

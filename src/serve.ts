@@ -1,4 +1,5 @@
 import { openApp } from './app.ts'
+import { stopwatch } from './core/time.ts'
 import { type Door, openDoor } from './door.ts'
 import { closeHouse, type House, openHouse } from './house.ts'
 import { drainMs } from './limits.ts'
@@ -6,6 +7,10 @@ import { startChores } from './operator/chores.ts'
 import { openControl } from './operator/control.ts'
 import type { Config } from './settings.ts'
 import { ownFolder } from './store/owner.ts'
+
+/** A socket on which nothing moves is closed: nobody may hold one, or half a body, for ever. */
+const idleSecondsMax = 60
+const drainStepMs = 20
 
 /** More than any body a route takes; each route has its own, smaller bound. */
 const requestBytesMax = 64 * 1_048_576
@@ -37,8 +42,8 @@ const starting = (): Response =>
 export async function serve(config: Config): Promise<Serving> {
   const release = ownFolder(config.dataDir)
   let door: Door = starting
-  const server = listen(config, (request, peer) => door(request, peer))
-  const name = config.host === '0.0.0.0' || config.host === '127.0.0.1' ? 'localhost' : config.host
+  const server = listen(config, (request, peer, untimed) => door(request, peer, untimed))
+  const name = ownHosts.has(config.host) ? 'localhost' : config.host
   const origin = `http://${name.includes(':') ? `[${name}]` : name}:${server.port}`
   const house = await openHouse(config, origin)
   door = openDoor(house, openApp(house))
@@ -47,7 +52,10 @@ export async function serve(config: Config): Promise<Serving> {
   let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {
     endChores()
-    await Promise.race([server.stop(), Bun.sleep(drainMs)])
+    // What stop() promises waits for sockets that only might ask something more.
+    void server.stop()
+    const until = stopwatch() + drainMs
+    while (server.pendingRequests > 0 && stopwatch() < until) await Bun.sleep(drainStepMs)
     await server.stop(true)
     await closeControl()
     await closeHouse(house)
@@ -61,20 +69,33 @@ export async function serve(config: Config): Promise<Serving> {
   }
 }
 
-function listen(
-  config: Config,
-  answer: (request: Request, peer: string) => Response | Promise<Response>,
-) {
+/** The addresses at which this machine reaches itself by its own name. */
+const ownHosts = new Set(['0.0.0.0', '::', '127.0.0.1'])
+
+/** A request with a whole address: HTTP/1.0 may come without a Host. Undefined for a bad one. */
+function withHost(request: Request): Request | undefined {
+  if (URL.canParse(request.url)) return request
+  const isUnnamed = request.headers.get('host') === null && request.url.startsWith('/')
+  return isUnnamed ? new Request(`http://localhost${request.url}`, request) : undefined
+}
+
+function listen(config: Config, answer: Door) {
   try {
     return Bun.serve({
       hostname: config.host,
       port: config.port,
-      idleTimeout: 0,
+      idleTimeout: idleSecondsMax,
       maxRequestBodySize: requestBytesMax,
       development: false,
       // Out of development mode two processes could otherwise listen on one port.
       reusePort: false,
-      fetch: (request, server) => answer(request, server.requestIP(request)?.address ?? ''),
+      fetch: (request, server) => {
+        const peer = server.requestIP(request)?.address ?? ''
+        const named = withHost(request)
+        return named
+          ? answer(named, peer, () => server.timeout(request, 0))
+          : new Response('The Host of this request is no host.', { status: 400 })
+      },
     })
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
