@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import OpenAI from 'openai'
+import { zodResponseFormat } from 'openai/helpers/zod'
+import { z } from 'zod'
+
+import { caught } from '../caught.ts'
+import { type ForClients, serveForClients } from './serving.ts'
+
+let gateway: ForClients
+const model = 'demo/chat'
+const say = (content: string) => [{ role: 'user' as const, content }]
+
+beforeAll(async () => {
+  gateway = await serveForClients()
+})
+afterAll(() => gateway.stop())
+
+for (const at of [0, 1]) {
+  describe(`the openai client, base URL ${at === 0 ? 'with' : 'without'} /v1`, () => {
+    const client = () =>
+      new OpenAI({ baseURL: gateway.baseUrls[at] ?? '', apiKey: gateway.key, maxRetries: 0 })
+
+    test('lists models and finds one by its id', async () => {
+      const ids: string[] = []
+      for await (const { id } of client().models.list()) ids.push(id)
+      expect(ids).toContain(model)
+      expect((await client().models.retrieve(model)).id).toBe(model)
+    })
+
+    test('a completion is answered and paid', async () => {
+      const before = await gateway.spent()
+      const answer = await client().chat.completions.create({ model, messages: say('ahoy there') })
+      expect(answer.choices[0]?.message.content).toContain('ahoy there')
+      expect(answer.usage?.total_tokens).toBeGreaterThan(0)
+      expect(await gateway.spent()).toBeGreaterThan(before)
+    })
+
+    test('a stream arrives in pieces and ends with its usage', async () => {
+      const stream = await client().chat.completions.create({
+        model,
+        messages: say('one two three four'),
+        stream: true,
+        stream_options: { include_usage: true },
+      })
+      let text = ''
+      let pieces = 0
+      let usage = 0
+      for await (const chunk of stream) {
+        const piece = chunk.choices[0]?.delta.content ?? ''
+        text += piece
+        if (piece) pieces += 1
+        usage = chunk.usage?.total_tokens ?? usage
+      }
+      expect(text).toContain('one two three four')
+      expect(pieces).toBeGreaterThan(1)
+      expect(usage).toBeGreaterThan(0)
+    })
+
+    test('the streaming helper gathers what came', async () => {
+      const stream = client().chat.completions.stream({ model, messages: say('gather me') })
+      expect(await stream.finalContent()).toContain('gather me')
+    })
+
+    test('runTools calls the tool and hands its answer back', async () => {
+      const asked: unknown[] = []
+      const runner = client().chat.completions.runTools({
+        model,
+        messages: say('call depth'),
+        tools: [
+          {
+            type: 'function',
+            function: {
+              name: 'depth',
+              description: 'How deep the water is.',
+              parameters: {
+                type: 'object',
+                properties: { place: { type: 'string' } },
+                required: ['place'],
+              },
+              parse: JSON.parse,
+              function: (given: unknown) => {
+                asked.push(given)
+                return 'nine fathoms'
+              },
+            },
+          },
+        ],
+      })
+      expect(await runner.finalContent()).toContain('nine fathoms')
+      expect(asked).toHaveLength(1)
+    })
+
+    test('a structured answer parses', async () => {
+      const Boat = z.object({ name: z.string(), masts: z.number() })
+      const answer = await client().chat.completions.parse({
+        model,
+        messages: say('a boat'),
+        response_format: zodResponseFormat(Boat, 'boat'),
+      })
+      expect(Boat.safeParse(answer.choices[0]?.message.parsed).success).toBe(true)
+    })
+
+    test('refusals are the client’s own error classes', async () => {
+      const send = (body: object) =>
+        client().chat.completions.create({ model, messages: say('x'), ...body })
+      expect(await caught(send({ model: 'no/such' }))).toBeInstanceOf(OpenAI.NotFoundError)
+      expect(await caught(send({ messages: [] }))).toBeInstanceOf(OpenAI.BadRequestError)
+      const stranger = new OpenAI({ baseURL: gateway.baseUrls[at] ?? '', apiKey: 'gk_no' })
+      const refused = caught(stranger.chat.completions.create({ model, messages: say('x') }))
+      expect(await refused).toBeInstanceOf(OpenAI.AuthenticationError)
+    })
+  })
+}
