@@ -5,20 +5,38 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import type { SettingName } from './settings.ts'
+
+interface Provider {
+  key: SettingName
+  baseUrl: string
+  /** How its HTTP differs: see upstream/body.ts. */
+  outputName?: 'max_completion_tokens' | 'max_tokens'
+  refusesStreamOptions?: boolean
+}
+
+const modern = { outputName: 'max_completion_tokens' } as const
+const older = { outputName: 'max_tokens' } as const
+
 /** Providers that speak OpenAI's HTTP, by the name that `upstream` in a `[[model]]` gives them. */
 export const providers = {
-  openai: { key: 'OPENAI_API_KEY', baseUrl: 'https://api.openai.com/v1' },
+  openai: { key: 'OPENAI_API_KEY', baseUrl: 'https://api.openai.com/v1', ...modern },
   openrouter: { key: 'OPENROUTER_API_KEY', baseUrl: 'https://openrouter.ai/api/v1' },
-  groq: { key: 'GROQ_API_KEY', baseUrl: 'https://api.groq.com/openai/v1' },
-  together: { key: 'TOGETHER_API_KEY', baseUrl: 'https://api.together.xyz/v1' },
-  deepseek: { key: 'DEEPSEEK_API_KEY', baseUrl: 'https://api.deepseek.com/v1' },
-  mistral: { key: 'MISTRAL_API_KEY', baseUrl: 'https://api.mistral.ai/v1' },
-  xai: { key: 'XAI_API_KEY', baseUrl: 'https://api.x.ai/v1' },
+  groq: { key: 'GROQ_API_KEY', baseUrl: 'https://api.groq.com/openai/v1', ...modern },
+  together: { key: 'TOGETHER_API_KEY', baseUrl: 'https://api.together.xyz/v1', ...older },
+  deepseek: { key: 'DEEPSEEK_API_KEY', baseUrl: 'https://api.deepseek.com/v1', ...older },
+  mistral: {
+    key: 'MISTRAL_API_KEY',
+    baseUrl: 'https://api.mistral.ai/v1',
+    ...older,
+    refusesStreamOptions: true,
+  },
+  xai: { key: 'XAI_API_KEY', baseUrl: 'https://api.x.ai/v1', ...modern },
   gemini: {
     key: 'GEMINI_API_KEY',
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
   },
-} as const
+} as const satisfies Record<string, Provider>
 
 /** Upstreams that stand without a row of their own. */
 const builtIn = ['demo', 'ollama']

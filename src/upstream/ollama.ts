@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-/** An Ollama on this machine answers at once, or is not there. */
-const askMs = 500
+/** An Ollama answers at once or is not there; what listens and is silent is left after this. */
+const askMs = 3_000
 const modelsMax = 200
 
 const Tags = Type.Object({ models: Type.Array(Type.Object({ name: Type.String() })) })

@@ -1,7 +1,8 @@
+import { bodyOf, type Dialect } from './body.ts'
 import { type Call, type FaultKind, type Upstream, UpstreamFault } from './upstream.ts'
 
 /** An upstream that speaks OpenAI's HTTP. */
-export interface RawUpstream {
+export interface RawUpstream extends Dialect {
   name: string
   /** Without a slash at its end. */
   baseUrl: string
@@ -12,9 +13,9 @@ export interface RawUpstream {
 const refusalBytesMax = 65_536
 
 /**
- * The raw lane: the body goes out as it came, but for the model's name and the wish for usage in a
- * stream; the answer's bytes come back as they are. Redirects are not followed (the key would go
- * along), and the key is cut out of what a refusing upstream says.
+ * The raw lane: the body goes out as it came, but for what body.ts names; the answer's bytes come
+ * back as they are. Redirects are not followed (the key would go along), and the key is cut out of
+ * what a refusing upstream says.
  */
 export const rawLane = (to: RawUpstream): Upstream => ({
   name: to.name,
@@ -29,13 +30,14 @@ export const rawLane = (to: RawUpstream): Upstream => ({
   },
 })
 
-async function ask({ name, baseUrl, apiKey }: RawUpstream, call: Call): Promise<Response> {
+async function ask(to: RawUpstream, call: Call): Promise<Response> {
+  const { name, baseUrl, apiKey } = to
   const { path, signal } = call
   const isForm = call.body instanceof FormData
   const headers: Record<string, string> = { 'accept-encoding': 'identity' }
   if (apiKey) headers.authorization = `Bearer ${apiKey}`
   if (!isForm) headers['content-type'] = 'application/json'
-  const body = bodyOf(call)
+  const body = bodyOf(call, to)
   try {
     // The deadlines are the caller's signal: the client's own would cut a quiet stream.
     const init = {
@@ -50,22 +52,6 @@ async function ask({ name, baseUrl, apiKey }: RawUpstream, call: Call): Promise<
   } catch (error) {
     throw new UpstreamFault(kindOf(error, signal), name)
   }
-}
-
-function bodyOf({ model, body }: Call): string | FormData {
-  if (body instanceof FormData) {
-    const form = new FormData()
-    body.forEach((value, name) => {
-      if (typeof value === 'string') form.append(name, value)
-      else form.append(name, value, value.name)
-    })
-    form.set('model', model)
-    return form
-  }
-  if (body.stream !== true) return JSON.stringify({ ...body, model })
-  const { stream_options: options } = body
-  const asked = typeof options === 'object' ? options : {}
-  return JSON.stringify({ ...body, model, stream_options: { ...asked, include_usage: true } })
 }
 
 /** Why there was no answer: the caller's own signal, a place nobody listens at, or a cut. */

@@ -122,16 +122,17 @@ export async function openUpstreams(
   config: UpstreamConfig,
   house: { clock: Clock; log: Log },
 ): Promise<OpenUpstreams> {
-  const keyed = Object.entries(providers).flatMap(([name, { baseUrl }]) => {
+  const keyed = Object.entries(providers).flatMap(([name, { key: _, ...provider }]) => {
     const setting = Object.entries(keyOf).find(([known]) => known === name)?.[1]
     const apiKey = setting && config[setting]
-    return apiKey ? [{ name, baseUrl, apiKey }] : []
+    return apiKey ? [{ ...provider, name, apiKey }] : []
   })
   const configured = [...keyed, ...config.upstreams]
   const wanted = config.demoModels
   const demo = wanted === 'on' || (wanted === 'auto' && configured.length === 0)
   const found = config.ollamaHost ? await findLocal(config.ollamaHost) : undefined
-  const ollama = { name: 'ollama', baseUrl: `${config.ollamaHost}/v1` }
+  const outputName = 'max_tokens'
+  const ollama = { name: 'ollama', baseUrl: `${config.ollamaHost}/v1`, outputName } as const
   const raw = [...configured, ...(config.ollamaHost ? [ollama] : [])].map(rawLane)
   return {
     registry: new Registry([...raw, ...(demo ? [demoUpstream(house.clock)] : [])], house),

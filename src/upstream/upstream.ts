@@ -12,6 +12,8 @@ export interface Call {
   model: string
   /** The request as the client sent it; `model` and, in a stream, `stream_options` are replaced. */
   body: Record<string, unknown> | FormData
+  /** The most output tokens of one choice; the upstream is told in the name it knows. */
+  outputTokensMax?: number
   signal: AbortSignal
 }
 

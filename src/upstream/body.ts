@@ -1,0 +1,51 @@
+import type { Call } from './upstream.ts'
+
+/** How an upstream's HTTP differs from OpenAI's of today. */
+export interface Dialect {
+  /** What it calls the most output tokens; left out, both names go out as they came. */
+  outputName?: 'max_completion_tokens' | 'max_tokens'
+  /** It refuses `stream_options`, and sends the usage unasked. */
+  refusesStreamOptions?: boolean
+}
+
+/** The body as this upstream is sent it; all that is not named here goes out as it came. */
+export function bodyOf(call: Call, dialect: Dialect): string | FormData {
+  const { model, body } = call
+  if (body instanceof FormData) return formOf(body, model)
+  return JSON.stringify({ ...body, ...outputOf(call, dialect), model, ...streamOf(body, dialect) })
+}
+
+function formOf(body: FormData, model: string): FormData {
+  const form = new FormData()
+  body.forEach((value, name) => {
+    if (typeof value === 'string') form.append(name, value)
+    else form.append(name, value, value.name)
+  })
+  form.set('model', model)
+  return form
+}
+
+/** A stream is always asked for its usage: the bill stands on it. */
+function streamOf(body: Record<string, unknown>, { refusesStreamOptions }: Dialect) {
+  if (refusesStreamOptions) return { stream_options: undefined }
+  if (body.stream !== true) return {}
+  const { stream_options: options } = body
+  const asked = typeof options === 'object' ? options : {}
+  return { stream_options: { ...asked, include_usage: true } }
+}
+
+/** The least of what the client and the hold allow, in the name the upstream knows. */
+function outputOf({ path, body, outputTokensMax }: Call, { outputName }: Dialect) {
+  if (path !== '/chat/completions' || body instanceof FormData) return {}
+  const { max_tokens: one, max_completion_tokens: other } = body
+  const said = [one, other, outputTokensMax].filter((most) => typeof most === 'number')
+  if (said.length === 0) return {}
+  const least = Math.min(...said)
+  if (outputName) {
+    return { max_tokens: undefined, max_completion_tokens: undefined, [outputName]: least }
+  }
+  if (typeof other !== 'number') return { max_tokens: least }
+  return typeof one === 'number'
+    ? { max_tokens: least, max_completion_tokens: least }
+    : { max_completion_tokens: least }
+}
