@@ -16,7 +16,8 @@ interface Window {
  * still lies within the window's length, plus the current one. `max` 0 turns the limit off.
  */
 export class RateLimit {
-  private readonly windows = new LRUCache<string, Window>({ max: keysMax })
+  /** Made with the first call: it takes its room for all addresses at once. */
+  private windows: LRUCache<string, Window> | undefined
 
   constructor(
     private readonly clock: Clock,
@@ -51,6 +52,7 @@ export class RateLimit {
 
   private windowAt(key: string, at: number): Window {
     const start = at - (at % this.windowMs)
+    this.windows ??= new LRUCache({ max: keysMax })
     const known = this.windows.get(key)
     if (known?.start === start) return known
     const before = known && known.start === start - this.windowMs ? known.now : 0

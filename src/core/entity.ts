@@ -25,8 +25,8 @@ interface Content {
   /** Names the content; it need not be quoted. */
   etag: string
   identity: Uint8Array
-  br?: Uint8Array
-  gzip?: Uint8Array
+  br?: Uint8Array | undefined
+  gzip?: Uint8Array | undefined
 }
 
 /** A small text of ours, compressed on the spot: under a millisecond. */

@@ -2,8 +2,6 @@ import { Database } from 'bun:sqlite'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { SQL } from 'bun'
-
 import { sha256 } from '../core/ids.ts'
 import { copyDatabase } from './copy.ts'
 import { dialect } from './dialect.ts'
@@ -104,7 +102,7 @@ function applySqlite(database: Database, all: Migration[]): void {
 
 /** Brings a PostgreSQL database to this program's schema; many replicas may try at once. */
 export async function migratePostgres(url: string, all = migrationsOf('postgres')): Promise<void> {
-  const sql = new SQL(url, { max: 1 })
+  const sql = new Bun.SQL(url, { max: 1 })
   try {
     await sql.begin(async (tx) => {
       await tx`select pg_advisory_xact_lock(${advisoryLock})`

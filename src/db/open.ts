@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { isPostgresUrl } from './dialect.ts'
 import type { Engine } from './engine.ts'
 import { migratePostgres, migrateSqlite } from './migrate.ts'
-import { openPostgres } from './postgres.ts'
 import { openSqlite } from './sqlite.ts'
 
 interface Where {
@@ -27,6 +26,8 @@ export async function openEngine(where: Where): Promise<Engine> {
   const { databaseUrl, dataDir } = where
   if (databaseUrl && isPostgresUrl(databaseUrl)) {
     await migratePostgres(databaseUrl)
+    // Its driver is loaded only where it is used.
+    const { openPostgres } = await import('./postgres.ts')
     return openPostgres(databaseUrl)
   }
   if (databaseUrl) throw new Error('DATABASE_URL is no postgres:// address.')

@@ -39,7 +39,10 @@ const chores: [name: string, everyMs: number, run: (house: House) => Promise<unk
   ['remove files no row names', day, sweep],
 ]
 
-/** Starts the chores; the first round comes at once. Answers how to end them. */
+/** The first round waits until the house has answered whoever waited for it to start. */
+const firstRoundMs = second
+
+/** Starts the chores; the first round comes a second later. Answers how to end them. */
 export function startChores(house: House): () => void {
   const timers = chores.map(([name, everyMs, run]) => {
     let running = false
@@ -49,8 +52,7 @@ export function startChores(house: House): () => void {
       await run(house).catch((error: unknown) => house.log.fault('chore', error, { name }))
       running = false
     }
-    void once()
-    return setInterval(once, everyMs).unref()
+    return [setTimeout(once, firstRoundMs).unref(), setInterval(once, everyMs).unref()]
   })
-  return () => timers.forEach((timer) => clearInterval(timer))
+  return () => timers.flat().forEach((timer) => clearTimeout(timer))
 }

@@ -1,6 +1,6 @@
 import { Refusal } from '../refusals.ts'
 import type { Answer } from './inspect.worker.ts'
-import { type Inspection, inspectNow, type OwnBytes } from './inspection.ts'
+import type { Inspection, OwnBytes } from './inspection.ts'
 
 /** Pages up to this size take well under 20 ms and are looked at where they are. */
 const inlineBytesMax = 24 * 1_024
@@ -53,7 +53,11 @@ export class Inspector {
   /** Looks at a page of at most 4 MB. Refuses with try_again when it cannot be done now. */
   async inspect(page: string | Uint8Array): Promise<Inspection> {
     const bytes = typeof page === 'string' ? new TextEncoder().encode(page) : page.slice()
-    if (bytes.byteLength <= inlineBytesMax) return inspectNow(new Uint8Array(bytes))
+    if (bytes.byteLength <= inlineBytesMax) {
+      // The tokenisers are loaded with the first page, not with the house.
+      const { inspectNow } = await import('./inspection.ts')
+      return inspectNow(new Uint8Array(bytes))
+    }
     const full = this.queue.length >= queueMax
     if (this.closed || full || this.queuedBytes + bytes.byteLength > queueBytesMax)
       throw tryAgain('too many pages are being looked at')

@@ -31,18 +31,23 @@ const names = Object.keys(parts).filter((name): name is Part => name in parts)
  * and without a network.
  */
 export function docs(house: House, files: PublicFiles) {
-  const own = partsOf(files)
+  let own: Own | undefined
   let page: Entity | undefined
   return new Elysia()
     .use(withoutKey(house))
-    .get('/docs', ({ request }) => answer(request, (page ??= pageOf(house, own))), {
-      detail: { hide: true },
-    })
+    .get(
+      '/docs',
+      ({ request }) => answer(request, (page ??= pageOf(house, (own ??= partsOf(files))))),
+      {
+        detail: { hide: true },
+      },
+    )
     .get(
       '/docs/:part',
       ({ request, params }) => {
         const part = names.find((name) => name === params.part)
         if (!part) throw new Refusal('not_found', { what: 'file of the docs' })
+        own ??= partsOf(files)
         return answer(request, own[part].whole)
       },
       { detail: { hide: true } },

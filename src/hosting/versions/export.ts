@@ -1,5 +1,3 @@
-import { Zip, ZipPassThrough } from 'fflate'
-
 import type { House } from '../../house.ts'
 import { listPageMax } from '../../limits.ts'
 import * as apps from '../apps/apps.ts'
@@ -17,6 +15,8 @@ interface File {
  * `versions/<n>/version.json`, `versions/<n>/index.html` and `versions/<n>/assets/<name>`.
  */
 export async function* zipOf(house: House, app: apps.App): AsyncGenerator<Uint8Array> {
+  // Loaded when it is needed: its tables take longer to make than the rest of the house to start.
+  const { Zip, ZipPassThrough } = await import('fflate')
   const ready: Uint8Array[] = []
   const zip = new Zip((error, chunk) => {
     if (error) throw error
