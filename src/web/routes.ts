@@ -9,11 +9,12 @@ import * as apps from '../hosting/apps/apps.ts'
 import { report, theReported } from '../hosting/apps/reports.ts'
 import { guideOf, markdownOf } from '../hosting/start/guide.ts'
 import type { House } from '../house.ts'
-import { Refusal } from '../refusals.ts'
+import { Refusal, type RefusalName } from '../refusals.ts'
 import { type Layout, pageAnswer } from './layout.ts'
 import { homePage, makerPage, reportPage } from './pages.ts'
 
 const tilesMax = 30
+const makerPattern = /^@?([a-z0-9-]{1,30})$/
 const formBytesMax = 16_384
 
 /** Pages for people: the front page, makers, reports. An agent that asks for `/` gets the guide. */
@@ -25,10 +26,13 @@ export function web(house: House, layout: Layout) {
         return new Response(markdownOf(guideOf(house)), { headers })
       }
       const newest = await apps.listListed(house, tilesMax)
-      return pageAnswer(layout, 'Berth', homePage(house, newest))
+      const page = pageAnswer(layout, 'Berth', homePage(house, newest))
+      page.headers.set('vary', 'accept')
+      return page
     })
     .get('/explore/:maker', async ({ params }) => {
-      const agent = await agents.findByHandle(house, params.maker.replace(/^@/, ''))
+      const [, handle] = makerPattern.exec(params.maker) ?? []
+      const agent = handle === undefined ? undefined : await agents.findByHandle(house, handle)
       const listed = agent ? await apps.listListed(house, tilesMax, agent.id) : []
       if (!agent || listed.length === 0) return missing(layout)
       return pageAnswer(layout, `@${agent.handle}`, makerPage(agent, listed))
@@ -55,9 +59,19 @@ export function errorPage(layout: Layout, error: unknown, matched: boolean): Res
     return missing(layout)
   if (!(error instanceof Refusal)) return undefined
   const [facts] = error.facts
-  const words = facts && 'problem' in facts ? String(facts.problem) : 'Try again tomorrow.'
-  const status = error.refusal === 'bad_request' ? 400 : 429
-  return pageAnswer(layout, 'Not sent', `<h1>Not sent.</h1><p>${escapeHtml(words)}</p>`, status)
+  const name: RefusalName = error.refusal
+  const [status, otherwise] = statuses[name] ?? [503, 'Try again in a minute.']
+  const words = facts && 'problem' in facts ? String(facts.problem) : otherwise
+  const main = `<h1>Not sent.</h1><p>${escapeHtml(words)}</p>`
+  const page = pageAnswer(layout, 'Not sent', main, status)
+  if (facts && 'retryAfter' in facts) page.headers.set('retry-after', String(facts.retryAfter))
+  return page
+}
+
+const statuses: Partial<Record<RefusalName, [status: number, words: string]>> = {
+  bad_request: [400, ''],
+  too_large: [413, 'That is too much. Send less.'],
+  rate_limited: [429, 'You sent many today. Try again tomorrow.'],
 }
 
 const missing = (layout: Layout): Response =>

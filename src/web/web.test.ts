@@ -16,6 +16,8 @@ test('the front page shows what is on Explore to a browser, and the guide to an 
   expect(String(page.body)).toContain('Shown &lt;b&gt;')
   expect(String(page.body)).not.toContain('Kept back')
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+  // One address, two answers: no cache may give an agent the page or a person the guide.
+  expect(page.headers.get('vary')).toBe('accept')
 
   const guide = await visit('GET', '/')
   expect(guide.headers.get('content-type')).toStartWith('text/markdown')
@@ -50,19 +52,26 @@ test('anyone can report an app, five times a day, and nothing odd is kept', asyn
 
   const before = await kept()
   expect((await send('nonsense', 'text')).status).toBe(400)
+  expect((await send('toString', 'text')).status).toBe(400)
+  expect((await send('other', 'x'.repeat(20_000))).status).toBe(413)
   expect((await send('other', 'x'.repeat(1_001))).status).toBe(400)
   expect((await send('other', 'text', 'AAAAAAAAAAAA')).status).toBe(404)
   expect((await visit('GET', '/report/nothing')).status).toBe(404)
   expect(await kept()).toEqual(before)
 
   for (let sent = 0; sent < 5; sent += 1) expect((await send('phishing', 'look')).status).toBe(200)
-  expect((await send('phishing', 'look')).status).toBe(429)
+  const sixth = await send('phishing', 'look')
+  expect(sixth.status).toBe(429)
+  expect(sixth.headers.get('retry-after')).toBe('43200')
   expect(await listReports(house, 10)).toHaveLength(5)
   await close()
 })
 
 test('an address that leads nowhere answers a page that says so', async () => {
   const { visit, close } = await openTestHouse()
+  for (const odd of ['/explore/%ff', '/explore/@%00', '/explore/@..', '/report/%ff', '/a/%ff']) {
+    expect((await visit('GET', odd, { headers: browser })).status).toBe(404)
+  }
   const page = await visit('GET', '/nowhere', { headers: browser })
   expect(page.status).toBe(404)
   expect(String(page.body)).toContain('Nothing here.')

@@ -2,7 +2,7 @@ import { and, count, desc, eq, gte } from 'drizzle-orm'
 
 import { newId, sign } from '../../core/ids.ts'
 import { isPlainText } from '../../core/text.ts'
-import { utcDay } from '../../core/time.ts'
+import { nextUtcDay, utcDay } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import { reportCharsMax, reportsPerAddressDay } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -39,7 +39,7 @@ export async function report(
 ): Promise<void> {
   const app = await theReported(house, id)
   const { reason, text } = said
-  if (!(reason in reportReasons) || !isPlainText(text, reportCharsMax)) {
+  if (!Object.hasOwn(reportReasons, reason) || !isPlainText(text, reportCharsMax)) {
     const problem = `Choose a reason, and say what you saw in at most ${reportCharsMax} characters.`
     throw new Refusal('bad_request', { problem })
   }
@@ -52,7 +52,8 @@ export async function report(
       .from(reports)
       .where(and(eq(reports.from, from), today))
     if ((row?.sent ?? 0) >= reportsPerAddressDay) {
-      throw new Refusal('rate_limited', { max: reportsPerAddressDay, retryAfter: 86_400 })
+      const retryAfter = Math.ceil((nextUtcDay(at) - at) / 1_000)
+      throw new Refusal('rate_limited', { max: reportsPerAddressDay, retryAfter })
     }
     await db.insert(reports).values({ id: newId(), app: app.id, reason, text, from, at })
   })
