@@ -45,6 +45,15 @@ test('all faults are told at once, with what is taken', () => {
   expect(faults.join(' ')).toContain('BERTH_X is no setting')
 })
 
+test('a proxy that would never be found, or an empty host, is a fault', () => {
+  const env = { DATA_DIR: folder(), TRUSTED_PROXIES: '10.0.0.0/8, proxy', HOST: '' }
+  const faults = faultsOf({}, env).join(' ')
+  expect(faults).toContain('TRUSTED_PROXIES (environment) takes addresses (no ranges)')
+  expect(faults).toContain('HOST (environment) takes')
+  const { config } = loadConfig({}, { ...env, TRUSTED_PROXIES: ' 10.0.0.1 , ::1', HOST: '::' })
+  expect(config).toMatchObject({ trustedProxies: ['10.0.0.1', '::1'], host: '::' })
+})
+
 test('berth.toml with an unknown key, or that is no TOML, is refused', () => {
   const unknown = folder()
   writeFileSync(join(unknown, 'berth.toml'), 'prot = 3000')

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { ConfigFaults, loadConfig, type LoadedConfig } from './config.ts'
+import { loadConfig, type LoadedConfig } from './config.ts'
 import { systemClock } from './core/time.ts'
 import { hasDatabase } from './db/open.ts'
 import { closeHouse, openHouse } from './house.ts'
@@ -135,7 +135,7 @@ async function main(): Promise<void> {
   const loaded = loadConfig(flags)
   if (command === 'config') return end(showConfig(loaded))
   if (command === 'health') return end(await checkHealth(loaded))
-  if (command in commands) return end(await operate(loaded, words))
+  if (Object.hasOwn(commands, command)) return end(await operate(loaded, words))
   if (command === 'restore') return end(await putBack(loaded, words))
   if (command !== 'serve') return end({ ok: false, text: `There is no ${command}.\n\n${usage}` })
   await serveUntilTold(loaded, json).catch((error: unknown) => {
@@ -145,6 +145,5 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  const expected = error instanceof ConfigFaults || error instanceof Error
-  end({ ok: false, text: expected ? error.message : String(error) })
+  end({ ok: false, text: error instanceof Error ? error.message : String(error) })
 })

@@ -1,3 +1,5 @@
+import { isIP } from 'node:net'
+
 import type { ModelRow, UpstreamRow } from './providers.ts'
 
 /**
@@ -38,9 +40,17 @@ const words = {
   read: (text: string): string | undefined => (text.length <= 1_000 ? text : undefined),
 }
 
-const list = {
-  takes: 'a list with commas between',
-  read: (text: string): string[] => text.split(',').flatMap((part) => part.trim() || []),
+const addresses = {
+  takes: 'addresses (no ranges) with commas between',
+  read: (text: string): string[] | undefined => {
+    const found = text.split(',').flatMap((part) => part.trim() || [])
+    return found.every((part) => isIP(part) !== 0) ? found : undefined
+  },
+}
+
+const host = {
+  takes: 'an address or a name to listen on',
+  read: (text: string): string | undefined => (/^[\w.:-]{1,253}$/.test(text) ? text : undefined),
 }
 
 const oneOf = <const T extends string>(...options: T[]) => ({
@@ -82,7 +92,7 @@ const providerKey = (provider: string) => ({
 /** Reads are typed by the rows: `Config` below follows from them. */
 export const settings = {
   PORT: { ...whole(0, 65_535), initial: '3000', help: 'Port to listen on; 0 takes a free one.' },
-  HOST: { ...words, initial: '127.0.0.1', help: 'Address to listen on; 0.0.0.0 is every one.' },
+  HOST: { ...host, initial: '127.0.0.1', help: 'Address to listen on; 0.0.0.0 is every one.' },
   DATA_DIR: { ...words, initial: './data', help: 'Folder of the database and the files.' },
   DATABASE_URL: {
     ...database,
@@ -100,7 +110,7 @@ export const settings = {
     help: 'A host of its own for the sandbox frame, so that apps share no origin with this site.',
   },
   TRUSTED_PROXIES: {
-    ...list,
+    ...addresses,
     initial: '',
     help: 'Addresses that may set X-Forwarded-For, with commas between.',
   },
