@@ -1,8 +1,8 @@
-import { type TSchema, Type } from '@sinclair/typebox'
+import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { ParseError, ValidationError } from 'elysia'
 
 import { toCredits } from '../core/money.ts'
-import { oneOf } from '../core/shape.ts'
+import { oneOf, Time } from '../core/shape.ts'
 import { iso } from '../core/time.ts'
 import { cannotTake } from '../db/fault.ts'
 import { type FactsOf, type HostingRefusal, Refusal } from '../refusals.ts'
@@ -12,13 +12,15 @@ interface Row<N extends HostingRefusal> {
   /** The code on the wire, where it is not the refusal's own name. */
   code?: string
   say(...facts: FactsOf<N>): string
-  /** Facts that go beside `error` and `code`. */
+  /** Facts that go beside `error` and `code`, and their shapes. */
   more?(...facts: FactsOf<N>): Record<string, unknown>
+  fields?: TProperties
 }
 
 type Status = 400 | 401 | 402 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 503
 
 const wait = ({ retryAfter }: { retryAfter: number }): string => `Try again in ${retryAfter} s.`
+const reasons = { reasons: Type.Array(Type.String()) }
 const mb = (bytes: number): string => `${Math.round((bytes / 1_048_576) * 10) / 10} MB`
 
 /** Section 7 of document 1: every refusal with its status and the sentence that says what to do. */
@@ -111,17 +113,20 @@ const table: { [N in HostingRefusal]: Row<N> } = {
     say: () =>
       'The safety check will not host this page. Mend what the reasons name; nothing is kept.',
     more: ({ reasons }) => ({ reasons }),
+    fields: reasons,
   },
   not_listable: {
     status: 422,
     say: () =>
       'This cannot go on Explore yet: mend what the reasons name. Your other changes were kept.',
     more: ({ reasons }) => ({ reasons }),
+    fields: reasons,
   },
   taken_down: {
     status: 410,
     say: ({ reason }) => `This was taken down by the service: ${reason}`,
     more: ({ reason, at }) => ({ reason, at: iso(at) }),
+    fields: { reason: Type.String(), at: Time },
   },
   storage_full: {
     status: 409,
@@ -208,6 +213,10 @@ export function noSuchOperation(method: string, path: string, baseUrl: string): 
   return Response.json({ error, code: 'not_found' }, { status: 404 })
 }
 
+/** A status has several codes, and these fields come with some of them. */
+const optional = (fields: TProperties = {}): TProperties =>
+  Type.Partial(Type.Object(fields)).properties
+
 /** The typed refusals of an operation, by status, for its description. */
 export function refusing(...names: HostingRefusal[]): Record<number, TSchema> {
   const byStatus = Map.groupBy(names, (name) => table[name].status)
@@ -217,9 +226,7 @@ export function refusing(...names: HostingRefusal[]): Record<number, TSchema> {
       Type.Object({
         error: Type.String({ description: 'What to do next.' }),
         code: oneOf([...new Set(group.map((name) => table[name].code ?? name))]),
-        ...(group.some((name) => table[name].more) && {
-          reasons: Type.Optional(Type.Array(Type.String())),
-        }),
+        ...Object.assign({}, ...group.map((name) => optional(table[name].fields))),
       }),
     ]),
   )

@@ -1,0 +1,154 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+
+import fc from 'fast-check'
+
+import { pick } from '../core/ids.ts'
+import { Answers } from './answers.ts'
+import { type Described, documentOf, operationsOf } from './described.ts'
+import { type Answer, openTestHouse, type Person } from './house.ts'
+import { type Draw, draws, golden, keyless, type Known, type Made, requestOf } from './requests.ts'
+
+/** Put the number of a failed run here to see it again. */
+const seed = pick(2 ** 31)
+const runs = 50
+
+const off = { REQUESTS_PER_MINUTE: '0', KEYS_PER_ADDRESS_DAY: '0', KEYS_PER_DAY: '0' }
+const house = await openTestHouse({ ...off, PUBLISHES_PER_HOUR: '0' })
+const document = await documentOf(house)
+const operations = operationsOf(document)
+const answers = new Answers(document)
+const ben = await house.person('ben')
+const theirs = await ben.publish()
+const other = {
+  id: theirs,
+  gone: theirs,
+  prefix: ben.key.slice(0, 11),
+  version: '1',
+  name: 'a.json',
+}
+const nobody = 'A'.repeat(12)
+const unknown = { id: nobody, gone: nobody, prefix: 'ak_xxxxxxxx', version: '99', name: 'b.json' }
+
+afterAll(() => house.close())
+
+let people = 0
+let known: Known | undefined
+
+/** An agent with an app, two versions, a file and two keys; another one once it is worn out. */
+async function world(): Promise<Known> {
+  if (known) return known
+  people += 1
+  const ann: Person = await house.person(`ann-${people}`)
+  const id = await ann.publish()
+  const gone = await ann.publish()
+  await ann.call('DELETE', `/apps/${gone}`)
+  const file = await ann.call('PUT', `/apps/${id}/assets/a.json`, '[]')
+  const look = Object.fromEntries(new URL(file.text('asset.url')).searchParams)
+  await ann.call('POST', `/apps/${id}/versions`, { html: '<title>Two</title>' })
+  const prefix = (await ann.call('POST', '/me/keys')).text('prefix')
+  known = {
+    key: ann.key,
+    own: { id, gone, prefix, version: '1', name: 'a.json', ...look },
+    other,
+    unknown,
+  }
+  return known
+}
+
+const wearing = ['close_me', 'revoke_key', 'delete_app', 'restore_app', 'delete_asset', 'add_key']
+
+type Send = (made: Made) => Promise<Answer>
+
+const send: Send = ({ method, path, key, headers, body }) =>
+  house.call(method, path, { key, headers, body })
+
+/** Tries an operation with made-up requests; fails with the seed and the smallest request found. */
+async function tryOut(operation: Described, through: Send = send): Promise<Set<number>> {
+  const seen = new Set<number>()
+  const property = fc.asyncProperty(draws, async (draw) => {
+    const made = await requestOf(operation, draw, await world())
+    const answer = await through(made)
+    seen.add(answer.status)
+    if (answer.status < 300 && wearing.includes(operation.operationId)) known = undefined
+    const fault = answers.faultOf(operation, answer)
+    if (fault) throw new Error(`${fault}\n${made.method} ${made.path} ${Bun.inspect(made.body)}`)
+  })
+  const examples: [Draw][] = [[golden], [keyless]]
+  await fc.assert(property, { seed, numRuns: runs, examples, includeErrorInReport: true })
+  return seen
+}
+
+const named = operations.map((operation): [string, Described] => [operation.operationId, operation])
+
+describe(`every answer is as described (seed ${seed})`, () => {
+  test.each(named)('%s', async (_, operation) => {
+    const seen = [...(await tryOut(operation))]
+    expect(seen.some((status) => status < 300)).toBe(true)
+    if (operation.security.length > 0) expect(seen).toContain(401)
+  })
+
+  test('and no request was a fault of ours', () =>
+    expect(house.lines.filter(({ level }) => level === 'fault')).toEqual([]))
+})
+
+/** What the harness says of an operation whose answers are spoilt on their way. */
+async function saidOf(id: string, spoil: (answer: Answer) => Answer): Promise<string> {
+  const operation = operations.find(({ operationId }) => operationId === id)
+  if (!operation) throw new Error(`no operation ${id}`)
+  const said = tryOut(operation, async (made) => spoil(await send(made)))
+  return said.then(() => 'nothing', String)
+}
+
+const withBody = (answer: Answer, more: object): Answer => ({
+  ...answer,
+  body: Object.assign({}, answer.body, more),
+})
+
+describe('the harness goes red for', () => {
+  const spoilt: [what: string, id: string, spoil: (answer: Answer) => Answer, says: string][] = [
+    [
+      'a field of a wrong type',
+      'get_me',
+      (answer) => (answer.status === 200 ? withBody(answer, { credits: '400' }) : answer),
+      'get_me 200 /credits: must be number',
+    ],
+    [
+      'a field that is missing',
+      'list_apps',
+      (answer) => (answer.status === 200 ? { ...answer, body: { apps: [] } } : answer),
+      "list_apps 200 : must have required property 'next'",
+    ],
+    [
+      'a field that is not described',
+      'get_app',
+      (answer) => (answer.status === 404 ? withBody(answer, { stack: 'at' }) : answer),
+      'get_app 404 : must NOT have additional properties',
+    ],
+    [
+      'a status that is not described',
+      'publish_app',
+      (answer) => (answer.status === 400 ? { ...answer, status: 418 } : answer),
+      'publish_app answers 418, which it does not describe',
+    ],
+    [
+      'a code that is not described',
+      'change_me',
+      (answer) => (answer.status === 400 ? withBody(answer, { code: 'oops' }) : answer),
+      'change_me 400 /code: must be equal to one of the allowed values',
+    ],
+    [
+      'another type of content',
+      'get_html',
+      (answer) =>
+        answer.status === 200
+          ? { ...answer, headers: new Headers({ 'content-type': 'a/b' }) }
+          : answer,
+      'get_html 200 is a/b',
+    ],
+  ]
+  test.each(spoilt)('%s', async (_, id, spoil, says) => {
+    const said = await saidOf(id, spoil)
+    expect(said).toContain(says)
+    expect(said).toContain(`seed: ${seed}`)
+  })
+})
