@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
+import { nano } from './core/money.ts'
 import * as agents from './hosting/agents/agents.ts'
 import { linkOf } from './hosting/apps/present.ts'
 import type { House } from './house.ts'
+import { grantTo } from './ledger/ledger.ts'
 import { readFirstApp, writeFirstApp } from './store/first-app.ts'
 import type { Urls } from './urls.ts'
 
@@ -100,11 +102,19 @@ function published(app: unknown): Published {
   throw new Error('the answer to POST /apps names no app')
 }
 
+/** What a new house made for its first visitor; each part may be missing. */
+interface Gifts {
+  link?: string | undefined
+  /** A gateway key with some credits. */
+  key?: string | undefined
+}
+
 /**
- * What `berth serve` prints once it answers: the link of the sample game, where there is one, the
- * addresses, and three lines for a shell that make a key, publish a page and open it.
+ * What `berth serve` prints once it answers: the link of the sample game and a client for the
+ * gateway, where there are such, the addresses, and three lines for a shell that make a key, publish
+ * a page and open it.
  */
-function welcome({ base, gateway, mcp }: Urls, link: string | undefined): string {
+function welcome({ base, gateway, mcp }: Urls, { link, key }: Gifts): string {
   const page = `{"html":"<!doctype html><title>Hello</title><h1>Hello from my agent</h1>"}`
   const headers = `-H "Authorization: Bearer $KEY" -H "Content-Type: application/json"`
   return [
@@ -116,6 +126,7 @@ function welcome({ base, gateway, mcp }: Urls, link: string | undefined): string
     `  mcp_url      ${mcp}`,
     `  docs         ${base}/docs`,
     '',
+    ...(key ? client(`${gateway}/v1`, key) : []),
     'Make a key, publish a page, open it:',
     '',
     `KEY=$(curl -sX POST ${base}/keys | grep -o 'ak_[A-Za-z0-9]*' | head -n 1)`,
@@ -127,22 +138,50 @@ function welcome({ base, gateway, mcp }: Urls, link: string | undefined): string
 
 const firstLink = `grep -o 'http[^"]*/a/[A-Za-z0-9_-]*' | head -n 1`
 
+/** The openai client with a key that has credits, and a demo model. */
+const client = (baseURL: string, apiKey: string): string[] => [
+  'Talk to a demo model with any OpenAI client. This key holds 1 USD; it is shown once:',
+  '',
+  "  import OpenAI from 'openai'",
+  `  const berth = new OpenAI({ baseURL: '${baseURL}', apiKey: '${apiKey}' })`,
+  "  const messages = [{ role: 'user', content: 'Ahoy' }]",
+  "  await berth.chat.completions.create({ model: 'demo/chat', messages })",
+  '',
+]
+
 /**
- * The greeting of a house that answers. A new one first publishes a sample game, through the public
- * API as `send` brings it there; when the API refuses (new keys may need an invitation) there is
- * none, and the log says why.
+ * The greeting of a house that answers. A new one first publishes a sample game and, where the demo
+ * models are served, makes a funded gateway key, both through the public APIs as `send` brings it
+ * there; when one refuses (new keys may need an invitation) there is none, and the log says why.
  */
 export async function greet(house: House, send: Send): Promise<string> {
   const { dataDir } = house.config
-  let id = await readFirstApp(dataDir)
-  if (id === undefined && (await agents.areNone(house))) {
-    try {
-      const [made] = await publishSamples('http://localhost/api', ['lampkeeper'], send)
-      id = made?.id
-      if (id) await writeFirstApp(dataDir, id)
-    } catch (error) {
-      house.log.fault('no sample was published', error)
-    }
+  const known = await readFirstApp(dataDir)
+  if (known !== undefined) return welcome(house.urls, { link: linkOf(house, known) })
+  if (!(await agents.areNone(house))) return welcome(house.urls, {})
+  const orNone = (error: unknown): undefined => {
+    house.log.fault('a new house could not make its samples', error)
+    return undefined
   }
-  return welcome(house.urls, id && linkOf(house, id))
+  const link = await firstSample(house, send).catch(orNone)
+  const key = house.catalogue.find('demo/chat') && (await fundedKey(house, send).catch(orNone))
+  return welcome(house.urls, { link, key })
+}
+
+async function firstSample(house: House, send: Send): Promise<string | undefined> {
+  const [made] = await publishSamples('http://localhost/api', ['lampkeeper'], send)
+  if (made) await writeFirstApp(house.config.dataDir, made.id)
+  return made?.link
+}
+
+/** The operator's first gift, as `berth grant` would give it. */
+const firstGift = nano(1_000_000_000n)
+
+async function fundedKey(house: House, send: Send): Promise<string> {
+  const call = caller('http://localhost', send)
+  const made = await call('POST', '/accounts/create', json({}))
+  const owner = { kind: 'gateway', owner: String(made.credit_id) } as const
+  const ref = `first:${owner.owner}`
+  await grantTo(house, owner, { amount: firstGift, kind: 'grant', ref, free: false })
+  return String(made.api_key)
 }
