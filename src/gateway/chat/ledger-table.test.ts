@@ -8,11 +8,17 @@ import { fakeText } from '../../testing/fake-scripts.ts'
 import { type Faked, openFaked } from '../../testing/faked.ts'
 import type { Answer } from '../../testing/house.ts'
 
-let faked: Faked
+let patient: Faked
+/** For upstreams that hang: nobody else should meet a deadline. */
+let hasty: Faked
 beforeAll(async () => {
-  faked = await openFaked({ GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' })
+  patient = await openFaked()
+  hasty = await openFaked({ GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' })
 })
-afterAll(() => faked.close())
+afterAll(async () => {
+  await patient.close()
+  await hasty.close()
+})
 
 const messages = [{ role: 'user', content: 'Say hello.' }]
 
@@ -29,7 +35,7 @@ interface Cell {
 }
 
 const price = () => {
-  const own = faked.house.catalogue.find('fake/ok')?.model.price
+  const own = patient.house.catalogue.find('fake/ok')?.model.price
   if (!own) throw new Error('no price')
   return own
 }
@@ -47,6 +53,7 @@ const fits = {
 }
 
 async function run(script: string, stream: boolean, cell: Cell): Promise<Answer> {
+  const faked = script.startsWith('hang') ? hasty : patient
   const gus = await faked.gus()
   const body = { model: `fake/${script}`, messages, stream, max_tokens: 50 }
   const answer = await gus.call('POST', '/v1/chat/completions', body)
@@ -178,11 +185,11 @@ describe('what the ledger says of a stream', () => {
 })
 
 test('the target of a redirect is never contacted', () => {
-  expect(faked.fake.canaryTouched()).toBe(0)
+  expect(patient.fake.canaryTouched()).toBe(0)
 })
 
 test('the operator is warned of a key that is refused; it stands in no answer and no line', () => {
-  const warned = faked.warnings.filter(({ event }) => event === 'upstream.key_refused')
+  const warned = patient.warnings.filter(({ event }) => event === 'upstream.key_refused')
   expect(warned.map(({ status }) => status).toSorted()).toEqual([401, 401, 402, 402, 403, 403])
-  expect(JSON.stringify([faked.warnings, faked.lines])).not.toContain('sk-fake')
+  expect(JSON.stringify([patient.warnings, patient.lines])).not.toContain('sk-fake')
 })

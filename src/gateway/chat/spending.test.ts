@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { openHoldsPerKeyMax } from '../../limits.ts'
+import { type Faked, openFaked } from '../../testing/faked.ts'
+import type { Gus } from '../../testing/gateway.ts'
+
+let faked: Faked
+beforeAll(async () => {
+  faked = await openFaked()
+})
+afterAll(() => faked.close())
+
+const path = '/v1/chat/completions'
+const ask = (model: string, content = 'Say hello.', more: object = {}) => ({
+  ...{ model, messages: [{ role: 'user', content }], max_tokens: 50 },
+  ...more,
+})
+const balanceOf = async (gus: Gus) => Object((await gus.call('POST', '/credits/balance', {})).body)
+
+/** What one such call holds, in Nano. */
+async function heldBy(model: string): Promise<bigint> {
+  const gus = await faked.gus()
+  await gus.call('POST', path, ask(model, '000'))
+  return (await faked.lastUse(gus)).use?.held ?? 0n
+}
+
+test('of 100 parallel spends of the last credits as many pass as can pay, and not one more', async () => {
+  const held = await heldBy('fake/bad-json')
+  const gus = await faked.gus(String(Number(held * 7n + held / 2n) / 1e9))
+  const second = await gus.call('POST', '/accounts/keys', {})
+  const keys = [gus.key, second.text('api_key')]
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, at) =>
+      faked.visit('POST', path, {
+        key: keys[at % 2],
+        // Each of its own: the same failure would be told again, not charged again.
+        body: ask('fake/bad-json', String(at).padStart(3, '0')),
+      }),
+    ),
+  )
+  const count = (status: number) => answers.filter((answer) => answer.status === status).length
+  // An unreadable answer charges its whole hold.
+  expect({ charged: count(502), refused: count(402) }).toEqual({ charged: 7, refused: 93 })
+  expect((await faked.lastUse(gus)).total).toBe(7)
+  expect((await balanceOf(gus)).balance).toBe(Number(held / 2n) / 1e9)
+  expect(await faked.faults(gus)).toEqual([])
+})
+
+test('402 tells what is needed and what is there; a cap is 429; neither is charged', async () => {
+  const poor = await faked.gus('0.0001')
+  const refused = await poor.call('POST', path, ask('fake/ok'))
+  expect(refused.status).toBe(402)
+  expect(refused.body).toMatchObject({
+    error: { type: 'insufficient_quota', message: expect.stringMatching(/\$0\.00\d+ .*\$0\.0001/) },
+  })
+  const gus = await faked.gus()
+  const capped = await gus.call('POST', '/accounts/keys', { daily_cap: 0 })
+  const answer = await faked.visit('POST', path, {
+    key: capped.text('api_key'),
+    body: ask('fake/ok'),
+  })
+  expect(answer.status).toBe(429)
+  expect(answer.body).toMatchObject({ error: { type: 'rate_limit_error' } })
+  for (const one of [poor, gus]) {
+    expect((await faked.lastUse(one)).total).toBe(0)
+    expect(await faked.faults(one)).toEqual([])
+  }
+})
+
+test('a smaller max_tokens lowers what is held', async () => {
+  const gus = await faked.gus()
+  const held = async (max: number) => {
+    await gus.call('POST', path, ask('fake/ok', 'x', { max_tokens: max }))
+    return (await faked.lastUse(gus)).use?.held ?? 0n
+  }
+  const [small, large] = [await held(10), await held(500)]
+  // The digits of the number are a part of the body, whose bytes bound its tokens.
+  expect(large - small).toBe(490n * 4_000n + 1_000n)
+})
+
+test('a key has at most so many calls running', async () => {
+  const gus = await faked.gus()
+  const left = new AbortController()
+  const call = () =>
+    fetch(faked.origin + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${gus.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(ask('fake/hang')),
+      signal: left.signal,
+    }).catch(() => undefined)
+  const before = faked.fake.received.length
+  const running = Array.from({ length: openHoldsPerKeyMax }, call)
+  while (faked.fake.received.length < before + openHoldsPerKeyMax) await Bun.sleep(5)
+  const one = await call()
+  expect(one?.status).toBe(429)
+  expect(one?.headers.get('retry-after')).toBe('1')
+  left.abort()
+  await Promise.all(running)
+  while ((await faked.lastUse(gus)).total < openHoldsPerKeyMax) await Bun.sleep(5)
+  expect((await gus.call('POST', path, ask('fake/ok'))).status).toBe(200)
+  expect(await faked.faults(gus)).toEqual([])
+})
+
+test('a key that is revoked while it streams pays for its stream and opens no other', async () => {
+  const gus = await faked.gus()
+  const second = await gus.call('POST', '/accounts/keys', {})
+  const [key, id] = [second.text('api_key'), second.text('id')]
+  const call = () =>
+    fetch(faked.origin + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(ask('fake/ok-slow', 'Say much.', { stream: true })),
+    })
+  const streaming = await call()
+  expect((await gus.call('DELETE', `/accounts/keys/${id}`)).status).toBe(200)
+  expect((await call()).status).toBe(401)
+  expect((await streaming.text()).trimEnd().endsWith('data: [DONE]')).toBe(true)
+  const { use, total } = await faked.lastUse(gus)
+  expect({ total, output: use?.output, estimated: use?.estimated }).toEqual({
+    ...{ total: 1, output: 40, estimated: false },
+  })
+  expect(await faked.faults(gus)).toEqual([])
+})
+
+test('under an Idempotency-Key a call is paid once; while it runs its twin is 409', async () => {
+  const gus = await faked.gus()
+  const body = ask('fake/ok')
+  const key = { 'idempotency-key': 'a-1' }
+  const both = await Promise.all([
+    gus.call('POST', path, body, key),
+    gus.call('POST', path, body, key),
+  ])
+  const [ran, twin] = both.toSorted((a, b) => a.status - b.status)
+  expect([ran?.status, twin?.status]).toEqual([200, 409])
+  expect(twin?.headers.get('retry-after')).toBe('1')
+  const again = await gus.call('POST', path, body, key)
+  expect(again.body).toEqual(ran?.body)
+  expect(again.headers.get('x-service-cost')).toBe(String(ran?.headers.get('x-service-cost')))
+  expect((await gus.call('POST', path, ask('fake/ok', 'Other.'), key)).status).toBe(409)
+  expect((await faked.lastUse(gus)).total).toBe(1)
+  expect(await faked.faults(gus)).toEqual([])
+})
+
+test('a failure that was charged is told again for a minute, and then runs again', async () => {
+  const gus = await faked.gus()
+  const call = (headers?: Record<string, string>) =>
+    gus.call('POST', path, ask('fake/bad-json'), headers)
+  const first = await call()
+  expect([first.status, first.headers.get('x-should-retry')]).toEqual([502, 'false'])
+  const second = await call()
+  expect(second.body).toEqual(first.body)
+  expect((await faked.lastUse(gus)).total).toBe(1)
+  faked.clock.turn(60_000)
+  expect((await call({ 'idempotency-key': 'b-1' })).status).toBe(502)
+  expect((await faked.lastUse(gus)).total).toBe(2)
+  faked.clock.turn(3_600_000)
+  const kept = await call({ 'idempotency-key': 'b-1' })
+  expect([kept.body, kept.headers.get('x-should-retry')]).toEqual([first.body, 'false'])
+  expect((await faked.lastUse(gus)).total).toBe(2)
+  expect(await faked.faults(gus)).toEqual([])
+})

@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { fromCredits } from '../../core/money.ts'
+import { chargeOf } from '../../models/charge.ts'
+import type { Use } from '../../models/history.ts'
+import { usageOf } from '../../models/usage.ts'
+import { fakeText, scripts, type Step } from '../../testing/fake-scripts.ts'
+import type { Received } from '../../testing/fake-upstream.ts'
+import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
+import type { Gus } from '../../testing/gateway.ts'
+
+const whole = scripts.ok?.stream ?? []
+const headers = 1
+/** Six words, the finish, the usage, [DONE]. */
+const pieces = 9
+const usageAt = 8
+const host = 'models.example'
+
+let faked: Faked
+beforeAll(async () => {
+  const names = Array.from({ length: pieces }, (_, cut) => `cut-${cut}`)
+  const models = [...names, 'silent'].map((name) => ({
+    ...fakeModel('ok', { id: `fake/${name}` }),
+    offers: fakeModel('ok').offers.map((offer) => ({ ...offer, model: `fake/${name}` })),
+  }))
+  faked = await openFaked({ GATEWAY_URL: `http://${host}/gateway` }, models)
+  for (const [cut, name] of names.entries()) {
+    faked.fake.script(`fake/${name}`, [...whole.slice(0, headers + cut), hang])
+  }
+  faked.fake.script('fake/silent', [hang])
+})
+afterAll(() => faked.close())
+
+const hang: Step = { do: 'hang' }
+const messages = [{ role: 'user', content: 'Say hello.' }]
+
+/** Waits for something that comes, or fails after five seconds. */
+async function until<T>(look: () => T | undefined | Promise<T | undefined>): Promise<T> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    const found = await look()
+    if (found !== undefined) return found
+    await Bun.sleep(10)
+  }
+  throw new Error('it never came')
+}
+
+interface Left {
+  use: Use
+  received: Received
+  /** The text that had come when the client left. */
+  seen: string
+}
+
+/** Calls a model, leaves once so many events have come, and answers what became of it. */
+async function leave(gus: Gus, model: string, events: number, more: object = {}): Promise<Left> {
+  const before = faked.fake.received.length
+  const client = new AbortController()
+  const body = { model, messages, stream: true, stream_options: { include_usage: true }, ...more }
+  const calling = fetch(`${faked.origin}/gateway/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gus.key}`, host, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: client.signal,
+  })
+  const received = await until(() => faked.fake.received[before])
+  let seen = ''
+  if (events > 0) {
+    const decoder = new TextDecoder()
+    for await (const chunk of (await calling).body?.values({ preventCancel: true }) ?? []) {
+      seen += decoder.decode(chunk, { stream: true })
+      if (seen.split('data: ').length > events) break
+    }
+  }
+  client.abort()
+  await calling.then(
+    () => undefined,
+    () => undefined,
+  )
+  const left = await Promise.race([received.ended.then(() => received.left), Bun.sleep(1_000)])
+  expect(left).toBe(true)
+  return { use: await until(async () => (await faked.lastUse(gus)).use), received, seen }
+}
+
+const costs = (parts: Parameters<typeof usageOf>[0]) => {
+  const price = faked.house.catalogue.find('fake/ok')?.model.price
+  if (!price) throw new Error('no price')
+  return chargeOf(price, usageOf(parts))
+}
+
+async function expectPaid(gus: Gus, use: Use): Promise<void> {
+  expect(use.charged).toBeGreaterThan(0n)
+  expect(use.charged).toBeLessThanOrEqual(use.held)
+  expect((await faked.lastUse(gus)).total).toBe(1)
+  expect(await faked.faults(gus)).toEqual([])
+  const { balance } = Object((await gus.call('POST', '/credits/balance', {})).body)
+  expect(balance).toBe(Number(fromCredits(1_000) - use.charged) / 1e9)
+}
+
+describe('a client that leaves a stream', () => {
+  test('before the first byte pays for its prompt', async () => {
+    for (const model of ['fake/silent', 'fake/cut-0']) {
+      const gus = await faked.gus()
+      const { use } = await leave(gus, model, 0)
+      expect(use).toMatchObject({ status: 'interrupted', estimated: true, output: 0 })
+      expect(use.charged).toBe(costs({ prompt: use.input }))
+      await expectPaid(gus, use)
+    }
+  })
+
+  for (let cut = 1; cut < usageAt; cut += 1) {
+    test(`after ${cut} events pays for these, by our count`, async () => {
+      const gus = await faked.gus()
+      const { use, seen } = await leave(gus, `fake/cut-${cut}`, cut)
+      expect(use).toMatchObject({ status: 'interrupted', estimated: true })
+      expect(use.output).toBeGreaterThan(0)
+      expect(use.charged).toBe(costs({ prompt: use.input, completion: use.output }))
+      expect(seen).toContain(String(fakeText[Math.min(cut, fakeText.length) - 1]).trim())
+      await expectPaid(gus, use)
+    })
+  }
+
+  test('after the usage event pays exactly that', async () => {
+    const gus = await faked.gus()
+    const { use, seen } = await leave(gus, `fake/cut-${usageAt}`, usageAt)
+    expect(seen).toContain('"prompt_tokens":11')
+    expect(use).toMatchObject({ input: 11, cached: 4, output: 7, reasoning: 2, estimated: false })
+    expect(use.charged).toBe(costs({ prompt: 11, cached: 4, completion: 7, reasoning: 2 }))
+    await expectPaid(gus, use)
+  })
+
+  test('is noticed in a plain answer too', async () => {
+    const gus = await faked.gus()
+    const { use } = await leave(gus, 'fake/silent', 0, { stream: false, stream_options: undefined })
+    expect(use).toMatchObject({ status: 'interrupted', estimated: true, output: 0 })
+    await expectPaid(gus, use)
+  })
+})
+
+describe('a whole stream', () => {
+  const stream = async (gus: Gus, more: object = {}) => {
+    const body = { model: 'fake/ok', messages, stream: true, ...more }
+    const answer = await gus.call('POST', '/chat/completions', body)
+    return { answer, text: String(answer.body) }
+  }
+  const sent = (piece: Step): string => ('send' in piece ? String(piece.send) : '')
+  const wire = whole.slice(1, -2).map((step) => sent(step).replace(/^[0-9a-f]+\r\n|\r\n$/g, ''))
+
+  test('has the bytes of the upstream; its usage only when it was asked for', async () => {
+    const gus = await faked.gus()
+    const asked = await stream(gus, { stream_options: { include_usage: true } })
+    expect(asked.text).toBe(wire.join(''))
+    expect(asked.answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    const unasked = await stream(gus)
+    expect(unasked.text).toBe(wire.filter((_, at) => at !== usageAt - 1).join(''))
+    expect(faked.fake.received.at(-1)?.body).toMatchObject({
+      stream_options: { include_usage: true },
+      messages,
+    })
+  })
+
+  test('ends with our own count where the upstream told none and the client wants it', async () => {
+    const gus = await faked.gus()
+    const more = { model: 'fake/usage-missing', stream_options: { include_usage: true } }
+    const { text } = await stream(gus, more)
+    const [usage = '', done] = text.trim().split('\n\n').slice(-2)
+    expect(done).toBe('data: [DONE]')
+    const chunk = JSON.parse(usage.slice('data: '.length))
+    const { use } = await faked.lastUse(gus)
+    expect(chunk).toMatchObject({ object: 'chat.completion.chunk', choices: [] })
+    expect(chunk.usage).toMatchObject({
+      prompt_tokens: use?.input,
+      completion_tokens: use?.output,
+    })
+  })
+
+  test('is given again to its Idempotency-Key, and paid once', async () => {
+    const gus = await faked.gus()
+    const body = { model: 'fake/ok', messages, stream: true }
+    const again = () =>
+      gus.call('POST', '/v1/chat/completions', body, { 'idempotency-key': 'once-1' })
+    const first = await again()
+    const second = await again()
+    expect(second.body).toBe(first.body)
+    expect(second.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    expect((await faked.lastUse(gus)).total).toBe(1)
+    expect(await faked.faults(gus)).toEqual([])
+  })
+})
