@@ -5,8 +5,8 @@ import { Refusal } from '../refusals.ts'
 
 /**
  * A route's JSON body. It is checked here, before the framework would: that one lets anything but
- * an object pass where a body may be left out, and takes the time and the care of a page of details,
- * with what was sent in them, to say that a field does not fit.
+ * an object pass where a body may be left out, and takes the time and the care of a page of
+ * details, with what was sent in them, to say that a field does not fit.
  */
 export const taking = <Shape extends TSchema>(body: Shape) => {
   const checked = TypeCompiler.Compile(body)

@@ -100,7 +100,7 @@ interface Varying {
 }
 
 /** A refusal as this API's answer. */
-export function answerOf<N extends GatewayRefusal>(refusal: Refusal<N>): Response {
+function answerOf<N extends GatewayRefusal>(refusal: Refusal<N>): Response {
   const { status, headers, body } = wordsOf(refusal)
   return Response.json(body, { status, headers })
 }

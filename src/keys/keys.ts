@@ -78,7 +78,7 @@ export async function countOf(db: Db, owner: string): Promise<number> {
   return row?.keys ?? 0
 }
 
-/** Changes what is given of an owner's live key, inside a transaction; `forget` after its commit. */
+/** Changes what is given of an owner's live key, inside a transaction; `forget` once it is kept. */
 export async function edit(
   db: Db,
   owner: string,

@@ -1,0 +1,63 @@
+import { afterEach, expect, test } from 'bun:test'
+
+import { fromUsd, zero } from '../core/money.ts'
+import { grantTo } from '../ledger/ledger.ts'
+import { gatewayBodyBytesMax } from '../limits.ts'
+import { newGus } from '../testing/gateway.ts'
+import { openTestHouse, type TestHouse } from '../testing/house.ts'
+
+let t: TestHouse
+afterEach(() => t.close())
+
+const hello = { model: 'demo/chat', messages: [{ role: 'user', content: 'Hello' }] }
+
+const chat = (key: string) => t.visit('POST', '/v1/chat/completions', { key, body: hello })
+
+test('start credits pay at the gateway while it has just demo models', async () => {
+  t = await openTestHouse()
+  const ann = await t.person('ann')
+  expect((await chat(ann.key)).status).toBe(200)
+  const { body } = await t.visit('POST', '/credits/balance', { key: ann.key })
+  expect(body).not.toMatchObject({ balance: 0.4 })
+})
+
+test('with START_CREDITS_ON_GATEWAY=off only credits that were paid for pay', async () => {
+  t = await openTestHouse({ START_CREDITS_ON_GATEWAY: 'off' })
+  const ann = await t.person('ann')
+  const refused = await chat(ann.key)
+  expect([refused.status, refused.code]).toEqual([402, 'insufficient_quota'])
+  const me = await ann.call('GET', '/me')
+  expect(me.body).toMatchObject({ credits: 400, held: 0 })
+  const agent = await t.house.keys.find(ann.key)
+  const owner = { kind: 'agent', owner: agent?.owner ?? '' } as const
+  const amount = fromUsd('1') ?? zero
+  await grantTo(t.house, owner, { amount, kind: 'grant', ref: 'g', free: false })
+  expect((await chat(ann.key)).status).toBe(200)
+})
+
+test('a key’s daily cap: 0 spends nothing, and the answer says when to come back', async () => {
+  t = await openTestHouse()
+  const gus = await newGus(t, '1')
+  await gus.call('PATCH', `/accounts/keys/${gus.key.slice(0, 11)}`, { daily_cap: 0 })
+  const { status, code, headers } = await chat(gus.key)
+  expect([status, code]).toEqual([429, 'daily_cap'])
+  expect(headers.get('x-should-retry')).toBe('false')
+  expect(Number(headers.get('retry-after'))).toBe(43_200)
+  const { body } = await gus.call('POST', '/credits/balance')
+  expect(body).toMatchObject({ balance: 1, held: 0 })
+})
+
+test('a body over 40 MB is 413, a deep one 400, and a revoked key 401 at once', async () => {
+  t = await openTestHouse()
+  const gus = await newGus(t, '1')
+  const send = (body: string | Uint8Array) =>
+    gus.call('POST', '/v1/chat/completions', body, { 'content-type': 'application/json' })
+  const large = await send(new Uint8Array(gatewayBodyBytesMax + 1).fill(0x20))
+  expect([large.status, large.body]).toMatchObject([413, { error: { code: null } }])
+  expect((await send(`${'['.repeat(1_000_000)}`)).status).toBe(400)
+  const kept = await t.kept()
+  await gus.call('POST', '/accounts/keys')
+  expect(await t.kept()).not.toEqual(kept)
+  expect((await gus.call('DELETE', `/accounts/keys/${gus.key.slice(0, 11)}`)).status).toBe(200)
+  expect((await chat(gus.key)).status).toBe(401)
+})
