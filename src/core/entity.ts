@@ -76,7 +76,7 @@ function weights(header: string): Map<string, number> {
 const orders = new LRUCache<string, Encoding[]>({ max: 500 })
 
 /** Encodings a client takes, best first. Identity is always last: it is never wrong to send it. */
-export function encodings(header: string): Encoding[] {
+function encodings(header: string): Encoding[] {
   const known = orders.get(header)
   if (known) return known
   const found = weights(header)

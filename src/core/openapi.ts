@@ -121,9 +121,9 @@ function contentOf(given: Node, keywords: Node, schemas: Schemas): Node {
 const inside = new Set(['items', 'not', 'anyOf', 'oneOf', 'allOf'])
 
 /**
- * Turns schemas into plain JSON Schema 2020-12 and gathers those with a title. What is sent may have
- * no other fields than those named; an answer may have more some day, and Elysia, which closes the
- * schemas of answers as it comes to use them, is not followed.
+ * Turns schemas into plain JSON Schema 2020-12 and gathers those with a title. What is sent may
+ * have no other fields than those named; an answer may have more some day, and Elysia, which
+ * closes the schemas of answers as it comes to use them, is not followed.
  */
 class Schemas {
   readonly named = new Map<string, unknown>()

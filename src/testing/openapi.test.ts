@@ -32,7 +32,7 @@ function nodesIn(value: unknown): Record<string, unknown>[] {
   return isNode(value) ? [value, ...Object.values(value).flatMap(nodesIn)] : []
 }
 
-/** Lints a document as `redocly lint` does, without the network; answers its exit code and words. */
+/** Lints a document with `redocly lint`, without the network; answers its exit code and words. */
 async function redocly(given: unknown): Promise<[number, string]> {
   const folder = mkdtempSync(join(tmpdir(), 'berth-openapi-'))
   const file = join(folder, 'openapi.json')

@@ -44,7 +44,7 @@ const files = [
 
 const refs = ['monday-0001', 'tuesday-0001', 'a b', 'x'.repeat(200)]
 
-/** One drawing of everything that a request can vary in; fast-check makes, replays and shrinks it. */
+/** All that a request can vary in, as fast-check makes, replays and shrinks it. */
 export const draws = fc.record({
   seed: fc.nat(),
   key: fc.constantFrom('own', 'own', 'own', 'own', 'own', 'own', 'none', 'bogus'),
