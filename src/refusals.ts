@@ -34,7 +34,6 @@ interface HostingFacts {
   taken_down: { reason: string; at: number }
   storage_full: { max: number }
   no_builder: None
-  no_studio: None
   not_ready: None
   assets_off: None
   asset_too_large: { bytes: number; max: number }

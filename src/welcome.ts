@@ -111,8 +111,8 @@ interface Gifts {
 
 /**
  * What `berth serve` prints once it answers: the link of the sample game and a client for the
- * gateway, where there are such, the addresses, and three lines for a shell that make a key, publish
- * a page and open it.
+ * gateway, where there are such, the addresses, and three lines for a shell that make a key,
+ * publish a page and open it.
  */
 function welcome({ base, gateway, mcp }: Urls, { link, key }: Gifts): string {
   const page = `{"html":"<!doctype html><title>Hello</title><h1>Hello from my agent</h1>"}`
@@ -150,7 +150,7 @@ const client = (baseURL: string, apiKey: string): string[] => [
 ]
 
 /**
- * The greeting of a house that answers. A new one first publishes a sample game and, where the demo
+ * The greeting of a house that answers. A new one first publishes a sample game and, where demo
  * models are served, makes a funded gateway key, both through the public APIs as `send` brings it
  * there; when one refuses (new keys may need an invitation) there is none, and the log says why.
  */

@@ -20,7 +20,8 @@ export function dead(tree: Source[]): Finding[] {
   const wanted = new Map<string, Set<string>>()
   for (const source of tree) {
     for (const { to, names } of source.imports) {
-      const key = source.test ? `test of ${to}` : to
+      // The house that the tests live in counts as a user; a test alone does not.
+      const key = source.path.endsWith('.test.ts') ? `test of ${to}` : to
       wanted.set(key, new Set([...(wanted.get(key) ?? []), ...names]))
     }
   }

@@ -48,23 +48,3 @@ export function faultOf(error: unknown): Fault {
 
 /** Whether a write could not be taken just now, and may be later: no room, no right, no time. */
 export const cannotTake = (error: unknown): boolean => /^(full|readonly|busy)$/.test(faultOf(error))
-
-/**
- * What a constraint's fault stands on. For 'unique' its columns, "agents.handle" or
- * "holds.account, holds.ref" (the index's name when it is over an expression); for 'check' the
- * constraint's name.
- */
-export function brokenBy(error: unknown): string {
-  const constraint = told(error, 'constraint')
-  if (!constraint) {
-    return /constraint failed: (?:index ')?([^']+)/.exec(told(error, 'message'))?.[1] ?? ''
-  }
-  const columns = /\(([\w", ]+)\)=\(/.exec(told(error, 'detail'))?.[1]
-  if (!columns) return constraint
-  const table = told(error, 'table')
-  return columns
-    .replaceAll('"', '')
-    .split(', ')
-    .map((column) => `${table}.${column}`)
-    .join(', ')
-}

@@ -137,7 +137,6 @@ const table: { [N in HostingRefusal]: Row<N> } = {
     say: () =>
       'No model can build here right now. Write the page and send it as "html"; it is free.',
   },
-  no_studio: { status: 503, say: () => 'The studio could not be opened. Nothing was charged.' },
   not_ready: { status: 503, say: () => 'The line cannot be kept here yet. Try again later.' },
   try_again: {
     status: 503,

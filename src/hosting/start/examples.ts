@@ -35,7 +35,6 @@ export const examples: { [N in HostingRefusal]: FactsOf<N> } = {
   taken_down: [{ reason: 'phishing', at }],
   storage_full: [{ max: 2_000_000_000 }],
   no_builder: [],
-  no_studio: [],
   not_ready: [],
   try_again: [{}],
   assets_off: [],
