@@ -52,7 +52,8 @@ export function readAsked(raw: unknown, developer: 'system' | undefined): Asked 
   }
 }
 
-function readModels(model: unknown, fallbacks: unknown): string[] {
+/** The ids of `model` and `models`. Refuses bad_request. */
+export function readModels(model: unknown, fallbacks: unknown): string[] {
   const others = fallbacks ?? []
   if (!Array.isArray(others) || others.length > fallbackModelsMax) {
     throw misfit('models', `models is a list of at most ${fallbackModelsMax} ids.`)
@@ -71,7 +72,8 @@ function readFlag(body: Body, name: string): boolean {
   return value
 }
 
-function readCount(body: Body, name: string, max: number): number | undefined {
+/** A whole number from 1 to `max`, where there is one. Refuses bad_request. */
+export function readCount(body: Body, name: string, max: number): number | undefined {
   const value = body[name] ?? undefined
   if (value === undefined) return undefined
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max) {

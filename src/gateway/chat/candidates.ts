@@ -21,13 +21,23 @@ export interface Wanted {
   suffixes: Suffix[]
 }
 
-/** The models of a request, by their ids. Refuses no_model, and bad_request for one of another type. */
+/** The operation for each type of model. */
+const operations: Record<Model['type'], string> = {
+  chat: 'POST /v1/chat/completions',
+  image: 'POST /v1/images/generations',
+  video: 'POST /v1/videos',
+  audio: 'POST /v1/audio/speech or /v1/audio/transcriptions',
+  embedding: 'POST /v1/embeddings',
+}
+
+/** The models of a request, by their ids. Refuses no_model; bad_request: one of another type. */
 export function findModels(catalogue: Catalogue, ids: string[], type: Model['type']): Wanted[] {
   return ids.map((id) => {
     const found = catalogue.find(id)
     if (!found) throw new Refusal('no_model', { model: id })
     if (found.model.type === type) return found
-    throw misfit('model', `${id} is of the type ${found.model.type}, not ${type}.`)
+    const other = found.model.type
+    throw misfit('model', `${id} is of the type ${other}, not ${type}: use ${operations[other]}.`)
   })
 }
 

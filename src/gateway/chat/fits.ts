@@ -74,7 +74,7 @@ function isInlinePdf(media: Media): boolean {
   return content.startsWith('data:application/pdf') || name.toLowerCase().endsWith('.pdf')
 }
 
-/** Refuses window_exceeded when a request with files cannot fit the model (document 2, section 7). */
+/** Refuses window_exceeded when a request with files cannot fit the model. */
 export function checkWindow(asked: Asked, model: Model): void {
   const { contextLength, pictureTokens } = model
   if (contextLength === 0 || !asked.conversation.media.some(({ kind }) => kind !== 'image_url'))

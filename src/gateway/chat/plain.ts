@@ -23,20 +23,30 @@ export async function readWhole(
   bounds: Bounds,
   watch: Watch,
 ): Promise<Whole | Verdict> {
-  const bytes = await readBounded(response, watch)
-  if (!bytes) return brokenOff(watch)
-  if (bytes.byteLength === 0) return noContent
-  const answer = parse(bytes)
-  if (!answer) return unreadable
-  if (isRecord(answer.error)) return verdictOfError(answer.error)
+  const read = await readRecord(response, watch)
+  if (!('answer' in read)) return read
+  const { answer } = read
   const carried = new Carried(bounds)
   carried.read(answer)
   if (carried.isFiltered) return filtered
   return carried.hasContent ? { answer, carried } : noContent
 }
 
+/** Reads an answer that is one JSON object, bounded, whatever it is of. */
+export async function readRecord(
+  response: Response,
+  watch: Watch,
+): Promise<{ answer: Record<string, unknown> } | Verdict> {
+  const bytes = await readBounded(response, watch)
+  if (!bytes) return brokenOff(watch)
+  if (bytes.byteLength === 0) return noContent
+  const answer = parse(bytes)
+  if (!answer) return unreadable
+  return isRecord(answer.error) ? verdictOfError(answer.error) : { answer }
+}
+
 /** Undefined when it broke off, or has more bytes than any answer has. */
-async function readBounded(response: Response, watch: Watch): Promise<Uint8Array | undefined> {
+export async function readBounded(response: Response, watch: Watch): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   try {

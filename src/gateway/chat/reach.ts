@@ -1,5 +1,5 @@
 import type { Registry } from '../../upstream/registry.ts'
-import type { Path } from '../../upstream/upstream.ts'
+import type { Call, Path } from '../../upstream/upstream.ts'
 import type { Candidate } from './candidates.ts'
 import { unavailable, type Verdict, verdictOfFault, verdictOfStatus } from './verdict.ts'
 import type { Watch } from './watch.ts'
@@ -7,7 +7,7 @@ import type { Watch } from './watch.ts'
 /** What is sent, and how an answer is begun to be read. */
 export interface Sending<T> {
   path: Path
-  body: Record<string, unknown>
+  body: Call['body']
   watch: Watch
   open(answer: Response, by: Candidate): Promise<T | Verdict>
 }
@@ -17,7 +17,7 @@ export type Reached<T> =
   | { by: Candidate; served: T; verdict?: undefined }
   | { by: Candidate; served?: undefined; verdict: Verdict }
 
-export const isVerdict = (value: object): value is Verdict => 'refusal' in value
+const isVerdict = (value: object): value is Verdict => 'refusal' in value
 
 /**
  * Asks the candidates one after the other until one begins to answer: another is asked only while

@@ -13,7 +13,7 @@ import {
 import { type GatewayRefusal, Refusal } from '../../refusals.ts'
 
 /** How many paid calls of each key are running. */
-export class OpenCalls {
+class OpenCalls {
   private readonly byKey = new Map<string, number>()
 
   /** Counts a call of this key; the answer ends it. Refuses holds_limit. */
@@ -40,7 +40,7 @@ interface Failure {
  * Failures that were charged, by key and body: clients that try again at once are told the same and
  * are not charged twice (gateway-completed, Answers).
  */
-export class ChargedFailures {
+class ChargedFailures {
   private readonly kept = new LRUCache<string, Failure>({ max: failureReplaysMax })
 
   constructor(private readonly clock: Clock) {}
@@ -60,7 +60,7 @@ export class ChargedFailures {
 const nameOf = (key: string, body: unknown): string => sha256(`${key} ${JSON.stringify(body)}`)
 
 /** What the gateway remembers of paid calls while the process lives. */
-export interface PaidCalls {
+interface PaidCalls {
   open: OpenCalls
   failures: ChargedFailures
   /** Searching calls a minute by account. */

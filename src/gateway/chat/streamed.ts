@@ -113,7 +113,7 @@ function parsed(text: string): unknown {
 }
 
 /** The bytes of a stream, to be given again; undefined when they are too many. */
-export class Copy {
+class Copy {
   private readonly parts: Uint8Array[] = []
   private bytes = 0
 

@@ -1,23 +1,23 @@
 import { isRecord } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
-import type { AccountId } from '../../ledger/tables.ts'
 import { pdfPagesMax, pdfsPerRequestMax, soundSecondsMax } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { type MediaCode, Refusal } from '../../refusals.ts'
 import * as files from '../files/files.ts'
+import type { Spender } from '../key.ts'
 import type { Asked } from './asked.ts'
 import type { Media } from './messages.ts'
 
 type Part = Record<string, unknown>
 
 /**
- * The request with its uploaded files in the place of their ids (document 2, POST /v1/files): a PDF,
- * a text or a sound goes in as words, a picture as a picture, a sound as a sound where every model
- * takes it. Refuses no_file, too_many_pdfs, no_picture_input, bad_media.
+ * The request with its uploaded files in the place of their ids (document 2, POST /v1/files): a
+ * PDF, a text or a sound goes in as words, a picture as a picture, a sound without words as a
+ * sound where every model takes it. Refuses no_file, too_many_pdfs, no_picture_input, bad_media.
  */
 export async function withUploads(
   house: House,
-  account: AccountId,
+  account: Spender['account'],
   asked: Asked,
   models: Model[],
 ): Promise<Asked> {

@@ -1,0 +1,277 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { RateLimit } from '../../core/counters.ts'
+import { minute } from '../../core/time.ts'
+import { Refusal } from '../../refusals.ts'
+import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
+import type { Gus } from '../../testing/gateway.ts'
+import { testModel } from '../../testing/models.ts'
+import { checkSearch } from './search.ts'
+
+const priced = { prompt: '0.000001', completion: '0.000004' }
+let faked: Faked
+let gus: Gus
+beforeAll(async () => {
+  const model = (id: string, more: object) => ({ ...fakeModel('ok', more), id: `fake/${id}` })
+  faked = await openFaked({}, [
+    model('small', { contextLength: 8_000 }),
+    model('sees', { inputs: ['text', 'image'] }),
+    model('reads', { inputs: ['text', 'file'], contextLength: 2_000 }),
+    model('watches', { inputs: ['text', 'image', 'file', 'audio', 'video'] }),
+    testModel(undefined, { id: 'fake/unpriced' }),
+    testModel({ per_image: '0.01' }, { id: 'fake/painter', type: 'image' }),
+    testModel(priced, { id: 'fake/nowhere', offers: offersAt('gone') }),
+    testModel(priced, { id: 'fake/fallback', offers: offersAt('500', 'gone', 'ok', '503') }),
+    testModel(priced, { id: 'fake/refused', offers: offersAt('400', 'ok') }),
+  ])
+  gus = await faked.gus()
+})
+afterAll(() => faked.close())
+
+const offersAt = (...names: string[]) =>
+  names.map((upstream) => ({
+    ...{ upstream, model: `fake/${upstream}` },
+    price: testModel(priced).price,
+  }))
+
+const path = '/chat/completions'
+const user = (content: unknown) => [{ role: 'user', content }]
+const part = (type: string, more: object = {}) =>
+  user([
+    { type: 'text', text: 'See.' },
+    { type, ...more },
+  ])
+const picture = part('image_url', { image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } })
+const film = part('video_url', { video_url: { url: 'https://films.example/a.mp4' } })
+const sound = part('input_audio', { input_audio: { data: 'AAAA', format: 'mp3' } })
+const pdf = {
+  type: 'file',
+  file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA' },
+}
+const calling = { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function' }] }
+
+interface Row {
+  /** The body; its model is fake/ok when left out. */
+  send: object
+  is: [status: number, type: string, param: string | null, code?: string]
+}
+const invalid = 'invalid_request_error'
+const bad = (param: string, code?: string): Row['is'] =>
+  code === undefined ? [400, invalid, param] : [400, invalid, param, code]
+
+const rows: Record<string, Row> = {
+  'no messages': { send: {}, is: bad('messages') },
+  'messages that are no list': { send: { messages: 'hi' }, is: bad('messages') },
+  'an empty list': { send: { messages: [] }, is: bad('messages') },
+  'another role': { send: { messages: [{ role: 'robot', content: 'x' }] }, is: bad('messages') },
+  'no role': { send: { messages: ['x'] }, is: bad('messages') },
+  developer: { send: { messages: [{ role: 'developer', content: 'x' }] }, is: bad('messages') },
+  'tool without a call': {
+    send: { messages: [...user('x'), { role: 'tool', tool_call_id: 'c1', content: 'y' }] },
+    is: bad('messages'),
+  },
+  'tool before its call': {
+    send: { messages: [{ role: 'tool', tool_call_id: 'c1', content: 'y' }, calling] },
+    is: bad('messages'),
+  },
+  'none usable': { send: { messages: user('') }, is: bad('messages') },
+  'none usable in parts': {
+    send: { messages: user([{ type: 'text', text: '' }]) },
+    is: bad('messages'),
+  },
+  'content that is a number': { send: { messages: user(5) }, is: bad('messages') },
+  'too long on a small window': {
+    send: { model: 'fake/small', messages: user('x'.repeat(120_001)) },
+    is: bad('messages'),
+  },
+  'no published rate': { send: { model: 'fake/unpriced', messages: user('x') }, is: bad('model') },
+  'no such model': {
+    send: { model: 'fake/nothing', messages: user('x') },
+    is: [404, invalid, 'model', 'model_not_found'],
+  },
+  'an unknown suffix': {
+    send: { model: 'fake/ok:turbo', messages: user('x') },
+    is: [404, invalid, 'model', 'model_not_found'],
+  },
+  'a model of another type': {
+    send: { model: 'fake/painter', messages: user('x') },
+    is: bad('model'),
+  },
+  'no model': { send: { model: undefined, messages: user('x') }, is: bad('model') },
+  'a model that is a number': { send: { model: 5, messages: user('x') }, is: bad('model') },
+  W206: { send: { web_search: true, messages: user('x') }, is: bad('web_search', 'W206') },
+  'W206 by suffix': {
+    send: { model: 'fake/ok:online', messages: user('x') },
+    is: bad('web_search', 'W206'),
+  },
+  'a picture': { send: { messages: picture }, is: bad('messages') },
+  'an inline file': { send: { messages: user([pdf]) }, is: bad('messages') },
+  'an inline sound': { send: { messages: sound }, is: bad('messages') },
+  'an inline film': { send: { messages: film }, is: bad('messages') },
+  W609: { send: { model: 'fake/reads', messages: film }, is: bad('messages', 'W609') },
+  'another part kind': { send: { messages: part('refusal') }, is: bad('messages') },
+  'a part that is a text': { send: { messages: user(['x']) }, is: bad('messages') },
+  'a file_id of nobody': {
+    send: { messages: part('file', { file_id: 'file_aaaaaaaaaaaa' }) },
+    is: [404, invalid, 'file_id'],
+  },
+  'seven PDFs': {
+    send: { model: 'fake/watches', messages: user(Array(7).fill(pdf)) },
+    is: [413, invalid, 'messages'],
+  },
+  'files past the window': {
+    send: { model: 'fake/reads', messages: user([{ type: 'text', text: 'x'.repeat(9_000) }, pdf]) },
+    is: [413, invalid, 'messages', 'context_length_exceeded'],
+  },
+  'max_tokens as text': { send: { max_tokens: '5', messages: user('x') }, is: bad('max_tokens') },
+  'negative max_tokens': { send: { max_tokens: -1, messages: user('x') }, is: bad('max_tokens') },
+  'absurd max_completion_tokens': {
+    send: { max_completion_tokens: 1e300, messages: user('x') },
+    is: bad('max_completion_tokens'),
+  },
+  'n of zero': { send: { n: 0, messages: user('x') }, is: bad('n') },
+  'stream as text': { send: { stream: 'yes', messages: user('x') }, is: bad('stream') },
+  'preferences that leave none': {
+    send: { provider: { only: ['nobody'] }, messages: user('x') },
+    is: bad('provider'),
+  },
+  'a price nobody has': {
+    send: { provider: { max_price: { prompt: 0.5 } }, messages: user('x') },
+    is: bad('provider'),
+  },
+}
+
+describe('before the model runs, and nothing is charged', () => {
+  test.each(Object.entries(rows))('%s', async (_name, { send, is }) => {
+    const before = [await faked.kept(), faked.fake.received.length]
+    const answer = await gus.call('POST', path, { model: 'fake/ok', ...send })
+    const [status, type, param, code = null] = is
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status,
+      body: { error: { message: expect.any(String), type, param, code } },
+    })
+    expect([await faked.kept(), faked.fake.received.length]).toEqual(before)
+  })
+
+  test('no key and a wrong key are 401, whatever the body', async () => {
+    for (const key of [undefined, `gk_${'x'.repeat(40)}`]) {
+      const answer = await faked.visit('POST', `/v1${path}`, { key, body: '{' })
+      expect(answer.status).toBe(401)
+      expect(answer.body).toMatchObject({ error: { type: 'authentication_error', param: null } })
+    }
+  })
+
+  test('a breaker that is open and an upstream that is not there are 503', async () => {
+    const model = { model: 'fake/nowhere', messages: user('x') }
+    const gone = await gus.call('POST', path, model)
+    expect([gone.status, gone.headers.get('retry-after')]).toEqual([503, '1'])
+    const failing = { model: 'fake/503', messages: user('x') }
+    const seen = []
+    for (let at = 0; at < 7; at += 1) seen.push((await gus.call('POST', path, failing)).status)
+    expect(seen).toEqual([502, 502, 502, 502, 502, 503, 503])
+    expect(await faked.faults(gus)).toEqual([])
+  })
+
+  test('W206, W207 and W109, where there is a searcher', () => {
+    const searches = new RateLimit(faked.clock, 6, minute)
+    const able = testModel(priced, { supportsTools: true })
+    const said = (models = [able], has = true): string => {
+      try {
+        checkSearch(has, models, searches, 'gateway:a')
+        return 'may'
+      } catch (error) {
+        return error instanceof Refusal ? error.refusal : String(error)
+      }
+    }
+    expect(said([able], false)).toBe('search_off')
+    expect(said([able, testModel(priced)])).toBe('model_cannot_search')
+    const eight = Array.from({ length: 8 }, () => said())
+    expect(eight).toEqual([...Array(6).fill('may'), 'searches_limit', 'searches_limit'])
+    faked.clock.turn(2 * minute)
+    expect(said()).toBe('may')
+  })
+})
+
+describe('what is accepted', () => {
+  const served = async (body: object) => {
+    const answer = await gus.call('POST', path, { model: 'fake/ok', messages: user('x'), ...body })
+    expect(answer.status).toBe(200)
+    return faked.fake.received.at(-1)?.body ?? {}
+  }
+
+  test('the answer to an earlier tool call, and null content beside calls', async () => {
+    const messages = [...user('x'), calling, { role: 'tool', tool_call_id: 'c1', content: 'y' }]
+    expect(await served({ messages })).toMatchObject({ messages })
+  })
+
+  test('media on models that take it', async () => {
+    await served({ model: 'fake/sees', messages: picture })
+    for (const messages of [film, sound, user([pdf])]) {
+      await served({ model: 'fake/watches', messages })
+    }
+  })
+
+  test('unknown fields go on as they came; ours do not', async () => {
+    const more = { temperature: 0.3, stop: ['.'], logprobs: true, seed: 7, zebra: { a: [null] } }
+    const sent = await served({ ...more, provider: {}, models: [], web_search: false })
+    expect(sent).toMatchObject(more)
+    expect(Object.keys(sent).toSorted()).toEqual(
+      ['messages', 'model', ...Object.keys(more)].toSorted(),
+    )
+  })
+
+  test('a developer message where the operator reads it as system', async () => {
+    const open = await openFaked({ GATEWAY_DEVELOPER_ROLE: 'system' })
+    const one = await open.gus()
+    const messages = [{ role: 'developer', content: 'Be short.' }]
+    await one.call('POST', path, { model: 'fake/ok', messages })
+    expect(open.fake.received.at(-1)?.body).toMatchObject({
+      messages: [{ role: 'system', content: 'Be short.' }],
+    })
+    await open.close()
+  })
+})
+
+describe('fallbacks, before the first byte', () => {
+  const call = async (body: object) => {
+    const start = faked.fake.received.length
+    const answer = await gus.call('POST', path, { messages: user('x'), ...body })
+    const asked = faked.fake.received.slice(start).map(({ body: { model } }) => String(model))
+    const { use } = await faked.lastUse(gus)
+    return { status: answer.status, asked, by: [use?.model, use?.upstream] }
+  }
+
+  test('an upstream that fails gives way to the next; what served is billed', async () => {
+    expect(await call({ model: 'fake/fallback' })).toEqual({
+      ...{ status: 200, asked: ['fake/500', 'fake/ok'], by: ['fake/fallback', 'ok'] },
+    })
+    for (const stream of [true, false]) {
+      expect(await call({ model: 'fake/429', models: ['fake/401', 'fake/ok'], stream })).toEqual({
+        status: 200,
+        asked: ['fake/429', 'fake/401', 'fake/ok'],
+        by: ['fake/ok', 'ok'],
+      })
+    }
+  })
+
+  test('a request that is refused, or billed, is not asked again elsewhere', async () => {
+    expect(await call({ model: 'fake/refused' })).toMatchObject({
+      status: 400,
+      asked: ['fake/400'],
+    })
+    const models = ['fake/ok']
+    for (const model of ['fake/content-filter', 'fake/bad-json', 'fake/no-content']) {
+      expect((await call({ model, models })).asked).toEqual([model])
+    }
+  })
+
+  test('the provider preferences of the caller', async () => {
+    const model = 'fake/fallback'
+    const asked = async (provider: object) => (await call({ model, provider })).asked
+    expect(await asked({ order: ['ok'] })).toEqual(['fake/ok'])
+    expect(await asked({ only: ['500'] })).toEqual(['fake/500'])
+    expect(await asked({ ignore: ['500'] })).toEqual(['fake/ok'])
+    expect(await asked({ allow_fallbacks: false })).toEqual(['fake/500'])
+    expect(await asked({ order: ['500'], allow_fallbacks: false })).toEqual(['fake/500'])
+  })
+})

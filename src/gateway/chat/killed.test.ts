@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { scripts } from '../../testing/fake-scripts.ts'
+import { type FakeUpstream, startFakeUpstream } from '../../testing/fake-upstream.ts'
+import { berth, type Running, serveFolder, textAt } from '../../testing/running.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'berth-killed-chat-'))
+const dataDir = join(folder, 'data')
+let fake: FakeUpstream
+
+beforeAll(() => {
+  fake = startFakeUpstream()
+  mkdirSync(dataDir)
+  const price = '{ prompt = "0.000001", completion = "0.000004" }'
+  const models = ['ok', 'hang', 'cut'].map(
+    (name) => `[[model]]
+id = "fake/${name}"
+upstream = "fake"
+upstream_model = "fake/${name}"
+type = "chat"
+context_length = 8000
+max_output = 1000
+price = ${price}
+`,
+  )
+  const upstream = `[[upstream]]\nname = "fake"\nkind = "openai"\nbase_url = "${fake.baseUrl}"\n`
+  writeFileSync(join(dataDir, 'berth.toml'), [upstream, ...models].join('\n'))
+  fake.script('fake/cut', [...(scripts.ok?.stream.slice(0, 4) ?? []), { do: 'hang' }])
+})
+afterAll(() => {
+  fake.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const numberAt = async (answer: Response, name: string): Promise<number> => {
+  const value: unknown = Reflect.get(Object(await answer.json()), name)
+  if (typeof value !== 'number') throw new Error(`there is no number ${name}`)
+  return value
+}
+
+/** Starts a call that its upstream never ends; answers when the upstream has it. */
+async function begin(house: Running, key: string, model: string, stream: boolean): Promise<void> {
+  const before = fake.received.length
+  const body = { model, stream, max_tokens: 100, messages: [{ role: 'user', content: 'Hello.' }] }
+  const answer = house.call('POST', '/v1/chat/completions', key, body)
+  // A plain one breaks off when its house is killed.
+  answer.catch(() => undefined)
+  for (let tries = 0; fake.received.length === before; tries += 1) {
+    if (tries > 1_000) throw new Error('the upstream was never asked')
+    await Bun.sleep(5)
+  }
+  if (stream) await (await answer).body?.getReader().read()
+}
+
+test('kill -9 amid calls: on restart each hold is charged, as billed upstream, and the books are sound', async () => {
+  let house = await serveFolder(dataDir, { env: { OLLAMA_HOST: 'off' } })
+  const account = await (await house.call('POST', '/accounts/create')).json()
+  const [creditId, key] = [textAt(account, 'credit_id'), textAt(account, 'api_key')]
+  expect((await berth(['grant', creditId, '1', '--data', dataDir])).code).toBe(0)
+  const paid = await house.call('POST', '/v1/chat/completions', key, {
+    ...{ model: 'fake/ok', messages: [{ role: 'user', content: 'Hello.' }] },
+  })
+  const cost = await numberAt(new Response(JSON.stringify(Object(await paid.json()).usage)), 'cost')
+  await begin(house, key, 'fake/hang', false)
+  await begin(house, key, 'fake/cut', true)
+  const held = await numberAt(await house.call('POST', '/credits/balance', key, {}), 'held')
+  expect(held).toBeGreaterThan(0)
+  house.kill('SIGKILL')
+  await house.exited
+
+  house = await serveFolder(dataDir, { env: { OLLAMA_HOST: 'off' } })
+  const after = async (name: string) =>
+    numberAt(await house.call('POST', '/credits/balance', key, {}), name)
+  for (let tries = 0; (await after('held')) > 0 && tries < 500; tries += 1) await Bun.sleep(10)
+  expect(await after('held')).toBe(0)
+  expect(await after('balance')).toBeCloseTo(1 - cost - held, 9)
+  house.kill('SIGTERM')
+  await house.exited
+  const doctor = await berth(['doctor', '--data', dataDir])
+  expect([doctor.code, doctor.out]).toEqual([0, expect.stringContaining('sound')])
+}, 60_000)
