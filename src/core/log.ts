@@ -26,6 +26,14 @@ process.on('exit', flush)
 // A log that cannot be written (its disk is full, its reader has gone) must not end the house.
 process.stderr.on('error', () => {})
 
+/** An error's stack. One of a query has what was bound to it in its message, which may be a body. */
+function told(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return 'query' in error && 'params' in error
+    ? `${String(error.query)}\n${told(error.cause)}`
+    : (error.stack ?? error.message)
+}
+
 /** Answers a log that hands each finished line to `write` (stderr unless told otherwise). */
 export function openLog(
   clock: { now(): number },
@@ -45,7 +53,7 @@ export function openLog(
     fault: (event, error, facts) =>
       line('fault', event, {
         ...facts,
-        error: error instanceof Error ? error.stack : String(error),
+        error: told(error),
       }),
   }
 }

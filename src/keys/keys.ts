@@ -32,6 +32,7 @@ export interface NewKey {
 const starts = { agent: 'ak_', gateway: 'gk_', person: 'pk_' } as const
 const prefixChars = 11
 const pattern = /^(ak|gk|pk)_[A-Za-z0-9]{40}$/
+const prefixPattern = /^(ak|gk|pk)_[A-Za-z0-9]{8}$/
 
 const columns = {
   prefix: keys.prefix,
@@ -132,6 +133,7 @@ export class KeyRing {
 
   /** Revokes one live key of an owner, inside a transaction. False when it has no such key. */
   async revoke(db: Db, clock: Clock, owner: string, prefix: string): Promise<boolean> {
+    if (!prefixPattern.test(prefix)) return false
     const revoked = await db
       .update(keys)
       .set({ revoked: clock.now() })

@@ -12,7 +12,7 @@ import { remove, undelete } from './removal.ts'
 import * as shapes from './shapes.ts'
 
 /** Where an apps list goes on: after the app made at this moment, with this id. */
-const appsCursor = /^(\d{1,15}) (.{12})$/
+const appsCursor = /^(\d{1,15}) ([A-Za-z0-9_-]{12})$/
 
 function afterOf(cursor: string | undefined): apps.After | undefined {
   const [created = '', id = ''] = readCursor(cursor, appsCursor) ?? []
