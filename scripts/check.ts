@@ -56,7 +56,10 @@ async function tests(name: string, words: string[], under: string[] = []): Promi
 const onPostgres = () =>
   tests(
     'postgres',
-    ['src/db', 'src/ledger', 'src/hosting', 'src/gateway', 'src/models', 'src/web'],
+    [
+      ...['src/db', 'src/ledger', 'src/hosting', 'src/gateway', 'src/models', 'src/web'],
+      'src/testing/bad-input.test.ts',
+    ],
     [process.execPath, 'src/testing/postgres.ts'],
   )
 

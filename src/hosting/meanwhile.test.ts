@@ -1,8 +1,8 @@
 /** What changes while a page is being looked at, and what an older version may not bring back. */
 import { expect, test } from 'bun:test'
 
-import * as moderation from '../hosting/apps/moderation.ts'
-import { openTestHouse } from './house.ts'
+import { openTestHouse } from '../testing/house.ts'
+import * as moderation from './apps/moderation.ts'
 
 const page = (text: string): string => `<!doctype html><title>${text}</title><p>${text}</p>`
 /** Fit to be hosted, and not to be listed: it is written by a packer. */
