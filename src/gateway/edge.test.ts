@@ -68,8 +68,13 @@ test('browsers of any origin may call, with headers of any client', async () => 
 
 test('a fault of ours is 500 in the envelope, names the request, and is logged once', async () => {
   const gus = await newGus(t)
-  await t.house.db.close()
-  const { status, body, code, headers } = await gus.call('POST', '/credits/balance')
+  const broken = new Error('the catalogue is broken')
+  Object.assign(t.house.catalogue, {
+    list: () => {
+      throw broken
+    },
+  })
+  const { status, body, code, headers } = await gus.call('GET', '/v1/models')
   expect([status, code]).toEqual([500, 'internal'])
   const message = expect.stringContaining(headers.get('x-request-id') ?? 'none')
   expect(body).toMatchObject({ error: { type: 'api_error', param: null, message } })
