@@ -12,8 +12,11 @@ import { ownFolder } from './store/owner.ts'
 const idleSecondsMax = 60
 const drainStepMs = 20
 
-/** More than any body a route takes; each route has its own, smaller bound. */
-const requestBytesMax = 64 * 1_048_576
+/**
+ * Far more than any route takes: each reads within its own bound and says so in its own words, where
+ * the runtime would answer a bare 413.
+ */
+const requestBytesMax = 1_024 * 1_048_576
 
 /** A house that answers. */
 export interface Serving {
