@@ -64,5 +64,14 @@ export const heartbeatMs = 15_000
 export const failureReplayMs = 60_000
 export const failureReplaysMax = 10_000
 
+/** Media (document 2, section 4, and what it leaves open). */
+export const promptCharsMax = 32_000
+export const imagesPerRequestMax = 10
+export const imageSideMax = 8_192
+export const mediaLinkMs = 24 * 3_600_000
+export const speechCharsMax = 50_000
+export const embeddingInputsMax = 2_048
+export const embeddingLengthMax = 65_536
+
 /** How long a stopping server lets what runs finish. */
 export const drainMs = 30_000

@@ -41,7 +41,8 @@ const inner: Record<string, string[][]> = {
   gateway: [
     ['sentences', 'envelope', 'operation', 'key', 'description', 'tables'],
     ['catalogue', 'accounts', 'usage'],
-    ['chat', 'images', 'videos', 'audio', 'files', 'topups'],
+    ['fields', 'chat', 'serving', 'paid', 'made', 'files', 'topups'],
+    ['embeddings', 'images', 'videos', 'audio'],
     ['api'],
   ],
 }

@@ -7,6 +7,7 @@ import { accountRoutes } from './accounts/routes.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
 import { chatRoutes } from './chat/routes.ts'
 import { describeGateway } from './description.ts'
+import { embeddingRoutes } from './embeddings/routes.ts'
 import { fileRoutes } from './files/routes.ts'
 import { openOperation } from './operation.ts'
 import { topupRoutes } from './topups/routes.ts'
@@ -32,6 +33,7 @@ const routes = (house: House) =>
     .use(accountRoutes(house))
     .use(usageRoutes(house))
     .use(chatRoutes(house))
+    .use(embeddingRoutes(house))
     .use(fileRoutes(house))
     .use(topupRoutes(house))
 

@@ -8,6 +8,7 @@ import { listUses, type Use } from '../models/history.ts'
 import type { SettingName } from '../settings.ts'
 import { rawLane } from '../upstream/raw.ts'
 import { Registry } from '../upstream/registry.ts'
+import { mediaScripts } from './fake-media.ts'
 import { scripts } from './fake-scripts.ts'
 import { type FakeUpstream, startFakeUpstream } from './fake-upstream.ts'
 import { type Gus, newGus } from './gateway.ts'
@@ -41,7 +42,8 @@ export async function openFaked(
   const models = names.map((name) => fakeModel(name))
   const warnings: Record<string, unknown>[] = []
   const log = openLog(systemClock, (line) => void warnings.push(JSON.parse(line)))
-  const lanes = names.map((name) => rawLane({ name, baseUrl: fake.baseUrl, apiKey: 'sk-fake' }))
+  const all = [...names, ...Object.keys(mediaScripts)]
+  const lanes = all.map((name) => rawLane({ name, baseUrl: fake.baseUrl, apiKey: 'sk-fake' }))
   const upstreams = new Registry(lanes, { clock: systemClock, log })
   const house = await openTestHouse(
     { GATEWAY_REQUESTS_PER_MINUTE: '0', ...settings },

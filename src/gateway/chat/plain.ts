@@ -46,7 +46,10 @@ export async function readRecord(
 }
 
 /** Undefined when it broke off, or has more bytes than any answer has. */
-export async function readBounded(response: Response, watch: Watch): Promise<Uint8Array | undefined> {
+export async function readBounded(
+  response: Response,
+  watch: Watch,
+): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   try {

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { type Faked, openFaked } from '../../testing/faked.ts'
+import { type Gus, newGus } from '../../testing/gateway.ts'
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { mediaModels } from '../../testing/media.ts'
+
+let demo: TestHouse
+let faked: Faked
+let gus: Gus
+let ned: Gus
+beforeAll(async () => {
+  demo = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '0', DEMO_MODELS: 'on' })
+  faked = await openFaked({}, mediaModels())
+  gus = await newGus(demo, '1')
+  ned = await faked.gus()
+})
+afterAll(async () => {
+  await demo.close()
+  await faked.close()
+})
+
+const model = 'demo/embedding'
+const embed = (body: object, path = '/v1/embeddings') => gus.call('POST', path, { model, ...body })
+const dataOf = (body: unknown): { embedding: unknown }[] => Object(body).data
+
+test('texts and token ids become vectors, paid by their tokens', async () => {
+  for (const input of ['two words', ['two', 'words'], [5, 9], [[5], [9]]]) {
+    const answer = await embed({ input, dimensions: 8 })
+    const count = Array.isArray(input) && typeof input[0] !== 'number' ? 2 : 1
+    expect(answer.status).toBe(200)
+    expect(dataOf(answer.body).map(({ embedding }) => Object(embedding).length)).toEqual(
+      Array.from({ length: count }, () => 8),
+    )
+    const { usage } = Object(answer.body)
+    expect(usage.cost).toBe(usage.prompt_tokens * 0.000_000_02)
+    expect(Number(answer.headers.get('x-service-cost'))).toBe(usage.cost)
+  }
+  const alone = await embed({ input: 'two words' }, '/embeddings')
+  expect(Object(alone.body)).toMatchObject({ object: 'list', model })
+})
+
+test('base64 holds the same numbers, also of an upstream that answers only numbers', async () => {
+  const plain = await embed({ input: 'two words', dimensions: 4 })
+  const packed = await embed({ input: 'two words', dimensions: 4, encoding_format: 'base64' })
+  const floats = (text: unknown) => [
+    ...new Float32Array(Uint8Array.fromBase64(String(text)).buffer),
+  ]
+  expect(floats(dataOf(packed.body)[0]?.embedding)).toEqual(
+    Object(dataOf(plain.body)[0]?.embedding),
+  )
+  const body = { model: 'embedding/embedding-ok', input: 'x', encoding_format: 'base64' }
+  const other = await ned.call('POST', '/embeddings', body)
+  expect(floats(dataOf(other.body)[0]?.embedding)).toEqual([0.6, 0.8].map(Math.fround))
+})
+
+test('inputs and fields that do not fit are refused by name', async () => {
+  const many = Array.from({ length: 2_049 }, () => 'x')
+  for (const input of [undefined, '', [], [''], ['x', 3], [1.5], [-1], {}, 7, [[]], many]) {
+    expect((await embed({ input })).body).toMatchObject({ error: { param: 'input' } })
+  }
+  for (const [param, value] of [
+    ['encoding_format', 'hex'],
+    ['dimensions', 0],
+    ['model', 7],
+    ['provider', 'x'],
+  ] as const) {
+    const answer = await embed({ input: 'x', [param]: value })
+    expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])
+  }
+})
+
+test('fewer vectors than inputs cannot be read, and are charged the hold', async () => {
+  const body = { model: 'embedding/embedding-ok', input: ['a', 'b'] }
+  const answer = await ned.call('POST', '/embeddings', body)
+  expect([answer.status, answer.code]).toEqual([502, 'unreadable_response'])
+  const { use } = await faked.lastUse(ned)
+  expect([use?.charged, use?.status]).toEqual([use?.held, 'failed'])
+})

@@ -1,0 +1,93 @@
+import { isRecord } from '../../core/shape.ts'
+import type { House } from '../../house.ts'
+import { embeddingInputsMax, embeddingLengthMax, unknownWindowTokens } from '../../limits.ts'
+import type { Model } from '../../models/catalogue.ts'
+import { tokensAtMost, tokensOf } from '../../models/tokens.ts'
+import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
+import { readCount, readModels } from '../chat/asked.ts'
+import type { Call } from '../chat/chat.ts'
+import { misfit } from '../chat/misfit.ts'
+import { readRecord } from '../chat/plain.ts'
+import { readPreferences } from '../chat/preferences.ts'
+import { noContent, unreadable, type Verdict } from '../chat/verdict.ts'
+import { findWord } from '../fields.ts'
+import type { Spender } from '../key.ts'
+import { pay } from '../paid.ts'
+import type { Made, Serving, Wanted } from '../serving.ts'
+import { formats, readVectors } from './vectors.ts'
+
+/**
+ * Texts or token ids as vectors (OpenAI's POST /v1/embeddings), paid by the input tokens. Refuses
+ * bad_request and what section 7 of document 2 says.
+ */
+export const embed = (house: House, spender: Spender, raw: unknown, call: Call) =>
+  pay(house, spender, readWanted(raw), call)
+
+function readWanted(raw: unknown): Wanted {
+  const sent = isRecord(raw) ? raw : {}
+  const { model, models, provider, stream: _, ...body } = sent
+  const modelIds = readModels(model, models)
+  const inputs = readInputs(body.input)
+  const format = findWord(body, 'encoding_format', formats) ?? 'float'
+  readCount(body, 'dimensions', embeddingLengthMax)
+  const most = (to: Model) => {
+    const window = to.contextLength || unknownWindowTokens
+    return Math.min(tokensAtMost(body, 0), inputs.length * window)
+  }
+  const own = (to: Model): Usage => {
+    const counted = inputs.reduce((sum, input) => sum + countOf(input), 0)
+    return usageOf({ prompt: Math.min(counted, most(to)), estimated: true })
+  }
+  return {
+    ...{ path: '/embeddings', type: 'embedding', kind: 'embedding', modelIds, body, same: raw },
+    preferences: readPreferences(provider),
+    most: (to) => ({ inputTokensMax: most(to), outputTokensMax: 0 }),
+    own,
+    async read(response, { by, watch }: Serving): Promise<Made | Verdict> {
+      const read = await readRecord(response, watch)
+      if (!('answer' in read)) return read
+      const { data, usage: said } = read.answer
+      if (!Array.isArray(data) || data.length === 0) return noContent
+      const vectors = readVectors(data, inputs.length, format)
+      if (!vectors) return unreadable
+      const limits = { prompt: most(by.model), completion: 0 }
+      const usage = readUsage(said, limits) ?? own(by.model)
+      const tokens = { prompt_tokens: usage.prompt, total_tokens: usage.prompt }
+      return {
+        usage,
+        answer: (cost) => ({
+          status: 200,
+          body: {
+            ...{ object: 'list', data: vectors, model: by.model.id },
+            usage: { ...tokens, cost },
+          },
+        }),
+      }
+    },
+  }
+}
+
+type Input = string | number[]
+
+const countOf = (input: Input): number =>
+  typeof input === 'string' ? tokensOf(input) : input.length
+
+function readInputs(input: unknown): Input[] {
+  const one = inputOf(input)
+  if (one) return [one]
+  const list: unknown[] = Array.isArray(input) ? input : []
+  const inputs = list.map(inputOf).filter((each) => each !== undefined)
+  const fits = inputs.length > 0 && inputs.length === list.length
+  if (fits && inputs.length <= embeddingInputsMax) return inputs
+  const what = `a text, a list of token ids, or a list of 1 to ${embeddingInputsMax} of these`
+  throw misfit('input', `input is ${what}, none of them empty.`)
+}
+
+function inputOf(input: unknown): Input | undefined {
+  if (typeof input === 'string') return input === '' ? undefined : input
+  if (!Array.isArray(input) || input.length === 0) return undefined
+  const ids: unknown[] = input
+  return ids.every((id) => typeof id === 'number' && Number.isInteger(id) && id >= 0)
+    ? ids.map(Number)
+    : undefined
+}

@@ -1,0 +1,27 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+
+import type { House } from '../../house.ts'
+import { withKey } from '../key.ts'
+import { operation } from '../operation.ts'
+import { callOf, paidRefusals } from '../paid.ts'
+import { embed } from './embeddings.ts'
+import * as shapes from './shapes.ts'
+
+/** Embeddings, as OpenAI's clients ask for them. */
+export const embeddingRoutes = (house: House) =>
+  new Elysia().use(withKey(house)).post(
+    '/embeddings',
+    ({ spender, body, request }) => embed(house, spender, body, callOf(request)),
+    operation(
+      {
+        id: 'create_embeddings',
+        tag: 'Media',
+        summary: 'Turn texts into vectors.',
+        more: 'Paid by the input tokens: usage.cost and X-Service-Cost tell it, in USD.',
+        takes: { 'application/json': { schema: shapes.embeddingWanted } },
+      },
+      { 200: Type.Unsafe<Response>(shapes.Embeddings) },
+      ...paidRefusals,
+    ),
+  )
