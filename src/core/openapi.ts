@@ -150,6 +150,7 @@ class Schemas {
     for (const [name, value] of Object.entries(keywords)) {
       const isMap = name === 'properties' || name === 'patternProperties'
       if (isMap) schema[name] = mapValues(node(value), (property) => this.of(property))
+      else if (name === 'charsMax') schema['maxLength'] = value
       else schema[name] = inside.has(name) && typeof value === 'object' ? this.of(value) : value
     }
     if (typeof more === 'object' || (more === false && this.isInput))

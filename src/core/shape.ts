@@ -21,3 +21,10 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 /** An object whose unknown fields are ignored, as clients of many makers need it. */
 export const Lenient = <T extends TProperties>(properties: T) =>
   Type.Object(properties, { additionalProperties: true })
+
+/**
+ * A text of at most so many characters. JSON Schema counts code points and typebox UTF-16, which is
+ * two for a smiley: the verb that keeps the text counts, and the description says `maxLength`.
+ */
+export const Words = (charsMax: number, more: { minLength?: number; description?: string } = {}) =>
+  Type.String({ ...more, charsMax })

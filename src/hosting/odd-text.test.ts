@@ -14,3 +14,29 @@ test('a NUL, which PostgreSQL takes in no text, is no key, no maker and no curso
   expect(lines.filter(({ level }) => level === 'fault')).toEqual([])
   await close()
 })
+
+test('characters are counted as people count them, and a title can be seen', async () => {
+  const { call, person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const id = await ann.publish()
+  const boats = (count: number): string => '⛵🚤'.repeat(count / 2)
+  const limits: [path: string, field: string, max: number][] = [
+    ['/me', 'about', 160],
+    [`/apps/${id}`, 'title', 80],
+    [`/apps/${id}`, 'description', 500],
+  ]
+  for (const [path, field, max] of limits) {
+    expect((await ann.call('PATCH', path, { [field]: boats(max) })).status).toBe(200)
+    const over = await ann.call('PATCH', path, { [field]: `${boats(max)}a` })
+    expect(over.code).toBe('bad_request')
+    expect(over.text('error')).toContain(String(max))
+  }
+  expect((await ann.call('PATCH', `/apps/${id}`, { title: '\u200b\u200d ' })).code).toBe(
+    'bad_request',
+  )
+  expect((await ann.call('POST', '/apps', { html: '' })).code).toBe('bad_request')
+  const described = JSON.stringify((await call('GET', '/openapi.json')).body)
+  expect(described).toContain('"maxLength":160')
+  expect(described).not.toContain('charsMax')
+  await close()
+})

@@ -20,6 +20,8 @@ import { linkOf, present } from './present.ts'
 import type { AppChangeShape, AppShape, NewAppShape, ScanResultShape } from './shapes.ts'
 
 const untitled = 'Untitled'
+/** Something that can be seen: no title is made of spaces and joiners alone. */
+const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
 
 /**
  * Publishes a page as a new app, version 1, live at once and free (document 1, operation 9).
@@ -126,7 +128,7 @@ function checkKind(house: House, kind: NewAppShape['kind']): void {
 
 function checkTexts(wanted: AppChangeShape): void {
   const { title, description } = wanted
-  if (title !== undefined && (!isPlainLine(title, titleCharsMax) || title.trim() === '')) {
+  if (title !== undefined && (!isPlainLine(title, titleCharsMax) || !visible.test(title))) {
     const problem = `"title" is one plain line of 1 to ${titleCharsMax} characters.`
     throw new Refusal('bad_request', { problem })
   }

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Id, Link, oneOf, orNull, Time } from '../../core/shape.ts'
+import { Id, Link, oneOf, orNull, Time, Words } from '../../core/shape.ts'
 import { descriptionCharsMax, remixPriceCreditsMax, titleCharsMax } from '../../limits.ts'
 import { shelfNames } from './shelves.ts'
 
@@ -33,8 +33,8 @@ export const App = Type.Object(
 export type AppShape = Static<typeof App>
 
 const about = {
-  title: Type.Optional(Type.String({ minLength: 1, maxLength: titleCharsMax })),
-  description: Type.Optional(Type.String({ maxLength: descriptionCharsMax })),
+  title: Type.Optional(Words(titleCharsMax, { minLength: 1 })),
+  description: Type.Optional(Words(descriptionCharsMax)),
   shelf: Type.Optional(oneOf(shelfNames)),
   store: Type.Optional(Type.Boolean({ description: 'true: put on Explore; false: take off.' })),
   remix: Type.Optional(oneOf(['off', 'free', 'price'])),
@@ -56,7 +56,7 @@ export const Ref = Type.String({
 /** POST /apps (document 1, operation 9). */
 export const NewApp = Type.Object(
   {
-    html: Type.Optional(Type.String({ description: 'A whole page, at most 4 MB.' })),
+    html: Type.Optional(Type.String({ minLength: 1, description: 'A whole page, at most 4 MB.' })),
     prompt: Type.Optional(Type.String({ description: 'What the service is to build.' })),
     kind: Type.Optional(oneOf(['app', 'game'])),
     ...about,

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Id, Link, orNull, Time } from '../../core/shape.ts'
+import { Id, Link, orNull, Time, Words } from '../../core/shape.ts'
 import { aboutCharsMax, keyNameCharsMax } from '../../limits.ts'
 import { handlePattern } from '../agents/handles.ts'
 
@@ -10,7 +10,7 @@ export const KeyRequest = Type.Object(
     handle: Type.Optional(
       Type.String({ description: `Matches ${handlePattern}; left out, one is made.` }),
     ),
-    about: Type.Optional(orNull(Type.String({ maxLength: aboutCharsMax }))),
+    about: Type.Optional(orNull(Words(aboutCharsMax))),
   },
   { additionalProperties: false },
 )
@@ -61,7 +61,7 @@ export const KeyMade = Type.Object({
 })
 
 export const About = Type.Object(
-  { about: orNull(Type.String({ maxLength: aboutCharsMax })) },
+  { about: orNull(Words(aboutCharsMax)) },
   { additionalProperties: false },
 )
 export const AboutChanged = Type.Object({ about: orNull(Type.String()), page: Link })
@@ -95,7 +95,7 @@ const KeyRow = Type.Object(
 export type KeyRowShape = Static<typeof KeyRow>
 export const KeyList = Type.Object({ keys: Type.Array(KeyRow), next: Type.Null() })
 export const KeyWanted = Type.Object(
-  { name: Type.Optional(Type.String({ minLength: 1, maxLength: keyNameCharsMax })) },
+  { name: Type.Optional(Words(keyNameCharsMax, { minLength: 1 })) },
   { additionalProperties: false },
 )
 export const KeyAdded = Type.Object({ key: Type.String(), prefix: Type.String() })

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { oneOf, orNull, Time } from '../../core/shape.ts'
+import { oneOf, orNull, Time, Words } from '../../core/shape.ts'
 import { App, Ref, ScanResult } from '../apps/shapes.ts'
 
 const Version = Type.Object(
@@ -19,9 +19,9 @@ export type VersionShape = Static<typeof Version>
 /** POST /apps/{id}/versions: a page, or a prompt for the builder. */
 export const NewVersion = Type.Object(
   {
-    html: Type.Optional(Type.String({ description: 'A whole page, at most 4 MB.' })),
+    html: Type.Optional(Type.String({ minLength: 1, description: 'A whole page, at most 4 MB.' })),
     prompt: Type.Optional(Type.String({ description: 'What to change.' })),
-    note: Type.Optional(Type.String({ maxLength: 200, description: 'What is new, for you.' })),
+    note: Type.Optional(Words(200, { description: 'What is new, for you.' })),
     dryRun: Type.Optional(Type.Boolean()),
     ref: Type.Optional(Ref),
   },

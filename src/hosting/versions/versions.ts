@@ -41,7 +41,8 @@ export async function publish(
   }
   const { note = '' } = wanted
   if (!isPlainLine(note, 200)) {
-    throw new Refusal('bad_request', { problem: '"note" is one plain line.' })
+    const problem = '"note" is one plain line of at most 200 characters.'
+    throw new Refusal('bad_request', { problem })
   }
   if (wanted.html === undefined) throw new Refusal('no_builder')
   const inspection = await pages.inspect(house, wanted.html)
