@@ -26,7 +26,7 @@ process.on('exit', flush)
 // A log that cannot be written (its disk is full, its reader has gone) must not end the house.
 process.stderr.on('error', () => {})
 
-/** An error's stack. One of a query has what was bound to it in its message, which may be a body. */
+/** An error's stack. A query's message ends with what was bound to it, which may be a body. */
 function told(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return 'query' in error && 'params' in error
@@ -50,10 +50,6 @@ export function openLog(
   return {
     info: (event, facts) => line('info', event, facts),
     warn: (event, facts) => line('warn', event, facts),
-    fault: (event, error, facts) =>
-      line('fault', event, {
-        ...facts,
-        error: told(error),
-      }),
+    fault: (event, error, facts) => line('fault', event, { ...facts, error: told(error) }),
   }
 }

@@ -21,7 +21,8 @@ type Status = 400 | 401 | 402 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 503
 
 const wait = ({ retryAfter }: { retryAfter: number }): string => `Try again in ${retryAfter} s.`
 const reasons = { reasons: Type.Array(Type.String()) }
-const mb = (bytes: number): string => `${Math.round((bytes / 1_048_576) * 10) / 10} MB`
+/** Rounded up, so that what is over a limit by one byte is not said to be the limit. */
+const mb = (bytes: number): string => `${Math.ceil((bytes / 1_048_576) * 10) / 10} MB`
 
 /** Section 7 of document 1: every refusal with its status and the sentence that says what to do. */
 const table: { [N in HostingRefusal]: Row<N> } = {
@@ -194,7 +195,9 @@ const isOurs = (error: unknown): error is Refusal<HostingRefusal> =>
 /** What does not fit in the path or the query, without repeating what was sent. */
 function problemOf({ valueError }: ValidationError): string {
   const field = valueError?.path.slice(1) || 'A number in the path or the query'
-  return `${field}: ${valueError?.message ?? 'It does not fit'}.`
+  // The framework's number is a union of itself and its text.
+  const isUnion = valueError?.message === 'Expected union value'
+  return `${field}: ${isUnion ? 'Expected a number' : (valueError?.message ?? 'It does not fit')}.`
 }
 
 /** What is no refusal is a fault of ours: it is logged, and the caller is told only that. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import { htmlBytesMax } from '../limits.ts'
 import { openTestHouse } from '../testing/house.ts'
 
 test('a NUL, which PostgreSQL takes in no text, is no key, no maker and no cursor', async () => {
@@ -38,5 +39,15 @@ test('characters are counted as people count them, and a title can be seen', asy
   const described = JSON.stringify((await call('GET', '/openapi.json')).body)
   expect(described).toContain('"maxLength":160')
   expect(described).not.toContain('charsMax')
+  await close()
+})
+
+test('a refusal says what was wrong, also one byte over a limit', async () => {
+  const { person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const list = await ann.call('GET', '/apps?limit=many')
+  expect(list.text('error')).toBe('limit: Expected a number.')
+  const big = await ann.call('POST', '/apps', { html: 'x'.repeat(htmlBytesMax + 1) })
+  expect(big.text('error')).toStartWith('4.1 MB is over the 4 MB allowed.')
   await close()
 })
