@@ -20,6 +20,8 @@ afterAll(async () => {
   await hasty.close()
 })
 
+/** All cells run at once. */
+const waitMs = 30_000
 const messages = [{ role: 'user', content: 'Say hello.' }]
 
 /** What one cell of the table says. */
@@ -154,34 +156,42 @@ const streamed: [string, Cell][] = [
 ]
 
 describe('what the ledger says of a plain answer', () => {
-  test.concurrent.each(plain)('%s', async (name, cell) => {
-    const answer = await run(name, false, cell)
-    if (cell.status !== 200) return
-    const { choices, usage } = Object(answer.body)
-    expect(choices[0].message.content).toBe(fakeText.join(''))
-    expect(usage.cost.toFixed(9).replace(/0+$/, '')).toBe(
-      String(answer.headers.get('x-service-cost')),
-    )
-  })
+  test.concurrent.each(plain)(
+    '%s',
+    async (name, cell) => {
+      const answer = await run(name, false, cell)
+      if (cell.status !== 200) return
+      const { choices, usage } = Object(answer.body)
+      expect(choices[0].message.content).toBe(fakeText.join(''))
+      expect(usage.cost.toFixed(9).replace(/0+$/, '')).toBe(
+        String(answer.headers.get('x-service-cost')),
+      )
+    },
+    waitMs,
+  )
 })
 
 describe('what the ledger says of a stream', () => {
-  test.concurrent.each(streamed)('%s', async (name, cell) => {
-    const answer = await run(name, true, cell)
-    if (cell.status !== 200) return
-    const text = String(answer.body)
-    const data = text.split(/\r?\n/).filter((line) => line.startsWith('data:'))
-    const last = data.at(-1)?.slice(5).trim() ?? ''
-    if (!cell.event) {
-      expect(data.filter((line) => line.includes('[DONE]'))).toHaveLength(1)
-      expect(last).toBe('[DONE]')
-      return
-    }
-    expect(text).not.toContain('[DONE]')
-    const { error } = JSON.parse(last)
-    expect(error).toMatchObject({ code: cell.event, param: null })
-    if (cell.charge !== 'nothing') expect(error.message).not.toContain('Nothing was charged')
-  })
+  test.concurrent.each(streamed)(
+    '%s',
+    async (name, cell) => {
+      const answer = await run(name, true, cell)
+      if (cell.status !== 200) return
+      const text = String(answer.body)
+      const data = text.split(/\r?\n/).filter((line) => line.startsWith('data:'))
+      const last = data.at(-1)?.slice(5).trim() ?? ''
+      if (!cell.event) {
+        expect(data.filter((line) => line.includes('[DONE]'))).toHaveLength(1)
+        expect(last).toBe('[DONE]')
+        return
+      }
+      expect(text).not.toContain('[DONE]')
+      const { error } = JSON.parse(last)
+      expect(error).toMatchObject({ code: cell.event, param: null })
+      if (cell.charge !== 'nothing') expect(error.message).not.toContain('Nothing was charged')
+    },
+    waitMs,
+  )
 })
 
 test('the target of a redirect is never contacted', () => {
