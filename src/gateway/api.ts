@@ -9,7 +9,9 @@ import { chatRoutes } from './chat/routes.ts'
 import { describeGateway } from './description.ts'
 import { embeddingRoutes } from './embeddings/routes.ts'
 import { fileRoutes } from './files/routes.ts'
+import { imageRoutes } from './images/routes.ts'
 import { openOperation } from './operation.ts'
+import { responseRoutes } from './responses/routes.ts'
 import { topupRoutes } from './topups/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 
@@ -33,7 +35,9 @@ const routes = (house: House) =>
     .use(accountRoutes(house))
     .use(usageRoutes(house))
     .use(chatRoutes(house))
+    .use(responseRoutes(house))
     .use(embeddingRoutes(house))
+    .use(imageRoutes(house))
     .use(fileRoutes(house))
     .use(topupRoutes(house))
 

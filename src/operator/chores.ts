@@ -1,4 +1,5 @@
 import { day, hour, minute, second } from '../core/time.ts'
+import { forget as forgetMade } from '../gateway/made/made.ts'
 import { forgetOpens, writeOpens } from '../hosting/apps/opens.ts'
 import { polishOne } from '../hosting/apps/polish.ts'
 import { purge } from '../hosting/apps/removal.ts'
@@ -34,6 +35,7 @@ const chores: [name: string, everyMs: number, run: (house: House) => Promise<unk
   ['forget who opened what', day, forgetOpens],
   ['compress pages better', minute, polishSome],
   ['forget old history', hour, forgetUses],
+  ['forget pictures whose links have expired', hour, forgetMade],
   ['forget old answers', hour, (house) => house.idempotency.sweep()],
   ['remove apps deleted 30 days ago', hour, (house) => purge(house, assets.removeAll)],
   ['remove files no row names', day, sweep],

@@ -1,5 +1,6 @@
 import type { Db } from '../db/engine.ts'
 import { contents } from '../gateway/files/contents.ts'
+import { madeAfter, madeIn } from '../gateway/made/contents.ts'
 import { packsAfter, packsIn } from '../hosting/apps/apps.ts'
 import { contentsAfter, contentsIn } from '../hosting/assets/contents.ts'
 
@@ -10,6 +11,7 @@ const rooms = [
   { namedIn: packsIn, namedAfter: packsAfter },
   { namedIn: contentsIn, namedAfter: contentsAfter },
   ...contents,
+  { namedIn: madeIn, namedAfter: madeAfter },
 ]
 
 /** Which of these stored contents some row names. */

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { day, hour } from '../../core/time.ts'
+import { namedIn } from '../../operator/stored.ts'
+import { fakePicture } from '../../testing/fake-media.ts'
+import { type Faked, openFaked } from '../../testing/faked.ts'
+import { type Gus, newGus } from '../../testing/gateway.ts'
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { mediaModel, mediaModels } from '../../testing/media.ts'
+import { forget } from '../made/made.ts'
+
+const tokenPriced = { prompt: '0.000005', completion: '0.00004' }
+
+let demo: TestHouse
+let faked: Faked
+let gus: Gus
+let ned: Gus
+beforeAll(async () => {
+  demo = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '0', DEMO_MODELS: 'on' })
+  const more = ['image-tokens', 'image-ok'].map((name) => mediaModel('image', name, tokenPriced))
+  faked = await openFaked({}, [...mediaModels(), ...more])
+  gus = await newGus(demo, '1')
+  ned = await faked.gus()
+})
+afterAll(async () => {
+  await demo.close()
+  await faked.close()
+})
+
+const paint = (body: object, path = '/v1/images/generations') =>
+  gus.call('POST', path, { model: 'demo/image', prompt: 'A boat', ...body })
+const fromFake = (script: string, more: object = {}) => {
+  const body = { model: `image/${script}`, prompt: 'A boat', ...more }
+  return ned.call('POST', '/images/generations', body)
+}
+const partsOf = (body: unknown): { created: number; data: { url: string }[]; cost: number } =>
+  Object(body)
+const localOf = (url: string): string => url.replace('http://localhost:3000', '')
+
+test('pictures come as addresses that open without a key, for 24 hours', async () => {
+  const answer = await paint({ n: 2, size: '64x32', negative_prompt: 'rain' })
+  const { data, cost, created } = partsOf(answer.body)
+  expect([answer.status, data.length, cost]).toEqual([200, 2, 0.002])
+  expect([created, answer.headers.get('x-service-cost')]).toEqual([1_777_896_000, '0.002'])
+  const url = localOf(data[0]?.url ?? '')
+  const seen = await demo.visit('GET', url)
+  expect([seen.status, seen.headers.get('content-type')]).toEqual([200, 'image/png'])
+  expect(seen.headers.get('x-content-type-options')).toBe('nosniff')
+  const about = await new Bun.Image(new Uint8Array(seen.bytes)).metadata()
+  expect([about.width, about.height]).toEqual([64, 32])
+  expect((await demo.visit('GET', url.replace(/.$/, 'x'))).status).toBe(404)
+  expect((await demo.visit('GET', url.split('?')[0] ?? '')).status).toBe(404)
+  expect((await demo.visit('GET', '/v1/images/nonsense?expires=1&signature=x')).status).toBe(404)
+})
+
+test('a picture is named while its address works, and then forgotten', async () => {
+  const answer = await paint({ prompt: 'Only once' })
+  const url = localOf(partsOf(answer.body).data[0]?.url ?? '')
+  const { bytes } = await demo.visit('GET', url)
+  const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
+  const isNamed = async () => (await namedIn(demo.house.db.read, [sha256])).has(sha256)
+  demo.clock.turn(day - hour)
+  await forget(demo.house)
+  expect([(await demo.visit('GET', url)).status, await isNamed()]).toEqual([200, true])
+  demo.clock.turn(hour)
+  await forget(demo.house)
+  expect([(await demo.visit('GET', url)).status, await isNamed()]).toEqual([404, false])
+})
+
+test('the same pictures again under the same Idempotency-Key, paid once', async () => {
+  const body = { model: 'demo/image', prompt: 'Again' }
+  const headers = { 'idempotency-key': 'twice' }
+  const first = await gus.call('POST', '/v1/images/generations', body, headers)
+  const before = (await gus.call('POST', '/credits/balance')).body
+  const second = await gus.call('POST', '/images/generations', body, headers)
+  expect([second.body, second.status]).toEqual([first.body, 200])
+  expect((await gus.call('POST', '/credits/balance')).body).toEqual(before)
+  const other = { ...body, prompt: 'Other' }
+  const third = await gus.call('POST', '/v1/images/generations', other, headers)
+  expect([third.status, third.code]).toEqual([409, 'idempotency_conflict'])
+})
+
+test('what does not fit is refused by name', async () => {
+  for (const [param, value] of [
+    ...[
+      ['prompt', ''],
+      ['prompt', 7],
+      ['prompt', 'x'.repeat(32_001)],
+    ],
+    ...['10', '0x5', '5x', '-5x5', '99999x5', '9000x9000', 7, '5X5'].map((size) => ['size', size]),
+    ...[0, 11, 1.5, '2'].map((n) => ['n', n]),
+    ...[
+      ['negative_prompt', 7],
+      ['response_format', 'png'],
+      ['model', ''],
+    ],
+  ]) {
+    const answer = await paint({ [String(param)]: value })
+    expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])
+  }
+  expect((await paint({ size: 'auto' })).status).toBe(200)
+})
+
+test('the bytes themselves for a client that asks for them', async () => {
+  const { body } = await fromFake('image-ok', { response_format: 'b64_json' })
+  expect(body).toEqual({ created: 1, data: [{ b64_json: fakePicture }], cost: 0.02 })
+})
+
+test('what came is paid: fewer, no more than asked for, addresses as they are', async () => {
+  const fewer = await fromFake('image-ok', { n: 3 })
+  expect([partsOf(fewer.body).data.length, partsOf(fewer.body).cost]).toEqual([1, 0.02])
+  const more = await fromFake('image-two')
+  expect([partsOf(more.body).data.length, partsOf(more.body).cost]).toEqual([1, 0.02])
+  const { use } = await faked.lastUse(ned)
+  expect(use).toMatchObject({ type: 'image', output: 1, status: 'completed', estimated: false })
+  const elsewhere = await fromFake('image-url')
+  expect(partsOf(elsewhere.body).data[0]?.url).toStartWith('http://127.0.0.1:')
+  expect(faked.fake.canaryTouched()).toBe(0)
+})
+
+test('a price by tokens takes the tokens that are told, else the most there can be', async () => {
+  const told = await fromFake('image-tokens-priced')
+  expect(partsOf(told.body).cost).toBe(11 * 0.000005 + 1_000 * 0.00004)
+  const untold = await fromFake('image-ok-priced')
+  expect(partsOf(untold.body).cost).toBeGreaterThanOrEqual(2_000 * 0.00004)
+  const { use } = await faked.lastUse(ned)
+  expect([use?.estimated, (use?.charged ?? 0n) <= (use?.held ?? 0n)]).toEqual([true, true])
+})
+
+test('no picture costs nothing; what is none cannot be read, and costs the hold', async () => {
+  const empty = await fromFake('image-empty')
+  const { use } = await faked.lastUse(ned)
+  expect([empty.status, Number(use?.charged)]).toEqual([502, 0])
+  const none = await fromFake('image-no-picture')
+  expect([none.status, none.code]).toEqual([502, 'unreadable_response'])
+  const last = await faked.lastUse(ned)
+  expect(Number(last.use?.charged)).toBe(20_000_000)
+  expect(await faked.faults(ned)).toEqual([])
+})

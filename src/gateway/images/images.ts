@@ -1,0 +1,107 @@
+import { isRecord } from '../../core/shape.ts'
+import type { House } from '../../house.ts'
+import {
+  imageSideMax,
+  imagesPerRequestMax,
+  mediaLinkMs,
+  promptCharsMax,
+  unknownOutputTokens,
+} from '../../limits.ts'
+import type { Model } from '../../models/catalogue.ts'
+import { tokensAtMost, tokensOf } from '../../models/tokens.ts'
+import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
+import { readCount, readModels } from '../chat/asked.ts'
+import type { Call } from '../chat/chat.ts'
+import { misfit } from '../chat/misfit.ts'
+import { readRecord } from '../chat/plain.ts'
+import { readPreferences } from '../chat/preferences.ts'
+import { noContent, unreadable, type Verdict } from '../chat/verdict.ts'
+import { findText, findWord, readText } from '../fields.ts'
+import type { Spender } from '../key.ts'
+import * as made from '../made/made.ts'
+import { pay } from '../paid.ts'
+import type { Made, Wanted } from '../serving.ts'
+import { type Picture, readPictures } from './pictures.ts'
+
+/**
+ * Pictures of a prompt (document 2, POST /v1/images/generations): paid for each that came. Refuses
+ * bad_request and what section 7 says.
+ */
+export const paint = (house: House, spender: Spender, raw: unknown, call: Call) =>
+  pay(house, spender, readWanted(house, raw), call)
+
+function readWanted(house: House, raw: unknown): Wanted {
+  const { model, models, provider, stream: _, ...sent } = isRecord(raw) ? raw : {}
+  const modelIds = readModels(model, models)
+  const prompt = readText(sent, 'prompt', promptCharsMax)
+  findText(sent, 'negative_prompt', promptCharsMax)
+  const n = readCount(sent, 'n', imagesPerRequestMax) ?? 1
+  const asBytes = findWord(sent, 'response_format', ['url', 'b64_json']) === 'b64_json'
+  const body = withSize(sent)
+  const limitsOf = ({ maxOutput }: Model) => ({
+    prompt: tokensAtMost(body, 0),
+    completion: n * (maxOutput || unknownOutputTokens),
+  })
+  const own = (to: Model): Usage => {
+    if (to.price?.perImage !== undefined) return usageOf({ images: n })
+    return usageOf({ prompt: tokensOf(prompt), completion: limitsOf(to).completion })
+  }
+  return {
+    ...{ path: '/images/generations', type: 'image', kind: 'image', modelIds, body, same: raw },
+    preferences: readPreferences(provider),
+    most: (to) => ({
+      inputTokensMax: limitsOf(to).prompt,
+      outputTokensMax: limitsOf(to).completion,
+      images: n,
+    }),
+    own,
+    async read(response, { by, watch }): Promise<Made | Verdict> {
+      const read = await readRecord(response, watch)
+      if (!('answer' in read)) return read
+      const { data, usage: said, created } = read.answer
+      if (!Array.isArray(data) || data.length === 0) return noContent
+      const pictures = await readPictures(data, n)
+      const images = pictures.length
+      if (images === 0) return unreadable
+      const told = readUsage(said, limitsOf(by.model))
+      const isPerImage = by.price.perImage !== undefined
+      const counted = told ?? (isPerImage ? usageOf({}) : { ...own(by.model), estimated: true })
+      const usage = { ...counted, images }
+      const kept = await keepAll(house, pictures, asBytes)
+      const seconds = Number.isInteger(created) ? created : Math.floor(house.clock.now() / 1_000)
+      return {
+        usage,
+        record: (db) => made.record(db, kept.rows),
+        answer: (cost) => ({ status: 200, body: { created: seconds, data: kept.data, cost } }),
+      }
+    },
+  }
+}
+
+/** WIDTHxHEIGHT; "auto", which clients send, leaves it to the model. */
+function withSize({ size, ...body }: Record<string, unknown>): Record<string, unknown> {
+  if (size === undefined || size === null || size === 'auto') return body
+  const sides = typeof size === 'string' ? /^([1-9]\d{0,3})x([1-9]\d{0,3})$/.exec(size) : null
+  if (sides && Math.max(Number(sides[1]), Number(sides[2])) <= imageSideMax) {
+    return { ...body, size }
+  }
+  throw misfit('size', `size is WIDTHxHEIGHT, each from 1 to ${imageSideMax}.`)
+}
+
+/** Pictures that came as bytes are kept behind a link, unless the client wants the bytes. */
+async function keepAll(house: House, pictures: Picture[], asBytes: boolean) {
+  const rows: made.Made[] = []
+  const data: ({ url: string } | { b64_json: string })[] = []
+  for (const picture of pictures) {
+    if ('url' in picture) {
+      data.push(picture)
+    } else if (asBytes) {
+      data.push({ b64_json: Buffer.from(picture.bytes).toString('base64') })
+    } else {
+      const row = await made.keep(house, { ...picture, forMs: mediaLinkMs })
+      rows.push(row)
+      data.push({ url: made.linkTo(house, row) })
+    }
+  }
+  return { rows, data }
+}

@@ -1,0 +1,36 @@
+import { isRecord } from '../../core/shape.ts'
+import { upstreamAnswerBytesMax } from '../../limits.ts'
+import { kindOf } from '../../store/kinds.ts'
+
+/** A picture as an upstream answers it: its bytes, or where it stands. */
+export type Picture = { bytes: Uint8Array; type: string } | { url: string }
+
+/** The pictures of an answer, at most `max`; what is none is left out. */
+export async function readPictures(data: unknown[], max: number): Promise<Picture[]> {
+  const pictures: Picture[] = []
+  for (const item of data.slice(0, max)) {
+    const picture = isRecord(item) ? await readPicture(item) : undefined
+    if (picture) pictures.push(picture)
+  }
+  return pictures
+}
+
+const dataUrl = /^data:image\/[a-z+.-]+;base64,/i
+
+async function readPicture({
+  b64_json,
+  url,
+}: Record<string, unknown>): Promise<Picture | undefined> {
+  if (typeof b64_json === 'string') return readBytes(b64_json)
+  if (typeof url !== 'string') return undefined
+  const [start] = dataUrl.exec(url) ?? []
+  if (start !== undefined) return readBytes(url.slice(start.length))
+  return /^https?:\/\//.test(url) && URL.canParse(url) ? { url } : undefined
+}
+
+/** Told by the content: what is served from here is a picture and nothing else. */
+async function readBytes(base64: string): Promise<Picture | undefined> {
+  const bytes = Buffer.from(base64, 'base64')
+  const told = await kindOf(bytes, upstreamAnswerBytesMax)
+  return 'kind' in told && told.kind === 'picture' ? { bytes, type: told.type } : undefined
+}

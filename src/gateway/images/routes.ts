@@ -1,0 +1,63 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+
+import type { House } from '../../house.ts'
+import { Refusal } from '../../refusals.ts'
+import { withKey, withoutKey } from '../key.ts'
+import * as made from '../made/made.ts'
+import { openOperation, operation } from '../operation.ts'
+import { callOf, paidRefusals } from '../paid.ts'
+import { paint } from './images.ts'
+import * as shapes from './shapes.ts'
+
+/** Pictures (document 2, POST /v1/images/generations), and where they are seen. */
+export const imageRoutes = (house: House) =>
+  new Elysia().use(newImages(house)).use(keptImages(house))
+
+const newImages = (house: House) =>
+  new Elysia().use(withKey(house)).post(
+    '/images/generations',
+    ({ spender, body, request }) => paint(house, spender, body, callOf(request)),
+    operation(
+      {
+        id: 'create_images',
+        tag: 'Media',
+        summary: 'Make pictures of a prompt.',
+        more: 'Paid for each picture that comes: cost tells it, in USD. Links work for 24 hours.',
+        takes: { 'application/json': { schema: shapes.imagesWanted } },
+      },
+      { 200: Type.Unsafe<Response>(shapes.Images) },
+      ...paidRefusals,
+    ),
+  )
+
+/** A picture may be shown in any page, and is nothing but a picture. */
+const headers = {
+  'content-security-policy': "default-src 'none'; sandbox",
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'cross-origin',
+  'access-control-allow-origin': '*',
+  'cache-control': 'private, max-age=3600',
+}
+
+const keptImages = (house: House) =>
+  new Elysia().use(withoutKey()).get(
+    '/images/:id',
+    async ({ params, query }) => {
+      const picture = await made.look(house, params.id, query)
+      if (picture) {
+        return new Response(picture.bytes, {
+          headers: { ...headers, 'content-type': picture.type },
+        })
+      }
+      throw new Refusal('not_found', { what: 'picture: its address works for 24 hours' })
+    },
+    {
+      query: shapes.Marks,
+      ...openOperation(
+        { id: 'get_image', tag: 'Media', summary: 'A picture, by its signed address.' },
+        { 200: Type.Unsafe<Response>(Type.String({ format: 'binary' })) },
+        'not_found',
+      ),
+    },
+  )

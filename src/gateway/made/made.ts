@@ -1,0 +1,68 @@
+import { asc, eq, inArray, lte } from 'drizzle-orm'
+
+import { idPattern, newId } from '../../core/ids.ts'
+import type { Db } from '../../db/engine.ts'
+import type { House } from '../../house.ts'
+import { mediaLinkMs } from '../../limits.ts'
+import { checkLink, signLink } from '../../store/links.ts'
+import { made } from './tables.ts'
+
+export type Made = typeof made.$inferSelect
+
+/** Keeps bytes; the row is for `record`, in the transaction that pays for them. */
+export async function keep(
+  { store, clock }: House,
+  { bytes, type, forMs }: { bytes: Uint8Array; type: string; forMs: number },
+): Promise<Made> {
+  const { sha256 } = await store.put(bytes)
+  return { id: newId(), type, sha256, expires: clock.now() + forMs }
+}
+
+/** Writes the rows of what was kept. */
+export async function record(db: Db, rows: Made[]): Promise<void> {
+  if (rows.length > 0) await db.insert(made).values(rows)
+}
+
+const pathOf = (id: string): string => `/v1/images/${id}`
+
+/** Where a picture is seen without a key, for 24 hours (document 2, section 8). */
+export const linkTo = ({ urls, secret, clock }: House, { id }: Made): string =>
+  urls.gateway + signLink(secret, pathOf(id), clock.now() + mediaLinkMs)
+
+/** What a signed link leads to; undefined where the link is not ours or is too old. */
+export async function look(
+  house: House,
+  id: string,
+  marks: { expires?: string | undefined; signature?: string | undefined },
+): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer> } | undefined> {
+  const { secret, clock } = house
+  if (!idPattern.test(id) || !checkLink(secret, pathOf(id), marks, clock.now())) return undefined
+  return find(house, id)
+}
+
+/** Something that is still kept. */
+export async function find(
+  { db, store }: House,
+  id: string,
+): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer> } | undefined> {
+  const [row] = await db.read.select().from(made).where(eq(made.id, id))
+  const bytes = row && (await store.read(row.sha256))
+  return bytes && { type: row.type, bytes: new Uint8Array(bytes) }
+}
+
+const forgottenAtOnce = 500
+
+/** Forgets what has expired, some rows at a time; the store's sweep removes the bytes. */
+export async function forget({ db, clock }: House): Promise<void> {
+  for (let gone = forgottenAtOnce; gone === forgottenAtOnce;) {
+    const old = await db.read
+      .select({ id: made.id })
+      .from(made)
+      .where(lte(made.expires, clock.now()))
+      .orderBy(asc(made.expires))
+      .limit(forgottenAtOnce)
+    const ids = old.map(({ id }) => id)
+    if (ids.length > 0) await db.tx((tx) => tx.delete(made).where(inArray(made.id, ids)))
+    gone = ids.length
+  }
+}
