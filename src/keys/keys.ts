@@ -117,6 +117,7 @@ const byHash = prepared((db) =>
  */
 export class KeyRing {
   private readonly found = new LRUCache<string, Key>({ max: 10_000, ttl: 5 * second })
+  private changes = 0
 
   constructor(private readonly db: Engine) {}
 
@@ -126,8 +127,10 @@ export class KeyRing {
     const hash = sha256(text)
     const known = this.found.get(hash)
     if (known) return known
+    const { changes } = this
     const [key] = await byHash(this.db.read).execute({ hash })
-    if (key) this.found.set(hash, key)
+    // What was read before a change is not remembered after it.
+    if (key && changes === this.changes) this.found.set(hash, key)
     return key
   }
 
@@ -144,6 +147,7 @@ export class KeyRing {
 
   /** Forgets what was found, after a change to keys has been committed. */
   forget(): void {
+    this.changes += 1
     this.found.clear()
   }
 }

@@ -48,9 +48,16 @@ const lineOf = ({ at, app, reason, text }: Report): string =>
 /** `berth admin takedown|restore <app id> [reason]`, `berth admin reports`: moderation. */
 const admin: Command = async (house, [verb, id = '', ...words]) => {
   if (verb === 'takedown' && id && words.length > 0) {
-    return done(await moderation.takeDown(house, id, words.join(' ')))
+    const reason = words.join(' ')
+    return (await moderation.takeDown(house, id, reason))
+      ? done(`${id} is taken down: ${reason}`)
+      : { ok: false, text: `There is no app ${id}.` }
   }
-  if (verb === 'restore' && id) return done(await moderation.putBack(house, id))
+  if (verb === 'restore' && id) {
+    return (await moderation.putBack(house, id))
+      ? done(`${id} is live again.`)
+      : { ok: false, text: `No app ${id} is taken down.` }
+  }
   if (verb === 'reports') return done((await listReports(house, 50)).map(lineOf).join('\n'))
   return usage('admin takedown <app id> <reason> | restore <app id> | reports')
 }

@@ -50,7 +50,7 @@ const isAsked = (asked: unknown): asked is Asked =>
 /** Runs a command on an open house. What it throws becomes its outcome. */
 export async function run(house: House, { command, words }: Asked): Promise<Outcome> {
   try {
-    const known = commands[command]
+    const known = Object.hasOwn(commands, command) ? commands[command] : undefined
     return known ? await known(house, words) : { ok: false, text: `There is no ${command}.` }
   } catch (error) {
     return { ok: false, text: error instanceof Error ? error.message : String(error) }

@@ -7,11 +7,11 @@ import { apps } from './tables.ts'
 
 /**
  * Takes an app down: every operation on it answers 410, its link too, and the same page cannot
- * come back. Answers what was done, in words for the operator.
+ * come back. False when there is no such app.
  */
-export async function takeDown(house: House, id: string, reason: string): Promise<string> {
+export async function takeDown(house: House, id: string, reason: string): Promise<boolean> {
   const app = await find(house, id)
-  if (!app) return `There is no app ${id}.`
+  if (!app) return false
   const at = house.clock.now()
   const page = app.version > 0 ? await theVersion(house, id, app.version) : undefined
   await house.db.tx(async (db) => {
@@ -21,13 +21,13 @@ export async function takeDown(house: House, id: string, reason: string): Promis
       .where(eq(apps.id, id))
     if (page) await noteBadPage(db, { sha256: page.sha256, reason, at })
   })
-  return `${id} is taken down: ${reason}`
+  return true
 }
 
-/** Undoes a takedown; the app is live again, off Explore. */
-export async function putBack(house: House, id: string): Promise<string> {
+/** Undoes a takedown; the app is live again, off Explore. False when none was taken down. */
+export async function putBack(house: House, id: string): Promise<boolean> {
   const app = await find(house, id)
-  if (!app) return `There is no app ${id}.`
+  if (!app || app.takenDown === null) return false
   const page = app.version > 0 ? await theVersion(house, id, app.version) : undefined
   await house.db.tx(async (db) => {
     await db
@@ -36,5 +36,5 @@ export async function putBack(house: House, id: string): Promise<string> {
       .where(eq(apps.id, id))
     if (page) await forgetBadPage(db, page.sha256)
   })
-  return `${id} is live again.`
+  return true
 }

@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test'
+
+import { openTestHouse } from '../testing/house.ts'
+import { run } from './control.ts'
+
+test('a takedown and its undoing say what they did, and fail where there was nothing to do', async () => {
+  const { house, visit, person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const id = await ann.publish()
+  const admin = (...words: string[]) => run(house, { command: 'admin', words })
+  const nothing = 'AAAAAAAAAAAA'
+  expect(await admin('takedown', nothing, 'spam')).toEqual({
+    ok: false,
+    text: `There is no app ${nothing}.`,
+  })
+  expect((await admin('restore', id)).ok).toBe(false)
+  expect(await admin('takedown', id, 'spam', 'and', 'scam')).toEqual({
+    ok: true,
+    text: `${id} is taken down: spam and scam`,
+  })
+  expect((await ann.call('GET', `/apps/${id}`)).code).toBe('taken_down')
+  expect((await visit('GET', `/a/${id}`)).status).toBe(410)
+  expect(await admin('restore', id)).toEqual({ ok: true, text: `${id} is live again.` })
+  expect((await ann.call('GET', `/apps/${id}`)).status).toBe(200)
+  expect((await run(house, { command: 'toString', words: [] })).ok).toBe(false)
+  await close()
+})
