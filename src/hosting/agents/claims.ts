@@ -4,7 +4,6 @@ import { newCode, sha256 } from '../../core/ids.ts'
 import type { House } from '../../house.ts'
 import { claimCodeMs } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
-import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 
 /** A one-time claim code for a person. Only its hash is kept. */
@@ -30,7 +29,7 @@ export function newClaim(house: House): Claim {
  * Makes a new claim link for an unclaimed agent; every earlier one stops working (document 1,
  * operation 7). Refuses already_claimed.
  */
-export async function renewClaim(house: House, agent: Agent): Promise<Claim> {
+export async function renewClaim(house: House, agent: { id: string }): Promise<Claim> {
   const claim = newClaim(house)
   const changed = await house.db.tx((db) =>
     db
