@@ -1,7 +1,7 @@
 /**
- * The fallback, where Connection-Allowlist is not obeyed (Firefox, Safari, old Chromium). CSP leaves
- * three things open there: WebRTC from a fresh realm, dns-prefetch and preconnect. So no link, meta
- * or frame may come to be. Everything used after the app has begun is taken beforehand.
+ * The fallback, where Connection-Allowlist is not obeyed (Firefox, Safari, old Chromium). CSP
+ * leaves three things open there: WebRTC from a fresh realm, dns-prefetch and preconnect. So no
+ * link, meta or frame may come to be. All that is used later is taken before the app begins.
  */
 const { apply } = Reflect
 const text = String

@@ -72,6 +72,18 @@ function fail(why: string): void {
   if (say) say.textContent = why
 }
 
+/**
+ * An app that never stops computing hears nothing of a start. Its process ends when its frame goes,
+ * and only then may the page come again: a new frame would be put into the same process.
+ */
+function rescue(asked: number): void {
+  setTimeout(() => {
+    if (asked !== run || greeted === run) return
+    frame?.remove()
+    setTimeout(() => location.reload(), goneMs)
+  }, hungMs)
+}
+
 async function open(): Promise<void> {
   const old =
     !('srcdoc' in HTMLIFrameElement.prototype) || !('SecurityPolicyViolationEvent' in window)
@@ -124,14 +136,7 @@ async function open(): Promise<void> {
   document.getElementById('reload')?.addEventListener('click', () => {
     restarts = []
     start()
-    // An app that never stops computing hears nothing. Its process ends when its frame goes, and
-    // only then may the page come again: a new frame would be put into the same process.
-    const asked = run
-    setTimeout(() => {
-      if (asked !== run || greeted === run) return
-      frame?.remove()
-      setTimeout(() => location.reload(), goneMs)
-    }, hungMs)
+    rescue(run)
   })
   start()
 }

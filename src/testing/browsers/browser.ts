@@ -14,6 +14,8 @@ export interface Tab {
   goto(url: string): Promise<void>
   /** Evaluates an expression in the top document; its value comes back as JSON. */
   evaluate(expression: string): Promise<unknown>
+  /** The names of the fields of all messages that the top document got, whatever became of it. */
+  told(): Promise<string[]>
   /** Presses and releases a mouse button at a place of the viewport. */
   click(x: number, y: number, button?: 'left' | 'middle'): Promise<void>
   press(key: string): Promise<void>
@@ -27,7 +29,8 @@ export const viewport = { width: 1_280, height: 800 }
 
 /** Runs in the top document before anything of the page. */
 export const recorder =
-  "if (self === top) { self.told = []; addEventListener('message', (e) => self.told.push(e.data)) }"
+  "if (self === top) { self.told = []; addEventListener('message', (e) => { self.told.push(e.data); " +
+  "console.debug('told', location.href, ...Object.keys(e.data ?? {})) }) }"
 
 const paths = {
   chromium: ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'],

@@ -41,8 +41,19 @@ async function openTab(context: BrowserContext): Promise<Tab> {
     void dialog.dismiss().catch(() => undefined)
   })
   page.on('download', (download) => seen.push(`download ${download.suggestedFilename()}`))
+  // A frame that crashes takes the page's debugger with it, but not what was heard before.
+  const told = new Map<string, string[]>()
+  let at = ''
+  page.on('console', (message) => {
+    const [mark, url = '', ...names] = message.text().split(' ')
+    if (mark === 'told') told.set(url, [...(told.get(url) ?? []), ...names])
+  })
   return {
-    goto: async (url) => void (await page.goto(url, { waitUntil: 'commit' })),
+    told: async () => told.get(at) ?? [],
+    goto: async (url) => {
+      at = url
+      await page.goto(url, { waitUntil: 'commit' })
+    },
     evaluate: (expression) => page.evaluate(expression),
     click: (x, y, button = 'left') => page.mouse.click(x, y, { button }),
     press: (key) => page.keyboard.press(key),

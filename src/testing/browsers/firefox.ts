@@ -19,7 +19,8 @@ const preferences = {
   'services.settings.server': 'http://127.0.0.1:9',
 }
 const startMs = 20_000
-const commandMs = 20_000
+const commandMs = 30_000
+const endMs = 5_000
 
 type Wire = Record<string, unknown>
 
@@ -113,7 +114,9 @@ export async function openFirefox(path: string): Promise<Browser> {
     open: () => openTab(session, seen),
     async close() {
       child.kill()
+      const hard = setTimeout(() => child.kill('SIGKILL'), endMs)
       await child.exited
+      clearTimeout(hard)
     },
     async lookups() {
       const names = (await readdir(folder)).filter((name) => name.startsWith('resolver'))
@@ -131,19 +134,24 @@ async function openTab(session: Session, seen: Map<string, string[]>): Promise<T
   seen.set(context, mine)
   const act = (source: Wire): Promise<unknown> =>
     session.send('input.performActions', { context, actions: [source] })
+  const evaluate = async (expression: string): Promise<unknown> => {
+    const text = `(async () => JSON.stringify(await (${expression})))()`
+    const answer = await session.send('script.evaluate', {
+      expression: text,
+      target: { context },
+      awaitPromise: true,
+    })
+    const value = at(answer, 'result', 'value')
+    if (at(answer, 'type') !== 'success') throw new Error(JSON.stringify(answer))
+    return typeof value === 'string' ? JSON.parse(value) : undefined
+  }
   return {
     goto: async (url) =>
       void (await session.send('browsingContext.navigate', { context, url, wait: 'none' })),
-    async evaluate(expression) {
-      const text = `(async () => JSON.stringify(await (${expression})))()`
-      const answer = await session.send('script.evaluate', {
-        expression: text,
-        target: { context },
-        awaitPromise: true,
-      })
-      const value = at(answer, 'result', 'value')
-      if (at(answer, 'type') !== 'success') throw new Error(JSON.stringify(answer))
-      return typeof value === 'string' ? JSON.parse(value) : undefined
+    evaluate,
+    async told() {
+      const names = await evaluate('self.told.flatMap((data) => Object.keys(data ?? {}))')
+      return Array.isArray(names) ? names : []
     },
     async click(x, y, button = 'left') {
       await session.send('browsingContext.activate', { context })

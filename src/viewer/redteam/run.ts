@@ -68,11 +68,9 @@ function reached(trial: Trial, target: Target): boolean {
 }
 
 async function look(tab: Tab, trial: Trial, before: number): Promise<void> {
-  const told = await tab.evaluate('self.told').catch(() => undefined)
-  const has = (name: string): boolean =>
-    Array.isArray(told) && told.some((one) => typeof one === 'object' && one && name in one)
-  trial.ran ||= has('ran')
-  trial.told ||= has('got')
+  const told = await tab.told().catch((): string[] => [])
+  trial.ran ||= told.includes('ran')
+  trial.told ||= told.includes('got')
   trial.native ||= tab.seen().length > before
 }
 
@@ -132,6 +130,23 @@ async function inTabs(
   await Promise.all(Array.from({ length: Math.min(tabs, queue.length) }, worker))
 }
 
+/** Runs all trials, closes the browser whatever happened, and answers its resolver's log. */
+async function runAll(browser: Browser, target: Target, trials: Trial[]): Promise<string> {
+  try {
+    const watcher = await browser.open()
+    await watcher.goto(`${target.origin}/watch`)
+    await inTabs(tabsAtOnce, browser, target, trials)
+    // What a busy machine left out, or a tab in the back, is tried once more before it counts.
+    const left = trials.filter((trial) =>
+      trial.guarded ? !trial.ran : trial.vector.by !== 'lookup' && !reached(trial, target),
+    )
+    await inTabs(1, browser, target, left)
+  } finally {
+    await browser.close()
+  }
+  return browser.lookups()
+}
+
 /** Tries every vector that is live in this browser, unprotected and in the sandbox. */
 export async function tryAll(browser: Browser, vectors: Vector[]): Promise<Outcome[]> {
   const hosted = new MemoryHosted()
@@ -147,28 +162,15 @@ export async function tryAll(browser: Browser, vectors: Vector[]): Promise<Outco
   }
   for (const trial of trials) hosted.put(idOf(trial.mark), pageOf(trial, target.origin))
 
-  const watcher = await browser.open()
-  await watcher.goto(`${target.origin}/watch`)
-  await inTabs(tabsAtOnce, browser, target, trials)
-  // What a busy machine left out, or a tab in the back, is tried once more before it counts.
-  await inTabs(
-    1,
-    browser,
-    target,
-    trials.filter((trial) =>
-      trial.guarded ? !trial.ran : trial.vector.by !== 'lookup' && !reached(trial, target),
-    ),
-  )
-  await browser.close()
-  const lookups = await browser.lookups()
+  const lookups = await runAll(browser, target, trials).finally(() => {
+    for (const { canary } of trials) canary.close()
+    target.close()
+  })
   const through = (trial: Trial): boolean =>
     reached(trial, target) || lookups.includes(nameOf(trial.mark))
-  const outcomes = live.map((vector, index) => {
+  return live.map((vector, index) => {
     const [control, guarded] = trials.slice(index * 2, index * 2 + 2)
     if (!control || !guarded) throw new Error('a vector without its trials')
     return { vector, control: through(control), ran: guarded.ran, reached: through(guarded) }
   })
-  for (const { canary } of trials) canary.close()
-  target.close()
-  return outcomes
 }
