@@ -42,7 +42,7 @@ const inner: Record<string, string[][]> = {
     ['sentences', 'envelope', 'operation', 'key', 'description', 'tables'],
     ['catalogue', 'accounts', 'usage'],
     ['fields', 'chat', 'serving', 'paid', 'made', 'files', 'topups'],
-    ['embeddings', 'images', 'videos', 'audio'],
+    ['embeddings', 'images', 'videos', 'audio', 'responses'],
     ['api'],
   ],
 }

@@ -1,0 +1,171 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
+import type { Gus } from '../../testing/gateway.ts'
+
+let faked: Faked
+let gus: Gus
+
+beforeAll(async () => {
+  faked = await openFaked({}, [
+    {
+      ...fakeModel('ok', { id: 'fake/seeing', inputs: ['text', 'image', 'file', 'audio'] }),
+      offers: fakeModel('ok').offers,
+    },
+  ])
+  gus = await faked.gus()
+})
+afterAll(() => faked.close())
+
+const ask = (body: object) =>
+  gus.call('POST', '/v1/responses', { model: 'fake/seeing', input: 'Hello.', ...body })
+
+/** What the upstream was sent for a request. */
+async function sent(body: object): Promise<unknown> {
+  expect((await ask(body)).status).toBe(200)
+  return faked.fake.received.at(-1)?.body
+}
+
+const call = (id: string) => ({
+  ...{ type: 'function_call', id: `fc_${id}`, call_id: id, name: 'depth', arguments: '{}' },
+})
+const called = (id: string) => ({
+  ...{ id, type: 'function', function: { name: 'depth', arguments: '{}' } },
+})
+const picture = 'data:image/png;base64,AAAA'
+
+test('items become messages, calls made together one of them', async () => {
+  const input = [
+    { role: 'developer', content: 'Be brief.' },
+    {
+      type: 'message',
+      role: 'user',
+      content: [
+        { type: 'input_text', text: 'What is this?' },
+        { type: 'input_image', image_url: picture, detail: 'low' },
+        { type: 'input_file', filename: 'a.txt', file_data: 'data:text/plain;base64,QQ==' },
+        { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+      ],
+    },
+    { type: 'reasoning', id: 'rs_1', summary: [] },
+    {
+      ...{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' },
+      content: [
+        { type: 'output_text', text: 'I look', annotations: [] },
+        { type: 'output_text', text: '.', annotations: [] },
+      ],
+    },
+    ...[call('a'), call('b')],
+    { type: 'function_call_output', call_id: 'a', output: 'nine' },
+    { type: 'function_call_output', call_id: 'b', output: [{ type: 'input_text', text: 'ten' }] },
+    call('c'),
+    { role: 'assistant', content: 'once more' },
+    { type: 'function_call_output', call_id: 'c', output: 'eleven' },
+  ]
+  expect(await sent({ instructions: 'You know the water.', input })).toMatchObject({
+    messages: [
+      { role: 'system', content: 'You know the water.' },
+      { role: 'system', content: 'Be brief.' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is this?' },
+          { type: 'image_url', image_url: { url: picture, detail: 'low' } },
+          { type: 'file', file: { file_data: 'data:text/plain;base64,QQ==', filename: 'a.txt' } },
+          { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+        ],
+      },
+      { role: 'assistant', content: 'I look.', tool_calls: [called('a'), called('b')] },
+      { role: 'tool', tool_call_id: 'a', content: 'nine' },
+      { role: 'tool', tool_call_id: 'b', content: 'ten' },
+      { role: 'assistant', content: 'once more', tool_calls: [called('c')] },
+      { role: 'tool', tool_call_id: 'c', content: 'eleven' },
+    ],
+  })
+})
+
+test('options go on in the words of a chat; what is not known is left out', async () => {
+  const schema = { type: 'object', properties: {} }
+  const body = await sent({
+    ...{ temperature: 0.5, top_p: 0.9, max_output_tokens: 77, parallel_tool_calls: false },
+    ...{ store: false, previous_response_id: null, include: ['reasoning.encrypted_content'] },
+    ...{ metadata: { a: 'b' }, truncation: 'auto', prompt_cache_key: 'k' },
+    tools: [{ type: 'function', name: 'depth', parameters: schema, strict: true }],
+    tool_choice: { type: 'function', name: 'depth' },
+    text: { format: { type: 'json_schema', name: 'boat', schema, strict: true } },
+    reasoning: { effort: 'low', summary: 'auto' },
+  })
+  expect(body).toEqual({
+    ...{ model: 'fake/ok', temperature: 0.5, top_p: 0.9, max_tokens: 77 },
+    ...{ parallel_tool_calls: false, prompt_cache_key: 'k', reasoning_effort: 'low' },
+    messages: [{ role: 'user', content: 'Hello.' }],
+    tools: [{ type: 'function', function: { name: 'depth', parameters: schema, strict: true } }],
+    tool_choice: { type: 'function', function: { name: 'depth' } },
+    response_format: { type: 'json_schema', json_schema: { name: 'boat', schema, strict: true } },
+  })
+  expect(await sent({ text: { format: { type: 'json_object' }, verbosity: 'low' } })).toMatchObject(
+    { response_format: { type: 'json_object' }, verbosity: 'low' },
+  )
+  expect(await sent({ tool_choice: 'required', models: ['fake/ok'] })).toMatchObject({
+    tool_choice: 'required',
+  })
+})
+
+const message = (content: unknown, role: unknown = 'user') => ({ input: [{ role, content }] })
+const part = (fields: object) => message([fields])
+
+const refused: [body: object, param: string][] = [
+  [{ store: true }, 'store'],
+  [{ previous_response_id: 'resp_1' }, 'previous_response_id'],
+  [{ conversation: 'conv_1' }, 'conversation'],
+  [{ background: true }, 'background'],
+  [{ prompt: { id: 'p' } }, 'prompt'],
+  [{ stream: 'yes' }, 'stream'],
+  [{ max_output_tokens: 0 }, 'max_output_tokens'],
+  [{ max_output_tokens: '9' }, 'max_output_tokens'],
+  [{ tools: {} }, 'tools'],
+  [{ tools: [{ type: 'web_search' }] }, 'tools'],
+  [{ tools: [{ type: 'function' }] }, 'tools'],
+  [{ tool_choice: { type: 'file_search' } }, 'tool_choice'],
+  [{ text: 'json' }, 'text'],
+  [{ text: { format: { type: 'json_schema', name: 'a' } } }, 'text'],
+  [{ reasoning: 'high' }, 'reasoning'],
+  [{ instructions: 7 }, 'instructions'],
+  [{ input: undefined }, 'input'],
+  [{ input: [] }, 'input'],
+  [{ input: [7] }, 'input'],
+  [{ input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input'],
+  [{ input: [{ type: 'computer_call' }] }, 'input'],
+  [{ input: [{ type: 'function_call', call_id: 'a', name: 'b' }] }, 'input'],
+  [{ input: [{ type: 'function_call_output', call_id: 'a', output: 'b' }] }, 'input'],
+  [message('x', 'tool'), 'input'],
+  [message(7), 'input'],
+  [part({ type: 'text', text: 'x' }), 'input'],
+  [part({ type: 'input_text' }), 'input'],
+  [part({ type: 'input_image' }), 'input'],
+  [part({ type: 'input_file', file_url: 'http://127.0.0.1/' }), 'input'],
+  [message([null]), 'input'],
+]
+
+test.each(refused)('%j is refused, naming %s, before anything is held', async (body, param) => {
+  const [before, kept] = [faked.fake.received.length, await faked.kept()]
+  const answer = await ask(body)
+  expect([answer.status, Object(answer.body).error]).toMatchObject([
+    400,
+    { type: 'invalid_request_error', param },
+  ])
+  expect(faked.fake.received).toHaveLength(before)
+  expect(await faked.kept()).toEqual(kept)
+})
+
+test('what a chat refuses is refused: an empty text, a model, a key, a picture to the blind', async () => {
+  expect((await ask({ input: '' })).status).toBe(400)
+  expect(await ask({ model: 'no/such' })).toMatchObject({ status: 404, code: 'model_not_found' })
+  const stranger = await faked.visit('POST', '/responses', { key: 'gk_no', body: { input: 7 } })
+  expect([stranger.status, stranger.code]).toEqual([401, 'invalid_api_key'])
+  const blind = { model: 'fake/ok', ...part({ type: 'input_image', image_url: picture }) }
+  expect((await ask(blind)).status).toBe(400)
+  const poor = await faked.gus('0')
+  const broke = await poor.call('POST', '/responses', { model: 'fake/ok', input: 'Hello.' })
+  expect([broke.status, broke.code]).toEqual([402, 'insufficient_quota'])
+})

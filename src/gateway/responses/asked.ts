@@ -1,0 +1,130 @@
+import { isRecord } from '../../core/shape.ts'
+import { misfit } from '../chat/misfit.ts'
+import { readInput } from './input.ts'
+
+type Json = Record<string, unknown>
+
+/** A Responses request, read. */
+export interface Asked {
+  /** The chat request that answers it. */
+  chat: Json
+  stream: boolean
+  /** The fields of the request that every answer repeats. */
+  echo: Json
+}
+
+/** Fields that mean the same to a chat; they are read there. */
+const alike = [
+  ...['model', 'models', 'provider', 'web_search', 'temperature', 'top_p', 'user', 'service_tier'],
+  ...['parallel_tool_calls', 'prompt_cache_key', 'safety_identifier'],
+]
+
+/** Fields that need what is not here: conversations that are kept, and work without a client. */
+const kept: [name: string, why: string][] = [
+  ['previous_response_id', 'Answers are not stored here: send the whole conversation as "input".'],
+  ['conversation', 'Conversations are not stored here: send the whole of one as "input".'],
+  ['store', 'Answers are not stored here: leave "store" out, or send false.'],
+  ['background', 'There are no answers in the background: leave it out, or stream.'],
+  ['prompt', 'Prompts are not stored here: send "instructions" and "input".'],
+]
+
+/**
+ * Reads a Responses request into a chat request. Fields that are not known are ignored, those that
+ * would need a stored conversation are refused. Refuses bad_request.
+ */
+export function readAsked(raw: unknown): Asked {
+  const body: Json = isRecord(raw) ? raw : {}
+  for (const [name, why] of kept) if (body[name]) throw misfit(name, why)
+  const { instructions, stream = false, max_output_tokens: most } = body
+  if (typeof stream !== 'boolean') throw misfit('stream', 'stream is true or false.')
+  const tools = readTools(body.tools)
+  const choice = readChoice(body.tool_choice)
+  const text = readText(body.text)
+  const effort = readEffort(body.reasoning)
+  const outputMax = readMost(most)
+  const same = alike.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]]))
+  return {
+    chat: {
+      ...Object.fromEntries(same),
+      messages: readInput(body.input, instructions),
+      ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
+      ...(outputMax === undefined ? {} : { max_tokens: outputMax }),
+      ...(tools.length > 0 ? { tools } : {}),
+      ...(choice === undefined ? {} : { tool_choice: choice }),
+      ...text,
+      ...(effort === undefined ? {} : { reasoning_effort: effort }),
+    },
+    stream,
+    echo: echoOf(body),
+  }
+}
+
+function readMost(most: unknown): number | undefined {
+  if (most === undefined || most === null) return undefined
+  if (typeof most === 'number' && Number.isSafeInteger(most) && most > 0) return most
+  throw misfit('max_output_tokens', 'max_output_tokens is a whole number from 1 on.')
+}
+
+function readTools(raw: unknown): Json[] {
+  const tools = raw ?? []
+  if (!Array.isArray(tools)) throw misfit('tools', 'tools is a list.')
+  return tools.map((tool: unknown) => {
+    if (!isRecord(tool) || tool.type !== 'function') {
+      throw misfit('tools', 'A tool is of the type function: others are not run here.')
+    }
+    const { name, description, parameters, strict } = tool
+    if (typeof name !== 'string' || name === '') throw misfit('tools', 'A tool has a name.')
+    return { type: 'function', function: defined({ name, description, parameters, strict }) }
+  })
+}
+
+function readChoice(choice: unknown): unknown {
+  if (choice === undefined || choice === null) return undefined
+  if (choice === 'auto' || choice === 'none' || choice === 'required') return choice
+  if (isRecord(choice) && choice.type === 'function' && typeof choice.name === 'string') {
+    return { type: 'function', function: { name: choice.name } }
+  }
+  throw misfit('tool_choice', 'tool_choice is auto, none, required, or names a function.')
+}
+
+function readText(raw: unknown): Json {
+  const text = raw ?? {}
+  if (!isRecord(text)) throw misfit('text', 'text is an object.')
+  const verbosity = defined({ verbosity: text.verbosity })
+  const format = text.format ?? { type: 'text' }
+  const type = isRecord(format) ? format.type : undefined
+  if (type === 'text') return verbosity
+  if (type === 'json_object') return { ...verbosity, response_format: { type } }
+  if (!isRecord(format) || type !== 'json_schema' || !isRecord(format.schema)) {
+    throw misfit('text', 'text.format is of the type text, json_object, or json_schema with one.')
+  }
+  const { name, description, schema, strict } = format
+  const json_schema = defined({ name, description, schema, strict })
+  return { ...verbosity, response_format: { type, json_schema } }
+}
+
+function readEffort(reasoning: unknown): unknown {
+  if (reasoning === undefined || reasoning === null) return undefined
+  if (isRecord(reasoning)) return reasoning.effort ?? undefined
+  throw misfit('reasoning', 'reasoning is an object.')
+}
+
+const defined = (fields: Json): Json =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
+
+const echoOf = (body: Json): Json => ({
+  background: false,
+  instructions: body.instructions ?? null,
+  max_output_tokens: body.max_output_tokens ?? null,
+  metadata: body.metadata ?? {},
+  parallel_tool_calls: body.parallel_tool_calls ?? true,
+  previous_response_id: null,
+  reasoning: body.reasoning ?? { effort: null, summary: null },
+  store: false,
+  temperature: body.temperature ?? null,
+  text: body.text ?? { format: { type: 'text' } },
+  tool_choice: body.tool_choice ?? 'auto',
+  tools: body.tools ?? [],
+  top_p: body.top_p ?? null,
+  truncation: 'disabled',
+})

@@ -1,0 +1,100 @@
+type Json = Record<string, unknown>
+
+/** What a part of an answer is, and how OpenAI names its fields and events. */
+export const partKinds = {
+  text: {
+    item: 'message',
+    type: 'output_text',
+    field: 'text',
+    part: 'response.content_part',
+    piece: 'response.output_text',
+    index: 'content_index',
+    more: { annotations: [], logprobs: [] },
+    beside: { logprobs: [] },
+  },
+  refusal: {
+    item: 'message',
+    type: 'refusal',
+    field: 'refusal',
+    part: 'response.content_part',
+    piece: 'response.refusal',
+    index: 'content_index',
+    more: {},
+    beside: {},
+  },
+  // Chats hand a model's thoughts on as they are; this is where clients of Responses look for them.
+  thought: {
+    item: 'reasoning',
+    type: 'summary_text',
+    field: 'text',
+    part: 'response.reasoning_summary_part',
+    piece: 'response.reasoning_summary_text',
+    index: 'summary_index',
+    more: {},
+    beside: {},
+  },
+} as const
+
+export type PartKind = keyof typeof partKinds
+
+interface Part {
+  kind: PartKind
+  text: string
+}
+
+type Status = 'in_progress' | 'completed' | 'incomplete'
+
+/** A message or the thoughts before one. */
+export interface Spoken {
+  type: 'message' | 'reasoning'
+  id: string
+  at: number
+  status: Status
+  parts: Part[]
+}
+
+/** A call of a function. */
+export interface Called {
+  type: 'function_call'
+  id: string
+  at: number
+  status: Status
+  /** Its place among the calls of the chat's message. */
+  index: number
+  callId: string
+  name: string
+  sent: string
+}
+
+export type Item = Spoken | Called
+
+export const presentPart = ({ kind, text }: Part): Json => {
+  const { type, field, more } = partKinds[kind]
+  return { type, [field]: text, ...more }
+}
+
+/** An item of `output`, as far as it has come. */
+export function presentItem(item: Item): Json {
+  const { type, id, status } = item
+  if (type === 'function_call') {
+    const { callId, name, sent } = item
+    return { id, type, status, call_id: callId, name, arguments: sent }
+  }
+  const parts = item.parts.map(presentPart)
+  return type === 'message'
+    ? { id, type, status, role: 'assistant', content: parts }
+    : { id, type, status, summary: parts }
+}
+
+/** The pieces of a chat's message, or of one delta of it, in the order they are told. */
+export function* piecesOf(held: Json): Generator<[PartKind, string]> {
+  yield ['thought', textOf(held.reasoning_content ?? held.reasoning)]
+  yield ['text', textOf(held.content)]
+  yield ['refusal', textOf(held.refusal)]
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content.map((part) => textOf(Object(part).text)).join('')
+}

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { fakeText } from '../../testing/fake-scripts.ts'
+import { type Faked, openFaked } from '../../testing/faked.ts'
+import { type Gus, newGus } from '../../testing/gateway.ts'
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+
+let faked: Faked
+let demo: TestHouse
+let gus: Gus
+
+beforeAll(async () => {
+  faked = await openFaked()
+  demo = await openTestHouse({ DEMO_MODELS: 'on', GATEWAY_REQUESTS_PER_MINUTE: '0' })
+  gus = await newGus(demo, '1')
+})
+afterAll(async () => {
+  await faked.close()
+  await demo.close()
+})
+
+const model = 'demo/chat'
+const depth = {
+  type: 'function',
+  name: 'depth',
+  description: 'How deep the water is.',
+  parameters: { type: 'object', properties: { place: { type: 'string' } }, required: ['place'] },
+}
+const text: unknown = expect.any(String)
+
+/** The events of a stream: each named as its type, all numbered in order. */
+function eventsOf(body: unknown): Record<string, unknown>[] {
+  const frames = String(body).trim().split('\n\n')
+  return frames.map((frame, at) => {
+    const [name = '', data = ''] = frame.split('\n')
+    const event = JSON.parse(data.slice('data: '.length))
+    expect([name, event.sequence_number]).toEqual([`event: ${event.type}`, at])
+    return event
+  })
+}
+
+const ask = (body: object) => gus.call('POST', '/v1/responses', { model, ...body })
+const stream = async (body: object) => eventsOf((await ask({ stream: true, ...body })).body)
+const typesOf = (events: Record<string, unknown>[]) =>
+  events.map(({ type }) => type).filter((type, at, all) => type !== all[at - 1])
+
+describe('an answer', () => {
+  test('is a Response, and costs what the same chat costs', async () => {
+    const ann = await faked.gus()
+    const said = { model: 'fake/ok', max_output_tokens: 50 }
+    const answer = await ann.call('POST', '/v1/responses', { ...said, input: 'Say hello.' })
+    const { use, total } = await faked.lastUse(ann)
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatchObject({
+      ...{ id: expect.stringMatching(/^resp_[0-9a-f]{32}$/), object: 'response', created_at: 1 },
+      ...{ status: 'completed', error: null, incomplete_details: null, model: 'fake' },
+      ...{ store: false, previous_response_id: null, max_output_tokens: 50, tools: [] },
+      output: [
+        {
+          ...{ type: 'message', id: text, status: 'completed', role: 'assistant' },
+          content: [
+            { type: 'output_text', text: fakeText.join(''), annotations: [], logprobs: [] },
+          ],
+        },
+      ],
+      usage: {
+        ...{ input_tokens: 11, output_tokens: 7, total_tokens: 18 },
+        input_tokens_details: { cached_tokens: 4, cache_write_tokens: 0 },
+        output_tokens_details: { reasoning_tokens: 2 },
+        cost: Number(use?.charged) / 1e9,
+      },
+    })
+    expect(answer.headers.get('x-service-cost')).toBe(
+      (Number(use?.charged) / 1e9).toFixed(9).replace(/0+$/, ''),
+    )
+    const messages = [{ role: 'user', content: 'Say hello.' }]
+    const chat = { model: 'fake/ok', max_tokens: 50, messages }
+    await ann.call('POST', '/v1/chat/completions', chat)
+    const after = await faked.lastUse(ann)
+    expect([total, after.total]).toEqual([1, 2])
+    expect([after.use?.charged, after.use?.held]).toEqual([use?.charged, use?.held])
+    expect(await faked.faults(ann)).toEqual([])
+  })
+
+  test('has thoughts before its message, and a call of a function', async () => {
+    const thought = await ask({ input: 'hello', reasoning: { effort: 'low' } })
+    expect(thought.body).toMatchObject({
+      output: [
+        { type: 'reasoning', summary: [{ type: 'summary_text', text }] },
+        { type: 'message', content: [{ text: 'hello' }] },
+      ],
+    })
+    const called = await ask({ input: 'call depth', tools: [depth] })
+    expect(called.body).toMatchObject({
+      output: [
+        {
+          ...{ type: 'function_call', id: expect.stringMatching(/^fc_/), status: 'completed' },
+          ...{ call_id: expect.stringMatching(/^call_/), name: 'depth' },
+          arguments: expect.stringContaining('place'),
+        },
+      ],
+    })
+  })
+
+  test('is incomplete when its tokens were spent', async () => {
+    const said = { input: 'one two three four', max_output_tokens: 2 }
+    const cut = {
+      ...{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+      output: [{ status: 'incomplete' }],
+    }
+    expect((await ask(said)).body).toMatchObject(cut)
+    expect((await stream(said)).at(-1)).toMatchObject({
+      type: 'response.incomplete',
+      response: cut,
+    })
+  })
+
+  test('is given again to its Idempotency-Key, and paid once', async () => {
+    for (const [at, isStream] of [true, false].entries()) {
+      const ann = await faked.gus()
+      const body = { model: 'fake/ok', input: 'Say hello.', stream: isStream }
+      const again = () =>
+        ann.call('POST', '/responses', body, { 'idempotency-key': `response-${at}` })
+      const first = await again()
+      expect(first.status).toBe(200)
+      expect((await again()).body).toEqual(first.body)
+      expect((await faked.lastUse(ann)).total).toBe(1)
+    }
+  })
+})
+
+describe('a stream', () => {
+  test('tells a message piece by piece', async () => {
+    const events = await stream({ input: 'one two three' })
+    expect(typesOf(events)).toEqual([
+      ...['response.created', 'response.in_progress', 'response.output_item.added'],
+      ...['response.content_part.added', 'response.output_text.delta'],
+      ...['response.output_text.done', 'response.content_part.done'],
+      ...['response.output_item.done', 'response.completed'],
+    ])
+    const deltas = events.filter(({ type }) => type === 'response.output_text.delta')
+    expect(deltas.length).toBeGreaterThan(1)
+    expect(deltas.map(({ delta }) => delta).join('')).toBe('one two three')
+    const last = events.at(-1)
+    const whole = await ask({ input: 'one two three' })
+    const { usage, output } = Object(last?.response)
+    expect(output).toMatchObject([{ content: [{ text: 'one two three' }] }])
+    expect(Object(whole.body).usage).toMatchObject(usage)
+    expect(events[0]).toMatchObject({
+      response: { status: 'in_progress', output: [], usage: null },
+    })
+  })
+
+  test('tells thoughts and calls', async () => {
+    const said = { input: 'call depth', tools: [depth], reasoning: { effort: 'high' } }
+    const events = await stream(said)
+    expect(typesOf(events).slice(2)).toEqual([
+      'response.output_item.added',
+      ...['added', 'done'].flatMap((end) => [
+        ...(end === 'done' ? ['response.reasoning_summary_text.done'] : []),
+        `response.reasoning_summary_part.${end}`,
+        ...(end === 'added' ? ['response.reasoning_summary_text.delta'] : []),
+      ]),
+      ...['response.output_item.done', 'response.output_item.added'],
+      ...['response.function_call_arguments.delta', 'response.function_call_arguments.done'],
+      ...['response.output_item.done', 'response.completed'],
+    ])
+    const pieces = events.filter(({ type }) => type === 'response.function_call_arguments.delta')
+    const done = events.find(({ type }) => type === 'response.function_call_arguments.done')
+    expect(pieces.map(({ delta }) => delta).join('')).toBe(String(done?.arguments))
+    expect(done).toMatchObject({ output_index: 1, name: 'depth' })
+  })
+
+  test('that breaks ends with an error, and is paid as the chat is', async () => {
+    for (const script of ['error-event', 'reset-middle', 'no-done']) {
+      const ann = await faked.gus()
+      const body = { model: `fake/${script}`, input: 'Say hello.', stream: true }
+      const answer = await ann.call('POST', '/v1/responses', body)
+      expect(answer.status).toBe(200)
+      const [error, failed] = eventsOf(answer.body).slice(-2)
+      const fault = { code: 'upstream_stream_error', message: expect.stringContaining('charged') }
+      expect(error).toMatchObject({ type: 'error', ...fault })
+      expect(failed).toMatchObject({
+        type: 'response.failed',
+        response: { status: 'failed', error: fault },
+      })
+      const { use } = await faked.lastUse(ann)
+      const messages = [{ role: 'user', content: 'Say hello.' }]
+      const stream_options = { include_usage: true }
+      const chat = { model: `fake/${script}`, messages, stream: true, stream_options }
+      await ann.call('POST', '/v1/chat/completions', chat)
+      const after = await faked.lastUse(ann)
+      expect([after.use?.charged, after.use?.held]).toEqual([use?.charged, use?.held])
+      expect(use?.charged).toBeGreaterThan(0n)
+      expect(await faked.faults(ann)).toEqual([])
+    }
+  })
+
+  test('that fails before its first event is refused in the envelope', async () => {
+    const ann = await faked.gus()
+    const body = { model: 'fake/500', input: 'Say hello.', stream: true }
+    const answer = await ann.call('POST', '/v1/responses', body)
+    expect([answer.status, Object(answer.body).error.type]).toEqual([502, 'api_error'])
+    expect((await faked.lastUse(ann)).use).toMatchObject({ charged: 0n, status: 'failed' })
+  })
+})

@@ -1,0 +1,37 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+
+import { visitOf } from '../../core/visit.ts'
+import type { House } from '../../house.ts'
+import { refusals } from '../chat/shapes.ts'
+import { withKey } from '../key.ts'
+import { operation } from '../operation.ts'
+import { create } from './responses.ts'
+import * as shapes from './shapes.ts'
+
+/** OpenAI's Responses over our own chat (gateway-completed, Answers): nothing is stored. */
+export const responseRoutes = (house: House) =>
+  new Elysia().use(withKey(house)).post(
+    '/responses',
+    ({ spender, body, request }) =>
+      create(house, spender, body, {
+        requestId: visitOf(request).id,
+        ref: request.headers.get('idempotency-key') ?? undefined,
+        signal: request.signal,
+      }),
+    {
+      ...operation(
+        {
+          id: 'create_response',
+          tag: 'Chat',
+          summary: "Answer in the shape of OpenAI's Responses, whole or as a stream.",
+          more:
+            'Paid and refused as the same chat is. Stateless: no conversation is stored, so send ' +
+            'the whole of it; tools are functions of yours.',
+          takes: { 'application/json': { schema: shapes.responseWanted } },
+        },
+        { 200: Type.Unsafe<Response>(shapes.Answered) },
+        ...refusals,
+      ),
+    },
+  )

@@ -1,0 +1,65 @@
+import { isRecord } from '../../core/shape.ts'
+import { eventBytesMax, upstreamAnswerBytesMax } from '../../limits.ts'
+import { type Event, EventReader } from '../chat/events.ts'
+import type { Fault, Written } from './written.ts'
+
+const encoder = new TextEncoder()
+const colon = 58
+
+const tooLong: Fault = {
+  code: 'upstream_stream_error',
+  message: 'The answer is too long. What came until here was charged, with its prompt.',
+}
+
+/**
+ * A chat's stream as the events of Responses, pulled one by the other; a client that leaves this
+ * one leaves that one. Comments are handed on: they keep the connection.
+ */
+export function streamOf(
+  chat: ReadableStream<Uint8Array>,
+  written: Written,
+): ReadableStream<Uint8Array> {
+  const reader = chat.getReader()
+  const events = new EventReader(eventBytesMax)
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(out) {
+        for (;;) {
+          const { done, value } = await reader.read()
+          if (done) return out.close()
+          const bytes = Buffer.concat(events.push(value).map((event) => pass(event, written)))
+          if (bytes.byteLength > 0) out.enqueue(bytes)
+          if (written.chars > upstreamAnswerBytesMax) {
+            written.fail(tooLong)
+            out.enqueue(framed(written.take()))
+            out.close()
+            return void (await reader.cancel())
+          }
+          if (bytes.byteLength > 0) return
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function pass({ data, raw }: Event, written: Written): Uint8Array {
+  if (data === undefined) return raw[0] === colon ? raw : new Uint8Array()
+  if (data.trim() === '[DONE]') written.finish()
+  else readChunk(JSON.parse(data), written)
+  return framed(written.take())
+}
+
+/** A chunk of our own chat: it was seen to be JSON there. */
+function readChunk(chunk: unknown, written: Written): void {
+  if (!isRecord(chunk)) return
+  const { error } = chunk
+  if (!isRecord(error)) return written.read(chunk)
+  written.fail({ code: String(error.code), message: String(error.message) })
+}
+
+const framed = (events: Record<string, unknown>[]): Uint8Array =>
+  encoder.encode(
+    events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''),
+  )

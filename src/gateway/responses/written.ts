@@ -1,0 +1,240 @@
+import { sha256 } from '../../core/ids.ts'
+import { isRecord } from '../../core/shape.ts'
+import {
+  type Called,
+  type Item,
+  type PartKind,
+  partKinds,
+  piecesOf,
+  presentItem,
+  presentPart,
+  type Spoken,
+} from './items.ts'
+
+type Json = Record<string, unknown>
+
+/** What a Responses answer begins with. */
+export interface Start {
+  /** The fields of the request that every answer repeats. */
+  echo: Json
+  requestId: string
+  /** Unix seconds, where the chat tells none. */
+  created: number
+}
+
+/** Why an answer could not be finished. */
+export interface Fault {
+  code: string
+  message: string
+}
+
+/**
+ * A Responses answer, written from a chat's: `read` takes its chunks, or a whole one at once, and
+ * what there is to tell is taken as events, numbered in order.
+ */
+export class Written {
+  /** UTF-16 code units that are kept. */
+  chars = 0
+  private readonly items: Item[] = []
+  private events: Json[] = []
+  private told = 0
+  private name = ''
+  private created = 0
+  private model: unknown = null
+  private usage: Json | null = null
+  private isCut = false
+
+  constructor(private readonly start: Start) {}
+
+  /** The events since they were last taken. */
+  take(): Json[] {
+    const { events } = this
+    this.events = []
+    return events
+  }
+
+  /** Reads a chunk of a stream (`delta`) or a whole answer (`message`). */
+  read(chunk: Json): void {
+    this.begin(chunk)
+    if (isRecord(chunk.usage)) this.usage = usageOf(chunk.usage)
+    const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
+    if (!isRecord(choice)) return
+    const held = isRecord(choice.delta) ? choice.delta : choice.message
+    if (isRecord(held)) this.readPieces(held)
+    if (choice.finish_reason === 'length') this.isCut = true
+  }
+
+  /** Ends the answer: completed, or incomplete when the model's tokens were spent. */
+  finish(): Json {
+    this.begin({})
+    for (const item of this.items) this.close(item, this.isCut)
+    const status = this.isCut ? 'incomplete' : 'completed'
+    const incomplete_details = this.isCut ? { reason: 'max_output_tokens' } : null
+    const response = { ...this.response(status), incomplete_details }
+    this.tell(`response.${status}`, { response })
+    return response
+  }
+
+  /** Ends the answer with what went wrong. */
+  fail({ code, message }: Fault): void {
+    this.begin({})
+    this.tell('error', { code, message, param: null })
+    const response = { ...this.response('failed'), error: { code, message } }
+    this.tell('response.failed', { response })
+  }
+
+  private begin({ id, created, model }: Json): void {
+    if (this.name !== '') return
+    const { requestId, created: now } = this.start
+    this.name = sha256(typeof id === 'string' && id !== '' ? id : requestId).slice(0, 32)
+    this.created = typeof created === 'number' ? created : now
+    this.model = model ?? null
+    this.tell('response.created', { response: this.response('in_progress') })
+    this.tell('response.in_progress', { response: this.response('in_progress') })
+  }
+
+  private readPieces(held: Json): void {
+    for (const [kind, piece] of piecesOf(held)) if (piece !== '') this.say(kind, piece)
+    const calls = Array.isArray(held.tool_calls) ? held.tool_calls.filter(isRecord) : []
+    for (const [place, call] of calls.entries()) this.call(call, place)
+  }
+
+  private say(kind: PartKind, delta: string): void {
+    const { piece, beside } = partKinds[kind]
+    const item = this.spoken(kind)
+    const part = item.parts.at(-1)
+    if (!part) return
+    part.text += delta
+    this.chars += delta.length
+    this.tell(`${piece}.delta`, { ...this.placeOf(item), delta, ...beside })
+  }
+
+  /** The item that is being written, opened where another was. */
+  private spoken(kind: PartKind): Spoken {
+    const { item: type, part } = partKinds[kind]
+    const last = this.items.at(-1)
+    const isOpen = isSpoken(last) && last.type === type && last.status === 'in_progress'
+    const item = isOpen ? last : this.open(type)
+    if (item.parts.at(-1)?.kind === kind) return item
+    this.closePart(item)
+    const opened = { kind, text: '' }
+    item.parts.push(opened)
+    this.tell(`${part}.added`, { ...this.placeOf(item), part: presentPart(opened) })
+    return item
+  }
+
+  private open(type: Spoken['type']): Spoken {
+    this.closeSpoken()
+    const at = this.items.length
+    const id = `${type === 'message' ? 'msg' : 'rs'}_${this.name}${at}`
+    return this.add({ type, id, at, status: 'in_progress', parts: [] })
+  }
+
+  private add<I extends Item>(item: I): I {
+    this.items.push(item)
+    this.tell('response.output_item.added', { output_index: item.at, item: presentItem(item) })
+    return item
+  }
+
+  /** Reads a call, or the next piece of one; calls may come in turns, and stay open to the end. */
+  private call({ index: told, id, function: called }: Json, place: number): void {
+    const { name, arguments: delta } = isRecord(called) ? called : {}
+    const index = typeof told === 'number' ? told : place
+    const callId = typeof id === 'string' ? id : ''
+    const known = this.items.findLast(
+      (item): item is Called => item.type === 'function_call' && item.index === index,
+    )
+    const isSame = known && (callId === '' || known.callId === callId)
+    const item = isSame ? known : this.openCall(index, callId, typeof name === 'string' ? name : '')
+    if (typeof delta !== 'string' || delta === '') return
+    item.sent += delta
+    this.chars += delta.length
+    const where = { item_id: item.id, output_index: item.at }
+    this.tell('response.function_call_arguments.delta', { ...where, delta })
+  }
+
+  private openCall(index: number, callId: string, name: string): Called {
+    this.closeSpoken()
+    const at = this.items.length
+    const id = `fc_${this.name}${at}`
+    const call = { index, callId: callId || `call_${this.name}${at}`, name, sent: '' }
+    return this.add({ type: 'function_call', id, at, status: 'in_progress', ...call })
+  }
+
+  private closeSpoken(): void {
+    const last = this.items.at(-1)
+    if (isSpoken(last)) this.close(last, false)
+  }
+
+  private closePart(item: Spoken): void {
+    const part = item.parts.at(-1)
+    if (!part) return
+    const { part: name, piece, field, beside } = partKinds[part.kind]
+    const where = this.placeOf(item)
+    this.tell(`${piece}.done`, { ...where, [field]: part.text, ...beside })
+    this.tell(`${name}.done`, { ...where, part: presentPart(part) })
+  }
+
+  private close(item: Item, isCut: boolean): void {
+    if (item.status !== 'in_progress') return
+    if (item.type === 'function_call') {
+      const { id: item_id, at: output_index, name, sent } = item
+      const call = { item_id, output_index, name, arguments: sent }
+      this.tell('response.function_call_arguments.done', call)
+    } else this.closePart(item)
+    item.status = isCut ? 'incomplete' : 'completed'
+    this.tell('response.output_item.done', { output_index: item.at, item: presentItem(item) })
+  }
+
+  /** Where the part that is being written stands. */
+  private placeOf({ id, at, parts }: Spoken): Json {
+    const last = parts.at(-1)
+    const index = last ? { [partKinds[last.kind].index]: parts.length - 1 } : {}
+    return { item_id: id, output_index: at, ...index }
+  }
+
+  private tell(type: string, facts: Json): void {
+    this.events.push({ type, sequence_number: this.told, ...facts })
+    this.told += 1
+  }
+
+  private response(status: string): Json {
+    return {
+      id: `resp_${this.name}`,
+      object: 'response',
+      created_at: this.created,
+      status,
+      error: null,
+      incomplete_details: null,
+      model: this.model,
+      output: this.items.map(presentItem),
+      ...this.start.echo,
+      usage: this.usage,
+    }
+  }
+}
+
+const isSpoken = (item: Item | undefined): item is Spoken =>
+  item !== undefined && item.type !== 'function_call'
+
+/** A chat's usage in the words of Responses; a cost is told where it stands. */
+function usageOf(usage: Json): Json {
+  const { prompt_tokens_details: prompt, completion_tokens_details: completion } = usage
+  const [input, output] = [countOf(usage.prompt_tokens), countOf(usage.completion_tokens)]
+  const { cached_tokens, cache_write_tokens } = isRecord(prompt) ? prompt : {}
+  const { reasoning_tokens } = isRecord(completion) ? completion : {}
+  return {
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: countOf(cached_tokens),
+      cache_write_tokens: countOf(cache_write_tokens),
+    },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: countOf(reasoning_tokens) },
+    total_tokens: input + output,
+    ...(typeof usage.cost === 'number' ? { cost: usage.cost } : {}),
+  }
+}
+
+const countOf = (value: unknown): number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
