@@ -48,6 +48,8 @@ export const conversationCharsMax = 120_000
 /** A window under this is small. */
 export const smallWindowTokens = 32_000
 export const pdfsPerRequestMax = 6
+/** Uploaded files that a request names; their bytes are bound as those of a body are. */
+export const filesPerRequestMax = 64
 export const inlineMediaBytesMax = 20 * mb
 export const choicesMax = 128
 export const fallbackModelsMax = 8

@@ -1,19 +1,27 @@
 import { isRecord } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
-import { pdfPagesMax, pdfsPerRequestMax, soundSecondsMax } from '../../limits.ts'
+import {
+  filesPerRequestMax,
+  gatewayBodyBytesMax,
+  pdfPagesMax,
+  pdfsPerRequestMax,
+  soundSecondsMax,
+} from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { type MediaCode, Refusal } from '../../refusals.ts'
 import * as files from '../files/files.ts'
 import type { Spender } from '../key.ts'
 import type { Asked } from './asked.ts'
 import type { Media } from './messages.ts'
+import { misfit } from './misfit.ts'
 
 type Part = Record<string, unknown>
 
 /**
  * The request with its uploaded files in the place of their ids (document 2, POST /v1/files): a
  * PDF, a text or a sound goes in as words, a picture as a picture, a sound without words as a
- * sound where every model takes it. Refuses no_file, too_many_pdfs, no_picture_input, bad_media.
+ * sound where every model takes it. Refuses no_file, too_many_pdfs, no_picture_input, bad_media,
+ * too_large, bad_request.
  */
 export async function withUploads(
   house: House,
@@ -25,12 +33,19 @@ export async function withUploads(
     media.fileId === undefined ? [] : [{ media, id: media.fileId }],
   )
   if (named.length === 0) return asked
+  if (named.length > filesPerRequestMax) {
+    throw misfit('messages', `A request names at most ${filesPerRequestMax} files.`)
+  }
   const found: { media: Media; file: files.StoredFile }[] = []
   for (const { media, id } of named) {
     found.push({ media, file: await files.the(house, account, id) })
   }
   if (found.filter(({ file }) => file.kind === 'pdf').length > pdfsPerRequestMax) {
     throw new Refusal('too_many_pdfs', { max: pdfsPerRequestMax })
+  }
+  const bytes = found.reduce((sum, { file }) => sum + file.bytes, 0)
+  if (bytes > gatewayBodyBytesMax) {
+    throw new Refusal('too_large', { bytes, max: gatewayBodyBytesMax })
   }
   const parts = new Map<unknown, Part>()
   for (const { media, file } of found) parts.set(media.part, await partOf(house, file, models))

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'bun:test'
+
+import { Carried } from './carried.ts'
+import { Relay, type Terms } from './relay.ts'
+import { Source } from './source.ts'
+import { Watch } from './watch.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const word = bytes(
+  `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'a' } }] })}\n\n`,
+)
+const done = bytes('data: [DONE]\n\n')
+
+/** A relay of a stream that is fed by hand. */
+async function openRelay(terms: Partial<Terms> = {}) {
+  let feed: ReadableStreamDefaultController<Uint8Array> | undefined
+  let isCancelled = false
+  const upstream = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      feed = controller
+      controller.enqueue(word)
+    },
+    cancel: () => {
+      isCancelled = true
+    },
+  })
+  const client = new AbortController()
+  const watch = new Watch(client.signal, { firstByteMs: 60_000, totalMs: 60_000 })
+  const limits = { prompt: 1_000, completion: 1_000 }
+  const carried = new Carried({ limits, choices: 1, countPrompt: () => 3 })
+  const source = await Source.open(new Response(upstream), watch)
+  const wanted = { wantsUsage: false, paid: Promise.resolve(), ...terms }
+  const relay = new Relay(source, carried, watch, wanted)
+  const body = relay.body()
+  return { relay, watch, client, carried, feed, body, isCancelled: () => isCancelled }
+}
+
+describe('Relay', () => {
+  test('says so every while when nothing comes, and only after the first event', async () => {
+    const { body, feed } = await openRelay({ heartbeatMs: 5 })
+    const reader = body.getReader()
+    const seen = []
+    for (let at = 0; at < 3; at += 1)
+      seen.push(String(Buffer.from((await reader.read()).value ?? '')))
+    expect(seen).toEqual([String(Buffer.from(word)), ': keep-alive\n\n', ': keep-alive\n\n'])
+    feed?.enqueue(done)
+    feed?.close()
+    let rest = ''
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      rest = String(Buffer.from(read.value))
+    }
+    expect(rest).toBe('data: [DONE]\n\n')
+  })
+
+  test('keeps its last event back until it is paid', async () => {
+    const { promise: paid, resolve } = Promise.withResolvers<void>()
+    const { body, feed, relay } = await openRelay({ paid })
+    feed?.enqueue(done)
+    const reader = body.getReader()
+    await reader.read()
+    const last = reader.read()
+    expect(await relay.ended).toBe('done')
+    expect(await Promise.race([last, Bun.sleep(20).then(() => 'waits')])).toBe('waits')
+    resolve()
+    expect(String(Buffer.from((await last).value ?? ''))).toBe('data: [DONE]\n\n')
+    expect((await reader.read()).done).toBe(true)
+  })
+
+  test('ends once, whatever comes after it', async () => {
+    const { body, feed, relay, client, watch, isCancelled } = await openRelay()
+    const reader = body.getReader()
+    await reader.read()
+    client.abort()
+    expect(await relay.ended).toBe('client')
+    watch.stop('deadline')
+    await reader.cancel()
+    await Bun.sleep(1)
+    expect([watch.cause, isCancelled()]).toEqual(['client', true])
+    expect(() => feed?.enqueue(done)).toThrow()
+  })
+
+  test('a deadline ends it though its client reads nothing', async () => {
+    const { body, relay, watch } = await openRelay()
+    watch.stop('deadline')
+    expect(await relay.ended).toBe('deadline')
+    const text = await new Response(body).text()
+    expect(text).toContain('"code":"upstream_stream_error"')
+    expect(text).not.toContain('[DONE]')
+  })
+
+  test('what came after an early usage is counted, when it breaks off', async () => {
+    const { body, feed, relay, carried } = await openRelay()
+    const early = { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 }
+    feed?.enqueue(bytes(`data: ${JSON.stringify({ choices: [], usage: early })}\n\n`))
+    const more = { choices: [{ index: 0, delta: { content: 'word '.repeat(20) } }] }
+    feed?.enqueue(bytes(`data: ${JSON.stringify(more)}\n\n`))
+    feed?.close()
+    await new Response(body).text()
+    expect(await relay.ended).toBe('broken')
+    const usage = carried.usage(false)
+    expect(usage).toMatchObject({ prompt: 9, estimated: true })
+    expect(usage.completion).toBeGreaterThan(20)
+  })
+})
