@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { scripts, type Step } from '../../testing/fake-scripts.ts'
+import type { Received } from '../../testing/fake-upstream.ts'
+import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
+import type { Gus } from '../../testing/gateway.ts'
+
+const whole = scripts.ok?.stream ?? []
+const headers = 1
+const host = 'models.example'
+const cuts = [0, 1, 3, 6, 8]
+const hang: Step = { do: 'hang' }
+
+let faked: Faked
+beforeAll(async () => {
+  const models = cuts.map((cut) => ({
+    ...fakeModel('ok', { id: `fake/cut-${cut}` }),
+    offers: fakeModel('ok').offers.map((offer) => ({ ...offer, model: `fake/cut-${cut}` })),
+  }))
+  faked = await openFaked({ GATEWAY_URL: `http://${host}/gateway` }, models)
+  for (const cut of cuts) {
+    faked.fake.script(`fake/cut-${cut}`, [...whole.slice(0, headers + cut), hang])
+  }
+})
+afterAll(() => faked.close())
+
+/** Waits for something that comes, or fails after five seconds. */
+async function until<T>(look: () => T | undefined | Promise<T | undefined>): Promise<T> {
+  for (let tries = 0; tries < 500; tries += 1) {
+    const found = await look()
+    if (found !== undefined) return found
+    await Bun.sleep(10)
+  }
+  throw new Error('it never came')
+}
+
+/** Calls, leaves once `mark` has come so often, and answers what was paid for. */
+async function leave(gus: Gus, path: string, body: object, mark: RegExp, times: number) {
+  const before = faked.fake.received.length
+  const { total } = await faked.lastUse(gus)
+  const client = new AbortController()
+  const calling = fetch(`${faked.origin}/gateway/v1/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gus.key}`, host, 'content-type': 'application/json' },
+    body: JSON.stringify({ stream: true, ...body }),
+    signal: client.signal,
+  })
+  const received: Received = await until(() => faked.fake.received[before])
+  if (times > 0) {
+    let seen = ''
+    const decoder = new TextDecoder()
+    for await (const chunk of (await calling).body?.values({ preventCancel: true }) ?? []) {
+      seen += decoder.decode(chunk, { stream: true })
+      if ((seen.match(mark)?.length ?? 0) >= times) break
+    }
+  }
+  client.abort()
+  await calling.catch(() => undefined)
+  const left = await Promise.race([received.ended.then(() => received.left), Bun.sleep(1_000)])
+  expect(left).toBe(true)
+  return until(async () => {
+    const { use, total: now } = await faked.lastUse(gus)
+    return now > total ? use : undefined
+  })
+}
+
+test.each(cuts)('a client that leaves after %i events pays what it pays at chat', async (cut) => {
+  const gus = await faked.gus()
+  const model = `fake/cut-${cut}`
+  // The seventh event of the chat is no text, the eighth its usage: neither is one of Responses.
+  const deltas = Math.min(cut, 6)
+  const answer = /event: response.output_text.delta/g
+  const use = await leave(gus, 'responses', { model, input: 'Say hello.' }, answer, deltas)
+  const stream_options = { include_usage: true }
+  const messages = [{ role: 'user', content: 'Say hello.' }]
+  const chat = await leave(
+    gus,
+    'chat/completions',
+    { model, messages, stream_options },
+    /data: /g,
+    cut,
+  )
+  expect(use).toMatchObject({ status: 'interrupted', model })
+  expect(use.charged).toBeGreaterThan(0n)
+  expect(use.charged).toBeLessThanOrEqual(use.held)
+  if (cut < 8) expect(use).toMatchObject({ charged: chat.charged, output: chat.output })
+  expect((await faked.lastUse(gus)).total).toBe(2)
+  expect(await faked.faults(gus)).toEqual([])
+})
