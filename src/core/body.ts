@@ -27,17 +27,33 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
 export async function readJson(request: Request, max = jsonBodyBytesMax): Promise<unknown> {
   const bytes = await readBytes(request, max)
   if (bytes.byteLength === 0) return undefined
-  return parseJson(bytes)
+  checkForm(bytes)
+  await breathe(bytes)
+  const text = decode(bytes)
+  await breathe(bytes)
+  return parse(text)
 }
 
-/** Parses JSON as `readJson` does. */
-export function parseJson(bytes: Uint8Array): unknown {
-  checkForm(bytes)
+const largeBytesMin = 262_144
+
+/** Each step over a few megabytes takes some milliseconds: others are answered in between. */
+async function breathe(bytes: Uint8Array): Promise<void> {
+  if (bytes.byteLength >= largeBytesMin) await new Promise((resolve) => setImmediate(resolve))
+}
+
+function decode(bytes: Uint8Array): string {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch (error) {
-    const why = error instanceof SyntaxError ? 'it does not parse' : 'it is not UTF-8'
-    throw new Refusal('bad_request', { problem: `The body is not JSON: ${why}.` })
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return refuse('The body is not JSON: it is not UTF-8.')
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return refuse('The body is not JSON: it does not parse.')
   }
 }
 

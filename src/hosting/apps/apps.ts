@@ -10,7 +10,7 @@ import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import { keepBytes } from '../agents/kept.ts'
 import type { KeptPage } from './pages.ts'
-import { apps, versions } from './tables.ts'
+import { apps, isListed, versions } from './tables.ts'
 
 export type App = typeof apps.$inferSelect
 export type Version = typeof versions.$inferSelect
@@ -160,7 +160,7 @@ export const listListed = (house: House, limit: number, maker?: string): Promise
   house.db.read
     .select()
     .from(apps)
-    .where(and(eq(apps.listed, 'on'), maker === undefined ? undefined : eq(apps.maker, maker)))
+    .where(and(isListed(apps), maker === undefined ? undefined : eq(apps.maker, maker)))
     .orderBy(desc(apps.created), desc(apps.id))
     .limit(limit)
 

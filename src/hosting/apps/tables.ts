@@ -1,7 +1,10 @@
-import { sql } from 'drizzle-orm'
+import { type AnyColumn, type SQL, sql } from 'drizzle-orm'
 
 import { index, integer, primaryKey, table, text, time } from '../../db/columns.ts'
 import type { Shelf } from './shelves.ts'
+
+/** With the word in it, not as a value: so both engines use the indexes over listed apps alone. */
+export const isListed = (t: { listed: AnyColumn }): SQL => sql`${t.listed} = 'on'`
 
 /** An app or a game. `html` of a version never changes; the app points at its newest. */
 export const apps = table(
@@ -31,7 +34,12 @@ export const apps = table(
     created: time('created').notNull(),
     updated: time('updated').notNull(),
   },
-  (t) => [index('apps_maker').on(t.maker, t.created, t.id), index('apps_closed').on(t.closed)],
+  (t) => [
+    index('apps_maker').on(t.maker, t.created, t.id),
+    index('apps_listed').on(t.created, t.id).where(isListed(t)),
+    index('apps_listed_of').on(t.maker, t.created, t.id).where(isListed(t)),
+    index('apps_closed').on(t.closed),
+  ],
 )
 
 /**
