@@ -1,0 +1,72 @@
+import { expect, test } from 'bun:test'
+
+import { Written } from './written.ts'
+
+const start = { echo: {}, requestId: 'request', created: 7 }
+
+/** What is written of a stream whose deltas are these. */
+function writtenOf(...deltas: object[]) {
+  const written = new Written(start)
+  for (const delta of deltas) written.read({ choices: [{ delta }] })
+  const response = written.finish()
+  return { events: written.take(), response }
+}
+
+const call = (name: string, sent: string, more: object = {}) => ({
+  tool_calls: [{ ...more, function: { name, arguments: sent } }],
+})
+const calls = (...of: [string, string][]) =>
+  of.map(([name, sent]) => ({ type: 'function_call', name, arguments: sent }))
+
+test('calls that come in turns are told apart by their index', () => {
+  const { response, events } = writtenOf(
+    call('depth', '', { index: 0, id: 'a' }),
+    call('wind', '', { index: 1, id: 'b' }),
+    { tool_calls: [{ index: 0, function: { arguments: '{"x"' } }] },
+    { tool_calls: [{ index: 1, function: { arguments: '{}' } }] },
+    { tool_calls: [{ index: 0, function: { arguments: ':1}' } }] },
+  )
+  expect(response.output).toMatchObject(calls(['depth', '{"x":1}'], ['wind', '{}']))
+  const done = events.filter(({ type }) => type === 'response.function_call_arguments.done')
+  expect(done).toMatchObject([
+    { output_index: 0, arguments: '{"x":1}' },
+    { output_index: 1, arguments: '{}' },
+  ])
+})
+
+test('calls without an index are told apart by their ids, and one without an id is given one', () => {
+  const { response } = writtenOf(call('depth', '{}', { id: 'a' }), call('wind', '{}', { id: 'b' }))
+  expect(response.output).toMatchObject(calls(['depth', '{}'], ['wind', '{}']))
+  const nameless = writtenOf(call('depth', '{}'))
+  expect(nameless.response.output).toMatchObject([
+    { call_id: expect.stringMatching(/^call_[0-9a-f]{32}0$/) },
+  ])
+})
+
+test('a text before a call is closed by it, and a refusal is a part of its own', () => {
+  const { response, events } = writtenOf(
+    { content: 'I look' },
+    call('depth', '{}', { index: 0, id: 'a' }),
+    { content: 'so' },
+    { refusal: 'No.' },
+  )
+  expect(response.output).toMatchObject([
+    { type: 'message', content: [{ type: 'output_text', text: 'I look' }] },
+    { type: 'function_call' },
+    { type: 'message', content: [{ text: 'so' }, { type: 'refusal', refusal: 'No.' }] },
+  ])
+  const added = events.filter(({ type }) => type === 'response.content_part.added')
+  expect(added).toMatchObject([
+    { output_index: 0, content_index: 0 },
+    { output_index: 2, content_index: 0 },
+    { output_index: 2, content_index: 1, part: { type: 'refusal', refusal: '' } },
+  ])
+})
+
+test('a usage that is no usage counts nothing', () => {
+  const written = new Written(start)
+  written.read({ choices: [], usage: { prompt_tokens: -1, completion_tokens: '7' } })
+  const { usage, created_at } = written.finish()
+  expect(usage).toMatchObject({ input_tokens: 0, output_tokens: 0, total_tokens: 0 })
+  expect(created_at).toBe(7)
+})

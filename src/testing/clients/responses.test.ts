@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { createOpenAI } from '@ai-sdk/openai'
+import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents'
+import { generateText, isStepCount, streamText, tool as aiTool } from 'ai'
+import OpenAI from 'openai'
+import { zodTextFormat } from 'openai/helpers/zod'
+import { z } from 'zod'
+
+import { caught } from '../caught.ts'
+import { type ForClients, serveForClients } from './serving.ts'
+
+let gateway: ForClients
+const model = 'demo/chat'
+const description = 'How deep the water is.'
+const place = z.object({ place: z.string() })
+
+beforeAll(async () => {
+  gateway = await serveForClients()
+})
+afterAll(() => gateway.stop())
+
+const at = () => ({ baseURL: gateway.baseUrls[0] ?? '', apiKey: gateway.key })
+
+for (const [base, name] of ['with', 'without'].entries()) {
+  describe(`openai's responses, base URL ${name} /v1`, () => {
+    const client = () =>
+      new OpenAI({ ...at(), baseURL: gateway.baseUrls[base] ?? '', maxRetries: 0 })
+
+    test('an answer is made and paid', async () => {
+      const before = await gateway.spent()
+      const answer = await client().responses.create({ model, input: 'ahoy there' })
+      expect(answer).toMatchObject({ output_text: 'ahoy there', status: 'completed', error: null })
+      expect(answer.usage?.total_tokens).toBeGreaterThan(0)
+      expect(await gateway.spent()).toBeGreaterThan(before)
+    })
+
+    test('a stream arrives in pieces and ends completed', async () => {
+      const stream = await client().responses.create({ model, input: 'one two', stream: true })
+      let text = ''
+      let last = ''
+      for await (const event of stream) {
+        if (event.type === 'response.output_text.delta') text += event.delta
+        last = event.type
+      }
+      expect([text, last]).toEqual(['one two', 'response.completed'])
+    })
+
+    test('the streaming helper gathers what came', async () => {
+      const stream = client().responses.stream({ model, input: 'gather me' })
+      const { output_text, usage } = await stream.finalResponse()
+      expect(output_text).toBe('gather me')
+      expect(usage?.output_tokens).toBeGreaterThan(0)
+    })
+
+    test('a structured answer parses', async () => {
+      const Boat = z.object({ name: z.string(), masts: z.number() })
+      const text = { format: zodTextFormat(Boat, 'boat') }
+      const answer = await client().responses.parse({ model, input: 'a boat', text })
+      expect(Boat.safeParse(answer.output_parsed).success).toBe(true)
+    })
+
+    test('refusals are the client’s own error classes', async () => {
+      const send = (body: object) => client().responses.create({ model, input: 'x', ...body })
+      expect(await caught(send({ model: 'no/such' }))).toBeInstanceOf(OpenAI.NotFoundError)
+      expect(await caught(send({ store: true }))).toBeInstanceOf(OpenAI.BadRequestError)
+    })
+  })
+}
+
+test('AI SDK, openai, as it comes: text, stream, tools and their answers', async () => {
+  const chat = createOpenAI(at())(model)
+  const whole = await generateText({ model: chat, prompt: 'ahoy there', system: 'Be brief.' })
+  expect(whole.text).toBe('ahoy there')
+  expect(whole.usage.totalTokens).toBeGreaterThan(0)
+
+  const streamed = streamText({ model: chat, prompt: 'one two three' })
+  let text = ''
+  for await (const piece of streamed.textStream) text += piece
+  expect(text).toBe('one two three')
+  expect((await streamed.usage).totalTokens).toBeGreaterThan(0)
+
+  const execute = async () => 'nine fathoms'
+  const asked = {
+    model: chat,
+    prompt: 'call depth',
+    tools: { depth: aiTool({ description, inputSchema: place, execute }) },
+    stopWhen: isStepCount(3),
+  }
+  const looped = await generateText(asked)
+  expect([looped.steps.length, looped.text]).toEqual([2, 'nine fathoms'])
+  expect(await streamText(asked).text).toBe('nine fathoms')
+})
+
+test('OpenAI Agents over responses: a tool is called and its answer comes back', async () => {
+  const provider = new OpenAIProvider({ ...at(), useResponses: true })
+  const runner = new Runner({ modelProvider: provider, tracingDisabled: true })
+  for (const stream of [false, true]) {
+    const places: string[] = []
+    const agent = new Agent({
+      name: 'Pilot',
+      instructions: 'You know the water.',
+      model,
+      tools: [
+        tool({
+          ...{ name: 'depth', description, parameters: place },
+          execute: async ({ place: asked }) => {
+            places.push(asked)
+            return 'nine fathoms'
+          },
+        }),
+      ],
+    })
+    const output = stream
+      ? await runner.run(agent, 'call depth', { stream: true }).then(async (run) => {
+          await run.completed
+          return run.finalOutput
+        })
+      : (await runner.run(agent, 'call depth')).finalOutput
+    expect(output).toContain('nine fathoms')
+    expect(places).toHaveLength(1)
+  }
+})
