@@ -41,13 +41,6 @@ const listings: Listing[] = [
   },
   { id: 'demo/image', name: 'Demo image', type: 'image', price: { per_image: '0.001' } },
   {
-    id: 'demo/video',
-    name: 'Demo video',
-    type: 'video',
-    inputs: ['text', 'image'],
-    price: { per_second: '0.002' },
-  },
-  {
     id: 'demo/speech',
     name: 'Demo speech: a tone for each character',
     type: 'audio',
