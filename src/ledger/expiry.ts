@@ -1,7 +1,7 @@
 import { and, asc, lte, ne, or, sql } from 'drizzle-orm'
 
 import { type Hold, thisProcess } from './holds.ts'
-import { release, settle } from './ledger.ts'
+import { type Note, release, settle } from './ledger.ts'
 import type { Books } from './paid-work.ts'
 import { holds } from './tables.ts'
 
@@ -12,13 +12,16 @@ const batchesMax = 10_000
  * Ends every hold past its deadline, and on SQLite, where one process owns the database, at once
  * those that dead processes left: given back, or charged whole where the hold says so. One that
  * cannot be ended is logged and left for the next time. Answers how many ended which way.
- * Run it at start and by a job.
+ * Run it at start and by a job. `note` is told of each that is charged, in its transaction.
  */
-export async function expireOrphans(house: Books): Promise<{ released: number; settled: number }> {
+export async function expireOrphans(
+  house: Books,
+  note?: Note,
+): Promise<{ released: number; settled: number }> {
   const ended = { released: 0, settled: 0 }
   for (let round = 0; round < batchesMax; round++) {
     const orphans = await findOrphans(house)
-    const ends = await Promise.all(orphans.map((orphan) => endOne(house, orphan)))
+    const ends = await Promise.all(orphans.map((orphan) => endOne(house, orphan, note)))
     for (const end of ends) if (end) ended[end] += 1
     if (orphans.length < batch || !ends.some((end) => end)) break
   }
@@ -35,11 +38,15 @@ function findOrphans(house: Books): Promise<Hold[]> {
   return house.db.read.select().from(holds).where(orphan).orderBy(asc(holds.deadline)).limit(batch)
 }
 
-async function endOne(house: Books, orphan: Hold): Promise<'released' | 'settled' | undefined> {
+async function endOne(
+  house: Books,
+  orphan: Hold,
+  note: Note | undefined,
+): Promise<'released' | 'settled' | undefined> {
   const { id, ref, amount, onExpiry } = orphan
   try {
     const ended = await house.db.tx((db) =>
-      onExpiry === 'settle' ? settle(house, db, id, amount) : release(db, id),
+      onExpiry === 'settle' ? settle(house, db, id, amount, note) : release(db, id),
     )
     house.log.warn('ledger.hold_expired', { ref, state: ended.state })
     return ended.state === 'held' ? undefined : ended.state

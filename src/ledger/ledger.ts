@@ -139,6 +139,9 @@ export interface Ask {
   ms: number
 }
 
+/** What else is kept of a settlement, written in its transaction. */
+export type Note = (db: Db, ended: Hold) => Promise<unknown>
+
 /** A hold and whether this call made it. */
 export interface Held {
   hold: Hold
@@ -183,8 +186,15 @@ function holdOf(at: number, ask: Ask): Hold {
 /**
  * Charges an open hold, inside the caller's transaction, clamped to 0 <= charge <= hold. A hold
  * that has ended already answers as it ended and moves nothing: look at its `state` and `charged`.
+ * `note` is called only when this call ended it.
  */
-export async function settle(house: Clocked, db: Db, id: string, charge: Nano): Promise<Hold> {
+export async function settle(
+  house: Clocked,
+  db: Db,
+  id: string,
+  charge: Nano,
+  note?: Note,
+): Promise<Hold> {
   const ended = await end(db, id, 'settled', charge)
   if (!ended) return theHold(db, id)
   must(ended.charged >= 0n && ended.charged <= ended.amount, '0 <= charge <= hold')
@@ -195,6 +205,7 @@ export async function settle(house: Clocked, db: Db, id: string, charge: Nano): 
     must(paid, 'what is held can be paid')
   } else must(await giveBack(db, ended.account, keptBy(ended)), 'what was kept can be given back')
   await uncountUnspent(db, ended)
+  await note?.(db, ended)
   return ended
 }
 

@@ -4,7 +4,7 @@ import { type Clock, second } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { Refusal } from '../refusals.ts'
 import type { Hold } from './holds.ts'
-import { type Ask, hold, release, settle } from './ledger.ts'
+import { type Ask, hold, type Note, release, settle } from './ledger.ts'
 
 /** What paid work needs of the house. */
 export interface Books {
@@ -18,7 +18,7 @@ export interface Worked<T> {
   result: T
   charge: Nano
   /** What else is kept of it, written in the transaction of the settlement. */
-  record?: (db: Db, ended: Hold) => Promise<unknown>
+  record?: Note
 }
 
 /** An ending that fails is tried again after these; then it is left to the hold's deadline. */
@@ -51,11 +51,7 @@ export async function withHold<T>(
     throw error
   }
   const { charge, result, record } = worked
-  const ended = await persist(house, held.hold, async (db) => {
-    const settled = await settle(house, db, id, charge)
-    if (settled.state === 'settled') await record?.(db, settled)
-    return settled
-  })
+  const ended = await persist(house, held.hold, (db) => settle(house, db, id, charge, record))
   if (ended.state !== 'settled') throw new Error(`The hold of ${ref} ended before its work.`)
   return { result, hold: ended }
 }

@@ -1,5 +1,6 @@
 import { day, hour, minute, second } from '../core/time.ts'
 import { forget as forgetMade } from '../gateway/made/made.ts'
+import { noteExpired } from '../gateway/usage/expired.ts'
 import { forgetOpens, writeOpens } from '../hosting/apps/opens.ts'
 import { polishOne } from '../hosting/apps/polish.ts'
 import { purge } from '../hosting/apps/removal.ts'
@@ -30,7 +31,7 @@ async function forgetUses({ db, clock, config }: House): Promise<void> {
 
 /** What a running house does beside answering, and how often. */
 const chores: [name: string, everyMs: number, run: (house: House) => Promise<unknown>][] = [
-  ['release holds past their deadline', minute, expireOrphans],
+  ['release holds past their deadline', minute, (house) => expireOrphans(house, noteExpired)],
   ['count opens', 5 * second, writeOpens],
   ['forget who opened what', day, forgetOpens],
   ['compress pages better', minute, polishSome],

@@ -77,6 +77,13 @@ test('kill -9 amid calls: on restart each hold is charged, as billed upstream, a
   for (let tries = 0; (await after('held')) > 0 && tries < 500; tries += 1) await Bun.sleep(10)
   expect(await after('held')).toBe(0)
   expect(await after('balance')).toBeCloseTo(1 - cost - held, 9)
+  const { data, total } = Object(await (await house.call('GET', '/queries/history', key)).json())
+  const [first, second] = data
+  expect(total).toBe(3)
+  expect(first.price_in_usd + second.price_in_usd).toBeCloseTo(held, 9)
+  for (const row of [first, second]) {
+    expect(row).toMatchObject({ type: 'chat', status: 'failed', estimated: true })
+  }
   house.kill('SIGTERM')
   await house.exited
   const doctor = await berth(['doctor', '--data', dataDir])
