@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { openHoldsPerKeyMax } from '../../limits.ts'
-import { type Faked, openFaked } from '../../testing/faked.ts'
+import { scripts } from '../../testing/fake-scripts.ts'
+import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
 import type { Gus } from '../../testing/gateway.ts'
 
 let faked: Faked
 beforeAll(async () => {
-  faked = await openFaked()
+  const later = fakeModel('ok', { id: 'fake/later' })
+  const offers = later.offers.map((offer) => ({ ...offer, model: 'fake/later' }))
+  faked = await openFaked({}, [{ ...later, offers }])
 })
 afterAll(() => faked.close())
 
@@ -138,6 +141,31 @@ test('under an Idempotency-Key a call is paid once; while it runs its twin is 40
   expect(again.headers.get('x-service-cost')).toBe(String(ran?.headers.get('x-service-cost')))
   expect((await gus.call('POST', path, ask('fake/ok', 'Other.'), key)).status).toBe(409)
   expect((await faked.lastUse(gus)).total).toBe(1)
+  expect(await faked.faults(gus)).toEqual([])
+})
+
+test('under an Idempotency-Key a call runs on though its client leaves, and is there on return', async () => {
+  const gus = await faked.gus()
+  const plain = scripts.ok?.plain ?? []
+  faked.fake.script('fake/later', [{ waitMs: 100 }, ...plain])
+  const client = new AbortController()
+  const before = faked.fake.received.length
+  const headers = { 'idempotency-key': 'c-1', 'content-type': 'application/json' }
+  const body = ask('fake/later')
+  const left = fetch(faked.origin + path, {
+    method: 'POST',
+    headers: { ...headers, authorization: `Bearer ${gus.key}` },
+    body: JSON.stringify(body),
+    signal: client.signal,
+  }).catch(() => 'left')
+  while (faked.fake.received.length === before) await Bun.sleep(5)
+  client.abort()
+  expect(await left).toBe('left')
+  while ((await faked.lastUse(gus)).total === 0) await Bun.sleep(5)
+  const again = await gus.call('POST', path, body, headers)
+  expect(again.status).toBe(200)
+  expect(faked.fake.received.length).toBe(before + 1)
+  expect((await faked.lastUse(gus)).use).toMatchObject({ status: 'completed', output: 7 })
   expect(await faked.faults(gus)).toEqual([])
 })
 
