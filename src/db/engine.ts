@@ -17,6 +17,8 @@ export interface Engine {
    * when it takes longer than 5 s. Rejects with Busy (fault.ts) when the database has no time.
    */
   tx<T>(work: (db: Db) => Promise<T>): Promise<T>
+  /** How often this process has committed; undefined where others write to the database too. */
+  commits(): number | undefined
   /** Answers when the database does; throws otherwise. */
   ping(): Promise<void>
   close(): Promise<void>

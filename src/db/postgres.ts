@@ -119,6 +119,7 @@ export async function openPostgres(url: string, unitMs = 5_000): Promise<Engine>
     file: undefined,
     read: seenAs<Db>(drizzle(reading)),
     tx: (work) => units.tx(work),
+    commits: () => undefined,
     ping: async () => void (await reading`select 1`),
     close: async () => {
       await Promise.all([writing, reading].map((sql) => sql.close({ timeout: closeSeconds })))

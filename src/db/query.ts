@@ -1,7 +1,7 @@
 import type { AnyColumn } from 'drizzle-orm'
 
 import { dialect } from './dialect.ts'
-import type { Db } from './engine.ts'
+import type { Db, Engine } from './engine.ts'
 
 /** What both engines' prepared queries can do. Values are named by `sql.placeholder('name')`. */
 export interface Prepared<Rows> {
@@ -25,6 +25,31 @@ export function prepared<Rows>(build: (db: Db) => Prepared<Rows>): (db: Db) => P
     const query = build(db)
     built.set(db, query)
     return query
+  }
+}
+
+const keptMax = 10_000
+
+/**
+ * Finds one row by its id with a prepared query, and keeps what it found until the next commit:
+ * what is read is never older than the database. Rows are frozen, since several callers share one.
+ */
+export function lookup<Row extends object>(
+  query: (db: Db) => Prepared<Row[]>,
+): (engine: Engine, id: string) => Promise<Row | undefined> {
+  const all = new WeakMap<Db, { commits: number | undefined; rows: Map<string, Row> }>()
+  return async ({ read, commits }, id) => {
+    const now = commits()
+    const before = all.get(read)
+    const kept = before?.commits === now && before ? before : { commits: now, rows: new Map() }
+    all.set(read, kept)
+    const known = kept.rows.get(id)
+    if (known) return known
+    const [row] = await query(read).execute({ id })
+    if (row && now !== undefined && now === commits() && kept.rows.size < keptMax) {
+      kept.rows.set(id, Object.freeze(row))
+    }
+    return row
   }
 }
 

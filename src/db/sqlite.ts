@@ -46,6 +46,7 @@ function engineOver(
     file,
     read: dbOver(new Lane(reading)),
     tx: (work) => writer.tx(work),
+    commits: () => writer.commits,
     ping: async () => void reading.get('select 1').values(),
     close: async () => {
       await writer.close()
@@ -68,6 +69,7 @@ export function openCopy(path: string): Engine {
     file: path,
     read: dbOver(new Lane(reading)),
     tx: () => Promise.reject(new Error('A copy is only read.')),
+    commits: () => 0,
     ping: async () => void reading.get('select 1').values(),
     close: async () => reading.close(),
   }

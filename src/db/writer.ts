@@ -27,6 +27,7 @@ interface Unit {
  * run one after the other, each in its own SAVEPOINT, under ONE durable commit.
  */
 export class Writer {
+  commits = 0
   #queue: Unit[] = []
   #draining: Promise<void> | undefined
   #closed = false
@@ -84,6 +85,7 @@ export class Writer {
     try {
       const answers = await this.#runAll(group)
       this.#do('commit')
+      this.commits += 1
       for (const answer of answers) answer()
     } catch (error) {
       this.#replaceLane()

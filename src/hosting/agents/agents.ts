@@ -7,7 +7,7 @@ import { nextUtcDay, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { cannotTake } from '../../db/fault.ts'
 import { lock } from '../../db/lock.ts'
-import { prepared } from '../../db/query.ts'
+import { lookup, prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import * as ledger from '../../ledger/ledger.ts'
@@ -133,18 +133,19 @@ function checkAbout(about: string | null): string | null {
   throw new Refusal('bad_request', { problem })
 }
 
-const byId = prepared((db) =>
-  db
-    .select()
-    .from(agents)
-    .where(eq(agents.id, sql.placeholder('id')))
-    .prepare(),
+const byId = lookup(
+  prepared((db) =>
+    db
+      .select()
+      .from(agents)
+      .where(eq(agents.id, sql.placeholder('id')))
+      .prepare(),
+  ),
 )
 
 /** The agent with this id, closed ones too. */
 export async function find(house: House, id: string): Promise<Agent | undefined> {
-  const [agent] = await byId(house.db.read).execute({ id })
-  return agent
+  return byId(house.db, id)
 }
 
 /** Whether nobody has made an agent here yet. */

@@ -3,7 +3,7 @@ import { and, asc, count, desc, eq, gt, gte, inArray, isNull, lt, min, or, sql }
 import { idPattern, newId } from '../../core/ids.ts'
 import { hour } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { prepared } from '../../db/query.ts'
+import { lookup, prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { listPageMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -109,19 +109,20 @@ export async function publishesOf(
   return { used: row?.used ?? 0, max: house.config.publishesPerHour, retryAfter }
 }
 
-const byId = prepared((db) =>
-  db
-    .select()
-    .from(apps)
-    .where(eq(apps.id, sql.placeholder('id')))
-    .prepare(),
+const byId = lookup(
+  prepared((db) =>
+    db
+      .select()
+      .from(apps)
+      .where(eq(apps.id, sql.placeholder('id')))
+      .prepare(),
+  ),
 )
 
 /** The app with this id, closed and taken-down ones too. An id of the wrong form finds nothing. */
 export async function find(house: House, id: string): Promise<App | undefined> {
   if (!idPattern.test(id)) return undefined
-  const [app] = await byId(house.db.read).execute({ id })
-  return app
+  return byId(house.db, id)
 }
 
 /** The agent's own app. Refuses not_found (also for another's), and taken_down. */
