@@ -126,6 +126,8 @@ const refused: [body: object, param: string][] = [
   [{ tools: {} }, 'tools'],
   [{ tools: [{ type: 'web_search' }] }, 'tools'],
   [{ tools: [{ type: 'function' }] }, 'tools'],
+  [{ tools: [{ type: 'namespace', tools: [] }] }, 'tools'],
+  [{ tools: [{ type: 'namespace', name: 'a', tools: 7 }] }, 'tools'],
   [{ tool_choice: { type: 'file_search' } }, 'tool_choice'],
   [{ text: 'json' }, 'text'],
   [{ text: { format: { type: 'json_schema', name: 'a' } } }, 'text'],

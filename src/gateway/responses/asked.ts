@@ -1,6 +1,6 @@
 import { isRecord } from '../../core/shape.ts'
 import { misfit } from '../chat/misfit.ts'
-import { readInput } from './input.ts'
+import { readInput, spacedName } from './input.ts'
 
 type Json = Record<string, unknown>
 
@@ -11,6 +11,14 @@ export interface Asked {
   stream: boolean
   /** The fields of the request that every answer repeats. */
   echo: Json
+  /** The functions that stand in a namespace, by their name in the chat. */
+  spaced: Map<string, Spaced>
+}
+
+/** A function's own name, and the namespace it stands in. */
+export interface Spaced {
+  namespace: string
+  name: string
 }
 
 /** Fields that mean the same to a chat; they are read there. */
@@ -37,7 +45,7 @@ export function readAsked(raw: unknown): Asked {
   for (const [name, why] of kept) if (body[name]) throw misfit(name, why)
   const { instructions, stream = false, max_output_tokens: most } = body
   if (typeof stream !== 'boolean') throw misfit('stream', 'stream is true or false.')
-  const tools = readTools(body.tools)
+  const { tools, spaced } = readTools(body.tools)
   const choice = readChoice(body.tool_choice)
   const text = readText(body.text)
   const effort = readEffort(body.reasoning)
@@ -56,6 +64,7 @@ export function readAsked(raw: unknown): Asked {
     },
     stream,
     echo: echoOf(body),
+    spaced,
   }
 }
 
@@ -65,17 +74,35 @@ function readMost(most: unknown): number | undefined {
   throw misfit('max_output_tokens', 'max_output_tokens is a whole number from 1 on.')
 }
 
-function readTools(raw: unknown): Json[] {
-  const tools = raw ?? []
-  if (!Array.isArray(tools)) throw misfit('tools', 'tools is a list.')
-  return tools.map((tool: unknown) => {
-    if (!isRecord(tool) || tool.type !== 'function') {
-      throw misfit('tools', 'A tool is of the type function: others are not run here.')
-    }
-    const { name, description, parameters, strict } = tool
-    if (typeof name !== 'string' || name === '') throw misfit('tools', 'A tool has a name.')
-    return { type: 'function', function: defined({ name, description, parameters, strict }) }
+function readTools(raw: unknown): { tools: Json[]; spaced: Asked['spaced'] } {
+  const spaced: Asked['spaced'] = new Map()
+  const tools = listOf(raw).flatMap((tool) => {
+    if (!isRecord(tool) || tool.type !== 'namespace') return [readTool(tool)]
+    const { name: namespace } = tool
+    if (typeof namespace !== 'string') throw misfit('tools', 'A namespace has a name.')
+    return listOf(tool.tools).map((inner) => {
+      const { name, ...rest } = readTool(inner)
+      const own = spacedName(namespace, name)
+      spaced.set(own, { namespace, name })
+      return { name: own, ...rest }
+    })
   })
+  return { tools: tools.map((called) => ({ type: 'function', function: called })), spaced }
+}
+
+function listOf(raw: unknown): unknown[] {
+  const list: unknown = raw ?? []
+  if (Array.isArray(list)) return list
+  throw misfit('tools', 'tools is a list.')
+}
+
+function readTool(tool: unknown): { name: string } {
+  if (!isRecord(tool) || tool.type !== 'function') {
+    throw misfit('tools', 'A tool is of the type function: others are not run here.')
+  }
+  const { name, description, parameters, strict } = tool
+  if (typeof name !== 'string' || name === '') throw misfit('tools', 'A tool has a name.')
+  return { name, ...defined({ description, parameters, strict }) }
 }
 
 function readChoice(choice: unknown): unknown {

@@ -3,6 +3,9 @@ import { misfit } from '../chat/misfit.ts'
 
 type Json = Record<string, unknown>
 
+/** The name in a chat of a function that stands in a namespace. */
+export const spacedName = (namespace: string, name: string): string => `${namespace}__${name}`
+
 const roles = ['user', 'assistant', 'system', 'developer'] as const
 
 /**
@@ -57,11 +60,13 @@ function addMessage(messages: Json[], { role, content }: Json): void {
 }
 
 /** Calls that were made together stand in one message, with what was said before them. */
-function addCall(messages: Json[], { call_id, name, arguments: sent }: Json): void {
+function addCall(messages: Json[], item: Json): void {
+  const { call_id, name, namespace, arguments: sent } = item
   if (typeof call_id !== 'string' || typeof name !== 'string' || typeof sent !== 'string') {
     throw misfit('input', 'A function_call has a call_id, a name and arguments, all of them texts.')
   }
-  const call = { id: call_id, type: 'function', function: { name, arguments: sent } }
+  const own = typeof namespace === 'string' ? spacedName(namespace, name) : name
+  const call = { id: call_id, type: 'function', function: { name: own, arguments: sent } }
   const last = messages.at(-1)
   if (last?.role !== 'assistant') {
     messages.push({ role: 'assistant', content: null, tool_calls: [call] })

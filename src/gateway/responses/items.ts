@@ -63,6 +63,7 @@ export interface Called {
   index: number
   callId: string
   name: string
+  namespace?: string
   sent: string
 }
 
@@ -77,8 +78,9 @@ export const presentPart = ({ kind, text }: Part): Json => {
 export function presentItem(item: Item): Json {
   const { type, id, status } = item
   if (type === 'function_call') {
-    const { callId, name, sent } = item
-    return { id, type, status, call_id: callId, name, arguments: sent }
+    const { callId, name, namespace, sent } = item
+    const called = { id, type, status, call_id: callId, name, arguments: sent }
+    return namespace === undefined ? called : { ...called, namespace }
   }
   const parts = item.parts.map(presentPart)
   return type === 'message'

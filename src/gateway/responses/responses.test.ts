@@ -102,6 +102,20 @@ describe('an answer', () => {
     })
   })
 
+  test('calls a function of a namespace by its own name, and takes it back so', async () => {
+    const tools = [{ type: 'namespace', name: 'boat', description: '', tools: [depth] }]
+    const input = [{ role: 'user', content: 'call boat__depth' }]
+    const called = await ask({ input, tools })
+    const [call] = Object(called.body).output
+    expect(call).toMatchObject({ type: 'function_call', name: 'depth', namespace: 'boat' })
+    const events = await stream({ input, tools })
+    const done = events.find(({ type }) => type === 'response.output_item.done')
+    expect(done?.item).toEqual({ ...call, id: text })
+    const output = { type: 'function_call_output', call_id: call.call_id, output: 'nine fathoms' }
+    const after = await ask({ input: [...input, call, output], tools })
+    expect(after.body).toMatchObject({ output: [{ content: [{ text: 'nine fathoms' }] }] })
+  })
+
   test('is incomplete when its tokens were spent', async () => {
     const said = { input: 'one two three four', max_output_tokens: 2 }
     const cut = {

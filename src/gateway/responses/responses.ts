@@ -18,11 +18,11 @@ export async function create(
   raw: unknown,
   call: Call,
 ): Promise<Response> {
-  const { chat, stream, echo } = readAsked(raw)
+  const { chat, stream, echo, spaced } = readAsked(raw)
   const answer = await complete(house, spender, chat, call)
   const { requestId } = call
   const created = Math.floor(house.clock.now() / second)
-  const written = new Written({ echo, requestId, created })
+  const written = new Written({ echo, spaced, requestId, created })
   // A charged failure that is given again is told as it was.
   if (!answer.ok) return answer
   if (stream && answer.body) return streamResponse(streamOf(answer.body, written))

@@ -16,7 +16,11 @@ export const responseWanted: OpenAPIV3.SchemaObject = {
       description: 'A text, or items: message, function_call, function_call_output, reasoning.',
     },
     instructions: { type: 'string', nullable: true },
-    tools: { type: 'array', items: anything, description: 'Of the type function.' },
+    tools: {
+      type: 'array',
+      items: anything,
+      description: 'Of the type function, or namespaces of functions.',
+    },
     tool_choice: { oneOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, anything] },
     max_output_tokens: {
       type: 'integer',

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { Written } from './written.ts'
 
-const start = { echo: {}, requestId: 'request', created: 7 }
+const start = { echo: {}, spaced: new Map(), requestId: 'request', created: 7 }
 
 /** What is written of a stream whose deltas are these. */
 function writtenOf(...deltas: object[]) {

@@ -1,5 +1,6 @@
 import { sha256 } from '../../core/ids.ts'
 import { isRecord } from '../../core/shape.ts'
+import type { Spaced } from './asked.ts'
 import {
   type Called,
   type Item,
@@ -17,6 +18,8 @@ type Json = Record<string, unknown>
 export interface Start {
   /** The fields of the request that every answer repeats. */
   echo: Json
+  /** The functions that stand in a namespace, by their name in the chat. */
+  spaced: Map<string, Spaced>
   requestId: string
   /** Unix seconds, where the chat tells none. */
   created: number
@@ -157,7 +160,8 @@ export class Written {
     this.closeSpoken()
     const at = this.items.length
     const id = `fc_${this.name}${at}`
-    const call = { index, callId: callId || `call_${this.name}${at}`, name, sent: '' }
+    const own = this.start.spaced.get(name) ?? { name }
+    const call = { index, callId: callId || `call_${this.name}${at}`, ...own, sent: '' }
     return this.add({ type: 'function_call', id, at, status: 'in_progress', ...call })
   }
 
