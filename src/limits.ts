@@ -72,6 +72,8 @@ export const imagesPerRequestMax = 10
 export const imageSideMax = 8_192
 export const mediaLinkMs = 24 * 3_600_000
 export const speechCharsMax = 50_000
+/** As long as answers are given again to their Idempotency-Key. */
+export const speechKeptMs = 30 * 86_400_000
 export const embeddingInputsMax = 2_048
 export const embeddingLengthMax = 65_536
 

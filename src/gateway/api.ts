@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import { answer, type Entity } from '../core/entity.ts'
 import type { House } from '../house.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { audioRoutes } from './audio/routes.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
 import { chatRoutes } from './chat/routes.ts'
 import { describeGateway } from './description.ts'
@@ -38,6 +39,7 @@ const routes = (house: House) =>
     .use(responseRoutes(house))
     .use(embeddingRoutes(house))
     .use(imageRoutes(house))
+    .use(audioRoutes(house))
     .use(fileRoutes(house))
     .use(topupRoutes(house))
 

@@ -32,8 +32,14 @@ export function hearWav(bytes: Uint8Array): Heard {
   if (!wavFormats.has(view.getUint16(about.start, true))) {
     return fault('the sound is compressed in a way browsers do not play: save it as PCM')
   }
-  return lasting((samples.end - samples.start) / view.getUint32(about.start + 8, true))
+  const bytesPerSecond = view.getUint32(about.start + 8, true)
+  if (bytesPerSecond !== bytesPerSecondOf(view, about.start)) return fault('the file is damaged')
+  return lasting((samples.end - samples.start) / bytesPerSecond)
 }
+
+/** By channels, samples a second and bits: players go by these, not by the sum beside them. */
+const bytesPerSecondOf = (view: DataView, at: number): number =>
+  (view.getUint16(at + 2, true) * view.getUint32(at + 4, true) * view.getUint16(at + 14, true)) / 8
 
 const kilobits = {
   one: [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320],

@@ -46,7 +46,7 @@ export async function readRecord(
 }
 
 /** Undefined when it broke off, or has more bytes than any answer has. */
-export async function readBounded(
+async function readBounded(
   response: Response,
   watch: Watch,
 ): Promise<Uint8Array | undefined> {

@@ -4,7 +4,7 @@ import { fileBytesMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 
 /** A file of 32 MB, and some room for the fields and boundaries around it. */
-const uploadBytesMax = fileBytesMax + 65_536
+export const uploadBytesMax = fileBytesMax + 65_536
 const filenameCharsMax = 200
 const purposePattern = /^[a-z0-9_-]{1,40}$/
 
@@ -46,7 +46,8 @@ function asTooLarge(error: unknown): never {
   throw error
 }
 
-async function formOf(bytes: Uint8Array, type: string) {
+/** The fields of a multipart/form-data body (RFC 7578). Refuses bad_request. */
+export async function formOf(bytes: Uint8Array, type: string) {
   try {
     const headers = { 'content-type': type }
     return await new Response(new Uint8Array(bytes), { headers }).formData()

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { day } from '../../core/time.ts'
+import { hearWav } from '../../store/sounds.ts'
+import { head, send } from '../../testing/fake-scripts.ts'
+import { type Faked, openFaked } from '../../testing/faked.ts'
+import { type Gus, newGus } from '../../testing/gateway.ts'
+import { type Answer, openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { mediaModel, mediaModels } from '../../testing/media.ts'
+
+let demo: TestHouse
+let faked: Faked
+let gus: Gus
+let ned: Gus
+beforeAll(async () => {
+  demo = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '0', DEMO_MODELS: 'on' })
+  const others = [
+    mediaModel('speech', 'speech-ok', { completion: '0.00001' }),
+    mediaModel('transcription', 'transcription-ok', { per_character: '0.00001' }),
+    mediaModel('speech', 'speech-cut', { per_second: '0.001' }),
+  ]
+  faked = await openFaked({}, [...mediaModels(), ...others])
+  gus = await newGus(demo, '1')
+  ned = await faked.gus()
+})
+afterAll(async () => {
+  await demo.close()
+  await faked.close()
+})
+
+const speak = (body: object, headers?: Record<string, string>, path = '/v1/audio/speech') =>
+  gus.call('POST', path, { model: 'demo/speech', input: 'Hello 👋', ...body }, headers)
+const balanceOf = async (who: Gus) =>
+  Number(Object((await who.call('POST', '/credits/balance')).body).balance)
+
+/** A transcription as clients send it. */
+async function listen(
+  who: Gus,
+  bytes: Uint8Array | string,
+  fields: Record<string, string> = {},
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const form = new FormData()
+  form.set('model', 'demo/transcription')
+  for (const [name, value] of Object.entries(fields)) form.set(name, value)
+  const part = typeof bytes === 'string' ? bytes : new Uint8Array(bytes)
+  form.set('file', new File([part], 'said.wav'))
+  const sent = new Response(form)
+  const type = sent.headers.get('content-type') ?? ''
+  const body = await sent.bytes()
+  return who.call('POST', '/audio/transcriptions', body, { ...headers, 'content-type': type })
+}
+
+test('a text is spoken, paid by its characters', async () => {
+  const before = await balanceOf(gus)
+  const answer = await speak({ voice: 'tone', format: 'wav' })
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/wav'])
+  expect(answer.headers.get('x-service-cost')).toBe('0.000007')
+  expect(answer.headers.get('x-request-id')).toBeTruthy()
+  expect(hearWav(answer.bytes)).toEqual({ seconds: 0.35 })
+  expect(await balanceOf(gus)).toBeCloseTo(before - 0.000_007, 9)
+  expect((await speak({ response_format: 'wav' }, {}, '/audio/speech')).status).toBe(200)
+})
+
+test('the same speech again under the same Idempotency-Key, paid once', async () => {
+  const headers = { 'idempotency-key': 'spoken' }
+  const first = await speak({ input: 'Once' }, headers)
+  const before = await balanceOf(gus)
+  demo.clock.turn(2 * day)
+  const second = await speak({ input: 'Once' }, headers)
+  expect([second.status, second.bytes]).toEqual([200, first.bytes])
+  expect(second.headers.get('x-service-cost')).toBe('0.000004')
+  expect(await balanceOf(gus)).toBe(before)
+})
+
+test('the upstream is asked for the format, and tells the type', async () => {
+  const body = { model: 'speech/speech-ok', input: 'Hi', format: 'mp3', voice: 'alloy' }
+  const answer = await ned.call('POST', '/v1/audio/speech', body)
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/mpeg'])
+  expect(faked.fake.received.at(-1)?.body).toEqual({
+    ...{ model: 'fake/speech-ok', input: 'Hi', voice: 'alloy', response_format: 'mp3' },
+  })
+})
+
+test('speech fields that do not fit are refused by name', async () => {
+  for (const [param, value] of [
+    ...[
+      ['input', ''],
+      ['input', 7],
+      ['input', 'x'.repeat(50_001)],
+      ['voice', 7],
+    ],
+    ...[
+      ['format', 'exe'],
+      ['response_format', 'json'],
+      ['stream_format', 'sse'],
+    ],
+  ]) {
+    const answer = await speak({ [String(param)]: value })
+    expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])
+  }
+  expect((await speak({ format: 'wav', response_format: 'mp3' })).status).toBe(400)
+})
+
+test('an audio model is for one of both operations', async () => {
+  const speech = await speak({ model: 'demo/transcription' })
+  expect(speech.body).toMatchObject({ error: { param: 'model' } })
+  expect(speech.text('error.message')).toContain('POST /v1/audio/transcriptions')
+  const wrong = await listen(gus, 'RIFF', { model: 'demo/speech' })
+  expect(wrong.text('error.message')).toContain('POST /v1/audio/speech')
+  const unpaid = await ned.call('POST', '/audio/speech', {
+    ...{ model: 'speech/speech-ok-priced', input: 'Hi' },
+  })
+  expect([unpaid.status, Object(unpaid.body).error.param]).toEqual([400, 'model'])
+  const other = await listen(ned, 'RIFF', { model: 'transcription/transcription-ok-priced' })
+  expect(other.text('error.message')).toContain('no published rate')
+})
+
+test('speech that breaks off breaks off for its client too, and is charged', async () => {
+  const start = `${head(200, 'audio/mpeg', 'content-length: 1000\r\n')}\r\nID3`
+  faked.fake.script('fake/speech-cut', [send(start), { waitMs: 30 }, { do: 'reset' }])
+  const before = await balanceOf(ned)
+  const sent = { method: 'POST', headers: { authorization: `Bearer ${ned.key}` } }
+  const body = JSON.stringify({ model: 'speech/speech-cut', input: 'Hello' })
+  const headers = { ...sent.headers, 'content-type': 'application/json' }
+  const answer = await fetch(`${faked.origin}/v1/audio/speech`, { ...sent, headers, body })
+  expect([answer.status, answer.headers.get('x-service-cost')]).toEqual([200, '0.00005'])
+  expect(await answer.bytes().catch(() => 'broken')).toBe('broken')
+  const { use } = await faked.lastUse(ned)
+  expect([use?.status, Number(use?.charged)]).toEqual(['failed', 50_000])
+  expect(await balanceOf(ned)).toBeCloseTo(before - 0.000_05, 9)
+  const timed = await ned.call('POST', '/audio/speech', {
+    ...{ model: 'speech/speech-cut-priced', input: 'Hello' },
+  })
+  expect([timed.status, timed.code]).toEqual([502, 'unreadable_response'])
+  const last = await faked.lastUse(ned)
+  expect([last.use?.charged, Number(last.use?.held)]).toEqual([last.use?.held, 5_000_000])
+})
+
+test('no sound costs nothing; what is none costs the hold', async () => {
+  for (const [script, code, charged] of [
+    ['speech-empty', undefined, 0],
+    ['speech-json', 'unreadable_response', 20_000],
+  ] as const) {
+    const body = { model: `speech/${script}`, input: 'Hi' }
+    const answer = await ned.call('POST', '/audio/speech', body)
+    const { use } = await faked.lastUse(ned)
+    expect([answer.status, answer.code, Number(use?.charged)]).toEqual([502, code, charged])
+  }
+  expect(await faked.faults(ned)).toEqual([])
+})
+
+test('a sound is written down, paid by its real seconds', async () => {
+  const { bytes } = await speak({ input: 'x'.repeat(200), format: 'wav' })
+  const answer = await listen(gus, bytes, { language: 'en' })
+  expect(answer.body).toEqual({ text: 'A sound of 10 seconds.', cost: 0.0001 })
+  expect(answer.headers.get('x-service-cost')).toBe('0.0001')
+  const text = await listen(gus, bytes, { response_format: 'text' })
+  expect([text.body, text.headers.get('x-service-cost')]).toEqual([
+    ...['A sound of 10 seconds.', '0.0001'],
+  ])
+  const whole = await listen(gus, bytes, { response_format: 'verbose_json' })
+  expect(whole.body).toMatchObject({ cost: 0.0001, usage: { seconds: 10 } })
+  const twice = { 'idempotency-key': 'heard' }
+  const first = await listen(gus, bytes, {}, twice)
+  const before = await balanceOf(gus)
+  expect((await listen(gus, bytes, {}, twice)).body).toEqual(first.body)
+  expect(await balanceOf(gus)).toBe(before)
+})
+
+test('of a sound that does not tell its length the upstream says it, or we count', async () => {
+  const bytes = new Uint8Array(8_000)
+  const told = await listen(ned, bytes, { model: 'transcription/transcription-ok' })
+  expect(told.body).toEqual({ text: 'Hello wörld', cost: 0.002 })
+  const untold = await listen(ned, bytes, { model: 'transcription/transcription-no-usage' })
+  expect(untold.body).toEqual({ text: 'Hello wörld', cost: 0.002 })
+  const { use } = await faked.lastUse(ned)
+  expect([use?.estimated, Number(use?.held)]).toEqual([true, 16_000_000])
+  const empty = await listen(ned, bytes, { model: 'transcription/transcription-empty' })
+  expect(empty.body).toMatchObject({ text: '' })
+})
+
+test('a form that does not fit is refused by name, before the upstream is asked', async () => {
+  const asked = faked.fake.received.length
+  const model = 'transcription/transcription-ok'
+  for (const [param, bytes, fields] of [
+    ['file', '', { model }],
+    ['model', 'RIFF', { model: '' }],
+    ['language', 'RIFF', { model, language: 'not a code' }],
+    ['response_format', 'RIFF', { model, response_format: 'srt' }],
+    ['stream', 'RIFF', { model, stream: 'true' }],
+  ] as const) {
+    const answer = await listen(ned, bytes, fields)
+    expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])
+  }
+  expect((await ned.call('POST', '/audio/transcriptions', { model })).status).toBe(400)
+  const keyless = await faked.visit('POST', '/audio/transcriptions', { body: 'x' })
+  expect(keyless.status).toBe(401)
+  const large = await listen(ned, new Uint8Array(32 * 1_024 * 1_024 + 70_000), { model })
+  expect(large.status).toBe(413)
+  expect(faked.fake.received.length).toBe(asked)
+})

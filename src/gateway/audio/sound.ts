@@ -1,0 +1,82 @@
+import { readBytes } from '../../core/body.ts'
+import { sha256 } from '../../core/ids.ts'
+import { fileBytesMax, promptCharsMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { kindOf } from '../../store/kinds.ts'
+import { misfit } from '../chat/misfit.ts'
+import { findText, findWord, readText } from '../fields.ts'
+import { formOf, uploadBytesMax } from '../files/upload.ts'
+
+/** A sound to be written down, as it was sent. */
+export interface Asked {
+  model: string
+  format: 'json' | 'verbose_json' | 'text'
+  /** What goes to the upstream. */
+  form: FormData
+  /** What makes it the same request again. */
+  same: unknown
+  bytes: number
+  /** How long it lasts, where its format is one we read. */
+  seconds: number | undefined
+  /** Bytes of the texts beside it. */
+  textBytes: number
+}
+
+const language = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i
+const fieldsMax = 40
+const modelCharsMax = 200
+
+/**
+ * Reads the multipart body of POST /v1/audio/transcriptions (document 2, section 4). Refuses
+ * bad_request, and too_large before more than that is kept.
+ */
+export async function readSound(request: Request): Promise<Asked> {
+  const type = request.headers.get('content-type') ?? ''
+  if (!/^multipart\/form-data\b/i.test(type)) {
+    throw misfit('file', 'Send multipart/form-data with the fields "model" and "file".')
+  }
+  const sent = await formOf(await readBytes(request, uploadBytesMax), type)
+  const entries = [...sent.entries()]
+  if (entries.length > fieldsMax) throw misfit('file', `A request has at most ${fieldsMax} fields.`)
+  const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  const fields = Object.fromEntries(texts)
+  const model = readText(fields, 'model', modelCharsMax)
+  const file = sent.get('file')
+  if (!(file instanceof File) || file.size === 0) {
+    throw misfit('file', 'Send the sound in the field "file".')
+  }
+  if (file.size > fileBytesMax) {
+    throw new Refusal('too_large', { bytes: file.size, max: fileBytesMax })
+  }
+  checkFields(fields)
+  const format = findWord(fields, 'response_format', ['json', 'verbose_json', 'text']) ?? 'json'
+  const bytes = await file.bytes()
+  const told = await kindOf(bytes, fileBytesMax)
+  return {
+    ...{ model, format, form: forwarded(texts, file, format), bytes: file.size },
+    same: { texts, file: sha256(bytes) },
+    seconds: 'kind' in told && told.kind === 'sound' ? told.seconds : undefined,
+    textBytes: Buffer.byteLength(JSON.stringify(texts)),
+  }
+}
+
+function checkFields(fields: Record<string, string>): void {
+  findText(fields, 'prompt', promptCharsMax)
+  if (fields.language && !language.test(fields.language)) {
+    throw misfit('language', 'language is an ISO 639 code, such as en.')
+  }
+  if (fields.stream && fields.stream !== 'false') {
+    throw misfit('stream', 'A transcription is answered whole: drop stream.')
+  }
+}
+
+/** Plain text is cut out of the JSON here, so that its usage is told. */
+function forwarded(texts: [string, string][], file: File, format: Asked['format']): FormData {
+  const form = new FormData()
+  for (const [name, value] of texts) {
+    if (!['model', 'stream', 'response_format'].includes(name)) form.append(name, value)
+  }
+  form.append('response_format', format === 'text' ? 'json' : format)
+  form.append('file', file, file.name)
+  return form
+}

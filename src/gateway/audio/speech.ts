@@ -1,0 +1,191 @@
+import { isRecord } from '../../core/shape.ts'
+import type { House } from '../../house.ts'
+import {
+  promptCharsMax,
+  speechCharsMax,
+  speechKeptMs,
+  upstreamAnswerBytesMax,
+} from '../../limits.ts'
+import type { Model } from '../../models/catalogue.ts'
+import { tokensAtMost } from '../../models/tokens.ts'
+import { type Usage, usageOf } from '../../models/usage.ts'
+import { Refusal } from '../../refusals.ts'
+import { kindOf } from '../../store/kinds.ts'
+import { readModels } from '../chat/asked.ts'
+import type { Call } from '../chat/chat.ts'
+import { misfit } from '../chat/misfit.ts'
+import { readRecord } from '../chat/plain.ts'
+import { readPreferences } from '../chat/preferences.ts'
+import { brokenOff, noContent, unreadable, type Verdict } from '../chat/verdict.ts'
+import type { Watch } from '../chat/watch.ts'
+import { findText, findWord, readText } from '../fields.ts'
+import type { Spender } from '../key.ts'
+import * as made from '../made/made.ts'
+import { costHeader, pay } from '../paid.ts'
+import type { Made, Serving, Wanted } from '../serving.ts'
+import { openSource, Relay, type Source } from './relay.ts'
+import { isTimed } from './timed.ts'
+
+const types = {
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+  opus: 'audio/ogg',
+  ogg: 'audio/ogg',
+  aac: 'audio/aac',
+  flac: 'audio/flac',
+  pcm: 'audio/pcm',
+} as const
+export const formats = ['mp3', 'wav', 'opus', 'ogg', 'aac', 'flac', 'pcm'] as const
+
+/** How long a character is spoken, at most and as our own count has it. */
+const secondsPerCharacter = { most: 1, own: 0.1 }
+
+/** A sound, whole. */
+interface Sound {
+  bytes: Uint8Array<ArrayBuffer>
+  type: string
+}
+
+/**
+ * A text as speech (document 2, POST /v1/audio/speech): passed on as it comes where its price is
+ * known before; whole where it is paid by the second, or will be given again. Refuses bad_request
+ * and what section 7 says.
+ */
+export const speak = (house: House, spender: Spender, raw: unknown, call: Call) =>
+  pay(house, spender, readWanted(house, raw), call)
+
+function readWanted(house: House, raw: unknown): Wanted {
+  const { model, models, provider, stream: _, format, ...sent } = isRecord(raw) ? raw : {}
+  const modelIds = readModels(model, models)
+  const input = readText(sent, 'input', speechCharsMax)
+  findText(sent, 'voice', promptCharsMax)
+  findWord(sent, 'stream_format', ['audio'])
+  const wanted = readFormat({ ...sent, format })
+  const body = { ...sent, response_format: wanted }
+  const characters = [...input].length
+  const uses = (seconds: number): Usage =>
+    usageOf({ characters, seconds: characters * seconds, estimated: true })
+  let fresh: Sound | undefined
+  return {
+    ...{ path: '/audio/speech', type: 'audio', kind: 'speech', modelIds, body, same: raw },
+    preferences: readPreferences(provider),
+    check: checkSpeaks,
+    most: () => ({
+      ...uses(secondsPerCharacter.most),
+      ...{ inputTokensMax: tokensAtMost(body, 0), outputTokensMax: 0 },
+    }),
+    own: () => uses(secondsPerCharacter.own),
+    async read(response, serving): Promise<Made | Verdict> {
+      const opened = await open(response, wanted, serving.watch)
+      if (!('source' in opened)) return opened
+      const { source, type } = opened
+      if (!serving.isKept && !isTimed(serving.by.price)) {
+        return passOn(source, type, usageOf({ characters }), serving)
+      }
+      const bytes = await wholeOf(source)
+      if (!bytes) return brokenOff(serving.watch)
+      fresh = { bytes, type }
+      const row = serving.isKept ? await made.keep(house, { ...fresh, forMs: speechKeptMs }) : null
+      return {
+        usage: await usageIn(bytes, uses(secondsPerCharacter.own)),
+        record: (db) => made.record(db, row ? [row] : []),
+        answer: (cost) => ({ status: 200, body: { made: row?.id, cost } }),
+      }
+    },
+    async present({ body: answer }) {
+      const { made: id, cost } = Object(answer)
+      const sound = fresh ?? (await made.find(house, String(id)))
+      if (!sound)
+        throw new Refusal('not_found', { what: 'speech of this Idempotency-Key any more' })
+      return soundResponse(sound.bytes, sound.type, Number(cost))
+    },
+  }
+}
+
+function readFormat(sent: Record<string, unknown>): (typeof formats)[number] {
+  const format = findWord(sent, 'format', formats)
+  const other = findWord(sent, 'response_format', formats)
+  if (format === undefined || other === undefined || format === other) {
+    return format ?? other ?? 'mp3'
+  }
+  throw misfit('format', 'format and response_format are the same; send one of them.')
+}
+
+/** Refuses a model that does not speak, and one with a price that its sound cannot be paid by. */
+function checkSpeaks({ id, outputs, price }: Model): void {
+  if (!outputs.includes('audio')) {
+    throw misfit('model', `${id} does not speak: use POST /v1/audio/transcriptions.`)
+  }
+  const isPriced = price && (price.perCharacter !== undefined || isTimed(price))
+  if (!isPriced) throw new Refusal('no_rate', { model: id })
+}
+
+type Opened = { source: Source; type: string }
+
+/** Waits for the first bytes of a sound. */
+async function open(
+  response: Response,
+  format: (typeof formats)[number],
+  watch: Watch,
+): Promise<Opened | Verdict> {
+  const [said = ''] = (response.headers.get('content-type') ?? '').toLowerCase().split(';')
+  if (said === 'application/json') {
+    const read = await readRecord(response, watch)
+    return 'answer' in read ? unreadable : read
+  }
+  const isSound = /^audio\/[a-z0-9.+-]{1,60}$/.test(said)
+  if (!isSound && said !== '' && said !== 'application/octet-stream') return unreadable
+  const source = await openSource(response, watch).catch(() => 'broken' as const)
+  if (source === 'broken' || watch.cause) return brokenOff(watch)
+  return source ? { source, type: isSound ? said : types[format] } : noContent
+}
+
+function passOn(source: Source, type: string, usage: Usage, { watch, paid }: Serving): Made {
+  const relay = new Relay(source, watch, paid)
+  return {
+    usage,
+    answer: () => ({ status: 200, body: null }),
+    stream: {
+      response: (cost) => soundResponse(relay.body(), type, cost),
+      ended: relay.ended,
+    },
+  }
+}
+
+/** Undefined when it broke off, or has more bytes than any answer has. */
+async function wholeOf({ first, next }: Source): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  try {
+    for (let part: Uint8Array | undefined = first; part; part = await next()) {
+      bytes += part.byteLength
+      if (bytes > upstreamAnswerBytesMax) return undefined
+      parts.push(part)
+    }
+  } catch {
+    return undefined
+  }
+  return new Uint8Array(Buffer.concat(parts))
+}
+
+/** Its real seconds where they can be heard out of the bytes, else our own count. */
+async function usageIn(bytes: Uint8Array, own: Usage): Promise<Usage> {
+  const told = await kindOf(bytes, upstreamAnswerBytesMax)
+  if (!('kind' in told) || told.kind !== 'sound') return own
+  return { ...own, seconds: told.seconds, estimated: false }
+}
+
+/** A sound to be heard or saved, never shown as a page. */
+const soundResponse = (
+  body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>,
+  type: string,
+  cost: number,
+): Response =>
+  new Response(body, {
+    headers: {
+      'content-type': type,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      ...costHeader(cost),
+    },
+  })

@@ -1,0 +1,104 @@
+import type { House } from '../../house.ts'
+import { unknownOutputTokens, unknownWindowTokens } from '../../limits.ts'
+import type { Model } from '../../models/catalogue.ts'
+import type { Price } from '../../models/price.ts'
+import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Call } from '../chat/chat.ts'
+import { misfit } from '../chat/misfit.ts'
+import { readRecord } from '../chat/plain.ts'
+import { readPreferences } from '../chat/preferences.ts'
+import { noContent, type Verdict } from '../chat/verdict.ts'
+import type { Spender } from '../key.ts'
+import { costHeader, pay } from '../paid.ts'
+import type { Made, Wanted } from '../serving.ts'
+import { type Asked, readSound } from './sound.ts'
+import { isTimed } from './timed.ts'
+
+/** Of sounds that do not tell their length: the fewest bytes of a second, and the common ones. */
+const bytesPerSecond = { fewest: 500, common: 4_000 }
+const tokensPerSecond = 50
+const frameTokens = 1_000
+const daySeconds = 86_400
+
+/**
+ * What is said in a sound (document 2, POST /v1/audio/transcriptions): paid by its real seconds
+ * where its format tells them. Refuses bad_request and what section 7 says.
+ */
+export const listen = async (house: House, spender: Spender, request: Request, call: Call) =>
+  pay(house, spender, wantedOf(await readSound(request)), call)
+
+function wantedOf(asked: Asked): Wanted {
+  const { model, form, same, format } = asked
+  return {
+    ...{ path: '/audio/transcriptions', type: 'audio', kind: 'transcription' },
+    ...{ modelIds: [model], body: form, same, preferences: readPreferences(undefined) },
+    check: checkListens,
+    most: (to) => {
+      const { prompt, completion, seconds } = limitsOf(asked, to)
+      return { inputTokensMax: prompt, outputTokensMax: completion, seconds }
+    },
+    own: (to) => ownOf(asked, to),
+    async read(response, { by, watch }): Promise<Made | Verdict> {
+      const read = await readRecord(response, watch)
+      if (!('answer' in read)) return read
+      const { text } = read.answer
+      if (typeof text !== 'string') return noContent
+      const body = format === 'verbose_json' ? { ...read.answer, text } : { text }
+      return {
+        usage: usageIn(read.answer, asked, by),
+        answer: (cost) => ({ status: 200, body: { ...body, cost } }),
+      }
+    },
+    async present({ body }) {
+      const { text, cost } = Object(body)
+      const headers = costHeader(Number(cost))
+      return format === 'text'
+        ? new Response(String(text), { headers })
+        : Response.json(body, { headers })
+    },
+  }
+}
+
+/** Refuses a model that does not listen, and one with a price that a sound cannot be paid by. */
+function checkListens({ id, outputs, price }: Model): void {
+  if (!outputs.includes('text')) {
+    throw misfit('model', `${id} does not listen: use POST /v1/audio/speech.`)
+  }
+  const isPriced = price && (isTimed(price) || price.completion !== undefined)
+  if (!isPriced) throw new Refusal('no_rate', { model: id })
+}
+
+/** The most a sound can use at a model. */
+function limitsOf(asked: Asked, { contextLength, maxOutput }: Model) {
+  const seconds =
+    asked.seconds ?? Math.min(Math.ceil(asked.bytes / bytesPerSecond.fewest), daySeconds)
+  const tokens = Math.ceil(seconds * tokensPerSecond) + asked.textBytes + frameTokens
+  return {
+    seconds,
+    prompt: Math.min(tokens, contextLength || unknownWindowTokens),
+    completion: maxOutput || unknownOutputTokens,
+  }
+}
+
+function ownOf(asked: Asked, model: Model): Usage {
+  const most = limitsOf(asked, model)
+  const seconds = asked.seconds ?? asked.bytes / bytesPerSecond.common
+  const estimated = asked.seconds === undefined
+  if (model.price && isTimed(model.price)) return usageOf({ seconds, estimated })
+  return usageOf({ prompt: most.prompt, completion: most.completion, estimated: true })
+}
+
+/** Seconds that we read ourselves stand; else the upstream's, else our own count. */
+function usageIn(
+  { usage, duration }: Record<string, unknown>,
+  asked: Asked,
+  { model, price }: { model: Model; price: Price },
+): Usage {
+  const own = ownOf(asked, model)
+  if (asked.seconds !== undefined && isTimed(price)) return own
+  const limits = limitsOf(asked, model)
+  const told = readUsage(usage, limits) ?? readUsage({ seconds: duration }, limits)
+  const isTold = told && (isTimed(price) ? told.seconds > 0 : told.prompt + told.completion > 0)
+  return isTold ? told : own
+}

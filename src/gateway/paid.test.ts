@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { minute, second } from '../core/time.ts'
+import { type Faked, openFaked } from '../testing/faked.ts'
+import type { Gus } from '../testing/gateway.ts'
+import type { Answer } from '../testing/house.ts'
+import { type MediaKind, mediaModel, mediaModels, mediaPrices } from '../testing/media.ts'
+import { testModel } from '../testing/models.ts'
+
+let patient: Faked
+/** For upstreams that hang: nobody else should meet a deadline. */
+let hasty: Faked
+beforeAll(async () => {
+  const unpriced = kinds.map((kind) => {
+    const model = { ...mediaModel(kind, 'ok'), id: `${kind}/unpriced` }
+    return {
+      ...model,
+      price: undefined,
+      offers: [{ upstream: 'ok', model: 'ok', price: undefined }],
+    }
+  })
+  // One for each, so that the breaker of none is opened.
+  const failing = ['500', '503', 'reset-first', 'close-first']
+  const fallback = kinds.map((kind, at) => {
+    const price = testModel(mediaPrices[kind]).price
+    const offers = [failing[at] ?? '500', `${kind}-ok`].map((name) => ({
+      ...{ upstream: name, model: `fake/${name}`, price },
+    }))
+    return { ...mediaModel(kind, 'ok'), id: `${kind}/fallback`, offers }
+  })
+  patient = await openFaked({}, [...mediaModels(), ...unpriced, ...fallback])
+  const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }
+  hasty = await openFaked(deadlines, mediaModels())
+})
+afterAll(async () => {
+  await patient.close()
+  await hasty.close()
+})
+
+const kinds: MediaKind[] = ['embedding', 'image', 'speech', 'transcription']
+const requests: Record<MediaKind, { path: string; body?: object; held: number }> = {
+  // 1,000 tokens for what templates add, and the bytes of the body.
+  embedding: { path: '/v1/embeddings', body: { input: 'Hello' }, held: 1_017_000 },
+  image: { path: '/v1/images/generations', body: { prompt: 'A boat', n: 2 }, held: 40_000_000 },
+  speech: { path: '/v1/audio/speech', body: { input: 'Hello' }, held: 50_000 },
+  transcription: { path: '/v1/audio/transcriptions', held: 1_000_000 },
+}
+
+/** One second of a sound. */
+function sound(): File {
+  const bytes = Buffer.alloc(44 + 8_000)
+  bytes.write('RIFF')
+  bytes.writeUInt32LE(bytes.length - 8, 4)
+  bytes.write('WAVEfmt ', 8)
+  for (const [at, value] of [
+    [16, 16],
+    [20, 1 + (1 << 16)],
+    [24, 8_000],
+    [28, 8_000],
+    [32, 1 + (8 << 16)],
+    [40, 8_000],
+  ] as const) {
+    bytes.writeUInt32LE(value, at)
+  }
+  bytes.write('data', 36)
+  return new File([bytes], 'a.wav')
+}
+
+async function ask(
+  gus: Gus,
+  kind: MediaKind,
+  script: string,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const { path, body } = requests[kind]
+  const model = `${kind}/${script}`
+  if (body) return gus.call('POST', path, { model, ...body }, headers)
+  const form = new FormData()
+  form.set('model', model)
+  form.set('file', sound())
+  const sent = new Response(form)
+  const type = sent.headers.get('content-type') ?? ''
+  return gus.call('POST', path, await sent.bytes(), { ...headers, 'content-type': type })
+}
+
+/** What one cell of the table says. */
+type Cell = [scripts: string, status: number, charge: 'nothing' | 'hold', code?: string | null]
+
+const table: Cell[] = [
+  ['429', 429, 'nothing'],
+  ['500 503 reset-first close-first redirect', 502, 'nothing'],
+  ['content-filter', 400, 'nothing', 'content_policy_violation'],
+  ['400 404 422', 400, 'nothing'],
+  ['empty', 502, 'nothing'],
+  ['bad-json truncated reset-middle html bad-headers', 502, 'hold', 'unreadable_response'],
+  ['hang hang-middle', 504, 'hold', 'deadline_exceeded'],
+  ['401 402 403', 503, 'nothing'],
+]
+
+describe.each(kinds)('what the ledger says of %s', (kind) => {
+  const cells = table.flatMap(([scripts, ...cell]) =>
+    scripts.split(' ').map((script) => ({ script, cell })),
+  )
+  test.concurrent.each(cells)('$script', async ({ script, cell: [status, charge, code] }) => {
+    const faked = script.startsWith('hang') ? hasty : patient
+    const gus = await faked.gus()
+    const answer = await ask(gus, kind, script)
+    expect([answer.status, answer.code ?? null]).toEqual([status, code ?? null])
+    const { use, total } = await faked.lastUse(gus)
+    expect([total, Number(use?.held)]).toEqual([1, requests[kind].held])
+    expect(Number(use?.charged)).toBe(charge === 'hold' ? requests[kind].held : 0)
+    expect(use).toMatchObject({ model: `${kind}/${script}`, status: 'failed' })
+    expect(use?.requestId).toBe(answer.headers.get('x-request-id') ?? '')
+    expect(await faked.faults(gus)).toEqual([])
+    const isFinal = charge === 'hold' || status === 400
+    expect(answer.headers.get('x-should-retry')).toBe(isFinal ? 'false' : null)
+  })
+
+  test('no key, no model, another type, no rate: nothing is kept', async () => {
+    const gus = await patient.gus()
+    const other = kind === 'image' ? 'embedding' : 'image'
+    for (const [model, status, says] of [
+      ['nobody', 404, 'There is no model'],
+      ['unpriced', 400, 'no published rate'],
+    ] as const) {
+      const answer = await ask(gus, kind, model)
+      expect([answer.status, answer.text('error.message')]).toEqual([
+        ...[status, expect.stringContaining(says)],
+      ])
+    }
+    const wrong = await ask({ ...gus, call: renamed(gus, other) }, kind, 'ok')
+    expect([wrong.status, wrong.text('error.message')]).toEqual([
+      ...[400, expect.stringContaining(`use POST ${requests[other].path}`)],
+    ])
+    const keyless = await patient.visit('POST', requests[kind].path, { body: 'x' })
+    expect(keyless.status).toBe(401)
+    expect(await patient.lastUse(gus)).toEqual({ use: undefined, total: 0 })
+  })
+
+  test('402 without credits; 429 over the cap of a key; neither is kept', async () => {
+    const gus = await patient.gus('0.0000001')
+    const poor = await ask(gus, kind, `${kind}-ok`)
+    expect([poor.status, poor.headers.get('x-should-retry')]).toEqual([402, 'false'])
+    const rich = await patient.gus()
+    const made = await rich.call('POST', '/accounts/keys', { daily_cap: 0.01 })
+    const capped = await ask(withKey(rich, made.text('api_key')), kind, `${kind}-ok`)
+    expect([capped.status, capped.code]).toEqual([429, 'daily_cap'])
+    for (const one of [gus, rich]) {
+      expect((await patient.lastUse(one)).total).toBe(0)
+      expect(await patient.faults(one)).toEqual([])
+    }
+  })
+
+  test('another upstream serves where the first is out of order', async () => {
+    const gus = await patient.gus()
+    expect((await ask(gus, kind, 'fallback')).status).toBe(200)
+    const { use } = await patient.lastUse(gus)
+    expect(use).toMatchObject({ upstream: `${kind}-ok`, status: 'completed' })
+    expect(Number(use?.charged)).toBeGreaterThan(0)
+  })
+
+  test('a charged failure is told again, for a minute or to its key, and charged once', async () => {
+    const gus = await patient.gus()
+    const asked = () => patient.fake.received.length
+    const before = asked()
+    await ask(gus, kind, 'html')
+    expect((await ask(gus, kind, 'html')).code).toBe('unreadable_response')
+    expect(asked()).toBe(before + 1)
+    const key = { 'idempotency-key': 'once' }
+    patient.clock.turn(minute + second)
+    for (const _ of [1, 2]) {
+      const answer = await ask(gus, kind, 'html', key)
+      expect([answer.status, answer.code]).toEqual([502, 'unreadable_response'])
+      patient.clock.turn(minute + second)
+    }
+    expect([asked(), (await patient.lastUse(gus)).total]).toEqual([before + 2, 2])
+  })
+
+  test('a client that leaves pays for what it asked, and its upstream is let go', async () => {
+    const gus = await patient.gus()
+    const leaving = new AbortController()
+    const door = withOrigin(gus, leaving.signal)
+    const answer = ask(door, kind, 'hang').catch(() => 'left')
+    const isAsked = () => patient.fake.received.at(-1)
+    const before = patient.fake.received.length
+    while (patient.fake.received.length === before) await Bun.sleep(5)
+    leaving.abort()
+    expect(await answer).toBe('left')
+    await isAsked()?.ended
+    expect(isAsked()?.left).toBe(true)
+    while ((await patient.lastUse(gus)).total === 0) await Bun.sleep(5)
+    const { use } = await patient.lastUse(gus)
+    expect([use?.status, Number(use?.charged) > 0]).toEqual(['interrupted', true])
+    expect(await patient.faults(gus)).toEqual([])
+  })
+})
+
+/** The same account, calling models of another kind. */
+const renamed =
+  (gus: Gus, other: MediaKind): Gus['call'] =>
+  (method, path, body, headers) => {
+    const latin = body instanceof Uint8Array ? Buffer.from(body).toString('latin1') : ''
+    const bytes = Buffer.from(latin.replace(/(transcription)\/ok/, `${other}/ok`), 'latin1')
+    const sent = latin ? new Uint8Array(bytes) : { ...Object(body), model: `${other}/ok` }
+    return gus.call(method, path, sent, headers)
+  }
+
+const withKey = (gus: Gus, key: string): Gus => ({
+  ...gus,
+  call: (method, path, body, headers) =>
+    patient.visit(method, path, { key, body, ...(headers && { headers }) }),
+})
+
+/** Calls over a real socket, to be left. */
+const withOrigin = (gus: Gus, signal: AbortSignal): Gus => ({
+  ...gus,
+  call: async (method, path, body, headers) => {
+    const isBytes = body instanceof Uint8Array
+    const sent = {
+      method,
+      signal,
+      body: isBytes ? new Blob([new Uint8Array(body)]) : JSON.stringify(body),
+      headers: {
+        ...(isBytes ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+        authorization: `Bearer ${gus.key}`,
+      },
+    }
+    await fetch(patient.origin + path, sent)
+    throw new Error('It was answered.')
+  },
+})
