@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test'
+
+import { eventBytesMax, upstreamAnswerBytesMax } from '../../limits.ts'
+import { streamOf } from './stream.ts'
+import { Written } from './written.ts'
+
+const start = { echo: {}, spaced: new Map(), requestId: 'request', created: 7 }
+
+/** A chat's stream that says the same piece again and again, and counts who leaves it. */
+function saying(piece: string) {
+  const left: unknown[] = []
+  const delta = { choices: [{ delta: { content: piece } }] }
+  const bytes = new TextEncoder().encode(`: waiting\n\ndata: ${JSON.stringify(delta)}\n\n`)
+  const chat = new ReadableStream<Uint8Array>({
+    pull: (out) => out.enqueue(bytes),
+    cancel: (reason) => void left.push(reason),
+  })
+  return { chat, left }
+}
+
+test('an answer beyond every bound ends with an error, and its chat is left', async () => {
+  const piece = 'a'.repeat(eventBytesMax - 1_000)
+  const { chat, left } = saying(piece)
+  let pieces = 0
+  let last = ''
+  for await (const chunk of streamOf(chat, new Written(start))) {
+    pieces += 1
+    last = new TextDecoder().decode(chunk.subarray(0, 200))
+  }
+  expect(pieces).toBe(Math.ceil(upstreamAnswerBytesMax / piece.length) + 1)
+  expect(last).toStartWith('event: error\ndata: {"type":"error"')
+  expect(left).toHaveLength(1)
+})
+
+test('comments are handed on, and a client that leaves it leaves its chat', async () => {
+  const { chat, left } = saying('hello')
+  const reader = streamOf(chat, new Written(start)).getReader()
+  const { value } = await reader.read()
+  expect(new TextDecoder().decode(value)).toStartWith(': waiting\n\nevent: response.created\n')
+  await reader.cancel('gone')
+  expect(left).toEqual(['gone'])
+})
