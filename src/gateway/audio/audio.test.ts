@@ -137,6 +137,28 @@ test('speech that breaks off breaks off for its client too, and is charged', asy
   expect([last.use?.charged, Number(last.use?.held)]).toEqual([last.use?.held, 5_000_000])
 })
 
+test('a client that leaves its speech pays for it, and the upstream is let go', async () => {
+  const start = `${head(200, 'audio/mpeg', 'content-length: 1000\r\n')}\r\nID3`
+  faked.fake.script('fake/speech-ok', [send(start), { do: 'hang' }])
+  const gil = await faked.gus()
+  const leaving = new AbortController()
+  const answer = await fetch(`${faked.origin}/v1/audio/speech`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gil.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'speech/speech-ok', input: 'Hello' }),
+    signal: leaving.signal,
+  })
+  expect(answer.status).toBe(200)
+  leaving.abort()
+  const asked = faked.fake.received.at(-1)
+  await asked?.ended
+  expect(asked?.left).toBe(true)
+  while ((await faked.lastUse(gil)).total === 0) await Bun.sleep(5)
+  const { use } = await faked.lastUse(gil)
+  expect([use?.status, Number(use?.charged)]).toEqual(['interrupted', 50_000])
+  expect(await faked.faults(gil)).toEqual([])
+})
+
 test('no sound costs nothing; what is none costs the hold', async () => {
   for (const [script, code, charged] of [
     ['speech-empty', undefined, 0],

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { createOpenAI } from '@ai-sdk/openai'
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { OpenAIEmbeddings } from '@langchain/openai'
+import { embed, generateImage, generateSpeech, transcribe } from 'ai'
+import OpenAI, { toFile } from 'openai'
+
+import { type ForClients, serveForClients } from './serving.ts'
+
+let gateway: ForClients
+beforeAll(async () => {
+  gateway = await serveForClients()
+})
+afterAll(() => gateway.stop())
+
+const at = () => ({ baseURL: gateway.baseUrls[0] ?? '', apiKey: gateway.key })
+
+describe.each([0, 1])('the openai client, base URL %d', (which) => {
+  const client = () =>
+    new OpenAI({ baseURL: gateway.baseUrls[which] ?? '', apiKey: gateway.key, maxRetries: 0 })
+
+  test('embeddings, by default as base64 on the wire', async () => {
+    const model = 'demo/embedding'
+    const { data } = await client().embeddings.create({ model, input: ['a boat', 'a boat'] })
+    expect(data.map(({ embedding }) => embedding.length)).toEqual([256, 256])
+    const [first, second] = data
+    expect(first?.embedding).toEqual(second?.embedding ?? [])
+    expect(Math.hypot(...(first?.embedding ?? []))).toBeCloseTo(1, 5)
+  })
+
+  test('pictures, whose addresses open without a key', async () => {
+    const before = await gateway.spent()
+    const made = await client().images.generate({ model: 'demo/image', prompt: 'A boat', n: 2 })
+    expect(await gateway.spent()).toBe(before + 2_000_000n)
+    for (const { url = '' } of made.data ?? []) {
+      const seen = await fetch(url)
+      expect([seen.status, seen.headers.get('content-type')]).toEqual([200, 'image/png'])
+    }
+    expect(made.data).toHaveLength(2)
+  })
+
+  test('speech, and what was said in it', async () => {
+    const spoken = await client().audio.speech.create({
+      ...{ model: 'demo/speech', input: 'x'.repeat(40), voice: 'alloy', response_format: 'wav' },
+    })
+    expect(spoken.headers.get('x-service-cost')).toBe('0.00004')
+    const file = await toFile(await spoken.arrayBuffer(), 'said.wav')
+    const said = await client().audio.transcriptions.create({ model: 'demo/transcription', file })
+    expect(said.text).toBe('A sound of 2 seconds.')
+  })
+})
+
+test('AI SDK, openai-compatible: an embedding and a picture', async () => {
+  const provider = createOpenAICompatible({ name: 'berth', ...at() })
+  const model = provider.embeddingModel('demo/embedding')
+  const { embedding, usage } = await embed({ model, value: 'a boat' })
+  expect([embedding.length, usage.tokens > 0]).toEqual([256, true])
+  const { image } = await generateImage({
+    ...{ model: provider.imageModel('demo/image'), prompt: 'A boat', size: '64x64' },
+  })
+  expect(image.mediaType).toBe('image/png')
+})
+
+test('AI SDK, openai: speech and a transcription', async () => {
+  const provider = createOpenAI(at())
+  const { audio } = await generateSpeech({
+    ...{ model: provider.speech('demo/speech'), text: 'x'.repeat(40), outputFormat: 'wav' },
+  })
+  const { text } = await transcribe({
+    ...{ model: provider.transcription('demo/transcription'), audio: audio.uint8Array },
+  })
+  expect(text).toBe('A sound of 2 seconds.')
+})
+
+test('LangChain: embeddings', async () => {
+  const { apiKey, baseURL } = at()
+  const embeddings = new OpenAIEmbeddings({
+    ...{ model: 'demo/embedding', apiKey, configuration: { baseURL }, maxRetries: 0 },
+  })
+  expect(await embeddings.embedQuery('a boat')).toHaveLength(256)
+  expect(await embeddings.embedDocuments(['a boat', 'a tide'])).toHaveLength(2)
+})
