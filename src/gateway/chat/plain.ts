@@ -46,13 +46,15 @@ export async function readRecord(
 }
 
 /** Undefined when it broke off, or has more bytes than any answer has. */
-async function readBounded(
-  response: Response,
-  watch: Watch,
-): Promise<Uint8Array | undefined> {
+async function readBounded(response: Response, watch: Watch): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   try {
+    if (isAnnounced(response)) {
+      watch.began()
+      const whole = await response.bytes()
+      return watch.cause ? undefined : whole
+    }
     for await (const chunk of response.body ?? []) {
       watch.began()
       bytes += chunk.byteLength
@@ -63,6 +65,12 @@ async function readBounded(
     return undefined
   }
   return watch.cause ? undefined : Buffer.concat(chunks)
+}
+
+/** Whether its head says how long it is, and that is not too long: then it is read in one piece. */
+function isAnnounced({ headers }: Response): boolean {
+  const length = Number(headers.get('content-length') ?? Infinity)
+  return length <= upstreamAnswerBytesMax && !headers.has('content-encoding')
 }
 
 function parse(bytes: Uint8Array): Record<string, unknown> | undefined {
