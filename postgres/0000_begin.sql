@@ -1,3 +1,32 @@
+CREATE TABLE "gateway_accounts" (
+	"id" text PRIMARY KEY NOT NULL,
+	"made_from" text NOT NULL,
+	"created" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "gateway_files" (
+	"id" text PRIMARY KEY NOT NULL,
+	"account" text NOT NULL,
+	"filename" text NOT NULL,
+	"purpose" text NOT NULL,
+	"kind" text NOT NULL,
+	"type" text NOT NULL,
+	"bytes" bigint NOT NULL,
+	"sha256" text NOT NULL,
+	"words_sha256" text,
+	"words" bigint,
+	"pages" bigint,
+	"lasts_ms" bigint,
+	"created" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "gateway_made" (
+	"id" text PRIMARY KEY NOT NULL,
+	"type" text NOT NULL,
+	"sha256" text NOT NULL,
+	"expires" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "agents" (
 	"id" text PRIMARY KEY NOT NULL,
 	"handle" text NOT NULL,
@@ -71,6 +100,7 @@ CREATE TABLE "versions" (
 	"html_bytes" bigint NOT NULL,
 	"gzip_bytes" bigint NOT NULL,
 	"br_bytes" bigint NOT NULL,
+	"br_level" bigint DEFAULT 5 NOT NULL,
 	"asks" text NOT NULL,
 	"via" text NOT NULL,
 	"note" text NOT NULL,
@@ -183,16 +213,60 @@ CREATE TABLE "holds" (
 	CONSTRAINT "holds_ended" CHECK ("holds"."state" = 'settled' or "holds"."charged" = 0)
 );
 --> statement-breakpoint
+CREATE TABLE "use_counts" (
+	"account" text NOT NULL,
+	"model" text NOT NULL,
+	"count" bigint NOT NULL,
+	"at" bigint NOT NULL,
+	CONSTRAINT "use_counts_account_model_pk" PRIMARY KEY("account","model")
+);
+--> statement-breakpoint
+CREATE TABLE "uses" (
+	"account" text NOT NULL,
+	"number" bigint NOT NULL,
+	"model" text NOT NULL,
+	"model_number" bigint NOT NULL,
+	"id" text NOT NULL,
+	"request_id" text NOT NULL,
+	"at" bigint NOT NULL,
+	"type" text NOT NULL,
+	"source" text NOT NULL,
+	"status" text NOT NULL,
+	"upstream" text,
+	"price" text,
+	"input" bigint NOT NULL,
+	"cached" bigint NOT NULL,
+	"output" bigint NOT NULL,
+	"reasoning" bigint NOT NULL,
+	"estimated" boolean NOT NULL,
+	"charged" bigint NOT NULL,
+	"held" bigint NOT NULL,
+	"ms" bigint NOT NULL,
+	"first_byte_ms" bigint,
+	CONSTRAINT "uses_account_number_pk" PRIMARY KEY("account","number")
+);
+--> statement-breakpoint
+CREATE INDEX "gateway_accounts_made_from" ON "gateway_accounts" USING btree ("made_from","created");--> statement-breakpoint
+CREATE INDEX "gateway_files_account" ON "gateway_files" USING btree ("account","created","id");--> statement-breakpoint
+CREATE INDEX "gateway_files_sha256" ON "gateway_files" USING btree ("sha256");--> statement-breakpoint
+CREATE INDEX "gateway_files_words_sha256" ON "gateway_files" USING btree ("words_sha256");--> statement-breakpoint
+CREATE INDEX "gateway_made_sha256" ON "gateway_made" USING btree ("sha256");--> statement-breakpoint
+CREATE INDEX "gateway_made_expires" ON "gateway_made" USING btree ("expires","id");--> statement-breakpoint
 CREATE INDEX "agents_created" ON "agents" USING btree ("created");--> statement-breakpoint
 CREATE INDEX "agents_made_from" ON "agents" USING btree ("made_from","created");--> statement-breakpoint
 CREATE INDEX "apps_maker" ON "apps" USING btree ("maker","created","id");--> statement-breakpoint
+CREATE INDEX "apps_listed" ON "apps" USING btree ("created","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_listed_of" ON "apps" USING btree ("maker","created","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
 CREATE INDEX "apps_closed" ON "apps" USING btree ("closed");--> statement-breakpoint
 CREATE INDEX "opens_day" ON "opens" USING btree ("day");--> statement-breakpoint
 CREATE INDEX "reports_sender" ON "reports" USING btree ("sender","at");--> statement-breakpoint
 CREATE INDEX "reports_at" ON "reports" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "versions_maker" ON "versions" USING btree ("maker","created");--> statement-breakpoint
 CREATE INDEX "versions_pack" ON "versions" USING btree ("pack");--> statement-breakpoint
+CREATE INDEX "versions_unpolished" ON "versions" USING btree ("created") WHERE "versions"."br_level" = 5;--> statement-breakpoint
 CREATE INDEX "assets_sha256" ON "assets" USING btree ("sha256","app");--> statement-breakpoint
 CREATE INDEX "keys_owner" ON "keys" USING btree ("owner","created");--> statement-breakpoint
 CREATE UNIQUE INDEX "entries_ref" ON "entries" USING btree ("ref","line");--> statement-breakpoint
-CREATE INDEX "holds_open" ON "holds" USING btree ("deadline") WHERE "holds"."state" = 'held';
+CREATE INDEX "holds_open" ON "holds" USING btree ("deadline") WHERE "holds"."state" = 'held';--> statement-breakpoint
+CREATE INDEX "holds_spending" ON "holds" USING btree ("account","kind","charged") WHERE "holds"."kind" in ('build', 'icon', 'assets', 'remix');--> statement-breakpoint
+CREATE UNIQUE INDEX "uses_model" ON "uses" USING btree ("account","model","model_number");

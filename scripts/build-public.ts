@@ -80,6 +80,12 @@ async function pages(out: string): Promise<void> {
   ])
 }
 
+async function icons(out: string): Promise<void> {
+  for (const name of await filesIn('icons', '.svg')) {
+    await put(join(out, 'icons', name), await Bun.file(join(source, 'icons', name)).bytes())
+  }
+}
+
 async function docs(out: string): Promise<void> {
   const from = join(root, 'node_modules', 'swagger-ui-dist')
   await Promise.all(
@@ -93,7 +99,7 @@ async function docs(out: string): Promise<void> {
 export async function buildPublic(): Promise<void> {
   const out = join(source, `dist-${process.pid}`)
   await rm(out, { recursive: true, force: true })
-  await Promise.all([frame(out), pages(out), docs(out)])
+  await Promise.all([frame(out), pages(out), icons(out), docs(out)])
   await Bun.write(join(out, 'built'), '')
   const old = `${out}-old`
   await rename(dist, old).catch(() => undefined)
@@ -105,7 +111,7 @@ export async function buildPublic(): Promise<void> {
 export async function publicIsFresh(): Promise<boolean> {
   const built = await stat(join(dist, 'built')).catch(() => undefined)
   if (!built) return false
-  for (const folder of ['frame', 'islands', 'css']) {
+  for (const folder of ['frame', 'islands', 'css', 'icons']) {
     for (const name of await filesIn(folder, '')) {
       if ((await stat(join(source, folder, name))).mtimeMs > built.mtimeMs) return false
     }

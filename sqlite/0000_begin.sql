@@ -1,3 +1,38 @@
+CREATE TABLE `gateway_accounts` (
+	`id` text PRIMARY KEY NOT NULL,
+	`made_from` text NOT NULL,
+	`created` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `gateway_accounts_made_from` ON `gateway_accounts` (`made_from`,`created`);--> statement-breakpoint
+CREATE TABLE `gateway_files` (
+	`id` text PRIMARY KEY NOT NULL,
+	`account` text NOT NULL,
+	`filename` text NOT NULL,
+	`purpose` text NOT NULL,
+	`kind` text NOT NULL,
+	`type` text NOT NULL,
+	`bytes` integer NOT NULL,
+	`sha256` text NOT NULL,
+	`words_sha256` text,
+	`words` integer,
+	`pages` integer,
+	`lasts_ms` integer,
+	`created` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `gateway_files_account` ON `gateway_files` (`account`,`created`,`id`);--> statement-breakpoint
+CREATE INDEX `gateway_files_sha256` ON `gateway_files` (`sha256`);--> statement-breakpoint
+CREATE INDEX `gateway_files_words_sha256` ON `gateway_files` (`words_sha256`);--> statement-breakpoint
+CREATE TABLE `gateway_made` (
+	`id` text PRIMARY KEY NOT NULL,
+	`type` text NOT NULL,
+	`sha256` text NOT NULL,
+	`expires` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `gateway_made_sha256` ON `gateway_made` (`sha256`);--> statement-breakpoint
+CREATE INDEX `gateway_made_expires` ON `gateway_made` (`expires`,`id`);--> statement-breakpoint
 CREATE TABLE `agents` (
 	`id` text PRIMARY KEY NOT NULL,
 	`handle` text NOT NULL,
@@ -43,6 +78,8 @@ CREATE TABLE `apps` (
 );
 --> statement-breakpoint
 CREATE INDEX `apps_maker` ON `apps` (`maker`,`created`,`id`);--> statement-breakpoint
+CREATE INDEX `apps_listed` ON `apps` (`created`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_listed_of` ON `apps` (`maker`,`created`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
 CREATE INDEX `apps_closed` ON `apps` (`closed`);--> statement-breakpoint
 CREATE TABLE `bad_pages` (
 	`sha256` text PRIMARY KEY NOT NULL,
@@ -78,6 +115,7 @@ CREATE TABLE `versions` (
 	`html_bytes` integer NOT NULL,
 	`gzip_bytes` integer NOT NULL,
 	`br_bytes` integer NOT NULL,
+	`br_level` integer DEFAULT 5 NOT NULL,
 	`asks` text NOT NULL,
 	`via` text NOT NULL,
 	`note` text NOT NULL,
@@ -87,6 +125,7 @@ CREATE TABLE `versions` (
 --> statement-breakpoint
 CREATE INDEX `versions_maker` ON `versions` (`maker`,`created`);--> statement-breakpoint
 CREATE INDEX `versions_pack` ON `versions` (`pack`);--> statement-breakpoint
+CREATE INDEX `versions_unpolished` ON `versions` (`created`) WHERE "versions"."br_level" = 5;--> statement-breakpoint
 CREATE TABLE `assets` (
 	`app` text NOT NULL,
 	`version` integer NOT NULL,
@@ -195,4 +234,39 @@ CREATE TABLE `holds` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `holds_id_unique` ON `holds` (`id`);--> statement-breakpoint
-CREATE INDEX `holds_open` ON `holds` (`deadline`) WHERE "holds"."state" = 'held';
+CREATE INDEX `holds_open` ON `holds` (`deadline`) WHERE "holds"."state" = 'held';--> statement-breakpoint
+CREATE INDEX `holds_spending` ON `holds` (`account`,`kind`,`charged`) WHERE "holds"."kind" in ('build', 'icon', 'assets', 'remix');--> statement-breakpoint
+CREATE TABLE `use_counts` (
+	`account` text NOT NULL,
+	`model` text NOT NULL,
+	`count` integer NOT NULL,
+	`at` integer NOT NULL,
+	PRIMARY KEY(`account`, `model`)
+);
+--> statement-breakpoint
+CREATE TABLE `uses` (
+	`account` text NOT NULL,
+	`number` integer NOT NULL,
+	`model` text NOT NULL,
+	`model_number` integer NOT NULL,
+	`id` text NOT NULL,
+	`request_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`type` text NOT NULL,
+	`source` text NOT NULL,
+	`status` text NOT NULL,
+	`upstream` text,
+	`price` text,
+	`input` integer NOT NULL,
+	`cached` integer NOT NULL,
+	`output` integer NOT NULL,
+	`reasoning` integer NOT NULL,
+	`estimated` integer NOT NULL,
+	`charged` integer NOT NULL,
+	`held` integer NOT NULL,
+	`ms` integer NOT NULL,
+	`first_byte_ms` integer,
+	PRIMARY KEY(`account`, `number`)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `uses_model` ON `uses` (`account`,`model`,`model_number`);

@@ -145,7 +145,8 @@ function roomFinder(urls: Urls): (request: Request) => Request {
   if (moved.length === 0) return (request) => request
   return (request) => {
     const url = new URL(request.url)
-    const host = request.headers.get('host')
+    // A host name may be written with the dot of the root behind it.
+    const host = request.headers.get('host')?.replace(/\.(?=:|$)/, '')
     const part = moved.find(
       ({ host: its, from }) => its === host && `${url.pathname}/`.startsWith(`${from}/`),
     )

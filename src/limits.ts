@@ -60,7 +60,6 @@ export const openHoldsPerKeyMax = 64
 export const unknownWindowTokens = 131_072
 export const unknownOutputTokens = 32_768
 export const upstreamAnswerBytesMax = 32 * mb
-export const upstreamRefusalBytesMax = 64 * kb
 export const eventBytesMax = 8 * mb
 export const heartbeatMs = 15_000
 export const failureReplayMs = 60_000

@@ -1,6 +1,7 @@
 import { openApp } from './app.ts'
 import { stopwatch } from './core/time.ts'
 import { type Door, openDoor } from './door.ts'
+import { writeOpens } from './hosting/apps/opens.ts'
 import { closeHouse, type House, openHouse } from './house.ts'
 import { drainMs } from './limits.ts'
 import { startChores } from './operator/chores.ts'
@@ -13,8 +14,8 @@ const idleSecondsMax = 60
 const drainStepMs = 20
 
 /**
- * Far more than any route takes: each reads within its own bound and says so in its own words, where
- * the runtime would answer a bare 413.
+ * Far more than any route takes: each reads within its own bound and says so in its own words,
+ * where the runtime would answer a bare 413.
  */
 const requestBytesMax = 1_024 * 1_048_576
 
@@ -60,7 +61,8 @@ export async function serve(config: Config): Promise<Serving> {
     const until = stopwatch() + drainMs
     while (server.pendingRequests > 0 && stopwatch() < until) await Bun.sleep(drainStepMs)
     await server.stop(true)
-    await closeControl()
+    await Promise.race([closeControl(), Bun.sleep(Math.max(0, until - stopwatch()))])
+    await writeOpens(house).catch((error: unknown) => house.log.fault('opens were lost', error))
     await closeHouse(house)
     release()
   }

@@ -5,8 +5,8 @@ import { type Finding, finding, type Source, walk } from './source.ts'
 
 /** Refusals of the gateway, which is not built yet. Each leaves the list with its first test. */
 const openRefusals = `
-  no_messages bad_role no_usable_messages conversation_too_long no_rate no_model search_off
-  model_cannot_search searches_limit no_picture_input no_file_input bad_part
+  no_messages bad_role no_usable_messages conversation_too_long no_rate no_model
+  no_picture_input no_file_input bad_part
   too_many_pdfs window_exceeded bad_media
   model_unavailable gateway_unavailable upstream_busy content_policy upstream_failed
   upstream_refused no_content holds_limit

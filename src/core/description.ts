@@ -1,4 +1,3 @@
-import { swagger } from '@elysiajs/swagger'
 import { TypeGuard } from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
 
@@ -13,6 +12,7 @@ export async function describe(
   api: Described,
   words: Omit<Words, 'optionalBodies'>,
 ): Promise<Entity> {
+  const { swagger } = await import('@elysiajs/swagger')
   const plugin = swagger({ excludeStaticFile: false, specPath: '/raw' })
   // Elysia gives a plugin the routes of the app it is used in; this one reads the API's alone.
   Object.assign(plugin, { getGlobalRoutes: () => api.routes })

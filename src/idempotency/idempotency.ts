@@ -20,6 +20,12 @@ export type KeepAnswer = (db: Db, answer: Answer) => Promise<void>
 const keptMs = 30 * day
 const pattern = /^[\x21-\x7e]{1,128}$/
 
+/** The same fields in another order are the same request. */
+const inOrder = (_key: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value
+
 /**
  * Runs paid or repeatable work once per `ref` (a body's `ref`, or the header Idempotency-Key of
  * draft-ietf-httpapi-idempotency-key-header). The same ref with the same request answers the first
@@ -45,7 +51,7 @@ export class Idempotency {
       const problem = 'A ref is 1 to 128 printable ASCII characters without spaces.'
       throw new Refusal('bad_request', { problem })
     }
-    const fingerprint = sha256(JSON.stringify(request))
+    const fingerprint = sha256(JSON.stringify(request, inOrder))
     const slot = `${owner} ${ref}`
     if (this.running.has(slot)) throw new Refusal('busy', { what: 'The same request' })
     this.running.add(slot)

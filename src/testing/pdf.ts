@@ -11,7 +11,7 @@ const latin1 = (text: string): Uint8Array => Buffer.from(text, 'latin1')
 const trailerOf = (parts: Part[], trailer: string): string =>
   `trailer << /Size ${parts.length + 1} /Root 1 0 R ${trailer} >>\nstartxref\n0\n%%EOF\n`
 
-/** A PDF of these objects, numbered from 1. Its cross-reference table is left to readers to mend. */
+/** A PDF of these objects, numbered from 1. Readers mend its cross-reference table. */
 function pdfOf(parts: Part[], trailer = ''): Uint8Array {
   const bodies = parts.flatMap(({ dictionary, stream }, index) => [
     latin1(`${index + 1} 0 obj\n${dictionary}\n`),

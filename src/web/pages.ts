@@ -1,4 +1,5 @@
 import { escapeHtml } from '../core/text.ts'
+import { iso } from '../core/time.ts'
 import type { Agent } from '../hosting/agents/agents.ts'
 import type { App } from '../hosting/apps/apps.ts'
 import { reportReasons } from '../hosting/apps/reports.ts'
@@ -45,4 +46,13 @@ export function reportPage(app: App): string {
 <label>What is wrong<select name="reason" required>${options.join('')}</select></label>
 <label>What did you see?<textarea name="text" rows="5" maxlength="1000"></textarea></label>
 <button>Send the report</button></form>`
+}
+
+/** What a claim link is for. The code is not used up by looking at it. */
+export function claimPage(agent: Agent, made: App[]): string {
+  const until = iso(agent.claimExpires ?? 0).slice(0, 10)
+  return `<h1>Claim @${escapeHtml(agent.handle)}</h1>
+<p class="lead">This link makes you the owner of an agent account, once. Keep it to yourself.</p>
+<p>People cannot sign in at this place yet, so nobody can claim an agent here today. The link stays good until ${until}, and the agent can make a new one at any time.</p>
+${made.length > 0 ? `<h2>What it made</h2>${tiles(made)}` : ''}`
 }

@@ -2,16 +2,18 @@ import { Elysia } from 'elysia'
 
 import { addressGroup } from '../core/address.ts'
 import { readBytes } from '../core/body.ts'
+import { answer } from '../core/entity.ts'
 import { escapeHtml } from '../core/text.ts'
 import { visitOf } from '../core/visit.ts'
 import * as agents from '../hosting/agents/agents.ts'
+import { theClaimed } from '../hosting/agents/claims.ts'
 import * as apps from '../hosting/apps/apps.ts'
 import { report, theReported } from '../hosting/apps/reports.ts'
 import { guideOf, markdownOf } from '../hosting/start/guide.ts'
 import type { House } from '../house.ts'
 import { Refusal, type RefusalName } from '../refusals.ts'
 import { type Layout, pageAnswer } from './layout.ts'
-import { homePage, makerPage, reportPage } from './pages.ts'
+import { claimPage, homePage, makerPage, reportPage } from './pages.ts'
 
 const tilesMax = 30
 const makerPattern = /^@?([a-z0-9-]{1,30})$/
@@ -37,6 +39,13 @@ export function web(house: House, layout: Layout) {
       if (!agent || listed.length === 0) return missing(layout)
       return pageAnswer(layout, `@${agent.handle}`, makerPage(agent, listed))
     })
+    .get('/claim/:code', async ({ params }) => {
+      const agent = await theClaimed(house, params.code)
+      const made = await apps.listOf(house, agent.id, tilesMax)
+      return pageAnswer(layout, `Claim @${agent.handle}`, claimPage(agent, made))
+    })
+    .get('/favicon.svg', ({ request }) => answer(request, layout.icon))
+    .get('/favicon.ico', ({ request }) => answer(request, layout.icon))
     .get('/report/:id', async ({ params }) =>
       pageAnswer(layout, 'Report', reportPage(await theReported(house, params.id))),
     )

@@ -41,3 +41,13 @@ export async function renewClaim(house: House, agent: { id: string }): Promise<C
   if (changed.length === 0) throw new Refusal('already_claimed')
   return claim
 }
+
+/** The unclaimed agent that a live claim code is for. Refuses not_found for any other code. */
+export async function theClaimed(house: House, code: string): Promise<typeof agents.$inferSelect> {
+  const [agent] = await house.db.read
+    .select()
+    .from(agents)
+    .where(and(eq(agents.claimHash, sha256(code)), isNull(agents.owner), isNull(agents.closed)))
+  if (agent && (agent.claimExpires ?? 0) > house.clock.now()) return agent
+  throw new Refusal('not_found', { what: 'claim link' })
+}

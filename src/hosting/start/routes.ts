@@ -9,8 +9,15 @@ import { describeAgentApi } from './description.ts'
 import { guideOf, markdownOf, skillOf } from './guide.ts'
 import * as shapes from './shapes.ts'
 
+/** A guide may be read from a page of any site. */
 const markdown = (text: string, type = 'text/markdown'): Response =>
-  new Response(text, { headers: { 'content-type': `${type}; charset=utf-8`, vary: 'accept' } })
+  new Response(text, {
+    headers: {
+      'content-type': `${type}; charset=utf-8`,
+      vary: 'accept',
+      'access-control-allow-origin': '*',
+    },
+  })
 
 const wantsMarkdown = (request: Request): boolean =>
   /text\/(markdown|plain)/.test(request.headers.get('accept') ?? '')

@@ -47,9 +47,11 @@ function silence(): Uint8Array {
   return wav
 }
 
-/** Everything the page has said so far, in order. */
+/** Everything the page has said so far, in order; nothing while the shell begins again. */
 async function said(tab: Tab): Promise<unknown[]> {
-  const told = await tab.evaluate("self.told.filter((m)=>m&&'said' in m).map((m)=>m.said)")
+  const told = await tab
+    .evaluate("self.told.filter((m)=>m&&'said' in m).map((m)=>m.said)")
+    .catch(() => [])
   return Array.isArray(told) ? told : []
 }
 

@@ -1,2 +1,0 @@
-ALTER TABLE "versions" ADD COLUMN "br_level" bigint DEFAULT 5 NOT NULL;--> statement-breakpoint
-CREATE INDEX "versions_unpolished" ON "versions" USING btree ("created") WHERE "versions"."br_level" = 5;

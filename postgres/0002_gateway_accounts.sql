@@ -1,7 +1,0 @@
-CREATE TABLE "gateway_accounts" (
-	"id" text PRIMARY KEY NOT NULL,
-	"made_from" text NOT NULL,
-	"created" bigint NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX "gateway_accounts_made_from" ON "gateway_accounts" USING btree ("made_from","created");

@@ -1,1 +1,0 @@
-CREATE INDEX "holds_spending" ON "holds" USING btree ("account","kind","charged") WHERE "holds"."kind" in ('build', 'icon', 'assets', 'remix');

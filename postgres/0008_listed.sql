@@ -1,2 +1,0 @@
-CREATE INDEX "apps_listed" ON "apps" USING btree ("created","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
-CREATE INDEX "apps_listed_of" ON "apps" USING btree ("maker","created","id") WHERE "apps"."listed" = 'on';

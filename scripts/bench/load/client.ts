@@ -1,0 +1,98 @@
+/**
+ * A process of its own that asks servers for one thing each, in turns: `bun client.ts PLAN`, where
+ * PLAN is a `Plan` as JSON. Prints a `Turn[]` for each target as JSON.
+ */
+import { cpuNs, median, type Plan, type Target, type Turn } from './load.ts'
+
+/** One connection kept alive: it asks again as soon as an answer has come whole. */
+class Caller {
+  #socket: Bun.Socket | undefined
+  #head: Buffer<ArrayBufferLike> = Buffer.alloc(0)
+  #answerBytes = 0
+  #got = 0
+  #done: PromiseWithResolvers<void> | undefined
+  readonly times: number[] = []
+
+  constructor(readonly target: Target) {}
+
+  async open(): Promise<void> {
+    const { port } = this.target
+    this.#socket = await Bun.connect({
+      hostname: '127.0.0.1',
+      port,
+      socket: {
+        data: (_, bytes) => this.#take(bytes),
+        error: (_, error) => this.#done?.reject(error),
+        close: () => this.#done?.reject(new Error('the server closed the connection')),
+      },
+    })
+  }
+
+  /** Asks until the moment `until`, and once at least. */
+  async ask(until: number): Promise<void> {
+    let now = performance.now()
+    do {
+      const asked = now
+      this.#done = Promise.withResolvers()
+      this.#socket?.write(this.target.request)
+      await this.#done.promise
+      now = performance.now()
+      this.times.push(now - asked)
+    } while (now < until)
+  }
+
+  close(): void {
+    this.#socket?.end()
+  }
+
+  /** All answers of a target are equally long: only the first is read. */
+  #take(bytes: Buffer): void {
+    if (this.#answerBytes === 0) {
+      this.#head = Buffer.concat([this.#head, bytes])
+      this.#answerBytes = lengthOf(this.#head, this.target.status)
+    }
+    this.#got += bytes.length
+    if (this.#answerBytes === 0 || this.#got < this.#answerBytes) return
+    if (this.#got > this.#answerBytes) throw new Error('answers of different lengths')
+    this.#got = 0
+    this.#done?.resolve()
+  }
+}
+
+/** How long the answer is that begins with `start`; 0 while that cannot be told. */
+function lengthOf(start: Buffer, status: number): number {
+  const end = start.indexOf('\r\n\r\n')
+  if (end < 0) return 0
+  const head = start.subarray(0, end).toString()
+  if (!head.startsWith(`HTTP/1.1 ${status} `)) throw new Error(`not ${status}: ${head}`)
+  const body = status === 304 ? 0 : Number(/content-length: *(\d+)/i.exec(head)?.[1])
+  return end + 4 + body
+}
+
+async function turn(callers: Caller[], { pid }: Target, ms: number): Promise<Turn> {
+  const cpuBefore = cpuNs(pid)
+  const started = performance.now()
+  await Promise.all(callers.map((caller) => caller.ask(started + ms)))
+  const took = performance.now() - started
+  const cpuUs = (cpuNs(pid) - cpuBefore) / 1_000
+  const times = callers.flatMap((caller) => caller.times.splice(0))
+  return { answers: times.length, ms: took, cpuUs, p50: median(times) }
+}
+
+const plan: Plan = JSON.parse(Bun.argv[2] ?? '')
+const teams = plan.targets.map((target) => ({
+  target,
+  turns: new Array<Turn>(),
+  callers: Array.from({ length: plan.connections }, () => new Caller(target)),
+}))
+for (const { callers } of teams) await Promise.all(callers.map((caller) => caller.open()))
+for (let round = -1; round < plan.rounds; round += 1) {
+  for (const { callers, target, turns } of teams) {
+    const done = await turn(callers, target, plan.turnMs)
+    // The first round only warms both sides up.
+    if (round >= 0) turns.push(done)
+  }
+}
+for (const { callers } of teams) callers.forEach((caller) => caller.close())
+console.log(JSON.stringify(teams.map(({ turns }) => turns)))
+process.exit(0)

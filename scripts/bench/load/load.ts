@@ -1,0 +1,78 @@
+/** Load on servers from a process of its own, both sides in turns, counted in the servers' CPU. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Where to ask and what; `status` is what every answer must have. */
+export interface Target {
+  port: number
+  pid: number
+  request: string
+  status: number
+}
+
+export interface Plan {
+  targets: Target[]
+  connections: number
+  turnMs: number
+  rounds: number
+}
+
+/** What one server did in one turn. */
+export interface Turn {
+  answers: number
+  ms: number
+  cpuUs: number
+  /** Milliseconds that half of the answers took at most. */
+  p50: number
+}
+
+/** A request as it goes over the wire, for a connection that stays open. */
+export const requestFor = (path: string, headers: Record<string, string> = {}): string =>
+  [
+    `GET ${path} HTTP/1.1`,
+    'Host: localhost',
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    '\r\n',
+  ].join('\r\n')
+
+/** Nanoseconds of CPU that all threads of a process have used. */
+export function cpuNs(pid: number): number {
+  const tasks = readdirSync(`/proc/${pid}/task`)
+  return tasks.reduce((sum, task) => sum + ranNs(`/proc/${pid}/task/${task}/schedstat`), 0)
+}
+
+/** A thread may end between being listed and being read. */
+function ranNs(path: string): number {
+  try {
+    return Number(readFileSync(path, 'utf8').split(' ')[0])
+  } catch {
+    return 0
+  }
+}
+
+/** Runs a plan in a client process. Answers the turns of each target. */
+export async function load(plan: Plan): Promise<Turn[][]> {
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, 'client.ts'), JSON.stringify(plan)],
+    { stdout: 'pipe', stderr: 'inherit' },
+  )
+  const said = await new Response(child.stdout).text()
+  if ((await child.exited) !== 0) throw new Error('the client failed')
+  return JSON.parse(said)
+}
+
+export const median = (values: number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+
+/** Microseconds of the server's CPU for one answer, the median of its turns. */
+export const costUs = (turns: Turn[]): number =>
+  median(turns.map(({ cpuUs, answers }) => cpuUs / answers))
+
+/** The answers a second of CPU of `ours` over those of `peer`, the median over rounds. */
+export const ratio = (ours: Turn[], peer: Turn[]): number =>
+  median(
+    ours.map(({ cpuUs, answers }, round) => {
+      const other = peer[round]
+      return other ? other.cpuUs / other.answers / (cpuUs / answers) : Number.NaN
+    }),
+  )

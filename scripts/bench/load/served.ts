@@ -1,0 +1,99 @@
+/** A house for the benches: the real server in a process and a data folder of its own. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** What runs: where it answers, its process, and how to end it. */
+export interface Served {
+  port: number
+  /** All that its first line said. */
+  said: string
+  pid: number
+  stop(): Promise<void>
+}
+
+interface ServedHouse extends Served {
+  dataDir: string
+  /** Calls the Agent API and answers its JSON; throws when it refuses. */
+  call(method: string, path: string, body?: unknown, key?: string): Promise<Record<string, unknown>>
+}
+
+const root = join(import.meta.dir, '../../..')
+const noLimits = {
+  REQUESTS_PER_MINUTE: '0',
+  PUBLISHES_PER_HOUR: '0',
+  KEYS_PER_ADDRESS_DAY: '0',
+  KEYS_PER_DAY: '0',
+  BYTES_PER_AGENT: '0',
+}
+
+/** Spawns a server whose first line tells its port, alone or as `origin` in JSON. */
+export async function spawnServer(
+  command: string[],
+  env: Record<string, string> = {},
+): Promise<Served> {
+  const child = Bun.spawn(command, {
+    env: { PATH: Bun.env.PATH, ...env },
+    stdout: 'pipe',
+    stderr: Bun.file(join(tmpdir(), 'berth-bench.log')),
+  })
+  let said = ''
+  for await (const bytes of child.stdout) {
+    said += new TextDecoder().decode(bytes)
+    if (said.includes('\n')) break
+  }
+  const port = Number(/(\d+)"?[,\s]/.exec(said)?.[1])
+  if (!port) throw new Error(`${command.join(' ')} did not start: ${said}`)
+  return {
+    port,
+    said,
+    pid: child.pid,
+    stop: async () => {
+      child.kill()
+      await child.exited
+    },
+  }
+}
+
+/** Runs the house on `dataDir`, or on a folder of its own that goes when it stops. */
+export async function serveHouse(dataDir?: string): Promise<ServedHouse> {
+  const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'berth-bench-'))
+  const command = [process.execPath, join(root, 'src/main.ts'), 'serve', '--json']
+  const served = await spawnServer(command, { ...noLimits, PORT: '0', DATA_DIR: folder })
+  return {
+    ...served,
+    dataDir: folder,
+    call: async (method, path, body, key) => {
+      const answer = await fetch(`http://127.0.0.1:${served.port}/api${path}`, {
+        method,
+        headers: {
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
+      return asRecord(await answer.json())
+    },
+    stop: async () => {
+      await served.stop()
+      if (dataDir === undefined) rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export function asRecord(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) throw new Error('no JSON object')
+  return Object.fromEntries(Object.entries(value))
+}
+
+/** Makes an agent on a served house and publishes a page. */
+export async function publishOn(
+  { call }: ServedHouse,
+  html: string,
+): Promise<{ id: string; key: string }> {
+  const { key } = await call('POST', '/keys', {})
+  const { app } = await call('POST', '/apps', { html }, String(key))
+  if (typeof app !== 'object' || app === null || !('id' in app)) throw new Error('no app was made')
+  return { id: String(app.id), key: String(key) }
+}

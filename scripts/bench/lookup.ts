@@ -1,0 +1,33 @@
+import { join } from 'node:path'
+
+import { costUs, load, ratio, requestFor } from './load/load.ts'
+import { pageOf } from './load/page.ts'
+import { publishOn, serveHouse, spawnServer } from './load/served.ts'
+import type { BenchRow } from './row.ts'
+
+const limit = 0.5
+
+/** GET /apps/{id} with a key, beside a bare Bun.serve that runs one prepared SELECT by id. */
+export async function bench(): Promise<BenchRow[]> {
+  const house = await serveHouse()
+  const { id, key } = await publishOn(house, pageOf(2_000))
+  const database = join(house.dataDir, 'berth.sqlite')
+  const script = join(import.meta.dir, 'peers/select.ts')
+  const peer = await spawnServer([process.execPath, script, database])
+  const authorization = `Bearer ${key}`
+  const [ours = [], theirs = []] = await load({
+    connections: 32,
+    turnMs: 150,
+    rounds: 15,
+    targets: [
+      { ...house, request: requestFor(`/api/apps/${id}`, { authorization }), status: 200 },
+      { ...peer, request: requestFor(`/apps/${id}`), status: 200 },
+    ].map(({ port, pid, request, status }) => ({ port, pid, request, status })),
+  })
+  await peer.stop()
+  await house.stop()
+  const value = ratio(ours, theirs)
+  const costs = `${costUs(ours).toFixed(1)} us of CPU beside ${costUs(theirs).toFixed(1)}`
+  const name = `key and GET /apps/{id}, of a bare prepared SELECT (${costs})`
+  return [{ name, value, limit, unit: 'x', ok: value >= limit }]
+}

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { load, median, requestFor } from './load/load.ts'
+import { pageOf } from './load/page.ts'
+import { publishOn, serveHouse } from './load/served.ts'
+import type { BenchRow } from './row.ts'
+import { few, many, seedMany } from './seed-many.ts'
+
+const limit = 1.5
+
+interface Seeded {
+  house: Awaited<ReturnType<typeof serveHouse>>
+  id: string
+  key: string
+  handle: string
+}
+
+/** A house with one agent who published through the front door, filled in bulk and started anew. */
+async function seeded(dir: string, size: typeof many): Promise<Seeded> {
+  const first = await serveHouse(dir)
+  const { id, key } = await publishOn(first, pageOf(2_000))
+  for (let version = 0; version < 3; version += 1) {
+    await first.call('POST', `/apps/${id}/versions`, { html: pageOf(2_000, `${version}`) }, key)
+  }
+  const { handle } = await first.call('GET', '/me', undefined, key)
+  await first.stop()
+  const [, agent = ''] = /agent:(\w+)/.exec(await accountOf(dir)) ?? []
+  seedMany(join(dir, 'berth.sqlite'), agent, size)
+  return { house: await serveHouse(dir), id, key, handle: String(handle) }
+}
+
+async function accountOf(dir: string): Promise<string> {
+  const { Database } = await import('bun:sqlite')
+  const database = new Database(join(dir, 'berth.sqlite'), { readonly: true })
+  const row = database
+    .query<{ id: string }, []>("select id from accounts where kind = 'agent'")
+    .get()
+  database.close()
+  return row?.id ?? ''
+}
+
+/** Every read of the Agent API and of people, as a path and its headers. */
+function reads({ id, key, handle }: Seeded): [string, Record<string, string>][] {
+  const own = { authorization: `Bearer ${key}` }
+  const people = { accept: 'text/html' }
+  const keyed = ['/me', '/me/keys', '/me/ledger', '/apps', `/apps/${id}`]
+  const ofApp = ['versions', 'assets', 'html'].map((what) => `/apps/${id}/${what}`)
+  return [
+    ['/api', {}],
+    ...[...keyed, ...ofApp].map((path): [string, typeof own] => [`/api${path}`, own]),
+    [`/a/${id}`, people],
+    [`/a/${id}/data`, {}],
+    [`/a/${id}/files`, {}],
+    ['/', people],
+    [`/explore/@${handle}`, people],
+    [`/report/${id}`, people],
+  ]
+}
+
+/** The p50 of every read in a house of 100,000 apps, beside one where each list is just full. */
+export async function bench(): Promise<BenchRow[]> {
+  const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
+  const empty = await seeded(join(dir, 'few'), few)
+  const full = await seeded(join(dir, 'many'), many)
+  const asks = reads(full).map(([path]) => path)
+  const targets = [full, empty].map((one) =>
+    reads(one).map(([path, headers]) => {
+      const { port, pid } = one.house
+      return { port, pid, request: requestFor(path, headers), status: 200 }
+    }),
+  )
+  const inTurns = asks.flatMap((_, at) => targets.flatMap((all) => all.slice(at, at + 1)))
+  const turns = await load({ targets: inTurns, connections: 1, turnMs: 60, rounds: 9 })
+  await empty.house.stop()
+  await full.house.stop()
+  rmSync(dir, { recursive: true })
+  return asks.map((path, at) => {
+    const [ours, peer] = turns
+      .slice(at * 2, at * 2 + 2)
+      .map((all) => median(all.map(({ p50 }) => p50)))
+    const value = (ours ?? Number.NaN) / (peer ?? Number.NaN)
+    const shown = path.replace(full.id, '{id}').replace(full.handle, '{handle}')
+    const name = `GET ${shown} with 100,000 apps and 1,000,000 entries (p50 ${ours?.toFixed(2)} ms)`
+    return { name, value, limit, unit: 'x', ok: value < limit }
+  })
+}

@@ -1,0 +1,15 @@
+/** A bare Bun.serve, a static route per answer: `bun static.ts ORIGIN PATH...`. Prints its port. */
+const [origin = '', ...paths] = Bun.argv.slice(2)
+const routes: Record<string, Response> = {}
+for (const path of paths) {
+  // The same bytes and headers, as they come over the wire.
+  const answer = await fetch(origin + path, {
+    headers: { 'accept-encoding': 'br' },
+    decompress: false,
+  })
+  const headers = new Headers(answer.headers)
+  for (const name of ['content-length', 'date']) headers.delete(name)
+  routes[path] = new Response(await answer.bytes(), { headers })
+}
+const server = Bun.serve({ hostname: '127.0.0.1', port: 0, development: false, routes })
+console.log(server.port)

@@ -1,0 +1,33 @@
+/**
+ * The house in a process that watches its own event loop: `bun watched.ts DATA_DIR`. Prints its
+ * port and that of a server which answers the longest time, in milliseconds, that the loop stood
+ * still since the last ask, and the longest that the main thread ran without coming back to it.
+ */
+import { readFileSync } from 'node:fs'
+
+import { loadConfig } from '../../../src/config.ts'
+import { serve } from '../../../src/serve.ts'
+
+const { config } = loadConfig({ DATA_DIR: Bun.argv[2] ?? '', PORT: '0' }, {})
+const { origin } = await serve(config)
+const own = `/proc/self/task/${process.pid}/schedstat`
+const ranMs = (): number => Number(readFileSync(own, 'utf8').split(' ')[0]) / 1e6
+
+let longest = { wall: 0, ran: 0 }
+let last = { wall: performance.now(), ran: ranMs() }
+setInterval(() => {
+  const now = { wall: performance.now(), ran: ranMs() }
+  longest.wall = Math.max(longest.wall, now.wall - last.wall)
+  longest.ran = Math.max(longest.ran, now.ran - last.ran)
+  last = now
+}, 1)
+const watch = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch() {
+    const told = longest
+    longest = { wall: 0, ran: 0 }
+    return Response.json(told)
+  },
+})
+console.log(`${new URL(origin).port} ${watch.port}`)

@@ -1,0 +1,141 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { inspectNow } from '../../src/scan/inspection.ts'
+import { bigPage } from '../big-page.ts'
+import { cpuNs, median } from './load/load.ts'
+import { pageOf } from './load/page.ts'
+import { asRecord, publishOn, type Served, serveHouse, spawnServer } from './load/served.ts'
+import type { BenchRow } from './row.ts'
+
+const smallBytes = 20_000
+const syncs = 4
+
+/** CPU, in milliseconds, that a process uses while `work` runs. */
+async function cpuMs(pid: number, work: () => unknown): Promise<number> {
+  const before = cpuNs(pid)
+  await work()
+  return (cpuNs(pid) - before) / 1e6
+}
+
+/** Publishes pages one by one, each beside its scan and compression alone; by the server's CPU. */
+async function sideBySide(
+  { pid }: Served,
+  publish: (html: string) => Promise<unknown>,
+  pages: string[],
+) {
+  const turns: { whole: number; alone: number }[] = []
+  for (const html of pages) {
+    const bytes = new TextEncoder().encode(html)
+    const alone = await cpuMs(process.pid, () => inspectNow(bytes))
+    turns.push({ whole: await cpuMs(pid, () => publish(html)), alone })
+  }
+  // The first turn warms both sides up.
+  return turns.slice(1)
+}
+
+/** fsync and fdatasync calls of a process for each call of `publish`; needs strace. */
+async function countSyncs({ pid }: Served, publish: () => Promise<unknown>): Promise<number> {
+  const calls = 10
+  const strace = ['strace', '-f', '-e', 'trace=fsync,fdatasync', '-p', String(pid)]
+  const tracer = Bun.spawn(strace, { stderr: 'pipe' })
+  await Bun.sleep(500)
+  for (let call = 0; call < calls; call += 1) await publish()
+  tracer.kill('SIGINT')
+  const said = await new Response(tracer.stderr).text()
+  return (said.match(/\b(fsync|fdatasync)\(\d/g)?.length ?? 0) / calls
+}
+
+async function small(): Promise<BenchRow[]> {
+  const house = await serveHouse()
+  const { key } = await publishOn(house, pageOf(smallBytes))
+  const publish = (html: string) => house.call('POST', '/apps', { html }, key)
+  const pages = Array.from({ length: 41 }, (_, at) => pageOf(smallBytes, `small ${at}`))
+  const turns = await sideBySide(house, publish, pages)
+  const over = median(turns.map(({ whole, alone }) => whole - alone))
+  let made = 0
+  const counted = await countSyncs(house, () =>
+    publish(pageOf(smallBytes, `counted ${(made += 1)}`)),
+  )
+  await house.stop()
+  const name = 'publish 20 KB'
+  return [
+    {
+      name: `${name}: fsync and fdatasync calls`,
+      value: counted,
+      limit: syncs,
+      unit: '',
+      ok: counted > 0 && counted <= syncs,
+    },
+    {
+      name: `${name}: CPU over that of its scan`,
+      value: over,
+      limit: 8,
+      unit: 'ms',
+      ok: over <= 8,
+    },
+  ]
+}
+
+interface Gap {
+  wall: number
+  ran: number
+}
+
+async function big(): Promise<BenchRow[]> {
+  const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
+  const script = join(import.meta.dir, 'peers/watched.ts')
+  const house = await spawnServer([process.execPath, script, dir])
+  const call = async (path: string, body: string, key = ''): Promise<Record<string, unknown>> => {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
+    const url = `http://127.0.0.1:${house.port}${path}`
+    const answer = await fetch(url, { method: 'POST', headers, body })
+    if (answer.status !== 201) throw new Error(`${path}: ${await answer.text()}`)
+    return asRecord(await answer.json())
+  }
+  const { key } = await call('/api/keys', '{}')
+  const gaps: Gap[] = []
+  const page = bigPage()
+  const pages = Array.from({ length: 8 }, (_, at) => page.replace('A galaxy', `Galaxy ${at}`))
+  const watch = `http://127.0.0.1:${house.said.trim().split(' ')[1]}/`
+  const readGap = async (): Promise<Gap> => {
+    const { wall, ran } = asRecord(await (await fetch(watch)).json())
+    return { wall: Number(wall), ran: Number(ran) }
+  }
+  const turns = await sideBySide(
+    house,
+    async (html) => {
+      await readGap()
+      await call('/api/apps', JSON.stringify({ html }), String(key))
+      gaps.push(await readGap())
+    },
+    pages,
+  )
+  await house.stop()
+  rmSync(dir, { recursive: true })
+  const value = median(turns.map(({ whole, alone }) => whole / alone))
+  const ran = median(gaps.map((gap) => gap.ran))
+  const wall = median(gaps.map((gap) => gap.wall))
+  return [
+    {
+      name: 'publish 4 MB, of its scan and compression alone',
+      value,
+      limit: 4,
+      unit: 'x',
+      ok: value <= 4,
+    },
+    {
+      name: `publish 4 MB: longest run of the main thread (the loop stood still ${wall.toFixed(0)} ms by the clock)`,
+      value: ran,
+      limit: 20,
+      unit: 'ms',
+      ok: ran <= 20,
+    },
+  ]
+}
+
+/** Publishing over HTTP, a small page and the largest. */
+export async function bench(): Promise<BenchRow[]> {
+  return [...(await small()), ...(await big())]
+}

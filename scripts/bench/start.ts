@@ -1,0 +1,87 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { median } from './load/load.ts'
+import { spawnServer } from './load/served.ts'
+import type { BenchRow } from './row.ts'
+
+const root = join(import.meta.dir, '../..')
+const rounds = 11
+const idleMs = 1_500
+
+/** Builds the house where it is out of date, and the peer with the same flags. */
+function build(hello: string): void {
+  const flags =
+    '--compile --minify --bytecode --format=esm --sourcemap ' +
+    '--no-compile-autoload-dotenv --no-compile-autoload-bunfig'
+  const bun = [process.execPath, 'build', ...flags.split(' ')]
+  const peer = [...bun, join(import.meta.dir, 'peers/hello.ts'), '--outfile', hello]
+  for (const command of [['./scripts/build', '--if-needed'], peer]) {
+    const { exitCode, stderr } = Bun.spawnSync(command, { cwd: root, stderr: 'pipe' })
+    if (exitCode !== 0) throw new Error(stderr.toString())
+  }
+}
+
+interface Start {
+  ms: number
+  rssMb: number
+}
+
+/** Milliseconds from the start of a process to its first answer, and its memory when idle. */
+async function start(
+  command: string[],
+  env: Record<string, string>,
+  idle: boolean,
+): Promise<Start> {
+  const began = performance.now()
+  const served = await spawnServer(command, env)
+  await (await fetch(`http://127.0.0.1:${served.port}/healthz`)).text()
+  const ms = performance.now() - began
+  if (idle) await Bun.sleep(idleMs)
+  const status = readFileSync(`/proc/${served.pid}/status`, 'utf8')
+  await served.stop()
+  return { ms, rssMb: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024 }
+}
+
+const row = (
+  name: string,
+  ours: number[],
+  peer: number[],
+  unit: string,
+  limit: number,
+): BenchRow => {
+  const value = median(ours.map((one, at) => one / (peer[at] ?? Number.NaN)))
+  const said = `${median(ours).toFixed(0)} ${unit} beside ${median(peer).toFixed(0)} ${unit}`
+  return {
+    name: `${name}, of a hello-world Elysia binary (${said})`,
+    value,
+    limit,
+    unit: 'x',
+    ok: value <= limit,
+  }
+}
+
+/** The binary's cold start and idle memory, beside those of the smallest one, in turns. */
+export async function bench(): Promise<BenchRow[]> {
+  const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
+  const hello = join(dir, 'hello')
+  build(hello)
+  const house = [join(root, 'dist/berth'), 'serve', '--json']
+  const env = { PORT: '0', DATA_DIR: join(dir, 'data') }
+  const ours: Start[] = []
+  const peer: Start[] = []
+  for (let round = -1; round < rounds; round += 1) {
+    const idle = round >= rounds - 3
+    const [one, other] = [await start(house, env, idle), await start([hello], {}, idle)]
+    // The first round makes the data folder and warms the disk's cache.
+    if (round >= 0) (ours.push(one), peer.push(other))
+  }
+  rmSync(dir, { recursive: true })
+  const rss = (all: Start[]): number[] => all.slice(-3).map(({ rssMb }) => rssMb)
+  const ms = (all: Start[]): number[] => all.map((one) => one.ms)
+  return [
+    row('cold start to the first answer', ms(ours), ms(peer), 'ms', 3),
+    row('idle memory', rss(ours), rss(peer), 'MB', 2),
+  ]
+}

@@ -1,1 +1,0 @@
-CREATE INDEX `holds_spending` ON `holds` (`account`,`kind`,`charged`) WHERE "holds"."kind" in ('build', 'icon', 'assets', 'remix');

@@ -1,2 +1,0 @@
-DROP INDEX `uses_at`;--> statement-breakpoint
-DROP INDEX `uses_model_at`;

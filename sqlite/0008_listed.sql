@@ -1,2 +1,0 @@
-CREATE INDEX `apps_listed` ON `apps` (`created`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
-CREATE INDEX `apps_listed_of` ON `apps` (`maker`,`created`,`id`) WHERE "apps"."listed" = 'on';
