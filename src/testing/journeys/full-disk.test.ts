@@ -85,12 +85,6 @@ test('publishes to a full disk are refused, reads go on, and room is enough to r
   const { kept, refused } = await publishUntilFull(house, key, 200_000)
   expect(refused).toEqual(tryAgain)
   expect(kept.size).toBeGreaterThan(5)
-  const [app = ''] = kept.keys()
-  const picture = crypto.getRandomValues(new Uint8Array(60_000))
-  const json = new TextEncoder().encode(JSON.stringify([...picture]))
-  const asset = `/api/apps/${app}/assets/a.json`
-  expect(await answer(await house.call('PUT', asset, key, json))).toEqual(tryAgain)
-
   // What is left goes too, so that the database itself finds no page of its own.
   for (let size = mb; size >= 1; size = Math.floor(size / 4)) {
     for (let count = 0; count < 8; count += 1) {
@@ -101,6 +95,11 @@ test('publishes to a full disk are refused, reads go on, and room is enough to r
       }
     }
   }
+  const [app = ''] = kept.keys()
+  const picture = crypto.getRandomValues(new Uint8Array(60_000))
+  const json = new TextEncoder().encode(JSON.stringify([...picture]))
+  const asset = `/api/apps/${app}/assets/a.json`
+  expect(await answer(await house.call('PUT', asset, key, json))).toEqual(tryAgain)
   const notes = Array.from({ length: 60 }, (_, index) => ({ about: `line ${index}` }))
   const changes: Refused[] = []
   for (const note of notes) {
