@@ -1,10 +1,11 @@
 import { Elysia } from 'elysia'
 
 import { readJson } from '../core/body.ts'
-import { sha256 } from '../core/ids.ts'
+import { checkPath } from '../core/path.ts'
 import { visitOf } from '../core/visit.ts'
 import type { House } from '../house.ts'
 import type { Key } from '../keys/keys.ts'
+import { keyText } from '../keys/sent.ts'
 import { accountOf, type Owner } from '../ledger/accounts.ts'
 import type { Cap } from '../ledger/caps.ts'
 import { gatewayBodyBytesMax, keylessBodyBytesMax } from '../limits.ts'
@@ -64,20 +65,6 @@ function takesStartCredits({ config, catalogue }: House): boolean {
   return setting === 'on' || (setting === 'auto' && catalogue.isDemo)
 }
 
-/** `Authorization: Bearer <key>`, or X-API-Key; never the query string. */
-function keyText(headers: Headers): string | undefined {
-  const bearer = /^Bearer +(\S+)\s*$/i.exec(headers.get('authorization') ?? '')
-  return bearer?.[1] ?? headers.get('x-api-key')?.trim() ?? undefined
-}
-
-/** Refuses invite_only where new accounts need the operator's token and it was not sent. */
-export function checkInvited({ config }: House, request: Request): void {
-  const { keysOpen, operatorToken } = config
-  if (keysOpen === 'on') return
-  const sent = keyText(request.headers) ?? ''
-  if (!operatorToken || sha256(sent) !== sha256(operatorToken)) throw new Refusal('invite_only')
-}
-
 /**
  * What every key operation stands on: the key is checked before the body is read or its shape
  * looked at, so keyless and bad is 401.
@@ -102,9 +89,3 @@ export const withoutKey = () =>
       checkPath(params)
       return {}
     })
-
-/** Refuses not_found where the framework gives null for a part of the path that is no UTF-8. */
-function checkPath(params: Record<string, unknown> | undefined): void {
-  if (!params || !Object.values(params).includes(null)) return
-  throw new Refusal('not_found', { what: 'address' })
-}

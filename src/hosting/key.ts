@@ -1,10 +1,11 @@
 import { Elysia } from 'elysia'
 
 import { readJson } from '../core/body.ts'
-import { sha256 } from '../core/ids.ts'
+import { checkPath } from '../core/path.ts'
 import { visitOf } from '../core/visit.ts'
 import type { House } from '../house.ts'
 import type { Key } from '../keys/keys.ts'
+import { keyText } from '../keys/sent.ts'
 import { keylessBodyBytesMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { type Agent, find } from './agents/agents.ts'
@@ -54,20 +55,6 @@ async function theKey(house: House, request: Request): Promise<Key> {
   return key
 }
 
-/** `Authorization: Bearer <key>`, or X-API-Key; never the query string. */
-function keyText(headers: Headers): string | undefined {
-  const bearer = /^Bearer +(\S+)\s*$/i.exec(headers.get('authorization') ?? '')
-  return bearer?.[1] ?? headers.get('x-api-key')?.trim() ?? undefined
-}
-
-/** Refuses invite_only where new keys need the operator's token and it was not sent. */
-export function checkInvited(house: House, request: Request): void {
-  const { keysOpen, operatorToken } = house.config
-  if (keysOpen === 'on') return
-  const sent = keyText(request.headers) ?? ''
-  if (!operatorToken || sha256(sent) !== sha256(operatorToken)) throw new Refusal('invite_only')
-}
-
 type Check = (house: House, request: Request) => Promise<Caller>
 
 /** The key is checked before the body is read or its shape looked at: keyless and bad is 401. */
@@ -106,12 +93,6 @@ export const withoutKey = (house: House) =>
       checkPath(params)
       return {}
     })
-
-/** Refuses not_found where the framework gives null for a part of the path that is no UTF-8. */
-export function checkPath(params: Record<string, unknown> | undefined): void {
-  if (!params || !Object.values(params).includes(null)) return
-  throw new Refusal('not_found', { what: 'address' })
-}
 
 function checkOpen(house: House): void {
   if (!house.config.agentsOn) throw new Refusal('agents_off')

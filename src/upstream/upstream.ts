@@ -33,9 +33,7 @@ export interface Upstream {
  * the caller's signal. redirect: not followed. unreadable: an answer came that is not HTTP, so the
  * model may have run.
  */
-/** `unreadable`: it answered, in no HTTP that can be read. */
-export type FaultKind =
-  'refused' | 'reset' | 'timeout' | 'redirect' | 'aborted' | 'unreadable' | 'unreadable'
+export type FaultKind = 'refused' | 'reset' | 'timeout' | 'redirect' | 'aborted' | 'unreadable'
 
 /** An upstream gave no answer. The message names the upstream, never its address or its key. */
 export class UpstreamFault extends Error {

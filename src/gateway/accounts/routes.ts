@@ -6,9 +6,10 @@ import { toUsd } from '../../core/money.ts'
 import { taking } from '../../core/taking.ts'
 import { visitOf } from '../../core/visit.ts'
 import type { House } from '../../house.ts'
+import { checkInvited } from '../../keys/sent.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { Refusal } from '../../refusals.ts'
-import { checkInvited, withKey, withoutKey } from '../key.ts'
+import { withKey, withoutKey } from '../key.ts'
 import { openOperation, operation } from '../operation.ts'
 import * as accounts from './accounts.ts'
 import * as keys from './keys.ts'
@@ -22,7 +23,7 @@ const newAccount = (house: House) =>
   new Elysia().use(withoutKey()).post(
     '/accounts/create',
     async ({ request }) => {
-      checkInvited(house, request)
+      checkInvited(house.config, request)
       const address = addressGroup(visitOf(request).address)
       const { account, keyText } = await accounts.make(house, address)
       return { credit_id: account.id, api_key: keyText }

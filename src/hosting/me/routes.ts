@@ -7,9 +7,10 @@ import { taking } from '../../core/taking.ts'
 import { iso } from '../../core/time.ts'
 import { visitOf } from '../../core/visit.ts'
 import type { House } from '../../house.ts'
+import { checkInvited } from '../../keys/sent.ts'
 import * as agents from '../agents/agents.ts'
 import { type Claim, renewClaim } from '../agents/claims.ts'
-import { checkInvited, refusePersons, withKey, withoutKey } from '../key.ts'
+import { refusePersons, withKey, withoutKey } from '../key.ts'
 import { openOperation, operation } from '../operation.ts'
 import * as me from './me.ts'
 import * as shapes from './shapes.ts'
@@ -21,7 +22,7 @@ const newAgent = (house: House) =>
   new Elysia().use(withoutKey(house)).post(
     '/keys',
     async ({ body, request, status }) => {
-      checkInvited(house, request)
+      checkInvited(house.config, request)
       const address = addressGroup(visitOf(request).address)
       const made = await agents.make(house, body ?? {}, address)
       const agent = await me.record(house, made.agent, made.key)
