@@ -58,7 +58,9 @@ const onPostgres = () =>
     'postgres',
     [
       ...['src/db', 'src/ledger', 'src/hosting', 'src/gateway', 'src/models', 'src/web'],
-      'src/testing/bad-input.test.ts',
+      ...['bad-input', 'contract', 'openapi', 'properties', 'refusals'].map(
+        (name) => `src/testing/${name}.test.ts`,
+      ),
     ],
     [process.execPath, 'src/testing/postgres.ts'],
   )
