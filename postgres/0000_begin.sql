@@ -238,6 +238,7 @@ CREATE TABLE "uses" (
 	"cached" bigint NOT NULL,
 	"output" bigint NOT NULL,
 	"reasoning" bigint NOT NULL,
+	"searches" bigint NOT NULL,
 	"estimated" boolean NOT NULL,
 	"charged" bigint NOT NULL,
 	"held" bigint NOT NULL,

@@ -261,6 +261,7 @@ CREATE TABLE `uses` (
 	`cached` integer NOT NULL,
 	`output` integer NOT NULL,
 	`reasoning` integer NOT NULL,
+	`searches` integer NOT NULL,
 	`estimated` integer NOT NULL,
 	`charged` integer NOT NULL,
 	`held` integer NOT NULL,

@@ -14,6 +14,7 @@ import type { Config } from './settings.ts'
 import { openSecret } from './store/secret.ts'
 import { openDiskStore, type Store } from './store/store.ts'
 import { openUpstreams, type Registry } from './upstream/registry.ts'
+import { openSearcher, type Searcher } from './upstream/search/searcher.ts'
 import { type Urls, urlsOf } from './urls.ts'
 
 /** What the verbs of hosting and gateway are given. */
@@ -34,6 +35,8 @@ export interface House {
   readonly catalogue: Catalogue
   /** Where its requests go. */
   readonly upstreams: Registry
+  /** Searches the web for chat models; undefined on a server without search. */
+  readonly searcher: Searcher | undefined
   /** Signs links and hides addresses; it never leaves the data folder. */
   readonly secret: string
   readonly urls: Urls
@@ -41,7 +44,7 @@ export interface House {
 
 /** What a test puts in a part's place. */
 export type HouseParts = Partial<
-  Pick<House, 'clock' | 'log' | 'db' | 'store' | 'catalogue' | 'upstreams'>
+  Pick<House, 'clock' | 'log' | 'db' | 'store' | 'catalogue' | 'upstreams' | 'searcher'>
 >
 
 /**
@@ -72,6 +75,7 @@ export async function openHouse(
     gatewayRequests: new RateLimit(clock, config.gatewayRequestsPerMinute, minute),
     catalogue: parts.catalogue ?? served.catalogue,
     upstreams: parts.upstreams ?? served.upstreams,
+    searcher: parts.searcher ?? served.searcher,
     secret: await openSecret(config.dataDir),
     urls: urlsOf(config, origin),
   }
@@ -80,10 +84,14 @@ export async function openHouse(
 /** The upstreams that are configured or found, and the models that can be had there. */
 async function openModels(config: Config, house: Pick<House, 'clock' | 'log'>) {
   const { registry, published, local, demo } = await openUpstreams(config, house)
-  const { models, marginPercent } = config
+  const { models, marginPercent, searchPriceUsd } = config
   const now = house.clock.now()
-  const catalogue = await openCatalogue({ models, published, local, demo, marginPercent, now })
-  return { catalogue, upstreams: registry }
+  // What the demo finds is made up: no other model may take it for the web.
+  const onlyDemo = demo && registry.names.length === 1
+  const searcher = openSearcher(config, { log: house.log, demo: onlyDemo })
+  const perSearch = searcher && searchPriceUsd
+  const sources = { models, published, local, demo, marginPercent, perSearch, now }
+  return { catalogue: await openCatalogue(sources), upstreams: registry, searcher }
 }
 
 /** Ends what the house started, the database last. */

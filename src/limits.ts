@@ -55,6 +55,14 @@ export const choicesMax = 128
 export const fallbackModelsMax = 8
 export const candidatesMax = 16
 export const searchesPerMinuteMax = 6
+/** Web search of one request, and of one search: results, their words, its bytes and its time. */
+export const searchesPerRequestMax = 3
+export const searchResultsMax = 5
+export const searchResultCharsMax = 2_000
+export const searchWordsBytesMax = 16 * kb
+export const searchAnswerBytesMax = 4 * mb
+export const searchQueryCharsMax = 400
+export const searchMs = 10_000
 export const openHoldsPerKeyMax = 64
 /** What a model without a known window or output cap may use, for the worst case. */
 export const unknownWindowTokens = 131_072

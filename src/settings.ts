@@ -1,6 +1,17 @@
-import { isIP } from 'node:net'
-
 import type { ModelRow, UpstreamRow } from './providers.ts'
+import {
+  address,
+  addresses,
+  database,
+  host,
+  ollamaAddress,
+  oneOf,
+  onOff,
+  usd,
+  whole,
+  wholeOrNone,
+  words,
+} from './values.ts'
 
 /**
  * Every setting: its name (the environment's; berth.toml writes it in lower case), type, default
@@ -15,79 +26,13 @@ export interface Setting<T> {
   secret?: true
 }
 
-const whole = (min: number, max: number) => ({
-  takes: `a whole number from ${min} to ${max}`,
-  read: (text: string): number | undefined => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-    return value >= min && value <= max ? value : undefined
-  },
-})
-
-const wholeOrNone = (max: number) => ({
-  takes: `nothing, or ${whole(0, max).takes}`,
-  read: (text: string): number | null | undefined =>
-    text === '' ? null : whole(0, max).read(text),
-})
-
-const onOff = {
-  takes: 'on or off',
-  read: (text: string): boolean | undefined =>
-    text === 'on' ? true : text === 'off' ? false : undefined,
-}
-
-const words = {
-  takes: 'a text of at most 1,000 characters',
-  read: (text: string): string | undefined => (text.length <= 1_000 ? text : undefined),
-}
-
-const addresses = {
-  takes: 'addresses (no ranges) with commas between',
-  read: (text: string): string[] | undefined => {
-    const found = text.split(',').flatMap((part) => part.trim() || [])
-    return found.every((part) => isIP(part) !== 0) ? found : undefined
-  },
-}
-
-const host = {
-  takes: 'an address or a name to listen on',
-  read: (text: string): string | undefined => (/^[\w.:-]{1,253}$/.test(text) ? text : undefined),
-}
-
-const oneOf = <const T extends string>(...options: T[]) => ({
-  takes: options.join(' or '),
-  read: (text: string): T | undefined => options.find((option) => option === text),
-})
-
-/** An address without a slash at its end, or nothing. */
-const address = {
-  takes: 'an http:// or https:// address, without a query',
-  read: (text: string): string | undefined => {
-    if (text === '') return ''
-    const url = URL.parse(text)
-    if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash) return undefined
-    return url.href.replace(/\/$/, '')
-  },
-}
-
-const database = {
-  takes: 'a postgres:// address, or nothing for SQLite in the data folder',
-  read: (text: string): string | undefined =>
-    text === '' || /^postgres(ql)?:\/\//.test(text) ? text : undefined,
-}
-
-/** As Ollama's own variable is written: "127.0.0.1" is http and its port 11434. */
-function ollamaAddress(text: string): string | undefined {
-  if (text.includes('://')) return address.read(text)
-  return address.read(/:\d+$/.test(text) ? `http://${text}` : `http://${text}:11434`)
-}
+const secretWords = (help: string) => ({ ...words, initial: '', help, secret: true as const })
 
 /** The key of a provider of models, which makes its catalogue ours to serve. */
-const providerKey = (provider: string) => ({
-  ...words,
-  initial: '',
-  help: `Key of ${provider}; with one its models are served.`,
-  secret: true as const,
-})
+const providerKey = (provider: string) =>
+  secretWords(`Key of ${provider}; with one its models are served.`)
+
+const searchKey = (engine: string) => secretWords(`Key of ${engine}, which then searches the web.`)
 
 /** Reads are typed by the rows: `Config` below follows from them. */
 export const settings = {
@@ -198,6 +143,20 @@ export const settings = {
     ...oneOf('on', 'off', 'auto'),
     initial: 'auto',
     help: 'Whether the demo models are served; auto: while no other upstream is configured.',
+  },
+  SEARCH_ON: { ...onOff, initial: 'on', help: 'Whether chat models may search the web.' },
+  SEARXNG_URL: {
+    ...address,
+    initial: '',
+    help: 'A SearXNG that searches the web; its settings must allow the format json.',
+  },
+  BRAVE_API_KEY: searchKey('Brave Search'),
+  TAVILY_API_KEY: searchKey('Tavily'),
+  EXA_API_KEY: searchKey('Exa'),
+  SEARCH_PRICE_USD: {
+    ...usd,
+    initial: '0.005',
+    help: 'What a web search costs with a model whose price has no per_search.',
   },
   MARGIN_PERCENT: {
     ...whole(0, 1_000),

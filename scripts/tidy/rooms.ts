@@ -12,6 +12,7 @@ const rows = [
     'limits',
     'config',
     'settings',
+    'values',
     'urls',
     'version',
     'providers',

@@ -194,6 +194,7 @@ class Timed {
       cached: usage.cached,
       output: usage.completion || usage.images,
       reasoning: usage.reasoning,
+      searches: usage.searches,
       estimated: usage.estimated,
       ms: Math.round(stopwatch() - this.started),
       firstByteMs: this.firstByteMs,

@@ -46,7 +46,7 @@ const whole = (count: number): bigint => BigInt(Math.ceil(count))
  * whole, not negative, parts not above their wholes.
  */
 export function chargeOf(price: Price, usage: Usage): Nano {
-  const rates = ratesAt(price, usage.prompt)
+  const rates = ratesAt(price, usage.longest || usage.prompt)
   const fresh = usage.prompt - usage.cached - usage.cacheWrite
   const tokens =
     whole(fresh) * rates.prompt +
@@ -92,7 +92,7 @@ function rounded(
   tokens: bigint,
   units: Pick<Usage, 'images' | 'searches' | 'seconds' | 'characters'>,
 ): Nano {
-  if (isFree(price)) return zero
+  if (isFree(price, units.searches)) return zero
   const counted =
     tokens +
     whole(units.images) * (price.perImage ?? 0n) +

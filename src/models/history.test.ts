@@ -25,6 +25,7 @@ const use = (parts: Partial<NewUse> = {}): NewUse => ({
   cached: 4,
   output: 7,
   reasoning: 2,
+  searches: 0,
   estimated: false,
   charged: nano(9_007_199_254_740_993n),
   held: nano(9_007_199_254_740_995n),

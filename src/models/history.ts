@@ -50,6 +50,7 @@ const insertQuery = prepared((db) =>
       cached: value('cached'),
       output: value('output'),
       reasoning: value('reasoning'),
+      searches: value('searches'),
       estimated: value('estimated'),
       charged: value('charged'),
       held: value('held'),

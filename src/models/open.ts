@@ -2,7 +2,7 @@ import type { ModelRow } from '../providers.ts'
 import { Catalogue, type Model } from './catalogue.ts'
 import { demoModels } from './demo.ts'
 import { modelOf } from './listing.ts'
-import type { PriceTexts } from './price.ts'
+import { type Price, type PriceTexts, withSearch } from './price.ts'
 import { publishedModels } from './published.ts'
 
 export interface Sources {
@@ -14,6 +14,8 @@ export interface Sources {
   local: { upstream: string; model: string }[]
   demo: boolean
   marginPercent: number
+  /** USD of a web search; undefined where there is none. */
+  perSearch?: string | undefined
   /** Milliseconds since 1970: published prices change with time. */
   now: number
 }
@@ -40,7 +42,17 @@ export async function openCatalogue(sources: Sources): Promise<Catalogue> {
     sources.published.map((upstream) => publishedModels(upstream, now, marginPercent)),
   )
   const demo = sources.demo ? demoModels(marginPercent) : []
-  return new Catalogue(merged([...published.flat(), ...local, ...demo], own))
+  const models = merged([...published.flat(), ...local, ...demo], own)
+  return new Catalogue(models.map((model) => searching(model, sources)))
+}
+
+/** A model that can search the web, with the price of a search. */
+function searching(model: Model, { perSearch, marginPercent }: Sources): Model {
+  const { type, supportsTools } = model
+  if (perSearch === undefined || type !== 'chat' || !supportsTools) return model
+  const priced = (price: Price | undefined) => price && withSearch(price, perSearch, marginPercent)
+  const offers = model.offers.map((offer) => ({ ...offer, price: priced(offer.price) }))
+  return { ...model, price: priced(model.price), offers }
 }
 
 /** One row for each id: several providers of a model are its offers, in the order they came. */

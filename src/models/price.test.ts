@@ -90,10 +90,10 @@ test('the wire and the hold carry the whole price', () => {
 })
 
 test('free is only what has no price above 0', () => {
-  expect(isFree(priced({ prompt: '0', completion: '0' }))).toBe(true)
-  expect(isFree(priced({ prompt: '0', completion: '0.1' }))).toBe(false)
+  expect(isFree(priced({ prompt: '0', completion: '0' }), 1)).toBe(true)
+  expect(isFree(priced({ prompt: '0', completion: '0.1' }), 1)).toBe(false)
   const tiers = [{ above: 1, prompt: '1', completion: '0' }]
-  expect(isFree(priced({ prompt: '0', completion: '0', tiers }))).toBe(false)
+  expect(isFree(priced({ prompt: '0', completion: '0', tiers }), 1)).toBe(false)
 })
 
 test('a rate is published when the model can be paid by it', () => {

@@ -151,6 +151,14 @@ function withId(price: Omit<Price, 'id'>): Price {
   return { id: `pr_${sha256(written).slice(0, 12)}`, ...price }
 }
 
+/** A price with what a web search costs: `usd` and the margin, where it says nothing itself. */
+export function withSearch(price: Price, usd: string, marginPercent: number): Price {
+  const rate = fromUsdPerUnit(usd)
+  if (rate === undefined || price.perSearch !== undefined) return price
+  const { id: _, ...parts } = price
+  return withId({ ...parts, perSearch: marginOn(rate, marginPercent) })
+}
+
 /** The copy of a price that a hold keeps: flat, its numbers as decimal text. */
 export function storedPrice(price: Price): Record<string, string> {
   const kept: Record<string, string> = { id: price.id }
@@ -184,9 +192,9 @@ function presentTier({ above, prompt, completion, cacheRead, cacheWrite }: Tier)
   return shown
 }
 
-/** Whether every part of the price is a published 0. */
-export const isFree = (price: Price): boolean =>
-  partNames.every((part) => !price[part]) &&
+/** Whether every part is a published 0; that of a search counts where there were any. */
+export const isFree = (price: Price, searches: number): boolean =>
+  partNames.every((part) => !price[part] || (part === 'perSearch' && searches === 0)) &&
   !price.tiers?.some((tier) => tier.prompt || tier.completion)
 
 /** Whether the price says what a model of this type is paid by. */

@@ -24,6 +24,7 @@ export const uses = table(
     cached: integer('cached').notNull(),
     output: integer('output').notNull(),
     reasoning: integer('reasoning').notNull(),
+    searches: integer('searches').notNull(),
     estimated: flag('estimated').notNull(),
     charged: nano('charged').notNull(),
     held: nano('held').notNull(),

@@ -11,6 +11,8 @@ export interface Usage {
   seconds: number
   characters: number
   searches: number
+  /** Of a request that was several at the upstream: the most input tokens of one. Else 0. */
+  longest: number
   /** Whether any of it is our own count, or was mended. */
   estimated: boolean
 }
@@ -35,6 +37,7 @@ const nothing: Usage = {
   seconds: 0,
   characters: 0,
   searches: 0,
+  longest: 0,
   estimated: false,
 }
 

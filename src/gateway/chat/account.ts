@@ -124,6 +124,7 @@ export class Ledgered {
       cached: usage.cached,
       output: usage.completion,
       reasoning: usage.reasoning,
+      searches: usage.searches,
       estimated: usage.estimated,
       ms,
       firstByteMs,

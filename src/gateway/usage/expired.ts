@@ -24,7 +24,7 @@ export async function noteExpired(db: Db, hold: Hold): Promise<void> {
     ...{ account, at, model: item, type, source: 'api', status: 'failed', upstream: null },
     requestId: ref.slice(ref.indexOf(':') + 1),
     price: typeof price?.id === 'string' ? price.id : null,
-    ...{ input: 0, cached: 0, output: 0, reasoning: 0, estimated: true },
+    ...{ input: 0, cached: 0, output: 0, reasoning: 0, searches: 0, estimated: true },
     ...{ charged, held: amount, ms: 0, firstByteMs: null },
   })
 }

@@ -16,6 +16,7 @@ const Use = Type.Object(
     cached_count: Type.Integer({ description: 'Part of input_count.' }),
     output_count: Type.Integer(),
     reasoning_count: Type.Integer({ description: 'Part of output_count.' }),
+    search_count: Type.Integer({ description: 'Web searches that were made.' }),
     estimated: Type.Boolean({ description: 'Counted here, because the upstream did not say.' }),
     price_in_usd: Type.Number(),
     held_in_usd: Type.Number({ description: 'The worst case that was held for it.' }),

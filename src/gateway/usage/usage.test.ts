@@ -19,7 +19,15 @@ const use = (more: Partial<NewUse> = {}) =>
     insertUse(db, {
       ...{ account: `gateway:${gus.creditId}`, requestId: 'req', at: t.clock.now() },
       ...{ model: 'maker/small', type: 'chat', source: 'api', status: 'ok', upstream: 'local' },
-      ...{ price: 'pr_1', input: 10, cached: 4, output: 3, reasoning: 1, estimated: false },
+      ...{
+        price: 'pr_1',
+        input: 10,
+        cached: 4,
+        output: 3,
+        reasoning: 1,
+        searches: 2,
+        estimated: false,
+      },
       ...{ charged: nano(1_500n), held: nano(20_000n), ms: 12, firstByteMs: 5 },
       ...more,
     }),
@@ -28,7 +36,7 @@ const use = (more: Partial<NewUse> = {}) =>
 const row = {
   ...{ id: expect.any(String), request_id: 'req', timestamp: '2026-05-04T12:00:00.000Z' },
   ...{ model: 'maker/small', type: 'chat', source: 'api', status: 'ok', input_count: 10 },
-  ...{ cached_count: 4, output_count: 3, reasoning_count: 1, estimated: false },
+  ...{ cached_count: 4, output_count: 3, reasoning_count: 1, search_count: 2, estimated: false },
   ...{ price_in_usd: 0.0000015, held_in_usd: 0.00002, ms: 12, ttft_ms: 5 },
 }
 
@@ -41,7 +49,7 @@ test('the history is told in JSON and in CSV, and only one’s own', async () =>
   const { headers, body: csv } = await gus.call('GET', '/queries/history?format=csv')
   expect(headers.get('content-type')).toBe('text/csv; charset=utf-8')
   expect(csv).toMatch(
-    /^id,request_id,.*,ttft_ms\r\n\w+,req,2026-05-04T12:00:00.000Z,maker\/small,chat,api,ok,10,4,3,1,false,0.0000015,0.00002,12,5\r\n$/,
+    /^id,request_id,.*,ttft_ms\r\n\w+,req,2026-05-04T12:00:00.000Z,maker\/small,chat,api,ok,10,4,3,1,2,false,0.0000015,0.00002,12,5\r\n$/,
   )
   const other = await newGus(t)
   expect((await other.call('GET', '/queries/history')).body).toMatchObject({ data: [], total: 0 })

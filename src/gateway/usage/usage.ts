@@ -50,6 +50,7 @@ const present = (use: Use): UseShape => ({
   cached_count: use.cached,
   output_count: use.output,
   reasoning_count: use.reasoning,
+  search_count: use.searches,
   estimated: use.estimated,
   price_in_usd: toUsd(use.charged),
   held_in_usd: toUsd(use.held),
@@ -59,7 +60,8 @@ const present = (use: Use): UseShape => ({
 
 const columns = [
   ...(['id', 'request_id', 'timestamp', 'model', 'type', 'source', 'status'] as const),
-  ...(['input_count', 'cached_count', 'output_count', 'reasoning_count', 'estimated'] as const),
+  ...(['input_count', 'cached_count', 'output_count', 'reasoning_count'] as const),
+  ...(['search_count', 'estimated'] as const),
   ...(['price_in_usd', 'held_in_usd', 'ms', 'ttft_ms'] as const),
 ]
 

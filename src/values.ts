@@ -1,0 +1,74 @@
+/** What a setting may be: `read` answers undefined for a text that is none, `takes` tells it. */
+import { isIP } from 'node:net'
+
+export const whole = (min: number, max: number) => ({
+  takes: `a whole number from ${min} to ${max}`,
+  read: (text: string): number | undefined => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    return value >= min && value <= max ? value : undefined
+  },
+})
+
+export const wholeOrNone = (max: number) => ({
+  takes: `nothing, or ${whole(0, max).takes}`,
+  read: (text: string): number | null | undefined =>
+    text === '' ? null : whole(0, max).read(text),
+})
+
+export const onOff = {
+  takes: 'on or off',
+  read: (text: string): boolean | undefined =>
+    text === 'on' ? true : text === 'off' ? false : undefined,
+}
+
+export const words = {
+  takes: 'a text of at most 1,000 characters',
+  read: (text: string): string | undefined => (text.length <= 1_000 ? text : undefined),
+}
+
+export const addresses = {
+  takes: 'addresses (no ranges) with commas between',
+  read: (text: string): string[] | undefined => {
+    const found = text.split(',').flatMap((part) => part.trim() || [])
+    return found.every((part) => isIP(part) !== 0) ? found : undefined
+  },
+}
+
+export const host = {
+  takes: 'an address or a name to listen on',
+  read: (text: string): string | undefined => (/^[\w.:-]{1,253}$/.test(text) ? text : undefined),
+}
+
+export const oneOf = <const T extends string>(...options: T[]) => ({
+  takes: options.join(' or '),
+  read: (text: string): T | undefined => options.find((option) => option === text),
+})
+
+/** An address without a slash at its end, or nothing. */
+export const address = {
+  takes: 'an http:// or https:// address, without a query',
+  read: (text: string): string | undefined => {
+    if (text === '') return ''
+    const url = URL.parse(text)
+    if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash) return undefined
+    return url.href.replace(/\/$/, '')
+  },
+}
+
+export const database = {
+  takes: 'a postgres:// address, or nothing for SQLite in the data folder',
+  read: (text: string): string | undefined =>
+    text === '' || /^postgres(ql)?:\/\//.test(text) ? text : undefined,
+}
+
+export const usd = {
+  takes: 'USD, such as 0.005',
+  read: (text: string): string | undefined =>
+    /^\d{1,4}(\.\d{1,15})?$/.test(text) ? text : undefined,
+}
+
+/** As Ollama's own variable is written: "127.0.0.1" is http and its port 11434. */
+export function ollamaAddress(text: string): string | undefined {
+  if (text.includes('://')) return address.read(text)
+  return address.read(/:\d+$/.test(text) ? `http://${text}` : `http://${text}:11434`)
+}
