@@ -6,6 +6,8 @@ import { isGateway } from './gateway/api.ts'
 import { tooManyRequests } from './gateway/envelope.ts'
 import { answerOf } from './hosting/envelope.ts'
 import type { House } from './house.ts'
+import { openMcp } from './mcp/mcp.ts'
+import type { ServedTool } from './mcp/server.ts'
 import { Refusal } from './refusals.ts'
 import type { Urls } from './urls.ts'
 
@@ -40,11 +42,13 @@ const preflightHeaders = {
 
 /**
  * The front door: every request gets an id, an address, its room (by Host, where the parts have
- * hosts of their own), a place in its address's rate, and one line in the log.
+ * hosts of their own), a place in its address's rate, and one line in the log. `more` are tools of
+ * MCP that only tests serve.
  */
-export function openDoor(house: House, app: App): Door {
+export function openDoor(house: House, app: App, more?: ServedTool[]): Door {
   const inside = roomFinder(house.urls)
-  return (outer, peer, untimed) => {
+  const mcp = openMcp(house, (request, address) => door(request, address), more)
+  const door: Door = (outer, peer, untimed) => {
     const started = stopwatch()
     const request = inside(outer)
     const visit = visitFor(house, request, peer)
@@ -64,11 +68,14 @@ export function openDoor(house: House, app: App): Door {
     }
     const path = pathOf(request.url)
     if (isGateway(path)) untimed?.()
-    const answer = roomFor(path)(house, app, request, visit)
+    const answer = isMcp(path) ? mcp(request) : roomFor(path)(house, app, request, visit)
     // What is at hand is answered at once: a promise costs as much as the rest of this function.
     return answer instanceof Promise ? answer.then(leave) : leave(answer)
   }
+  return door
 }
+
+const isMcp = (pathname: string): boolean => /^\/mcp\/?$/.test(pathname)
 
 type Room = (house: House, app: App, request: Request, visit: Visit) => Response | Promise<Response>
 

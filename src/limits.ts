@@ -31,6 +31,10 @@ export const jsonValuesMax = 100_000
 /** What anyone may send without a key. */
 export const keylessBodyBytesMax = 64 * kb
 
+/** MCP: a message carries what a body of the Agent API does; a batch is of the oldest revision. */
+export const mcpBodyBytesMax = 25 * mb
+export const mcpBatchMax = 50
+
 /** Document 2, section 8, and what it leaves open. */
 export const gatewayBodyBytesMax = 40 * mb
 export const fileBytesMax = 32 * mb
@@ -67,6 +71,8 @@ export const openHoldsPerKeyMax = 64
 /** What a model without a known window or output cap may use, for the worst case. */
 export const unknownWindowTokens = 131_072
 export const unknownOutputTokens = 32_768
+/** To all upstreams together, each with a socket of its own. */
+export const upstreamRequestsMax = 32_000
 export const upstreamAnswerBytesMax = 32 * mb
 export const eventBytesMax = 8 * mb
 export const heartbeatMs = 15_000
@@ -83,6 +89,18 @@ export const speechCharsMax = 50_000
 export const speechKeptMs = 30 * 86_400_000
 export const embeddingInputsMax = 2_048
 export const embeddingLengthMax = 65_536
+
+/** Jobs: how many run at once in this process, by lane. */
+export const laneWidths = { builds: 4, assets: 4, media: 32 }
+/** A process that is silent for so long over a job has died, or might as well have. */
+export const jobLeaseMs = 60_000
+export const jobHeartbeatMs = 15_000
+export const openJobsPerOwnerMax = 64
+/** What a job's watchers are told one by one; reports after these overwrite the last. */
+export const jobEventsMax = 200
+export const jobWaitSecondsMax = 30
+/** How long one request may watch a job; a client comes again with Last-Event-ID. */
+export const jobWatchMs = 10 * 60_000
 
 /** How long a stopping server lets what runs finish. */
 export const drainMs = 30_000

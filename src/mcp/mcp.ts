@@ -1,0 +1,105 @@
+import { addressGroup } from '../core/address.ts'
+import { readJson } from '../core/body.ts'
+import { visitOf } from '../core/visit.ts'
+import type { House } from '../house.ts'
+import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../limits.ts'
+import { Refusal } from '../refusals.ts'
+import { openHosts } from './host.ts'
+import type { ServedTool } from './server.ts'
+
+/** Brings a request of a caller at `address` to our own front door. */
+export type Send = (request: Request, address: string) => Response | Promise<Response>
+
+type Serve = (request: Request, options: { parsedBody?: unknown }) => Promise<Response>
+
+/**
+ * The MCP endpoint (document 1, section 1: streamable HTTP, no authentication): the Agent API's
+ * operations as tools, each a request through our own front door. The protocol's library is loaded
+ * with the first request. `more` are tools that only tests serve.
+ */
+export function openMcp(house: House, send: Send, more: ServedTool[] = []) {
+  const isOurs = openHosts(house.urls)
+  let serve: Serve | undefined
+  const answer = async (request: Request): Promise<Response> => {
+    if (!isOurs(request)) return foreign(house)
+    if (request.method === 'OPTIONS') return new Response(null, { status: 204 })
+    const body = await read(house, request)
+    if (body instanceof Response) return body
+    const opened = serve ?? (await open(house, send, more))
+    if (opened instanceof Response) return opened
+    serve = opened
+    return opened(request, body)
+  }
+  return async (request: Request): Promise<Response> => {
+    visitOf(request).route = '/mcp'
+    const response = await answer(request)
+    const origin = request.headers.get('origin')
+    if (origin === null || response.status === 403) return response
+    for (const [name, value] of Object.entries(corsHeaders)) response.headers.set(name, value)
+    response.headers.set('access-control-allow-origin', origin)
+    return response
+  }
+}
+
+const corsHeaders = {
+  vary: 'origin',
+  'access-control-allow-methods': 'POST',
+  'access-control-allow-headers':
+    'authorization, content-type, x-api-key, last-event-id, mcp-method, mcp-name, mcp-protocol-version, mcp-session-id',
+  'access-control-expose-headers': 'x-request-id, retry-after',
+  'access-control-max-age': '86400',
+}
+
+async function open(house: House, send: Send, more: ServedTool[]): Promise<Serve | Response> {
+  const described = await send(new Request('http://localhost/api/openapi.json'), 'this process')
+  if (!described.ok) return described
+  const [{ openHandler }, { openShelf }] = await Promise.all([
+    import('./server.ts'),
+    import('./shelf.ts'),
+  ])
+  return openHandler(openShelf(house, await described.json(), send, more)).fetch
+}
+
+/** The message of a request, read within our bounds, or the answer that says what is wrong. */
+async function read(house: House, request: Request): Promise<{ parsedBody?: unknown } | Response> {
+  const isJson = /^application\/json *(;|$)/i.test(request.headers.get('content-type') ?? '')
+  if (request.method !== 'POST' || !isJson) return {}
+  const announced = Number(request.headers.get('content-length') ?? Number.NaN)
+  if (!(announced <= keylessBodyBytesMax)) {
+    // The key may stand inside, so what is large counts before it is read.
+    const retryAfter = house.requests.take(addressGroup(visitOf(request).address))
+    if (retryAfter !== undefined) return busy(retryAfter)
+  }
+  try {
+    const parsedBody = await readJson(request, mcpBodyBytesMax)
+    if (parsedBody === undefined) return failed(400, -32_700, 'Parse error: the body is empty.')
+    if (Array.isArray(parsedBody) && parsedBody.length > mcpBatchMax) {
+      return failed(400, -32_600, `A batch has at most ${mcpBatchMax} messages.`)
+    }
+    return { parsedBody }
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    const [facts] = error.facts
+    if (facts && 'max' in facts) {
+      return failed(413, -32_600, `A message has at most ${mcpBodyBytesMax} bytes.`)
+    }
+    return failed(400, -32_700, `Parse error: ${facts && 'problem' in facts ? facts.problem : ''}`)
+  }
+}
+
+/** An error of JSON-RPC 2.0, section 5.1, for a message that cannot be told from others. */
+const failed = (status: number, code: number, message: string): Response =>
+  Response.json({ jsonrpc: '2.0', error: { code, message }, id: null }, { status })
+
+function busy(retryAfter: number): Response {
+  const answer = failed(429, -32_000, `Too many requests. Try again in ${retryAfter} s.`)
+  answer.headers.set('retry-after', String(retryAfter))
+  return answer
+}
+
+const foreign = ({ urls }: House): Response =>
+  failed(
+    403,
+    -32_000,
+    `This Host or Origin is not ours. Use ${urls.mcp}; an operator sets MCP_URL to another address.`,
+  )

@@ -1,0 +1,52 @@
+import { visitOf } from '../core/visit.ts'
+import type { House } from '../house.ts'
+import { refused, requestOf, resultOf } from './call.ts'
+import { problemOf } from './check.ts'
+import { readDescription } from './document.ts'
+import type { Send } from './mcp.ts'
+import type { ServedTool, Shelf } from './server.ts'
+import { areaOf, shownOf } from './shown.ts'
+import { type Tool, toolsOf } from './tools.ts'
+
+/** The tools of a description, called through `send`. `more` are listed and found before them. */
+export function openShelf(
+  house: House,
+  description: unknown,
+  send: Send,
+  more: ServedTool[],
+): Shelf {
+  const tools = toolsOf(readDescription(description))
+  const served = new Map(tools.map((tool) => [tool, servedOf(tool, send)]))
+  const byName = new Map([...served.values(), ...more].map((tool) => [tool.definition.name, tool]))
+  return {
+    instructions: instructionsOf(house, tools),
+    logs: more.length > 0,
+    find: (name) => byName.get(name),
+    listed: (request) => {
+      const wanted = new URL(request.url).searchParams.get('tools')
+      return [...more, ...shownOf(tools, wanted).flatMap((tool) => served.get(tool) ?? [])]
+    },
+  }
+}
+
+const servedOf = (tool: Tool, send: Send): ServedTool => ({
+  definition: tool.definition,
+  call: async (given, { http, mcpReq }) => {
+    const outer = http?.req
+    if (!outer) throw new Error('a call that came by no request')
+    const problem = problemOf(tool, given)
+    if (problem !== undefined) return refused(problem)
+    const request = requestOf(tool, given, outer, mcpReq.signal)
+    return resultOf(await send(request, visitOf(outer).address))
+  },
+})
+
+const instructionsOf = ({ urls }: House, tools: Tool[]): string =>
+  [
+    'Berth hosts apps and games that agents make: publish a whole html page, get a public link.',
+    'Call start first: it says what a page may do, and how the model gateway beside it is used.',
+    'new_agent makes a key, without sign-in. Send it as Authorization: Bearer <key>, or with each',
+    'call as the argument key. A refusal is { error, code }: error says what to do next.',
+    `More tools of one area: ${urls.mcp}?tools=<area>, of`,
+    `${[...new Set(tools.map(areaOf))].join(', ')}; ${urls.mcp}?tools=core has the fewest.`,
+  ].join(' ')
