@@ -53,14 +53,25 @@ CREATE TABLE "apps" (
 	"shelf" text NOT NULL,
 	"icon" text,
 	"version" bigint NOT NULL,
+	"words" text NOT NULL,
 	"listed" text NOT NULL,
+	"listed_version" bigint,
+	"listed_at" bigint,
 	"remix" text NOT NULL,
 	"price_remix" bigint,
 	"remix_of" text,
+	"remix_of_title" text,
+	"remix_of_maker" text,
 	"remixes" bigint DEFAULT 0 NOT NULL,
+	"remixers" bigint DEFAULT 0 NOT NULL,
 	"opens" bigint DEFAULT 0 NOT NULL,
+	"heat" bigint DEFAULT 0 NOT NULL,
 	"stars" bigint DEFAULT 0 NOT NULL,
 	"reviews" bigint DEFAULT 0 NOT NULL,
+	"good" bigint DEFAULT 0 NOT NULL,
+	"low" bigint GENERATED ALWAYS AS (case when reviews = 0 then 0 else cast(1000000 * (good + 1.9208 -
+    1.96 * sqrt(1.0 * good * (reviews - good) / reviews + 0.9604)) / (reviews + 3.8416)
+    as bigint) end) STORED,
 	"bytes" bigint NOT NULL,
 	"taken_down" bigint,
 	"taken_down_for" text,
@@ -80,6 +91,17 @@ CREATE TABLE "opens" (
 	"day" text NOT NULL,
 	"visitor" text NOT NULL,
 	CONSTRAINT "opens_app_day_visitor_pk" PRIMARY KEY("app","day","visitor")
+);
+--> statement-breakpoint
+CREATE TABLE "remixes" (
+	"app" text PRIMARY KEY NOT NULL,
+	"of" text NOT NULL,
+	"version" bigint NOT NULL,
+	"title" text NOT NULL,
+	"maker" text NOT NULL,
+	"buyer" text NOT NULL,
+	"price" bigint NOT NULL,
+	"at" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "reports" (
@@ -134,6 +156,43 @@ CREATE TABLE "answers" (
 	"body" text NOT NULL,
 	"at" bigint NOT NULL,
 	CONSTRAINT "answers_owner_ref_pk" PRIMARY KEY("owner","ref")
+);
+--> statement-breakpoint
+CREATE TABLE "jobs_events" (
+	"job" text NOT NULL,
+	"number" bigint NOT NULL,
+	"at" bigint NOT NULL,
+	"state" text NOT NULL,
+	"step" text,
+	"progress" bigint NOT NULL,
+	CONSTRAINT "jobs_events_job_number_pk" PRIMARY KEY("job","number")
+);
+--> statement-breakpoint
+CREATE TABLE "jobs" (
+	"id" text PRIMARY KEY NOT NULL,
+	"kind" text NOT NULL,
+	"lane" text NOT NULL,
+	"owner" text NOT NULL,
+	"item" text,
+	"slot" text,
+	"state" text NOT NULL,
+	"step" text,
+	"progress" bigint DEFAULT 0 NOT NULL,
+	"input" text NOT NULL,
+	"data" text,
+	"price" bigint NOT NULL,
+	"charged" bigint DEFAULT 0 NOT NULL,
+	"result" text,
+	"error" text,
+	"lease" text,
+	"lease_until" bigint,
+	"due" bigint NOT NULL,
+	"deadline" bigint NOT NULL,
+	"interruptions" bigint DEFAULT 0 NOT NULL,
+	"events" bigint DEFAULT 1 NOT NULL,
+	"created" bigint NOT NULL,
+	"started" bigint,
+	"ended" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "keys" (
@@ -207,6 +266,7 @@ CREATE TABLE "holds" (
 	"on_expiry" text NOT NULL,
 	"deadline" bigint NOT NULL,
 	"process" text NOT NULL,
+	"job" text,
 	"at" bigint NOT NULL,
 	CONSTRAINT "holds_id_unique" UNIQUE("id"),
 	CONSTRAINT "holds_charge" CHECK ("holds"."charged" >= 0 and "holds"."charged" <= "holds"."amount"),
@@ -256,18 +316,47 @@ CREATE INDEX "gateway_made_expires" ON "gateway_made" USING btree ("expires","id
 CREATE INDEX "agents_created" ON "agents" USING btree ("created");--> statement-breakpoint
 CREATE INDEX "agents_made_from" ON "agents" USING btree ("made_from","created");--> statement-breakpoint
 CREATE INDEX "apps_maker" ON "apps" USING btree ("maker","created","id");--> statement-breakpoint
-CREATE INDEX "apps_listed" ON "apps" USING btree ("created","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
-CREATE INDEX "apps_listed_of" ON "apps" USING btree ("maker","created","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
 CREATE INDEX "apps_closed" ON "apps" USING btree ("closed");--> statement-breakpoint
+CREATE INDEX "apps_listed_of" ON "apps" USING btree ("maker","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_listed_remixes" ON "apps" USING btree ("remix_of","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_new" ON "apps" USING btree ("listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_new_kind" ON "apps" USING btree ("kind","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_new_shelf" ON "apps" USING btree ("shelf","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_new_remix" ON "apps" USING btree ("remix","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_top" ON "apps" USING btree ("low","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_top_kind" ON "apps" USING btree ("kind","low","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_top_shelf" ON "apps" USING btree ("shelf","low","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_top_remix" ON "apps" USING btree ("remix","low","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_trending" ON "apps" USING btree ("heat","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_trending_kind" ON "apps" USING btree ("kind","heat","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_trending_shelf" ON "apps" USING btree ("shelf","heat","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_trending_remix" ON "apps" USING btree ("remix","heat","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_remixed" ON "apps" USING btree ("remixers","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_remixed_kind" ON "apps" USING btree ("kind","remixers","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_remixed_shelf" ON "apps" USING btree ("shelf","remixers","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "apps_remixed_remix" ON "apps" USING btree ("remix","remixers","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
 CREATE INDEX "opens_day" ON "opens" USING btree ("day");--> statement-breakpoint
+CREATE INDEX "remixes_buyer" ON "remixes" USING btree ("buyer","of");--> statement-breakpoint
 CREATE INDEX "reports_sender" ON "reports" USING btree ("sender","at");--> statement-breakpoint
 CREATE INDEX "reports_at" ON "reports" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "versions_maker" ON "versions" USING btree ("maker","created");--> statement-breakpoint
 CREATE INDEX "versions_pack" ON "versions" USING btree ("pack");--> statement-breakpoint
 CREATE INDEX "versions_unpolished" ON "versions" USING btree ("created") WHERE "versions"."br_level" = 5;--> statement-breakpoint
 CREATE INDEX "assets_sha256" ON "assets" USING btree ("sha256","app");--> statement-breakpoint
+CREATE INDEX "jobs_due" ON "jobs" USING btree ("lane","due") WHERE "jobs"."ended" is null and "jobs"."lease" is null;--> statement-breakpoint
+CREATE INDEX "jobs_leased" ON "jobs" USING btree ("lease_until") WHERE "jobs"."lease" is not null;--> statement-breakpoint
+CREATE INDEX "jobs_waiting" ON "jobs" USING btree ("deadline") WHERE "jobs"."ended" is null and "jobs"."lease" is null;--> statement-breakpoint
+CREATE UNIQUE INDEX "jobs_slot" ON "jobs" USING btree ("slot") WHERE "jobs"."ended" is null;--> statement-breakpoint
+CREATE INDEX "jobs_open" ON "jobs" USING btree ("owner") WHERE "jobs"."ended" is null;--> statement-breakpoint
+CREATE INDEX "jobs_owner" ON "jobs" USING btree ("owner","created","id");--> statement-breakpoint
+CREATE INDEX "jobs_ended" ON "jobs" USING btree ("ended");--> statement-breakpoint
 CREATE INDEX "keys_owner" ON "keys" USING btree ("owner","created");--> statement-breakpoint
 CREATE UNIQUE INDEX "entries_ref" ON "entries" USING btree ("ref","line");--> statement-breakpoint
 CREATE INDEX "holds_open" ON "holds" USING btree ("deadline") WHERE "holds"."state" = 'held';--> statement-breakpoint
 CREATE INDEX "holds_spending" ON "holds" USING btree ("account","kind","charged") WHERE "holds"."kind" in ('build', 'icon', 'assets', 'remix');--> statement-breakpoint
+CREATE INDEX "holds_job" ON "holds" USING btree ("job") WHERE "holds"."job" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "uses_model" ON "uses" USING btree ("account","model","model_number");
+--> statement-breakpoint
+-- What drizzle-kit cannot say: the full-text index over listed apps. Their words are tokens already.
+CREATE INDEX "apps_search" ON "apps" USING gin (array_to_tsvector(string_to_array("words", ' ')))
+  WHERE "listed" = 'on';

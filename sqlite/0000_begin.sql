@@ -61,14 +61,25 @@ CREATE TABLE `apps` (
 	`shelf` text NOT NULL,
 	`icon` text,
 	`version` integer NOT NULL,
+	`words` text NOT NULL,
 	`listed` text NOT NULL,
+	`listed_version` integer,
+	`listed_at` integer,
 	`remix` text NOT NULL,
 	`price_remix` integer,
 	`remix_of` text,
+	`remix_of_title` text,
+	`remix_of_maker` text,
 	`remixes` integer DEFAULT 0 NOT NULL,
+	`remixers` integer DEFAULT 0 NOT NULL,
 	`opens` integer DEFAULT 0 NOT NULL,
+	`heat` integer DEFAULT 0 NOT NULL,
 	`stars` integer DEFAULT 0 NOT NULL,
 	`reviews` integer DEFAULT 0 NOT NULL,
+	`good` integer DEFAULT 0 NOT NULL,
+	`low` integer GENERATED ALWAYS AS (case when reviews = 0 then 0 else cast(1000000 * (good + 1.9208 -
+    1.96 * sqrt(1.0 * good * (reviews - good) / reviews + 0.9604)) / (reviews + 3.8416)
+    as bigint) end) STORED,
 	`bytes` integer NOT NULL,
 	`taken_down` integer,
 	`taken_down_for` text,
@@ -78,9 +89,25 @@ CREATE TABLE `apps` (
 );
 --> statement-breakpoint
 CREATE INDEX `apps_maker` ON `apps` (`maker`,`created`,`id`);--> statement-breakpoint
-CREATE INDEX `apps_listed` ON `apps` (`created`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
-CREATE INDEX `apps_listed_of` ON `apps` (`maker`,`created`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
 CREATE INDEX `apps_closed` ON `apps` (`closed`);--> statement-breakpoint
+CREATE INDEX `apps_listed_of` ON `apps` (`maker`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_listed_remixes` ON `apps` (`remix_of`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_new` ON `apps` (`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_new_kind` ON `apps` (`kind`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_new_shelf` ON `apps` (`shelf`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_new_remix` ON `apps` (`remix`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_top` ON `apps` (`low`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_top_kind` ON `apps` (`kind`,`low`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_top_shelf` ON `apps` (`shelf`,`low`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_top_remix` ON `apps` (`remix`,`low`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_trending` ON `apps` (`heat`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_trending_kind` ON `apps` (`kind`,`heat`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_trending_shelf` ON `apps` (`shelf`,`heat`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_trending_remix` ON `apps` (`remix`,`heat`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_remixed` ON `apps` (`remixers`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_remixed_kind` ON `apps` (`kind`,`remixers`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_remixed_shelf` ON `apps` (`shelf`,`remixers`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX `apps_remixed_remix` ON `apps` (`remix`,`remixers`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
 CREATE TABLE `bad_pages` (
 	`sha256` text PRIMARY KEY NOT NULL,
 	`reason` text NOT NULL,
@@ -95,6 +122,18 @@ CREATE TABLE `opens` (
 );
 --> statement-breakpoint
 CREATE INDEX `opens_day` ON `opens` (`day`);--> statement-breakpoint
+CREATE TABLE `remixes` (
+	`app` text PRIMARY KEY NOT NULL,
+	`of` text NOT NULL,
+	`version` integer NOT NULL,
+	`title` text NOT NULL,
+	`maker` text NOT NULL,
+	`buyer` text NOT NULL,
+	`price` integer NOT NULL,
+	`at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `remixes_buyer` ON `remixes` (`buyer`,`of`);--> statement-breakpoint
 CREATE TABLE `reports` (
 	`id` text PRIMARY KEY NOT NULL,
 	`app` text NOT NULL,
@@ -155,6 +194,50 @@ CREATE TABLE `answers` (
 	PRIMARY KEY(`owner`, `ref`)
 );
 --> statement-breakpoint
+CREATE TABLE `jobs_events` (
+	`job` text NOT NULL,
+	`number` integer NOT NULL,
+	`at` integer NOT NULL,
+	`state` text NOT NULL,
+	`step` text,
+	`progress` integer NOT NULL,
+	PRIMARY KEY(`job`, `number`)
+);
+--> statement-breakpoint
+CREATE TABLE `jobs` (
+	`id` text PRIMARY KEY NOT NULL,
+	`kind` text NOT NULL,
+	`lane` text NOT NULL,
+	`owner` text NOT NULL,
+	`item` text,
+	`slot` text,
+	`state` text NOT NULL,
+	`step` text,
+	`progress` integer DEFAULT 0 NOT NULL,
+	`input` text NOT NULL,
+	`data` text,
+	`price` integer NOT NULL,
+	`charged` integer DEFAULT 0 NOT NULL,
+	`result` text,
+	`error` text,
+	`lease` text,
+	`lease_until` integer,
+	`due` integer NOT NULL,
+	`deadline` integer NOT NULL,
+	`interruptions` integer DEFAULT 0 NOT NULL,
+	`events` integer DEFAULT 1 NOT NULL,
+	`created` integer NOT NULL,
+	`started` integer,
+	`ended` integer
+);
+--> statement-breakpoint
+CREATE INDEX `jobs_due` ON `jobs` (`lane`,`due`) WHERE "jobs"."ended" is null and "jobs"."lease" is null;--> statement-breakpoint
+CREATE INDEX `jobs_leased` ON `jobs` (`lease_until`) WHERE "jobs"."lease" is not null;--> statement-breakpoint
+CREATE INDEX `jobs_waiting` ON `jobs` (`deadline`) WHERE "jobs"."ended" is null and "jobs"."lease" is null;--> statement-breakpoint
+CREATE UNIQUE INDEX `jobs_slot` ON `jobs` (`slot`) WHERE "jobs"."ended" is null;--> statement-breakpoint
+CREATE INDEX `jobs_open` ON `jobs` (`owner`) WHERE "jobs"."ended" is null;--> statement-breakpoint
+CREATE INDEX `jobs_owner` ON `jobs` (`owner`,`created`,`id`);--> statement-breakpoint
+CREATE INDEX `jobs_ended` ON `jobs` (`ended`);--> statement-breakpoint
 CREATE TABLE `keys` (
 	`prefix` text PRIMARY KEY NOT NULL,
 	`hash` text NOT NULL,
@@ -228,6 +311,7 @@ CREATE TABLE `holds` (
 	`on_expiry` text NOT NULL,
 	`deadline` integer NOT NULL,
 	`process` text NOT NULL,
+	`job` text,
 	`at` integer NOT NULL,
 	CONSTRAINT "holds_charge" CHECK("holds"."charged" >= 0 and "holds"."charged" <= "holds"."amount"),
 	CONSTRAINT "holds_ended" CHECK("holds"."state" = 'settled' or "holds"."charged" = 0)
@@ -236,6 +320,7 @@ CREATE TABLE `holds` (
 CREATE UNIQUE INDEX `holds_id_unique` ON `holds` (`id`);--> statement-breakpoint
 CREATE INDEX `holds_open` ON `holds` (`deadline`) WHERE "holds"."state" = 'held';--> statement-breakpoint
 CREATE INDEX `holds_spending` ON `holds` (`account`,`kind`,`charged`) WHERE "holds"."kind" in ('build', 'icon', 'assets', 'remix');--> statement-breakpoint
+CREATE INDEX `holds_job` ON `holds` (`job`) WHERE "holds"."job" is not null;--> statement-breakpoint
 CREATE TABLE `use_counts` (
 	`account` text NOT NULL,
 	`model` text NOT NULL,
@@ -271,3 +356,35 @@ CREATE TABLE `uses` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `uses_model` ON `uses` (`account`,`model`,`model_number`);
+--> statement-breakpoint
+-- What drizzle-kit cannot say: the full-text index over listed apps, kept by triggers. Numbers are
+-- given in the order in which apps come to Explore first, so that the newest matches are read
+-- first. Facets let a search and a filter meet inside the index.
+CREATE TABLE `app_numbers` (`number` integer PRIMARY KEY NOT NULL, `app` text NOT NULL UNIQUE);
+--> statement-breakpoint
+CREATE VIRTUAL TABLE `app_search` USING fts5(
+  `words`, `facets`, content='', contentless_delete=1, detail=column, prefix='1 2 3 4',
+  tokenize='unicode61 remove_diacritics 0'
+);
+--> statement-breakpoint
+CREATE TRIGGER `app_search_made` AFTER INSERT ON `apps` WHEN new.listed = 'on' BEGIN
+  INSERT OR IGNORE INTO app_numbers (app) VALUES (new.id);
+  INSERT INTO app_search (rowid, words, facets)
+    SELECT number, new.words, 'k' || new.kind || ' s' || new.shelf || ' r' || new.remix || ' m' || hex(new.maker)
+    FROM app_numbers WHERE app = new.id;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `app_search_changed` AFTER UPDATE OF listed, words, kind, shelf, remix ON `apps` BEGIN
+  DELETE FROM app_search
+    WHERE old.listed = 'on' AND rowid = (SELECT number FROM app_numbers WHERE app = old.id);
+  INSERT OR IGNORE INTO app_numbers (app) SELECT new.id WHERE new.listed = 'on';
+  INSERT INTO app_search (rowid, words, facets)
+    SELECT number, new.words, 'k' || new.kind || ' s' || new.shelf || ' r' || new.remix || ' m' || hex(new.maker)
+    FROM app_numbers WHERE app = new.id AND new.listed = 'on';
+END;
+--> statement-breakpoint
+CREATE TRIGGER `app_search_gone` AFTER DELETE ON `apps` BEGIN
+  DELETE FROM app_search
+    WHERE old.listed = 'on' AND rowid = (SELECT number FROM app_numbers WHERE app = old.id);
+  DELETE FROM app_numbers WHERE app = old.id;
+END;

@@ -6,7 +6,9 @@ import { type Clock, minute, systemClock } from './core/time.ts'
 import type { Engine } from './db/engine.ts'
 import { openEngine } from './db/open.ts'
 import { Idempotency } from './idempotency/idempotency.ts'
+import { Runner } from './jobs/runner.ts'
 import { KeyRing } from './keys/keys.ts'
+import { closeJob } from './ledger/job-holds.ts'
 import type { Catalogue } from './models/catalogue.ts'
 import { openCatalogue } from './models/open.ts'
 import { Inspector } from './scan/inspect.ts'
@@ -37,6 +39,8 @@ export interface House {
   readonly upstreams: Registry
   /** Searches the web for chat models; undefined on a server without search. */
   readonly searcher: Searcher | undefined
+  /** Works on the jobs; app.ts registers how each kind is done. */
+  readonly jobs: Runner
   /** Signs links and hides addresses; it never leaves the data folder. */
   readonly secret: string
   readonly urls: Urls
@@ -76,6 +80,7 @@ export async function openHouse(
     catalogue: parts.catalogue ?? served.catalogue,
     upstreams: parts.upstreams ?? served.upstreams,
     searcher: parts.searcher ?? served.searcher,
+    jobs: new Runner({ db, clock, log, closeBooks: closeJob }),
     secret: await openSecret(config.dataDir),
     urls: urlsOf(config, origin),
   }
@@ -96,6 +101,7 @@ async function openModels(config: Config, house: Pick<House, 'clock' | 'log'>) {
 
 /** Ends what the house started, the database last. */
 export async function closeHouse(house: House): Promise<void> {
+  await house.jobs.close(0)
   await house.inspector.close()
   await house.db.close()
 }

@@ -53,13 +53,16 @@ export async function serve(config: Config): Promise<Serving> {
   door = openDoor(house, openApp(house))
   const closeControl = openControl(house)
   const endChores = startChores(house)
+  await house.jobs.start()
   let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {
     endChores()
     // What stop() promises waits for sockets that only might ask something more.
     void server.stop()
     const until = stopwatch() + drainMs
+    const jobsEnd = house.jobs.close(drainMs)
     while (server.pendingRequests > 0 && stopwatch() < until) await Bun.sleep(drainStepMs)
+    await jobsEnd
     await server.stop(true)
     await Promise.race([closeControl(), Bun.sleep(Math.max(0, until - stopwatch()))])
     await writeOpens(house).catch((error: unknown) => house.log.fault('opens were lost', error))

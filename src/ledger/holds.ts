@@ -34,6 +34,7 @@ const claimQuery = prepared((db) =>
       onExpiry: value('onExpiry'),
       deadline: value('deadline'),
       process: value('process'),
+      job: value('job'),
       at: value('at'),
     })
     .onConflictDoUpdate({
@@ -54,6 +55,7 @@ const claimQuery = prepared((db) =>
         onExpiry: sql`excluded.on_expiry`,
         deadline: sql`excluded.deadline`,
         process: sql`excluded.process`,
+        job: sql`excluded.job`,
         at: sql`excluded.at`,
       },
       setWhere: eq(holds.state, 'released'),

@@ -74,7 +74,7 @@ export async function transfer(house: Clocked, db: Db, wanted: Transfer): Promis
   const hold: Hold = {
     ...{ ref, id: newId(), account: from, kind, item, amount, charged: amount, state: 'settled' },
     ...{ funds: 'any', parts, price: null, capKey: null, capDay: null, onExpiry: 'release' },
-    ...{ deadline: at, process: thisProcess, at },
+    ...{ deadline: at, process: thisProcess, job: null, at },
   }
   const twin = await claim(db, hold)
   if (twin) return { fresh: false, at: twin.at }
@@ -135,6 +135,8 @@ export interface Ask {
   cap?: Cap | undefined
   /** What becomes of it when nobody ends it by its deadline: given back, or charged whole. */
   onExpiry?: 'release' | 'settle' | undefined
+  /** The job that does the work: the hold is left to it when this process dies (job-holds.ts). */
+  job?: string | undefined
   /** How long the work may take. */
   ms: number
 }
@@ -171,7 +173,7 @@ export async function hold(house: Clocked, db: Db, ask: Ask): Promise<Held> {
 
 function holdOf(at: number, ask: Ask): Hold {
   const { account, amount, ref, kind, item = null, funds = 'any', price = null } = ask
-  const { shares = [], onExpiry = 'release', cap } = ask
+  const { shares = [], onExpiry = 'release', cap, job = null } = ask
   const percent = shares.reduce((sum, part) => sum + part.percent, 0)
   must(amount >= 0n, 'a hold is not negative')
   must(percent <= 100 && shares.every((part) => part.percent >= 0), 'shares are of the whole')
@@ -179,7 +181,7 @@ function holdOf(at: number, ask: Ask): Hold {
   return {
     ...{ ref, id: newId(), account, kind, item, amount, charged: zero, state: 'held', funds },
     ...{ parts: shares, price, capKey, capDay, onExpiry, deadline: at + ask.ms },
-    ...{ process: thisProcess, at },
+    ...{ process: thisProcess, job, at },
   }
 }
 

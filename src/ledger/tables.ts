@@ -82,7 +82,8 @@ export const entries = table(
 
 /**
  * What is paid for: `ref` is its unique name and `kind` what it is (build, chat, grant ...). A
- * transfer is a hold that is settled at once. `id` is one try: a released ref may be held again.
+ * transfer is a hold that is settled at once. `id` is one try: a released ref may be held again. A
+ * hold that names a `job` outlives its process: the job that ends closes it.
  */
 export const holds = table(
   'holds',
@@ -103,6 +104,7 @@ export const holds = table(
     onExpiry: text('on_expiry').$type<'release' | 'settle'>().notNull(),
     deadline: time('deadline').notNull(),
     process: text('process').notNull(),
+    job: text('job'),
     at: time('at').notNull(),
   },
   (t) => [
@@ -112,6 +114,9 @@ export const holds = table(
     index('holds_spending')
       .on(t.account, t.kind, t.charged)
       .where(sql`${t.kind} in ('build', 'icon', 'assets', 'remix')`),
+    index('holds_job')
+      .on(t.job)
+      .where(sql`${t.job} is not null`),
     check('holds_charge', sql`${t.charged} >= 0 and ${t.charged} <= ${t.amount}`),
     check('holds_ended', sql`${t.state} = 'settled' or ${t.charged} = 0`),
   ],

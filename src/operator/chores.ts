@@ -6,6 +6,7 @@ import { polishOne } from '../hosting/apps/polish.ts'
 import { purge } from '../hosting/apps/removal.ts'
 import * as assets from '../hosting/assets/assets.ts'
 import type { House } from '../house.ts'
+import { sweep as forgetJobs } from '../jobs/jobs.ts'
 import { expireOrphans } from '../ledger/expiry.ts'
 import { sweepUses } from '../models/history.ts'
 import { namedIn } from './stored.ts'
@@ -37,6 +38,7 @@ const chores: [name: string, everyMs: number, run: (house: House) => Promise<unk
   ['compress pages better', minute, polishSome],
   ['forget old history', hour, forgetUses],
   ['forget pictures whose links have expired', hour, forgetMade],
+  ['forget old jobs', hour, forgetJobs],
   ['forget old answers', hour, (house) => house.idempotency.sweep()],
   ['remove apps deleted 30 days ago', hour, (house) => purge(house, assets.removeAll)],
   ['remove files no row names', day, sweep],

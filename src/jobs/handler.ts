@@ -1,0 +1,68 @@
+import type { Static, TSchema } from '@sinclair/typebox'
+
+import type { Db } from '../db/engine.ts'
+import type { Failure, JobResult, jobs, Lane } from './tables.ts'
+
+export type Job = typeof jobs.$inferSelect
+
+/** What a report changes; what is left out stays. */
+export interface Change {
+  step?: string
+  /** 0 to 1. */
+  progress?: number
+  /** What the next run begins with, should this process die. */
+  data?: unknown
+}
+
+/** What else is done in the transaction of a report or of an ending. */
+export type Also = (db: Db, job: Job) => Promise<unknown>
+
+/** A job as it is worked on. */
+export interface Work<Input, Data> {
+  job: Job
+  input: Input
+  /** What an earlier run kept; null in the first. */
+  data: Data | null
+  /** Aborts when the job is cancelled, given up, or taken over; and when the house stops. */
+  signal: AbortSignal
+  /**
+   * Reports and keeps, in one transaction that is written only while the job is still ours. `also`
+   * settles what is paid piece by piece: it happens once, with the data that says so. Throws
+   * LeaseLost, which a handler lets pass.
+   */
+  note(change: Change, also?: Also): Promise<void>
+}
+
+/**
+ * What a run comes to. `record` is written in the transaction that ends the job: there the hold is
+ * settled and what was made is published, exactly once. `again` runs it once more after so many
+ * milliseconds, and leaves its place to others until then.
+ */
+export type Outcome =
+  | { end: 'done'; result?: JobResult; record?: Also }
+  | { end: 'failed'; error: Failure }
+  | { end: 'again'; afterMs: number }
+
+/** A kind of work. */
+export interface Handler<Input extends TSchema = TSchema, Data extends TSchema = TSchema> {
+  lane: Lane
+  input: Input
+  data: Data
+  /** How often it is begun again after its process died: once, when left out. */
+  restarts?: number
+  /** A throw is a fault of ours: the job fails with the code internal. */
+  run(work: Work<Static<Input>, Static<Data>>): Promise<Outcome>
+  /**
+   * In the transaction of every ending that is not done (failed, timed out, interrupted,
+   * cancelled): undoes what stands for a job that did not land. Open holds are released after it.
+   */
+  undone?: Also
+}
+
+/** The job is not ours any more: it was cancelled, has ended, or another process has it. */
+export class LeaseLost extends Error {
+  constructor(job: string) {
+    super(`The job ${job} is not ours any more.`)
+    this.name = 'LeaseLost'
+  }
+}

@@ -1,0 +1,126 @@
+import { and, asc, count, desc, eq, gt, inArray, isNull, lt, lte, or } from 'drizzle-orm'
+
+import { newId } from '../core/ids.ts'
+import type { Nano } from '../core/money.ts'
+import { type Clock, day } from '../core/time.ts'
+import type { Db, Engine } from '../db/engine.ts'
+import { jobEventsMax, openJobsPerOwnerMax } from '../limits.ts'
+import { Refusal } from '../refusals.ts'
+import type { Job } from './handler.ts'
+import { tell } from './rows.ts'
+import { events, jobs, type Lane } from './tables.ts'
+
+export type JobEvent = typeof events.$inferSelect
+
+/** A job to be done. */
+export interface Wanted {
+  kind: string
+  lane: Lane
+  /** Whose it is: an account's id. */
+  owner: string
+  /** What it is about. */
+  item?: string
+  /** A name that only one open job may have: "build:game:agent:<id>". */
+  slot?: string
+  /** As the handler's shape says. */
+  input: unknown
+  /** The most it can cost. */
+  price: Nano
+  /** How long it may take in all, with its waiting. */
+  ms: number
+  /** When it may begin, in so many milliseconds: at once, when left out. */
+  afterMs?: number
+}
+
+/**
+ * Writes a job inside the caller's transaction, before the holds that are made with its id. Tell
+ * the runner once that is committed: `house.jobs.wake()`. Refuses busy when its slot is taken or
+ * its owner has too many open jobs.
+ */
+export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: Wanted): Promise<Job> {
+  const { ms, afterMs = 0, kind, ...rest } = wanted
+  if ((await countOpen(db, wanted.owner)) >= openJobsPerOwnerMax) {
+    throw new Refusal('busy', { what: `Each of your ${openJobsPerOwnerMax} jobs` })
+  }
+  const now = clock.now()
+  const [job] = await db
+    .insert(jobs)
+    .values({
+      ...{ ...rest, kind, id: newId(), state: 'queued' },
+      ...{ due: now + afterMs, deadline: now + ms, created: now },
+    })
+    .onConflictDoNothing()
+    .returning()
+  if (!job) throw new Refusal('busy', { what: `A ${kind} of yours` })
+  await tell(db, now, job)
+  return job
+}
+
+/** How many jobs of an owner have not ended. */
+export async function countOpen(db: Db, owner: string): Promise<number> {
+  const [row] = await db
+    .select({ open: count() })
+    .from(jobs)
+    .where(and(eq(jobs.owner, owner), isNull(jobs.ended)))
+  return row?.open ?? 0
+}
+
+/** A job by its id. */
+export async function find({ db }: { db: Engine }, id: string): Promise<Job | undefined> {
+  const [job] = await db.read.select().from(jobs).where(eq(jobs.id, id))
+  return job
+}
+
+/** An owner's jobs of these kinds, newest first, older than `before` where it is given. */
+export function list(
+  { db }: { db: Engine },
+  owner: string,
+  { kinds, limit, before }: { kinds: string[]; limit: number; before?: [at: number, id: string] },
+): Promise<Job[]> {
+  const [at, id] = before ?? []
+  const isOlder =
+    at === undefined || id === undefined
+      ? undefined
+      : or(lt(jobs.created, at), and(eq(jobs.created, at), lt(jobs.id, id)))
+  return db.read
+    .select()
+    .from(jobs)
+    .where(and(eq(jobs.owner, owner), inArray(jobs.kind, kinds), isOlder))
+    .orderBy(desc(jobs.created), desc(jobs.id))
+    .limit(limit)
+}
+
+/** What a job's watcher is told after the event `after`, oldest first: all of it. */
+export const eventsAfter = (
+  { db }: { db: Engine },
+  job: string,
+  after: number,
+): Promise<JobEvent[]> =>
+  db.read
+    .select()
+    .from(events)
+    .where(and(eq(events.job, job), gt(events.number, after)))
+    .orderBy(asc(events.number))
+    .limit(jobEventsMax + 1)
+
+const keptMs = 30 * day
+const sweptAtOnce = 200
+
+/** Forgets jobs that ended more than 30 days ago, some at a time. */
+export async function sweep({ db, clock }: { db: Engine; clock: Clock }): Promise<void> {
+  for (let gone = sweptAtOnce; gone === sweptAtOnce;) {
+    const old = await db.read
+      .select({ id: jobs.id })
+      .from(jobs)
+      .where(lte(jobs.ended, clock.now() - keptMs))
+      .orderBy(asc(jobs.ended))
+      .limit(sweptAtOnce)
+    const ids = old.map(({ id }) => id)
+    gone = ids.length
+    if (gone === 0) break
+    await db.tx(async (tx) => {
+      await tx.delete(events).where(inArray(events.job, ids))
+      await tx.delete(jobs).where(inArray(jobs.id, ids))
+    })
+  }
+}

@@ -1,0 +1,188 @@
+import type { TSchema } from '@sinclair/typebox'
+
+import { second, stopwatch } from '../core/time.ts'
+import { jobHeartbeatMs, laneWidths } from '../limits.ts'
+import { type Handler, type Job, LeaseLost } from './handler.ts'
+import { find } from './jobs.ts'
+import { Kinds } from './kinds.ts'
+import * as rows from './rows.ts'
+import type { Lane } from './tables.ts'
+import { Waiting } from './waiting.ts'
+import { type Parts, Stopped, Worker } from './worker.ts'
+
+interface Running extends rows.Leased {
+  job: Job
+  lane: Lane
+  stop: AbortController
+  ended: Promise<void>
+}
+
+const lanes: Lane[] = ['builds', 'assets', 'media']
+/** Between two looks at the rows, and at a job that somebody waits for. */
+const lookMs = second
+const leftAtOnce = 100
+const turnsMax = 10_000
+
+/**
+ * Works on the rows of `jobs`, each kind in its lane. A job is ours while its lease is renewed; a
+ * process that dies leaves it to whoever finds the lease run out, and on SQLite, where one process
+ * owns the database, to the next start. Register every kind before `start`.
+ */
+export class Runner {
+  private readonly kinds = new Kinds()
+  private readonly running = new Map<string, Running>()
+  private readonly waiting = new Waiting()
+  private timer: Timer | undefined
+  private renewedAt = -Infinity
+  private turning: Promise<void> | undefined
+  private isAsked = false
+  private isClosed = false
+
+  private readonly worker: Worker
+
+  constructor(private readonly parts: Parts) {
+    this.worker = new Worker(parts, this.kinds, this.waiting)
+  }
+
+  /** How jobs of a kind are done. */
+  register<Input extends TSchema, Data extends TSchema>(
+    kind: string,
+    handler: Handler<Input, Data>,
+  ): void {
+    this.kinds.add(kind, handler)
+  }
+
+  /** Takes up what an earlier process left, and goes on until `close`. */
+  async start(): Promise<void> {
+    if (this.parts.db.kind === 'sqlite') await this.takeUp()
+    this.timer = setInterval(() => this.wake(), lookMs)
+    this.wake()
+  }
+
+  /** Looks for work now: call it once the transaction of an `enqueue` is committed. */
+  wake(): void {
+    if (!this.timer) return
+    this.isAsked = true
+    this.turning ??= this.turnWhileAsked()
+  }
+
+  /** Runs everything that is due to its end, as tests do instead of `start`. */
+  async runDue(): Promise<void> {
+    for (let turns = 0; turns < turnsMax; turns += 1) {
+      await this.turn()
+      if (this.running.size === 0) break
+      await Promise.race([...this.running.values()].map(({ ended }) => ended))
+    }
+  }
+
+  /**
+   * Ends a job as cancelled, its holds released, and breaks its run off. Undefined when it had
+   * ended already.
+   */
+  async cancel(id: string): Promise<Job | undefined> {
+    const job = await this.worker.end({ id, while: 'open' }, { state: 'cancelled' })
+    if (job) this.running.get(id)?.stop.abort(new LeaseLost(id))
+    return job
+  }
+
+  /**
+   * The job as soon as it has more than `seen` events or has ended, or as it is after `ms`;
+   * undefined when there is none.
+   */
+  async waitFor(
+    id: string,
+    { seen, ms, signal }: { seen: number; ms: number; signal?: AbortSignal },
+  ): Promise<Job | undefined> {
+    const until = stopwatch() + ms
+    for (;;) {
+      const left = until - stopwatch()
+      const { told, stop } = this.waiting.begin(id, Math.max(0, Math.min(left, lookMs)), signal)
+      const job = await find(this.parts, id)
+      const isOver = left <= 0 || signal?.aborted === true || this.isClosed
+      if (!job || job.events > seen || job.ended !== null || isOver) {
+        stop()
+        return job
+      }
+      await told
+    }
+  }
+
+  /** Takes nothing more, lets what runs finish for so long, and puts the rest back. */
+  async close(ms: number): Promise<void> {
+    this.isClosed = true
+    clearInterval(this.timer)
+    this.timer = undefined
+    await this.turning
+    const all = Promise.all([...this.running.values()].map(({ ended }) => ended))
+    await Promise.race([all, Bun.sleep(ms)])
+    for (const { stop } of this.running.values()) stop.abort(new Stopped('closing'))
+    await all
+  }
+
+  private async turnWhileAsked(): Promise<void> {
+    while (this.isAsked) {
+      this.isAsked = false
+      await this.turn().catch((error: unknown) => this.parts.log.fault('jobs.turn', error))
+    }
+    this.turning = undefined
+  }
+
+  /** One look at the rows: leases kept, what others left taken up, what is due begun. */
+  async turn(): Promise<void> {
+    await this.renew()
+    await this.takeUp(this.parts.clock.now())
+    for (const lane of lanes) await this.begin(lane)
+  }
+
+  private async renew(): Promise<void> {
+    const { clock, db } = this.parts
+    const now = clock.now()
+    for (const { job, stop } of this.running.values()) {
+      if (job.deadline <= now) stop.abort(new Stopped('deadline'))
+    }
+    const ours = [...this.running.values()]
+    if (ours.length === 0 || now < this.renewedAt + jobHeartbeatMs) return
+    const leases = ours.map(({ lease }) => lease)
+    const kept = await db.tx((tx) => rows.renew(this.parts, tx, leases))
+    this.renewedAt = now
+    for (const { id, lease, stop } of ours) if (!kept.has(lease)) stop.abort(new LeaseLost(id))
+  }
+
+  /** Jobs whose process died begin again or end; those that waited too long end. */
+  private async takeUp(until?: number): Promise<void> {
+    const { db, clock } = this.parts
+    for (const left of await rows.findLeft(db.read, leftAtOnce, until)) {
+      if (!this.running.has(left.id)) await this.worker.leave(left)
+    }
+    for (const { id } of await rows.findOverdue(db.read, leftAtOnce, clock.now())) {
+      await this.worker.timeOut(id)
+    }
+  }
+
+  private async begin(lane: Lane): Promise<void> {
+    const { db, clock } = this.parts
+    const busy = [...this.running.values()].filter((one) => one.lane === lane).length
+    const kinds = this.kinds.of(lane)
+    const limit = laneWidths[lane] - busy
+    if (this.isClosed || limit <= 0 || kinds.length === 0) return
+    const due = await rows.findDue(db.read, { lane, kinds, limit, now: clock.now() })
+    const claimed = await Promise.all(
+      due.map((one) => db.tx((tx) => rows.claim(this.parts, tx, one))),
+    )
+    for (const job of claimed) if (job) this.work(job)
+  }
+
+  private work(job: Job & rows.Leased): void {
+    const { id, lease, lane } = job
+    const stop = new AbortController()
+    this.waiting.tell(id)
+    const ended = this.worker
+      .run(job, stop.signal)
+      .catch((error: unknown) => this.parts.log.fault('jobs.not_ended', error, { job: id }))
+      .finally(() => {
+        if (this.running.get(id)?.lease === lease) this.running.delete(id)
+        this.wake()
+      })
+    this.running.set(id, { id, lease, job, lane, stop, ended })
+  }
+}
