@@ -69,8 +69,9 @@ const onPostgres = () =>
 const inBrowsers = ['src/viewer/redteam', 'src/viewer/needs']
 const notIn = (folders: string[]) => folders.map((folder) => `--path-ignore-patterns=${folder}/**`)
 
-/** Each of the long trials once, and briefly: a few rounds. */
-const soak = () => bun('scripts/soak/kill.ts', '3')
+/** Each of the long trials once, and briefly: a few rounds, a moment of many streams. */
+const soak = async () =>
+  (await bun('scripts/soak/kill.ts', '3')) && (await bun('scripts/soak/streams.ts'))
 
 const steps: [name: string, run: () => Promise<boolean | Outcome>][] = [
   ['format', () => bun('fmt', '--check')],

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { upstreamRequestsMax } from './limits.ts'
 import { providers, readModels, readUpstreams } from './providers.ts'
 import { type Config, type Setting, type SettingName, settings } from './settings.ts'
 
@@ -143,6 +144,20 @@ function readToml(path: string, required: boolean, faults: string[]): Toml {
 function textOf(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'on' : 'off'
   return Array.isArray(value) ? value.join(',') : String(value)
+}
+
+const requestsName = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
+
+/**
+ * The environment for a process with upstreams, which may have many requests to them open at once.
+ * Bun reads the bound, 256 unless told, before any code of ours runs. Undefined when there is
+ * nothing to tell.
+ */
+export function environmentForMany({ config, rows }: LoadedConfig): typeof Bun.env | undefined {
+  const keys = Object.values(providers).map(({ key }): string => key)
+  const isKeyed = rows.some(({ name, value }) => value !== '' && keys.includes(name))
+  if (Bun.env[requestsName] || (config.upstreams.length === 0 && !isKeyed)) return undefined
+  return { ...Bun.env, [requestsName]: String(upstreamRequestsMax) }
 }
 
 /** Whether this process was told to keep its data in PostgreSQL: tables are made for one engine. */

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { loadConfig, type LoadedConfig } from './config.ts'
+import { environmentForMany, loadConfig, type LoadedConfig } from './config.ts'
 import { systemClock } from './core/time.ts'
 import { hasDatabase } from './db/open.ts'
 import { closeHouse, openHouse } from './house.ts'
@@ -60,6 +60,14 @@ async function end({ ok, text }: Outcome): Promise<never> {
   // A pipe takes a long text in parts: leaving before it has all of them would cut it off.
   await new Promise<unknown>((written) => to.write(`${text}\n`, written))
   process.exit(ok ? 0 : 1)
+}
+
+/** Begins this process again, under the same id, where it could not have many streams at once. */
+function beginForMany(loaded: LoadedConfig): void {
+  const env = environmentForMany(loaded)
+  const own = Bun.isStandaloneExecutable ? [] : [...process.execArgv, Bun.main]
+  // Windows has no such call: there it stays at what Bun gives.
+  if (env) process.execve?.(process.execPath, [process.execPath, ...own, ...Bun.argv.slice(2)], env)
 }
 
 async function serveUntilTold(loaded: LoadedConfig, json: boolean): Promise<void> {
@@ -138,6 +146,7 @@ async function main(): Promise<void> {
   if (Object.hasOwn(commands, command)) return end(await operate(loaded, words))
   if (command === 'restore') return end(await putBack(loaded, words))
   if (command !== 'serve') return end({ ok: false, text: `There is no ${command}.\n\n${usage}` })
+  beginForMany(loaded)
   await serveUntilTold(loaded, json).catch((error: unknown) => {
     if (error instanceof FolderInUse) return sayWhoRuns(error, loaded.config.dataDir)
     throw error

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 export type Step =
   | { send: string | Uint8Array }
   | { waitMs: number }
+  | { until: Promise<unknown> }
   /** Holds the connection until the client leaves. */
   | { do: 'hang' }
   | { do: 'reset' }

@@ -117,6 +117,7 @@ async function play(socket: Socket<Connection>, request: Received, steps: Step[]
 async function doStep(socket: Socket<Connection>, step: Step): Promise<void> {
   if ('send' in step) return write(socket, Buffer.from(step.send))
   if ('waitMs' in step) return Bun.sleep(step.waitMs)
+  if ('until' in step) return void (await step.until)
   if (step.do === 'hang') return new Promise(() => {})
   socket.data.leave = () => {}
   if (step.do === 'reset') socket.terminate()

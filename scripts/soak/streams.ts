@@ -1,0 +1,23 @@
+/**
+ * `bun scripts/soak/streams.ts [count]`: so many streams (2,000 unless told) live at one moment
+ * through one house, each with a socket of its own to the upstream. Needs dist/berth.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { streamMany } from '../../src/testing/streams.ts'
+
+const count = Number(Bun.argv[2] ?? 2_000)
+const dir = mkdtempSync(join(tmpdir(), 'berth-soak-'))
+try {
+  const { sockets, done, rssMb, idleMb, held } = await streamMany(join(dir, 'data'), count)
+  const each = ((rssMb - idleMb) * 1_024) / count
+  console.log(`streams: ${sockets} sockets, ${done} of ${count} whole, ${held} USD held`)
+  console.log(
+    `streams: ${idleMb.toFixed(0)} MB idle, ${rssMb.toFixed(0)} MB live (${each.toFixed(0)} KiB each)`,
+  )
+  if (sockets !== count || done !== count || held !== 0) process.exitCode = 1
+} finally {
+  rmSync(dir, { recursive: true })
+}

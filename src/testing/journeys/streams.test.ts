@@ -1,0 +1,16 @@
+import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { streamMany } from '../streams.ts'
+
+test('more streams than fetch has sockets for, unless told: each has its own, and its end', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'berth-streams-'))
+  try {
+    const seen = await streamMany(join(dir, 'data'), 400)
+    expect(seen).toMatchObject({ sockets: 400, done: 400, held: 0 })
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
+}, 60_000)
