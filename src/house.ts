@@ -9,6 +9,7 @@ import { Idempotency } from './idempotency/idempotency.ts'
 import { Runner } from './jobs/runner.ts'
 import { KeyRing } from './keys/keys.ts'
 import { closeJob } from './ledger/job-holds.ts'
+import { Makers } from './makers/makers.ts'
 import type { Catalogue } from './models/catalogue.ts'
 import { openCatalogue } from './models/open.ts'
 import { Inspector } from './scan/inspect.ts'
@@ -29,6 +30,7 @@ export interface House {
   readonly keys: KeyRing
   readonly idempotency: Idempotency
   readonly inspector: Inspector
+  readonly makers: Makers
   /** Agent API requests a minute by address. */
   readonly requests: RateLimit
   /** Gateway requests a minute by address. */
@@ -75,6 +77,7 @@ export async function openHouse(
     keys: new KeyRing(db),
     idempotency: new Idempotency(db, clock),
     inspector: new Inspector(),
+    makers: new Makers(),
     requests: new RateLimit(clock, config.requestsPerMinute, minute),
     gatewayRequests: new RateLimit(clock, config.gatewayRequestsPerMinute, minute),
     catalogue: parts.catalogue ?? served.catalogue,
@@ -102,6 +105,7 @@ async function openModels(config: Config, house: Pick<House, 'clock' | 'log'>) {
 /** Ends what the house started, the database last. */
 export async function closeHouse(house: House): Promise<void> {
   await house.jobs.close(0)
-  await house.inspector.close()
+  house.inspector.close()
+  house.makers.close()
   await house.db.close()
 }

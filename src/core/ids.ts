@@ -52,3 +52,17 @@ export const sha256 = (data: string | Uint8Array): string =>
 /** HMAC-SHA-256 as base64url, for signed links. */
 export const sign = (secret: string, text: string): string =>
   new Bun.CryptoHasher('sha256', secret).update(text).digest('base64url')
+
+/**
+ * Runs `work`, which must not wait, with Math's dice thrown by `next`: for libraries that throw
+ * them and whose answer must be the same every time.
+ */
+export function withDice<T>(next: () => number, work: () => T): T {
+  const own = Math.random
+  Math.random = next
+  try {
+    return work()
+  } finally {
+    Math.random = own
+  }
+}

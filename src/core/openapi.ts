@@ -86,12 +86,17 @@ function parameterOf(given: Node, words: Words): Node {
   return { description: known?.description, ...rest, schema: typed }
 }
 
-const phrases: Record<string, string> = { 200: 'Done.', 201: 'Made.', 202: 'Begun.' }
+const phrases: Record<string, string> = {
+  200: 'Done.',
+  201: 'Made.',
+  202: 'Begun.',
+  204: 'Nothing more.',
+}
 
 /** The plugin lays a schema's own keywords beside the answer's content; they go back inside. */
 function answerOf(status: string, given: Node, schemas: Schemas): Node {
   const { content: offered, description, ...keywords } = given
-  const content = contentOf(node(offered), keywords, schemas)
+  const content = status === '204' ? {} : contentOf(node(offered), keywords, schemas)
   return {
     description: description ?? phrases[status] ?? codesIn(content),
     headers: { ...requestId, ...(status === '429' && retryAfter) },

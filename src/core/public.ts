@@ -76,3 +76,6 @@ class FileOfPublic implements PublicFile {
     return bytes
   }
 }
+
+/** The bytes of a file that a module imports with `{ type: 'file' }`. */
+export const carried = (path: string): Promise<ArrayBuffer> => Bun.file(path).arrayBuffer()

@@ -1,18 +1,16 @@
+import type { Answered } from '../core/pool.ts'
 import { type Inspection, inspectNow, type OwnBytes } from './inspection.ts'
 
 declare const self: Worker
 
-/** What the worker answers: the inspection, or why there is none. */
-export type Answer = { inspection: Inspection } | { fault: string }
-
 self.onmessage = (event: MessageEvent<OwnBytes>) => {
-  let answer: Answer
+  let answered: Answered<Inspection>
   try {
-    answer = { inspection: inspectNow(event.data) }
+    answered = { answer: inspectNow(event.data) }
   } catch (error) {
-    answer = { fault: String(error) }
+    answered = { fault: String(error) }
   }
-  self.postMessage(answer, 'fault' in answer ? [] : buffersOf(answer.inspection))
+  self.postMessage(answered, 'fault' in answered ? [] : buffersOf(answered.answer))
 }
 
 function buffersOf({ identity, br, gzip }: Inspection): ArrayBuffer[] {

@@ -1,0 +1,56 @@
+import { picture, sprite } from './pictures/draw.ts'
+import { pngOf } from './pictures/png.ts'
+import { effect } from './sounds/effect.ts'
+import { music } from './sounds/music.ts'
+import { oggOf, type Samples, secondsOf } from './sounds/ogg.ts'
+import { voice } from './sounds/voice.ts'
+
+/** What is wanted, by document 1 (section 2, Asset): measures in pixels, lengths in seconds. */
+export interface Wanted {
+  kind: 'sprite' | 'picture' | 'sound' | 'voice' | 'music'
+  what: string
+  seed: string
+  seconds?: number | undefined
+  width?: number | undefined
+  height?: number | undefined
+  voice?: string | undefined
+}
+
+/** A made file. */
+export interface Made {
+  bytes: Uint8Array<ArrayBuffer>
+  type: 'image/png' | 'audio/ogg'
+  width?: number
+  height?: number
+  seconds?: number
+}
+
+const measures = { sprite: { width: 128, height: 128 }, picture: { width: 960, height: 540 } }
+
+/** Makes a file from words, without a model. The same wish gives the same bytes, always. */
+export async function make(wanted: Wanted): Promise<Made> {
+  const { kind, what, seed, seconds } = wanted
+  switch (kind) {
+    case 'sprite':
+      return drawn(sprite, wanted, measures.sprite)
+    case 'picture':
+      return drawn(picture, wanted, measures.picture)
+    case 'sound':
+      return heard(effect(what, seed, seconds))
+    case 'music':
+      return heard(music(what, seed, seconds))
+    case 'voice':
+      return heard(await voice(what, wanted.voice))
+  }
+}
+
+async function drawn(draw: typeof sprite, wanted: Wanted, unsaid: typeof measures.sprite) {
+  const { what, seed, width = unsaid.width, height = unsaid.height } = wanted
+  const size = { width, height }
+  return { bytes: await pngOf(draw(what, seed, size)), type: 'image/png', ...size } as const
+}
+
+async function heard(samples: Samples) {
+  const seconds = Number(secondsOf(samples).toFixed(2))
+  return { bytes: await oggOf(samples), type: 'audio/ogg', seconds } as const
+}

@@ -1,0 +1,33 @@
+import { Pool, PoolBusy } from '../core/pool.ts'
+import { Refusal } from '../refusals.ts'
+import type { Made, Wanted } from './make.ts'
+
+const bounds = { workersMax: 1, queueMax: 256, queueBytesMax: 0, pieceMs: 30_000, idleMs: 20_000 }
+
+/** Beside this file, or below the root of the compiled binary, where this file is part of main. */
+const workerFile = import.meta.url.endsWith('/makers/makers.ts')
+  ? './make.worker.ts'
+  : './makers/make.worker.ts'
+
+const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url))
+
+/** The embedded makers, in a worker: what they make takes the event loop no time. */
+export class Makers {
+  private readonly pool: Pool<Wanted, Made>
+
+  constructor(start = startWorker) {
+    this.pool = new Pool(start, bounds)
+  }
+
+  /** Makes one file (see `make`). Refuses with try_again when it cannot be done now. */
+  async make(wanted: Wanted): Promise<Made> {
+    return this.pool.run(wanted).catch((error: unknown) => {
+      if (!(error instanceof PoolBusy)) throw error
+      throw new Refusal('try_again', { why: `It could not be made: ${error.message}.` })
+    })
+  }
+
+  close(): void {
+    this.pool.close()
+  }
+}

@@ -1,0 +1,55 @@
+import { sfxr } from 'jsfxr'
+
+import { withDice } from '../../core/ids.ts'
+import { seeded } from '../random.ts'
+import type { Samples } from './ogg.ts'
+
+const rate = 44_100
+
+/** What words ask for, by jsfxr's presets; the first that fits. */
+const presets: [words: RegExp, preset: string][] = [
+  [/\b(coin|pickup|pick up|collect|gem|ding|bell|chime|correct|reward)\b/, 'pickupCoin'],
+  [/\b(laser|shoot|shot|zap|pew|gun|fire|blaster|arrow)\b/, 'laserShoot'],
+  [/\b(explo\w*|boom|blast|crash|bomb|thunder|destroy\w*)\b/, 'explosion'],
+  [/\b(power\w*|level|upgrade|win|victory|heal|magic|spell|bonus|success)\b/, 'powerUp'],
+  [/\b(hit|hurt|damage|punch|ouch|lose|fail|wrong|error|die|death|break)\b/, 'hitHurt'],
+  [/\b(jump|hop|bounce|boing|leap|spring)\b/, 'jump'],
+  [/\b(click|tap|button|tick|tock|key|step|footstep)\b/, 'click'],
+  [/\b(blip|select|menu|beep|notification|pop|bubble|message)\b/, 'blipSelect'],
+  [/\b(tone|note|hum|buzz|alarm|siren)\b/, 'tone'],
+]
+
+/** A short effect: the preset that the words ask for, changed a little by the seed. */
+export function effect(what: string, seed: string, seconds?: number): Samples {
+  const random = seeded(`${seed}:${what}`)
+  const preset = presets.find(([words]) => words.test(what.toLowerCase()))?.[1] ?? 'blipSelect'
+  const samples = withDice(random.next, () => {
+    const params = sfxr.generate(preset, { sample_rate: rate, sound_vol: 0.25 })
+    if (random.chance(0.7)) params.mutate()
+    if (seconds !== undefined) stretch(params, seconds)
+    return sfxr.toBuffer(params)
+  })
+  const length = Math.min(samples.length, Math.round((seconds ?? 10) * rate))
+  return { rate, channels: [levelled(Float32Array.from(samples.slice(0, length)))] }
+}
+
+type Params = ReturnType<typeof sfxr.generate>
+
+/** Scales the envelope to this many seconds: a part lasts its square times 100,000 samples. */
+function stretch(params: Params, seconds: number): void {
+  const parts = [params.p_env_attack, params.p_env_sustain, params.p_env_decay]
+  const now = parts.reduce((sum, part) => sum + part * part * 100_000, 0) / rate
+  const factor = Math.sqrt(seconds / Math.max(now, 0.001))
+  params.p_env_attack *= factor
+  params.p_env_sustain *= factor
+  params.p_env_decay *= factor
+}
+
+/** As loud as can be without clipping; what does not loop fades out over its last samples. */
+export function levelled(samples: Float32Array, fade = 400): Float32Array {
+  const loudest = samples.reduce((most, value) => Math.max(most, Math.abs(value)), 0.001)
+  const end = samples.length - 1
+  return samples.map(
+    (value, at) => (value / loudest) * 0.85 * (fade > 0 ? Math.min(1, (end - at) / fade) : 1),
+  )
+}

@@ -1,0 +1,30 @@
+import { createEncoder } from 'wasm-media-encoders'
+import wasm from 'wasm-media-encoders/wasm/ogg.wasm' with { type: 'file' }
+
+import { carried } from '../../core/public.ts'
+
+/** Sound as numbers from -1 to 1: one or two channels of one length. */
+export interface Samples {
+  rate: number
+  channels: [Float32Array] | [Float32Array, Float32Array]
+}
+
+const vbrQuality = 4
+/** The encoder's stream number, which it would otherwise choose by chance. */
+const oggSerialNo = 1
+const pieceLength = 65_536
+
+/** Ogg Vorbis; the same samples give the same bytes. */
+export async function oggOf({ rate, channels }: Samples): Promise<Uint8Array<ArrayBuffer>> {
+  const encoder = await createEncoder('audio/ogg', await carried(wasm))
+  const count = channels.length
+  encoder.configure({ channels: count, sampleRate: rate, vbrQuality, oggSerialNo })
+  const pieces: Uint8Array[] = []
+  for (let at = 0; at < channels[0].length; at += pieceLength) {
+    pieces.push(encoder.encode(channels.map((all) => all.subarray(at, at + pieceLength))).slice())
+  }
+  pieces.push(encoder.finalize().slice())
+  return new Uint8Array(Buffer.concat(pieces))
+}
+
+export const secondsOf = ({ rate, channels }: Samples): number => channels[0].length / rate
