@@ -7,21 +7,38 @@ import { Value } from '@sinclair/typebox/value'
 
 import type { SettingName } from './settings.ts'
 
+/** Kinds that do not speak OpenAI's HTTP, and where each is reached unless told otherwise. */
+const translated = {
+  anthropic: 'https://api.anthropic.com/v1',
+  google: 'https://generativelanguage.googleapis.com/v1beta',
+  cohere: 'https://api.cohere.com/v2',
+  fal: 'https://fal.run',
+  replicate: 'https://api.replicate.com/v1',
+  elevenlabs: 'https://api.elevenlabs.io',
+  deepgram: 'https://api.deepgram.com',
+} as const
+
+export type TranslatedKind = keyof typeof translated
+
 interface Provider {
   key: SettingName
+  kind: 'openai' | TranslatedKind
   baseUrl: string
   /** How its HTTP differs: see upstream/body.ts. */
   outputName?: 'max_completion_tokens' | 'max_tokens'
   refusesStreamOptions?: boolean
 }
 
-const modern = { outputName: 'max_completion_tokens' } as const
-const older = { outputName: 'max_tokens' } as const
+const openai = { kind: 'openai' } as const
+const modern = { ...openai, outputName: 'max_completion_tokens' } as const
+const older = { ...openai, outputName: 'max_tokens' } as const
 
-/** Providers that speak OpenAI's HTTP, by the name that `upstream` in a `[[model]]` gives them. */
+const spoken = <K extends TranslatedKind>(kind: K) => ({ kind, baseUrl: translated[kind] })
+
+/** Providers whose key is enough, by the name that `upstream` in a `[[model]]` gives them. */
 export const providers = {
   openai: { key: 'OPENAI_API_KEY', baseUrl: 'https://api.openai.com/v1', ...modern },
-  openrouter: { key: 'OPENROUTER_API_KEY', baseUrl: 'https://openrouter.ai/api/v1' },
+  openrouter: { key: 'OPENROUTER_API_KEY', ...openai, baseUrl: 'https://openrouter.ai/api/v1' },
   groq: { key: 'GROQ_API_KEY', baseUrl: 'https://api.groq.com/openai/v1', ...modern },
   together: { key: 'TOGETHER_API_KEY', baseUrl: 'https://api.together.xyz/v1', ...older },
   deepseek: { key: 'DEEPSEEK_API_KEY', baseUrl: 'https://api.deepseek.com/v1', ...older },
@@ -32,10 +49,13 @@ export const providers = {
     refusesStreamOptions: true,
   },
   xai: { key: 'XAI_API_KEY', baseUrl: 'https://api.x.ai/v1', ...modern },
-  gemini: {
-    key: 'GEMINI_API_KEY',
-    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
-  },
+  gemini: { key: 'GEMINI_API_KEY', ...spoken('google') },
+  anthropic: { key: 'ANTHROPIC_API_KEY', ...spoken('anthropic') },
+  cohere: { key: 'COHERE_API_KEY', ...spoken('cohere') },
+  fal: { key: 'FAL_KEY', ...spoken('fal') },
+  replicate: { key: 'REPLICATE_API_TOKEN', ...spoken('replicate') },
+  elevenlabs: { key: 'ELEVENLABS_API_KEY', ...spoken('elevenlabs') },
+  deepgram: { key: 'DEEPGRAM_API_KEY', ...spoken('deepgram') },
 } as const satisfies Record<string, Provider>
 
 /** Upstreams that stand without a row of their own. */
@@ -78,11 +98,14 @@ const PriceTable = Type.Partial(
   ),
 )
 
+const isTranslated = (kind: string): kind is TranslatedKind => kind in translated
+const kindNames: Provider['kind'][] = ['openai', ...Object.keys(translated).filter(isTranslated)]
+
 const UpstreamTable = Type.Object(
   {
     name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,39}$' }),
-    kind: Type.Literal('openai'),
-    base_url: Type.String({ pattern: '^https?://[^\\s?#]+$', maxLength: 500 }),
+    kind: Type.Union(kindNames.map((kind) => Type.Literal(kind))),
+    base_url: Type.Optional(Type.String({ pattern: '^https?://[^\\s?#]+$', maxLength: 500 })),
     api_key: Type.Optional(Type.String({ maxLength: 1_000 })),
     api_key_env: Type.Optional(Word),
   },
@@ -111,7 +134,7 @@ const ModelTable = Type.Object(
 
 export interface UpstreamRow {
   name: string
-  kind: 'openai'
+  kind: Provider['kind']
   /** Without a slash at its end. */
   baseUrl: string
   apiKey?: string
@@ -150,7 +173,10 @@ export function readUpstreams(
     } else if (api_key_env && !apiKey) {
       fault(`[[upstream]] ${name}: ${api_key_env} is not set in the environment.`)
     }
-    const row = { name, kind, baseUrl: table.base_url.replace(/\/+$/, '') }
+    const own = kind === 'openai' ? '' : translated[kind]
+    const { base_url: address = own } = table
+    if (!address) fault(`[[upstream]] ${name}: the kind openai needs a base_url.`)
+    const row = { name, kind, baseUrl: address.replace(/\/+$/, '') }
     return apiKey ? { ...row, apiKey } : row
   })
   const taken = [...Object.keys(providers), ...builtIn]

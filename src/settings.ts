@@ -133,6 +133,12 @@ export const settings = {
   MISTRAL_API_KEY: providerKey('Mistral'),
   XAI_API_KEY: providerKey('xAI'),
   GEMINI_API_KEY: providerKey('Google Gemini'),
+  ANTHROPIC_API_KEY: providerKey('Anthropic'),
+  COHERE_API_KEY: providerKey('Cohere'),
+  FAL_KEY: providerKey('fal'),
+  REPLICATE_API_TOKEN: providerKey('Replicate'),
+  ELEVENLABS_API_KEY: providerKey('ElevenLabs'),
+  DEEPGRAM_API_KEY: providerKey('Deepgram'),
   OLLAMA_HOST: {
     takes: 'an address, or off',
     read: (text: string) => (text === 'off' ? '' : ollamaAddress(text)),

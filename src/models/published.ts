@@ -2,6 +2,7 @@ import type { ConditionalPrice, ModelInfo, ModelPrice } from '@pydantic/genai-pr
 
 import type { Model } from './catalogue.ts'
 import { type Listing, modelOf } from './listing.ts'
+import { mediaModels } from './media.ts'
 import {
   fromUsdPerUnit,
   type ModelType,
@@ -11,8 +12,11 @@ import {
   toUsdPerUnit,
 } from './price.ts'
 
-/** A provider of the published list: its id there, and who made the models that name no maker. */
-const providers: Record<string, { id: string; maker: string; only?: RegExp }> = {
+/**
+ * A provider of the published list: its id there, who made the models that name no maker, and what
+ * else than text and pictures its chat models take.
+ */
+const providers: Record<string, { id: string; maker: string; only?: RegExp; takes?: string[] }> = {
   openai: { id: 'openai', maker: 'openai' },
   openrouter: { id: 'openrouter', maker: 'openrouter' },
   groq: { id: 'groq', maker: 'groq' },
@@ -20,7 +24,14 @@ const providers: Record<string, { id: string; maker: string; only?: RegExp }> = 
   deepseek: { id: 'deepseek', maker: 'deepseek' },
   mistral: { id: 'mistral', maker: 'mistralai' },
   xai: { id: 'x-ai', maker: 'x-ai' },
-  gemini: { id: 'google', maker: 'google', only: /^(gemini|gemma)/ },
+  gemini: {
+    id: 'google',
+    maker: 'google',
+    only: /^(gemini|gemma)/,
+    takes: ['file', 'audio', 'video'],
+  },
+  anthropic: { id: 'anthropic', maker: 'anthropic', only: /^claude-[a-z]+-[4-9]/, takes: ['file'] },
+  cohere: { id: 'cohere', maker: 'cohere', only: /^(command-r|c4ai|embed-)/ },
 }
 
 /** Not served by any operation of ours, or billed by what no operation of ours tells. */
@@ -42,6 +53,7 @@ const outputs: [RegExp, number][] = [
   [/gpt-3\.5|gpt-4-(turbo|vision)/, 4_096],
   [/gpt-4(-32k)?$|deepseek-chat|gemini-(1|2\.0)|claude-3-(5|\.5)/, 8_192],
   [/gpt-4o|gpt-4\.5|gpt-chat|chatgpt/, 16_384],
+  [/claude-[a-z]+-(4-[6-9]|[5-9])/, 128_000],
   [/gpt-4\.1|claude-opus-4(\.1|-1|-0)?$|o1-preview/, 32_768],
   [/gemini|o1-mini|gpt-oss|claude-(sonnet|haiku|opus)/, 65_536],
   [/\bo[134]/, 100_000],
@@ -49,19 +61,6 @@ const outputs: [RegExp, number][] = [
 ]
 /** gpt-4o-mini counts a picture as many times the tokens of its siblings. */
 const pictureTokens: [RegExp, number][] = [[/4o-mini/, 50_000]]
-
-/** Prices the list has none of, in USD per unit, as their makers publish them. */
-const media: Record<string, Listing[]> = {
-  openai: [
-    { id: 'openai/tts-1', type: 'audio', outputs: ['audio'], price: { per_character: '0.000015' } },
-    {
-      id: 'openai/tts-1-hd',
-      type: 'audio',
-      outputs: ['audio'],
-      price: { per_character: '0.00003' },
-    },
-  ],
-}
 
 /**
  * The models of one configured provider, with the prices that hold at `now` (milliseconds since
@@ -72,34 +71,36 @@ export async function publishedModels(
   now: number,
   marginPercent: number,
 ): Promise<Model[]> {
+  const own = mediaModels(upstream, marginPercent)
   const provider = providers[upstream]
-  if (!provider) return []
+  if (!provider) return own
   const { findProvider } = await import('@pydantic/genai-prices')
   const rows = findProvider({ providerId: provider.id })?.models ?? []
   const served = rows.filter(
     ({ id, deprecated }) => !deprecated && !unserved.test(id) && (provider.only?.test(id) ?? true),
   )
   const listed = served.map((row) =>
-    modelOf(listingOf(row, provider.maker, now), [{ upstream, model: row.id }], marginPercent),
+    modelOf(listingOf(row, provider, now), [{ upstream, model: row.id }], marginPercent),
   )
-  const own = (media[upstream] ?? []).map((listing) => {
-    const model = listing.id.slice(listing.id.indexOf('/') + 1)
-    return modelOf(listing, [{ upstream, model }], marginPercent)
-  })
   return [...listed, ...own].filter(({ price }) => price !== undefined)
 }
 
-function listingOf(row: ModelInfo, maker: string, now: number): Listing {
+function listingOf(
+  row: ModelInfo,
+  { maker, takes = [] }: (typeof providers)[string],
+  now: number,
+): Listing {
   const { id } = row
   const type = byFamily(types, id) ?? 'chat'
   const picture = byFamily(pictureTokens, id)
   const output = type === 'chat' ? byFamily(outputs, id) : undefined
+  const seen = type !== 'embedding' && sees.test(id)
   const sound = type === 'audio' ? { inputs: ['audio'], outputs: ['text'] } : {}
   return {
     id: id.includes('/') ? id : `${maker}/${id}`,
     name: row.name ?? id,
     type,
-    inputs: type !== 'embedding' && sees.test(id) ? ['text', 'image'] : ['text'],
+    inputs: seen ? ['text', 'image', ...takes] : ['text'],
     ...sound,
     supportsTools: type === 'chat' && !withoutTools.test(id),
     contextLength: row.context_window ?? 0,

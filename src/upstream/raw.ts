@@ -1,5 +1,6 @@
 import { bodyOf, type Dialect } from './body.ts'
-import { type Call, type FaultKind, type Upstream, UpstreamFault } from './upstream.ts'
+import { faultKindOf } from './fault.ts'
+import { type Call, type Upstream, UpstreamFault } from './upstream.ts'
 
 /** An upstream that speaks OpenAI's HTTP. */
 export interface RawUpstream extends Dialect {
@@ -50,20 +51,9 @@ async function ask(to: RawUpstream, call: Call): Promise<Response> {
     } as const
     return await fetch(baseUrl + path, init)
   } catch (error) {
-    throw new UpstreamFault(kindOf(error, signal), name)
+    throw new UpstreamFault(faultKindOf(error, signal), name)
   }
 }
-
-/** Why there was no answer: the caller's own signal, a place nobody listens at, or a cut. */
-function kindOf(error: unknown, signal: AbortSignal): FaultKind {
-  if (signal.aborted) return isTimeout(signal.reason) ? 'timeout' : 'aborted'
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (/^(Malformed|Invalid)|header/i.test(code)) return 'unreadable'
-  return /^(ECONNREFUSED|ENOTFOUND|EPROTO|E(HOST|NET)UNREACH)|CERT/.test(code) ? 'refused' : 'reset'
-}
-
-const isTimeout = (reason: unknown): boolean =>
-  reason instanceof Error && reason.name === 'TimeoutError'
 
 async function withoutKey(
   { name, apiKey }: RawUpstream,
@@ -71,7 +61,7 @@ async function withoutKey(
   answer: Response,
 ): Promise<Response> {
   const said = await readAtMost(answer, refusalBytesMax).catch((error: unknown) => {
-    throw new UpstreamFault(kindOf(error, signal), name)
+    throw new UpstreamFault(faultKindOf(error, signal), name)
   })
   const text = apiKey ? said.replaceAll(apiKey, '[key]') : said
   const headers = new Headers(answer.headers)

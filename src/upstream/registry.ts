@@ -7,6 +7,7 @@ import { demoUpstream } from './demo/demo.ts'
 import { findLocal } from './ollama.ts'
 import { rawLane } from './raw.ts'
 import { Speeds } from './speeds.ts'
+import { translatedLane } from './translated/translated.ts'
 import { type Call, type Upstream, UpstreamFault } from './upstream.ts'
 
 /** The operator's own key was refused, or has no money left. */
@@ -102,6 +103,12 @@ type ProviderKey =
   | 'mistralApiKey'
   | 'xaiApiKey'
   | 'geminiApiKey'
+  | 'anthropicApiKey'
+  | 'cohereApiKey'
+  | 'falKey'
+  | 'replicateApiToken'
+  | 'elevenlabsApiKey'
+  | 'deepgramApiKey'
 
 const keyOf: Record<keyof typeof providers, ProviderKey> = {
   openai: 'openaiApiKey',
@@ -112,6 +119,12 @@ const keyOf: Record<keyof typeof providers, ProviderKey> = {
   mistral: 'mistralApiKey',
   xai: 'xaiApiKey',
   gemini: 'geminiApiKey',
+  anthropic: 'anthropicApiKey',
+  cohere: 'cohereApiKey',
+  fal: 'falKey',
+  replicate: 'replicateApiToken',
+  elevenlabs: 'elevenlabsApiKey',
+  deepgram: 'deepgramApiKey',
 }
 
 /**
@@ -131,11 +144,18 @@ export async function openUpstreams(
   const wanted = config.demoModels
   const demo = wanted === 'on' || (wanted === 'auto' && configured.length === 0)
   const found = config.ollamaHost ? await findLocal(config.ollamaHost) : undefined
-  const outputName = 'max_tokens'
-  const ollama = { name: 'ollama', baseUrl: `${config.ollamaHost}/v1`, outputName } as const
-  const raw = [...configured, ...(config.ollamaHost ? [ollama] : [])].map(rawLane)
+  const ollama = {
+    name: 'ollama',
+    kind: 'openai',
+    baseUrl: `${config.ollamaHost}/v1`,
+    outputName: 'max_tokens',
+  } as const
+  const rows = [...configured, ...(config.ollamaHost ? [ollama] : [])]
+  const lanes = rows.map(({ kind, ...to }) =>
+    kind === 'openai' ? rawLane(to) : translatedLane({ ...to, kind }, house.clock),
+  )
   return {
-    registry: new Registry([...raw, ...(demo ? [demoUpstream(house.clock)] : [])], house),
+    registry: new Registry([...lanes, ...(demo ? [demoUpstream(house.clock)] : [])], house),
     published: keyed.map(({ name }) => name),
     local: (found ?? []).map((model) => ({ upstream: 'ollama', model })),
     demo,

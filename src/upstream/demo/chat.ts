@@ -1,5 +1,6 @@
 import { sha256 } from '../../core/ids.ts'
-import { isRecord, recordsIn, refuse, textIn } from './answer.ts'
+import { isRecord } from '../../core/shape.ts'
+import { recordsIn, refuse, textIn } from '../answer.ts'
 import { logprobsOf, stream } from './chat-stream.ts'
 import { count, mediaTokens, tokensIn } from './count.ts'
 import type { Asked } from './demo.ts'
@@ -44,8 +45,8 @@ const thoughts = 'I repeat what I was told.'
 /**
  * The demo's chat. In this order: the last message is a tool's -> its result is repeated;
  * "call <tool>" with that tool given, or a tool_choice that asks for one -> one call with arguments
- * filled from its schema; a json_schema -> a value that fits it; else the last user text is
- * repeated.
+ * filled from its schema; a tool web_search -> a search for the last user text; a json_schema -> a
+ * value that fits it; else the last user text is repeated.
  * With reasoning_effort it thinks first; with prompt_cache_key the system's words count as cached.
  */
 export function chat({ model, body, created }: Asked): Response {
@@ -121,10 +122,12 @@ function calledTool(body: Record<string, unknown>, text: string): ToolCall | und
   const forced = isRecord(choice) && isRecord(choice.function) ? choice.function.name : undefined
   const tool =
     tools.find(({ name }) => name === (forced ?? named)) ??
-    (choice === 'required' ? tools[0] : undefined)
+    (choice === 'required' ? tools[0] : undefined) ??
+    tools.find(({ name }) => name === 'web_search')
   if (!tool) return undefined
   const name = textIn(tool.name)
-  const filled = JSON.stringify(fill(tool.parameters) ?? {})
+  const isSearch = name === 'web_search'
+  const filled = JSON.stringify(isSearch ? { query: text } : (fill(tool.parameters) ?? {}))
   const id = `call_${sha256(name + filled + text).slice(0, 24)}`
   return { id, type: 'function', function: { name, arguments: filled } }
 }

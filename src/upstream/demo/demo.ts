@@ -1,6 +1,6 @@
 import { type Clock } from '../../core/time.ts'
+import { refuse } from '../answer.ts'
 import type { Call, Path, Upstream } from '../upstream.ts'
-import { refuse } from './answer.ts'
 import { chat } from './chat.ts'
 import { embed } from './embedding.ts'
 import { paint } from './image.ts'

@@ -1,4 +1,4 @@
-import { refuse } from './answer.ts'
+import { refuse } from '../answer.ts'
 import { count } from './count.ts'
 import type { Asked } from './demo.ts'
 

@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib'
 
 import { sha256 } from '../../core/ids.ts'
-import { refuse, textIn } from './answer.ts'
+import { refuse, textIn } from '../answer.ts'
 import type { Asked } from './demo.ts'
 
 const sideMax = 1_024

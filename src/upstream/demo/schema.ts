@@ -1,4 +1,4 @@
-import { isRecord } from './answer.ts'
+import { isRecord } from '../../core/shape.ts'
 
 /** Schemas may refer to themselves: deeper than this, only what is required is filled. */
 const depthMax = 6

@@ -1,4 +1,5 @@
-import { refuse, textIn } from './answer.ts'
+import { refuse, textIn } from '../answer.ts'
+import { wav } from '../wav.ts'
 import type { Asked } from './demo.ts'
 
 const hertz = 8_000
@@ -20,22 +21,7 @@ export function speak({ body }: Asked): Response {
       samples[index * each + at] = loudness * Math.sin((2 * Math.PI * pitch * at) / hertz)
     }
   }
-  return new Response(wav(samples), { headers: { 'content-type': 'audio/wav' } })
-}
-
-function wav(samples: Int16Array<ArrayBuffer>): Blob {
-  const header = Buffer.alloc(44)
-  header.write('RIFF', 0)
-  header.writeUInt32LE(36 + samples.byteLength, 4)
-  header.write('WAVEfmt ', 8)
-  header.writeUInt32LE(16, 16)
-  header.writeUInt16LE(1, 20)
-  header.writeUInt16LE(1, 22)
-  header.writeUInt32LE(hertz, 24)
-  header.writeUInt32LE(hertz * 2, 28)
-  header.writeUInt16LE(2, 32)
-  header.writeUInt16LE(16, 34)
-  header.write('data', 36)
-  header.writeUInt32LE(samples.byteLength, 40)
-  return new Blob([header, samples])
+  return new Response(wav(new Uint8Array(samples.buffer), hertz), {
+    headers: { 'content-type': 'audio/wav' },
+  })
 }

@@ -1,4 +1,4 @@
-import { refuse } from './answer.ts'
+import { refuse } from '../answer.ts'
 
 /** Of sounds that do not say how long they are: the bytes of a second of common speech. */
 const bytesPerSecond = 16_000

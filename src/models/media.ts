@@ -1,0 +1,78 @@
+import type { Model } from './catalogue.ts'
+import { type Listing, modelOf } from './listing.ts'
+import type { PriceTexts } from './price.ts'
+
+type Row = Listing & { model: string }
+
+const named = (maker: string, model: string): { id: string; model: string } => ({
+  id: `${maker}/${model.replace(/^fal-ai\//, '')}`,
+  model,
+})
+
+const picture = (maker: string, model: string, perImage: string): Row => ({
+  ...named(maker, model),
+  type: 'image',
+  price: { per_image: perImage },
+})
+
+const speech = (maker: string, model: string, perCharacter: string): Row => ({
+  ...named(maker, model),
+  type: 'audio',
+  outputs: ['audio'],
+  price: { per_character: perCharacter },
+})
+
+const listener = (maker: string, model: string, price: PriceTexts): Row => ({
+  ...named(maker, model),
+  type: 'audio',
+  inputs: ['audio'],
+  outputs: ['text'],
+  price,
+})
+
+/**
+ * Media that the published list has no price of, by upstream: USD per unit, as their makers publish
+ * them. Pictures that are paid by the megapixel are not here: a size would change their price.
+ */
+const media: Record<string, Row[]> = {
+  openai: [speech('openai', 'tts-1', '0.000015'), speech('openai', 'tts-1-hd', '0.00003')],
+  gemini: [
+    {
+      ...named('google', 'gemini-2.5-flash-image'),
+      type: 'image',
+      maxOutput: 8_192,
+      price: { prompt: '0.0000003', completion: '0.00003' },
+    },
+  ],
+  fal: [
+    picture('fal', 'fal-ai/flux-pro/v1.1-ultra', '0.06'),
+    picture('fal', 'fal-ai/recraft/v3/text-to-image', '0.04'),
+    listener('fal', 'wizper', { per_minute: '0.0005' }),
+  ],
+  replicate: [
+    picture('replicate', 'black-forest-labs/flux-schnell', '0.003'),
+    picture('replicate', 'black-forest-labs/flux-dev', '0.025'),
+    picture('replicate', 'black-forest-labs/flux-1.1-pro', '0.04'),
+    picture('replicate', 'black-forest-labs/flux-1.1-pro-ultra', '0.06'),
+  ],
+  elevenlabs: [
+    speech('elevenlabs', 'eleven_multilingual_v2', '0.0001'),
+    speech('elevenlabs', 'eleven_v3', '0.0001'),
+    speech('elevenlabs', 'eleven_flash_v2_5', '0.00005'),
+    speech('elevenlabs', 'eleven_turbo_v2_5', '0.00005'),
+    listener('elevenlabs', 'scribe_v1', { per_minute: '0.003666666666667' }),
+    listener('elevenlabs', 'scribe_v2', { per_minute: '0.003666666666667' }),
+  ],
+  deepgram: [
+    speech('deepgram', 'aura-2-thalia-en', '0.00003'),
+    speech('deepgram', 'aura-2-apollo-en', '0.00003'),
+    listener('deepgram', 'nova-3', { per_minute: '0.0043' }),
+    listener('deepgram', 'nova-2', { per_minute: '0.0043' }),
+  ],
+}
+
+/** The media of one configured provider. */
+export const mediaModels = (upstream: string, marginPercent: number): Model[] =>
+  (media[upstream] ?? []).map(({ model, ...listing }) =>
+    modelOf(listing, [{ upstream, model }], marginPercent),
+  )

@@ -1,0 +1,51 @@
+import type { LanguageModelV4Usage } from '@ai-sdk/provider'
+
+import { isRecord } from '../../core/shape.ts'
+
+/** A usage in OpenAI's shape, as models/usage.ts reads it: cached and written are in the prompt. */
+export interface Told {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+  prompt_tokens_details: { cached_tokens: number; cache_write_tokens: number }
+  completion_tokens_details: { reasoning_tokens: number }
+}
+
+interface Counts {
+  prompt: number
+  cached: number
+  written: number
+  completion: number
+  reasoning: number
+}
+
+const toldOf = ({ prompt, cached, written, completion, reasoning }: Counts): Told => ({
+  prompt_tokens: prompt,
+  completion_tokens: completion,
+  total_tokens: prompt + completion,
+  prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+  completion_tokens_details: { reasoning_tokens: reasoning },
+})
+
+/** Undefined when the provider did not say: then the gateway's own count stands. */
+export function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): Told | undefined {
+  if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined
+  return toldOf({
+    prompt: inputTokens.total ?? 0,
+    cached: inputTokens.cacheRead ?? 0,
+    written: inputTokens.cacheWrite ?? 0,
+    completion: outputTokens.total ?? 0,
+    reasoning: outputTokens.reasoning ?? 0,
+  })
+}
+
+/** What Anthropic says of the prompt as its stream begins; its input_tokens leave the cache out. */
+export function earlyUsageOf(metadata: unknown): Told | undefined {
+  const said = isRecord(metadata) && isRecord(metadata.anthropic) ? metadata.anthropic.usage : {}
+  const usage = isRecord(said) ? said : {}
+  if (typeof usage.input_tokens !== 'number') return undefined
+  const cached = Number(usage.cache_read_input_tokens ?? 0)
+  const written = Number(usage.cache_creation_input_tokens ?? 0)
+  const prompt = usage.input_tokens + cached + written
+  return toldOf({ prompt, cached, written, completion: 0, reasoning: 0 })
+}

@@ -1,0 +1,117 @@
+import { isRecord } from '../../core/shape.ts'
+import { upstreamAnswerBytesMax } from '../../limits.ts'
+import { faultKindOf } from '../fault.ts'
+import { type Call, UpstreamFault } from '../upstream.ts'
+import type { Kind } from './kinds.ts'
+
+/** A provider that is spoken to through its package. */
+export interface TranslatedUpstream {
+  name: string
+  /** Without a slash at its end. */
+  baseUrl: string
+  apiKey?: string
+}
+
+/**
+ * The network of one request, as its provider's package is given it: redirects are refused, the
+ * key goes to the provider alone, answers are bounded, and it is remembered how far things went.
+ */
+export class Wire {
+  /** Requests that were answered. */
+  answers = 0
+  /** Bytes of their bodies. */
+  bytes = 0
+  readonly fetch: typeof fetch
+
+  constructor(
+    private readonly to: TranslatedUpstream,
+    private readonly kind: Kind,
+    private readonly call: Call,
+  ) {
+    const { preconnect } = fetch
+    const ask = (where: Parameters<typeof fetch>[0], init: RequestInit = {}) =>
+      this.ask(where instanceof Request ? where.url : String(where), init)
+    this.fetch = Object.assign(ask, { preconnect })
+  }
+
+  private async ask(where: string, init: RequestInit): Promise<Response> {
+    const { name } = this.to
+    const { signal } = this.call
+    const url = this.addressOf(where)
+    const answer = await this.send(url, init).catch((error: unknown) => {
+      throw new UpstreamFault(faultKindOf(error, signal), name)
+    })
+    this.answers += 1
+    if (answer.status >= 300 && answer.status < 400) {
+      await answer.body?.cancel()
+      throw new UpstreamFault('redirect', name)
+    }
+    const { status, headers } = answer
+    return new Response(this.bounded(answer), { status, headers })
+  }
+
+  private send(url: string, init: RequestInit): Promise<Response> {
+    const headers = new Headers(init.headers)
+    headers.set('accept-encoding', 'identity')
+    if (!isWithin(url, this.to.baseUrl) && !this.isHome(url)) withoutKeys(headers)
+    // The deadlines are the caller's signal: the client's own would cut a quiet stream.
+    return fetch(url, {
+      ...init,
+      ...{ headers, body: this.bodyOf(init.body), signal: this.call.signal },
+      ...{ redirect: 'manual', timeout: false },
+    } as const)
+  }
+
+  private bodyOf(body: RequestInit['body']): RequestInit['body'] {
+    const most = mostOf(this.call)
+    if (!this.kind.amend || typeof body !== 'string' || most === undefined) return body ?? null
+    const asked: unknown = JSON.parse(body)
+    if (isRecord(asked)) this.kind.amend(asked, most)
+    return JSON.stringify(asked)
+  }
+
+  /** What a package has built in goes where the operator says. */
+  private addressOf(url: string): string {
+    const { homes = [] } = this.kind
+    const [own] = homes
+    const home = homes.find((prefix) => isWithin(url, prefix))
+    const { baseUrl } = this.to
+    return home === undefined || baseUrl === own ? url : baseUrl + url.slice(home.length)
+  }
+
+  private isHome = (url: string): boolean =>
+    this.kind.homes?.some((home) => isWithin(url, home)) ?? false
+
+  private bounded({ body }: Response): ReadableStream<Uint8Array> | null {
+    if (!body) return null
+    const reader = body.getReader()
+    return new ReadableStream<Uint8Array>({
+      pull: async (out) => {
+        const { done, value } = await reader.read()
+        if (done) return out.close()
+        this.bytes += value.byteLength
+        if (this.bytes <= upstreamAnswerBytesMax) return out.enqueue(value)
+        await reader.cancel()
+        throw new UpstreamFault('unreadable', this.to.name)
+      },
+      cancel: (reason) => reader.cancel(reason),
+    })
+  }
+}
+
+const isWithin = (url: string, base: string): boolean => url === base || url.startsWith(`${base}/`)
+
+/** Pictures and sounds lie on other hosts, which are not told the key. */
+function withoutKeys(headers: Headers): void {
+  for (const name of ['authorization', 'x-api-key', 'x-goog-api-key', 'xi-api-key']) {
+    headers.delete(name)
+  }
+}
+
+/** The most output tokens that the client and the hold allow. */
+export function mostOf({ body, outputTokensMax }: Call): number | undefined {
+  if (body instanceof FormData) return undefined
+  const said = [body.max_tokens, body.max_completion_tokens, outputTokensMax]
+  const numbers = said.filter((most) => typeof most === 'number')
+  return numbers.length > 0 ? Math.min(...numbers) : undefined
+}
