@@ -22,8 +22,11 @@ export interface FakeUpstream {
   received: Received[]
   /** Connections made to the address that redirects lead to. */
   canaryTouched(): number
-  /** Does these steps for requests to that model, whether streamed or not. */
-  script(model: string, steps: Step[]): void
+  /**
+   * Does these steps for requests to that model, whether streamed or not; of several lists one for
+   * each request, and the last for all that follow.
+   */
+  script(model: string, ...answers: Step[][]): void
   close(): void
 }
 
@@ -42,7 +45,7 @@ interface Connection {
  */
 export function startFakeUpstream(): FakeUpstream {
   const received: Received[] = []
-  const own = new Map<string, Step[]>()
+  const own = new Map<string, Step[][]>()
   let touched = 0
   const canary = Bun.listen({
     hostname: '127.0.0.1',
@@ -55,7 +58,7 @@ export function startFakeUpstream(): FakeUpstream {
   const stepsFor = (request: Received): Step[] => {
     const model = modelOf(request)
     const name = model.replace(/^fake\//, '')
-    const script = own.get(model) ?? scripts[name] ?? mediaScripts[name]
+    const script = nextOf(own.get(model)) ?? scripts[name] ?? mediaScripts[name]
     if (!script) throw new Error(`The fake upstream knows no script "${model}".`)
     if (Array.isArray(script)) return script
     return request.body.stream === true ? script.stream : script.plain
@@ -92,7 +95,7 @@ export function startFakeUpstream(): FakeUpstream {
     baseUrl: `http://127.0.0.1:${server.port}/v1`,
     received,
     canaryTouched: () => touched,
-    script: (model, steps) => void own.set(model, steps),
+    script: (model, ...answers) => void own.set(model, answers),
     close() {
       for (const socket of open) socket.terminate()
       server.stop(true)
@@ -100,6 +103,10 @@ export function startFakeUpstream(): FakeUpstream {
     },
   }
 }
+
+/** The next answer of a script; its last one stays. */
+const nextOf = (answers: Step[][] = []): Step[] | undefined =>
+  answers.length > 1 ? answers.shift() : answers[0]
 
 /** Does the steps one after the other, until they are done or the client has left. */
 async function play(socket: Socket<Connection>, request: Received, steps: Step[]): Promise<void> {

@@ -46,7 +46,7 @@ export async function openFaked(
   const lanes = all.map((name) => rawLane({ name, baseUrl: fake.baseUrl, apiKey: 'sk-fake' }))
   const upstreams = new Registry(lanes, { clock: systemClock, log })
   const house = await openTestHouse(
-    { GATEWAY_REQUESTS_PER_MINUTE: '0', ...settings },
+    { GATEWAY_REQUESTS_PER_MINUTE: '0', SEARCH_ON: 'off', ...settings },
     { catalogue: new Catalogue([...models, ...more]), upstreams },
   )
   const door = openDoor(house.house, openApp(house.house))

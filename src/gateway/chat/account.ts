@@ -15,6 +15,7 @@ import type { Spender } from '../key.ts'
 import type { Asked } from './asked.ts'
 import type { Candidate } from './candidates.ts'
 import { type Bounds, Carried } from './carried.ts'
+import type { Searching } from './search/searching.ts'
 import type { Verdict } from './verdict.ts'
 import { limitsOf } from './worst.ts'
 
@@ -30,6 +31,8 @@ export interface Order {
   keep: KeepAnswer
   /** Whether the answer will be given again to the same Idempotency-Key. */
   isKept: boolean
+  /** The rounds of a request that searches the web, with who serves it now. */
+  searching: Searching | undefined
 }
 
 /** What paid work comes to: an answer, or a failure that the client is told. */
@@ -45,9 +48,10 @@ interface Note {
 }
 
 /** What a request may use at the model that serves it. */
-export const boundsOf = ({ asked }: Order, { model }: Candidate): Bounds => ({
+export const boundsOf = ({ asked, searching }: Order, { model }: Candidate): Bounds => ({
   limits: limitsOf(asked, model),
   choices: asked.choices,
+  searching,
   countPrompt: () => promptTokensOf(asked.body, model.pictureTokens),
 })
 

@@ -31,7 +31,7 @@ export interface Asked {
 export function readAsked(raw: unknown, developer: 'system' | undefined): Asked {
   const body: Body = isRecord(raw) ? raw : {}
   const conversation = readMessages(body.messages, developer)
-  const { model, models, provider, web_search, ...forwarded } = body
+  const { model, models, provider, web_search, web_search_options, plugins, ...forwarded } = body
   const options = body.stream_options ?? undefined
   if (options !== undefined && !isRecord(options)) {
     throw misfit('stream_options', 'stream_options is an object.')
@@ -47,10 +47,14 @@ export function readAsked(raw: unknown, developer: 'system' | undefined): Asked 
       readCount(body, 'max_tokens', Number.MAX_SAFE_INTEGER),
       readCount(body, 'max_completion_tokens', Number.MAX_SAFE_INTEGER),
     ),
-    search: readFlag(body, 'web_search'),
+    search: readFlag(body, 'web_search') || isRecord(web_search_options) || isWeb(plugins),
     preferences: readPreferences(provider),
   }
 }
+
+/** How OpenRouter's clients ask for web search. No plugin goes on: what it costs is not held. */
+const isWeb = (plugins: unknown): boolean =>
+  Array.isArray(plugins) && plugins.some((plugin) => isRecord(plugin) && plugin.id === 'web')
 
 /** The ids of `model` and `models`. Refuses bad_request. */
 export function readModels(model: unknown, fallbacks: unknown): string[] {

@@ -13,6 +13,8 @@ export interface Bounds {
   /** `n` */
   choices: number
   countPrompt(): number
+  /** Where there were several rounds at the upstream: what all of them used. */
+  searching?: { usage(isWhole: boolean): Usage } | undefined
 }
 
 /** What an answer, or the part of a stream that came, holds: for its charge and its verdict. */
@@ -67,6 +69,7 @@ export class Carried {
    */
   usage(isWhole: boolean): Usage {
     const { said, bounds } = this
+    if (bounds.searching) return bounds.searching.usage(isWhole)
     if (said && (isWhole || !this.isStale)) return said
     const own = Math.min(tokensOf(this.text), bounds.limits.completion)
     if (said) return said.completion >= own ? said : { ...said, completion: own, estimated: true }

@@ -1,12 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { RateLimit } from '../../core/counters.ts'
-import { minute } from '../../core/time.ts'
-import { Refusal } from '../../refusals.ts'
 import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
 import type { Gus } from '../../testing/gateway.ts'
 import { testModel } from '../../testing/models.ts'
-import { checkSearch } from './search.ts'
 
 const priced = { prompt: '0.000001', completion: '0.000004' }
 let faked: Faked
@@ -99,7 +95,18 @@ const rows: Record<string, Row> = {
   },
   'no model': { send: { model: undefined, messages: user('x') }, is: bad('model') },
   'a model that is a number': { send: { model: 5, messages: user('x') }, is: bad('model') },
-  W206: { send: { web_search: true, messages: user('x') }, is: bad('web_search', 'W206') },
+  'search_off, W206': {
+    send: { web_search: true, messages: user('x') },
+    is: bad('web_search', 'W206'),
+  },
+  'W206 by its options': {
+    send: { web_search_options: {}, messages: user('x') },
+    is: bad('web_search', 'W206'),
+  },
+  'W206 by a plugin': {
+    send: { plugins: [{ id: 'web' }], messages: user('x') },
+    is: bad('web_search', 'W206'),
+  },
   'W206 by suffix': {
     send: { model: 'fake/ok:online', messages: user('x') },
     is: bad('web_search', 'W206'),
@@ -171,25 +178,6 @@ describe('before the model runs, and nothing is charged', () => {
     expect(seen).toEqual([502, 502, 502, 502, 502, 503, 503])
     expect(await faked.faults(gus)).toEqual([])
   })
-
-  test('W206, W207 and W109, where there is a searcher', () => {
-    const searches = new RateLimit(faked.clock, 6, minute)
-    const able = testModel(priced, { supportsTools: true })
-    const said = (models = [able], has = true): string => {
-      try {
-        checkSearch(has, models, searches, 'gateway:a')
-        return 'may'
-      } catch (error) {
-        return error instanceof Refusal ? error.refusal : String(error)
-      }
-    }
-    expect(said([able], false)).toBe('search_off')
-    expect(said([able, testModel(priced)])).toBe('model_cannot_search')
-    const eight = Array.from({ length: 8 }, () => said())
-    expect(eight).toEqual([...Array(6).fill('may'), 'searches_limit', 'searches_limit'])
-    faked.clock.turn(2 * minute)
-    expect(said()).toBe('may')
-  })
 })
 
 describe('what is accepted', () => {
@@ -213,7 +201,7 @@ describe('what is accepted', () => {
 
   test('unknown fields go on as they came; ours do not', async () => {
     const more = { temperature: 0.3, stop: ['.'], logprobs: true, seed: 7, zebra: { a: [null] } }
-    const sent = await served({ ...more, provider: {}, models: [], web_search: false })
+    const sent = await served({ ...more, provider: {}, models: [], web_search: false, plugins: [] })
     expect(sent).toMatchObject(more)
     expect(Object.keys(sent).toSorted()).toEqual(
       ['messages', 'model', ...Object.keys(more)].toSorted(),

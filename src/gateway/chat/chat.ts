@@ -12,7 +12,7 @@ import { type Asked, readAsked } from './asked.ts'
 import { type Candidate, candidatesOf, findModels } from './candidates.ts'
 import { checkFits, checkWindow } from './fits.ts'
 import { paidCallsOf } from './running.ts'
-import { checkSearch } from './search.ts'
+import { checkSearch } from './search/check.ts'
 import { serveStream, streamResponse } from './streamed.ts'
 import { withUploads } from './uploads.ts'
 import { serveWhole } from './whole.ts'
@@ -78,7 +78,7 @@ async function run(house: House, spender: Spender, raw: unknown, call: Run): Pro
   const paid = Promise.withResolvers<void>()
   try {
     const client = { begin: call.begin, paid: paid.promise }
-    const full: Order = { ...order, isKept: ref !== undefined }
+    const full: Order = { ...order, isKept: ref !== undefined, searching: undefined }
     const { result, hold } = await withHold(house, askOf(full), (made) =>
       asked.stream ? serveStream(full, made, client) : serveWhole(full, made),
     )
@@ -106,12 +106,12 @@ async function prepare(
     upstreams.speeds.of(upstream, model),
   )
   if (!first) throw new Refusal('model_unavailable')
-  if (read.search || wanted.some(({ suffixes }) => suffixes.includes('online'))) {
-    // There is no searcher yet, whatever is configured.
-    checkSearch(false, models, paidCallsOf(house).searches, spender.account)
+  const search = read.search || wanted.some(({ suffixes }) => suffixes.includes('online'))
+  if (search) {
+    checkSearch(house.searcher, read, models, paidCallsOf(house).searches, spender.account)
   }
   for (const model of models) checkFits(read, model)
-  const asked = await withUploads(house, spender.account, read, models)
+  const asked = await withUploads(house, spender.account, { ...read, search }, models)
   for (const model of models) checkWindow(asked, model)
   return { asked, candidates: [first, ...rest] }
 }

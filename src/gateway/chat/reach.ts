@@ -10,7 +10,12 @@ export interface Sending<T> {
   body: Call['body']
   watch: Watch
   open(answer: Response, by: Candidate): Promise<T | Verdict>
+  /** Stands between: it may send several times, and answers what is opened. */
+  through?: ((send: Send, by: Candidate) => Promise<Response | Verdict>) | undefined
 }
+
+/** Sends a body, with the most output tokens of the answer, to the upstream that is asked. */
+export type Send = (body: Call['body'], outputTokensMax?: number) => Promise<Response>
 
 /** Who served a request, or was the last to be asked, and what became of it. */
 export type Reached<T> =
@@ -43,13 +48,17 @@ export async function reach<T extends object>(
 async function ask<T extends object>(
   upstreams: Registry,
   by: Candidate,
-  { path, body, watch, open }: Sending<T>,
+  { path, body, watch, open, through }: Sending<T>,
 ): Promise<T | Verdict | undefined> {
   const { upstream: name, model } = by.offer
   const upstream = upstreams.find(name)
   if (!upstream?.available) return undefined
   try {
-    const answer = await upstream.send({ path, model, body, signal: watch.signal })
+    const call = { path, model, signal: watch.signal }
+    const send: Send = (body, outputTokensMax) =>
+      upstream.send({ ...call, body, ...(outputTokensMax && { outputTokensMax }) })
+    const answer = through ? await through(send, by) : await send(body)
+    if (isVerdict(answer)) return answer
     if (answer.ok) return await open(answer, by)
     return verdictOfStatus(answer.status, await answer.text(), answer.headers)
   } catch (fault) {

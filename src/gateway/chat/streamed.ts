@@ -7,6 +7,7 @@ import { boundsOf, Ledgered, type Order, type Served } from './account.ts'
 import { type Bounds, Carried } from './carried.ts'
 import { reach } from './reach.ts'
 import { Relay } from './relay.ts'
+import { throughSearch } from './search/through.ts'
 import { Source } from './source.ts'
 import {
   brokenOff,
@@ -49,7 +50,7 @@ export async function serveStream(
   const watch = new Watch(order.signal, deadlinesOf(house.config))
   const account = new Ledgered(order, hold)
   const { by, served, verdict } = await reach(house.upstreams, candidates, {
-    ...{ path, body: asked.body, watch },
+    ...{ path, body: asked.body, watch, through: throughSearch(order, watch) },
     open: (answer, candidate) => openStream(answer, boundsOf(order, candidate), watch),
   }).catch((error: unknown) => {
     watch.end()

@@ -5,7 +5,7 @@ import type { Usage } from '../../models/usage.ts'
 type Json = Record<string, unknown>
 
 /** A usage in OpenAI's words. */
-const presentUsage = ({ prompt, cached, completion, reasoning }: Usage) => ({
+export const presentUsage = ({ prompt, cached, completion, reasoning }: Usage) => ({
   prompt_tokens: prompt,
   completion_tokens: completion,
   total_tokens: prompt + completion,

@@ -3,6 +3,7 @@ import type { Worked } from '../../ledger/paid-work.ts'
 import { boundsOf, Ledgered, type Order, type Served } from './account.ts'
 import { readWhole } from './plain.ts'
 import { reach } from './reach.ts'
+import { throughSearch } from './search/through.ts'
 import { withCost } from './told.ts'
 import { deadlinesOf, Watch } from './watch.ts'
 
@@ -19,7 +20,7 @@ export async function serveWhole(order: Order, hold: Hold): Promise<Worked<Serve
   const account = new Ledgered(order, hold)
   try {
     const { by, served, verdict } = await reach(house.upstreams, candidates, {
-      ...{ path, body: asked.body, watch },
+      ...{ path, body: asked.body, watch, through: throughSearch(order, watch) },
       open: (answer, candidate) => readWhole(answer, boundsOf(order, candidate), watch),
     })
     if (verdict) return { ...account.failed(by, verdict), result: { refusal: verdict.refusal } }

@@ -1,5 +1,10 @@
 import { type Nano, zero } from '../../core/money.ts'
-import { unknownOutputTokens, unknownWindowTokens } from '../../limits.ts'
+import {
+  searchesPerRequestMax,
+  searchWordsBytesMax,
+  unknownOutputTokens,
+  unknownWindowTokens,
+} from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { worstCase } from '../../models/charge.ts'
 import type { Price } from '../../models/price.ts'
@@ -13,6 +18,8 @@ export interface Sizes {
   /** Tokens a choice may have, as the request says. */
   outputMax: number | undefined
   choices: number
+  /** Whether it may search the web. */
+  search: boolean
 }
 
 /** The most one request can cost at any of its candidates, and the price that makes it so. */
@@ -21,14 +28,25 @@ export interface Worst {
   price: Price
 }
 
-/** The most tokens a request can use at a model (money.md, "Worst case of a chat request"). */
-export function limitsOf({ body, outputMax, choices }: Sizes, model: Model): UsageLimits {
+/** Beside its words, what a search adds to a prompt: the call, and the frames around both. */
+const searchFrameTokens = 3_000
+
+/**
+ * The most tokens a request can use at a model (money.md, "Worst case of a chat request"). One that
+ * may search is sent once more for each search, with all that was said and found before.
+ */
+export function limitsOf({ body, outputMax, choices, search }: Sizes, model: Model): UsageLimits {
   const window = model.contextLength || unknownWindowTokens
   const own = model.maxOutput || Math.min(window, unknownOutputTokens)
-  return {
-    prompt: Math.min(tokensAtMost(body, model.pictureTokens), window),
-    completion: choices * Math.min(outputMax ?? own, own, window),
-  }
+  const completion = choices * Math.min(outputMax ?? own, own, window)
+  const prompt = tokensAtMost(body, model.pictureTokens)
+  if (!search) return { prompt: Math.min(prompt, window), completion }
+  const rounds = Array.from({ length: searchesPerRequestMax + 1 }, (_, searches) => {
+    const found = searches * (searchWordsBytesMax + searchFrameTokens)
+    return Math.min(prompt + searchFrameTokens + found + (searches && completion), window)
+  })
+  const sum = rounds.reduce((all, one) => all + one, 0)
+  return { prompt: sum, completion: completion + searchesPerRequestMax }
 }
 
 /** The worst case over all candidates: whichever serves, its charge fits the hold. */
@@ -38,8 +56,11 @@ export function worstOf(sizes: Sizes, candidates: [Candidate, ...Candidate[]]): 
   for (const { model, price } of candidates) {
     const limits = seen.get(model) ?? limitsOf(sizes, model)
     seen.set(model, limits)
-    const bounds = { inputTokensMax: limits.prompt, outputTokensMax: limits.completion }
-    const amount = worstCase(price, bounds)
+    const amount = worstCase(price, {
+      inputTokensMax: limits.prompt,
+      outputTokensMax: limits.completion,
+      searches: sizes.search ? searchesPerRequestMax : 0,
+    })
     if (amount > worst.amount) worst = { amount, price }
   }
   return worst

@@ -1,0 +1,59 @@
+import { isRecord } from '../../../core/shape.ts'
+import { readRecord } from '../plain.ts'
+import type { Send } from '../reach.ts'
+import { presentUsage } from '../told.ts'
+import { brokenOff, type Verdict } from '../verdict.ts'
+import type { Watch } from '../watch.ts'
+import { type Called, callsOf, type Searching } from './searching.ts'
+
+type Json = Record<string, unknown>
+
+/** Serves a request that may search in one answer: that of its last round. */
+export async function searchWhole(
+  searching: Searching,
+  send: Send,
+  watch: Watch,
+): Promise<Response | Verdict> {
+  for (;;) {
+    const response = await send(searching.body, searching.left)
+    if (!response.ok) return response
+    const read = await readRecord(response, watch)
+    if (!('answer' in read)) return read
+    searching.read(read.answer)
+    const choice = choiceOf(read.answer)
+    const message = isRecord(choice.message) ? choice.message : {}
+    const text = typeof message.content === 'string' ? message.content : ''
+    const calls = callsOf(message)
+    const theirs = searching.theirs(calls)
+    if (theirs) return Response.json(answerOf(searching, read.answer, { choice, text, theirs }))
+    await searching.next(text, calls, watch.signal)
+    if (watch.cause) return brokenOff(watch)
+  }
+}
+
+const choiceOf = ({ choices }: Json): Json => {
+  const [first]: unknown[] = Array.isArray(choices) ? choices : []
+  return isRecord(first) ? first : {}
+}
+
+/** The last round's answer: without our calls, with the pages it stands on, and all its usage. */
+function answerOf(
+  searching: Searching,
+  answer: Json,
+  { choice, text, theirs }: { choice: Json; text: string; theirs: Called[] },
+): Json {
+  const { tool_calls: _, ...message } = isRecord(choice.message) ? choice.message : {}
+  const annotations = searching.citations(text)
+  const said = {
+    ...message,
+    ...(theirs.length > 0 && { tool_calls: theirs.map(({ raw }) => raw) }),
+    ...(annotations.length > 0 && { annotations }),
+  }
+  return {
+    ...answer,
+    ...(Array.isArray(answer.choices) && answer.choices.length > 0
+      ? { choices: [{ ...choice, message: said }] }
+      : {}),
+    ...(searching.isTold && { usage: presentUsage(searching.usage(true)) }),
+  }
+}
