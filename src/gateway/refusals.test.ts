@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { type Nano, zero } from '../core/money.ts'
+import { openHoldsPerKeyMax } from '../limits.ts'
+import type { GatewayRefusal } from '../refusals.ts'
+import { type Faked, fakeModel, openFaked } from '../testing/faked.ts'
+import type { Gus } from '../testing/gateway.ts'
+import type { Answer } from '../testing/house.ts'
+import { testModel } from '../testing/models.ts'
+
+/**
+ * Document 2, section 7, through the front door, row by row: status, type, param and code, and what
+ * is charged. Searches and uploads have theirs in chat/search and files.
+ */
+let faked: Faked
+let gus: Gus
+let poor: Gus
+/** A key of gus that may spend nothing. */
+let capped = ''
+
+beforeAll(async () => {
+  const model = (id: string, more: object) => ({ ...fakeModel('ok', more), id: `fake/${id}` })
+  faked = await openFaked({ GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }, [
+    model('small', { contextLength: 8_000 }),
+    model('reads', { inputs: ['text', 'file'], contextLength: 2_000 }),
+    testModel(undefined, { id: 'fake/unpriced' }),
+    fakeModel('nowhere'),
+  ])
+  gus = await faked.gus()
+  poor = await faked.gus('0.0001')
+  capped = (await gus.call('POST', '/accounts/keys', { daily_cap: 0 })).text('api_key')
+})
+afterAll(() => faked.close())
+
+const path = '/v1/chat/completions'
+const invalid = 'invalid_request_error'
+const say = (content: unknown, role = 'user') => ({ messages: [{ role, content }] })
+const pdf = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AA' }
+const file = { type: 'file', file: pdf }
+const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
+
+interface Row {
+  /** What is sent, beside "model": "fake/ok" and a word. */
+  send: object
+  is: [status: number, type: string, param: string | null, code: string | null]
+  /** Whose key is sent: gus's when left out. */
+  key?: () => string
+}
+const bad = (param: string, code: string | null = null): Row['is'] => [400, invalid, param, code]
+
+const before: [GatewayRefusal, Row][] = [
+  ['no_messages', { send: { messages: [] }, is: bad('messages') }],
+  ['bad_role', { send: say('x', 'robot'), is: bad('messages') }],
+  ['no_usable_messages', { send: say(''), is: bad('messages') }],
+  [
+    'conversation_too_long',
+    {
+      send: { model: 'fake/small', ...say('x'.repeat(120_001)) },
+      is: bad('messages'),
+    },
+  ],
+  ['no_rate', { send: { model: 'fake/unpriced' }, is: bad('model') }],
+  ['no_key', { send: {}, key: () => '', is: [401, 'authentication_error', null, null] }],
+  [
+    'bad_key',
+    {
+      send: {},
+      key: () => `gk_${'x'.repeat(40)}`,
+      is: [401, 'authentication_error', null, 'invalid_api_key'],
+    },
+  ],
+  [
+    'not_enough_credits',
+    {
+      send: {},
+      key: () => poor.key,
+      is: [402, 'insufficient_quota', null, 'insufficient_quota'],
+    },
+  ],
+  [
+    'no_model',
+    {
+      send: { model: 'fake/nothing' },
+      is: [404, invalid, 'model', 'model_not_found'],
+    },
+  ],
+  [
+    'daily_cap',
+    {
+      send: {},
+      key: () => capped,
+      is: [429, 'rate_limit_error', null, 'daily_cap'],
+    },
+  ],
+  ['no_picture_input', { send: say([picture]), is: bad('messages') }],
+  ['no_file_input', { send: say([file]), is: bad('messages') }],
+  ['bad_part', { send: say([{ type: 'refusal', refusal: 'no' }]), is: bad('messages') }],
+  [
+    'no_file',
+    {
+      send: say([{ type: 'file', file_id: 'file_aaaaaaaaaaaa' }]),
+      is: [404, invalid, 'file_id', null],
+    },
+  ],
+  [
+    'too_many_pdfs',
+    {
+      send: { model: 'fake/reads', ...say(Array(7).fill(file)) },
+      is: [413, invalid, 'messages', null],
+    },
+  ],
+  [
+    'window_exceeded',
+    {
+      send: { model: 'fake/reads', ...say([{ type: 'text', text: 'x'.repeat(9_000) }, file]) },
+      is: [413, invalid, 'messages', 'context_length_exceeded'],
+    },
+  ],
+  [
+    'bad_media',
+    {
+      send: {
+        model: 'fake/reads',
+        ...say([{ type: 'video_url', video_url: { url: 'https://a.b' } }]),
+      },
+      is: bad('messages', 'W609'),
+    },
+  ],
+]
+
+const ask = (row: Pick<Row, 'send' | 'key'>, stream: boolean): Promise<Answer> =>
+  faked.visit('POST', path, {
+    key: row.key?.() ?? gus.key,
+    body: { model: 'fake/ok', ...say('Hello.'), max_tokens: 50, stream, ...row.send },
+  })
+
+/** The envelope, its headers, and a sentence that says what to do. */
+function expectRefused({ status, headers, body }: Answer, is: Row['is']): void {
+  const [wanted, type, param, code] = is
+  expect([status, body]).toEqual([
+    wanted,
+    { error: { message: expect.stringMatching(/\S.{14,}\.$/), type, param, code } },
+  ])
+  expect(headers.get('content-type')).toStartWith('application/json')
+  expect(headers.get('x-request-id')).toMatch(/^[A-Za-z0-9]{12}$/)
+  expect(headers.has('retry-after')).toBe(status === 429 || status === 503)
+  expect(headers.has('x-service-cost')).toBe(false)
+}
+
+describe.each([false, true])('before the model runs (stream: %p)', (stream) => {
+  test.each(before)('%s', async (_name, row) => {
+    const seen = [await faked.kept(), faked.fake.received.length]
+    expectRefused(await ask(row, stream), row.is)
+    expect([await faked.kept(), faked.fake.received.length]).toEqual(seen)
+  })
+
+  test('model_unavailable, gateway_unavailable: the hold is released', async () => {
+    const own = await faked.gus()
+    const send = { model: 'fake/nowhere' }
+    expectRefused(await ask({ send, key: () => own.key }, stream), api(503))
+    await expectPaid(faked, own)
+    const alone = await openFaked()
+    const lone = await alone.gus()
+    alone.fake.close()
+    const body = { model: 'fake/ok', ...say('Hello.'), stream }
+    expectRefused(await lone.call('POST', path, body), api(502))
+    await expectPaid(alone, lone)
+    await alone.close()
+  })
+})
+
+/** What an account has left of its dollar; nothing is held, the books are sound. */
+async function expectPaid(house: Faked, own: Gus, charged: Nano = zero): Promise<void> {
+  const { use, total } = await house.lastUse(own)
+  expect([total, use?.charged]).toEqual([1, charged])
+  const balance = await own.call('POST', '/credits/balance', {})
+  expect(balance.body).toMatchObject({ balance: Number(1_000_000_000n - charged) / 1e9, held: 0 })
+  expect(await house.faults(own)).toEqual([])
+}
+
+interface Ran {
+  /** What the upstream does: a model of the fake. */
+  script: string
+  is: Row['is']
+  /** Charges the whole hold, and says so. */
+  charged?: true
+}
+const api = (status: number, code: string | null = null): Row['is'] => [
+  ...([status, 'api_error', null, code] as const),
+]
+
+const after: [GatewayRefusal, Ran][] = [
+  ['upstream_busy', { script: '429', is: [429, 'rate_limit_error', null, null] }],
+  [
+    'content_policy',
+    {
+      script: 'content-filter',
+      is: [400, invalid, null, 'content_policy_violation'],
+    },
+  ],
+  ['upstream_failed', { script: '500', is: api(502) }],
+  ['upstream_refused', { script: '422', is: api(400) }],
+  ['no_content', { script: 'empty', is: api(502) }],
+  ['unreadable', { script: 'html', is: api(502, 'unreadable_response'), charged: true }],
+  ['deadline', { script: 'hang', is: api(504, 'deadline_exceeded'), charged: true }],
+]
+
+describe('after the model has run', () => {
+  test.concurrent.each(after)('%s', async (_name, { script, is, charged }) => {
+    const own = await faked.gus()
+    const send = { model: `fake/${script}` }
+    const answer = await ask({ send, key: () => own.key }, false)
+    expectRefused(answer, is)
+    const message = answer.text('error.message')
+    expect(message).toContain(charged ? 'The reserved credits were charged' : 'Nothing was charged')
+    const { use } = await faked.lastUse(own)
+    expect(use?.held).toBeGreaterThan(0n)
+    await expectPaid(faked, own, charged && use?.held)
+  })
+})
+
+test('the order of the checks: key, shape, model, rate, credits, cap', async () => {
+  const none = { daily_cap: 0 }
+  const both = (await poor.call('POST', '/accounts/keys', none)).text('api_key')
+  const worse = [
+    { key: () => '', send: { messages: 5, model: 'fake/nothing' } },
+    { key: () => both, send: { messages: 5, model: 'fake/nothing' } },
+    { key: () => both, send: { model: 'fake/nothing' } },
+    { key: () => both, send: { model: 'fake/unpriced' } },
+    { key: () => both, send: {} },
+    { key: () => capped, send: {} },
+  ]
+  const said = []
+  for (const row of worse) said.push((await ask(row, false)).status)
+  expect(said).toEqual([401, 400, 404, 400, 402, 429])
+})
+
+test('holds_limit: so many calls of a key run at once, and not one more', async () => {
+  const own = await faked.gus('20')
+  const row = { send: { model: 'fake/hang' }, key: () => own.key }
+  const calls = Array.from({ length: openHoldsPerKeyMax + 1 }, (_, at) =>
+    ask({ ...row, send: { ...row.send, seed: at } }, false),
+  )
+  const answers = await Promise.all(calls)
+  const [over] = answers.filter(({ status }) => status !== 504)
+  if (!over) throw new Error('all of them ran')
+  expectRefused(over, [429, 'rate_limit_error', null, null])
+  expect(answers.filter(({ status }) => status === 504)).toHaveLength(openHoldsPerKeyMax)
+  expect((await faked.lastUse(own)).total).toBe(openHoldsPerKeyMax)
+})
