@@ -10,8 +10,12 @@ class Caller {
   #head: Buffer<ArrayBufferLike> = Buffer.alloc(0)
   #answerBytes = 0
   #got = 0
+  #tail = ''
+  #asked = 0
   #done: PromiseWithResolvers<void> | undefined
   readonly times: number[] = []
+  /** Until the first bytes of each answer. */
+  readonly firsts: number[] = []
 
   constructor(readonly target: Target) {}
 
@@ -32,12 +36,12 @@ class Caller {
   async ask(until: number): Promise<void> {
     let now = performance.now()
     do {
-      const asked = now
+      this.#asked = now
       this.#done = Promise.withResolvers()
       this.#socket?.write(this.target.request)
       await this.#done.promise
       now = performance.now()
-      this.times.push(now - asked)
+      this.times.push(now - this.#asked)
     } while (now < until)
   }
 
@@ -45,26 +49,40 @@ class Caller {
     this.#socket?.end()
   }
 
-  /** All answers of a target are equally long: only the first is read. */
+  /**
+   * All answers of a target are equally long, or come in chunks: only the head of the first is
+   * read.
+   */
   #take(bytes: Buffer): void {
+    if (this.#got === 0) this.firsts.push(performance.now() - this.#asked)
     if (this.#answerBytes === 0) {
       this.#head = Buffer.concat([this.#head, bytes])
       this.#answerBytes = lengthOf(this.#head, this.target.status)
     }
     this.#got += bytes.length
-    if (this.#answerBytes === 0 || this.#got < this.#answerBytes) return
-    if (this.#got > this.#answerBytes) throw new Error('answers of different lengths')
+    if (!this.#isWhole(bytes)) return
     this.#got = 0
     this.#done?.resolve()
   }
+
+  #isWhole(bytes: Buffer): boolean {
+    if (this.#answerBytes === 0) return false
+    if (this.#answerBytes !== Infinity) {
+      if (this.#got > this.#answerBytes) throw new Error('answers of different lengths')
+      return this.#got === this.#answerBytes
+    }
+    this.#tail = (this.#tail + bytes.toString('latin1', Math.max(0, bytes.length - 5))).slice(-5)
+    return this.#tail === '0\r\n\r\n'
+  }
 }
 
-/** How long the answer is that begins with `start`; 0 while that cannot be told. */
+/** How long the answer is that begins with `start`: 0 while unknown, Infinity in chunks. */
 function lengthOf(start: Buffer, status: number): number {
   const end = start.indexOf('\r\n\r\n')
   if (end < 0) return 0
   const head = start.subarray(0, end).toString()
   if (!head.startsWith(`HTTP/1.1 ${status} `)) throw new Error(`not ${status}: ${head}`)
+  if (/transfer-encoding: *chunked/i.test(head)) return Infinity
   const body = status === 304 ? 0 : Number(/content-length: *(\d+)/i.exec(head)?.[1])
   return end + 4 + body
 }
@@ -76,7 +94,8 @@ async function turn(callers: Caller[], { pid }: Target, ms: number): Promise<Tur
   const took = performance.now() - started
   const cpuUs = (cpuNs(pid) - cpuBefore) / 1_000
   const times = callers.flatMap((caller) => caller.times.splice(0))
-  return { answers: times.length, ms: took, cpuUs, p50: median(times) }
+  const firsts = callers.flatMap((caller) => caller.firsts.splice(0))
+  return { answers: times.length, ms: took, cpuUs, p50: median(times), firstP50: median(firsts) }
 }
 
 const plan: Plan = JSON.parse(Bun.argv[2] ?? '')

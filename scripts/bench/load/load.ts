@@ -24,16 +24,25 @@ export interface Turn {
   cpuUs: number
   /** Milliseconds that half of the answers took at most. */
   p50: number
+  /** The same, to their first bytes. */
+  firstP50: number
 }
 
-/** A request as it goes over the wire, for a connection that stays open. */
-export const requestFor = (path: string, headers: Record<string, string> = {}): string =>
-  [
-    `GET ${path} HTTP/1.1`,
+/** A request as it goes over the wire, for a connection that stays open. A body is ASCII. */
+export function requestFor(
+  path: string,
+  headers: Record<string, string> = {},
+  body?: string,
+): string {
+  const length = body === undefined ? {} : { 'content-length': String(body.length) }
+  const head = [
+    `${body === undefined ? 'GET' : 'POST'} ${path} HTTP/1.1`,
     'Host: localhost',
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries({ ...headers, ...length }).map(([name, value]) => `${name}: ${value}`),
     '\r\n',
-  ].join('\r\n')
+  ]
+  return head.join('\r\n') + (body ?? '')
+}
 
 /** Nanoseconds of CPU that all threads of a process have used. */
 export function cpuNs(pid: number): number {

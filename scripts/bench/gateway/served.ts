@@ -1,0 +1,87 @@
+/** The compiled gateway, a bare pass-through and the upstream behind both, in their processes. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { requestFor, type Target } from '../load/load.ts'
+import { asRecord, type Served, spawnServer } from '../load/served.ts'
+
+const root = join(import.meta.dir, '../../..')
+const binary = join(root, 'dist/berth')
+const peer = (name: string): string => join(import.meta.dir, '../peers', name)
+
+export interface ServedGateway {
+  upstream: Served
+  pass: Served
+  house: Served & { dataDir: string }
+  /** A new key with credits. */
+  newKey(): Promise<string>
+  stop(): Promise<void>
+}
+
+const tableOf = (port: number): string => `
+[[upstream]]
+name = "bench"
+kind = "openai"
+base_url = "http://127.0.0.1:${port}/v1"
+
+[[model]]
+id = "bench/model"
+upstream = "bench"
+type = "chat"
+context_length = 32768
+max_output = 4096
+price = { prompt = "0.0000000375", completion = "0.00000015" }
+`
+
+const env = {
+  GATEWAY_REQUESTS_PER_MINUTE: '0',
+  KEYS_PER_ADDRESS_DAY: '0',
+  KEYS_PER_DAY: '0',
+  OLLAMA_HOST: 'off',
+  PORT: '0',
+}
+
+/** Starts all three; `everyMs` is what the upstream waits between two chunks of a stream. */
+export async function serveGateway(everyMs = 2): Promise<ServedGateway> {
+  const built = Bun.spawnSync(['./scripts/build', '--if-needed'], { cwd: root, stderr: 'pipe' })
+  if (built.exitCode !== 0) throw new Error(built.stderr.toString())
+  const dataDir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
+  const bun = process.execPath
+  const upstream = await spawnServer([bun, peer('upstream.ts'), String(everyMs)])
+  const pass = await spawnServer([bun, peer('pass.ts'), String(upstream.port)])
+  writeFileSync(join(dataDir, 'berth.toml'), tableOf(upstream.port))
+  const house = await spawnServer([binary, 'serve', '--json'], { ...env, DATA_DIR: dataDir })
+  return {
+    upstream,
+    pass,
+    house: { ...house, dataDir },
+    newKey: () => fundedKey(house.port, dataDir),
+    stop: async () => {
+      await Promise.all([house, pass, upstream].map((one) => one.stop()))
+      rmSync(dataDir, { recursive: true })
+    },
+  }
+}
+
+async function fundedKey(port: number, dataDir: string): Promise<string> {
+  const made = await fetch(`http://127.0.0.1:${port}/accounts/create`, { method: 'POST' })
+  const { credit_id, api_key } = asRecord(await made.json())
+  const grant = [binary, 'grant', String(credit_id), '1000', '--data', dataDir]
+  const { exitCode, stderr } = Bun.spawnSync(grant, { stderr: 'pipe' })
+  if (exitCode !== 0) throw new Error(stderr.toString())
+  return String(api_key)
+}
+
+const words = 'Say something about harbours, boats and the people who wait for them. '.repeat(6)
+
+/** A chat call as it goes over the wire, to one of the servers. */
+export function chatAt({ port, pid }: Served, key: string, stream: boolean): Target {
+  const body = {
+    ...{ model: 'bench/model', max_tokens: 1_000, stream },
+    messages: [{ role: 'user', content: words }],
+  }
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
+  const request = requestFor('/v1/chat/completions', headers, JSON.stringify(body))
+  return { port, pid, request, status: 200 }
+}
