@@ -23,6 +23,8 @@ interface HostingFacts {
   agents_off: None
   keys_daily_limit: { max: number; retryAfter: number }
   publishes_limit: { max: number; retryAfter: number }
+  job_not_found: None
+  not_cancellable: None
   bad_handle: { why: string }
   handle_taken: { handle: string }
   not_an_agent: None

@@ -64,6 +64,14 @@ const table: { [N in HostingRefusal]: Row<N> } = {
     status: 404,
     say: ({ what }) => `You have no such ${what}. GET /apps lists your apps.`,
   },
+  job_not_found: {
+    status: 404,
+    say: () => 'You have no such job. GET /jobs lists your jobs.',
+  },
+  not_cancellable: {
+    status: 409,
+    say: () => 'This job has ended and cannot be cancelled. GET /jobs/{id} tells how.',
+  },
   rate_limited: {
     status: 429,
     say: (facts) => `More than ${facts.max} requests a minute from this address. ${wait(facts)}`,

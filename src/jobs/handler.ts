@@ -43,7 +43,26 @@ export type Outcome =
   | { end: 'failed'; error: Failure }
   | { end: 'again'; afterMs: number }
 
-/** A kind of work. */
+/**
+ * A kind of work. A room that has one writes a handler and app.ts registers it:
+ *
+ *     house.jobs.register('icon', { lane: 'media', input: Input, data: Type.Null(), run, undone })
+ *
+ * Its verb writes the job, what stands for it, and its holds in one transaction, the job first;
+ * each hold names the job (`job`) and lives longer than it (`ms`); then it wakes the runner:
+ *
+ *     const job = await house.db.tx(async (db) => {
+ *       const made = await enqueue(house, db, { kind, lane, owner, item, input, price, ms })
+ *       await hold(house, db, { account, amount: price, ref, kind, job: made.id, ms: 2 * ms })
+ *       await keep(db, answer)
+ *       return made
+ *     })
+ *     house.jobs.wake()
+ *
+ * Only `record` and `also` settle (`openHoldsOf`, `settle`): they are written with the job's own
+ * row, so a process that dies, a lease that is lost and a job that is cancelled never pay twice.
+ * What is still held when a job ends, however it ends, is released.
+ */
 export interface Handler<Input extends TSchema = TSchema, Data extends TSchema = TSchema> {
   lane: Lane
   input: Input

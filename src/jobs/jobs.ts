@@ -57,7 +57,7 @@ export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: Wante
 }
 
 /** How many jobs of an owner have not ended. */
-export async function countOpen(db: Db, owner: string): Promise<number> {
+async function countOpen(db: Db, owner: string): Promise<number> {
   const [row] = await db
     .select({ open: count() })
     .from(jobs)

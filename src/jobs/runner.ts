@@ -36,7 +36,8 @@ export class Runner {
   private renewedAt = -Infinity
   private turning: Promise<void> | undefined
   private isAsked = false
-  private isClosed = false
+  /** Whether it takes nothing more: who waits may leave. */
+  isClosed = false
 
   private readonly worker: Worker
 

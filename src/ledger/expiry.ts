@@ -10,9 +10,9 @@ const batchesMax = 10_000
 
 /**
  * Ends every hold past its deadline, and on SQLite, where one process owns the database, at once
- * those that dead processes left and no job has: given back, or charged whole where the hold says so. One that
- * cannot be ended is logged and left for the next time. Answers how many ended which way.
- * Run it at start and by a job. `note` is told of each that is charged, in its transaction.
+ * those that dead processes left and no job has: given back, or charged whole where the hold says
+ * so. One that cannot be ended is logged and left for the next time. Answers how many ended which
+ * way. Run it at start and by a job. `note` is told of each that is charged, in its transaction.
  */
 export async function expireOrphans(
   house: Books,

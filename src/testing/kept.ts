@@ -3,11 +3,12 @@ import { apps, badPages, opens, reports, versions } from '../hosting/apps/tables
 import { assets } from '../hosting/assets/tables.ts'
 import type { House } from '../house.ts'
 import { answers } from '../idempotency/tables.ts'
+import { events, jobs } from '../jobs/tables.ts'
 import { keys } from '../keys/tables.ts'
 import { accounts, caps, entries, holds } from '../ledger/tables.ts'
 
 const tables = {
-  ...{ agents, keys, apps, versions, assets, badPages, opens, reports, answers },
+  ...{ agents, keys, apps, versions, assets, badPages, opens, reports, answers, jobs, events },
   ...{ accounts, entries, holds, caps },
 }
 

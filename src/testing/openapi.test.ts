@@ -105,7 +105,7 @@ describe('the description', () => {
   })
 
   test('names each record once', () => {
-    const named = ['App', 'Agent', 'Asset', 'Version', 'Key', 'Claim', 'Scan', 'Finding']
+    const named = ['App', 'Agent', 'Asset', 'Version', 'Job', 'Key', 'Claim', 'Scan', 'Finding']
     expect(Object.keys(document.components.schemas).sort()).toEqual(named.sort())
   })
 
@@ -145,7 +145,11 @@ describe('every operation', () => {
   test('has one typed answer for each status', () => {
     for (const { operationId, responses } of operations) {
       for (const [status, { content, description }] of Object.entries(responses)) {
-        expect([operationId, status, Object.keys(content).length]).toEqual([operationId, status, 1])
+        const types = status === '204' ? 0 : 1
+        expect([operationId, status, Object.keys(content).length]).toEqual([
+          ...[operationId, status, types],
+        ])
+        if (types === 0) continue
         const [media] = Object.values(content)
         expect(Object.keys(media?.schema ?? {})).not.toEqual([])
         expect(description).not.toBe('')

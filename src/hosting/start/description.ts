@@ -8,6 +8,7 @@ const tags: Record<Tag, string> = {
   Start: 'Whether the API is open, what there is, and how to begin.',
   Keys: 'Your account and its keys. No sign-in: POST /keys makes both.',
   Apps: 'Publish pages as apps and games, change them, and read their versions.',
+  Jobs: 'What the service makes for you: how it stands, step by step.',
   Assets: 'Named files that an app loads from inside: pictures, sound, JSON.',
 }
 

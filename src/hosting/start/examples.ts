@@ -14,6 +14,8 @@ export const examples: { [N in HostingRefusal]: FactsOf<N> } = {
   invite_only: [],
   not_found: [{ what: 'app' }],
   rate_limited: [{ max: 240, retryAfter: 12 }],
+  job_not_found: [],
+  not_cancellable: [],
   publishes_limit: [{ max: 60, retryAfter }],
   keys_address_limit: [{ max: 3, retryAfter }],
   keys_daily_limit: [{ max: 300, retryAfter }],

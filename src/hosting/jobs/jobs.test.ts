@@ -1,0 +1,219 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { Type } from '@sinclair/typebox'
+
+import { openApp } from '../../app.ts'
+import { fromCredits } from '../../core/money.ts'
+import { hour } from '../../core/time.ts'
+import { openDoor } from '../../door.ts'
+import { enqueue } from '../../jobs/jobs.ts'
+import { openHoldsOf } from '../../ledger/job-holds.ts'
+import { balanceOf, hold, settle } from '../../ledger/ledger.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
+import { refused } from '../../testing/refused.ts'
+
+const app = 'Boats0000001'
+let t: TestHouse
+let ann: Person
+/** What the job that runs is waiting for. */
+let gates: PromiseWithResolvers<void>[]
+beforeEach(async () => {
+  t = await openTestHouse()
+  ann = await t.person('ann')
+  gates = [Promise.withResolvers(), Promise.withResolvers()]
+  t.house.jobs.register('icon', {
+    ...{ lane: 'media', input: Type.Object({}), data: Type.Null() },
+    async run({ note }) {
+      await gates[0]?.promise
+      await note({ step: 'writing', progress: 0.25 })
+      await gates[1]?.promise
+      return {
+        ...{ end: 'done', result: { version: 1 } },
+        record: async (db, { id }) => {
+          for (const { id: held } of await openHoldsOf(db, id)) {
+            await settle(t.house, db, held, fromCredits(7))
+          }
+        },
+      }
+    },
+  })
+})
+afterEach(async () => {
+  for (const gate of gates) gate.resolve()
+  await t.house.jobs.runDue()
+  await t.close()
+})
+
+const open = (): void => gates.forEach((gate) => gate.resolve())
+
+async function accountOf(person: Person) {
+  const key = await t.house.keys.find(person.key)
+  if (!key) throw new Error('there is no key')
+  return { kind: 'agent', owner: key.owner } as const
+}
+
+/** A job of ann's that may cost 10 credits and costs 7. */
+async function newJob(): Promise<string> {
+  const { house } = t
+  const owner = await accountOf(ann)
+  const account = `agent:${owner.owner}` as const
+  const price = fromCredits(10)
+  return house.db.tx(async (db) => {
+    const job = await enqueue(house, db, {
+      ...{ kind: 'icon', lane: 'media', owner: account, item: app, input: {}, price, ms: hour },
+    })
+    const more = { ref: `icon:${job.id}`, kind: 'icon', job: job.id, ms: 2 * hour }
+    await hold(house, db, { account, amount: price, ...more })
+    return job.id
+  })
+}
+
+const fresh = { step: null, progress: 0, charged: 0, ended: null, result: null, error: null }
+
+test('a job from its beginning to its end', async () => {
+  const id = await newJob()
+  const path = `/jobs/${id}`
+  const created = new Date(t.clock.now()).toISOString()
+  const first = await ann.call('GET', path)
+  const known = { id, kind: 'icon', app, price: 10, created }
+  expect([first.status, first.body]).toEqual([
+    200,
+    { job: { ...known, ...fresh, state: 'queued', started: null } },
+  ])
+  const work = t.house.jobs.runDue()
+  const begun = await ann.call('GET', `${path}?wait=30`)
+  expect(begun.body).toMatchObject({ job: { state: 'running', step: null, started: created } })
+  const asked = ann.call('GET', `${path}?wait=30`)
+  gates[0]?.resolve()
+  expect((await asked).body).toMatchObject({ job: { step: 'writing', progress: 0.25 } })
+  const last = ann.call('GET', `${path}?wait=30`)
+  gates[1]?.resolve()
+  const link = `http://localhost:3000/a/${app}`
+  const done = {
+    ...{ ...known, state: 'done', step: 'writing', progress: 1, charged: 7, started: created },
+    ...{ ended: created, result: { app, version: 1, link }, error: null },
+  }
+  expect((await last).body).toEqual({ job: done })
+  await work
+  expect((await ann.call('GET', `${path}?wait=30`)).body).toEqual({ job: done })
+  expect((await ann.call('GET', '/jobs')).body).toEqual({ jobs: [done], next: null })
+  expect(await balanceOf(t.house, await accountOf(ann))).toMatchObject({
+    ...{ balance: fromCredits(393), held: fromCredits(0) },
+  })
+})
+
+test('its events, from the beginning and after the last that was seen', async () => {
+  const id = await newJob()
+  open()
+  const work = t.house.jobs.runDue()
+  const all = await ann.call('GET', `/jobs/${id}/events`)
+  await work
+  expect(all.headers.get('content-type')).toBe('text/event-stream')
+  const told = eventsIn(String(all.body))
+  expect(told.map(({ number, job }) => [number, job.state, job.step, job.progress])).toEqual([
+    ...[
+      [1, 'queued', null, 0],
+      [2, 'running', null, 0],
+    ],
+    ...[
+      [3, 'running', 'writing', 0.25],
+      [4, 'done', 'writing', 1],
+    ],
+  ])
+  expect(told.map(({ job }) => [job.charged, job.ended !== null])).toEqual([
+    ...[
+      [0, false],
+      [0, false],
+    ],
+    ...[
+      [0, false],
+      [7, true],
+    ],
+  ])
+  const after = async (seen: string) =>
+    ann.call('GET', `/jobs/${id}/events`, undefined, { 'last-event-id': seen })
+  expect(eventsIn(String((await after('2')).body))).toEqual(told.slice(2))
+  expect(eventsIn(String((await after('nonsense')).body))).toEqual(told)
+  expect((await after('4')).status).toBe(204)
+  expect((await after('99')).status).toBe(204)
+})
+
+interface Told {
+  number: number
+  job: Record<string, unknown>
+}
+
+const eventsIn = (text: string): Told[] =>
+  text
+    .split('\n\n')
+    .filter((part) => part !== '' && !part.startsWith(':'))
+    .map((part) => {
+      const [, number = '', json = ''] = /^id: (\d+)\ndata: (.*)$/.exec(part) ?? []
+      return { number: Number(number), job: JSON.parse(json) }
+    })
+
+test('cancelled: a waiting job and a running one, with nothing charged; not one that ended', async () => {
+  for (const isRunning of [false, true]) {
+    const id = await newJob()
+    const work = isRunning ? t.house.jobs.runDue() : undefined
+    if (isRunning) await ann.call('GET', `/jobs/${id}?wait=30`)
+    const { status, body } = await ann.call('DELETE', `/jobs/${id}`)
+    expect([status, body]).toMatchObject([200, { job: { id, state: 'cancelled', charged: 0 } }])
+    await work
+    const { balance, held } = await balanceOf(t.house, await accountOf(ann))
+    expect([balance, held]).toEqual([fromCredits(400), fromCredits(0)])
+    await refused(t, 409, 'not_cancellable', () => ann.call('DELETE', `/jobs/${id}`))
+    expect((await ann.call('GET', `/jobs/${id}`)).body).toMatchObject({ job: { error: null } })
+  }
+})
+
+test('a list goes on where it stopped', async () => {
+  const ids: string[] = []
+  for (let made = 0; made < 3; made += 1) {
+    ids.unshift(await newJob())
+    t.clock.turn(1)
+  }
+  const seen: unknown[] = []
+  let next: unknown = ''
+  for (let pages = 0; typeof next === 'string' && pages < 5; pages += 1) {
+    const { body } = await ann.call('GET', `/jobs?limit=1${next && `&cursor=${next}`}`)
+    seen.push(...Object(body).jobs.map((job: { id: string }) => job.id))
+    next = Object(body).next
+  }
+  expect(seen).toEqual(ids)
+  open()
+})
+
+test('no key, someone else’s, none at all, wrong shapes: nothing is told or kept', async () => {
+  const id = await newJob()
+  const ben = await t.person('ben')
+  for (const [method, path] of [
+    ['GET', `/jobs/${id}`],
+    ['DELETE', `/jobs/${id}`],
+    ['GET', `/jobs/${id}/events`],
+  ] as const) {
+    await refused(t, 401, 'no_key', () => t.call(method, path))
+    await refused(t, 404, 'job_not_found', () => ben.call(method, path))
+    for (const none of ['A'.repeat(12), 'x', '%20', 'a'.repeat(300)]) {
+      const other = path.replace(id, none)
+      await refused(t, 404, 'job_not_found', () => ann.call(method, other))
+    }
+  }
+  for (const wait of ['-1', '31', 'x', '']) {
+    await refused(t, 400, 'bad_request', () => ann.call('GET', `/jobs/${id}?wait=${wait}`))
+  }
+  await refused(t, 400, 'bad_request', () => ann.call('GET', '/jobs?cursor=x'))
+  expect((await ben.call('GET', '/jobs')).body).toEqual({ jobs: [], next: null })
+})
+
+test('a client that leaves a stream is not waited for', async () => {
+  const id = await newJob()
+  const door = openDoor(t.house, openApp(t.house))
+  const headers = { authorization: `Bearer ${ann.key}` }
+  const request = new Request(`http://localhost:3000/api/jobs/${id}/events`, { headers })
+  const response = await door(request, ann.from)
+  const reader = response.body?.getReader()
+  expect(new TextDecoder().decode((await reader?.read())?.value)).toStartWith('id: 1\n')
+  await reader?.cancel()
+  expect(await ann.call('DELETE', `/jobs/${id}`)).toMatchObject({ status: 200 })
+})

@@ -1,0 +1,47 @@
+import { second } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import type { Job } from '../../jobs/handler.ts'
+import * as jobs from '../../jobs/jobs.ts'
+import { accountOf } from '../../ledger/accounts.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Agent } from '../agents/agents.ts'
+import { jobKinds } from './shapes.ts'
+
+const ownerOf = ({ id }: Agent): string => accountOf({ kind: 'agent', owner: id })
+const kinds: string[] = [...jobKinds]
+
+/** A job of the agent's. Refuses job_not_found. */
+export async function theOwn(house: House, agent: Agent, id: string): Promise<Job> {
+  const job = await jobs.find(house, id)
+  if (job && job.owner === ownerOf(agent) && kinds.includes(job.kind)) return job
+  throw new Refusal('job_not_found')
+}
+
+/** The same, as soon as it has changed, or after so many seconds. */
+export async function theOwnAfter(
+  house: House,
+  agent: Agent,
+  id: string,
+  { wait, signal }: { wait: number; signal: AbortSignal },
+): Promise<Job> {
+  const job = await theOwn(house, agent, id)
+  if (wait === 0) return job
+  const { events: seen } = job
+  return (await house.jobs.waitFor(id, { seen, ms: wait * second, signal })) ?? job
+}
+
+/** An agent's jobs, newest first. */
+export const listOf = (
+  house: House,
+  agent: Agent,
+  limit: number,
+  before?: [at: number, id: string],
+): Promise<Job[]> => jobs.list(house, ownerOf(agent), { kinds, limit, ...(before && { before }) })
+
+/** Ends a job that has not ended; nothing is charged. Refuses job_not_found, not_cancellable. */
+export async function cancel(house: House, agent: Agent, id: string): Promise<Job> {
+  await theOwn(house, agent, id)
+  const job = await house.jobs.cancel(id)
+  if (job) return job
+  throw new Refusal('not_cancellable')
+}

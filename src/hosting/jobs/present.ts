@@ -1,0 +1,42 @@
+import { toCredits } from '../../core/money.ts'
+import { iso } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import type { Job } from '../../jobs/handler.ts'
+import type { JobEvent } from '../../jobs/jobs.ts'
+import { linkOf } from '../apps/present.ts'
+import { jobKinds, type JobShape, jobSteps } from './shapes.ts'
+
+const wordIn = <T extends string>(words: readonly T[], word: string | null): T | undefined =>
+  words.find((known) => known === word)
+
+/** The Job record. A handler's result is `{ version }`, of the app that the job is about. */
+export function present(house: House, job: Job): JobShape {
+  const { id, item, state, result, error, started, ended } = job
+  const kind = wordIn(jobKinds, job.kind)
+  if (!kind) throw new Error(`${job.kind} is no job of an agent.`)
+  const version = Number(result?.version ?? 0)
+  return {
+    ...{ id, kind, app: item, state },
+    step: wordIn(jobSteps, job.step) ?? null,
+    progress: job.progress / 100,
+    price: toCredits(job.price),
+    charged: toCredits(job.charged),
+    created: iso(job.created),
+    started: started === null ? null : iso(started),
+    ended: ended === null ? null : iso(ended),
+    result: item !== null && version ? { app: item, version, link: linkOf(house, item) } : null,
+    error,
+  }
+}
+
+/** The job as it stood at an event. */
+export function presentAt(house: House, job: Job, event: JobEvent): JobShape {
+  const { state, step, progress } = event
+  const now = present(house, job)
+  if (event.number === job.events && job.ended !== null) return now
+  return {
+    ...{ ...now, state, step: wordIn(jobSteps, step) ?? null, progress: progress / 100 },
+    started: state === 'queued' ? null : now.started,
+    ...{ charged: 0, ended: null, result: null, error: null },
+  }
+}

@@ -1,0 +1,86 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+
+import { ListQuery, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import type { House } from '../../house.ts'
+import { withKey } from '../key.ts'
+import { operation } from '../operation.ts'
+import * as jobs from './jobs.ts'
+import { present } from './present.ts'
+import * as shapes from './shapes.ts'
+import { lastSeen, watch } from './watch.ts'
+
+/** Where a list goes on: after the job made at this moment, with this id. */
+const jobsCursor = /^(\d{1,15}) ([A-Za-z0-9_-]{12})$/
+
+function beforeOf(cursor: string | undefined): [at: number, id: string] | undefined {
+  const [created = '', id = ''] = readCursor(cursor, jobsCursor) ?? []
+  return id ? [Number(created), id] : undefined
+}
+
+/** What the service does for an agent behind its requests. */
+export const jobRoutes = (house: House) =>
+  new Elysia()
+    .use(withKey(house))
+    .get(
+      '/jobs',
+      async ({ caller, query }) => {
+        const limit = pageSize(query.limit)
+        const rows = await jobs.listOf(house, caller.agent, limit + 1, beforeOf(query.cursor))
+        const { page, next } = pageOf(rows, limit, (job) => makeCursor(job.created, job.id))
+        return { jobs: page.map((job) => present(house, job)), next }
+      },
+      {
+        query: ListQuery,
+        ...operation(
+          { id: 'list_jobs', tag: 'Jobs', summary: 'Your jobs, newest first.' },
+          { 200: shapes.JobList },
+          'bad_request',
+        ),
+      },
+    )
+    .get(
+      '/jobs/:id',
+      async ({ caller, params, query, request: { signal } }) => {
+        const { wait = 0 } = query
+        const job = await jobs.theOwnAfter(house, caller.agent, params.id, { wait, signal })
+        return { job: present(house, job) }
+      },
+      {
+        query: shapes.JobQuery,
+        ...operation(
+          {
+            id: 'get_job',
+            tag: 'Jobs',
+            summary: 'How a job stands.',
+            more:
+              'With wait it answers as soon as the job changes, or after so many seconds. Nothing ' +
+              'that failed is charged.',
+          },
+          { 200: shapes.OneJob },
+          'bad_request',
+          'job_not_found',
+        ),
+      },
+    )
+    .delete(
+      '/jobs/:id',
+      async ({ caller, params }) => ({
+        job: present(house, await jobs.cancel(house, caller.agent, params.id)),
+      }),
+      operation(
+        { id: 'cancel_job', tag: 'Jobs', summary: 'Cancel a job. What did not land is free.' },
+        { 200: shapes.OneJob },
+        ...(['job_not_found', 'not_cancellable', 'try_again'] as const),
+      ),
+    )
+    .get(
+      '/jobs/:id/events',
+      async ({ caller, params, request }) =>
+        watch(house, await jobs.theOwn(house, caller.agent, params.id), lastSeen(request.headers)),
+      operation(
+        { id: 'watch_job', tag: 'Jobs', summary: 'What happens to a job, as it happens.' },
+        { 200: shapes.JobEvents, 204: Type.Void() },
+        'job_not_found',
+      ),
+    )

@@ -1,0 +1,44 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { t } from 'elysia'
+
+import { Id, Link, oneOf, orNull, Time } from '../../core/shape.ts'
+import { jobWaitSecondsMax } from '../../limits.ts'
+
+export const jobKinds = ['build', 'assets', 'icon'] as const
+export const jobSteps = ['planning', 'writing', 'checking', 'assets', 'publishing'] as const
+
+/** A job of an agent (agent-api, Jobs). */
+const Job = Type.Object(
+  {
+    id: Id,
+    kind: oneOf(jobKinds),
+    app: orNull(Id),
+    state: oneOf(['queued', 'running', 'done', 'failed', 'cancelled']),
+    step: orNull(oneOf(jobSteps)),
+    progress: Type.Number({ minimum: 0, maximum: 1 }),
+    price: Type.Number({ description: 'The most it can cost, in credits.' }),
+    charged: Type.Number({ description: 'What it cost, in credits.' }),
+    created: Time,
+    started: orNull(Time),
+    ended: orNull(Time),
+    result: orNull(Type.Object({ app: Id, version: Type.Integer(), link: Link })),
+    error: orNull(Type.Object({ code: Type.String(), error: Type.String() })),
+  },
+  { title: 'Job' },
+)
+export type JobShape = Static<typeof Job>
+
+export const OneJob = Type.Object({ job: Job })
+export const JobList = Type.Object({ jobs: Type.Array(Job), next: orNull(Type.String()) })
+
+export const JobQuery = Type.Object({
+  wait: Type.Optional(t.Numeric({ minimum: 0, maximum: jobWaitSecondsMax })),
+})
+
+/** Server-sent events (WHATWG HTML, section 9.2). */
+export const JobEvents = Type.Unsafe<Response>(
+  Type.String({
+    contentMediaType: 'text/event-stream',
+    description: 'Each event is a Job as it stood then; its id goes into Last-Event-ID.',
+  }),
+)

@@ -1,0 +1,48 @@
+import { stopwatch } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import type { Job } from '../../jobs/handler.ts'
+import { eventsAfter } from '../../jobs/jobs.ts'
+import { heartbeatMs, jobWatchMs } from '../../limits.ts'
+import { presentAt } from './present.ts'
+
+const encoder = new TextEncoder()
+
+/** The number of the last event that a client has, as it says; else 0. */
+export const lastSeen = (headers: Headers): number => {
+  const said = headers.get('last-event-id') ?? ''
+  return /^\d{1,9}$/.test(said) ? Number(said) : 0
+}
+
+/**
+ * What happens to a job after the event `after`, as server-sent events, until it has ended or ten
+ * minutes have passed; the client comes again with Last-Event-ID. 204 tells one that has the last
+ * event to stay away (WHATWG HTML, section 9.2).
+ */
+export function watch(house: House, job: Job, after: number): Response {
+  if (job.ended !== null && after >= job.events) return new Response(null, { status: 204 })
+  const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
+  return new Response(eventsOf(house, job.id, Math.min(after, job.events)), { headers })
+}
+
+function eventsOf(house: House, id: string, after: number): ReadableStream<Uint8Array> {
+  const gone = new AbortController()
+  const until = stopwatch() + jobWatchMs
+  let last = after
+  return new ReadableStream({
+    async pull(out) {
+      const wait = { seen: last, ms: heartbeatMs, signal: gone.signal }
+      const job = await house.jobs.waitFor(id, wait)
+      const news = job ? await eventsAfter(house, id, last) : []
+      if (gone.signal.aborted) return
+      const said = job ? news.map((event) => eventText(house, job, event)).join('') : ''
+      last = news.at(-1)?.number ?? last
+      const isOver = !job || (job.ended !== null && last >= job.events)
+      if (said !== '' || !isOver) out.enqueue(encoder.encode(said || ': keep-alive\n\n'))
+      if (isOver || stopwatch() > until || house.jobs.isClosed) out.close()
+    },
+    cancel: () => gone.abort(),
+  })
+}
+
+const eventText = (house: House, job: Job, event: Parameters<typeof presentAt>[2]): string =>
+  `id: ${event.number}\ndata: ${JSON.stringify(presentAt(house, job, event))}\n\n`

@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { zero } from '../core/money.ts'
+import { hour } from '../core/time.ts'
+import { openJobsPerOwnerMax } from '../limits.ts'
+import { refused, type TestBooks } from '../testing/books.ts'
+import { openJobs, type Run, type TestJobs } from '../testing/jobs.ts'
+import * as jobs from './jobs.ts'
+
+let t: TestJobs
+let books: TestBooks
+beforeEach(async () => {
+  t = await openJobs()
+  books = t.books
+})
+afterEach(() => t.close())
+
+test('again: it leaves its lane, goes on later, and stays running for who watches', async () => {
+  const id = await t.newJob()
+  let looks = 0
+  const poll: Run = async (work) => {
+    looks += 1
+    return looks < 3 ? { end: 'again', afterMs: 5_000 } : t.land(work)
+  }
+  const one = t.runner(poll)
+  await one.runDue()
+  expect(await t.the(id)).toMatchObject({ state: 'running', lease: null })
+  for (const expected of [1, 2, 3]) {
+    await one.runDue()
+    expect(looks).toBe(expected)
+    books.clock.turn(5_000)
+  }
+  expect(await t.spent()).toBe(60)
+  const told = await jobs.eventsAfter(books, id, 0)
+  expect(told.map(({ state }) => state)).toEqual(['queued', 'running', 'done'])
+})
+
+test('a lane is as wide as it is', async () => {
+  for (let made = 0; made < 6; made += 1) {
+    await books.db.tx((db) =>
+      jobs.enqueue(books, db, {
+        ...{ kind: 'build', lane: 'builds', owner: 'agent:ann', input: { what: 'a boat' } },
+        ...{ price: zero, ms: hour },
+      }),
+    )
+  }
+  let [open, most] = [0, 0]
+  const one = t.runner(async () => {
+    open += 1
+    most = Math.max(most, open)
+    await Bun.sleep(1)
+    open -= 1
+    return { end: 'done' }
+  })
+  await one.runDue()
+  expect(most).toBe(4)
+})
+
+test('a slot is one open job’s', async () => {
+  const slot = 'build:game:agent:ann'
+  const [first, second] = await Promise.allSettled([t.newJob({ slot }), t.newJob({ slot })])
+  expect([first.status, second.status].sort()).toEqual(['fulfilled', 'rejected'])
+  await refused(t.newJob({ slot }), 'busy', {})
+  await t.runner(t.land).runDue()
+  expect(await t.newJob({ slot })).toBeString()
+})
+
+test('waiting for a change ends with it, with the end, or in time', async () => {
+  const id = await t.newJob()
+  const gate = Promise.withResolvers<void>()
+  const one = t.runner(async (work) => {
+    await gate.promise
+    await work.note({ step: 'writing' })
+    return t.land(work)
+  })
+  await one.turn()
+  const { events: seen } = await t.the(id)
+  expect(await one.waitFor(id, { seen, ms: 0 })).toMatchObject({ events: seen })
+  const changed = one.waitFor(id, { seen, ms: 30_000 })
+  gate.resolve()
+  expect((await changed)?.step).toBe('writing')
+  await one.runDue()
+  expect(await one.waitFor(id, { seen: 99, ms: 30_000 })).toMatchObject({ state: 'done' })
+  expect(await one.waitFor('nobody', { seen: 0, ms: 30_000 })).toBeUndefined()
+})
+
+test('reports without end overwrite the last of them, and the end is told', async () => {
+  const id = await t.newJob()
+  const one = t.runner(async (work) => {
+    for (let at = 0; at < 250; at += 1) await work.note({ progress: at / 250 })
+    return t.land(work)
+  })
+  await one.runDue()
+  const told = await jobs.eventsAfter(books, id, 0)
+  expect(told.length).toBe(201)
+  expect(told.slice(-2)).toMatchObject([
+    { number: 200, state: 'running', progress: 100 },
+    { number: 201, state: 'done' },
+  ])
+})
+
+test('what ended 30 days ago is forgotten', async () => {
+  const id = await t.newJob()
+  await t.runner(t.land).runDue()
+  const open = await t.newJob({ ms: 1_000 * hour })
+  books.clock.turn(30 * 24 * hour - 1)
+  await jobs.sweep(books)
+  expect(await jobs.find(books, id)).toBeDefined()
+  books.clock.turn(1)
+  await jobs.sweep(books)
+  expect([await jobs.find(books, id), await jobs.eventsAfter(books, id, 0)]).toEqual([
+    undefined,
+    [],
+  ])
+  expect(await jobs.find(books, open)).toBeDefined()
+})
+
+test('an owner has so many open jobs and no more', async () => {
+  const one = { kind: 'build', lane: 'builds', input: {}, price: zero, ms: hour } as const
+  const enqueue = (owner: string) => books.db.tx((db) => jobs.enqueue(books, db, { ...one, owner }))
+  for (let made = 0; made < openJobsPerOwnerMax; made += 1) await enqueue('agent:ben')
+  await refused(enqueue('agent:ben'), 'busy', {})
+  expect(await enqueue('agent:ann')).toMatchObject({ state: 'queued' })
+})
