@@ -1,3 +1,4 @@
+import { publicUrl } from '../../core/fetch.ts'
 import { isRecord } from '../../core/shape.ts'
 import {
   conversationCharsMax,
@@ -51,6 +52,7 @@ function checkInline({ kind, part }: Media, model: Model): void {
   }
   const content = contentOf({ kind, part })
   if (content === undefined) throw misfit('messages', `A ${kind} part has no content.`)
+  checkAddresses({ kind, part })
   if (content.length > inlineMediaBytesMax * base64Growth) {
     const why = `A part has at most ${inlineMediaBytesMax} bytes. Upload it with POST /v1/files.`
     throw new Refusal('bad_media', { code: 'W605', why })
@@ -58,6 +60,25 @@ function checkInline({ kind, part }: Media, model: Model): void {
 }
 
 const base64Growth = 4 / 3
+const dataUrl = /^data:/i
+/** What of a part is no address, whatever it looks like. */
+const words = ['type', 'filename', 'detail', 'format']
+
+/**
+ * We fetch no address of a request; its upstream may, and that can stand on this machine. So none
+ * goes on that points inside, however it is spelled. Refuses bad_request.
+ */
+function checkAddresses({ kind, part }: Pick<Media, 'kind' | 'part'>): void {
+  const held = part[kind]
+  const own = Object.entries({ ...part, ...(isRecord(held) ? held : { url: held }) })
+  for (const [name, value] of own) {
+    if (typeof value !== 'string' || words.includes(name) || dataUrl.test(value)) continue
+    const isAddress = name === 'url' || URL.canParse(value)
+    if (isAddress && (kind === 'input_audio' || !publicUrl(value))) {
+      throw misfit('messages', `A ${kind} is a data: URL, or a public http:// or https:// address.`)
+    }
+  }
+}
 
 /** The address, data URL or base64 that a media part holds. */
 function contentOf({ kind, part }: Pick<Media, 'kind' | 'part'>): string | undefined {

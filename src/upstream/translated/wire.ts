@@ -1,4 +1,6 @@
+import { fetchGuarded } from '../../core/fetch.ts'
 import { isRecord } from '../../core/shape.ts'
+import { minute } from '../../core/time.ts'
 import { upstreamAnswerBytesMax } from '../../limits.ts'
 import { faultKindOf } from '../fault.ts'
 import { type Call, UpstreamFault } from '../upstream.ts'
@@ -21,6 +23,8 @@ export class Wire {
   answers = 0
   /** Bytes of their bodies. */
   bytes = 0
+  /** Whether a stream of events broke off. */
+  isCut = false
   readonly fetch: typeof fetch
 
   constructor(
@@ -53,7 +57,13 @@ export class Wire {
   private send(url: string, init: RequestInit): Promise<Response> {
     const headers = new Headers(init.headers)
     headers.set('accept-encoding', 'identity')
-    if (!isWithin(url, this.to.baseUrl) && !this.isHome(url)) withoutKeys(headers)
+    const { baseUrl } = this.to
+    const isOther = !isWithin(url, baseUrl) && !this.isHome(url)
+    if (isOther) withoutKeys(headers)
+    if (isOther && URL.parse(url)?.host !== URL.parse(baseUrl)?.host) {
+      const bounds = { bytesMax: upstreamAnswerBytesMax, ms: mediaFetchMs }
+      return fetchGuarded(url, { headers: Object.fromEntries(headers) }, bounds, this.call.signal)
+    }
     // The deadlines are the caller's signal: the client's own would cut a quiet stream.
     return fetch(url, {
       ...init,
@@ -82,13 +92,19 @@ export class Wire {
   private isHome = (url: string): boolean =>
     this.kind.homes?.some((home) => isWithin(url, home)) ?? false
 
-  private bounded({ body }: Response): ReadableStream<Uint8Array> | null {
+  private bounded({ body, headers }: Response): ReadableStream<Uint8Array> | null {
     if (!body) return null
     const reader = body.getReader()
+    const isEvents = headers.get('content-type')?.startsWith('text/event-stream') ?? false
     return new ReadableStream<Uint8Array>({
       pull: async (out) => {
-        const { done, value } = await reader.read()
-        if (done) return out.close()
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          if (!isEvents || this.call.signal.aborted) throw error
+          // An error would take along what came before it and is not read yet.
+          this.isCut = true
+          return { done: true, value: undefined }
+        })
+        if (done || !value) return out.close()
         this.bytes += value.byteLength
         if (this.bytes <= upstreamAnswerBytesMax) return out.enqueue(value)
         await reader.cancel()
@@ -98,6 +114,9 @@ export class Wire {
     })
   }
 }
+
+/** What a provider made and laid on another host is fetched within this. */
+const mediaFetchMs = 2 * minute
 
 const isWithin = (url: string, base: string): boolean => url === base || url.startsWith(`${base}/`)
 

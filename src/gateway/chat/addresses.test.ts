@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { isRecord } from '../../core/shape.ts'
+import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
+import type { Gus } from '../../testing/gateway.ts'
+import { inside } from '../../testing/inside.ts'
+
+/** No address of a request is fetched, and none that points inside goes on to an upstream. */
+let faked: Faked
+let gus: Gus
+let touched = 0
+const canary = Bun.listen({
+  ...{ hostname: '127.0.0.1', port: 0 },
+  socket: { open: () => void (touched += 1), data: (socket) => void socket.end() },
+})
+beforeAll(async () => {
+  const inputs = ['text', 'image', 'file', 'audio', 'video']
+  faked = await openFaked({}, [{ ...fakeModel('ok', { inputs }), id: 'fake/watches' }])
+  gus = await faked.gus()
+})
+afterAll(async () => {
+  canary.stop(true)
+  await faked.close()
+})
+
+type Part = Record<string, unknown>
+const partsAt = (url: string): Part[] => [
+  { type: 'image_url', image_url: { url } },
+  { type: 'image_url', image_url: url },
+  { type: 'image_url', image_url: { url: 'data:image/png;base64,AA', data: url } },
+  { type: 'video_url', video_url: { url } },
+  { type: 'file', file: { filename: 'a.pdf', file_data: url } },
+  { type: 'file', file: { file_data: 'data:application/pdf;base64,AA', file_url: url } },
+  { type: 'input_audio', input_audio: { data: url, format: 'mp3' } },
+]
+const ask = (...parts: Part[]) =>
+  gus.call('POST', '/v1/chat/completions', {
+    model: 'fake/watches',
+    messages: [{ role: 'user', content: [{ type: 'text', text: 'See.' }, ...parts] }],
+  })
+
+test.each(inside)('%s is refused in every part, before anything is sent or held', async (host) => {
+  const before = [await faked.kept(), faked.fake.received.length]
+  for (const part of partsAt(`http://${host}:${canary.port}/a.png`)) {
+    const { status, body } = await ask(part)
+    expect({ status, body }).toMatchObject({
+      status: 400,
+      body: { error: { type: 'invalid_request_error', param: 'messages' } },
+    })
+  }
+  const input = [
+    {
+      role: 'user',
+      content: [{ type: 'input_image', image_url: `http://${host}:${canary.port}/a.png` }],
+    },
+  ]
+  const responses = await gus.call('POST', '/v1/responses', { model: 'fake/watches', input })
+  expect(responses.status).toBe(400)
+  expect([await faked.kept(), faked.fake.received.length]).toEqual(before)
+  expect(touched).toBe(0)
+})
+
+test('other schemes, and what is no address, are refused', async () => {
+  for (const url of [
+    'file:///etc/passwd',
+    'ftp://a.example/',
+    'gs://a/b',
+    '/etc/passwd',
+    'x',
+    '',
+  ]) {
+    expect((await ask({ type: 'image_url', image_url: { url } })).status).toBe(400)
+  }
+  for (const file_data of ['file:///etc/passwd', 'unix:/var/run/docker.sock']) {
+    expect((await ask({ type: 'file', file: { file_data } })).status).toBe(400)
+  }
+})
+
+test('public addresses and data go on as they came; nobody here looks at them', async () => {
+  const at = 'https://canary.example/a'
+  const film = { type: 'video_url', video_url: { url: `http://8.8.8.8:${canary.port}/` } }
+  const data = 'data:application/pdf;base64,AA'
+  const parts = [
+    { type: 'image_url', image_url: { url: at, detail: 'low' } },
+    { type: 'image_url', image_url: { url: 'DATA:image/png;base64,iVBORw0KGgo=' } },
+    film,
+    { type: 'file', file: { filename: 'C:a.pdf', file_data: data } },
+    { type: 'file', file: { filename: 'b.pdf', file_data: 'JVBERi0=' } },
+    { type: 'file', file: { file_data: at } },
+    { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+  ]
+  expect((await ask(...parts)).status).toBe(200)
+  const { messages } = faked.fake.received.at(-1)?.body ?? {}
+  const [message]: unknown[] = Array.isArray(messages) ? messages : []
+  expect(isRecord(message) && message.content).toEqual([{ type: 'text', text: 'See.' }, ...parts])
+  expect(touched).toBe(0)
+})
