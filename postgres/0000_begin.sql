@@ -33,6 +33,7 @@ CREATE TABLE "agents" (
 	"shape" text NOT NULL,
 	"about" text,
 	"owner" text,
+	"paused" boolean DEFAULT false NOT NULL,
 	"claim_hash" text,
 	"claim_expires" bigint,
 	"made_from" text NOT NULL,

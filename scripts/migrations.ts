@@ -59,12 +59,23 @@ async function check(): Promise<void> {
   }
 }
 
+/** What the tables cannot say, written by hand beside them (NAME.sqlite.sql), joins the first one. */
+async function addByHand(folder: string): Promise<void> {
+  const [first = ''] = await migrationsIn(join(root, folder))
+  const file = join(root, folder, first)
+  const found = new Bun.Glob(`src/**/*.${folder}.sql`).scanSync(root)
+  const texts = [...found].sort().map((path) => Bun.file(join(root, path)).text())
+  const all = [await Bun.file(file).text(), ...(await Promise.all(texts))]
+  await Bun.write(file, all.join('\n--> statement-breakpoint\n'))
+}
+
 async function write(order: string | undefined): Promise<void> {
   for (const engine of engines) {
     const folder = join(root, engine.folder)
     if (order === '--fresh') await rm(folder, { recursive: true, force: true })
     const first = (await migrationsIn(folder)).length === 0
     await generate(engine, engine.folder, first ? 'begin' : (order ?? 'change'))
+    if (first) await addByHand(engine.folder)
     console.log(`${engine.folder}/: ${(await migrationsIn(folder)).join(', ')}`)
   }
 }

@@ -39,6 +39,7 @@ CREATE TABLE `agents` (
 	`shape` text NOT NULL,
 	`about` text,
 	`owner` text,
+	`paused` integer DEFAULT false NOT NULL,
 	`claim_hash` text,
 	`claim_expires` integer,
 	`made_from` text NOT NULL,

@@ -3,7 +3,7 @@ interface SharedFacts {
   no_key: None
   bad_key: None
   invite_only: None
-  not_found: { what: string }
+  not_found: { what: string; see?: string }
   rate_limited: { max: number; retryAfter: number }
   keys_address_limit: { max: number; retryAfter: number }
   bad_request: { problem: string; param?: string }
@@ -33,6 +33,9 @@ interface HostingFacts {
   prices_off: None
   blocked_by_scan: { reasons: string[] }
   not_listable: { reasons: string[] }
+  no_remix: None
+  paused: None
+  price_above_max: { price: bigint; max: number; how?: string }
   taken_down: { reason: string; at: number }
   storage_full: { max: number }
   no_builder: None
@@ -41,6 +44,8 @@ interface HostingFacts {
   asset_too_large: { bytes: number; max: number }
   bad_asset: { why: string }
   too_many_assets: { max: number }
+  no_painter: None
+  no_voice: None
   assets_full: { used: number; max: number }
 }
 

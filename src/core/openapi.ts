@@ -28,7 +28,9 @@ export function openApi31(raw: unknown, words: Words): Node {
   const answers = new Schemas(false)
   const paths: Node = {}
   for (const [path, methods] of Object.entries(at(raw, 'paths'))) {
-    const own = path.slice(words.mount.length).replace(/(.)\/$/, '$1') || '/'
+    // The plugin knows only parameters that are a whole part of the path.
+    const named = path.slice(words.mount.length).replace(/:(\w+)/g, '{$1}')
+    const own = named.replace(/(.)\/$/, '$1') || '/'
     paths[own] = mapValues(node(methods), (given) => operationOf(node(given), words, answers))
   }
   const { title, version, description, server, key, tags } = words

@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import type { House } from '../house.ts'
 import { appRoutes } from './apps/routes.ts'
 import { assetRoutes } from './assets/routes.ts'
+import { exploreRoutes } from './explore/routes.ts'
 import { jobRoutes } from './jobs/routes.ts'
 import { meRoutes } from './me/routes.ts'
 import { docs, type PublicFiles } from './start/docs.ts'
@@ -16,6 +17,7 @@ export function agentApi(house: House, files: PublicFiles) {
     .use(meRoutes(house))
     .use(appRoutes(house))
     .use(versionRoutes(house))
+    .use(exploreRoutes(house))
     .use(jobRoutes(house))
     .use(assetRoutes(house))
     .use(docs(house, files))

@@ -62,7 +62,10 @@ const table: { [N in HostingRefusal]: Row<N> } = {
   account_closed: { status: 403, say: () => 'This account is closed. POST /keys makes a new one.' },
   not_found: {
     status: 404,
-    say: ({ what }) => `You have no such ${what}. GET /apps lists your apps.`,
+    say: ({ what, see }) =>
+      see
+        ? `There is no such ${what}. ${see}`
+        : `You have no such ${what}. GET /apps lists your apps.`,
   },
   job_not_found: {
     status: 404,
@@ -131,6 +134,19 @@ const table: { [N in HostingRefusal]: Row<N> } = {
     more: ({ reasons }) => ({ reasons }),
     fields: reasons,
   },
+  no_remix: {
+    status: 403,
+    say: () => 'This cannot be remixed here. Nothing was copied or charged.',
+  },
+  paused: {
+    status: 403,
+    say: () => 'Buying is paused on this account. Nothing was charged; its owner can resume it.',
+  },
+  price_above_max: {
+    status: 402,
+    say: ({ price, max, how = 'Send it again with a higher maxCredits, or without.' }) =>
+      `This costs ${toCredits(price)} credits and you agreed to ${max}. Nothing was charged. ${how}`,
+  },
   taken_down: {
     status: 410,
     say: ({ reason }) => `This was taken down by the service: ${reason}`,
@@ -160,6 +176,15 @@ const table: { [N in HostingRefusal]: Row<N> } = {
   too_many_assets: {
     status: 409,
     say: ({ max }) => `This app has its ${max} assets. Delete one first.`,
+  },
+  no_painter: {
+    status: 503,
+    say: () => 'Nothing paints here right now. Upload your own: PUT /apps/{id}/assets/{name}.',
+  },
+  no_voice: {
+    status: 503,
+    say: () =>
+      'Nothing makes sounds here right now. Upload your own: PUT /apps/{id}/assets/{name}.',
   },
   assets_full: {
     status: 409,

@@ -30,6 +30,10 @@ export function theCaller(house: House, request: Request): Promise<Caller> {
   return caller
 }
 
+/** The same where a key may be left out. */
+export const aCaller = async (house: House, request: Request): Promise<Caller | undefined> =>
+  keyText(request.headers) === undefined ? undefined : theCaller(house, request)
+
 async function lookUp(house: House, request: Request): Promise<Caller> {
   checkOpen(house)
   const key = await theKey(house, request)

@@ -45,8 +45,8 @@ test('an older version comes back under the rules of today', async () => {
   await ann.call('POST', `/apps/${id}/versions`, { html: page('clean') })
   expect((await ann.call('PATCH', `/apps/${id}`, { store: true })).status).toBe(200)
   const restored = await ann.call('POST', `/apps/${id}/versions/1/restore`)
-  expect(restored.body).toMatchObject({ app: { version: 3, listed: 'off' } })
-  expect(restored.text('note')).toContain('It came off Explore')
+  expect(restored.body).toMatchObject({ app: { version: 3, listed: 'on' } })
+  expect(restored.text('note')).toContain('stay with version 2')
 
   const bad = await ann.publish({ html: page('bad') })
   await ann.call('POST', `/apps/${bad}/versions`, { html: page('better') })

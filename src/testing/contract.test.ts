@@ -109,6 +109,15 @@ const rows: Record<number, Row> = {
     call: () => ann.call('PATCH', `/apps/${id}`, { title: 'Boats', store: true }),
     gives: { app: { ...app, title: 'Boats', listed: 'on' }, note: text },
   },
+  12: {
+    ...{ method: 'POST', path: '/apps/{id}/remix', auth: 'key', done: [201] },
+    codes: {
+      ...{ not_enough_credits: 402, price_above_max: 402, no_remix: 403, paused: 403, busy: 409 },
+      ...{ not_found: 404, taken_down: 410, blocked_by_scan: 422, publishes_limit: 429 },
+    },
+    call: () => ann.call('POST', `/apps/${id}/remix`, { maxCredits: 0, ref: 'remix-0001' }),
+    gives: { app, html: text, bought: { item: text, credits: 0 }, note: text },
+  },
   15: {
     ...{ method: 'GET', path: '/apps/{id}/assets', auth: 'key', done: [200] },
     codes: { assets_off: 404, not_found: 404, taken_down: 410 },
@@ -120,7 +129,7 @@ const rows: Record<number, Row> = {
   },
 }
 
-/** Section 7 of document 1: code and status, without those of remixes, icons and made assets. */
+/** Section 7 of document 1: code and status, without those of icons and made assets. */
 const section7: Record<string, number[]> = {
   ...{ agents_off: [404], bad_handle: [400], handle_taken: [409], keys_address_limit: [429] },
   ...{ keys_daily_limit: [429], bad_request: [400], not_an_agent: [400], already_claimed: [409] },
@@ -128,6 +137,7 @@ const section7: Record<string, number[]> = {
   ...{ too_large: [413], blocked_by_scan: [422], not_listable: [422], taken_down: [410] },
   ...{ no_builder: [503], not_ready: [503], try_again: [503], assets_off: [404] },
   ...{ no_key: [401], bad_key: [401], wrong_key_kind: [403], account_closed: [403] },
+  ...{ no_remix: [403], paused: [403], price_above_max: [402] },
   ...{ not_found: [404], rate_limited: [429], publishes_limit: [429] },
 }
 

@@ -1,5 +1,5 @@
 import { agents } from '../hosting/agents/tables.ts'
-import { apps, badPages, opens, reports, versions } from '../hosting/apps/tables.ts'
+import { apps, badPages, opens, remixes, reports, versions } from '../hosting/apps/tables.ts'
 import { assets } from '../hosting/assets/tables.ts'
 import type { House } from '../house.ts'
 import { answers } from '../idempotency/tables.ts'
@@ -8,7 +8,20 @@ import { keys } from '../keys/tables.ts'
 import { accounts, caps, entries, holds } from '../ledger/tables.ts'
 
 const tables = {
-  ...{ agents, keys, apps, versions, assets, badPages, opens, reports, answers, jobs, events },
+  ...{
+    agents,
+    keys,
+    apps,
+    versions,
+    assets,
+    badPages,
+    opens,
+    remixes,
+    reports,
+    answers,
+    jobs,
+    events,
+  },
   ...{ accounts, entries, holds, caps },
 }
 

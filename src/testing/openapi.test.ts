@@ -10,7 +10,11 @@ import { type Described, type Document, documentOf, operationsOf } from './descr
 import { openTestHouse, type TestHouse } from './house.ts'
 
 const base = 'https://berth.test/api'
-const open = ['is_on', 'start', 'get_openapi', 'new_agent', 'look_at_asset']
+const open = [
+  ...['is_on', 'start', 'get_openapi', 'new_agent', 'look_at_asset'],
+  ...['explore', 'list_shelves', 'get_atom_feed', 'get_json_feed'],
+  ...['get_item', 'get_maker', 'get_source'],
+]
 
 let house: TestHouse
 let document: Document
@@ -106,6 +110,7 @@ describe('the description', () => {
 
   test('names each record once', () => {
     const named = ['App', 'Agent', 'Asset', 'Version', 'Job', 'Key', 'Claim', 'Scan', 'Finding']
+    named.push('Item', 'Maker', 'Purchase')
     expect(Object.keys(document.components.schemas).sort()).toEqual(named.sort())
   })
 
@@ -174,7 +179,7 @@ describe('every operation', () => {
     const required = operations.flatMap(({ operationId, requestBody }) =>
       requestBody?.required === false ? [operationId] : [],
     )
-    expect(required).toEqual(['new_agent', 'add_key'])
+    expect(required).toEqual(['new_agent', 'add_key', 'remix_app'])
   })
 
   test('types its parameters', () => {

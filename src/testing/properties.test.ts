@@ -18,16 +18,24 @@ const document = await documentOf(house)
 const operations = operationsOf(document)
 const answers = new Answers(document)
 const ben = await house.person('ben')
-const theirs = await ben.publish()
+const theirs = await ben.publish({ store: true })
 const other = {
   id: theirs,
   gone: theirs,
   prefix: ben.key.slice(0, 11),
   version: '1',
   name: 'a.json',
+  handle: ben.handle,
 }
 const nobody = 'A'.repeat(12)
-const unknown = { id: nobody, gone: nobody, prefix: 'ak_xxxxxxxx', version: '99', name: 'b.json' }
+const unknown = {
+  id: nobody,
+  gone: nobody,
+  prefix: 'ak_xxxxxxxx',
+  version: '99',
+  name: 'b.json',
+  handle: 'nobody-here',
+}
 
 afterAll(() => house.close())
 
@@ -39,7 +47,7 @@ async function world(): Promise<Known> {
   if (known) return known
   people += 1
   const ann: Person = await house.person(`ann-${people}`)
-  const id = await ann.publish()
+  const id = await ann.publish({ store: true })
   const gone = await ann.publish()
   await ann.call('DELETE', `/apps/${gone}`)
   const file = await ann.call('PUT', `/apps/${id}/assets/a.json`, '[]')
@@ -48,7 +56,7 @@ async function world(): Promise<Known> {
   const prefix = (await ann.call('POST', '/me/keys')).text('prefix')
   known = {
     key: ann.key,
-    own: { id, gone, prefix, version: '1', name: 'a.json', ...look },
+    own: { id, gone, prefix, version: '1', name: 'a.json', handle: ann.handle, ...look },
     other,
     unknown,
   }

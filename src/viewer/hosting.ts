@@ -17,7 +17,8 @@ export function hostedBy(house: House): Hosted {
       const app = await apps.find(house, id)
       const maker = app && (await agents.find(house, app.maker))
       if (!app || !maker) return undefined
-      const { title, version, updated } = app
+      const { title, updated } = app
+      const version = apps.shownVersion(app)
       return { id, title, maker: maker.handle, state: stateOf(app), version, updated }
     },
     async html({ id, version }) {

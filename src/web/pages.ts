@@ -7,20 +7,22 @@ import { shelves } from '../hosting/apps/shelves.ts'
 import { guideOf } from '../hosting/start/guide.ts'
 import type { House } from '../house.ts'
 
+type Tile = Pick<App, 'id' | 'title' | 'description' | 'shelf'>
+
 /** Tiles of apps; an app without an icon wears its shelf's glyph. */
-function tiles(apps: App[]): string {
-  const tile = ({ id, title, description, shelf }: App): string =>
+function tiles(apps: Tile[]): string {
+  const tile = ({ id, title, description, shelf }: Tile): string =>
     `<li><a href="/a/${id}"><span class="glyph" aria-hidden="true">${shelves[shelf]}</span>` +
     `<strong><bdi>${escapeHtml(title)}</bdi></strong><span>${escapeHtml(description)}</span></a></li>`
   return `<ul class="tiles">${apps.map(tile).join('')}</ul>`
 }
 
 /** The front page: what this is, how an agent starts, and what was made here. */
-export function homePage(house: House, newest: App[]): string {
+export function homePage(house: House, newest: Tile[]): string {
   const { quickstart } = guideOf(house)
   const lines = quickstart.slice(0, 2).map(({ curl }) => `<pre>${escapeHtml(curl)}</pre>`)
   const line = `Read ${house.urls.app}/skill.md, then make me a small game and give me its link.`
-  const made = newest.length > 0 ? `<h2>Made here</h2>${tiles(newest)}` : ''
+  const made = newest.length > 0 ? `<h2>Made here</h2>${tiles(newest)}${feedLink(house)}` : ''
   return `<h1>A place where agents make apps and games.</h1>
 <p class="lead">An agent publishes a page with an API key alone and gets a link that anyone can open. Every page runs in a sandbox that reaches no network.</p>
 ${made}
@@ -30,10 +32,18 @@ ${made}
 }
 
 /** A maker's page (document 1, section 2): who it is and what it has on Explore. */
-export function makerPage(agent: Agent, listed: App[]): string {
-  const about = agent.about ? `<p class="lead"><bdi>${escapeHtml(agent.about)}</bdi></p>` : ''
-  return `<h1>@${escapeHtml(agent.handle)}</h1>${about}${tiles(listed)}`
+export function makerPage(
+  house: House,
+  { handle, about }: Pick<Agent, 'handle' | 'about'>,
+  listed: Tile[],
+): string {
+  const lead = about ? `<p class="lead"><bdi>${escapeHtml(about)}</bdi></p>` : ''
+  const feed = feedLink(house, `?maker=${handle}`)
+  return `<h1>@${escapeHtml(handle)}</h1>${lead}${tiles(listed)}${feed}`
 }
+
+const feedLink = ({ urls }: House, query = ''): string =>
+  `<p><a rel="alternate" type="application/atom+xml" href="${urls.base}/explore/feed.atom${query}">Feed</a></p>`
 
 /** The form behind an app's report link. */
 export function reportPage(app: App): string {
@@ -49,7 +59,7 @@ export function reportPage(app: App): string {
 }
 
 /** What a claim link is for. The code is not used up by looking at it. */
-export function claimPage(agent: Agent, made: App[]): string {
+export function claimPage(agent: Agent, made: Tile[]): string {
   const until = iso(agent.claimExpires ?? 0).slice(0, 10)
   return `<h1>Claim @${escapeHtml(agent.handle)}</h1>
 <p class="lead">This link makes you the owner of an agent account, once. Keep it to yourself.</p>

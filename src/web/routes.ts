@@ -5,10 +5,11 @@ import { readBytes } from '../core/body.ts'
 import { answer } from '../core/entity.ts'
 import { escapeHtml } from '../core/text.ts'
 import { visitOf } from '../core/visit.ts'
-import * as agents from '../hosting/agents/agents.ts'
 import { theClaimed } from '../hosting/agents/claims.ts'
 import * as apps from '../hosting/apps/apps.ts'
 import { report, theReported } from '../hosting/apps/reports.ts'
+import * as explore from '../hosting/explore/explore.ts'
+import { sitemap } from '../hosting/explore/feeds.ts'
 import { guideOf, markdownOf } from '../hosting/start/guide.ts'
 import type { House } from '../house.ts'
 import { Refusal, type RefusalName } from '../refusals.ts'
@@ -16,7 +17,6 @@ import { type Layout, pageAnswer } from './layout.ts'
 import { claimPage, homePage, makerPage, reportPage } from './pages.ts'
 
 const tilesMax = 30
-const makerPattern = /^@?([a-z0-9-]{1,30})$/
 const formBytesMax = 16_384
 
 /** Pages for people: the front page, makers, reports. An agent that asks for `/` gets the guide. */
@@ -27,17 +27,19 @@ export function web(house: House, layout: Layout) {
         const headers = { 'content-type': 'text/markdown; charset=utf-8', vary: 'accept' }
         return new Response(markdownOf(guideOf(house)), { headers })
       }
-      const newest = await apps.listListed(house, tilesMax)
+      const { items: newest } = await explore.list(house, {})
       const page = pageAnswer(layout, 'Berth', homePage(house, newest))
       page.headers.set('vary', 'accept')
       return page
     })
     .get('/explore/:maker', async ({ params }) => {
-      const [, handle] = makerPattern.exec(params.maker) ?? []
-      const agent = handle === undefined ? undefined : await agents.findByHandle(house, handle)
-      const listed = agent ? await apps.listListed(house, tilesMax, agent.id) : []
-      if (!agent || listed.length === 0) return missing(layout)
-      return pageAnswer(layout, `@${agent.handle}`, makerPage(agent, listed))
+      const { maker, items } = await explore.maker(house, params.maker, {})
+      return pageAnswer(layout, `@${maker.handle}`, makerPage(house, maker, items))
+    })
+    .get('/robots.txt', () => `User-agent: *\nAllow: /\nSitemap: ${house.urls.app}/sitemap.xml\n`)
+    .get('/sitemap.xml', () => {
+      const headers = { 'content-type': 'application/xml; charset=utf-8' }
+      return new Response(sitemap(house), { headers })
     })
     .get('/claim/:code', async ({ params }) => {
       const agent = await theClaimed(house, params.code)

@@ -1,4 +1,4 @@
-import { index, integer, table, text, time } from '../../db/columns.ts'
+import { flag, index, integer, table, text, time } from '../../db/columns.ts'
 
 /** An agent account. `shape` is the handle with look-alike letters made equal. */
 export const agents = table(
@@ -9,6 +9,8 @@ export const agents = table(
     shape: text('shape').notNull().unique(),
     about: text('about'),
     owner: text('owner'),
+    /** Whether it may buy nothing just now. */
+    paused: flag('paused').notNull().default(false),
     claimHash: text('claim_hash').unique(),
     claimExpires: time('claim_expires'),
     /** A keyed hash of the address it was made from: new keys are counted by it. */

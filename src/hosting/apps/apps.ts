@@ -10,7 +10,8 @@ import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import { keepBytes } from '../agents/kept.ts'
 import type { KeptPage } from './pages.ts'
-import { apps, isListed, versions } from './tables.ts'
+import { apps, versions } from './tables.ts'
+import { wordsOf } from './words.ts'
 
 export type App = typeof apps.$inferSelect
 export type Version = typeof versions.$inferSelect
@@ -27,23 +28,34 @@ export type NewApp = Pick<
   'kind' | 'title' | 'description' | 'shelf' | 'listed' | 'remix' | 'priceRemix'
 >
 
+type Origin = Pick<App, 'remixOf' | 'remixOfTitle' | 'remixOfMaker'>
+
 /** Makes an app with its version 1, inside a transaction. Refuses publishes_limit, storage_full. */
 export async function insertApp(
   house: House,
   db: Db,
   maker: Agent,
-  wanted: NewApp,
+  wanted: NewApp & Partial<Origin>,
   page: KeptPage,
 ): Promise<App> {
   const at = house.clock.now()
   const row = { ...wanted, id: newId(), maker: maker.id, version: 0, bytes: 0 }
+  const isListed = wanted.listed === 'on'
   const [app] = await db
     .insert(apps)
-    .values({ ...row, created: at, updated: at })
+    .values({
+      ...row,
+      ...{ words: findable(wanted), created: at, updated: at },
+      ...(isListed && { listedVersion: 1, listedAt: at }),
+    })
     .returning()
   if (!app) throw new Error('the new app was not kept')
-  return addVersion(house, db, app, page, { via: 'html', note: '' })
+  return addVersion(house, db, app, page, { via: wanted.remixOf ? 'remix' : 'html', note: '' })
 }
+
+/** What searches find an app by. */
+const findable = ({ title, description }: Pick<App, 'title' | 'description'>): string =>
+  [...new Set(wordsOf(`${title} ${description}`))].join(' ')
 
 /**
  * Adds the next version to an app, inside a transaction, and answers the app as it then is.
@@ -156,29 +168,35 @@ export async function listOf(
     .limit(Math.min(limit, listPageMax + 1))
 }
 
-/** Apps on Explore, newest first, of one maker or of all. */
-export const listListed = (house: House, limit: number, maker?: string): Promise<App[]> =>
-  house.db.read
-    .select()
-    .from(apps)
-    .where(and(isListed(apps), maker === undefined ? undefined : eq(apps.maker, maker)))
-    .orderBy(desc(apps.created), desc(apps.id))
-    .limit(limit)
-
-/** Changes an app's row, inside a transaction. */
+/**
+ * Changes an app's row, inside a transaction. With `listed` on, its newest version is the one on
+ * Explore.
+ */
 export async function update(
   house: House,
   db: Db,
   app: App,
   changes: Partial<NewApp>,
 ): Promise<App> {
+  const at = house.clock.now()
+  const isListed = changes.listed === 'on'
+  const isRenamed = changes.title !== undefined || changes.description !== undefined
   const [changed] = await db
     .update(apps)
-    .set({ ...changes, updated: house.clock.now() })
+    .set({
+      ...changes,
+      ...(isListed && { listedVersion: app.version, listedAt: app.listedAt ?? at }),
+      ...(isRenamed && { words: findable({ ...app, ...changes }) }),
+      updated: at,
+    })
     .where(eq(apps.id, app.id))
     .returning()
   return changed ?? app
 }
+
+/** The version that visitors are shown: the newest, or the newest that may be on Explore. */
+export const shownVersion = ({ listed, listedVersion, version }: App): number =>
+  listed === 'on' ? (listedVersion ?? version) : version
 
 /** A version of an app. Refuses not_found. */
 export async function theVersion(house: House, app: string, version: number): Promise<Version> {

@@ -2,8 +2,15 @@ import { eq, lt, sql } from 'drizzle-orm'
 
 import { sign } from '../../core/ids.ts'
 import { day, utcDay } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { forUpdate } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { apps, opens } from './tables.ts'
+
+/** An open is worth half as much after this long. */
+const halfLifeMs = 3 * day
+/** Heat is kept in millionths of a halving. */
+const parts = 1_000_000
 
 /** Opens kept in memory between two writes; past this, more are not counted. */
 const waitingMax = 10_000
@@ -35,17 +42,38 @@ export async function writeOpens(house: House): Promise<void> {
   if (!noted || noted.size === 0) return
   waiting.delete(house)
   await house.db.tx(async (db) => {
+    const fresh = new Map<string, number>()
     for (const { app, at, address } of noted.values()) {
       const visitor = sign(house.secret, `open ${address}`).slice(0, 16)
       const open = { app, day: utcDay(at), visitor }
-      const fresh = await db.insert(opens).values(open).onConflictDoNothing().returning()
-      if (fresh.length === 0) continue
-      await db
-        .update(apps)
-        .set({ opens: sql`${apps.opens} + 1` })
-        .where(eq(apps.id, app))
+      const isFresh = await db.insert(opens).values(open).onConflictDoNothing().returning()
+      if (isFresh.length > 0) fresh.set(app, (fresh.get(app) ?? 0) + 1)
     }
+    // In one order everywhere, so that two processes never wait for each other.
+    for (const [app, count] of [...fresh].sort()) await countOpens(house, db, app, count)
   })
+}
+
+async function countOpens(house: House, db: Db, id: string, count: number): Promise<void> {
+  const ofApp = db.select({ heat: apps.heat }).from(apps).where(eq(apps.id, id)).$dynamic()
+  const [row] = await forUpdate(ofApp, apps.id)
+  const heat = warmed(row?.heat ?? 0, count, house.clock.now())
+  await db
+    .update(apps)
+    .set({ opens: sql`${apps.opens} + ${count}`, heat })
+    .where(eq(apps.id, id))
+}
+
+/**
+ * Heat after so many opens at a moment. It is the logarithm of the sum of 2^(time / half-life) over
+ * all opens: in that form all of it decays alike, so the order stays right without being renewed.
+ */
+function warmed(heat: number, count: number, at: number): number {
+  const now = at / halfLifeMs
+  const before = heat / parts
+  const most = Math.max(before, now)
+  const sum = (heat === 0 ? 0 : 2 ** (before - most)) + count * 2 ** (now - most)
+  return Math.round((most + Math.log2(sum)) * parts)
 }
 
 /** Forgets who opened what after 40 days; the counts stay. */

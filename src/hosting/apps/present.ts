@@ -1,9 +1,7 @@
 import { iso } from '../../core/time.ts'
 import type { House } from '../../house.ts'
-import * as agents from '../agents/agents.ts'
 import type { App } from './apps.ts'
-import { find } from './apps.ts'
-import type { AppShape } from './shapes.ts'
+import type { AppShape, OriginShape } from './shapes.ts'
 
 /** Where an app stands, in one word. */
 export function stateOf(app: App): 'live' | 'building' | 'taken_down' | 'closed' {
@@ -16,7 +14,7 @@ export function stateOf(app: App): 'live' | 'building' | 'taken_down' | 'closed'
 export const linkOf = (house: House, id: string): string => `${house.urls.app}/a/${id}`
 
 /** The App record of document 1, section 2, as agent-api completes it. */
-export async function present(house: House, app: App): Promise<AppShape> {
+export function present(house: House, app: App): AppShape {
   const { id, kind, title, description, icon, version, remix, priceRemix, remixes, opens } = app
   return {
     id,
@@ -31,10 +29,10 @@ export async function present(house: House, app: App): Promise<AppShape> {
     listed: app.takenDown === null ? app.listed : 'taken_down',
     remix,
     priceRemix,
-    remixOf: app.remixOf === null ? null : await origin(house, app.remixOf),
+    remixOf: originOf(app),
     remixes,
     opens,
-    rating: { stars: app.reviews ? app.stars / app.reviews : null, count: app.reviews },
+    rating: ratingOf(app),
     bytes: app.bytes,
     state: stateOf(app),
     created: iso(app.created),
@@ -42,9 +40,20 @@ export async function present(house: House, app: App): Promise<AppShape> {
   }
 }
 
+type Origin = Pick<App, 'remixOf' | 'remixOfTitle' | 'remixOfMaker'>
+
 /** What a remix was copied from, by name: credit stays when the original is gone. */
-async function origin(house: House, id: string): Promise<AppShape['remixOf']> {
-  const app = await find(house, id)
-  const maker = app && (await agents.find(house, app.maker))
-  return { id, title: app?.title ?? '', maker: maker ? `@${maker.handle}` : '' }
-}
+export const originOf = ({
+  remixOf: id,
+  remixOfTitle,
+  remixOfMaker,
+}: Origin): OriginShape | null =>
+  id === null ? null : { id, title: remixOfTitle ?? '', maker: `@${remixOfMaker}` }
+
+type Rated = Pick<App, 'stars' | 'reviews'>
+
+/** The mean of an app's ratings; null without one. */
+export const ratingOf = ({ stars, reviews }: Rated): AppShape['rating'] => ({
+  stars: reviews ? stars / reviews : null,
+  count: reviews,
+})

@@ -55,7 +55,7 @@ export async function publish(house: House, maker: Agent, wanted: NewAppShape): 
     return house.db.tx(async (db) => {
       const made = await insertApp(house, db, maker, app, page)
       const note = publishedNote(house, made, reasons)
-      const body = { app: await present(house, made), scan: presentScan(inspection), note }
+      const body = { app: present(house, made), scan: presentScan(inspection), note }
       const answer = { status: 201, body }
       await keepAnswer(db, answer)
       return answer
@@ -105,14 +105,30 @@ export async function change(
     return made
   })
   if (reasons.length > 0) throw new Refusal('not_listable', { reasons })
-  return { app: await present(house, changed), note: changedNote(app, changed) }
+  return { app: present(house, changed), note: changedNote(app, changed) }
 }
 
+/** What became of the Explore parts: whether it is there, with which version, and what it costs. */
 function changedNote(before: App, after: App): string {
-  if (after.listed === before.listed) {
-    return after.listed === 'on' ? 'It stays on Explore.' : 'It is not on Explore.'
+  const isSame = after.remix === before.remix && after.priceRemix === before.priceRemix
+  return isSame ? placeNote(before, after) : `${placeNote(before, after)} ${termsNote(after)}`
+}
+
+function placeNote(before: App, after: App): string {
+  if (after.listed !== 'on') {
+    return before.listed === 'on'
+      ? 'It is off Explore now; its link works.'
+      : 'It is not on Explore.'
   }
-  return after.listed === 'on' ? 'It is on Explore now.' : 'It is off Explore now; its link works.'
+  if (before.listed !== 'on') return 'It is on Explore now.'
+  return after.listedVersion === before.listedVersion
+    ? 'It stays on Explore.'
+    : `It stays on Explore, now with version ${after.listedVersion}.`
+}
+
+function termsNote({ remix, priceRemix }: App): string {
+  if (remix === 'off') return 'Nobody may remix it now.'
+  return remix === 'free' ? 'A remix is free now.' : `A remix costs ${priceRemix} credits now.`
 }
 
 /** Runs the scan again at listing strength over the newest version. */

@@ -30,7 +30,7 @@ export const appRoutes = (house: House) =>
         const after = afterOf(query.cursor)
         const rows = await apps.listOf(house, caller.agent.id, limit + 1, after)
         const { page, next } = pageOf(rows, limit, (app) => makeCursor(app.created, app.id))
-        return { apps: await Promise.all(page.map((app) => present(house, app))), next }
+        return { apps: page.map((app) => present(house, app)), next }
       },
       {
         query: ListQuery,
@@ -70,7 +70,7 @@ export const appRoutes = (house: House) =>
     .get(
       '/apps/:id',
       async ({ caller, params }) => ({
-        app: await present(house, await apps.theOwn(house, caller.agent, params.id)),
+        app: present(house, await apps.theOwn(house, caller.agent, params.id)),
       }),
       operation(
         { id: 'get_app', tag: 'Apps', summary: 'One of your apps.' },
@@ -115,7 +115,7 @@ export const appRoutes = (house: House) =>
     .post(
       '/apps/:id/restore',
       async ({ caller, params }) => ({
-        app: await present(house, await undelete(house, caller.agent, params.id)),
+        app: present(house, await undelete(house, caller.agent, params.id)),
       }),
       operation(
         { id: 'restore_app', tag: 'Apps', summary: 'Bring back an app deleted within 30 days.' },

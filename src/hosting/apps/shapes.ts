@@ -4,6 +4,12 @@ import { Id, Link, oneOf, orNull, Time, Words } from '../../core/shape.ts'
 import { descriptionCharsMax, remixPriceCreditsMax, titleCharsMax } from '../../limits.ts'
 import { shelfNames } from './shelves.ts'
 
+/** What a remix was copied from, by the names of that moment. */
+export const Origin = Type.Object({ id: Id, title: Type.String(), maker: Type.String() })
+export type OriginShape = Static<typeof Origin>
+
+export const Rating = Type.Object({ stars: orNull(Type.Number()), count: Type.Integer() })
+
 /** App of document 1, section 2. */
 export const App = Type.Object(
   {
@@ -19,10 +25,10 @@ export const App = Type.Object(
     listed: oneOf(['off', 'pending', 'on', 'taken_down']),
     remix: oneOf(['off', 'free', 'price']),
     priceRemix: orNull(Type.Integer()),
-    remixOf: orNull(Type.Object({ id: Id, title: Type.String(), maker: Type.String() })),
+    remixOf: orNull(Origin),
     remixes: Type.Integer(),
     opens: Type.Integer(),
-    rating: Type.Object({ stars: orNull(Type.Number()), count: Type.Integer() }),
+    rating: Rating,
     bytes: Type.Integer(),
     state: oneOf(['live', 'building', 'taken_down', 'closed']),
     created: Time,

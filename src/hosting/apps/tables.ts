@@ -1,12 +1,34 @@
 import { type AnyColumn, type SQL, sql } from 'drizzle-orm'
 
-import { index, integer, primaryKey, table, text, time } from '../../db/columns.ts'
+import { index, integer, nano, primaryKey, table, text, time } from '../../db/columns.ts'
 import type { Shelf } from './shelves.ts'
 
 /** With the word in it, not as a value: so both engines use the indexes over listed apps alone. */
 export const isListed = (t: { listed: AnyColumn }): SQL => sql`${t.listed} = 'on'`
 
-/** An app or a game. `html` of a version never changes; the app points at its newest. */
+/** What each order of Explore goes by, the largest first. */
+export const orders = {
+  new: ['listedAt', 'id'],
+  top: ['low', 'listedAt', 'id'],
+  trending: ['heat', 'listedAt', 'id'],
+  remixed: ['remixers', 'listedAt', 'id'],
+} as const
+
+export type Order = keyof typeof orders
+
+/**
+ * Wilson's lower bound (95 %) of the share of good ratings, in millionths: few ratings count less
+ * than many. Wilson 1927, as in "How Not To Sort By Average Rating".
+ */
+const lowOf = (good: string, all: string): SQL =>
+  sql.raw(`case when ${all} = 0 then 0 else cast(1000000 * (${good} + 1.9208 -
+    1.96 * sqrt(1.0 * ${good} * (${all} - ${good}) / ${all} + 0.9604)) / (${all} + 3.8416)
+    as bigint) end`)
+
+/**
+ * An app or a game. `html` of a version never changes; the app points at its newest, and Explore
+ * at the newest that may be there. `words` is what a search finds it by (search.ts).
+ */
 export const apps = table(
   'apps',
   {
@@ -18,14 +40,28 @@ export const apps = table(
     shelf: text('shelf').$type<Shelf>().notNull(),
     icon: text('icon'),
     version: integer('version').notNull(),
+    words: text('words').notNull(),
     listed: text('listed').$type<'off' | 'pending' | 'on'>().notNull(),
+    listedVersion: integer('listed_version'),
+    /** When it was first on Explore. */
+    listedAt: time('listed_at'),
     remix: text('remix').$type<'off' | 'free' | 'price'>().notNull(),
     priceRemix: integer('price_remix'),
+    /** The app it was copied from, by the title and the maker's handle of that moment. */
     remixOf: text('remix_of'),
+    remixOfTitle: text('remix_of_title'),
+    remixOfMaker: text('remix_of_maker'),
     remixes: integer('remixes').notNull().default(0),
+    /** How many other agents have remixed it. */
+    remixers: integer('remixers').notNull().default(0),
     opens: integer('opens').notNull().default(0),
+    /** Its opens, each worth half as much after three days (opens.ts). */
+    heat: integer('heat').notNull().default(0),
+    /** The sum of the stars of its reviews, how many there are, and how many give four or five. */
     stars: integer('stars').notNull().default(0),
     reviews: integer('reviews').notNull().default(0),
+    good: integer('good').notNull().default(0),
+    low: integer('low').generatedAlwaysAs(lowOf('good', 'reviews'), { mode: 'stored' }),
     bytes: integer('bytes').notNull(),
     takenDown: time('taken_down'),
     takenDownFor: text('taken_down_for'),
@@ -36,9 +72,22 @@ export const apps = table(
   },
   (t) => [
     index('apps_maker').on(t.maker, t.created, t.id),
-    index('apps_listed').on(t.created, t.id).where(isListed(t)),
-    index('apps_listed_of').on(t.maker, t.created, t.id).where(isListed(t)),
     index('apps_closed').on(t.closed),
+    index('apps_listed_of').on(t.maker, t.listedAt, t.id).where(isListed(t)),
+    index('apps_listed_remixes').on(t.remixOf, t.listedAt, t.id).where(isListed(t)),
+    ...Object.entries(orders).flatMap(([order, [first, ...more]]) => {
+      const rest = more.map((column) => t[column])
+      return [
+        index(`apps_${order}`)
+          .on(t[first], ...rest)
+          .where(isListed(t)),
+        ...([t.kind, t.shelf, t.remix] as const).map((filter) =>
+          index(`apps_${order}_${filter.name}`)
+            .on(filter, t[first], ...rest)
+            .where(isListed(t)),
+        ),
+      ]
+    }),
   ],
 )
 
@@ -73,6 +122,26 @@ export const versions = table(
       .on(t.created)
       .where(sql`${t.brLevel} = 5`),
   ],
+)
+
+/**
+ * A copy that was made of an app, and what was paid for it: a purchase, and a link of the chain
+ * that credits every ancestor. It stays when either app is gone.
+ */
+export const remixes = table(
+  'remixes',
+  {
+    app: text('app').primaryKey(),
+    of: text('of').notNull(),
+    version: integer('version').notNull(),
+    /** What was copied and who made it, as it was called then. */
+    title: text('title').notNull(),
+    maker: text('maker').notNull(),
+    buyer: text('buyer').notNull(),
+    price: nano('price').notNull(),
+    at: time('at').notNull(),
+  },
+  (t) => [index('remixes_buyer').on(t.buyer, t.of)],
 )
 
 /** Pages that were taken down: the same bytes do not come back. */

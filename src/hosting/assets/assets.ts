@@ -226,9 +226,12 @@ export async function removeAll(db: Db, app: Pick<apps.App, 'id' | 'maker'>): Pr
   await freeBytes(db, app.maker, bytes)
 }
 
-/** Gives version `to` of an app the files of version `from`, inside a transaction. */
-export async function copyToVersion(db: Db, app: string, from: number, to: number): Promise<void> {
-  const rows = await db.select().from(assets).where(at(app, from))
-  if (rows.length === 0) return
-  await db.insert(assets).values(rows.map((row) => ({ ...row, version: to })))
+type VersionOf = Pick<Asset, 'app' | 'version'>
+
+/** Gives a version the files of another, inside a transaction: rows alone, the bytes are shared. */
+export async function copy(db: Db, from: VersionOf, to: VersionOf): Promise<Asset[]> {
+  const rows = await db.select().from(assets).where(at(from.app, from.version))
+  const copies = rows.map((row) => ({ ...row, ...to }))
+  if (copies.length > 0) await db.insert(assets).values(copies)
+  return copies
 }

@@ -4,7 +4,7 @@ import { Link, oneOf, Time } from '../../core/shape.ts'
 import { assetKinds } from './tables.ts'
 
 /** Asset of document 1, section 2, as agent-api completes it. */
-const Asset = Type.Object(
+export const Asset = Type.Object(
   {
     name: Type.String(),
     kind: oneOf(assetKinds),

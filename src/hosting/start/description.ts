@@ -8,6 +8,7 @@ const tags: Record<Tag, string> = {
   Start: 'Whether the API is open, what there is, and how to begin.',
   Keys: 'Your account and its keys. No sign-in: POST /keys makes both.',
   Apps: 'Publish pages as apps and games, change them, and read their versions.',
+  Explore: 'What was shared: find it, read its source, remix it. Reading needs no key.',
   Jobs: 'What the service makes for you: how it stands, step by step.',
   Assets: 'Named files that an app loads from inside: pictures, sound, JSON.',
 }
@@ -21,6 +22,7 @@ const parameters = {
     schema: { type: 'string', pattern: '^[a-z0-9][a-z0-9._-]{0,63}$' },
     description: "The asset's name, without two dots together.",
   },
+  handle: { schema: { type: 'string' }, description: 'The handle of a maker.' },
   prefix: { schema: { type: 'string' }, description: 'The first letters of the key, as listed.' },
   version: { schema: { type: 'string' }, description: 'The number of a version, from 1.' },
 }

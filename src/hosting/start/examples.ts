@@ -34,6 +34,9 @@ export const examples: { [N in HostingRefusal]: FactsOf<N> } = {
   too_large: [{ bytes: 5 * mb, max: 4 * mb }],
   blocked_by_scan: [{ reasons: [] }],
   not_listable: [{ reasons: [] }],
+  no_remix: [],
+  paused: [],
+  price_above_max: [{ price: 120_000_000n, max: 100 }],
   taken_down: [{ reason: 'phishing', at }],
   storage_full: [{ max: 2_000_000_000 }],
   no_builder: [],
@@ -43,5 +46,7 @@ export const examples: { [N in HostingRefusal]: FactsOf<N> } = {
   asset_too_large: [{ bytes: 5 * mb, max: 4 * mb }],
   bad_asset: [{ why: 'the picture cannot be read.' }],
   too_many_assets: [{ max: 300 }],
+  no_painter: [],
+  no_voice: [],
   assets_full: [{ used: 62 * mb, max: 64 * mb }],
 }

@@ -30,7 +30,7 @@ export function guideOf(house: House) {
     auth: {
       header: 'Authorization: Bearer <key>',
       make: `POST ${urls.base}/keys makes a key; no sign-in, no email. It is shown once.`,
-      open: ['GET /on', 'GET /', 'GET /openapi.json', 'POST /keys'],
+      open: ['GET /on', 'GET /', 'GET /openapi.json', 'POST /keys', 'GET /explore'],
     },
     quickstart: [
       {
@@ -55,8 +55,11 @@ export function guideOf(house: House) {
       },
     ],
     page: pageRules,
-    explore:
-      'PATCH /apps/{id} {"store": true} puts an app on Explore once the safety check reads it clean.',
+    explore: [
+      'PATCH /apps/{id} {"store": true} puts an app on Explore once the safety check reads it clean; false takes it off. A later version that is not clean leaves the old one there.',
+      'GET /explore lists what was shared, without a key: ?q=words &kind=app|game &shelf= &maker= &price=free|paid &sort=new|top|trending|remixed &limit=1..100 &cursor=. GET /explore/{id} tells one item, GET /explore/@{handle} its maker, GET /explore/{id}/source its page and files.',
+      'POST /apps/{id}/remix {"maxCredits": 50, "ref": "your-own-id"} copies it into your studio, with its files; the answer has its html. Free unless its maker set a price (PATCH /apps/{id} {"remix": "price", "priceRemix": 50}): then it is paid from your credits, 80 % to the maker, and the same ref again buys nothing more.',
+    ],
     errors:
       'Every error is { "error": what to do next, "code": for branching }. 429 carries Retry-After.',
     limits: {
@@ -101,7 +104,9 @@ ${steps.join('\n')}
 
 ${bullets(guide.page)}
 
-${guide.explore}
+## Explore and remix
+
+${bullets(guide.explore)}
 
 ## Errors
 

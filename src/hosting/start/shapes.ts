@@ -16,7 +16,7 @@ export const Guide = Type.Object({
   }),
   quickstart: Type.Array(Type.Object({ step: Type.String(), curl: Type.String() })),
   page: Type.Array(Type.String()),
-  explore: Type.String(),
+  explore: Type.Array(Type.String()),
   errors: Type.String(),
   limits: Type.Record(Type.String(), NumberOrNone),
   credits: Type.Object({ start: Type.Number(), perUsd: Type.Integer() }),

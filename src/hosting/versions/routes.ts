@@ -66,8 +66,8 @@ export const versionRoutes = (house: House) =>
             tag: 'Apps',
             summary: 'Publish a new version of your app.',
             more:
-              'The link stays; the files of the last version go with it. An app on Explore whose ' +
-              'new page may not be there comes off, and note says why.',
+              'The link stays; the files of the last version go with it. Where the app is on ' +
+              'Explore and its new page may not be, the old version stays shown; note says why.',
           },
           { 200: DryRun, 201: shapes.VersionMade },
           ...ofOwn,
@@ -80,7 +80,7 @@ export const versionRoutes = (house: House) =>
       '/apps/:id/versions/:version/restore',
       async ({ caller, params, status }) => {
         const done = await versions.restore(house, caller.agent, params.id, params.version)
-        return status(201, { app: await present(house, done.app), note: done.note })
+        return status(201, { app: present(house, done.app), note: done.note })
       },
       {
         params: Type.Object({ id: Type.String(), version: VersionNumber }),

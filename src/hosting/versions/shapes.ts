@@ -3,7 +3,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import { oneOf, orNull, Time, Words } from '../../core/shape.ts'
 import { App, Ref, ScanResult } from '../apps/shapes.ts'
 
-const Version = Type.Object(
+/** A version as lists show it. */
+export const Version = Type.Object(
   {
     version: Type.Integer({ minimum: 1 }),
     created: Time,

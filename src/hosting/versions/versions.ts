@@ -26,8 +26,8 @@ export const presentVersion = (row: apps.Version): VersionShape => ({
 
 /**
  * Publishes the next version of an own app, with the assets of the last. Answers 201, or 200 for
- * a dry run that keeps nothing. An app on Explore whose new page may not be listed comes off it,
- * and `note` says why. Refuses what publishing an app refuses, not_found and taken_down.
+ * a dry run that keeps nothing. An app on Explore whose new page may not be there stays there, and
+ * is shown, with the version it had, and `note` says why. Refuses what publishing an app refuses, not_found and taken_down.
  */
 export async function publish(
   house: House,
@@ -55,9 +55,9 @@ export async function publish(
       const how = { via: 'html', note } as const
       const made = await add(house, db, app, { page, inspection, how })
       const body = {
-        app: await present(house, made.app),
+        app: present(house, made.app),
         scan,
-        note: `Version ${made.app.version} is live at ${linkOf(house, id)}.${made.off}`,
+        note: shownNote(house, made),
       }
       await keepAnswer(db, { status: 201, body })
       return { status: 201, body }
@@ -73,26 +73,40 @@ interface Next {
   filesOf?: number
 }
 
-/**
- * The next version, inside a transaction. An app on Explore whose new page may not be there comes
- * off it, and `off` says why.
- */
+/** An app with its new version, and why that may not be on Explore where the app is. */
+interface Made {
+  app: apps.App
+  reasons: string[]
+}
+
+/** The next version, inside a transaction. The one on Explore stays where the new one may not. */
 async function add(
   house: House,
   db: Db,
   app: apps.App,
   { page, inspection, how, filesOf }: Next,
-): Promise<{ app: apps.App; off: string }> {
+): Promise<Made> {
   if (app.version >= versionsPerAppMax) {
     const problem = `An app has at most ${versionsPerAppMax} versions. Publish a new app.`
     throw new Refusal('bad_request', { problem })
   }
   const made = await apps.addVersion(house, db, app, page, how)
-  await assets.copyToVersion(db, app.id, filesOf ?? made.version - 1, made.version)
-  const reasons = made.listed === 'on' ? pages.unlistable(inspection) : []
-  if (reasons.length === 0) return { app: made, off: '' }
-  const unlisted = await apps.update(house, db, made, { listed: 'off' })
-  return { app: unlisted, off: ` It came off Explore: ${reasons.join(' ')}` }
+  const { id, version, listed } = made
+  await assets.copy(db, { app: id, version: filesOf ?? version - 1 }, { app: id, version })
+  if (listed !== 'on') return { app: made, reasons: [] }
+  const reasons = pages.unlistable(inspection)
+  return { app: reasons.length ? made : await apps.update(house, db, made, { listed }), reasons }
+}
+
+/** Which version visitors see now, and why where it is not the newest. */
+function shownNote(house: House, { app, reasons }: Made): string {
+  const link = linkOf(house, app.id)
+  if (reasons.length === 0) return `Version ${app.version} is live at ${link}.`
+  const shown = apps.shownVersion(app)
+  return (
+    `Version ${app.version} is kept and not shown: Explore and ${link} stay with version ${shown}, ` +
+    `because the new page cannot be on Explore: ${reasons.join(' ')} Mend it, or PATCH store false.`
+  )
 }
 
 /**
@@ -114,10 +128,8 @@ export async function restore(
   const how = { via: 'restore', note: `Version ${number} again.` } as const
   const next = { page, inspection, how, filesOf: number }
   const made = await house.db.tx((db) => add(house, db, app, next))
-  return {
-    app: made.app,
-    note: `Version ${made.app.version} is version ${number} again.${made.off}`,
-  }
+  const again = `Version ${made.app.version} is version ${number} again.`
+  return { app: made.app, note: `${again} ${shownNote(house, made)}` }
 }
 
 /** The html of a version of an own app, the newest unless `number` is given. */

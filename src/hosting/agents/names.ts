@@ -1,0 +1,23 @@
+import { inArray } from 'drizzle-orm'
+import { LRUCache } from 'lru-cache'
+
+import type { House } from '../../house.ts'
+import { agents } from './tables.ts'
+
+const keptMax = 20_000
+const kept = new WeakMap<House, LRUCache<string, string>>()
+
+/** The handles of these agents, by id. A handle never changes, so it is read once. */
+export async function handlesOf(house: House, ids: string[]): Promise<Map<string, string>> {
+  const known = kept.get(house) ?? new LRUCache<string, string>({ max: keptMax })
+  kept.set(house, known)
+  const unknown = [...new Set(ids)].filter((id) => !known.has(id))
+  if (unknown.length > 0) {
+    const rows = await house.db.read
+      .select({ id: agents.id, handle: agents.handle })
+      .from(agents)
+      .where(inArray(agents.id, unknown))
+    for (const { id, handle } of rows) known.set(id, handle)
+  }
+  return new Map(ids.map((id) => [id, known.get(id) ?? '']))
+}

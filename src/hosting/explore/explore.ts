@@ -1,0 +1,135 @@
+import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { iso } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import { Refusal } from '../../refusals.ts'
+import { type Agent, findByHandle } from '../agents/agents.ts'
+import { handlesOf } from '../agents/names.ts'
+import * as apps from '../apps/apps.ts'
+import { ancestorsOf } from '../apps/lineage.ts'
+import * as listed from '../apps/listed.ts'
+import { linkOf, originOf, ratingOf } from '../apps/present.ts'
+import { presentVersion } from '../versions/versions.ts'
+import type { ItemPageShape, ItemShape, MakerPageShape, WantedShape } from './shapes.ts'
+
+const besideMax = 30
+const makerPattern = /^@?([a-z0-9-]{1,30})$/
+
+/** Apps on Explore as the wire shows them, in their order. */
+export async function present(house: House, rows: listed.ListedApp[]): Promise<ItemShape[]> {
+  const handles = await handlesOf(
+    house,
+    rows.map(({ maker }) => maker),
+  )
+  return rows.map((row) => ({
+    id: row.id,
+    link: linkOf(house, row.id),
+    kind: row.kind,
+    title: row.title,
+    description: row.description,
+    shelf: row.shelf,
+    icon: row.icon,
+    maker: `@${handles.get(row.maker)}`,
+    version: row.listedVersion ?? 0,
+    remix: row.remix,
+    priceRemix: row.priceRemix,
+    remixOf: originOf(row),
+    remixes: row.remixes,
+    opens: row.opens,
+    rating: ratingOf(row),
+    published: iso(row.listedAt ?? row.created),
+    created: iso(row.created),
+    updated: iso(row.updated),
+  }))
+}
+
+/** A page of what is on Explore. Refuses bad_request for a cursor of another list. */
+export async function list(
+  house: House,
+  wanted: WantedShape,
+): Promise<{ items: ItemShape[]; next: string | null }> {
+  const { kind, shelf, q, maker: handle, price, sort = 'new', cursor } = wanted
+  const limit = pageSize(wanted.limit)
+  const after = readPlace(sort, cursor)
+  const maker = handle === undefined ? undefined : (await findMaker(house, handle))?.id
+  if (handle !== undefined && maker === undefined) return { items: [], next: null }
+  const listing = {
+    order: sort,
+    ...(kind && { kind }),
+    ...(shelf && { shelf }),
+    ...(maker && { maker }),
+    ...(price && { remix: price === 'free' ? ('free' as const) : ('price' as const) }),
+    ...(q && { q }),
+  }
+  const rows = await listed.list(house, listing, limit + 1, after)
+  const { page, next } = pageOf(rows, limit, (row) =>
+    makeCursor(sort, ...listed.placeOf(sort, row)),
+  )
+  return { items: await present(house, page), next }
+}
+
+const cursors = {
+  new: /^new (\d{1,15}) ([A-Za-z0-9_-]{12})$/,
+  top: /^top (\d{1,15}) (\d{1,15}) ([A-Za-z0-9_-]{12})$/,
+  trending: /^trending (\d{1,15}) (\d{1,15}) ([A-Za-z0-9_-]{12})$/,
+  remixed: /^remixed (\d{1,15}) (\d{1,15}) ([A-Za-z0-9_-]{12})$/,
+}
+
+/** Numbers but for the id, which comes last. */
+function readPlace(sort: keyof typeof cursors, cursor: string | undefined): listed.Place {
+  const parts = readCursor(cursor, cursors[sort]) ?? []
+  return parts.map((part, at) => (at === parts.length - 1 ? part : Number(part)))
+}
+
+async function findMaker(house: House, handle: string): Promise<Agent | undefined> {
+  const [, name] = makerPattern.exec(handle) ?? []
+  return name === undefined ? undefined : findByHandle(house, name)
+}
+
+/** An app that is on Explore. Refuses not_found for any other, and taken_down. */
+export async function theListed(house: House, id: string): Promise<apps.App> {
+  const app = await apps.find(house, id)
+  if (app?.takenDown != null) return apps.there(app)
+  if (app?.listed === 'on') return app
+  throw notOnExplore()
+}
+
+export const notOnExplore = (): Refusal<'not_found'> =>
+  new Refusal('not_found', { what: 'item on Explore', see: 'GET /explore lists what is.' })
+
+/** All that Explore tells of an item. Refuses not_found, taken_down. */
+export async function read(house: House, id: string): Promise<ItemPageShape> {
+  const app = await theListed(house, id)
+  const before = apps.shownVersion(app) + 1
+  const [versions, remixes, lineage] = await Promise.all([
+    apps.versionsOf(house, app, besideMax, before),
+    listed.remixesOf(house, id, besideMax),
+    app.remixOf === null ? [] : ancestorsOf(house, id),
+  ])
+  const [item, ...others] = await present(house, [app, ...remixes])
+  if (!item) throw notOnExplore()
+  return {
+    item,
+    versions: versions.map(presentVersion),
+    remixes: others,
+    lineage: lineage.map(({ maker, ...names }) => ({ ...names, maker: `@${maker}` })),
+    rating: item.rating,
+  }
+}
+
+/** A maker and what it has on Explore. Refuses not_found until there is something. */
+export async function maker(
+  house: House,
+  handle: string,
+  wanted: Pick<WantedShape, 'kind' | 'sort' | 'limit' | 'cursor'>,
+): Promise<MakerPageShape> {
+  const agent = await findMaker(house, handle)
+  const found = agent && (await list(house, { ...wanted, maker: agent.handle }))
+  const isKnown = found && (found.items.length > 0 || (await hasListed(house, agent)))
+  if (!isKnown) throw new Refusal('not_found', { what: 'maker on Explore', see: 'GET /explore.' })
+  const { about, created } = agent
+  const page = `${house.urls.app}/explore/@${agent.handle}`
+  return { maker: { handle: agent.handle, about, page, created: iso(created) }, ...found }
+}
+
+const hasListed = async (house: House, agent: Agent): Promise<boolean> =>
+  (await listed.list(house, { order: 'new', maker: agent.id }, 1)).length > 0

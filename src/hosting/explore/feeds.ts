@@ -1,0 +1,115 @@
+import { escapeHtml } from '../../core/text.ts'
+import type { House } from '../../house.ts'
+import { handlesOf } from '../agents/names.ts'
+import * as listed from '../apps/listed.ts'
+import { linkOf } from '../apps/present.ts'
+import { list } from './explore.ts'
+import type { FeedWantedShape, ItemShape } from './shapes.ts'
+
+/** A takedown leaves every feed at once: nothing may keep one unasked. */
+const caching = { 'cache-control': 'no-cache' }
+
+/** Text inside XML 1.0, which knows fewer characters than JSON (section 2.2). */
+const xml = (text: string): string =>
+  escapeHtml(text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, ''))
+
+/** The addresses of a feed and of what it is a feed of. */
+function addressesOf(house: House, name: string, wanted: FeedWantedShape) {
+  const { base, app } = house.urls
+  const query = new URLSearchParams(wanted)
+  const self = `${base}/explore/${name}${query.size > 0 ? `?${query}` : ''}`
+  const home = wanted.maker ? `${app}/explore/@${wanted.maker.replace('@', '')}` : `${app}/`
+  return { self, home, title: wanted.maker ? `Berth: ${wanted.maker}` : 'Berth: Explore' }
+}
+
+const makerPage = (house: House, { maker }: ItemShape): string =>
+  `${house.urls.app}/explore/${maker}`
+
+/** The newest items, or those that `wanted` sorts and filters, as Atom (RFC 4287). */
+export async function atom(house: House, wanted: FeedWantedShape): Promise<Response> {
+  const { items } = await list(house, wanted)
+  const { self, home, title } = addressesOf(house, 'feed.atom', wanted)
+  const [latest = '1970-01-01T00:00:00.000Z'] = items
+    .map(({ updated }) => updated)
+    .sort()
+    .reverse()
+  const entry = (item: ItemShape): string => `<entry>
+<id>${xml(item.link)}</id>
+<title>${xml(item.title)}</title>
+<link href="${xml(item.link)}"/>
+<published>${item.published}</published>
+<updated>${item.updated}</updated>
+<author><name>${xml(item.maker)}</name><uri>${xml(makerPage(house, item))}</uri></author>
+<category term="${item.shelf}"/>
+<summary>${xml(item.description)}</summary>
+</entry>
+`
+  const feed = `<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom">
+<id>${xml(self)}</id>
+<title>${xml(title)}</title>
+<link rel="self" type="application/atom+xml" href="${xml(self)}"/>
+<link href="${xml(home)}"/>
+<updated>${latest}</updated>
+${items.map(entry).join('')}</feed>
+`
+  return new Response(feed, {
+    headers: { ...caching, 'content-type': 'application/atom+xml; charset=utf-8' },
+  })
+}
+
+/** The same as JSON Feed 1.1 (https://www.jsonfeed.org/version/1.1/). */
+export async function jsonFeed(house: House, wanted: FeedWantedShape): Promise<Response> {
+  const { items } = await list(house, wanted)
+  const { self, home, title } = addressesOf(house, 'feed.json', wanted)
+  const feed = {
+    version: 'https://jsonfeed.org/version/1.1',
+    title,
+    home_page_url: home,
+    feed_url: self,
+    items: items.map((item) => ({
+      id: item.link,
+      url: item.link,
+      title: item.title,
+      content_text: item.description,
+      date_published: item.published,
+      date_modified: item.updated,
+      authors: [{ name: item.maker, url: makerPage(house, item) }],
+      tags: [item.kind, item.shelf],
+    })),
+  }
+  return new Response(JSON.stringify(feed), {
+    headers: { ...caching, 'content-type': 'application/feed+json; charset=utf-8' },
+  })
+}
+
+/** The most addresses a sitemap may have (https://www.sitemaps.org/protocol.html). */
+const addressesMax = 50_000
+const batch = 500
+
+/** Every item of Explore, newest first, and its makers' pages, a bounded number at a time. */
+export async function* sitemap(house: House): AsyncGenerator<string> {
+  yield '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
+  const seen = new Set<string>()
+  let left = addressesMax
+  for (let after: listed.Place = []; left > 0;) {
+    const rows = await listed.list(house, { order: 'new' }, batch, after)
+    const last = rows.at(-1)
+    if (!last) break
+    after = listed.placeOf('new', last)
+    const handles = await handlesOf(
+      house,
+      rows.map(({ maker }) => maker),
+    )
+    const addresses = rows.flatMap(({ id, maker }) => {
+      const page = `${house.urls.app}/explore/@${handles.get(maker)}`
+      const isNew = !seen.has(maker)
+      seen.add(maker)
+      return isNew ? [page, linkOf(house, id)] : [linkOf(house, id)]
+    })
+    const some = addresses.slice(0, left)
+    left -= some.length
+    yield some.map((address) => `<url><loc>${xml(address)}</loc></url>\n`).join('')
+  }
+  yield '</urlset>\n'
+}

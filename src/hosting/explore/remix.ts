@@ -1,0 +1,169 @@
+import { Value } from '@sinclair/typebox/value'
+
+import { fromCredits, type Nano, share, toCredits, zero } from '../../core/money.ts'
+import { iso } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import type { House } from '../../house.ts'
+import { accountOf } from '../../ledger/accounts.ts'
+import * as ledger from '../../ledger/ledger.ts'
+import { makerSharePercent } from '../../prices.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Agent } from '../agents/agents.ts'
+import { keepBytes } from '../agents/kept.ts'
+import { handlesOf } from '../agents/names.ts'
+import * as apps from '../apps/apps.ts'
+import { countRemix, noteRemix } from '../apps/lineage.ts'
+import * as pages from '../apps/pages.ts'
+import { linkOf, present } from '../apps/present.ts'
+import * as assets from '../assets/assets.ts'
+import type { Caller } from '../key.ts'
+import { notOnExplore } from './explore.ts'
+import { Bought, type BoughtShape, type RemixedShape, type RemixWantedShape } from './shapes.ts'
+
+/** What is copied, by whom, and on which terms it was asked for. */
+interface Asked {
+  caller: Caller
+  /** The original as it was when its page was looked at. */
+  original: apps.App
+  wanted: RemixWantedShape
+  /** The handle of its maker. */
+  maker: string
+}
+
+/** How long the hold of a remix could last, were it not settled in the transaction that makes it. */
+const holdMs = 60_000
+
+/**
+ * Copies an app on Explore, or an own one, into the caller's studio (document 1, operation 12). The
+ * copy, what is paid for it and the answer to its `ref` are one transaction. Refuses not_found,
+ * taken_down, busy, no_remix, games_off, paused, price_above_max, not_enough_credits, daily_cap,
+ * ref_conflict, blocked_by_scan, try_again, and what making an app refuses.
+ */
+export async function remix(
+  house: House,
+  caller: Caller,
+  id: string,
+  wanted: RemixWantedShape,
+): Promise<RemixedShape> {
+  const { agent } = caller
+  const request = { remix: id, ...wanted }
+  const { body } = await house.idempotency.once(agent.id, wanted.ref, request, async (keep) => {
+    const original = await theOriginal(house, agent, id)
+    const maker = (await handlesOf(house, [original.maker])).get(original.maker) ?? ''
+    const asked = { caller, original, wanted, maker }
+    priceFor(house, asked)
+    const version = await apps.theVersion(house, id, shownTo(agent, original))
+    // What was fine when it was published may meet a newer rule now.
+    await pages.inspect(house, (await pages.read(house, version)).identity)
+    return house.db.tx(async (db) => {
+      const done = await copy(house, db, asked, version)
+      const answer = { status: 201, body: done }
+      await keep(db, answer)
+      return answer
+    })
+  })
+  if (!Value.Check(Bought, body)) throw new Error('a remembered remix of another shape')
+  // The page is not remembered with the answer: the copy keeps it.
+  const made = await apps.theVersion(house, body.app.id, 1)
+  const { identity } = await pages.read(house, made)
+  return { ...body, html: new TextDecoder('utf-8', { ignoreBOM: true }).decode(identity) }
+}
+
+const isOwn = (agent: Agent, app: apps.App): boolean => app.maker === agent.id
+
+/** Its maker copies the newest version, others the newest on Explore. */
+const shownTo = (agent: Agent, app: apps.App): number =>
+  isOwn(agent, app) ? app.version : apps.shownVersion(app)
+
+async function theOriginal(house: House, agent: Agent, id: string): Promise<apps.App> {
+  const app = open(agent, await apps.find(house, id))
+  if (app.version === 0) throw new Refusal('busy', { what: 'The first build of this app' })
+  if (app.kind === 'game' && !house.config.gamesOn) throw new Refusal('games_off')
+  return app
+}
+
+/** An app that this agent may know of. Refuses not_found, taken_down. */
+function open(agent: Agent, app: apps.App | undefined): apps.App {
+  if (app?.closed === null && app.takenDown !== null) return apps.there(app)
+  if (app && (isOwn(agent, app) ? app.closed === null : app.listed === 'on')) return app
+  throw notOnExplore()
+}
+
+/** What the caller pays, which is nothing for an own app. Refuses no_remix, paused, price_above_max. */
+function priceFor(house: House, { caller: { agent }, original, wanted }: Asked): Nano {
+  if (isOwn(agent, original) || original.remix === 'free') return zero
+  if (original.remix === 'off' || !house.config.pricesOn) throw new Refusal('no_remix')
+  const credits = original.priceRemix ?? 0
+  const { maxCredits: max = credits } = wanted
+  if (agent.paused) throw new Refusal('paused')
+  if (credits > max) throw new Refusal('price_above_max', { price: fromCredits(credits), max })
+  return fromCredits(credits)
+}
+
+/** The copy with its files, its place in the chain, and its price, inside a transaction. */
+async function copy(house: House, db: Db, asked: Asked, page: apps.Version): Promise<BoughtShape> {
+  const { caller, wanted, maker } = asked
+  const { agent } = caller
+  const { kind, title, description, shelf, id: of } = asked.original
+  const terms = { listed: 'off', remix: 'free', priceRemix: null } as const
+  const origin = { remixOf: of, remixOfTitle: title, remixOfMaker: maker }
+  const about = { kind, title, description, shelf, ...terms, ...origin }
+  const made = await apps.insertApp(house, db, agent, about, page)
+  const files = await assets.copy(db, page, { app: made.id, version: 1 })
+  const contents = new Map(files.map(({ sha256, bytes }) => [sha256, bytes]))
+  await keepBytes(
+    house,
+    db,
+    agent.id,
+    contents.values().reduce((sum, bytes) => sum + bytes, 0),
+  )
+  // Counting locks the original: what its maker asks for is what stands there now.
+  const original = open(agent, await countRemix(db, of, isOwn(agent, asked.original), agent.id))
+  if (shownTo(agent, original) !== page.version) {
+    throw new Refusal('try_again', { why: 'a new version was published meanwhile' })
+  }
+  const price = priceFor(house, { ...asked, original })
+  if (price > 0n) await pay(house, db, { caller, original, price, ref: `remix:${made.id}` })
+  const at = house.clock.now()
+  const sold = { of, version: page.version, title, maker, price, at }
+  await noteRemix(db, { ...sold, app: made.id, buyer: agent.id })
+  return {
+    app: present(house, made),
+    bought: {
+      ...{ item: of, version: page.version, title, maker: `@${maker}` },
+      credits: toCredits(price),
+      makerCredits: toCredits(share(price, makerSharePercent)),
+      ref: wanted.ref ?? null,
+      at: iso(at),
+    },
+    note: noteOf(house, made, `@${maker}`, price),
+  }
+}
+
+interface Sale {
+  caller: Caller
+  original: apps.App
+  price: Nano
+  ref: string
+}
+
+/** Held and settled in one transaction, so that the maker's part is earned (DECISIONS.md). */
+async function pay(house: House, db: Db, { caller, original, price, ref }: Sale): Promise<void> {
+  const { agent, key } = caller
+  const maker = accountOf({ kind: 'agent', owner: original.maker })
+  const { hold } = await ledger.hold(house, db, {
+    ...{ account: accountOf({ kind: 'agent', owner: agent.id }), amount: price, ref },
+    ...{ kind: 'remix', item: original.id, ms: holdMs },
+    shares: [{ account: maker, percent: makerSharePercent }],
+    cap: { key: key.prefix, max: key.dailyCap },
+  })
+  await ledger.settle(house, db, hold.id, price)
+}
+
+function noteOf(house: House, made: apps.App, maker: string, price: Nano): string {
+  const paid = price > 0n ? `for ${toCredits(price)} credits` : 'for free'
+  return (
+    `Copied ${paid}, with its files; ${maker} is credited. Your copy is at ` +
+    `${linkOf(house, made.id)}, off Explore. POST /apps/${made.id}/versions changes it.`
+  )
+}

@@ -1,0 +1,140 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+
+import { taking } from '../../core/taking.ts'
+import type { House } from '../../house.ts'
+import { shelfNames, shelves } from '../apps/shelves.ts'
+import { aCaller, withKey, withoutKey } from '../key.ts'
+import { openOperation, operation } from '../operation.ts'
+import * as explore from './explore.ts'
+import { atom, jsonFeed } from './feeds.ts'
+import { remix } from './remix.ts'
+import * as shapes from './shapes.ts'
+import { source } from './source.ts'
+
+/** What was shared (document 1, section 1, Explore), and its remix (operation 12). */
+export const exploreRoutes = (house: House) =>
+  new Elysia().use(listRoutes(house)).use(itemRoutes(house)).use(remixRoutes(house))
+
+const listRoutes = (house: House) =>
+  new Elysia()
+    .use(withoutKey(house))
+    .get('/explore', ({ query }) => explore.list(house, query), {
+      query: shapes.Wanted,
+      ...openOperation(
+        {
+          id: 'explore',
+          tag: 'Explore',
+          summary: 'Find apps and games that were shared.',
+          more:
+            'Newest first, unless sort says otherwise. q is plain words: each must stand in the ' +
+            'title or the description, whole or as a beginning; a search looks through the ' +
+            'thousand newest matches. price is that of a remix.',
+        },
+        { 200: shapes.ItemList },
+        'agents_off',
+        'bad_request',
+      ),
+    })
+    .get(
+      '/explore/shelves',
+      () => ({ shelves: shelfNames.map((name) => ({ name, glyph: shelves[name] })) }),
+      openOperation(
+        { id: 'list_shelves', tag: 'Explore', summary: 'The shelves, each with its glyph.' },
+        { 200: shapes.ShelfList },
+        'agents_off',
+      ),
+    )
+    .get('/explore/feed.atom', ({ query }) => atom(house, query), {
+      query: shapes.FeedWanted,
+      ...openOperation(
+        { id: 'get_atom_feed', tag: 'Explore', summary: 'The newest items, or a search, as Atom.' },
+        { 200: shapes.Atom },
+        'agents_off',
+        'bad_request',
+      ),
+    })
+    .get('/explore/feed.json', ({ query }) => jsonFeed(house, query), {
+      query: shapes.FeedWanted,
+      ...openOperation(
+        { id: 'get_json_feed', tag: 'Explore', summary: 'The same as JSON Feed.' },
+        { 200: shapes.JsonFeed },
+        'agents_off',
+        'bad_request',
+      ),
+    })
+
+const itemRoutes = (house: House) =>
+  new Elysia()
+    .use(withoutKey(house))
+    .get('/explore/@:handle', ({ params, query }) => explore.maker(house, params.handle, query), {
+      params: Type.Object({ handle: Type.String() }),
+      query: shapes.MakerWanted,
+      ...openOperation(
+        { id: 'get_maker', tag: 'Explore', summary: 'A maker and what it has on Explore.' },
+        { 200: shapes.MakerPage },
+        'agents_off',
+        'bad_request',
+        'not_found',
+      ),
+    })
+    .get(
+      '/explore/:id',
+      ({ params }) => explore.read(house, params.id),
+      openOperation(
+        {
+          id: 'get_item',
+          tag: 'Explore',
+          summary: 'One item: versions, remixes, lineage, rating.',
+        },
+        { 200: shapes.ItemPage },
+        'agents_off',
+        'not_found',
+        'taken_down',
+      ),
+    )
+    .get(
+      '/explore/:id/source',
+      async ({ params, request }) =>
+        source(house, (await aCaller(house, request))?.agent, params.id),
+      openOperation(
+        {
+          id: 'get_source',
+          tag: 'Explore',
+          summary: 'The page and the files of an item.',
+          more: 'Open where a remix is free. Send your key for your own items and those you bought.',
+        },
+        { 200: shapes.Source },
+        ...(['agents_off', 'bad_key', 'wrong_key_kind', 'account_closed', 'not_found'] as const),
+        ...(['taken_down', 'no_remix', 'price_above_max'] as const),
+      ),
+    )
+
+const remixRoutes = (house: House) =>
+  new Elysia().use(withKey(house)).post(
+    '/apps/:id/remix',
+    async ({ caller, params, body, request, status }) => {
+      const ref = body?.ref ?? request.headers.get('idempotency-key') ?? undefined
+      const wanted = { ...body, ...(ref && { ref }) }
+      return status(201, await remix(house, caller, params.id, wanted))
+    },
+    {
+      ...taking(Type.Optional(shapes.RemixWanted)),
+      ...operation(
+        {
+          id: 'remix_app',
+          tag: 'Apps',
+          summary: 'Copy an app or game from Explore into your studio.',
+          more:
+            'The copy is yours to change, with its html and files; its maker is credited. Free ' +
+            'unless the maker set a price: then it is paid from your credits, 80 % to the maker. ' +
+            'The same ref again buys nothing more.',
+        },
+        { 201: shapes.Remixed },
+        ...(['bad_request', 'games_off', 'not_enough_credits', 'daily_cap'] as const),
+        ...(['price_above_max', 'no_remix', 'paused', 'not_found', 'busy'] as const),
+        ...(['ref_conflict', 'taken_down', 'too_large', 'blocked_by_scan'] as const),
+        ...(['publishes_limit', 'storage_full', 'try_again'] as const),
+      ),
+    },
+  )
