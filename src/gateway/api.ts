@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import { answer, type Entity } from '../core/entity.ts'
 import type { House } from '../house.ts'
 import { accountRoutes } from './accounts/routes.ts'
+import { listenerOf } from './audio/listener.ts'
 import { audioRoutes } from './audio/routes.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
 import { chatRoutes } from './chat/routes.ts'
@@ -35,8 +36,8 @@ const routes = (house: House) =>
     .use(catalogueRoutes(house))
     .use(accountRoutes(house))
     .use(usageRoutes(house))
-    .use(chatRoutes(house))
-    .use(responseRoutes(house))
+    .use(chatRoutes(house, listenerOf(house)))
+    .use(responseRoutes(house, listenerOf(house)))
     .use(embeddingRoutes(house))
     .use(imageRoutes(house))
     .use(audioRoutes(house))

@@ -106,7 +106,7 @@ function askOf({ house, spender, wanted, candidates, requestId }: Order): Ask {
   const { account, cap, funds } = spender
   return {
     ...{ account, funds, cap, amount: worst.amount, price: storedPrice(worst.price) },
-    ref: `${wanted.kind}:${requestId}`,
+    ref: [wanted.kind, requestId, ...(wanted.part ? [wanted.part] : [])].join(':'),
     kind: wanted.kind,
     item: candidates[0].model.id,
     onExpiry: 'settle',

@@ -51,6 +51,8 @@ export interface Wanted {
   /** What the ledger and the history call the work. */
   kind: 'embedding' | 'image' | 'speech' | 'transcription'
   modelIds: string[]
+  /** Which part of its request it is for, where there are several. */
+  part?: string | undefined
   preferences: Preferences
   /** What goes to the upstream. */
   body: Sent['body']

@@ -9,7 +9,8 @@ import { formOf, uploadBytesMax } from '../files/upload.ts'
 
 /** A sound to be written down, as it was sent. */
 export interface Asked {
-  model: string
+  /** The model, and others that may do it in its place. */
+  models: string[]
   format: 'json' | 'verbose_json' | 'text'
   /** What goes to the upstream. */
   form: FormData
@@ -53,7 +54,7 @@ export async function readSound(request: Request): Promise<Asked> {
   const bytes = await file.bytes()
   const told = await kindOf(bytes, fileBytesMax)
   return {
-    ...{ model, format, form: forwarded(texts, file, format), bytes: file.size },
+    ...{ models: [model], format, form: forwarded(texts, file, format), bytes: file.size },
     same: { texts, file: sha256(bytes) },
     seconds: 'kind' in told && told.kind === 'sound' ? told.seconds : undefined,
     textBytes: Buffer.byteLength(JSON.stringify(texts)),

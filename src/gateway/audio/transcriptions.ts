@@ -26,13 +26,17 @@ const daySeconds = 86_400
  * where its format tells them. Refuses bad_request and what section 7 says.
  */
 export const listen = async (house: House, spender: Spender, request: Request, call: Call) =>
-  pay(house, spender, wantedOf(await readSound(request)), call)
+  hear(house, spender, await readSound(request), call)
 
-function wantedOf(asked: Asked): Wanted {
-  const { model, form, same, format } = asked
+/** The same for a sound that was read. `part`: which of its request's, where there are several. */
+export const hear = (house: House, spender: Spender, asked: Asked, call: Call, part?: string) =>
+  pay(house, spender, wantedOf(asked, part), call)
+
+function wantedOf(asked: Asked, part: string | undefined): Wanted {
+  const { models, form, same, format } = asked
   return {
     ...{ path: '/audio/transcriptions', type: 'audio', kind: 'transcription' },
-    ...{ modelIds: [model], body: form, same, preferences: readPreferences(undefined) },
+    ...{ modelIds: models, body: form, same, preferences: readPreferences(undefined), part },
     check: checkListens,
     most: (to) => {
       const { prompt, completion, seconds } = limitsOf(asked, to)
@@ -61,13 +65,19 @@ function wantedOf(asked: Asked): Wanted {
 }
 
 /** Refuses a model that does not listen, and one with a price that a sound cannot be paid by. */
-function checkListens({ id, outputs, price }: Model): void {
+function checkListens(model: Model): void {
+  const { id, outputs } = model
   if (!outputs.includes('text')) {
     throw misfit('model', `${id} does not listen: use POST /v1/audio/speech.`)
   }
-  const isPriced = price && (isTimed(price) || price.completion !== undefined)
-  if (!isPriced) throw new Refusal('no_rate', { model: id })
+  if (!isListener(model)) throw new Refusal('no_rate', { model: id })
 }
+
+/** Whether a model listens, at a price that a sound can be paid by. */
+export const isListener = ({ outputs, price }: Model): boolean =>
+  outputs.includes('text') &&
+  price !== undefined &&
+  (isTimed(price) || price.completion !== undefined)
 
 /** The most a sound can use at a model. */
 function limitsOf(asked: Asked, { contextLength, maxOutput }: Model) {

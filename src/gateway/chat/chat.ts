@@ -14,7 +14,7 @@ import { checkFits, checkWindow } from './fits.ts'
 import { paidCallsOf } from './running.ts'
 import { checkSearch } from './search/check.ts'
 import { serveStream, streamResponse } from './streamed.ts'
-import { withUploads } from './uploads.ts'
+import { type Hear, withUploads } from './uploads.ts'
 import { serveWhole } from './whole.ts'
 import { worstOf } from './worst.ts'
 
@@ -25,6 +25,9 @@ export interface Call {
   ref: string | undefined
   signal: AbortSignal
 }
+
+/** How the words of an uploaded sound are had; its work is paid on its own. */
+export type Listener = (spender: Spender, call: Call) => Hear
 
 /** A hold outlives the gateway's own deadlines by this: for the settlement, and its retries. */
 const holdMarginMs = 60 * second
@@ -38,12 +41,15 @@ export function complete(
   spender: Spender,
   raw: unknown,
   call: Call,
+  listener: Listener,
 ): Promise<Response> {
   const answered = Promise.withResolvers<Response>()
   const request = { path: '/chat/completions', body: raw }
   house.idempotency
     .once(spender.account, call.ref, request, (keep) =>
-      run(house, spender, raw, { ...call, keep, begin: answered.resolve }),
+      run(house, spender, raw, {
+        ...{ ...call, keep, begin: answered.resolve, hear: listener(spender, call) },
+      }),
     )
     .then((answer) => answered.resolve(responseOf(answer)), answered.reject)
   return answered.promise
@@ -65,11 +71,12 @@ const usd = (amount: number): string => amount.toFixed(9).replace(/\.?0+$/, '')
 interface Run extends Call {
   keep: KeepAnswer
   begin(response: Response): void
+  hear: Hear
 }
 
 async function run(house: House, spender: Spender, raw: unknown, call: Run): Promise<Answer> {
   const { open, failures } = paidCallsOf(house)
-  const { asked, candidates } = await prepare(house, spender, raw)
+  const { asked, candidates } = await prepare(house, spender, raw, call.hear)
   const { prefix } = spender.key
   failures.check(prefix, raw)
   const { requestId, ref, signal, keep } = call
@@ -96,6 +103,7 @@ async function prepare(
   house: House,
   spender: Spender,
   raw: unknown,
+  hear: Hear,
 ): Promise<{ asked: Asked; candidates: [Candidate, ...Candidate[]] }> {
   const { config, catalogue, upstreams } = house
   const developer = config.gatewayDeveloperRole === 'system' ? 'system' : undefined
@@ -111,7 +119,7 @@ async function prepare(
     checkSearch(house.searcher, read, models, paidCallsOf(house).searches, spender.account)
   }
   for (const model of models) checkFits(read, model)
-  const asked = await withUploads(house, spender.account, { ...read, search }, models)
+  const asked = await withUploads(house, spender.account, { ...read, search }, models, hear)
   for (const model of models) checkWindow(asked, model)
   return { asked, candidates: [first, ...rest] }
 }

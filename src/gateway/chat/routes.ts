@@ -5,19 +5,25 @@ import { visitOf } from '../../core/visit.ts'
 import type { House } from '../../house.ts'
 import { withKey } from '../key.ts'
 import { operation } from '../operation.ts'
-import { complete } from './chat.ts'
+import { complete, type Listener } from './chat.ts'
 import * as shapes from './shapes.ts'
 
 /** Chat (document 2, POST /chat/completions). */
-export const chatRoutes = (house: House) =>
+export const chatRoutes = (house: House, listener: Listener) =>
   new Elysia().use(withKey(house)).post(
     '/chat/completions',
     ({ spender, body, request }) =>
-      complete(house, spender, body, {
-        requestId: visitOf(request).id,
-        ref: request.headers.get('idempotency-key') ?? undefined,
-        signal: request.signal,
-      }),
+      complete(
+        house,
+        spender,
+        body,
+        {
+          requestId: visitOf(request).id,
+          ref: request.headers.get('idempotency-key') ?? undefined,
+          signal: request.signal,
+        },
+        listener,
+      ),
     {
       ...operation(
         {

@@ -1,9 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { isRecord } from '../../core/shape.ts'
+import { json } from '../../testing/fake-scripts.ts'
 import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
 import type { Gus } from '../../testing/gateway.ts'
 import type { Answer } from '../../testing/house.ts'
+import { mediaModel } from '../../testing/media.ts'
 import { makePdf } from '../../testing/pdf.ts'
 
 let faked: Faked
@@ -19,13 +21,18 @@ beforeAll(async () => {
 })
 afterAll(() => faked.close())
 
-async function upload(bytes: string | Uint8Array, name: string, by = gus): Promise<string> {
+async function upload(
+  bytes: string | Uint8Array,
+  name: string,
+  by = gus,
+  at = faked,
+): Promise<string> {
   const form = new FormData()
   form.append('file', new File([typeof bytes === 'string' ? bytes : new Uint8Array(bytes)], name))
   const sent = new Response(form)
   const headers = { 'content-type': sent.headers.get('content-type') ?? '' }
   const body = await sent.bytes()
-  return (await faked.visit('POST', '/v1/files', { key: by.key, headers, body })).text('id')
+  return (await at.visit('POST', '/v1/files', { key: by.key, headers, body })).text('id')
 }
 
 const picture = Uint8Array.fromBase64(
@@ -56,8 +63,8 @@ const ask = (model: string, ...ids: string[]): Promise<Answer> => {
 }
 
 /** The parts that the upstream was sent beside the question. */
-function sentParts(): unknown[] {
-  const { messages } = faked.fake.received.at(-1)?.body ?? {}
+function sentParts(at = faked): unknown[] {
+  const { messages } = at.fake.received.at(-1)?.body ?? {}
   const [message]: unknown[] = Array.isArray(messages) ? messages : []
   return isRecord(message) && Array.isArray(message.content) ? message.content.slice(1) : []
 }
@@ -116,4 +123,80 @@ test('seven PDFs, too many pages, no words, and files of others are refused', as
   await expectRefused(ask('ok', ...Array<string>(5).fill(large)), 413, null)
   const other = await upload('Mine.', 'mine.txt', await faked.gus())
   await expectRefused(ask('ok', other), 404, null)
+})
+
+describe('where a model listens', () => {
+  let hearing: Faked
+  let ann: Gus
+  beforeAll(async () => {
+    hearing = await openFaked({}, [
+      { ...fakeModel('ok', { inputs: ['text', 'audio'] }), id: 'fake/listens' },
+      mediaModel('transcription', 'transcription-ok'),
+      mediaModel('transcription', 'transcription-ok', { per_minute: '6' }),
+    ])
+  })
+  beforeEach(async () => {
+    ann = await hearing.gus()
+  })
+  afterAll(() => hearing.close())
+  const call = (model: string, ...ids: string[]) => {
+    const parts = ids.map((id) => ({ type: 'input_audio', file_id: id }))
+    const messages = [{ role: 'user', content: [text, ...parts] }]
+    return ann.call('POST', '/v1/chat/completions', { model: `fake/${model}`, messages })
+  }
+  const fileOf = async (id: string) => (await ann.call('GET', `/v1/files/${id}`)).body
+  /** Half a second at 0.06 USD a minute. */
+  const heard = { type: 'audio', status: 'completed', charged: 500_000n }
+  const historyOf = async () => Object((await ann.call('GET', '/queries/history')).body).data
+
+  test('a sound goes in as words, which are heard and paid once', async () => {
+    const id = await upload(wav(), 'a.wav', ann, hearing)
+    expect(await fileOf(id)).toMatchObject({ words: null, status: 'uploaded', seconds: 0.5 })
+    for (const model of ['ok', 'listens']) {
+      expect((await call(model, id)).status).toBe(200)
+      const words = [{ type: 'text', text: 'File "a.wav":\nHello wörld' }]
+      expect(sentParts(hearing)).toEqual(words)
+    }
+    expect(await fileOf(id)).toMatchObject({ words: 2, status: 'processed' })
+    const types = (await historyOf()).map(({ type }: { type: string }) => type)
+    expect(types).toEqual(['chat', 'chat', 'audio'])
+    const [row] = (await historyOf()).slice(-1)
+    expect(row).toMatchObject({ price_in_usd: Number(heard.charged) / 1e9, status: heard.status })
+    expect(await hearing.faults(ann)).toEqual([])
+  })
+
+  test('two sounds of one request are two rows, and one named twice at once is one', async () => {
+    const loud = Uint8Array.from(wav(), (byte, at) => (at < 44 ? byte : 0x90))
+    const [one, two] = [
+      await upload(wav(), 'a.wav', ann, hearing),
+      await upload(loud, 'b.wav', ann, hearing),
+    ]
+    expect((await call('ok', one, two)).status).toBe(200)
+    const third = await upload(wav(), 'c.wav', ann, hearing)
+    const both = await Promise.all([call('ok', third), call('ok', third)])
+    expect(both.map(({ status }) => status)).toEqual([200, 200])
+    const types = (await historyOf()).map(({ type }: { type: string }) => type)
+    expect(types.filter((type: string) => type === 'audio')).toHaveLength(3)
+    expect(await hearing.faults(ann)).toEqual([])
+  })
+
+  test('a sound without words is W611, and is not heard again', async () => {
+    hearing.fake.script('fake/transcription-ok', json(200, { text: ' ' }))
+    const id = await upload(wav(), 'a.wav', ann, hearing)
+    for (let calls = 0; calls < 2; calls += 1) expect((await call('ok', id)).code).toBe('W611')
+    expect(await historyOf()).toHaveLength(1)
+    hearing.fake.script('fake/transcription-ok', failing)
+    const other = await upload(wav(), 'b.wav', ann, hearing)
+    expect((await call('ok', other)).status).toBe(502)
+    expect(await fileOf(other)).toMatchObject({ words: null })
+    expect(await hearing.faults(ann)).toEqual([])
+  })
+  const failing = json(500, { error: { message: 'Broken.' } })
+
+  test('who cannot pay for it is 402', async () => {
+    ann = await hearing.gus('0.0001')
+    const id = await upload(wav(), 'a.wav', ann, hearing)
+    expect((await call('ok', id)).status).toBe(402)
+    expect(await historyOf()).toEqual([])
+  })
 })

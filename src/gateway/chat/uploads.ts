@@ -17,10 +17,13 @@ import { misfit } from './misfit.ts'
 
 type Part = Record<string, unknown>
 
+/** Hears the words of a sound, once and for all; undefined where no model listens. */
+export type Hear = (file: files.StoredFile) => Promise<string | undefined>
+
 /**
  * The request with its uploaded files in the place of their ids (document 2, POST /v1/files): a
- * PDF, a text or a sound goes in as words, a picture as a picture, a sound without words as a
- * sound where every model takes it. Refuses no_file, too_many_pdfs, no_picture_input, bad_media,
+ * PDF, a text or a sound goes in as words, a picture as a picture; where no model listens, a sound
+ * as a sound if every model takes it. Refuses no_file, too_many_pdfs, no_picture_input, bad_media,
  * too_large, bad_request.
  */
 export async function withUploads(
@@ -28,6 +31,7 @@ export async function withUploads(
   account: Spender['account'],
   asked: Asked,
   models: Model[],
+  hear: Hear,
 ): Promise<Asked> {
   const named = asked.conversation.media.flatMap((media) =>
     media.fileId === undefined ? [] : [{ media, id: media.fileId }],
@@ -48,7 +52,8 @@ export async function withUploads(
     throw new Refusal('too_large', { bytes, max: gatewayBodyBytesMax })
   }
   const parts = new Map<unknown, Part>()
-  for (const { media, file } of found) parts.set(media.part, await partOf(house, file, models))
+  for (const { media, file } of found)
+    parts.set(media.part, await partOf(house, file, models, hear))
   const messages = asked.conversation.messages.map((message) => replaced(message, parts))
   const conversation = { ...asked.conversation, messages }
   return { ...asked, conversation, body: { ...asked.body, messages } }
@@ -62,7 +67,12 @@ function replaced(message: Part, parts: Map<unknown, Part>): Part {
 
 const unfit = (code: MediaCode, why: string) => new Refusal('bad_media', { code, why })
 
-async function partOf(house: House, file: files.StoredFile, models: Model[]): Promise<Part> {
+async function partOf(
+  house: House,
+  file: files.StoredFile,
+  models: Model[],
+  hear: Hear,
+): Promise<Part> {
   const { filename, kind } = file
   const refusing = (input: string): Model | undefined =>
     models.find(({ inputs }) => !inputs.includes(input))
@@ -78,14 +88,16 @@ async function partOf(house: House, file: files.StoredFile, models: Model[]): Pr
   if ((file.lastsMs ?? 0) > soundSecondsMax * 1_000) {
     throw unfit('W607', `${filename} lasts more than ${soundSecondsMax / 60} minutes.`)
   }
-  const words = await files.wordsOf(house, file)
+  const isUnheard = kind === 'audio' && file.words === null
+  const words = isUnheard ? await hear(file) : await files.wordsOf(house, file)
   if (words) return { type: 'text', text: `File "${filename}":\n${words}` }
   const deaf = refusing('audio')
-  if (kind === 'audio' && !deaf) {
+  if (isUnheard && words === undefined && !deaf) {
     const format = file.type === 'audio/mpeg' ? 'mp3' : file.type.replace('audio/', '')
     return { type: 'input_audio', input_audio: { data: await base64Of(house, file), format } }
   }
-  if (kind === 'audio' && deaf) throw unfit('W203', `${deaf.id} cannot listen to ${filename}.`)
+  if (isUnheard && words === undefined && deaf)
+    throw unfit('W203', `${deaf.id} cannot listen to ${filename}.`)
   throw unfit('W611', `No words were found in ${filename}.`)
 }
 

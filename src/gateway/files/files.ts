@@ -130,6 +130,17 @@ export async function list(
   }
 }
 
+/** Keeps the words that were heard in a sound, for every chat that names it. */
+export async function keepWords(
+  house: House,
+  { id, account, kind, sha256 }: StoredFile,
+  text: string,
+): Promise<void> {
+  const wordsSha256 = text === '' ? null : await putWords(house, kind, { sha256 }, text)
+  const heard = { wordsSha256, words: wordsIn(text) }
+  await house.db.tx((db) => db.update(gatewayFiles).set(heard).where(own(account, id)))
+}
+
 /** Forgets a file; its bytes are swept when no other row names them. Refuses no_file. */
 export async function remove(house: House, account: AccountId, id: string): Promise<void> {
   const file = await the(house, account, id)

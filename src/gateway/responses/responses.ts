@@ -1,7 +1,7 @@
 import { isRecord } from '../../core/shape.ts'
 import { second } from '../../core/time.ts'
 import type { House } from '../../house.ts'
-import { type Call, complete } from '../chat/chat.ts'
+import { type Call, complete, type Listener } from '../chat/chat.ts'
 import { streamResponse } from '../chat/streamed.ts'
 import type { Spender } from '../key.ts'
 import { readAsked } from './asked.ts'
@@ -17,9 +17,10 @@ export async function create(
   spender: Spender,
   raw: unknown,
   call: Call,
+  listener: Listener,
 ): Promise<Response> {
   const { chat, stream, echo, spaced } = readAsked(raw)
-  const answer = await complete(house, spender, chat, call)
+  const answer = await complete(house, spender, chat, call, listener)
   const { requestId } = call
   const created = Math.floor(house.clock.now() / second)
   const written = new Written({ echo, spaced, requestId, created })

@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 
 import { visitOf } from '../../core/visit.ts'
 import type { House } from '../../house.ts'
+import type { Listener } from '../chat/chat.ts'
 import { refusals } from '../chat/shapes.ts'
 import { withKey } from '../key.ts'
 import { operation } from '../operation.ts'
@@ -10,15 +11,21 @@ import { create } from './responses.ts'
 import * as shapes from './shapes.ts'
 
 /** OpenAI's Responses over our own chat (gateway-completed, Answers): nothing is stored. */
-export const responseRoutes = (house: House) =>
+export const responseRoutes = (house: House, listener: Listener) =>
   new Elysia().use(withKey(house)).post(
     '/responses',
     ({ spender, body, request }) =>
-      create(house, spender, body, {
-        requestId: visitOf(request).id,
-        ref: request.headers.get('idempotency-key') ?? undefined,
-        signal: request.signal,
-      }),
+      create(
+        house,
+        spender,
+        body,
+        {
+          requestId: visitOf(request).id,
+          ref: request.headers.get('idempotency-key') ?? undefined,
+          signal: request.signal,
+        },
+        listener,
+      ),
     {
       ...operation(
         {

@@ -22,7 +22,7 @@ export async function noteExpired(db: Db, hold: Hold): Promise<void> {
   if (!type || item === null) return
   await insertUse(db, {
     ...{ account, at, model: item, type, source: 'api', status: 'failed', upstream: null },
-    requestId: ref.slice(ref.indexOf(':') + 1),
+    requestId: ref.split(':')[1] ?? ref,
     price: typeof price?.id === 'string' ? price.id : null,
     ...{ input: 0, cached: 0, output: 0, reasoning: 0, searches: 0, estimated: true },
     ...{ charged, held: amount, ms: 0, firstByteMs: null },

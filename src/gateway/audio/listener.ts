@@ -1,0 +1,57 @@
+import { isRecord } from '../../core/shape.ts'
+import type { House } from '../../house.ts'
+import { fallbackModelsMax } from '../../limits.ts'
+import type { Model } from '../../models/catalogue.ts'
+import { worstCase } from '../../models/charge.ts'
+import type { Call, Listener } from '../chat/chat.ts'
+import * as files from '../files/files.ts'
+import type { Spender } from '../key.ts'
+import { hear, isListener } from './transcriptions.ts'
+
+/**
+ * Hears uploaded sounds for chat, with the cheapest model that listens: paid once, as a
+ * transcription with its own row in the history, by whoever's request needs the words first.
+ */
+export function listenerOf(house: House): Listener {
+  const running = new Map<string, Promise<string>>()
+  return (spender, call) => async (file) => {
+    const models = listenersOf(house)
+    if (models.length === 0) return undefined
+    const heard = running.get(file.id) ?? listen(house, spender, { file, models, call })
+    running.set(file.id, heard)
+    return heard.finally(() => running.delete(file.id))
+  }
+}
+
+/** Those that may do it, the cheapest by the minute first. */
+function listenersOf({ catalogue }: House): string[] {
+  const minute = { inputTokensMax: 3_000, outputTokensMax: 1_000, seconds: 60 }
+  const cost = ({ price }: Model): number => (price ? Number(worstCase(price, minute)) : Infinity)
+  const able = catalogue.list(['audio']).filter(isListener)
+  const sorted = able.toSorted((a, b) => cost(a) - cost(b))
+  return sorted.slice(0, fallbackModelsMax).map(({ id }) => id)
+}
+
+async function listen(
+  house: House,
+  spender: Spender,
+  { file, models, call }: { file: files.StoredFile; models: string[]; call: Call },
+): Promise<string> {
+  const bytes = await files.bytesOf(house, file)
+  const form = new FormData()
+  form.append('response_format', 'json')
+  // Some upstreams tell a sound by the end of its name.
+  const name = `sound.${file.type.replace('audio/', '').replace('mpeg', 'mp3')}`
+  form.append('file', new File([bytes], name, { type: file.type }))
+  const asked = {
+    ...{ models, form, format: 'json' as const, bytes: file.bytes, textBytes: 0 },
+    ...{ same: { file: file.sha256 }, seconds: (file.lastsMs ?? 0) / 1_000 || undefined },
+  }
+  // An answer to the chat's own Idempotency-Key is the chat's.
+  const answer = await hear(house, spender, asked, { ...call, ref: undefined }, file.id)
+  const said: unknown = await answer.json()
+  const text =
+    isRecord(said) && typeof said.text === 'string' ? said.text.trim().toWellFormed() : ''
+  await files.keepWords(house, file, text)
+  return text
+}
