@@ -8,6 +8,10 @@ export const htmlBytesMax = 4 * mb
 export const assetBytesMax = 4 * mb
 export const assetsPerAppMax = 300
 export const assetBytesPerAppMax = 64 * mb
+/** Assets that one call has made, when it names them. */
+export const assetAsksMax = 20
+export const assetWhatCharsMax = 400
+export const assetVoiceCharsMax = 64
 export const lookLinkMs = 50 * 60_000
 export const remixPriceCreditsMax = 100_000
 
@@ -73,6 +77,9 @@ export const unknownWindowTokens = 131_072
 export const unknownOutputTokens = 32_768
 /** To all upstreams together, each with a socket of its own. */
 export const upstreamRequestsMax = 32_000
+/** What an upstream, or a public list of prices, may say of its models. */
+export const modelListBytesMax = 16 * mb
+export const servedModelsMax = 10_000
 export const upstreamAnswerBytesMax = 32 * mb
 export const eventBytesMax = 8 * mb
 export const heartbeatMs = 15_000
@@ -84,6 +91,12 @@ export const promptCharsMax = 32_000
 export const imagesPerRequestMax = 10
 export const imageSideMax = 8_192
 export const mediaLinkMs = 24 * 3_600_000
+export const videoSecondsMax = 60
+/** Where a request does not say. */
+export const videoSecondsDefault = 4
+export const videoBytesMax = 128 * mb
+/** A film that is not there by then has failed. */
+export const videoMs = 3_600_000
 export const speechCharsMax = 50_000
 /** As long as answers are given again to their Idempotency-Key. */
 export const speechKeptMs = 30 * 86_400_000

@@ -115,6 +115,19 @@ export const settings = {
     initial: '',
     help: 'Credits a new key may spend in a day (UTC); left out, no cap; 0, nothing.',
   },
+  PAINTER_MODEL: { ...words, initial: '', help: 'The model that paints sprites and pictures.' },
+  SPEAKER_MODEL: { ...words, initial: '', help: 'The model that speaks lines.' },
+  SOUND_MODEL: { ...words, initial: '', help: 'The model that makes effects and music.' },
+  EMBEDDED_MAKERS: {
+    ...onOff,
+    initial: 'on',
+    help: 'Whether assets are made here where no model is chosen for them.',
+  },
+  EMBEDDED_ASSET_CREDITS: {
+    ...whole(0, 100_000),
+    initial: '0',
+    help: 'What an asset costs that is made without a model.',
+  },
   BYTES_PER_AGENT: {
     ...whole(0, 1_000_000_000_000),
     initial: '2000000000',
@@ -178,6 +191,11 @@ export const settings = {
     ...whole(1, 86_400),
     initial: '600',
     help: 'Seconds an upstream has for its whole answer.',
+  },
+  VIDEO_POLL_SECONDS: {
+    ...whole(1, 3_600),
+    initial: '5',
+    help: 'Seconds between two looks at a film that an upstream makes.',
   },
   USAGE_KEPT_DAYS: {
     ...whole(0, 36_500),

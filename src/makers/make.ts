@@ -1,4 +1,5 @@
 import { picture, sprite } from './pictures/draw.ts'
+import { fit } from './pictures/fit.ts'
 import { pngOf } from './pictures/png.ts'
 import { effect } from './sounds/effect.ts'
 import { music } from './sounds/music.ts'
@@ -16,6 +17,15 @@ export interface Wanted {
   voice?: string | undefined
 }
 
+/** A picture that a model painted, to be brought into a size; `key`: cut out of its magenta. */
+export interface Painted {
+  kind: 'painted'
+  bytes: Uint8Array<ArrayBuffer>
+  width: number
+  height: number
+  key: boolean
+}
+
 /** A made file. */
 export interface Made {
   bytes: Uint8Array<ArrayBuffer>
@@ -25,10 +35,16 @@ export interface Made {
   seconds?: number
 }
 
-const measures = { sprite: { width: 128, height: 128 }, picture: { width: 960, height: 540 } }
+const paintedPixelsMax = 30_000_000
+
+export const measures = {
+  sprite: { width: 128, height: 128 },
+  picture: { width: 960, height: 540 },
+}
 
 /** Makes a file from words, without a model. The same wish gives the same bytes, always. */
-export async function make(wanted: Wanted): Promise<Made> {
+export async function make(wanted: Wanted | Painted): Promise<Made> {
+  if (wanted.kind === 'painted') return fitted(wanted)
   const { kind, what, seed, seconds } = wanted
   switch (kind) {
     case 'sprite':
@@ -42,6 +58,11 @@ export async function make(wanted: Wanted): Promise<Made> {
     case 'voice':
       return heard(await voice(what, wanted.voice))
   }
+}
+
+async function fitted({ bytes, width, height, key }: Painted): Promise<Made> {
+  const png = await new Bun.Image(bytes, { maxPixels: paintedPixelsMax }).png().bytes()
+  return { bytes: await pngOf(fit(png, { width, height }, key)), type: 'image/png', width, height }
 }
 
 async function drawn(draw: typeof sprite, wanted: Wanted, unsaid: typeof measures.sprite) {

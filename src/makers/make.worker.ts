@@ -1,9 +1,9 @@
 import type { Answered } from '../core/pool.ts'
-import { type Made, make, type Wanted } from './make.ts'
+import { type Made, make, type Painted, type Wanted } from './make.ts'
 
 declare const self: Worker
 
-self.onmessage = async ({ data }: MessageEvent<Wanted>) => {
+self.onmessage = async ({ data }: MessageEvent<Wanted | Painted>) => {
   const answered: Answered<Made> = await make(data).then(
     (answer) => ({ answer }),
     (error: unknown) => ({ fault: String(error) }),

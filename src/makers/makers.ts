@@ -1,6 +1,6 @@
 import { Pool, PoolBusy } from '../core/pool.ts'
 import { Refusal } from '../refusals.ts'
-import type { Made, Wanted } from './make.ts'
+import type { Made, Painted, Wanted } from './make.ts'
 
 const bounds = { workersMax: 1, queueMax: 256, queueBytesMax: 0, pieceMs: 30_000, idleMs: 20_000 }
 
@@ -13,14 +13,14 @@ const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url
 
 /** The embedded makers, in a worker: what they make takes the event loop no time. */
 export class Makers {
-  private readonly pool: Pool<Wanted, Made>
+  private readonly pool: Pool<Wanted | Painted, Made>
 
   constructor(start = startWorker) {
     this.pool = new Pool(start, bounds)
   }
 
   /** Makes one file (see `make`). Refuses with try_again when it cannot be done now. */
-  async make(wanted: Wanted): Promise<Made> {
+  async make(wanted: Wanted | Painted): Promise<Made> {
     return this.pool.run(wanted).catch((error: unknown) => {
       if (!(error instanceof PoolBusy)) throw error
       throw new Refusal('try_again', { why: `It could not be made: ${error.message}.` })

@@ -11,7 +11,7 @@ import { kindOf } from '../../store/kinds.ts'
 import type { Agent } from '../agents/agents.ts'
 import { freeBytes, keepBytes } from '../agents/kept.ts'
 import * as apps from '../apps/apps.ts'
-import { Waiting } from './shapes.ts'
+import { AssetAsk } from './shapes.ts'
 import { assets } from './tables.ts'
 
 export type Asset = typeof assets.$inferSelect
@@ -34,7 +34,7 @@ async function findIn(db: Db, app: string, version: number, name: string) {
 }
 
 /** Refuses bad_request for a name that could be taken for a path, or is none. */
-function checkName(name: string): void {
+export function checkName(name: string): void {
   if (namePattern.test(name) && !name.includes('..')) return
   const problem = 'An asset name is 1 to 64 of a-z, 0-9, dot, - and _, without two dots together.'
   throw new Refusal('bad_request', { problem })
@@ -51,11 +51,10 @@ export async function waitingOf(house: House, app: apps.App, rows: Asset[]) {
   if (app.version === 0) return []
   const { asks } = await apps.theVersion(house, app.id, app.version)
   const wanted: unknown = JSON.parse(asks)
-  if (!Value.Check(Type.Array(Waiting), wanted)) throw new Error(`the asks of ${app.id} are broken`)
+  if (!Value.Check(Type.Array(AssetAsk), wanted))
+    throw new Error(`the asks of ${app.id} are broken`)
   const there = new Set(rows.map((row) => row.name))
-  return wanted
-    .filter((ask) => !there.has(ask.name))
-    .map(({ name, kind, what }) => ({ name, kind, what }))
+  return wanted.filter((ask) => !there.has(ask.name))
 }
 
 /**
@@ -101,7 +100,7 @@ export async function put(
 }
 
 /** Replaces or adds a row of the newest version; what must be counted is counted here. */
-async function keepRow(house: House, db: Db, before: apps.App, row: Omit<Asset, 'version'>) {
+export async function keepRow(house: House, db: Db, before: apps.App, row: Omit<Asset, 'version'>) {
   const app = await open(house, db, before)
   const old = await findIn(db, app.id, app.version, row.name)
   await checkFits(db, app, old, row.bytes)

@@ -41,7 +41,7 @@ export function presentList(
   return {
     version: app.version,
     assets: rows.map((row) => present(house, row)),
-    waiting,
+    waiting: waiting.map(({ name, kind, what }) => ({ name, kind, what })),
     limits: {
       fileBytes: assetBytesMax,
       files: assetsPerAppMax,

@@ -3,12 +3,14 @@ import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { checkPath } from '../../core/path.ts'
+import { taking } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
 import { Refusal } from '../../refusals.ts'
 import { checkLink } from '../../store/links.ts'
 import { theCaller, withKey, withoutKey } from '../key.ts'
 import { openOperation, operation } from '../operation.ts'
 import * as assets from './assets.ts'
+import { ask } from './making.ts'
 import { lookPath, present, presentList } from './present.ts'
 import * as shapes from './shapes.ts'
 import { readUpload } from './upload.ts'
@@ -55,6 +57,33 @@ const ownRoutes = (house: House) =>
         { 200: shapes.AssetList },
         ...ofOwn,
       ),
+    )
+    .post(
+      '/apps/:id/assets',
+      async ({ caller, params, body, request, status }) => {
+        const ref = body.ref ?? request.headers.get('idempotency-key') ?? undefined
+        const answer = await ask(house, caller, params.id, { ...body, ...(ref && { ref }) })
+        return status(answer.status, answer.body)
+      },
+      {
+        ...taking(shapes.MakeAssets),
+        ...operation(
+          {
+            id: 'make_assets',
+            tag: 'Assets',
+            summary: 'Have sprites, pictures, sounds, voices and music made for your app.',
+            more:
+              'Each is kept under its name on the newest version, live at once, and is priced, held ' +
+              'and charged on its own; what fails costs nothing. "waiting" makes all that the page ' +
+              'asks for in its data-assets list and does not have. The answer is 201 when all was ' +
+              'made meanwhile, else 202 with a job.',
+          },
+          { 200: shapes.AssetPrices, 201: shapes.MadeAssets, 202: shapes.MadeAssets },
+          ...(['bad_request', 'not_enough_credits', 'daily_cap', 'price_above_max'] as const),
+          ...(['busy', 'ref_conflict', 'too_many_assets', 'no_painter', 'no_voice'] as const),
+          ...(['try_again', ...ofOwn] as const),
+        ),
+      },
     )
     .get(
       '/apps/:id/assets/:name',

@@ -1,6 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Link, oneOf, Time } from '../../core/shape.ts'
+import { Link, oneOf, Time, Words } from '../../core/shape.ts'
+import {
+  assetAsksMax,
+  assetVoiceCharsMax,
+  assetWhatCharsMax,
+  remixPriceCreditsMax,
+} from '../../limits.ts'
+import { Ref } from '../apps/shapes.ts'
+import { Job, JobItem } from '../jobs/shapes.ts'
 import { assetKinds } from './tables.ts'
 
 /** Asset of document 1, section 2, as agent-api completes it. */
@@ -24,8 +32,56 @@ export const Asset = Type.Object(
 )
 export type AssetShape = Static<typeof Asset>
 
+/** What is asked to be made (agent-api, Assets), by a caller or by a page's own list. */
+export const AssetAsk = Type.Object(
+  {
+    name: Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,63}$' }),
+    kind: oneOf(['sprite', 'picture', 'sound', 'voice', 'music']),
+    what: Words(assetWhatCharsMax, {
+      minLength: 1,
+      description: 'What it shows or sounds like; for a voice, the words to say.',
+    }),
+    seconds: Type.Optional(Type.Number({ minimum: 0.1, maximum: 60 })),
+    width: Type.Optional(Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels.' })),
+    height: Type.Optional(Type.Integer({ minimum: 1, maximum: 4096, description: 'Pixels.' })),
+    voice: Type.Optional(Words(assetVoiceCharsMax)),
+    seed: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        description: 'Another seed, another one.',
+      }),
+    ),
+  },
+  { additionalProperties: false, title: 'AssetAsk' },
+)
+export type AssetAskShape = Static<typeof AssetAsk>
+
+/** POST /apps/{id}/assets (document 1, operation 16, as agent-api completes it). */
+export const MakeAssets = Type.Object(
+  {
+    assets: Type.Union([
+      Type.Array(AssetAsk, { minItems: 1, maxItems: assetAsksMax }),
+      Type.Literal('waiting', { description: 'All that the page asks for and does not have.' }),
+    ]),
+    maxCredits: Type.Optional(Type.Number({ minimum: 0, maximum: remixPriceCreditsMax })),
+    ref: Type.Optional(Ref),
+    dryRun: Type.Optional(Type.Boolean({ description: 'Answers the prices; nothing is made.' })),
+  },
+  { additionalProperties: false },
+)
+export type MakeAssetsShape = Static<typeof MakeAssets>
+
+export const MadeAssets = Type.Object({
+  job: Job,
+  items: Type.Array(JobItem),
+  held: Type.Number({ description: 'Credits that are kept back until each item is made.' }),
+  note: Type.String(),
+})
+export const AssetPrices = Type.Object({ items: Type.Array(JobItem), price: Type.Number() })
+
 /** What a page's own list asks for. */
-export const Waiting = Type.Object({
+const Waiting = Type.Object({
   name: Type.String(),
   kind: Type.String(),
   what: Type.String(),

@@ -1,10 +1,12 @@
+import { Value } from '@sinclair/typebox/value'
+
 import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import type { Job } from '../../jobs/handler.ts'
 import type { JobEvent } from '../../jobs/jobs.ts'
 import { linkOf } from '../apps/present.ts'
-import { jobKinds, type JobShape, jobSteps } from './shapes.ts'
+import { JobItems, jobKinds, type JobShape, jobSteps } from './shapes.ts'
 
 const wordIn = <T extends string>(words: readonly T[], word: string | null): T | undefined =>
   words.find((known) => known === word)
@@ -25,6 +27,7 @@ export function present(house: House, job: Job): JobShape {
     started: started === null ? null : iso(started),
     ended: ended === null ? null : iso(ended),
     result: item !== null && version ? { app: item, version, link: linkOf(house, item) } : null,
+    ...(Value.Check(JobItems, job.data) && { items: job.data.items }),
     error,
   }
 }

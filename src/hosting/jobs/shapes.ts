@@ -7,8 +7,21 @@ import { jobWaitSecondsMax } from '../../limits.ts'
 export const jobKinds = ['build', 'assets', 'icon'] as const
 export const jobSteps = ['planning', 'writing', 'checking', 'assets', 'publishing'] as const
 
+/** One of the things that a job makes, each paid on its own (agent-api, Assets). */
+export const JobItem = Type.Object({
+  name: Type.String(),
+  kind: Type.String(),
+  price: Type.Number({ description: 'The most it can cost, in credits.' }),
+  state: oneOf(['held', 'made', 'failed']),
+  code: Type.Optional(Type.String({ description: 'Why it failed; it was not charged.' })),
+})
+export type JobItemShape = Static<typeof JobItem>
+
+/** What a job that makes things keeps of them, and shows. */
+export const JobItems = Type.Object({ items: Type.Array(JobItem) })
+
 /** A job of an agent (agent-api, Jobs). */
-const Job = Type.Object(
+export const Job = Type.Object(
   {
     id: Id,
     kind: oneOf(jobKinds),
@@ -22,6 +35,7 @@ const Job = Type.Object(
     started: orNull(Time),
     ended: orNull(Time),
     result: orNull(Type.Object({ app: Id, version: Type.Integer(), link: Link })),
+    items: Type.Optional(Type.Array(JobItem)),
     error: orNull(Type.Object({ code: Type.String(), error: Type.String() })),
   },
   { title: 'Job' },

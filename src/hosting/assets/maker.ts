@@ -1,0 +1,113 @@
+import { fromCredits, type Nano } from '../../core/money.ts'
+import type { House } from '../../house.ts'
+import { measures } from '../../makers/make.ts'
+import { Refusal } from '../../refusals.ts'
+import { kindOf } from '../../store/kinds.ts'
+import { type Chosen, costOf, findChosen, mostOf, NoAnswer } from '../models/chosen.ts'
+import { boundsOf, type Came, paint, sound } from '../models/media.ts'
+import type { AssetAskShape as Ask } from './shapes.ts'
+
+/** Who makes an ask and the most it can cost. `by` undefined: the embedded maker. */
+interface Quote {
+  by: Chosen | undefined
+  price: Nano
+}
+
+/** A made file, and what it cost. */
+export interface MadeAsset {
+  bytes: Uint8Array<ArrayBuffer>
+  type: string
+  width: number | null
+  height: number | null
+  lastsMs: number | null
+  charge: Nano
+  /** "embedded", or the model's id. */
+  maker: string
+}
+
+const isPicture = ({ kind }: Ask): boolean => kind === 'sprite' || kind === 'picture'
+
+function chosenFor(house: House, ask: Ask): Chosen | undefined {
+  const { painterModel, speakerModel, soundModel } = house.config
+  if (isPicture(ask)) return findChosen(house, painterModel, 'image')
+  return findChosen(house, ask.kind === 'voice' ? speakerModel : soundModel, 'audio')
+}
+
+/** Who would make it, and for how much. Refuses no_painter, no_voice. */
+export function quote(house: House, ask: Ask): Quote {
+  const by = chosenFor(house, ask)
+  if (by) return { by, price: mostOf(by, boundsOf(by, wordsOf(ask))) }
+  if (house.config.embeddedMakers) {
+    return { by, price: fromCredits(house.config.embeddedAssetCredits) }
+  }
+  throw new Refusal(isPicture(ask) ? 'no_painter' : 'no_voice')
+}
+
+/** What a model is told: a sprite is cut out of its ground afterwards. */
+function wordsOf({ kind, what, seconds }: Ask): string {
+  if (kind === 'sprite') {
+    return `${what}. One thing alone, whole, centred, on a plain solid #ff00ff magenta ground, no shadow, no text.`
+  }
+  const length = kind === 'music' && seconds !== undefined ? ` (${seconds} seconds)` : ''
+  return `${what}${length}`
+}
+
+/**
+ * Makes one asset, by the model of its quote or by the embedded maker. Throws NoAnswer when the
+ * model gave nothing usable; refuses try_again.
+ */
+export async function makeOne(
+  house: House,
+  ask: Ask & { seed: number },
+  { by, price }: Quote,
+  signal: AbortSignal,
+): Promise<MadeAsset> {
+  if (!by) {
+    const made = await house.makers.make({ ...ask, seed: String(ask.seed) })
+    const { bytes, type, width = null, height = null, seconds } = made
+    const lastsMs = seconds === undefined ? null : Math.round(seconds * 1_000)
+    return { bytes, type, width, height, lastsMs, charge: price, maker: 'embedded' }
+  }
+  if (isPicture(ask)) return painted(house, ask, by, signal)
+  return spoken(house, ask, by, signal)
+}
+
+async function painted(house: House, ask: Ask, by: Chosen, signal: AbortSignal) {
+  const came = await paint(house, by, wordsOf(ask), signal)
+  const key = ask.kind === 'sprite'
+  const unsaid = key ? measures.sprite : measures.picture
+  const { width = unsaid.width, height = unsaid.height } = ask
+  const { bytes, type } = await house.makers
+    .make({ kind: 'painted', bytes: came.bytes, width, height, key })
+    .catch((error: unknown) => {
+      if (error instanceof Refusal) throw error
+      throw new NoAnswer('what came is no picture')
+    })
+  return {
+    bytes,
+    type,
+    width,
+    height,
+    lastsMs: null,
+    charge: costOf(by, came.usage),
+    maker: by.model.id,
+  }
+}
+
+async function spoken(house: House, ask: Ask, by: Chosen, signal: AbortSignal) {
+  const { voice } = ask
+  const came: Came = await sound(house, by, { what: wordsOf(ask), voice }, signal)
+  const told = await kindOf(came.bytes)
+  if (!('kind' in told) || told.kind !== 'sound') throw new NoAnswer('what came is no sound')
+  const charge = costOf(by, { ...came.usage, seconds: told.seconds })
+  const lastsMs = Math.round(told.seconds * 1_000)
+  return {
+    bytes: came.bytes,
+    type: told.type,
+    width: null,
+    height: null,
+    lastsMs,
+    charge,
+    maker: by.model.id,
+  }
+}

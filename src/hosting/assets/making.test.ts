@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { fromCredits } from '../../core/money.ts'
+import { balanceOf } from '../../ledger/ledger.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
+import { refused } from '../../testing/refused.ts'
+
+let t: TestHouse
+let ann: Person
+let app: string
+async function open(settings: Parameters<typeof openTestHouse>[0] = {}): Promise<void> {
+  t = await openTestHouse({ REQUESTS_PER_MINUTE: '0', ...settings })
+  ann = await t.person('ann')
+  app = await ann.publish()
+  await t.house.jobs.start()
+}
+beforeEach(() => open())
+afterEach(() => t.close())
+
+const coin = { name: 'coin.png', kind: 'sprite', what: 'a golden coin' }
+const ding = { name: 'ding', kind: 'sound', what: 'coin pickup' }
+const path = () => `/apps/${app}/assets`
+
+async function creditsOf(person: Person) {
+  const key = await t.house.keys.find(person.key)
+  const { balance, held } = await balanceOf(t.house, { kind: 'agent', owner: key?.owner ?? '' })
+  return { balance, held }
+}
+
+test('all five kinds are made inside the call, free, and live at once', async () => {
+  const asks = [
+    coin,
+    { name: 'bay.png', kind: 'picture', what: 'a calm sea', width: 320, height: 200 },
+    ding,
+    { name: 'hello', kind: 'voice', what: 'Welcome aboard.' },
+    { name: 'tune', kind: 'music', what: 'happy', seconds: 2, seed: 7 },
+  ]
+  const { status, body } = await ann.call('POST', path(), { assets: asks })
+  const items = asks.map(({ name, kind }) => ({ name, kind, price: 0, state: 'made' }))
+  expect([status, body]).toMatchObject([
+    201,
+    { job: { kind: 'assets', app, state: 'done', charged: 0, items }, items, held: 0 },
+  ])
+  const list = Object((await ann.call('GET', path())).body)
+  const made = new Map(list.assets.map((one: { name: string }) => [one.name, one]))
+  expect(made.get('coin.png')).toMatchObject({
+    ...{ kind: 'sprite', type: 'image/png', width: 128, height: 128 },
+    ...{ what: 'a golden coin', maker: 'embedded', seed: expect.any(Number) },
+  })
+  expect(made.get('bay.png')).toMatchObject({ kind: 'picture', width: 320, height: 200 })
+  expect(made.get('tune')).toMatchObject({ kind: 'music', type: 'audio/ogg', seconds: 2, seed: 7 })
+  expect(made.get('hello')).toMatchObject({ kind: 'voice', type: 'audio/ogg' })
+  const { bytes } = await ann.call('GET', `${path()}/coin.png`)
+  expect(new Bun.CryptoHasher('sha256').update(bytes).digest('hex')).toBe(
+    Object(made.get('coin.png')).sha256,
+  )
+  expect(await creditsOf(ann)).toEqual({ balance: fromCredits(400), held: fromCredits(0) })
+})
+
+test('"waiting" makes what the page asks for and does not have', async () => {
+  const asks = JSON.stringify([coin, { ...ding, seconds: 0.5 }])
+  const list = `<script type="application/json" data-assets>${asks}</script>`
+  app = await ann.publish({ html: `<!doctype html><title>Coins</title><p>coins</p>${list}` })
+  await ann.call('POST', path(), { assets: [coin] })
+  const { status, body } = await ann.call('POST', path(), { assets: 'waiting' })
+  expect([status, body]).toMatchObject([201, { items: [{ name: 'ding', state: 'made' }] }])
+  expect((await ann.call('GET', path())).body).toMatchObject({ waiting: [] })
+  await refused(t, 400, 'bad_request', () => ann.call('POST', path(), { assets: 'waiting' }))
+})
+
+test('a price is held and charged for each; the same ref pays once', async () => {
+  await t.close()
+  await open({ EMBEDDED_ASSET_CREDITS: '3' })
+  const dry = await ann.call('POST', path(), { assets: [coin, ding], dryRun: true })
+  const items = [coin, ding].map(({ name, kind }) => ({ name, kind, price: 3, state: 'held' }))
+  expect([dry.status, dry.body]).toEqual([200, { items, price: 6 }])
+  await refused(t, 402, 'price_above_max', () =>
+    ann.call('POST', path(), { assets: [coin, ding], maxCredits: 5 }),
+  )
+  const wanted = { assets: [coin, ding], maxCredits: 6, ref: 'my-coins-1' }
+  const first = await ann.call('POST', path(), wanted)
+  expect([first.status, first.body]).toMatchObject([201, { job: { price: 6, charged: 6 } }])
+  expect(await creditsOf(ann)).toEqual({ balance: fromCredits(394), held: fromCredits(0) })
+  expect((await ann.call('POST', path(), wanted)).status).toBe(202)
+  expect(await creditsOf(ann)).toEqual({ balance: fromCredits(394), held: fromCredits(0) })
+  await refused(t, 409, 'ref_conflict', () =>
+    ann.call('POST', path(), { ...wanted, assets: [coin] }),
+  )
+})
+
+test('who cannot pay gets nothing made', async () => {
+  await t.close()
+  await open({ EMBEDDED_ASSET_CREDITS: '250' })
+  await refused(t, 402, 'not_enough_credits', () =>
+    ann.call('POST', path(), { assets: [coin, ding] }),
+  )
+  expect((await ann.call('GET', path())).body).toMatchObject({ assets: [] })
+})
+
+test('what does not fit is not made, and nothing is kept', async () => {
+  const many = Array.from({ length: 21 }, (_, index) => ({ ...coin, name: `c${index}` }))
+  for (const wanted of [
+    { assets: [] },
+    { assets: many },
+    { assets: 'all' },
+    { assets: [coin, coin] },
+    { assets: [{ ...coin, name: '../x' }] },
+    { assets: [{ ...coin, name: 'a..b' }] },
+    { assets: [{ ...coin, kind: 'film' }] },
+    { assets: [{ ...coin, what: '' }] },
+    { assets: [{ ...coin, what: 'x'.repeat(401) }] },
+    { assets: [{ ...coin, width: '64' }] },
+    { assets: [{ ...coin, width: 100_000 }] },
+    { assets: [{ ...ding, seconds: 61 }] },
+    { assets: [coin], maxCredits: -1 },
+    { assets: [coin], ref: 'short' },
+    { assets: [coin], colour: 'red' },
+  ])
+    await refused(t, 400, 'bad_request', () => ann.call('POST', path(), wanted))
+})
+
+test('no key, someone else’s app, assets off, no maker', async () => {
+  const ben = await t.person('ben')
+  const wanted = { assets: [coin] }
+  await refused(t, 401, 'no_key', () => t.call('POST', path(), { body: wanted }))
+  await refused(t, 404, 'not_found', () => ben.call('POST', path(), wanted))
+  await t.close()
+  await open({ ASSETS_ON: 'off' })
+  await refused(t, 404, 'assets_off', () => ann.call('POST', path(), wanted))
+  await t.close()
+  await open({ EMBEDDED_MAKERS: 'off' })
+  await refused(t, 503, 'no_painter', () => ann.call('POST', path(), wanted))
+  await refused(t, 503, 'no_voice', () => ann.call('POST', path(), { assets: [ding] }))
+})
+
+test('a full app takes no more, and says so before anything is made', async () => {
+  await ann.call('POST', path(), { assets: [coin] })
+  const one = (name: string) => ann.call('PUT', `${path()}/${name}`, '[1]')
+  for (let index = 0; index < 299; index += 1) await one(`f${index}.json`)
+  await refused(t, 409, 'too_many_assets', () => ann.call('POST', path(), { assets: [ding] }))
+  const again = await ann.call('POST', path(), { assets: [{ ...coin, seed: 5 }] })
+  expect(again.status).toBe(201)
+})

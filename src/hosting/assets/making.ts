@@ -1,0 +1,150 @@
+import { sha256 } from '../../core/ids.ts'
+import { type Nano, nano, toCredits } from '../../core/money.ts'
+import { isPlainLine, isPlainText } from '../../core/text.ts'
+import { minute, second, stopwatch } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import type { House } from '../../house.ts'
+import type { Answer } from '../../idempotency/idempotency.ts'
+import type { Job } from '../../jobs/handler.ts'
+import { enqueue } from '../../jobs/jobs.ts'
+import { accountOf } from '../../ledger/accounts.ts'
+import { hold } from '../../ledger/ledger.ts'
+import { assetsPerAppMax, assetVoiceCharsMax, assetWhatCharsMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import * as apps from '../apps/apps.ts'
+import { present as presentJob } from '../jobs/present.ts'
+import type { JobItemShape } from '../jobs/shapes.ts'
+import type { Caller } from '../key.ts'
+import * as assets from './assets.ts'
+import { refOf } from './landing.ts'
+import { quote } from './maker.ts'
+import type { AssetAskShape, MakeAssetsShape } from './shapes.ts'
+
+const kind = 'assets'
+/** What can be made within the call is waited for this long. */
+const insideCallMs = 8 * second
+const msPerItem = 2 * minute
+
+interface Item {
+  ask: AssetAskShape & { seed: number }
+  price: Nano
+  embedded: boolean
+}
+
+/**
+ * Has assets made and kept on the app's newest version, each priced, held and charged on its own
+ * (document 1, operation 16). Answers 202 with the job; 201 where all was made meanwhile; 200 with
+ * the prices for a dry run. Refuses bad_request, busy, price_above_max, too_many_assets,
+ * no_painter, no_voice, and what `theApp`, `enqueue` and `hold` refuse.
+ */
+export async function ask(
+  house: House,
+  caller: Caller,
+  id: string,
+  wanted: MakeAssetsShape,
+): Promise<Answer> {
+  const app = await assets.theApp(house, caller.agent, id)
+  if (app.version === 0) throw new Refusal('busy', { what: 'The first build of this app' })
+  const items = await itemsOf(house, app, wanted.assets)
+  const price = nano(items.reduce((sum, item) => sum + item.price, 0n))
+  if (wanted.maxCredits !== undefined && toCredits(price) > wanted.maxCredits) {
+    throw new Refusal('price_above_max', { price, max: wanted.maxCredits })
+  }
+  const shown = items.map(presentItem)
+  if (wanted.dryRun) return { status: 200, body: { items: shown, price: toCredits(price) } }
+  const { ref, ...same } = wanted
+  const isNew = { made: false }
+  const answer = await house.idempotency.once(
+    caller.agent.id,
+    ref,
+    { id, ...same },
+    async (keepAnswer) => {
+      isNew.made = true
+      return house.db.tx(async (db) => {
+        const job = await start(house, db, caller, { app, items, price })
+        const note = 'Read the job until it is done: GET /jobs/{id}?wait=30.'
+        const held = toCredits(price)
+        const body = { job: presentJob(house, job), items: shown, held, note }
+        const accepted = { status: 202, body }
+        await keepAnswer(db, accepted)
+        return accepted
+      })
+    },
+  )
+  if (!isNew.made) return answer
+  house.jobs.wake()
+  return items.every(({ embedded }) => embedded) ? madeInside(house, answer) : answer
+}
+
+/** The asks with their prices. Refuses bad_request, too_many_assets and what `quote` refuses. */
+async function itemsOf(house: House, app: apps.App, asked: MakeAssetsShape['assets']) {
+  const rows = await assets.rowsOf(house, app.id, app.version)
+  const asks = asked === 'waiting' ? await assets.waitingOf(house, app, rows) : asked
+  const names = new Set(asks.map(({ name }) => name))
+  if (asks.length === 0) {
+    throw new Refusal('bad_request', { problem: 'Nothing is waiting: name what is to be made.' })
+  }
+  if (names.size < asks.length) {
+    throw new Refusal('bad_request', { problem: 'Two of the assets have one name.' })
+  }
+  for (const one of asks) checkWords(one)
+  const kept = new Set(rows.map(({ name }) => name))
+  if (kept.union(names).size > assetsPerAppMax) {
+    throw new Refusal('too_many_assets', { max: assetsPerAppMax })
+  }
+  return asks.map((one): Item => {
+    const { by, price } = quote(house, one)
+    const seed = one.seed ?? Number.parseInt(sha256(`${app.id}/${one.name}`).slice(0, 7), 16)
+    return { ask: { ...one, seed }, price, embedded: by === undefined }
+  })
+}
+
+function checkWords({ name, what, voice = '' }: AssetAskShape): void {
+  assets.checkName(name)
+  if (isPlainText(what, assetWhatCharsMax) && isPlainLine(voice, assetVoiceCharsMax)) return
+  const problem = `"what" is plain text of at most ${assetWhatCharsMax} characters.`
+  throw new Refusal('bad_request', { problem, param: 'assets' })
+}
+
+const presentItem = ({ ask: { name, kind: wanted }, price }: Item): JobItemShape => ({
+  name,
+  kind: wanted,
+  price: toCredits(price),
+  state: 'held',
+})
+
+/** The job and a hold for each of its items, inside a transaction. */
+async function start(
+  house: House,
+  db: Db,
+  { agent, key }: Caller,
+  { app, items, price }: { app: apps.App; items: Item[]; price: Nano },
+): Promise<Job> {
+  const account = accountOf({ kind: 'agent', owner: agent.id })
+  const ms = 10 * minute + items.length * msPerItem
+  const input = items.map(({ ask: one }) => one)
+  const job = await enqueue(house, db, {
+    ...{ kind, lane: 'assets', owner: account, item: app.id, input, price, ms },
+  })
+  for (const [index, item] of items.entries()) {
+    const cap = { key: key.prefix, max: key.dailyCap }
+    const more = { ref: refOf(job.id, index), kind, item: app.id, job: job.id, cap, ms: 2 * ms }
+    await hold(house, db, { account, amount: item.price, ...more })
+  }
+  return job
+}
+
+/** The answer once all of it is made, or as it was if that takes longer. */
+async function madeInside(house: House, answer: Answer): Promise<Answer> {
+  const id: unknown = Reflect.get(Object(Reflect.get(Object(answer.body), 'job')), 'id')
+  const until = stopwatch() + insideCallMs
+  for (;;) {
+    const job = await house.jobs.waitFor(String(id), { seen: Infinity, ms: second })
+    if (job?.ended != null) {
+      const shown = presentJob(house, job)
+      const note = 'Made and live on the newest version: GET /apps/{id}/assets lists them.'
+      return { status: 201, body: { job: shown, items: shown.items ?? [], held: 0, note } }
+    }
+    if (stopwatch() > until) return answer
+  }
+}

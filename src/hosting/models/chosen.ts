@@ -1,0 +1,83 @@
+import type { Nano } from '../../core/money.ts'
+import { isRecord } from '../../core/shape.ts'
+import type { House } from '../../house.ts'
+import { upstreamAnswerBytesMax } from '../../limits.ts'
+import type { Model } from '../../models/catalogue.ts'
+import { type Bounds, chargeOf, worstCase } from '../../models/charge.ts'
+import type { ModelType, Price } from '../../models/price.ts'
+import type { Usage } from '../../models/usage.ts'
+import type { Path } from '../../upstream/upstream.ts'
+
+/** A model that the operator chose for our own work: where it is asked, and its price there. */
+export interface Chosen {
+  model: Model
+  upstream: string
+  /** Its name there. */
+  name: string
+  price: Price
+}
+
+/** A model that was asked gave nothing that can be used. */
+export class NoAnswer extends Error {}
+
+/**
+ * The model that a setting names, at its first upstream that has a price. Undefined when the
+ * setting is empty, or names what is not served here or does something else.
+ */
+export function findChosen(house: House, id: string, type: ModelType): Chosen | undefined {
+  const model = id === '' ? undefined : house.catalogue.find(id)?.model
+  if (model?.type !== type) return undefined
+  for (const { upstream, model: name, price } of model.offers) {
+    if (price) return { model, upstream, name, price }
+  }
+  return undefined
+}
+
+/** The most that one call can cost. */
+export const mostOf = ({ price }: Chosen, bounds: Bounds): Nano => worstCase(price, bounds)
+
+export const costOf = ({ price }: Chosen, usage: Usage): Nano => chargeOf(price, usage)
+
+/** Asks a model once. Throws NoAnswer; `signal` breaks it off. */
+export async function ask(
+  { upstreams }: House,
+  { upstream, name }: Chosen,
+  { path, body, signal }: { path: Path; body: Record<string, unknown>; signal: AbortSignal },
+): Promise<Response> {
+  const lane = upstreams.find(upstream)
+  if (!lane?.available) throw new NoAnswer(`${upstream} cannot be reached just now`)
+  const answer = await lane.send({ path, model: name, body, signal }).catch((error: unknown) => {
+    signal.throwIfAborted()
+    throw new NoAnswer(String(error))
+  })
+  if (answer.ok) return answer
+  await answer.body?.cancel()
+  throw new NoAnswer(`${upstream} answered ${answer.status}`)
+}
+
+/** The bytes of an answer. Throws NoAnswer when there are none, too many, or it breaks off. */
+export async function bytesOf(answer: Response, max = upstreamAnswerBytesMax) {
+  const parts: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const part of answer.body ?? []) {
+      length += part.byteLength
+      if (length > max) throw new NoAnswer('the answer is too long')
+      parts.push(part)
+    }
+  } catch (error) {
+    throw error instanceof NoAnswer ? error : new NoAnswer(`the answer broke off: ${error}`)
+  }
+  if (length === 0) throw new NoAnswer('the answer is empty')
+  return new Uint8Array(Buffer.concat(parts))
+}
+
+/** The JSON object of an answer. Throws NoAnswer. */
+export async function recordOf(answer: Response): Promise<Record<string, unknown>> {
+  const text = new TextDecoder().decode(await bytesOf(answer))
+  try {
+    const record: unknown = JSON.parse(text)
+    if (isRecord(record)) return record
+  } catch {}
+  throw new NoAnswer('the answer is not a JSON object')
+}

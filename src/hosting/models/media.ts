@@ -1,0 +1,51 @@
+import { isRecord } from '../../core/shape.ts'
+import type { House } from '../../house.ts'
+import { unknownOutputTokens } from '../../limits.ts'
+import type { Bounds } from '../../models/charge.ts'
+import { tokensAtMost } from '../../models/tokens.ts'
+import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
+import { ask, bytesOf, type Chosen, NoAnswer, recordOf } from './chosen.ts'
+
+/** What a model made, and what it used. */
+export interface Came {
+  bytes: Uint8Array<ArrayBuffer>
+  usage: Usage
+}
+
+/** A spoken character takes a second at the most; an effect or a piece of music a minute. */
+const soundSecondsMax = 60
+
+/** The most that one picture or one sound of this text uses. */
+export function boundsOf({ model }: Chosen, text: string): Bounds {
+  const inputTokensMax = tokensAtMost({ text }, 0)
+  const outputTokensMax = model.maxOutput || unknownOutputTokens
+  if (model.type === 'image') return { inputTokensMax, outputTokensMax, images: 1 }
+  const seconds = Math.max(soundSecondsMax, text.length)
+  return { inputTokensMax, outputTokensMax: 0, characters: text.length, seconds }
+}
+
+/** One picture of a prompt, as bytes. Throws NoAnswer. */
+export async function paint(house: House, by: Chosen, prompt: string, signal: AbortSignal) {
+  const body = { prompt, n: 1, response_format: 'b64_json' }
+  const answer = await recordOf(await ask(house, by, { path: '/images/generations', body, signal }))
+  const [first]: unknown[] = Array.isArray(answer['data']) ? answer['data'] : []
+  const base64 = isRecord(first) ? first['b64_json'] : undefined
+  if (typeof base64 !== 'string') throw new NoAnswer('no picture came')
+  const bytes = new Uint8Array(Buffer.from(base64, 'base64'))
+  const { inputTokensMax, outputTokensMax } = boundsOf(by, prompt)
+  const told = readUsage(answer['usage'], { prompt: inputTokensMax, completion: outputTokensMax })
+  return { bytes, usage: { ...(told ?? usageOf({})), images: 1 } } satisfies Came
+}
+
+/** A spoken line, an effect or music, as a file; its seconds are told by who reads it. */
+export async function sound(
+  house: House,
+  by: Chosen,
+  { what, voice = 'alloy' }: { what: string; voice?: string | undefined },
+  signal: AbortSignal,
+): Promise<Came> {
+  const body = { input: what, voice, response_format: 'mp3' }
+  const answer = await ask(house, by, { path: '/audio/speech', body, signal })
+  const bytes = await bytesOf(answer)
+  return { bytes, usage: usageOf({ characters: what.length }) }
+}
