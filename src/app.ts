@@ -4,6 +4,7 @@ import { readPublic } from './core/public.ts'
 import { visitOf } from './core/visit.ts'
 import { gatewayApi, isGateway } from './gateway/api.ts'
 import * as gateway from './gateway/envelope.ts'
+import { videoHandler } from './gateway/videos/handler.ts'
 import { agentApi } from './hosting/api.ts'
 import { errorAnswer, faultAnswer, noSuchOperation } from './hosting/envelope.ts'
 import { guideFiles } from './hosting/start/routes.ts'
@@ -18,6 +19,7 @@ import { errorPage, web } from './web/routes.ts'
 
 /** The map of the house: what is mounted where, and which envelope each part says no in. */
 export function openApp(house: House) {
+  house.jobs.register('video', videoHandler(house))
   const files = readPublic()
   const { app, apps, base } = house.urls
   const urls = apps === app ? { app } : { app, apps }

@@ -16,6 +16,7 @@ import { openOperation } from './operation.ts'
 import { responseRoutes } from './responses/routes.ts'
 import { topupRoutes } from './topups/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
+import { videoRoutes } from './videos/routes.ts'
 
 /** The gateway's first path segments: never web pages. */
 const segments = new Set(
@@ -40,6 +41,7 @@ const routes = (house: House) =>
     .use(responseRoutes(house, listenerOf(house)))
     .use(embeddingRoutes(house))
     .use(imageRoutes(house))
+    .use(videoRoutes(house))
     .use(audioRoutes(house))
     .use(fileRoutes(house))
     .use(topupRoutes(house))

@@ -8,7 +8,7 @@ import { withHold } from '../ledger/paid-work.ts'
 import { worstCase } from '../models/charge.ts'
 import { storedPrice } from '../models/price.ts'
 import { Refusal } from '../refusals.ts'
-import { candidatesOf, findModels } from './chat/candidates.ts'
+import { type Candidate, candidatesOf, findModels } from './chat/candidates.ts'
 import type { Call } from './chat/chat.ts'
 import { paidCallsOf } from './chat/running.ts'
 import type { Spender } from './key.ts'
@@ -86,7 +86,11 @@ async function run(
   }
 }
 
-function reachable({ catalogue, upstreams }: House, wanted: Wanted): Order['candidates'] {
+/** Where a request can be served, in the order that is tried. Refuses what findModels does. */
+export function reachable(
+  { catalogue, upstreams }: House,
+  wanted: Pick<Wanted, 'modelIds' | 'type' | 'preferences' | 'check'>,
+): Order['candidates'] {
   const { modelIds, type, preferences } = wanted
   const found = findModels(catalogue, modelIds, type)
   for (const { model } of found) wanted.check?.(model)
@@ -98,11 +102,13 @@ function reachable({ catalogue, upstreams }: House, wanted: Wanted): Order['cand
 }
 
 /** The worst case over all candidates: whichever serves, its charge fits the hold. */
+export function worstOf([first, ...rest]: Order['candidates'], most: Wanted['most']) {
+  const of = ({ model, price }: Candidate) => ({ price, amount: worstCase(price, most(model)) })
+  return rest.map(of).reduce((worst, one) => (one.amount > worst.amount ? one : worst), of(first))
+}
+
 function askOf({ house, spender, wanted, candidates, requestId }: Order): Ask {
-  const [worst] = candidates
-    .map(({ model, price }) => ({ price, amount: worstCase(price, wanted.most(model)) }))
-    .toSorted((a, b) => Number(b.amount - a.amount))
-  if (!worst) throw new Refusal('model_unavailable')
+  const worst = worstOf(candidates, wanted.most)
   const { account, cap, funds } = spender
   return {
     ...{ account, funds, cap, amount: worst.amount, price: storedPrice(worst.price) },

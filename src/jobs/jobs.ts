@@ -56,6 +56,24 @@ export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: Wante
   return job
 }
 
+/**
+ * Tells a job that nobody has begun what its first run begins with, and when that may be. False
+ * when it is not waiting any more.
+ */
+export async function prepare(
+  { clock }: { clock: Clock },
+  db: Db,
+  id: string,
+  { data, afterMs }: { data: unknown; afterMs: number },
+): Promise<boolean> {
+  const prepared = await db
+    .update(jobs)
+    .set({ data, due: clock.now() + afterMs })
+    .where(and(eq(jobs.id, id), eq(jobs.state, 'queued')))
+    .returning({ id: jobs.id })
+  return prepared.length === 1
+}
+
 /** How many jobs of an owner have not ended. */
 async function countOpen(db: Db, owner: string): Promise<number> {
   const [row] = await db

@@ -41,6 +41,12 @@ const listings: Listing[] = [
   },
   { id: 'demo/image', name: 'Demo image', type: 'image', price: { per_image: '0.001' } },
   {
+    id: 'demo/video',
+    name: 'Demo video: coloured squares that move',
+    type: 'video',
+    price: { per_second: '0.001' },
+  },
+  {
     id: 'demo/speech',
     name: 'Demo speech: a tone for each character',
     type: 'audio',

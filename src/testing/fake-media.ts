@@ -8,7 +8,7 @@ const tokens = { prompt_tokens: 11, total_tokens: 11 }
 const picture = { b64_json: fakePicture }
 const sound = new Uint8Array(Buffer.from('ID3 a sound of sixteen bytes'))
 
-const raw = (bytes: Uint8Array, type: string): Step[] => [
+export const raw = (bytes: Uint8Array, type: string): Step[] => [
   send(`${head(200, type, `content-length: ${bytes.length}\r\n`)}\r\n`),
   send(bytes),
   end,
@@ -38,6 +38,7 @@ export const mediaScripts: Record<string, Step[]> = {
   'image-url': json(200, { created: 1, data: [{ url: 'CANARY' }] }),
   'image-empty': json(200, { created: 1, data: [] }),
   'image-no-picture': json(200, { created: 1, data: [{ b64_json: '<html>' }] }),
+  'video-ok': json(200, { id: 'film', object: 'video', status: 'queued' }),
   'speech-ok': raw(sound, 'audio/mpeg'),
   'speech-empty': raw(new Uint8Array(), 'audio/mpeg'),
   'speech-json': json(200, { error: 'not a sound' }),

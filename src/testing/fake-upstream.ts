@@ -169,8 +169,11 @@ function parse(bytes: Buffer): Received | undefined {
   }
 }
 
-function modelOf({ body, text }: Received): string {
+/** A look at a film has none: there its path is ("/videos/film", "/videos/film/content"). */
+function modelOf({ body, text, path }: Received): string {
   if (typeof body.model === 'string') return body.model
+  const [look] = /\/videos\/.+$/.exec(path) ?? []
+  if (look !== undefined) return look
   return /name="model"\r\n\r\n([^\r]*)/.exec(text)?.[1] ?? ''
 }
 

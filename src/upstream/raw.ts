@@ -10,6 +10,9 @@ export interface RawUpstream extends Dialect {
   apiKey?: string
 }
 
+/** What is asked for, whether anything is sent with it or not. */
+type Asked = Pick<Call, 'signal'> & { path: string }
+
 /** Of an answer that is no success this much is read; more says nothing. */
 const refusalBytesMax = 65_536
 
@@ -21,43 +24,34 @@ const refusalBytesMax = 65_536
 export const rawLane = (to: RawUpstream): Upstream => ({
   name: to.name,
   kind: 'openai',
-  async send(call) {
-    const answer = await ask(to, call)
-    if (answer.status >= 300 && answer.status < 400) {
-      await answer.body?.cancel()
-      throw new UpstreamFault('redirect', to.name)
-    }
-    return answer.ok ? answer : withoutKey(to, call, answer)
-  },
+  send: (call) => ask(to, call, bodyOf(call, to)),
+  look: (at) => ask(to, at),
 })
 
-async function ask(to: RawUpstream, call: Call): Promise<Response> {
+async function ask(to: RawUpstream, at: Asked, body?: string | FormData): Promise<Response> {
   const { name, baseUrl, apiKey } = to
-  const { path, signal } = call
-  const isForm = call.body instanceof FormData
+  const { path, signal } = at
   const headers: Record<string, string> = { 'accept-encoding': 'identity' }
   if (apiKey) headers.authorization = `Bearer ${apiKey}`
-  if (!isForm) headers['content-type'] = 'application/json'
-  const body = bodyOf(call, to)
-  try {
-    // The deadlines are the caller's signal: the client's own would cut a quiet stream.
-    const init = {
-      method: 'POST',
-      headers,
-      body,
-      signal,
-      redirect: 'manual',
-      timeout: false,
-    } as const
-    return await fetch(baseUrl + path, init)
-  } catch (error) {
-    throw new UpstreamFault(faultKindOf(error, signal), name)
+  if (typeof body === 'string') headers['content-type'] = 'application/json'
+  const method = body === undefined ? 'GET' : 'POST'
+  // The deadlines are the caller's signal: the client's own would cut a quiet stream.
+  const init = { method, headers, signal, redirect: 'manual', timeout: false } as const
+  const answer = await fetch(baseUrl + path, { ...init, ...(body && { body }) }).catch(
+    (error: unknown) => {
+      throw new UpstreamFault(faultKindOf(error, signal), name)
+    },
+  )
+  if (answer.status >= 300 && answer.status < 400) {
+    await answer.body?.cancel()
+    throw new UpstreamFault('redirect', name)
   }
+  return answer.ok ? answer : withoutKey(to, at, answer)
 }
 
 async function withoutKey(
   { name, apiKey }: RawUpstream,
-  { signal }: Call,
+  { signal }: Asked,
   answer: Response,
 ): Promise<Response> {
   const said = await readAtMost(answer, refusalBytesMax).catch((error: unknown) => {

@@ -8,7 +8,7 @@ import { findLocal } from './ollama.ts'
 import { rawLane } from './raw.ts'
 import { Speeds } from './speeds.ts'
 import { translatedLane } from './translated/translated.ts'
-import { type Call, type Upstream, UpstreamFault } from './upstream.ts'
+import { type Call, type Look, type Upstream, UpstreamFault } from './upstream.ts'
 
 /** The operator's own key was refused, or has no money left. */
 const keyStatuses = [401, 402, 403]
@@ -38,10 +38,20 @@ class Guarded implements Upstream {
     return this.breaker.allows
   }
 
-  async send(call: Call): Promise<Response> {
+  send(call: Call): Promise<Response> {
+    return this.counted(() => this.upstream.send(call))
+  }
+
+  async look(at: Look): Promise<Response> {
+    const look = this.upstream.look?.bind(this.upstream)
+    if (!look) throw new UpstreamFault('refused', this.name)
+    return this.counted(() => look(at))
+  }
+
+  private async counted(ask: () => Promise<Response>): Promise<Response> {
     if (!this.breaker.take()) throw new UpstreamFault('refused', this.name)
     try {
-      const answer = await this.upstream.send(call)
+      const answer = await ask()
       this.judge(answer.status)
       return answer
     } catch (error) {
@@ -127,6 +137,14 @@ const keyOf: Record<keyof typeof providers, ProviderKey> = {
   deepgram: 'deepgramApiKey',
 }
 
+/** The upstreams of the keys, whose prices are published. */
+export const keyedUpstreams = (config: UpstreamConfig) =>
+  Object.entries(providers).flatMap(([name, { key: _, ...provider }]) => {
+    const setting = Object.entries(keyOf).find(([known]) => known === name)?.[1]
+    const apiKey = setting && config[setting]
+    return apiKey ? [{ ...provider, name, apiKey }] : []
+  })
+
 /**
  * Opens the upstreams of the tables and of the keys, an Ollama that answers, and the demo upstream
  * when it is wanted or when nothing else is configured.
@@ -135,11 +153,7 @@ export async function openUpstreams(
   config: UpstreamConfig,
   house: { clock: Clock; log: Log },
 ): Promise<OpenUpstreams> {
-  const keyed = Object.entries(providers).flatMap(([name, { key: _, ...provider }]) => {
-    const setting = Object.entries(keyOf).find(([known]) => known === name)?.[1]
-    const apiKey = setting && config[setting]
-    return apiKey ? [{ ...provider, name, apiKey }] : []
-  })
+  const keyed = keyedUpstreams(config)
   const configured = [...keyed, ...config.upstreams]
   const wanted = config.demoModels
   const demo = wanted === 'on' || (wanted === 'auto' && configured.length === 0)

@@ -3,6 +3,7 @@ export type Path =
   | '/chat/completions'
   | '/embeddings'
   | '/images/generations'
+  | '/videos'
   | '/audio/speech'
   | '/audio/transcriptions'
 
@@ -17,6 +18,13 @@ export interface Call {
   signal: AbortSignal
 }
 
+/** A look at work that goes on there. */
+export interface Look {
+  /** Below the base URL; its id is what the answer to `/videos` called it. */
+  path: `/videos/${string}`
+  signal: AbortSignal
+}
+
 /**
  * The one seam: every lane answers in OpenAI's HTTP shapes. The answer's status is the upstream's
  * own; its body is read by pulling, and ends when `signal` aborts.
@@ -26,6 +34,12 @@ export interface Upstream {
   readonly kind: string
   /** Throws UpstreamFault when there is no answer. */
   send(call: Call): Promise<Response>
+  /**
+   * How a film stands (`/videos/<id>`), and once it is completed the film itself
+   * (`/videos/<id>/content`). Any process may ask: all that it takes is in the id. Left out where
+   * no films are made. Throws UpstreamFault as `send` does.
+   */
+  look?(at: Look): Promise<Response>
 }
 
 /**

@@ -32,8 +32,19 @@ export async function readWhole(
   return carried.hasContent ? { answer, carried } : noContent
 }
 
-/** Reads an answer that is one JSON object, bounded, whatever it is of. */
+/** Reads an answer that is one JSON object, bounded, whatever it is of; an error is a verdict. */
 export async function readRecord(
+  response: Response,
+  watch: Watch,
+): Promise<{ answer: Record<string, unknown> } | Verdict> {
+  const read = await readObject(response, watch)
+  if (!('answer' in read)) return read
+  const { error } = read.answer
+  return isRecord(error) ? verdictOfError(error) : read
+}
+
+/** The same, where an error is a part of what is told. */
+export async function readObject(
   response: Response,
   watch: Watch,
 ): Promise<{ answer: Record<string, unknown> } | Verdict> {
@@ -41,16 +52,19 @@ export async function readRecord(
   if (!bytes) return brokenOff(watch)
   if (bytes.byteLength === 0) return noContent
   const answer = parse(bytes)
-  if (!answer) return unreadable
-  return isRecord(answer.error) ? verdictOfError(answer.error) : { answer }
+  return answer ? { answer } : unreadable
 }
 
-/** Undefined when it broke off, or has more bytes than any answer has. */
-async function readBounded(response: Response, watch: Watch): Promise<Uint8Array | undefined> {
+/** Undefined when it broke off, or has more bytes than `max`. */
+export async function readBounded(
+  response: Response,
+  watch: Watch,
+  max = upstreamAnswerBytesMax,
+): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   try {
-    if (isAnnounced(response)) {
+    if (isAnnounced(response, max)) {
       watch.began()
       const whole = await response.bytes()
       return watch.cause ? undefined : whole
@@ -58,7 +72,7 @@ async function readBounded(response: Response, watch: Watch): Promise<Uint8Array
     for await (const chunk of response.body ?? []) {
       watch.began()
       bytes += chunk.byteLength
-      if (bytes > upstreamAnswerBytesMax) return undefined
+      if (bytes > max) return undefined
       chunks.push(chunk)
     }
   } catch {
@@ -68,9 +82,9 @@ async function readBounded(response: Response, watch: Watch): Promise<Uint8Array
 }
 
 /** Whether its head says how long it is, and that is not too long: then it is read in one piece. */
-function isAnnounced({ headers }: Response): boolean {
+function isAnnounced({ headers }: Response, max: number): boolean {
   const length = Number(headers.get('content-length') ?? Infinity)
-  return length <= upstreamAnswerBytesMax && !headers.has('content-encoding')
+  return length <= max && !headers.has('content-encoding')
 }
 
 function parse(bytes: Uint8Array): Record<string, unknown> | undefined {

@@ -3,6 +3,7 @@ import { refuse } from '../answer.ts'
 import type { Call, Path, Upstream } from '../upstream.ts'
 import { chat } from './chat.ts'
 import { embed } from './embedding.ts'
+import { film, lookAtFilm } from './film.ts'
 import { paint } from './image.ts'
 import { speak } from './speech.ts'
 import { transcribe } from './transcription.ts'
@@ -21,6 +22,7 @@ const kinds: Record<string, Path> = {
   'demo/omni': '/chat/completions',
   'demo/embedding': '/embeddings',
   'demo/image': '/images/generations',
+  'demo/video': '/videos',
   'demo/speech': '/audio/speech',
   'demo/transcription': '/audio/transcriptions',
 }
@@ -29,6 +31,7 @@ const answers: Record<Exclude<Path, '/audio/transcriptions'>, (asked: Asked) => 
   '/chat/completions': chat,
   '/embeddings': embed,
   '/images/generations': paint,
+  '/videos': film,
   '/audio/speech': speak,
 }
 
@@ -47,5 +50,9 @@ export const demoUpstream = (clock: Clock): Upstream => ({
     }
     if (body instanceof FormData) return refuse(400, 'The request is JSON.')
     return answers[path]({ model, body, created: Math.floor(clock.now() / 1_000) })
+  },
+  async look({ path, signal }) {
+    signal.throwIfAborted()
+    return lookAtFilm(path)
   },
 })

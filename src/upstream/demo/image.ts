@@ -29,7 +29,7 @@ export function paint({ body, created }: Asked): Response {
 }
 
 /** A PNG (ISO 15948) of 8-bit RGB; the colours are read off `digits`. */
-function png(width: number, height: number, digits: string): Buffer {
+export function png(width: number, height: number, digits: string): Buffer {
   const rows = Buffer.alloc(height * (1 + width * 3))
   const size = Math.ceil(Math.max(width, height) / squares)
   for (let y = 0; y < height; y += 1) {

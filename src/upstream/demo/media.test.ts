@@ -95,3 +95,32 @@ test('other sounds are told by their bytes; no sound, no text', async () => {
   expect((await hear(cut)).status).toBe(200)
   expect((await ask('/audio/speech', 'demo/speech', { input: '' })).status).toBe(400)
 })
+
+test('a film is done when it is looked at, a WebM of VP8, the same for the same prompt', async () => {
+  const signal = AbortSignal.timeout(10_000)
+  const shoot = async (prompt: string) => {
+    const begun = await ask('/videos', 'demo/video', { prompt, seconds: '1.5', size: '720x1280' })
+    const { id, status } = JSON.parse(await begun.text())
+    expect(status).toBe('queued')
+    const looked = await demo.look?.({ path: `/videos/${id}`, signal })
+    expect(JSON.parse((await looked?.text()) ?? '')).toMatchObject({
+      ...{ id, status: 'completed', seconds: '1.5' },
+    })
+    const content = await demo.look?.({ path: `/videos/${id}/content`, signal })
+    return Buffer.from((await content?.bytes()) ?? [])
+  }
+  const film = await shoot('a boat')
+  expect(film.toString('latin1')).toMatch(/^\x1a\x45\xdf\xa3[^]*webm[^]*V_VP8/)
+  // Three key frames: the start code of RFC 6386, section 9.1, and the size.
+  const frames = film.toString('latin1').split('\x9d\x01\x2a\x5a\x00\xa0\x00').length - 1
+  expect(frames).toBe(3)
+  expect(await shoot('a boat')).toEqual(film)
+  expect(await shoot('a house')).not.toEqual(film)
+  for (const seconds of ['0', '21', 'x', '-1']) {
+    expect((await ask('/videos', 'demo/video', { prompt: 'x', seconds })).status).toBe(400)
+  }
+  for (const id of ['x', 'e30', Buffer.from('{"seconds":1e9}').toString('base64url')]) {
+    const none = await demo.look?.({ path: `/videos/${id}/content`, signal })
+    expect(none?.status).toBe(404)
+  }
+})

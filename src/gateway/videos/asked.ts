@@ -1,0 +1,118 @@
+import { readBytes, readJson } from '../../core/body.ts'
+import { sha256 } from '../../core/ids.ts'
+import { isRecord } from '../../core/shape.ts'
+import {
+  fileBytesMax,
+  gatewayBodyBytesMax,
+  imageSideMax,
+  promptCharsMax,
+  videoSecondsDefault,
+  videoSecondsMax,
+} from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { readModels } from '../chat/asked.ts'
+import { misfit } from '../chat/misfit.ts'
+import { type Preferences, readPreferences } from '../chat/preferences.ts'
+import { readText } from '../fields.ts'
+import { formOf, uploadBytesMax } from '../files/upload.ts'
+
+type Body = Record<string, unknown>
+
+/** A request for a film, read. */
+export interface Wanted {
+  modelIds: string[]
+  preferences: Preferences
+  /** What goes to the upstream, in OpenAI's shape. */
+  body: Body | FormData
+  /** What makes it the same request again. */
+  same: unknown
+  seconds: number
+  /** Whether it begins with a picture. */
+  hasPicture: boolean
+}
+
+const fieldsMax = 40
+
+/**
+ * Reads the body of POST /v1/videos: document 2's JSON, or OpenAI's multipart. Refuses bad_request,
+ * and too_large before more than that is kept.
+ */
+export async function readWanted(request: Request): Promise<Wanted> {
+  const type = request.headers.get('content-type') ?? ''
+  if (!/^multipart\/form-data\b/i.test(type)) {
+    const body = await readJson(request, gatewayBodyBytesMax)
+    return wantedOf(isRecord(body) ? body : {})
+  }
+  const form = await formOf(await readBytes(request, uploadBytesMax), type)
+  const entries = [...form.entries()]
+  if (entries.length > fieldsMax)
+    throw misfit('model', `A request has at most ${fieldsMax} fields.`)
+  const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  const file = form.get('input_reference')
+  return wantedOf(
+    Object.fromEntries(texts),
+    file instanceof File ? await pictureOf(file) : undefined,
+  )
+}
+
+interface Picture {
+  file: File
+  sha256: string
+}
+
+async function pictureOf(file: File): Promise<Picture> {
+  const max = fileBytesMax
+  if (file.size > max) throw new Refusal('too_large', { bytes: file.size, max })
+  return { file, sha256: sha256(await file.bytes()) }
+}
+
+function wantedOf(sent: Body, picture?: Picture): Wanted {
+  const { model, models, provider, aspect_ratio, duration, size, seconds, ...rest } = sent
+  const modelIds = readModels(model, models)
+  readText(rest, 'prompt', promptCharsMax)
+  const long = lengthOf('duration', duration) ?? lengthOf('seconds', seconds) ?? videoSecondsDefault
+  const body = { ...rest, size: sizeOf(size, aspect_ratio), seconds: String(long) }
+  return {
+    ...{ modelIds, preferences: readPreferences(provider), seconds: long },
+    body: picture ? withPicture(body, picture) : body,
+    same: { ...sent, picture: picture?.sha256 },
+    hasPicture: picture !== undefined || isRecord(rest.input_reference),
+  }
+}
+
+function withPicture(body: Body, { file }: Picture): FormData {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(body)) form.set(name, String(value))
+  form.set('input_reference', file, file.name)
+  return form
+}
+
+/** A length as a text, as document 2 has it, or as a number. */
+function lengthOf(name: string, value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined
+  const text = typeof value === 'number' ? String(value) : value
+  const isLength = typeof text === 'string' && /^\d{1,3}(\.\d{1,3})?$/.test(text)
+  const seconds = isLength ? Number(text) : 0
+  if (seconds > 0 && seconds <= videoSecondsMax) return seconds
+  throw misfit(name, `${name} is a text of seconds, more than 0 and at most ${videoSecondsMax}.`)
+}
+
+/** The shorter side where only the ratio is asked for. */
+const side = 720
+
+/** WIDTHxHEIGHT, as asked, or of the ratio, 16:9 when neither is there. */
+function sizeOf(size: unknown, ratio: unknown): string {
+  if (size !== undefined && size !== null) {
+    const sides = typeof size === 'string' ? /^([1-9]\d{0,3})x([1-9]\d{0,3})$/.exec(size) : null
+    if (sides && Math.max(Number(sides[1]), Number(sides[2])) <= imageSideMax) return sides[0]
+    throw misfit('size', `size is WIDTHxHEIGHT, each from 1 to ${imageSideMax}.`)
+  }
+  const asked = ratio ?? '16:9'
+  const parts = typeof asked === 'string' ? /^([1-9]\d?):([1-9]\d?)$/.exec(asked) : null
+  const [wide, high] = [Number(parts?.[1]), Number(parts?.[2])]
+  if (!parts || Math.max(wide / high, high / wide) > 4) {
+    throw misfit('aspect_ratio', 'aspect_ratio is WIDTH:HEIGHT, such as 16:9, at most 4:1.')
+  }
+  const of = (one: number, other: number): number => Math.round(side * Math.max(1, one / other))
+  return `${of(wide, high)}x${of(high, wide)}`
+}

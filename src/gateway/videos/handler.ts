@@ -1,0 +1,157 @@
+import { second } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import type { House } from '../../house.ts'
+import type { Handler, Job, Outcome, Work } from '../../jobs/handler.ts'
+import { openHoldsOf } from '../../ledger/job-holds.ts'
+import { settle } from '../../ledger/ledger.ts'
+import { mediaLinkMs, videoBytesMax } from '../../limits.ts'
+import { chargeOf } from '../../models/charge.ts'
+import { insertUse } from '../../models/history.ts'
+import { readPrice } from '../../models/price.ts'
+import { readUsage, usageOf } from '../../models/usage.ts'
+import { filmTypeOf } from '../../store/films.ts'
+import { UpstreamFault } from '../../upstream/upstream.ts'
+import { readBounded, readObject } from '../chat/plain.ts'
+import { verdictOfError } from '../chat/verdict.ts'
+import { deadlinesOf, Watch } from '../chat/watch.ts'
+import * as made from '../made/made.ts'
+import { type Asked, Input, Made, type Making } from './shapes.ts'
+
+type Film = Work<Asked, Making>
+type Answer = Record<string, unknown>
+
+const done = ['completed', 'succeeded']
+const dead = ['failed', 'cancelled', 'canceled', 'expired', 'rejected', 'error']
+
+/**
+ * Looks after a film that an upstream makes: asks how it stands every VIDEO_POLL_SECONDS, whatever
+ * becomes of this process, until it is there, has failed, or its time is up. It is charged with its
+ * landing, once; a film that fails or never comes costs nothing (document 2, section 3).
+ */
+export const videoHandler = (house: House): Handler<typeof Input, typeof Made> => ({
+  ...{ lane: 'media', input: Input, data: Made, restarts: Infinity },
+  run: async (work) => {
+    const { data, signal } = work
+    // Its process died before the upstream's answer was kept: nobody can ask for it any more.
+    if (!data) return failed('interrupted', 'The server stopped before the provider had answered.')
+    const watch = new Watch(signal, deadlinesOf(house.config))
+    try {
+      return await look(house, work, data, watch)
+    } catch (error) {
+      if (error instanceof UpstreamFault && !signal.aborted) return later(house)
+      throw error
+    } finally {
+      watch.end()
+    }
+  },
+  undone: (db, job) => noteUse(house, db, job, { status: 'failed', seconds: 0, estimated: false }),
+})
+
+const later = ({ config }: House): Outcome => ({
+  end: 'again',
+  afterMs: config.videoPollSeconds * second,
+})
+
+const failed = (code: string, why: string): Outcome => ({
+  end: 'failed',
+  error: { code, error: `${why} Nothing was charged.` },
+})
+
+/** What cannot be had or read now may be later: only the upstream's own word ends it before. */
+async function look(house: House, work: Film, data: Making, watch: Watch): Promise<Outcome> {
+  const upstream = house.upstreams.find(data.upstream)
+  if (!upstream) return later(house)
+  const path = `/videos/${encodeURIComponent(data.operation)}` as const
+  const response = await upstream.look({ path, signal: watch.signal })
+  if ([404, 410].includes(response.status)) {
+    return failed('upstream_failed', 'The provider has lost this film.')
+  }
+  if (!response.ok) return later(house)
+  const read = await readObject(response, watch)
+  if (!('answer' in read)) return later(house)
+  const { status, error, progress } = read.answer
+  if (typeof status === 'string' && dead.includes(status)) return failureOf(error)
+  if (typeof status !== 'string' || !done.includes(status)) {
+    const percent = Number(progress)
+    const isNews = percent > work.job.progress && percent < 100
+    if (isNews) await work.note({ progress: percent / 100 })
+    return later(house)
+  }
+  const content = { path: `${path}/content`, signal: watch.signal } as const
+  const film = await filmIn(house, read.answer, () => upstream.look(content), watch)
+  return film ? landing(house, work, { data, answer: read.answer, film }) : later(house)
+}
+
+function failureOf(error: unknown): Outcome {
+  const { refusal } = verdictOfError(error).refusal
+  return refusal === 'content_policy'
+    ? failed('content_policy_violation', 'The provider declined this under its content rules.')
+    : failed('upstream_failed', 'The provider could not make this film.')
+}
+
+/** A film as it is kept: where it stands elsewhere, or a row of our own. */
+type Kept = { url: string } | { row: made.Made }
+
+async function filmIn(
+  house: House,
+  { url }: Answer,
+  content: () => Promise<Response>,
+  watch: Watch,
+): Promise<Kept | undefined> {
+  if (typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url)) return { url }
+  const answer = await content()
+  const bytes = answer.ok ? await readBounded(answer, watch, videoBytesMax) : undefined
+  const type = bytes && filmTypeOf(bytes)
+  if (!type) return undefined
+  return { row: await made.keep(house, { bytes, type, forMs: mediaLinkMs }) }
+}
+
+/** Paid by the seconds that the upstream says it made, at most those that were asked for. */
+function landing(
+  house: House,
+  { input }: Film,
+  { data, answer, film }: { data: Making; answer: Answer; film: Kept },
+): Outcome {
+  const price = readPrice(data.price)
+  if ('fault' in price) throw new Error(price.fault)
+  const limits = { prompt: 0, completion: 0, seconds: input.seconds }
+  const told = readUsage({ seconds: Number(answer.seconds ?? Number.NaN) }, limits)
+  const isTold = told !== undefined && told.seconds > 0
+  const seconds = isTold ? told.seconds : input.seconds
+  const estimated = isTold ? told.estimated : answer.seconds !== undefined
+  const charge = chargeOf(price, usageOf({ seconds, images: 1 }))
+  return {
+    end: 'done',
+    result: 'url' in film ? film : { made: film.row.id },
+    record: async (db, job) => {
+      if ('row' in film) await made.record(db, [film.row])
+      for (const { id } of await openHoldsOf(db, job.id)) {
+        const use = { status: 'completed', seconds, estimated } as const
+        await settle(house, db, id, charge, (_db, { charged }) =>
+          noteUse(house, db, { ...job, charged }, use),
+        )
+      }
+    },
+  }
+}
+
+/** The film's row of the history. */
+async function noteUse(
+  { clock }: House,
+  db: Db,
+  job: Job,
+  used: { status: 'completed' | 'failed'; seconds: number; estimated: boolean },
+): Promise<void> {
+  const { model, requestId }: Asked = Object(job.input)
+  const making: Partial<Making> = Object(job.data)
+  const price = making.price && readPrice(making.price)
+  const { status, seconds, estimated } = used
+  await insertUse(db, {
+    ...{ account: job.owner, requestId, at: clock.now(), model, type: 'video', source: 'api' },
+    ...{ status, upstream: making.upstream ?? null, estimated },
+    price: price && 'id' in price ? price.id : null,
+    ...{ input: Math.ceil(seconds), cached: 0, output: seconds > 0 ? 1 : 0, reasoning: 0 },
+    ...{ searches: 0, charged: job.charged, held: job.price },
+    ...{ ms: clock.now() - job.created, firstByteMs: null },
+  })
+}

@@ -1,0 +1,173 @@
+import { toUsd } from '../../core/money.ts'
+import { second } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import type { Answer, KeepAnswer } from '../../idempotency/idempotency.ts'
+import type { Job } from '../../jobs/handler.ts'
+import { enqueue, prepare } from '../../jobs/jobs.ts'
+import { hold } from '../../ledger/ledger.ts'
+import { openJobsPerOwnerMax, videoMs } from '../../limits.ts'
+import type { Model } from '../../models/catalogue.ts'
+import { hasRate, presentPrice, storedPrice } from '../../models/price.ts'
+import { type GatewayRefusal, Refusal } from '../../refusals.ts'
+import type { Candidate } from '../chat/candidates.ts'
+import type { Call } from '../chat/chat.ts'
+import { misfit } from '../chat/misfit.ts'
+import { readRecord } from '../chat/plain.ts'
+import { reach } from '../chat/reach.ts'
+import { paidCallsOf } from '../chat/running.ts'
+import { unreadable, type Verdict } from '../chat/verdict.ts'
+import { deadlinesOf, Watch } from '../chat/watch.ts'
+import type { Spender } from '../key.ts'
+import { reachable, worstOf } from '../paid.ts'
+import { readWanted, type Wanted } from './asked.ts'
+import type { Asked, Making } from './shapes.ts'
+import { present } from './videos.ts'
+
+const operationCharsMax = 8_192
+/** A submission that is not answered for by then was cut off with its process. */
+const submitMarginMs = 60 * second
+
+/**
+ * Begins a film (document 2, POST /v1/videos): the worst case is held, the upstream is asked, and
+ * the job that looks after the film has the hold. Nothing is charged before the film is there.
+ * Refuses bad_request and what section 7 says.
+ */
+export async function submit(
+  house: House,
+  spender: Spender,
+  request: Request,
+  call: Call,
+): Promise<Response> {
+  const wanted = await readWanted(request)
+  const same = { path: '/videos', body: wanted.same }
+  const { status, body } = await house.idempotency.once(spender.account, call.ref, same, (keep) =>
+    run(house, spender, wanted, { ...call, keep }),
+  )
+  return Response.json(body, { status })
+}
+
+async function run(
+  house: House,
+  spender: Spender,
+  wanted: Wanted,
+  call: Call & { keep: KeepAnswer },
+): Promise<Answer> {
+  const { modelIds, preferences, hasPicture } = wanted
+  const check = (model: Model): void => checkFits(model, hasPicture)
+  const candidates = reachable(house, { modelIds, type: 'video', preferences, check })
+  const done = paidCallsOf(house).open.begin(spender.key.prefix)
+  try {
+    const job = await begin(house, spender, { wanted, candidates, requestId: call.requestId })
+    try {
+      const making = await ask(house, { wanted, candidates, call })
+      return await keepAnswer(house, job, making, call.keep)
+    } catch (error) {
+      // The client must hear of the first failure; a job that stays ends by itself.
+      await house.jobs
+        .cancel(job.id)
+        .catch((fault: unknown) => house.log.fault('video.not_cancelled', fault, { job: job.id }))
+      throw error
+    }
+  } finally {
+    done()
+  }
+}
+
+/** Refuses a model that is not paid by the length of its films, and one that takes no picture. */
+function checkFits({ id, price, inputs }: Model, hasPicture: boolean): void {
+  if (!price || !hasRate('video', price)) throw new Refusal('no_rate', { model: id })
+  if (hasPicture && !inputs.includes('image')) {
+    throw misfit('input_reference', `${id} takes no picture to begin with.`)
+  }
+}
+
+interface Order {
+  wanted: Wanted
+  candidates: [Candidate, ...Candidate[]]
+}
+
+/** The job and its hold. Its first run is late: until then the upstream is being asked. */
+function begin(
+  house: House,
+  { account, cap, funds, source }: Spender,
+  { wanted, candidates, requestId }: Order & { requestId: string },
+): Promise<Job> {
+  const { seconds } = wanted
+  const { amount, price } = worstOf(candidates, () => ({
+    ...{ inputTokensMax: 0, outputTokensMax: 0, seconds, images: 1 },
+  }))
+  const model = candidates[0].model.id
+  const input: Asked = { model, seconds, requestId, source }
+  const afterMs = house.config.gatewayTotalSeconds * second + submitMarginMs
+  const ms = videoMs + afterMs
+  return house.db.tx(async (db) => {
+    const job = await enqueue(house, db, {
+      ...{ kind: 'video', lane: 'media', owner: account, input, price: amount, ms, afterMs },
+    }).catch(asHoldsLimit)
+    await hold(house, db, {
+      ...{ account, amount, cap, funds, kind: 'video', item: model, price: storedPrice(price) },
+      ...{ ref: `video:${requestId}`, job: job.id, ms: 2 * ms },
+    })
+    return job
+  })
+}
+
+function asHoldsLimit(error: unknown): never {
+  if (!(error instanceof Refusal) || error.refusal !== 'busy') throw error
+  throw new Refusal('holds_limit', { max: openJobsPerOwnerMax, retryAfter: 5 })
+}
+
+/**
+ * Asks the candidates until one takes the film. Under an Idempotency-Key it goes on though its
+ * client leaves: the client that comes again finds the job.
+ */
+async function ask(house: House, order: Order & { call: Call }): Promise<Making> {
+  const { wanted, candidates, call } = order
+  const client = call.ref === undefined ? call.signal : new AbortController().signal
+  const watch = new Watch(client, deadlinesOf(house.config))
+  try {
+    const { by, served, verdict } = await reach(house.upstreams, candidates, {
+      ...{ path: '/videos', body: wanted.body, watch },
+      open: (response) => readTaken(response, watch),
+    })
+    if (verdict) throw uncharged(verdict)
+    const { upstream, model } = by.offer
+    return { upstream, model, operation: served.operation, price: presentPrice(by.price) }
+  } finally {
+    watch.end()
+  }
+}
+
+async function readTaken(
+  response: Response,
+  watch: Watch,
+): Promise<{ operation: string } | Verdict> {
+  const read = await readRecord(response, watch)
+  if (!('answer' in read)) return read
+  const { id } = read.answer
+  const isId = typeof id === 'string' && id !== '' && id.length <= operationCharsMax
+  return isId ? { operation: id } : unreadable
+}
+
+/** A film that was not taken is never charged (document 2): what says otherwise is not said. */
+function uncharged({ refusal, charges }: Verdict): Refusal<GatewayRefusal> {
+  return charges === 'hold' ? new Refusal('upstream_failed') : refusal
+}
+
+async function keepAnswer(
+  house: House,
+  job: Job,
+  making: Making,
+  keep: KeepAnswer,
+): Promise<Answer> {
+  const afterMs = house.config.videoPollSeconds * second
+  const answer: Answer = { status: 200, body: present(house, { ...job, data: making }) }
+  await house.db.tx(async (db) => {
+    if (!(await prepare(house, db, job.id, { data: making, afterMs }))) {
+      throw new Error(`The film ${job.id} ended while it was begun.`)
+    }
+    await keep(db, answer)
+  })
+  house.log.info('video.begun', { job: job.id, upstream: making.upstream, usd: toUsd(job.price) })
+  return answer
+}

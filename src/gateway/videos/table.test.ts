@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { hour, second } from '../../core/time.ts'
+import { mediaScripts, raw } from '../../testing/fake-media.ts'
+import { json, scripts } from '../../testing/fake-scripts.ts'
+import { type Faked, openFaked } from '../../testing/faked.ts'
+import { filmBytes, filmModel } from '../../testing/films.ts'
+import type { Gus } from '../../testing/gateway.ts'
+import { testModel } from '../../testing/models.ts'
+
+/** "What the ledger says, by what the upstream did", for films: charged as they land, or never. */
+let patient: Faked
+/** For upstreams that hang. */
+let hasty: Faked
+beforeAll(async () => {
+  const names = [...Object.keys(scripts), ...Object.keys(mediaScripts)]
+  const models = names.map((name) => filmModel(name))
+  const unpriced = testModel(undefined, { id: 'video/unpriced', type: 'video' })
+  const by = (upstream: string) => filmModel(upstream).offers
+  const offers = [...by('500'), ...by('video-ok')]
+  const fallback = { ...filmModel('video-ok'), id: 'video/fallback', offers }
+  patient = await openFaked({}, [...models, unpriced, fallback])
+  const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }
+  hasty = await openFaked(deadlines, models)
+  for (const { fake } of [patient, hasty]) {
+    fake.script('/videos/film/content', raw(filmBytes, 'video/mp4'))
+  }
+})
+afterAll(async () => {
+  await patient.close()
+  await hasty.close()
+})
+
+const ask = (gus: Gus, script: string, more: object = {}) =>
+  gus.call('POST', '/v1/videos', { model: `video/${script}`, prompt: 'A boat', ...more })
+
+type Cell = [scripts: string, status: number, code?: string]
+const refusing: Cell[] = [
+  ['429', 429],
+  ['500 503 reset-first close-first redirect', 502],
+  ['content-filter', 400, 'content_policy_violation'],
+  ['400 404 422', 400],
+  ['empty', 502],
+  ['bad-json truncated reset-middle html bad-headers', 502],
+  ['hang hang-middle', 502],
+  ['401 402 403', 503],
+]
+const cells = refusing.flatMap(([names, ...cell]) =>
+  names.split(' ').map((script) => ({ script, cell })),
+)
+
+test.concurrent.each(cells)('not begun: $script', async ({ script, cell: [status, code] }) => {
+  const faked = script.startsWith('hang') ? hasty : patient
+  const gus = await faked.gus()
+  const answer = await ask(gus, script)
+  expect([answer.status, answer.code]).toEqual([status, code])
+  const message = answer.text('error.message')
+  expect(message).not.toContain('were charged')
+  const { use, total } = await faked.lastUse(gus)
+  expect(total).toBe(1)
+  expect(use).toMatchObject({ model: `video/${script}`, type: 'video', status: 'failed' })
+  expect([Number(use?.charged), Number(use?.held)]).toEqual([0, 400_000_000])
+  expect(use?.requestId).toBe(answer.headers.get('x-request-id') ?? '')
+  expect(await faked.faults(gus)).toEqual([])
+})
+
+/** What the upstream answers, look by look, and what becomes of the film. */
+const film = (status: string, more: object = {}) =>
+  json(200, { id: 'film', object: 'video', status, ...more })
+const ok = film('completed', { seconds: '4' })
+const looks: [what: string, answers: (typeof ok)[], ends: object, charged: number][] = [
+  ['done at once', [ok], { status: 'completed', cost: 0.4 }, 0.4],
+  ['queued, then done', [film('queued'), film('in_progress'), ok], { status: 'completed' }, 0.4],
+  ['no seconds told', [film('completed')], { status: 'completed', cost: 0.4 }, 0.4],
+  ['fewer seconds', [film('completed', { seconds: '3' })], { cost: 0.3 }, 0.3],
+  ['more seconds', [film('completed', { seconds: '900' })], { cost: 0.4 }, 0.4],
+  ['seconds that are none', [film('completed', { seconds: 'x' })], { cost: 0.4 }, 0.4],
+  ['no seconds at all', [film('completed', { seconds: '-1' })], { cost: 0.4 }, 0.4],
+  ...['500', '429', '401', 'bad-json', 'reset-first', 'html', 'truncated', 'redirect', 'empty'].map(
+    (name): (typeof looks)[number] => [
+      `${name}, then done`,
+      [scripts[name]?.plain ?? [], ok],
+      { status: 'completed', cost: 0.4 },
+      0.4,
+    ],
+  ),
+  ['failed', [film('failed')], { status: 'failed', error: { code: 'upstream_failed' } }, 0],
+  [
+    'failed under content rules',
+    [film('failed', { error: { code: 'content_policy_violation', message: 'No.' } })],
+    { status: 'failed', cost: 0, error: { code: 'content_policy_violation' } },
+    0,
+  ],
+  [
+    'lost',
+    [scripts['404']?.plain ?? []],
+    { status: 'failed', error: { code: 'upstream_failed' } },
+    0,
+  ],
+]
+
+test.each(looks)('looked at: %s', async (_, answers, ends, charged) => {
+  const gus = await patient.gus()
+  const { fake, house, clock } = patient
+  fake.script('/videos/film', answers[0] ?? [])
+  const begun = await ask(gus, 'video-ok')
+  expect(begun.status).toBe(200)
+  for (const answer of answers) {
+    fake.script('/videos/film', answer)
+    expect(await statusOf(gus, begun.text('id'))).toMatchObject({ status: 'pending' })
+    // An upstream that has failed often is left alone for a while.
+    clock.turn(5 * second)
+    await house.jobs.runDue()
+  }
+  expect(await statusOf(gus, begun.text('id'))).toMatchObject(ends)
+  const { use, total } = await patient.lastUse(gus)
+  expect([total, Number(use?.charged)]).toEqual([1, charged * 1e9])
+  expect(await patient.faults(gus)).toEqual([])
+})
+
+const statusOf = async (gus: Gus, id: string) => (await gus.call('GET', `/v1/videos/${id}`)).body
+
+test('never done: it fails in the end and costs nothing', async () => {
+  const gus = await patient.gus()
+  const { fake, house, clock } = patient
+  fake.script('/videos/film', film('in_progress', { progress: 30 }))
+  const id = (await ask(gus, 'video-ok')).text('id')
+  clock.turn(5 * second)
+  await house.jobs.runDue()
+  expect(await statusOf(gus, id)).toMatchObject({ status: 'pending', progress: 30 })
+  clock.turn(2 * hour)
+  await house.jobs.runDue()
+  const error = { code: 'timed_out' }
+  expect(await statusOf(gus, id)).toMatchObject({ status: 'failed', cost: 0, error })
+  expect(await patient.faults(gus)).toEqual([])
+})
+
+test('what comes as a film and is none is not handed on', async () => {
+  const gus = await patient.gus()
+  const { fake, house, clock } = patient
+  fake.script('/videos/film', ok)
+  fake.script('/videos/film/content', raw(Buffer.from('<html>'), 'video/mp4'))
+  const id = (await ask(gus, 'video-ok')).text('id')
+  clock.turn(5 * second)
+  await house.jobs.runDue()
+  expect(await statusOf(gus, id)).toMatchObject({ status: 'pending' })
+  fake.script('/videos/film/content', raw(filmBytes, 'video/mp4'))
+  clock.turn(5 * second)
+  await house.jobs.runDue()
+  expect(await statusOf(gus, id)).toMatchObject({ status: 'completed' })
+})
+
+test('another upstream begins where the first is out of order; no model, no rate', async () => {
+  const gus = await patient.gus()
+  expect((await ask(gus, 'fallback')).status).toBe(200)
+  const nobody = await ask(gus, 'nobody')
+  expect([nobody.status, nobody.code]).toEqual([404, 'model_not_found'])
+  const unpriced = await ask(gus, 'unpriced')
+  expect([unpriced.status, unpriced.text('error.message')]).toEqual([
+    ...[400, expect.stringContaining('no published rate')],
+  ])
+  const chat = await gus.call('POST', '/v1/videos', { model: 'fake/ok', prompt: 'A boat' })
+  expect([chat.status, chat.text('error.message')]).toEqual([
+    ...[400, expect.stringContaining('POST /v1/chat/completions')],
+  ])
+})
+
+test('402 without credits; 429 over the cap of a key; neither is kept', async () => {
+  const poor = await patient.gus('0.1')
+  const refusal = await ask(poor, 'video-ok')
+  expect([refusal.status, refusal.code]).toEqual([402, 'insufficient_quota'])
+  const rich = await patient.gus()
+  const made = await rich.call('POST', '/accounts/keys', { daily_cap: 100 })
+  const key = made.text('api_key')
+  const capped = await patient.visit('POST', '/v1/videos', {
+    ...{ key, body: { model: 'video/video-ok', prompt: 'A boat' } },
+  })
+  expect([capped.status, capped.code]).toEqual([429, 'daily_cap'])
+  for (const gus of [poor, rich]) {
+    expect((await patient.lastUse(gus)).total).toBe(0)
+    expect(await patient.faults(gus)).toEqual([])
+  }
+})
+
+test('at most so many films of an account are being made at once', async () => {
+  const gus = await patient.gus('100')
+  const { fake } = patient
+  fake.script('/videos/film', film('queued'))
+  for (let made = 0; made < 64; made += 1) expect((await ask(gus, 'video-ok')).status).toBe(200)
+  const { status, headers } = await ask(gus, 'video-ok')
+  expect([status, headers.get('retry-after')]).toEqual([429, '5'])
+})

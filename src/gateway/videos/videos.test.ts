@@ -1,0 +1,221 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
+
+import { day, second } from '../../core/time.ts'
+import { jobs } from '../../jobs/tables.ts'
+import { namedIn } from '../../operator/stored.ts'
+import { raw } from '../../testing/fake-media.ts'
+import { json } from '../../testing/fake-scripts.ts'
+import { type Faked, openFaked } from '../../testing/faked.ts'
+import { filmBytes, filmModel } from '../../testing/films.ts'
+import { type Gus, newGus } from '../../testing/gateway.ts'
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+
+let t: TestHouse
+let gus: Gus
+beforeEach(async () => {
+  t = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '0' })
+  gus = await newGus(t, '1')
+})
+afterEach(() => t.close())
+
+let faked: Faked
+beforeAll(async () => {
+  const pictured = { ...filmModel('video-ok'), id: 'video/pictured', inputs: ['text', 'image'] }
+  faked = await openFaked({}, [filmModel('video-ok'), pictured])
+})
+afterAll(() => faked.close())
+
+const film = { model: 'demo/video', prompt: 'A boat' }
+const begin = (more: object = {}) => gus.call('POST', '/v1/videos', { ...film, ...more })
+const look = async (id: string) => (await gus.call('GET', `/v1/videos/${id}`)).body
+
+/** Until the film is there. */
+async function finish(house: TestHouse): Promise<void> {
+  house.clock.turn(5 * second)
+  await house.house.jobs.runDue()
+}
+
+const balance = async (): Promise<unknown> => (await gus.call('POST', '/credits/balance')).body
+
+test('a film: begun, pending, completed, charged once, and seen without a key for 24 hours', async () => {
+  const begun = await begin({ duration: '3', aspect_ratio: '9:16' })
+  const id = begun.text('id')
+  const created_at = Math.floor(t.clock.now() / 1_000)
+  const pending = {
+    ...{ id, object: 'video', status: 'pending', model: 'demo/video', created_at },
+    ...{ estimated_cost: 0.003, progress: 0, seconds: '3' },
+  }
+  expect([begun.status, begun.body]).toEqual([200, pending])
+  expect(await look(id)).toEqual(pending)
+  expect(await balance()).toMatchObject({ balance: 1, held: 0.003 })
+  await finish(t)
+  const expires_at = created_at + 5 + day / second
+  const url = expect.stringMatching(/^http:\/\/localhost:3000\/v1\/videos\/\w+\/content\?expires=/)
+  const done = { ...pending, status: 'completed', progress: 100, url, cost: 0.003, expires_at }
+  for (let looks = 0; looks < 1_000; looks += 1) expect(await look(id)).toEqual(done)
+  expect(await balance()).toMatchObject({ balance: 0.997, held: 0 })
+  const { body } = await gus.call('GET', '/queries/history')
+  expect(body).toMatchObject({
+    data: [{ model: 'demo/video', type: 'video', status: 'completed', price_in_usd: 0.003 }],
+    total: 1,
+  })
+
+  const { pathname, search } = new URL(String(Object(await look(id)).url))
+  const seen = await t.visit('GET', pathname + search)
+  expect([seen.status, seen.headers.get('content-type')]).toEqual([200, 'video/webm'])
+  expect(seen.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(Buffer.from(seen.bytes.subarray(0, 4)).toString('hex')).toBe('1a45dfa3')
+  expect((await gus.call('GET', `/v1/videos/${id}/content`)).bytes).toEqual(seen.bytes)
+  t.clock.turn(day - 1)
+  expect((await t.visit('GET', pathname + search)).status).toBe(200)
+  t.clock.turn(1)
+  expect((await t.visit('GET', pathname + search)).status).toBe(404)
+})
+
+test('the bytes of a film are named until they are forgotten', async () => {
+  const id = (await begin()).text('id')
+  await finish(t)
+  const { bytes } = await gus.call('GET', `/v1/videos/${id}/content`)
+  const { sha256 } = await t.house.store.put(bytes)
+  expect(await namedIn(t.house.db.read, [sha256])).toEqual(new Set([sha256]))
+})
+
+test('no key, someone else’s, another’s address, none at all', async () => {
+  const id = (await begin()).text('id')
+  await finish(t)
+  const ned = await newGus(t, '1', '198.51.100.2')
+  for (const path of [`/v1/videos/${id}`, `/v1/videos/${id}/content`]) {
+    expect((await t.visit('GET', path)).status).toBe(401)
+    expect((await t.visit('GET', path, { key: `gk_${'x'.repeat(40)}` })).status).toBe(401)
+    expect((await ned.call('GET', path)).status).toBe(404)
+    for (const none of ['A'.repeat(12), 'x', '%20']) {
+      expect((await gus.call('GET', path.replace(id, none))).status).toBe(404)
+    }
+  }
+  expect((await t.visit('POST', '/v1/videos', { body: '{broken' })).status).toBe(401)
+  const { search } = new URL(String(Object(await look(id)).url))
+  const other = `/v1/videos/${'B'.repeat(12)}/content${search}`
+  expect((await t.visit('GET', other)).status).toBe(404)
+  const forged = `/v1/videos/${id}/content${search.replace(/.$/, 'x')}y`
+  expect((await gus.call('GET', forged)).status).toBe(404)
+})
+
+test('an agent’s key pays for films as well, and they are no jobs of its own', async () => {
+  const ann = await t.person('ann')
+  const begun = await t.visit('POST', '/videos', { key: ann.key, body: film })
+  expect(begun.status).toBe(200)
+  await finish(t)
+  const seen = await t.visit('GET', `/videos/${begun.text('id')}`, { key: ann.key })
+  expect(seen.body).toMatchObject({ status: 'completed', cost: 0.004 })
+  expect((await ann.call('GET', '/jobs')).body).toEqual({ jobs: [], next: null })
+  expect((await ann.call('DELETE', `/jobs/${begun.text('id')}`)).status).toBe(404)
+  expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 396, held: 0 })
+})
+
+test('what does not fit is refused by name', async () => {
+  const kept = await t.kept()
+  for (const [param, value] of [
+    ...[
+      ['prompt', ''],
+      ['prompt', 7],
+      ['prompt', 'x'.repeat(32_001)],
+      ['model', 7],
+    ],
+    ...['0', '-1', '61', 'x', '', '1e1', '4.0001', {}, true].map((long) => ['duration', long]),
+    ...[
+      ['seconds', '0'],
+      ['seconds', 61],
+    ],
+    ...['16/9', '0:9', '16:0', '99:1', 7, '16:9:1'].map((ratio) => ['aspect_ratio', ratio]),
+    ...['10', '0x5', '9000x9000', 7].map((size) => ['size', size]),
+    ...[
+      ['models', 'x'],
+      ['provider', 'x'],
+    ],
+  ]) {
+    const answer = await begin({ [String(param)]: value })
+    expect([value, answer.status, Object(answer.body).error.param]).toEqual([value, 400, param])
+  }
+  for (const body of ['{broken', '[]', '"x"', undefined]) {
+    expect((await gus.call('POST', '/v1/videos', body)).status).toBe(400)
+  }
+  expect(await t.kept()).toEqual(kept)
+})
+
+test('the same Idempotency-Key begins one film; another body is refused', async () => {
+  const headers = { 'idempotency-key': 'boat-1' }
+  const post = (body: object) => gus.call('POST', '/v1/videos', body, headers)
+  const [first, again] = [await post(film), await post(film)]
+  expect(again.body).toEqual(first.body)
+  expect(await balance()).toMatchObject({ held: 0.004 })
+  const other = await post({ ...film, prompt: 'A house' })
+  expect([other.status, other.code]).toEqual([409, 'idempotency_conflict'])
+  await finish(t)
+  expect((await post(film)).body).toEqual(first.body)
+  expect(await balance()).toMatchObject({ balance: 0.996, held: 0 })
+})
+
+test('what the upstream is sent, from JSON and from a form', async () => {
+  const { fake } = faked
+  fake.script('/videos/film', json(200, { status: 'queued' }))
+  const ned = await faked.gus('5')
+  const model = 'video/video-ok'
+  const asked = { model, prompt: 'A boat', duration: 8, aspect_ratio: '9:16', seed: 7 }
+  expect((await ned.call('POST', '/v1/videos', asked)).body).toMatchObject({ seconds: '8' })
+  expect(fake.received.at(-1)?.body).toEqual({
+    ...{ model: 'fake/video-ok', prompt: 'A boat', seconds: '8', size: '720x1280', seed: 7 },
+  })
+  expect((await ned.call('POST', '/v1/videos', { model, prompt: 'A boat' })).status).toBe(200)
+  expect(fake.received.at(-1)?.body).toMatchObject({ seconds: '4', size: '1280x720' })
+  const form = (to: string): FormData => {
+    const made = new FormData()
+    for (const [name, value] of Object.entries({ model: to, prompt: 'A boat', seconds: '6' })) {
+      made.set(name, value)
+    }
+    made.set('size', '1024x1792')
+    return made
+  }
+  const send = async (sent: FormData) => {
+    const body = new Response(sent)
+    const type = body.headers.get('content-type') ?? ''
+    return ned.call('POST', '/v1/videos', await body.bytes(), { 'content-type': type })
+  }
+  expect((await send(form(model))).body).toMatchObject({ seconds: '6', estimated_cost: 0.6 })
+  expect(fake.received.at(-1)?.body).toMatchObject({ seconds: '6', size: '1024x1792' })
+  const pictured = form(model)
+  pictured.set('input_reference', new File([new Uint8Array(9)], 'a.png'))
+  const refused = await send(pictured)
+  expect([refused.status, Object(refused.body).error.param]).toEqual([400, 'input_reference'])
+  pictured.set('model', 'video/pictured')
+  expect((await send(pictured)).status).toBe(200)
+  expect(fake.received.at(-1)?.text).toContain('name="input_reference"; filename="a.png"')
+})
+
+test('a film that stands elsewhere is told by its own address', async () => {
+  const { fake } = faked
+  const url = 'https://films.test/boat.mp4?token=1'
+  fake.script('/videos/film', json(200, { status: 'completed', seconds: '4', url }))
+  const ned = await faked.gus()
+  const begun = await ned.call('POST', '/v1/videos', { model: 'video/video-ok', prompt: 'A boat' })
+  await finish(faked)
+  const path = `/v1/videos/${begun.text('id')}`
+  expect((await ned.call('GET', path)).body).toMatchObject({ status: 'completed', url })
+  const { status, headers } = await ned.call('GET', `${path}/content`)
+  expect([status, headers.get('location')]).toEqual([302, url])
+  expect(await faked.faults(ned)).toEqual([])
+})
+
+test('a process that died while the upstream was asked leaves a film that fails', async () => {
+  const { house, clock } = faked
+  const ned = await faked.gus()
+  faked.fake.script('/videos/film', json(200, { status: 'queued' }))
+  faked.fake.script('/videos/film/content', raw(filmBytes, 'video/mp4'))
+  const begun = await ned.call('POST', '/v1/videos', { model: 'video/video-ok', prompt: 'A boat' })
+  await house.db.tx((db) => db.update(jobs).set({ data: null }))
+  clock.turn(5 * second)
+  await house.jobs.runDue()
+  expect((await ned.call('GET', `/v1/videos/${begun.text('id')}`)).body).toMatchObject({
+    ...{ status: 'failed', cost: 0, error: { code: 'interrupted' } },
+  })
+  expect(await faked.faults(ned)).toEqual([])
+})

@@ -1,0 +1,90 @@
+import { idPattern } from '../../core/ids.ts'
+import { toUsd } from '../../core/money.ts'
+import { second } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import type { Job } from '../../jobs/handler.ts'
+import * as jobs from '../../jobs/jobs.ts'
+import { mediaLinkMs } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { checkLink, signLink } from '../../store/links.ts'
+import type { Spender } from '../key.ts'
+import * as made from '../made/made.ts'
+import type { VideoShape } from './shapes.ts'
+
+/** A film of the spender's account. Refuses not_found. */
+export async function theOwn(house: House, { account }: Spender, id: string): Promise<Job> {
+  const job = idPattern.test(id) ? await jobs.find(house, id) : undefined
+  if (job?.kind === 'video' && job.owner === account) return job
+  throw new Refusal('not_found', { what: 'video' })
+}
+
+const seconds = (ms: number): number => Math.floor(ms / second)
+const pathOf = (id: string): string => `/v1/videos/${id}/content`
+
+/** When the address of a finished film stops (document 2, section 8, as for pictures). */
+const expiryOf = ({ ended }: Job): number => (ended ?? 0) + mediaLinkMs
+
+/** Where a film is seen: at its upstream's address, or at ours, without a key for 24 hours. */
+function urlOf({ urls, secret }: House, job: Job): string {
+  const url = job.result?.url
+  if (typeof url === 'string') return url
+  return urls.gateway + signLink(secret, pathOf(job.id), expiryOf(job))
+}
+
+/** The video job of document 2, section 2. */
+export function present(house: House, job: Job): VideoShape {
+  const { id, input, state, price, charged, error, progress } = job
+  const { model, seconds: asked } = Object(input)
+  const own = {
+    ...{ id, object: 'video' as const, model: String(model), created_at: seconds(job.created) },
+    ...{ estimated_cost: toUsd(price), progress, seconds: String(asked) },
+  }
+  if (state === 'queued' || state === 'running') return { ...own, status: 'pending' }
+  if (state === 'done') {
+    const cost = toUsd(charged)
+    const expires_at = seconds(expiryOf(job))
+    return { ...own, status: 'completed', url: urlOf(house, job), cost, expires_at }
+  }
+  const { code, error: message } = error ?? { code: 'cancelled', error: 'It was never begun.' }
+  return { ...own, status: 'failed', cost: 0, error: { code, message } }
+}
+
+/** The marks of a signed address. */
+interface Marks {
+  expires?: string | undefined
+  signature?: string | undefined
+}
+
+/**
+ * A finished film, for whoever holds its signed address, or else for the account's key: its bytes,
+ * or the way to them. Refuses not_found, no_key, bad_key.
+ */
+export async function contentOf(
+  house: House,
+  id: string,
+  marks: Marks,
+  spender: () => Promise<Spender>,
+): Promise<Response> {
+  const isSigned = marks.signature !== undefined
+  const job = isSigned ? await linked(house, id, marks) : await theOwn(house, await spender(), id)
+  const { url, made: kept } = job?.result ?? {}
+  if (typeof url === 'string') return Response.redirect(url, 302)
+  const found = typeof kept === 'string' ? await made.find(house, kept) : undefined
+  if (!found) throw new Refusal('not_found', { what: 'film: its address works for 24 hours' })
+  return new Response(found.bytes, { headers: { ...headers, 'content-type': found.type } })
+}
+
+async function linked(house: House, id: string, marks: Marks): Promise<Job | undefined> {
+  const { secret, clock } = house
+  if (!idPattern.test(id) || !checkLink(secret, pathOf(id), marks, clock.now())) return undefined
+  return jobs.find(house, id)
+}
+
+/** A film may be shown in any page, and is nothing but a film. */
+const headers = {
+  'content-security-policy': "default-src 'none'; sandbox",
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'cross-origin',
+  'access-control-allow-origin': '*',
+  'cache-control': 'private, max-age=3600',
+}
