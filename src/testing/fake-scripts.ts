@@ -40,7 +40,10 @@ const frame = (bytes: Uint8Array): Uint8Array =>
   Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 
 /** A stream in HTTP chunks: each piece is one. */
-const chunked = (pieces: (string | Uint8Array)[], last: Step[] = [send('0\r\n\r\n'), end]) => [
+export const chunked = (
+  pieces: (string | Uint8Array)[],
+  last: Step[] = [send('0\r\n\r\n'), end],
+) => [
   send(`${head(200, 'text/event-stream', 'transfer-encoding: chunked\r\n')}\r\n`),
   ...pieces.map((piece) => send(frame(Buffer.from(piece)))),
   ...last,

@@ -1,7 +1,10 @@
 import type { Socket } from 'bun'
 
 import { mediaScripts } from './fake-media.ts'
+import { claudeScripts } from './fake-providers.ts'
 import { scripts, type Step } from './fake-scripts.ts'
+
+const known = { ...mediaScripts, ...claudeScripts, ...scripts }
 
 /** A request as the fake upstream received it. */
 export interface Received {
@@ -58,7 +61,7 @@ export function startFakeUpstream(): FakeUpstream {
   const stepsFor = (request: Received): Step[] => {
     const model = modelOf(request)
     const name = model.replace(/^fake\//, '')
-    const script = nextOf(own.get(model)) ?? scripts[name] ?? mediaScripts[name]
+    const script = nextOf(own.get(model)) ?? known[name]
     if (!script) throw new Error(`The fake upstream knows no script "${model}".`)
     if (Array.isArray(script)) return script
     return request.body.stream === true ? script.stream : script.plain

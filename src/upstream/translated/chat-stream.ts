@@ -36,7 +36,7 @@ export async function streamChat(
         if (events) return out.enqueue(encoder.encode(events))
         if (!isOver && !writer.isBroken) continue
         if (writer.isWhole) out.enqueue(encoder.encode(done))
-        else if (!writer.hasFailed && (wire.bytes > 0 || writer.isBroken)) {
+        else if (!writer.hasFailed && (wire.bytes > 0 || wire.isCut || writer.isBroken)) {
           await reader.cancel()
           throw new UpstreamFault('reset', to.name)
         }

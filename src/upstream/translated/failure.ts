@@ -28,7 +28,8 @@ export function answerOfFailure(
 ): Response {
   if (signal.aborted) throw new UpstreamFault(faultKindOf(error, signal), to.name)
   const fault = causesOf(error).find((cause) => cause instanceof UpstreamFault)
-  if (fault) throw fault
+  const isLate = wire.answers > 0 && fault && ['reset', 'refused'].includes(fault.kind)
+  if (fault) throw isLate ? new UpstreamFault('unreadable', to.name) : fault
   const status = statusOf(error)
   if (status !== undefined && wire.answers === 1) return refusalOf(error, status, to)
   if (isFailedJob(error)) return refusalOf(error, 502, to)

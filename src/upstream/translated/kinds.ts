@@ -62,7 +62,10 @@ export const kinds: Record<TranslatedKind, Kind> = {
   },
   cohere: { open: async (access) => (await import('@ai-sdk/cohere')).createCohere(access) },
   fal: {
-    open: async (access) => (await import('@ai-sdk/fal')).createFal(access),
+    open: async (access) => {
+      const fal = (await import('@ai-sdk/fal')).createFal(access)
+      return { ...fal, transcriptionModel: fal.transcription, speechModel: fal.speech }
+    },
     homes: ['https://fal.run', 'https://queue.fal.run'],
     language: (code): Options => (code ? { fal: { language: code } } : {}),
     speech: { mp3: 'url' },
