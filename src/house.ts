@@ -11,9 +11,11 @@ import { KeyRing } from './keys/keys.ts'
 import { closeJob } from './ledger/job-holds.ts'
 import { Makers } from './makers/makers.ts'
 import type { Catalogue } from './models/catalogue.ts'
+import { readSynced } from './models/lists.ts'
 import { openCatalogue } from './models/open.ts'
 import { Inspector } from './scan/inspect.ts'
 import type { Config } from './settings.ts'
+import { readPriceList } from './store/price-list.ts'
 import { openSecret } from './store/secret.ts'
 import { openDiskStore, type Store } from './store/store.ts'
 import { openUpstreams, type Registry } from './upstream/registry.ts'
@@ -90,7 +92,7 @@ export async function openHouse(
 }
 
 /** The upstreams that are configured or found, and the models that can be had there. */
-async function openModels(config: Config, house: Pick<House, 'clock' | 'log'>) {
+export async function openModels(config: Config, house: Pick<House, 'clock' | 'log'>) {
   const { registry, published, local, demo } = await openUpstreams(config, house)
   const { models, marginPercent, searchPriceUsd } = config
   const now = house.clock.now()
@@ -98,7 +100,8 @@ async function openModels(config: Config, house: Pick<House, 'clock' | 'log'>) {
   const onlyDemo = demo && registry.names.length === 1
   const searcher = openSearcher(config, { log: house.log, demo: onlyDemo })
   const perSearch = searcher && searchPriceUsd
-  const sources = { models, published, local, demo, marginPercent, perSearch, now }
+  const synced = readSynced(await readPriceList(config.dataDir))
+  const sources = { models, published, synced, local, demo, marginPercent, perSearch, now }
   return { catalogue: await openCatalogue(sources), upstreams: registry, searcher }
 }
 

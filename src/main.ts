@@ -8,6 +8,7 @@ import { closeHouse, openHouse } from './house.ts'
 import { restore } from './operator/backup.ts'
 import { commands } from './operator/commands.ts'
 import { askRunning, run } from './operator/control.ts'
+import { models } from './operator/models.ts'
 import type { Outcome } from './operator/outcome.ts'
 import { serve } from './serve.ts'
 import { FolderInUse, ownFolder } from './store/owner.ts'
@@ -19,6 +20,9 @@ const usage = `berth ${version}: host apps and games that agents make, with one 
   berth serve [--port 3000] [--host 127.0.0.1] [--data ./data] [--json]
   berth config                     every setting, its value and where that came from
   berth grant <@handle|credit_id> <usd>  give an agent or a gateway account credits
+  berth models list                what is served, with prices and upstreams
+  berth models check               ask the upstreams what they serve: unknown, unpriced, gone
+  berth models sync [--yes] [url]  newer prices of public lists, for the providers with a key
   berth admin takedown <app id> <reason>
   berth admin restore <app id>
   berth admin reports
@@ -33,7 +37,7 @@ Settings are environment variables or lines of berth.toml: see berth config.`
 type Flags = Record<string, string>
 
 /** The command line: its words, its settings, and whether it wants JSON. */
-function readLine(): { words: string[]; flags: Flags; json: boolean } {
+function readLine(): { words: string[]; flags: Flags; json: boolean; yes: boolean } {
   const { values, positionals } = parseArgs({
     args: Bun.argv.slice(2),
     allowPositionals: true,
@@ -42,6 +46,7 @@ function readLine(): { words: string[]; flags: Flags; json: boolean } {
       host: { type: 'string' },
       data: { type: 'string' },
       json: { type: 'boolean' },
+      yes: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
   })
@@ -51,7 +56,8 @@ function readLine(): { words: string[]; flags: Flags; json: boolean } {
     ...(host !== undefined && { HOST: host }),
     ...(data !== undefined && { DATA_DIR: data }),
   }
-  return { words: values.help ? ['help'] : positionals, flags, json: values.json ?? false }
+  const { json = false, yes = false } = values
+  return { words: values.help ? ['help'] : positionals, flags, json, yes }
 }
 
 /** What a command says and how it ends: lines on stdout when it went well, else on stderr. */
@@ -136,7 +142,7 @@ async function putBack({ config }: LoadedConfig, [, dir]: string[]): Promise<Out
 }
 
 async function main(): Promise<void> {
-  const { words, flags, json } = readLine()
+  const { words, flags, json, yes } = readLine()
   const [command = 'help'] = words
   if (command === 'help') return end({ ok: true, text: usage })
   if (command === 'version') return end({ ok: true, text: version })
@@ -144,6 +150,7 @@ async function main(): Promise<void> {
   if (command === 'config') return end(showConfig(loaded))
   if (command === 'health') return end(await checkHealth(loaded))
   if (Object.hasOwn(commands, command)) return end(await operate(loaded, words))
+  if (command === 'models') return end(await models(loaded.config, words.slice(1), yes))
   if (command === 'restore') return end(await putBack(loaded, words))
   if (command !== 'serve') return end({ ok: false, text: `There is no ${command}.\n\n${usage}` })
   beginForMany(loaded)

@@ -2,6 +2,7 @@ import type { ModelRow } from '../providers.ts'
 import { Catalogue, type Model } from './catalogue.ts'
 import { demoModels } from './demo.ts'
 import { modelOf } from './listing.ts'
+import type { Listed } from './lists.ts'
 import { type Price, type PriceTexts, withSearch } from './price.ts'
 import { publishedModels } from './published.ts'
 
@@ -10,6 +11,8 @@ export interface Sources {
   models: ModelRow[]
   /** Names of upstreams whose prices are published (openai, openrouter ...). */
   published: string[]
+  /** What `berth models sync` kept of the public lists. */
+  synced?: Listed[]
   /** Models that an upstream on this machine told of. */
   local: { upstream: string; model: string }[]
   demo: boolean
@@ -39,7 +42,9 @@ export async function openCatalogue(sources: Sources): Promise<Catalogue> {
     return modelOf({ id, type, price: localPrice }, [place], marginPercent)
   })
   const published = await Promise.all(
-    sources.published.map((upstream) => publishedModels(upstream, now, marginPercent)),
+    sources.published.map((upstream) =>
+      publishedModels(upstream, now, marginPercent, sources.synced),
+    ),
   )
   const demo = sources.demo ? demoModels(marginPercent) : []
   const models = merged([...published.flat(), ...local, ...demo], own)

@@ -2,6 +2,7 @@ import type { ConditionalPrice, ModelInfo, ModelPrice } from '@pydantic/genai-pr
 
 import type { Model } from './catalogue.ts'
 import { type Listing, modelOf } from './listing.ts'
+import type { Listed } from './lists.ts'
 import { mediaModels } from './media.ts'
 import {
   fromUsdPerUnit,
@@ -64,12 +65,14 @@ const pictureTokens: [RegExp, number][] = [[/4o-mini/, 50_000]]
 
 /**
  * The models of one configured provider, with the prices that hold at `now` (milliseconds since
- * 1970), from the data of @pydantic/genai-prices. Inputs and tools are told from the families.
+ * 1970), from the data of @pydantic/genai-prices; what was synced wins over it. Inputs and tools
+ * are told from the families.
  */
 export async function publishedModels(
   upstream: string,
   now: number,
   marginPercent: number,
+  synced: Listed[] = [],
 ): Promise<Model[]> {
   const own = mediaModels(upstream, marginPercent)
   const provider = providers[upstream]
@@ -79,18 +82,29 @@ export async function publishedModels(
   const served = rows.filter(
     ({ id, deprecated }) => !deprecated && !unserved.test(id) && (provider.only?.test(id) ?? true),
   )
-  const listed = served.map((row) =>
-    modelOf(listingOf(row, provider, now), [{ upstream, model: row.id }], marginPercent),
+  const listings = new Map(served.map((row) => [row.id, listingOf(row, provider, now)]))
+  for (const { upstream: name, model, listing } of synced) {
+    if (name !== upstream || unserved.test(model) || provider.only?.test(model) === false) continue
+    listings.set(model, { ...familyOf(model, provider), ...listings.get(model), ...listing })
+  }
+  const listed = [...listings].map(([model, listing]) =>
+    modelOf(listing, [{ upstream, model }], marginPercent),
   )
   return [...listed, ...own].filter(({ price }) => price !== undefined)
 }
 
-function listingOf(
-  row: ModelInfo,
-  { maker, takes = [] }: (typeof providers)[string],
-  now: number,
-): Listing {
-  const { id } = row
+function listingOf(row: ModelInfo, provider: (typeof providers)[string], now: number): Listing {
+  const family = familyOf(row.id, provider)
+  return {
+    ...family,
+    name: row.name ?? row.id,
+    contextLength: row.context_window ?? 0,
+    price: textsOf(priceAt(row.prices, now), family.type),
+  }
+}
+
+/** What the name of a model tells of it. */
+function familyOf(id: string, { maker, takes = [] }: (typeof providers)[string]) {
   const type = byFamily(types, id) ?? 'chat'
   const picture = byFamily(pictureTokens, id)
   const output = type === 'chat' ? byFamily(outputs, id) : undefined
@@ -98,15 +112,12 @@ function listingOf(
   const sound = type === 'audio' ? { inputs: ['audio'], outputs: ['text'] } : {}
   return {
     id: id.includes('/') ? id : `${maker}/${id}`,
-    name: row.name ?? id,
     type,
     inputs: seen ? ['text', 'image', ...takes] : ['text'],
     ...sound,
     supportsTools: type === 'chat' && !withoutTools.test(id),
-    contextLength: row.context_window ?? 0,
     ...(picture ? { pictureTokens: picture } : {}),
     ...(output ? { maxOutput: output } : {}),
-    price: textsOf(priceAt(row.prices, now), type),
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Log } from '../../core/log.ts'
 import { searchAnswerBytesMax, searchMs } from '../../limits.ts'
 import type { Config } from '../../settings.ts'
+import { askJson, whyOf } from '../ask-json.ts'
 import { demoSearch } from './demo.ts'
 import { engines } from './engines.ts'
 
@@ -47,7 +48,9 @@ export const searcherOf =
   async (query, signal) => {
     for (const engine of asked) {
       try {
-        return engine.read(await ask(engine.request(query), signal))
+        const limit = AbortSignal.any([signal, AbortSignal.timeout(searchMs)])
+        const bounds = { signal: limit, bytesMax: searchAnswerBytesMax }
+        return engine.read(await askJson(engine.request(query), bounds))
       } catch (error) {
         if (signal.aborted) return undefined
         log.warn('search.failed', { engine: engine.name, why: whyOf(error) })
@@ -55,27 +58,3 @@ export const searcherOf =
     }
     return undefined
   }
-
-/** The JSON of an answer, bounded in time and bytes. Redirects are not followed: keys go along. */
-async function ask(request: Request, signal: AbortSignal): Promise<unknown> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(searchMs)])
-  const answer = await fetch(request, { redirect: 'manual', signal: limit })
-  if (!answer.ok) {
-    await answer.body?.cancel()
-    throw new NoAnswer(`status ${answer.status}`)
-  }
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of answer.body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > searchAnswerBytesMax) throw new NoAnswer('too long')
-    chunks.push(chunk)
-  }
-  return JSON.parse(Buffer.concat(chunks).toString('utf8'))
-}
-
-class NoAnswer extends Error {}
-
-/** Errors of the network may repeat an address, and with it a key. */
-const whyOf = (error: unknown): string =>
-  error instanceof NoAnswer ? error.message : error instanceof Error ? error.name : 'unknown'

@@ -1,0 +1,197 @@
+import { afterAll, afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { loadConfig } from '../config.ts'
+import { openLog } from '../core/log.ts'
+import { systemClock } from '../core/time.ts'
+import { openModels } from '../house.ts'
+import { presentPrice } from '../models/price.ts'
+import { models } from './models.ts'
+
+let dataDir: string
+beforeEach(() => {
+  dataDir = mkdtempSync(join(tmpdir(), 'berth-models-'))
+})
+afterEach(() => rmSync(dataDir, { recursive: true }))
+
+/** What the fake answers at a path; its key is wanted where it is an upstream. */
+const pages = new Map<string, unknown>()
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  fetch: ({ url, headers }) => {
+    const { pathname } = new URL(url)
+    const key = headers.get('authorization')
+    if (pathname.endsWith('/models') && key !== 'Bearer sk-fake') {
+      return Response.json({ error: `${key} is wrong` }, { status: 401 })
+    }
+    const page = pages.get(pathname)
+    return page === undefined ? new Response('none', { status: 404 }) : Response.json(page)
+  },
+})
+afterAll(() => server.stop(true))
+const at = (path: string): string => `http://127.0.0.1:${server.port}${path}`
+
+const upstream = (name: string, key = 'sk-fake') => `[[upstream]]
+name = "${name}"
+kind = "openai"
+base_url = "${at(`/${name}`)}"
+api_key = "${key}"
+`
+const model = (
+  id: string,
+  name: string,
+  price = 'price = { prompt = "0.000001", completion = "0" }',
+) =>
+  `[[model]]\nid = "${id}"\nupstream = "${name}"\nupstream_model = "${id.slice(6)}"\ntype = "chat"\n${price}\n`
+
+/** Runs `berth models ...` with this berth.toml and these variables. */
+async function run(words: string, tables: string[] = [], variables: Record<string, string> = {}) {
+  await Bun.write(join(dataDir, 'berth.toml'), tables.join('\n'))
+  const quiet = { DATA_DIR: dataDir, OLLAMA_HOST: 'off', ...variables }
+  const { config } = loadConfig({}, quiet)
+  const { ok, text } = await models(
+    config,
+    words.split(' ').filter((word) => word !== '--yes'),
+    /--yes/.test(words),
+  )
+  return { ok, lines: text.split('\n'), config }
+}
+
+test('list: every model with its price and its upstreams', async () => {
+  const demo = await run('list')
+  expect(demo.lines).toContain(
+    'demo/chat           chat       0.1 in, 0.4 out per 1M tokens   demo',
+  )
+  expect(demo.lines).toContain(
+    'demo/image          image      0.001 per_image                 demo',
+  )
+  const rows = [
+    upstream('one'),
+    upstream('two'),
+    model('local/a', 'one'),
+    model('local/b', 'two', ''),
+  ]
+  expect(await run('list', rows)).toMatchObject({
+    ok: true,
+    lines: [
+      'MODEL    TYPE  PRICE IN USD                      UPSTREAMS',
+      'local/a  chat  1 in, 0 out per 1M tokens         one',
+      'local/b  chat  no published rate: it is refused  two',
+    ],
+  })
+})
+
+test('check: what is unknown, gone, unpriced; who gives no answer, and no key in it', async () => {
+  pages.set('/one/models', { data: [{ id: 'a-2026-05-04' }, { id: 'new' }, { odd: 1 }] })
+  const fine = await run('check', [upstream('one'), model('local/a', 'one')])
+  expect(fine).toMatchObject({
+    ok: true,
+    lines: ['one: serves 2 models', 'one: not in the catalogue: new'],
+  })
+  const rows = [
+    ...[upstream('one'), upstream('two', 'sk-wrong'), model('local/a', 'one')],
+    ...[model('local/old', 'one'), model('local/free', 'one', '')],
+  ]
+  const bad = await run('check', rows)
+  expect(bad).toMatchObject({
+    ok: false,
+    lines: [
+      ...['one: serves 2 models', 'one: not in the catalogue: new'],
+      ...['one: gone: local/free, local/old', 'two: no answer: status 401', 'unpriced: local/free'],
+    ],
+  })
+  expect((await run('check', [upstream('three')])).lines).toEqual(['three: no answer: status 404'])
+  expect((await run('check')).lines).toEqual(['no upstream is configured'])
+})
+
+const key = { OPENAI_API_KEY: 'sk-fake' }
+const modelsDev = (input: number) => ({
+  openai: {
+    models: {
+      'gpt-next': {
+        name: 'GPT Next',
+        tool_call: true,
+        modalities: { input: ['text', 'image', 'pdf'], output: ['text'] },
+        cost: {
+          input,
+          output: 12.5,
+          cache_read: 0.125,
+          context_over_200k: { input: 4, output: 20 },
+        },
+        limit: { context: 400_000, output: 64_000 },
+      },
+      'gpt-4.1': { modalities: { output: ['text'] }, cost: { input: 200, output: 800 } },
+      'gpt-gift': { modalities: { output: ['text'] }, cost: { input: 0, output: 0 } },
+      'gpt-paint': { modalities: { output: ['image'] }, cost: { input: 1, output: 1 } },
+    },
+  },
+  elsewhere: { models: { x: { cost: { input: 1, output: 1 } } } },
+})
+const liteLlm = {
+  sample_spec: { litellm_provider: 'one of those', mode: 'one of those' },
+  'gpt-next': { litellm_provider: 'openai', mode: 'chat', input_cost_per_token: 1 },
+  'openai/gpt-small': {
+    ...{ litellm_provider: 'openai', mode: 'chat', max_input_tokens: 9_000, supports_vision: true },
+    ...{ input_cost_per_token: 3.75e-8, output_cost_per_token: 1.5e-7, max_output_tokens: 900 },
+  },
+  'dall-e-3': { litellm_provider: 'openai', mode: 'image_generation', input_cost_per_pixel: 1 },
+}
+
+test('sync: the lists are kept and served, but for what jumps or costs nothing', async () => {
+  pages.set('/dev', modelsDev(1.25)).set('/lite', liteLlm)
+  const words = `sync ${at('/dev')} ${at('/lite')} ${at('/gone')}`
+  const { ok, lines, config } = await run(words, [], key)
+  expect({ ok, lines }).toEqual({
+    ok: false,
+    lines: [
+      ...[`${at('/dev')}: 3`, `${at('/lite')}: 2`, `${at('/gone')}: no answer: status 404`],
+      '2 models are kept; a running server takes them at its next start.',
+      'openai: gpt-4.1: its prompt jumps more than 10 times',
+      'openai: gpt-gift: it costs nothing',
+      '2 were left as they are: berth models sync --yes takes them too.',
+    ],
+  })
+  const served = async (id: string) => {
+    const log = openLog(systemClock, () => undefined)
+    const { catalogue } = await openModels(config, { clock: systemClock, log })
+    const found = catalogue.find(id)?.model
+    return found && { ...found, price: found.price && presentPrice(found.price) }
+  }
+  expect(await served('openai/gpt-next')).toMatchObject({
+    ...{ name: 'GPT Next', inputs: ['text', 'image', 'file'], supportsTools: true },
+    ...{ contextLength: 400_000, maxOutput: 64_000 },
+    price: {
+      ...{ prompt: '0.00000125', completion: '0.0000125', cache_read: '0.000000125' },
+      tiers: [{ above: 200_000, prompt: '0.000004', completion: '0.00002' }],
+    },
+  })
+  expect(await served('openai/gpt-small')).toMatchObject({
+    ...{ contextLength: 9_000, maxOutput: 900, inputs: ['text', 'image'] },
+    price: { prompt: '0.0000000375', completion: '0.00000015' },
+  })
+  expect(await served('openai/gpt-4.1')).toMatchObject({ price: { prompt: '0.000002' } })
+  expect(await served('openai/gpt-gift')).toBeUndefined()
+  expect((await run(`${words} --yes`, [], key)).ok).toBe(true)
+  expect(await served('openai/gpt-4.1')).toMatchObject({ price: { prompt: '0.0002' } })
+  pages.set('/dev', modelsDev(99))
+  expect((await run(`sync ${at('/dev')}`, [], key)).lines).toContain(
+    'openai: gpt-next: its prompt jumps more than 10 times',
+  )
+  expect(await served('openai/gpt-next')).toMatchObject({ price: { prompt: '0.00000125' } })
+})
+
+test('sync: without a key, or without an answer, nothing is kept', async () => {
+  expect(await run('sync')).toMatchObject({
+    ok: false,
+    lines: [expect.stringContaining('no key of a provider')],
+  })
+  const gone = await run(`sync ${at('/gone')}`, [], key)
+  expect([gone.ok, gone.lines.at(-1)]).toEqual([false, 'Nothing is kept.'])
+  expect(await Bun.file(join(dataDir, 'models.json')).exists()).toBe(false)
+  expect((await run('list all')).lines).toEqual([
+    'usage: berth models list | check | sync [--yes] [url ...]',
+  ])
+})

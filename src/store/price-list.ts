@@ -1,0 +1,18 @@
+import { join } from 'node:path'
+
+import { newId } from '../core/ids.ts'
+import { writeDurably } from './durable.ts'
+
+const pathOf = (dataDir: string): string => join(dataDir, 'models.json')
+
+/** What was synced of the public lists of models; undefined before the first time. */
+export async function readPriceList(dataDir: string): Promise<unknown> {
+  const file = Bun.file(pathOf(dataDir))
+  return (await file.exists()) ? file.json() : undefined
+}
+
+/** Keeps what was synced, whole or not at all. */
+export const writePriceList = (dataDir: string, list: unknown): Promise<void> => {
+  const text = `${JSON.stringify(list, null, 1)}\n`
+  return writeDurably(join(dataDir, `models.${newId()}`), pathOf(dataDir), Buffer.from(text))
+}
