@@ -59,7 +59,7 @@ async function check(): Promise<void> {
   }
 }
 
-/** What the tables cannot say, written by hand beside them (NAME.sqlite.sql), joins the first one. */
+/** What the tables cannot say stands beside them (NAME.sqlite.sql) and joins the first one. */
 async function addByHand(folder: string): Promise<void> {
   const [first = ''] = await migrationsIn(join(root, folder))
   const file = join(root, folder, first)

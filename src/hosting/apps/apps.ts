@@ -10,6 +10,7 @@ import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import { keepBytes } from '../agents/kept.ts'
 import type { KeptPage } from './pages.ts'
+import type { Origin } from './present.ts'
 import { apps, versions } from './tables.ts'
 import { wordsOf } from './words.ts'
 
@@ -27,8 +28,6 @@ export type NewApp = Pick<
   App,
   'kind' | 'title' | 'description' | 'shelf' | 'listed' | 'remix' | 'priceRemix'
 >
-
-type Origin = Pick<App, 'remixOf' | 'remixOfTitle' | 'remixOfMaker'>
 
 /** Makes an app with its version 1, inside a transaction. Refuses publishes_limit, storage_full. */
 export async function insertApp(

@@ -52,7 +52,7 @@ type Query = (db: Db) => Prepared<ListedApp[]>
 /** One query for each set of filters; there are at most 256. */
 const queries = new Map<string, Query>()
 
-/** Apps on Explore, at most `limit`, going on after `after`; one that is not there is in no list. */
+/** Apps on Explore, at most `limit`, going on after `after`. */
 export async function list(
   house: House,
   listing: Listing,

@@ -40,7 +40,7 @@ export function present(house: House, app: App): AppShape {
   }
 }
 
-type Origin = Pick<App, 'remixOf' | 'remixOfTitle' | 'remixOfMaker'>
+export type Origin = Pick<App, 'remixOf' | 'remixOfTitle' | 'remixOfMaker'>
 
 /** What a remix was copied from, by name: credit stays when the original is gone. */
 export const originOf = ({

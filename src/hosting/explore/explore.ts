@@ -15,7 +15,7 @@ const besideMax = 30
 const makerPattern = /^@?([a-z0-9-]{1,30})$/
 
 /** Apps on Explore as the wire shows them, in their order. */
-export async function present(house: House, rows: listed.ListedApp[]): Promise<ItemShape[]> {
+async function present(house: House, rows: listed.ListedApp[]): Promise<ItemShape[]> {
   const handles = await handlesOf(
     house,
     rows.map(({ maker }) => maker),

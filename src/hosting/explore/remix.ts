@@ -30,7 +30,7 @@ interface Asked {
   maker: string
 }
 
-/** How long the hold of a remix could last, were it not settled in the transaction that makes it. */
+/** A hold has a deadline; this one is settled in the transaction that makes it. */
 const holdMs = 60_000
 
 /**
@@ -89,7 +89,7 @@ function open(agent: Agent, app: apps.App | undefined): apps.App {
   throw notOnExplore()
 }
 
-/** What the caller pays, which is nothing for an own app. Refuses no_remix, paused, price_above_max. */
+/** What the caller pays: nothing for an own app. Refuses no_remix, paused, price_above_max. */
 function priceFor(house: House, { caller: { agent }, original, wanted }: Asked): Nano {
   if (isOwn(agent, original) || original.remix === 'free') return zero
   if (original.remix === 'off' || !house.config.pricesOn) throw new Refusal('no_remix')

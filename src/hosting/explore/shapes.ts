@@ -12,7 +12,7 @@ const kinds = ['app', 'game', 'skill', 'framework'] as const
 const sorts = ['new', 'top', 'trending', 'remixed'] as const
 
 /** What stands on Explore, as anyone may read it. */
-export const Item = Type.Object(
+const Item = Type.Object(
   {
     id: Id,
     link: Link,

@@ -1,0 +1,342 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+
+import { eq } from 'drizzle-orm'
+
+import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
+import { refused } from '../../testing/refused.ts'
+import { takeDown } from '../apps/moderation.ts'
+import { writeOpens } from '../apps/opens.ts'
+import { apps } from '../apps/tables.ts'
+
+let house: TestHouse
+let ann: Person
+let ben: Person
+
+beforeEach(async () => {
+  house = await openTestHouse({ REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0' })
+  ann = await house.person('ann')
+  ben = await house.person('ben')
+})
+afterEach(async () => {
+  expect(house.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  await house.close()
+})
+
+const nobody = 'A'.repeat(12)
+
+/** Puts an app on Explore, a second after the last. */
+async function share(maker: Person, title: string, more: object = {}): Promise<string> {
+  house.clock.turn(1_000)
+  return maker.publish({ title, store: true, ...more })
+}
+
+interface Page {
+  titles: string[]
+  next: string | null
+}
+
+async function titlesAt(path: string): Promise<Page> {
+  const { status, body } = await house.call('GET', path)
+  expect(status).toBe(200)
+  const { items, next }: { items: { title: string }[]; next: string | null } = JSON.parse(
+    JSON.stringify(body),
+  )
+  return { titles: items.map(({ title }) => title), next }
+}
+
+const titles = async (query: string): Promise<string[]> =>
+  (await titlesAt(`/explore?${query}`)).titles
+
+describe('GET /explore', () => {
+  test('shows what was shared, newest first, without a key, and nothing else', async () => {
+    const first = await share(ann, 'First')
+    await ann.publish({ title: 'Kept back' })
+    await share(ben, 'Second', { kind: 'game', shelf: 'arcade', remix: 'price', priceRemix: 50 })
+    const { body } = await house.call('GET', '/explore')
+    expect(body).toMatchObject({
+      items: [
+        {
+          ...{ title: 'Second', kind: 'game', shelf: 'arcade', maker: '@ben', version: 1 },
+          ...{ remix: 'price', priceRemix: 50, remixes: 0, opens: 0, remixOf: null, icon: null },
+          rating: { stars: null, count: 0 },
+        },
+        { id: first, title: 'First', link: `http://localhost:3000/a/${first}`, remix: 'free' },
+      ],
+      next: null,
+    })
+    expect(JSON.stringify(body)).not.toContain('Kept back')
+  })
+
+  test('is narrowed by kind, shelf, maker and price', async () => {
+    await share(ann, 'Tool', { shelf: 'tools' })
+    await share(ann, 'Game', { kind: 'game', shelf: 'arcade', remix: 'price', priceRemix: 5 })
+    await share(ben, 'Closed', { remix: 'off' })
+    expect(await titles('kind=game')).toEqual(['Game'])
+    expect(await titles('kind=skill')).toEqual([])
+    expect(await titles('kind=framework')).toEqual([])
+    expect(await titles('shelf=tools')).toEqual(['Tool'])
+    expect(await titles('maker=@ann')).toEqual(['Game', 'Tool'])
+    expect(await titles('maker=ben&kind=app')).toEqual(['Closed'])
+    expect(await titles('maker=nobody-here')).toEqual([])
+    expect(await titles("maker=' or 1=1")).toEqual([])
+    expect(await titles('price=paid')).toEqual(['Game'])
+    expect(await titles('price=free')).toEqual(['Tool'])
+    expect(await titles('price=free&shelf=arcade&kind=game&sort=top&q=game')).toEqual([])
+  })
+
+  const sorts = ['new', 'top', 'trending', 'remixed']
+  test.each(sorts)('gives every item once over the pages of sort %s', async (sort) => {
+    const all = ['a', 'b', 'c', 'd', 'e'].map((letter) => `Boat ${letter}`)
+    for (const title of all) await share(ann, title)
+    for (const query of ['', '&q=boat', '&maker=ann']) {
+      const seen: string[] = []
+      let cursor: string | null = ''
+      for (let pages = 0; cursor !== null && pages < 9; pages += 1) {
+        const more: string = cursor ? `&cursor=${cursor}` : ''
+        const page = await titlesAt(`/explore?sort=${sort}&limit=2${query}${more}`)
+        seen.push(...page.titles)
+        cursor = page.next
+      }
+      expect(seen).toEqual([...all].reverse())
+    }
+  })
+
+  test('keeps the place of an item that is taken off and put back, and tells the moment', async () => {
+    const first = await share(ann, 'First')
+    await share(ben, 'Second')
+    for (const store of [false, true]) {
+      house.clock.turn(1_000)
+      await ann.call('PATCH', `/apps/${first}`, { store })
+    }
+    expect(await titles('')).toEqual(['Second', 'First'])
+  })
+
+  test('refuses what is no query, and a cursor that was changed', async () => {
+    for (let made = 0; made < 3; made += 1) await share(ann, `Boat ${made}`)
+    const { next } = await titlesAt('/explore?limit=2')
+    const text = Buffer.from(next ?? '', 'base64url').toString()
+    const forged = [
+      text.replace('new', 'top'),
+      text.replace(/ .*/, " 1' or '1'='1 x"),
+      `${text} x`,
+      text.replace(/\d+/, '1e99'),
+    ].map((words) => `cursor=${Buffer.from(words).toString('base64url')}`)
+    const bad = [
+      'kind=movie',
+      'shelf=top',
+      'price=0',
+      'sort=best',
+      'limit=0',
+      'limit=101',
+      'cursor=x',
+    ]
+    for (const query of [...bad, ...forged, `q=${'a'.repeat(201)}`, `sort=top&cursor=${next}`]) {
+      await refused(house, 400, 'bad_request', () => house.call('GET', `/explore?${query}`))
+    }
+  })
+})
+
+describe('a search', () => {
+  test('takes words in any order, whole or begun, without marks and capitals', async () => {
+    await share(ann, 'Bateau à vapeur', { description: 'A STEAM boat, for two.\nWith a whistle.' })
+    await share(ben, '東京タワー', { description: 'v1.2 of foo-bar.com' })
+    for (const q of ['boat steam', 'STEA', 'vapeur bateau', 'a whistle two', 'vàpèur']) {
+      expect(await titles(`q=${encodeURIComponent(q)}`)).toEqual(['Bateau à vapeur'])
+    }
+    for (const q of ['タワー', '京', 'bar', 'foo bar', 'v1', 'com']) {
+      expect(await titles(`q=${encodeURIComponent(q)}`)).toEqual(['東京タワー'])
+    }
+    expect(await titles('q=boat train')).toEqual([])
+    expect(await titles('q=')).toHaveLength(2)
+  })
+
+  test('reads its syntax as plain words', async () => {
+    await share(ann, 'Boat or train')
+    await share(ann, 'Plane')
+    const either = [
+      'boat OR train',
+      '"boat or"',
+      '-boat +train',
+      'boat*',
+      '(boat & train)',
+      'boat:*',
+    ]
+    for (const q of [...either, "boat' or 'train", 'words:boat'.slice(6), 'boat \\ %_']) {
+      expect(await titles(`q=${encodeURIComponent(q)}`)).toEqual(['Boat or train'])
+    }
+    const none = [
+      'boat OR plane',
+      'NOT boat',
+      'words:boat',
+      'facets:kapp',
+      '***',
+      '""',
+      '\u0000',
+      '🚀',
+    ]
+    const odd = ['NEAR(boat plane)', '^boat!', "');drop table apps;--", '𞤀', '\ufffe', 'ǅ', '1e5']
+    for (const q of [...none, ...odd.filter((q) => q !== '^boat!')]) {
+      expect(await titles(`q=${encodeURIComponent(q)}`)).toEqual([])
+    }
+    expect(await titles(`q=${encodeURIComponent('a '.repeat(100))}`)).toEqual([])
+  })
+
+  test('follows what is renamed, reshelved, taken off, deleted and taken down', async () => {
+    const id = await share(ann, 'Boat')
+    const change = (body: object) => ann.call('PATCH', `/apps/${id}`, body)
+    await change({ title: 'Ship', shelf: 'sim' })
+    expect(await titles('q=boat')).toEqual([])
+    expect(await titles('q=ship&shelf=sim')).toEqual(['Ship'])
+    expect(await titles('q=ship&shelf=other')).toEqual([])
+    await change({ store: false })
+    expect(await titles('q=ship')).toEqual([])
+    await change({ store: true })
+    expect(await titles('q=ship')).toEqual(['Ship'])
+    await ann.call('DELETE', `/apps/${id}`)
+    expect(await titles('q=ship')).toEqual([])
+    await ann.call('POST', `/apps/${id}/restore`)
+    await change({ store: true })
+    await takeDown(house.house, id, 'spam')
+    expect(await titles('q=ship')).toEqual([])
+  })
+})
+
+describe('the order', () => {
+  test('top goes by the lower end of what ratings may mean', async () => {
+    const rate = async (title: string, reviews: number, good: number) => {
+      const id = await share(ann, title)
+      await house.house.db.tx((db) =>
+        db
+          .update(apps)
+          .set({ reviews, good, stars: good * 5 })
+          .where(eq(apps.id, id)),
+      )
+    }
+    await rate('One of one', 1, 1)
+    await rate('Ninety of a hundred', 100, 90)
+    await rate('Half of a thousand', 1_000, 500)
+    await rate('None of ten', 10, 0)
+    await rate('Unrated', 0, 0)
+    const order = [
+      'Ninety of a hundred',
+      'Half of a thousand',
+      'One of one',
+      'Unrated',
+      'None of ten',
+    ]
+    expect(await titles('sort=top')).toEqual(order)
+  })
+
+  test('trending counts an address once a day, however often it reloads, and cools down', async () => {
+    const [old, fresh] = [await share(ann, 'Old'), await share(ben, 'Fresh')]
+    const open = async (id: string, from: string) => {
+      await house.visit('GET', `/a/${id}/data`, { from })
+      await writeOpens(house.house)
+    }
+    for (let host = 1; host <= 3; host += 1) await open(old, `198.51.100.${host}`)
+    for (let again = 0; again < 20; again += 1) await open(fresh, '198.51.100.1')
+    // One network of IPv6 is one visitor.
+    for (let host = 1; host <= 20; host += 1) await open(fresh, `2001:db8:1:2::${host}`)
+    expect(await titles('sort=trending')).toEqual(['Old', 'Fresh'])
+    const { body } = await house.call('GET', `/explore/${fresh}`)
+    expect(body).toMatchObject({ item: { opens: 2 } })
+    house.clock.turn(6 * 86_400_000)
+    await open(fresh, '198.51.100.1')
+    expect(await titles('sort=trending')).toEqual(['Fresh', 'Old'])
+  })
+
+  test('remixed counts each agent once, and never the maker', async () => {
+    const [own, loved] = [await share(ann, 'Own'), await share(ann, 'Loved')]
+    const again = await share(ann, 'Again')
+    for (let copies = 0; copies < 3; copies += 1) {
+      expect((await ann.call('POST', `/apps/${own}/remix`)).status).toBe(201)
+      expect((await ben.call('POST', `/apps/${again}/remix`)).status).toBe(201)
+    }
+    const cy = await house.person('cy')
+    for (const agent of [ben, cy]) await agent.call('POST', `/apps/${loved}/remix`)
+    expect(await titles('sort=remixed')).toEqual(['Loved', 'Again', 'Own'])
+    expect((await house.call('GET', `/explore/${again}`)).body).toMatchObject({
+      item: { remixes: 3 },
+    })
+    expect((await house.call('GET', `/explore/${own}`)).body).toMatchObject({
+      item: { remixes: 0 },
+    })
+  })
+})
+
+describe('an item', () => {
+  test('has its versions, remixes, lineage and rating', async () => {
+    const id = await share(ann, 'Boat')
+    await ann.call('POST', `/apps/${id}/versions`, { html: '<title>Two</title><p>2</p>' })
+    const copy = (await ben.call('POST', `/apps/${id}/remix`)).text('app.id')
+    await ben.call('PATCH', `/apps/${copy}`, { title: 'Ship', store: true })
+    const { body } = await house.call('GET', `/explore/${id}`)
+    expect(body).toMatchObject({
+      item: { id, version: 2, remixes: 1 },
+      versions: [
+        { version: 2, via: 'html' },
+        { version: 1, via: 'html' },
+      ],
+      remixes: [{ id: copy, title: 'Ship', remixOf: { id, title: 'Boat', maker: '@ann' } }],
+      lineage: [],
+      rating: { stars: null, count: 0 },
+    })
+  })
+
+  test('that is not on Explore is as one that does not exist', async () => {
+    const hidden = await ann.publish()
+    const deleted = await share(ann, 'Gone')
+    await ann.call('DELETE', `/apps/${deleted}`)
+    const none = await house.call('GET', `/explore/${nobody}`)
+    for (const id of [hidden, deleted, 'x', 'A%00', "1'or'1'='1"]) {
+      for (const path of [`/explore/${id}`, `/explore/${id}/source`]) {
+        const { body } = await refused(house, 404, 'not_found', () => ann.call('GET', path))
+        expect(body).toEqual(none.body)
+      }
+    }
+  })
+
+  test('that was taken down says so at once, everywhere', async () => {
+    const id = await share(ann, 'Boat')
+    await takeDown(house.house, id, 'spam')
+    for (const path of [`/explore/${id}`, `/explore/${id}/source`]) {
+      const { body } = await refused(house, 410, 'taken_down', () => house.call('GET', path))
+      expect(body).toMatchObject({ reason: 'spam' })
+    }
+    await refused(house, 404, 'not_found', () => house.call('GET', '/explore/@ann'))
+    expect(await titles('')).toEqual([])
+    const { body } = await house.call('GET', '/explore/feed.json')
+    expect(body).toContain('"items":[]')
+    expect((await house.visit('GET', '/sitemap.xml')).body).not.toContain(id)
+  })
+})
+
+test('a maker has a page once something of it is on Explore', async () => {
+  const path = '/explore/@ann'
+  await refused(house, 404, 'not_found', () => house.call('GET', path))
+  await ann.call('PATCH', '/me', { about: 'Boats' })
+  await share(ann, 'One', { kind: 'game' })
+  await share(ann, 'Two')
+  await share(ben, 'Other')
+  const { body } = await house.call('GET', path)
+  const maker = {
+    handle: 'ann',
+    about: 'Boats',
+    page: expect.stringContaining('@ann'),
+  }
+  expect(body).toMatchObject({ maker, items: [{ title: 'Two' }, { title: 'One' }], next: null })
+  expect((await titlesAt(`${path}?kind=game`)).titles).toEqual(['One'])
+  const { next } = await titlesAt(`${path}?limit=1`)
+  expect(await titlesAt(`${path}?limit=1&cursor=${next}`)).toEqual({ titles: ['One'], next: null })
+  for (const odd of ['@', '@nobody-here', '@%00', '@a%20b', '@%ff']) {
+    await refused(house, 404, 'not_found', () => house.call('GET', `/explore/${odd}`))
+  }
+})
+
+test('the shelves are a closed list, each with its glyph', async () => {
+  const { body } = await house.call('GET', '/explore/shelves')
+  const names = 'arcade puzzle adventure sim tools learn art music data writing social other'
+  expect(body).toEqual({
+    shelves: names.split(' ').map((name) => ({ name, glyph: expect.stringMatching(/./u) })),
+  })
+})

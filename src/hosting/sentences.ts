@@ -1,0 +1,192 @@
+import { type TProperties, Type } from '@sinclair/typebox'
+
+import { toCredits } from '../core/money.ts'
+import { Time } from '../core/shape.ts'
+import { iso } from '../core/time.ts'
+import type { FactsOf, HostingRefusal } from '../refusals.ts'
+
+/** How this API says one refusal. */
+export interface Row<N extends HostingRefusal> {
+  status: Status
+  /** The code on the wire, where it is not the refusal's own name. */
+  code?: string
+  say(...facts: FactsOf<N>): string
+  /** Facts that go beside `error` and `code`, and their shapes. */
+  more?(...facts: FactsOf<N>): Record<string, unknown>
+  fields?: TProperties
+}
+
+type Status = 400 | 401 | 402 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 503
+
+const wait = ({ retryAfter }: { retryAfter: number }): string => `Try again in ${retryAfter} s.`
+const reasons = { reasons: Type.Array(Type.String()) }
+/** Rounded up, so that what is over a limit by one byte is not said to be the limit. */
+const mb = (bytes: number): string => `${Math.ceil((bytes / 1_048_576) * 10) / 10} MB`
+
+/** Section 7 of document 1: every refusal with its status and the sentence that says what to do. */
+export const table: { [N in HostingRefusal]: Row<N> } = {
+  agents_off: { status: 404, say: () => 'The Agent API is not open here.' },
+  invite_only: {
+    status: 403,
+    say: () =>
+      'New keys need an invitation here: ask the operator for the token and send it as ' +
+      'Authorization: Bearer <token>.',
+  },
+  bad_handle: {
+    status: 400,
+    say: ({ why }) => `This handle cannot be used: ${why}. Send another, or none to be given one.`,
+  },
+  handle_taken: {
+    status: 409,
+    say: ({ handle }) => `@${handle} is taken. Send another handle, or none to be given one.`,
+  },
+  keys_address_limit: {
+    status: 429,
+    say: (facts) => `This address made its ${facts.max} new keys of today. ${wait(facts)}`,
+  },
+  keys_daily_limit: {
+    status: 429,
+    say: (facts) => `All ${facts.max} new keys of today are made. ${wait(facts)}`,
+  },
+  no_key: {
+    status: 401,
+    say: () =>
+      'Send your key as Authorization: Bearer <key>. POST /keys makes one, without sign-in.',
+  },
+  bad_key: { status: 401, say: () => 'This is no live agent key. POST /keys makes one.' },
+  wrong_key_kind: {
+    status: 403,
+    say: ({ kind }) => `This is a ${kind} key. The Agent API takes an agent key: POST /keys.`,
+  },
+  account_closed: { status: 403, say: () => 'This account is closed. POST /keys makes a new one.' },
+  not_found: {
+    status: 404,
+    say: ({ what, see }) =>
+      see
+        ? `There is no such ${what}. ${see}`
+        : `You have no such ${what}. GET /apps lists your apps.`,
+  },
+  job_not_found: {
+    status: 404,
+    say: () => 'You have no such job. GET /jobs lists your jobs.',
+  },
+  not_cancellable: {
+    status: 409,
+    say: () => 'This job has ended and cannot be cancelled. GET /jobs/{id} tells how.',
+  },
+  rate_limited: {
+    status: 429,
+    say: (facts) => `More than ${facts.max} requests a minute from this address. ${wait(facts)}`,
+  },
+  publishes_limit: {
+    status: 429,
+    say: (facts) => `You published ${facts.max} times within an hour. ${wait(facts)}`,
+  },
+  bad_request: { status: 400, say: ({ problem }) => problem },
+  not_an_agent: {
+    status: 400,
+    say: () => 'This key acts as a person. Send an agent key to make its claim link.',
+  },
+  already_claimed: { status: 409, say: () => 'A person owns this agent already.' },
+  last_key: {
+    status: 409,
+    say: () => 'This is your last key. Make another with POST /me/keys before you revoke it.',
+  },
+  games_off: { status: 400, say: () => 'Games are not open here yet. Leave out "kind".' },
+  prices_off: {
+    status: 400,
+    code: 'bad_request',
+    say: () => 'Prices are not open here: send "remix" as "free" or "off".',
+  },
+  not_enough_credits: {
+    status: 402,
+    say: ({ needed, available }) =>
+      `This costs ${toCredits(needed)} credits and you have ${toCredits(available)}. Nothing was ` +
+      'charged. A person who claims you (POST /me/claim) can send you credits.',
+  },
+  daily_cap: {
+    status: 402,
+    say: ({ cap, spent }) =>
+      `This key may spend ${toCredits(cap)} credits a day and has spent ${toCredits(spent)}. ` +
+      'Nothing was charged. The day ends at 00:00 UTC.',
+  },
+  ref_conflict: {
+    status: 409,
+    say: ({ ref }) => `The ref "${ref}" was used for another request. Send a new ref.`,
+  },
+  busy: { status: 409, say: ({ what }) => `${what} is still running. Try again when it is done.` },
+  too_large: {
+    status: 413,
+    say: ({ bytes, max }) => `${mb(bytes)} is over the ${mb(max)} allowed. Send less.`,
+  },
+  blocked_by_scan: {
+    status: 422,
+    say: () =>
+      'The safety check will not host this page. Mend what the reasons name; nothing is kept.',
+    more: ({ reasons }) => ({ reasons }),
+    fields: reasons,
+  },
+  not_listable: {
+    status: 422,
+    say: () =>
+      'This cannot go on Explore yet: mend what the reasons name. Your other changes were kept.',
+    more: ({ reasons }) => ({ reasons }),
+    fields: reasons,
+  },
+  no_remix: {
+    status: 403,
+    say: () => 'This cannot be remixed here. Nothing was copied or charged.',
+  },
+  paused: {
+    status: 403,
+    say: () => 'Buying is paused on this account. Nothing was charged; its owner can resume it.',
+  },
+  price_above_max: {
+    status: 402,
+    say: ({ price, max, how = 'Send it again with a higher maxCredits, or without.' }) =>
+      `This costs ${toCredits(price)} credits and you agreed to ${max}. Nothing was charged. ${how}`,
+  },
+  taken_down: {
+    status: 410,
+    say: ({ reason }) => `This was taken down by the service: ${reason}`,
+    more: ({ reason, at }) => ({ reason, at: iso(at) }),
+    fields: { reason: Type.String(), at: Time },
+  },
+  storage_full: {
+    status: 409,
+    say: ({ max }) => `You keep ${mb(max)} already, the most here. Delete apps or assets first.`,
+  },
+  no_builder: {
+    status: 503,
+    say: () =>
+      'No model can build here right now. Write the page and send it as "html"; it is free.',
+  },
+  not_ready: { status: 503, say: () => 'The line cannot be kept here yet. Try again later.' },
+  try_again: {
+    status: 503,
+    say: () => 'This could not be done just now and nothing was kept. Try again in a minute.',
+  },
+  assets_off: { status: 404, say: () => 'Assets are not open here.' },
+  asset_too_large: {
+    status: 413,
+    say: ({ bytes, max }) => `${mb(bytes)} is over the ${mb(max)} an asset may have.`,
+  },
+  bad_asset: { status: 422, say: ({ why }) => `This file cannot be an asset: ${why}` },
+  too_many_assets: {
+    status: 409,
+    say: ({ max }) => `This app has its ${max} assets. Delete one first.`,
+  },
+  no_painter: {
+    status: 503,
+    say: () => 'Nothing paints here right now. Upload your own: PUT /apps/{id}/assets/{name}.',
+  },
+  no_voice: {
+    status: 503,
+    say: () =>
+      'Nothing makes sounds here right now. Upload your own: PUT /apps/{id}/assets/{name}.',
+  },
+  assets_full: {
+    status: 409,
+    say: ({ used, max }) => `This app keeps ${mb(used)} of ${mb(max)}. Delete an asset first.`,
+  },
+}
