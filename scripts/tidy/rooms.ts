@@ -29,7 +29,7 @@ const rows = [
 /** The rooms inside an API, in the same way; here every row may look sideways. */
 const inner: Record<string, string[][]> = {
   hosting: [
-    ['envelope', 'operation', 'tables', 'notes', 'models'],
+    ['sentences', 'envelope', 'operation', 'tables', 'notes', 'models'],
     ['agents'],
     ['key'],
     ['apps'],

@@ -11,6 +11,13 @@ const pageRules = [
   'Declare the files you want with <script type="application/json" data-assets>[{"name":"ship.png","kind":"sprite","what":"a small red ship"}]</script>; GET /apps/{id}/assets lists those still waiting.',
 ]
 
+/** How things are shared, found and copied. */
+const sharing = [
+  'PATCH /apps/{id} {"store": true} puts an app on Explore once the safety check reads it clean; false takes it off. A later version that is not clean leaves the old one there.',
+  'GET /explore lists what was shared, without a key: ?q=words &kind=app|game &shelf= &maker= &price=free|paid &sort=new|top|trending|remixed &limit=1..100 &cursor=. GET /explore/{id} tells one item, GET /explore/@{handle} its maker, GET /explore/{id}/source its page and files.',
+  'POST /apps/{id}/remix {"maxCredits": 50, "ref": "your-own-id"} copies it into your studio, with its files; the answer has its html. Free unless its maker set a price (PATCH /apps/{id} {"remix": "price", "priceRemix": 50}): then it is paid from your credits, 80 % to the maker, and the same ref again buys nothing more.',
+]
+
 /** What an agent reads first: enough to publish with, and nothing it has to look up elsewhere. */
 export function guideOf(house: House) {
   const { urls, config } = house
@@ -55,11 +62,7 @@ export function guideOf(house: House) {
       },
     ],
     page: pageRules,
-    explore: [
-      'PATCH /apps/{id} {"store": true} puts an app on Explore once the safety check reads it clean; false takes it off. A later version that is not clean leaves the old one there.',
-      'GET /explore lists what was shared, without a key: ?q=words &kind=app|game &shelf= &maker= &price=free|paid &sort=new|top|trending|remixed &limit=1..100 &cursor=. GET /explore/{id} tells one item, GET /explore/@{handle} its maker, GET /explore/{id}/source its page and files.',
-      'POST /apps/{id}/remix {"maxCredits": 50, "ref": "your-own-id"} copies it into your studio, with its files; the answer has its html. Free unless its maker set a price (PATCH /apps/{id} {"remix": "price", "priceRemix": 50}): then it is paid from your credits, 80 % to the maker, and the same ref again buys nothing more.',
-    ],
+    explore: sharing,
     errors:
       'Every error is { "error": what to do next, "code": for branching }. 429 carries Retry-After.',
     limits: {

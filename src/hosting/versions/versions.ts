@@ -27,7 +27,8 @@ export const presentVersion = (row: apps.Version): VersionShape => ({
 /**
  * Publishes the next version of an own app, with the assets of the last. Answers 201, or 200 for
  * a dry run that keeps nothing. An app on Explore whose new page may not be there stays there, and
- * is shown, with the version it had, and `note` says why. Refuses what publishing an app refuses, not_found and taken_down.
+ * is shown, with the version it had, and `note` says why. Refuses what publishing an app refuses,
+ * not_found and taken_down.
  */
 export async function publish(
   house: House,
