@@ -65,6 +65,18 @@ function takesStartCredits({ config, catalogue }: House): boolean {
   return setting === 'on' || (setting === 'auto' && catalogue.isDemo)
 }
 
+/** Stands for no body: told that there is none, the framework reads it again, and fails. */
+const none = Symbol('no body')
+
+const orNone = (body: unknown): unknown => (body === undefined ? none : body)
+
+const readBody = async (request: Request, max: number): Promise<unknown> =>
+  orNone(await readJson(request, max))
+
+function withoutNone(context: { body: unknown }): void {
+  if (context.body === none) context.body = undefined
+}
+
 /**
  * What every key operation stands on: the key is checked before the body is read or its shape
  * looked at, so keyless and bad is 401.
@@ -73,8 +85,9 @@ export const withKey = (house: House) =>
   new Elysia()
     .onParse({ as: 'scoped' }, async ({ request }) => {
       await theSpender(house, request)
-      return readJson(request, gatewayBodyBytesMax)
+      return readBody(request, gatewayBodyBytesMax)
     })
+    .onTransform({ as: 'scoped' }, withoutNone)
     .derive({ as: 'scoped' }, async ({ request, params }) => {
       const spender = await theSpender(house, request)
       checkPath(params)
@@ -84,7 +97,8 @@ export const withKey = (house: House) =>
 /** What the open operations stand on. */
 export const withoutKey = () =>
   new Elysia()
-    .onParse({ as: 'scoped' }, ({ request }) => readJson(request, keylessBodyBytesMax))
+    .onParse({ as: 'scoped' }, ({ request }) => readBody(request, keylessBodyBytesMax))
+    .onTransform({ as: 'scoped' }, withoutNone)
     .derive({ as: 'scoped' }, ({ params }) => {
       checkPath(params)
       return {}

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { deflateSync } from 'node:zlib'
+
+import { gatewayBodyBytesMax } from '../limits.ts'
+import { scripts } from '../testing/fake-scripts.ts'
+import { type Faked, fakeModel, openFaked } from '../testing/faked.ts'
+import type { Gus } from '../testing/gateway.ts'
+import { mediaModel } from '../testing/media.ts'
+
+/** Bodies that are none, at every operation that takes one: nothing is kept, held or sent on. */
+let faked: Faked
+let gus: Gus
+beforeAll(async () => {
+  faked = await openFaked({}, [
+    mediaModel('embedding', 'embedding-ok'),
+    mediaModel('image', 'image-ok'),
+    mediaModel('speech', 'speech-ok'),
+    { ...fakeModel('ok', { inputs: ['text', 'image'] }), id: 'fake/sees' },
+  ])
+  gus = await faked.gus()
+})
+afterAll(async () => {
+  expect(faked.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  await faked.close()
+})
+
+const messages = [{ role: 'user', content: 'Hello.' }]
+const takers: [path: string, fine: Record<string, unknown>][] = [
+  ['/chat/completions', { model: 'fake/ok', messages }],
+  ['/responses', { model: 'fake/ok', input: 'Hello.' }],
+  ['/embeddings', { model: 'embedding/embedding-ok', input: 'Hello.' }],
+  ['/images/generations', { model: 'image/image-ok', prompt: 'A boat.' }],
+  ['/audio/speech', { model: 'speech/speech-ok', input: 'Hello.', voice: 'alloy' }],
+  ['/topup/create/usdt', { amount: 5 }],
+]
+const json = { 'content-type': 'application/json' }
+
+/** Sends it and holds the answer to be this refusal, with nothing kept, and nothing sent on. */
+async function expectRefused(status: number, path: string, body: unknown, headers = json) {
+  const before = [await faked.kept(), faked.fake.received.length]
+  const answer = await gus.call('POST', `/v1${path}`, body, headers)
+  expect([path, answer.status]).toEqual([path, status])
+  expect(answer.body).toEqual({
+    error: {
+      ...{ message: expect.stringMatching(/.{10}/), type: 'invalid_request_error' },
+      ...{ param: null, code: null, ...paramOf(answer.body) },
+    },
+  })
+  expect([await faked.kept(), faked.fake.received.length]).toEqual(before)
+  return answer
+}
+const paramOf = (body: unknown): object => {
+  const { param, code } = Object(Object(body).error)
+  return { param, code }
+}
+
+const deep = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
+
+describe('every operation that takes JSON refuses', () => {
+  const bodies: [what: string, body: string | Uint8Array][] = [
+    ['broken JSON', '{"model": "fake/ok", "messages": ['],
+    ['what is no JSON', 'model=fake/ok'],
+    ['two values', '{} {}'],
+    ['an array', '[]'],
+    ['a text', '"hello"'],
+    ['a number', '1e400'],
+    ['null', 'null'],
+    ['nothing', ''],
+    ['nesting a million deep', deep(1_000_000)],
+    ['a field nested too deep', `{"model": "fake/ok", "messages": ${deep(100)}}`],
+    ['a million values', `{"messages": [${'0,'.repeat(1_000_000)}0]}`],
+    ['bytes that are no UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x3a, 0x31, 0x7d])],
+    ['a byte order mark of UTF-16', new Uint8Array([0xff, 0xfe, 0x7b, 0, 0x7d, 0])],
+    ['only __proto__', '{"__proto__": {"model": "fake/ok", "messages": [], "input": "x"}}'],
+    ['only constructor', '{"constructor": {"prototype": {"model": "fake/ok"}}}'],
+  ]
+  test.each(bodies)('%s', async (_, body) => {
+    for (const [path] of takers) await expectRefused(400, path, body)
+  })
+
+  test('100 MB, whether it is announced or comes in pieces', async () => {
+    const large = new Uint8Array(100 * 1_048_576).fill(0x20)
+    for (const [path] of takers) await expectRefused(413, path, large)
+    let sent = 0
+    const pieces = new ReadableStream<Uint8Array>({
+      pull(out) {
+        sent += 1_048_576
+        out.enqueue(large.subarray(0, 1_048_576))
+        if (sent >= large.length) out.close()
+      },
+    })
+    const answer = await fetch(`${faked.origin}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { ...json, authorization: `Bearer ${gus.key}` },
+      body: pieces,
+    })
+    expect(answer.status).toBe(413)
+    expect(sent).toBeLessThan(gatewayBodyBytesMax + 16 * 1_048_576)
+  })
+
+  test('a field of another type', async () => {
+    const others = [7, true, [], {}, [[]], { toString: 'x' }, { length: 1, 0: 'x' }]
+    for (const [path, fine] of takers) {
+      for (const field of Object.keys(fine)) {
+        for (const other of others) {
+          const isFine = field === 'amount' && other === 7
+          if (isFine || (field === 'input' && Array.isArray(other) && other.length > 0)) continue
+          await expectRefused(400, path, { ...fine, [field]: other })
+        }
+      }
+    }
+  })
+
+  test('numbers that are none', async () => {
+    const bad = ['5', -1, 0, 1.5, 1e300, 2 ** 60, true, {}]
+    const fields: Record<string, string[]> = {
+      '/chat/completions': ['max_tokens', 'max_completion_tokens', 'n'],
+      '/responses': ['max_output_tokens'],
+      '/images/generations': ['n'],
+    }
+    for (const [path, fine] of takers) {
+      for (const field of fields[path] ?? []) {
+        for (const value of bad) await expectRefused(400, path, { ...fine, [field]: value })
+        const written = JSON.stringify({ ...fine, [field]: 'X' }).replace('"X"', '1e999')
+        await expectRefused(400, path, written)
+      }
+    }
+  })
+})
+
+test('an empty body is none, also where its type is told', async () => {
+  for (const body of ['', '  ', undefined]) {
+    const from = `198.51.100.${200 + String(body).length}`
+    const made = await faked.visit('POST', '/accounts/create', { from, body, headers: json })
+    expect([body, made.status]).toEqual([body, body === '  ' ? 400 : 200])
+  }
+  expect((await gus.call('POST', '/credits/balance', '', json)).status).toBe(200)
+  expect((await gus.call('POST', '/accounts/keys', '', json)).status).toBe(201)
+})
+
+test('__proto__ among good fields changes nothing, here or upstream', async () => {
+  const body = `{"model":"fake/ok","messages":${JSON.stringify(messages)},"__proto__":{"stream":true,"n":9}}`
+  const answer = await gus.call('POST', '/v1/chat/completions', body, json)
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toStartWith('application/json')
+  expect(faked.fake.received.at(-1)?.body.n).toBeUndefined()
+  expect(Reflect.get({}, 'stream')).toBeUndefined()
+})
+
+test('half a character is a character like others, and breaks nothing', async () => {
+  const half = 'a\ud800b\udfff'
+  const chat = { model: 'fake/ok', messages: [{ role: 'user', content: half }] }
+  for (const stream of [false, true]) {
+    expect((await gus.call('POST', '/v1/chat/completions', { ...chat, stream })).status).toBe(200)
+  }
+  const unknown = await gus.call('POST', '/v1/chat/completions', { ...chat, model: `fake/${half}` })
+  expect(unknown.status).toBe(404)
+  for (const path of ['/v1/models/%ed%a0%80', '/v1/files/%ff', '/v1/models/%00']) {
+    expect((await gus.call('GET', path)).status).toBe(404)
+  }
+  expect(await faked.faults(gus)).toEqual([])
+})
+
+/** PDFs that unpack without end have their test beside their reader. */
+describe('files that are bombs', () => {
+  const upload = async (bytes: Uint8Array<ArrayBuffer>, name: string) => {
+    const form = new FormData()
+    form.append('file', new File([bytes], name))
+    const sent = new Response(form)
+    const headers = { 'content-type': sent.headers.get('content-type') ?? '' }
+    const before = await faked.kept()
+    const answer = await gus.call('POST', '/v1/files', await sent.bytes(), headers)
+    expect(await faked.kept()).toEqual(before)
+    return [answer.status, answer.code]
+  }
+
+  test('a picture of 60,000 by 60,000 is W610 by its head', async () => {
+    const data = new Uint8Array(deflateSync(new Uint8Array(1_000_000)))
+    const head = new DataView(new ArrayBuffer(13))
+    head.setUint32(0, 60_000)
+    head.setUint32(4, 60_000)
+    head.setUint32(8, 0x08_06_00_00)
+    const chunks = [chunk('IHDR', new Uint8Array(head.buffer)), chunk('IDAT', data), chunk('IEND')]
+    const bytes = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), ...chunks])
+    expect(await upload(new Uint8Array(bytes), 'a.png')).toEqual([400, 'W610'])
+  })
+
+  test('a PDF that is noise is W610', async () => {
+    expect(await upload(new Uint8Array(Buffer.from('%PDF-1.7\nnoise')), 'a.pdf')).toEqual([
+      ...[400, 'W610'],
+    ])
+  })
+})
+
+function chunk(type: string, data: Uint8Array = new Uint8Array()): Uint8Array {
+  const body = Buffer.concat([Buffer.from(type), data])
+  const frame = Buffer.alloc(8)
+  frame.writeUInt32BE(data.length)
+  frame.writeUInt32BE(Bun.hash.crc32(body), 4)
+  return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)])
+}
+
+test('the key of an upstream is in no answer, no log and no history, whatever it does', async () => {
+  const models = Object.keys(scripts).filter((name) => !/hang|slow|bomb/.test(name))
+  for (const name of models) {
+    for (const stream of [false, true]) {
+      const body = { model: `fake/${name}`, messages, stream }
+      const { bytes, headers } = await gus.call('POST', '/v1/chat/completions', body)
+      const said = new TextDecoder().decode(bytes) + JSON.stringify([...headers])
+      expect([name, said.includes('sk-fake')]).toEqual([name, false])
+    }
+  }
+  expect(
+    faked.fake.received.some(({ headers }) => headers.authorization === 'Bearer sk-fake'),
+  ).toBe(true)
+  const history = await gus.call('GET', '/queries/history')
+  for (const kept of [faked.lines, faked.warnings, history.body, await faked.kept()]) {
+    expect(Bun.inspect(kept, { depth: 10 })).not.toContain('sk-fake')
+  }
+  expect(faked.warnings.length).toBeGreaterThan(0)
+})
