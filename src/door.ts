@@ -6,8 +6,7 @@ import { isGateway } from './gateway/api.ts'
 import { tooManyRequests } from './gateway/envelope.ts'
 import { answerOf } from './hosting/envelope.ts'
 import type { House } from './house.ts'
-import { openMcp } from './mcp/mcp.ts'
-import type { ServedTool } from './mcp/server.ts'
+import { type McpOptions, openMcp } from './mcp/mcp.ts'
 import { Refusal } from './refusals.ts'
 import type { Urls } from './urls.ts'
 
@@ -42,12 +41,11 @@ const preflightHeaders = {
 
 /**
  * The front door: every request gets an id, an address, its room (by Host, where the parts have
- * hosts of their own), a place in its address's rate, and one line in the log. `more` are tools of
- * MCP that only tests serve.
+ * hosts of their own), a place in its address's rate, and one line in the log.
  */
-export function openDoor(house: House, app: App, more?: ServedTool[]): Door {
+export function openDoor(house: House, app: App, options?: McpOptions): Door {
   const inside = roomFinder(house.urls)
-  const mcp = openMcp(house, (request, address) => door(request, address), more)
+  const mcp = openMcp(house, (request, address) => door(request, address), options)
   const door: Door = (outer, peer, untimed) => {
     const started = stopwatch()
     const request = inside(outer)

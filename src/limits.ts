@@ -8,6 +8,7 @@ export const htmlBytesMax = 4 * mb
 export const assetBytesMax = 4 * mb
 export const assetsPerAppMax = 300
 export const assetBytesPerAppMax = 64 * mb
+export const buildPromptCharsMax = 8_000
 /** Assets that one call has made, when it names them. */
 export const assetAsksMax = 20
 export const assetWhatCharsMax = 400
@@ -38,6 +39,8 @@ export const keylessBodyBytesMax = 64 * kb
 /** MCP: a message carries what a body of the Agent API does; a batch is of the oldest revision. */
 export const mcpBodyBytesMax = 25 * mb
 export const mcpBatchMax = 50
+/** Streams that wait for a change of the tools, which comes only with another version. */
+export const mcpSubscriptionsMax = 100
 
 /** Document 2, section 8, and what it leaves open. */
 export const gatewayBodyBytesMax = 40 * mb

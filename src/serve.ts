@@ -50,13 +50,16 @@ export async function serve(config: Config): Promise<Serving> {
   const name = ownHosts.has(config.host) ? 'localhost' : config.host
   const origin = `http://${name.includes(':') ? `[${name}]` : name}:${server.port}`
   const house = await openHouse(config, origin)
-  door = openDoor(house, openApp(house))
+  const app = openApp(house)
+  await house.jobs.start()
+  const ending = new AbortController()
+  door = openDoor(house, app, { stopping: ending.signal })
   const closeControl = openControl(house)
   const endChores = startChores(house)
-  await house.jobs.start()
   let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {
     endChores()
+    ending.abort()
     // What stop() promises waits for sockets that only might ask something more.
     void server.stop()
     const until = stopwatch() + drainMs

@@ -5,19 +5,26 @@ import type { House } from '../house.ts'
 import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { openHosts } from './host.ts'
-import type { ServedTool } from './server.ts'
+import type { Extension } from './server.ts'
 
 /** Brings a request of a caller at `address` to our own front door. */
 export type Send = (request: Request, address: string) => Response | Promise<Response>
+
+export interface McpOptions {
+  /** What only tests serve. */
+  extension?: Extension
+  /** When it aborts, streams that would stay open end. */
+  stopping?: AbortSignal
+}
 
 type Serve = (request: Request, options: { parsedBody?: unknown }) => Promise<Response>
 
 /**
  * The MCP endpoint (document 1, section 1: streamable HTTP, no authentication): the Agent API's
  * operations as tools, each a request through our own front door. The protocol's library is loaded
- * with the first request. `more` are tools that only tests serve.
+ * with the first request.
  */
-export function openMcp(house: House, send: Send, more: ServedTool[] = []) {
+export function openMcp(house: House, send: Send, options: McpOptions = {}) {
   const isOurs = openHosts(house.urls)
   let serve: Serve | undefined
   const answer = async (request: Request): Promise<Response> => {
@@ -25,7 +32,7 @@ export function openMcp(house: House, send: Send, more: ServedTool[] = []) {
     if (request.method === 'OPTIONS') return new Response(null, { status: 204 })
     const body = await read(house, request)
     if (body instanceof Response) return body
-    const opened = serve ?? (await open(house, send, more))
+    const opened = serve ?? (await open(house, send, options))
     if (opened instanceof Response) return opened
     serve = opened
     return opened(request, body)
@@ -50,14 +57,20 @@ const corsHeaders = {
   'access-control-max-age': '86400',
 }
 
-async function open(house: House, send: Send, more: ServedTool[]): Promise<Serve | Response> {
+async function open(
+  house: House,
+  send: Send,
+  { extension, stopping }: McpOptions,
+): Promise<Serve | Response> {
   const described = await send(new Request('http://localhost/api/openapi.json'), 'this process')
   if (!described.ok) return described
   const [{ openHandler }, { openShelf }] = await Promise.all([
     import('./server.ts'),
     import('./shelf.ts'),
   ])
-  return openHandler(openShelf(house, await described.json(), send, more)).fetch
+  const handler = openHandler(openShelf(house, await described.json(), send, extension))
+  stopping?.addEventListener('abort', () => void handler.close())
+  return handler.fetch
 }
 
 /** The message of a request, read within our bounds, or the answer that says what is wrong. */

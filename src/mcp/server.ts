@@ -10,6 +10,7 @@ import {
   type Tool as Definition,
 } from '@modelcontextprotocol/server'
 
+import { mcpSubscriptionsMax } from '../limits.ts'
 import { version } from '../version.ts'
 import type { Arguments } from './call.ts'
 
@@ -28,8 +29,14 @@ export interface Shelf {
   /** The tools that a request's list shows. */
   listed(request: Request): ServedTool[]
   find(name: string): ServedTool | undefined
-  /** Whether tools log to their clients. */
-  logs: boolean
+  /** What only tests serve beside the tools. */
+  extend?: Extension['extend']
+}
+
+/** What a test adds: tools of its own, and what else of the protocol its server speaks. */
+export interface Extension {
+  tools: ServedTool[]
+  extend(server: McpServer): void
 }
 
 /** The list is the same as long as this process lives; a client may ask again after an hour. */
@@ -41,15 +48,15 @@ class ToolServer extends McpServer {
     private readonly shelf: Shelf,
     request: Request | undefined,
   ) {
-    const { instructions, logs } = shelf
     super(
       { name: 'berth', title: 'Berth', version },
       {
-        capabilities: { tools: { listChanged: false }, ...(logs && { logging: {} }) },
-        instructions,
+        capabilities: { tools: { listChanged: false } },
+        instructions: shelf.instructions,
         cacheHints: { 'tools/list': listed, 'server/discover': listed },
       },
     )
+    shelf.extend?.(this)
     this.server.setRequestHandler('tools/list', () => ({
       tools: request ? shelf.listed(request).map(({ definition }) => definition) : [],
     }))
@@ -74,6 +81,5 @@ class ToolServer extends McpServer {
 /** Serves both eras of the protocol at one address: 2026-07-28, and those with `initialize`. */
 export const openHandler = (shelf: Shelf) =>
   createMcpHandler(({ requestInfo }) => new ToolServer(shelf, requestInfo), {
-    // Nothing that could be listened to changes while this process lives.
-    maxSubscriptions: 0,
+    maxSubscriptions: mcpSubscriptionsMax,
   })

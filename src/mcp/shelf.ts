@@ -4,23 +4,24 @@ import { refused, requestOf, resultOf } from './call.ts'
 import { problemOf } from './check.ts'
 import { readDescription } from './document.ts'
 import type { Send } from './mcp.ts'
-import type { ServedTool, Shelf } from './server.ts'
+import type { Extension, ServedTool, Shelf } from './server.ts'
 import { areaOf, shownOf } from './shown.ts'
 import { type Tool, toolsOf } from './tools.ts'
 
-/** The tools of a description, called through `send`. `more` are listed and found before them. */
+/** The tools of a description, called through `send`; those of an extension are listed first. */
 export function openShelf(
   house: House,
   description: unknown,
   send: Send,
-  more: ServedTool[],
+  extension: Extension | undefined,
 ): Shelf {
+  const more = extension?.tools ?? []
   const tools = toolsOf(readDescription(description))
   const served = new Map(tools.map((tool) => [tool, servedOf(tool, send)]))
   const byName = new Map([...served.values(), ...more].map((tool) => [tool.definition.name, tool]))
   return {
     instructions: instructionsOf(house, tools),
-    logs: more.length > 0,
+    ...(extension && { extend: extension.extend }),
     find: (name) => byName.get(name),
     listed: (request) => {
       const wanted = new URL(request.url).searchParams.get('tools')

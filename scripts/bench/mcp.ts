@@ -1,0 +1,61 @@
+import { costUs, load, ratio, requestFor } from './load/load.ts'
+import { pageOf } from './load/page.ts'
+import { publishOn, serveHouse } from './load/served.ts'
+import type { BenchRow } from './row.ts'
+
+const limit = 0.5
+const revision = '2026-07-28'
+const envelope = {
+  'io.modelcontextprotocol/protocolVersion': revision,
+  'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+}
+
+/** A call of get_app as it goes over the wire, in either era of the protocol. */
+function callFor(id: string, authorization: string, isModern: boolean): string {
+  const params = { name: 'get_app', arguments: { id }, ...(isModern && { _meta: envelope }) }
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+  const modern = {
+    'mcp-protocol-version': revision,
+    'mcp-method': 'tools/call',
+    'mcp-name': 'get_app',
+  }
+  const head = requestFor('/mcp', {
+    authorization,
+    'content-type': 'application/json',
+    'content-length': String(body.length),
+    accept: 'application/json, text/event-stream',
+    ...(isModern ? modern : { 'mcp-protocol-version': '2025-11-25' }),
+  })
+  return head.replace('GET', 'POST') + body
+}
+
+/** A tools/call of get_app in both eras, each beside the same GET /apps/{id}. */
+export async function bench(): Promise<BenchRow[]> {
+  const house = await serveHouse()
+  const { id, key } = await publishOn(house, pageOf(2_000))
+  const authorization = `Bearer ${key}`
+  const requests = [
+    requestFor(`/api/apps/${id}`, { authorization }),
+    callFor(id, authorization, true),
+    callFor(id, authorization, false),
+  ]
+  const [rest = [], ...calls] = await load({
+    connections: 32,
+    turnMs: 150,
+    rounds: 15,
+    targets: requests.map((request) => ({
+      port: house.port,
+      pid: house.pid,
+      request,
+      status: 200,
+    })),
+  })
+  await house.stop()
+  return calls.map((ours, at) => {
+    const value = ratio(ours, rest)
+    const costs = `${costUs(ours).toFixed(0)} us of CPU beside ${costUs(rest).toFixed(0)}`
+    const name = `tools/call get_app, ${at === 0 ? revision : '2025-11-25'}, of GET /apps/{id} (${costs})`
+    return { name, value, limit, unit: 'x', ok: value >= limit }
+  })
+}
