@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, inArray, isNull, lt, lte, or } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, gte, inArray, isNull, lt, lte, min, or } from 'drizzle-orm'
 
 import { newId } from '../core/ids.ts'
 import type { Nano } from '../core/money.ts'
@@ -6,7 +6,7 @@ import { type Clock, day } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { jobEventsMax, openJobsPerOwnerMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
-import type { Job } from './handler.ts'
+import { type Job, LeaseLost } from './handler.ts'
 import { tell } from './rows.ts'
 import { events, jobs, type Lane } from './tables.ts'
 
@@ -28,8 +28,8 @@ export interface Wanted {
   price: Nano
   /** How long it may take in all, with its waiting. */
   ms: number
-  /** When it may begin, in so many milliseconds: at once, when left out. */
-  afterMs?: number
+  /** So long it is the caller's own, who does its first part and hands it over. */
+  ownMs?: number
 }
 
 /**
@@ -38,7 +38,7 @@ export interface Wanted {
  * its owner has too many open jobs.
  */
 export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: Wanted): Promise<Job> {
-  const { ms, afterMs = 0, kind, ...rest } = wanted
+  const { ms, ownMs, kind, ...rest } = wanted
   if ((await countOpen(db, wanted.owner)) >= openJobsPerOwnerMax) {
     throw new Refusal('busy', { what: `Each of your ${openJobsPerOwnerMax} jobs` })
   }
@@ -47,7 +47,8 @@ export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: Wante
     .insert(jobs)
     .values({
       ...{ ...rest, kind, id: newId(), state: 'queued' },
-      ...{ due: now + afterMs, deadline: now + ms, created: now },
+      ...{ due: now, deadline: now + ms, created: now },
+      ...(ownMs !== undefined && { lease: newId(), leaseUntil: now + ownMs }),
     })
     .onConflictDoNothing()
     .returning()
@@ -57,21 +58,21 @@ export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: Wante
 }
 
 /**
- * Tells a job that nobody has begun what its first run begins with, and when that may be. False
- * when it is not waiting any more.
+ * Hands a job over that was the caller's own (`ownMs`), with what its first run begins with and
+ * when that may be. Throws LeaseLost.
  */
-export async function prepare(
+export async function handOver(
   { clock }: { clock: Clock },
   db: Db,
-  id: string,
+  { id, lease }: Job,
   { data, afterMs }: { data: unknown; afterMs: number },
-): Promise<boolean> {
-  const prepared = await db
+): Promise<void> {
+  const handed = await db
     .update(jobs)
-    .set({ data, due: clock.now() + afterMs })
-    .where(and(eq(jobs.id, id), eq(jobs.state, 'queued')))
+    .set({ data, due: clock.now() + afterMs, lease: null, leaseUntil: null })
+    .where(and(eq(jobs.id, id), eq(jobs.lease, lease ?? '')))
     .returning({ id: jobs.id })
-  return prepared.length === 1
+  if (handed.length === 0) throw new LeaseLost(id)
 }
 
 /** How many jobs of an owner have not ended. */
@@ -81,6 +82,20 @@ async function countOpen(db: Db, owner: string): Promise<number> {
     .from(jobs)
     .where(and(eq(jobs.owner, owner), isNull(jobs.ended)))
   return row?.open ?? 0
+}
+
+/** How many jobs of a kind an owner began since a moment, and when the oldest of them. */
+export async function begunSince(
+  db: Db,
+  owner: string,
+  kind: string,
+  since: number,
+): Promise<{ count: number; oldest: number | undefined }> {
+  const [row] = await db
+    .select({ count: count().mapWith(Number), oldest: min(jobs.created).mapWith(Number) })
+    .from(jobs)
+    .where(and(eq(jobs.owner, owner), eq(jobs.kind, kind), gte(jobs.created, since)))
+  return { count: row?.count ?? 0, oldest: row?.oldest ?? undefined }
 }
 
 /** A job by its id. */

@@ -220,7 +220,7 @@ test('past its deadline a job times out, waiting or running', async () => {
   const running = await t.newJob({ ms: minute })
   const one = t.runner(hang)
   await one.turn()
-  const waiting = await t.newJob({ ms: minute, afterMs: hour })
+  const waiting = await t.newJob({ ms: minute, kind: 'unknown' })
   books.clock.turn(minute)
   await one.turn()
   for (const id of [running, waiting]) {

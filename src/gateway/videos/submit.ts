@@ -3,7 +3,7 @@ import { second } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import type { Answer, KeepAnswer } from '../../idempotency/idempotency.ts'
 import type { Job } from '../../jobs/handler.ts'
-import { enqueue, prepare } from '../../jobs/jobs.ts'
+import { enqueue, handOver } from '../../jobs/jobs.ts'
 import { hold } from '../../ledger/ledger.ts'
 import { openJobsPerOwnerMax, videoMs } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
@@ -86,7 +86,7 @@ interface Order {
   candidates: [Candidate, ...Candidate[]]
 }
 
-/** The job and its hold. Its first run is late: until then the upstream is being asked. */
+/** The job and its hold. It is ours until an upstream has taken the film. */
 function begin(
   house: House,
   { account, cap, funds, source }: Spender,
@@ -98,11 +98,11 @@ function begin(
   }))
   const model = candidates[0].model.id
   const input: Asked = { model, seconds, requestId, source }
-  const afterMs = house.config.gatewayTotalSeconds * second + submitMarginMs
-  const ms = videoMs + afterMs
+  const ownMs = house.config.gatewayTotalSeconds * second + submitMarginMs
+  const ms = videoMs + ownMs
   return house.db.tx(async (db) => {
     const job = await enqueue(house, db, {
-      ...{ kind: 'video', lane: 'media', owner: account, input, price: amount, ms, afterMs },
+      ...{ kind: 'video', lane: 'media', owner: account, input, price: amount, ms, ownMs },
     }).catch(asHoldsLimit)
     await hold(house, db, {
       ...{ account, amount, cap, funds, kind: 'video', item: model, price: storedPrice(price) },
@@ -163,9 +163,7 @@ async function keepAnswer(
   const afterMs = house.config.videoPollSeconds * second
   const answer: Answer = { status: 200, body: present(house, { ...job, data: making }) }
   await house.db.tx(async (db) => {
-    if (!(await prepare(house, db, job.id, { data: making, afterMs }))) {
-      throw new Error(`The film ${job.id} ended while it was begun.`)
-    }
+    await handOver(house, db, job, { data: making, afterMs })
     await keep(db, answer)
   })
   house.log.info('video.begun', { job: job.id, upstream: making.upstream, usd: toUsd(job.price) })

@@ -40,6 +40,23 @@ describe.each([0, 1])('the openai client, base URL %d', (which) => {
     expect(made.data).toHaveLength(2)
   })
 
+  test('a film, polled until it is there, and its bytes', async () => {
+    const before = await gateway.spent()
+    const { videos } = client()
+    let film = await videos.create({ model: 'demo/video', prompt: 'A boat', seconds: '4' })
+    const states = new Set<string>()
+    for (let looks = 0; film.status !== 'completed' && looks < 200; looks += 1) {
+      states.add(film.status)
+      await Bun.sleep(50)
+      film = await videos.retrieve(film.id)
+    }
+    expect([...states, film.status]).toEqual(['pending', 'completed'])
+    expect(await gateway.spent()).toBe(before + 4_000_000n)
+    const content = await videos.downloadContent(film.id)
+    expect(content.headers.get('content-type')).toBe('video/webm')
+    expect((await content.bytes()).length).toBeGreaterThan(1_000)
+  })
+
   test('speech, and what was said in it', async () => {
     const spoken = await client().audio.speech.create({
       ...{ model: 'demo/speech', input: 'x'.repeat(40), voice: 'alloy', response_format: 'wav' },

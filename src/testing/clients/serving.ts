@@ -30,6 +30,7 @@ export async function serveForClients(): Promise<ForClients> {
     DATA_DIR: dataDir,
     DEMO_MODELS: 'on',
     GATEWAY_REQUESTS_PER_MINUTE: '0',
+    VIDEO_POLL_SECONDS: '1',
   }
   const serving = await serve(loadConfig(flags, {}).config)
   const { house, origin } = serving
