@@ -17,7 +17,7 @@ import type { Candidate } from './candidates.ts'
 import { type Bounds, Carried } from './carried.ts'
 import type { Searching } from './search/searching.ts'
 import type { Verdict } from './verdict.ts'
-import { limitsOf } from './worst.ts'
+import { limitsOf, outputToTell } from './worst.ts'
 
 /** A chat request that may run: read, fitted to its models, with where it can be served. */
 export interface Order {
@@ -53,6 +53,13 @@ export const boundsOf = ({ asked, searching }: Order, { model }: Candidate): Bou
   choices: asked.choices,
   searching,
   countPrompt: () => promptTokensOf(asked.body, model.pictureTokens),
+})
+
+/** What goes to the upstream of a chat request, beside how its answer is read. */
+export const sendingOf = ({ asked }: Order) => ({
+  path: '/chat/completions' as const,
+  body: asked.body,
+  outputMost: ({ model }: Candidate) => outputToTell(asked, model),
 })
 
 /** Times one request, for its history and for the speed of its upstream. */

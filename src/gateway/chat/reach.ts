@@ -10,6 +10,8 @@ export interface Sending<T> {
   body: Call['body']
   watch: Watch
   open(answer: Response, by: Candidate): Promise<T | Verdict>
+  /** The most output tokens of a choice, where the upstream is to be told. */
+  outputMost?: (by: Candidate) => number | undefined
   /** Stands between: it may send several times, and answers what is opened. */
   through?: ((send: Send, by: Candidate) => Promise<Response | Verdict>) | undefined
 }
@@ -48,7 +50,7 @@ export async function reach<T extends object>(
 async function ask<T extends object>(
   upstreams: Registry,
   by: Candidate,
-  { path, body, watch, open, through }: Sending<T>,
+  { path, body, watch, open, outputMost, through }: Sending<T>,
 ): Promise<T | Verdict | undefined> {
   const { upstream: name, model } = by.offer
   const upstream = upstreams.find(name)
@@ -57,7 +59,7 @@ async function ask<T extends object>(
     const call = { path, model, signal: watch.signal }
     const send: Send = (body, outputTokensMax) =>
       upstream.send({ ...call, body, ...(outputTokensMax && { outputTokensMax }) })
-    const answer = through ? await through(send, by) : await send(body)
+    const answer = through ? await through(send, by) : await send(body, outputMost?.(by))
     if (isVerdict(answer)) return answer
     if (answer.ok) return await open(answer, by)
     return verdictOfStatus(answer.status, await answer.text(), answer.headers)

@@ -3,7 +3,7 @@ import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Hold } from '../../ledger/holds.ts'
 import type { Worked } from '../../ledger/paid-work.ts'
 import { upstreamAnswerBytesMax } from '../../limits.ts'
-import { boundsOf, Ledgered, type Order, type Served } from './account.ts'
+import { boundsOf, Ledgered, type Order, sendingOf, type Served } from './account.ts'
 import { type Bounds, Carried } from './carried.ts'
 import { reach } from './reach.ts'
 import { Relay } from './relay.ts'
@@ -18,8 +18,6 @@ import {
   verdictOfError,
 } from './verdict.ts'
 import { deadlinesOf, Watch } from './watch.ts'
-
-const path = '/chat/completions'
 
 /** A stream to a client, or one that is given again. */
 export const streamResponse = (body: ReadableStream<Uint8Array> | string): Response =>
@@ -50,7 +48,7 @@ export async function serveStream(
   const watch = new Watch(order.signal, deadlinesOf(house.config))
   const account = new Ledgered(order, hold)
   const { by, served, verdict } = await reach(house.upstreams, candidates, {
-    ...{ path, body: asked.body, watch, through: throughSearch(order, watch) },
+    ...{ ...sendingOf(order), watch, through: throughSearch(order, watch) },
     open: (answer, candidate) => openStream(answer, boundsOf(order, candidate), watch),
   }).catch((error: unknown) => {
     watch.end()

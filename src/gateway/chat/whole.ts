@@ -1,26 +1,24 @@
 import type { Hold } from '../../ledger/holds.ts'
 import type { Worked } from '../../ledger/paid-work.ts'
-import { boundsOf, Ledgered, type Order, type Served } from './account.ts'
+import { boundsOf, Ledgered, type Order, sendingOf, type Served } from './account.ts'
 import { readWhole } from './plain.ts'
 import { reach } from './reach.ts'
 import { throughSearch } from './search/through.ts'
 import { withCost } from './told.ts'
 import { deadlinesOf, Watch } from './watch.ts'
 
-const path = '/chat/completions'
-
 /**
  * Serves a request in one answer. Under an Idempotency-Key it runs to its end though its client
  * leaves: the client that comes again finds the answer.
  */
 export async function serveWhole(order: Order, hold: Hold): Promise<Worked<Served>> {
-  const { asked, candidates, house, isKept } = order
+  const { candidates, house, isKept } = order
   const client = isKept ? new AbortController().signal : order.signal
   const watch = new Watch(client, deadlinesOf(house.config))
   const account = new Ledgered(order, hold)
   try {
     const { by, served, verdict } = await reach(house.upstreams, candidates, {
-      ...{ path, body: asked.body, watch, through: throughSearch(order, watch) },
+      ...{ ...sendingOf(order), watch, through: throughSearch(order, watch) },
       open: (answer, candidate) => readWhole(answer, boundsOf(order, candidate), watch),
     })
     if (verdict) return { ...account.failed(by, verdict), result: { refusal: verdict.refusal } }

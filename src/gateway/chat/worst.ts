@@ -32,13 +32,36 @@ export interface Worst {
 const searchFrameTokens = 3_000
 
 /**
+ * The most output tokens of one choice at a model. Where its cap is not known it is the request's
+ * own number, else so many as the window takes for certain beside the prompt, else the window.
+ */
+function outputMost(
+  { body, outputMax }: Sizes,
+  { maxOutput, contextLength, pictureTokens }: Model,
+) {
+  const window = contextLength || unknownWindowTokens
+  const most = Math.min(outputMax ?? window, maxOutput || window, window)
+  if (maxOutput || outputMax !== undefined) return most
+  const fits = tokensAtMost(body, pictureTokens) + unknownOutputTokens <= window
+  return fits ? unknownOutputTokens : most
+}
+
+/** The same, where the upstream has to be told: else it stops there by itself. */
+export function outputToTell(sizes: Sizes, model: Model): number | undefined {
+  const { contextLength, maxOutput } = model
+  const itself = Math.min(sizes.outputMax ?? (maxOutput || Infinity), contextLength || Infinity)
+  const most = outputMost(sizes, model)
+  return most < itself ? most : undefined
+}
+
+/**
  * The most tokens a request can use at a model (money.md, "Worst case of a chat request"). One that
  * may search is sent once more for each search, with all that was said and found before.
  */
-export function limitsOf({ body, outputMax, choices, search }: Sizes, model: Model): UsageLimits {
+export function limitsOf(sizes: Sizes, model: Model): UsageLimits {
+  const { body, choices, search } = sizes
   const window = model.contextLength || unknownWindowTokens
-  const own = model.maxOutput || Math.min(window, unknownOutputTokens)
-  const completion = choices * Math.min(outputMax ?? own, own, window)
+  const completion = choices * outputMost(sizes, model)
   const prompt = tokensAtMost(body, model.pictureTokens)
   if (!search) return { prompt: Math.min(prompt, window), completion }
   const rounds = Array.from({ length: searchesPerRequestMax + 1 }, (_, searches) => {

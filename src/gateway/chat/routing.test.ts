@@ -1,0 +1,197 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+
+import { readPrice } from '../../models/price.ts'
+import { fakeText } from '../../testing/fake-scripts.ts'
+import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
+import type { Gus } from '../../testing/gateway.ts'
+
+/** Where a request goes, what is sent there, and what is held for it. */
+let faked: Faked
+let gus: Gus
+
+const rate = (prompt: string, completion: string) => {
+  const price = readPrice({ prompt, completion })
+  if ('fault' in price) throw new Error(price.fault)
+  return price
+}
+/** Three upstreams that serve: dear and first, cheap and last, and one between. */
+const places = [
+  { upstream: 'ok', model: 'fake/ok', price: rate('0.000009', '0.00001') },
+  { upstream: 'ok-crlf', model: 'fake/ok-crlf', price: rate('0.000002', '0.000005') },
+  { upstream: 'ok-comments', model: 'fake/ok-comments', price: rate('0.000001', '0.000002') },
+]
+
+beforeAll(async () => {
+  const model = (id: string, more: object) => ({ ...fakeModel('ok', more), id: `fake/${id}` })
+  faked = await openFaked({}, [
+    { ...model('many', {}), offers: places },
+    model('llama3.2:3b', {}),
+    model('odd:floor', {}),
+    model('capped', { maxOutput: 300 }),
+    model('open', { maxOutput: 0, contextLength: 100_000 }),
+    model('narrow', { maxOutput: 0, contextLength: 20_000 }),
+    model('unknown', { maxOutput: 0, contextLength: 0 }),
+    model('sees', { inputs: ['text', 'image'], contextLength: 200_000, pictureTokens: 700 }),
+  ])
+})
+beforeEach(async () => {
+  gus = await faked.gus('50')
+})
+afterAll(() => faked.close())
+
+const path = '/v1/chat/completions'
+const say = (content: unknown) => ({ messages: [{ role: 'user', content }] })
+
+/** A call, what its upstream was sent, and the row of the history. */
+async function run(body: Record<string, unknown>) {
+  const answer = await gus.call('POST', path, { ...say('Hello.'), ...body })
+  const { use } = await faked.lastUse(gus)
+  expect(await faked.faults(gus)).toEqual([])
+  return { status: answer.status, sent: faked.fake.received.at(-1)?.body ?? {}, use }
+}
+const placeOf = async (body: Record<string, unknown>) => {
+  const { status, use } = await run({ model: 'fake/many', ...body })
+  return [status, use?.upstream]
+}
+
+describe('suffixes', () => {
+  test('without one the order of the offers stands; :floor takes the cheapest', async () => {
+    expect(await placeOf({})).toEqual([200, 'ok'])
+    expect(await placeOf({ model: 'fake/many:floor' })).toEqual([200, 'ok-comments'])
+    const { use } = await run({ model: 'fake/many:floor' })
+    // 11 in, 7 out at the cheapest.
+    expect(use).toMatchObject({ model: 'fake/many', charged: 11n * 1_000n + 7n * 2_000n })
+  })
+
+  test(':nitro takes the fastest, as measured', async () => {
+    const { speeds } = faked.house.upstreams
+    for (let measures = 50; measures > 0; measures -= 1) {
+      speeds.record('ok-crlf', 'fake/ok-crlf', 1_000_000, 1)
+    }
+    expect(await placeOf({ model: 'fake/many:nitro' })).toEqual([200, 'ok-crlf'])
+    expect(await placeOf({ provider: { sort: 'throughput' } })).toEqual([200, 'ok-crlf'])
+  })
+
+  test('an exact id wins over a suffix; what is neither is no model', async () => {
+    expect((await run({ model: 'fake/llama3.2:3b' })).use?.model).toBe('fake/llama3.2:3b')
+    expect((await run({ model: 'fake/llama3.2:3b:floor' })).use?.model).toBe('fake/llama3.2:3b')
+    expect((await run({ model: 'fake/odd:floor' })).use?.model).toBe('fake/odd:floor')
+    for (const model of ['fake/many:turbo', 'fake/many:floor:floor', 'fake/many:', ':floor']) {
+      const answer = await gus.call('POST', path, { ...say('x'), model })
+      expect([model, answer.status, answer.code]).toEqual([model, 404, 'model_not_found'])
+    }
+  })
+})
+
+describe('preferences', () => {
+  test('sort, order, only, ignore and max_price choose among the offers', async () => {
+    const by = async (provider: object) => (await placeOf({ provider }))[1]
+    expect(await by({ sort: 'price' })).toBe('ok-comments')
+    expect(await by({ order: ['ok-crlf'], sort: 'price' })).toBe('ok-crlf')
+    expect(await by({ only: ['ok-crlf', 'ok'] })).toBe('ok')
+    expect(await by({ ignore: ['ok'] })).toBe('ok-crlf')
+    expect(await by({ max_price: { prompt: 2, completion: '4' } })).toBe('ok-comments')
+  })
+
+  test('what is no preference is refused by its name', async () => {
+    for (const provider of [
+      'ok',
+      { sort: 'fast' },
+      { only: 'ok' },
+      { max_price: { prompt: -1 } },
+    ]) {
+      const { status, body } = await gus.call('POST', path, {
+        ...{ ...say('x'), model: 'fake/many', provider },
+      })
+      expect([status, body]).toMatchObject([400, { error: { param: 'provider' } }])
+    }
+  })
+})
+
+describe('what is held', () => {
+  const hold = async (body: Record<string, unknown>) => (await run(body)).use?.held ?? 0n
+
+  test('is enough for the dearest of the places that may serve', async () => {
+    const all = await hold({ model: 'fake/many', max_tokens: 100 })
+    const cheap = { only: ['ok-comments'] }
+    const one = await hold({ model: 'fake/many', max_tokens: 100, provider: cheap })
+    expect(all).toBeGreaterThan(100n * 10_000n)
+    expect(one).toBeLessThan(all / 4n)
+  })
+
+  test('counts a picture as a picture, however many bytes it has', async () => {
+    const picture = (bytes: number) => ({
+      type: 'image_url',
+      image_url: { url: `data:image/png;base64,${'A'.repeat(bytes)}` },
+    })
+    const seen = (bytes: number) =>
+      hold({ model: 'fake/sees', max_tokens: 10, ...say([picture(bytes)]) })
+    const [small, large] = [await seen(100), await seen(1_000_000)]
+    expect(large).toBe(small)
+    const two = await hold({
+      ...{ model: 'fake/sees', max_tokens: 10 },
+      ...say([picture(100), picture(100)]),
+    })
+    expect(two - small).toBe(700n * 1_000n)
+  })
+})
+
+describe('the most output tokens that an upstream is told', () => {
+  test.each([
+    // A model whose cap is known stops there by itself.
+    ['capped', {}, undefined],
+    ['capped', { max_tokens: 200 }, 200],
+    ['capped', { max_tokens: 9_000 }, 300],
+    // Of one whose cap is not known so many are held: it is told.
+    ['open', {}, 32_768],
+    ['open', { max_tokens: 50_000 }, 50_000],
+    ['unknown', {}, 32_768],
+    // Here the window is the bound, and as many are held.
+    ['narrow', {}, undefined],
+  ])('%s asked for %j: %p', async (model, asked, told) => {
+    for (const stream of [false, true]) {
+      const { sent, use, status } = await run({ model: `fake/${model}`, stream, ...asked })
+      expect([status, sent.max_tokens]).toEqual([200, told])
+      const output = BigInt(told ?? (model === 'narrow' ? 20_000 : 300)) * 4_000n
+      expect(use?.held).toBeGreaterThan(output)
+      expect(use?.held).toBeLessThan(output + 2_000n * 1_000n)
+    }
+  })
+})
+
+describe('a breaker', () => {
+  test('that is open is passed over, and the operator is told once', async () => {
+    const offers = (...names: string[]) =>
+      names.map((name) => ({ upstream: name, model: `fake/${name}`, price: rate('0', '0.000001') }))
+    const open = await openFaked({}, [
+      { ...fakeModel('500'), id: 'fake/two', offers: offers('500', 'ok') },
+    ])
+    const one = await open.gus()
+    const asked = async () => {
+      const before = open.fake.received.length
+      const body = { model: 'fake/two', ...say('x') }
+      const { status, body: said } = await one.call('POST', path, body)
+      expect(status).toBe(200)
+      expect(JSON.stringify(said)).toContain(fakeText.join(''))
+      return open.fake.received.slice(before).map(({ body: { model } }) => model)
+    }
+    for (let failures = 0; failures < 5; failures += 1) {
+      expect(await asked()).toEqual(['fake/500', 'fake/ok'])
+    }
+    expect(await asked()).toEqual(['fake/ok'])
+    expect(open.warnings.filter(({ event }) => event === 'upstream.open')).toHaveLength(1)
+    await open.close()
+  })
+
+  test('a stream that has begun is not tried elsewhere', async () => {
+    const before = faked.fake.received.length
+    const models = ['fake/ok']
+    const answer = await gus.call('POST', path, {
+      ...{ model: 'fake/reset-middle', models, stream: true, ...say('x') },
+    })
+    expect(String(answer.body)).toContain('upstream_stream_error')
+    expect(faked.fake.received.slice(before).map(({ body }) => body.model)).toEqual([
+      'fake/reset-middle',
+    ])
+  })
+})
