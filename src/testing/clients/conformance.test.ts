@@ -1,0 +1,78 @@
+/** The protocol's own conformance suites, each scenario of a server of tools, in both eras. */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+
+import { fixtures } from '../mcp-fixtures.ts'
+import { type McpHouse, node, openMcpHouse } from '../mcp.ts'
+
+const modules = join(import.meta.dir, '../../../node_modules')
+
+const both = [
+  ...['tools-list', 'tools-call-simple-text', 'tools-call-image', 'tools-call-audio'],
+  ...['tools-call-embedded-resource', 'tools-call-mixed-content', 'tools-call-error'],
+  ...['tools-call-with-progress', 'json-schema-2020-12', 'server-sse-multiple-streams'],
+  'dns-rebinding-protection',
+]
+const suites = [
+  {
+    name: 'conformance-legacy',
+    revision: '2025-11-25',
+    scenarios: [
+      ...both,
+      ...['server-initialize', 'logging-set-level', 'ping', 'tools-call-with-logging'],
+    ],
+  },
+  {
+    name: 'conformance-modern',
+    revision: '2026-07-28',
+    scenarios: [
+      ...both,
+      ...['server-stateless', 'caching', 'http-header-validation'],
+      ...['http-custom-header-server-validation', 'sep-2164-resource-not-found'],
+      'input-required-result-unsupported-methods',
+    ],
+  },
+]
+
+let house: McpHouse
+beforeAll(async () => {
+  house = await openMcpHouse(fixtures)
+})
+afterAll(() => house.close())
+
+/** What a scenario says, and whether the suite is content. */
+async function run(suite: string, revision: string, scenario: string) {
+  const cli = join(modules, suite, 'dist/index.js')
+  const words = ['server', '--url', house.url, '--spec-version', revision, '--scenario', scenario]
+  const child = Bun.spawn([node, cli, ...words], {
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: 60_000,
+  })
+  const [said, heard, code] = await Promise.all([
+    child.stdout.text(),
+    child.stderr.text(),
+    child.exited,
+  ])
+  return { code, said: said + heard }
+}
+
+for (const { name, revision, scenarios } of suites) {
+  describe(`${name}, ${revision}`, () => {
+    test.each(scenarios)(
+      '%s',
+      async (scenario) => {
+        const { code, said } = await run(name, revision, scenario)
+        expect(said).toMatch(/Passed: (\d+)\/\1, 0 failed/)
+        expect(code).toBe(0)
+      },
+      60_000,
+    )
+  })
+}
+
+test('a scenario that cannot pass goes red', async () => {
+  const { code, said } = await run('conformance-modern', '2026-07-28', 'completion-complete')
+  expect(said).toContain('1 failed')
+  expect(code).not.toBe(0)
+}, 60_000)
