@@ -39,6 +39,8 @@ interface HostingFacts {
   taken_down: { reason: string; at: number }
   storage_full: { max: number }
   no_builder: None
+  no_studio: None
+  builds_limit: { max: number; retryAfter: number }
   not_ready: None
   assets_off: None
   asset_too_large: { bytes: number; max: number }

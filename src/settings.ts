@@ -115,6 +115,16 @@ export const settings = {
     initial: '',
     help: 'Credits a new key may spend in a day (UTC); left out, no cap; 0, nothing.',
   },
+  BUILDER_MODEL: {
+    ...words,
+    initial: '',
+    help: 'The chat model that builds apps; demo/builder where only demo models are served.',
+  },
+  GAME_BUILDER_MODEL: {
+    ...words,
+    initial: '',
+    help: 'The chat model that builds games; left out, that of apps.',
+  },
   PAINTER_MODEL: { ...words, initial: '', help: 'The model that paints sprites and pictures.' },
   SPEAKER_MODEL: { ...words, initial: '', help: 'The model that speaks lines.' },
   SOUND_MODEL: { ...words, initial: '', help: 'The model that makes effects and music.' },

@@ -4,6 +4,8 @@ import type { House } from '../house.ts'
 import { appRoutes } from './apps/routes.ts'
 import { assetsHandler } from './assets/landing.ts'
 import { assetRoutes } from './assets/routes.ts'
+import { buildHandler } from './builds/building.ts'
+import { buildRoutes } from './builds/routes.ts'
 import { exploreRoutes } from './explore/routes.ts'
 import { jobRoutes } from './jobs/routes.ts'
 import { meRoutes } from './me/routes.ts'
@@ -13,10 +15,12 @@ import { versionRoutes } from './versions/routes.ts'
 
 /** The Agent API (document 1), mounted at /api, with the description and the docs of all of it. */
 export function agentApi(house: House, files: PublicFiles) {
+  house.jobs.register('build', buildHandler(house))
   house.jobs.register('assets', assetsHandler(house))
   const api = new Elysia({ prefix: '/api' })
     .use(startRoutes(house))
     .use(meRoutes(house))
+    .use(buildRoutes(house))
     .use(appRoutes(house))
     .use(versionRoutes(house))
     .use(exploreRoutes(house))

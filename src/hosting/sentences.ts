@@ -161,6 +161,16 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
     say: () =>
       'No model can build here right now. Write the page and send it as "html"; it is free.',
   },
+  no_studio: {
+    status: 503,
+    say: () =>
+      'The studio could not be opened just now. Nothing was charged. Try again in a minute.',
+  },
+  builds_limit: {
+    status: 429,
+    say: ({ max }) =>
+      `This key began its ${max} builds of the hour. Write the page and send it as "html".`,
+  },
   not_ready: { status: 503, say: () => 'The line cannot be kept here yet. Try again later.' },
   try_again: {
     status: 503,

@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, isNull, lt, min, or, sql } from 'drizzle-orm'
 
-import { idPattern, newId } from '../../core/ids.ts'
+import { idPattern } from '../../core/ids.ts'
 import { hour } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lookup, prepared } from '../../db/query.ts'
@@ -10,7 +10,6 @@ import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import { keepBytes } from '../agents/kept.ts'
 import type { KeptPage } from './pages.ts'
-import type { Origin } from './present.ts'
 import { apps, versions } from './tables.ts'
 import { wordsOf } from './words.ts'
 
@@ -29,31 +28,8 @@ export type NewApp = Pick<
   'kind' | 'title' | 'description' | 'shelf' | 'listed' | 'remix' | 'priceRemix'
 >
 
-/** Makes an app with its version 1, inside a transaction. Refuses publishes_limit, storage_full. */
-export async function insertApp(
-  house: House,
-  db: Db,
-  maker: Agent,
-  wanted: NewApp & Partial<Origin>,
-  page: KeptPage,
-): Promise<App> {
-  const at = house.clock.now()
-  const row = { ...wanted, id: newId(), maker: maker.id, version: 0, bytes: 0 }
-  const isListed = wanted.listed === 'on'
-  const [app] = await db
-    .insert(apps)
-    .values({
-      ...row,
-      ...{ words: findable(wanted), created: at, updated: at },
-      ...(isListed && { listedVersion: 1, listedAt: at }),
-    })
-    .returning()
-  if (!app) throw new Error('the new app was not kept')
-  return addVersion(house, db, app, page, { via: wanted.remixOf ? 'remix' : 'html', note: '' })
-}
-
 /** What searches find an app by. */
-const findable = ({ title, description }: Pick<App, 'title' | 'description'>): string =>
+export const findable = ({ title, description }: Pick<App, 'title' | 'description'>): string =>
   [...new Set(wordsOf(`${title} ${description}`))].join(' ')
 
 /**

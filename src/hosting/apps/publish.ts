@@ -5,16 +5,8 @@ import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import type { Agent } from '../agents/agents.ts'
-import {
-  type App,
-  checkRoom,
-  insertApp,
-  type NewApp,
-  theOwn,
-  there,
-  theVersion,
-  update,
-} from './apps.ts'
+import { type App, checkRoom, type NewApp, theOwn, there, theVersion, update } from './apps.ts'
+import { insertApp } from './new-app.ts'
 import { inspect, keep, read, unlistable } from './pages.ts'
 import { linkOf, present } from './present.ts'
 import type { AppChangeShape, AppShape, NewAppShape, ScanResultShape } from './shapes.ts'
@@ -26,28 +18,21 @@ const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
 /**
  * Publishes a page as a new app, version 1, live at once and free (document 1, operation 9).
  * Answers 201 Published, or 200 with scan and price for a dry run that keeps nothing.
- * Refuses bad_request, games_off, too_large, blocked_by_scan, no_builder (a prompt), and what
- * `insertApp` refuses.
+ * Refuses bad_request, games_off, too_large, blocked_by_scan, and what `insertApp` refuses.
  */
-export async function publish(house: House, maker: Agent, wanted: NewAppShape): Promise<Answer> {
-  if ((wanted.html === undefined) === (wanted.prompt === undefined)) {
-    throw new Refusal('bad_request', { problem: 'Send exactly one of "html" and "prompt".' })
-  }
-  checkKind(house, wanted.kind)
-  const { remix, priceRemix } = termsOf(house, wanted, { remix: 'free', priceRemix: null })
-  checkTexts(wanted)
-  if (wanted.html === undefined) throw new Refusal('no_builder')
+export async function publish(
+  house: House,
+  maker: Agent,
+  wanted: NewAppShape & { html: string },
+): Promise<Answer> {
+  const named = newAppOf(house, wanted)
   const inspection = await inspect(house, wanted.html)
   if (wanted.dryRun) return { status: 200, body: { scan: presentScan(inspection), price: 0 } }
   const reasons = wanted.store ? unlistable(inspection) : []
   const app: NewApp = {
-    kind: wanted.kind ?? 'app',
-    title: wanted.title ?? inspection.title ?? untitled,
-    description: wanted.description ?? '',
-    shelf: wanted.shelf ?? 'other',
+    ...named,
+    title: wanted.title ?? inspection.title ?? named.title,
     listed: wanted.store && reasons.length === 0 ? 'on' : 'off',
-    remix,
-    priceRemix,
   }
   return house.idempotency.once(maker.id, wanted.ref, wanted, async (keepAnswer) => {
     await checkRoom(house, maker, inspection.identity.byteLength)
@@ -61,6 +46,20 @@ export async function publish(house: House, maker: Agent, wanted: NewAppShape): 
       return answer
     })
   })
+}
+
+/** What a maker says of a new app. Refuses bad_request, games_off. */
+export function newAppOf(house: House, wanted: Omit<NewAppShape, 'html' | 'prompt'>): NewApp {
+  checkKind(house, wanted.kind)
+  checkTexts(wanted)
+  return {
+    kind: wanted.kind ?? 'app',
+    title: wanted.title ?? untitled,
+    description: wanted.description ?? '',
+    shelf: wanted.shelf ?? 'other',
+    listed: 'off',
+    ...termsOf(house, wanted, { remix: 'free', priceRemix: null }),
+  }
 }
 
 function publishedNote(house: House, app: App, reasons: string[]): string {

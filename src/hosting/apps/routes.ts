@@ -7,7 +7,7 @@ import { withKey } from '../key.ts'
 import { operation } from '../operation.ts'
 import * as apps from './apps.ts'
 import { present } from './present.ts'
-import { change, publish } from './publish.ts'
+import { change } from './publish.ts'
 import { remove, undelete } from './removal.ts'
 import * as shapes from './shapes.ts'
 
@@ -38,32 +38,6 @@ export const appRoutes = (house: House) =>
           { id: 'list_apps', tag: 'Apps', summary: 'Your apps and games, newest first.' },
           { 200: shapes.AppList },
           'bad_request',
-        ),
-      },
-    )
-    .post(
-      '/apps',
-      async ({ caller, body, request, status }) => {
-        const ref = body.ref ?? request.headers.get('idempotency-key') ?? undefined
-        const answer = await publish(house, caller.agent, { ...body, ...(ref && { ref }) })
-        return status(answer.status, answer.body)
-      },
-      {
-        ...taking(shapes.NewApp),
-        ...operation(
-          {
-            id: 'publish_app',
-            tag: 'Apps',
-            summary: 'Publish a page (html), live at once.',
-            more:
-              'Send exactly one of html and prompt. A page of html is scanned, hosted at once as ' +
-              'version 1, and free. A prompt is for the builder. With dryRun the answer is 200 and ' +
-              'nothing is kept.',
-          },
-          { 200: shapes.DryRun, 201: shapes.Published },
-          ...(['bad_request', 'games_off', 'not_enough_credits', 'daily_cap', 'busy'] as const),
-          ...(['ref_conflict', 'too_large', 'blocked_by_scan', 'publishes_limit'] as const),
-          ...(['storage_full', 'no_builder', 'try_again'] as const),
         ),
       },
     )

@@ -108,7 +108,6 @@ export const ScanResult = Type.Object(
 export type ScanResultShape = Static<typeof ScanResult>
 
 export const Published = Type.Object({ app: App, scan: ScanResult, note: Type.String() })
-export const DryRun = Type.Object({ scan: ScanResult, price: Type.Number() })
 export const AppAnswer = Type.Object({ app: App })
 export const AppChanged = Type.Object({ app: App, note: Type.String() })
 export const AppList = Type.Object({ apps: Type.Array(App), next: orNull(Type.String()) })

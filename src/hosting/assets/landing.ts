@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { toCredits } from '../../core/money.ts'
+import { sha256 } from '../../core/ids.ts'
+import { type Nano, toCredits } from '../../core/money.ts'
 import type { House } from '../../house.ts'
 import type { Handler, Job, Outcome, Work } from '../../jobs/handler.ts'
 import type { Hold } from '../../ledger/holds.ts'
@@ -11,11 +12,11 @@ import * as apps from '../apps/apps.ts'
 import { JobItems, type JobItemShape } from '../jobs/shapes.ts'
 import { NoAnswer } from '../models/chosen.ts'
 import { type Asset, keepRow } from './assets.ts'
-import { type MadeAsset, makeOne, quote } from './maker.ts'
-import { AssetAsk } from './shapes.ts'
+import { makeOne } from './maker.ts'
+import { AssetAsk, type AssetAskShape } from './shapes.ts'
 
-const Input = Type.Array(Type.Intersect([AssetAsk, Type.Object({ seed: Type.Integer() })]))
-type Ask = Static<typeof Input>[number]
+const Input = Type.Array(AssetAsk)
+type Ask = AssetAskShape
 
 /** The name of an item's hold; they sort as the items do. */
 export const refOf = (job: string, index: number): string =>
@@ -68,40 +69,54 @@ async function land(
   { job, signal, note }: Work<unknown, Static<typeof JobItems>>,
   { ask, hold, items, item }: Landing,
 ): Promise<string | undefined> {
-  const before = { ...item }
+  const made = await makeFor(house, job.item ?? '', ask, signal)
+  if ('code' in made) return made.code
+  const app = await apps.find(house, made.row.app)
+  item.state = 'made'
   try {
-    const made = await makeOne(house, ask, quote(house, ask), signal)
-    const { sha256 } = await house.store.put(made.bytes)
-    const app = apps.there(await apps.find(house, job.item ?? ''))
-    Object.assign(item, { state: 'made', price: before.price })
     await note(progressOf(items), async (db) => {
-      await keepRow(house, db, app, rowOf(house, app.id, ask, made, sha256))
+      await keepRow(house, db, apps.there(app), made.row)
       await settle(house, db, hold.id, made.charge)
     })
     return undefined
   } catch (error) {
-    Object.assign(item, before)
+    item.state = 'held'
     if (error instanceof Refusal) return error.refusal
-    if (!(error instanceof NoAnswer)) throw error
-    house.log.warn('assets.no_answer', { job: job.id, why: error.message })
-    return ask.kind === 'sprite' || ask.kind === 'picture' ? 'no_picture' : 'no_sound'
+    throw error
   }
 }
 
-function rowOf(
+/** A made file whose bytes are kept, to be named by the row. */
+export interface FreshAsset {
+  row: Omit<Asset, 'version'>
+  charge: Nano
+}
+
+/** Makes a file for an app and keeps its bytes, or answers the code of why it cannot. */
+export async function makeFor(
   house: House,
   app: string,
-  ask: Ask,
-  made: MadeAsset,
-  sha256: string,
-): Omit<Asset, 'version'> {
-  const { name, kind, what, seed } = ask
-  const { bytes, type, width, height, lastsMs, maker } = made
-  return {
-    ...{ app, name, sha256, kind, type, bytes: bytes.length, width, height, lastsMs },
-    ...{ what, seed, maker, created: house.clock.now() },
+  ask: AssetAskShape,
+  signal: AbortSignal,
+): Promise<FreshAsset | { code: string }> {
+  const { name, kind, what, seed = seedOf(app, name) } = ask
+  try {
+    const { bytes, charge, ...rest } = await makeOne(house, { ...ask, seed }, signal)
+    const stored = await house.store.put(bytes)
+    const own = { app, name, sha256: stored.sha256, kind, bytes: bytes.length, what, seed }
+    return { row: { ...own, ...rest, created: house.clock.now() }, charge }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof Refusal) return { code: error.refusal }
+    if (!(error instanceof NoAnswer)) throw error
+    house.log.warn('assets.no_answer', { app, kind, why: error.message })
+    return { code: kind === 'sprite' || kind === 'picture' ? 'no_picture' : 'no_sound' }
   }
 }
+
+/** Another name in another app is another one, and the same again the same. */
+const seedOf = (app: string, name: string): number =>
+  Number.parseInt(sha256(`${app}/${name}`).slice(0, 7), 16)
 
 async function outcomeOf(house: House, job: Job, items: JobItemShape[]): Promise<Outcome> {
   const app = await apps.find(house, job.item ?? '')

@@ -59,9 +59,9 @@ function wordsOf({ kind, what, seconds }: Ask): string {
 export async function makeOne(
   house: House,
   ask: Ask & { seed: number },
-  { by, price }: Quote,
   signal: AbortSignal,
 ): Promise<MadeAsset> {
+  const { by, price } = quote(house, ask)
   if (!by) {
     const made = await house.makers.make({ ...ask, seed: String(ask.seed) })
     const { bytes, type, width = null, height = null, seconds } = made

@@ -1,4 +1,3 @@
-import { sha256 } from '../../core/ids.ts'
 import { type Nano, nano, toCredits } from '../../core/money.ts'
 import { isPlainLine, isPlainText } from '../../core/text.ts'
 import { minute, second, stopwatch } from '../../core/time.ts'
@@ -26,7 +25,7 @@ const insideCallMs = 8 * second
 const msPerItem = 2 * minute
 
 interface Item {
-  ask: AssetAskShape & { seed: number }
+  ask: AssetAskShape
   price: Nano
   embedded: boolean
 }
@@ -94,8 +93,7 @@ async function itemsOf(house: House, app: apps.App, asked: MakeAssetsShape['asse
   }
   return asks.map((one): Item => {
     const { by, price } = quote(house, one)
-    const seed = one.seed ?? Number.parseInt(sha256(`${app.id}/${one.name}`).slice(0, 7), 16)
-    return { ask: { ...one, seed }, price, embedded: by === undefined }
+    return { ask: one, price, embedded: by === undefined }
   })
 }
 

@@ -13,6 +13,7 @@ import { keepBytes } from '../agents/kept.ts'
 import { handlesOf } from '../agents/names.ts'
 import * as apps from '../apps/apps.ts'
 import { countRemix, noteRemix } from '../apps/lineage.ts'
+import { insertApp } from '../apps/new-app.ts'
 import * as pages from '../apps/pages.ts'
 import { linkOf, present } from '../apps/present.ts'
 import * as assets from '../assets/assets.ts'
@@ -108,7 +109,7 @@ async function copy(house: House, db: Db, asked: Asked, page: apps.Version): Pro
   const terms = { listed: 'off', remix: 'free', priceRemix: null } as const
   const origin = { remixOf: of, remixOfTitle: title, remixOfMaker: maker }
   const about = { kind, title, description, shelf, ...terms, ...origin }
-  const made = await apps.insertApp(house, db, agent, about, page)
+  const made = await insertApp(house, db, agent, about, page)
   const files = await assets.copy(db, page, { app: made.id, version: 1 })
   const contents = new Map(files.map(({ sha256, bytes }) => [sha256, bytes]))
   await keepBytes(

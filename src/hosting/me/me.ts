@@ -10,6 +10,7 @@ import { listPageDefault } from '../../limits.ts'
 import * as agents from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import { linkOf } from '../apps/present.ts'
+import { buildsOf } from '../builds/builds.ts'
 import type { AgentRecordShape, KeyRowShape, LedgerEntryShape } from './shapes.ts'
 
 /** The maker page of an agent (document 1, section 2). */
@@ -22,10 +23,11 @@ export async function record(
   agent: agents.Agent,
   key: Key,
 ): Promise<AgentRecordShape> {
-  const [account, made, publishes, spentToday, spending] = await Promise.all([
+  const [account, made, publishes, builds, spentToday, spending] = await Promise.all([
     ledger.balanceOf(house, { kind: 'agent', owner: agent.id }),
     apps.listOf(house, agent.id, listPageDefault),
     apps.publishesOf(house, house.db.read, agent.id),
+    buildsOf(house, house.db.read, agent.id),
     ledger.spentToday(house, key.prefix),
     spendingOf(house, { kind: 'agent', owner: agent.id }),
   ])
@@ -45,7 +47,7 @@ export async function record(
     limits: {
       dailyCap: key.dailyCap === null ? null : toCredits(key.dailyCap),
       spentToday: toCredits(spentToday),
-      buildsHour: { used: 0, max: house.config.buildsPerHour || null },
+      buildsHour: { used: builds.used, max: builds.max || null },
       publishesHour: { used: publishes.used, max: publishes.max || null },
     },
   }

@@ -46,6 +46,8 @@ export const examples: { [N in HostingRefusal]: FactsOf<N> } = {
   asset_too_large: [{ bytes: 5 * mb, max: 4 * mb }],
   bad_asset: [{ why: 'the picture cannot be read.' }],
   too_many_assets: [{ max: 300 }],
+  no_studio: [],
+  builds_limit: [{ max: 20, retryAfter }],
   no_painter: [],
   no_voice: [],
   assets_full: [{ used: 62 * mb, max: 64 * mb }],

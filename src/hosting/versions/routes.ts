@@ -2,11 +2,9 @@ import { Type } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 
 import { ListQuery, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
-import { taking } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
 import * as apps from '../apps/apps.ts'
 import { present } from '../apps/present.ts'
-import { DryRun } from '../apps/shapes.ts'
 import { withKey } from '../key.ts'
 import { operation } from '../operation.ts'
 import { zipOf } from './export.ts'
@@ -47,32 +45,6 @@ export const versionRoutes = (house: House) =>
           { 200: shapes.VersionList },
           'bad_request',
           ...ofOwn,
-        ),
-      },
-    )
-    .post(
-      '/apps/:id/versions',
-      async ({ caller, params, body, request, status }) => {
-        const ref = body.ref ?? request.headers.get('idempotency-key') ?? undefined
-        const wanted = { ...body, ...(ref && { ref }) }
-        const answer = await versions.publish(house, caller.agent, params.id, wanted)
-        return status(answer.status, answer.body)
-      },
-      {
-        ...taking(shapes.NewVersion),
-        ...operation(
-          {
-            id: 'publish_version',
-            tag: 'Apps',
-            summary: 'Publish a new version of your app.',
-            more:
-              'The link stays; the files of the last version go with it. Where the app is on ' +
-              'Explore and its new page may not be, the old version stays shown; note says why.',
-          },
-          { 200: DryRun, 201: shapes.VersionMade },
-          ...ofOwn,
-          ...(['bad_request', 'busy', 'ref_conflict', 'too_large', 'blocked_by_scan'] as const),
-          ...(['publishes_limit', 'storage_full', 'no_builder', 'try_again'] as const),
         ),
       },
     )

@@ -34,18 +34,14 @@ export async function publish(
   house: House,
   maker: Agent,
   id: string,
-  wanted: NewVersionShape,
+  wanted: NewVersionShape & { html: string },
 ): Promise<Answer> {
   const app = await apps.theOwn(house, maker, id)
-  if ((wanted.html === undefined) === (wanted.prompt === undefined)) {
-    throw new Refusal('bad_request', { problem: 'Send exactly one of "html" and "prompt".' })
-  }
   const { note = '' } = wanted
   if (!isPlainLine(note, 200)) {
     const problem = '"note" is one plain line of at most 200 characters.'
     throw new Refusal('bad_request', { problem })
   }
-  if (wanted.html === undefined) throw new Refusal('no_builder')
   const inspection = await pages.inspect(house, wanted.html)
   const scan = presentScan(inspection)
   if (wanted.dryRun) return { status: 200, body: { scan, price: 0 } }
@@ -81,7 +77,7 @@ interface Made {
 }
 
 /** The next version, inside a transaction. The one on Explore stays where the new one may not. */
-async function add(
+export async function add(
   house: House,
   db: Db,
   app: apps.App,

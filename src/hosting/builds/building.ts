@@ -1,0 +1,236 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { type Nano, nano } from '../../core/money.ts'
+import { oneOf } from '../../core/shape.ts'
+import { minute } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import type { Handler, Outcome, Work } from '../../jobs/handler.ts'
+import { openHoldsOf } from '../../ledger/job-holds.ts'
+import { settle } from '../../ledger/ledger.ts'
+import { Refusal } from '../../refusals.ts'
+import * as apps from '../apps/apps.ts'
+import { dropBuilding } from '../apps/new-app.ts'
+import * as pages from '../apps/pages.ts'
+import { shelfNames } from '../apps/shelves.ts'
+import { keepRow } from '../assets/assets.ts'
+import { type FreshAsset, makeFor } from '../assets/landing.ts'
+import { chat, type Message } from '../models/chat.ts'
+import { type Chosen, costOf, NoAnswer } from '../models/chosen.ts'
+import { add } from '../versions/versions.ts'
+import { theBuilder } from './builder.ts'
+import { check, type Checked } from './check.ts'
+import { changing, mending, planning, writing } from './instructions.ts'
+import { isRewritten } from './page.ts'
+import { type Plan, planIn } from './plan.ts'
+import { type Budget, budgetOf, buildAssetsMax, repairsMax } from './price.ts'
+
+const callMs = 4 * minute
+
+export const BuildInput = Type.Object({
+  prompt: Type.String(),
+  kind: Type.Union([Type.Literal('app'), Type.Literal('game')]),
+  /** Whether the maker gave the title. */
+  named: Type.Boolean(),
+  /** Whether it goes on Explore when it may. */
+  store: Type.Boolean(),
+  /** The version that is changed; left out for a new app. */
+  version: Type.Optional(Type.Integer()),
+})
+export type BuildInput = Static<typeof BuildInput>
+
+/** What a build keeps on its way: its page once that has passed, and what was spent for it. */
+const BuildData = Type.Object({
+  html: Type.String(),
+  /** Nano. */
+  spent: Type.String(),
+  plan: Type.Object({
+    title: Type.String(),
+    description: Type.String(),
+    shelf: oneOf(shelfNames),
+    plan: Type.String(),
+  }),
+})
+
+type BuildWork = Work<BuildInput, Static<typeof BuildData>>
+type Failed = Extract<Outcome, { end: 'failed' }>
+
+const failed = (code: string, error: string): Failed => ({ end: 'failed', error: { code, error } })
+
+const modelFailed =
+  'The model could not be reached or gave no answer. Nothing was charged. Try again.'
+
+/** How an app is built: planned, written, checked, mended, given its assets, and published. */
+export const buildHandler = (house: House): Handler<typeof BuildInput, typeof BuildData> => ({
+  lane: 'builds',
+  input: BuildInput,
+  data: BuildData,
+  async run(work) {
+    try {
+      return await new Build(house, work).run()
+    } catch (error) {
+      work.signal.throwIfAborted()
+      if (error instanceof NoAnswer) {
+        house.log.warn('builds.no_answer', { job: work.job.id, why: error.message })
+        return failed('no_builder', modelFailed)
+      }
+      if (error instanceof Refusal) {
+        return failed(error.refusal, 'It could not be published here. Nothing was charged.')
+      }
+      throw error
+    }
+  },
+  undone: (db, { item }) => dropBuilding(db, item ?? ''),
+})
+
+/** One run of one build. */
+class Build {
+  private spent = 0n
+  private readonly by: Chosen
+
+  constructor(
+    private readonly house: House,
+    private readonly work: BuildWork,
+  ) {
+    this.by = theBuilder(house, work.input.kind)
+  }
+
+  async run(): Promise<Outcome> {
+    const { house, work } = this
+    const app = apps.there(await apps.find(house, work.job.item ?? ''))
+    const written = work.data ?? (await this.write(app))
+    if ('end' in written) return written
+    this.spent = BigInt(written.spent)
+    await work.note({ step: 'assets', progress: 0.7, data: written })
+    const checked = await check(house, written.html)
+    if ('code' in checked) return failed(checked.code, checked.faults.join(' '))
+    const files = await this.assets(app, checked.inspection.asks)
+    await work.note({
+      step: 'publishing',
+      progress: 0.95,
+      data: { ...written, spent: `${this.spent}` },
+    })
+    return this.published(app, written, checked, files)
+  }
+
+  /** The page, once it has passed, with its plan; or why there is none. */
+  private async write(app: apps.App): Promise<Static<typeof BuildData> | Failed> {
+    const { house, work } = this
+    const { prompt, version } = work.input
+    const old = version === undefined ? '' : await this.pageOf(app, version)
+    const budget = budgetOf(house, this.by, { prompt, page: old })
+    const plan = await this.plan(budget)
+    if ('end' in plan) return plan
+    await work.note({ step: 'writing', progress: 0.15 })
+    const messages = this.firstMessages(old, plan)
+    for (let turn = 0; ; turn += 1) {
+      const said = await this.say(messages, budget.page)
+      if (said.refused) return failed('model_refused', 'The model would not build this.')
+      await work.note({ step: 'checking', progress: 0.5 + turn * 0.05 })
+      const checked = await check(house, said.text)
+      const faults = 'code' in checked ? checked.faults : this.rewritten(old, checked, turn)
+      if (faults.length === 0 && 'html' in checked) {
+        return { html: checked.html, spent: `${this.spent}`, plan }
+      }
+      if (turn === repairsMax) {
+        const code = 'code' in checked ? checked.code : 'build_invalid'
+        return failed(code, `The page did not pass: ${faults.join(' ')}`.slice(0, 1_000))
+      }
+      const answer: Message = { role: 'assistant', content: said.text }
+      messages.splice(2, 2, answer, { role: 'user', content: mending(faults) })
+    }
+  }
+
+  /** A change that rewrote the page is mended once; then it is taken as it is. */
+  private rewritten(old: string, checked: Checked, turn: number): string[] {
+    if (turn > 0 || old === '' || 'code' in checked || !isRewritten(old, checked.html)) return []
+    return ['You rewrote more than was asked for. Keep every line that need not change.']
+  }
+
+  private firstMessages(old: string, { plan }: Plan): Message[] {
+    const { prompt, kind } = this.work.input
+    if (old === '') {
+      return [
+        { role: 'system', content: writing(kind) },
+        { role: 'user', content: `${prompt}\n\nThe plan:\n${plan}` },
+      ]
+    }
+    return [
+      { role: 'system', content: changing(kind) },
+      { role: 'user', content: `${prompt}\n\nThe page:\n\`\`\`html\n${old}\n\`\`\`` },
+    ]
+  }
+
+  private async plan(budget: Budget): Promise<Plan | Failed> {
+    const { prompt, kind, version } = this.work.input
+    await this.work.note({ step: 'planning', progress: 0.05 })
+    if (version !== undefined) return planIn('', prompt)
+    const messages: Message[] = [
+      { role: 'system', content: planning(kind) },
+      { role: 'user', content: prompt },
+    ]
+    const said = await this.say(messages, budget.plan)
+    if (said.refused) return failed('model_refused', 'The model would not build this.')
+    return planIn(said.text, prompt)
+  }
+
+  private async say(messages: Message[], most: Budget['page']) {
+    const signal = AbortSignal.any([this.work.signal, AbortSignal.timeout(callMs)])
+    const said = await chat(this.house, this.by, { messages, most, signal }).catch((error) => {
+      this.work.signal.throwIfAborted()
+      throw signal.aborted ? new NoAnswer('it took too long') : error
+    })
+    this.spent += costOf(this.by, said.usage)
+    return said
+  }
+
+  private async pageOf({ id }: apps.App, version: number): Promise<string> {
+    const row = await apps.theVersion(this.house, id, version)
+    return new TextDecoder().decode((await pages.read(this.house, row)).identity)
+  }
+
+  /** The assets that the page asks for, at most eight; what cannot be made waits. */
+  private async assets({ id }: apps.App, asks: Parameters<typeof makeFor>[2][]) {
+    const { house, work } = this
+    const files: FreshAsset[] = []
+    for (const one of asks.slice(0, house.config.assetsOn ? buildAssetsMax : 0)) {
+      const file = await makeFor(house, id, one, work.signal)
+      if ('code' in file) continue
+      files.push(file)
+      this.spent += file.charge
+    }
+    return files
+  }
+
+  /** The ending: version, files, name and charge are written together, or not at all. */
+  private async published(
+    { id }: apps.App,
+    { plan }: Static<typeof BuildData>,
+    { inspection }: Extract<Checked, { html: string }>,
+    files: FreshAsset[],
+  ): Promise<Outcome> {
+    const { house, work } = this
+    const { prompt, named, store } = work.input
+    const page = await pages.keep(house, inspection)
+    const app = apps.there(await apps.find(house, id))
+    const title = inspection.title ?? plan.title
+    const told = { title, description: plan.description, shelf: plan.shelf }
+    const lists = store && pages.unlistable(inspection).length === 0
+    const note = prompt.replaceAll(/\s+/g, ' ').slice(0, 200)
+    return {
+      end: 'done',
+      result: { version: app.version + 1 },
+      record: async (db, job) => {
+        if (!named) await apps.update(house, db, app, told)
+        const made = await add(house, db, app, { page, inspection, how: { via: 'build', note } })
+        for (const { row } of files) await keepRow(house, db, made.app, row)
+        if (lists) await apps.update(house, db, made.app, { listed: 'on' })
+        const [hold] = await openHoldsOf(db, job.id)
+        if (hold) await settle(house, db, hold.id, this.charge())
+      },
+    }
+  }
+
+  private charge(): Nano {
+    return nano(this.spent)
+  }
+}

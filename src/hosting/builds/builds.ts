@@ -1,0 +1,144 @@
+import { fromCredits, toCredits } from '../../core/money.ts'
+import { isPlainText } from '../../core/text.ts'
+import { hour, minute } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { cannotTake } from '../../db/fault.ts'
+import type { House } from '../../house.ts'
+import type { Answer } from '../../idempotency/idempotency.ts'
+import type { Job } from '../../jobs/handler.ts'
+import * as jobs from '../../jobs/jobs.ts'
+import { accountOf } from '../../ledger/accounts.ts'
+import { hold } from '../../ledger/ledger.ts'
+import { buildPromptCharsMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import * as apps from '../apps/apps.ts'
+import { insertBuilding } from '../apps/new-app.ts'
+import * as pages from '../apps/pages.ts'
+import { linkOf } from '../apps/present.ts'
+import { newAppOf } from '../apps/publish.ts'
+import type { NewAppShape } from '../apps/shapes.ts'
+import { present } from '../jobs/present.ts'
+import type { Caller } from '../key.ts'
+import type { NewVersionShape } from '../versions/shapes.ts'
+import { theBuilder } from './builder.ts'
+import type { BuildInput } from './building.ts'
+import { budgetOf } from './price.ts'
+
+const kind = 'build'
+const buildMs = 10 * minute
+
+/**
+ * Starts the build of a new app (document 1, operation 9): 202 with its job, or 200 with the price
+ * for a dry run. Refuses bad_request, games_off, no_builder, no_studio, builds_limit, busy,
+ * price_above_max, not_enough_credits, daily_cap.
+ */
+export async function build(house: House, caller: Caller, wanted: NewAppShape): Promise<Answer> {
+  const prompt = promptOf(wanted.prompt)
+  const named = newAppOf(house, wanted)
+  const input = {
+    ...{ prompt, kind: named.kind, named: wanted.title !== undefined },
+    store: wanted.store ?? false,
+  }
+  return begin(house, caller, { wanted, input, page: '' }, async (db) =>
+    insertBuilding(house, db, caller.agent, named),
+  )
+}
+
+/** Starts the build of an app's next version from what is to change. Refuses as `build` does. */
+export async function change(
+  house: House,
+  caller: Caller,
+  id: string,
+  wanted: NewVersionShape,
+): Promise<Answer> {
+  const app = await apps.theOwn(house, caller.agent, id)
+  if (app.version === 0) throw new Refusal('busy', { what: 'The first build of this app' })
+  const prompt = promptOf(wanted.prompt)
+  const old = await pages.read(house, await apps.theVersion(house, id, app.version))
+  const page = new TextDecoder().decode(old.identity)
+  const input = { prompt, kind: app.kind, named: true, store: false, version: app.version }
+  return begin(house, caller, { wanted: { id, ...wanted }, input, page }, async () => app)
+}
+
+function promptOf(prompt = ''): string {
+  if (prompt.trim() !== '' && isPlainText(prompt, buildPromptCharsMax)) return prompt
+  const problem = `"prompt" is plain text of 1 to ${buildPromptCharsMax} characters.`
+  throw new Refusal('bad_request', { problem, param: 'prompt' })
+}
+
+interface Wanted {
+  wanted: { dryRun?: boolean; maxCredits?: number; ref?: string; id?: string }
+  input: BuildInput
+  /** The page that is changed; empty for a new app. */
+  page: string
+}
+
+async function begin(
+  house: House,
+  caller: Caller,
+  { wanted, input, page }: Wanted,
+  open: (db: Db) => Promise<apps.App>,
+): Promise<Answer> {
+  const { price } = budgetOf(house, theBuilder(house, input.kind), { prompt: input.prompt, page })
+  const { dryRun, maxCredits, ref, ...same } = wanted
+  if (maxCredits !== undefined && price > fromCredits(maxCredits)) {
+    throw new Refusal('price_above_max', { price, max: maxCredits })
+  }
+  if (dryRun) return { status: 200, body: { price: toCredits(price) } }
+  const answer = await house.idempotency
+    .once(caller.agent.id, ref, same, async (keepAnswer) =>
+      house.db.tx(async (db) => {
+        await checkBuilds(house, db, caller)
+        const app = await open(db)
+        const job = await start(house, db, caller, { app, input, price })
+        const held = toCredits(price)
+        const { id } = app
+        const body = { job: present(house, job), app: { id, link: linkOf(house, id) } }
+        const accepted = { status: 202, body: { ...body, price: held, held } }
+        await keepAnswer(db, accepted)
+        return accepted
+      }),
+    )
+    .catch((error: unknown) => {
+      throw cannotTake(error) ? new Refusal('no_studio') : error
+    })
+  house.jobs.wake()
+  return answer
+}
+
+/** The builds of the last hour. Refuses builds_limit. */
+async function checkBuilds(house: House, db: Db, { agent }: Caller): Promise<void> {
+  const { used, max, retryAfter } = await buildsOf(house, db, agent.id)
+  if (max > 0 && used >= max) throw new Refusal('builds_limit', { max, retryAfter })
+}
+
+/** Builds that an agent began in the last hour, the bound (0: none), and when one is free again. */
+export async function buildsOf(house: House, db: Db, agent: string) {
+  const now = house.clock.now()
+  const owner = accountOf({ kind: 'agent', owner: agent })
+  const { count: used, oldest = now } = await jobs.begunSince(db, owner, kind, now - hour)
+  const retryAfter = Math.max(1, Math.ceil((oldest + hour - now) / 1_000))
+  return { used, max: house.config.buildsPerHour, retryAfter }
+}
+
+/** The job and its hold. One build of each kind runs at a time: else busy. */
+async function start(
+  house: House,
+  db: Db,
+  { agent, key }: Caller,
+  {
+    app,
+    input,
+    price,
+  }: { app: apps.App; input: BuildInput; price: ReturnType<typeof fromCredits> },
+): Promise<Job> {
+  const owner = accountOf({ kind: 'agent', owner: agent.id })
+  const slot = `${kind}:${input.kind}:${owner}`
+  const job = await jobs.enqueue(house, db, {
+    ...{ kind, lane: 'builds', owner, item: app.id, slot, input, price, ms: buildMs },
+  })
+  const cap = { key: key.prefix, max: key.dailyCap }
+  const more = { ref: `build:${job.id}`, kind, item: app.id, job: job.id, cap, ms: 2 * buildMs }
+  await hold(house, db, { account: owner, amount: price, ...more })
+  return job
+}

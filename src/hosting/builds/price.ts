@@ -1,0 +1,58 @@
+import { type Nano, nano } from '../../core/money.ts'
+import type { House } from '../../house.ts'
+import { tokensAtMost } from '../../models/tokens.ts'
+import { quote } from '../assets/maker.ts'
+import type { AssetAskShape } from '../assets/shapes.ts'
+import { type Chosen, mostOf } from '../models/chosen.ts'
+import { planning, writing } from './instructions.ts'
+
+/** How often a page that did not pass is mended. */
+export const repairsMax = 2
+/** Assets of a page that are made with its build; others wait. */
+export const buildAssetsMax = 8
+const planTokens = 1_500
+const pageTokens = 32_000
+/** What is wrong with a page, told to its model. */
+const faultTokens = 4_000
+
+/** The tokens that the calls of one build may use, and the most that all of it can cost. */
+export interface Budget {
+  plan: { input: number; output: number }
+  page: { input: number; output: number }
+  price: Nano
+}
+
+/**
+ * The price of a build before it begins: a plan, a page, its repairs, and its assets, each at its
+ * most. `page` is the page that is changed, or empty. Refuses no_painter, no_voice.
+ */
+export function budgetOf(
+  house: House,
+  by: Chosen,
+  texts: { prompt: string; page: string },
+): Budget {
+  const words = [planning('game'), writing('game'), texts.prompt, texts.page]
+  const asked = tokensAtMost({ messages: words.map((content) => ({ role: 'user', content })) }, 0)
+  const output = Math.min(by.model.maxOutput || pageTokens, pageTokens)
+  const plan = { input: asked, output: planTokens }
+  const page = { input: asked + planTokens + output + faultTokens, output }
+  const calls = [plan, ...Array.from({ length: 1 + repairsMax }, () => page)]
+  const parts = calls.map((most) =>
+    mostOf(by, { inputTokensMax: most.input, outputTokensMax: most.output }),
+  )
+  const price = [...parts, assetsAtMost(house)].reduce((sum, part) => sum + part, 0n)
+  return { plan, page, price: nano(price) }
+}
+
+const longest = 'x'.repeat(400)
+const asks: AssetAskShape[] = (['sprite', 'picture', 'sound', 'voice', 'music'] as const).map(
+  (kind) => ({ name: 'x', kind, what: longest, seconds: 60 }),
+)
+
+function assetsAtMost(house: House): bigint {
+  const { painterModel, speakerModel, soundModel, embeddedMakers, assetsOn } = house.config
+  const hasMakers = embeddedMakers || (painterModel && speakerModel && soundModel)
+  if (!assetsOn || !hasMakers) return 0n
+  const prices = asks.map((one) => quote(house, one).price)
+  return prices.reduce((most, one) => (one > most ? one : most), 0n) * BigInt(buildAssetsMax)
+}

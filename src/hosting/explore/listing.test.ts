@@ -1,0 +1,179 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+
+import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
+import { refused } from '../../testing/refused.ts'
+
+/** What stands on Explore, and what of it people see (document 1, section 3). */
+let house: TestHouse
+let ann: Person
+
+beforeEach(async () => {
+  house = await openTestHouse({ PUBLISHES_PER_HOUR: '0' })
+  ann = await house.person('ann')
+})
+afterEach(async () => {
+  expect(house.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  await house.close()
+})
+
+const page = (word: string): string => `<!doctype html><title>${word}</title><p>${word}</p>`
+const away = '<title>x</title><meta http-equiv="refresh" content="0;url=https://elsewhere.test/">'
+
+const change = async (id: string, body: object): Promise<string> =>
+  (await ann.call('PATCH', `/apps/${id}`, body)).text('note')
+
+const shownAt = async (id: string): Promise<unknown> => {
+  // A page in memory is compared with its app twice a second.
+  house.clock.turn(600)
+  return (await house.visit('GET', `/a/${id}/data`)).body
+}
+
+const versionOf = async (id: string): Promise<unknown> => {
+  const { body } = await house.call('GET', `/explore/${id}`)
+  return Reflect.get(Object(Reflect.get(Object(body), 'item')), 'version')
+}
+
+test('each change says what became of the Explore parts', async () => {
+  const id = await ann.publish({ html: page('one') })
+  expect(await change(id, { title: 'Boat' })).toBe('It is not on Explore.')
+  expect(await change(id, { store: true })).toBe('It is on Explore now.')
+  expect(await change(id, { store: true, shelf: 'sim' })).toBe('It stays on Explore.')
+  expect(await change(id, { remix: 'price', priceRemix: 7 })).toBe(
+    'It stays on Explore. A remix costs 7 credits now.',
+  )
+  expect(await change(id, { remix: 'off' })).toEndWith('Nobody may remix it now.')
+  expect(await change(id, { remix: 'free' })).toEndWith('A remix is free now.')
+  expect(await change(id, { store: false })).toBe('It is off Explore now; its link works.')
+  expect(await shownAt(id)).toBe(page('one'))
+})
+
+describe('a later version', () => {
+  test('that is clean takes the place of the old one', async () => {
+    const id = await ann.publish({ html: page('one'), store: true })
+    await ann.call('POST', `/apps/${id}/versions`, { html: page('two') })
+    expect([await versionOf(id), await shownAt(id)]).toEqual([2, page('two')])
+  })
+
+  test('that is not clean leaves the old one up, on Explore and at the link, and says why', async () => {
+    const id = await ann.publish({ html: page('one'), store: true })
+    await ann.call('PUT', `/apps/${id}/assets/a.json`, '[1]')
+    const made = await ann.call('POST', `/apps/${id}/versions`, { html: away })
+    expect(made.status).toBe(201)
+    expect(made.body).toMatchObject({ app: { version: 2, store: true, listed: 'on' } })
+    expect(made.text('note')).toContain('stay with version 1')
+    expect(made.text('note')).toContain('redirect.meta')
+    await ann.call('PUT', `/apps/${id}/assets/a.json`, '[2]')
+    expect([await versionOf(id), await shownAt(id)]).toEqual([1, page('one')])
+    const file = await house.visit('GET', `/a/${id}/files/a.json`)
+    expect(new TextDecoder().decode(file.bytes)).toBe('[1]')
+
+    // What is on Explore is not made to leave by asking for the other again.
+    const answer = await ann.call('PATCH', `/apps/${id}`, { store: true, title: 'Boat' })
+    expect([answer.status, answer.code]).toEqual([422, 'not_listable'])
+    const { body } = await house.call('GET', `/explore/${id}`)
+    expect(body).toMatchObject({ item: { version: 1, title: 'Boat' }, versions: [{ version: 1 }] })
+
+    await ann.call('POST', `/apps/${id}/versions`, { html: page('three') })
+    expect([await versionOf(id), await shownAt(id)]).toEqual([3, page('three')])
+  })
+
+  test('that is not clean is shown at the link once the app is off Explore', async () => {
+    const id = await ann.publish({ html: page('one'), store: true })
+    await ann.call('POST', `/apps/${id}/versions`, { html: away })
+    await change(id, { store: false })
+    expect(await shownAt(id)).toBe(away)
+    await refused(house, 404, 'not_found', () => house.call('GET', `/explore/${id}`))
+  })
+
+  test('that is restored is read again, too', async () => {
+    const id = await ann.publish({ html: away })
+    await ann.call('POST', `/apps/${id}/versions`, { html: page('two') })
+    await change(id, { store: true })
+    const restored = await ann.call('POST', `/apps/${id}/versions/1/restore`)
+    expect(restored.text('note')).toContain('stay with version 2')
+    expect(await versionOf(id)).toBe(2)
+    await ann.call('POST', `/apps/${id}/versions/2/restore`)
+    expect(await versionOf(id)).toBe(4)
+  })
+})
+
+describe('the feeds', () => {
+  const odd = `Boat & "<b>'` + String.fromCharCode(0xfffe)
+
+  beforeEach(async () => {
+    await ann.publish({ title: odd, description: 'One\nTwo', store: true, shelf: 'sim' })
+    house.clock.turn(60_000)
+    const ben = await house.person('ben')
+    await ben.publish({ title: 'Ship', store: true, kind: 'game' })
+  })
+
+  test('Atom is well-formed XML with the newest first', async () => {
+    const { headers, body } = await house.call('GET', '/explore/feed.atom')
+    expect(headers.get('content-type')).toBe('application/atom+xml; charset=utf-8')
+    expect(headers.get('cache-control')).toBe('no-cache')
+    const feed = String(body)
+    expect(feed).toStartWith('<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns=')
+    const found = [...feed.matchAll(/<title>(.*?)<\/title>/g)].map(([, title]) => title)
+    expect(found).toEqual(['Berth: Explore', 'Ship', 'Boat &amp; &quot;&lt;b&gt;&#x27;'])
+    expect(feed).toContain('<updated>2026-05-04T12:01:00.000Z</updated>\n<entry>')
+    expect(feed).toContain('<uri>http://localhost:3000/explore/@ann</uri>')
+    expect(feed).not.toContain('\ufffe')
+  })
+
+  test('JSON Feed has the same, and both narrow as the list does', async () => {
+    const { headers, body } = await house.call('GET', '/explore/feed.json?maker=ann&shelf=sim')
+    expect(headers.get('content-type')).toBe('application/feed+json; charset=utf-8')
+    expect(JSON.parse(String(body))).toMatchObject({
+      version: 'https://jsonfeed.org/version/1.1',
+      title: 'Berth: ann',
+      home_page_url: 'http://localhost:3000/explore/@ann',
+      feed_url: 'http://localhost:3000/api/explore/feed.json?maker=ann&shelf=sim',
+      items: [
+        {
+          ...{ title: odd, content_text: 'One\nTwo', tags: ['app', 'sim'] },
+          ...{ date_published: '2026-05-04T12:00:00.000Z', authors: [{ name: '@ann' }] },
+        },
+      ],
+    })
+    const { body: found } = await house.call('GET', '/explore/feed.atom?q=ship&kind=game')
+    expect(String(found).match(/<entry>/g)).toHaveLength(1)
+    for (const feed of ['atom', 'json']) {
+      await refused(house, 400, 'bad_request', () =>
+        house.call('GET', `/explore/feed.${feed}?kind=x`),
+      )
+    }
+  })
+
+  test('the sitemap has every item and its maker, and robots are told of it', async () => {
+    const { headers, body } = await house.visit('GET', '/sitemap.xml')
+    expect(headers.get('content-type')).toStartWith('application/xml')
+    const addresses = [...String(body).matchAll(/<loc>(.*?)<\/loc>/g)].map(([, address]) => address)
+    expect(addresses).toEqual([
+      'http://localhost:3000/explore/@ben',
+      expect.stringMatching(/\/a\/[A-Za-z0-9_-]{12}$/),
+      'http://localhost:3000/explore/@ann',
+      expect.stringMatching(/\/a\/[A-Za-z0-9_-]{12}$/),
+    ])
+    const robots = await house.visit('GET', '/robots.txt')
+    expect(robots.body).toContain('Sitemap: http://localhost:3000/sitemap.xml')
+  })
+
+  test('people find the feed on the pages that it is of', async () => {
+    const headers = { accept: 'text/html' }
+    for (const [path, feed] of [
+      ['/', '/api/explore/feed.atom"'],
+      ['/explore/@ann', '/api/explore/feed.atom?maker=ann"'],
+    ] as const) {
+      expect((await house.visit('GET', path, { headers })).body).toContain(feed)
+    }
+  })
+})
+
+test('Explore is closed with the rest', async () => {
+  const closed = await openTestHouse({ AGENTS_ON: 'off' })
+  const paths = ['', '/shelves', '/feed.atom', '/feed.json', '/@ann', `/${'A'.repeat(12)}`]
+  for (const path of paths) {
+    await refused(closed, 404, 'agents_off', () => closed.call('GET', `/explore${path}`))
+  }
+  await closed.close()
+})

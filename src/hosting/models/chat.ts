@@ -1,0 +1,48 @@
+import { isRecord } from '../../core/shape.ts'
+import type { House } from '../../house.ts'
+import { promptTokensOf, tokensOf } from '../../models/tokens.ts'
+import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
+import { ask, type Chosen, NoAnswer, recordOf } from './chosen.ts'
+
+export interface Message {
+  role: 'system' | 'user' | 'assistant'
+  content: string
+}
+
+/** What a chat model said, and what it used. */
+export interface Said {
+  text: string
+  usage: Usage
+  /** It would not do it, for reasons of its own. */
+  refused: boolean
+}
+
+/** Asks a chat model for one answer. Throws NoAnswer when there is none. */
+export async function chat(
+  house: House,
+  by: Chosen,
+  {
+    messages,
+    most,
+    signal,
+  }: {
+    messages: Message[]
+    /** Tokens: the bounds that the hold was computed with. */
+    most: { input: number; output: number }
+    signal: AbortSignal
+  },
+): Promise<Said> {
+  const body = { messages, max_completion_tokens: most.output }
+  const answer = await recordOf(await ask(house, by, { path: '/chat/completions', body, signal }))
+  const [choice]: unknown[] = Array.isArray(answer['choices']) ? answer['choices'] : []
+  const message = isRecord(choice) && isRecord(choice['message']) ? choice['message'] : {}
+  const { content, refusal } = message
+  const text = typeof content === 'string' ? content : ''
+  const told = readUsage(answer['usage'], { prompt: most.input, completion: most.output })
+  const own = { prompt: promptTokensOf(body, 0), completion: tokensOf(text) }
+  const usage = told ?? usageOf({ ...own, estimated: true })
+  const filtered = isRecord(choice) && choice['finish_reason'] === 'content_filter'
+  const refused = filtered || (typeof refusal === 'string' && refusal !== '')
+  if (text === '' && !refused) throw new NoAnswer('the answer has no text')
+  return { text, usage, refused }
+}
