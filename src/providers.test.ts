@@ -49,6 +49,17 @@ test('upstreams and models are read from their tables', () => {
   ])
 })
 
+test('a kind of provider other than openai knows its own base_url', () => {
+  const row = (kind: string) => `[[upstream]]\nname = "mine"\nkind = "${kind}"\napi_key = "k"\n`
+  expect(load(row('anthropic')).config.upstreams).toEqual([
+    { name: 'mine', kind: 'anthropic', baseUrl: 'https://api.anthropic.com/v1', apiKey: 'k' },
+  ])
+  const moved = load(`${row('fal')}base_url = "https://fal.example/v1/"\n`).config.upstreams
+  expect(moved[0]).toMatchObject({ kind: 'fal', baseUrl: 'https://fal.example/v1' })
+  expect(faultsOf(row('openai'))).toEqual(['[[upstream]] mine: the kind openai needs a base_url.'])
+  expect(faultsOf(row('other'))[0]).toContain('kind')
+})
+
 test('a model may name a provider that has a key, or what is built in', () => {
   const models = `${small.replace('"local"', '["groq", "ollama", "demo"]')}`
   expect(load(models, { GROQ_API_KEY: 'k' }).config.models[0]?.upstreams).toHaveLength(3)

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import { providers } from '../providers.ts'
 import type { Catalogue } from './catalogue.ts'
 import { chargeOf } from './charge.ts'
 import { openCatalogue, type Sources } from './open.ts'
@@ -56,7 +57,7 @@ test('the demo models have a price each, and can be listed by type', async () =>
   const ids = (types?: Parameters<Catalogue['list']>[0]) =>
     catalogue.list(types).map(({ id }) => id)
   expect(ids(['embedding', 'image'])).toEqual(['demo/embedding', 'demo/image'])
-  expect(ids()).toHaveLength(7)
+  expect(ids()).toHaveLength(8)
   expect(ids()).toEqual(ids().toSorted())
   for (const model of catalogue.list()) {
     expect(model.name).toStartWith('Demo')
@@ -132,6 +133,27 @@ test('published prices are those of the list, to the digit', async () => {
   expect(catalogue.find('google/claude-3-opus')).toBeUndefined()
 })
 
+test('translated providers have their text of the list, and their media of our own rows', async () => {
+  const published = ['anthropic', 'gemini', 'fal', 'replicate', 'elevenlabs', 'deepgram']
+  const catalogue = await open({ published })
+  expect(priceOf(catalogue, 'anthropic/claude-haiku-4-5')).toEqual({
+    prompt: '0.000001',
+    completion: '0.000005',
+    cache_read: '0.0000001',
+    cache_write: '0.00000125',
+  })
+  const inputs = (id: string) => catalogue.find(id)?.model.inputs
+  expect(inputs('anthropic/claude-haiku-4-5')).toEqual(['text', 'image', 'file'])
+  expect(inputs('google/gemini-2.5-flash')).toEqual(['text', 'image', 'file', 'audio', 'video'])
+  expect(catalogue.find('anthropic/claude-opus-4-8')?.model.maxOutput).toBe(128_000)
+  expect(priceOf(catalogue, 'fal/flux-pro/v1.1-ultra')).toEqual({ per_image: '0.06' })
+  expect(catalogue.find('fal/wizper')?.model).toMatchObject({ inputs: ['audio'], type: 'audio' })
+  expect(priceOf(catalogue, 'replicate/black-forest-labs/flux-schnell')?.per_image).toBe('0.003')
+  expect(priceOf(catalogue, 'elevenlabs/eleven_v3')).toEqual({ per_character: '0.0001' })
+  expect(priceOf(catalogue, 'deepgram/nova-3')).toEqual({ per_minute: '0.0043' })
+  expect(catalogue.find('google/gemini-2.5-flash-image')?.model.type).toBe('image')
+})
+
 test('one model of several providers is one row with an offer each, at its own price', async () => {
   const catalogue = await open({ published: ['groq', 'openrouter'] })
   const model = catalogue.find('openai/gpt-oss-120b')?.model
@@ -145,7 +167,7 @@ test('one model of several providers is one row with an offer each, at its own p
 })
 
 test('every published row of every provider can be read, and has a rate', async () => {
-  const names = ['openai', 'openrouter', 'groq', 'together', 'deepseek', 'mistral', 'xai', 'gemini']
+  const names = Object.keys(providers)
   const catalogue = await open({ published: names })
   expect(catalogue.list().length).toBeGreaterThan(500)
   expect(catalogue.list().filter(({ price }) => !price)).toEqual([])

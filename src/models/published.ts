@@ -51,7 +51,7 @@ const withoutTools = /o1-(mini|preview)|chatgpt-4o|search-preview|deepseek-r1|ge
  * none; a model of no family here is bound by its window.
  */
 const outputs: [RegExp, number][] = [
-  [/gpt-3\.5|gpt-4-(turbo|vision)/, 4_096],
+  [/gpt-3\.5|gpt-4-(turbo|vision)|command-r|c4ai/, 4_096],
   [/gpt-4(-32k)?$|deepseek-chat|gemini-(1|2\.0)|claude-3-(5|\.5)/, 8_192],
   [/gpt-4o|gpt-4\.5|gpt-chat|chatgpt/, 16_384],
   [/claude-[a-z]+-(4-[6-9]|[5-9])/, 128_000],

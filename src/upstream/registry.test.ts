@@ -38,6 +38,25 @@ test('with nothing configured there is the demo; with a key there is its provide
   expect((await open({ DEMO_MODELS: 'off' })).registry.names).toEqual([])
 })
 
+test('a provider that is translated needs no more than its key', async () => {
+  const keys = ['ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'COHERE_API_KEY', 'FAL_KEY']
+  const more = ['REPLICATE_API_TOKEN', 'ELEVENLABS_API_KEY', 'DEEPGRAM_API_KEY']
+  const { registry } = await open(Object.fromEntries([...keys, ...more].map((key) => [key, 'k'])))
+  expect(registry.names.map((name) => [name, registry.find(name)?.kind])).toEqual([
+    ...[
+      ['gemini', 'google'],
+      ['anthropic', 'anthropic'],
+      ['cohere', 'cohere'],
+      ['fal', 'fal'],
+    ],
+    ...[
+      ['replicate', 'replicate'],
+      ['elevenlabs', 'elevenlabs'],
+      ['deepgram', 'deepgram'],
+    ],
+  ])
+})
+
 test('an Ollama that answers tells its models; one that does not is no fault', async () => {
   const models = [{ name: 'llama3.2:3b' }, { name: 'nomic-embed-text:latest' }]
   const ollama = Bun.serve({
