@@ -1,0 +1,114 @@
+/** Real clients of MCP: each makes an agent, publishes a page, changes it and reads it back. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { createMCPClient } from '@ai-sdk/mcp'
+import { Client as Client2, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+
+import { type McpHouse, node, openMcpHouse } from '../mcp.ts'
+import { textAt } from '../running.ts'
+
+let house: McpHouse
+let folder = ''
+beforeAll(async () => {
+  house = await openMcpHouse()
+  folder = mkdtempSync(join(tmpdir(), 'berth-mcp-'))
+})
+afterAll(async () => {
+  await house.close()
+  rmSync(folder, { recursive: true })
+})
+
+const page = (text: string) => `<!doctype html><title>Tide</title><h1>${text}</h1>`
+
+/** A call as a client makes it, and the result as the client gives it. */
+type Caller = (name: string, args: Record<string, unknown>) => Promise<unknown>
+
+/** The structured answer of a call that went well. */
+async function ask(call: Caller, name: string, args: Record<string, unknown>): Promise<unknown> {
+  const result = await call(name, args)
+  expect(result).not.toMatchObject({ isError: true })
+  return Reflect.get(Object(result), 'structuredContent')
+}
+
+async function play(call: Caller): Promise<void> {
+  const key = textAt(await ask(call, 'new_agent', {}), 'key')
+  const made = await ask(call, 'publish_app', { key, html: page('Low'), title: 'Tide' })
+  const id = textAt(made, 'app.id')
+  const changed = await ask(call, 'publish_version', { key, id, html: page('High') })
+  expect(changed).toMatchObject({ app: { id, version: 2 } })
+  expect(await ask(call, 'get_html', { key, id })).toEqual({ html: page('High') })
+  expect(await ask(call, 'get_app', { key, id })).toMatchObject({
+    app: { title: 'Tide', version: 2 },
+  })
+  const link = new URL(textAt(made, 'app.link'))
+  expect((await house.visit('GET', link.pathname)).status).toBe(200)
+  const refused = await call('get_app', { key, id: 'AAAAAAAAAAAA' })
+  expect(refused).toMatchObject({ isError: true, structuredContent: { code: 'not_found' } })
+}
+
+test('the official client, v1', async () => {
+  const client = new Client1({ name: 'v1', version: '1' })
+  await client.connect(new Transport1(new URL(house.url)))
+  const { tools } = await client.listTools()
+  expect(tools.length).toBeGreaterThan(11)
+  await play((name, args) => client.callTool({ name, arguments: args }))
+  await client.close()
+})
+
+test.each(['auto', 'legacy'] as const)('the official client, v2, %s', async (mode) => {
+  const client = new Client2({ name: 'v2', version: '1' }, { versionNegotiation: { mode } })
+  await client.connect(new StreamableHTTPClientTransport(new URL(house.url)))
+  const revision = mode === 'auto' ? '2026-07-28' : '2025-11-25'
+  expect(client.getNegotiatedProtocolVersion()).toBe(revision)
+  expect((await client.listTools()).tools.length).toBeGreaterThan(11)
+  await play((name, args) => client.callTool({ name, arguments: args }))
+  await client.close()
+})
+
+test('the AI SDK', async () => {
+  const client = await createMCPClient({ transport: { type: 'http', url: house.url } })
+  const tools = await client.tools()
+  expect(Object.keys(tools)).toContain('publish_app')
+  await play((name, args) =>
+    Promise.resolve(tools[name]?.execute(args, { toolCallId: name, messages: [], context: {} })),
+  )
+  await client.close()
+})
+
+/** Runs a client's command line to its end and reads the JSON that it prints. */
+async function run(words: string[]): Promise<unknown> {
+  const env = { PATH: Bun.env.PATH, HOME: folder }
+  const child = Bun.spawn([node, ...words], { cwd: folder, env, stderr: 'pipe', timeout: 60_000 })
+  const [said, heard] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  try {
+    return JSON.parse(said)
+  } catch {
+    throw new Error(`${said}${heard}`.slice(0, 2_000))
+  }
+}
+
+const modules = join(import.meta.dir, '../../../node_modules')
+
+test('the inspector, --cli', async () => {
+  const cli = join(modules, '@modelcontextprotocol/inspector/clients/launcher/build/index.js')
+  await play((name, args) => {
+    const pairs = Object.entries(args).flatMap(([key, value]) => ['--tool-arg', `${key}=${value}`])
+    const words = ['--cli', house.url, '--method', 'tools/call', '--tool-name', name]
+    return run([cli, ...words, ...pairs])
+  })
+}, 120_000)
+
+test('mcporter, which prints the structured answer alone', async () => {
+  const cli = join(modules, 'mcporter/dist/cli.js')
+  await play(async (name, args) => {
+    const words = ['call', '--http-url', house.url, '--allow-http', '--tool', name]
+    const told = await run([cli, ...words, '--args', JSON.stringify(args), '--output', 'json'])
+    const isError = 'code' in Object(told)
+    return { structuredContent: told, ...(isError && { isError }) }
+  })
+}, 120_000)
