@@ -3,6 +3,9 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import { pick } from '../core/ids.ts'
+import { zero } from '../core/money.ts'
+import { hour } from '../core/time.ts'
+import { enqueue } from '../jobs/jobs.ts'
 import { Answers } from './answers.ts'
 import { type Described, documentOf, operationsOf } from './described.ts'
 import { type Answer, openTestHouse, type Person } from './house.ts'
@@ -54,16 +57,35 @@ async function world(): Promise<Known> {
   const look = Object.fromEntries(new URL(file.text('asset.url')).searchParams)
   await ann.call('POST', `/apps/${id}/versions`, { html: '<title>Two</title>' })
   const prefix = (await ann.call('POST', '/me/keys')).text('prefix')
+  const [open, ended] = [await newJob(ann, id), await newJob(ann, id)]
+  await ann.call('DELETE', `/jobs/${ended}`)
+  const jobs = { open, ended, wait: '0' }
   known = {
     key: ann.key,
-    own: { id, gone, prefix, version: '1', name: 'a.json', handle: ann.handle, ...look },
+    own: { id, gone, prefix, version: '1', name: 'a.json', handle: ann.handle, ...look, ...jobs },
     other,
     unknown,
   }
   return known
 }
 
-const wearing = ['close_me', 'revoke_key', 'delete_app', 'restore_app', 'delete_asset', 'add_key']
+/** A job that nobody works on. */
+async function newJob({ key }: Person, item: string): Promise<string> {
+  const { db, keys, clock } = house.house
+  const owner = `agent:${(await keys.find(key))?.owner}`
+  const about = { kind: 'icon', lane: 'media', owner, item, input: {} } as const
+  return (await db.tx((tx) => enqueue({ clock }, tx, { ...about, price: zero, ms: hour }))).id
+}
+
+const wearing = [
+  'close_me',
+  'revoke_key',
+  'delete_app',
+  'restore_app',
+  'delete_asset',
+  'add_key',
+  'cancel_job',
+]
 
 type Send = (made: Made) => Promise<Answer>
 

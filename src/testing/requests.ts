@@ -69,6 +69,14 @@ export const golden: Draw = {
 }
 export const keyless: Draw = { ...golden, key: 'none' }
 
+/** What the path's id names, where it is no app that is there. */
+const ids: Record<string, string> = {
+  restore_app: 'gone',
+  get_job: 'ended',
+  watch_job: 'ended',
+  cancel_job: 'open',
+}
+
 /** Makes the request that a draw stands for. */
 export async function requestOf(operation: Described, draw: Draw, known: Known): Promise<Made> {
   const { method, parameters = [], requestBody } = operation
@@ -78,9 +86,9 @@ export async function requestOf(operation: Described, draw: Draw, known: Known):
     if (draw.query === 'fine' && fine !== '') query.set(name, String(fine))
     if (draw.query === 'odd') query.set(name, wellFormed(draw.text))
   }
-  const gone = operation.operationId === 'restore_app' ? 'gone' : 'id'
+  const id = ids[operation.operationId] ?? 'id'
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    part(name === 'id' ? gone : name, draw, known),
+    part(name === 'id' ? id : name, draw, known),
   )
   return {
     method,

@@ -16,7 +16,7 @@ const tags: Record<Tag, string> = {
 const parameters = {
   id: {
     schema: { type: 'string', pattern: idPattern.source },
-    description: "The app's id, the end of its public link.",
+    description: 'The id: of an app, the end of its public link; of a job, as it was answered.',
   },
   name: {
     schema: { type: 'string', pattern: '^[a-z0-9][a-z0-9._-]{0,63}$' },
