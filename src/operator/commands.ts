@@ -3,6 +3,7 @@ import { fromUsd, toCredits } from '../core/money.ts'
 import { iso } from '../core/time.ts'
 import * as accounts from '../gateway/accounts/accounts.ts'
 import * as agents from '../hosting/agents/agents.ts'
+import { pause } from '../hosting/agents/names.ts'
 import * as moderation from '../hosting/apps/moderation.ts'
 import { linkOf } from '../hosting/apps/present.ts'
 import { listReports, type Report } from '../hosting/apps/reports.ts'
@@ -45,7 +46,10 @@ async function ownerOf(house: House, whom: string): Promise<Owner | undefined> {
 const lineOf = ({ at, app, reason, text }: Report): string =>
   `${iso(at)}  ${app}  ${reason}  ${text.replaceAll(/\s+/g, ' ')}`
 
-/** `berth admin takedown|restore <app id> [reason]`, `berth admin reports`: moderation. */
+/**
+ * `berth admin takedown|restore <app id> [reason]`, `berth admin pause|resume <@handle>` (whether
+ * it may buy), `berth admin reports`: moderation.
+ */
 const admin: Command = async (house, [verb, id = '', ...words]) => {
   if (verb === 'takedown' && id && words.length > 0) {
     const reason = words.join(' ')
@@ -58,8 +62,15 @@ const admin: Command = async (house, [verb, id = '', ...words]) => {
       ? done(`${id} is live again.`)
       : { ok: false, text: `No app ${id} is taken down.` }
   }
+  if ((verb === 'pause' || verb === 'resume') && id.startsWith('@')) {
+    return (await pause(house, id.slice(1), verb === 'pause'))
+      ? done(verb === 'pause' ? `${id} can buy nothing now.` : `${id} can buy again.`)
+      : { ok: false, text: `There is no ${id} here.` }
+  }
   if (verb === 'reports') return done((await listReports(house, 50)).map(lineOf).join('\n'))
-  return usage('admin takedown <app id> <reason> | restore <app id> | reports')
+  return usage(
+    'admin takedown <app id> <reason> | restore <app id> | pause <@handle> | resume <@handle> | reports',
+  )
 }
 
 /** `berth doctor`: rebuilds every balance from the entries and says where one differs. */
