@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { day } from '../../core/time.ts'
+import { kindOf } from '../../store/kinds.ts'
 import { hearWav } from '../../store/sounds.ts'
 import { head, send } from '../../testing/fake-scripts.ts'
 import { type Faked, openFaked } from '../../testing/faked.ts'
@@ -60,6 +61,9 @@ test('a text is spoken, paid by its characters', async () => {
   expect(hearWav(answer.bytes)).toEqual({ seconds: 0.35 })
   expect(await balanceOf(gus)).toBeCloseTo(before - 0.000_007, 9)
   expect((await speak({ response_format: 'wav' }, {}, '/audio/speech')).status).toBe(200)
+  const mp3 = await speak({})
+  expect(mp3.headers.get('content-type')).toBe('audio/mpeg')
+  expect(await kindOf(mp3.bytes, mp3.bytes.byteLength)).toMatchObject({ seconds: 0.336 })
 })
 
 test('the same speech again under the same Idempotency-Key, paid once', async () => {

@@ -68,7 +68,8 @@ test('a picture without a prompt, too large or too often is refused', async () =
 })
 
 test('speech is a WAV with 0.05 s for each character, which transcription reads back', async () => {
-  const answer = await ask('/audio/speech', 'demo/speech', { input: 'Hello wörld 👋' })
+  const input = 'Hello wörld 👋'
+  const answer = await ask('/audio/speech', 'demo/speech', { input, response_format: 'wav' })
   expect(answer.headers.get('content-type')).toBe('audio/wav')
   const sound = await answer.blob()
   expect(sound.size).toBe(44 + 13 * 800)
@@ -80,6 +81,17 @@ test('speech is a WAV with 0.05 s for each character, which transcription reads 
     text: 'A sound of 0.65 seconds.',
     usage: { type: 'duration', seconds: 0.65 },
   })
+})
+
+test('speech is an MP3 unless told otherwise, with two frames for each character', async () => {
+  for (const body of [{ input: 'Ho ho' }, { input: 'Ho ho', response_format: 'mp3' }]) {
+    const answer = await ask('/audio/speech', 'demo/speech', body)
+    expect(answer.headers.get('content-type')).toBe('audio/mpeg')
+    const bytes = await answer.bytes()
+    expect([bytes.byteLength, bytes.subarray(96, 98)]).toEqual([960, new Uint8Array([255, 251])])
+  }
+  const opus = { input: 'Ho ho', response_format: 'opus' }
+  expect((await ask('/audio/speech', 'demo/speech', opus)).status).toBe(400)
 })
 
 test('other sounds are told by their bytes; no sound, no text', async () => {

@@ -1,27 +1,46 @@
 import { refuse, textIn } from '../answer.ts'
 import { wav } from '../wav.ts'
 import type { Asked } from './demo.ts'
+import { toneFrame } from './mp3.ts'
 
 const hertz = 8_000
 const secondsPerCharacter = 0.05
 const charactersMax = 4_096
 const loudness = 8_000
+/** Of an MP3: 0.048 s. */
+const framesPerCharacter = 2
 
-/** Speech as tones: 0.05 s for each character, a WAV of 16-bit mono at 8,000 Hz in any format. */
+/** Speech as tones, one for each character: an MP3 unless a WAV is asked for. */
 export function speak({ body }: Asked): Response {
   const characters = [...textIn(body.input)]
+  const { response_format: format = 'mp3' } = body
   if (characters.length === 0 || characters.length > charactersMax) {
     return refuse(400, `input is a text of 1 to ${charactersMax} characters.`)
   }
+  if (format !== 'mp3' && format !== 'wav') return refuse(400, 'It speaks mp3 and wav.')
+  const pitches = characters.map(pitchOf)
+  const sound = format === 'mp3' ? asMp3(pitches) : wav(samplesOf(pitches), hertz)
+  return new Response(sound, { headers: { 'content-type': `audio/${mimeOf[format]}` } })
+}
+
+const mimeOf = { mp3: 'mpeg', wav: 'wav' }
+
+const pitchOf = (character: string): number =>
+  /\s/.test(character) ? 0 : 200 + ((character.codePointAt(0) ?? 0) % 48) * 20
+
+function asMp3(pitches: number[]): Blob {
+  const frames = new Map([...new Set(pitches)].map((pitch) => [pitch, toneFrame(pitch)]))
+  return new Blob(pitches.flatMap((pitch) => Array(framesPerCharacter).fill(frames.get(pitch))))
+}
+
+/** 16-bit mono, 0.05 s for each pitch. */
+function samplesOf(pitches: number[]): Uint8Array<ArrayBuffer> {
   const each = hertz * secondsPerCharacter
-  const samples = new Int16Array(characters.length * each)
-  for (const [index, character] of characters.entries()) {
-    const pitch = /\s/.test(character) ? 0 : 200 + ((character.codePointAt(0) ?? 0) % 48) * 20
+  const samples = new Int16Array(pitches.length * each)
+  for (const [index, pitch] of pitches.entries()) {
     for (let at = 0; at < each; at += 1) {
       samples[index * each + at] = loudness * Math.sin((2 * Math.PI * pitch * at) / hertz)
     }
   }
-  return new Response(wav(new Uint8Array(samples.buffer), hertz), {
-    headers: { 'content-type': 'audio/wav' },
-  })
+  return new Uint8Array(samples.buffer)
 }
