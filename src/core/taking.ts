@@ -21,7 +21,7 @@ export const taking = <Shape extends TSchema>(body: Shape) => {
 }
 
 /** What does not fit, without repeating what was sent. */
-function problemOf(field: string, fault: ValueError | undefined): string {
+export function problemOf(field: string, fault: ValueError | undefined): string {
   if (field === '') return 'Send a JSON object with the fields of this operation.'
   if (fault?.type === ValueErrorType.ObjectAdditionalProperties) {
     return `"${field}" is no field of this operation. Leave it out.`

@@ -2,6 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { ParseError, ValidationError } from 'elysia'
 
 import { orNull } from '../core/shape.ts'
+import { problemOf } from '../core/taking.ts'
 import { faultOf } from '../db/fault.ts'
 import { type GatewayRefusal, Refusal } from '../refusals.ts'
 import { sentences } from './sentences.ts'
@@ -113,7 +114,7 @@ export function errorAnswer(error: unknown, fault: () => Response): Response {
   const cause = error instanceof ParseError ? error.cause : error
   if (isOurs(cause)) return answerOf(cause)
   if (cause instanceof ValidationError && cause.type !== 'response') {
-    return answerOf(new Refusal('bad_request', problemOf(cause)))
+    return answerOf(new Refusal('bad_request', misfitOf(cause)))
   }
   const kind = faultOf(cause)
   if (kind === 'busy' || kind === 'full' || kind === 'readonly') {
@@ -125,12 +126,10 @@ export function errorAnswer(error: unknown, fault: () => Response): Response {
 const isOurs = (error: unknown): error is Refusal<GatewayRefusal> =>
   error instanceof Refusal && error.refusal in table
 
-/** What does not fit and where, without repeating what was sent. */
-function problemOf({ type, valueError }: ValidationError): { problem: string; param?: string } {
+/** What does not fit and where. */
+function misfitOf({ valueError }: ValidationError): { problem: string; param?: string } {
   const param = valueError?.path.slice(1).replaceAll('/', '.') ?? ''
-  if (param === '') return { problem: 'Send a JSON object with the fields of this operation.' }
-  const problem = `"${param}" (${type}): ${valueError?.message ?? 'does not fit'}.`
-  return { problem, param }
+  return { problem: problemOf(param, valueError), ...(param && { param }) }
 }
 
 /** The one answer without the envelope: too many requests from an address. */

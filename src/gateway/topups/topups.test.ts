@@ -39,4 +39,6 @@ test('no key is 401 and a wrong shape 400, and the field is named', async () => 
     expect([body, answer.status]).toEqual([body, 400])
     expect(answer.body).toMatchObject({ error: { type: 'invalid_request_error', param } })
   }
+  const doge = await gus.call('POST', '/topup/create/doge', { amount: 5 })
+  expect(doge.text('error.message')).toBe('"method" is one of usdt, btc, eth, sol.')
 })
