@@ -25,6 +25,7 @@ export function openApp(house: House) {
   const urls = apps === app ? { app } : { app, apps }
   const pages = new Pages(hostedBy(house), urls, house.clock, files)
   const layout = openLayout(files)
+  const api = agentApi(house, files)
   // Without the handler's setting the router takes the path of a host of one to three letters to
   // begin later than it does, so that a path in front could hide an address from the door.
   return new Elysia({ normalize: false, handler: { standardHostname: false } })
@@ -52,10 +53,10 @@ export function openApp(house: House) {
       visitOf(request).route = route
     })
     .use(health(house))
-    .use(guideFiles(house))
+    .use(guideFiles(house, api))
     .use(viewer(pages))
     .use(web(house, layout))
-    .use(agentApi(house, files))
+    .use(api)
     .use(gatewayApi(house))
 }
 

@@ -25,8 +25,10 @@ function wordsOf(fault: Fault | undefined): string {
   const field = fault?.instancePath.slice(1).replaceAll('/', '.') ?? ''
   const inside = (name: unknown): string => `${field && `${field}.`}${String(name).slice(0, 100)}`
   switch (fault?.keyword) {
-    case 'additionalProperties':
-      return `"${inside(fault.params['additionalProperty'])}" is no field of this operation. Leave it out.`
+    case 'additionalProperties': {
+      const name = inside(fault.params['additionalProperty'])
+      return `"${name}" is no field of this operation. Leave it out.`
+    }
     case 'required':
       return `"${inside(fault.params['missingProperty'])}" is missing.`
     case 'enum':

@@ -1,12 +1,13 @@
+import { readDescription } from '../core/operations.ts'
 import { visitOf } from '../core/visit.ts'
 import type { House } from '../house.ts'
-import { refused, requestOf, resultOf } from './call.ts'
+import { type Arguments, refused, requestOf, resultOf } from './call.ts'
 import { problemOf } from './check.ts'
-import { readDescription } from './document.ts'
 import type { Send } from './mcp.ts'
 import type { Extension, ServedTool, Shelf } from './server.ts'
 import { areaOf, shownOf } from './shown.ts'
 import { type Tool, toolsOf } from './tools.ts'
+import { waiting } from './waiting.ts'
 
 /** The tools of a description, called through `send`; those of an extension are listed first. */
 export function openShelf(
@@ -32,13 +33,15 @@ export function openShelf(
 
 const servedOf = (tool: Tool, send: Send): ServedTool => ({
   definition: tool.definition,
-  call: async (given, { http, mcpReq }) => {
-    const outer = http?.req
+  call: async (given, context) => {
+    const outer = context.http?.req
     if (!outer) throw new Error('a call that came by no request')
     const problem = problemOf(tool, given)
     if (problem !== undefined) return refused(problem)
-    const request = requestOf(tool, given, outer, mcpReq.signal)
-    return resultOf(await send(request, visitOf(outer).address))
+    const { address } = visitOf(outer)
+    const ask = async (args: Arguments) =>
+      resultOf(await send(requestOf(tool, args, outer, context.mcpReq.signal), address))
+    return tool.places.has('wait') ? waiting(given, context, ask) : ask(given)
   },
 })
 

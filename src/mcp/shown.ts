@@ -3,7 +3,7 @@ import type { Tool } from './tools.ts'
 /** What a model can keep in mind, and what every client takes. */
 const shownMax = 35
 
-/** Enough to begin, to publish, to change, to read back and to be found: the first eleven there are. */
+/** Enough to begin, to publish, to change, to read back and to find others'. */
 const core = [
   'start',
   'new_agent',
@@ -15,21 +15,16 @@ const core = [
   'change_app',
   'get_app',
   'list_apps',
-  'list_explore',
-  'put_asset',
-  'list_assets',
+  'explore',
 ]
-const coreMax = 11
 
 /**
  * The tools that a list shows. `?tools=core` is the core alone; `?tools=<area>` is one area of the
- * API ("apps"); without it the core, and then of each area in turns the next operation, in the order
- * of the description, until there are 35. What is not shown can still be called by its name.
+ * API ("apps"); without it the core, and then of each area in turns the next operation, in the
+ * order of the description, until there are 35. What is not shown can still be called by its name.
  */
 export function shownOf(tools: Tool[], wanted: string | null): Tool[] {
-  const first = core
-    .flatMap((name) => tools.find(({ definition }) => definition.name === name) ?? [])
-    .slice(0, coreMax)
+  const first = core.flatMap((name) => tools.find((tool) => tool.definition.name === name) ?? [])
   if (wanted === 'core') return first
   const areas = Map.groupBy(tools, areaOf)
   const area = areas.get(wanted ?? '')

@@ -1,6 +1,6 @@
 import type { Tool as Definition } from '@modelcontextprotocol/server'
 
-import type { Description, Operation, Schema } from './document.ts'
+import type { Description, Operation, Schema } from '../core/operations.ts'
 
 /** An operation as a tool: what a client is told, and how a call becomes a request. */
 export interface Tool {

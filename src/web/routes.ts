@@ -10,6 +10,7 @@ import * as apps from '../hosting/apps/apps.ts'
 import { report, theReported } from '../hosting/apps/reports.ts'
 import * as explore from '../hosting/explore/explore.ts'
 import { sitemap } from '../hosting/explore/feeds.ts'
+import { linksOf } from '../hosting/start/found.ts'
 import { guideOf, markdownOf } from '../hosting/start/guide.ts'
 import type { House } from '../house.ts'
 import { Refusal, type RefusalName } from '../refusals.ts'
@@ -25,11 +26,14 @@ export function web(house: House, layout: Layout) {
     .get('/', async ({ request }) => {
       if (!/text\/html/.test(request.headers.get('accept') ?? '')) {
         const headers = { 'content-type': 'text/markdown; charset=utf-8', vary: 'accept' }
-        return new Response(markdownOf(guideOf(house)), { headers })
+        return new Response(markdownOf(guideOf(house)), {
+          headers: { ...headers, link: linksOf(house) },
+        })
       }
       const { items: newest } = await explore.list(house, {})
       const page = pageAnswer(layout, 'Berth', homePage(house, newest))
       page.headers.set('vary', 'accept')
+      page.headers.set('link', linksOf(house))
       return page
     })
     .get('/explore/:maker', async ({ params }) => {

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
 import { type Answer, openTestHouse, type TestHouse } from '../../testing/house.ts'
 
 let house: TestHouse
@@ -8,6 +11,11 @@ beforeAll(async () => {
   house = await openTestHouse()
 })
 afterAll(() => house.close())
+
+const Named = Type.Object({ operationId: Type.String() })
+const Paths = Type.Object({
+  paths: Type.Record(Type.String(), Type.Record(Type.String(), Named)),
+})
 
 const pixel = Uint8Array.fromBase64(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
@@ -40,7 +48,7 @@ async function run(line: string, env: Record<string, string>): Promise<Answer> {
 
 test('the quickstart works as it is written', async () => {
   const guide = await house.call('GET', '/')
-  const [make = '', publish = '', read = '', again = '', file = '', ...more] =
+  const [make = '', publish = '', read = '', again = '', file = '', share = '', ...more] =
     JSON.stringify(guide.body)
       .match(/"curl":"(?:\\.|[^"\\])*"/g)
       ?.map((pair) => String(JSON.parse(`{${pair}}`).curl)) ?? []
@@ -57,13 +65,14 @@ test('the quickstart works as it is written', async () => {
   expect((await run(read, { KEY, ID })).text('app.title')).toBe('Hello')
   expect((await run(again, { KEY, ID })).body).toMatchObject({ app: { version: 2 } })
   expect((await run(file, { KEY, ID })).body).toMatchObject({ asset: { type: 'image/png' } })
+  expect((await run(share, { KEY, ID })).body).toMatchObject({ app: { listed: 'on' } })
 })
 
 test('the index is JSON, and markdown for who asks for it', async () => {
   const json = await house.call('GET', '/')
   expect(json.headers.get('content-type')).toStartWith('application/json')
   expect(json.headers.get('vary')).toBe('accept')
-  for (const name of ['base', 'gateway', 'mcp', 'docs', 'openapi', 'llms', 'skill']) {
+  for (const name of ['base', 'gateway', 'mcp', 'docs', 'openapi', 'llms', 'llmsFull', 'skill']) {
     expect(json.text(`urls.${name}`)).toStartWith('http://localhost:3000')
   }
   const markdown = await house.call('GET', '/', { headers: { accept: 'text/markdown' } })
@@ -73,11 +82,69 @@ test('the index is JSON, and markdown for who asks for it', async () => {
   expect((await house.call('GET', '/', { headers: { accept: '*/*' } })).body).toEqual(json.body)
 })
 
+/** The addresses that a Link header names, by relation. */
+const linksIn = (header: string | null): Record<string, string> =>
+  Object.fromEntries(
+    [...(header ?? '').matchAll(/<([^>]+)>; rel="([^"]+)"/g)].map(([, url = '', rel = '']) => [
+      rel,
+      new URL(url).pathname,
+    ]),
+  )
+
 test('agents find it at the top of the site', async () => {
   const llms = await house.visit('GET', '/llms.txt')
   expect(llms.headers.get('content-type')).toBe('text/plain; charset=utf-8')
   expect(llms.body).toContain('# Berth')
+  const full = await house.visit('GET', '/llms-full.txt')
+  expect(String(full.body)).toStartWith(String(llms.body))
+  const description = Value.Parse(Paths, (await house.call('GET', '/openapi.json')).body)
+  for (const [path, methods] of Object.entries(description.paths)) {
+    for (const [method, { operationId }] of Object.entries(methods)) {
+      expect(full.body).toContain(`### ${operationId}: ${method.toUpperCase()} ${path}\n`)
+    }
+  }
+})
+
+test('the skill is a skill: its name, what it is for and when, and the guide', async () => {
   const skill = await house.visit('GET', '/skill.md')
-  expect(String(skill.body)).toMatch(/^---\nname: [a-z-]{1,64}\ndescription: .{1,1024}\n---\n/)
-  expect(skill.body).toContain('POST http://localhost:3000/api/keys')
+  const [, front = '', text] = /^---\n(.*?)\n---\n(.*)$/s.exec(String(skill.body)) ?? []
+  expect(Bun.YAML.parse(front)).toEqual({
+    name: expect.stringMatching(/^[a-z0-9]+(-[a-z0-9]+)*$/),
+    description: expect.stringMatching(/^.{1,1024}$/),
+  })
+  expect(text).toContain('POST http://localhost:3000/api/keys')
+})
+
+test('every address that the links and the catalogue name is there', async () => {
+  const page = await house.visit('GET', '/', { headers: { accept: 'text/html' } })
+  const links = linksIn(page.headers.get('link'))
+  expect(Object.keys(links).sort()).toEqual([
+    ...['api-catalog', 'describedby', 'service-desc', 'service-doc'],
+  ])
+  expect(linksIn((await house.call('GET', '/')).headers.get('link'))).toEqual(links)
+  const catalogue = await house.visit('GET', links['api-catalog'] ?? '')
+  expect(catalogue.headers.get('content-type')).toBe('application/linkset+json')
+  const named = [
+    ...JSON.stringify(JSON.parse(new TextDecoder().decode(catalogue.bytes))).matchAll(
+      /"href":"([^"]+)"/g,
+    ),
+  ]
+  const paths = named.map(([, url = '']) => new URL(url).pathname)
+  expect(paths).toHaveLength(4)
+  for (const path of [...Object.values(links), ...paths]) {
+    expect([path, (await house.visit('GET', path)).status]).toEqual([path, 200])
+  }
+})
+
+test('server.json is what registries of MCP servers take', async () => {
+  const { body } = await house.visit('GET', '/server.json')
+  expect(body).toMatchObject({
+    name: expect.stringMatching(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
+    description: expect.stringMatching(/^.{1,100}$/),
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    remotes: [{ type: 'streamable-http', url: 'http://localhost:3000/mcp' }],
+  })
+  const named = await openTestHouse({ APP_URL: 'https://play.example.com' })
+  expect((await named.visit('GET', '/server.json')).text('name')).toBe('com.example.play/berth')
+  await named.close()
 })

@@ -32,6 +32,7 @@ export function guideOf(house: House) {
       docs: `${urls.base}/docs`,
       openapi: `${urls.base}/openapi.json`,
       llms: `${urls.app}/llms.txt`,
+      llmsFull: `${urls.app}/llms-full.txt`,
       skill: `${urls.app}/skill.md`,
     },
     auth: {
@@ -60,6 +61,19 @@ export function guideOf(house: House) {
         step: 'Give it a file (PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, JSON).',
         curl: `curl -sX PUT ${urls.base}/apps/$ID/assets/ship.png -H "authorization: Bearer $KEY" --data-binary @ship.png`,
       },
+      {
+        step: 'Share it on Explore, once the safety check reads it clean.',
+        curl: `curl -sX PATCH ${urls.base}/apps/$ID -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"store":true}'`,
+      },
+    ],
+    mcp: [
+      `${urls.mcp} has the same operations as tools (streamable HTTP): get_app is GET /apps/{id}.`,
+      'Call new_agent for a key. Send it as Authorization: Bearer <key>, or with each call as the argument key.',
+      `${urls.mcp}?tools=core lists the eleven tools to begin with, ?tools=apps (or another area) one area.`,
+    ],
+    gateway: [
+      `${urls.gateway} speaks OpenAI's HTTP: point an OpenAI client's base URL at ${urls.gateway}/v1. GET /v1/models lists models and prices, POST /v1/chat/completions, /v1/responses, /v1/embeddings, /v1/images/generations, /v1/audio/speech and others call them.`,
+      'Your agent key is a key there too, and pays from the same credits; POST /accounts/create makes an account of its own.',
     ],
     page: pageRules,
     explore: sharing,
@@ -103,6 +117,14 @@ Send \`${guide.auth.header}\`. ${guide.auth.make} Open without a key: ${guide.au
 ## Quickstart
 
 ${steps.join('\n')}
+## Tools (MCP)
+
+${bullets(guide.mcp)}
+
+## Models (the gateway)
+
+${bullets(guide.gateway)}
+
 ## What a page can do
 
 ${bullets(guide.page)}

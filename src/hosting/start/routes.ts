@@ -1,12 +1,15 @@
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 
 import type { Described } from '../../core/description.ts'
 import { answer, type Entity } from '../../core/entity.ts'
+import { readDescription } from '../../core/operations.ts'
 import type { House } from '../../house.ts'
 import { withoutKey } from '../key.ts'
 import { openOperation } from '../operation.ts'
 import { describeAgentApi } from './description.ts'
+import { catalogueOf, linksOf, serverOf } from './found.ts'
 import { guideOf, markdownOf, skillOf } from './guide.ts'
+import { operationsOf } from './operations.ts'
 import * as shapes from './shapes.ts'
 
 /** A guide may be read from a page of any site. */
@@ -17,6 +20,11 @@ const markdown = (text: string, type = 'text/markdown'): Response =>
       vary: 'accept',
       'access-control-allow-origin': '*',
     },
+  })
+
+const json = (value: unknown, type = 'application/json'): Response =>
+  new Response(JSON.stringify(value), {
+    headers: { 'content-type': type, 'access-control-allow-origin': '*' },
   })
 
 const wantsMarkdown = (request: Request): boolean =>
@@ -38,6 +46,7 @@ export const startRoutes = (house: House) =>
       '/',
       ({ request, set }) => {
         set.headers.vary = 'accept'
+        set.headers.link = linksOf(house)
         const guide = guideOf(house)
         return wantsMarkdown(request) ? markdown(markdownOf(guide)) : guide
       },
@@ -69,9 +78,16 @@ export function descriptionRoutes(house: House, api: Described) {
     )
 }
 
-/** What an agent may look for at the top of the site: /llms.txt and /skill.md. */
-export const guideFiles = (house: House) =>
+/** What agents and their programs look for at the top of the site, whatever they read first. */
+export const guideFiles = (house: House, api: Pick<AnyElysia, 'handle'>) =>
   new Elysia()
     .use(withoutKey(house))
     .get('/llms.txt', () => markdown(markdownOf(guideOf(house)), 'text/plain'))
+    .get('/llms-full.txt', async () => {
+      const described = await api.handle(new Request('http://localhost/api/openapi.json'))
+      const all = operationsOf(readDescription(await described.json()))
+      return markdown(`${markdownOf(guideOf(house))}\n${all}`, 'text/plain')
+    })
     .get('/skill.md', () => markdown(skillOf(guideOf(house))))
+    .get('/server.json', () => json(serverOf(house)))
+    .get('/.well-known/api-catalog', () => json(catalogueOf(house), 'application/linkset+json'))

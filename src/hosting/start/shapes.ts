@@ -15,6 +15,8 @@ export const Guide = Type.Object({
     open: Type.Array(Type.String()),
   }),
   quickstart: Type.Array(Type.Object({ step: Type.String(), curl: Type.String() })),
+  mcp: Type.Array(Type.String()),
+  gateway: Type.Array(Type.String()),
   page: Type.Array(Type.String()),
   explore: Type.Array(Type.String()),
   errors: Type.String(),

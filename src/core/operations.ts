@@ -21,7 +21,10 @@ const Operation = Type.Object({
     ),
   ),
   requestBody: Type.Optional(Type.Object({ content: Content })),
-  responses: Type.Record(Type.String(), Type.Object({ content: Content })),
+  responses: Type.Record(
+    Type.String(),
+    Type.Object({ description: Type.String(), content: Content }),
+  ),
 })
 const Document = Type.Object({
   paths: Type.Record(Type.String(), Type.Record(Type.String(), Operation)),
@@ -34,13 +37,13 @@ export type Schema = Static<typeof Schema>
 /** One operation of the description, with the method and the path that it is called by. */
 export type Operation = Static<typeof Operation> & { method: string; path: string }
 
-/** What the tools are made from: the operations in the description's order, and its records. */
+/** An API's operations in the order of its description, and the records that they share. */
 export interface Description {
   operations: Operation[]
   records: Record<string, Schema>
 }
 
-/** The Agent API's own description (document 1, operation 3), as far as tools are made from it. */
+/** Reads an OpenAPI 3.1 description as `openapi.ts` makes it, as far as operations are told of. */
 export function readDescription(json: unknown): Description {
   const { paths, components } = must(Document, json)
   const operations = Object.entries(paths).flatMap(([path, methods]) =>

@@ -1,0 +1,58 @@
+import type { House } from '../../house.ts'
+import { version } from '../../version.ts'
+
+/** What describes this site to programs, as a Link header (RFC 8288; relations of RFC 8631, 9727). */
+export function linksOf({ urls: { app, base } }: House): string {
+  const links = [
+    [`${app}/llms.txt`, 'describedby', 'text/plain'],
+    [`${app}/.well-known/api-catalog`, 'api-catalog', 'application/linkset+json'],
+    [`${base}/openapi.json`, 'service-desc', 'application/json'],
+    [`${base}/docs`, 'service-doc', 'text/html'],
+  ]
+  return links.map(([url, rel, type]) => `<${url}>; rel="${rel}"; type="${type}"`).join(', ')
+}
+
+/** The APIs of this site and what describes them: a linkset (RFC 9727, 9264). */
+export function catalogueOf({ urls: { app, base, gateway, mcp } }: House) {
+  const json = (href: string) => [{ href, type: 'application/json' }]
+  const api = {
+    anchor: base,
+    'service-desc': json(`${base}/openapi.json`),
+    'service-doc': [{ href: `${base}/docs`, type: 'text/html' }],
+  }
+  const models = { anchor: gateway, 'service-desc': json(`${gateway}/v1/openapi.json`) }
+  const tools = { anchor: mcp, 'service-meta': json(`${app}/server.json`) }
+  return { linkset: [api, models, tools] }
+}
+
+/**
+ * The MCP endpoint as registries of servers describe one (server.json of the MCP registry, schema of
+ * 2025-12-11). Its name is the host's, backwards.
+ */
+export function serverOf({ urls: { app, mcp } }: House) {
+  const { hostname } = new URL(app)
+  const isAddress = /^[\d.]+$|^\[/.test(hostname)
+  const space = isAddress ? 'localhost' : hostname.split('.').toReversed().join('.')
+  return {
+    $schema: 'https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json',
+    name: `${space}/berth`,
+    title: 'Berth',
+    description: 'Make and host apps and games: publish an html page, get a link anyone can open.',
+    version,
+    websiteUrl: app,
+    remotes: [
+      {
+        type: 'streamable-http',
+        url: mcp,
+        headers: [
+          {
+            name: 'Authorization',
+            description: 'Bearer <key>. The tool new_agent makes a key, without sign-in.',
+            isRequired: false,
+            isSecret: true,
+          },
+        ],
+      },
+    ],
+  }
+}
