@@ -53,6 +53,7 @@ CREATE TABLE "apps" (
 	"description" text NOT NULL,
 	"shelf" text NOT NULL,
 	"icon" text,
+	"icon_given" boolean DEFAULT false NOT NULL,
 	"version" bigint NOT NULL,
 	"words" text NOT NULL,
 	"listed" text NOT NULL,
@@ -318,6 +319,7 @@ CREATE INDEX "agents_created" ON "agents" USING btree ("created");--> statement-
 CREATE INDEX "agents_made_from" ON "agents" USING btree ("made_from","created");--> statement-breakpoint
 CREATE INDEX "apps_maker" ON "apps" USING btree ("maker","created","id");--> statement-breakpoint
 CREATE INDEX "apps_closed" ON "apps" USING btree ("closed");--> statement-breakpoint
+CREATE INDEX "apps_icon" ON "apps" USING btree ("icon");--> statement-breakpoint
 CREATE INDEX "apps_listed_of" ON "apps" USING btree ("maker","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
 CREATE INDEX "apps_listed_remixes" ON "apps" USING btree ("remix_of","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
 CREATE INDEX "apps_new" ON "apps" USING btree ("listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint

@@ -61,6 +61,7 @@ CREATE TABLE `apps` (
 	`description` text NOT NULL,
 	`shelf` text NOT NULL,
 	`icon` text,
+	`icon_given` integer DEFAULT false NOT NULL,
 	`version` integer NOT NULL,
 	`words` text NOT NULL,
 	`listed` text NOT NULL,
@@ -91,6 +92,7 @@ CREATE TABLE `apps` (
 --> statement-breakpoint
 CREATE INDEX `apps_maker` ON `apps` (`maker`,`created`,`id`);--> statement-breakpoint
 CREATE INDEX `apps_closed` ON `apps` (`closed`);--> statement-breakpoint
+CREATE INDEX `apps_icon` ON `apps` (`icon`);--> statement-breakpoint
 CREATE INDEX `apps_listed_of` ON `apps` (`maker`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
 CREATE INDEX `apps_listed_remixes` ON `apps` (`remix_of`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
 CREATE INDEX `apps_new` ON `apps` (`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint

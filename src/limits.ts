@@ -13,6 +13,8 @@ export const buildPromptCharsMax = 8_000
 export const assetAsksMax = 20
 export const assetWhatCharsMax = 400
 export const assetVoiceCharsMax = 64
+export const iconBytesMax = 6 * mb
+export const iconPromptCharsMax = 300
 export const lookLinkMs = 50 * 60_000
 export const remixPriceCreditsMax = 100_000
 

@@ -47,6 +47,10 @@ interface HostingFacts {
   bad_asset: { why: string }
   too_many_assets: { max: number }
   no_painter: None
+  too_big: { bytes: number; max: number }
+  bad_picture: { why: string }
+  no_picture: None
+  no_icon_painter: None
   no_voice: None
   assets_full: { used: number; max: number }
 }

@@ -7,6 +7,7 @@ import { assetRoutes } from './assets/routes.ts'
 import { buildHandler } from './builds/building.ts'
 import { buildRoutes } from './builds/routes.ts'
 import { exploreRoutes } from './explore/routes.ts'
+import { iconRoutes } from './icons/routes.ts'
 import { jobRoutes } from './jobs/routes.ts'
 import { meRoutes } from './me/routes.ts'
 import { docs, type PublicFiles } from './start/docs.ts'
@@ -24,6 +25,7 @@ export function agentApi(house: House, files: PublicFiles) {
     .use(appRoutes(house))
     .use(versionRoutes(house))
     .use(exploreRoutes(house))
+    .use(iconRoutes(house))
     .use(jobRoutes(house))
     .use(assetRoutes(house))
     .use(docs(house, files))

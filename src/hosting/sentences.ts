@@ -16,7 +16,7 @@ export interface Row<N extends HostingRefusal> {
   fields?: TProperties
 }
 
-type Status = 400 | 401 | 402 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 503
+type Status = 400 | 401 | 402 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 502 | 503
 
 const wait = ({ retryAfter }: { retryAfter: number }): string => `Try again in ${retryAfter} s.`
 const reasons = { reasons: Type.Array(Type.String()) }
@@ -185,6 +185,23 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   too_many_assets: {
     status: 409,
     say: ({ max }) => `This app has its ${max} assets. Delete one first.`,
+  },
+  too_big: {
+    status: 413,
+    say: ({ bytes, max }) => `${mb(bytes)} is over the ${mb(max)} a picture may have. Shrink it.`,
+  },
+  bad_picture: {
+    status: 422,
+    say: ({ why }) => `This picture cannot be an icon: ${why}. Send another one.`,
+  },
+  no_picture: {
+    status: 502,
+    say: () => 'No picture came. Nothing was charged. Try again, or send your own as "image".',
+  },
+  no_icon_painter: {
+    status: 503,
+    code: 'no_picture',
+    say: () => 'Nothing paints here right now, and nothing was charged. Send your own as "image".',
   },
   no_painter: {
     status: 503,

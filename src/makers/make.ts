@@ -35,7 +35,8 @@ export interface Made {
   seconds?: number
 }
 
-const paintedPixelsMax = 30_000_000
+const maxPixels = 30_000_000
+const longerTimesMax = 8
 
 export const measures = {
   sprite: { width: 128, height: 128 },
@@ -61,7 +62,13 @@ export async function make(wanted: Wanted | Painted): Promise<Made> {
 }
 
 async function fitted({ bytes, width, height, key }: Painted): Promise<Made> {
-  const png = await new Bun.Image(bytes, { maxPixels: paintedPixelsMax }).png().bytes()
+  const { width: wide, height: high } = await new Bun.Image(bytes, { maxPixels }).metadata()
+  const [longer, shorter] = [Math.max(wide, high), Math.min(wide, high)]
+  if (longer > shorter * longerTimesMax) throw new Error('the picture is too long for its width')
+  // Its shorter side covers the longer one that is wanted; what is over is cut off by the fit.
+  const side = Math.ceil((Math.max(width, height) * longer) / shorter)
+  const cover = { fit: 'inside', withoutEnlargement: true } as const
+  const png = await new Bun.Image(bytes, { maxPixels }).resize(side, side, cover).png().bytes()
   return { bytes: await pngOf(fit(png, { width, height }, key)), type: 'image/png', width, height }
 }
 

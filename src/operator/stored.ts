@@ -2,6 +2,7 @@ import type { Db } from '../db/engine.ts'
 import { contents } from '../gateway/files/contents.ts'
 import { madeAfter, madeIn } from '../gateway/made/contents.ts'
 import { packsAfter, packsIn } from '../hosting/apps/apps.ts'
+import { iconsAfter, iconsIn } from '../hosting/apps/icons.ts'
 import { contentsAfter, contentsIn } from '../hosting/assets/contents.ts'
 
 const pageSize = 100
@@ -10,6 +11,7 @@ const pageSize = 100
 const rooms = [
   { namedIn: packsIn, namedAfter: packsAfter },
   { namedIn: contentsIn, namedAfter: contentsAfter },
+  { namedIn: iconsIn, namedAfter: iconsAfter },
   ...contents,
   { namedIn: madeIn, namedAfter: madeAfter },
 ]

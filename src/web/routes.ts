@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 
 import { addressGroup } from '../core/address.ts'
 import { readBytes } from '../core/body.ts'
-import { answer } from '../core/entity.ts'
+import { answer, entity } from '../core/entity.ts'
 import { escapeHtml } from '../core/text.ts'
 import { visitOf } from '../core/visit.ts'
 import { theClaimed } from '../hosting/agents/claims.ts'
@@ -10,6 +10,7 @@ import * as apps from '../hosting/apps/apps.ts'
 import { report, theReported } from '../hosting/apps/reports.ts'
 import * as explore from '../hosting/explore/explore.ts'
 import { sitemap } from '../hosting/explore/feeds.ts'
+import * as icons from '../hosting/icons/icons.ts'
 import { linksOf } from '../hosting/start/found.ts'
 import { guideOf, markdownOf } from '../hosting/start/guide.ts'
 import type { House } from '../house.ts'
@@ -18,6 +19,8 @@ import { type Layout, pageAnswer } from './layout.ts'
 import { claimPage, homePage, makerPage, reportPage } from './pages.ts'
 
 const tilesMax = 30
+/** An app's id, at the beginning of its picture's name. */
+const idLength = 12
 const formBytesMax = 16_384
 
 /** Pages for people: the front page, makers, reports. An agent that asks for `/` gets the guide. */
@@ -49,6 +52,11 @@ export function web(house: House, layout: Layout) {
       const agent = await theClaimed(house, params.code)
       const made = await apps.listOf(house, agent.id, tilesMax)
       return pageAnswer(layout, `Claim @${agent.handle}`, claimPage(agent, made))
+    })
+    .get('/icons/:file', async ({ params, request }) => {
+      const { bytes, etag } = await icons.read(house, params.file.slice(0, idLength))
+      const headers = { 'content-type': 'image/png', 'cache-control': 'no-cache' }
+      return answer(request, entity({ etag, identity: bytes }, headers))
     })
     .get('/favicon.svg', ({ request }) => answer(request, layout.icon))
     .get('/favicon.ico', ({ request }) => answer(request, layout.icon))
@@ -85,6 +93,7 @@ export function errorPage(layout: Layout, error: unknown, matched: boolean): Res
 
 const statuses: Partial<Record<RefusalName, [status: number, words: string]>> = {
   bad_request: [400, ''],
+  taken_down: [410, 'This was taken down.'],
   too_large: [413, 'That is too much. Send less.'],
   rate_limited: [429, 'You sent many today. Try again tomorrow.'],
 }

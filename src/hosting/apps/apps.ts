@@ -151,7 +151,7 @@ export async function update(
   house: House,
   db: Db,
   app: App,
-  changes: Partial<NewApp>,
+  changes: Partial<NewApp & Pick<App, 'icon' | 'iconGiven'>>,
 ): Promise<App> {
   const at = house.clock.now()
   const isListed = changes.listed === 'on'

@@ -1,4 +1,4 @@
-import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { and, desc, eq, sql } from 'drizzle-orm'
 
 import type { Db } from '../../db/engine.ts'
 import { type Prepared, prepared } from '../../db/query.ts'
@@ -24,16 +24,16 @@ const shown = {
   remixOfTitle: apps.remixOfTitle,
   remixOfMaker: apps.remixOfMaker,
   remixes: apps.remixes,
-  remixers: apps.remixers,
   opens: apps.opens,
-  heat: apps.heat,
   stars: apps.stars,
   reviews: apps.reviews,
-  low: apps.low,
   created: apps.created,
   updated: apps.updated,
 }
 export type ListedApp = Pick<App, keyof typeof shown>
+
+/** With what its order goes by. */
+type Ranked = ListedApp & { score: number | null }
 
 /** Which apps on Explore, in which order. `q` is a text to search for. */
 export interface Listing extends Filters {
@@ -44,10 +44,12 @@ export interface Listing extends Filters {
 /** Where a list goes on: after the app of these values, in the columns of its order. */
 export type Place = (string | number)[]
 
-export const placeOf = (order: Order, app: ListedApp): Place =>
-  orders[order].map((column) => app[column] ?? 0)
+export function placeOf(order: Order, { score, listedAt, id }: Ranked): Place {
+  const ranked = [score ?? 0, listedAt ?? 0, id]
+  return order === 'new' ? ranked.slice(1) : ranked
+}
 
-type Query = (db: Db) => Prepared<ListedApp[]>
+type Query = (db: Db) => Prepared<Ranked[]>
 
 /** One query for each set of filters; there are at most 256. */
 const queries = new Map<string, Query>()
@@ -58,7 +60,7 @@ export async function list(
   listing: Listing,
   limit: number,
   after: Place = [],
-): Promise<ListedApp[]> {
+): Promise<Ranked[]> {
   const { order, q, ...filters } = listing
   const match = q === undefined ? undefined : matchOf(q, filters)
   if (q !== undefined && match === undefined) return []
@@ -72,7 +74,8 @@ export async function list(
 
 const value = sql.placeholder
 
-function build(db: Db, order: Order, has: Record<string, unknown>): Prepared<ListedApp[]> {
+function build(db: Db, order: Order, has: Record<string, unknown>): Prepared<Ranked[]> {
+  const ranked = { ...shown, score: apps[orders[order][0]] }
   const columns = orders[order].map((column) => apps[column])
   const filters = and(
     'kind' in has ? eq(apps.kind, value('kind')) : undefined,
@@ -80,26 +83,28 @@ function build(db: Db, order: Order, has: Record<string, unknown>): Prepared<Lis
     'remix' in has ? eq(apps.remix, value('remix')) : undefined,
     'maker' in has ? eq(apps.maker, value('maker')) : undefined,
   )
-  const chosen = and(isListed(apps), filters, 'after0' in has ? isAfter(columns) : undefined)
-  const found = foundBy(sql`${value('match')}`, sql`${apps}`, filters)
+  const places = 'after0' in has ? columns.map((_, at) => sql`${value(`after${at}`)}`) : undefined
+  const older = places && sql`(${sql.join(columns, sql`, `)}) < (${sql.join(places, sql`, `)})`
+  const byOrder = columns.map((column) => desc(column))
+  const chosen = and(isListed(apps), filters)
+  if (!('match' in has)) {
+    const rows = db.select(ranked).from(apps).where(and(chosen, older))
+    return rows
+      .orderBy(...byOrder)
+      .limit(value('limit'))
+      .prepare()
+  }
+  const isNew = order === 'new'
+  const found = foundBy({ filters, isNew, before: isNew ? places : undefined })
   // A cross join, because SQLite then begins with what was found.
-  const from =
-    'match' in has
-      ? db
-          .select(shown)
-          .from(found)
-          .crossJoin(apps)
-          .where(and(sql`found.app = ${apps.id}`, chosen))
-      : db.select(shown).from(apps).where(chosen)
-  return from
-    .orderBy(...columns.map((column) => desc(column)))
+  const rows = db.select(ranked).from(found).crossJoin(apps)
+  const matching = and(sql`found.app = ${apps.id}`, chosen, isNew ? undefined : older)
+  const inOrder = isNew ? [desc(sql`found.place`), desc(apps.id)] : byOrder
+  return rows
+    .where(matching)
+    .orderBy(...inOrder)
     .limit(value('limit'))
     .prepare()
-}
-
-const isAfter = (columns: (typeof apps)[(typeof orders)[Order][number]][]): SQL => {
-  const places = columns.map((_, at) => sql`${value(`after${at}`)}`)
-  return sql`(${sql.join(columns, sql`, `)}) < (${sql.join(places, sql`, `)})`
 }
 
 const ofItem = prepared((db) =>

@@ -13,9 +13,13 @@ export function stateOf(app: App): 'live' | 'building' | 'taken_down' | 'closed'
 /** The public link of an app (document 1, section 2). */
 export const linkOf = (house: House, id: string): string => `${house.urls.app}/a/${id}`
 
+/** Where an app's picture is; another picture has another address. */
+export const iconOf = (house: House, { id, icon }: Pick<App, 'id' | 'icon'>): string | null =>
+  icon && `${house.urls.app}/icons/${id}-${icon.slice(0, 12)}.png`
+
 /** The App record of document 1, section 2, as agent-api completes it. */
 export function present(house: House, app: App): AppShape {
-  const { id, kind, title, description, icon, version, remix, priceRemix, remixes, opens } = app
+  const { id, kind, title, description, version, remix, priceRemix, remixes, opens } = app
   return {
     id,
     link: linkOf(house, id),
@@ -23,7 +27,7 @@ export function present(house: House, app: App): AppShape {
     title,
     description,
     shelf: app.shelf,
-    icon,
+    icon: iconOf(house, app),
     version,
     store: app.listed !== 'off',
     listed: app.takenDown === null ? app.listed : 'taken_down',

@@ -8,8 +8,8 @@ import { wordsOf } from './words.ts'
 export type Filters = Partial<Pick<App, 'shelf' | 'remix' | 'maker'>> & { kind?: string }
 
 const wordsMax = 12
-/** A search looks through this many matches, those that came to Explore last. */
-const matchesMax = 1_000
+/** Other orders than the newest are those of this many matches, which came to Explore last. */
+const matchesMax = 500
 
 /**
  * What both engines match by: every word, or the beginning of one, in any order. SQLite meets the
@@ -31,14 +31,32 @@ export function matchOf(q: string, { kind, shelf, remix, maker }: Filters): stri
   ].join(' AND ')
 }
 
+/** Which matches are wanted; the query has the values `match`, `limit` and where `before` is. */
+interface Window {
+  /** SQL over `apps`. */
+  filters: SQL | undefined
+  /** The next `limit` of them by their moment on Explore, or all that other orders look at. */
+  isNew: boolean
+  /** The moment and the id of the app that they come after. */
+  before: SQL[] | undefined
+}
+
 /**
- * The ids of the apps that match, as a table `found`: FTS5 of SQLite, tsvector of PostgreSQL (the
- * indexes are in search.sqlite.sql and search.postgres.sql). `filters` is SQL over `apps`.
+ * The apps that match, as a table `found`, whose `place` is larger the later they came to Explore:
+ * FTS5 of SQLite, tsvector of PostgreSQL (their indexes: search.sqlite.sql, search.postgres.sql).
  */
-export const foundBy = (match: SQL, apps: SQL, filters: SQL | undefined): SQL =>
-  dialect === 'postgres'
-    ? sql`(select id as app from ${apps} where listed = 'on'
-        and array_to_tsvector(string_to_array(words, ' ')) @@ cast(${match} as tsquery)
-        and ${filters ?? sql`true`} order by listed_at desc, id desc limit ${sql.raw(`${matchesMax}`)}) found`
-    : sql`(select app from app_numbers where number in (select rowid from app_search
-        where app_search match ${match} order by rowid desc limit ${sql.raw(`${matchesMax}`)})) found`
+export function foundBy({ filters = sql`true`, isNew, before }: Window): SQL {
+  const match = sql.placeholder('match')
+  const limit = isNew ? sql`${sql.placeholder('limit')}` : sql.raw(String(matchesMax))
+  if (dialect === 'sqlite') {
+    const [, id] = before ?? []
+    const older = id && sql`and rowid < (select number from app_numbers where app = ${id})`
+    return sql`(select app, number as place from app_numbers where number in (select rowid
+      from app_search where app_search match ${match} ${older} order by rowid desc
+      limit ${limit})) found`
+  }
+  const older = before && sql`and (listed_at, id) < (${sql.join(before, sql`, `)})`
+  return sql`(select id as app, listed_at as place from apps where listed = 'on'
+    and array_to_tsvector(string_to_array(words, ' ')) @@ cast(${match} as tsquery)
+    and ${filters} ${older} order by listed_at desc, id desc limit ${limit}) found`
+}

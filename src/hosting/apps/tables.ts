@@ -1,6 +1,6 @@
 import { type AnyColumn, type SQL, sql } from 'drizzle-orm'
 
-import { index, integer, nano, primaryKey, table, text, time } from '../../db/columns.ts'
+import { flag, index, integer, nano, primaryKey, table, text, time } from '../../db/columns.ts'
 import type { Shelf } from './shelves.ts'
 
 /** With the word in it, not as a value: so both engines use the indexes over listed apps alone. */
@@ -38,7 +38,10 @@ export const apps = table(
     title: text('title').notNull(),
     description: text('description').notNull(),
     shelf: text('shelf').$type<Shelf>().notNull(),
+    /** The stored bytes of its picture. */
     icon: text('icon'),
+    /** Whether the first made picture, which is free on Explore, was had. */
+    iconGiven: flag('icon_given').notNull().default(false),
     version: integer('version').notNull(),
     words: text('words').notNull(),
     listed: text('listed').$type<'off' | 'pending' | 'on'>().notNull(),
@@ -73,6 +76,7 @@ export const apps = table(
   (t) => [
     index('apps_maker').on(t.maker, t.created, t.id),
     index('apps_closed').on(t.closed),
+    index('apps_icon').on(t.icon),
     index('apps_listed_of').on(t.maker, t.listedAt, t.id).where(isListed(t)),
     index('apps_listed_remixes').on(t.remixOf, t.listedAt, t.id).where(isListed(t)),
     ...Object.entries(orders).flatMap(([order, [first, ...more]]) => {

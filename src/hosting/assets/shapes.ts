@@ -53,7 +53,7 @@ export const AssetAsk = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, title: 'AssetAsk' },
+  { additionalProperties: false },
 )
 export type AssetAskShape = Static<typeof AssetAsk>
 
@@ -68,7 +68,12 @@ export const MakeAssets = Type.Object(
     ref: Type.Optional(Ref),
     dryRun: Type.Optional(Type.Boolean({ description: 'Answers the prices; nothing is made.' })),
   },
-  { additionalProperties: false },
+  {
+    additionalProperties: false,
+    examples: [
+      { assets: [{ name: 'ship.png', kind: 'sprite', what: 'A small red ship' }], dryRun: true },
+    ],
+  },
 )
 export type MakeAssetsShape = Static<typeof MakeAssets>
 

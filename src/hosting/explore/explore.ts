@@ -1,5 +1,6 @@
 import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
 import { iso } from '../../core/time.ts'
+import { untilCommit } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { Refusal } from '../../refusals.ts'
 import { type Agent, findByHandle } from '../agents/agents.ts'
@@ -7,7 +8,7 @@ import { handlesOf } from '../agents/names.ts'
 import * as apps from '../apps/apps.ts'
 import { ancestorsOf } from '../apps/lineage.ts'
 import * as listed from '../apps/listed.ts'
-import { linkOf, originOf, ratingOf } from '../apps/present.ts'
+import { iconOf, linkOf, originOf, ratingOf } from '../apps/present.ts'
 import { presentVersion } from '../versions/versions.ts'
 import type { ItemPageShape, ItemShape, MakerPageShape, WantedShape } from './shapes.ts'
 
@@ -27,7 +28,7 @@ async function present(house: House, rows: listed.ListedApp[]): Promise<ItemShap
     title: row.title,
     description: row.description,
     shelf: row.shelf,
-    icon: row.icon,
+    icon: iconOf(house, row),
     maker: `@${handles.get(row.maker)}`,
     version: row.listedVersion ?? 0,
     remix: row.remix,
@@ -42,11 +43,23 @@ async function present(house: House, rows: listed.ListedApp[]): Promise<ItemShap
   }))
 }
 
+interface Page {
+  items: ItemShape[]
+  next: string | null
+}
+
+const firstPage = untilCommit<Page>(100)
+
 /** A page of what is on Explore. Refuses bad_request for a cursor of another list. */
-export async function list(
-  house: House,
-  wanted: WantedShape,
-): Promise<{ items: ItemShape[]; next: string | null }> {
+export function list(house: House, wanted: WantedShape): Promise<Page> {
+  const { q, maker, cursor } = wanted
+  // What many ask for is read once for all of them.
+  const isCommon = q === undefined && maker === undefined && cursor === undefined
+  const find = () => listNow(house, wanted)
+  return isCommon ? firstPage(house.db, JSON.stringify(wanted), find) : find()
+}
+
+async function listNow(house: House, wanted: WantedShape): Promise<Page> {
   const { kind, shelf, q, maker: handle, price, sort = 'new', cursor } = wanted
   const limit = pageSize(wanted.limit)
   const after = readPlace(sort, cursor)

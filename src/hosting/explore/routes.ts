@@ -28,8 +28,8 @@ const listRoutes = (house: House) =>
           summary: 'Find apps and games that were shared.',
           more:
             'Newest first, unless sort says otherwise. q is plain words: each must stand in the ' +
-            'title or the description, whole or as a beginning; a search looks through the ' +
-            'thousand newest matches. price is that of a remix.',
+            'title or the description, whole or as a beginning; other orders ' +
+            'than new are those of the 500 newest matches. price is that of a remix.',
         },
         { 200: shapes.ItemList },
         'agents_off',

@@ -137,7 +137,7 @@ const rankingText = `<p>An item comes to Explore with the first version that rea
 <dt><code>trending</code></dt><dd>By opens, each worth half as much after three days. One open counts per item, day (UTC) and address, so reloading adds nothing; of the address only a keyed hash is kept, for 40 days.</dd>
 <dt><code>remixed</code></dt><dd>By how many other agents have remixed it, each counted once.</dd>
 </dl>
-<p>Equal ones follow by their moment on Explore. A search narrows an order: each of its words must stand in the title or the description, whole or as a beginning. It looks through the thousand newest matches.</p>`
+<p>Equal ones follow by their moment on Explore. A search narrows an order: each of its words must stand in the title or the description, whole or as a beginning. In other orders than <code>new</code> it looks at the five hundred newest matches.</p>`
 
 const table = (heads: string[], rows: string[][]): string => {
   const line = (cells: string[], tag: string): string =>

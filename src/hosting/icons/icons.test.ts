@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { fromCredits } from '../../core/money.ts'
+import { balanceOf } from '../../ledger/ledger.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
+import { refused } from '../../testing/refused.ts'
+import { takeDown } from '../apps/moderation.ts'
+
+let t: TestHouse
+let ann: Person
+let app: string
+async function open(settings: Parameters<typeof openTestHouse>[0] = {}): Promise<void> {
+  t = await openTestHouse({ REQUESTS_PER_MINUTE: '0', ...settings })
+  ann = await t.person('ann')
+  app = await ann.publish()
+}
+beforeEach(() => open())
+afterEach(() => t.close())
+
+const path = () => `/apps/${app}/icon`
+const put = (body: unknown) => ann.call('PUT', path(), body)
+const dataUrl = (bytes: Uint8Array, type = 'image/png') =>
+  `data:${type};base64,${Buffer.from(bytes).toString('base64')}`
+
+/** A picture with something in it, in any size. */
+async function picture(width = 800, height = 500): Promise<Uint8Array> {
+  const wanted = { kind: 'picture', what: 'snowy mountains', seed: '1', width, height } as const
+  return (await t.house.makers.make(wanted)).bytes
+}
+
+async function creditsOf(person: Person) {
+  const key = await t.house.keys.find(person.key)
+  const { balance, held } = await balanceOf(t.house, { kind: 'agent', owner: key?.owner ?? '' })
+  return { balance, held }
+}
+
+test('a picture of any shape becomes a square of 512 pixels, at an address that shows it', async () => {
+  const bytes = await picture()
+  for (const [type, image] of [
+    ['image/png', bytes],
+    ['image/jpeg', await new Bun.Image(bytes).jpeg().bytes()],
+    ['image/webp', await new Bun.Image(bytes).webp().bytes()],
+  ] as const) {
+    const { status, body, text } = await put({ image: dataUrl(image, type) })
+    expect([status, body]).toEqual([200, { icon: expect.stringContaining(`/icons/${app}-`) }])
+    const shown = await t.visit('GET', new URL(text('icon')).pathname)
+    expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'image/png'])
+    const { width, height, format } = await new Bun.Image(shown.bytes).metadata()
+    expect({ width, height, format }).toEqual({ width: 512, height: 512, format: 'png' })
+    expect((await ann.call('GET', `/apps/${app}`)).text('app.icon')).toBe(text('icon'))
+  }
+  expect(await creditsOf(ann)).toEqual({ balance: fromCredits(400), held: fromCredits(0) })
+})
+
+test('taken off, the app wears its glyph again', async () => {
+  const icon = (await put({ image: dataUrl(await picture()) })).text('icon')
+  expect((await ann.call('DELETE', path())).body).toEqual({ icon: null })
+  expect((await ann.call('GET', `/apps/${app}`)).body).toMatchObject({ app: { icon: null } })
+  expect((await t.visit('GET', new URL(icon).pathname)).status).toBe(404)
+})
+
+test('a made picture is paid; the first of something on Explore is free', async () => {
+  await t.close()
+  await open({ EMBEDDED_ASSET_CREDITS: '5' })
+  const first = await put({ make: true, prompt: 'a cat' })
+  expect([first.status, first.body]).toMatchObject([200, { credits: 5, free: false }])
+  await ann.call('PATCH', `/apps/${app}`, { store: true })
+  expect((await put({ make: true })).body).toMatchObject({ credits: 0, free: true })
+  expect((await put({ make: true })).body).toMatchObject({ credits: 5, free: false })
+  expect(await creditsOf(ann)).toEqual({ balance: fromCredits(390), held: fromCredits(0) })
+})
+
+test('what is no picture, too big, a bomb or blank is refused, and nothing is kept', async () => {
+  const svg = new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg"/>')
+  const whole = await picture()
+  for (const body of [
+    {},
+    { make: false },
+    { make: true, image: dataUrl(whole) },
+    { image: dataUrl(whole), prompt: 'x' },
+    { make: true, prompt: 'x'.repeat(301) },
+    { make: true, colour: 'red' },
+    { image: 'https://example.com/a.png' },
+    { image: dataUrl(svg, 'image/svg+xml') },
+    { image: dataUrl(svg) },
+    { image: dataUrl(new TextEncoder().encode('GIF89a...'), 'image/gif') },
+    { image: 'data:image/png;base64,***' },
+    { image: dataUrl(whole.subarray(0, 40)) },
+  ])
+    await refused(t, 400, 'bad_request', () => put(body))
+  const heavy = dataUrl(new Uint8Array(6 * 1_048_576 + 1))
+  await refused(t, 413, 'too_big', () => put({ image: heavy }))
+  for (const bad of [bomb(), await blank(), await picture(900, 100)])
+    await refused(t, 422, 'bad_picture', () => put({ image: dataUrl(bad) }))
+})
+
+/** The header of a PNG of 30,000 x 30,000 pixels, and nothing in it. */
+function bomb(): Uint8Array {
+  const png = Buffer.alloc(45)
+  png.write('\x89PNG\r\n\x1a\n', 'latin1')
+  png.writeUInt32BE(13, 8)
+  png.write('IHDR', 12)
+  png.writeUInt32BE(30_000, 16)
+  png.writeUInt32BE(30_000, 20)
+  png.set([8, 2, 0, 0, 0], 24)
+  png.writeUInt32BE(Bun.hash.crc32(png.subarray(12, 29)), 29)
+  png.write('IEND', 37)
+  return png
+}
+
+const blank = async (): Promise<Uint8Array> => {
+  const { bytes } = await t.house.makers.make({
+    ...{ kind: 'painted', bytes: onePixel, width: 600, height: 600, key: false },
+  })
+  return bytes
+}
+const onePixel = new Uint8Array(
+  Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==',
+    'base64',
+  ),
+)
+
+test('no key, someone else’s app, one that was taken down, no painter, no credits', async () => {
+  const ben = await t.person('ben')
+  for (const [method, body] of [
+    ['PUT', { make: true }],
+    ['DELETE', undefined],
+  ] as const) {
+    await refused(t, 401, 'no_key', () => t.call(method, path(), { body }))
+    await refused(t, 404, 'not_found', () => ben.call(method, path(), body))
+  }
+  const icon = (await put({ make: true })).text('icon')
+  await takeDown(t.house, app, 'phishing')
+  await refused(t, 410, 'taken_down', () => put({ make: true }))
+  await refused(t, 410, 'taken_down', () => ann.call('DELETE', path()))
+  expect((await t.visit('GET', new URL(icon).pathname)).status).toBe(410)
+  await t.close()
+  await open({ EMBEDDED_MAKERS: 'off' })
+  await refused(t, 503, 'no_picture', () => put({ make: true }))
+  await t.close()
+  await open({ EMBEDDED_ASSET_CREDITS: '500' })
+  await refused(t, 402, 'not_enough_credits', () => put({ make: true }))
+})

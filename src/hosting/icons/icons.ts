@@ -1,0 +1,135 @@
+import { newId } from '../../core/ids.ts'
+import { fromCredits, type Nano, toCredits, zero } from '../../core/money.ts'
+import { isPlainText } from '../../core/text.ts'
+import { minute } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import { accountOf } from '../../ledger/accounts.ts'
+import { withHold } from '../../ledger/paid-work.ts'
+import { iconPromptCharsMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import * as apps from '../apps/apps.ts'
+import { iconOf } from '../apps/present.ts'
+import type { Caller } from '../key.ts'
+import { type Chosen, costOf, findChosen, mostOf, NoAnswer } from '../models/chosen.ts'
+import { boundsOf, paint } from '../models/media.ts'
+import { bytesOf, iconFrom } from './picture.ts'
+import type { IconShape, NewIconShape } from './shapes.ts'
+
+const paintMs = 3 * minute
+
+/**
+ * Gives an own app its picture: the caller's, or one made from the title and the description and
+ * paid from credits (document 1, operation 13); the first made one of an app on Explore is free.
+ * Refuses bad_request, not_enough_credits, daily_cap, taken_down, too_big, bad_picture, no_picture,
+ * try_again.
+ */
+export async function put(
+  house: House,
+  caller: Caller,
+  id: string,
+  { image, make, prompt = '' }: NewIconShape,
+  signal: AbortSignal,
+): Promise<IconShape> {
+  const app = await apps.theOwn(house, caller.agent, id)
+  if ((image === undefined) === (make !== true) || (image !== undefined && prompt !== '')) {
+    const problem = 'Send "image", or "make": true, and "prompt" only with make.'
+    throw new Refusal('bad_request', { problem })
+  }
+  if (!isPlainText(prompt, iconPromptCharsMax)) {
+    const problem = `"prompt" is plain text of at most ${iconPromptCharsMax} characters.`
+    throw new Refusal('bad_request', { problem })
+  }
+  if (image === undefined) return paintFor(house, caller, app, prompt, signal)
+  const icon = await keep(house, await iconFrom(house, bytesOf(image)))
+  return { icon: await show(house, app, { icon }) }
+}
+
+const keep = async (house: House, bytes: Uint8Array): Promise<string> =>
+  (await house.store.put(bytes)).sha256
+
+type Shown = Partial<Pick<apps.App, 'icon' | 'iconGiven'>>
+
+async function show(house: House, app: apps.App, shown: Shown): Promise<string> {
+  const changed = await house.db.tx(async (db) =>
+    apps.there(await apps.update(house, db, app, shown)),
+  )
+  return iconOf(house, changed) ?? ''
+}
+
+/** A made picture, and what it cost before a gift. */
+interface Painted {
+  bytes: Uint8Array<ArrayBuffer>
+  charge: Nano
+}
+
+async function paintFor(
+  house: House,
+  { agent, key }: Caller,
+  app: apps.App,
+  prompt: string,
+  signal: AbortSignal,
+): Promise<IconShape> {
+  const words = `icon, ${prompt || `${app.title}. ${app.description}`}`
+  const by = findChosen(house, house.config.painterModel, 'image')
+  if (!by && !house.config.embeddedMakers) throw new Refusal('no_icon_painter')
+  const price = by
+    ? mostOf(by, boundsOf(by, words))
+    : fromCredits(house.config.embeddedAssetCredits)
+  const free = app.listed === 'on' && !app.iconGiven
+  const account = accountOf({ kind: 'agent', owner: agent.id })
+  const { result, hold } = await withHold(
+    house,
+    {
+      ...{ account, amount: free ? zero : price, ref: `icon:${newId()}`, kind: 'icon' },
+      ...{ item: app.id, cap: { key: key.prefix, max: key.dailyCap }, ms: 2 * paintMs },
+    },
+    async () => {
+      const made = await painted(house, by, { words, price, signal, seed: newSeed(app) })
+      const icon = await keep(house, await iconFrom(house, made.bytes))
+      const given = free || app.iconGiven
+      return {
+        result: { ...app, icon },
+        charge: free ? zero : made.charge,
+        record: async (db) =>
+          apps.there(await apps.update(house, db, app, { icon, iconGiven: given })),
+      }
+    },
+  )
+  const note = free ? 'The first made picture of something on Explore is free.' : 'Made and live.'
+  return { icon: iconOf(house, result) ?? '', credits: toCredits(hold.charged), free, note }
+}
+
+/** Another picture each time it is asked for. */
+const newSeed = ({ updated, id }: apps.App): string => `${id}:${updated}`
+
+async function painted(
+  house: House,
+  by: Chosen | undefined,
+  wanted: { words: string; price: Nano; signal: AbortSignal; seed: string },
+): Promise<Painted> {
+  const { words, price, seed } = wanted
+  if (!by) {
+    const size = { width: 512, height: 512 }
+    const { bytes } = await house.makers.make({ kind: 'picture', what: words, seed, ...size })
+    return { bytes, charge: price }
+  }
+  const signal = AbortSignal.any([wanted.signal, AbortSignal.timeout(paintMs)])
+  const came = await paint(house, by, words, signal).catch((error: unknown) => {
+    throw error instanceof NoAnswer || signal.aborted ? new Refusal('no_picture') : error
+  })
+  return { bytes: came.bytes, charge: costOf(by, came.usage) }
+}
+
+/** Takes the picture off: the item wears its shelf's glyph again. Refuses not_found, taken_down. */
+export async function remove(house: House, { agent }: Caller, id: string): Promise<void> {
+  const app = await apps.theOwn(house, agent, id)
+  await show(house, app, { icon: null })
+}
+
+/** The bytes of an app's picture, whoever asks. Refuses not_found, taken_down. */
+export async function read(house: House, id: string): Promise<{ bytes: Uint8Array; etag: string }> {
+  const { icon } = apps.there(await apps.find(house, id))
+  const bytes = icon === null ? undefined : await house.store.read(icon)
+  if (icon === null || !bytes) throw new Refusal('not_found', { what: 'picture' })
+  return { bytes, etag: icon.slice(0, 32) }
+}

@@ -1,0 +1,63 @@
+import type { House } from '../../house.ts'
+import { iconBytesMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { jpegFault, pngFault, webpFault } from '../../store/pictures.ts'
+
+/** The side of every icon, in pixels (document 1, section 8). */
+const side = 512
+/** A picture of one colour comes to fewer bytes than this when it is 16 pixels wide. */
+const blankBytesMax = 120
+
+const unreadable = (problem: string): Refusal => new Refusal('bad_request', { problem })
+
+/** The bytes of a data URL (RFC 2397). Refuses bad_request, too_big. */
+export function bytesOf(image: string): Uint8Array<ArrayBuffer> {
+  const [head = ''] = /^data:image\/(?:png|jpeg|webp);base64,/i.exec(image) ?? []
+  if (head === '') {
+    throw unreadable('"image" is a data URL of a JPEG, PNG or WebP: data:image/png;base64,...')
+  }
+  const bytes = Math.floor(((image.length - head.length) * 3) / 4)
+  if (bytes > iconBytesMax + 3) throw new Refusal('too_big', { bytes, max: iconBytesMax })
+  try {
+    const read = Uint8Array.fromBase64(image.slice(head.length))
+    if (read.length <= iconBytesMax) return read
+  } catch {
+    throw unreadable('"image" is no base64 after its comma.')
+  }
+  throw new Refusal('too_big', { bytes, max: iconBytesMax })
+}
+
+/**
+ * A picture as an icon: its middle square at 512 pixels, without what its camera wrote into it,
+ * looked at before it shows. Refuses bad_request, bad_picture, try_again.
+ */
+export async function iconFrom(house: House, bytes: Uint8Array<ArrayBuffer>) {
+  await checkPicture(bytes)
+  const fitted = { kind: 'painted', bytes, width: side, height: side, key: false } as const
+  const made = await house.makers.make(fitted).catch((error: unknown) => {
+    if (error instanceof Refusal) throw error
+    throw new Refusal('bad_picture', { why: 'it could not be cropped' })
+  })
+  const small = await new Bun.Image(made.bytes).resize(16, 16).png().bytes()
+  if (small.length < blankBytesMax) throw new Refusal('bad_picture', { why: 'it is blank' })
+  return made.bytes
+}
+
+const faults: Record<string, (bytes: Uint8Array) => string | undefined> = {
+  png: pngFault,
+  jpeg: jpegFault,
+  webp: webpFault,
+}
+
+async function checkPicture(bytes: Uint8Array): Promise<void> {
+  try {
+    const { format } = await new Bun.Image(bytes, { maxPixels: 30_000_000 }).metadata()
+    if (faults[format]?.(bytes) === undefined && format in faults) return
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    if (/TOO_MANY/.test(code)) {
+      throw new Refusal('bad_picture', { why: 'it has more than 30 million pixels' })
+    }
+  }
+  throw unreadable('"image" cannot be read: it is no whole JPEG, PNG or WebP.')
+}

@@ -1,0 +1,54 @@
+import { Elysia } from 'elysia'
+
+import { taking } from '../../core/taking.ts'
+import type { House } from '../../house.ts'
+import { withKey } from '../key.ts'
+import { operation } from '../operation.ts'
+import * as icons from './icons.ts'
+import { Icon, NewIcon, NoIcon } from './shapes.ts'
+
+const ofOwn = ['not_found', 'taken_down'] as const
+
+/** An item's picture (document 1, operations 13 and 14). */
+export const iconRoutes = (house: House) =>
+  new Elysia()
+    .use(withKey(house))
+    .put(
+      '/apps/:id/icon',
+      ({ caller, params, body, request }) =>
+        icons.put(house, caller, params.id, body, request.signal),
+      {
+        ...taking(NewIcon),
+        ...operation(
+          {
+            id: 'put_icon',
+            tag: 'Apps',
+            summary: 'Give your app its picture: your own, or one that is made.',
+            more:
+              'Send image, or make: true. It is cropped to its middle square at 512 pixels and ' +
+              'looked at before it shows. A made one is paid from your credits; the first of ' +
+              'something on Explore is free.',
+          },
+          { 200: Icon },
+          ...(['bad_request', 'not_enough_credits', 'daily_cap', 'too_big'] as const),
+          ...(['bad_picture', 'no_picture', 'no_icon_painter', 'try_again'] as const),
+          ...ofOwn,
+        ),
+      },
+    )
+    .delete(
+      '/apps/:id/icon',
+      async ({ caller, params }) => {
+        await icons.remove(house, caller, params.id)
+        return { icon: null }
+      },
+      operation(
+        {
+          id: 'delete_icon',
+          tag: 'Apps',
+          summary: "Take your app's picture off: it wears its shelf's glyph again.",
+        },
+        { 200: NoIcon },
+        ...ofOwn,
+      ),
+    )
