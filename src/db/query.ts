@@ -28,29 +28,46 @@ export function prepared<Rows>(build: (db: Db) => Prepared<Rows>): (db: Db) => P
   }
 }
 
+/**
+ * Keeps at most `max` things that were read, by name, until the next commit: what is read is never
+ * older than the database. They are frozen, since several callers share one. Where others write to
+ * the database too, nothing is kept.
+ */
+export function untilCommit<Found extends object>(
+  max: number,
+): <Maybe extends Found | undefined>(
+  engine: Engine,
+  name: string,
+  find: () => Promise<Maybe>,
+) => Promise<Maybe | Found> {
+  const all = new WeakMap<Db, { commits: number | undefined; found: Map<string, Found> }>()
+  return async ({ read, commits }, name, find) => {
+    const now = commits()
+    const before = all.get(read)
+    const kept = before?.commits === now && before ? before : { commits: now, found: new Map() }
+    all.set(read, kept)
+    const known = kept.found.get(name)
+    if (known) return known
+    const found = await find()
+    if (found && now !== undefined && now === commits() && kept.found.size < max) {
+      kept.found.set(name, Object.freeze(found))
+    }
+    return found
+  }
+}
+
 const keptMax = 10_000
 
-/**
- * Finds one row by its id with a prepared query, and keeps what it found until the next commit:
- * what is read is never older than the database. Rows are frozen, since several callers share one.
- */
+/** Finds one row by its id with a prepared query, and keeps what it found until the next commit. */
 export function lookup<Row extends object>(
   query: (db: Db) => Prepared<Row[]>,
 ): (engine: Engine, id: string) => Promise<Row | undefined> {
-  const all = new WeakMap<Db, { commits: number | undefined; rows: Map<string, Row> }>()
-  return async ({ read, commits }, id) => {
-    const now = commits()
-    const before = all.get(read)
-    const kept = before?.commits === now && before ? before : { commits: now, rows: new Map() }
-    all.set(read, kept)
-    const known = kept.rows.get(id)
-    if (known) return known
-    const [row] = await query(read).execute({ id })
-    if (row && now !== undefined && now === commits() && kept.rows.size < keptMax) {
-      kept.rows.set(id, Object.freeze(row))
-    }
-    return row
-  }
+  const keep = untilCommit<Row>(keptMax)
+  return (engine, id) =>
+    keep(engine, id, async () => {
+      const [row] = await query(engine.read).execute({ id })
+      return row
+    })
 }
 
 interface Orderable {

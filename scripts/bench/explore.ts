@@ -1,0 +1,118 @@
+import { Database } from 'bun:sqlite'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { costUs, load, median, requestFor } from './load/load.ts'
+import { pageOf } from './load/page.ts'
+import { publishOn, serveHouse, spawnServer } from './load/served.ts'
+import type { BenchRow } from './row.ts'
+
+const bigLimit = 2
+const cpuLimit = 4
+const remixLimit = 2
+const day = 86_400_000
+
+/** Puts items on Explore beside the one that is published, of all kinds, shelves and words. */
+function seed(file: string, items: number): void {
+  const database = new Database(file)
+  const first = Date.now() - 300 * day
+  const step = Math.floor((299 * day) / items)
+  database.run('pragma synchronous = off')
+  database.run(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${items})
+    insert into apps (id, maker, kind, title, description, shelf, version, words, listed,
+      listed_version, listed_at, remix, price_remix, remixers, heat, opens, stars, reviews, good,
+      bytes, created, updated)
+    select printf('P%011d', i), maker, iif(i % 3, 'app', 'game'), 'Boat ' || i,
+      'A small thing about lamps and boats, number ' || i, iif(i % 2, 'arcade', 'tools'), 1,
+      'boat ' || i || ' a small thing about lamps and number word' || (i * 7919 % 50), 'on', 1,
+      ${first} + i * ${step}, iif(i % 10, 'free', 'price'), iif(i % 10, null, 20),
+      i * 31 % 97, i * 7919 % 100003, i % 50, 5 * (i % 7), i % 7 + i % 3, i % 7,
+      2000, ${first}, ${first}
+    from n, (select maker from apps limit 1)`)
+  database.close()
+}
+
+/** What is asked; `id` is an item and `handle` its maker. */
+const asks = ({ id, handle, next }: Record<'id' | 'handle' | 'next', string>): string[] => [
+  ...['', '?sort=top', '?sort=trending', '?sort=remixed', `?cursor=${next}`],
+  ...['?kind=game', '?shelf=tools&kind=game', '?shelf=writing', '?price=paid&sort=top'],
+  ...['?kind=skill', `?maker=${handle}`, '?q=boat', '?q=word7+lam', '?q=boat&sort=top&shelf=tools'],
+  ...['?q=nothing', `/@${handle}`, `/${id}`],
+]
+
+async function filled(dir: string, items: number) {
+  const before = await serveHouse(dir)
+  const { id, key } = await publishOn(before, pageOf(2_000))
+  await before.call('PATCH', `/apps/${id}`, { store: true }, key)
+  const { handle } = await before.call('GET', '/me', undefined, key)
+  await before.stop()
+  seed(join(dir, 'berth.sqlite'), items)
+  const house = await serveHouse(dir)
+  const { next } = await house.call('GET', '/explore')
+  return { ...house, id, handle: String(handle), next: String(next) }
+}
+
+/** Lists and searches among 100,000 items, of 1,000; and a list beside a bare one. */
+async function reads(): Promise<BenchRow[]> {
+  const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
+  const [few, many] = [await filled(join(dir, 'few'), 1_000), await filled(join(dir, 'many'), 1e5)]
+  const targets = asks(many).flatMap((_, at) =>
+    [few, many].map((house) => {
+      const { port, pid } = house
+      return { port, pid, request: requestFor(`/api/explore${asks(house)[at]}`), status: 200 }
+    }),
+  )
+  const turns = await load({ targets, connections: 1, turnMs: 60, rounds: 9 })
+  const rows = asks(many).map((ask, at): BenchRow => {
+    const [less = 0, more = 0] = turns
+      .slice(at * 2, at * 2 + 2)
+      .map((all) => median(all.map(({ p50 }) => p50)))
+    const shown = ask.replace(many.id, '{id}').replace(many.handle, '{handle}').slice(0, 40)
+    const name = `GET /explore${shown} with 100,000 items, of 1,000 (p50 ${more.toFixed(2)} ms)`
+    return { name, value: more / less, limit: bigLimit, unit: 'x', ok: more <= bigLimit * less }
+  })
+  const script = join(import.meta.dir, 'peers/list.ts')
+  const peer = await spawnServer([process.execPath, script, join(dir, 'many/berth.sqlite')])
+  const [ours = [], theirs = []] = await load({
+    targets: [
+      { port: many.port, pid: many.pid, request: requestFor('/api/explore'), status: 200 },
+      { port: peer.port, pid: peer.pid, request: requestFor('/'), status: 200 },
+    ],
+    ...{ connections: 8, turnMs: 150, rounds: 9 },
+  })
+  for (const one of [peer, few, many]) await one.stop()
+  rmSync(dir, { recursive: true })
+  const value = costUs(ours) / costUs(theirs)
+  const costs = `${costUs(ours).toFixed(0)} us beside ${costUs(theirs).toFixed(0)}`
+  const name = `CPU of a list of 30, of a bare handler that reads 30 rows (${costs})`
+  return [...rows, { name, value, limit: cpuLimit, unit: 'x', ok: value <= cpuLimit }]
+}
+
+/** Remixes of an app with 64 MB of files beside those of one with none, in turns. */
+async function remixes(): Promise<BenchRow> {
+  const house = await serveHouse()
+  const bare = await publishOn(house, pageOf(2_000))
+  const full = await publishOn(house, pageOf(2_000, 'full'))
+  for (let file = 0; file < 16; file += 1) {
+    const data = JSON.stringify(`${file}`.padEnd(4 * 1_048_576 - 2, 'x'))
+    const url = `http://127.0.0.1:${house.port}/api/apps/${full.id}/assets/f${file}.json`
+    const headers = { authorization: `Bearer ${full.key}` }
+    const { status } = await fetch(url, { method: 'PUT', headers, body: data })
+    if (status !== 201) throw new Error(`a file was answered ${status}`)
+  }
+  const times: number[][] = [[], []]
+  for (let turn = 0; turn < 41; turn += 1) {
+    for (const [at, { id, key }] of [bare, full].entries()) {
+      const started = performance.now()
+      await house.call('POST', `/apps/${id}/remix`, {}, key)
+      times[at]?.push(performance.now() - started)
+    }
+  }
+  await house.stop()
+  const [less = 0, more = 0] = times.map((all) => median(all.slice(1)))
+  const name = `remix with 64 MB of files, of one with none (p50 ${more.toFixed(1)} ms)`
+  return { name, value: more / less, limit: remixLimit, unit: 'x', ok: more <= remixLimit * less }
+}
+
+export const bench = async (): Promise<BenchRow[]> => [...(await reads()), await remixes()]
