@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { isRecord } from '../core/shape.ts'
+import { openTestHouse, type Person, type TestHouse } from '../testing/house.ts'
+import { callTool, listTools, post, send } from '../testing/mcp.ts'
+
+let house: TestHouse
+let ann: Person
+beforeAll(async () => {
+  house = await openTestHouse({ REQUESTS_PER_MINUTE: '0' })
+  ann = await house.person('ann')
+})
+afterAll(() => house.close())
+
+const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
+const failing = (code: number) => ({ error: { code, message: expect.any(String) } })
+
+describe('messages', () => {
+  test('a batch of 10,000 is refused, and none of it runs', async () => {
+    const before = await house.kept()
+    const call = { method: 'tools/call', params: { name: 'new_agent', arguments: {} } }
+    const batch = Array.from({ length: 10_000 }, (_, id) => ({ jsonrpc: '2.0', id, ...call }))
+    const { status, message } = await post(house, batch)
+    expect([status, message]).toMatchObject([400, failing(-32_600)])
+    expect(await house.kept()).toEqual(before)
+  })
+
+  test('a small batch, as the revision of March 2025 has them, is answered', async () => {
+    expect((await post(house, [ping, { ...ping, id: 2 }])).status).toBe(200)
+    expect((await post(house, [])).status).toBe(400)
+  })
+
+  test('a method that is none', async () => {
+    expect((await post(house, { ...ping, method: 'tools/burn' })).message).toMatchObject(
+      failing(-32_601),
+    )
+    const modern = await send(house, 'tools/burn')
+    expect([modern.status, modern.body]).toMatchObject([404, failing(-32_601)])
+  })
+
+  test('a tool that is none', async () => {
+    const { body } = await send(house, 'tools/call', { name: 'burn', arguments: {} })
+    expect(body).toMatchObject(failing(-32_602))
+  })
+
+  test('a protocol version that is none', async () => {
+    const old = await post(house, ping, { 'mcp-protocol-version': '1999-01-01' })
+    expect([old.status, old.message]).toMatchObject([400, { error: {} }])
+    const headers = { 'mcp-protocol-version': '2099-01-01' }
+    expect((await send(house, 'tools/list', {}, { headers })).status).toBe(400)
+  })
+
+  test('headers that are missing, or say something else than the message', async () => {
+    const wrong = [
+      { 'mcp-method': 'tools/call' },
+      { 'mcp-method': '' },
+      { 'mcp-protocol-version': '2025-11-25' },
+    ]
+    for (const headers of wrong) {
+      const { status, body } = await send(house, 'tools/list', {}, { headers })
+      expect([headers, status, body]).toMatchObject([headers, 400, { error: { code: -32_020 } }])
+    }
+    expect((await post(house, ping, { accept: 'text/html' })).status).toBe(406)
+    expect((await post(house, ping, { 'content-type': 'text/plain' })).status).toBe(415)
+  })
+
+  test('bodies that are no JSON', async () => {
+    for (const body of ['', '{', 'null', '[[', new Uint8Array([0xff, 0xfe]), '['.repeat(1_000)]) {
+      const { status, message } = await post(house, body)
+      expect([status, message]).toMatchObject([400, { error: { code: expect.any(Number) } }])
+    }
+  })
+
+  test('a body of 30 MB is not read, whether it tells its length or not', async () => {
+    const body = ' '.repeat(30 * 1_048_576)
+    expect((await post(house, body)).status).toBe(413)
+    const told = await post(house, '{}', { 'content-length': String(body.length) })
+    expect(told.status).toBe(413)
+  })
+
+  test('large bodies count in the rate of their address', async () => {
+    const busy = await openTestHouse({ REQUESTS_PER_MINUTE: '2' })
+    const large = { ...ping, params: { _meta: { padding: ' '.repeat(70_000) } } }
+    const statuses: number[] = []
+    for (let at = 0; at < 3; at += 1) {
+      statuses.push((await post(busy, large)).status)
+    }
+    expect(statuses).toEqual([200, 200, 429])
+    await busy.close()
+  })
+
+  test('sessions do not exist, so none is asked for', async () => {
+    const session = { 'mcp-session-id': 'AAAAAAAA-0000' }
+    expect((await post(house, ping, session)).message).toMatchObject({ result: {} })
+    for (const method of ['GET', 'DELETE', 'PUT']) {
+      const headers = { host: 'localhost', accept: 'text/event-stream', ...session }
+      expect([method, (await house.visit(method, '/mcp', { headers })).status]).toEqual([
+        method,
+        405,
+      ])
+    }
+  })
+})
+
+describe('arguments', () => {
+  const wrong: unknown[] = [null, true, 7, -1.5, 'x'.repeat(100), [], ['x'], {}, { a: 1 }]
+
+  test('of every wrong type are refused by name before anything runs', async () => {
+    const id = await ann.publish()
+    const before = await house.kept()
+    const known: Record<string, unknown> = { id, key: ann.key }
+    for (const { name, inputSchema } of await listTools(house)) {
+      const properties = Object.entries(Object(inputSchema['properties']))
+      for (const [field, schema] of properties) {
+        const types = [isRecord(schema) ? schema['type'] : undefined].flat()
+        const isWrong = (value: unknown) => !typesOf(value).some((type) => types.includes(type))
+        for (const value of wrong.filter(isWrong)) {
+          const others = properties.flatMap(([own]) => (own in known ? [[own, known[own]]] : []))
+          const args = { ...Object.fromEntries(others), [field]: value }
+          const { isError, structuredContent } = await callTool(house, name, args)
+          expect([name, field, value, isError, structuredContent['code']]).toEqual([
+            ...[name, field, value, true, 'bad_request'],
+          ])
+          expect(JSON.stringify(structuredContent)).not.toContain('xxxxx')
+        }
+      }
+    }
+    expect(await house.kept()).toEqual(before)
+  })
+
+  test('that are no object at all', async () => {
+    for (const args of ['x', 7, [], null]) {
+      const { body } = await send(house, 'tools/call', { name: 'get_me', arguments: args })
+      expect(body).toMatchObject({ error: { code: expect.any(Number) } })
+    }
+  })
+
+  test('that no operation has', async () => {
+    const { structuredContent } = await callTool(house, 'get_me', { colour: 'red' })
+    expect(structuredContent).toEqual({
+      error: '"colour" is no field of this operation. Leave it out.',
+      code: 'bad_request',
+    })
+  })
+
+  test('that would make another address of the path', async () => {
+    const id = await ann.publish()
+    const dots = [
+      ['revoke_key', { prefix: '..' }],
+      ['revoke_key', { prefix: '.' }],
+      ['revoke_key', { prefix: '' }],
+      ['delete_asset', { id, name: '..' }],
+    ] as const
+    for (const [name, args] of dots) {
+      const { structuredContent } = await callTool(house, name, args, { key: ann.key })
+      expect([name, structuredContent['code']]).toEqual([name, 'bad_request'])
+    }
+    const { structuredContent } = await callTool(
+      ...([house, 'revoke_key', { prefix: '../..?x#' }, { key: ann.key }] as const),
+    )
+    expect(structuredContent['code']).toBe('not_found')
+    expect((await ann.call('GET', `/apps/${id}`)).status).toBe(200)
+    expect((await ann.call('GET', '/me')).status).toBe(200)
+  })
+})
+
+/** The types of a value as JSON Schema names them. */
+function typesOf(value: unknown): string[] {
+  if (value === null) return ['null']
+  if (Array.isArray(value)) return ['array']
+  if (typeof value === 'number') return Number.isInteger(value) ? ['integer', 'number'] : ['number']
+  return [typeof value]
+}
+
+describe('rebinding', () => {
+  test.each(['evil.example', 'localhost.evil.example', '192.0.2.1', 'a b', ''])(
+    'a Host that is not ours: %p',
+    async (host) => {
+      const before = await house.kept()
+      const made = await send(house, 'tools/call', { name: 'new_agent' }, { headers: { host } })
+      expect([made.status, made.body]).toMatchObject([403, failing(-32_000)])
+      expect(await house.kept()).toEqual(before)
+    },
+  )
+
+  test.each(['http://evil.example', 'https://localhost.evil.example', 'null', 'file://localhost'])(
+    'a page of another site: %p',
+    async (origin) => {
+      const made = await send(house, 'tools/call', { name: 'new_agent' }, { headers: { origin } })
+      expect(made.status).toBe(403)
+      expect(made.headers.has('access-control-allow-origin')).toBe(false)
+    },
+  )
+
+  test('our own hosts, this machine and its addresses are ours', async () => {
+    const named = await openTestHouse({ MCP_URL: 'https://mcp.example.com/mcp' })
+    for (const host of ['mcp.example.com', 'localhost:1234', '127.0.0.1', '[::1]:80']) {
+      expect([host, (await send(named, 'tools/list', {}, { headers: { host } })).status]).toEqual([
+        ...[host, 200],
+      ])
+    }
+    const origin = 'http://localhost:6274'
+    const answer = await send(named, 'tools/list', {}, { headers: { origin } })
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([
+      ...[200, origin],
+    ])
+    const asked = await named.visit('OPTIONS', '/mcp', { headers: { host: 'localhost', origin } })
+    expect(asked.status).toBe(204)
+    expect(asked.headers.get('access-control-allow-headers')).toContain('mcp-protocol-version')
+    await named.close()
+  })
+})

