@@ -121,7 +121,7 @@ const onePixel = new Uint8Array(
   ),
 )
 
-test('no key, someone else’s app, one that was taken down, no painter, no credits', async () => {
+test('no_icon_painter, no key, someone else’s app, one that was taken down, no credits', async () => {
   const ben = await t.person('ben')
   for (const [method, body] of [
     ['PUT', { make: true }],
