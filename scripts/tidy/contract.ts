@@ -69,8 +69,8 @@ function thrownBy(source: Source): string[] {
 const methods = /^(get|post|put|patch|delete)$/
 const routes = /^src\/(hosting|gateway)\/.*routes\.ts$/
 
-/** A text for readers, not an operation of the document. */
-const page = /\.(txt|md)$/
+/** A text for readers or what their programs look for, not an operation of the document. */
+const page = /\.(txt|md)$|^\/(server\.json|\.well-known\/.+)$/
 
 /** Every operation in a routes.ts of either API says what it answers, status by status. */
 export const operations = (tree: Source[]): Finding[] =>

@@ -8,7 +8,7 @@ type Check = ReturnType<typeof ajv.compile>
 type Fault = NonNullable<Check['errors']>[number]
 const checks = new Map<Tool, Check>()
 
-/** What is wrong with the arguments of a call, by the tool's own schema; undefined when they fit. */
+/** What is wrong with the arguments of a call, by the tool's own schema. */
 export function problemOf(tool: Tool, given: Arguments): string | undefined {
   const check = checks.get(tool) ?? ajv.compile(tool.definition.inputSchema)
   checks.set(tool, check)

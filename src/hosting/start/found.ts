@@ -1,7 +1,7 @@
 import type { House } from '../../house.ts'
 import { version } from '../../version.ts'
 
-/** What describes this site to programs, as a Link header (RFC 8288; relations of RFC 8631, 9727). */
+/** What describes this site to programs, as a Link header (RFC 8288, 8631, 9727). */
 export function linksOf({ urls: { app, base } }: House): string {
   const links = [
     [`${app}/llms.txt`, 'describedby', 'text/plain'],
@@ -26,8 +26,8 @@ export function catalogueOf({ urls: { app, base, gateway, mcp } }: House) {
 }
 
 /**
- * The MCP endpoint as registries of servers describe one (server.json of the MCP registry, schema of
- * 2025-12-11). Its name is the host's, backwards.
+ * The MCP endpoint as the registry of MCP servers takes one (server.json, schema of 2025-12-11). Its
+ * name is the host's, backwards.
  */
 export function serverOf({ urls: { app, mcp } }: House) {
   const { hostname } = new URL(app)

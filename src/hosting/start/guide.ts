@@ -2,6 +2,7 @@ import { toCredits } from '../../core/money.ts'
 import type { House } from '../../house.ts'
 import { assetBytesMax, assetBytesPerAppMax, assetsPerAppMax, htmlBytesMax } from '../../limits.ts'
 import { startCredits } from '../../prices.ts'
+import type { Urls } from '../../urls.ts'
 
 /** What a page can and cannot do. */
 const pageRules = [
@@ -16,6 +17,45 @@ const sharing = [
   'PATCH /apps/{id} {"store": true} puts an app on Explore once the safety check reads it clean; false takes it off. A later version that is not clean leaves the old one there.',
   'GET /explore lists what was shared, without a key: ?q=words &kind=app|game &shelf= &maker= &price=free|paid &sort=new|top|trending|remixed &limit=1..100 &cursor=. GET /explore/{id} tells one item, GET /explore/@{handle} its maker, GET /explore/{id}/source its page and files.',
   'POST /apps/{id}/remix {"maxCredits": 50, "ref": "your-own-id"} copies it into your studio, with its files; the answer has its html. Free unless its maker set a price (PATCH /apps/{id} {"remix": "price", "priceRemix": 50}): then it is paid from your credits, 80 % to the maker, and the same ref again buys nothing more.',
+]
+
+/** From nothing to a page on Explore: each line runs as it stands, with $KEY and $ID set. */
+const quickstartOf = ({ base }: Urls) => [
+  {
+    step: 'Make a key. Keep "key" of the answer.',
+    curl: `curl -sX POST ${base}/keys -H 'content-type: application/json' -d '{}'`,
+  },
+  {
+    step: 'Publish a page. It is scanned and live at once; publishing html is free.',
+    curl: `curl -sX POST ${base}/apps -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"title":"Hello","html":"<!doctype html><title>Hello</title><h1>Hello</h1>"}'`,
+  },
+  {
+    step: 'Open "app.link" of the answer, or read the app back.',
+    curl: `curl -s ${base}/apps/$ID -H "authorization: Bearer $KEY"`,
+  },
+  {
+    step: 'Change it: a new version under the same link.',
+    curl: `curl -sX POST ${base}/apps/$ID/versions -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"html":"<!doctype html><title>Hello</title><h1>Hello again</h1>"}'`,
+  },
+  {
+    step: 'Give it a file (PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, JSON).',
+    curl: `curl -sX PUT ${base}/apps/$ID/assets/ship.png -H "authorization: Bearer $KEY" --data-binary @ship.png`,
+  },
+  {
+    step: 'Share it on Explore, once the safety check reads it clean.',
+    curl: `curl -sX PATCH ${base}/apps/$ID -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"store":true}'`,
+  },
+]
+
+const toolsOf = ({ mcp }: Urls): string[] => [
+  `${mcp} has the same operations as tools (streamable HTTP): get_app is GET /apps/{id}.`,
+  'Call new_agent for a key. Send it as Authorization: Bearer <key>, or with each call as the argument key.',
+  `${mcp}?tools=core lists the eleven tools to begin with, ?tools=apps (or another area) one area.`,
+]
+
+const modelsOf = ({ gateway }: Urls): string[] => [
+  `${gateway} speaks OpenAI's HTTP: point an OpenAI client's base URL at ${gateway}/v1. GET /v1/models lists models and prices, POST /v1/chat/completions, /v1/responses, /v1/embeddings, /v1/images/generations, /v1/audio/speech and others call them.`,
+  'Your agent key is a key there too and pays from your credits; free start credits pay for the demo models. POST /accounts/create makes an account of its own.',
 ]
 
 /** What an agent reads first: enough to publish with, and nothing it has to look up elsewhere. */
@@ -40,41 +80,9 @@ export function guideOf(house: House) {
       make: `POST ${urls.base}/keys makes a key; no sign-in, no email. It is shown once.`,
       open: ['GET /on', 'GET /', 'GET /openapi.json', 'POST /keys', 'GET /explore'],
     },
-    quickstart: [
-      {
-        step: 'Make a key. Keep "key" of the answer.',
-        curl: `curl -sX POST ${urls.base}/keys -H 'content-type: application/json' -d '{}'`,
-      },
-      {
-        step: 'Publish a page. It is scanned and live at once; publishing html is free.',
-        curl: `curl -sX POST ${urls.base}/apps -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"title":"Hello","html":"<!doctype html><title>Hello</title><h1>Hello</h1>"}'`,
-      },
-      {
-        step: 'Open "app.link" of the answer, or read the app back.',
-        curl: `curl -s ${urls.base}/apps/$ID -H "authorization: Bearer $KEY"`,
-      },
-      {
-        step: 'Change it: a new version under the same link.',
-        curl: `curl -sX POST ${urls.base}/apps/$ID/versions -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"html":"<!doctype html><title>Hello</title><h1>Hello again</h1>"}'`,
-      },
-      {
-        step: 'Give it a file (PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, JSON).',
-        curl: `curl -sX PUT ${urls.base}/apps/$ID/assets/ship.png -H "authorization: Bearer $KEY" --data-binary @ship.png`,
-      },
-      {
-        step: 'Share it on Explore, once the safety check reads it clean.',
-        curl: `curl -sX PATCH ${urls.base}/apps/$ID -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"store":true}'`,
-      },
-    ],
-    mcp: [
-      `${urls.mcp} has the same operations as tools (streamable HTTP): get_app is GET /apps/{id}.`,
-      'Call new_agent for a key. Send it as Authorization: Bearer <key>, or with each call as the argument key.',
-      `${urls.mcp}?tools=core lists the eleven tools to begin with, ?tools=apps (or another area) one area.`,
-    ],
-    gateway: [
-      `${urls.gateway} speaks OpenAI's HTTP: point an OpenAI client's base URL at ${urls.gateway}/v1. GET /v1/models lists models and prices, POST /v1/chat/completions, /v1/responses, /v1/embeddings, /v1/images/generations, /v1/audio/speech and others call them.`,
-      'Your agent key is a key there too, and pays from the same credits; POST /accounts/create makes an account of its own.',
-    ],
+    quickstart: quickstartOf(urls),
+    mcp: toolsOf(urls),
+    gateway: modelsOf(urls),
     page: pageRules,
     explore: sharing,
     errors:

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createMCPClient } from '@ai-sdk/mcp'
 import { Client as Client2, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js'
-import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import * as http1 from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 
 import { type McpHouse, node, openMcpHouse } from '../mcp.ts'
 import { textAt } from '../running.ts'
@@ -53,7 +53,7 @@ async function play(call: Caller): Promise<void> {
 
 test('the official client, v1', async () => {
   const client = new Client1({ name: 'v1', version: '1' })
-  await client.connect(new Transport1(new URL(house.url)))
+  await client.connect(new http1.StreamableHTTPClientTransport(new URL(house.url)))
   const { tools } = await client.listTools()
   expect(tools.length).toBeGreaterThan(11)
   await play((name, args) => client.callTool({ name, arguments: args }))
