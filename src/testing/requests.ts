@@ -124,10 +124,15 @@ async function bodyOf(content: Content, draw: Draw): Promise<unknown> {
   const optionalsProbability = draw.body === 'example' ? 0 : 0.7
   const fine = await generate(schema, { seed: draw.seed, optionalsProbability })
   if (!isRecord(fine)) throw new Error('an input that is no object')
-  const steered = 'html' in fine ? { ...fine, html: draw.page } : fine
+  const steered = {
+    ...fine,
+    ...('html' in fine && { html: draw.page }),
+    ...('assets' in fine && { dryRun: true }),
+  }
   if (draw.body === 'fine' || draw.body === 'example') return steered
   const kept = Object.entries(steered).filter((_, at) => (draw.keep >> at) & 1)
-  const picked = Object.fromEntries(kept)
+  // Nobody works on jobs in this house: what is asked to be made is only priced.
+  const picked = { ...Object.fromEntries(kept), ...('assets' in fine && { dryRun: true }) }
   return draw.body === 'picked' ? picked : mutated(picked, draw)
 }
 
