@@ -26,8 +26,8 @@ export function catalogueOf({ urls: { app, base, gateway, mcp } }: House) {
 }
 
 /**
- * The MCP endpoint as the registry of MCP servers takes one (server.json, schema of 2025-12-11). Its
- * name is the host's, backwards.
+ * The MCP endpoint as the registry of MCP servers takes one (server.json, schema of 2025-12-11).
+ * Its name is the host's, backwards.
  */
 export function serverOf({ urls: { app, mcp } }: House) {
   const { hostname } = new URL(app)

@@ -1,0 +1,137 @@
+/**
+ * The built binary and agents that have read one thing: the text of `GET /`, or the list of tools.
+ * A client plays them with the demo model, which calls the tool that it is told to call.
+ */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+
+import { isRecord } from '../../core/shape.ts'
+import { type Running, serveFolder, textAt } from '../running.ts'
+
+let folder = ''
+let house: Running
+/** What the model is paid with. */
+let purse = ''
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'berth-agents-'))
+  house = await serveFolder(join(folder, 'data'), {
+    env: { DEMO_MODELS: 'on', OLLAMA_HOST: 'off' },
+  })
+  purse = await house.newKey()
+}, 60_000)
+afterAll(() => {
+  house.kill('SIGKILL')
+  rmSync(folder, { recursive: true })
+})
+
+const page = (text: string) => `<!doctype html><title>Tide</title><h1>${text}</h1>`
+const pixel =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+type Arguments = Record<string, unknown>
+
+/** Has the model call a tool with these of its arguments; answers the arguments as it sent them. */
+async function decide(name: string, schema: object, wanted: Arguments): Promise<Arguments> {
+  const known = Object(Reflect.get(schema, 'properties'))
+  const properties = Object.fromEntries(
+    Object.entries(wanted).map(([field, value]) => {
+      expect([name, field in known]).toEqual([name, true])
+      return [field, { ...known[field], const: value }]
+    }),
+  )
+  const parameters = { type: 'object', properties, required: Object.keys(wanted) }
+  const answer = await house.call('POST', '/v1/chat/completions', purse, {
+    model: 'demo/chat',
+    messages: [{ role: 'user', content: `call ${name}` }],
+    tools: [{ type: 'function', function: { name, parameters } }],
+  })
+  const body: unknown = await answer.json()
+  const { name: called, arguments: sent } = Object(body).choices[0].message.tool_calls[0].function
+  expect(called).toBe(name)
+  return JSON.parse(sent)
+}
+
+/** The app is open to anyone, and stands on Explore. */
+async function expectShared(link: string, id: string): Promise<void> {
+  expect((await fetch(link)).status).toBe(200)
+  const listed = await (await house.call('GET', '/api/explore')).json()
+  expect(JSON.stringify(listed)).toContain(id)
+}
+
+test('an agent with the list of tools alone', async () => {
+  const client = new Client({ name: 'agent', version: '1' })
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${house.origin}/mcp?tools=core`)))
+  const { tools } = await client.listTools()
+  const call = async (name: string, wanted: Arguments): Promise<unknown> => {
+    const tool = tools.find((one) => one.name === name)
+    if (!tool) throw new Error(`the list has no ${name}`)
+    const args = await decide(name, tool.inputSchema, wanted)
+    const { structuredContent, isError } = await client.callTool({ name, arguments: args })
+    expect([name, isError, structuredContent]).toMatchObject([name, undefined, {}])
+    return structuredContent
+  }
+  const key = textAt(await call('new_agent', {}), 'key')
+  const made = await call('publish_app', { key, html: page('Low'), title: 'Tide' })
+  const [id, link] = [textAt(made, 'app.id'), textAt(made, 'app.link')]
+  expect((await fetch(link)).status).toBe(200)
+  const version = await call('publish_version', { key, id, html: page('High') })
+  expect(version).toMatchObject({ app: { id, version: 2 } })
+  expect(await call('change_app', { key, id, store: true })).toMatchObject({ app: { store: true } })
+  expect(JSON.stringify(await call('explore', { q: 'tide' }))).toContain(id)
+  await expectShared(link, id)
+  await client.close()
+})
+
+test('an agent with the text of GET / alone', async () => {
+  await Bun.write(join(folder, 'ship.png'), Uint8Array.fromBase64(pixel))
+  const text = await (await fetch(`${house.origin}/`)).text()
+  const lines = [...text.matchAll(/^ *```sh\n *(.+)\n *```$/gm)].map(([, line = '']) => line)
+  expect(lines).toHaveLength(6)
+  const shell = { properties: { command: { type: 'string' } } }
+  const env = { PATH: Bun.env.PATH ?? '', KEY: '', ID: '' }
+  const said: unknown[] = []
+  for (const line of lines) {
+    const { command } = await decide('shell', shell, { command: line })
+    const { stdout } = Bun.spawnSync(['sh', '-c', String(command)], { cwd: folder, env })
+    const answer: unknown = JSON.parse(stdout.toString())
+    said.push(answer)
+    if (isRecord(answer) && typeof answer['key'] === 'string') env.KEY = answer['key']
+    if (isRecord(answer) && isRecord(answer['app'])) env.ID = String(answer['app']['id'])
+  }
+  expect(said).toMatchObject([
+    { key: env.KEY },
+    { app: { version: 1 } },
+    { app: { id: env.ID } },
+    { app: { version: 2 } },
+    { asset: { name: 'ship.png' } },
+    { app: { listed: 'on' } },
+  ])
+  await expectShared(textAt(said[1], 'app.link'), env.ID)
+})
+
+test('the binary checks arguments, hosts and bodies as the sources do', async () => {
+  const post = async (body: string, headers: Record<string, string> = {}) => {
+    const accept = 'application/json, text/event-stream'
+    const answer = await fetch(`${house.origin}/mcp`, {
+      method: 'POST',
+      headers: { accept, 'content-type': 'application/json', ...headers },
+      body,
+    })
+    return { status: answer.status, text: await answer.text() }
+  }
+  const call = (name: string, args: unknown) =>
+    JSON.stringify({
+      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      params: { name, arguments: args },
+    })
+  expect((await post(call('get_app', { id: 7 }))).text).toContain('bad_request')
+  expect((await post(call('get_app', { id: 'AAAAAAAAAAAA' }))).text).toContain('no_key')
+  expect((await post(call('burn', {}))).text).toContain('-32602')
+  expect((await post(call('is_on', {}), { origin: 'http://evil.example' })).status).toBe(403)
+  expect((await post('{')).status).toBe(400)
+  expect((await post(' '.repeat(30 * 1_048_576))).status).toBe(413)
+})
