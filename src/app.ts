@@ -1,11 +1,12 @@
 import { Elysia } from 'elysia'
 
 import { readPublic } from './core/public.ts'
-import { visitOf } from './core/visit.ts'
-import { gatewayApi, isGateway } from './gateway/api.ts'
+import { pathOf, visitOf } from './core/visit.ts'
 import * as gateway from './gateway/envelope.ts'
+import { isGateway } from './gateway/paths.ts'
 import { videoHandler } from './gateway/videos/handler.ts'
-import { agentApi } from './hosting/api.ts'
+import { assetsHandler } from './hosting/assets/landing.ts'
+import { buildHandler } from './hosting/builds/building.ts'
 import { errorAnswer, faultAnswer, noSuchOperation } from './hosting/envelope.ts'
 import { guideFiles } from './hosting/start/routes.ts'
 import type { House } from './house.ts'
@@ -14,18 +15,48 @@ import { hostedBy } from './viewer/hosting.ts'
 import { Pages } from './viewer/pages.ts'
 import { quickAnswer } from './viewer/quick.ts'
 import { viewer } from './viewer/routes.ts'
-import { openLayout } from './web/layout.ts'
+import { type Layout, openLayout } from './web/layout.ts'
 import { errorPage, web } from './web/routes.ts'
 
 /** The map of the house: what is mounted where, and which envelope each part says no in. */
 export function openApp(house: House) {
+  house.jobs.register('build', buildHandler(house))
+  house.jobs.register('assets', assetsHandler(house))
   house.jobs.register('video', videoHandler(house))
   const files = readPublic()
-  const { app, apps, base } = house.urls
+  const { app, apps } = house.urls
   const urls = apps === app ? { app } : { app, apps }
   const pages = new Pages(hostedBy(house), urls, house.clock, files)
   const layout = openLayout(files)
-  const api = agentApi(house, files)
+  const api = once(async () => (await import('./hosting/api.ts')).agentApi(house, files))
+  const agentApi = later(async () => mount(house, layout).use(await api()))
+  const gatewayApi = later(async () => {
+    const { gatewayApi: open } = await import('./gateway/api.ts')
+    return mount(house, layout).use(open(house))
+  })
+  const faces = mount(house, layout)
+    .onRequest(({ request }) => {
+      const quick = quickAnswer(pages, request)
+      if (quick) visitOf(request).route = quick.route
+      return quick?.response
+    })
+    .use(health(house))
+    .use(guideFiles(house, { handle: async (request) => (await api()).handle(request) }))
+    .use(viewer(pages))
+    .use(web(house, layout))
+  return {
+    fetch(request: Request): Response | Promise<Response> {
+      const path = pathOf(request.url)
+      if (isGateway(path)) return gatewayApi.fetch(request)
+      return isAgentApi(path) ? agentApi.fetch(request) : faces.fetch(request)
+    },
+    /** Mounts the APIs now; else each is mounted with its first request. */
+    load: async () => ({ agentApi: await agentApi.load(), gatewayApi: await gatewayApi.load() }),
+  }
+}
+
+/** A router with the house's errors and its log. */
+function mount(house: House, layout: Layout) {
   // Without the handler's setting the router takes the path of a host of one to three letters to
   // begin later than it does, so that a path in front could hide an address from the door.
   return new Elysia({ normalize: false, handler: { standardHostname: false } })
@@ -41,23 +72,33 @@ export function openApp(house: House) {
         return gateway.errorAnswer(error, () => fault(gateway.faultAnswer))
       }
       if (!isAgentApi(pathname)) return errorPage(layout, error, code !== 'NOT_FOUND') ?? fault()
-      if (code === 'NOT_FOUND') return noSuchOperation(request.method, pathname, base)
+      if (code === 'NOT_FOUND') return noSuchOperation(request.method, pathname, house.urls.base)
       return errorAnswer(error, fault)
-    })
-    .onRequest(({ request }) => {
-      const quick = quickAnswer(pages, request)
-      if (quick) visitOf(request).route = quick.route
-      return quick?.response
     })
     .onTransform({ as: 'global' }, ({ request, route }) => {
       visitOf(request).route = route
     })
-    .use(health(house))
-    .use(guideFiles(house, api))
-    .use(viewer(pages))
-    .use(web(house, layout))
-    .use(api)
-    .use(gatewayApi(house))
+}
+
+/** Makes a thing when it is first asked for. */
+function once<Thing>(make: () => Thing): () => Thing {
+  let made: Thing | undefined
+  return () => (made ??= make())
+}
+
+interface Mounted {
+  fetch(request: Request): Response | Promise<Response>
+}
+
+/** A part that is loaded when it is first asked for: the start of a house does not wait for it. */
+function later<Part extends Mounted>(open: () => Promise<Part>) {
+  let loaded: Part | undefined
+  const load = once(async () => (loaded = await open()))
+  return {
+    load,
+    fetch: (request: Request): Response | Promise<Response> =>
+      loaded ? loaded.fetch(request) : load().then((part) => part.fetch(request)),
+  }
 }
 
 /** Whether a path belongs to the Agent API, as it is mounted inside. */

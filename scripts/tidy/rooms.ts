@@ -41,7 +41,7 @@ const inner: Record<string, string[][]> = {
     ['api'],
   ],
   gateway: [
-    ['sentences', 'envelope', 'operation', 'key', 'description', 'tables'],
+    ['sentences', 'envelope', 'operation', 'key', 'description', 'paths', 'tables'],
     ['catalogue', 'accounts', 'usage'],
     ['fields', 'chat', 'serving', 'paid', 'made', 'files', 'topups'],
     ['embeddings', 'images', 'videos', 'audio', 'responses'],

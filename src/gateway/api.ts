@@ -18,16 +18,6 @@ import { topupRoutes } from './topups/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
 import { videoRoutes } from './videos/routes.ts'
 
-/** The gateway's first path segments: never web pages. */
-const segments = new Set(
-  `v1 chat models images videos audio files embeddings responses accounts credits topup queries`.split(
-    ' ',
-  ),
-)
-
-/** Whether a path belongs to the gateway. */
-export const isGateway = (pathname: string): boolean => segments.has(pathname.split('/')[1] ?? '')
-
 /** The OpenAPI 3.1 description. */
 const OpenApi = Type.Object({ openapi: Type.String() }, { additionalProperties: true })
 

@@ -2,9 +2,7 @@ import { Elysia } from 'elysia'
 
 import type { House } from '../house.ts'
 import { appRoutes } from './apps/routes.ts'
-import { assetsHandler } from './assets/landing.ts'
 import { assetRoutes } from './assets/routes.ts'
-import { buildHandler } from './builds/building.ts'
 import { buildRoutes } from './builds/routes.ts'
 import { exploreRoutes } from './explore/routes.ts'
 import { iconRoutes } from './icons/routes.ts'
@@ -16,8 +14,6 @@ import { versionRoutes } from './versions/routes.ts'
 
 /** The Agent API (document 1), mounted at /api, with the description and the docs of all of it. */
 export function agentApi(house: House, files: PublicFiles) {
-  house.jobs.register('build', buildHandler(house))
-  house.jobs.register('assets', assetsHandler(house))
   const api = new Elysia({ prefix: '/api' })
     .use(startRoutes(house))
     .use(meRoutes(house))
