@@ -33,6 +33,14 @@ const listings: Listing[] = [
     },
   },
   {
+    id: 'demo/builder',
+    name: 'Demo builder: templates of ours, no model',
+    supportsTools: false,
+    contextLength: 256_000,
+    maxOutput: 32_000,
+    price: { prompt: '0.0000001', completion: '0.0000004' },
+  },
+  {
     id: 'demo/embedding',
     name: 'Demo embedding: a direction for each text',
     type: 'embedding',

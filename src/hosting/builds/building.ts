@@ -12,7 +12,7 @@ import * as apps from '../apps/apps.ts'
 import { dropBuilding } from '../apps/new-app.ts'
 import * as pages from '../apps/pages.ts'
 import { shelfNames } from '../apps/shelves.ts'
-import { keepRow } from '../assets/assets.ts'
+import { keepRow, rowsOf } from '../assets/assets.ts'
 import { type FreshAsset, makeFor } from '../assets/landing.ts'
 import { chat, type Message } from '../models/chat.ts'
 import { type Chosen, costOf, NoAnswer } from '../models/chosen.ts'
@@ -188,11 +188,13 @@ class Build {
     return new TextDecoder().decode((await pages.read(this.house, row)).identity)
   }
 
-  /** The assets that the page asks for, at most eight; what cannot be made waits. */
-  private async assets({ id }: apps.App, asks: Parameters<typeof makeFor>[2][]) {
+  /** The assets that the page asks for and does not have, at most eight; the others wait. */
+  private async assets({ id, version }: apps.App, asks: Parameters<typeof makeFor>[2][]) {
     const { house, work } = this
     const files: FreshAsset[] = []
-    for (const one of asks.slice(0, house.config.assetsOn ? buildAssetsMax : 0)) {
+    const has = new Set((await rowsOf(house, id, version)).map(({ name }) => name))
+    const wanted = asks.filter(({ name }) => !has.has(name))
+    for (const one of wanted.slice(0, house.config.assetsOn ? buildAssetsMax : 0)) {
       const file = await makeFor(house, id, one, work.signal)
       if ('code' in file) continue
       files.push(file)

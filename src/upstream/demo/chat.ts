@@ -1,6 +1,7 @@
 import { sha256 } from '../../core/ids.ts'
 import { isRecord } from '../../core/shape.ts'
 import { recordsIn, refuse, textIn } from '../answer.ts'
+import { built } from './builder/builder.ts'
 import { logprobsOf, stream } from './chat-stream.ts'
 import { count, mediaTokens, tokensIn } from './count.ts'
 import type { Asked } from './demo.ts'
@@ -38,7 +39,8 @@ export interface Told {
   logprobs: boolean
 }
 
-const outputMost: Record<string, number> = { 'demo/small': 1_000 }
+const builder = 'demo/builder'
+const outputMost: Record<string, number> = { 'demo/small': 1_000, [builder]: 32_000 }
 const choicesMax = 8
 const thoughts = 'I repeat what I was told.'
 
@@ -46,7 +48,7 @@ const thoughts = 'I repeat what I was told.'
  * The demo's chat. In this order: the last message is a tool's -> its result is repeated;
  * "call <tool>" with that tool given, or a tool_choice that asks for one -> one call with arguments
  * filled from its schema; a tool web_search -> a search for the last user text; a json_schema -> a
- * value that fits it; else the last user text is repeated.
+ * value that fits it; else the last user text is repeated. demo/builder answers with a page.
  * With reasoning_effort it thinks first; with prompt_cache_key the system's words count as cached.
  */
 export function chat({ model, body, created }: Asked): Response {
@@ -73,16 +75,27 @@ function say(
   const effort = body.reasoning_effort
   const thinks = typeof effort === 'string' && effort !== 'none'
   const last = messages.at(-1)
-  const text = textOf(messages.findLast(({ role }) => role === 'user'))
-  const tool = last?.role === 'tool' ? undefined : calledTool(body, text)
+  const tool = last?.role === 'tool' ? undefined : calledTool(body, askedIn(messages))
   const most = limitOf(model, body)
   const thought = thinks ? tokensIn(thoughts).slice(0, most) : []
   if (tool) return { thoughts: thought, words: [], tool, finish: 'tool_calls' }
-  const answer = last?.role === 'tool' ? textOf(last) : inFormat(body.response_format, text)
+  const answer = last?.role === 'tool' ? textOf(last) : answerOf(model, body, messages)
   const words = tokensIn(beforeStop(answer, body.stop))
   const kept = words.slice(0, most - thought.length)
   const finish = kept.length < words.length ? 'length' : 'stop'
   return { thoughts: thought, words: kept, tool: undefined, finish }
+}
+
+const askedIn = (messages: Record<string, unknown>[]): string =>
+  textOf(messages.findLast(({ role }) => role === 'user'))
+
+function answerOf(
+  model: string,
+  body: Record<string, unknown>,
+  messages: Record<string, unknown>[],
+): string {
+  if (model !== builder) return inFormat(body.response_format, askedIn(messages))
+  return built(messages.map((message) => ({ role: message.role, text: textOf(message) })))
 }
 
 function limitOf(model: string, body: Record<string, unknown>): number {

@@ -20,6 +20,7 @@ const kinds: Record<string, Path> = {
   'demo/chat': '/chat/completions',
   'demo/small': '/chat/completions',
   'demo/omni': '/chat/completions',
+  'demo/builder': '/chat/completions',
   'demo/embedding': '/embeddings',
   'demo/image': '/images/generations',
   'demo/video': '/videos',

@@ -1,0 +1,68 @@
+import { expect, test } from 'bun:test'
+
+import { built } from './builder.ts'
+
+const say = (told: string, text: string, before?: string) =>
+  built([
+    { role: 'system', text: told },
+    ...(before === undefined ? [] : [{ role: 'assistant', text: before }]),
+    { role: 'user', text },
+  ])
+const pageIn = (answer: string) => /^```html\n(.*)\n```$/s.exec(answer)?.[1] ?? ''
+
+const prompts = [
+  ['game', 'a game where a fox collects coins and dodges rocks', 'collector', 'Fox collects coins'],
+  ['game', 'Make a memory game with fish', 'memory', 'Memory game'],
+  ['game', 'Breakout, purple and fast', 'breakout', 'Breakout'],
+  ['game', 'a snake that eats <b>strawberries</b>', 'snake', 'Snake'],
+  ['app', 'Packing list with tent, boots and a map', 'checklist', 'Packing list'],
+  ['app', 'A 20 minute tea timer', 'timer', '20 minute tea timer'],
+  ['app', 'a reading journal called "Margins"', 'notes', 'Margins'],
+  ['app', 'track how much water I drink', 'tracker', 'Track how much water I drink'],
+  ['app', '{{title}} $& </script>', 'checklist', 'Title $& /script'],
+] as const
+
+test.each(prompts)('%s: %s', (kind, prompt, template, title) => {
+  const plan = JSON.parse(say(`You build small ${kind}s. Answer ONE JSON object.`, prompt))
+  expect(plan).toMatchObject({ title, plan: `Our template "${template}".` })
+  const answer = say(`You build small ${kind}s.`, `${prompt}\n\nThe plan:\n${plan.plan}`)
+  const page = pageIn(answer)
+  expect(page).toStartWith('<!doctype html>')
+  expect(page).not.toMatch(/\{\{\w+\}\}/)
+  expect(page).toContain('No model wrote it.')
+  for (const [, code = ''] of page.matchAll(/<script>(.*?)<\/script>/gs)) {
+    expect(() => new Function(code)).not.toThrow()
+  }
+  expect(say(`You build small ${kind}s.`, prompt)).toBe(answer)
+})
+
+const told = 'You build small games.'
+const page = pageIn(say(told, 'a fast red game about a cat that catches fish'))
+const change = (prompt: string, from = page) =>
+  pageIn(say(told, `${prompt}\n\nThe page:\n\`\`\`html\n${from}\n\`\`\``)).split('\n')
+const differing = (lines: string[]) =>
+  lines.filter((line, at) => line !== page.split('\n')[at]).map((line) => line.trim())
+
+test('a change changes what was asked for, and no other line', () => {
+  expect(differing(change('make it blue'))).toEqual(['--hue: 252;'])
+  expect(differing(change('a bit slower please'))).toEqual(['const speed = 1'])
+  expect(differing(change('Call it Fish & Paws.'))).toEqual([
+    '<title>Fish &amp; Paws</title>',
+    '<h1>Fish &amp; Paws</h1>',
+  ])
+  expect(differing(change('change "Go on" to "Resume"')).join()).toContain("'Resume'")
+  const more = change('add a <dragon>')
+  expect(more.length).toBe(page.split('\n').length + 1)
+  expect(more.join()).toContain('cannot do this: add a &lt;dragon&gt;')
+})
+
+test('a page of somebody else is changed too, and mended', () => {
+  const other = '<!doctype html><head><title>A</title></head><body><h1 id=x>A</h1></body></html>'
+  expect(change('call it B, in pink', other).join('\n')).toMatch(
+    /<title>B<\/title><style>.*355.*<h1 id=x>B</s,
+  )
+  const broken = `\`\`\`html\n${other.slice(0, -14)}<script src="//x.test/a.js"></script><p>\n\`\`\``
+  const again = pageIn(say(told, 'The page was checked and did not pass:\n- x', broken))
+  expect(again).toEndWith('<p>\n</html>')
+  expect(again).not.toContain('x.test')
+})
