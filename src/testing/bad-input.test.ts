@@ -30,6 +30,7 @@ const takers = (): [method: string, path: string, fine: Record<string, unknown>]
   ['POST', '/apps', { html }],
   ['PATCH', `/apps/${id}`, { title: 'Boats' }],
   ['POST', `/apps/${id}/versions`, { html }],
+  ['POST', `/apps/${id}/remix`, { maxCredits: 5 }],
 ]
 
 describe('every operation that takes JSON refuses', () => {
@@ -86,7 +87,7 @@ describe('every operation that takes JSON refuses', () => {
 
 describe('no body at all', () => {
   test('is refused where a field is needed', async () => {
-    const needing = takers().filter(([, path]) => path !== '/keys' && path !== '/me/keys')
+    const needing = takers().filter(([, path]) => !/\/(keys|remix)$/.test(path))
     for (const [method, path] of needing) {
       await refused(house, 400, 'bad_request', () => ann.call(method, path))
     }

@@ -118,6 +118,21 @@ const rows: Record<number, Row> = {
     call: () => ann.call('POST', `/apps/${id}/remix`, { maxCredits: 0, ref: 'remix-0001' }),
     gives: { app, html: text, bought: { item: text, credits: 0 }, note: text },
   },
+  13: {
+    ...{ method: 'PUT', path: '/apps/{id}/icon', auth: 'key', done: [200] },
+    codes: {
+      ...{ bad_request: 400, not_enough_credits: 402, taken_down: 410, too_big: 413 },
+      ...{ bad_picture: 422, try_again: 503, not_found: 404 },
+    },
+    call: () => ann.call('PUT', `/apps/${id}/icon`, { make: true }),
+    gives: { icon: text, credits: 0, free: true, note: text },
+  },
+  14: {
+    ...{ method: 'DELETE', path: '/apps/{id}/icon', auth: 'key', done: [200] },
+    codes: { not_found: 404, taken_down: 410 },
+    call: () => ann.call('DELETE', `/apps/${id}/icon`),
+    gives: { icon: null },
+  },
   15: {
     ...{ method: 'GET', path: '/apps/{id}/assets', auth: 'key', done: [200] },
     codes: { assets_off: 404, not_found: 404, taken_down: 410 },
@@ -129,7 +144,7 @@ const rows: Record<number, Row> = {
   },
 }
 
-/** Section 7 of document 1: code and status, without those of icons and made assets. */
+/** Section 7 of document 1: code and status. */
 const section7: Record<string, number[]> = {
   ...{ agents_off: [404], bad_handle: [400], handle_taken: [409], keys_address_limit: [429] },
   ...{ keys_daily_limit: [429], bad_request: [400], not_an_agent: [400], already_claimed: [409] },
@@ -137,6 +152,8 @@ const section7: Record<string, number[]> = {
   ...{ too_large: [413], blocked_by_scan: [422], not_listable: [422], taken_down: [410] },
   ...{ no_builder: [503], not_ready: [503], try_again: [503], assets_off: [404] },
   ...{ no_key: [401], bad_key: [401], wrong_key_kind: [403], account_closed: [403] },
+  ...{ too_big: [413], bad_picture: [422], no_picture: [502, 503], no_studio: [503] },
+  ...{ builds_limit: [429] },
   ...{ no_remix: [403], paused: [403], price_above_max: [402] },
   ...{ not_found: [404], rate_limited: [429], publishes_limit: [429] },
 }
@@ -189,7 +206,9 @@ describe('section 7', () => {
     for (const [code, statuses] of Object.entries(section7)) {
       expect([code, [...(own.get(code) ?? [])]]).toEqual([code, statuses])
     }
-    for (const [code, statuses] of own) expect([code, statuses.size]).toEqual([code, 1])
+    for (const [code, statuses] of own) {
+      expect([code, statuses.size]).toEqual([code, section7[code]?.length ?? 1])
+    }
   })
 })
 

@@ -16,7 +16,7 @@ export const NewIcon = Type.Object(
       Words(iconPromptCharsMax, { description: 'Your words for the picture, with make.' }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, examples: [{ make: true, prompt: 'a lighthouse at night' }] },
 )
 export type NewIconShape = Static<typeof NewIcon>
 

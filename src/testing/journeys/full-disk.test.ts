@@ -129,10 +129,10 @@ test('publishes to a full disk are refused, reads go on, and room is enough to r
 }, 60_000)
 
 test('where files may not grow, writes are refused, reads go on, and nothing is lost', async () => {
-  const under = ['/bin/sh', '-c', 'ulimit -f 800; exec "$@"', 'sh']
+  const under = ['/bin/sh', '-c', 'ulimit -f 1600; exec "$@"', 'sh']
   house = await serveFolder(join(disk, 'data'), { under })
   const key = await house.newKey()
-  const big = await house.call('POST', '/api/apps', key, { html: pageOf(1_200_000) })
+  const big = await house.call('POST', '/api/apps', key, { html: pageOf(2_400_000) })
   expect(await answer(big)).toEqual(tryAgain)
   const html = pageOf(2_000)
   const made = await house.call('POST', '/api/apps', key, { html })
