@@ -30,7 +30,7 @@ const takers = (): [method: string, path: string, fine: Record<string, unknown>]
   ['POST', '/apps', { html }],
   ['PATCH', `/apps/${id}`, { title: 'Boats' }],
   ['POST', `/apps/${id}/versions`, { html }],
-  ['POST', `/apps/${id}/remix`, { maxCredits: 5 }],
+  ['POST', `/apps/${id}/remix`, { ref: 'remix-0001' }],
 ]
 
 describe('every operation that takes JSON refuses', () => {
