@@ -57,7 +57,7 @@ test('the demo models have a price each, and can be listed by type', async () =>
   const ids = (types?: Parameters<Catalogue['list']>[0]) =>
     catalogue.list(types).map(({ id }) => id)
   expect(ids(['embedding', 'image'])).toEqual(['demo/embedding', 'demo/image'])
-  expect(ids()).toHaveLength(8)
+  expect(ids()).toHaveLength(9)
   expect(ids()).toEqual(ids().toSorted())
   for (const model of catalogue.list()) {
     expect(model.name).toStartWith('Demo')

@@ -17,7 +17,7 @@ test('a game from a prompt: priced, held, built with its assets, charged when it
   expect(begun.status).toBe(202)
   await t.house.jobs.runDue()
   const job = await ann.call('GET', `/jobs/${begun.text('job.id')}`)
-  expect(job.body).toMatchObject({ state: 'done', result: { version: 1 } })
+  expect(job.body).toMatchObject({ job: { state: 'done', result: { version: 1 } } })
   const assets = await ann.call('GET', `/apps/${begun.text('app.id')}/assets`)
   expect(Object(assets.body).assets).toHaveLength(8)
 })
