@@ -15,6 +15,8 @@ import { type Patience, Writer } from './writer.ts'
 const readWaitMs = 100
 /** While opening nothing else runs yet. Later the writer never waits inside SQLite: Writer does. */
 const openWaitMs = 2_000
+/** 16 MB: a page that changes in every commit goes to the database once for many of them. */
+const walPages = 4_096
 const walBytesMax = 64 * 1024 * 1024
 
 const dbOver = (lane: Lane): Db => seenAs<Db>(drizzle(seenAs<Database>(lane)))
@@ -29,6 +31,9 @@ function connect(
   writer.run(`pragma synchronous = ${synchronous}`)
   writer.run('pragma foreign_keys = on')
   writer.run(`pragma journal_size_limit = ${walBytesMax}`)
+  writer.run(`pragma wal_autocheckpoint = ${walPages}`)
+  // What a savepoint keeps to undo its unit: in a file it was written twice for every page.
+  writer.run('pragma temp_store = memory')
   writer.run('pragma busy_timeout = 0')
   const reader = new Database(path, { readonly: true, safeIntegers: true })
   reader.run(`pragma busy_timeout = ${readWaitMs}`)

@@ -41,7 +41,7 @@ export class Carried {
 
   /** Reads a whole answer (`message`) or one chunk of a stream (`delta`). */
   read(answer: Json): void {
-    for (const choice of recordsOf(answer.choices)) this.readChoice(choice)
+    for (const choice of listOf(answer.choices)) if (isRecord(choice)) this.readChoice(choice)
     const said = readUsage(answer.usage, this.bounds.limits)
     if (!said) return
     this.said = said
@@ -54,10 +54,26 @@ export class Carried {
     // A model that thought until its tokens were spent has nothing to show, and has answered.
     if (finish_reason === 'length') this.hasContent = true
     const held = isRecord(choice.delta) ? choice.delta : choice.message
-    if (isRecord(held)) for (const text of textsOf(held)) this.count(text)
+    if (isRecord(held)) this.readHeld(held)
   }
 
-  private count(text: string): void {
+  /** Counts every text of a message or a delta that a model wrote. */
+  private readHeld(held: Json): void {
+    const { content, reasoning, reasoning_content, refusal, tool_calls, audio } = held
+    for (const text of [content, reasoning ?? reasoning_content, refusal]) this.count(text)
+    for (const part of listOf(content)) if (isRecord(part)) this.count(part.text)
+    for (const call of listOf(tool_calls)) if (isRecord(call)) this.readCall(call)
+    this.readCall(held)
+    if (isRecord(audio)) for (const text of [audio.transcript, audio.data]) this.count(text)
+  }
+
+  private readCall({ function: called, function_call }: Json): void {
+    const sent = called ?? function_call
+    if (isRecord(sent)) for (const text of [sent.name, sent.arguments]) this.count(text)
+  }
+
+  private count(text: unknown): void {
+    if (typeof text !== 'string' || text === '') return
     this.hasContent = true
     this.isStale = true
     if (this.text.length < charsMax) this.text += text
@@ -78,17 +94,4 @@ export class Carried {
   }
 }
 
-const recordsOf = (list: unknown): Json[] => (Array.isArray(list) ? list.filter(isRecord) : [])
-
-/** Every text of a message or a delta that a model wrote. */
-function textsOf(held: Json): string[] {
-  const { content, reasoning, reasoning_content, refusal, audio } = held
-  const parts = recordsOf(content).map(({ text }) => text)
-  const calls = [...recordsOf(held.tool_calls), held].flatMap((call) => [
-    call.function ?? call.function_call,
-  ])
-  const called = calls.filter(isRecord).flatMap(({ name, arguments: sent }) => [name, sent])
-  const sound = isRecord(audio) ? [audio.transcript, audio.data] : []
-  const all = [content, reasoning ?? reasoning_content, refusal, ...parts, ...called, ...sound]
-  return all.filter((text) => typeof text === 'string' && text !== '').map(String)
-}
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])

@@ -6,6 +6,8 @@ export interface Event {
 
 const newline = 10
 const carriageReturn = 13
+const prefix = [...'data: '].map((letter) => letter.charCodeAt(0))
+const prefixBytes = prefix.length
 const decoder = new TextDecoder()
 
 /**
@@ -23,6 +25,9 @@ export class EventReader {
 
   /** The events that end in this chunk. */
   push(chunk: Uint8Array): Event[] {
+    if (this.event.length === 0 && this.line.length === 0 && isOneLine(chunk)) {
+      return [{ raw: chunk, data: decoder.decode(chunk).slice(prefixBytes, -2) }]
+    }
     const events: Event[] = []
     let start = 0
     let at = 0
@@ -69,6 +74,13 @@ export class EventReader {
     this.bytes = 0
     return { raw, data }
   }
+}
+
+/** Nearly every chunk is one event of one line, which needs no search for its lines. */
+function isOneLine(chunk: Uint8Array): boolean {
+  const end = chunk.byteLength - 2
+  const isData = prefix.every((byte, at) => chunk[at] === byte)
+  return isData && chunk.indexOf(newline) === end && chunk[end + 1] === newline
 }
 
 const joined = (parts: Uint8Array[], last: Uint8Array): Uint8Array =>
