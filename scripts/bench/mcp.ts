@@ -3,7 +3,7 @@ import { pageOf } from './load/page.ts'
 import { publishOn, serveHouse } from './load/served.ts'
 import type { BenchRow } from './row.ts'
 
-/** Not 0.5: what the protocol's library costs is decided in DECISIONS.md, "MCP by its own library". */
+/** Not 0.5, for what the protocol's library costs: DECISIONS.md, "MCP by its own library". */
 const limit = 0.1
 const revision = '2026-07-28'
 const envelope = {

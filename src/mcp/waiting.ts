@@ -15,8 +15,8 @@ const Answer = Type.Object({
   }),
 })
 
-/** A job changes less often than this. */
-const changesMax = 100
+/** What changes between two asks would otherwise go unheard until the next change. */
+const askSeconds = 2
 
 /**
  * Asks for a job with `wait`. Who wants to hear of progress is told each change, and answered when
@@ -32,12 +32,12 @@ export async function waiting(
   if (progressToken === undefined || !(seconds > 0)) return ask(given)
   const until = stopwatch() + seconds * second
   let told = -1
-  for (let change = 0; ; change += 1) {
-    const wait = Math.max(0, Math.round((until - stopwatch()) / second))
-    const result = await ask({ ...given, wait })
+  for (;;) {
+    const left = Math.max(0, Math.round((until - stopwatch()) / second))
+    const result = await ask({ ...given, wait: Math.min(left, askSeconds) })
     const { structuredContent: answer } = result
-    const goesOn = wait > 0 && change < changesMax && !mcpReq.signal.aborted
-    if (!goesOn || !Value.Check(Answer, answer) || answer.job.ended !== null) return result
+    if (left === 0 || mcpReq.signal.aborted) return result
+    if (!Value.Check(Answer, answer) || answer.job.ended !== null) return result
     const { progress, step } = answer.job
     // The protocol's progress only grows.
     if (progress <= told) continue

@@ -17,6 +17,8 @@ export const node = existsSync(pinned) ? pinned : 'node'
 /** A house that answers MCP on a free port of this machine. */
 export interface McpHouse extends TestHouse {
   url: string
+  /** Says that it is about to stop. */
+  stopping(): void
 }
 
 /** Opens a house without limits of rate, with what a test adds to its tools. */
@@ -37,6 +39,7 @@ export async function openMcpHouse(extension?: Extension): Promise<McpHouse> {
   return {
     ...house,
     url: `http://127.0.0.1:${server.port}/mcp`,
+    stopping: () => ending.abort(),
     close: async () => {
       ending.abort()
       await server.stop(true)

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { Type } from '@sinclair/typebox'
+
+import { zero } from '../core/money.ts'
+import { hour } from '../core/time.ts'
+import { enqueue, type Wanted } from '../jobs/jobs.ts'
+import { type McpHouse, openMcpHouse } from '../testing/mcp.ts'
+
+let t: McpHouse
+/** What the job that runs is waiting for, one after the other. */
+let gates: PromiseWithResolvers<void>[]
+beforeEach(async () => {
+  t = await openMcpHouse()
+  gates = Array.from({ length: 3 }, () => Promise.withResolvers<void>())
+  t.house.jobs.register('icon', {
+    ...{ lane: 'media', input: Type.Object({}), data: Type.Null() },
+    async run({ note }) {
+      for (const [at, gate] of gates.entries()) {
+        await gate.promise
+        await note({ step: 'writing', progress: (at + 1) / 4 })
+      }
+      return { end: 'done', result: { version: 1 } }
+    },
+  })
+})
+afterEach(async () => {
+  for (const gate of gates) gate.resolve()
+  await t.house.jobs.runDue()
+  await t.close()
+})
+
+async function newJob(key: string): Promise<string> {
+  const owner = `agent:${(await t.house.keys.find(key))?.owner}` as const
+  const wanted: Wanted = {
+    ...{ kind: 'icon', lane: 'media', owner, item: 'Boats0000001', input: {} },
+    ...{ price: zero, ms: hour },
+  }
+  const job = await t.house.db.tx((db) => enqueue(t.house, db, wanted))
+  return job.id
+}
+
+async function connect(mode: 'auto' | 'legacy'): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } })
+  await client.connect(new StreamableHTTPClientTransport(new URL(t.url)))
+  return client
+}
+
+test.each(['auto', 'legacy'] as const)('get_job with wait tells of progress, %s', async (mode) => {
+  const { key } = await t.person('ann')
+  const id = await newJob(key)
+  const client = await connect(mode)
+  const seen: (string | undefined)[] = []
+  const call = client.callTool(
+    { name: 'get_job', arguments: { id, key, wait: 30 } },
+    {
+      onprogress: ({ progress, message }) => {
+        seen.push(`${progress} ${message ?? ''}`.trim())
+        // Each step begins once the one before was heard of.
+        gates[Math.round(progress * 4)]?.resolve()
+      },
+    },
+  )
+  gates[0]?.resolve()
+  const ran = t.house.jobs.runDue()
+  const { structuredContent } = await call
+  await ran
+  expect(structuredContent).toMatchObject({ job: { id, state: 'done', progress: 1 } })
+  expect(seen).toEqual(expect.arrayContaining(['0.25 writing', '0.5 writing', '0.75 writing']))
+  await client.close()
+})
+
+test('a stream that waits for news ends when the house stops', async () => {
+  const answer = await fetch(t.url, {
+    method: 'POST',
+    headers: {
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      'mcp-protocol-version': '2026-07-28',
+      'mcp-method': 'subscriptions/listen',
+    },
+    body: JSON.stringify({
+      ...{ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen' },
+      params: {
+        notifications: { toolsListChanged: true },
+        _meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientCapabilities': {},
+        },
+      },
+    }),
+  })
+  const chunks = answer.body?.values()
+  const first = await chunks?.next()
+  expect(new TextDecoder().decode(first?.value)).toContain('subscriptions/acknowledged')
+  t.stopping()
+  let rest = 0
+  while (!(await chunks?.next())?.done) rest += 1
+  expect(rest).toBeLessThan(5)
+})
