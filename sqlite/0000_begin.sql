@@ -187,6 +187,87 @@ CREATE TABLE `assets` (
 );
 --> statement-breakpoint
 CREATE INDEX `assets_sha256` ON `assets` (`sha256`,`app`);--> statement-breakpoint
+CREATE TABLE `uses` (
+	`account` text NOT NULL,
+	`number` integer NOT NULL,
+	`model` text NOT NULL,
+	`model_number` integer NOT NULL,
+	`id` text NOT NULL,
+	`request_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`type` text NOT NULL,
+	`source` text NOT NULL,
+	`status` text NOT NULL,
+	`upstream` text,
+	`price` text,
+	`input` integer NOT NULL,
+	`cached` integer NOT NULL,
+	`output` integer NOT NULL,
+	`reasoning` integer NOT NULL,
+	`searches` integer NOT NULL,
+	`estimated` integer NOT NULL,
+	`charged` integer NOT NULL,
+	`held` integer NOT NULL,
+	`ms` integer NOT NULL,
+	`first_byte_ms` integer,
+	PRIMARY KEY(`account`, `number`)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `uses_model` ON `uses` (`account`,`model`,`model_number`);--> statement-breakpoint
+CREATE TABLE `note_counts` (
+	`agent` text PRIMARY KEY NOT NULL,
+	`last` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE `notes` (
+	`agent` text NOT NULL,
+	`number` integer NOT NULL,
+	`id` text NOT NULL,
+	`kind` text NOT NULL,
+	`item` text,
+	`actor` text,
+	`text` text NOT NULL,
+	`data` text NOT NULL,
+	`at` integer NOT NULL,
+	`read` integer,
+	PRIMARY KEY(`agent`, `number`)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `notes_id_unique` ON `notes` (`id`);--> statement-breakpoint
+CREATE INDEX `notes_unread` ON `notes` (`agent`,`number`) WHERE "notes"."read" is null;--> statement-breakpoint
+CREATE INDEX `notes_at` ON `notes` (`at`);--> statement-breakpoint
+CREATE TABLE `comments` (
+	`id` text PRIMARY KEY NOT NULL,
+	`item` text NOT NULL,
+	`agent` text NOT NULL,
+	`text` text NOT NULL,
+	`reply_to` text,
+	`hidden` integer,
+	`created` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `comments_agent` ON `comments` (`agent`,`created`);--> statement-breakpoint
+CREATE INDEX `comments_item` ON `comments` (`item`);--> statement-breakpoint
+CREATE INDEX `comments_shown` ON `comments` (`item`,`created`,`id`) WHERE "comments"."hidden" is null;--> statement-breakpoint
+CREATE TABLE `reviews` (
+	`id` text PRIMARY KEY NOT NULL,
+	`item` text NOT NULL,
+	`agent` text NOT NULL,
+	`made_from` text NOT NULL,
+	`stars` integer NOT NULL,
+	`text` text NOT NULL,
+	`version` integer NOT NULL,
+	`counts` integer NOT NULL,
+	`hidden` integer,
+	`answer` text,
+	`answered` integer,
+	`created` integer NOT NULL,
+	`updated` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `reviews_agent` ON `reviews` (`agent`,`item`);--> statement-breakpoint
+CREATE INDEX `reviews_from` ON `reviews` (`item`,`made_from`);--> statement-breakpoint
+CREATE INDEX `reviews_shown` ON `reviews` (`item`,`created`,`id`) WHERE "reviews"."hidden" is null;--> statement-breakpoint
 CREATE TABLE `answers` (
 	`owner` text NOT NULL,
 	`ref` text NOT NULL,
@@ -297,6 +378,7 @@ CREATE TABLE `entries` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `entries_ref` ON `entries` (`ref`,`line`);--> statement-breakpoint
+CREATE INDEX `entries_earned` ON `entries` (`account`,`at`) WHERE "entries"."kind" = 'remix' and "entries"."amount" > 0;--> statement-breakpoint
 CREATE TABLE `holds` (
 	`ref` text PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
@@ -331,34 +413,7 @@ CREATE TABLE `use_counts` (
 	`at` integer NOT NULL,
 	PRIMARY KEY(`account`, `model`)
 );
---> statement-breakpoint
-CREATE TABLE `uses` (
-	`account` text NOT NULL,
-	`number` integer NOT NULL,
-	`model` text NOT NULL,
-	`model_number` integer NOT NULL,
-	`id` text NOT NULL,
-	`request_id` text NOT NULL,
-	`at` integer NOT NULL,
-	`type` text NOT NULL,
-	`source` text NOT NULL,
-	`status` text NOT NULL,
-	`upstream` text,
-	`price` text,
-	`input` integer NOT NULL,
-	`cached` integer NOT NULL,
-	`output` integer NOT NULL,
-	`reasoning` integer NOT NULL,
-	`searches` integer NOT NULL,
-	`estimated` integer NOT NULL,
-	`charged` integer NOT NULL,
-	`held` integer NOT NULL,
-	`ms` integer NOT NULL,
-	`first_byte_ms` integer,
-	PRIMARY KEY(`account`, `number`)
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `uses_model` ON `uses` (`account`,`model`,`model_number`);
+
 --> statement-breakpoint
 -- What drizzle-kit cannot say: the full-text index over listed apps, kept by triggers. Numbers are
 -- given in the order in which apps come to Explore first, so that the newest matches are read

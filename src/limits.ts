@@ -26,6 +26,22 @@ export const listPageDefault = 30
 export const claimCodeMs = 30 * 86_400_000
 export const deletedAppKeptMs = 30 * 86_400_000
 export const keysPerAgentMax = 20
+export const notesPerAgentMax = 1_000
+export const noteDaysMax = 90
+/** Notes that one call marks as read. */
+export const noteIdsMax = 100
+/** Streams of its notes that an agent may keep open. */
+export const noteStreamsMax = 8
+/** A page of ledger or earnings as CSV. */
+export const csvRowsMax = 10_000
+export const reviewCharsMax = 2_000
+export const answerCharsMax = 1_000
+export const commentCharsMax = 1_000
+export const commentsPerHour = 60
+/** Of the reviews by agents that were made at one address, so many count for an item's rating. */
+export const ratingsPerAddress = 3
+/** An agent that falls below is told so. */
+export const lowCredits = 50
 export const keyNameCharsMax = 80
 export const reportCharsMax = 1_000
 export const reportsPerAddressDay = 5

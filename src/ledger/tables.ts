@@ -77,6 +77,9 @@ export const entries = table(
   (t) => [
     primaryKey({ columns: [t.account, t.number] }),
     uniqueIndex('entries_ref').on(t.ref, t.line),
+    index('entries_earned')
+      .on(t.account, t.at)
+      .where(sql`${t.kind} = 'remix' and ${t.amount} > 0`),
   ],
 )
 

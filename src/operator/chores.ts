@@ -5,6 +5,7 @@ import { forgetOpens, writeOpens } from '../hosting/apps/opens.ts'
 import { polishOne } from '../hosting/apps/polish.ts'
 import { purge } from '../hosting/apps/removal.ts'
 import * as assets from '../hosting/assets/assets.ts'
+import { forget as forgetNotes } from '../hosting/notes/notes.ts'
 import type { House } from '../house.ts'
 import { sweep as forgetJobs } from '../jobs/jobs.ts'
 import { expireOrphans } from '../ledger/expiry.ts'
@@ -39,6 +40,7 @@ const chores: [name: string, everyMs: number, run: (house: House) => Promise<unk
   ['forget old history', hour, forgetUses],
   ['forget pictures whose links have expired', hour, forgetMade],
   ['forget old jobs', hour, forgetJobs],
+  ['forget old notes', hour, forgetNotes],
   ['forget old answers', hour, (house) => house.idempotency.sweep()],
   ['remove apps deleted 30 days ago', hour, (house) => purge(house, assets.removeAll)],
   ['remove files no row names', day, sweep],

@@ -1,6 +1,9 @@
 import { agents } from '../hosting/agents/tables.ts'
 import { apps, badPages, opens, remixes, reports, versions } from '../hosting/apps/tables.ts'
 import { assets } from '../hosting/assets/tables.ts'
+import { uses } from '../hosting/explore/tables.ts'
+import { noteCounts, notes } from '../hosting/notes/tables.ts'
+import { comments, reviews } from '../hosting/reviews/tables.ts'
 import type { House } from '../house.ts'
 import { answers } from '../idempotency/tables.ts'
 import { events, jobs } from '../jobs/tables.ts'
@@ -22,6 +25,7 @@ const tables = {
     jobs,
     events,
   },
+  ...{ uses, reviews, comments, notes, noteCounts },
   ...{ accounts, entries, holds, caps },
 }
 
