@@ -84,12 +84,12 @@ const sprite = (name: string, what: string) => ({
 
 /** What the page asks to have made for it, as its data-assets list. */
 function assetList({ template, words }: Wish): string {
-  const { hero, good, bad, cards } = words
+  const { hero, good, bad, cards, place } = words
   const asks = {
     collector: [
       ...[sprite('hero', `${hero}`), sprite('good', single(`${good}`))],
       sprite('bad', single(`${bad}`)),
-      { name: 'back.png', kind: 'picture', what: `hills behind ${good}`, width: 960, height: 960 },
+      { name: 'back.png', kind: 'picture', what: `${place}`, width: 960, height: 960 },
       ...[sounds.good, sounds.bad, sounds.over, sounds.tune],
     ],
     snake: [sprite('good', single(`${good}`)), sounds.good, sounds.over, sounds.tune],
@@ -102,4 +102,4 @@ function assetList({ template, words }: Wish): string {
   return list ? `<script type="application/json" data-assets>${inScript(list)}</script>` : ''
 }
 
-const single = (words: string): string => words.replace(/([^s])s$/, '$1')
+const single = (words: string): string => words.replace(/ies$/, 'y').replace(/([^s])s$/, '$1')

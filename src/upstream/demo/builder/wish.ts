@@ -111,6 +111,8 @@ function heroOf(text: string): string {
 }
 
 const collecting = /\b(?:collect|catch|gather|eat|grab|pick(?: up)?)(?:s|es|ing)? /
+const places =
+  /\b(space|sea|ocean|beach|reef|forest|jungle|desert|city|snow|winter|night|sunset|volcano|mountains)\b/
 const dodging = /\b(?:dodg|avoid|escap|evad|flee)(?:e|es|s|ing)?(?: from)? /
 
 const cards = [
@@ -129,7 +131,9 @@ const fill: Record<TemplateName, (text: string) => Filled> = {
       thing(text, dodging, 'rocks'),
     ]
     const title = `The ${hero} and the ${good}`
-    return { title, lead: `Catch the ${good}, dodge the ${bad}.`, words: { hero, good, bad } }
+    const place = places.exec(text)?.[0] ?? 'sunny hills'
+    const lead = `Catch the ${good}, dodge the ${bad}.`
+    return { title, lead, words: { hero, good, bad, place } }
   },
   snake(text) {
     const good = thing(text, collecting, 'apples')
@@ -181,7 +185,7 @@ const units: [words: RegExp, unit: string, goal: number, steps: number[]][] = [
 
 /** What stands as a list in the prompt: "with milk, eggs and bread". */
 function itemsIn(text: string): string[] {
-  const list = /(?::| with | for | like )([^.:;]*,[^.:;]*)/.exec(text)?.[1] ?? ''
+  const list = /(?::| with | like )([^.:;]*,[^.:;]*)/.exec(text)?.[1] ?? ''
   const items = list.split(/,| and /).map((item) => item.replaceAll(/[<>{}]/g, '').trim())
   const short = items.filter((item) => item.length > 1 && item.length < 60).slice(0, 12)
   return short.map((item) => item.charAt(0).toUpperCase() + item.slice(1))
