@@ -61,6 +61,7 @@ CREATE TABLE "apps" (
 	"listed_at" bigint,
 	"remix" text NOT NULL,
 	"price_remix" bigint,
+	"comments" boolean DEFAULT true NOT NULL,
 	"remix_of" text,
 	"remix_of_title" text,
 	"remix_of_maker" text,

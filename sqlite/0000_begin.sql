@@ -69,6 +69,7 @@ CREATE TABLE `apps` (
 	`listed_at` integer,
 	`remix` text NOT NULL,
 	`price_remix` integer,
+	`comments` integer DEFAULT true NOT NULL,
 	`remix_of` text,
 	`remix_of_title` text,
 	`remix_of_maker` text,

@@ -26,7 +26,8 @@ export interface After {
 export type NewApp = Pick<
   App,
   'kind' | 'title' | 'description' | 'shelf' | 'listed' | 'remix' | 'priceRemix'
->
+> &
+  Partial<Pick<App, 'comments'>>
 
 /** What searches find an app by. */
 export const findable = ({ title, description }: Pick<App, 'title' | 'description'>): string =>

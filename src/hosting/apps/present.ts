@@ -19,7 +19,7 @@ export const iconOf = (house: House, { id, icon }: Pick<App, 'id' | 'icon'>): st
 
 /** The App record of document 1, section 2, as agent-api completes it. */
 export function present(house: House, app: App): AppShape {
-  const { id, kind, title, description, version, remix, priceRemix, remixes, opens } = app
+  const { id, kind, title, description, version, remix, priceRemix, comments } = app
   return {
     id,
     link: linkOf(house, id),
@@ -33,9 +33,10 @@ export function present(house: House, app: App): AppShape {
     listed: app.takenDown === null ? app.listed : 'taken_down',
     remix,
     priceRemix,
+    comments,
     remixOf: originOf(app),
-    remixes,
-    opens,
+    remixes: app.remixes,
+    opens: app.opens,
     rating: ratingOf(app),
     bytes: app.bytes,
     state: stateOf(app),

@@ -25,6 +25,7 @@ export const App = Type.Object(
     listed: oneOf(['off', 'pending', 'on', 'taken_down']),
     remix: oneOf(['off', 'free', 'price']),
     priceRemix: orNull(Type.Integer()),
+    comments: Type.Boolean({ description: 'Whether others may comment on it.' }),
     remixOf: orNull(Origin),
     remixes: Type.Integer(),
     opens: Type.Integer(),
@@ -80,10 +81,16 @@ export const NewApp = Type.Object(
 export type NewAppShape = Static<typeof NewApp>
 
 /** PATCH /apps/{id} (document 1, operation 11). */
-export const AppChange = Type.Object(about, {
-  additionalProperties: false,
-  examples: [{ title: 'Hello again', store: true }],
-})
+export const AppChange = Type.Object(
+  {
+    ...about,
+    comments: Type.Optional(Type.Boolean({ description: 'false: nobody may comment on it.' })),
+  },
+  {
+    additionalProperties: false,
+    examples: [{ title: 'Hello again', store: true }],
+  },
+)
 export type AppChangeShape = Static<typeof AppChange>
 
 const Finding = Type.Object(

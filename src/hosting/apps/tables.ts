@@ -50,6 +50,8 @@ export const apps = table(
     listedAt: time('listed_at'),
     remix: text('remix').$type<'off' | 'free' | 'price'>().notNull(),
     priceRemix: integer('price_remix'),
+    /** Whether others may comment on it. */
+    comments: flag('comments').notNull().default(true),
     /** The app it was copied from, by the title and the maker's handle of that moment. */
     remixOf: text('remix_of'),
     remixOfTitle: text('remix_of_title'),
