@@ -13,9 +13,6 @@ import { ownFolder } from './store/owner.ts'
 const idleSecondsMax = 60
 const drainStepMs = 20
 
-/** What the first answer need not wait for is loaded after it. */
-const loadAfterMs = 500
-
 /**
  * Far more than any route takes: each reads within its own bound and says so in its own words,
  * where the runtime would answer a bare 413.
@@ -59,13 +56,9 @@ export async function serve(config: Config): Promise<Serving> {
   door = openDoor(house, app, { stopping: ending.signal })
   const closeControl = openControl(house)
   const endChores = startChores(house)
-  const loading = setTimeout(() => {
-    app.load().catch((error: unknown) => house.log.fault('load', error))
-  }, loadAfterMs)
   let stopping: Promise<void> | undefined
   const stop = async (): Promise<void> => {
     endChores()
-    clearTimeout(loading)
     ending.abort()
     // What stop() promises waits for sockets that only might ask something more.
     void server.stop()

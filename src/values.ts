@@ -1,5 +1,6 @@
 /** What a setting may be: `read` answers undefined for a text that is none, `takes` tells it. */
-import { isIP } from 'node:net'
+
+import { familyOf } from './core/address.ts'
 
 export const whole = (min: number, max: number) => ({
   takes: `a whole number from ${min} to ${max}`,
@@ -30,7 +31,7 @@ export const addresses = {
   takes: 'addresses (no ranges) with commas between',
   read: (text: string): string[] | undefined => {
     const found = text.split(',').flatMap((part) => part.trim() || [])
-    return found.every((part) => isIP(part) !== 0) ? found : undefined
+    return found.every((part) => familyOf(part) !== 0) ? found : undefined
   },
 }
 

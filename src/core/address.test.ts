@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { addressGroup, clientAddress } from './address.ts'
+import { addressGroup, clientAddress, familyOf } from './address.ts'
 
 test('X-Forwarded-For counts only from a trusted proxy', () => {
   expect(clientAddress('203.0.113.9', '10.1.1.1', [])).toBe('203.0.113.9')
@@ -22,4 +22,32 @@ test('an IPv6 address counts as its /64', () => {
   expect(addressGroup('2001:0DB8:1:2::9')).toBe('2001:db8:1:2::/64')
   expect(addressGroup('::1')).toBe('0:0:0:0::/64')
   expect(addressGroup('fe80::1%eth0')).toBe('fe80:0:0:0::/64')
+})
+
+test('an address is told from what only looks like one', () => {
+  for (const text of ['192.0.2.1', '0.0.0.0', '255.255.255.255']) expect(familyOf(text)).toBe(4)
+  for (const text of [
+    '::',
+    '::1',
+    '2001:db8::1',
+    '1:2:3:4:5:6:7:8',
+    '::ffff:192.0.2.1',
+    'fe80::1%eth0',
+  ])
+    expect(familyOf(text)).toBe(6)
+  const none = ['', 'a', '1.2.3', '1.2.3.4.', '1.2.3.4.5', '256.1.1.1', '01.2.3.4', '0x1.2.3.4']
+  const none6 = [
+    ':',
+    '1:',
+    ':1',
+    '1::2:',
+    '1::2::3',
+    '12345::',
+    '::g',
+    '::1]',
+    '[::1]',
+    '::1/64',
+    '%',
+  ]
+  for (const text of [...none, ...none6]) expect(familyOf(text)).toBe(0)
 })

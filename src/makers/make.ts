@@ -1,3 +1,4 @@
+import { measures } from './measures.ts'
 import { picture, sprite } from './pictures/draw.ts'
 import { fit } from './pictures/fit.ts'
 import { pngOf } from './pictures/png.ts'
@@ -37,11 +38,6 @@ export interface Made {
 
 const maxPixels = 30_000_000
 const longerTimesMax = 8
-
-export const measures = {
-  sprite: { width: 128, height: 128 },
-  picture: { width: 960, height: 540 },
-}
 
 /** Makes a file from words, without a model. The same wish gives the same bytes, always. */
 export async function make(wanted: Wanted | Painted): Promise<Made> {

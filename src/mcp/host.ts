@@ -1,6 +1,6 @@
-import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
+import { familyOf } from '../core/address.ts'
 import type { Urls } from '../urls.ts'
 
 /**
@@ -30,7 +30,7 @@ function nameOf(url: string): string {
 
 function isOfMachine(name: string): boolean {
   const address = name.replace(/^\[(.*)\]$/, '$1')
-  if (isIP(address) === 0) return false
+  if (familyOf(address) === 0) return false
   if (/^127\./.test(address) || address === '::1') return true
   return Object.values(networkInterfaces()).some((all) =>
     all?.some((own) => own.address === address),

@@ -7,7 +7,6 @@ import { demoUpstream } from './demo/demo.ts'
 import { findLocal } from './ollama.ts'
 import { rawLane } from './raw.ts'
 import { Speeds } from './speeds.ts'
-import { translatedLane } from './translated/translated.ts'
 import { type Call, type Look, type Upstream, UpstreamFault } from './upstream.ts'
 
 /** The operator's own key was refused, or has no money left. */
@@ -165,8 +164,13 @@ export async function openUpstreams(
     outputName: 'max_tokens',
   } as const
   const rows = [...configured, ...(config.ollamaHost ? [ollama] : [])]
-  const lanes = rows.map(({ kind, ...to }) =>
-    kind === 'openai' ? rawLane(to) : translatedLane({ ...to, kind }, house.clock),
+  const lanes = await Promise.all(
+    rows.map(async ({ kind, ...to }) => {
+      if (kind === 'openai') return rawLane(to)
+      // The translators are loaded only where they are used.
+      const { translatedLane } = await import('./translated/translated.ts')
+      return translatedLane({ ...to, kind }, house.clock)
+    }),
   )
   return {
     registry: new Registry([...lanes, ...(demo ? [demoUpstream(house.clock)] : [])], house),

@@ -1,6 +1,6 @@
 import { fromCredits, type Nano } from '../../core/money.ts'
 import type { House } from '../../house.ts'
-import { measures } from '../../makers/make.ts'
+import { measures } from '../../makers/measures.ts'
 import { Refusal } from '../../refusals.ts'
 import { kindOf } from '../../store/kinds.ts'
 import { type Chosen, costOf, findChosen, mostOf, NoAnswer } from '../models/chosen.ts'

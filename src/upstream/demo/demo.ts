@@ -1,12 +1,6 @@
 import { type Clock } from '../../core/time.ts'
 import { refuse } from '../answer.ts'
 import type { Call, Path, Upstream } from '../upstream.ts'
-import { chat } from './chat.ts'
-import { embed } from './embedding.ts'
-import { film, lookAtFilm } from './film.ts'
-import { paint } from './image.ts'
-import { speak } from './speech.ts'
-import { transcribe } from './transcription.ts'
 
 /** A request as the demo sees it: the whole moment and nothing else decides the answer. */
 export interface Asked {
@@ -28,12 +22,15 @@ const kinds: Record<string, Path> = {
   'demo/transcription': '/audio/transcriptions',
 }
 
-const answers: Record<Exclude<Path, '/audio/transcriptions'>, (asked: Asked) => Response> = {
-  '/chat/completions': chat,
-  '/embeddings': embed,
-  '/images/generations': paint,
-  '/videos': film,
-  '/audio/speech': speak,
+type Answer = (asked: Asked) => Promise<Response>
+
+/** Each is loaded when it is first asked for: a house that never asks starts without them. */
+const answers: Record<Exclude<Path, '/audio/transcriptions'>, Answer> = {
+  '/chat/completions': async (asked) => (await import('./chat.ts')).chat(asked),
+  '/embeddings': async (asked) => (await import('./embedding.ts')).embed(asked),
+  '/images/generations': async (asked) => (await import('./image.ts')).paint(asked),
+  '/videos': async (asked) => (await import('./film.ts')).film(asked),
+  '/audio/speech': async (asked) => (await import('./speech.ts')).speak(asked),
 }
 
 /**
@@ -47,13 +44,14 @@ export const demoUpstream = (clock: Clock): Upstream => ({
     signal.throwIfAborted()
     if (kinds[model] !== path) return refuse(404, `There is no demo model ${model} at ${path}.`)
     if (path === '/audio/transcriptions') {
-      return body instanceof FormData ? transcribe(body) : refuse(400, 'A sound is sent as a form.')
+      if (!(body instanceof FormData)) return refuse(400, 'A sound is sent as a form.')
+      return (await import('./transcription.ts')).transcribe(body)
     }
     if (body instanceof FormData) return refuse(400, 'The request is JSON.')
     return answers[path]({ model, body, created: Math.floor(clock.now() / 1_000) })
   },
   async look({ path, signal }) {
     signal.throwIfAborted()
-    return lookAtFilm(path)
+    return (await import('./film.ts')).lookAtFilm(path)
   },
 })
