@@ -14,8 +14,8 @@ export interface ServedGateway {
   upstream: Served
   pass: Served
   house: Served & { dataDir: string }
-  /** A new key with credits. */
-  newKey(): Promise<string>
+  /** A new account with credits, and its key. */
+  newAccount(): Promise<{ account: string; key: string }>
   stop(): Promise<void>
 }
 
@@ -49,14 +49,16 @@ export async function serveGateway(everyMs = 2): Promise<ServedGateway> {
   const dataDir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const bun = process.execPath
   const upstream = await spawnServer([bun, peer('upstream.ts'), String(everyMs)])
-  const pass = await spawnServer([bun, peer('pass.ts'), String(upstream.port)])
+  const pass = await spawnServer([bun, peer('pass.ts'), String(upstream.port)], {
+    BUN_CONFIG_MAX_HTTP_REQUESTS: '32000',
+  })
   writeFileSync(join(dataDir, 'berth.toml'), tableOf(upstream.port))
   const house = await spawnServer([binary, 'serve', '--json'], { ...env, DATA_DIR: dataDir })
   return {
     upstream,
     pass,
     house: { ...house, dataDir },
-    newKey: () => fundedKey(house.port, dataDir),
+    newAccount: () => fundedAccount(house.port, dataDir),
     stop: async () => {
       await Promise.all([house, pass, upstream].map((one) => one.stop()))
       rmSync(dataDir, { recursive: true })
@@ -64,13 +66,13 @@ export async function serveGateway(everyMs = 2): Promise<ServedGateway> {
   }
 }
 
-async function fundedKey(port: number, dataDir: string): Promise<string> {
+async function fundedAccount(port: number, dataDir: string) {
   const made = await fetch(`http://127.0.0.1:${port}/accounts/create`, { method: 'POST' })
   const { credit_id, api_key } = asRecord(await made.json())
   const grant = [binary, 'grant', String(credit_id), '1000', '--data', dataDir]
   const { exitCode, stderr } = Bun.spawnSync(grant, { stderr: 'pipe' })
   if (exitCode !== 0) throw new Error(stderr.toString())
-  return String(api_key)
+  return { account: `gateway:${String(credit_id)}`, key: String(api_key) }
 }
 
 const words = 'Say something about harbours, boats and the people who wait for them. '.repeat(6)

@@ -1,0 +1,123 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { streamMany } from '../../src/testing/streams.ts'
+import { chatAt, serveGateway } from './gateway/served.ts'
+import { syncMs } from './gateway/syncs.ts'
+import { costUs, load, median, ratio, type Target, type Turn } from './load/load.ts'
+import type { BenchRow } from './row.ts'
+
+const firstP50 = (turns: Turn[]): number => median(turns.map((turn) => turn.firstP50))
+const most = (name: string, value: number, limit: number, unit: string): BenchRow => ({
+  ...{ name, value, limit, unit, ok: value <= limit },
+})
+
+export async function bench(): Promise<BenchRow[]> {
+  return [...(await speed()), await memory(), ...(await many())]
+}
+
+/** Streams of 200 chunks, one every 2 ms, beside a bare pass-through. */
+async function speed(): Promise<BenchRow[]> {
+  const gateway = await serveGateway()
+  const { house, pass, upstream } = gateway
+  const { key } = await gateway.newAccount()
+  const targets = [house, pass, upstream].map((one) => chatAt(one, key, true))
+  const warm = targets.slice(0, 1)
+  await load({ targets: warm, connections: 16, turnMs: 6_000, rounds: 1 })
+  // A turn is one stream of each connection.
+  const busy = await load({ targets, connections: 16, turnMs: 400, rounds: 15 })
+  const [ours = [], bare = []] = busy
+  const single = await load({ targets, connections: 1, turnMs: 400, rounds: 15 })
+  const [first = 0, bareFirst = 0, direct = 0] = single.map(firstP50)
+  const limit = 2 * (bareFirst - direct) + 1.5 * syncMs(house.dataDir)
+  await gateway.stop()
+  const said = `${costUs(ours).toFixed(0)} us of CPU beside ${costUs(bare).toFixed(0)}`
+  const name = 'stream, added time to the first byte, of 2x the pass-through and 1.5 fdatasync'
+  return [
+    most(`stream of 200 chunks, of a bare pass-through (${said})`, 1 / ratio(ours, bare), 1.2, 'x'),
+    most(name, first - direct, limit, 'ms'),
+  ]
+}
+
+const slowMs = 200
+const slowStreams = 500
+const perKey = 50
+
+/** What each of many live streams that are slow takes. */
+async function memory(): Promise<BenchRow> {
+  const gateway = await serveGateway(slowMs)
+  const keys: string[] = []
+  while (keys.length * perKey < slowStreams) keys.push((await gateway.newAccount()).key)
+  const of = (one: Target) => kibEach(one.pid, keys, one)
+  const { house, pass } = gateway
+  const key = keys[0] ?? ''
+  const ours = await of(chatAt(house, key, true))
+  const bare = await of(chatAt(pass, key, true))
+  await gateway.stop()
+  const said = `${ours.toFixed(0)} KiB beside ${bare.toFixed(0)}`
+  return most(
+    `memory of a live slow stream, of a bare pass-through (${said})`,
+    ours / bare,
+    2.5,
+    'x',
+  )
+}
+
+const rssKib = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+
+/** A few streams first, so that what every process needs once is not counted. */
+async function kibEach(pid: number, keys: string[], target: Target): Promise<number> {
+  const open = (count: number) =>
+    Promise.all(Array.from({ length: count }, (_, at) => openStream(target, keys, at)))
+  const some = await open(perKey)
+  await Bun.sleep(2_000)
+  const before = rssKib(pid)
+  const all = await open(slowStreams - perKey)
+  await Bun.sleep(3_000)
+  const each = (rssKib(pid) - before) / all.length
+  for (const socket of [...some, ...all]) socket.end()
+  return each
+}
+
+/** Answers once the first bytes are there. */
+async function openStream({ port, request }: Target, keys: string[], at: number) {
+  const began = Promise.withResolvers<void>()
+  const own = request.replace(/Bearer \S+/, `Bearer ${keys[at % keys.length]}`)
+  const socket = await Bun.connect({
+    hostname: '127.0.0.1',
+    port,
+    socket: {
+      open: (opened) => void opened.write(own),
+      data: (_, bytes) =>
+        bytes.toString().startsWith('HTTP/1.1 4') ? began.reject(bytes) : began.resolve(),
+    },
+  })
+  await began.promise
+  return socket
+}
+
+/** 2,000 streams that are live at one moment. */
+async function many(): Promise<BenchRow[]> {
+  const count = 2_000
+  const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
+  const { sockets, done } = await streamMany(join(dir, 'data'), count)
+  rmSync(dir, { recursive: true })
+  return [
+    {
+      name: '2,000 live streams: sockets',
+      value: sockets,
+      limit: count,
+      unit: '',
+      ok: sockets === count,
+    },
+    {
+      name: '2,000 live streams: come to their end',
+      value: done,
+      limit: count,
+      unit: '',
+      ok: done === count,
+    },
+  ]
+}
