@@ -41,7 +41,7 @@ export const sentences: { [N in GatewayRefusal]: (...facts: FactsOf<N>) => strin
     `This exceeds the model's window of ${window} tokens. Pick a bigger window, or send less.`,
   bad_media: ({ why }) => why,
   upload_type: () =>
-    'Send a PDF, a text or Markdown file, a PNG, JPEG, WebP or GIF, or an MP3, Ogg or WAV.',
+    'Send a PDF, a text or Markdown, a PNG, JPEG, WebP or GIF, an MP3, Ogg or WAV, an MP4 or WebM.',
   upload_too_large: ({ max }) => `A file has at most ${max} bytes. Send a smaller one.`,
   upload_unreadable: ({ why }) => `The file cannot be read: ${why}.`,
   bad_request: ({ problem }) => problem,

@@ -1,6 +1,6 @@
 import { isRecord } from '../../core/shape.ts'
 import { choicesMax, fallbackModelsMax } from '../../limits.ts'
-import { type Conversation, readMessages } from './messages.ts'
+import { type Conversation, readMessages, withFile } from './messages.ts'
 import { misfit } from './misfit.ts'
 import { type Preferences, readPreferences } from './preferences.ts'
 
@@ -30,8 +30,10 @@ export interface Asked {
  */
 export function readAsked(raw: unknown, developer: 'system' | undefined): Asked {
   const body: Body = isRecord(raw) ? raw : {}
-  const conversation = readMessages(body.messages, developer)
-  const { model, models, provider, web_search, web_search_options, plugins, ...forwarded } = body
+  const conversation = readMessages(withFile(body.messages, body.file_id), developer)
+  const { model, models, provider, web_search, web_search_options, plugins, ...sent } = body
+  const forwarded = withoutOthers(sent)
+  checkTools(body.tools)
   const options = body.stream_options ?? undefined
   if (options !== undefined && !isRecord(options)) {
     throw misfit('stream_options', 'stream_options is an object.')
@@ -51,6 +53,25 @@ export function readAsked(raw: unknown, developer: 'system' | undefined): Asked 
     preferences: readPreferences(provider),
   }
 }
+
+/**
+ * Without what is ours, and what an upstream bills beside its price: a dearer tier, and searches of
+ * its own.
+ */
+function withoutOthers({ file_id, search_parameters, ...body }: Body): Body {
+  return body.service_tier === 'priority' ? { ...body, service_tier: undefined } : body
+}
+
+/** What a tool of another type costs at an upstream is in no hold. Refuses bad_request. */
+function checkTools(tools: unknown): void {
+  if (tools === undefined || tools === null) return
+  if (!Array.isArray(tools)) throw misfit('tools', 'tools is a list.')
+  if (tools.every((tool) => isRecord(tool) && toolTypes.includes(String(tool.type)))) return
+  throw misfit('tools', 'A tool is of the type function: to search the web, send web_search.')
+}
+
+/** Both are the client's to run. */
+const toolTypes = ['function', 'custom']
 
 /** How OpenRouter's clients ask for web search. No plugin goes on: what it costs is not held. */
 const isWeb = (plugins: unknown): boolean =>

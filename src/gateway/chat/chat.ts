@@ -14,7 +14,7 @@ import { checkFits, checkWindow } from './fits.ts'
 import { paidCallsOf } from './running.ts'
 import { checkSearch } from './search/check.ts'
 import { serveStream, streamResponse } from './streamed.ts'
-import { type Hear, withUploads } from './uploads.ts'
+import { checkInlinePdfs, type Hear, withUploads } from './uploads.ts'
 import { serveWhole } from './whole.ts'
 import { worstOf } from './worst.ts'
 
@@ -119,6 +119,7 @@ async function prepare(
     checkSearch(house.searcher, read, models, paidCallsOf(house).searches, spender.account)
   }
   for (const model of models) checkFits(read, model)
+  await checkInlinePdfs(house, read)
   const asked = await withUploads(house, spender.account, { ...read, search }, models, hear)
   for (const model of models) checkWindow(asked, model)
   return { asked, candidates: [first, ...rest] }

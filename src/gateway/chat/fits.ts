@@ -10,6 +10,7 @@ import type { Model } from '../../models/catalogue.ts'
 import { promptTokensOf } from '../../models/tokens.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Asked } from './asked.ts'
+import { contentOf, isInlinePdf } from './inline.ts'
 import type { Media } from './messages.ts'
 import { misfit } from './misfit.ts'
 
@@ -78,21 +79,6 @@ function checkAddresses({ kind, part }: Pick<Media, 'kind' | 'part'>): void {
       throw misfit('messages', `A ${kind} is a data: URL, or a public http:// or https:// address.`)
     }
   }
-}
-
-/** The address, data URL or base64 that a media part holds. */
-function contentOf({ kind, part }: Pick<Media, 'kind' | 'part'>): string | undefined {
-  const held = part[kind]
-  const inner = isRecord(held) ? (held.url ?? held.data ?? held.file_data) : held
-  return typeof inner === 'string' && inner !== '' ? inner : undefined
-}
-
-function isInlinePdf(media: Media): boolean {
-  if (media.kind !== 'file' || media.fileId !== undefined) return false
-  const held = media.part.file
-  const name = isRecord(held) && typeof held.filename === 'string' ? held.filename : ''
-  const content = contentOf(media) ?? ''
-  return content.startsWith('data:application/pdf') || name.toLowerCase().endsWith('.pdf')
 }
 
 /** Refuses window_exceeded when a request with files cannot fit the model. */

@@ -37,6 +37,24 @@ export function readMessages(raw: unknown, developer: 'system' | undefined): Con
 }
 
 /**
+ * The messages with a file that the request names beside them (document 2, `file_id`): it is as if
+ * the last message of the user named it. Refuses bad_request.
+ */
+export function withFile(messages: unknown, fileId: unknown): unknown {
+  if (fileId === undefined || fileId === null || !Array.isArray(messages)) return messages
+  const at = messages.findLastIndex((message) => isRecord(message) && message.role === 'user')
+  if (at < 0 || typeof fileId !== 'string') {
+    throw misfit('file_id', 'file_id is a text, for the last message of the user.')
+  }
+  const message: unknown = messages[at]
+  const said: unknown = isRecord(message) ? message.content : undefined
+  const words = typeof said === 'string' && said !== '' ? [{ type: 'text', text: said }] : []
+  const own: unknown[] = Array.isArray(said) ? said : words
+  const content = [...own, { type: 'file', file_id: fileId }]
+  return messages.with(at, Object.assign({}, message, { content }))
+}
+
+/**
  * A message whose role is allowed: tool only as the answer to a call that an earlier assistant
  * message asked for (gateway-completed, Roles); `asked` collects those calls.
  */

@@ -26,6 +26,10 @@ export const chatWanted: OpenAPIV3.SchemaObject = {
     max_tokens: { type: 'integer', minimum: 1, description: 'Lowers the credits that are held.' },
     stream: { type: 'boolean' },
     web_search: { type: 'boolean' },
+    file_id: {
+      type: 'string',
+      description: 'A file of POST /v1/files, for the last user message.',
+    },
     provider: {
       type: 'object',
       description: 'order, only, ignore, allow_fallbacks, sort, max_price.',

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { isRecord } from '../../core/shape.ts'
 import { json } from '../../testing/fake-scripts.ts'
 import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
+import { makeMp4, makeWebm } from '../../testing/films.ts'
 import type { Gus } from '../../testing/gateway.ts'
 import type { Answer } from '../../testing/house.ts'
 import { mediaModel } from '../../testing/media.ts'
-import { makePdf } from '../../testing/pdf.ts'
+import { makeEncryptedPdf, makePdf } from '../../testing/pdf.ts'
 
 let faked: Faked
 let gus: Gus
@@ -16,6 +17,7 @@ beforeAll(async () => {
     model('sees', { inputs: ['text', 'image'] }),
     model('listens', { inputs: ['text', 'audio'] }),
     model('narrow', { contextLength: 1_000 }),
+    model('watches', { inputs: ['text', 'file', 'video'] }),
   ])
   gus = await faked.gus()
 })
@@ -115,6 +117,8 @@ test('seven PDFs, too many pages, no words, and files of others are refused', as
   expect((await ask('ok', ...Array<string>(6).fill(pdf))).status).toBe(200)
   const thick = await upload(makePdf(Array<string>(201).fill('x')), 'thick.pdf')
   await expectRefused(ask('ok', thick), 400, 'W606')
+  const locked = await upload(makeEncryptedPdf(), 'locked.pdf')
+  await expectRefused(ask('ok', locked), 400, 'W608')
   const blank = await upload(makePdf(['']), 'blank.pdf')
   await expectRefused(ask('ok', blank), 400, 'W611')
   const notes = await upload('x', 'x.txt')
@@ -123,6 +127,77 @@ test('seven PDFs, too many pages, no words, and files of others are refused', as
   await expectRefused(ask('ok', ...Array<string>(5).fill(large)), 413, null)
   const other = await upload('Mine.', 'mine.txt', await faked.gus())
   await expectRefused(ask('ok', other), 404, null)
+})
+
+test('a film goes in as a film, where a model watches it, for half an hour at most', async () => {
+  for (const [film, type] of [
+    [makeMp4(1_800), 'video/mp4'],
+    [makeWebm(2), 'video/webm'],
+    [makeMp4(0), 'video/mp4'],
+  ] as const) {
+    const id = await upload(film, 'film.bin')
+    expect((await ask('watches', id)).status).toBe(200)
+    const url = `data:${type};base64,${film.toString('base64')}`
+    expect(sentParts()).toEqual([{ type: 'video_url', video_url: { url } }])
+    await expectRefused(ask('ok', id), 400, 'W609')
+  }
+  await expectRefused(ask('watches', await upload(makeMp4(1_801), 'long.mp4')), 400, 'W607')
+})
+
+const inline = (bytes: Uint8Array, type = 'application/pdf') => ({
+  type: 'file',
+  file: { file_data: `data:${type};base64,${Buffer.from(bytes).toString('base64')}` },
+})
+const say = (model: string, content: unknown, more: object = {}): Promise<Answer> => {
+  const messages = [{ role: 'user', content }]
+  return gus.call('POST', '/v1/chat/completions', { model: `fake/${model}`, messages, ...more })
+}
+
+test('a PDF in the request is looked into as an uploaded one, whatever it is called', async () => {
+  const thick = makePdf(Array<string>(201).fill('x'))
+  for (const type of ['application/pdf', 'APPLICATION/PDF', 'text/plain']) {
+    await expectRefused(say('watches', [inline(thick, type)]), 400, 'W606')
+    await expectRefused(say('watches', [inline(makeEncryptedPdf(), type)]), 400, 'W608')
+  }
+  const bare = Buffer.from(thick).toString('base64')
+  await expectRefused(say('watches', [{ type: 'file', file: { file_data: bare } }]), 400, 'W606')
+  const fine = inline(makePdf(['Hello']))
+  expect((await say('watches', [fine])).status).toBe(200)
+  const id = await upload(makePdf(['Hello']), 'a.pdf')
+  const six = [...Array<object>(5).fill(fine), { type: 'file', file_id: id }]
+  expect((await say('watches', six)).status).toBe(200)
+  await expectRefused(say('watches', [fine, ...six]), 413, null)
+})
+
+test('a file beside the messages is as if the last user message named it', async () => {
+  const file_id = await upload('Low at nine.', 'notes.md')
+  const words = { type: 'text', text: 'File "notes.md":\nLow at nine.' }
+  for (const content of ['When?', [{ type: 'text', text: 'When?' }]]) {
+    expect((await say('ok', content, { file_id })).status).toBe(200)
+    expect(sentParts()).toEqual([words])
+    expect(faked.fake.received.at(-1)?.body).not.toHaveProperty('file_id')
+  }
+  expect((await say('ok', '', { file_id })).status).toBe(200)
+  await expectRefused(say('ok', 'When?', { file_id: 'file_000000000000' }), 404, null)
+  await expectRefused(say('ok', 'When?', { file_id: 7 }), 400, null)
+  const messages = [{ role: 'system', content: 'x' }]
+  await expectRefused(say('ok', '', { messages, file_id }), 400, null)
+})
+
+test('what an upstream would bill beside its price does not go on', async () => {
+  for (const tool of [
+    { type: 'web_search' },
+    { type: 'code_interpreter' },
+    { google_search: {} },
+    7,
+  ]) {
+    await expectRefused(say('ok', 'x', { tools: [tool] }), 400, null)
+  }
+  const dear = { service_tier: 'priority', search_parameters: { mode: 'on' } }
+  expect((await say('ok', 'x', dear)).status).toBe(200)
+  const sent = Object.keys(faked.fake.received.at(-1)?.body ?? {})
+  expect(sent).not.toContain('search_parameters')
+  expect(sent).not.toContain('service_tier')
 })
 
 describe('where a model listens', () => {

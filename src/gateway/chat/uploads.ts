@@ -12,6 +12,7 @@ import { type MediaCode, Refusal } from '../../refusals.ts'
 import * as files from '../files/files.ts'
 import type { Spender } from '../key.ts'
 import type { Asked } from './asked.ts'
+import { inlineBytes, inlineName, isInlinePdf } from './inline.ts'
 import type { Media } from './messages.ts'
 import { misfit } from './misfit.ts'
 
@@ -22,8 +23,8 @@ export type Hear = (file: files.StoredFile) => Promise<string | undefined>
 
 /**
  * The request with its uploaded files in the place of their ids (document 2, POST /v1/files): a
- * PDF, a text or a sound goes in as words, a picture as a picture; where no model listens, a sound
- * as a sound if every model takes it. Refuses no_file, too_many_pdfs, no_picture_input, bad_media,
+ * PDF, a text or a sound goes in as words, a picture and a film as what they are; where no model
+ * listens, a sound as a sound if every model takes it. Refuses no_file, too_many_pdfs, no_picture_input, bad_media,
  * too_large, bad_request.
  */
 export async function withUploads(
@@ -44,7 +45,8 @@ export async function withUploads(
   for (const { media, id } of named) {
     found.push({ media, file: await files.the(house, account, id) })
   }
-  if (found.filter(({ file }) => file.kind === 'pdf').length > pdfsPerRequestMax) {
+  const pdfs = found.filter(({ file }) => file.kind === 'pdf').length
+  if (pdfs + asked.conversation.media.filter(isInlinePdf).length > pdfsPerRequestMax) {
     throw new Refusal('too_many_pdfs', { max: pdfsPerRequestMax })
   }
   const bytes = found.reduce((sum, { file }) => sum + file.bytes, 0)
@@ -67,6 +69,24 @@ function replaced(message: Part, parts: Map<unknown, Part>): Part {
 
 const unfit = (code: MediaCode, why: string) => new Refusal('bad_media', { code, why })
 
+/** One without pages is encrypted. */
+function checkPdf({ pages }: { pages?: number | null | undefined }, name: string): void {
+  if (pages == null) throw unfit('W608', `${name} is encrypted.`)
+  if (pages > pdfPagesMax) throw unfit('W606', `${name} has more than ${pdfPagesMax} pages.`)
+}
+
+/**
+ * Looks into the PDFs that a request holds itself, as an upload does. One that we cannot read goes
+ * on as it came: its model may. Refuses bad_media, try_again.
+ */
+export async function checkInlinePdfs(house: House, { conversation }: Asked): Promise<void> {
+  for (const media of conversation.media.filter(isInlinePdf)) {
+    const bytes = inlineBytes(media)
+    const pdf = bytes && (await files.pagesOf(house, bytes))
+    if (pdf) checkPdf(pdf, inlineName(media))
+  }
+}
+
 async function partOf(
   house: House,
   file: files.StoredFile,
@@ -82,11 +102,15 @@ async function partOf(
     const url = `data:${file.type};base64,${await base64Of(house, file)}`
     return { type: 'image_url', image_url: { url } }
   }
-  if ((file.pages ?? 0) > pdfPagesMax) {
-    throw unfit('W606', `${filename} has more than ${pdfPagesMax} pages.`)
-  }
+  if (kind === 'pdf') checkPdf(file, filename)
   if ((file.lastsMs ?? 0) > soundSecondsMax * 1_000) {
     throw unfit('W607', `${filename} lasts more than ${soundSecondsMax / 60} minutes.`)
+  }
+  if (kind === 'video') {
+    const blind = refusing('video')
+    if (blind) throw unfit('W609', `${blind.id} cannot watch ${filename}.`)
+    const url = `data:${file.type};base64,${await base64Of(house, file)}`
+    return { type: 'video_url', video_url: { url } }
   }
   const isUnheard = kind === 'audio' && file.words === null
   const words = isUnheard ? await hear(file) : await files.wordsOf(house, file)

@@ -4,7 +4,7 @@ import { fileBytesMax, filesPerAccountMax } from '../../limits.ts'
 import { namedIn } from '../../operator/stored.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
 import { type Answer, openTestHouse, type TestHouse } from '../../testing/house.ts'
-import { makeEncryptedPdf, makePdf } from '../../testing/pdf.ts'
+import { makePdf } from '../../testing/pdf.ts'
 import { the, wordsOf } from './files.ts'
 
 let t: TestHouse
@@ -99,7 +99,8 @@ test('W604 upload_type, W605 upload_too_large, W610 upload_unreadable; nothing i
     [big, 413, 'W605'],
     ['', 400, 'W610'],
     ['%PDF-1.4 and then nothing', 400, 'W610'],
-    [makeEncryptedPdf(), 400, 'W610'],
+    ['\0\0\0\x14ftypisom\0\0\0\0isom', 400, 'W610'],
+    ['\0\0\0\x14ftypavif\0\0\0\0avif', 415, 'W604'],
     [picture.subarray(0, 40), 400, 'W610'],
   ] as const) {
     const answer = await upload({ file: file(bytes) })

@@ -23,6 +23,15 @@ function readerOf(house: House): PdfReader {
   return known
 }
 
+/** The pages of a PDF that is not kept; undefined where they cannot be told. Refuses try_again. */
+export async function pagesOf(
+  house: House,
+  bytes: Uint8Array,
+): Promise<{ pages: number | undefined } | undefined> {
+  const read = await readerOf(house).read(bytes, 0)
+  return 'unreadable' in read ? undefined : read
+}
+
 const idPattern = /^file_[A-Za-z0-9]{12}$/
 const wordsIn = (text: string): number => text.match(/\S+/g)?.length ?? 0
 

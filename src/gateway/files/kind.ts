@@ -1,5 +1,6 @@
 import { fileBytesMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
+import { filmLengthOf, filmTypeOf } from '../../store/films.ts'
 import { kindOf } from '../../store/kinds.ts'
 import { letters } from '../../store/riff.ts'
 import type { PdfReader } from './pdf.ts'
@@ -9,10 +10,11 @@ import type { fileKinds } from './tables.ts'
 export interface Known {
   kind: (typeof fileKinds)[number]
   type: string
-  /** Undefined where they were not read: pictures, sounds, and PDFs with too many pages. */
+  /** Undefined where they were not read: no PDF or text, an encrypted PDF, one of too many pages. */
   text?: string | undefined
-  pages?: number
-  seconds?: number
+  /** Of a PDF; undefined where it is encrypted. */
+  pages?: number | undefined
+  seconds?: number | undefined
 }
 
 /** Marks of formats that are taken: what begins so and cannot be read is damaged, not unknown. */
@@ -30,12 +32,20 @@ export async function know(pdfs: PdfReader, bytes: Uint8Array): Promise<Known> {
   if (bytes.length === 0) throw new Refusal('upload_unreadable', { why: 'it is empty' })
   const head = letters(bytes, 0, 1_024)
   if (head.includes('%PDF-')) return pdf(pdfs, bytes)
+  const film = filmTypeOf(bytes)
+  if (film) return filmed(bytes, film)
   if (!mark.test(head)) return plain(bytes)
   const told = await kindOf(bytes, fileBytesMax)
   if ('unfit' in told) throw new Refusal('upload_unreadable', { why: told.unfit })
   if (told.kind === 'picture') return { kind: 'image', type: told.type }
   if (told.kind === 'sound') return { kind: 'audio', type: told.type, seconds: told.seconds }
   return plain(bytes)
+}
+
+function filmed(bytes: Uint8Array, type: 'video/mp4' | 'video/webm'): Known {
+  const told = filmLengthOf(bytes, type)
+  if ('unfit' in told) throw new Refusal('upload_unreadable', { why: told.unfit })
+  return { kind: 'video', type, ...told }
 }
 
 async function pdf(pdfs: PdfReader, bytes: Uint8Array): Promise<Known> {

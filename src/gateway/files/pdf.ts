@@ -28,8 +28,8 @@ export class PdfReader {
     private readonly start = startWorker,
   ) {}
 
-  /** Refuses try_again when too many wait. */
-  async read(bytes: Uint8Array): Promise<PdfAnswer> {
+  /** Of its words at most `charsMax` are read: 0 for its pages alone. Refuses try_again. */
+  async read(bytes: Uint8Array, charsMax = this.limits.charsMax): Promise<PdfAnswer> {
     if (this.waiting.length >= waitingMax) {
       throw new Refusal('try_again', { why: 'too many PDFs are being read' })
     }
@@ -37,7 +37,7 @@ export class PdfReader {
       await new Promise<void>((begin) => this.waiting.push(begin))
     } else this.running += 1
     try {
-      return await this.readNow(new Uint8Array(bytes))
+      return await this.readNow(new Uint8Array(bytes), charsMax)
     } finally {
       const next = this.waiting.shift()
       if (next) next()
@@ -45,7 +45,7 @@ export class PdfReader {
     }
   }
 
-  private async readNow(bytes: Uint8Array<ArrayBuffer>): Promise<PdfAnswer> {
+  private async readNow(bytes: Uint8Array<ArrayBuffer>, charsMax: number): Promise<PdfAnswer> {
     const { promise, resolve } = Promise.withResolvers<PdfAnswer>()
     const worker = this.start()
     worker.unref()
@@ -62,7 +62,7 @@ export class PdfReader {
       resolve({ unreadable: 'it takes too much memory' })
     }, lookEveryMs)
     try {
-      const asked: Asked = { bytes, pagesMax: pdfPagesMax, charsMax: this.limits.charsMax }
+      const asked: Asked = { bytes, pagesMax: pdfPagesMax, charsMax }
       worker.postMessage(asked, [bytes.buffer])
       return await promise
     } finally {

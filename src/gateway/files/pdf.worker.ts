@@ -10,12 +10,14 @@ export interface Asked {
 }
 
 /** What is in a PDF: its pages, and its words where they were within the bounds. */
-export type PdfAnswer = { pages: number; text: string | undefined } | { unreadable: string }
+export type PdfAnswer =
+  { pages: number | undefined; text: string | undefined } | { unreadable: string }
+
+/** One that asks for a password: nothing is known of what is in it. */
+const encrypted: PdfAnswer = { pages: undefined, text: undefined }
 
 self.onmessage = async ({ data }: MessageEvent<Asked>) => {
-  const answer = await read(data).catch((error: unknown): PdfAnswer => ({
-    unreadable: whyNot(error),
-  }))
+  const answer = await read(data).catch(whyNot)
   self.postMessage(answer)
 }
 
@@ -38,7 +40,7 @@ async function read({ bytes, pagesMax, charsMax }: Asked): Promise<PdfAnswer> {
   return { pages: pdf.numPages, text: text.slice(0, charsMax).trim().toWellFormed() }
 }
 
-function whyNot(error: unknown): string {
+function whyNot(error: unknown): PdfAnswer {
   const name = error instanceof Error ? error.name : ''
-  return name === 'PasswordException' ? 'it is encrypted' : 'it is damaged'
+  return name === 'PasswordException' ? encrypted : { unreadable: 'it is damaged' }
 }

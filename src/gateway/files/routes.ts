@@ -45,8 +45,8 @@ const uploadRoute = (house: House) =>
             tag: 'Files',
             summary: 'Upload a file, to be named in chat requests.',
             more:
-              'PDF, text or Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg or WAV, told by the content; ' +
-              'at most 32 MB. Refused with W604 (type), W605 (size) or W610 (unreadable).',
+              'PDF, text or Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, MP4 or WebM, told by the ' +
+              'content; at most 32 MB. Refused with W604 (type), W605 (size) or W610 (unreadable).',
             takes,
           },
           { 200: shapes.File },

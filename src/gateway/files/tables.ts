@@ -2,7 +2,7 @@ import { index, integer, table, text, time } from '../../db/columns.ts'
 import type { AccountId } from '../../ledger/tables.ts'
 
 /** What a file is, told by its content. */
-export const fileKinds = ['pdf', 'text', 'image', 'audio'] as const
+export const fileKinds = ['pdf', 'text', 'image', 'audio', 'video'] as const
 
 /**
  * Files of gateway accounts (document 2, POST /v1/files). `sha256` names the stored bytes and
@@ -23,8 +23,9 @@ export const gatewayFiles = table(
     wordsSha256: text('words_sha256'),
     /** How many words were read out of it; null where none were looked for yet. */
     words: integer('words'),
+    /** Of a PDF; null where it is encrypted. */
     pages: integer('pages'),
-    /** How long a sound lasts, in milliseconds. */
+    /** How long a sound or a film lasts, in milliseconds. */
     lastsMs: integer('lasts_ms'),
     created: time('created').notNull(),
   },
