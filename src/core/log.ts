@@ -11,8 +11,14 @@ const waitMs = 20
 const waitingCharsMax = 65_536
 let waiting = ''
 
+let isHeard = false
+
 function flush(): void {
-  if (waiting !== '') process.stderr.write(waiting)
+  if (waiting === '') return
+  // A log that cannot be written (its disk is full, its reader has gone) must not end the house.
+  if (!isHeard) process.stderr.on('error', () => {})
+  isHeard = true
+  process.stderr.write(waiting)
   waiting = ''
 }
 
@@ -23,9 +29,6 @@ function toStderr(line: string, now: boolean): void {
 }
 
 process.on('exit', flush)
-// A log that cannot be written (its disk is full, its reader has gone) must not end the house.
-process.stderr.on('error', () => {})
-
 /** An error's stack. A query's message ends with what was bound to it, which may be a body. */
 function told(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -1,5 +1,4 @@
 import { promisify } from 'node:util'
-import { brotliCompress, constants } from 'node:zlib'
 
 import { and, asc, eq, gt, lte, sql } from 'drizzle-orm'
 
@@ -9,8 +8,6 @@ import { htmlBytesMax } from '../../limits.ts'
 import { read } from './pages.ts'
 import { versions } from './tables.ts'
 
-/** Runs on the runtime's own thread pool, so that nobody waits for it. */
-const brotli = promisify(brotliCompress)
 const bestQuality = 11
 
 /** A page that is replaced within this time is not worth the work. */
@@ -35,13 +32,15 @@ export async function polishOne(house: House): Promise<boolean> {
     .orderBy(asc(versions.created))
     .limit(1)
   if (!page) return false
+  const { brotliCompress, constants } = await import('node:zlib')
   const { identity, gzip = new Uint8Array() } = await read(house, page)
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: bestQuality,
     [constants.BROTLI_PARAM_LGWIN]: 22,
     [constants.BROTLI_PARAM_SIZE_HINT]: Math.min(identity.byteLength, htmlBytesMax),
   }
-  const br = await brotli(identity, { params })
+  // On the runtime's own thread pool, so that nobody waits for it.
+  const br = await promisify(brotliCompress)(identity, { params })
   const better = br.byteLength < page.brBytes
   const pack = better
     ? (await house.store.put(Buffer.concat([identity, gzip, br]))).sha256
