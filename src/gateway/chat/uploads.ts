@@ -24,8 +24,8 @@ export type Hear = (file: files.StoredFile) => Promise<string | undefined>
 /**
  * The request with its uploaded files in the place of their ids (document 2, POST /v1/files): a
  * PDF, a text or a sound goes in as words, a picture and a film as what they are; where no model
- * listens, a sound as a sound if every model takes it. Refuses no_file, too_many_pdfs, no_picture_input, bad_media,
- * too_large, bad_request.
+ * listens, a sound as a sound if every model takes it. Refuses no_file, too_many_pdfs,
+ * no_picture_input, bad_media, too_large, bad_request.
  */
 export async function withUploads(
   house: House,

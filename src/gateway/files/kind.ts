@@ -10,7 +10,7 @@ import type { fileKinds } from './tables.ts'
 export interface Known {
   kind: (typeof fileKinds)[number]
   type: string
-  /** Undefined where they were not read: no PDF or text, an encrypted PDF, one of too many pages. */
+  /** Undefined where they were not read: neither a PDF nor a text, encrypted, or too many pages. */
   text?: string | undefined
   /** Of a PDF; undefined where it is encrypted. */
   pages?: number | undefined

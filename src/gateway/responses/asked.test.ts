@@ -124,7 +124,7 @@ const refused: [body: object, param: string][] = [
   [{ max_output_tokens: 0 }, 'max_output_tokens'],
   [{ max_output_tokens: '9' }, 'max_output_tokens'],
   [{ tools: {} }, 'tools'],
-  [{ tools: [{ type: 'web_search' }] }, 'tools'],
+  [{ tools: [{ type: 'file_search' }] }, 'tools'],
   [{ tools: [{ type: 'function' }] }, 'tools'],
   [{ tools: [{ type: 'namespace', tools: [] }] }, 'tools'],
   [{ tools: [{ type: 'namespace', name: 'a', tools: 7 }] }, 'tools'],

@@ -45,7 +45,7 @@ export function readAsked(raw: unknown): Asked {
   for (const [name, why] of kept) if (body[name]) throw misfit(name, why)
   const { instructions, stream = false, max_output_tokens: most } = body
   if (typeof stream !== 'boolean') throw misfit('stream', 'stream is true or false.')
-  const { tools, spaced } = readTools(body.tools)
+  const { tools, spaced, searches } = readTools(body.tools)
   const choice = readChoice(body.tool_choice)
   const text = readText(body.text)
   const effort = readEffort(body.reasoning)
@@ -55,6 +55,7 @@ export function readAsked(raw: unknown): Asked {
     chat: {
       ...Object.fromEntries(same),
       messages: readInput(body.input, instructions),
+      ...(searches ? { web_search: true } : {}),
       ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
       ...(outputMax === undefined ? {} : { max_tokens: outputMax }),
       ...(tools.length > 0 ? { tools } : {}),
@@ -74,9 +75,15 @@ function readMost(most: unknown): number | undefined {
   throw misfit('max_output_tokens', 'max_output_tokens is a whole number from 1 on.')
 }
 
-function readTools(raw: unknown): { tools: Json[]; spaced: Asked['spaced'] } {
+/** OpenAI's own search, in its several names, is ours. */
+const isSearch = (tool: unknown): boolean =>
+  isRecord(tool) && /^web_search(_preview)?(_[0-9_]+)?$/.test(String(tool.type))
+
+function readTools(raw: unknown): { tools: Json[]; spaced: Asked['spaced']; searches: boolean } {
   const spaced: Asked['spaced'] = new Map()
-  const tools = listOf(raw).flatMap((tool) => {
+  const all = listOf(raw)
+  const own = all.filter((tool) => !isSearch(tool))
+  const tools = own.flatMap((tool) => {
     if (!isRecord(tool) || tool.type !== 'namespace') return [readTool(tool)]
     const { name: namespace } = tool
     if (typeof namespace !== 'string') throw misfit('tools', 'A namespace has a name.')
@@ -87,7 +94,11 @@ function readTools(raw: unknown): { tools: Json[]; spaced: Asked['spaced'] } {
       return { name: own, ...rest }
     })
   })
-  return { tools: tools.map((called) => ({ type: 'function', function: called })), spaced }
+  return {
+    tools: tools.map((called) => ({ type: 'function', function: called })),
+    spaced,
+    searches: own.length < all.length,
+  }
 }
 
 function listOf(raw: unknown): unknown[] {
@@ -98,7 +109,7 @@ function listOf(raw: unknown): unknown[] {
 
 function readTool(tool: unknown): { name: string } {
   if (!isRecord(tool) || tool.type !== 'function') {
-    throw misfit('tools', 'A tool is of the type function: others are not run here.')
+    throw misfit('tools', 'A tool is of the type function or web_search: others are not run here.')
   }
   const { name, description, parameters, strict } = tool
   if (typeof name !== 'string' || name === '') throw misfit('tools', 'A tool has a name.')
@@ -106,7 +117,8 @@ function readTool(tool: unknown): { name: string } {
 }
 
 function readChoice(choice: unknown): unknown {
-  if (choice === undefined || choice === null) return undefined
+  // Whether to search is the model's choice.
+  if (choice === undefined || choice === null || isSearch(choice)) return undefined
   if (choice === 'auto' || choice === 'none' || choice === 'required') return choice
   if (isRecord(choice) && choice.type === 'function' && typeof choice.name === 'string') {
     return { type: 'function', function: { name: choice.name } }

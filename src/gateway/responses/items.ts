@@ -1,3 +1,5 @@
+import { isRecord } from '../../core/shape.ts'
+
 type Json = Record<string, unknown>
 
 /** What a part of an answer is, and how OpenAI names its fields and events. */
@@ -9,7 +11,7 @@ export const partKinds = {
     part: 'response.content_part',
     piece: 'response.output_text',
     index: 'content_index',
-    more: { annotations: [], logprobs: [] },
+    more: { logprobs: [] },
     beside: { logprobs: [] },
   },
   refusal: {
@@ -40,6 +42,8 @@ export type PartKind = keyof typeof partKinds
 interface Part {
   kind: PartKind
   text: string
+  /** The pages that it stands on. */
+  annotations: Json[]
 }
 
 type Status = 'in_progress' | 'completed' | 'incomplete'
@@ -69,9 +73,9 @@ export interface Called {
 
 export type Item = Spoken | Called
 
-export const presentPart = ({ kind, text }: Part): Json => {
+export const presentPart = ({ kind, text, annotations }: Part): Json => {
   const { type, field, more } = partKinds[kind]
-  return { type, [field]: text, ...more }
+  return { type, [field]: text, ...more, ...(kind === 'text' ? { annotations } : {}) }
 }
 
 /** An item of `output`, as far as it has come. */
@@ -94,6 +98,12 @@ export function* piecesOf(held: Json): Generator<[PartKind, string]> {
   yield ['text', textOf(held.content)]
   yield ['refusal', textOf(held.refusal)]
 }
+
+/** The pages that a chat's message, or a delta of it, names, each as Responses has it. */
+export const annotationsOf = ({ annotations }: Json): Json[] =>
+  (Array.isArray(annotations) ? annotations.filter(isRecord) : []).flatMap((one) =>
+    isRecord(one.url_citation) ? [{ type: 'url_citation', ...one.url_citation }] : [],
+  )
 
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content

@@ -44,6 +44,43 @@ const stream = async (body: object) => eventsOf((await ask({ stream: true, ...bo
 const typesOf = (events: Record<string, unknown>[]) =>
   events.map(({ type }) => type).filter((type, at, all) => type !== all[at - 1])
 
+describe('a search of the web', () => {
+  const input = 'tides at the cape'
+  const tools = [{ type: 'web_search' }]
+  const page = { type: 'url_citation', url: text, title: text }
+
+  test('is asked for by a tool, and its pages are annotations', async () => {
+    const { body, status } = await ask({ input, tools, tool_choice: { type: 'web_search' } })
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: {
+        tools,
+        output: [
+          { type: 'message', content: [{ type: 'output_text', annotations: [page, page] }] },
+        ],
+      },
+    })
+  })
+
+  test('tells its pages in a stream, behind the words', async () => {
+    const events = await stream({ input, tools: [{ type: 'web_search_preview' }] })
+    const added = events.filter(({ type }) => type === 'response.output_text.annotation.added')
+    expect(added).toMatchObject([
+      { output_index: 0, content_index: 0, annotation_index: 0, item_id: text, annotation: page },
+      { annotation_index: 1 },
+    ])
+    const done = { type: 'output_text', annotations: [page, page] }
+    expect(events.at(-1)).toMatchObject({ response: { output: [{ content: [done] }] } })
+  })
+
+  test('is W206 where there is none', async () => {
+    const { status, code } = await (
+      await faked.gus()
+    ).call('POST', '/v1/responses', { model: 'fake/ok', input, tools })
+    expect([status, code]).toEqual([400, 'W206'])
+  })
+})
+
 describe('an answer', () => {
   test('is a Response, and costs what the same chat costs', async () => {
     const ann = await faked.gus()

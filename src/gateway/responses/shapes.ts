@@ -19,7 +19,7 @@ export const responseWanted: OpenAPIV3.SchemaObject = {
     tools: {
       type: 'array',
       items: anything,
-      description: 'Of the type function, or namespaces of functions.',
+      description: 'Of the type function or web_search, or namespaces of functions.',
     },
     tool_choice: { oneOf: [{ type: 'string', enum: ['auto', 'none', 'required'] }, anything] },
     max_output_tokens: {

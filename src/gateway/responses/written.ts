@@ -2,6 +2,7 @@ import { sha256 } from '../../core/ids.ts'
 import { isRecord } from '../../core/shape.ts'
 import type { Spaced } from './asked.ts'
 import {
+  annotationsOf,
   type Called,
   type Item,
   type PartKind,
@@ -11,6 +12,7 @@ import {
   presentPart,
   type Spoken,
 } from './items.ts'
+import { usageOf } from './usage.ts'
 
 type Json = Record<string, unknown>
 
@@ -98,6 +100,7 @@ export class Written {
 
   private readPieces(held: Json): void {
     for (const [kind, piece] of piecesOf(held)) if (piece !== '') this.say(kind, piece)
+    for (const annotation of annotationsOf(held)) this.annotate(annotation)
     const calls = Array.isArray(held.tool_calls) ? held.tool_calls.filter(isRecord) : []
     for (const [place, call] of calls.entries()) this.call(call, place)
   }
@@ -112,6 +115,16 @@ export class Written {
     this.tell(`${piece}.delta`, { ...this.placeOf(item), delta, ...beside })
   }
 
+  /** A page belongs to the words that were said last. */
+  private annotate(annotation: Json): void {
+    const item = this.items.at(-1)
+    const part = isSpoken(item) ? item.parts.at(-1) : undefined
+    if (!isSpoken(item) || part?.kind !== 'text') return
+    const where = { ...this.placeOf(item), annotation_index: part.annotations.length }
+    part.annotations.push(annotation)
+    this.tell('response.output_text.annotation.added', { ...where, annotation })
+  }
+
   /** The item that is being written, opened where another was. */
   private spoken(kind: PartKind): Spoken {
     const { item: type, part } = partKinds[kind]
@@ -120,7 +133,7 @@ export class Written {
     const item = isOpen ? last : this.open(type)
     if (item.parts.at(-1)?.kind === kind) return item
     this.closePart(item)
-    const opened = { kind, text: '' }
+    const opened = { kind, text: '', annotations: [] }
     item.parts.push(opened)
     this.tell(`${part}.added`, { ...this.placeOf(item), part: presentPart(opened) })
     return item
@@ -220,25 +233,3 @@ export class Written {
 
 const isSpoken = (item: Item | undefined): item is Spoken =>
   item !== undefined && item.type !== 'function_call'
-
-/** A chat's usage in the words of Responses; a cost is told where it stands. */
-function usageOf(usage: Json): Json {
-  const { prompt_tokens_details: prompt, completion_tokens_details: completion } = usage
-  const [input, output] = [countOf(usage.prompt_tokens), countOf(usage.completion_tokens)]
-  const { cached_tokens, cache_write_tokens } = isRecord(prompt) ? prompt : {}
-  const { reasoning_tokens } = isRecord(completion) ? completion : {}
-  return {
-    input_tokens: input,
-    input_tokens_details: {
-      cached_tokens: countOf(cached_tokens),
-      cache_write_tokens: countOf(cache_write_tokens),
-    },
-    output_tokens: output,
-    output_tokens_details: { reasoning_tokens: countOf(reasoning_tokens) },
-    total_tokens: input + output,
-    ...(typeof usage.cost === 'number' ? { cost: usage.cost } : {}),
-  }
-}
-
-const countOf = (value: unknown): number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
