@@ -25,6 +25,8 @@ import { type Plan, planIn } from './plan.ts'
 import { type Budget, budgetOf, buildAssetsMax, repairsMax } from './price.ts'
 
 const callMs = 4 * minute
+/** What an answer repeats of itself to its model is within the tokens that the price counts. */
+const charsPerTokenMost = 8
 
 export const BuildInput = Type.Object({
   prompt: Type.String(),
@@ -135,7 +137,8 @@ class Build {
         const code = 'code' in checked ? checked.code : 'build_invalid'
         return failed(code, `The page did not pass: ${faults.join(' ')}`.slice(0, 1_000))
       }
-      const answer: Message = { role: 'assistant', content: said.text }
+      const content = said.text.slice(0, budget.page.output * charsPerTokenMost)
+      const answer: Message = { role: 'assistant', content }
       messages.splice(2, 2, answer, { role: 'user', content: mending(faults) })
     }
   }

@@ -1,23 +1,274 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
+import { refused } from '../../testing/refused.ts'
 
 let t: TestHouse
 let ann: Person
-beforeEach(async () => {
-  t = await openTestHouse({ REQUESTS_PER_MINUTE: '0' })
+async function open(settings: Parameters<typeof openTestHouse>[0] = {}): Promise<void> {
+  t = await openTestHouse({ REQUESTS_PER_MINUTE: '0', ...settings })
   ann = await t.person('ann')
-})
+}
+beforeEach(() => open())
 afterEach(() => t.close())
+async function reopen(settings: Parameters<typeof openTestHouse>[0]): Promise<void> {
+  await t.close()
+  await open(settings)
+}
 
 const prompt = 'a game where a fox collects coins and dodges rocks'
+const game = { prompt, kind: 'game' }
+const idPattern = /^[A-Za-z0-9_-]{12}$/
 
-test('a game from a prompt: priced, held, built with its assets, charged when it lands', async () => {
-  const begun = await ann.call('POST', '/apps', { prompt, kind: 'game' })
+async function creditsOf(person: Person) {
+  const { credits, held, spend } = Object((await person.call('GET', '/me')).body)
+  return { credits, held, builds: spend.builds }
+}
+
+/** Begins a build, runs it to its end, and answers the app and the job. */
+async function built(body: Record<string, unknown>, path = '/apps') {
+  const begun = await ann.call('POST', path, body)
   expect(begun.status).toBe(202)
   await t.house.jobs.runDue()
-  const job = await ann.call('GET', `/jobs/${begun.text('job.id')}`)
-  expect(job.body).toMatchObject({ job: { state: 'done', result: { version: 1 } } })
-  const assets = await ann.call('GET', `/apps/${begun.text('app.id')}/assets`)
-  expect(Object(assets.body).assets).toHaveLength(8)
+  const { job } = Object((await ann.call('GET', `/jobs/${begun.text('job.id')}`)).body)
+  return { id: begun.text('app.id'), job }
+}
+const theApp = async (id: string) => Object((await ann.call('GET', `/apps/${id}`)).body).app
+const htmlOf = async (id: string, version: number) =>
+  new TextDecoder().decode((await ann.call('GET', `/apps/${id}/html?version=${version}`)).bytes)
+
+test('202 Building: the job, the app and the price, held at once; its link says so', async () => {
+  const { status, body, text } = await ann.call('POST', '/apps', game)
+  const { job, app, price, held } = Object(body)
+  expect([status, Object.keys(Object(body))]).toEqual([202, ['job', 'app', 'price', 'held']])
+  expect(app).toEqual({ id: expect.stringMatching(idPattern), link: expect.any(String) })
+  expect(app.link).toBe(`http://localhost:3000/a/${app.id}`)
+  expect(job).toMatchObject({
+    ...{ id: expect.stringMatching(idPattern), kind: 'build', app: app.id, state: 'queued' },
+    ...{ step: null, progress: 0, price, charged: 0, result: null, error: null },
+  })
+  expect(price).toBeGreaterThan(0)
+  expect(held).toBe(price)
+  expect(await creditsOf(ann)).toEqual({ credits: 400, held: price, builds: 0 })
+  const { apps } = Object((await ann.call('GET', '/apps')).body)
+  expect(apps).toMatchObject([{ id: app.id, version: 0, state: 'building', kind: 'game' }])
+  const page = await t.visit('GET', `/a/${text('app.id')}`)
+  expect([page.status, String(page.body)]).toEqual([200, expect.stringContaining('Being built')])
+  expect((await ann.call('GET', `/apps/${app.id}/html`)).status).toBe(404)
+})
+
+test('it lands with its assets, and what was not used of the price goes back', async () => {
+  const { id, job } = await built(game)
+  expect(job).toMatchObject({ state: 'done', step: 'publishing', progress: 1, error: null })
+  const link = `http://localhost:3000/a/${id}`
+  expect(job.result).toEqual({ app: id, version: 1, link })
+  expect(job.charged).toBeGreaterThan(0)
+  expect(job.charged).toBeLessThan(job.price)
+  const builds = job.charged
+  expect(await creditsOf(ann)).toEqual({ credits: 400 - builds, held: 0, builds })
+  expect(await theApp(id)).toMatchObject({
+    ...{ version: 1, state: 'live', title: 'Fox collects coins', shelf: 'arcade', listed: 'off' },
+  })
+  const assets = Object((await ann.call('GET', `/apps/${id}/assets`)).body)
+  expect(assets.assets.map(({ kind }: { kind: string }) => kind).toSorted()).toEqual([
+    'music',
+    'picture',
+    'sound',
+    'sound',
+    'sound',
+    'sprite',
+    'sprite',
+    'sprite',
+  ])
+  expect(assets.waiting).toEqual([])
+  const versions = Object((await ann.call('GET', `/apps/${id}/versions`)).body).versions
+  expect(versions).toMatchObject([{ version: 1, via: 'build', note: prompt }])
+  expect((await t.visit('GET', `/a/${id}`)).status).toBe(200)
+})
+
+test('steps and progress are told one after the other', async () => {
+  const begun = await ann.call('POST', '/apps', { prompt: 'a packing list' })
+  await t.house.jobs.runDue()
+  const told = await ann.call('GET', `/jobs/${begun.text('job.id')}/events`)
+  const records = String(told.body).match(/^data: .*$/gm) ?? []
+  const steps = records.map((line) => Object(JSON.parse(line.slice(6))))
+  const seen = steps.map((one) => (one.job ?? one).step).filter(Boolean)
+  expect([...new Set(seen)]).toEqual(['planning', 'writing', 'checking', 'assets', 'publishing'])
+  const progress = steps.map((one) => (one.job ?? one).progress)
+  expect(progress).toEqual(progress.toSorted((one, other) => one - other))
+})
+
+test('what the maker says of it stays; store puts it on Explore once it has landed', async () => {
+  const about = { title: 'Mine', description: 'My own.', shelf: 'sim', store: true, remix: 'off' }
+  const { id } = await built({ ...game, ...about })
+  expect(await theApp(id)).toMatchObject({ ...about, listed: 'on' })
+})
+
+test('a change changes what was asked for; its files stay, the old version can come back', async () => {
+  const { id } = await built(game)
+  const path = `/apps/${id}/versions`
+  await ann.call('PUT', `/apps/${id}/assets/hero.png`, '[1]')
+  const { job } = await built({ prompt: 'Call it River, in blue' }, path)
+  expect(job).toMatchObject({ state: 'done', app: id, result: { version: 2 } })
+  const [before, after] = [await htmlOf(id, 1), await htmlOf(id, 2)].map((html) => html.split('\n'))
+  const changed = after?.filter((line, at) => line !== before?.[at]) ?? []
+  expect(changed.map((line) => line.trim())).toEqual([
+    ...['<title>River</title>', '--hue: 252;', '<h1>River</h1>'],
+  ])
+  expect(await theApp(id)).toMatchObject({ version: 2, title: 'Fox collects coins' })
+  const { assets } = Object((await ann.call('GET', `/apps/${id}/assets`)).body)
+  expect(assets).toHaveLength(8)
+  expect(assets.find(({ name }: { name: string }) => name === 'hero.png').type).toBe(
+    'application/json',
+  )
+  expect((await ann.call('POST', `${path}/1/restore`)).status).toBe(201)
+  expect(await htmlOf(id, 3)).toBe(before?.join('\n') ?? '')
+})
+
+test('a dry run tells the price and keeps nothing', async () => {
+  const before = await t.kept()
+  const dry = await ann.call('POST', '/apps', { ...game, dryRun: true })
+  expect([dry.status, dry.body]).toEqual([200, { price: expect.any(Number) }])
+  expect(await t.kept()).toEqual(before)
+  const begun = await ann.call('POST', '/apps', game)
+  expect(Object(begun.body).price).toBe(Object(dry.body).price)
+})
+
+test('the same ref begins one build; another body with it is refused', async () => {
+  const wanted = { ...game, ref: 'my-fox-game' }
+  const first = await ann.call('POST', '/apps', wanted)
+  await t.house.jobs.runDue()
+  const again = await ann.call('POST', '/apps', wanted)
+  expect([again.status, again.body]).toEqual([202, first.body])
+  const key = { 'idempotency-key': 'my-fox-game' }
+  expect((await ann.call('POST', '/apps', game, key)).body).toEqual(first.body)
+  await refused(t, 409, 'ref_conflict', () =>
+    ann.call('POST', '/apps', { ...wanted, prompt: 'a snake' }),
+  )
+  expect(Object((await ann.call('GET', '/apps')).body).apps).toHaveLength(1)
+})
+
+test('one build of each kind runs at a time', async () => {
+  await ann.call('POST', '/apps', game)
+  await refused(t, 409, 'busy', () => ann.call('POST', '/apps', { ...game, prompt: 'a snake' }))
+  expect((await ann.call('POST', '/apps', { prompt: 'a timer' })).status).toBe(202)
+  await t.house.jobs.runDue()
+  const { id, job } = await built({ prompt: 'a snake', kind: 'game' })
+  expect(job.state).toBe('done')
+  await ann.call('POST', `/apps/${id}/versions`, { prompt: 'faster' })
+  await refused(t, 409, 'busy', () => ann.call('POST', '/apps', game))
+})
+
+test('what is built for the first time cannot be changed yet', async () => {
+  const id = (await ann.call('POST', '/apps', game)).text('app.id')
+  await refused(t, 409, 'busy', () =>
+    ann.call('POST', `/apps/${id}/versions`, { prompt: 'faster' }),
+  )
+})
+
+test('no key, and an app of somebody else', async () => {
+  const [ben, id] = [await t.person('ben'), await ann.publish()]
+  await refused(t, 401, 'no_key', () => t.call('POST', '/apps', { body: game }))
+  await refused(t, 401, 'no_key', () =>
+    t.call('POST', `/apps/${id}/versions`, { body: { prompt } }),
+  )
+  await refused(t, 404, 'not_found', () => ben.call('POST', `/apps/${id}/versions`, { prompt }))
+})
+
+test('what is wrong-shaped is refused, and nothing is kept', async () => {
+  const html = '<p>hello</p>'
+  for (const wanted of [
+    ...[{}, { prompt, html }, { prompt: '' }, { prompt: ' \n ' }, { prompt: 7 }, { prompt: null }],
+    ...[{ prompt: 'x'.repeat(8_001) }, { prompt: 'x'.repeat(100_000) }, { prompt: 'a\u0000b' }],
+    ...[
+      { ...game, kind: 'film' },
+      { ...game, store: 'yes' },
+      { ...game, maxCredits: -1 },
+    ],
+    ...[
+      { ...game, ref: 'short' },
+      { ...game, colour: 'red' },
+      { ...game, title: '' },
+    ],
+    ...[
+      { ...game, priceRemix: 5 },
+      { ...game, title: 'x'.repeat(81) },
+    ],
+  ]) {
+    await refused(t, 400, 'bad_request', () => ann.call('POST', '/apps', wanted))
+  }
+  const id = await ann.publish()
+  for (const wanted of [{}, { prompt, html }, { prompt: '' }, { prompt: 'x'.repeat(8_001) }]) {
+    await refused(t, 400, 'bad_request', () => ann.call('POST', `/apps/${id}/versions`, wanted))
+  }
+})
+
+test('games can be off', async () => {
+  await reopen({ GAMES_ON: 'off' })
+  await refused(t, 400, 'games_off', () => ann.call('POST', '/apps', game))
+  expect((await ann.call('POST', '/apps', { prompt })).status).toBe(202)
+})
+
+test('no more than the caller agrees to, has, or may spend', async () => {
+  await refused(t, 402, 'price_above_max', () =>
+    ann.call('POST', '/apps', { ...game, maxCredits: 1 }),
+  )
+  expect((await ann.call('POST', '/apps', { ...game, maxCredits: 100 })).status).toBe(202)
+  await reopen({ MARGIN_PERCENT: '1000' })
+  await refused(t, 402, 'not_enough_credits', () => ann.call('POST', '/apps', game))
+  await reopen({ DAILY_CAP_CREDITS: '5' })
+  await refused(t, 402, 'daily_cap', () => ann.call('POST', '/apps', game))
+})
+
+test('builds have a limit an hour, whatever became of them', async () => {
+  await reopen({ BUILDS_PER_HOUR: '2' })
+  await built({ prompt: 'a timer' })
+  t.clock.turn(60_000)
+  await built(game)
+  const answer = await refused(t, 429, 'builds_limit', () =>
+    ann.call('POST', '/apps', { prompt: 'a list' }),
+  )
+  expect(answer.headers.get('retry-after')).toBe(String(59 * 60))
+  expect((await ann.call('GET', '/me')).body).toMatchObject({
+    limits: { buildsHour: { used: 2, max: 2 } },
+  })
+  t.clock.turn(59 * 60_000)
+  expect((await ann.call('POST', '/apps', { prompt: 'a list' })).status).toBe(202)
+})
+
+test('without a builder nothing begins', async () => {
+  for (const settings of [
+    { BUILDER_MODEL: 'nobody/knows' },
+    { BUILDER_MODEL: 'demo/image' },
+    { DEMO_MODELS: 'off' },
+  ] as const) {
+    await reopen(settings)
+    await refused(t, 503, 'no_builder', () => ann.call('POST', '/apps', { prompt }))
+  }
+  await reopen({ GAME_BUILDER_MODEL: 'nobody/knows' })
+  await refused(t, 503, 'no_builder', () => ann.call('POST', '/apps', game))
+  expect((await ann.call('POST', '/apps', { prompt })).status).toBe(202)
+})
+
+test('where nothing can be written there is no studio', async () => {
+  const { tx } = t.house.db
+  const full = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_FULL' })
+  const stuck = Object.assign(new Error('disk full'), { errno: '53100' })
+  for (const error of t.house.db.kind === 'sqlite' ? [full] : [stuck]) {
+    Object.assign(t.house.db, { tx: () => Promise.reject(error) })
+    const answer = await ann.call('POST', '/apps', game)
+    Object.assign(t.house.db, { tx })
+    expect([answer.status, answer.code]).toEqual([503, 'no_studio'])
+  }
+})
+
+test('a build is cancelled before it runs: its app is gone, its credits are back', async () => {
+  const begun = await ann.call('POST', '/apps', game)
+  const ended = await ann.call('DELETE', `/jobs/${begun.text('job.id')}`)
+  expect(ended.status).toBe(200)
+  await t.house.jobs.runDue()
+  expect((await ann.call('GET', `/apps/${begun.text('app.id')}`)).status).toBe(404)
+  expect((await t.visit('GET', `/a/${begun.text('app.id')}`)).status).toBe(404)
+  expect(await creditsOf(ann)).toEqual({ credits: 400, held: 0, builds: 0 })
+  expect((await built(game)).job.state).toBe('done')
 })

@@ -116,7 +116,7 @@ async function checkBuilds(house: House, db: Db, { agent }: Caller): Promise<voi
 export async function buildsOf(house: House, db: Db, agent: string) {
   const now = house.clock.now()
   const owner = accountOf({ kind: 'agent', owner: agent })
-  const { count: used, oldest = now } = await jobs.begunSince(db, owner, kind, now - hour)
+  const { count: used, oldest = now } = await jobs.begunSince(db, owner, kind, now - hour + 1)
   const retryAfter = Math.max(1, Math.ceil((oldest + hour - now) / 1_000))
   return { used, max: house.config.buildsPerHour, retryAfter }
 }
