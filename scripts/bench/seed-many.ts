@@ -66,7 +66,7 @@ function seedApps(database: Database, size: Size, heavy: string, now: number): v
     (app, version, maker, sha256, pack, html_bytes, gzip_bytes, br_bytes, asks, via, note, created)
     select a.id, 1, a.maker, v.sha256, v.pack, v.html_bytes, v.gzip_bytes, v.br_bytes, v.asks,
       'html', '', a.created from apps a, (select * from versions order by created limit 1) v
-    where a.id like 'P%'`)
+    where a.id not in (select app from versions)`)
 }
 
 /** Transfers of two lines each: gifts of 2 credits and builds of 1 in turns: all is paid. */
