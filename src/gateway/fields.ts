@@ -1,3 +1,5 @@
+import { publicUrl } from '../core/fetch.ts'
+import { isRecord } from '../core/shape.ts'
 import { misfit } from './chat/misfit.ts'
 
 type Body = Record<string, unknown>
@@ -28,4 +30,26 @@ export function findWord<const T extends string>(
   const word = words.find((known) => known === value)
   if (word !== undefined) return word
   throw misfit(name, `${name} is ${words.join(' or ')}.`)
+}
+
+/** What is read as words, whatever it looks like. */
+const words = ['prompt', 'negative_prompt', 'input', 'instructions', 'user', 'style', 'metadata']
+
+/**
+ * We fetch no address of a request; its upstream may, and that can stand on this machine. So none
+ * goes on that points inside, at any depth, however it is spelled. Refuses bad_request.
+ */
+export function checkAddresses(body: Body): void {
+  for (const [name, value] of Object.entries(body)) {
+    if (!words.includes(name)) checkAddress(name, value)
+  }
+}
+
+function checkAddress(name: string, value: unknown): void {
+  if (typeof value === 'string') {
+    if (!URL.canParse(value) || /^data:/i.test(value) || publicUrl(value)) return
+    throw misfit(name, `${name} is a data: URL, or a public http:// or https:// address.`)
+  }
+  const inner = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : []
+  for (const one of inner) checkAddress(name, one)
 }

@@ -56,6 +56,17 @@ test.each(inside)('%s is refused in every part, before anything is sent or held'
   ]
   const responses = await gus.call('POST', '/v1/responses', { model: 'fake/watches', input })
   expect(responses.status).toBe(400)
+  const url = `http://${host}:${canary.port}/a.png`
+  for (const [path, model] of [
+    ['/v1/images/generations', 'image/image-ok'],
+    ['/v1/videos', 'video/film-ok'],
+  ] as const) {
+    for (const more of [{ image: url }, { image_urls: [url] }, { start: { at: { url } } }]) {
+      const { status, body } = await gus.call('POST', path, { model, prompt: 'A boat', ...more })
+      const param = Object.keys(more).join()
+      expect({ status, body }).toMatchObject({ status: 400, body: { error: { param } } })
+    }
+  }
   expect([await faked.kept(), faked.fake.received.length]).toEqual(before)
   expect(touched).toBe(0)
 })

@@ -16,7 +16,7 @@ import { misfit } from '../chat/misfit.ts'
 import { readRecord } from '../chat/plain.ts'
 import { readPreferences } from '../chat/preferences.ts'
 import { noContent, unreadable, type Verdict } from '../chat/verdict.ts'
-import { findText, findWord, readText } from '../fields.ts'
+import { checkAddresses, findText, findWord, readText } from '../fields.ts'
 import type { Spender } from '../key.ts'
 import * as made from '../made/made.ts'
 import { pay } from '../paid.ts'
@@ -35,6 +35,7 @@ function readWanted(house: House, raw: unknown): Wanted {
   const modelIds = readModels(model, models)
   const prompt = readText(sent, 'prompt', promptCharsMax)
   findText(sent, 'negative_prompt', promptCharsMax)
+  checkAddresses(sent)
   const n = readCount(sent, 'n', imagesPerRequestMax) ?? 1
   const asBytes = findWord(sent, 'response_format', ['url', 'b64_json']) === 'b64_json'
   const body = withSize(sent)

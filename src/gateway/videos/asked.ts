@@ -13,7 +13,7 @@ import { Refusal } from '../../refusals.ts'
 import { readModels } from '../chat/asked.ts'
 import { misfit } from '../chat/misfit.ts'
 import { type Preferences, readPreferences } from '../chat/preferences.ts'
-import { readText } from '../fields.ts'
+import { checkAddresses, readText } from '../fields.ts'
 import { formOf, uploadBytesMax } from '../files/upload.ts'
 
 type Body = Record<string, unknown>
@@ -70,6 +70,7 @@ function wantedOf(sent: Body, picture?: Picture): Wanted {
   const { model, models, provider, aspect_ratio, duration, size, seconds, ...rest } = sent
   const modelIds = readModels(model, models)
   readText(rest, 'prompt', promptCharsMax)
+  checkAddresses(rest)
   const long = lengthOf('duration', duration) ?? lengthOf('seconds', seconds) ?? videoSecondsDefault
   const body = { ...rest, size: sizeOf(size, aspect_ratio), seconds: String(long) }
   return {
