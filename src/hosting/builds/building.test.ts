@@ -211,6 +211,7 @@ test('credits that run out between price and start: refused, nothing kept', asyn
   const dry = await ann.call('POST', '/apps', { ...wanted, dryRun: true })
   expect(Object(dry.body).price).toBeLessThan(60)
   const id = await ann.publish()
+  await t.house.jobs.start()
   Object.assign(t.house.config, { embeddedAssetCredits: 360 })
   const coin = { name: 'coin', kind: 'sound', what: 'coin' }
   await ann.call('POST', `/apps/${id}/assets`, { assets: [coin] })
