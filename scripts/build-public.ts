@@ -70,7 +70,7 @@ async function filesIn(folder: string, ending: string): Promise<string[]> {
 
 async function pages(out: string): Promise<void> {
   const scripts = await filesIn('islands', '.ts')
-  const inlined = ['shell.css', 'word.css']
+  const inlined = ['shell.css', 'word.css', 'tokens.css']
   const styles = (await filesIn('css', '.css')).filter((name) => !inlined.includes(name))
   await Promise.all([
     ...scripts.map(async (name) =>
@@ -111,7 +111,7 @@ export async function buildPublic(): Promise<void> {
 export async function publicIsFresh(): Promise<boolean> {
   const built = await stat(join(dist, 'built')).catch(() => undefined)
   if (!built) return false
-  for (const folder of ['frame', 'islands', 'css', 'icons']) {
+  for (const folder of ['frame', 'islands', 'css', 'css/web', 'icons']) {
     for (const name of await filesIn(folder, '')) {
       if ((await stat(join(source, folder, name))).mtimeMs > built.mtimeMs) return false
     }

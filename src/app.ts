@@ -15,8 +15,10 @@ import { hostedBy } from './viewer/hosting.ts'
 import { Pages } from './viewer/pages.ts'
 import { quickAnswer } from './viewer/quick.ts'
 import { viewer } from './viewer/routes.ts'
+import { trialBy } from './viewer/trial.ts'
 import { type Layout, openLayout } from './web/layout.ts'
-import { errorPage, web } from './web/routes.ts'
+import { faultPage, missing, refusalPage } from './web/pages/error.ts'
+import { web } from './web/routes.ts'
 
 /** The map of the house: what is mounted where, and which envelope each part says no in. */
 export function openApp(house: House) {
@@ -24,10 +26,11 @@ export function openApp(house: House) {
   house.jobs.register('assets', assetsHandler(house))
   house.jobs.register('video', videoHandler(house))
   const files = readPublic()
+  house.looker.register(trialBy(files, house.clock))
   const { app, apps } = house.urls
   const urls = apps === app ? { app } : { app, apps }
   const pages = new Pages(hostedBy(house), urls, house.clock, files)
-  const layout = openLayout(files)
+  const layout = openLayout(files, house.urls)
   const api = once(async () => (await import('./hosting/api.ts')).agentApi(house, files))
   const agentApi = later(async () => mount(house, layout).use(await api()))
   const gatewayApi = later(async () => {
@@ -71,7 +74,10 @@ function mount(house: House, layout: Layout) {
         if (code === 'NOT_FOUND') return gateway.noSuchOperation(request.method, pathname)
         return gateway.errorAnswer(error, () => fault(gateway.faultAnswer))
       }
-      if (!isAgentApi(pathname)) return errorPage(layout, error, code !== 'NOT_FOUND') ?? fault()
+      if (!isAgentApi(pathname)) {
+        if (code === 'NOT_FOUND') return missing(layout)
+        return refusalPage(layout, error) ?? fault((id) => faultPage(layout, id))
+      }
       if (code === 'NOT_FOUND') return noSuchOperation(request.method, pathname, house.urls.base)
       return errorAnswer(error, fault)
     })

@@ -36,7 +36,8 @@ export function errorAnswer(error: unknown, fault: () => Response): Response {
   return cannotTake(cause) ? answerOf(new Refusal('try_again', {})) : fault()
 }
 
-const isOurs = (error: unknown): error is Refusal<HostingRefusal> =>
+/** Whether an error is a refusal that this API has words for. */
+export const isOurs = (error: unknown): error is Refusal<HostingRefusal> =>
   error instanceof Refusal && error.refusal in table
 
 /** What does not fit in the path or the query, without repeating what was sent. */

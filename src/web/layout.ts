@@ -1,32 +1,72 @@
-import { type Entity, entity } from '../core/entity.ts'
+import { compressed, type Entity, entity } from '../core/entity.ts'
 import { sha256 } from '../core/ids.ts'
+import { Html, html, type Part } from '../core/markup.ts'
 import type { PublicFile } from '../core/public.ts'
-import { escapeHtml } from '../core/text.ts'
+import type { Urls } from '../urls.ts'
+
+/** What pages load, by its name under /static, and where that lies in public/dist. */
+const loaded = {
+  'web.css': 'css/web.css',
+  'copy-line.js': 'islands/copy-line.js',
+  'live-search.js': 'islands/live-search.js',
+} as const
+
+export type Loaded = keyof typeof loaded
+export const loadedNames = Object.keys(loaded).filter((name): name is Loaded => name in loaded)
+
+/** A file under /static: what it answers, and its address, which changes with its content. */
+interface Static {
+  whole: Entity
+  address: string
+}
 
 /** What every page for people is dressed with. */
 export interface Layout {
-  style: string
+  urls: Urls
+  files: Record<Loaded, Static>
+  /** Runs before a page is drawn, so that no other theme is seen first. */
+  theme: Html
   headers: Record<string, string>
   icon: Entity
 }
 
-/** Reads the style once; its hash is all that the pages' CSP lets run or load. */
-export function openLayout(files: Map<string, PublicFile>): Layout {
-  const style = new TextDecoder().decode(theFile(files, 'css/web.css').identity)
+/** Reads what pages load, once; of scripts inside a page the CSP lets only the theme's run. */
+export function openLayout(files: Map<string, PublicFile>, urls: Urls): Layout {
+  const script = new TextDecoder().decode(theFile(files, 'islands/theme-switch.js').identity)
   const icon = theFile(files, 'icons/berth.svg')
-  const hash = Buffer.from(sha256(style), 'hex').toString('base64')
+  const hash = Buffer.from(sha256(script), 'hex').toString('base64')
+  const csp =
+    `default-src 'none'; script-src 'self' 'sha256-${hash}'; style-src 'self'; img-src 'self'; ` +
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
   return {
-    style,
+    urls,
+    theme: new Html(`<script>${script}</script>`),
+    files: {
+      'web.css': staticOf(files, 'web.css'),
+      'copy-line.js': staticOf(files, 'copy-line.js'),
+      'live-search.js': staticOf(files, 'live-search.js'),
+    },
     headers: {
       'content-type': 'text/html; charset=utf-8',
-      'content-security-policy':
-        `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self'; form-action 'self'; ` +
-        "base-uri 'none'; frame-ancestors 'none'",
-      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-cache',
+      'content-security-policy': csp,
+      'cross-origin-opener-policy': 'same-origin',
+      'referrer-policy': 'same-origin',
       'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
     },
     icon: entity(icon, { 'content-type': icon.type, 'cache-control': 'max-age=86400' }),
   }
+}
+
+function staticOf(files: Map<string, PublicFile>, name: Loaded): Static {
+  const file = theFile(files, loaded[name])
+  const headers = {
+    'content-type': file.type,
+    'cache-control': 'public, max-age=31536000, immutable',
+    'x-content-type-options': 'nosniff',
+  }
+  return { whole: entity(file, headers), address: `/static/${name}?h=${file.etag}` }
 }
 
 function theFile(files: Map<string, PublicFile>, name: string): PublicFile {
@@ -35,18 +75,88 @@ function theFile(files: Map<string, PublicFile>, name: string): PublicFile {
   return file
 }
 
-/** A page: `main` is HTML that is safe already, `title` is text. */
-export function pageAnswer(layout: Layout, title: string, main: string, status = 200): Response {
-  const body = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${escapeHtml(title)}</title>
-<link rel="icon" href="/favicon.svg" type="image/svg+xml">
-<style>${layout.style}</style>
-<body>
-<header><a class="name" href="/">Berth</a><a href="/api/docs">Docs</a><a href="/skill.md">For agents</a></header>
-<main>${main}</main>
-`
-  return new Response(body, { status, headers: layout.headers })
+/** What a page is; its address and its texts are for who links to it. */
+export interface Page {
+  title: string
+  main: Html
+  /** Where it lies, "/explore": it is marked in the navigation, and linked to as this. */
+  path?: string
+  description?: string | undefined
+  /** A picture of it, a path of ours. */
+  image?: string | undefined
+  /** The query of its Atom feed. */
+  feed?: string
+  scripts?: Exclude<Loaded, 'web.css'>[]
+  status?: number
+  headers?: Record<string, string>
 }
+
+const places = [
+  ['/explore', 'Explore'],
+  ['/catalogue', 'Catalogue'],
+] as const
+
+function headOf({ urls, files, theme }: Layout, page: Page): Part {
+  const { title, path, description, image, feed, scripts = [] } = page
+  const meta = (property: string, content: string): Html =>
+    html`<meta property="${property}" content="${content}" />`
+  return html`<meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover" />
+    <title>${title === 'Berth' ? title : `${title} · Berth`}</title>
+    ${theme}
+    <link rel="stylesheet" href="${files['web.css'].address}" />
+    <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
+    ${scripts.map((name) => html`<script defer src="${files[name].address}"></script>`)}
+    ${description && html`<meta name="description" content="${description}" />`}
+    ${path === undefined ? html`<meta name="robots" content="noindex" />` : html`<link rel="canonical" href="${urls.app}${path}" />${meta('og:url', urls.app + path)}`}
+    ${meta('og:title', title)}${meta('og:site_name', 'Berth')}${meta('og:type', 'website')}${description && meta('og:description', description)}${image && meta('og:image', urls.app + image)}
+    ${feed !== undefined && html`<link rel="alternate" type="application/atom+xml" title="${title}" href="${urls.base}/explore/feed.atom${feed}" />`}`
+}
+
+const mark = html`<svg viewBox="0 0 32 32" aria-hidden="true">
+  <rect width="32" height="32" rx="7" />
+  <path
+    d="M16 7v14M11 11h10M6.5 18.5c1.2 4.3 4.7 7 9.5 7s8.3-2.7 9.5-7l-3.3 1.3M6.5 18.5l3.3 1.3"
+  />
+  <circle cx="16" cy="7" r="2" />
+</svg>`
+
+/** A page as text. */
+function render(layout: Layout, page: Page): string {
+  const { urls } = layout
+  const place = ([path, name]: readonly [string, string]): Html =>
+    html`<a href="${path}" ${page.path === path && html` aria-current="page"`}>${name}</a>`
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        ${headOf(layout, page)}
+      </head>
+      <body>
+        <a class="skip" href="#main">Skip to the content</a>
+        <header class="top">
+          <a class="brand" href="/">${mark}Berth</a>
+          <nav aria-label="Site">${places.map(place)}<a href="${urls.base}/docs">Docs</a></nav>
+          <theme-switch></theme-switch>
+        </header>
+        <main id="main" tabindex="-1">${page.main}</main>
+        <footer class="foot">
+          <p>Apps and games made by agents, each in a sandbox that reaches no network.</p>
+          <nav aria-label="For agents and programs">
+            <a href="/skill.md">For agents</a><a href="${urls.base}/docs">API</a
+            ><a href="${urls.base}/openapi.json">OpenAPI</a><a href="/llms.txt">llms.txt</a
+            ><a href="${urls.base}/explore/feed.atom">Feed</a>
+          </nav>
+        </footer>
+      </body>
+    </html> `.text
+}
+
+/** A page as an answer of its own. */
+export function pageAnswer(layout: Layout, page: Page): Response {
+  const headers = { ...layout.headers, ...page.headers }
+  return new Response(render(layout, page), { status: page.status ?? 200, headers })
+}
+
+/** A page that many are shown, compressed. */
+export const pageEntity = (layout: Layout, page: Page): Entity =>
+  entity(compressed(render(layout, page)), { ...layout.headers, ...page.headers })

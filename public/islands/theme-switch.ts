@@ -1,0 +1,58 @@
+const themes = ['system', 'light', 'dark'] as const
+type Theme = (typeof themes)[number]
+
+const root = document.documentElement
+const icons: Record<Theme, string> = {
+  system: 'M4 5h16v10H4zM9 19h6M12 15v4',
+  light:
+    'M12 8a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM12 2.5v2M12 19.5v2M2.5 12h2M19.5 12h2M5.3 5.3l1.4 1.4M17.3 17.3l1.4 1.4M5.3 18.7l1.4-1.4M17.3 6.7l1.4-1.4',
+  dark: 'M20 14.5A8.5 8.5 0 0 1 9.5 4a8.5 8.5 0 1 0 10.5 10.5z',
+}
+
+/** Storage may be closed to us; a page then follows the system. */
+function kept(): Theme {
+  try {
+    const name = localStorage.getItem('theme')
+    return themes.find((theme) => theme === name) ?? 'system'
+  } catch {
+    return 'system'
+  }
+}
+
+function dress(theme: Theme): void {
+  if (theme === 'system') delete root.dataset['theme']
+  else root.dataset['theme'] = theme
+}
+
+/** `<theme-switch>`: a button that goes through the system's theme, light and dark. */
+class ThemeSwitch extends HTMLElement {
+  connectedCallback(): void {
+    const button = document.createElement('button')
+    const show = (theme: Theme): void => {
+      const drawing = document.createElementNS('http://www.w3.org/2000/svg', 'svg')
+      const path = document.createElementNS('http://www.w3.org/2000/svg', 'path')
+      drawing.setAttribute('viewBox', '0 0 24 24')
+      path.setAttribute('d', icons[theme])
+      drawing.append(path)
+      button.replaceChildren(drawing)
+      button.title = `Theme: ${theme}`
+      button.setAttribute('aria-label', button.title)
+    }
+    button.type = 'button'
+    button.addEventListener('click', () => {
+      const next = themes[(themes.indexOf(kept()) + 1) % themes.length] ?? 'system'
+      try {
+        localStorage.setItem('theme', next)
+      } catch {
+        // It then lasts as long as the page.
+      }
+      dress(next)
+      show(next)
+    })
+    show(kept())
+    this.append(button)
+  }
+}
+
+dress(kept())
+customElements.define('theme-switch', ThemeSwitch)

@@ -1,0 +1,51 @@
+import { idPattern } from '../core/ids.ts'
+import * as agents from '../hosting/agents/agents.ts'
+import * as apps from '../hosting/apps/apps.ts'
+import { iconOf, linkOf } from '../hosting/apps/present.ts'
+import type { House } from '../house.ts'
+import { Refusal } from '../refusals.ts'
+
+const cacheSeconds = 3_600
+const pictureSize = 512
+
+/**
+ * What a link to an app is (https://oembed.com, 2.3), for who shows links with a title and a
+ * picture. It is of the type "link": an app itself shows on its own page alone. Refuses not_found,
+ * taken_down; another format than JSON is 501, as the format wants it.
+ */
+export async function embedOf(house: House, query: URLSearchParams): Promise<Response> {
+  if ((query.get('format') ?? 'json') !== 'json') {
+    return Response.json({ error: 'Only format=json is made here.' }, { status: 501 })
+  }
+  const app = apps.there(await theLinked(house, query.get('url') ?? ''))
+  const maker = await agents.find(house, app.maker)
+  const icon = iconOf(house, app)
+  const most = (name: string): number => Number(query.get(name) ?? pictureSize)
+  const fits = most('maxwidth') >= pictureSize && most('maxheight') >= pictureSize
+  const picture = icon !== null &&
+    fits && {
+      thumbnail_url: icon,
+      thumbnail_width: pictureSize,
+      thumbnail_height: pictureSize,
+    }
+  return Response.json({
+    version: '1.0',
+    type: 'link',
+    title: app.title,
+    author_name: `@${maker?.handle}`,
+    author_url: `${house.urls.app}/explore/@${maker?.handle}`,
+    provider_name: 'Berth',
+    provider_url: house.urls.app,
+    cache_age: cacheSeconds,
+    ...picture,
+  })
+}
+
+/** The app that a link of ours opens. */
+async function theLinked(house: House, url: string): Promise<apps.App> {
+  const id = url.slice(linkOf(house, '').length)
+  const isOurs = url.startsWith(linkOf(house, '')) && idPattern.test(id)
+  const app = isOurs ? await apps.find(house, id) : undefined
+  if (app && app.version > 0) return app
+  throw new Refusal('not_found', { what: 'app', see: 'Send the link of an app as url.' })
+}

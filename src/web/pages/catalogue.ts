@@ -1,0 +1,149 @@
+import { type Html, html } from '../../core/markup.ts'
+import * as catalogue from '../../gateway/catalogue/catalogue.ts'
+import { type ModelShape, modelTypes, type PriceShape } from '../../gateway/catalogue/shapes.ts'
+import type { House } from '../../house.ts'
+import type { Page } from '../layout.ts'
+import { addressOf, copyLine, few, pager } from '../parts.ts'
+
+const rowsMax = 100
+const wordsMax = 100
+
+const typeNames = {
+  chat: 'Chat',
+  image: 'Pictures',
+  video: 'Films',
+  audio: 'Sound',
+  embedding: 'Embeddings',
+} as const
+
+/** Models by type and by words of their ids and names. */
+export function cataloguePage(house: House, query: URLSearchParams): Page {
+  const type = modelTypes.find((known) => known === query.get('type'))
+  const q = query.get('q')?.trim().slice(0, wordsMax) || undefined
+  const words = (q ?? '').toLowerCase().split(/\s+/)
+  const all = catalogue.list(house, type).filter(({ id, name }) => {
+    const text = `${id} ${name}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+  const pages = Math.max(1, Math.ceil(all.length / rowsMax))
+  const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.get('page'))) || 1))
+  const shown = all.slice((page - 1) * rowsMax, page * rowsMax)
+  const first = addressOf('/catalogue', { q, type })
+  const next = page < pages ? addressOf('/catalogue', { q, type, page: `${page + 1}` }) : undefined
+  const count = `${all.length} model${all.length === 1 ? '' : 's'}`
+  const main = html`<h1>Catalogue</h1>
+    <p class="lead">Every model here answers any OpenAI client, with one key and one balance.</p>
+    ${copyLine(`OPENAI_BASE_URL=${house.urls.gateway}/v1`, 'The address for OpenAI clients')}
+    <section>
+      <h2 class="unseen">Models</h2>
+      <live-search
+        ><form class="search" role="search" action="/catalogue">
+          ${type && html`<input type="hidden" name="type" value="${type}" />`}
+          <label class="words"
+            ><span class="unseen">Search models</span
+            ><input
+              type="search"
+              name="q"
+              value="${q}"
+              maxlength="${wordsMax}"
+              placeholder="Search models"
+              autocomplete="off" /></label
+          ><button class="button">Search</button>
+        </form></live-search
+      >
+      <p class="unseen" role="status" id="said">${count}</p>
+      <div id="found">
+        ${chips(type, q)}
+        ${shown.length === 0 ? nothing(q) : table(shown)}${pager(first, next, page === 1)}
+      </div>
+    </section>`
+  return {
+    title: 'Catalogue',
+    ...(query.size === 0 && { path: '/catalogue' }),
+    description: 'The models that are served here, and their prices.',
+    main,
+    scripts: ['copy-line.js', 'live-search.js'],
+  }
+}
+
+function chips(type: string | undefined, q: string | undefined): Html {
+  const chip = (value: string | undefined, name: string): Html =>
+    html`<li>
+      <a
+        href="${addressOf('/catalogue', { q, type: value })}"
+        ${type === value && html` aria-current="true"`}
+        >${name}</a
+      >
+    </li>`
+  return html`<nav aria-label="Types">
+    <ul class="chips">
+      ${chip(undefined, 'All')}${modelTypes.map((one) => chip(one, typeNames[one]))}
+    </ul>
+  </nav>`
+}
+
+const nothing = (q: string | undefined): Html =>
+  html`<div class="empty">
+    <h3>
+      ${q === undefined ? 'No such model is served here' : html`Nothing matches “<bdi>${q}</bdi>”`}
+    </h3>
+    <p>Models come from the operator’s keys and settings.</p>
+    <a class="button quiet" href="/catalogue">Show all</a>
+  </div>`
+
+const table = (models: ModelShape[]): Html =>
+  html`<table class="models">
+    <thead>
+      <tr>
+        <th scope="col">Model</th>
+        <th scope="col">Takes</th>
+        <th scope="col">Window</th>
+        <th scope="col">In</th>
+        <th scope="col">Out</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${models.map(row)}
+    </tbody>
+  </table>`
+
+function row(model: ModelShape): Html {
+  const { id, name, type, inputs, supportsTools, context_length: window, price } = model
+  const [into, out] = costs(price)
+  const takes = [...inputs, ...(supportsTools ? ['tools'] : [])].join(', ')
+  return html`<tr>
+    <td><strong>${name}</strong><code>${id}</code></td>
+    <td data-label="${typeNames[type]}">${takes}</td>
+    <td data-label="Window">${window > 0 ? `${few(window)} tokens` : '–'}</td>
+    <td data-label="In">${into}</td>
+    <td data-label="Out">${out}</td>
+  </tr> `
+}
+
+/** Seven digits are more than any price has; those behind are of binary fractions. */
+const usd = (amount: number): string => `$${Number(amount.toPrecision(7))}`
+
+const each = (amount: number | string, unit: string): Html =>
+  html`${usd(Number(amount))} <span class="unit">${unit}</span>`
+const perMillion = (amount: string): Html => each(Number(amount) * 1e6, '/ 1M tokens')
+
+const units = {
+  per_image: 'a picture',
+  per_second: 'a second',
+  per_minute: 'a minute',
+  per_character: 'a character',
+} as const
+
+/** What goes in and what comes out, each with its price; "–" where it has none. */
+function costs(price: PriceShape): [into: Html, out: Html] {
+  const none = html`–`
+  const { prompt, completion } = price
+  const unit = Object.entries(units).flatMap(([name, words]) => {
+    const amount = Object.entries(price).find(([known]) => known === name)?.[1]
+    return typeof amount === 'number' ? [each(amount, words)] : []
+  })
+  return [
+    prompt === undefined ? none : perMillion(prompt),
+    unit[0] ?? (completion === undefined ? none : perMillion(completion)),
+  ]
+}

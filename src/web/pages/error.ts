@@ -1,0 +1,49 @@
+import { html } from '../../core/markup.ts'
+import { cannotTake } from '../../db/fault.ts'
+import { answerOf, faultWords, isOurs, wordsOf } from '../../hosting/envelope.ts'
+import { Refusal } from '../../refusals.ts'
+import { type Layout, type Page, pageAnswer } from '../layout.ts'
+
+const names: Record<number, string> = {
+  400: 'That does not fit',
+  404: 'Nothing here',
+  410: 'Taken down',
+  413: 'Too much',
+  429: 'A little slower',
+}
+
+/** What could not be done and why, with a way on. */
+function wordPage(title: string, words: string, status: number): Page {
+  const main = html`<div class="word">
+    <p class="small">${status}</p>
+    <h1>${title}</h1>
+    <p class="lead">${words}</p>
+    <p class="acts">
+      <a class="button" href="/explore">Go to Explore</a
+      ><a class="button quiet" href="/">Front page</a>
+    </p>
+  </div>`
+  return { title, main, status }
+}
+
+/** An address that leads nowhere. */
+export const missing = (layout: Layout): Response =>
+  pageAnswer(layout, wordPage('Nothing here', 'This address leads nowhere.', 404))
+
+/** A refusal as a page, in the Agent API's sentence; undefined for what is none. */
+export function refusalPage(layout: Layout, error: unknown): Response | undefined {
+  const refusal = cannotTake(error) ? new Refusal('try_again', {}) : error
+  if (!isOurs(refusal)) return undefined
+  const { status, body } = wordsOf(refusal)
+  const title = names[status] ?? 'Not now'
+  // Pages limit one thing alone, what is sent to the operator, and that by the day.
+  const isMany = refusal.refusal === 'rate_limited'
+  const words = isMany ? 'You sent many today. Try again tomorrow.' : body.error
+  const wait = answerOf(refusal).headers.get('retry-after')
+  const headers = wait === null ? {} : { 'retry-after': wait }
+  return pageAnswer(layout, { ...wordPage(title, words, status), headers })
+}
+
+/** A fault of ours as a page. */
+export const faultPage = (layout: Layout, requestId: string): Response =>
+  pageAnswer(layout, wordPage('Something went wrong', faultWords(requestId).error, 500))

@@ -1,0 +1,161 @@
+import { type Html, html, type Part } from '../../core/markup.ts'
+import { shelfNames } from '../../hosting/apps/shelves.ts'
+import * as explore from '../../hosting/explore/explore.ts'
+import type { WantedShape } from '../../hosting/explore/shapes.ts'
+import type { House } from '../../house.ts'
+import { glyph } from '../cover.ts'
+import type { Page } from '../layout.ts'
+import { addressOf, copyLine, pager, tiles } from '../parts.ts'
+import { lineFor } from './home.ts'
+
+/** Fills rows of two, three, four and six. */
+const tilesMax = 24
+const wordsMax = 200
+
+const kinds = { app: 'Apps', game: 'Games' } as const
+const sorts = {
+  new: 'Newest first',
+  top: 'Best rated',
+  trending: 'Trending',
+  remixed: 'Most remixed',
+} as const
+const prices = { free: 'Free to remix', paid: 'With a price' } as const
+
+type Wanted = Pick<WantedShape, 'q' | 'kind' | 'shelf' | 'sort' | 'price' | 'cursor'>
+
+/** A word of a closed list, or nothing: a form sends empty fields, and links may be old. */
+const among = <Word extends string>(words: readonly Word[], word: string | null) =>
+  words.find((known) => known === word)
+
+const keysOf = <Key extends string>(words: Record<Key, string>): Key[] =>
+  Object.keys(words).filter((key): key is Key => key in words)
+
+/** What an address of Explore asks for. */
+function wantedIn(query: URLSearchParams): Wanted {
+  const wanted = {
+    q: query.get('q')?.trim().slice(0, wordsMax) || undefined,
+    kind: among(keysOf(kinds), query.get('kind')),
+    shelf: among(shelfNames, query.get('shelf')),
+    sort: among(keysOf(sorts), query.get('sort')),
+    price: among(keysOf(prices), query.get('price')),
+    cursor: query.get('cursor') || undefined,
+  }
+  return Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined))
+}
+
+const options = (words: Record<string, string>, chosen: string | undefined): Html[] =>
+  Object.entries(words).map(
+    ([value, name]) =>
+      html`<option value="${value}" ${value === chosen && html` selected`}>${name}</option>`,
+  )
+
+function form({ q, kind, shelf, sort, price }: Wanted): Html {
+  const hidden = Object.entries({ kind, shelf }).map(
+    ([name, value]) => value && html`<input type="hidden" name="${name}" value="${value}" />`,
+  )
+  return html`<live-search
+    ><form class="search" role="search" action="/explore">
+      ${hidden}
+      <label class="words"
+        ><span class="unseen">Search apps and games</span
+        ><input
+          type="search"
+          name="q"
+          value="${q}"
+          maxlength="${wordsMax}"
+          placeholder="Search apps and games"
+          autocomplete="off"
+      /></label>
+      <label
+        ><span class="unseen">Order</span
+        ><select name="sort">
+          <option value="">${sorts.new}</option>
+          ${options({ top: sorts.top, trending: sorts.trending, remixed: sorts.remixed }, sort)}
+        </select></label
+      >
+      <label
+        ><span class="unseen">Price of a remix</span
+        ><select name="price">
+          <option value="">Any price</option>
+          ${options(prices, price)}
+        </select></label
+      >
+      <button class="button">Search</button>
+    </form></live-search
+  >`
+}
+
+/** Links that choose one of a filter's words, or none. */
+function chips(wanted: Wanted): Html {
+  const { cursor: _, ...rest } = wanted
+  const chip = (name: 'kind' | 'shelf', value: string | undefined, label: Part): Html =>
+    html`<li>
+      <a
+        href="${addressOf('/explore', { ...rest, [name]: value })}"
+        ${wanted[name] === value && html` aria-current="true"`}
+        >${label}</a
+      >
+    </li>`
+  return html`<nav aria-label="Kinds">
+      <ul class="chips">
+        ${chip('kind', undefined, 'All')}${keysOf(kinds).map((kind) => chip('kind', kind, kinds[kind]))}
+      </ul>
+    </nav>
+    <nav aria-label="Shelves">
+      <ul class="chips">
+        ${shelfNames.map((shelf) => chip('shelf', wanted.shelf === shelf ? undefined : shelf, html`${glyph(shelf)}${shelf}`))}
+      </ul>
+    </nav>`
+}
+
+/** Explore: shelves, search and tiles. Refuses bad_request for a cursor of another list. */
+export async function explorePage(house: House, query: URLSearchParams): Promise<Page> {
+  const wanted = wantedIn(query)
+  const { cursor, ...rest } = wanted
+  const { items, next } = await explore.list(house, { ...wanted, limit: tilesMax })
+  const first = addressOf('/explore', rest)
+  const more = next === null ? undefined : addressOf('/explore', { ...rest, cursor: next })
+  const main = html`<h1>Explore</h1>
+    ${form(wanted)}
+    <p class="unseen" role="status" id="said">
+      ${items.length === 0 ? 'Nothing was found.' : `${items.length} shown${next === null ? '' : ', and there are more'}.`}
+    </p>
+    <div id="found">
+      ${chips(wanted)}
+      <section class="found">
+        <h2 class="unseen">What was found</h2>
+        ${items.length === 0 ? nothing(house, wanted) : tiles(house, items)}
+        ${pager(first, more, cursor === undefined)}
+      </section>
+    </div>`
+  return {
+    title: wanted.q === undefined ? 'Explore' : `${wanted.q} on Explore`,
+    ...(Object.keys(wanted).length === 0 && { path: '/explore' }),
+    description: 'Apps and games that agents made and chose to share.',
+    main,
+    feed: '',
+    scripts: ['live-search.js', 'copy-line.js'],
+  }
+}
+
+function nothing(house: House, { q, ...filters }: Wanted): Html {
+  if (q === undefined && Object.keys(filters).length === 0) {
+    return html`<div class="empty">
+      <h3>Nothing is on Explore yet</h3>
+      <p>What agents make here and share will stand on these shelves. Give yours this line:</p>
+      ${copyLine(lineFor(house), 'The line for your agent')}
+    </div>`
+  }
+  const what = q === undefined ? 'Nothing stands here yet' : html`Nothing matches “<bdi>${q}</bdi>”`
+  return html`<div class="empty">
+    <h3>${what}</h3>
+    <p>Search looks at titles and descriptions. Try fewer words, another shelf, or all there is.</p>
+    <a class="button quiet" href="/explore">Show all</a>
+  </div>`
+}
+
+/** Whether a page of Explore is one that many ask for: its first, without words. */
+export const isCommon = (query: URLSearchParams): boolean => !query.get('q') && !query.get('cursor')
+
+/** The name of such a page: what it asks for, and nothing else of its address. */
+export const nameOf = (query: URLSearchParams): string => JSON.stringify(wantedIn(query))

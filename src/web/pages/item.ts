@@ -1,0 +1,170 @@
+import { type Html, html } from '../../core/markup.ts'
+import * as explore from '../../hosting/explore/explore.ts'
+import type { ItemPageShape, ItemShape } from '../../hosting/explore/shapes.ts'
+import type { House } from '../../house.ts'
+import { glyph } from '../cover.ts'
+import type { Page } from '../layout.ts'
+import {
+  copyLine,
+  counted,
+  dayOf,
+  few,
+  picture,
+  picturePath,
+  stars,
+  tiles,
+  verbOf,
+} from '../parts.ts'
+
+const versionsMax = 10
+const ancestorsMax = 20
+
+/** What the wire calls a version's origin, in words. */
+const vias = { html: 'written', build: 'built', remix: 'remixed', restore: 'restored' }
+
+/** One item of Explore, all that is told of it. Refuses not_found, taken_down. */
+export async function itemPage(house: House, id: string): Promise<Page> {
+  const found = await explore.read(house, id)
+  const { item } = found
+  const { title, description, icon, maker } = item
+  return {
+    title: `${title} by ${maker}`,
+    path: `/explore/${id}`,
+    description: description || `Made by ${maker}, and open to anyone.`,
+    image: icon === null ? undefined : picturePath(house, icon),
+    scripts: ['copy-line.js'],
+    main: html`${about(house, item)}${numbers(item)}${remixing(house, item)}${ratings(item)}${lineage(found)}${remixes(house, found)}${versions(found)}`,
+  }
+}
+
+function about(house: House, item: ItemShape): Html {
+  const { id, title, description, maker, kind, shelf, remixOf } = item
+  const origin =
+    remixOf &&
+    html`, a remix of <bdi>${remixOf.title}</bdi> by
+      <a href="/explore/${remixOf.maker}">${remixOf.maker}</a>`
+  return html`<article class="item">
+    <div>${picture(house, item)}</div>
+    <div>
+      <h1><bdi>${title}</bdi></h1>
+      <p class="by">By <a href="/explore/${maker}">${maker}</a>${origin}</p>
+      ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
+      <ul class="chips">
+        <li><a href="/explore?kind=${kind}">${kind}</a></li>
+        <li><a href="/explore?shelf=${shelf}">${glyph(shelf)}${shelf}</a></li>
+      </ul>
+      <p class="acts">
+        <a class="button" href="/a/${id}"
+          ><svg viewBox="0 0 20 20" aria-hidden="true"><path d="M6.5 4v12l9.5-6z" /></svg
+          >${verbOf(item)}</a
+        ><a class="button quiet" href="/report/${id}" rel="nofollow">Report</a>
+      </p>
+    </div>
+  </article>`
+}
+
+function numbers({ opens, remixes, rating, published, updated, version }: ItemShape): Html {
+  const all: [string, Html | string | number][] = [
+    ['Rating', html`${stars(rating) || 'None yet'}`],
+    ['Opens', few(opens)],
+    ['Remixes', few(remixes)],
+    ['Version', version],
+    ['On Explore since', dayOf(published)],
+    ['Changed', dayOf(updated)],
+  ]
+  return html`<dl class="numbers">
+    ${all.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`
+}
+
+function remixing({ urls }: House, { id, title, remix, priceRemix }: ItemShape): Html {
+  if (remix === 'off') {
+    return html`<section>
+      <h2>Remix</h2>
+      <p>Its maker allows no remixing.</p>
+    </section>`
+  }
+  const price = remix === 'price' ? (priceRemix ?? 0) : 0
+  const words =
+    price === 0
+      ? 'A remix is free: an agent gets a copy with its code and files, and the maker is credited.'
+      : `A remix costs ${counted(price, 'credit')}, 80 % of it for the maker. An agent gets a copy with its code and files, and the maker is credited.`
+  const line = `Read ${urls.app}/skill.md, then remix "${title}" (${id}) and change it as I tell you.`
+  const curl = `curl -sX POST ${urls.base}/apps/${id}/remix -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"maxCredits":${price}}'`
+  return html`<section>
+    <h2>Remix</h2>
+    <p>${words}</p>
+    ${copyLine(line, 'The line for your agent')}${copyLine(curl, 'The request that remixes it')}
+  </section>`
+}
+
+function ratings({ rating }: ItemShape): Html {
+  const words = rating.count === 0 ? 'Nobody has rated this yet.' : counted(rating.count, 'rating')
+  return html`<section id="reviews">
+    <h2>Reviews</h2>
+    <p>${stars(rating)} ${words}</p>
+  </section>`
+}
+
+function lineage({ item, lineage: all }: ItemPageShape): Html {
+  if (all.length === 0) return html``
+  const shown = all.slice(0, ancestorsMax).toReversed()
+  const far = all.length - shown.length
+  return html`<section>
+    <h2>Lineage</h2>
+    <ol class="lineage">
+      ${far > 0 && html`<li class="small">${few(far)} before these</li>`}${shown.map(
+        ({ id, title, maker }) =>
+          html`<li>
+            <a href="/explore/${id}"><bdi>${title}</bdi></a> by
+            <a href="/explore/${maker}">${maker}</a>
+          </li>`,
+      )}
+      <li>
+        <strong><bdi>${item.title}</bdi></strong> by ${item.maker}
+      </li>
+    </ol>
+  </section>`
+}
+
+const remixes = (house: House, found: ItemPageShape): Html =>
+  found.remixes.length === 0
+    ? html``
+    : html`<section>
+        <h2>Remixes of it</h2>
+        ${tiles(house, found.remixes)}
+      </section>`
+
+function versions({ versions: all }: ItemPageShape): Html {
+  const rows = all.slice(0, versionsMax).map(
+    ({ version, created, via, note, bytes }) =>
+      html`<tr>
+        <td>${version}</td>
+        <td>${dayOf(created)}</td>
+        <td>${vias[via]}${note !== '' && html`: <bdi>${note}</bdi>`}</td>
+        <td>${few(Math.ceil(bytes / 1_024))} KB</td>
+      </tr>`,
+  )
+  return html`<section>
+    <h2>Versions</h2>
+    <table class="versions">
+      <thead>
+        <tr>
+          <th scope="col">Version</th>
+          <th scope="col">Day</th>
+          <th scope="col">How</th>
+          <th scope="col">Size</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </section>`
+}

@@ -1,0 +1,39 @@
+import { html } from '../../core/markup.ts'
+import * as explore from '../../hosting/explore/explore.ts'
+import type { House } from '../../house.ts'
+import type { Page } from '../layout.ts'
+import { addressOf, dayOf, pager, tiles } from '../parts.ts'
+
+const tilesMax = 24
+
+/** A maker's page (document 1, section 2). Refuses not_found until something is on Explore. */
+export async function makerPage(
+  house: House,
+  name: string,
+  cursor: string | undefined,
+): Promise<Page> {
+  const wanted = { limit: tilesMax, ...(cursor && { cursor }) }
+  const { maker, items, next } = await explore.maker(house, name, wanted)
+  const { handle, about, created } = maker
+  const path = `/explore/@${handle}`
+  const feed = `?maker=${handle}`
+  const more = next === null ? undefined : addressOf(path, { cursor: next })
+  const main = html`<h1>@${handle}</h1>
+    ${about && html`<p class="lead"><bdi>${about}</bdi></p>`}
+    <p class="small">
+      Here since ${dayOf(created)} ·
+      <a type="application/atom+xml" href="${house.urls.base}/explore/feed.atom${feed}"
+        >Atom feed</a
+      >
+      ·
+      <a type="application/feed+json" href="${house.urls.base}/explore/feed.json${feed}"
+        >JSON feed</a
+      >
+    </p>
+    <section>
+      <h2>Made by @${handle}</h2>
+      ${tiles(house, items)} ${pager(path, more, cursor === undefined)}
+    </section>`
+  const description = about ?? `What @${handle} made and shared.`
+  return { title: `@${handle}`, path, description, main, feed }
+}

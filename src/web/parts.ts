@@ -1,0 +1,99 @@
+import { type Html, html, type Part } from '../core/markup.ts'
+import type { Shelf } from '../hosting/apps/shelves.ts'
+import type { ItemShape } from '../hosting/explore/shapes.ts'
+import type { House } from '../house.ts'
+import { cover } from './cover.ts'
+
+const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+const counts = new Intl.NumberFormat('en', { notation: 'compact' })
+
+/** A moment of the wire as a day: 4 May 2026. */
+export const dayOf = (time: string): Html =>
+  html`<time datetime="${time}">${dates.format(Date.parse(time))}</time>`
+
+/** A number in few signs: 1.2K. */
+export const few = (count: number): string => counts.format(count)
+
+/** "1 open", "2 opens". */
+export const counted = (count: number, noun: string): string =>
+  `${few(count)} ${noun}${count === 1 ? '' : 's'}`
+
+/** An address of a page with what is set in a query. */
+export function addressOf(path: string, wanted: Record<string, string | undefined>): string {
+  const set = Object.entries(wanted).filter((entry): entry is [string, string] => !!entry[1])
+  return set.length === 0 ? path : `${path}?${new URLSearchParams(set)}`
+}
+
+interface Pictured {
+  id: string
+  shelf: Shelf
+  icon: string | null
+}
+
+/** The picture of an item as a path, whatever name of this host it was asked under. */
+export const picturePath = ({ urls }: House, icon: string): string => icon.slice(urls.app.length)
+
+/** An item's picture, or the cover it has without one. Beside its title it says nothing. */
+export const picture = (house: House, { id, shelf, icon }: Pictured): Html =>
+  icon === null
+    ? cover(id, shelf)
+    : html`<img
+        class="cover"
+        src="${picturePath(house, icon)}"
+        alt=""
+        width="512"
+        height="512"
+        loading="lazy"
+        decoding="async"
+      />`
+
+/** Stars in words and signs; nothing where nobody has rated. */
+export const stars = ({ stars: mean, count }: ItemShape['rating']): Part =>
+  mean !== null &&
+  html`<span
+    class="stars"
+    role="img"
+    aria-label="${mean.toFixed(1)} of 5 stars, ${counted(count, 'rating')}"
+    >★ ${mean.toFixed(1)}</span
+  >`
+
+/** What one does with an item. */
+export const verbOf = ({ kind }: Pick<ItemShape, 'kind'>): string =>
+  kind === 'game' ? 'Play' : 'Open'
+
+function tile(house: House, item: ItemShape): Html {
+  const { id, title, maker, remix, priceRemix, opens, rating } = item
+  const price = remix === 'price' && html`<span>${few(priceRemix ?? 0)} cr</span>`
+  return html`<li class="tile">
+    <a class="face" href="/explore/${id}"
+      >${picture(house, item)}
+      <h3><bdi>${title}</bdi></h3></a
+    >
+    <a class="play" href="/a/${id}" aria-label="${verbOf(item)} ${title}"
+      ><svg viewBox="0 0 20 20" aria-hidden="true"><path d="M6.5 4v12l9.5-6z" /></svg
+    ></a>
+    <p><a href="/explore/${maker}">${maker}</a></p>
+    <p class="facts">
+      ${stars(rating)}${opens > 0 && html`<span>${counted(opens, 'open')}</span>`}${price}
+    </p>
+  </li> `
+}
+
+/** Items as tiles, each with its picture, its maker and a way straight into it. */
+export const tiles = (house: House, items: readonly ItemShape[]): Html =>
+  html`<ul class="tiles">
+    ${items.map((item) => tile(house, item))}
+  </ul>`
+
+/** A line to be copied; the button comes with its script. */
+export const copyLine = (line: string, what: string): Html =>
+  html`<copy-line data-what="${what}">
+    <pre tabindex="0" aria-label="${what}"><code>${line}</code></pre>
+  </copy-line>`
+
+/** Where a list goes on. */
+export const pager = (first: string, next: string | undefined, isFirst: boolean): Part =>
+  (next !== undefined || !isFirst) &&
+  html`<nav class="pager" aria-label="Pages">
+    ${!isFirst && html`<a class="button quiet" href="${first}">Back to the first</a>`}${next !== undefined && html`<a class="button" rel="next" href="${next}">Show more</a>`}
+  </nav>`
