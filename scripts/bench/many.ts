@@ -45,7 +45,7 @@ async function accountOf(dir: string): Promise<string> {
 function reads({ id, key, handle }: Seeded): [string, Record<string, string>][] {
   const own = { authorization: `Bearer ${key}` }
   const people = { accept: 'text/html' }
-  const keyed = ['/me', '/me/keys', '/me/ledger', '/apps', `/apps/${id}`]
+  const keyed = ['/me', '/me/keys', '/me/ledger', '/jobs', '/apps', `/apps/${id}`]
   const ofApp = ['versions', 'assets', 'html'].map((what) => `/apps/${id}/${what}`)
   return [
     ['/api', {}],

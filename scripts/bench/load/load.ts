@@ -77,6 +77,15 @@ export const median = (values: number[]): number =>
 export const costUs = (turns: Turn[]): number =>
   median(turns.map(({ cpuUs, answers }) => cpuUs / answers))
 
+/** The answers a second of `ours` over those of `peer`, by the clock, the median over rounds. */
+export const throughput = (ours: Turn[], peer: Turn[]): number =>
+  median(
+    ours.map(({ answers, ms }, round) => {
+      const other = peer[round]
+      return other ? answers / ms / (other.answers / other.ms) : Number.NaN
+    }),
+  )
+
 /** The answers a second of CPU of `ours` over those of `peer`, the median over rounds. */
 export const ratio = (ours: Turn[], peer: Turn[]): number =>
   median(
