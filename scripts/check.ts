@@ -66,7 +66,7 @@ const onPostgres = () =>
   )
 
 /** Where tests drive real browsers. */
-const inBrowsers = ['src/viewer/redteam', 'src/viewer/needs']
+const inBrowsers = ['src/viewer/redteam', 'src/viewer/needs', 'src/browser']
 const notIn = (folders: string[]) => folders.map((folder) => `--path-ignore-patterns=${folder}/**`)
 
 /** Each of the long trials once, and briefly: a few rounds, a moment of many streams. */

@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 
+import { browserOf } from './browser/chromium.ts'
+import { Looker } from './browser/looker.ts'
 import { RateLimit } from './core/counters.ts'
 import { type Log, openLog } from './core/log.ts'
 import { type Clock, minute, systemClock } from './core/time.ts'
@@ -33,6 +35,8 @@ export interface House {
   readonly idempotency: Idempotency
   readonly inspector: Inspector
   readonly makers: Makers
+  /** Opens built pages in a browser; app.ts registers how they are shown. */
+  readonly looker: Looker
   /** Agent API requests a minute by address. */
   readonly requests: RateLimit
   /** Gateway requests a minute by address. */
@@ -80,6 +84,7 @@ export async function openHouse(
     idempotency: new Idempotency(db, clock),
     inspector: new Inspector(),
     makers: new Makers(),
+    looker: new Looker(browserOf(config.builderBrowser), log),
     requests: new RateLimit(clock, config.requestsPerMinute, minute),
     gatewayRequests: new RateLimit(clock, config.gatewayRequestsPerMinute, minute),
     catalogue: parts.catalogue ?? served.catalogue,

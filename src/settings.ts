@@ -125,6 +125,11 @@ export const settings = {
     initial: '',
     help: 'The chat model that builds games; left out, that of apps.',
   },
+  BUILDER_BROWSER: {
+    ...words,
+    initial: 'auto',
+    help: 'The Chromium that opens what was built before it is published: a path, auto or off.',
+  },
   PAINTER_MODEL: { ...words, initial: '', help: 'The model that paints sprites and pictures.' },
   SPEAKER_MODEL: { ...words, initial: '', help: 'The model that speaks lines.' },
   SOUND_MODEL: { ...words, initial: '', help: 'The model that makes effects and music.' },

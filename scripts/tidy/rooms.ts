@@ -18,6 +18,7 @@ const rows = [
     'providers',
   ],
   ['ledger', 'keys', 'idempotency', 'store', 'scan', 'jobs', 'makers', 'upstream', 'models'],
+  ['browser'],
   ['house'],
   ['hosting', 'gateway'],
   ['viewer', 'mcp', 'web', 'operator'],

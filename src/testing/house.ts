@@ -69,6 +69,8 @@ export interface TestHouse {
 }
 
 const origin = 'http://localhost:3000'
+/** What a house would otherwise look for on its machine. */
+const offline = { OLLAMA_HOST: 'off', BUILDER_BROWSER: 'off' }
 const start = Date.UTC(2026, 4, 4, 12)
 
 const page = '<!doctype html><title>Hello</title><h1>Hello</h1>'
@@ -79,7 +81,7 @@ export async function openTestHouse(
   parts: HouseParts = {},
 ): Promise<TestHouse> {
   const folder = mkdtempSync(join(tmpdir(), 'berth-house-'))
-  const { config } = loadConfig({ OLLAMA_HOST: 'off', ...settings, DATA_DIR: folder }, {})
+  const { config } = loadConfig({ ...offline, ...settings, DATA_DIR: folder }, {})
   let now = start
   const clock: TurnedClock = { now: () => now, turn: (ms) => void (now += ms) }
   const lines: Record<string, unknown>[] = []

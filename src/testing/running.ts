@@ -12,6 +12,7 @@ export interface Start {
 }
 
 const unlimited = {
+  BUILDER_BROWSER: 'off',
   KEYS_PER_ADDRESS_DAY: '0',
   KEYS_PER_DAY: '0',
   PUBLISHES_PER_HOUR: '0',

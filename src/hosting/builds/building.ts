@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
+import type { Looked } from '../../browser/look.ts'
 import { type Nano, nano } from '../../core/money.ts'
 import { oneOf } from '../../core/shape.ts'
 import { minute } from '../../core/time.ts'
@@ -20,6 +21,7 @@ import { add } from '../versions/versions.ts'
 import { theBuilder } from './builder.ts'
 import { check, type Checked } from './check.ts'
 import { changing, mending, planning, writing } from './instructions.ts'
+import { iconSeen, look } from './looking.ts'
 import { isRewritten } from './page.ts'
 import { type Plan, planIn } from './plan.ts'
 import { type Budget, budgetOf, buildAssetsMax, repairsMax } from './price.ts'
@@ -87,6 +89,8 @@ export const buildHandler = (house: House): Handler<typeof BuildInput, typeof Bu
 /** One run of one build. */
 class Build {
   private spent = 0n
+  /** What a browser saw of the page as it is. */
+  private seen: Looked | undefined
   private readonly by: Chosen
 
   constructor(
@@ -106,6 +110,9 @@ class Build {
     const checked = await check(house, written.html)
     if ('code' in checked) return failed(checked.code, checked.faults.join(' '))
     const files = await this.assets(app, checked.inspection.asks)
+    if (!this.seen || files.length > 0) await this.look(app, checked.html, files)
+    const [fault] = this.seen?.faults ?? []
+    if (fault) return failed('build_invalid', fault)
     await work.note({
       step: 'publishing',
       progress: 0.95,
@@ -129,7 +136,10 @@ class Build {
       if (said.refused) return failed('model_refused', 'The model would not build this.')
       await work.note({ step: 'checking', progress: 0.5 + turn * 0.05 })
       const checked = await check(house, said.text)
-      const faults = 'code' in checked ? checked.faults : this.rewritten(old, checked, turn)
+      const faults =
+        'code' in checked
+          ? checked.faults
+          : [...this.rewritten(old, checked, turn), ...(await this.look(app, checked.html))]
       if (faults.length === 0 && 'html' in checked) {
         return { html: checked.html, spent: `${this.spent}`, plan }
       }
@@ -147,6 +157,12 @@ class Build {
   private rewritten(old: string, checked: Checked, turn: number): string[] {
     if (turn > 0 || old === '' || 'code' in checked || !isRewritten(old, checked.html)) return []
     return ['You rewrote more than was asked for. Keep every line that need not change.']
+  }
+
+  /** What is wrong with the page where it is opened. */
+  private async look(app: apps.App, html: string, files: FreshAsset[] = []): Promise<string[]> {
+    this.seen = await look(this.house, app, { html, files }, this.work.signal)
+    return this.seen?.faults ?? []
   }
 
   private firstMessages(old: string, { plan }: Plan): Message[] {
@@ -218,14 +234,18 @@ class Build {
     const page = await pages.keep(house, inspection)
     const app = apps.there(await apps.find(house, id))
     const title = inspection.title ?? plan.title
-    const told = { title, description: plan.description, shelf: plan.shelf }
+    const icon = app.icon === null ? await iconSeen(house, this.seen) : undefined
+    const told = {
+      ...(!named && { title, description: plan.description, shelf: plan.shelf }),
+      ...(icon !== undefined && { icon }),
+    }
     const lists = store && pages.unlistable(inspection).length === 0
     const note = prompt.replaceAll(/\s+/g, ' ').slice(0, 200)
     return {
       end: 'done',
       result: { version: app.version + 1 },
       record: async (db, job) => {
-        if (!named) await apps.update(house, db, app, told)
+        if (Object.keys(told).length > 0) await apps.update(house, db, app, told)
         const made = await add(house, db, app, { page, inspection, how: { via: 'build', note } })
         for (const { row } of files) await keepRow(house, db, made.app, row)
         if (lists) await apps.update(house, db, made.app, { listed: 'on' })

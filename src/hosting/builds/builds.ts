@@ -4,6 +4,7 @@ import { hour, minute } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { cannotTake } from '../../db/fault.ts'
 import type { House } from '../../house.ts'
+import { capOf } from '../../keys/keys.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Job } from '../../jobs/handler.ts'
 import * as jobs from '../../jobs/jobs.ts'
@@ -137,7 +138,7 @@ async function start(
   const job = await jobs.enqueue(house, db, {
     ...{ kind, lane: 'builds', owner, item: app.id, slot, input, price, ms: buildMs },
   })
-  const cap = { key: key.prefix, max: key.dailyCap }
+  const cap = capOf(key)
   const more = { ref: `build:${job.id}`, kind, item: app.id, job: job.id, cap, ms: 2 * buildMs }
   await hold(house, db, { account: owner, amount: price, ...more })
   return job
