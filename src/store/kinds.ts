@@ -1,4 +1,5 @@
 import { assetBytesMax, jsonDepthMax } from '../limits.ts'
+import { jsonFault } from './json.ts'
 import { gifFault, jpegFault, pngFault, webpFault } from './pictures.ts'
 import { letters } from './riff.ts'
 import { hearMp3, hearOgg, hearWav } from './sounds.ts'
@@ -42,7 +43,7 @@ export async function kindOf(
   if (/^RIFF[^]{4}WAVE/.test(mark)) return sound('audio/wav', hearWav(bytes))
   if (mark.startsWith('OggS')) return sound('audio/ogg', hearOgg(bytes))
   if (/^(ID3|\xff[\xe2\xe3\xf2\xf3\xfa\xfb])/.test(mark)) return sound('audio/mpeg', hearMp3(bytes))
-  return json(bytes)
+  return await json(bytes)
 }
 
 async function picture(
@@ -72,34 +73,9 @@ const tooManyPixels: Unfit = {
 const sound = (type: SoundType, heard: ReturnType<typeof hearWav>): FileKind | Unfit =>
   'fault' in heard ? { unfit: heard.fault } : { kind: 'sound', type, seconds: heard.seconds }
 
-function json(bytes: Uint8Array): FileKind | Unfit {
-  const other = { unfit: 'only PNG, JPEG, WebP, GIF, MP3, Ogg, WAV and JSON are kept' }
-  if (tooDeep(bytes)) return { unfit: `JSON is nested at most ${jsonDepthMax} deep` }
-  try {
-    JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-    return { kind: 'json', type: 'application/json' }
-  } catch {
-    return other
-  }
-}
-
-/** Counts brackets outside of texts, before anything is parsed: the parser would recurse. */
-function tooDeep(bytes: Uint8Array): boolean {
-  let depth = 0
-  let quoted = false
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at]
-    if (quoted) {
-      if (byte === 0x5c) at += 1
-      else if (byte === 0x22) quoted = false
-    } else if (byte === 0x22) {
-      quoted = true
-    } else if (byte === 0x5b || byte === 0x7b) {
-      depth += 1
-      if (depth > jsonDepthMax) return true
-    } else if (byte === 0x5d || byte === 0x7d) {
-      depth -= 1
-    }
-  }
-  return false
+async function json(bytes: Uint8Array): Promise<FileKind | Unfit> {
+  const fault = await jsonFault(bytes)
+  if (!fault) return { kind: 'json', type: 'application/json' }
+  if (fault === 'depth') return { unfit: `JSON is nested at most ${jsonDepthMax} deep` }
+  return { unfit: 'only PNG, JPEG, WebP, GIF, MP3, Ogg, WAV and JSON are kept' }
 }
