@@ -79,7 +79,7 @@ function mount(house: House, layout: Layout) {
         return refusalPage(layout, error) ?? fault((id) => faultPage(layout, id))
       }
       if (code === 'NOT_FOUND') return noSuchOperation(request.method, pathname, house.urls.base)
-      return errorAnswer(error, fault)
+      return errorAnswer(error, fault, request.url)
     })
     .onTransform({ as: 'global' }, ({ request, route }) => {
       visitOf(request).route = route

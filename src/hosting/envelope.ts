@@ -27,11 +27,11 @@ export function answerOf<N extends HostingRefusal>(refusal: Refusal<N>): Respons
  * Any error as this API's answer: refusals as the table says, shapes and bodies that do not fit as
  * bad_request, a database or disk that cannot take a write as try_again, all else as a fault.
  */
-export function errorAnswer(error: unknown, fault: () => Response): Response {
+export function errorAnswer(error: unknown, fault: () => Response, url: string): Response {
   const cause = error instanceof ParseError ? error.cause : error
   if (isOurs(cause)) return answerOf(cause)
   if (cause instanceof ValidationError && cause.type !== 'response') {
-    return answerOf(new Refusal('bad_request', { problem: problemOf(cause) }))
+    return answerOf(new Refusal('bad_request', { problem: problemOf(cause, url) }))
   }
   return cannotTake(cause) ? answerOf(new Refusal('try_again', {})) : fault()
 }
@@ -41,8 +41,11 @@ export const isOurs = (error: unknown): error is Refusal<HostingRefusal> =>
   error instanceof Refusal && error.refusal in table
 
 /** What does not fit in the path or the query, without repeating what was sent. */
-function problemOf({ valueError }: ValidationError): string {
-  const field = valueError?.path.slice(1) || 'A number in the path or the query'
+function problemOf({ valueError, value }: ValidationError, url: string): string {
+  const { searchParams } = new URL(url)
+  // The framework forgets which number was out of its range, and keeps only the number.
+  const [named] = [...searchParams].find(([, text]) => Number(text) === value) ?? []
+  const field = valueError?.path.slice(1) || (named ?? 'A number in the path')
   // The framework's number is a union of itself and its text.
   const isUnion = valueError?.message === 'Expected union value'
   return `${field}: ${isUnion ? 'Expected a number' : (valueError?.message ?? 'It does not fit')}.`

@@ -133,6 +133,8 @@ describe('GET /explore', () => {
     for (const query of [...bad, ...forged, `q=${'a'.repeat(201)}`, `sort=top&cursor=${next}`]) {
       await refused(house, 400, 'bad_request', () => house.call('GET', `/explore?${query}`))
     }
+    const { body } = await house.call('GET', '/explore?limit=101')
+    expect(body).toMatchObject({ error: expect.stringMatching(/^limit: /) })
   })
 })
 
