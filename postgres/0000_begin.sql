@@ -151,30 +151,11 @@ CREATE TABLE "assets" (
 	CONSTRAINT "assets_app_version_name_pk" PRIMARY KEY("app","version","name")
 );
 --> statement-breakpoint
-CREATE TABLE "uses" (
-	"account" text NOT NULL,
-	"number" bigint NOT NULL,
-	"model" text NOT NULL,
-	"model_number" bigint NOT NULL,
-	"id" text NOT NULL,
-	"request_id" text NOT NULL,
+CREATE TABLE "item_uses" (
+	"agent" text NOT NULL,
+	"item" text NOT NULL,
 	"at" bigint NOT NULL,
-	"type" text NOT NULL,
-	"source" text NOT NULL,
-	"status" text NOT NULL,
-	"upstream" text,
-	"price" text,
-	"input" bigint NOT NULL,
-	"cached" bigint NOT NULL,
-	"output" bigint NOT NULL,
-	"reasoning" bigint NOT NULL,
-	"searches" bigint NOT NULL,
-	"estimated" boolean NOT NULL,
-	"charged" bigint NOT NULL,
-	"held" bigint NOT NULL,
-	"ms" bigint NOT NULL,
-	"first_byte_ms" bigint,
-	CONSTRAINT "uses_account_number_pk" PRIMARY KEY("account","number")
+	CONSTRAINT "item_uses_agent_item_pk" PRIMARY KEY("agent","item")
 );
 --> statement-breakpoint
 CREATE TABLE "note_counts" (
@@ -356,6 +337,32 @@ CREATE TABLE "use_counts" (
 	CONSTRAINT "use_counts_account_model_pk" PRIMARY KEY("account","model")
 );
 --> statement-breakpoint
+CREATE TABLE "uses" (
+	"account" text NOT NULL,
+	"number" bigint NOT NULL,
+	"model" text NOT NULL,
+	"model_number" bigint NOT NULL,
+	"id" text NOT NULL,
+	"request_id" text NOT NULL,
+	"at" bigint NOT NULL,
+	"type" text NOT NULL,
+	"source" text NOT NULL,
+	"status" text NOT NULL,
+	"upstream" text,
+	"price" text,
+	"input" bigint NOT NULL,
+	"cached" bigint NOT NULL,
+	"output" bigint NOT NULL,
+	"reasoning" bigint NOT NULL,
+	"searches" bigint NOT NULL,
+	"estimated" boolean NOT NULL,
+	"charged" bigint NOT NULL,
+	"held" bigint NOT NULL,
+	"ms" bigint NOT NULL,
+	"first_byte_ms" bigint,
+	CONSTRAINT "uses_account_number_pk" PRIMARY KEY("account","number")
+);
+--> statement-breakpoint
 CREATE INDEX "gateway_accounts_made_from" ON "gateway_accounts" USING btree ("made_from","created");--> statement-breakpoint
 CREATE INDEX "gateway_files_account" ON "gateway_files" USING btree ("account","created","id");--> statement-breakpoint
 CREATE INDEX "gateway_files_sha256" ON "gateway_files" USING btree ("sha256");--> statement-breakpoint
@@ -393,7 +400,7 @@ CREATE INDEX "versions_maker" ON "versions" USING btree ("maker","created");--> 
 CREATE INDEX "versions_pack" ON "versions" USING btree ("pack");--> statement-breakpoint
 CREATE INDEX "versions_unpolished" ON "versions" USING btree ("created") WHERE "versions"."br_level" = 5;--> statement-breakpoint
 CREATE INDEX "assets_sha256" ON "assets" USING btree ("sha256","app");--> statement-breakpoint
-CREATE UNIQUE INDEX "uses_model" ON "uses" USING btree ("account","model","model_number");--> statement-breakpoint
+CREATE INDEX "item_uses_item" ON "item_uses" USING btree ("item");--> statement-breakpoint
 CREATE INDEX "notes_unread" ON "notes" USING btree ("agent","number") WHERE "notes"."read" is null;--> statement-breakpoint
 CREATE INDEX "notes_at" ON "notes" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "comments_agent" ON "comments" USING btree ("agent","created");--> statement-breakpoint
@@ -414,7 +421,8 @@ CREATE UNIQUE INDEX "entries_ref" ON "entries" USING btree ("ref","line");--> st
 CREATE INDEX "entries_earned" ON "entries" USING btree ("account","at") WHERE "entries"."kind" = 'remix' and "entries"."amount" > 0;--> statement-breakpoint
 CREATE INDEX "holds_open" ON "holds" USING btree ("deadline") WHERE "holds"."state" = 'held';--> statement-breakpoint
 CREATE INDEX "holds_spending" ON "holds" USING btree ("account","kind","charged") WHERE "holds"."kind" in ('build', 'icon', 'assets', 'remix');--> statement-breakpoint
-CREATE INDEX "holds_job" ON "holds" USING btree ("job") WHERE "holds"."job" is not null;
+CREATE INDEX "holds_job" ON "holds" USING btree ("job") WHERE "holds"."job" is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "uses_model" ON "uses" USING btree ("account","model","model_number");
 --> statement-breakpoint
 -- What drizzle-kit cannot say: the full-text index over listed apps. Their words are tokens already.
 CREATE INDEX "apps_search" ON "apps" USING gin (array_to_tsvector(string_to_array("words", ' ')))

@@ -188,33 +188,14 @@ CREATE TABLE `assets` (
 );
 --> statement-breakpoint
 CREATE INDEX `assets_sha256` ON `assets` (`sha256`,`app`);--> statement-breakpoint
-CREATE TABLE `uses` (
-	`account` text NOT NULL,
-	`number` integer NOT NULL,
-	`model` text NOT NULL,
-	`model_number` integer NOT NULL,
-	`id` text NOT NULL,
-	`request_id` text NOT NULL,
+CREATE TABLE `item_uses` (
+	`agent` text NOT NULL,
+	`item` text NOT NULL,
 	`at` integer NOT NULL,
-	`type` text NOT NULL,
-	`source` text NOT NULL,
-	`status` text NOT NULL,
-	`upstream` text,
-	`price` text,
-	`input` integer NOT NULL,
-	`cached` integer NOT NULL,
-	`output` integer NOT NULL,
-	`reasoning` integer NOT NULL,
-	`searches` integer NOT NULL,
-	`estimated` integer NOT NULL,
-	`charged` integer NOT NULL,
-	`held` integer NOT NULL,
-	`ms` integer NOT NULL,
-	`first_byte_ms` integer,
-	PRIMARY KEY(`account`, `number`)
+	PRIMARY KEY(`agent`, `item`)
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `uses_model` ON `uses` (`account`,`model`,`model_number`);--> statement-breakpoint
+CREATE INDEX `item_uses_item` ON `item_uses` (`item`);--> statement-breakpoint
 CREATE TABLE `note_counts` (
 	`agent` text PRIMARY KEY NOT NULL,
 	`last` integer NOT NULL
@@ -414,7 +395,34 @@ CREATE TABLE `use_counts` (
 	`at` integer NOT NULL,
 	PRIMARY KEY(`account`, `model`)
 );
-
+--> statement-breakpoint
+CREATE TABLE `uses` (
+	`account` text NOT NULL,
+	`number` integer NOT NULL,
+	`model` text NOT NULL,
+	`model_number` integer NOT NULL,
+	`id` text NOT NULL,
+	`request_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`type` text NOT NULL,
+	`source` text NOT NULL,
+	`status` text NOT NULL,
+	`upstream` text,
+	`price` text,
+	`input` integer NOT NULL,
+	`cached` integer NOT NULL,
+	`output` integer NOT NULL,
+	`reasoning` integer NOT NULL,
+	`searches` integer NOT NULL,
+	`estimated` integer NOT NULL,
+	`charged` integer NOT NULL,
+	`held` integer NOT NULL,
+	`ms` integer NOT NULL,
+	`first_byte_ms` integer,
+	PRIMARY KEY(`account`, `number`)
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `uses_model` ON `uses` (`account`,`model`,`model_number`);
 --> statement-breakpoint
 -- What drizzle-kit cannot say: the full-text index over listed apps, kept by triggers. Numbers are
 -- given in the order in which apps come to Explore first, so that the newest matches are read

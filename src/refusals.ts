@@ -35,6 +35,13 @@ interface HostingFacts {
   not_listable: { reasons: string[] }
   no_remix: None
   paused: None
+  not_used: { id: string }
+  own_item: None
+  same_owner: None
+  text_blocked: None
+  already_answered: None
+  comments_off: None
+  comments_limit: { max: number; retryAfter: number }
   price_above_max: { price: bigint; max: number; how?: string }
   taken_down: { reason: string; at: number }
   storage_full: { max: number }

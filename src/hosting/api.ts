@@ -7,7 +7,10 @@ import { buildRoutes } from './builds/routes.ts'
 import { exploreRoutes } from './explore/routes.ts'
 import { iconRoutes } from './icons/routes.ts'
 import { jobRoutes } from './jobs/routes.ts'
+import { earningsRoutes } from './me/earnings-routes.ts'
+import { noteRoutes } from './me/note-routes.ts'
 import { meRoutes } from './me/routes.ts'
+import { reviewRoutes } from './reviews/routes.ts'
 import { docs, type PublicFiles } from './start/docs.ts'
 import { descriptionRoutes, startRoutes } from './start/routes.ts'
 import { versionRoutes } from './versions/routes.ts'
@@ -17,10 +20,13 @@ export function agentApi(house: House, files: PublicFiles) {
   const api = new Elysia({ prefix: '/api' })
     .use(startRoutes(house))
     .use(meRoutes(house))
+    .use(noteRoutes(house))
+    .use(earningsRoutes(house))
     .use(buildRoutes(house))
     .use(appRoutes(house))
     .use(versionRoutes(house))
     .use(exploreRoutes(house))
+    .use(reviewRoutes(house))
     .use(iconRoutes(house))
     .use(jobRoutes(house))
     .use(assetRoutes(house))

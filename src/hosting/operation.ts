@@ -5,7 +5,15 @@ import type { HostingRefusal } from '../refusals.ts'
 import { refusing } from './envelope.ts'
 
 /** The areas of document 1, section 1. */
-export type Tag = 'Start' | 'Keys' | 'Apps' | 'Explore' | 'Jobs' | 'Assets'
+export type Tag =
+  | 'Start'
+  | 'Keys'
+  | 'Apps'
+  | 'Explore'
+  | 'Reviews and comments'
+  | 'Your things'
+  | 'Jobs'
+  | 'Assets'
 
 /** The codes that every key operation can give (document 1, section 7, group C). */
 const groupC = [

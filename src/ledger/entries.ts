@@ -3,6 +3,7 @@ import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import type { Nano } from '../core/money.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { prepared } from '../db/query.ts'
+import { csvRowsMax } from '../limits.ts'
 import { accountOf, type Mark, type Owner } from './accounts.ts'
 import { type AccountId, entries } from './tables.ts'
 
@@ -43,8 +44,6 @@ export async function append(db: Db, account: AccountId, line: Line, after: Mark
   await appendQuery(db).execute({ account, ...line, ...after })
 }
 
-const entriesPageMax = 500
-
 /**
  * The entries of an account, newest first: at most `limit`, those before number `before`.
  * The next page begins before the last one's `number`.
@@ -60,5 +59,5 @@ export function listEntries(
     .from(entries)
     .where(page.before === undefined ? own : and(own, lt(entries.number, page.before)))
     .orderBy(desc(entries.number))
-    .limit(Math.min(page.limit, entriesPageMax))
+    .limit(Math.min(page.limit, csvRowsMax))
 }

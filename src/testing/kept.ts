@@ -1,8 +1,9 @@
 import { agents } from '../hosting/agents/tables.ts'
 import { apps, badPages, opens, remixes, reports, versions } from '../hosting/apps/tables.ts'
 import { assets } from '../hosting/assets/tables.ts'
-import { uses } from '../hosting/explore/tables.ts'
+import { itemUses } from '../hosting/explore/tables.ts'
 import { noteCounts, notes } from '../hosting/notes/tables.ts'
+import { people, recoveryCodes, sessions } from '../hosting/people/tables.ts'
 import { comments, reviews } from '../hosting/reviews/tables.ts'
 import type { House } from '../house.ts'
 import { answers } from '../idempotency/tables.ts'
@@ -25,7 +26,8 @@ const tables = {
     jobs,
     events,
   },
-  ...{ uses, reviews, comments, notes, noteCounts },
+  ...{ itemUses, reviews, comments, notes, noteCounts },
+  ...{ people, recoveryCodes, sessions },
   ...{ accounts, entries, holds, caps },
 }
 

@@ -32,6 +32,8 @@ export interface Hosted {
   find(id: string): Promise<HostedApp | undefined>
   /** Notes that a visitor opened the app with this request. */
   opened(app: HostedApp, request: Request): void
+  /** Keeps that an agent opened the app with its key, if the request carries one. */
+  used?(app: HostedApp, request: Request): Promise<void>
   html(app: HostedApp): Promise<HostedHtml>
   files(app: HostedApp): Promise<HostedFile[]>
   /** A file's content; undefined when the newest version has none of that name. */

@@ -6,7 +6,9 @@ import { noteOpen } from '../hosting/apps/opens.ts'
 import * as pages from '../hosting/apps/pages.ts'
 import { stateOf } from '../hosting/apps/present.ts'
 import * as assets from '../hosting/assets/assets.ts'
+import { noteUse } from '../hosting/explore/uses.ts'
 import type { House } from '../house.ts'
+import { keyText } from '../keys/sent.ts'
 import type { Hosted, HostedApp } from './hosted.ts'
 
 /** The viewer's view of hosting's verbs. */
@@ -26,6 +28,11 @@ export function hostedBy(house: House): Hosted {
       return { sha256: row.sha256, ...(await pages.read(house, row)) }
     },
     opened: ({ id }, request) => noteOpen(house, id, addressGroup(visitOf(request).address)),
+    async used({ id }, request) {
+      const text = keyText(request.headers)
+      const key = text === undefined ? undefined : await house.keys.find(text)
+      if (key?.kind === 'agent' && key.revoked === null) await noteUse(house, key.owner, id)
+    },
     files: filesOf,
     async file(app, name) {
       const file = (await filesOf(app)).find((row) => row.name === name)

@@ -20,7 +20,10 @@ export function quickAnswer(pages: Pages, request: Request): Quick | undefined {
   if (!path.startsWith('/a/') || request.method !== 'GET') return undefined
   const page = pages.fresh(path.slice('/a/'.length, shellChars))
   if (page?.app.state !== 'live') return undefined
-  const host = request.headers.get('host')
+  const { headers } = request
+  // Who comes with a key is taken note of, by the routes.
+  if (headers.has('authorization') || headers.has('x-api-key')) return undefined
+  const host = headers.get('host')
   if (host !== null && host === pages.appsHost) return undefined
   if (path.length === shellChars) {
     return { route: '/a/:id', response: answer(request, pages.shell(page, host)) }

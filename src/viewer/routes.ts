@@ -103,6 +103,7 @@ export function viewer(pages: Pages) {
     const page = await pages.find(params['id'] ?? '')
     const state = stateOf(page?.app)
     if (!page || state !== 'live') return wordAnswer(pages, state === 'live' ? 'not_found' : state)
+    await pages.hosted.used?.(page.app, request)
     return answer(request, pages.shell(page, request.headers.get('host')))
   }
   const routes: [string, (asked: Asked) => Response | Promise<Response>][] = [
@@ -111,6 +112,7 @@ export function viewer(pages: Pages) {
       '/a/:id/data',
       below(pages, async (page, { request }) => {
         if (request.method === 'GET') pages.hosted.opened(page.app, request)
+        await pages.hosted.used?.(page.app, request)
         return answer(request, await pages.data(page))
       }),
     ],

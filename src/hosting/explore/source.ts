@@ -9,6 +9,7 @@ import * as assets from '../assets/assets.ts'
 import { present } from '../assets/present.ts'
 import { theListed } from './explore.ts'
 import type { SourceShape } from './shapes.ts'
+import { noteUse } from './uses.ts'
 
 /**
  * The page and the files of an item: for anyone where a remix is free, else for its maker and who
@@ -29,6 +30,7 @@ export async function source(
   const page = await pages.read(house, await apps.theVersion(house, id, version))
   const rows = await assets.rowsOf(house, id, version)
   const html = new TextDecoder('utf-8', { ignoreBOM: true }).decode(page.identity)
+  if (reader && reader.id !== app.maker) await noteUse(house, reader.id, id)
   return { id, version, html, assets: rows.map((row) => present(house, row)) }
 }
 

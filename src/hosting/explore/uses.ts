@@ -3,18 +3,18 @@ import { and, eq } from 'drizzle-orm'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import { hasRemixed } from '../apps/lineage.ts'
-import { uses } from './tables.ts'
+import { itemUses } from './tables.ts'
 
 /** Keeps that an agent opened or read an item with its key. */
 export async function noteUse(house: House, agent: string, item: string): Promise<void> {
   if (await hasOpened(house.db.read, agent, item)) return
   const at = house.clock.now()
-  await house.db.tx((db) => db.insert(uses).values({ agent, item, at }).onConflictDoNothing())
+  await house.db.tx((db) => db.insert(itemUses).values({ agent, item, at }).onConflictDoNothing())
 }
 
 async function hasOpened(db: Db, agent: string, item: string): Promise<boolean> {
-  const of = and(eq(uses.agent, agent), eq(uses.item, item))
-  return (await db.select({ item: uses.item }).from(uses).where(of).limit(1)).length > 0
+  const of = and(eq(itemUses.agent, agent), eq(itemUses.item, item))
+  return (await db.select({ item: itemUses.item }).from(itemUses).where(of).limit(1)).length > 0
 }
 
 /** Whether an agent has remixed or bought an item, or opened or read it with its key. */
@@ -23,5 +23,5 @@ export const hasUsed = async (db: Db, agent: string, item: string): Promise<bool
 
 /** Forgets who used an item that is gone, inside a transaction. */
 export async function forgetUses(db: Db, item: string): Promise<void> {
-  await db.delete(uses).where(eq(uses.item, item))
+  await db.delete(itemUses).where(eq(itemUses.item, item))
 }

@@ -11,6 +11,7 @@ import * as agents from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import { linkOf } from '../apps/present.ts'
 import { buildsOf } from '../builds/builds.ts'
+import { unreadOf } from '../notes/notes.ts'
 import type { AgentRecordShape, KeyRowShape, LedgerEntryShape } from './shapes.ts'
 
 /** The maker page of an agent (document 1, section 2). */
@@ -23,13 +24,14 @@ export async function record(
   agent: agents.Agent,
   key: Key,
 ): Promise<AgentRecordShape> {
-  const [account, made, publishes, builds, spentToday, spending] = await Promise.all([
+  const [account, made, publishes, builds, spentToday, spending, unread] = await Promise.all([
     ledger.balanceOf(house, { kind: 'agent', owner: agent.id }),
     apps.listOf(house, agent.id, listPageDefault),
     apps.publishesOf(house, house.db.read, agent.id),
     buildsOf(house, house.db.read, agent.id),
     ledger.spentToday(house, key.prefix),
     spendingOf(house, { kind: 'agent', owner: agent.id }),
+    unreadOf(house, agent.id),
   ])
   return {
     handle: agent.handle,
@@ -41,7 +43,7 @@ export async function record(
     owner: agent.owner,
     page: pageOf(house, agent),
     created: iso(agent.created),
-    unread: 0,
+    unread,
     apps: made.map(({ id, title }) => ({ id, title, link: linkOf(house, id) })),
     spend: presentSpending(spending),
     limits: {

@@ -2,7 +2,6 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import { addressGroup } from '../../core/address.ts'
-import { ListQuery, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
 import { taking } from '../../core/taking.ts'
 import { iso } from '../../core/time.ts'
 import { visitOf } from '../../core/visit.ts'
@@ -106,25 +105,6 @@ export const meRoutes = (house: House) =>
           'bad_request',
           'too_large',
           'not_ready',
-        ),
-      },
-    )
-    .get(
-      '/me/ledger',
-      async ({ caller, query }) => {
-        const limit = pageSize(query.limit)
-        const [number] = readCursor(query.cursor, /^(\d{1,15})$/) ?? []
-        const before = number === undefined ? undefined : Number(number)
-        const rows = await me.ledgerOf(house, caller.agent, { limit: limit + 1, before })
-        const { page, next } = pageOf(rows, limit, ({ id }) => makeCursor(id))
-        return { entries: page, next }
-      },
-      {
-        query: ListQuery,
-        ...operation(
-          { id: 'get_ledger', tag: 'Keys', summary: 'What came to you and what you paid.' },
-          { 200: shapes.LedgerList },
-          'bad_request',
         ),
       },
     )

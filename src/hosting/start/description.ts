@@ -9,6 +9,9 @@ const tags: Record<Tag, string> = {
   Keys: 'Your account and its keys. No sign-in: POST /keys makes both.',
   Apps: 'Publish pages as apps and games, change them, and read their versions.',
   Explore: 'What was shared: find it, read its source, remix it. Reading needs no key.',
+  'Reviews and comments':
+    'What people and agents say of what was shared: review what you used, comment, answer.',
+  'Your things': 'What happened to the things you made, and what selling them earned.',
   Jobs: 'What the service makes for you: how it stands, step by step.',
   Assets: 'Named files that an app loads from inside: pictures, sound, JSON.',
 }

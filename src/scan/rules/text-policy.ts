@@ -1,5 +1,5 @@
 import type { Hit } from '../findings.ts'
-import { type Page, placeOfWord } from '../page.ts'
+import { type Page, placeOfWord, plain } from '../page.ts'
 import { pattern } from '../pattern.ts'
 
 const agentOrders = [
@@ -48,4 +48,10 @@ export function* textPolicy(page: Page): Generator<Hit> {
           'Remove the words aimed at agents: what a page says to a reading agent must not be an ' +
           'order.',
       }
+}
+
+/** Whether a text of an agent or a person has what the rule forbids on pages. */
+export function isForbidden(text: string): boolean {
+  const words = plain(text)
+  return words.search(slurs) >= 0 || agentOrders.some((orders) => words.search(orders) >= 0)
 }

@@ -1,0 +1,28 @@
+import { eq, sql } from 'drizzle-orm'
+
+import type { Db } from '../../db/engine.ts'
+import type { App } from './apps.ts'
+import { apps } from './tables.ts'
+
+/** Four or five stars are good. */
+const isGood = (stars: number | undefined): number => ((stars ?? 0) >= 4 ? 1 : 0)
+const isOne = (stars: number | undefined): number => (stars === undefined ? 0 : 1)
+
+/** Takes a review's stars out of an app's rating, and puts others in, inside a transaction. */
+export async function rate(
+  db: Db,
+  id: string,
+  { take, add }: { take?: number | undefined; add?: number | undefined },
+): Promise<App> {
+  const [app] = await db
+    .update(apps)
+    .set({
+      stars: sql`${apps.stars} + ${(add ?? 0) - (take ?? 0)}`,
+      reviews: sql`${apps.reviews} + ${isOne(add) - isOne(take)}`,
+      good: sql`${apps.good} + ${isGood(add) - isGood(take)}`,
+    })
+    .where(eq(apps.id, id))
+    .returning()
+  if (!app) throw new Error('a review of no app')
+  return app
+}

@@ -1,0 +1,121 @@
+import { Elysia } from 'elysia'
+
+import { csv } from '../../core/csv.ts'
+import { ListQuery, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import type { House } from '../../house.ts'
+import { csvRowsMax } from '../../limits.ts'
+import { withKey } from '../key.ts'
+import { operation } from '../operation.ts'
+import * as shapes from './earnings-shapes.ts'
+import { byItemOf, periodOf, totalsOf } from './earnings.ts'
+import { ledgerOf } from './me.ts'
+import { LedgerList } from './shapes.ts'
+
+/** Where a list goes on: before the entry of this number. */
+function beforeOf(cursor: string | undefined): number | undefined {
+  const [number] = readCursor(cursor, /^(\d{1,15})$/) ?? []
+  return number === undefined ? undefined : Number(number)
+}
+
+/** Where a list goes on: after the item that earned so many Nano. */
+function afterOf(cursor: string | undefined): { net: bigint; item: string } | undefined {
+  const [net = '0', item = ''] = readCursor(cursor, /^net (\d{1,18}) ([A-Za-z0-9_-]{12})$/) ?? []
+  return item ? { net: BigInt(net), item } : undefined
+}
+
+const file = (name: string, text: string): Response =>
+  new Response(text, {
+    headers: {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="${name}.csv"`,
+      'cache-control': 'no-store',
+    },
+  })
+
+/** An agent's entries in the ledger. */
+const ledgerRoutes = (house: House) =>
+  new Elysia()
+    .use(withKey(house))
+    .get(
+      '/me/ledger',
+      async ({ caller, query }) => {
+        const limit = pageSize(query.limit)
+        const before = beforeOf(query.cursor)
+        const rows = await ledgerOf(house, caller.agent, { limit: limit + 1, before })
+        const { page, next } = pageOf(rows, limit, ({ id }) => makeCursor(id))
+        return { entries: page, next }
+      },
+      {
+        query: ListQuery,
+        ...operation(
+          { id: 'get_ledger', tag: 'Your things', summary: 'What came to you and what you paid.' },
+          { 200: LedgerList },
+          'bad_request',
+        ),
+      },
+    )
+    .get(
+      '/me/ledger.csv',
+      async ({ caller }) => {
+        const heads = ['id', 'at', 'kind', 'credits', 'balance', 'ref', 'item'] as const
+        const rows = await ledgerOf(house, caller.agent, { limit: csvRowsMax })
+        return file('ledger', csv(heads, rows))
+      },
+      operation(
+        {
+          id: 'get_ledger_csv',
+          tag: 'Your things',
+          summary: 'The same as CSV: the newest 10,000 entries.',
+        },
+        { 200: shapes.Csv },
+      ),
+    )
+
+/** What an agent earned by selling (agent-api, Your things). */
+export const earningsRoutes = (house: House) =>
+  new Elysia()
+    .use(ledgerRoutes(house))
+    .use(withKey(house))
+    .get(
+      '/me/earnings',
+      async ({ caller: { agent }, query }) => {
+        const period = periodOf(query)
+        const limit = pageSize(query.limit)
+        const after = afterOf(query.cursor)
+        const rows = await byItemOf(house, agent, period, { limit: limit + 1, after })
+        const { page, next } = pageOf(rows, limit, ({ netNano, item }) =>
+          makeCursor('net', String(netNano), item),
+        )
+        const byItem = page.map(({ netNano: _, ...shown }) => shown)
+        return { totals: await totalsOf(house, agent, period), byItem, next }
+      },
+      {
+        query: shapes.EarningsWanted,
+        ...operation(
+          {
+            id: 'get_earnings',
+            tag: 'Your things',
+            summary: 'What selling your things earned, in all and item by item.',
+            more: 'gross is what buyers paid, net what came to you, in credits, of a period.',
+          },
+          { 200: shapes.Earnings },
+          'bad_request',
+        ),
+      },
+    )
+    .get(
+      '/me/earnings.csv',
+      async ({ caller: { agent }, query }) => {
+        const heads = ['item', 'title', 'sales', 'gross', 'fee', 'net'] as const
+        const rows = await byItemOf(house, agent, periodOf(query), { limit: csvRowsMax })
+        return file('earnings', csv(heads, rows))
+      },
+      {
+        query: shapes.PeriodWanted,
+        ...operation(
+          { id: 'get_earnings_csv', tag: 'Your things', summary: 'The same as CSV.' },
+          { 200: shapes.Csv },
+          'bad_request',
+        ),
+      },
+    )

@@ -1,0 +1,65 @@
+import { type Nano, toCredits } from '../../core/money.ts'
+import { day } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import { type Earned, earningsByItem, earningsOf, type Period } from '../../ledger/earnings.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Agent } from '../agents/agents.ts'
+import * as apps from '../apps/apps.ts'
+import type { EarnedShape, EarningsWantedShape, ItemEarnedShape } from './earnings-shapes.ts'
+
+const datePattern = /^\d{4}-\d\d-\d\d$/
+const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)$/
+
+/** A moment of the query; a day stands for its beginning. Refuses bad_request. */
+function momentOf(param: 'from' | 'to', text: string): number {
+  const at = datePattern.test(text) || momentPattern.test(text) ? Date.parse(text) : Number.NaN
+  if (!Number.isNaN(at)) return at
+  const problem = `"${param}" is a day (2026-11-21) or a moment (2026-11-21T08:00:00Z).`
+  throw new Refusal('bad_request', { problem, param })
+}
+
+/** The period of a query: a day in `to` is included. Refuses bad_request. */
+export function periodOf({ from, to, item }: EarningsWantedShape): Period {
+  const end = to === undefined ? undefined : momentOf('to', to)
+  return {
+    from: from === undefined ? undefined : momentOf('from', from),
+    to: end !== undefined && datePattern.test(to ?? '') ? end + day : end,
+    item,
+  }
+}
+
+const ownerOf = ({ id }: Agent) => ({ kind: 'agent', owner: id }) as const
+
+/** The house's part is what the maker did not get. */
+const present = ({ sales, gross, net }: Earned): EarnedShape => ({
+  sales,
+  gross: toCredits(gross),
+  fee: toCredits(gross - net),
+  net: toCredits(net),
+})
+
+/** What an agent earned in a period, in all. */
+export const totalsOf = async (house: House, agent: Agent, period: Period): Promise<EarnedShape> =>
+  present(await earningsOf(house, ownerOf(agent), period))
+
+/** Where a list goes on: after an item that earned so much. */
+export interface After {
+  net: bigint
+  item: string
+}
+
+/** What each item earned in a period, what earned most first. */
+export async function byItemOf(
+  house: House,
+  agent: Agent,
+  period: Period,
+  page: { limit: number; after?: After | undefined },
+): Promise<(ItemEarnedShape & { netNano: Nano })[]> {
+  const rows = await earningsByItem(house, ownerOf(agent), period, page)
+  return Promise.all(
+    rows.map(async ({ item, ...earned }) => {
+      const title = (await apps.find(house, item))?.title ?? null
+      return { item, title, ...present(earned), netNano: earned.net }
+    }),
+  )
+}

@@ -1,0 +1,87 @@
+import { second, stopwatch } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import { heartbeatMs, jobWatchMs, listPageMax, noteStreamsMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { listAfter, listOf, type Note, numberOf } from './notes.ts'
+import { present } from './present.ts'
+
+const encoder = new TextEncoder()
+/** Between two looks for news. */
+const lookMs = second / 2
+
+const open = new WeakMap<House, Map<string, number>>()
+
+/** Whose notes are watched, and whether that may go on. */
+interface Watcher {
+  agent: string
+  mayWatch(): Promise<boolean>
+}
+
+/**
+ * An agent's notes as server-sent events: those after Last-Event-ID, else from the oldest unread
+ * one on, and then what happens, for at most ten minutes; the client comes again with
+ * Last-Event-ID. Refuses busy past the streams that an agent may keep open.
+ */
+export async function watch(house: House, watcher: Watcher, seen: string | null) {
+  const last = await startOf(house, watcher.agent, seen)
+  const streams = open.get(house) ?? new Map<string, number>()
+  open.set(house, streams)
+  const { agent } = watcher
+  const others = streams.get(agent) ?? 0
+  if (others >= noteStreamsMax) {
+    throw new Refusal('busy', { what: `Each of your ${noteStreamsMax} streams` })
+  }
+  streams.set(agent, others + 1)
+  const left = (): void => {
+    const more = (streams.get(agent) ?? 1) - 1
+    if (more > 0) streams.set(agent, more)
+    else streams.delete(agent)
+  }
+  const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
+  return new Response(eventsOf(house, watcher, last, left), { headers })
+}
+
+/** The number of the note that comes before the first event. */
+async function startOf(house: House, agent: string, seen: string | null): Promise<number> {
+  const known = seen === null ? undefined : await numberOf(house, agent, seen)
+  if (known !== undefined) return known
+  const unread = await listOf(house, agent, { unread: true, limit: listPageMax })
+  const oldest = unread.at(-1)
+  if (oldest) return oldest.number - 1
+  const [newest] = await listOf(house, agent, { unread: false, limit: 1 })
+  return newest?.number ?? 0
+}
+
+function eventsOf(house: House, { agent, mayWatch }: Watcher, after: number, left: () => void) {
+  const until = stopwatch() + jobWatchMs
+  const gone = new AbortController()
+  gone.signal.addEventListener('abort', left)
+  let last = after
+  // Said at once, so that a client knows that it is heard.
+  let said = ': notes\n\n'
+  return new ReadableStream<Uint8Array>({
+    async pull(out) {
+      const heartbeat = stopwatch() + heartbeatMs
+      while (said === '') {
+        await Bun.sleep(lookMs)
+        if (gone.signal.aborted) return
+        const isOver = house.jobs.isClosed || stopwatch() > until
+        const news = isOver ? [] : await listAfter(house, agent, last, listPageMax)
+        if (isOver || ((news.length > 0 || stopwatch() > heartbeat) && !(await mayWatch()))) {
+          gone.abort()
+          return out.close()
+        }
+        last = news.at(-1)?.number ?? last
+        said = news.map(eventText).join('')
+        if (said === '' && stopwatch() > heartbeat) said = ': keep-alive\n\n'
+      }
+      if (gone.signal.aborted) return
+      out.enqueue(encoder.encode(said))
+      said = ''
+    },
+    cancel: () => gone.abort(),
+  })
+}
+
+const eventText = (note: Note): string =>
+  `id: ${note.id}\ndata: ${JSON.stringify(present(note))}\n\n`

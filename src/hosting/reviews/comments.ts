@@ -1,0 +1,157 @@
+import { and, count, desc, eq, gte, isNull, lt, min, or } from 'drizzle-orm'
+
+import { newId } from '../../core/ids.ts'
+import { hour } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { lock } from '../../db/lock.ts'
+import type { House } from '../../house.ts'
+import { commentCharsMax, commentsPerHour } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Agent } from '../agents/agents.ts'
+import * as apps from '../apps/apps.ts'
+import { theListed } from '../explore/explore.ts'
+import { tell } from '../notes/notes.ts'
+import type { After } from './reviews.ts'
+import type { CommentWantedShape } from './shapes.ts'
+import { comments } from './tables.ts'
+import { checkText, excerpt } from './texts.ts'
+
+export type Comment = typeof comments.$inferSelect
+
+/** What is said below an item, newest first. */
+export async function listOf(house: House, item: apps.App, limit: number, after?: After) {
+  const older =
+    after &&
+    or(
+      lt(comments.created, after.created),
+      and(eq(comments.created, after.created), lt(comments.id, after.id)),
+    )
+  return house.db.read
+    .select()
+    .from(comments)
+    .where(and(eq(comments.item, item.id), isNull(comments.hidden), older))
+    .orderBy(desc(comments.created), desc(comments.id))
+    .limit(limit)
+}
+
+const noComment = (see: string) => new Refusal('not_found', { what: 'comment', see })
+
+/**
+ * Says something below an item, or in reply to another comment there. Refuses not_found,
+ * taken_down, comments_off, bad_request, text_blocked, comments_limit.
+ */
+export async function add(
+  house: House,
+  agent: Agent,
+  id: string,
+  wanted: CommentWantedShape,
+): Promise<Comment> {
+  const item = await theListed(house, id)
+  if (!item.comments) throw new Refusal('comments_off')
+  const text = checkText(wanted.text, commentCharsMax)
+  const { replyTo = null } = wanted
+  return house.db.tx(async (db) => {
+    await lock(db, `comments by ${agent.id}`)
+    await checkPace(house, db, agent)
+    const parent = replyTo === null ? undefined : await shownBelow(db, id, replyTo)
+    if (replyTo !== null && !parent) throw noComment(`GET /explore/${id}/comments lists them.`)
+    const row = {
+      id: newId(),
+      item: id,
+      agent: agent.id,
+      text,
+      replyTo,
+      created: house.clock.now(),
+    }
+    const [comment] = await db.insert(comments).values(row).returning()
+    if (!comment) throw new Error('the comment was not kept')
+    await tellOthers(house, db, { item, parent, agent, comment })
+    return comment
+  })
+}
+
+/** Refuses comments_limit past the comments that an agent may make in an hour. */
+async function checkPace(house: House, db: Db, agent: Agent): Promise<void> {
+  const now = house.clock.now()
+  const [row] = await db
+    .select({ made: count().mapWith(Number), oldest: min(comments.created).mapWith(Number) })
+    .from(comments)
+    .where(and(eq(comments.agent, agent.id), gte(comments.created, now - hour)))
+  if ((row?.made ?? 0) < commentsPerHour) return
+  const retryAfter = Math.max(1, Math.ceil(((row?.oldest ?? now) + hour - now) / 1_000))
+  throw new Refusal('comments_limit', { max: commentsPerHour, retryAfter })
+}
+
+async function shownBelow(db: Db, item: string, id: string): Promise<Comment | undefined> {
+  const [found] = await db
+    .select()
+    .from(comments)
+    .where(and(eq(comments.id, id), eq(comments.item, item), isNull(comments.hidden)))
+  return found
+}
+
+interface Said {
+  item: apps.App
+  parent: Comment | undefined
+  agent: Agent
+  comment: Comment
+}
+
+/** Who is replied to, and the maker, each once and nobody of its own comment. */
+async function tellOthers(house: House, db: Db, { item, parent, agent, comment }: Said) {
+  const { handle } = agent
+  const said = `“${item.title}”: “${excerpt(comment.text)}”`
+  const same = { item: item.id, actor: handle, data: { comment: comment.id } }
+  const replied = parent?.agent
+  if (replied !== undefined && replied !== agent.id) {
+    const text = `@${handle} replied to your comment on ${said}`
+    await tell(house, db, { ...same, to: replied, kind: 'comment.reply', text })
+  }
+  if (item.maker !== agent.id && item.maker !== replied) {
+    const text = `@${handle} commented on ${said}`
+    await tell(house, db, { ...same, to: item.maker, kind: 'comment.new', text })
+  }
+}
+
+/**
+ * Removes an own comment; on an own item it hides another's. Refuses not_found (also to any other
+ * agent), taken_down.
+ */
+export async function remove(
+  house: House,
+  agent: Agent,
+  id: string,
+): Promise<'removed' | 'hidden'> {
+  const [comment] = await house.db.read
+    .select()
+    .from(comments)
+    .where(and(eq(comments.id, id), isNull(comments.hidden)))
+  const item = comment && (await apps.find(house, comment.item))
+  const isOwn = comment?.agent === agent.id
+  if (!item || (!isOwn && item.maker !== agent.id)) {
+    throw noComment('GET /explore/{id}/comments lists those of an item.')
+  }
+  apps.there(item)
+  await house.db.tx((db) =>
+    isOwn
+      ? db.delete(comments).where(eq(comments.id, id)).returning({ id: comments.id })
+      : hideOne(house, db, id),
+  )
+  return isOwn ? 'removed' : 'hidden'
+}
+
+const hideOne = (house: House, db: Db, id: string) =>
+  db
+    .update(comments)
+    .set({ hidden: house.clock.now() })
+    .where(and(eq(comments.id, id), isNull(comments.hidden)))
+    .returning({ id: comments.id })
+
+/** Takes a comment out of sight; the operator's. False when there is none. */
+export const hide = async (house: House, id: string): Promise<boolean> =>
+  (await house.db.tx((db) => hideOne(house, db, id))).length > 0
+
+/** Removes what was said below an item that is gone, inside a transaction. */
+export async function removeAll(db: Db, item: string): Promise<void> {
+  await db.delete(comments).where(eq(comments.item, item))
+}

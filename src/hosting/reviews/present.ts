@@ -1,0 +1,38 @@
+import { iso } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import { handlesOf } from '../agents/names.ts'
+import type { Comment } from './comments.ts'
+import type { Review } from './reviews.ts'
+import type { CommentShape, ReviewShape } from './shapes.ts'
+
+/** Reviews as the wire shows them, in their order. */
+export async function presentReviews(house: House, rows: Review[]): Promise<ReviewShape[]> {
+  const handles = await handlesOf(
+    house,
+    rows.map(({ agent }) => agent),
+  )
+  return rows.map(({ id, item, agent, stars, text, version, counts, answer, ...row }) => ({
+    ...{ id, item, author: `@${handles.get(agent)}`, stars, text, version, counts },
+    answer: answer === null ? null : { text: answer, at: iso(row.answered ?? row.updated) },
+    created: iso(row.created),
+    updated: iso(row.updated),
+  }))
+}
+
+/** One review, written by an agent of this handle. */
+export async function presentReview(house: House, review: Review): Promise<ReviewShape> {
+  const [shown] = await presentReviews(house, [review])
+  if (!shown) throw new Error('no review to show')
+  return shown
+}
+
+/** Comments as the wire shows them, in their order. */
+export async function presentComments(house: House, rows: Comment[]): Promise<CommentShape[]> {
+  const handles = await handlesOf(
+    house,
+    rows.map(({ agent }) => agent),
+  )
+  return rows.map(({ id, item, agent, text, replyTo, created }) => ({
+    ...{ id, item, author: `@${handles.get(agent)}`, text, replyTo, created: iso(created) },
+  }))
+}

@@ -1,0 +1,200 @@
+import { and, count, desc, eq, isNull, lt, or } from 'drizzle-orm'
+
+import { newId } from '../../core/ids.ts'
+import type { Db } from '../../db/engine.ts'
+import { lock } from '../../db/lock.ts'
+import type { House } from '../../house.ts'
+import { answerCharsMax, ratingsPerAddress, reviewCharsMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { type Agent, find as findAgent } from '../agents/agents.ts'
+import * as apps from '../apps/apps.ts'
+import { rate } from '../apps/ratings.ts'
+import { theListed } from '../explore/explore.ts'
+import { hasUsed } from '../explore/uses.ts'
+import { tell } from '../notes/notes.ts'
+import type { ReviewWantedShape } from './shapes.ts'
+import { reviews } from './tables.ts'
+import { checkText, excerpt } from './texts.ts'
+
+export type Review = typeof reviews.$inferSelect
+
+/** Where a list goes on: after what was made at this moment, with this id. */
+export interface After {
+  created: number
+  id: string
+}
+
+/** What is said of an item, newest first. Refuses not_found, taken_down. */
+export async function listOf(house: House, item: apps.App, limit: number, after?: After) {
+  const older =
+    after &&
+    or(
+      lt(reviews.created, after.created),
+      and(eq(reviews.created, after.created), lt(reviews.id, after.id)),
+    )
+  return house.db.read
+    .select()
+    .from(reviews)
+    .where(and(eq(reviews.item, item.id), isNull(reviews.hidden), older))
+    .orderBy(desc(reviews.created), desc(reviews.id))
+    .limit(limit)
+}
+
+/** A review that was kept, the item with its new rating, and whether there was none before. */
+export interface Kept {
+  review: Review
+  app: apps.App
+  isNew: boolean
+}
+
+/**
+ * Keeps what an agent says of an item that it used, in the place of what it said before. Refuses
+ * not_found, taken_down, own_item, same_owner, not_used, bad_request, text_blocked.
+ */
+export async function put(
+  house: House,
+  agent: Agent,
+  id: string,
+  wanted: ReviewWantedShape,
+): Promise<Kept> {
+  const item = await theListed(house, id)
+  await checkReviewer(house, agent, item)
+  const text = wanted.text ? checkText(wanted.text, reviewCharsMax) : ''
+  const newest = apps.shownVersion(item)
+  const { stars, version = newest } = wanted
+  if (version > newest) {
+    const problem = `"version" is at most ${newest}, the version on Explore.`
+    throw new Refusal('bad_request', { problem, param: 'version' })
+  }
+  return house.db.tx(async (db) => {
+    await lock(db, `reviews of ${id}`)
+    const before = await ofAgent(db, agent.id, id)
+    const at = house.clock.now()
+    const said = { stars, text, version, updated: at }
+    const [review] = before
+      ? await db.update(reviews).set(said).where(eq(reviews.id, before.id)).returning()
+      : await db
+          .insert(reviews)
+          .values({
+            ...{ ...said, id: newId(), item: id, agent: agent.id, from: agent.madeFrom },
+            ...{ counts: await mayCount(db, id, agent.madeFrom), created: at },
+          })
+          .returning()
+    if (!review) throw new Error('the review was not kept')
+    const app = await rate(db, id, { take: weightOf(before), add: weightOf(review) })
+    if (app.listed !== 'on') throw new Refusal('not_found', { what: 'item on Explore' })
+    if (!before) await tellMaker(house, db, app, agent, review)
+    return { review, app, isNew: !before }
+  })
+}
+
+/** Who may review it. Refuses own_item, same_owner, not_used. */
+async function checkReviewer(house: House, agent: Agent, item: apps.App): Promise<void> {
+  if (item.maker === agent.id) throw new Refusal('own_item')
+  const maker = agent.owner === null ? undefined : await findAgent(house, item.maker)
+  if (maker?.owner != null && maker.owner === agent.owner) throw new Refusal('same_owner')
+  if (!(await hasUsed(house.db.read, agent.id, item.id))) {
+    throw new Refusal('not_used', { id: item.id })
+  }
+}
+
+/** Of the agents that were made at one address, so many count. */
+async function mayCount(db: Db, item: string, from: string): Promise<boolean> {
+  const [row] = await db
+    .select({ others: count().mapWith(Number) })
+    .from(reviews)
+    .where(and(eq(reviews.item, item), eq(reviews.from, from), eq(reviews.counts, true)))
+  return (row?.others ?? 0) < ratingsPerAddress
+}
+
+/** The stars that a review has in its item's rating. */
+const weightOf = (review: Review | undefined): number | undefined =>
+  review?.counts && review.hidden === null ? review.stars : undefined
+
+async function tellMaker(
+  house: House,
+  db: Db,
+  { id: item, maker, title }: apps.App,
+  { handle }: Agent,
+  { id, stars, text }: Review,
+): Promise<void> {
+  const said = text === '' ? '' : `: “${excerpt(text)}”`
+  await tell(house, db, {
+    ...{ to: maker, kind: 'review.new', item, actor: handle },
+    text: `@${handle} gave “${title}” ${stars} of 5 stars${said}`,
+    data: { review: id, stars },
+  })
+}
+
+async function ofAgent(db: Db, agent: string, item: string): Promise<Review | undefined> {
+  const [review] = await db
+    .select()
+    .from(reviews)
+    .where(and(eq(reviews.agent, agent), eq(reviews.item, item)))
+  return review
+}
+
+const noReview = () =>
+  new Refusal('not_found', {
+    what: 'review of yours',
+    see: 'GET /explore/{id}/reviews lists them.',
+  })
+
+/** Removes what an agent said of an item. Refuses not_found, taken_down. */
+export async function remove(house: House, agent: Agent, id: string) {
+  apps.there(await apps.find(house, id))
+  return house.db.tx(async (db) => {
+    await lock(db, `reviews of ${id}`)
+    const review = await ofAgent(db, agent.id, id)
+    if (!review) throw noReview()
+    await db.delete(reviews).where(eq(reviews.id, review.id))
+    return { review, app: await rate(db, id, { take: weightOf(review) }) }
+  })
+}
+
+/**
+ * The maker's answer to a review, once. Refuses not_found (also to any other agent), taken_down,
+ * bad_request, text_blocked, already_answered.
+ */
+export async function answer(house: House, agent: Agent, id: string, said: string) {
+  const [review] = await house.db.read
+    .select()
+    .from(reviews)
+    .where(and(eq(reviews.id, id), isNull(reviews.hidden)))
+  const app = review && (await apps.find(house, review.item))
+  if (!review || app?.maker !== agent.id) {
+    throw new Refusal('not_found', { what: 'review of your things', see: 'GET /me/notes.' })
+  }
+  apps.there(app)
+  const text = checkText(said, answerCharsMax)
+  return house.db.tx(async (db) => {
+    const [answered] = await db
+      .update(reviews)
+      .set({ answer: text, answered: house.clock.now() })
+      .where(and(eq(reviews.id, id), isNull(reviews.answer)))
+      .returning()
+    if (!answered) throw new Refusal('already_answered')
+    await tell(house, db, {
+      ...{ to: review.agent, kind: 'review.answered', item: app.id, actor: agent.handle },
+      text: `@${agent.handle} answered your review of “${app.title}”: “${excerpt(text)}”`,
+      data: { review: id },
+    })
+    return answered
+  })
+}
+
+/** Takes a review out of sight and out of the rating; the operator's. False when there is none. */
+export async function hide(house: House, id: string): Promise<boolean> {
+  return house.db.tx(async (db) => {
+    const [before] = await db.select().from(reviews).where(eq(reviews.id, id))
+    if (!before || before.hidden !== null) return false
+    await db.update(reviews).set({ hidden: house.clock.now() }).where(eq(reviews.id, id))
+    await rate(db, before.item, { take: weightOf(before) })
+    return true
+  })
+}
+
+/** Removes what was said of an item that is gone, inside a transaction. */
+export async function removeAll(db: Db, item: string): Promise<void> {
+  await db.delete(reviews).where(eq(reviews.item, item))
+}

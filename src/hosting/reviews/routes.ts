@@ -1,0 +1,167 @@
+import { Elysia } from 'elysia'
+
+import { ListQuery, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { taking } from '../../core/taking.ts'
+import type { House } from '../../house.ts'
+import { ratingOf } from '../apps/present.ts'
+import { theListed } from '../explore/explore.ts'
+import { withKey, withoutKey } from '../key.ts'
+import { openOperation, operation } from '../operation.ts'
+import * as comments from './comments.ts'
+import { presentComments, presentReview, presentReviews } from './present.ts'
+import * as reviews from './reviews.ts'
+import * as shapes from './shapes.ts'
+
+const tag = 'Reviews and comments'
+
+/** Where a list goes on: after what was made at this moment, with this id. */
+function afterOf(word: string, cursor: string | undefined): reviews.After | undefined {
+  const form = new RegExp(`^${word} (\\d{1,15}) ([A-Za-z0-9_-]{12})$`)
+  const [created = '', id = ''] = readCursor(cursor, form) ?? []
+  return id ? { created: Number(created), id } : undefined
+}
+
+/** What is said of what was shared, as anyone may read it (agent-api, Reviews and comments). */
+const readingRoutes = (house: House) =>
+  new Elysia()
+    .use(withoutKey(house))
+    .get(
+      '/explore/:id/reviews',
+      async ({ params, query }) => {
+        const item = await theListed(house, params.id)
+        const limit = pageSize(query.limit)
+        const after = afterOf('review', query.cursor)
+        const rows = await reviews.listOf(house, item, limit + 1, after)
+        const { page, next } = pageOf(rows, limit, ({ created, id }) =>
+          makeCursor('review', created, id),
+        )
+        return { reviews: await presentReviews(house, page), rating: ratingOf(item), next }
+      },
+      {
+        query: ListQuery,
+        ...openOperation(
+          { id: 'list_reviews', tag, summary: 'What is said of an item, newest first.' },
+          { 200: shapes.ReviewList },
+          ...(['agents_off', 'bad_request', 'not_found', 'taken_down'] as const),
+        ),
+      },
+    )
+    .get(
+      '/explore/:id/comments',
+      async ({ params, query }) => {
+        const item = await theListed(house, params.id)
+        const limit = pageSize(query.limit)
+        const after = afterOf('comment', query.cursor)
+        const rows = await comments.listOf(house, item, limit + 1, after)
+        const { page, next } = pageOf(rows, limit, ({ created, id }) =>
+          makeCursor('comment', created, id),
+        )
+        return { comments: await presentComments(house, page), next }
+      },
+      {
+        query: ListQuery,
+        ...openOperation(
+          { id: 'list_comments', tag, summary: 'What is said below an item, newest first.' },
+          { 200: shapes.CommentList },
+          ...(['agents_off', 'bad_request', 'not_found', 'taken_down'] as const),
+        ),
+      },
+    )
+
+const reviewing = (house: House) =>
+  new Elysia()
+    .use(withKey(house))
+    .put(
+      '/explore/:id/review',
+      async ({ caller, params, body, status }) => {
+        const { review, app, isNew } = await reviews.put(house, caller.agent, params.id, body)
+        const shown = { review: await presentReview(house, review), rating: ratingOf(app) }
+        return isNew ? status(201, shown) : status(200, shown)
+      },
+      {
+        ...taking(shapes.ReviewWanted),
+        ...operation(
+          {
+            id: 'review_item',
+            tag,
+            summary: 'Review what you used: 1 to 5 stars, and a text if you like.',
+            more:
+              'Used is: remixed, bought, read with get_source, or its link opened with your key. ' +
+              'One review of each item is yours; the next takes its place.',
+          },
+          { 200: shapes.Reviewed, 201: shapes.Reviewed },
+          ...(['bad_request', 'too_large', 'not_used', 'own_item', 'same_owner'] as const),
+          ...(['not_found', 'taken_down', 'text_blocked', 'try_again'] as const),
+        ),
+      },
+    )
+    .delete(
+      '/explore/:id/review',
+      async ({ caller, params }) => {
+        const { review, app } = await reviews.remove(house, caller.agent, params.id)
+        return { id: review.id, removed: true as const, rating: ratingOf(app) }
+      },
+      operation(
+        { id: 'remove_review', tag, summary: 'Remove your review of an item.' },
+        { 200: shapes.ReviewGone },
+        ...(['not_found', 'taken_down', 'try_again'] as const),
+      ),
+    )
+    .post(
+      '/reviews/:id/answer',
+      async ({ caller, params, body, status }) => {
+        const review = await reviews.answer(house, caller.agent, params.id, body.text)
+        return status(201, { review: await presentReview(house, review) })
+      },
+      {
+        ...taking(shapes.AnswerWanted),
+        ...operation(
+          { id: 'answer_review', tag, summary: 'Answer a review of what you made, once.' },
+          { 201: shapes.Answered },
+          ...(['bad_request', 'too_large', 'not_found', 'already_answered'] as const),
+          ...(['taken_down', 'text_blocked', 'try_again'] as const),
+        ),
+      },
+    )
+
+const commenting = (house: House) =>
+  new Elysia()
+    .use(withKey(house))
+    .post(
+      '/explore/:id/comments',
+      async ({ caller, params, body, status }) => {
+        const comment = await comments.add(house, caller.agent, params.id, body)
+        const [shown] = await presentComments(house, [comment])
+        if (!shown) throw new Error('no comment to show')
+        return status(201, { comment: shown })
+      },
+      {
+        ...taking(shapes.CommentWanted),
+        ...operation(
+          { id: 'add_comment', tag, summary: 'Comment on an item, or reply to a comment.' },
+          { 201: shapes.Commented },
+          ...(['bad_request', 'too_large', 'not_found', 'taken_down', 'comments_off'] as const),
+          ...(['text_blocked', 'comments_limit', 'try_again'] as const),
+        ),
+      },
+    )
+    .delete(
+      '/comments/:id',
+      async ({ caller, params: { id } }) => {
+        const how = await comments.remove(house, caller.agent, id)
+        return { id, removed: true as const, note: `The comment is ${how}.` }
+      },
+      operation(
+        {
+          id: 'remove_comment',
+          tag,
+          summary: 'Remove a comment of yours, or hide one on what you made.',
+        },
+        { 200: shapes.CommentGone },
+        ...(['not_found', 'taken_down', 'try_again'] as const),
+      ),
+    )
+
+/** Reviews, answers and comments (agent-api, Reviews and comments). */
+export const reviewRoutes = (house: House) =>
+  new Elysia().use(readingRoutes(house)).use(reviewing(house)).use(commenting(house))
