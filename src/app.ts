@@ -58,6 +58,9 @@ export function openApp(house: House) {
   }
 }
 
+/** What is new is not taken while the disk has less free than DISK_FLOOR_BYTES. */
+const bringsMore = new Set(['POST', 'PUT'])
+
 /** A router with the house's errors and its log. */
 function mount(house: House, layout: Layout) {
   // Without the handler's setting the router takes the path of a host of one to three letters to
@@ -80,6 +83,10 @@ function mount(house: House, layout: Layout) {
       }
       if (code === 'NOT_FOUND') return noSuchOperation(request.method, pathname, house.urls.base)
       return errorAnswer(error, fault, request.url)
+    })
+    .onRequest(({ request }) => {
+      // The floor keeps room for what is under way: money is settled, things are changed or deleted.
+      if (bringsMore.has(request.method)) house.store.checkRoom(0)
     })
     .onTransform({ as: 'global' }, ({ request, route }) => {
       visitOf(request).route = route

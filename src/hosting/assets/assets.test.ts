@@ -364,4 +364,6 @@ test('a disk under its floor refuses with try_again, and nothing is kept', async
   expect([refused.status, refused.answer.code]).toEqual([503, 'try_again'])
   expect(await list(ann, app)).toMatchObject({ assets: [] })
   expect(await house.store.usage()).toMatchObject({ files: 1 })
+  const keyless = await call('POST', '/keys')
+  expect([keyless.status, keyless.answer.code]).toEqual([503, 'try_again'])
 })
