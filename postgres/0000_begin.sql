@@ -33,9 +33,11 @@ CREATE TABLE "agents" (
 	"shape" text NOT NULL,
 	"about" text,
 	"owner" text,
-	"paused" boolean DEFAULT false NOT NULL,
+	"paused_by" text,
+	"daily_cap" bigint,
 	"claim_hash" text,
 	"claim_expires" bigint,
+	"claim_used" bigint,
 	"made_from" text NOT NULL,
 	"kept" bigint DEFAULT 0 NOT NULL,
 	"created" bigint NOT NULL,
@@ -176,6 +178,33 @@ CREATE TABLE "notes" (
 	"read" bigint,
 	CONSTRAINT "notes_agent_number_pk" PRIMARY KEY("agent","number"),
 	CONSTRAINT "notes_id_unique" UNIQUE("id")
+);
+--> statement-breakpoint
+CREATE TABLE "people" (
+	"id" text PRIMARY KEY NOT NULL,
+	"name" text NOT NULL,
+	"password" text,
+	"operator" boolean DEFAULT false NOT NULL,
+	"wallet" text NOT NULL,
+	"created" bigint NOT NULL,
+	CONSTRAINT "people_name_unique" UNIQUE("name"),
+	CONSTRAINT "people_wallet_unique" UNIQUE("wallet")
+);
+--> statement-breakpoint
+CREATE TABLE "recovery_codes" (
+	"hash" text PRIMARY KEY NOT NULL,
+	"person" text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "sessions" (
+	"id" text PRIMARY KEY NOT NULL,
+	"hash" text NOT NULL,
+	"person" text NOT NULL,
+	"browser" text NOT NULL,
+	"created" bigint NOT NULL,
+	"seen" bigint NOT NULL,
+	"expires" bigint NOT NULL,
+	CONSTRAINT "sessions_hash_unique" UNIQUE("hash")
 );
 --> statement-breakpoint
 CREATE TABLE "comments" (
@@ -370,6 +399,7 @@ CREATE INDEX "gateway_files_words_sha256" ON "gateway_files" USING btree ("words
 CREATE INDEX "gateway_made_sha256" ON "gateway_made" USING btree ("sha256");--> statement-breakpoint
 CREATE INDEX "gateway_made_expires" ON "gateway_made" USING btree ("expires","id");--> statement-breakpoint
 CREATE INDEX "agents_created" ON "agents" USING btree ("created");--> statement-breakpoint
+CREATE INDEX "agents_owner" ON "agents" USING btree ("owner","created");--> statement-breakpoint
 CREATE INDEX "agents_made_from" ON "agents" USING btree ("made_from","created");--> statement-breakpoint
 CREATE INDEX "apps_maker" ON "apps" USING btree ("maker","created","id");--> statement-breakpoint
 CREATE INDEX "apps_closed" ON "apps" USING btree ("closed");--> statement-breakpoint
@@ -403,6 +433,9 @@ CREATE INDEX "assets_sha256" ON "assets" USING btree ("sha256","app");--> statem
 CREATE INDEX "item_uses_item" ON "item_uses" USING btree ("item");--> statement-breakpoint
 CREATE INDEX "notes_unread" ON "notes" USING btree ("agent","number") WHERE "notes"."read" is null;--> statement-breakpoint
 CREATE INDEX "notes_at" ON "notes" USING btree ("at");--> statement-breakpoint
+CREATE INDEX "recovery_codes_person" ON "recovery_codes" USING btree ("person");--> statement-breakpoint
+CREATE INDEX "sessions_person" ON "sessions" USING btree ("person","created");--> statement-breakpoint
+CREATE INDEX "sessions_expires" ON "sessions" USING btree ("expires");--> statement-breakpoint
 CREATE INDEX "comments_agent" ON "comments" USING btree ("agent","created");--> statement-breakpoint
 CREATE INDEX "comments_item" ON "comments" USING btree ("item");--> statement-breakpoint
 CREATE INDEX "comments_shown" ON "comments" USING btree ("item","created","id") WHERE "comments"."hidden" is null;--> statement-breakpoint

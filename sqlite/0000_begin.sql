@@ -39,9 +39,11 @@ CREATE TABLE `agents` (
 	`shape` text NOT NULL,
 	`about` text,
 	`owner` text,
-	`paused` integer DEFAULT false NOT NULL,
+	`paused_by` text,
+	`daily_cap` integer,
 	`claim_hash` text,
 	`claim_expires` integer,
+	`claim_used` integer,
 	`made_from` text NOT NULL,
 	`kept` integer DEFAULT 0 NOT NULL,
 	`created` integer NOT NULL,
@@ -52,6 +54,7 @@ CREATE UNIQUE INDEX `agents_handle_unique` ON `agents` (`handle`);--> statement-
 CREATE UNIQUE INDEX `agents_shape_unique` ON `agents` (`shape`);--> statement-breakpoint
 CREATE UNIQUE INDEX `agents_claim_hash_unique` ON `agents` (`claim_hash`);--> statement-breakpoint
 CREATE INDEX `agents_created` ON `agents` (`created`);--> statement-breakpoint
+CREATE INDEX `agents_owner` ON `agents` (`owner`,`created`);--> statement-breakpoint
 CREATE INDEX `agents_made_from` ON `agents` (`made_from`,`created`);--> statement-breakpoint
 CREATE TABLE `apps` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -218,6 +221,36 @@ CREATE TABLE `notes` (
 CREATE UNIQUE INDEX `notes_id_unique` ON `notes` (`id`);--> statement-breakpoint
 CREATE INDEX `notes_unread` ON `notes` (`agent`,`number`) WHERE "notes"."read" is null;--> statement-breakpoint
 CREATE INDEX `notes_at` ON `notes` (`at`);--> statement-breakpoint
+CREATE TABLE `people` (
+	`id` text PRIMARY KEY NOT NULL,
+	`name` text NOT NULL,
+	`password` text,
+	`operator` integer DEFAULT false NOT NULL,
+	`wallet` text NOT NULL,
+	`created` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `people_name_unique` ON `people` (`name`);--> statement-breakpoint
+CREATE UNIQUE INDEX `people_wallet_unique` ON `people` (`wallet`);--> statement-breakpoint
+CREATE TABLE `recovery_codes` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`person` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `recovery_codes_person` ON `recovery_codes` (`person`);--> statement-breakpoint
+CREATE TABLE `sessions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`hash` text NOT NULL,
+	`person` text NOT NULL,
+	`browser` text NOT NULL,
+	`created` integer NOT NULL,
+	`seen` integer NOT NULL,
+	`expires` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `sessions_hash_unique` ON `sessions` (`hash`);--> statement-breakpoint
+CREATE INDEX `sessions_person` ON `sessions` (`person`,`created`);--> statement-breakpoint
+CREATE INDEX `sessions_expires` ON `sessions` (`expires`);--> statement-breakpoint
 CREATE TABLE `comments` (
 	`id` text PRIMARY KEY NOT NULL,
 	`item` text NOT NULL,

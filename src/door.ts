@@ -1,4 +1,4 @@
-import { addressGroup, clientAddress } from './core/address.ts'
+import { addressGroup, clientAddress, isTrusted } from './core/address.ts'
 import { newId } from './core/ids.ts'
 import { stopwatch } from './core/time.ts'
 import { beginVisit, pathOf, type Visit } from './core/visit.ts'
@@ -128,9 +128,11 @@ async function apiAnswer(
 }
 
 function visitFor(house: House, request: Request, peer: string): Visit {
-  const { trustedProxies } = house.config
+  const { trustedProxies, personHeader } = house.config
   const forwarded = trustedProxies.length > 0 ? request.headers.get('x-forwarded-for') : null
-  return { id: newId(), address: clientAddress(peer, forwarded, trustedProxies) }
+  const visit = { id: newId(), address: clientAddress(peer, forwarded, trustedProxies) }
+  if (!personHeader || !isTrusted(peer, trustedProxies)) return visit
+  return { ...visit, vouchedFor: request.headers.get(personHeader) ?? undefined }
 }
 
 /** Where each public address leads inside. */

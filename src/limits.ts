@@ -47,6 +47,28 @@ export const reportCharsMax = 1_000
 export const reportsPerAddressDay = 5
 export const versionsPerAppMax = 1_000
 
+/** People. Tries are counted by address, by name, and by both together. */
+export const passwordCharsMin = 8
+export const passwordCharsMax = 200
+/** Passwords that are being hashed or wait for it, of 19 MiB each. */
+export const passwordsInHandMax = 64
+export const signInsPerPair = 10
+export const signInsPerAddress = 60
+export const signInsPerName = 100
+export const signUpsPerHour = 30
+/** Wrong claim codes an hour from one address. */
+export const claimTriesPerHour = 10
+export const recoveryCodesMade = 8
+export const sessionMs = 30 * 86_400_000
+export const sessionsPerPersonMax = 50
+export const browserCharsMax = 200
+export const keysPerPersonMax = 20
+/** What a person sends an agent at once. */
+export const giftCreditsMax = 1_000_000_000
+/** A form of a page, and its fields. */
+export const formBytesMax = 16 * kb
+export const formFieldsMax = 20
+
 /** A 4 MB page whose every byte is escaped in JSON still fits. */
 export const jsonBodyBytesMax = 26 * mb
 export const jsonDepthMax = 64

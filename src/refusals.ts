@@ -18,7 +18,7 @@ interface SharedFacts {
 
 /** What only the Agent API can say (document 1, section 7). */
 interface HostingFacts {
-  wrong_key_kind: { kind: string }
+  wrong_key_kind: { kind: string; wanted?: string }
   account_closed: None
   agents_off: None
   keys_daily_limit: { max: number; retryAfter: number }
@@ -29,6 +29,16 @@ interface HostingFacts {
   handle_taken: { handle: string }
   not_an_agent: None
   already_claimed: None
+  bad_code: None
+  code_used: None
+  code_expired: None
+  claim_locked: { max: number; retryAfter: number }
+  not_signed_in: { signIn: string }
+  cross_site: None
+  bad_sign_in: None
+  sign_in_locked: { retryAfter: number }
+  name_taken: None
+  wallet_short: { needed: bigint; available: bigint }
   games_off: None
   prices_off: None
   blocked_by_scan: { reasons: string[] }

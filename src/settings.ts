@@ -59,6 +59,11 @@ export const settings = {
     initial: '',
     help: 'Addresses that may set X-Forwarded-For, with commas between.',
   },
+  PERSON_HEADER: {
+    ...words,
+    initial: '',
+    help: 'A header by which those proxies say who is signed in; passwords are off then.',
+  },
   AGENTS_ON: { ...onOff, initial: 'on', help: 'Whether the Agent API is open.' },
   GAMES_ON: { ...onOff, initial: 'on', help: 'Whether games can be made.' },
   ASSETS_ON: { ...onOff, initial: 'on', help: 'Whether apps can have assets.' },

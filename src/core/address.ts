@@ -30,6 +30,10 @@ export function familyOf(text: string): 0 | 4 | 6 {
   return looksSo && URL.canParse(`http://[${address}]`) ? 6 : 0
 }
 
+/** Whether a socket is a trusted proxy's. */
+export const isTrusted = (peer: string, trusted: readonly string[]): boolean =>
+  trusted.includes(plain(peer))
+
 /** A chain of proxies longer than this is nobody's. */
 const hopsMax = 10
 

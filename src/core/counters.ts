@@ -38,6 +38,12 @@ export class RateLimit {
     return undefined
   }
 
+  /** Takes the newest call of a key back: it is not one to be counted. */
+  giveBack(key: string): void {
+    const window = this.windowAt(key, this.clock.now())
+    window.now = Math.max(0, window.now - 1)
+  }
+
   /** Calls a key may still make now, and the whole seconds until it may make all again. */
   left(key: string): { calls: number; resetAfter: number } {
     const at = this.clock.now()

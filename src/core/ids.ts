@@ -39,6 +39,18 @@ export const newSecret = (): string => draw(letters, 40)
 /** A claim code: twelve Crockford characters in three groups, "8K2M-Q0ZT-4RWX". */
 export const newCode = (): string => draw(crockford, 12).replace(/(.{4})(.{4})(.{4})/, '$1-$2-$3')
 
+/** A code as it was made, from how it was typed: the alphabet has no I, L, O and U. */
+export const codeOf = (typed: string): string =>
+  typed
+    .slice(0, codeCharsMax)
+    .toUpperCase()
+    .replace(/[^0-9A-Z]/g, '')
+    .replaceAll('O', '0')
+    .replace(/[IL]/g, '1')
+    .replace(/^(.{4})(.{4})(.{4})$/, '$1-$2-$3')
+
+const codeCharsMax = 64
+
 /** A whole number from 0 to `below` - 1. */
 export const pick = (below: number): number =>
   (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) % below

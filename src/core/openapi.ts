@@ -11,6 +11,8 @@ export interface Words {
   mount: string
   /** What the key of its operations is. */
   key: string
+  /** The cookie of a person's session, where its operations take one. */
+  session?: string
   tags: { name: string; description: string }[]
   /** Path parameters that mean the same wherever they stand, by name. */
   parameters: Record<string, { schema: Node; description: string }>
@@ -33,7 +35,7 @@ export function openApi31(raw: unknown, words: Words): Node {
     const own = named.replace(/(.)\/$/, '$1') || '/'
     paths[own] = mapValues(node(methods), (given) => operationOf(node(given), words, answers))
   }
-  const { title, version, description, server, key, tags } = words
+  const { title, version, description, server, key, session, tags } = words
   return {
     openapi: '3.1.0',
     info: { title, version, description, license: { name: 'MIT', identifier: 'MIT' } },
@@ -41,7 +43,10 @@ export function openApi31(raw: unknown, words: Words): Node {
     tags,
     paths,
     components: {
-      securitySchemes: { key: { type: 'http', scheme: 'bearer', description: key } },
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer', description: key },
+        ...(session && { session: { type: 'apiKey', in: 'cookie', name: session } }),
+      },
       headers,
       schemas: Object.fromEntries(answers.named),
     },

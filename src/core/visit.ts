@@ -3,6 +3,8 @@ export interface Visit {
   readonly id: string
   /** The client's address, behind trusted proxies the one they name. */
   readonly address: string
+  /** Who a trusted proxy says is signed in. */
+  readonly vouchedFor?: string | undefined
   /** The route's pattern ("/api/apps/:id"), known once a route has matched. */
   route?: string
   /** The first letters of the key, once it was found. */

@@ -4,7 +4,7 @@ import { readJson } from '../core/body.ts'
 import { checkPath } from '../core/path.ts'
 import { visitOf } from '../core/visit.ts'
 import type { House } from '../house.ts'
-import type { Key } from '../keys/keys.ts'
+import { capOf, type Key } from '../keys/keys.ts'
 import { keyText } from '../keys/sent.ts'
 import { accountOf, type Owner } from '../ledger/accounts.ts'
 import type { Cap } from '../ledger/caps.ts'
@@ -53,7 +53,7 @@ async function lookUp(house: House, request: Request): Promise<Spender> {
     owner,
     account: accountOf(owner),
     key,
-    cap: { key: key.prefix, max: key.dailyCap },
+    cap: capOf(key),
     funds: free ? 'any' : 'paid',
     source: 'api',
   }

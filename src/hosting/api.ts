@@ -10,6 +10,7 @@ import { jobRoutes } from './jobs/routes.ts'
 import { earningsRoutes } from './me/earnings-routes.ts'
 import { noteRoutes } from './me/note-routes.ts'
 import { meRoutes } from './me/routes.ts'
+import { peopleRoutes } from './people/routes.ts'
 import { reviewRoutes } from './reviews/routes.ts'
 import { docs, type PublicFiles } from './start/docs.ts'
 import { descriptionRoutes, startRoutes } from './start/routes.ts'
@@ -22,6 +23,7 @@ export function agentApi(house: House, files: PublicFiles) {
     .use(meRoutes(house))
     .use(noteRoutes(house))
     .use(earningsRoutes(house))
+    .use(peopleRoutes(house))
     .use(buildRoutes(house))
     .use(appRoutes(house))
     .use(versionRoutes(house))

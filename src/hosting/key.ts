@@ -45,7 +45,7 @@ async function lookUp(house: House, request: Request): Promise<Caller> {
 }
 
 /** The live key of a request, of whatever kind. Refuses no_key, bad_key. */
-async function theKey(house: House, request: Request): Promise<Key> {
+export async function theKey(house: House, request: Request): Promise<Key> {
   const text = keyText(request.headers)
   if (!text) throw new Refusal('no_key')
   const key = await house.keys.find(text)
@@ -59,20 +59,22 @@ async function theKey(house: House, request: Request): Promise<Key> {
   return key
 }
 
-type Check = (house: House, request: Request) => Promise<Caller>
+type Check<Who> = (house: House, request: Request) => Promise<Who>
 
-/** The key is checked before the body is read or its shape looked at: keyless and bad is 401. */
-const keyed = (check: Check) => (house: House) =>
-  new Elysia()
-    .onParse({ as: 'scoped' }, async ({ request }) => {
-      await check(house, request)
-      return readJson(request)
-    })
-    .derive({ as: 'scoped' }, async ({ request, params }) => {
-      const caller = await check(house, request)
-      checkPath(params)
-      return { caller }
-    })
+/** Who calls is checked before the body is read or its shape looked at: keyless and bad is 401. */
+export const keyed =
+  <Who>(check: Check<Who>) =>
+  (house: House) =>
+    new Elysia()
+      .onParse({ as: 'scoped' }, async ({ request }) => {
+        await check(house, request)
+        return readJson(request)
+      })
+      .derive({ as: 'scoped' }, async ({ request, params }) => {
+        const caller = await check(house, request)
+        checkPath(params)
+        return { caller }
+      })
 
 /** What every key operation stands on. */
 export const withKey = keyed(theCaller)
@@ -98,6 +100,6 @@ export const withoutKey = (house: House) =>
       return {}
     })
 
-function checkOpen(house: House): void {
+export function checkOpen(house: House): void {
   if (!house.config.agentsOn) throw new Refusal('agents_off')
 }

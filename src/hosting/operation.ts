@@ -6,14 +6,7 @@ import { refusing } from './envelope.ts'
 
 /** The areas of document 1, section 1. */
 export type Tag =
-  | 'Start'
-  | 'Keys'
-  | 'Apps'
-  | 'Explore'
-  | 'Reviews and comments'
-  | 'Your things'
-  | 'Jobs'
-  | 'Assets'
+  'Start' | 'Keys' | 'Apps' | 'Explore' | 'Reviews and comments' | 'Your things' | 'People' | 'Jobs' | 'Assets'
 
 /** The codes that every key operation can give (document 1, section 7, group C). */
 const groupC = [
@@ -22,6 +15,16 @@ const groupC = [
   'bad_key',
   'wrong_key_kind',
   'account_closed',
+  'rate_limited',
+] as const
+
+/** The same for what a person does. */
+const personRefusals = [
+  'agents_off',
+  'not_signed_in',
+  'bad_key',
+  'wrong_key_kind',
+  'cross_site',
   'rate_limited',
 ] as const
 
@@ -57,6 +60,16 @@ export const operation = <const Answers extends Record<number, TSchema>>(
     security: [{ key: [] }],
     ...(words.takes && { requestBody: { required: true, content: words.takes } }),
   },
+})
+
+/** The same for an operation of a person: by a session of the web, or by a personal key. */
+export const personOperation = <const Answers extends Record<number, TSchema>>(
+  words: Words,
+  answers: Answers,
+  ...refusals: HostingRefusal[]
+) => ({
+  response: { ...answers, ...refusing(...personRefusals, ...refusals) },
+  detail: { ...said(words), security: [{ key: [] }, { session: [] }] },
 })
 
 /** The same for an operation that needs no key. */

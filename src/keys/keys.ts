@@ -94,6 +94,28 @@ export async function edit(
   return changed
 }
 
+/** Gives every live key of an owner the same cap, inside a transaction; `forget` once it is kept. */
+export async function limitAll(db: Db, owner: string, dailyCap: Nano | null): Promise<void> {
+  await db
+    .update(keys)
+    .set({ dailyCap })
+    .where(and(eq(keys.owner, owner), isNull(keys.revoked)))
+}
+
+/**
+ * The counter of what a key spends in a day, and the most it may. All keys of an agent count
+ * together, so that none is made to get around the cap.
+ */
+export const capOf = ({
+  kind,
+  owner,
+  prefix,
+  dailyCap,
+}: Key): { key: string; max: Nano | null } => ({
+  key: kind === 'agent' ? owner : prefix,
+  max: dailyCap,
+})
+
 /** Revokes every live key of an owner, inside a transaction; call `forget` after its commit. */
 export async function revokeAll(db: Db, clock: Clock, owner: string): Promise<void> {
   const live = and(eq(keys.owner, owner), isNull(keys.revoked))

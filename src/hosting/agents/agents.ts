@@ -16,6 +16,7 @@ import { startCredits } from '../../prices.ts'
 import { Refusal } from '../../refusals.ts'
 import { type Claim, newClaim } from './claims.ts'
 import { checkHandle, makeHandle, shapeOf } from './handles.ts'
+import { capOf } from './spending.ts'
 import { agents } from './tables.ts'
 
 export type Agent = typeof agents.$inferSelect
@@ -50,11 +51,12 @@ export async function make(house: House, wanted: NewAgent, address: string): Pro
     const claim = newClaim(house)
     const handle = wanted.handle ?? (await freeHandle(db))
     await checkTaken(db, handle)
+    const cap = house.config.dailyCapCredits
+    const dailyCap = cap === null ? null : fromCredits(cap)
     const [agent] = await db
       .insert(agents)
       .values({
-        id: newId(),
-        handle,
+        ...{ id: newId(), handle, dailyCap },
         shape: shapeOf(handle),
         about,
         claimHash: claim.hash,
@@ -64,8 +66,6 @@ export async function make(house: House, wanted: NewAgent, address: string): Pro
       })
       .returning()
     if (!agent) throw new Error('the new agent was not kept')
-    const cap = house.config.dailyCapCredits
-    const dailyCap = cap === null ? null : fromCredits(cap)
     const made = await keys.make(db, house.clock, { kind: 'agent', owner: agent.id, dailyCap })
     await grantStart(house, db, agent.id)
     return { agent, key: made.key, keyText: made.text, claim }
@@ -189,8 +189,7 @@ export async function describe(house: House, agent: Agent, about: string | null)
 /** Adds a key for the agent, inside the bound of `keysPerAgentMax` live keys. */
 export async function addKey(
   house: House,
-  agent: Agent,
-  from: keys.Key,
+  { id }: Pick<Agent, 'id'>,
   name: string | undefined,
 ): Promise<{ text: string; key: keys.Key }> {
   if (name !== undefined && !isPlainLine(name, keyNameCharsMax)) {
@@ -198,17 +197,15 @@ export async function addKey(
     throw new Refusal('bad_request', { problem })
   }
   return house.db.tx(async (db) => {
-    await lock(db, `keys of ${agent.id}`)
-    if ((await keys.countOf(db, agent.id)) >= keysPerAgentMax) {
+    await lock(db, `keys of ${id}`)
+    if ((await keys.countOf(db, id)) >= keysPerAgentMax) {
       const problem = `An agent has at most ${keysPerAgentMax} keys. Revoke one first.`
       throw new Refusal('bad_request', { problem })
     }
-    return keys.make(db, house.clock, {
-      kind: 'agent',
-      owner: agent.id,
-      name,
-      dailyCap: from.dailyCap,
-    })
+    const [agent] = await db.select().from(agents).where(eq(agents.id, id))
+    if (!agent) throw new Error('a key for no agent')
+    const dailyCap = capOf(agent)
+    return keys.make(db, house.clock, { kind: 'agent', owner: id, name, dailyCap })
   })
 }
 

@@ -1,10 +1,13 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, gt, isNull } from 'drizzle-orm'
 
-import { newCode, sha256 } from '../../core/ids.ts'
+import { codeOf, newCode, sha256 } from '../../core/ids.ts'
+import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import { claimCodeMs } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import { agents } from './tables.ts'
+
+type Agent = typeof agents.$inferSelect
 
 /** A one-time claim code for a person. Only its hash is kept. */
 export interface Claim {
@@ -34,7 +37,7 @@ export async function renewClaim(house: House, agent: { id: string }): Promise<C
   const changed = await house.db.tx((db) =>
     db
       .update(agents)
-      .set({ claimHash: claim.hash, claimExpires: claim.expires })
+      .set({ claimHash: claim.hash, claimExpires: claim.expires, claimUsed: null })
       .where(and(eq(agents.id, agent.id), isNull(agents.owner)))
       .returning({ id: agents.id }),
   )
@@ -42,12 +45,34 @@ export async function renewClaim(house: House, agent: { id: string }): Promise<C
   return claim
 }
 
-/** The unclaimed agent that a live claim code is for. Refuses not_found for any other code. */
-export async function theClaimed(house: House, code: string): Promise<typeof agents.$inferSelect> {
-  const [agent] = await house.db.read
-    .select()
-    .from(agents)
-    .where(and(eq(agents.claimHash, sha256(code)), isNull(agents.owner), isNull(agents.closed)))
-  if (agent && (agent.claimExpires ?? 0) > house.clock.now()) return agent
-  throw new Refusal('not_found', { what: 'claim link' })
+const isOf = (code: string) =>
+  and(eq(agents.claimHash, sha256(codeOf(code))), isNull(agents.closed))
+
+/**
+ * The unclaimed agent that a live claim code is for. Refuses bad_code, code_used, code_expired,
+ * already_claimed.
+ */
+export async function theClaimed(house: House, code: string): Promise<Agent> {
+  const [agent] = await house.db.read.select().from(agents).where(isOf(code))
+  if (!agent) throw new Refusal('bad_code')
+  if (agent.claimUsed !== null) throw new Refusal('code_used')
+  if (agent.owner !== null) throw new Refusal('already_claimed')
+  if ((agent.claimExpires ?? 0) <= house.clock.now()) throw new Refusal('code_expired')
+  return agent
+}
+
+/** Gives the agent of a live claim code its owner, once. Undefined when the code is none now. */
+export async function take(
+  house: House,
+  db: Db,
+  code: string,
+  owner: string,
+): Promise<Agent | undefined> {
+  const now = house.clock.now()
+  const [agent] = await db
+    .update(agents)
+    .set({ owner, claimUsed: now, claimExpires: null })
+    .where(and(isOf(code), isNull(agents.owner), gt(agents.claimExpires, now)))
+    .returning()
+  return agent
 }

@@ -1,4 +1,4 @@
-import { eq, inArray } from 'drizzle-orm'
+import { inArray } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 
 import type { House } from '../../house.ts'
@@ -20,12 +20,4 @@ export async function handlesOf(house: House, ids: string[]): Promise<Map<string
     for (const { id, handle } of rows) known.set(id, handle)
   }
   return new Map(ids.map((id) => [id, known.get(id) ?? '']))
-}
-
-/** Lets an agent buy nothing, or buy again. False when nobody has this handle. */
-export async function pause(house: House, handle: string, paused: boolean): Promise<boolean> {
-  const changed = await house.db.tx((db) =>
-    db.update(agents).set({ paused }).where(eq(agents.handle, handle)).returning({ id: agents.id }),
-  )
-  return changed.length > 0
 }

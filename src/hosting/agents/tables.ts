@@ -1,4 +1,4 @@
-import { flag, index, integer, table, text, time } from '../../db/columns.ts'
+import { index, integer, nano, table, text, time } from '../../db/columns.ts'
 
 /** An agent account. `shape` is the handle with look-alike letters made equal. */
 export const agents = table(
@@ -8,11 +8,16 @@ export const agents = table(
     handle: text('handle').notNull().unique(),
     shape: text('shape').notNull().unique(),
     about: text('about'),
+    /** The id of the person who claimed it. */
     owner: text('owner'),
-    /** Whether it may buy nothing just now. */
-    paused: flag('paused').notNull().default(false),
+    /** Who lets it buy nothing just now. */
+    pausedBy: text('paused_by').$type<'owner' | 'operator'>(),
+    /** What all its keys together may spend in a day; each of them carries it (spending.ts). */
+    dailyCap: nano('daily_cap'),
     claimHash: text('claim_hash').unique(),
     claimExpires: time('claim_expires'),
+    /** When the code was used: it is told apart from one that never was. */
+    claimUsed: time('claim_used'),
     /** A keyed hash of the address it was made from: new keys are counted by it. */
     madeFrom: text('made_from').notNull(),
     /** Bytes of pages and assets it keeps. */
@@ -22,6 +27,7 @@ export const agents = table(
   },
   (t) => [
     index('agents_created').on(t.created),
+    index('agents_owner').on(t.owner, t.created),
     index('agents_made_from').on(t.madeFrom, t.created),
   ],
 )

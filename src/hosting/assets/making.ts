@@ -3,6 +3,7 @@ import { isPlainLine, isPlainText } from '../../core/text.ts'
 import { minute, second, stopwatch } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
+import { capOf } from '../../keys/keys.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Job } from '../../jobs/handler.ts'
 import { enqueue } from '../../jobs/jobs.ts'
@@ -125,7 +126,7 @@ async function start(
     ...{ kind, lane: 'assets', owner: account, item: app.id, input, price, ms },
   })
   for (const [index, item] of items.entries()) {
-    const cap = { key: key.prefix, max: key.dailyCap }
+    const cap = capOf(key)
     const more = { ref: refOf(job.id, index), kind, item: app.id, job: job.id, cap, ms: 2 * ms }
     await hold(house, db, { account, amount: item.price, ...more })
   }

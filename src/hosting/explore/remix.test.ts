@@ -5,7 +5,7 @@ import { eq } from 'drizzle-orm'
 import { doctor } from '../../ledger/doctor.ts'
 import { type Answer, openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
-import { pause } from '../agents/names.ts'
+import { pause } from '../agents/spending.ts'
 import { takeDown } from '../apps/moderation.ts'
 import { apps } from '../apps/tables.ts'
 

@@ -4,6 +4,7 @@ import { fromCredits, type Nano, share, toCredits, zero } from '../../core/money
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
+import { capOf } from '../../keys/keys.ts'
 import { accountOf } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { makerSharePercent } from '../../prices.ts'
@@ -96,7 +97,7 @@ function priceFor(house: House, { caller: { agent }, original, wanted }: Asked):
   if (original.remix === 'off' || !house.config.pricesOn) throw new Refusal('no_remix')
   const credits = original.priceRemix ?? 0
   const { maxCredits: max = credits } = wanted
-  if (agent.paused) throw new Refusal('paused')
+  if (agent.pausedBy !== null) throw new Refusal('paused')
   if (credits > max) throw new Refusal('price_above_max', { price: fromCredits(credits), max })
   return fromCredits(credits)
 }
@@ -156,7 +157,7 @@ async function pay(house: House, db: Db, { caller, original, price, ref }: Sale)
     ...{ account: accountOf({ kind: 'agent', owner: agent.id }), amount: price, ref },
     ...{ kind: 'remix', item: original.id, ms: holdMs },
     shares: [{ account: maker, percent: makerSharePercent }],
-    cap: { key: key.prefix, max: key.dailyCap },
+    cap: capOf(key),
   })
   await ledger.settle(house, db, hold.id, price)
 }

@@ -3,6 +3,7 @@ import { fromCredits, type Nano, toCredits, zero } from '../../core/money.ts'
 import { isPlainText } from '../../core/text.ts'
 import { minute } from '../../core/time.ts'
 import type { House } from '../../house.ts'
+import { capOf } from '../../keys/keys.ts'
 import { accountOf } from '../../ledger/accounts.ts'
 import { withHold } from '../../ledger/paid-work.ts'
 import { iconPromptCharsMax } from '../../limits.ts'
@@ -81,7 +82,7 @@ async function paintFor(
     house,
     {
       ...{ account, amount: free ? zero : price, ref: `icon:${newId()}`, kind: 'icon' },
-      ...{ item: app.id, cap: { key: key.prefix, max: key.dailyCap }, ms: 2 * paintMs },
+      ...{ item: app.id, cap: capOf(key), ms: 2 * paintMs },
     },
     async () => {
       const made = await painted(house, by, { words, price, signal, seed: newSeed(app) })

@@ -12,11 +12,18 @@ import * as apps from '../apps/apps.ts'
 import { linkOf } from '../apps/present.ts'
 import { buildsOf } from '../builds/builds.ts'
 import { unreadOf } from '../notes/notes.ts'
+import * as people from '../people/people.ts'
 import type { AgentRecordShape, KeyRowShape, LedgerEntryShape } from './shapes.ts'
 
 /** The maker page of an agent (document 1, section 2). */
 export const pageOf = (house: House, agent: agents.Agent): string =>
   `${house.urls.app}/explore/@${agent.handle}`
+
+/** The name of a person who owns agents. */
+const ownerName = async (house: House, id: string): Promise<string | null> => {
+  const owner = await people.find(house, id)
+  return owner ? people.shownName(owner) : null
+}
 
 /** The agent record of document 1, operation 5. */
 export async function record(
@@ -24,15 +31,18 @@ export async function record(
   agent: agents.Agent,
   key: Key,
 ): Promise<AgentRecordShape> {
-  const [account, made, publishes, builds, spentToday, spending, unread] = await Promise.all([
-    ledger.balanceOf(house, { kind: 'agent', owner: agent.id }),
-    apps.listOf(house, agent.id, listPageDefault),
-    apps.publishesOf(house, house.db.read, agent.id),
-    buildsOf(house, house.db.read, agent.id),
-    ledger.spentToday(house, key.prefix),
-    spendingOf(house, { kind: 'agent', owner: agent.id }),
-    unreadOf(house, agent.id),
-  ])
+  const [account, made, publishes, builds, spentToday, spending, unread, owner] = await Promise.all(
+    [
+      ledger.balanceOf(house, { kind: 'agent', owner: agent.id }),
+      apps.listOf(house, agent.id, listPageDefault),
+      apps.publishesOf(house, house.db.read, agent.id),
+      buildsOf(house, house.db.read, agent.id),
+      ledger.spentToday(house, keys.capOf(key).key),
+      spendingOf(house, { kind: 'agent', owner: agent.id }),
+      unreadOf(house, agent.id),
+      agent.owner === null ? null : ownerName(house, agent.owner),
+    ],
+  )
   return {
     handle: agent.handle,
     about: agent.about,
@@ -40,7 +50,7 @@ export async function record(
     held: toCredits(account.held),
     claimed: agent.owner !== null,
     ...(agent.claimExpires !== null && { claim: { expires: iso(agent.claimExpires) } }),
-    owner: agent.owner,
+    owner,
     page: pageOf(house, agent),
     created: iso(agent.created),
     unread,

@@ -119,7 +119,7 @@ export const meRoutes = (house: House) =>
     .post(
       '/me/keys',
       async ({ caller, body, status }) => {
-        const made = await agents.addKey(house, caller.agent, caller.key, body?.name)
+        const made = await agents.addKey(house, caller.agent, body?.name)
         return status(201, { key: made.text, prefix: made.key.prefix })
       },
       {

@@ -3,6 +3,7 @@ import type { Entity } from '../../core/entity.ts'
 import { idPattern } from '../../core/ids.ts'
 import type { House } from '../../house.ts'
 import type { Tag } from '../operation.ts'
+import { cookieName } from '../people/visitor.ts'
 
 const tags: Record<Tag, string> = {
   Start: 'Whether the API is open, what there is, and how to begin.',
@@ -12,6 +13,7 @@ const tags: Record<Tag, string> = {
   'Reviews and comments':
     'What people and agents say of what was shared: review what you used, comment, answer.',
   'Your things': 'What happened to the things you made, and what selling them earned.',
+  People: 'Who signed in at the web: claim an agent, send it credits, bound and pause it.',
   Jobs: 'What the service makes for you: how it stands, step by step.',
   Assets: 'Named files that an app loads from inside: pictures, sound, JSON.',
 }
@@ -27,6 +29,7 @@ const parameters = {
   },
   handle: { schema: { type: 'string' }, description: 'The handle of a maker.' },
   prefix: { schema: { type: 'string' }, description: 'The first letters of the key, as listed.' },
+  code: { schema: { type: 'string' }, description: 'A claim code.' },
   version: { schema: { type: 'string' }, description: 'The number of a version, from 1.' },
 }
 
@@ -46,7 +49,8 @@ export const describeAgentApi = (house: House, api: Described): Promise<Entity> 
     description: words,
     server: house.urls.base,
     mount: '/api',
-    key: 'An agent key.',
+    key: 'An agent key; for People operations a personal one.',
+    session: cookieName(house),
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     parameters,
   })

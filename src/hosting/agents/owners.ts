@@ -1,0 +1,45 @@
+import { and, count, desc, eq, isNull, lt, or } from 'drizzle-orm'
+
+import type { House } from '../../house.ts'
+import { listPageMax } from '../../limits.ts'
+import { agents } from './tables.ts'
+
+type Agent = typeof agents.$inferSelect
+
+/** Where a list of agents goes on: after the one made at this moment, with this id. */
+interface After {
+  created: number
+  id: string
+}
+
+const liveOf = (person: string) => and(eq(agents.owner, person), isNull(agents.closed))
+
+/** The agents that a person claimed, newest first, at most `limit` of them. */
+export const ownedBy = (
+  house: House,
+  person: string,
+  limit: number,
+  after?: After,
+): Promise<Agent[]> => {
+  const older =
+    after &&
+    or(
+      lt(agents.created, after.created),
+      and(eq(agents.created, after.created), lt(agents.id, after.id)),
+    )
+  return house.db.read
+    .select()
+    .from(agents)
+    .where(and(liveOf(person), older))
+    .orderBy(desc(agents.created), desc(agents.id))
+    .limit(Math.min(limit, listPageMax + 1))
+}
+
+/** How many agents a person has claimed. */
+export async function countOf(house: House, person: string): Promise<number> {
+  const [row] = await house.db.read
+    .select({ agents: count().mapWith(Number) })
+    .from(agents)
+    .where(liveOf(person))
+  return row?.agents ?? 0
+}

@@ -1,0 +1,176 @@
+import { Value } from '@sinclair/typebox/value'
+
+import { newId } from '../../core/ids.ts'
+import { nano, toCredits, zero } from '../../core/money.ts'
+import { iso } from '../../core/time.ts'
+import { lock } from '../../db/lock.ts'
+import type { House } from '../../house.ts'
+import type { KeepAnswer } from '../../idempotency/idempotency.ts'
+import * as keys from '../../keys/keys.ts'
+import { accountOf, findBalance } from '../../ledger/accounts.ts'
+import * as ledger from '../../ledger/ledger.ts'
+import { listPageDefault } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import * as agents from '../agents/agents.ts'
+import { ownedBy } from '../agents/owners.ts'
+import { limit } from '../agents/spending.ts'
+import * as apps from '../apps/apps.ts'
+import { linkOf } from '../apps/present.ts'
+import { tell } from '../notes/notes.ts'
+import { type Person, shownName, walletOf } from './people.ts'
+import { type AgentKeyShape, Gift, type GiftShape, type OwnedShape } from './shapes.ts'
+
+type Agent = agents.Agent
+
+const nanoPerCredit = 1_000_000
+
+/** An agent of a person by its handle, with or without @. Refuses not_found. */
+export async function theOwned(house: House, person: Person, handle: string): Promise<Agent> {
+  const agent = await agents.findByHandle(house, handle.replace(/^@/, ''))
+  if (agent && agent.owner === person.id && agent.closed === null) return agent
+  const see = 'GET /people/me/agents lists the agents that you claimed.'
+  throw new Refusal('not_found', { what: 'agent', see })
+}
+
+export const ownerOf = (agent: Agent) => ({ kind: 'agent', owner: agent.id }) as const
+
+/** An agent as its owner sees it. */
+export async function present(house: House, agent: Agent): Promise<OwnedShape> {
+  const [account, made, spentToday] = await Promise.all([
+    ledger.balanceOf(house, ownerOf(agent)),
+    apps.listOf(house, agent.id, listPageDefault),
+    ledger.spentToday(house, agent.id),
+  ])
+  return {
+    handle: agent.handle,
+    about: agent.about,
+    credits: toCredits(account.balance),
+    held: toCredits(account.held),
+    dailyCap: agent.dailyCap === null ? null : toCredits(agent.dailyCap),
+    spentToday: toCredits(spentToday),
+    paused: agent.pausedBy !== null,
+    page: `${house.urls.app}/explore/@${agent.handle}`,
+    apps: made.map(({ id, title }) => ({ id, title, link: linkOf(house, id) })),
+    created: iso(agent.created),
+  }
+}
+
+/** A person's agents, newest first. */
+export const listOf = async (
+  house: House,
+  person: Person,
+  limit: number,
+  after?: apps.After,
+): Promise<Agent[]> => ownedBy(house, person.id, limit, after)
+
+/** Credits of the wire to Nano; they have at most six decimals. */
+const nanoOf = (credits: number) => nano(BigInt(Math.round(credits * nanoPerCredit)))
+
+/** What an owner may change of an agent: credits a day (null is no cap), and whether it may buy. */
+export interface Bounds {
+  dailyCap?: number | null | undefined
+  paused?: boolean | undefined
+}
+
+/** Bounds or pauses an agent, on all its keys at once. What the operator paused stays so. */
+export async function change(house: House, agent: Agent, bounds: Bounds): Promise<Agent> {
+  const { dailyCap: credits, paused } = bounds
+  if (credits === undefined && paused === undefined) {
+    throw new Refusal('bad_request', { problem: 'Nothing to change: send dailyCap or paused.' })
+  }
+  const dailyCap = credits === undefined || credits === null ? null : nanoOf(credits)
+  const isOwners = agent.pausedBy !== 'operator' && paused !== undefined
+  const changed = await house.db.tx(async (db) => {
+    const text =
+      paused === true
+        ? 'Your owner paused you: nothing can be bought now.'
+        : 'Your owner changed what you may spend in a day.'
+    await tell(house, db, { to: agent.id, kind: 'cap.changed', text, data: { ...bounds } })
+    return limit(db, agent.id, {
+      ...(credits !== undefined && { dailyCap }),
+      ...(isOwners && { pausedBy: paused ? ('owner' as const) : null }),
+    })
+  })
+  house.keys.forget()
+  return changed ?? agent
+}
+
+/**
+ * Sends credits from a person's wallet to an agent, once for each `ref`. They can be spent and are
+ * not earned. Refuses wallet_short, ref_conflict, busy.
+ */
+export async function send(
+  house: House,
+  person: Person,
+  agent: Agent,
+  { credits, ref }: { credits: number; ref?: string | undefined },
+): Promise<GiftShape> {
+  const amount = nanoOf(credits)
+  const asked = { to: agent.id, credits }
+  const give = (keep: KeepAnswer) =>
+    house.db.tx(async (db) => {
+      const [from, account] = [accountOf(walletOf(person)), accountOf(ownerOf(agent))]
+      const gift = { from, to: [{ account, amount }], ref: `gift:${newId()}`, kind: 'gift' }
+      await ledger.transfer(house, db, gift)
+      const text = `${shownName(person)} sent you ${credits} credits.`
+      await tell(house, db, { to: agent.id, kind: 'credits.received', text, data: { credits } })
+      const left = async (id: typeof from): Promise<number> =>
+        toCredits((await findBalance(db, id))?.balance ?? zero)
+      const body: GiftShape = {
+        sent: credits,
+        agent: { handle: agent.handle, credits: await left(account) },
+        credits: await left(from),
+        ref: ref ?? null,
+      }
+      await keep(db, { status: 200, body })
+      return { status: 200, body }
+    })
+  const { body } = await house.idempotency.once(person.id, ref, asked, give).catch(inOwnWords)
+  if (!Value.Check(Gift, body)) throw new Error('a remembered gift of another shape')
+  return body
+}
+
+/** A person is told of the wallet, where an agent is told of its credits. */
+function inOwnWords(error: unknown): never {
+  const [facts] = error instanceof Refusal ? error.facts : []
+  const isShort = error instanceof Refusal && error.refusal === 'not_enough_credits'
+  throw isShort && facts && 'needed' in facts ? new Refusal('wallet_short', facts) : error
+}
+
+export const presentKey = ({ prefix, name, created }: keys.Key): AgentKeyShape => ({
+  prefix,
+  name,
+  created: iso(created),
+})
+
+/** The live keys of an agent, oldest first. */
+export const keysOf = (house: House, agent: Agent): Promise<keys.Key[]> =>
+  keys.listOf(house.db.read, agent.id)
+
+/** Revokes a key of an agent, its last one too: an owner can make another. Refuses not_found. */
+export async function revokeKey(house: House, agent: Agent, prefix: string): Promise<void> {
+  await house.db.tx(async (db) => {
+    await lock(db, `keys of ${agent.id}`)
+    if (!(await house.keys.revoke(db, house.clock, agent.id, prefix))) {
+      throw new Refusal('not_found', { what: 'key', see: 'The keys of the agent are listed.' })
+    }
+    const text = `Your owner revoked the key ${prefix}.`
+    await tell(house, db, { to: agent.id, kind: 'key.revoked', text, data: { prefix } })
+  })
+  house.keys.forget()
+}
+
+/** Lets an agent go: it keeps its credits and apps, and can be claimed with a new link. */
+export async function release(house: House, person: Person, agent: Agent): Promise<void> {
+  const cap = house.config.dailyCapCredits
+  await house.db.tx(async (db) => {
+    await limit(db, agent.id, {
+      owner: null,
+      dailyCap: cap === null ? null : nanoOf(cap),
+      ...(agent.pausedBy === 'owner' && { pausedBy: null }),
+    })
+    const text = `${shownName(person)} released you. POST /me/claim makes a link for another person.`
+    await tell(house, db, { to: agent.id, kind: 'system', text })
+  })
+  house.keys.forget()
+}

@@ -1,0 +1,296 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+
+import { hour, minute } from '../../core/time.ts'
+import { newGus } from '../../testing/gateway.ts'
+import { type Answer, openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
+import { newOwner, type Owner } from '../../testing/people.ts'
+import { refused } from '../../testing/refused.ts'
+
+const opened: TestHouse[] = []
+afterEach(async () => {
+  for (const house of opened.splice(0)) await house.close()
+})
+
+async function open(settings = {}): Promise<TestHouse> {
+  const house = await openTestHouse({ KEYS_PER_ADDRESS_DAY: '0', ...settings })
+  opened.push(house)
+  return house
+}
+
+const codeOf = async (agent: Person): Promise<string> =>
+  (await agent.call('POST', '/me/claim')).text('claim.code')
+
+/** Ann the agent, claimed by olga, whose wallet holds 5 USD. */
+async function claimed(settings = {}): Promise<{ h: TestHouse; ann: Person; olga: Owner }> {
+  const h = await open(settings)
+  const [ann, olga] = [await h.person('ann'), await newOwner(h, 'olga', 5n)]
+  expect((await olga.call('POST', '/claim', { code: await codeOf(ann) })).status).toBe(200)
+  return { h, ann, olga }
+}
+
+describe('a claim code', () => {
+  test('tells what it is for, and makes a person the owner, once', async () => {
+    const h = await open()
+    const [ann, olga, cy] = [
+      await h.person('ann'),
+      await newOwner(h, 'olga'),
+      await newOwner(h, 'cyrus'),
+    ]
+    const id = await ann.publish()
+    const code = await codeOf(ann)
+    const looked = await h.call('GET', `/claim/${code.toLowerCase().replaceAll('-', '')}`)
+    expect(looked.body).toMatchObject({
+      agent: { handle: ann.handle, about: null },
+      apps: [{ id }],
+      credits: 400,
+      expires: '2026-06-03T12:00:00.000Z',
+    })
+    const taken = await olga.call('POST', '/claim', { code })
+    expect(taken.status).toBe(200)
+    expect(taken.body).toMatchObject({
+      agent: { handle: ann.handle, credits: 400, dailyCap: null, paused: false },
+      apps: [{ id, state: 'live' }],
+      credits: 400,
+    })
+    expect((await ann.call('GET', '/me')).body).toMatchObject({ claimed: true, owner: 'olga' })
+    expect((await ann.call('GET', '/me')).body).not.toHaveProperty('claim')
+    for (const one of [olga, cy]) {
+      await refused(h, 409, 'code_used', () => one.call('POST', '/claim', { code }))
+    }
+    await refused(h, 409, 'code_used', () => h.call('GET', `/claim/${code}`))
+    await refused(h, 409, 'already_claimed', () => ann.call('POST', '/me/claim'))
+  })
+
+  test('bad_code, code_expired, claim_locked', async () => {
+    const h = await open()
+    const [ann, olga] = [await h.person('ann'), await newOwner(h, 'olga')]
+    const old = await codeOf(ann)
+    const code = await codeOf(ann)
+    const wrong = (sent: string) => () => olga.call('POST', '/claim', { code: sent })
+    await refused(h, 404, 'bad_code', wrong(old))
+    await refused(h, 404, 'bad_code', wrong('x'.repeat(100_000).slice(0, 60_000)))
+    h.clock.turn(30 * 24 * hour)
+    await refused(h, 410, 'code_expired', wrong(code))
+    for (let tries = 0; tries < 10; tries += 1) {
+      await refused(h, 404, 'bad_code', () => h.call('GET', `/claim/AAAA-AAAA-AAA${tries}`))
+    }
+    const good = await codeOf(ann)
+    const locked = await refused(h, 429, 'claim_locked', wrong(good))
+    expect(Number(locked.headers.get('retry-after'))).toBeLessThanOrEqual(3_600)
+    await refused(h, 429, 'claim_locked', () => h.call('GET', `/claim/${good}`))
+    const elsewhere = { body: { code: good }, key: olga.key, from: '198.51.100.7' }
+    expect((await h.call('POST', '/claim', elsewhere)).status).toBe(200)
+    h.clock.turn(2 * hour)
+    expect((await wrong(good)()).code).toBe('code_used')
+  })
+
+  test('two people at once: one wins', async () => {
+    const h = await open()
+    const people = [await newOwner(h, 'olga'), await newOwner(h, 'cyrus'), await newOwner(h, 'bea')]
+    for (const name of ['ann', 'ben', 'dora']) {
+      const code = await codeOf(await h.person(name))
+      const all = await Promise.all(people.map((one) => one.call('POST', '/claim', { code })))
+      const said = all.map(({ status, code: why }) => why ?? status).sort()
+      expect(said).toEqual([200, 'code_used', 'code_used'])
+    }
+    const lists = await Promise.all(people.map((one) => one.call('GET', '/people/me')))
+    const owned = lists.map(({ body }) => Number(Reflect.get(Object(body), 'agents')))
+    expect(owned.reduce((sum, one) => sum + one)).toBe(3)
+  })
+})
+
+describe('who may call', () => {
+  const calls: [method: string, path: string, body?: unknown][] = [
+    ['POST', '/claim', { code: 'AAAA-AAAA-AAAA' }],
+    ['GET', '/people/me'],
+    ['GET', '/people/me/agents'],
+    ['PATCH', '/people/me/agents/ann-person', { paused: true }],
+    ['POST', '/people/me/agents/ann-person/credits', { credits: 1 }],
+    ['GET', '/people/me/agents/ann-person/keys'],
+    ['POST', '/people/me/agents/ann-person/keys'],
+    ['DELETE', '/people/me/agents/ann-person/keys/ak_12345678'],
+    ['POST', '/people/me/agents/ann-person/release'],
+  ]
+
+  test('nobody without a key, no key of another kind, no body before that', async () => {
+    const { h, ann } = await claimed()
+    const gus = await newGus(h)
+    for (const [method, path, body] of calls) {
+      const send = (key?: string) => () => h.call(method, path, { body: body ?? undefined, key })
+      await refused(h, 401, 'no_key', send())
+      await refused(h, 401, 'bad_key', send(`pk_${'a'.repeat(40)}`))
+      await refused(h, 403, 'wrong_key_kind', send(ann.key))
+      await refused(h, 403, 'wrong_key_kind', send(gus.key))
+      await refused(h, 401, 'no_key', () => h.call(method, path, { body: '{' }))
+    }
+  })
+
+  test('no other person: an agent of another is not_found', async () => {
+    const { h, ann, olga } = await claimed()
+    const cy = await newOwner(h, 'cyrus', 1n)
+    const prefix = ann.key.slice(0, 11)
+    for (const [method, path, body] of calls.slice(3)) {
+      const own = path.replace('ann-person', ann.handle).replace('ak_12345678', prefix)
+      await refused(h, 404, 'not_found', () => cy.call(method, own, body))
+      await refused(h, 404, 'not_found', () =>
+        cy.call(method, own.replace(ann.handle, 'nobody'), body),
+      )
+    }
+    expect((await cy.call('GET', '/people/me/agents')).body).toEqual({ agents: [], next: null })
+    await refused(h, 404, 'not_found', () =>
+      olga.call('PATCH', '/people/me/agents/%ff', { paused: true }),
+    )
+  })
+
+  test('a personal key is no agent, and no spender', async () => {
+    const { h, olga } = await claimed()
+    await refused(h, 403, 'wrong_key_kind', () => olga.call('GET', '/me'))
+    await refused(h, 400, 'not_an_agent', () => olga.call('POST', '/me/claim'))
+    const chat = { key: olga.key, body: { model: 'demo/chat', messages: [] } }
+    expect((await h.visit('POST', '/v1/chat/completions', chat)).status).toBe(401)
+  })
+
+  test('agents_off', async () => {
+    const h = await open({ AGENTS_ON: 'off' })
+    const olga = await newOwner(h, 'olga')
+    for (const [method, path, body] of [
+      ...calls,
+      ['GET', '/claim/AAAA-AAAA-AAAA'],
+    ] as typeof calls) {
+      await refused(h, 404, 'agents_off', () => olga.call(method, path, body))
+    }
+  })
+})
+
+describe('an owner', () => {
+  test('sees the wallet and the agents, page by page', async () => {
+    const { h, ann, olga } = await claimed()
+    h.clock.turn(minute)
+    const ben = await h.person('ben')
+    await olga.call('POST', '/claim', { code: await codeOf(ben) })
+    expect((await olga.call('GET', '/people/me')).body).toMatchObject({
+      ...{ name: 'olga', operator: false, credits: 5_000, held: 0, agents: 2 },
+      wallet: expect.stringMatching(/^[A-Za-z0-9]{12}$/),
+    })
+    const first = await olga.call('GET', '/people/me/agents?limit=1')
+    expect(first.body).toMatchObject({ agents: [{ handle: ben.handle }] })
+    const rest = await olga.call('GET', `/people/me/agents?limit=1&cursor=${first.text('next')}`)
+    expect(rest.body).toMatchObject({ agents: [{ handle: ann.handle }], next: null })
+    await refused(h, 400, 'bad_request', () => olga.call('GET', '/people/me/agents?cursor=x'))
+  })
+
+  test('sends credits once for each ref, and no more than there are', async () => {
+    const { h, ann, olga } = await claimed()
+    const path = `/people/me/agents/@${ann.handle}/credits`
+    const send = (body: unknown, headers = {}): Promise<Answer> =>
+      olga.call('POST', path, body, headers)
+    const sent = await send({ credits: 1_500.5, ref: 'monday-01' })
+    expect([sent.status, sent.body]).toEqual([
+      200,
+      {
+        sent: 1_500.5,
+        agent: { handle: ann.handle, credits: 1_900.5 },
+        credits: 3_499.5,
+        ref: 'monday-01',
+      },
+    ])
+    expect((await send({ credits: 1_500.5, ref: 'monday-01' })).body).toEqual(sent.body)
+    expect((await send({ credits: 1_500.5 }, { 'idempotency-key': 'monday-01' })).body).toEqual(
+      sent.body,
+    )
+    await refused(h, 409, 'ref_conflict', () => send({ credits: 2, ref: 'monday-01' }))
+    await refused(h, 402, 'not_enough_credits', () => send({ credits: 3_499.6, ref: 'monday-02' }))
+    for (const credits of [0, -1, 0.000_000_1, 1e10, '5', null, true]) {
+      await refused(h, 400, 'bad_request', () => send({ credits }))
+    }
+    for (const body of [undefined, {}, { credits: 1, ref: 'short' }, { credits: 1, to: 'me' }]) {
+      await refused(h, 400, 'bad_request', () => send(body))
+    }
+    const twins = await Promise.all([1, 2, 3].map(() => send({ credits: 1, ref: 'at-once-01' })))
+    expect(twins.map(({ status, code }) => code ?? status).sort()).toEqual([200, 'busy', 'busy'])
+    expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 1_901.5 })
+    expect((await ann.call('GET', '/me/ledger')).body).toMatchObject({
+      entries: [
+        { kind: 'gift', credits: 1 },
+        { kind: 'gift', credits: 1_500.5 },
+        { kind: 'start' },
+      ],
+    })
+    expect((await olga.call('GET', '/people/me')).body).toMatchObject({ credits: 3_498.5 })
+  })
+
+  test('bounds and pauses an agent, on all its keys at once', async () => {
+    const { h, ann, olga } = await claimed()
+    const path = `/people/me/agents/${ann.handle}`
+    const second = (await ann.call('POST', '/me/keys')).text('key')
+    const capped = await olga.call('PATCH', path, { dailyCap: 3 })
+    expect(capped.body).toMatchObject({ agent: { dailyCap: 3, paused: false, spentToday: 0 } })
+    const third = (await ann.call('POST', '/me/keys')).text('key')
+    for (const key of [ann.key, second, third]) {
+      const { body } = await h.call('GET', '/me', { key })
+      expect(body).toMatchObject({ limits: { dailyCap: 3 } })
+    }
+    expect((await olga.call('PATCH', path, { paused: true })).body).toMatchObject({
+      agent: { dailyCap: 3, paused: true },
+    })
+    const maker = await h.person('ben')
+    const id = await maker.publish({ store: true, remix: 'price', priceRemix: 2 })
+    await refused(h, 403, 'paused', () => ann.call('POST', `/apps/${id}/remix`))
+    await olga.call('PATCH', path, { paused: false })
+    expect((await ann.call('POST', `/apps/${id}/remix`)).status).toBe(201)
+    await refused(h, 402, 'daily_cap', () => h.call('POST', `/apps/${id}/remix`, { key: second }))
+    await olga.call('PATCH', path, { dailyCap: null })
+    expect((await h.call('POST', `/apps/${id}/remix`, { key: second })).status).toBe(201)
+    for (const body of [
+      {},
+      undefined,
+      { dailyCap: -1 },
+      { dailyCap: '3' },
+      { paused: 1 },
+      { owner: 'x' },
+    ]) {
+      await refused(h, 400, 'bad_request', () => olga.call('PATCH', path, body))
+    }
+  })
+
+  test('makes and revokes its keys, the last one too', async () => {
+    const { h, ann, olga } = await claimed()
+    const path = `/people/me/agents/${ann.handle}/keys`
+    const made = await olga.call('POST', path, { name: 'laptop' })
+    expect([made.status, made.text('key')]).toEqual([
+      201,
+      expect.stringMatching(/^ak_[A-Za-z0-9]{40}$/),
+    ])
+    expect((await h.call('GET', '/me', { key: made.text('key') })).status).toBe(200)
+    expect((await olga.call('GET', path)).body).toMatchObject({
+      keys: expect.arrayContaining([
+        { prefix: made.text('prefix'), name: 'laptop', created: expect.any(String) },
+      ]),
+      next: null,
+    })
+    for (const key of [made.text('key'), ann.key]) {
+      const gone = await olga.call('DELETE', `${path}/${key.slice(0, 11)}`)
+      expect(gone.body).toEqual({ prefix: key.slice(0, 11), revoked: true })
+      expect((await h.call('GET', '/me', { key })).code).toBe('bad_key')
+      await refused(h, 404, 'not_found', () => olga.call('DELETE', `${path}/${key.slice(0, 11)}`))
+    }
+    expect((await olga.call('POST', path)).status).toBe(201)
+    await refused(h, 400, 'bad_request', () => olga.call('POST', path, { name: 'two\nlines' }))
+  })
+
+  test('lets an agent go, which can then be claimed again', async () => {
+    const { h, ann, olga } = await claimed()
+    const path = `/people/me/agents/${ann.handle}`
+    await olga.call('PATCH', path, { dailyCap: 0, paused: true })
+    expect((await olga.call('POST', `${path}/release`)).body).toMatchObject({
+      handle: ann.handle,
+      released: true,
+    })
+    await refused(h, 404, 'not_found', () => olga.call('POST', `${path}/release`))
+    expect((await ann.call('GET', '/me')).body).toMatchObject({
+      ...{ claimed: false, owner: null, credits: 400, limits: { dailyCap: null } },
+    })
+    const cy = await newOwner(h, 'cyrus')
+    expect((await cy.call('POST', '/claim', { code: await codeOf(ann) })).status).toBe(200)
+  })
+})

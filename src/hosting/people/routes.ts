@@ -1,0 +1,227 @@
+import { Type } from '@sinclair/typebox'
+import { Elysia } from 'elysia'
+
+import { addressGroup } from '../../core/address.ts'
+import { ListQuery, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { toCredits } from '../../core/money.ts'
+import { taking } from '../../core/taking.ts'
+import { iso } from '../../core/time.ts'
+import { visitOf } from '../../core/visit.ts'
+import type { House } from '../../house.ts'
+import * as ledger from '../../ledger/ledger.ts'
+import { listPageDefault } from '../../limits.ts'
+import { addKey } from '../agents/agents.ts'
+import { countOf } from '../agents/owners.ts'
+import * as apps from '../apps/apps.ts'
+import { present as presentApp } from '../apps/present.ts'
+import { withoutKey } from '../key.ts'
+import { openOperation, personOperation } from '../operation.ts'
+import { claim, look } from './claims.ts'
+import * as owned from './owned.ts'
+import { type Person, walletOf } from './people.ts'
+import * as shapes from './shapes.ts'
+import { withPerson } from './visitor.ts'
+
+/** Claims and people (document 1, section 1, People). */
+export const peopleRoutes = (house: House) =>
+  new Elysia()
+    .use(lookRoutes(house))
+    .use(claimRoutes(house))
+    .use(ownedRoutes(house))
+    .use(keyRoutes(house))
+
+const lookRoutes = (house: House) =>
+  new Elysia().use(withoutKey(house)).get(
+    '/claim/:code',
+    async ({ params, request }) => {
+      const agent = await look(house, params.code, addressGroup(visitOf(request).address))
+      const { handle, about, page, created, apps, credits } = await owned.present(house, agent)
+      const expires = iso(agent.claimExpires ?? 0)
+      return { agent: { handle, about, page, created }, apps, credits, expires }
+    },
+    openOperation(
+      {
+        id: 'get_claim',
+        tag: 'People',
+        summary: 'What a claim code is for: the agent and what it made.',
+        more: 'Looking does not use the code up. Ten wrong codes an hour from one address lock it.',
+      },
+      { 200: shapes.Claimable },
+      ...(['agents_off', 'bad_code', 'code_used', 'code_expired'] as const),
+      ...(['already_claimed', 'claim_locked'] as const),
+    ),
+  )
+
+const claimRoutes = (house: House) =>
+  new Elysia().use(withPerson(house)).post(
+    '/claim',
+    async ({ caller, body, request }) => {
+      const address = addressGroup(visitOf(request).address)
+      const agent = await claim(house, caller, body.code, address)
+      const made = await apps.listOf(house, agent.id, listPageDefault)
+      const record = await owned.present(house, agent)
+      const shown = made.map((app) => presentApp(house, app))
+      return { agent: record, apps: shown, credits: record.credits }
+    },
+    {
+      ...taking(shapes.ClaimWanted),
+      ...personOperation(
+        {
+          id: 'claim_agent',
+          tag: 'People',
+          summary: 'Become the owner of an agent by its claim code, once.',
+        },
+        { 200: shapes.Claimed },
+        ...(['bad_request', 'too_large', 'bad_code', 'code_used', 'code_expired'] as const),
+        ...(['already_claimed', 'claim_locked', 'try_again'] as const),
+      ),
+    },
+  )
+
+async function recordOf(house: House, person: Person): Promise<shapes.PersonShape> {
+  const [{ balance, held }, agents] = await Promise.all([
+    ledger.balanceOf(house, walletOf(person)),
+    countOf(house, person.id),
+  ])
+  const { id, name, operator, wallet } = person
+  const [credits, created] = [toCredits(balance), iso(person.created)]
+  return { id, name, operator, credits, held: toCredits(held), wallet, agents, created }
+}
+
+/** Where a list of agents goes on: after the one made at this moment, with this id. */
+const agentsCursor = /^(\d{1,15}) ([A-Za-z0-9_-]{12})$/
+
+const ownedRoutes = (house: House) =>
+  new Elysia()
+    .use(withPerson(house))
+    .get(
+      '/people/me',
+      ({ caller }) => recordOf(house, caller),
+      personOperation(
+        { id: 'get_person', tag: 'People', summary: 'The person, and what is in the wallet.' },
+        { 200: shapes.PersonRecord },
+      ),
+    )
+    .get(
+      '/people/me/agents',
+      async ({ caller, query }) => {
+        const limit = pageSize(query.limit)
+        const [created = '', id = ''] = readCursor(query.cursor, agentsCursor) ?? []
+        const after = id ? { created: Number(created), id } : undefined
+        const rows = await owned.listOf(house, caller, limit + 1, after)
+        const { page, next } = pageOf(rows, limit, (agent) => makeCursor(agent.created, agent.id))
+        return { agents: await Promise.all(page.map((one) => owned.present(house, one))), next }
+      },
+      {
+        query: ListQuery,
+        ...personOperation(
+          { id: 'list_agents', tag: 'People', summary: 'The agents you claimed, newest first.' },
+          { 200: shapes.OwnedList },
+          'bad_request',
+        ),
+      },
+    )
+    .patch(
+      '/people/me/agents/:handle',
+      async ({ caller, params, body }) => {
+        const agent = await owned.theOwned(house, caller, params.handle)
+        const changed = await owned.change(house, agent, body)
+        return { agent: await owned.present(house, changed) }
+      },
+      {
+        ...taking(shapes.BoundsWanted),
+        ...personOperation(
+          {
+            id: 'change_agent',
+            tag: 'People',
+            summary: 'Set what an agent may spend in a day, or pause it.',
+            more: 'The cap is in credits and of all its keys together. A paused agent buys nothing.',
+          },
+          { 200: shapes.OwnedAnswer },
+          ...(['bad_request', 'too_large', 'not_found', 'try_again'] as const),
+        ),
+      },
+    )
+    .post(
+      '/people/me/agents/:handle/credits',
+      async ({ caller, params, body, request }) => {
+        const agent = await owned.theOwned(house, caller, params.handle)
+        const ref = body.ref ?? request.headers.get('idempotency-key') ?? undefined
+        return owned.send(house, caller, agent, { credits: body.credits, ref })
+      },
+      {
+        ...taking(shapes.GiftWanted),
+        ...personOperation(
+          { id: 'send_credits', tag: 'People', summary: 'Send an agent credits of your wallet.' },
+          { 200: shapes.Gift },
+          ...(['bad_request', 'too_large', 'wallet_short', 'not_found'] as const),
+          ...(['ref_conflict', 'busy', 'try_again'] as const),
+        ),
+      },
+    )
+    .post(
+      '/people/me/agents/:handle/release',
+      async ({ caller, params }) => {
+        const agent = await owned.theOwned(house, caller, params.handle)
+        await owned.release(house, caller, agent)
+        const note =
+          'It keeps its credits, apps and keys. A new claim link can make it yours again.'
+        return { handle: agent.handle, released: true as const, note }
+      },
+      personOperation(
+        { id: 'release_agent', tag: 'People', summary: 'Let an agent go.' },
+        { 200: shapes.Released },
+        'not_found',
+        'try_again',
+      ),
+    )
+
+const keyRoutes = (house: House) =>
+  new Elysia()
+    .use(withPerson(house))
+    .get(
+      '/people/me/agents/:handle/keys',
+      async ({ caller, params }) => {
+        const agent = await owned.theOwned(house, caller, params.handle)
+        return { keys: (await owned.keysOf(house, agent)).map(owned.presentKey), next: null }
+      },
+      personOperation(
+        { id: 'list_agent_keys', tag: 'People', summary: 'The keys of an agent.' },
+        { 200: shapes.AgentKeyList },
+        'not_found',
+      ),
+    )
+    .post(
+      '/people/me/agents/:handle/keys',
+      async ({ caller, params, body, status }) => {
+        const agent = await owned.theOwned(house, caller, params.handle)
+        const made = await addKey(house, agent, body?.name)
+        return status(201, { key: made.text, prefix: made.key.prefix })
+      },
+      {
+        ...taking(Type.Optional(shapes.AgentKeyWanted)),
+        ...personOperation(
+          { id: 'add_agent_key', tag: 'People', summary: 'Make another key of an agent.' },
+          { 201: shapes.AgentKeyMade },
+          ...(['bad_request', 'too_large', 'not_found', 'try_again'] as const),
+        ),
+      },
+    )
+    .delete(
+      '/people/me/agents/:handle/keys/:prefix',
+      async ({ caller, params }) => {
+        const agent = await owned.theOwned(house, caller, params.handle)
+        await owned.revokeKey(house, agent, params.prefix)
+        return { prefix: params.prefix, revoked: true as const }
+      },
+      personOperation(
+        {
+          id: 'revoke_agent_key',
+          tag: 'People',
+          summary: 'Revoke a key of an agent, the last too.',
+        },
+        { 200: shapes.AgentKeyGone },
+        'not_found',
+        'try_again',
+      ),
+    )

@@ -1,0 +1,103 @@
+import { and, asc, desc, eq, gt, lte, ne, sql } from 'drizzle-orm'
+
+import { newId, newSecret, sha256 } from '../../core/ids.ts'
+import { hour } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { prepared } from '../../db/query.ts'
+import type { House } from '../../house.ts'
+import { browserCharsMax, sessionMs, sessionsPerPersonMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Person } from './people.ts'
+import { people, sessions } from './tables.ts'
+
+export type Session = typeof sessions.$inferSelect
+
+/** A person and the session they are signed in by. */
+export interface SignedIn {
+  person: Person
+  session: Session
+}
+
+/**
+ * Begins a session, inside a transaction. Answers the text of its cookie, which is new each time: what a
+ * browser brought before counts for nothing, and `before` ends.
+ */
+export async function begin(
+  house: House,
+  db: Db,
+  person: string,
+  { browser, before }: { browser: string; before?: Session | undefined },
+): Promise<string> {
+  const secret = newSecret()
+  const at = house.clock.now()
+  if (before) await db.delete(sessions).where(eq(sessions.id, before.id))
+  const kept = await db
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(eq(sessions.person, person))
+    .orderBy(asc(sessions.created))
+  for (const { id } of kept.slice(0, Math.max(0, kept.length + 1 - sessionsPerPersonMax))) {
+    await db.delete(sessions).where(eq(sessions.id, id))
+  }
+  await db.insert(sessions).values({
+    ...{ id: newId(), hash: sha256(secret), person, browser: browserOf(browser) },
+    ...{ created: at, seen: at, expires: at + sessionMs },
+  })
+  return secret
+}
+
+/** What a browser calls itself, as far as it can be shown. */
+const browserOf = (text: string): string =>
+  text.replace(/[^\x20-\x7e]/g, '').slice(0, browserCharsMax)
+
+const byHash = prepared((db) =>
+  db
+    .select({ person: people, session: sessions })
+    .from(sessions)
+    .innerJoin(people, eq(people.id, sessions.person))
+    .where(
+      and(eq(sessions.hash, sql.placeholder('hash')), gt(sessions.expires, sql.placeholder('now'))),
+    )
+    .prepare(),
+)
+
+/** Who is signed in by this cookie; undefined when it is none, or has ended. */
+export async function find(house: House, secret: string): Promise<SignedIn | undefined> {
+  const now = house.clock.now()
+  const [found] = await byHash(house.db.read).execute({ hash: sha256(secret), now })
+  if (found && now - found.session.seen >= hour) {
+    await house.db.tx((db) =>
+      db.update(sessions).set({ seen: now }).where(eq(sessions.id, found.session.id)),
+    )
+  }
+  return found
+}
+
+/** A person's live sessions, newest first. */
+export const listOf = (house: House, person: Person): Promise<Session[]> =>
+  house.db.read
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.person, person.id), gt(sessions.expires, house.clock.now())))
+    .orderBy(desc(sessions.created))
+    .limit(sessionsPerPersonMax)
+
+/** Ends one session of a person. Refuses not_found. */
+export async function end(house: House, person: Person, id: string): Promise<void> {
+  const ended = await house.db.tx((db) =>
+    db
+      .delete(sessions)
+      .where(and(eq(sessions.id, id), eq(sessions.person, person.id)))
+      .returning({ id: sessions.id }),
+  )
+  if (ended.length === 0) throw new Refusal('not_found', { what: 'session' })
+}
+
+/** Ends all sessions of a person but one, inside a transaction. */
+export async function endOthers(db: Db, person: string, but = ''): Promise<void> {
+  await db.delete(sessions).where(and(eq(sessions.person, person), ne(sessions.id, but)))
+}
+
+/** Forgets sessions that have expired. */
+export const forget = (house: House): Promise<unknown> =>
+  house.db.tx((db) => db.delete(sessions).where(lte(sessions.expires, house.clock.now())))

@@ -1,0 +1,152 @@
+import { RateLimit } from '../../core/counters.ts'
+import { hour, minute } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import {
+  claimTriesPerHour,
+  signInsPerAddress,
+  signInsPerName,
+  signInsPerPair,
+  signUpsPerHour,
+} from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { checkPassword, hashOf, isPassword } from './passwords.ts'
+import * as people from './people.ts'
+import { newCodes, takeCode } from './recovery.ts'
+import { begin, endOthers, type Session } from './sessions.ts'
+
+type Limits = ReturnType<typeof openLimits>
+const opened = new WeakMap<House, Limits>()
+
+const openLimits = ({ clock }: House) => ({
+  pair: new RateLimit(clock, signInsPerPair, 15 * minute),
+  address: new RateLimit(clock, signInsPerAddress, hour),
+  name: new RateLimit(clock, signInsPerName, hour),
+  signUps: new RateLimit(clock, signUpsPerHour, hour),
+  claims: new RateLimit(clock, claimTriesPerHour, hour),
+})
+
+/** What is counted of people in this process: tries, by address and by name. */
+export function limitsOf(house: House): Limits {
+  const limits = opened.get(house) ?? openLimits(house)
+  opened.set(house, limits)
+  return limits
+}
+
+/** Where a request comes from: its address, its browser, and the session that it brought. */
+export interface From {
+  address: string
+  browser: string
+  before: Session | undefined
+}
+
+/** A person who has just signed in, and the text of their new session's cookie. */
+export interface Entered {
+  person: people.Person
+  secret: string
+}
+
+/**
+ * Signs a person in by name or e-mail address and password. Refuses bad_sign_in with one sentence
+ * and after the same time for a wrong name and a wrong password, and sign_in_locked.
+ */
+export async function signIn(
+  house: House,
+  { name, password }: { name: string; password: string },
+  from: From,
+): Promise<Entered> {
+  return tried(house, name, from, async () => {
+    const person = await people.findByName(house, name)
+    const right = await isPassword(password, person?.password ?? null)
+    return person && right ? person : undefined
+  })
+}
+
+/** Counts a try before it is made, so that many at once are no way around it. */
+async function tried(
+  house: House,
+  name: string,
+  from: From,
+  work: () => Promise<people.Person | undefined>,
+): Promise<Entered> {
+  const { pair, address, name: names } = limitsOf(house)
+  const who = people.nameOf(name) ?? ''
+  const counts: [RateLimit, string][] = [
+    [pair, `${from.address} ${who}`],
+    [address, from.address],
+    [names, who],
+  ]
+  for (const [limit, key] of counts) {
+    const retryAfter = limit.take(key)
+    if (retryAfter !== undefined) throw new Refusal('sign_in_locked', { retryAfter })
+  }
+  const person = await work()
+  if (!person) throw new Refusal('bad_sign_in')
+  for (const [limit, key] of counts) limit.giveBack(key)
+  return enter(house, person, from)
+}
+
+const enter = async (house: House, person: people.Person, from: From): Promise<Entered> => ({
+  person,
+  secret: await house.db.tx((db) => begin(house, db, person.id, from)),
+})
+
+/** Makes a person and signs them in. Refuses sign_in_locked and what `join` does. */
+export async function signUp(
+  house: House,
+  joining: people.Joining & { password: string },
+  from: From,
+): Promise<Entered & { codes: string[] }> {
+  const retryAfter = limitsOf(house).signUps.take(from.address)
+  if (retryAfter !== undefined) throw new Refusal('sign_in_locked', { retryAfter })
+  const { person, codes } = await people.join(house, joining)
+  return { ...(await enter(house, person, from)), codes }
+}
+
+/** Sets a new password by a recovery code, which is used up, and ends every session. */
+export async function recover(
+  house: House,
+  { name, code, password }: { name: string; code: string; password: string },
+  from: From,
+): Promise<Entered> {
+  checkPassword(password, people.nameOf(name) ?? '')
+  return tried(house, name, from, async () => {
+    const [person, hash] = [await people.findByName(house, name), await hashOf(password)]
+    const isRight = await house.db.tx(async (db) => {
+      if (!(await takeCode(db, person?.id ?? '', code)) || !person) return false
+      await people.setPassword(db, person.id, hash)
+      await endOthers(db, person.id)
+      return true
+    })
+    return isRight ? person : undefined
+  })
+}
+
+/** Changes a password and ends every other session. Refuses as `signIn`, and bad_request. */
+export async function changePassword(
+  house: House,
+  person: people.Person,
+  { password, wanted }: { password: string; wanted: string },
+  from: From,
+): Promise<Entered> {
+  checkPassword(wanted, person.name)
+  return tried(house, person.name, from, async () => {
+    if (!(await isPassword(password, person.password))) return undefined
+    const hash = await hashOf(wanted)
+    await house.db.tx(async (db) => {
+      await people.setPassword(db, person.id, hash)
+      await endOthers(db, person.id)
+    })
+    return person
+  })
+}
+
+/** New recovery codes for who knows the password; earlier ones stop working. */
+export async function renewCodes(
+  house: House,
+  person: people.Person,
+  password: string,
+  from: From,
+): Promise<Entered & { codes: string[] }> {
+  const entered = await signIn(house, { name: person.name, password }, from)
+  return { ...entered, codes: await house.db.tx((db) => newCodes(db, person.id)) }
+}

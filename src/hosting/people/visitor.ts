@@ -1,0 +1,93 @@
+import { sign } from '../../core/ids.ts'
+import { visitOf } from '../../core/visit.ts'
+import type { House } from '../../house.ts'
+import { keyText } from '../../keys/sent.ts'
+import { Refusal } from '../../refusals.ts'
+import { checkOpen, keyed, theKey } from '../key.ts'
+import { find, type Person, vouched } from './people.ts'
+import * as sessions from './sessions.ts'
+
+/** Who asks: a person, by a session where there is one. */
+export interface Visitor {
+  person: Person
+  session: sessions.Session | undefined
+}
+
+const known = new WeakMap<Request, Promise<Visitor | undefined>>()
+
+/** The person who is signed in, or whom a trusted proxy vouches for; looked up once per request. */
+export function visitorOf(house: House, request: Request): Promise<Visitor | undefined> {
+  const visitor = known.get(request) ?? lookUp(house, request)
+  known.set(request, visitor)
+  return visitor
+}
+
+async function lookUp(house: House, request: Request): Promise<Visitor | undefined> {
+  if (house.config.personHeader) {
+    const name = visitOf(request).vouchedFor
+    const person = name === undefined ? undefined : await vouched(house, name)
+    return person && { person, session: undefined }
+  }
+  const secret = cookieOf(house, request)
+  return secret === undefined ? undefined : sessions.find(house, secret)
+}
+
+const isSecure = ({ urls }: House): boolean => urls.app.startsWith('https:')
+
+/** Behind https the name itself binds the cookie to this host (RFC 6265bis, 4.1.3.2). */
+export const cookieName = (house: House): string => (isSecure(house) ? '__Host-berth' : 'berth')
+
+/** The session cookie of a request. */
+export function cookieOf(house: House, { headers }: Request): string | undefined {
+  const pattern = new RegExp(`(?:^|; ?)${cookieName(house)}=([A-Za-z0-9]{40})(?:;|$)`)
+  return pattern.exec(headers.get('cookie') ?? '')?.[1]
+}
+
+/** The header that sets a cookie, or with no value takes it back. */
+export function setCookie(house: House, value: string, seconds?: number): string {
+  const age = value === '' ? 0 : seconds
+  return (
+    `${cookieName(house)}=${value}; Path=/; HttpOnly; SameSite=Lax` +
+    (isSecure(house) ? '; Secure' : '') +
+    (age === undefined ? '' : `; Max-Age=${age}`)
+  )
+}
+
+/** What every form of a visitor carries: who cannot read our pages cannot know it. */
+export const formToken = (house: House, seed: string): string => sign(house.secret, `form ${seed}`)
+
+/**
+ * Refuses cross_site for a request that a browser says came from a page of another site. Programs
+ * that are no browser send neither header, and bring no cookie they were not given.
+ */
+export function checkSite({ urls }: House, { headers }: Request): void {
+  const origin = headers.get('origin')
+  const site = headers.get('sec-fetch-site')
+  const isOurs = origin === null || origin === new URL(urls.app).origin
+  const isNear = site === null || site === 'same-origin' || site === 'none'
+  if (!isOurs || !isNear) throw new Refusal('cross_site')
+}
+
+/**
+ * The person of an API call: by a personal key, else by a session. Refuses agents_off,
+ * not_signed_in, bad_key, wrong_key_kind, cross_site.
+ */
+export async function thePerson(house: House, request: Request): Promise<Person> {
+  checkOpen(house)
+  if (keyText(request.headers) !== undefined) {
+    const key = await theKey(house, request)
+    if (key.kind !== 'person') {
+      throw new Refusal('wrong_key_kind', { kind: key.kind, wanted: 'personal' })
+    }
+    const person = await find(house, key.owner)
+    if (!person) throw new Refusal('bad_key')
+    return person
+  }
+  const visitor = await visitorOf(house, request)
+  if (!visitor) throw new Refusal('not_signed_in', { signIn: `${house.urls.app}/sign-in` })
+  if (request.method !== 'GET') checkSite(house, request)
+  return visitor.person
+}
+
+/** What every People operation stands on. */
+export const withPerson = keyed(thePerson)
