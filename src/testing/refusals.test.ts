@@ -269,7 +269,7 @@ test('taken_down: every operation on it, its link, and the same page again', asy
 })
 
 test('no_builder: a prompt, and nothing charged', async () => {
-  const h = await open()
+  const h = await open({ BUILDER_MODEL: 'not/served' })
   const ann = await h.person('ann')
   const id = await ann.publish()
   const prompt = 'a small game about boats'

@@ -111,7 +111,6 @@ test('what a version refuses keeps nothing', async () => {
     [{ html: page('a'), prompt: 'b' }, 400, 'bad_request'],
     [{ html: page('a'), note: 'two\nlines' }, 400, 'bad_request'],
     [{ html: page('a'), other: 1 }, 400, 'bad_request'],
-    [{ prompt: 'make it better' }, 503, 'no_builder'],
     [{ html: phish }, 422, 'blocked_by_scan'],
     [{ html: 'x'.repeat(5 * 1_048_576) }, 413, 'too_large'],
   ]
