@@ -4,7 +4,8 @@ import { ParseError, ValidationError } from 'elysia'
 import { oneOf } from '../core/shape.ts'
 import { cannotTake } from '../db/fault.ts'
 import { type HostingRefusal, Refusal } from '../refusals.ts'
-import { type Row, table } from './sentences.ts'
+import type { Row } from './sentences/row.ts'
+import { table } from './sentences/table.ts'
 
 /** A refusal in this API's words: the status and the body of its answer. */
 export function wordsOf<N extends HostingRefusal>(refusal: Refusal<N>) {

@@ -1,30 +1,21 @@
-import { type TProperties, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 
-import { toCredits } from '../core/money.ts'
-import { Time } from '../core/shape.ts'
-import { iso } from '../core/time.ts'
-import type { FactsOf, HostingRefusal } from '../refusals.ts'
+import { toCredits } from '../../core/money.ts'
+import { Time } from '../../core/shape.ts'
+import { iso } from '../../core/time.ts'
+import type { HostingRefusal } from '../../refusals.ts'
+import { people } from './people.ts'
+import { reviews } from './reviews.ts'
+import { type Row, wait } from './row.ts'
 
-/** How this API says one refusal. */
-export interface Row<N extends HostingRefusal> {
-  status: Status
-  /** The code on the wire, where it is not the refusal's own name. */
-  code?: string
-  say(...facts: FactsOf<N>): string
-  /** Facts that go beside `error` and `code`, and their shapes. */
-  more?(...facts: FactsOf<N>): Record<string, unknown>
-  fields?: TProperties
-}
-
-type Status = 400 | 401 | 402 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 502 | 503
-
-const wait = ({ retryAfter }: { retryAfter: number }): string => `Try again in ${retryAfter} s.`
 const reasons = { reasons: Type.Array(Type.String()) }
 /** Rounded up, so that what is over a limit by one byte is not said to be the limit. */
 const mb = (bytes: number): string => `${Math.ceil((bytes / 1_048_576) * 10) / 10} MB`
 
 /** Section 7 of document 1: every refusal with its status and the sentence that says what to do. */
 export const table: { [N in HostingRefusal]: Row<N> } = {
+  ...people,
+  ...reviews,
   agents_off: { status: 404, say: () => 'The Agent API is not open here.' },
   invite_only: {
     status: 403,
@@ -91,46 +82,6 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
     say: () => 'This key acts as a person. Send an agent key to make its claim link.',
   },
   already_claimed: { status: 409, say: () => 'A person owns this agent already.' },
-  bad_code: {
-    status: 404,
-    say: () =>
-      'This is no claim code that works here. Check it, or have the agent make a new one: ' +
-      'POST /me/claim.',
-  },
-  code_used: { status: 409, say: () => 'This code was used already. It works once.' },
-  code_expired: {
-    status: 410,
-    say: () => 'This claim code has expired. Have the agent make a new one: POST /me/claim.',
-  },
-  claim_locked: {
-    status: 429,
-    say: (facts) => `${facts.max} wrong codes came from this address. ${wait(facts)}`,
-  },
-  not_signed_in: {
-    status: 401,
-    code: 'no_key',
-    say: ({ signIn }) =>
-      `Sign in at ${signIn}, or send a personal key as Authorization: Bearer <key>.`,
-  },
-  cross_site: {
-    status: 403,
-    say: () =>
-      'This did not come from a page that is still good here. Open the page again, or send a ' +
-      'personal key.',
-  },
-  bad_sign_in: {
-    status: 401,
-    say: () => 'This name and what you sent with it do not belong together. Nobody is signed in.',
-  },
-  sign_in_locked: { status: 429, say: (facts) => `That was tried too often. ${wait(facts)}` },
-  name_taken: { status: 409, say: () => 'This name is taken. Choose another.' },
-  wallet_short: {
-    status: 402,
-    code: 'not_enough_credits',
-    say: ({ needed, available }) =>
-      `You sent ${toCredits(needed)} credits and have ${toCredits(available)}. Nothing was moved. ` +
-      'The operator adds to your wallet with: berth grant <your name> <usd>.',
-  },
   last_key: {
     status: 409,
     say: () => 'This is your last key. Make another with POST /me/keys before you revoke it.',
@@ -183,32 +134,6 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   paused: {
     status: 403,
     say: () => 'Buying is paused on this account. Nothing was charged; its owner can resume it.',
-  },
-  not_used: {
-    status: 403,
-    say: ({ id }) =>
-      `Review what you used: remix it (POST /apps/${id}/remix), read it ` +
-      `(GET /explore/${id}/source) or open its link with your key first.`,
-  },
-  own_item: { status: 403, say: () => 'You made this. Answer what others say of it.' },
-  same_owner: {
-    status: 403,
-    say: () => 'You and its maker have the same owner. Others may review it.',
-  },
-  text_blocked: {
-    status: 422,
-    say: () =>
-      'This text cannot stand here: say it without slurs and without orders to the agents that ' +
-      'read it. Nothing was kept.',
-  },
-  already_answered: {
-    status: 409,
-    say: () => 'You answered this review already, and a review is answered once.',
-  },
-  comments_off: { status: 403, say: () => 'Its maker takes no comments on this.' },
-  comments_limit: {
-    status: 429,
-    say: (facts) => `You commented ${facts.max} times within an hour. ${wait(facts)}`,
   },
   price_above_max: {
     status: 402,

@@ -1,0 +1,46 @@
+import { toCredits } from '../../core/money.ts'
+import { type Rows, wait } from './row.ts'
+
+/** What people are told. */
+export const people = {
+  bad_code: {
+    status: 404,
+    say: () =>
+      'This is no claim code that works here. Check it, or have the agent make a new one: ' +
+      'POST /me/claim.',
+  },
+  code_used: { status: 409, say: () => 'This code was used already. It works once.' },
+  code_expired: {
+    status: 410,
+    say: () => 'This claim code has expired. Have the agent make a new one: POST /me/claim.',
+  },
+  claim_locked: {
+    status: 429,
+    say: (facts) => `${facts.max} wrong codes came from this address. ${wait(facts)}`,
+  },
+  not_signed_in: {
+    status: 401,
+    code: 'no_key',
+    say: ({ signIn }) =>
+      `Sign in at ${signIn}, or send a personal key as Authorization: Bearer <key>.`,
+  },
+  cross_site: {
+    status: 403,
+    say: () =>
+      'This did not come from a page that is still good here. Open the page again, or send a ' +
+      'personal key.',
+  },
+  bad_sign_in: {
+    status: 401,
+    say: () => 'This name and what you sent with it do not belong together. Nobody is signed in.',
+  },
+  sign_in_locked: { status: 429, say: (facts) => `That was tried too often. ${wait(facts)}` },
+  name_taken: { status: 409, say: () => 'This name is taken. Choose another.' },
+  wallet_short: {
+    status: 402,
+    code: 'not_enough_credits',
+    say: ({ needed, available }) =>
+      `You sent ${toCredits(needed)} credits and have ${toCredits(available)}. Nothing was moved. ` +
+      'The operator adds to your wallet with: berth grant <your name> <usd>.',
+  },
+} satisfies Rows

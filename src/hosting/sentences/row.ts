@@ -1,0 +1,22 @@
+import type { TProperties } from '@sinclair/typebox'
+
+import type { FactsOf, HostingRefusal } from '../../refusals.ts'
+
+/** How this API says one refusal. */
+export interface Row<N extends HostingRefusal> {
+  status: Status
+  /** The code on the wire, where it is not the refusal's own name. */
+  code?: string
+  say(...facts: FactsOf<N>): string
+  /** Facts that go beside `error` and `code`, and their shapes. */
+  more?(...facts: FactsOf<N>): Record<string, unknown>
+  fields?: TProperties
+}
+
+type Status = 400 | 401 | 402 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 502 | 503
+
+/** The rows of one area. */
+export type Rows = { [N in HostingRefusal]?: Row<N> }
+
+export const wait = ({ retryAfter }: { retryAfter: number }): string =>
+  `Try again in ${retryAfter} s.`
