@@ -1,0 +1,68 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { type ForClients, serveForClients } from '../../src/testing/clients/serving.ts'
+
+/** A coding agent of npm, and how it is told of a gateway. */
+export interface Agent {
+  package: string
+  /** The name of its command. */
+  command: string
+  /** Its words in front of what it is asked. */
+  words(baseUrl: string): string[]
+  /** Files of the folder it works in. */
+  files?(baseUrl: string): Record<string, string>
+}
+
+const asked = 'Ahoy from a coding agent'
+const runMs = 120_000
+
+/**
+ * Installs an agent with npm in a folder of its own, has it ask a demo model of a Berth, and says
+ * what it printed and what that cost. The exit code says whether the answer was in it.
+ */
+export async function run(agent: Agent): Promise<void> {
+  const home = mkdtempSync(join(tmpdir(), 'berth-agent-'))
+  const berth = await serveForClients()
+  try {
+    const said = await ask(agent, berth, home)
+    const cost = await berth.spent()
+    console.log(`${said}\n${agent.package}: ${cost} billionths of a USD were charged.`)
+    // The demo repeats what it is told: once as the question is shown, and once as the answer.
+    if (said.split(asked).length < 2 || cost === 0n) process.exitCode = 1
+  } finally {
+    await berth.stop()
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+async function ask(agent: Agent, { baseUrls, key }: ForClients, home: string): Promise<string> {
+  const [baseUrl = ''] = baseUrls
+  const work = join(home, 'work')
+  mkdirSync(work)
+  const files = Object.entries(agent.files?.(baseUrl) ?? {})
+  for (const [name, text] of files) writeFileSync(join(work, name), text)
+  await spawn(['npm', 'install', '--no-audit', '--no-fund', '--prefix', home, agent.package], home)
+  const command = join(home, 'node_modules/.bin', agent.command)
+  return spawn([command, ...agent.words(baseUrl), asked], work, { HOME: home, BERTH_KEY: key })
+}
+
+/** Runs a command to its end and answers what it printed. Throws where it fails. */
+async function spawn(
+  command: string[],
+  cwd: string,
+  env: Record<string, string> = {},
+): Promise<string> {
+  const child = Bun.spawn(command, {
+    ...{ cwd, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', timeout: runMs },
+    env: { ...process.env, PWD: cwd, ...env },
+  })
+  const [out, err, code] = await Promise.all([
+    child.stdout.text(),
+    child.stderr.text(),
+    child.exited,
+  ])
+  if (code === 0) return (out + err).trim()
+  throw new Error(`${command[0]} ended with ${code}:\n${out}${err}`)
+}

@@ -1,0 +1,19 @@
+/** `bun scripts/clients/codex.ts`: OpenAI's coding agent, over /v1/responses. */
+import { run } from './agent.ts'
+
+const setting = (name: string, value: string): string[] => ['-c', `${name}="${value}"`]
+
+await run({
+  package: '@openai/codex@0.169.0',
+  command: 'codex',
+  words: (baseUrl) => [
+    ...['exec', '--skip-git-repo-check'],
+    ...setting('model', 'demo/chat'),
+    ...setting('model_provider', 'berth'),
+    ...setting('model_providers.berth.name', 'Berth'),
+    ...setting('model_providers.berth.base_url', baseUrl),
+    ...setting('model_providers.berth.env_key', 'BERTH_KEY'),
+    ...setting('model_providers.berth.wire_api', 'responses'),
+    ...setting('web_search', 'disabled'),
+  ],
+})
