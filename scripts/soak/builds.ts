@@ -1,0 +1,24 @@
+/**
+ * `bun scripts/soak/builds.ts [rounds] [seed]`: builds and makes assets, kills the server with
+ * SIGKILL at each step in turn and starts it again, 200 times unless told; each job ends done and
+ * charged once, or failed and refunded. Needs dist/berth.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { pick } from '../../src/core/ids.ts'
+import { killBuilds } from '../../src/testing/build-kills.ts'
+
+const rounds = Number(Bun.argv[2] ?? 200)
+const seed = Number(Bun.argv[3] ?? pick(2 ** 32))
+const dir = mkdtempSync(join(tmpdir(), 'berth-soak-'))
+console.log(`builds: ${rounds} rounds, seed ${seed}`)
+try {
+  const killed = await killBuilds(join(dir, 'data'), rounds, seed)
+  const counts = Object.groupBy(killed, ({ ends }) => ends.join(', '))
+  for (const [ends, all = []] of Object.entries(counts))
+    console.log(`builds: ${all.length}x ${ends}`)
+} finally {
+  rmSync(dir, { recursive: true })
+}
