@@ -26,6 +26,8 @@ export class MemoryHosted implements Hosted {
     const app: HostedApp = {
       id,
       title: 'Lamp Keeper',
+      description: '',
+      icon: null,
       maker: 'ann',
       state: 'live',
       version: (before?.app.version ?? 0) + 1,

@@ -2,6 +2,9 @@
 export interface HostedApp {
   id: string
   title: string
+  description: string
+  /** The address of its picture. */
+  icon: string | null
   /** The maker's handle, without the @. */
   maker: string
   /** building: its first build still runs. closed: the maker has closed the account or the app. */

@@ -4,7 +4,7 @@ import * as agents from '../hosting/agents/agents.ts'
 import * as apps from '../hosting/apps/apps.ts'
 import { noteOpen } from '../hosting/apps/opens.ts'
 import * as pages from '../hosting/apps/pages.ts'
-import { stateOf } from '../hosting/apps/present.ts'
+import { iconOf, stateOf } from '../hosting/apps/present.ts'
 import * as assets from '../hosting/assets/assets.ts'
 import { noteUse } from '../hosting/explore/uses.ts'
 import type { House } from '../house.ts'
@@ -19,9 +19,9 @@ export function hostedBy(house: House): Hosted {
       const app = await apps.find(house, id)
       const maker = app && (await agents.find(house, app.maker))
       if (!app || !maker) return undefined
-      const { title, updated } = app
-      const version = apps.shownVersion(app)
-      return { id, title, maker: maker.handle, state: stateOf(app), version, updated }
+      const { title, description, updated } = app
+      const shown = { state: stateOf(app), version: apps.shownVersion(app), updated }
+      return { id, title, description, icon: iconOf(house, app), maker: maker.handle, ...shown }
     },
     async html({ id, version }) {
       const row = await apps.theVersion(house, id, version)

@@ -43,12 +43,24 @@ const head = (title: string, style: string, more = ''): string =>
 <meta name=theme-color content=#fdfdfc media="(prefers-color-scheme:light)"><meta name=theme-color content=#17191b media="(prefers-color-scheme:dark)">
 <title>${escape(title)}</title>${more}<style>${style}</style>`
 
+/** What a link to the app shows elsewhere (https://ogp.me, https://oembed.com section 4). */
+function linkedAs({ id, title, description, icon, maker }: HostedApp, origin: string): string {
+  const link = `${origin}/a/${id}`
+  const oembed = `${origin}/oembed?url=${encodeURIComponent(link)}`
+  const about = description || `Made by @${maker}.`
+  const facts = { title, description: about, url: link, type: 'website', site_name: 'Berth' }
+  const all = Object.entries({ ...facts, ...(icon !== null && { image: icon }) })
+  const metas = all.map(([name, text]) => `<meta property=og:${name} content="${escape(text)}">`)
+  return `${metas.join('')}<meta name=twitter:card content=summary>
+<link rel=alternate type=application/json+oembed href="${escape(oembed)}" title="${escape(title)}">`
+}
+
 /** The page around an app. The app itself is not in it: the script fetches it as data. */
-export function shellPage(app: HostedApp, frame: string, parts: Parts): string {
+export function shellPage(app: HostedApp, frame: string, parts: Parts, origin: string): string {
   const title = escape(app.title)
   const maker = escape(app.maker)
   return `<!doctype html><html lang=en data-id=${app.id} data-frame="${escape(frame)}" data-maker="@${maker}">
-${head(`${app.title} by @${app.maker}`, parts.style)}
+${head(`${app.title} by @${app.maker}`, parts.style, linkedAs(app, origin))}
 <body><header><div id=who><h1><bdi>${title}</bdi></h1><a href="/explore/@${maker}">@${maker}</a></div>
 <nav><a href=/report/${app.id} title="Report this app" aria-label="Report this app">${flag}</a><button id=reload title="Start again" aria-label="Start again">${turn}</button><button id=full title="Full screen" aria-label="Full screen">${corners}</button></nav></header>
 <main><p id=say role=status><noscript>An app needs JavaScript.</noscript></p><iframe title="${title}" sandbox="${sandbox}" allow="${allow}" allowfullscreen referrerpolicy=no-referrer></iframe>

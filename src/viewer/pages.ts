@@ -105,7 +105,7 @@ export class Pages {
       frame: apps === undefined ? `${at}/frame` : frame,
       ...(apps === undefined ? {} : { apps }),
     })
-    const made = entity(compressed(shellPage(page.app, frame, this.parts)), headers)
+    const made = entity(compressed(shellPage(page.app, frame, this.parts, app)), headers)
     if (page.shells.size >= hostsPerPageMax) page.shells.clear()
     page.shells.set(at, made)
     this.#keep(page)

@@ -20,7 +20,16 @@ export const trialBy =
 
 /** A place with one app. */
 function hostedOf({ html, files }: Trial): Hosted {
-  const app = { id, title: 'Trial', maker: 'trial', state: 'live', version: 1, updated: 0 } as const
+  const app = {
+    id,
+    title: 'Trial',
+    description: '',
+    icon: null,
+    maker: 'trial',
+    state: 'live',
+    version: 1,
+    updated: 0,
+  } as const
   const rows = files.map(({ content, ...row }) => ({ ...row, bytes: content.length }))
   return {
     find: async (asked) => (asked === id ? app : undefined),

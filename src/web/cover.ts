@@ -50,7 +50,7 @@ const grounds: ((n: number) => string)[] = [
   },
 ]
 
-/** The cover of an item without a picture: its shelf's glyph and colour, and a ground of its own. */
+/** The cover of an item without a picture: its shelf's glyph and colour on a ground of its own. */
 export function cover(id: string, shelf: Shelf): Html {
   let n = 0
   for (const sign of id) n = (n * 31 + sign.charCodeAt(0)) % 9_973

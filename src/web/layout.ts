@@ -75,12 +75,19 @@ function theFile(files: Map<string, PublicFile>, name: string): PublicFile {
   return file
 }
 
+const places = [
+  ['/explore', 'Explore'],
+  ['/catalogue', 'Catalogue'],
+] as const
+
 /** What a page is; its address and its texts are for who links to it. */
 export interface Page {
   title: string
   main: Html
-  /** Where it lies, "/explore": it is marked in the navigation, and linked to as this. */
+  /** Where it lies, "/explore/@ann"; left out, it is for no index. */
   path?: string
+  /** The part of the site it belongs to, marked in the navigation. */
+  place?: (typeof places)[number][0]
   description?: string | undefined
   /** A picture of it, a path of ours. */
   image?: string | undefined
@@ -90,11 +97,6 @@ export interface Page {
   status?: number
   headers?: Record<string, string>
 }
-
-const places = [
-  ['/explore', 'Explore'],
-  ['/catalogue', 'Catalogue'],
-] as const
 
 function headOf({ urls, files, theme }: Layout, page: Page): Part {
   const { title, path, description, image, feed, scripts = [] } = page
@@ -125,7 +127,7 @@ const mark = html`<svg viewBox="0 0 32 32" aria-hidden="true">
 function render(layout: Layout, page: Page): string {
   const { urls } = layout
   const place = ([path, name]: readonly [string, string]): Html =>
-    html`<a href="${path}" ${page.path === path && html` aria-current="page"`}>${name}</a>`
+    html`<a href="${path}" ${page.place === path && html` aria-current="page"`}>${name}</a>`
   return html`<!doctype html>
     <html lang="en">
       <head>

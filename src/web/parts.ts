@@ -63,7 +63,7 @@ export const verbOf = ({ kind }: Pick<ItemShape, 'kind'>): string =>
 
 function tile(house: House, item: ItemShape): Html {
   const { id, title, maker, remix, priceRemix, opens, rating } = item
-  const price = remix === 'price' && html`<span>${few(priceRemix ?? 0)} cr</span>`
+  const price = remix === 'price' && html`<span>${counted(priceRemix ?? 0, 'credit')}</span>`
   return html`<li class="tile">
     <a class="face" href="/explore/${id}"
       >${picture(house, item)}

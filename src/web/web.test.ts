@@ -91,7 +91,7 @@ test('a claim link shows who would be claimed, to who holds it, and is not used 
   expect((await visit('GET', first)).status).toBe(404)
   expect((await visit('GET', '/claim/AAAA-AAAA-AAAA')).status).toBe(404)
   clock.turn(31 * 24 * 3_600_000)
-  expect((await visit('GET', link)).status).toBe(404)
+  expect((await visit('GET', link)).status).toBe(410)
   await close()
 })
 

@@ -12,7 +12,7 @@ export interface Served {
   stop(): Promise<void>
 }
 
-interface ServedHouse extends Served {
+export interface ServedHouse extends Served {
   dataDir: string
   /** Calls the Agent API and answers its JSON; throws when it refuses. */
   call(method: string, path: string, body?: unknown, key?: string): Promise<Record<string, unknown>>

@@ -59,6 +59,7 @@ export function cataloguePage(house: House, query: URLSearchParams): Page {
     </section>`
   return {
     title: 'Catalogue',
+    place: '/catalogue',
     ...(query.size === 0 && { path: '/catalogue' }),
     description: 'The models that are served here, and their prices.',
     main,

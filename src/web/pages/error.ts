@@ -7,7 +7,7 @@ import { type Layout, type Page, pageAnswer } from '../layout.ts'
 const names: Record<number, string> = {
   400: 'That does not fit',
   404: 'Nothing here',
-  410: 'Taken down',
+  410: 'No longer here',
   413: 'Too much',
   429: 'A little slower',
 }

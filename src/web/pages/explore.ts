@@ -66,6 +66,7 @@ function form({ q, kind, shelf, sort, price }: Wanted): Html {
           placeholder="Search apps and games"
           autocomplete="off"
       /></label>
+      <button class="button">Search</button>
       <label
         ><span class="unseen">Order</span
         ><select name="sort">
@@ -80,7 +81,6 @@ function form({ q, kind, shelf, sort, price }: Wanted): Html {
           ${options(prices, price)}
         </select></label
       >
-      <button class="button">Search</button>
     </form></live-search
   >`
 }
@@ -102,7 +102,7 @@ function chips(wanted: Wanted): Html {
       </ul>
     </nav>
     <nav aria-label="Shelves">
-      <ul class="chips">
+      <ul class="chips shelves">
         ${shelfNames.map((shelf) => chip('shelf', wanted.shelf === shelf ? undefined : shelf, html`${glyph(shelf)}${shelf}`))}
       </ul>
     </nav>`
@@ -130,6 +130,7 @@ export async function explorePage(house: House, query: URLSearchParams): Promise
     </div>`
   return {
     title: wanted.q === undefined ? 'Explore' : `${wanted.q} on Explore`,
+    place: '/explore',
     ...(Object.keys(wanted).length === 0 && { path: '/explore' }),
     description: 'Apps and games that agents made and chose to share.',
     main,

@@ -15,6 +15,7 @@ import {
   tiles,
   verbOf,
 } from '../parts.ts'
+import { saidOf } from './said.ts'
 
 const versionsMax = 10
 const ancestorsMax = 20
@@ -30,10 +31,11 @@ export async function itemPage(house: House, id: string): Promise<Page> {
   return {
     title: `${title} by ${maker}`,
     path: `/explore/${id}`,
+    place: '/explore',
     description: description || `Made by ${maker}, and open to anyone.`,
     image: icon === null ? undefined : picturePath(house, icon),
     scripts: ['copy-line.js'],
-    main: html`${about(house, item)}${numbers(item)}${remixing(house, item)}${ratings(item)}${lineage(found)}${remixes(house, found)}${versions(found)}`,
+    main: html`${about(house, item)}${numbers(item)}${remixing(house, item)}${await saidOf(house, item)}${lineage(found)}${remixes(house, found)}${versions(found)}`,
   }
 }
 
@@ -101,14 +103,6 @@ function remixing({ urls }: House, { id, title, remix, priceRemix }: ItemShape):
     <h2>Remix</h2>
     <p>${words}</p>
     ${copyLine(line, 'The line for your agent')}${copyLine(curl, 'The request that remixes it')}
-  </section>`
-}
-
-function ratings({ rating }: ItemShape): Html {
-  const words = rating.count === 0 ? 'Nobody has rated this yet.' : counted(rating.count, 'rating')
-  return html`<section id="reviews">
-    <h2>Reviews</h2>
-    <p>${stars(rating)} ${words}</p>
   </section>`
 }
 

@@ -35,5 +35,5 @@ export async function makerPage(
       ${tiles(house, items)} ${pager(path, more, cursor === undefined)}
     </section>`
   const description = about ?? `What @${handle} made and shared.`
-  return { title: `@${handle}`, path, description, main, feed }
+  return { title: `@${handle}`, path, place: '/explore', description, main, feed }
 }

@@ -1,0 +1,89 @@
+/**
+ * `bun scripts/screenshots.ts [folder]`: fills a house of its own with a dozen apps, pictures and
+ * remixes, and takes a picture of every page, light and dark, on a phone and on a desk, into
+ * dist/screenshots or the folder. Says which pages scroll sideways, move while they load or ask
+ * another host; exit 1 when one does.
+ */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+import { findBrowser } from '../src/testing/browsers/browser.ts'
+import { serveHouse } from './bench/load/served.ts'
+import { fillHouse } from './screenshots/cast.ts'
+
+const folder = Bun.argv[2] ?? join(import.meta.dir, '../dist/screenshots')
+const themes = ['light', 'dark'] as const
+const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1_280, height: 900 } }
+
+/** How far the page has moved by itself (web.dev/cls). */
+const moved = `new Promise((resolve) => {
+  let sum = 0
+  new PerformanceObserver((list) => { for (const { value } of list.getEntries()) sum += value })
+    .observe({ type: 'layout-shift', buffered: true })
+  setTimeout(() => resolve(sum), 100)
+})`
+
+async function faultsOf(page: Page, asked: string[], origin: string): Promise<string[]> {
+  const sideways = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
+  const far = asked.filter((url) => !url.startsWith(origin))
+  return [
+    ...((await page.evaluate(sideways)) === true ? ['scrolls sideways'] : []),
+    ...(Number(await page.evaluate(moved)) > 0.01 ? ['moves while it loads'] : []),
+    ...far.map((url) => `asks ${url}`),
+  ]
+}
+
+async function shoot(browser: Browser, origin: string, pages: Record<string, string>) {
+  const faults: string[] = []
+  for (const colorScheme of themes) {
+    for (const [size, viewport] of Object.entries(sizes)) {
+      const context = await browser.newContext({ colorScheme, viewport, reducedMotion: 'reduce' })
+      for (const [name, path] of Object.entries(pages)) {
+        const page = await context.newPage()
+        const asked: string[] = []
+        page.on('request', (request) => asked.push(request.url()))
+        page.on('console', (said) => {
+          if (/Content.Security.Policy/i.test(said.text())) faults.push(`${name}: ${said.text()}`)
+        })
+        await page.goto(origin + path, { waitUntil: 'load' })
+        await page.evaluate('for (const img of document.images) img.loading = "eager"')
+        const found = await faultsOf(page, asked, origin)
+        faults.push(...found.map((fault) => `${name} ${size} ${colorScheme}: ${fault}`))
+        const path_ = join(folder, `${name}-${size}-${colorScheme}.png`)
+        await page.screenshot({ path: path_, fullPage: true })
+        await page.close()
+      }
+      await context.close()
+    }
+  }
+  return faults
+}
+
+const executablePath = findBrowser('chromium')
+if (executablePath === undefined) process.exit(1)
+mkdirSync(folder, { recursive: true })
+const empty = await serveHouse()
+const house = await serveHouse()
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+try {
+  const { id, handle, remixed } = await fillHouse(house)
+  const faults = [
+    ...(await shoot(browser, `http://localhost:${empty.port}`, { 'explore-empty': '/explore' })),
+    ...(await shoot(browser, `http://localhost:${house.port}`, {
+      ...{ home: '/', explore: '/explore', games: '/explore?kind=game&sort=trending' },
+      ...{ search: '/explore?q=boat', nothing: '/explore?q=zeppelin' },
+      ...{ item: `/explore/${id}`, remixed: `/explore/${remixed}`, maker: `/explore/@${handle}` },
+      ...{ catalogue: '/catalogue', audio: '/catalogue?type=audio', report: `/report/${id}` },
+      ...{ missing: '/nowhere', refused: '/explore?cursor=odd' },
+    })),
+  ]
+  for (const fault of faults) console.log(fault)
+  console.log(`${folder}: ${faults.length} faults`)
+  process.exitCode = faults.length === 0 ? 0 : 1
+} finally {
+  await browser.close()
+  await house.stop()
+  await empty.stop()
+}

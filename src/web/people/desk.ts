@@ -1,0 +1,113 @@
+import { addressGroup } from '../../core/address.ts'
+import { newSecret, sha256 } from '../../core/ids.ts'
+import { visitOf } from '../../core/visit.ts'
+import { cannotTake } from '../../db/fault.ts'
+import { answerOf, isOurs, wordsOf } from '../../hosting/envelope.ts'
+import type { From } from '../../hosting/people/sign-in.ts'
+import {
+  checkSite,
+  cookieOf,
+  formToken,
+  setCookie,
+  type Visitor,
+  visitorOf,
+} from '../../hosting/people/visitor.ts'
+import type { House } from '../../house.ts'
+import { sessionMs } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { type Layout, type Page, pageAnswer } from '../layout.ts'
+import { type Form, readForm } from './form.ts'
+
+/** One visit to the pages of people: who it is, and the token of the forms that are shown. */
+export interface Visit {
+  house: House
+  layout: Layout
+  request: Request
+  visitor: Visitor | undefined
+  token: string
+  /** Set for who has none yet: the seed of the token of forms before any sign-in. */
+  cookie: string | undefined
+}
+
+/** A visit of someone who is signed in. */
+export interface Own extends Visit {
+  visitor: Visitor
+}
+
+const seedPattern = /(?:^|; ?)berth_form=([A-Za-z0-9]{40})(?:;|$)/
+
+/** Who visits. A form's token belongs to a session, or to a browser before it has one. */
+export async function visitFor(house: House, layout: Layout, request: Request): Promise<Visit> {
+  const visitor = await visitorOf(house, request)
+  const known = seedPattern.exec(request.headers.get('cookie') ?? '')?.[1]
+  const seed = known ?? newSecret()
+  const own = visitor?.session?.hash ?? visitor?.person.id
+  const isNew = own === undefined && known === undefined
+  const secure = house.urls.app.startsWith('https:') ? '; Secure' : ''
+  return {
+    ...{ house, layout, request, visitor },
+    token: formToken(house, own ?? `guest ${seed}`),
+    cookie: isNew ? `berth_form=${seed}; Path=/; HttpOnly; SameSite=Strict${secure}` : undefined,
+  }
+}
+
+/** Where a browser goes after it signed in: one of these pages of ours, and nowhere else. */
+const nextPattern = /^\/(?:account|agents|wallet|claim|welcome)(?:\/[\w-]{1,64})?$/
+export const nextOf = (text: string | null | undefined): string =>
+  text && nextPattern.test(text) ? text : '/agents'
+
+/** Goes to a page of ours with GET. */
+export const goTo = (path: string, cookie?: string): Response =>
+  new Response(null, {
+    status: 303,
+    headers: { location: path, 'cache-control': 'no-store', ...(cookie && { 'set-cookie': cookie }) },
+  })
+
+/** A page for one person alone: kept by nobody, found by no search. */
+export function shown(visit: Visit, page: Page, cookie = visit.cookie): Response {
+  const headers = { ...page.headers, 'cache-control': 'no-store' }
+  const answer = pageAnswer(visit.layout, { ...page, headers })
+  if (cookie) answer.headers.append('set-cookie', cookie)
+  return answer
+}
+
+/** What a form of ours sent. Refuses cross_site, bad_request, too_large. */
+export async function sentOf({ house, request, token }: Visit): Promise<Form> {
+  checkSite(house, request)
+  const form = await readForm(request)
+  if (sha256(form.text('token')) !== sha256(token)) throw new Refusal('cross_site')
+  return form
+}
+
+/** Where a request comes from, as sign-ins are counted and sessions are listed. */
+export const fromOf = ({ request, visitor }: Visit): From => ({
+  address: addressGroup(visitOf(request).address),
+  browser: request.headers.get('user-agent') ?? '',
+  before: visitor?.session,
+})
+
+/** The cookie of a session that has just begun. */
+export const sessionCookie = ({ house }: Visit, secret: string): string =>
+  setCookie(house, secret, sessionMs / 1_000)
+
+/** The cookie that takes it back. */
+export const noCookie = ({ house, request }: Visit): string | undefined =>
+  cookieOf(house, request) === undefined ? undefined : setCookie(house, '')
+
+/** Does what a form asks; when that is refused, shows its page again with the sentence in it. */
+export async function orAgain(
+  visit: Visit,
+  work: () => Promise<Response>,
+  again: (said: string) => Page | Promise<Page>,
+): Promise<Response> {
+  try {
+    return await work()
+  } catch (error) {
+    const refusal = cannotTake(error) ? new Refusal('try_again', {}) : error
+    if (!isOurs(refusal)) throw error
+    const { status, body } = wordsOf(refusal)
+    const wait = answerOf(refusal).headers.get('retry-after')
+    const headers = wait === null ? {} : { 'retry-after': wait }
+    return shown(visit, { ...(await again(body.error)), status, headers })
+  }
+}

@@ -1,0 +1,128 @@
+import { html, type Part } from '../../core/markup.ts'
+import { passwordCharsMin } from '../../limits.ts'
+import type { Page } from '../layout.ts'
+import { alert, field, form } from './form.ts'
+
+/** What the pages of sign-in are drawn from. */
+export interface Entry {
+  token: string
+  next: string
+  name?: string
+  said?: string | undefined
+}
+
+const rest = ({ next }: Entry): Part => html`<input type="hidden" name="next" value="${next}" />`
+
+const nameField = (entry: Entry): Part =>
+  field({ label: 'Name or e-mail', name: 'name', value: entry.name, autocomplete: 'username' })
+
+const newPassword = (label: string): Part =>
+  field({
+    label,
+    name: 'password',
+    type: 'password',
+    autocomplete: 'new-password',
+    hint: `At least ${passwordCharsMin} characters. A few words are easy to keep.`,
+  })
+
+/** An address that keeps where one wanted to go. */
+const withNext = (path: string, next: string): string =>
+  `${path}?next=${encodeURIComponent(next)}`
+
+export function signInPage(entry: Entry): Page {
+  const { token, next, said } = entry
+  const password = field({
+    label: 'Password',
+    name: 'password',
+    type: 'password',
+    autocomplete: 'current-password',
+  })
+  const main = html`<div class="narrow">
+    <h1>Sign in</h1>
+    ${alert(said)}
+    ${form(token, '/sign-in', html`${rest(entry)}${nameField(entry)}${password}<button class="button">Sign in</button>`)}
+    <p class="small below">
+      New here? <a href="${withNext('/sign-up', next)}">Make an account</a>. Password lost?
+      <a href="${withNext('/recover', next)}">Use a recovery code</a>.
+    </p>
+  </div>`
+  return { title: 'Sign in', main }
+}
+
+/** Where people sign in at the proxy in front of this place. */
+export const proxyPage: Page = {
+  title: 'Sign in',
+  main: html`<div class="word">
+    <h1>Sign in</h1>
+    <p class="lead">
+      People are signed in here by the proxy in front of this place. It has not said who you are.
+    </p>
+  </div>`,
+}
+
+export function signUpPage(entry: Entry): Page {
+  const { token, next, said } = entry
+  const fields = html`${rest(entry)}${nameField(entry)}${newPassword('Password')}<button class="button">Make the account</button>`
+  const main = html`<div class="narrow">
+    <h1>Make an account</h1>
+    <p class="lead">
+      For people. With one you claim agents, send them credits and bound what they spend.
+    </p>
+    ${alert(said)} ${form(token, '/sign-up', fields)}
+    <p class="small below">
+      You have one? <a href="${withNext('/sign-in', next)}">Sign in</a>. Agents need no account:
+      <a href="/skill.md">they make a key</a>.
+    </p>
+  </div>`
+  return { title: 'Make an account', main }
+}
+
+/** The one-time link of a new place: who opens it becomes its operator. */
+export function welcomePage(entry: Entry, code: string, person: string | undefined): Page {
+  const { token, said } = entry
+  const fields =
+    person === undefined
+      ? html`${nameField(entry)}${newPassword('Password')}<button class="button">Make the account</button>`
+      : html`<button class="button">Become the operator</button>`
+  const main = html`<div class="narrow">
+    <h1>Welcome to your Berth</h1>
+    <p class="lead">
+      ${person === undefined ? 'The account that you make here' : `${person}, your account`} will be
+      the operator’s. This link works once.
+    </p>
+    ${alert(said)} ${form(token, `/welcome/${code}`, fields)}
+  </div>`
+  return { title: 'Welcome', main }
+}
+
+export function recoverPage(entry: Entry): Page {
+  const { token, next, said } = entry
+  const code = field({ label: 'Recovery code', name: 'code', max: 64 })
+  const fields = html`${rest(entry)}${nameField(entry)}${code}${newPassword('New password')}<button class="button">Set the password</button>`
+  const main = html`<div class="narrow">
+    <h1>Use a recovery code</h1>
+    <p class="lead">
+      You were shown codes when you made the account. Each sets a new password once, and signs you
+      out everywhere else.
+    </p>
+    ${alert(said)} ${form(token, '/recover', fields)}
+    <p class="small below"><a href="${withNext('/sign-in', next)}">Back to sign-in</a></p>
+  </div>`
+  return { title: 'Use a recovery code', main }
+}
+
+/** Recovery codes, shown once. */
+export function codesPage(codes: string[], next: string): Page {
+  const main = html`<div class="narrow">
+    <h1>Keep these codes</h1>
+    <p class="lead">
+      This place sends no e-mail. If you lose the password, each of these sets a new one, once.
+      They are shown only now.
+    </p>
+    <ul class="codes">
+      ${codes.map((code) => html`<li><code>${code}</code></li>`)}
+    </ul>
+    <p class="acts"><a class="button" href="${next}">I have kept them</a></p>
+  </div>`
+  return { title: 'Recovery codes', main }
+}
