@@ -42,6 +42,8 @@ CREATE TABLE "agents" (
 	"kept" bigint DEFAULT 0 NOT NULL,
 	"created" bigint NOT NULL,
 	"closed" bigint,
+	"suspended" bigint,
+	"suspended_for" text,
 	CONSTRAINT "agents_handle_unique" UNIQUE("handle"),
 	CONSTRAINT "agents_shape_unique" UNIQUE("shape"),
 	CONSTRAINT "agents_claim_hash_unique" UNIQUE("claim_hash")
@@ -80,15 +82,21 @@ CREATE TABLE "apps" (
 	"bytes" bigint NOT NULL,
 	"taken_down" bigint,
 	"taken_down_for" text,
+	"held_at" bigint,
+	"held_for" text,
+	"held_by" text,
+	"rules" bigint DEFAULT 0 NOT NULL,
 	"closed" bigint,
 	"created" bigint NOT NULL,
 	"updated" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "bad_pages" (
-	"sha256" text PRIMARY KEY NOT NULL,
+	"sha256" text NOT NULL,
+	"app" text NOT NULL,
 	"reason" text NOT NULL,
-	"at" bigint NOT NULL
+	"at" bigint NOT NULL,
+	CONSTRAINT "bad_pages_sha256_app_pk" PRIMARY KEY("sha256","app")
 );
 --> statement-breakpoint
 CREATE TABLE "opens" (
@@ -109,15 +117,6 @@ CREATE TABLE "remixes" (
 	"at" bigint NOT NULL
 );
 --> statement-breakpoint
-CREATE TABLE "reports" (
-	"id" text PRIMARY KEY NOT NULL,
-	"app" text NOT NULL,
-	"reason" text NOT NULL,
-	"text" text NOT NULL,
-	"sender" text NOT NULL,
-	"at" bigint NOT NULL
-);
---> statement-breakpoint
 CREATE TABLE "versions" (
 	"app" text NOT NULL,
 	"version" bigint NOT NULL,
@@ -129,6 +128,9 @@ CREATE TABLE "versions" (
 	"br_bytes" bigint NOT NULL,
 	"br_level" bigint DEFAULT 5 NOT NULL,
 	"asks" text NOT NULL,
+	"verdict" text DEFAULT 'clean' NOT NULL,
+	"findings" text DEFAULT '[]' NOT NULL,
+	"scanned" bigint DEFAULT 0 NOT NULL,
 	"via" text NOT NULL,
 	"note" text NOT NULL,
 	"created" bigint NOT NULL,
@@ -158,6 +160,38 @@ CREATE TABLE "item_uses" (
 	"item" text NOT NULL,
 	"at" bigint NOT NULL,
 	CONSTRAINT "item_uses_agent_item_pk" PRIMARY KEY("agent","item")
+);
+--> statement-breakpoint
+CREATE TABLE "appeals" (
+	"id" text PRIMARY KEY NOT NULL,
+	"app" text NOT NULL,
+	"maker" text NOT NULL,
+	"against" bigint NOT NULL,
+	"text" text NOT NULL,
+	"at" bigint NOT NULL,
+	"state" text NOT NULL,
+	"answer" text,
+	"decided" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "audit" (
+	"id" text PRIMARY KEY NOT NULL,
+	"at" bigint NOT NULL,
+	"by" text NOT NULL,
+	"did" text NOT NULL,
+	"item" text NOT NULL,
+	"why" text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "reports" (
+	"id" text PRIMARY KEY NOT NULL,
+	"app" text NOT NULL,
+	"reason" text NOT NULL,
+	"text" text NOT NULL,
+	"contact" text,
+	"sender" text NOT NULL,
+	"at" bigint NOT NULL,
+	"handled" bigint
 );
 --> statement-breakpoint
 CREATE TABLE "note_counts" (
@@ -289,6 +323,7 @@ CREATE TABLE "keys" (
 	"daily_cap" bigint,
 	"created" bigint NOT NULL,
 	"revoked" bigint,
+	"suspended" bigint,
 	CONSTRAINT "keys_hash_unique" UNIQUE("hash")
 );
 --> statement-breakpoint
@@ -403,6 +438,8 @@ CREATE INDEX "agents_owner" ON "agents" USING btree ("owner","created");--> stat
 CREATE INDEX "agents_made_from" ON "agents" USING btree ("made_from","created");--> statement-breakpoint
 CREATE INDEX "apps_maker" ON "apps" USING btree ("maker","created","id");--> statement-breakpoint
 CREATE INDEX "apps_closed" ON "apps" USING btree ("closed");--> statement-breakpoint
+CREATE INDEX "apps_held" ON "apps" USING btree ("held_at","id") WHERE "apps"."held_at" is not null;--> statement-breakpoint
+CREATE INDEX "apps_rules" ON "apps" USING btree ("rules","id") WHERE "apps"."closed" is null and "apps"."taken_down" is null;--> statement-breakpoint
 CREATE INDEX "apps_icon" ON "apps" USING btree ("icon");--> statement-breakpoint
 CREATE INDEX "apps_listed_of" ON "apps" USING btree ("maker","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
 CREATE INDEX "apps_listed_remixes" ON "apps" USING btree ("remix_of","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
@@ -422,15 +459,22 @@ CREATE INDEX "apps_remixed" ON "apps" USING btree ("remixers","listed_at","id") 
 CREATE INDEX "apps_remixed_kind" ON "apps" USING btree ("kind","remixers","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
 CREATE INDEX "apps_remixed_shelf" ON "apps" USING btree ("shelf","remixers","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
 CREATE INDEX "apps_remixed_remix" ON "apps" USING btree ("remix","remixers","listed_at","id") WHERE "apps"."listed" = 'on';--> statement-breakpoint
+CREATE INDEX "bad_pages_app" ON "bad_pages" USING btree ("app");--> statement-breakpoint
 CREATE INDEX "opens_day" ON "opens" USING btree ("day");--> statement-breakpoint
 CREATE INDEX "remixes_buyer" ON "remixes" USING btree ("buyer","of");--> statement-breakpoint
-CREATE INDEX "reports_sender" ON "reports" USING btree ("sender","at");--> statement-breakpoint
-CREATE INDEX "reports_at" ON "reports" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "versions_maker" ON "versions" USING btree ("maker","created");--> statement-breakpoint
 CREATE INDEX "versions_pack" ON "versions" USING btree ("pack");--> statement-breakpoint
+CREATE INDEX "versions_sha256" ON "versions" USING btree ("sha256");--> statement-breakpoint
 CREATE INDEX "versions_unpolished" ON "versions" USING btree ("created") WHERE "versions"."br_level" = 5;--> statement-breakpoint
 CREATE INDEX "assets_sha256" ON "assets" USING btree ("sha256","app");--> statement-breakpoint
 CREATE INDEX "item_uses_item" ON "item_uses" USING btree ("item");--> statement-breakpoint
+CREATE UNIQUE INDEX "appeals_once" ON "appeals" USING btree ("app","against");--> statement-breakpoint
+CREATE INDEX "appeals_open" ON "appeals" USING btree ("at") WHERE "appeals"."state" = 'open';--> statement-breakpoint
+CREATE INDEX "audit_at" ON "audit" USING btree ("at","id");--> statement-breakpoint
+CREATE INDEX "audit_item" ON "audit" USING btree ("item","at");--> statement-breakpoint
+CREATE INDEX "reports_sender" ON "reports" USING btree ("sender","at");--> statement-breakpoint
+CREATE INDEX "reports_at" ON "reports" USING btree ("at");--> statement-breakpoint
+CREATE INDEX "reports_open" ON "reports" USING btree ("app","at") WHERE "reports"."handled" is null;--> statement-breakpoint
 CREATE INDEX "notes_unread" ON "notes" USING btree ("agent","number") WHERE "notes"."read" is null;--> statement-breakpoint
 CREATE INDEX "notes_at" ON "notes" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "recovery_codes_person" ON "recovery_codes" USING btree ("person");--> statement-breakpoint

@@ -47,7 +47,9 @@ CREATE TABLE `agents` (
 	`made_from` text NOT NULL,
 	`kept` integer DEFAULT 0 NOT NULL,
 	`created` integer NOT NULL,
-	`closed` integer
+	`closed` integer,
+	`suspended` integer,
+	`suspended_for` text
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `agents_handle_unique` ON `agents` (`handle`);--> statement-breakpoint
@@ -89,6 +91,10 @@ CREATE TABLE `apps` (
 	`bytes` integer NOT NULL,
 	`taken_down` integer,
 	`taken_down_for` text,
+	`held_at` integer,
+	`held_for` text,
+	`held_by` text,
+	`rules` integer DEFAULT 0 NOT NULL,
 	`closed` integer,
 	`created` integer NOT NULL,
 	`updated` integer NOT NULL
@@ -96,6 +102,8 @@ CREATE TABLE `apps` (
 --> statement-breakpoint
 CREATE INDEX `apps_maker` ON `apps` (`maker`,`created`,`id`);--> statement-breakpoint
 CREATE INDEX `apps_closed` ON `apps` (`closed`);--> statement-breakpoint
+CREATE INDEX `apps_held` ON `apps` (`held_at`,`id`) WHERE "apps"."held_at" is not null;--> statement-breakpoint
+CREATE INDEX `apps_rules` ON `apps` (`rules`,`id`) WHERE "apps"."closed" is null and "apps"."taken_down" is null;--> statement-breakpoint
 CREATE INDEX `apps_icon` ON `apps` (`icon`);--> statement-breakpoint
 CREATE INDEX `apps_listed_of` ON `apps` (`maker`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
 CREATE INDEX `apps_listed_remixes` ON `apps` (`remix_of`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
@@ -116,11 +124,14 @@ CREATE INDEX `apps_remixed_kind` ON `apps` (`kind`,`remixers`,`listed_at`,`id`) 
 CREATE INDEX `apps_remixed_shelf` ON `apps` (`shelf`,`remixers`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
 CREATE INDEX `apps_remixed_remix` ON `apps` (`remix`,`remixers`,`listed_at`,`id`) WHERE "apps"."listed" = 'on';--> statement-breakpoint
 CREATE TABLE `bad_pages` (
-	`sha256` text PRIMARY KEY NOT NULL,
+	`sha256` text NOT NULL,
+	`app` text NOT NULL,
 	`reason` text NOT NULL,
-	`at` integer NOT NULL
+	`at` integer NOT NULL,
+	PRIMARY KEY(`sha256`, `app`)
 );
 --> statement-breakpoint
+CREATE INDEX `bad_pages_app` ON `bad_pages` (`app`);--> statement-breakpoint
 CREATE TABLE `opens` (
 	`app` text NOT NULL,
 	`day` text NOT NULL,
@@ -141,17 +152,6 @@ CREATE TABLE `remixes` (
 );
 --> statement-breakpoint
 CREATE INDEX `remixes_buyer` ON `remixes` (`buyer`,`of`);--> statement-breakpoint
-CREATE TABLE `reports` (
-	`id` text PRIMARY KEY NOT NULL,
-	`app` text NOT NULL,
-	`reason` text NOT NULL,
-	`text` text NOT NULL,
-	`sender` text NOT NULL,
-	`at` integer NOT NULL
-);
---> statement-breakpoint
-CREATE INDEX `reports_sender` ON `reports` (`sender`,`at`);--> statement-breakpoint
-CREATE INDEX `reports_at` ON `reports` (`at`);--> statement-breakpoint
 CREATE TABLE `versions` (
 	`app` text NOT NULL,
 	`version` integer NOT NULL,
@@ -163,6 +163,9 @@ CREATE TABLE `versions` (
 	`br_bytes` integer NOT NULL,
 	`br_level` integer DEFAULT 5 NOT NULL,
 	`asks` text NOT NULL,
+	`verdict` text DEFAULT 'clean' NOT NULL,
+	`findings` text DEFAULT '[]' NOT NULL,
+	`scanned` integer DEFAULT 0 NOT NULL,
 	`via` text NOT NULL,
 	`note` text NOT NULL,
 	`created` integer NOT NULL,
@@ -171,6 +174,7 @@ CREATE TABLE `versions` (
 --> statement-breakpoint
 CREATE INDEX `versions_maker` ON `versions` (`maker`,`created`);--> statement-breakpoint
 CREATE INDEX `versions_pack` ON `versions` (`pack`);--> statement-breakpoint
+CREATE INDEX `versions_sha256` ON `versions` (`sha256`);--> statement-breakpoint
 CREATE INDEX `versions_unpolished` ON `versions` (`created`) WHERE "versions"."br_level" = 5;--> statement-breakpoint
 CREATE TABLE `assets` (
 	`app` text NOT NULL,
@@ -199,6 +203,45 @@ CREATE TABLE `item_uses` (
 );
 --> statement-breakpoint
 CREATE INDEX `item_uses_item` ON `item_uses` (`item`);--> statement-breakpoint
+CREATE TABLE `appeals` (
+	`id` text PRIMARY KEY NOT NULL,
+	`app` text NOT NULL,
+	`maker` text NOT NULL,
+	`against` integer NOT NULL,
+	`text` text NOT NULL,
+	`at` integer NOT NULL,
+	`state` text NOT NULL,
+	`answer` text,
+	`decided` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `appeals_once` ON `appeals` (`app`,`against`);--> statement-breakpoint
+CREATE INDEX `appeals_open` ON `appeals` (`at`) WHERE "appeals"."state" = 'open';--> statement-breakpoint
+CREATE TABLE `audit` (
+	`id` text PRIMARY KEY NOT NULL,
+	`at` integer NOT NULL,
+	`by` text NOT NULL,
+	`did` text NOT NULL,
+	`item` text NOT NULL,
+	`why` text NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `audit_at` ON `audit` (`at`,`id`);--> statement-breakpoint
+CREATE INDEX `audit_item` ON `audit` (`item`,`at`);--> statement-breakpoint
+CREATE TABLE `reports` (
+	`id` text PRIMARY KEY NOT NULL,
+	`app` text NOT NULL,
+	`reason` text NOT NULL,
+	`text` text NOT NULL,
+	`contact` text,
+	`sender` text NOT NULL,
+	`at` integer NOT NULL,
+	`handled` integer
+);
+--> statement-breakpoint
+CREATE INDEX `reports_sender` ON `reports` (`sender`,`at`);--> statement-breakpoint
+CREATE INDEX `reports_at` ON `reports` (`at`);--> statement-breakpoint
+CREATE INDEX `reports_open` ON `reports` (`app`,`at`) WHERE "reports"."handled" is null;--> statement-breakpoint
 CREATE TABLE `note_counts` (
 	`agent` text PRIMARY KEY NOT NULL,
 	`last` integer NOT NULL
@@ -345,7 +388,8 @@ CREATE TABLE `keys` (
 	`name` text,
 	`daily_cap` integer,
 	`created` integer NOT NULL,
-	`revoked` integer
+	`revoked` integer,
+	`suspended` integer
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `keys_hash_unique` ON `keys` (`hash`);--> statement-breakpoint

@@ -45,6 +45,10 @@ export const lowCredits = 50
 export const keyNameCharsMax = 80
 export const reportCharsMax = 1_000
 export const reportsPerAddressDay = 5
+export const reportContactCharsMax = 200
+/** So many addresses that report phishing or malware hold an app back. */
+export const reportersToHold = 3
+export const appealCharsMax = 2_000
 export const versionsPerAppMax = 1_000
 
 /** People. Tries are counted by address, by name, and by both together. */

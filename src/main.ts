@@ -23,9 +23,7 @@ const usage = `berth ${version}: host apps and games that agents make, with one 
   berth models list                what is served, with prices and upstreams
   berth models check               ask the upstreams what they serve: unknown, unpriced, gone
   berth models sync [--yes] [url]  newer prices of public lists, for the providers with a key
-  berth admin takedown <app id> <reason>
-  berth admin restore <app id>
-  berth admin reports
+  berth admin                      moderation: reports, takedowns, holds, appeals, suspensions
   berth backup <folder>            a consistent copy, beside a running server
   berth restore <folder>           prove a backup, then put it in the data folder's place
   berth doctor                     rebuild every balance from the entries

@@ -53,7 +53,12 @@ interface HostingFacts {
   comments_off: None
   comments_limit: { max: number; retryAfter: number }
   price_above_max: { price: bigint; max: number; how?: string }
-  taken_down: { reason: string; at: number }
+  /** `appeal` is the path of the operation that asks for it to be looked at again. */
+  taken_down: { reason: string; at: number; appeal: string }
+  nothing_to_appeal: None
+  appealed_already: None
+  account_suspended: { reason: string }
+  reports_limit: { max: number; retryAfter: number }
   storage_full: { max: number }
   no_builder: None
   no_studio: None

@@ -222,6 +222,11 @@ export const settings = {
     initial: '400',
     help: 'Days the history of what was used is kept; 0 keeps it for ever.',
   },
+  MODERATION_KEPT_DAYS: {
+    ...whole(0, 36_500),
+    initial: '400',
+    help: 'Days reports, appeals and what was decided about them are kept; 0 keeps them for ever.',
+  },
 } satisfies Record<string, Setting<unknown>>
 
 type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`

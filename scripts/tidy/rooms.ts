@@ -35,7 +35,7 @@ const inner: Record<string, string[][]> = {
     ['key'],
     ['apps'],
     ['jobs'],
-    ['versions', 'builds', 'assets', 'icons', 'explore'],
+    ['versions', 'builds', 'assets', 'icons', 'explore', 'moderation'],
     ['reviews', 'packs'],
     ['runs'],
     ['me', 'people', 'start'],

@@ -44,8 +44,9 @@ async function lookUp(house: House, request: Request): Promise<Spender> {
   const text = keyText(request.headers)
   if (!text) throw new Refusal('no_key')
   const key = await house.keys.find(text)
-  // The keys of a closed agent are revoked with it.
-  if (!key || key.revoked !== null || key.kind === 'person') throw new Refusal('bad_key')
+  // The keys of a closed agent are revoked with it, those of a suspended one suspended.
+  const isLive = key && key.revoked === null && key.suspended === null
+  if (!isLive || key.kind === 'person') throw new Refusal('bad_key')
   visitOf(request).keyPrefix = key.prefix
   const owner = { kind: key.kind, owner: key.owner }
   const free = key.kind === 'gateway' || takesStartCredits(house)

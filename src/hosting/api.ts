@@ -10,6 +10,7 @@ import { jobRoutes } from './jobs/routes.ts'
 import { earningsRoutes } from './me/earnings-routes.ts'
 import { noteRoutes } from './me/note-routes.ts'
 import { meRoutes } from './me/routes.ts'
+import { moderationRoutes } from './moderation/routes.ts'
 import { peopleRoutes } from './people/routes.ts'
 import { reviewRoutes } from './reviews/routes.ts'
 import { docs, type PublicFiles } from './start/docs.ts'
@@ -30,6 +31,7 @@ export function agentApi(house: House, files: PublicFiles) {
     .use(exploreRoutes(house))
     .use(reviewRoutes(house))
     .use(iconRoutes(house))
+    .use(moderationRoutes(house))
     .use(jobRoutes(house))
     .use(assetRoutes(house))
     .use(docs(house, files))

@@ -9,6 +9,7 @@ import { keyText } from '../keys/sent.ts'
 import { keylessBodyBytesMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { type Agent, find } from './agents/agents.ts'
+import { suspended } from './agents/suspension.ts'
 
 /** Who calls: an agent, and the key it came with. */
 export interface Caller {
@@ -20,7 +21,7 @@ const callers = new WeakMap<Request, Promise<Caller>>()
 
 /**
  * The agent whose key a request carries (document 1, section 5), looked up once per request.
- * Refuses agents_off, no_key, bad_key, wrong_key_kind, account_closed.
+ * Refuses agents_off, no_key, bad_key, wrong_key_kind, account_closed, account_suspended.
  */
 export function theCaller(house: House, request: Request): Promise<Caller> {
   const known = callers.get(request)
@@ -41,6 +42,7 @@ async function lookUp(house: House, request: Request): Promise<Caller> {
   const agent = await find(house, key.owner)
   if (!agent) throw new Refusal('bad_key')
   if (agent.closed !== null) throw new Refusal('account_closed')
+  if (agent.suspended !== null) throw suspended(agent)
   return { agent, key }
 }
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 
 import { openTestHouse } from '../testing/house.ts'
-import * as moderation from './apps/moderation.ts'
+import * as moderation from './moderation/moderation.ts'
 
 const page = (text: string): string => `<!doctype html><title>${text}</title><p>${text}</p>`
 /** Fit to be hosted, and not to be listed: it is written by a packer. */

@@ -6,7 +6,16 @@ import { refusing } from './envelope.ts'
 
 /** The areas of document 1, section 1. */
 export type Tag =
-  'Start' | 'Keys' | 'Apps' | 'Explore' | 'Reviews and comments' | 'Your things' | 'People' | 'Jobs' | 'Assets'
+  | 'Start'
+  | 'Keys'
+  | 'Apps'
+  | 'Explore'
+  | 'Reviews and comments'
+  | 'Your things'
+  | 'People'
+  | 'Jobs'
+  | 'Assets'
+  | 'Moderation'
 
 /** The codes that every key operation can give (document 1, section 7, group C). */
 const groupC = [
@@ -15,6 +24,7 @@ const groupC = [
   'bad_key',
   'wrong_key_kind',
   'account_closed',
+  'account_suspended',
   'rate_limited',
 ] as const
 

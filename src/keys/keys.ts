@@ -19,6 +19,7 @@ export interface Key {
   dailyCap: Nano | null
   created: number
   revoked: number | null
+  suspended: number | null
 }
 
 /** What a new key is made from. */
@@ -42,6 +43,7 @@ const columns = {
   dailyCap: keys.dailyCap,
   created: keys.created,
   revoked: keys.revoked,
+  suspended: keys.suspended,
 }
 
 /** Makes a key inside the caller's transaction. `text` is shown once and never kept. */
@@ -57,6 +59,7 @@ export async function make(
     prefix: text.slice(0, prefixChars),
     created: clock.now(),
     revoked: null,
+    suspended: null,
   }
   await db.insert(keys).values({ ...key, hash: sha256(text) })
   return { text, key }
@@ -120,6 +123,11 @@ export const capOf = ({
 export async function revokeAll(db: Db, clock: Clock, owner: string): Promise<void> {
   const live = and(eq(keys.owner, owner), isNull(keys.revoked))
   await db.update(keys).set({ revoked: clock.now() }).where(live)
+}
+
+/** Suspends an owner's keys, or lets them go on (null), inside a transaction; then `forget`. */
+export async function suspendAll(db: Db, owner: string, suspended: number | null): Promise<void> {
+  await db.update(keys).set({ suspended }).where(eq(keys.owner, owner))
 }
 
 /** Whether a text has the form of a key at all. */

@@ -12,6 +12,8 @@ export const keys = table(
     dailyCap: nano('daily_cap'),
     created: time('created').notNull(),
     revoked: time('revoked'),
+    /** While its owner is suspended it works nowhere. */
+    suspended: time('suspended'),
   },
   (t) => [index('keys_owner').on(t.owner, t.created)],
 )

@@ -5,6 +5,8 @@ import { forgetOpens, writeOpens } from '../hosting/apps/opens.ts'
 import { polishOne } from '../hosting/apps/polish.ts'
 import { purge } from '../hosting/apps/removal.ts'
 import * as assets from '../hosting/assets/assets.ts'
+import { forgetModeration } from '../hosting/moderation/retention.ts'
+import { rescanSome } from '../hosting/moderation/scans.ts'
 import { forget as forgetNotes } from '../hosting/notes/notes.ts'
 import type { House } from '../house.ts'
 import { sweep as forgetJobs } from '../jobs/jobs.ts'
@@ -39,6 +41,8 @@ const chores: [name: string, everyMs: number, run: (house: House) => Promise<unk
   ['compress pages better', minute, polishSome],
   ['forget old history', hour, forgetUses],
   ['forget pictures whose links have expired', hour, forgetMade],
+  ['read again what older rules have read', minute, rescanSome],
+  ['forget old reports and decisions', hour, forgetModeration],
   ['forget old jobs', hour, forgetJobs],
   ['forget old notes', hour, forgetNotes],
   ['forget old answers', hour, (house) => house.idempotency.sweep()],

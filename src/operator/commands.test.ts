@@ -11,12 +11,12 @@ test('a takedown and its undoing say what they did, and fail where there was not
   const nothing = 'AAAAAAAAAAAA'
   expect(await admin('takedown', nothing, 'spam')).toEqual({
     ok: false,
-    text: `There is no app ${nothing}.`,
+    text: `Nothing to takedown: there is no such ${nothing}, or it is so already.`,
   })
   expect((await admin('restore', id)).ok).toBe(false)
   expect(await admin('takedown', id, 'spam', 'and', 'scam')).toEqual({
     ok: true,
-    text: `${id} is taken down: spam and scam`,
+    text: `${id} is taken down.`,
   })
   expect((await ann.call('GET', `/apps/${id}`)).code).toBe('taken_down')
   expect((await visit('GET', `/a/${id}`)).status).toBe(410)
@@ -24,7 +24,13 @@ test('a takedown and its undoing say what they did, and fail where there was not
   expect((await ann.call('GET', `/apps/${id}`)).status).toBe(200)
   expect(await admin('pause', '@ann')).toEqual({ ok: true, text: '@ann can buy nothing now.' })
   expect(await admin('resume', '@ann')).toEqual({ ok: true, text: '@ann can buy again.' })
-  expect(await admin('pause', '@nobody')).toEqual({ ok: false, text: 'There is no @nobody here.' })
+  expect((await admin('pause', '@nobody')).ok).toBe(false)
+  expect((await admin('show', '@nobody')).ok).toBe(false)
+  expect((await admin('show', id)).text).toContain('takedown  ' + id + '  spam and scam')
+  expect((await admin('list')).text).toBe('Nothing waits.')
+  for (const words of [['takedown', id], ['toString'], ['block', 'x', 'y'], []]) {
+    expect((await admin(...words)).text).toStartWith('usage: berth admin list')
+  }
   expect((await admin('pause', id)).ok).toBe(false)
   expect((await run(house, { command: 'toString', words: [] })).ok).toBe(false)
   await close()

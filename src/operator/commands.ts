@@ -1,17 +1,14 @@
 import { newId } from '../core/ids.ts'
 import { fromUsd, toCredits } from '../core/money.ts'
-import { iso } from '../core/time.ts'
 import * as accounts from '../gateway/accounts/accounts.ts'
 import * as agents from '../hosting/agents/agents.ts'
-import { pause } from '../hosting/agents/spending.ts'
-import * as moderation from '../hosting/apps/moderation.ts'
 import { linkOf } from '../hosting/apps/present.ts'
-import { listReports, type Report } from '../hosting/apps/reports.ts'
 import type { House } from '../house.ts'
 import type { Owner } from '../ledger/accounts.ts'
 import { doctor } from '../ledger/doctor.ts'
 import * as ledger from '../ledger/ledger.ts'
 import { readFirstApp } from '../store/first-app.ts'
+import { admin } from './admin.ts'
 import { backup } from './backup.ts'
 import type { Outcome } from './outcome.ts'
 
@@ -41,36 +38,6 @@ async function ownerOf(house: House, whom: string): Promise<Owner | undefined> {
   }
   const account = await accounts.find(house, whom)
   return account && { kind: 'gateway', owner: account.id }
-}
-
-const lineOf = ({ at, app, reason, text }: Report): string =>
-  `${iso(at)}  ${app}  ${reason}  ${text.replaceAll(/\s+/g, ' ')}`
-
-/**
- * `berth admin takedown|restore <app id> [reason]`, `berth admin pause|resume <@handle>` (whether
- * it may buy), `berth admin reports`: moderation.
- */
-const admin: Command = async (house, [verb, id = '', ...words]) => {
-  if (verb === 'takedown' && id && words.length > 0) {
-    const reason = words.join(' ')
-    return (await moderation.takeDown(house, id, reason))
-      ? done(`${id} is taken down: ${reason}`)
-      : { ok: false, text: `There is no app ${id}.` }
-  }
-  if (verb === 'restore' && id) {
-    return (await moderation.putBack(house, id))
-      ? done(`${id} is live again.`)
-      : { ok: false, text: `No app ${id} is taken down.` }
-  }
-  if ((verb === 'pause' || verb === 'resume') && id.startsWith('@')) {
-    return (await pause(house, id.slice(1), verb === 'pause'))
-      ? done(verb === 'pause' ? `${id} can buy nothing now.` : `${id} can buy again.`)
-      : { ok: false, text: `There is no ${id} here.` }
-  }
-  if (verb === 'reports') return done((await listReports(house, 50)).map(lineOf).join('\n'))
-  return usage(
-    'admin takedown <app id> <reason> | restore <app id> | pause <@handle> | resume <@handle> | reports',
-  )
 }
 
 /** `berth doctor`: rebuilds every balance from the entries and says where one differs. */

@@ -1,6 +1,12 @@
 export type Effect = 'block' | 'unlist' | 'warn'
 
 /**
+ * Counts what the safety check has become: one more with every change of what it finds. What
+ * earlier rules have read is then read again, a little at a time.
+ */
+export const rulesVersion = 1
+
+/**
  * The closed list of what the safety check looks for: the code a caller branches on, what it does
  * to the page (`block`: not hosted, `unlist`: hosted but not on Explore, `warn`: told only), one
  * sentence for the docs, and how to mend it. Follows document 1, operations 9 and 11, and the

@@ -31,6 +31,8 @@ const takers = (): [method: string, path: string, fine: Record<string, unknown>]
   ['PATCH', `/apps/${id}`, { title: 'Boats' }],
   ['POST', `/apps/${id}/versions`, { html }],
   ['POST', `/apps/${id}/remix`, { ref: 'remix-0001' }],
+  ['POST', '/report', { item: id, reason: 'other', text: 'x', contact: 'y' }],
+  ['POST', `/apps/${id}/appeal`, { text: 'It is fine.' }],
 ]
 
 describe('every operation that takes JSON refuses', () => {

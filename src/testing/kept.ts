@@ -1,7 +1,8 @@
 import { agents } from '../hosting/agents/tables.ts'
-import { apps, badPages, opens, remixes, reports, versions } from '../hosting/apps/tables.ts'
+import { apps, badPages, opens, remixes, versions } from '../hosting/apps/tables.ts'
 import { assets } from '../hosting/assets/tables.ts'
 import { itemUses } from '../hosting/explore/tables.ts'
+import { appeals, audit, reports } from '../hosting/moderation/tables.ts'
 import { noteCounts, notes } from '../hosting/notes/tables.ts'
 import { people, recoveryCodes, sessions } from '../hosting/people/tables.ts'
 import { comments, reviews } from '../hosting/reviews/tables.ts'
@@ -22,6 +23,8 @@ const tables = {
     opens,
     remixes,
     reports,
+    appeals,
+    audit,
     answers,
     jobs,
     events,

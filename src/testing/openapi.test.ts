@@ -13,7 +13,7 @@ const base = 'https://berth.test/api'
 const open = [
   ...['is_on', 'start', 'get_openapi', 'new_agent', 'look_at_asset'],
   ...['explore', 'list_shelves', 'get_atom_feed', 'get_json_feed'],
-  ...['get_item', 'get_maker', 'get_source'],
+  ...['get_item', 'get_maker', 'get_source', 'report_item'],
 ]
 
 let house: TestHouse

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { pick } from '../core/ids.ts'
 import { zero } from '../core/money.ts'
 import { hour } from '../core/time.ts'
+import { takeDown } from '../hosting/moderation/moderation.ts'
 import { enqueue } from '../jobs/jobs.ts'
 import { Answers } from './answers.ts'
 import { type Described, documentOf, operationsOf } from './described.ts'
@@ -25,6 +26,7 @@ const theirs = await ben.publish({ store: true })
 const other = {
   id: theirs,
   gone: theirs,
+  taken: theirs,
   prefix: ben.key.slice(0, 11),
   version: '1',
   name: 'a.json',
@@ -34,6 +36,7 @@ const nobody = 'A'.repeat(12)
 const unknown = {
   id: nobody,
   gone: nobody,
+  taken: nobody,
   prefix: 'ak_xxxxxxxx',
   version: '99',
   name: 'b.json',
@@ -57,12 +60,24 @@ async function world(): Promise<Known> {
   const look = Object.fromEntries(new URL(file.text('asset.url')).searchParams)
   await ann.call('POST', `/apps/${id}/versions`, { html: '<title>Two</title>' })
   const prefix = (await ann.call('POST', '/me/keys')).text('prefix')
+  const taken = await ann.publish({ html: `<title>${people}</title>` })
+  await takeDown(house.house, taken, 'spam')
   const [open, ended] = [await newJob(ann, id), await newJob(ann, id)]
   await ann.call('DELETE', `/jobs/${ended}`)
   const jobs = { open, ended, wait: '0' }
   known = {
     key: ann.key,
-    own: { id, gone, prefix, version: '1', name: 'a.json', handle: ann.handle, ...look, ...jobs },
+    own: {
+      id,
+      gone,
+      taken,
+      prefix,
+      version: '1',
+      name: 'a.json',
+      handle: ann.handle,
+      ...look,
+      ...jobs,
+    },
     other,
     unknown,
   }
@@ -85,6 +100,7 @@ const wearing = [
   'delete_asset',
   'add_key',
   'cancel_job',
+  'appeal',
 ]
 
 type Send = (made: Made) => Promise<Answer>

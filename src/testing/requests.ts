@@ -75,6 +75,7 @@ const ids: Record<string, string> = {
   get_job: 'ended',
   watch_job: 'ended',
   cancel_job: 'open',
+  appeal: 'taken',
 }
 
 /** Makes the request that a draw stands for. */
@@ -98,7 +99,7 @@ export async function requestOf(operation: Described, draw: Draw, known: Known):
       ...(requestBody && { 'content-type': 'application/json' }),
       ...(draw.ref === undefined ? {} : { 'idempotency-key': draw.ref }),
     },
-    body: requestBody && (await bodyOf(requestBody.content, draw)),
+    body: requestBody && (await bodyOf(requestBody.content, draw, known)),
   }
 }
 
@@ -114,7 +115,7 @@ const wellFormed = (text: string): string => text.toWellFormed()
 
 type Content = NonNullable<Described['requestBody']>['content']
 
-async function bodyOf(content: Content, draw: Draw): Promise<unknown> {
+async function bodyOf(content: Content, draw: Draw, known: Known): Promise<unknown> {
   if (draw.body === 'none') return undefined
   if ('application/octet-stream' in content) return draw.file
   if (draw.body === 'odd') return draw.seed % 2 ? JSON.stringify(draw.odd) : draw.text
@@ -127,6 +128,7 @@ async function bodyOf(content: Content, draw: Draw): Promise<unknown> {
   const steered = {
     ...fine,
     ...('html' in fine && { html: draw.page }),
+    ...('item' in fine && { item: known[place(draw)]['id'] }),
     ...('assets' in fine && { dryRun: true }),
   }
   if (draw.body === 'fine' || draw.body === 'example') return steered

@@ -7,8 +7,11 @@ export interface HostedApp {
   icon: string | null
   /** The maker's handle, without the @. */
   maker: string
-  /** building: its first build still runs. closed: the maker has closed the account or the app. */
-  state: 'live' | 'building' | 'taken_down' | 'closed'
+  /**
+   * building: its first build still runs. held: not shown until somebody has looked at it. closed:
+   * the maker has closed the account or the app.
+   */
+  state: 'live' | 'building' | 'held' | 'taken_down' | 'closed'
   version: number
   updated: number
 }

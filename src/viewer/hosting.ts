@@ -20,7 +20,10 @@ export function hostedBy(house: House): Hosted {
       const maker = app && (await agents.find(house, app.maker))
       if (!app || !maker) return undefined
       const { title, description, updated } = app
-      const shown = { state: stateOf(app), version: apps.shownVersion(app), updated }
+      const isHeld = app.heldAt !== null || maker.suspended !== null
+      const known = stateOf(app)
+      const state = isHeld && (known === 'live' || known === 'building') ? 'held' : known
+      const shown = { state, version: apps.shownVersion(app), updated }
       return { id, title, description, icon: iconOf(house, app), maker: maker.handle, ...shown }
     },
     async html({ id, version }) {

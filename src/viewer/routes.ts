@@ -25,6 +25,11 @@ const words = {
     title: 'Being built',
     text: 'This app is being made right now, which takes about a minute. The page opens by itself.',
   },
+  held: {
+    status: 403,
+    title: 'Warning: this may be unsafe',
+    text: 'This app was reported, or looked unsafe to the safety check. It is not shown until somebody has looked at it. If you typed a password into it, change that password.',
+  },
   taken_down: {
     status: 410,
     title: 'Taken down',
@@ -48,10 +53,17 @@ export function wordAnswer(pages: Pages, word: Word): Response {
   return new Response(body, { status, headers: wordHeaders(pages.parts.wordHash) })
 }
 
+const codes = {
+  not_found: [404, 'not_found'],
+  building: [404, 'not_found'],
+  held: [403, 'held'],
+  taken_down: [410, 'taken_down'],
+  closed: [410, 'taken_down'],
+} as const
+
 function refusal(word: Word): Response {
   const { text } = words[word]
-  const [status, code] =
-    word === 'taken_down' || word === 'closed' ? [410, 'taken_down'] : [404, 'not_found']
+  const [status, code] = codes[word]
   const headers = dataHeaders('application/json', 'no-store')
   return new Response(JSON.stringify({ error: text, code }), { status, headers })
 }

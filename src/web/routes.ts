@@ -7,9 +7,9 @@ import { visitOf } from '../core/visit.ts'
 import { untilCommit } from '../db/query.ts'
 import { theClaimed } from '../hosting/agents/claims.ts'
 import * as apps from '../hosting/apps/apps.ts'
-import { report, theReported } from '../hosting/apps/reports.ts'
 import { sitemap } from '../hosting/explore/feeds.ts'
 import * as icons from '../hosting/icons/icons.ts'
+import { report, theReported } from '../hosting/moderation/reports.ts'
 import { linksOf } from '../hosting/start/found.ts'
 import { guideOf, markdownOf } from '../hosting/start/guide.ts'
 import type { House } from '../house.ts'
@@ -84,8 +84,9 @@ const asking = (house: House, layout: Layout) =>
       async ({ params, request }) => {
         const bytes = await readBytes(request, formBytesMax)
         const form = new URLSearchParams(new TextDecoder().decode(bytes))
-        const said = { reason: form.get('reason') ?? '', text: form.get('text') ?? '' }
-        await report(house, params.id, said, addressGroup(visitOf(request).address))
+        const said = (name: string): string => form.get(name) ?? ''
+        const words = { reason: said('reason'), text: said('text'), contact: said('contact') }
+        await report(house, params.id, words, addressGroup(visitOf(request).address))
         return pageAnswer(layout, thanksPage)
       },
       { parse: 'none' },

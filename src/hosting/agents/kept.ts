@@ -3,16 +3,18 @@ import { eq, sql } from 'drizzle-orm'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import { Refusal } from '../../refusals.ts'
+import { suspended } from './suspension.ts'
 import { agents } from './tables.ts'
 
 /**
  * Counts bytes kept by the agent up or down, inside a transaction that locks its row from here on.
- * Refuses storage_full, and account_closed when the agent closed it meanwhile.
+ * Refuses storage_full, and account_closed or account_suspended when that came meanwhile.
  */
 export async function keepBytes(house: House, db: Db, agent: string, bytes: number): Promise<void> {
   const max = house.config.bytesPerAgent
   const row = await countBytes(db, agent, bytes)
   if (row?.closed != null) throw new Refusal('account_closed')
+  if (row?.suspendedFor != null) throw suspended(row)
   if (bytes > 0 && max > 0 && row && row.kept > max) throw new Refusal('storage_full', { max })
 }
 
@@ -26,6 +28,6 @@ async function countBytes(db: Db, agent: string, bytes: number) {
     .update(agents)
     .set({ kept: sql`${agents.kept} + ${bytes}` })
     .where(eq(agents.id, agent))
-    .returning({ kept: agents.kept, closed: agents.closed })
+    .returning({ kept: agents.kept, closed: agents.closed, suspendedFor: agents.suspendedFor })
   return row
 }

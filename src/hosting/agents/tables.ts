@@ -24,6 +24,9 @@ export const agents = table(
     kept: integer('kept').notNull().default(0),
     created: time('created').notNull(),
     closed: time('closed'),
+    /** Its keys do not work and what it made is held back: since when, and why. */
+    suspended: time('suspended'),
+    suspendedFor: text('suspended_for'),
   },
   (t) => [
     index('agents_created').on(t.created),

@@ -123,7 +123,10 @@ export async function theOwn(house: House, maker: Agent, id: string): Promise<Ap
 export function there(app: App | undefined): App {
   if (!app || app.closed !== null) throw new Refusal('not_found', { what: 'app' })
   if (app.takenDown === null) return app
-  throw new Refusal('taken_down', { reason: app.takenDownFor ?? '', at: app.takenDown })
+  throw new Refusal('taken_down', {
+    ...{ reason: app.takenDownFor ?? '', at: app.takenDown },
+    appeal: `/apps/${app.id}/appeal`,
+  })
 }
 
 /** An agent's apps, newest first, at most `limit` of them, going on after `after`. */
@@ -144,6 +147,9 @@ export async function listOf(
     .limit(Math.min(limit, listPageMax + 1))
 }
 
+/** What is held back goes on Explore once it is released. */
+const onceReleased = sql`case when ${apps.heldAt} is null then 'on' else 'pending' end`
+
 /**
  * Changes an app's row, inside a transaction. With `listed` on, its newest version is the one on
  * Explore.
@@ -152,15 +158,16 @@ export async function update(
   house: House,
   db: Db,
   app: App,
-  changes: Partial<NewApp & Pick<App, 'icon' | 'iconGiven'>>,
+  { listed, ...changes }: Partial<NewApp & Pick<App, 'icon' | 'iconGiven'>>,
 ): Promise<App> {
   const at = house.clock.now()
-  const isListed = changes.listed === 'on'
+  const isListed = listed === 'on'
   const isRenamed = changes.title !== undefined || changes.description !== undefined
   const [changed] = await db
     .update(apps)
     .set({
       ...changes,
+      ...(listed && { listed: isListed ? onceReleased : listed }),
       ...(isListed && { listedVersion: app.version, listedAt: app.listedAt ?? at }),
       ...(isRenamed && { words: findable({ ...app, ...changes }) }),
       updated: at,
@@ -172,7 +179,7 @@ export async function update(
 
 /** The version that visitors are shown: the newest, or the newest that may be on Explore. */
 export const shownVersion = ({ listed, listedVersion, version }: App): number =>
-  listed === 'on' ? (listedVersion ?? version) : version
+  listed === 'off' ? version : (listedVersion ?? version)
 
 /** A version of an app. Refuses not_found. */
 export async function theVersion(house: House, app: string, version: number): Promise<Version> {

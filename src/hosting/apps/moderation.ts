@@ -1,49 +1,207 @@
-import { eq } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  ne,
+  or,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 
+import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
-import { find } from './apps.ts'
-import { forgetBadPage, noteBadPage } from './bad-pages.ts'
-import { apps, versions } from './tables.ts'
+import { rulesVersion } from '../../scan/rules.ts'
+import type { App, Version } from './apps.ts'
+import { forgetBadPagesOf, noteBadPage } from './bad-pages.ts'
+import { apps, type HeldBy, versions } from './tables.ts'
+
+/** Why an app is held back, and who wants that. */
+export interface Hold {
+  by: HeldBy
+  reason: string
+}
+
+const isOpen = and(isNull(apps.closed), isNull(apps.takenDown))
+
+/**
+ * Takes an app down, inside a transaction: every operation on it answers 410, its link too, and the
+ * same pages, of any of its versions, cannot come back; where else they stand they are read again.
+ * Undefined when there is no such app, or it is down already.
+ */
+export async function takeDown(
+  { clock }: House,
+  db: Db,
+  id: string,
+  reason: string,
+): Promise<App | undefined> {
+  const at = clock.now()
+  const none = { heldAt: null, heldFor: null, heldBy: null }
+  const [app] = await db
+    .update(apps)
+    .set({ takenDown: at, takenDownFor: reason, listed: 'off', ...none, updated: at })
+    .where(and(eq(apps.id, id), isNull(apps.takenDown)))
+    .returning()
+  if (!app) return undefined
+  for (const sha256 of await hashesOf(db, id)) {
+    await noteBadPage(db, { sha256, app: id, reason, at })
+    await readAgain(db, sha256)
+  }
+  return app
+}
 
 /** The hashes of every page an app ever showed; there are at most `versionsPerAppMax`. */
-async function pagesOf(house: House, id: string): Promise<string[]> {
-  const rows = await house.db.read
+async function hashesOf(db: Db, id: string): Promise<string[]> {
+  const rows = await db
     .selectDistinct({ sha256: versions.sha256 })
     .from(versions)
     .where(eq(versions.app, id))
   return rows.map(({ sha256 }) => sha256)
 }
 
-/**
- * Takes an app down: every operation on it answers 410, its link too, and the same pages, of any of
- * its versions, cannot come back. False when there is no such app.
- */
-export async function takeDown(house: House, id: string, reason: string): Promise<boolean> {
-  const app = await find(house, id)
-  if (!app) return false
-  const at = house.clock.now()
-  const pages = await pagesOf(house, id)
-  await house.db.tx(async (db) => {
-    await db
-      .update(apps)
-      .set({ takenDown: at, takenDownFor: reason, listed: 'off', updated: at })
-      .where(eq(apps.id, id))
-    for (const sha256 of pages) await noteBadPage(db, { sha256, reason, at })
-  })
-  return true
+/** Has every app that keeps this page read again by the scan. */
+export async function readAgain(db: Db, sha256: string): Promise<void> {
+  const keeping = db.select({ app: versions.app }).from(versions).where(eq(versions.sha256, sha256))
+  await db.update(apps).set({ rules: 0 }).where(inArray(apps.id, keeping))
 }
 
-/** Undoes a takedown; the app is live again, off Explore. False when none was taken down. */
-export async function putBack(house: House, id: string): Promise<boolean> {
-  const app = await find(house, id)
-  if (!app || app.takenDown === null) return false
-  const pages = await pagesOf(house, id)
-  await house.db.tx(async (db) => {
+/**
+ * Undoes a takedown, inside a transaction: the app is live again, off Explore. Undefined when none
+ * was taken down.
+ */
+export async function putBack({ clock }: House, db: Db, id: string): Promise<App | undefined> {
+  const [app] = await db
+    .update(apps)
+    .set({ takenDown: null, takenDownFor: null, updated: clock.now() })
+    .where(and(eq(apps.id, id), isNotNull(apps.takenDown)))
+    .returning()
+  if (app) await forgetBadPagesOf(db, id)
+  return app
+}
+
+/**
+ * Holds an app back until somebody has looked at it, inside a transaction: off Explore, and a
+ * warning on its link. Undefined when there is none to hold, or it is held already.
+ */
+export async function hold(
+  { clock }: House,
+  db: Db,
+  id: string,
+  { by, reason }: Hold,
+): Promise<App | undefined> {
+  const [app] = await db
+    .update(apps)
+    .set({ heldAt: clock.now(), heldFor: reason, heldBy: by, listed: awaiting })
+    .where(and(eq(apps.id, id), isOpen, mayHold[by]))
+    .returning()
+  return app
+}
+
+/** A person's word goes before reports, and these before a rule. */
+const mayHold: Record<HeldBy, SQL | undefined> = {
+  operator: undefined,
+  suspension: isNull(apps.heldAt),
+  reports: or(isNull(apps.heldAt), eq(apps.heldBy, 'scan')),
+  scan: isNull(apps.heldAt),
+}
+
+const awaiting = sql`case when ${apps.listed} = 'on' then 'pending' else ${apps.listed} end`
+const asBefore = sql`case when ${apps.listed} = 'pending' then 'on' else ${apps.listed} end`
+const released = { heldAt: null, heldFor: null, heldBy: null, listed: asBefore }
+
+/** Shows a held app again, inside a transaction. Undefined when it was not held (by that). */
+export async function release(db: Db, id: string, by?: HeldBy): Promise<App | undefined> {
+  const held = by ? eq(apps.heldBy, by) : isNotNull(apps.heldAt)
+  const [app] = await db
+    .update(apps)
+    .set(released)
+    .where(and(eq(apps.id, id), held))
+    .returning()
+  return app
+}
+
+/** Holds all that an agent made, or shows again what was held with it, inside a transaction. */
+export async function holdAllOf(
+  { clock }: House,
+  db: Db,
+  maker: string,
+  reason: string | null,
+): Promise<void> {
+  const own = eq(apps.maker, maker)
+  if (reason === null) {
     await db
       .update(apps)
-      .set({ takenDown: null, takenDownFor: null, updated: house.clock.now() })
-      .where(eq(apps.id, id))
-    for (const sha256 of pages) await forgetBadPage(db, sha256)
-  })
-  return true
+      .set(released)
+      .where(and(own, eq(apps.heldBy, 'suspension')))
+    return
+  }
+  const held = { heldAt: clock.now(), heldFor: reason, heldBy: 'suspension' as const }
+  await db
+    .update(apps)
+    .set({ ...held, listed: awaiting })
+    .where(and(own, mayHold.suspension))
+}
+
+/** Apps that are held back, those first that have waited longest. */
+export const listHeld = ({ db }: House, limit: number): Promise<App[]> =>
+  db.read
+    .select()
+    .from(apps)
+    .where(isNotNull(apps.heldAt))
+    .orderBy(asc(apps.heldAt), asc(apps.id))
+    .limit(limit)
+
+/** Apps whose pages were read by earlier rules, at most `limit`. */
+export const listUnread = ({ db }: House, limit: number): Promise<App[]> =>
+  db.read
+    .select()
+    .from(apps)
+    .where(and(lt(apps.rules, rulesVersion), isOpen))
+    .orderBy(asc(apps.rules), asc(apps.id))
+    .limit(limit)
+
+/** The versions of an app that somebody may be shown: its newest and the one on Explore. */
+export const shownOf = ({ db }: House, app: App): Promise<Version[]> =>
+  db.read
+    .select()
+    .from(versions)
+    .where(
+      and(
+        eq(versions.app, app.id),
+        or(eq(versions.version, app.version), eq(versions.version, app.listedVersion ?? 0)),
+      ),
+    )
+    .orderBy(desc(versions.version))
+
+/** Keeps what the scan says of a version now, inside a transaction. */
+export async function noteScan(
+  db: Db,
+  { app, version, verdict, findings, scanned }: Pick<Version, 'app' | 'version'> & Scanned,
+): Promise<void> {
+  await db
+    .update(versions)
+    .set({ verdict, findings, scanned })
+    .where(and(eq(versions.app, app), eq(versions.version, version)))
+}
+
+type Scanned = Pick<Version, 'verdict' | 'findings' | 'scanned'>
+
+/** Keeps that what an app showed was read by the rules of now, unless it has changed since. */
+export async function noteRead(db: Db, { id, version, rules }: App): Promise<void> {
+  await db
+    .update(apps)
+    .set({ rules: rulesVersion })
+    .where(and(eq(apps.id, id), eq(apps.version, version), eq(apps.rules, rules)))
+}
+
+/** Takes off Explore what may not be there any more, inside a transaction. */
+export async function delist(db: Db, id: string): Promise<void> {
+  await db
+    .update(apps)
+    .set({ listed: 'off' })
+    .where(and(eq(apps.id, id), ne(apps.listed, 'off')))
 }

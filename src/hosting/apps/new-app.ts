@@ -3,6 +3,7 @@ import { and, eq } from 'drizzle-orm'
 import { newId } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
+import { rulesVersion } from '../../scan/rules.ts'
 import type { Agent } from '../agents/agents.ts'
 import { addVersion, type App, findable, type NewApp } from './apps.ts'
 import type { KeptPage } from './pages.ts'
@@ -24,7 +25,7 @@ export async function insertApp(
     .insert(apps)
     .values({
       ...row,
-      ...{ words: findable(wanted), created: at, updated: at },
+      ...{ words: findable(wanted), rules: rulesVersion, created: at, updated: at },
       ...(isListed && { listedVersion: 1, listedAt: at }),
     })
     .returning()
@@ -38,7 +39,10 @@ export async function insertBuilding(house: House, db: Db, maker: Agent, wanted:
   const row = { ...wanted, listed: 'off' as const, id: newId(), maker: maker.id, version: 0 }
   const [app] = await db
     .insert(apps)
-    .values({ ...row, bytes: 0, words: findable(wanted), created: at, updated: at })
+    .values({
+      ...{ ...row, bytes: 0, words: findable(wanted), rules: rulesVersion },
+      ...{ created: at, updated: at },
+    })
     .returning()
   if (!app) throw new Error('the new app was not kept')
   return app

@@ -3,17 +3,18 @@ import { htmlBytesMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Finding } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
+import { type Effect, theRule } from '../../scan/rules.ts'
 import { isBadPage } from './bad-pages.ts'
+import type { versions } from './tables.ts'
 
-/** A page that passed the safety check, and where its bytes are kept. */
-export interface KeptPage {
-  sha256: string
-  pack: string
-  htmlBytes: number
-  gzipBytes: number
-  brBytes: number
-  asks: string
-}
+type Version = typeof versions.$inferSelect
+type Pack = Pick<Version, 'pack' | 'htmlBytes' | 'gzipBytes' | 'brBytes'>
+
+/** A page that passed the safety check, what that said, and where its bytes are kept. */
+export type KeptPage = Pack & Scanned & Pick<Version, 'sha256' | 'asks'>
+
+/** What the safety check said of a page, as its version keeps it. */
+type Scanned = Pick<Version, 'verdict' | 'findings' | 'scanned'>
 
 /** A page's bytes, and its compressed variants where they are smaller. */
 export interface PageBytes {
@@ -31,25 +32,44 @@ export async function inspect(house: House, html: string | Uint8Array): Promise<
   if (bytes.byteLength > htmlBytesMax) {
     throw new Refusal('too_large', { bytes: bytes.byteLength, max: htmlBytesMax })
   }
-  const inspection = await house.inspector.inspect(bytes)
-  if (inspection.scan.verdict === 'block') {
-    const blocking = inspection.scan.findings.filter((finding) => finding.effect === 'block')
-    throw new Refusal('blocked_by_scan', { reasons: blocking.map(reasonOf) })
-  }
-  if (await isBadPage(house.db.read, inspection.sha256)) {
-    const reason = 'known.bad: this page was taken down before. It cannot come back.'
-    throw new Refusal('blocked_by_scan', { reasons: [reason] })
-  }
+  const inspection = await lookAt(house, bytes)
+  const reasons = blocking(inspection)
+  if (reasons.length > 0) throw new Refusal('blocked_by_scan', { reasons })
   return inspection
 }
 
+/**
+ * What the safety check says of a page now, whether that was taken down before among it. Refuses
+ * try_again when it could not be looked at.
+ */
+export async function lookAt(house: House, page: Uint8Array): Promise<Inspection> {
+  const inspection = await house.inspector.inspect(page)
+  if (!(await isBadPage(house.db.read, inspection.sha256))) return inspection
+  const { effect, help } = theRule('known.bad')
+  const known: Finding = { code: 'known.bad', effect, line: 1, excerpt: '', help }
+  const findings = [known, ...inspection.scan.findings]
+  return { ...inspection, scan: { verdict: 'block', listable: false, findings } }
+}
+
+/** What a version keeps of a look at its page. */
+export const scannedOf = ({ clock }: House, { scan }: Inspection): Scanned => ({
+  verdict: scan.verdict,
+  findings: scan.findings,
+  scanned: clock.now(),
+})
+
 /** One finding as a sentence for `reasons`. */
-const reasonOf = (finding: Finding): string =>
-  `line ${finding.line}: ${finding.code}: ${finding.help} (${finding.excerpt})`
+const reasonOf = ({ line, code, help, excerpt }: Finding): string =>
+  `line ${line}: ${code}: ${help}${excerpt && ` (${excerpt})`}`
+
+const reasonsOf = ({ scan }: Inspection, wanted: Effect): string[] =>
+  scan.findings.filter(({ effect }) => effect === wanted).map(reasonOf)
+
+/** Why a page may not be hosted; empty when it may. */
+const blocking = (inspection: Inspection): string[] => reasonsOf(inspection, 'block')
 
 /** Why a page that may be hosted may not be listed; empty when it may. */
-export const unlistable = (inspection: Inspection): string[] =>
-  inspection.scan.findings.filter((finding) => finding.effect === 'unlist').map(reasonOf)
+export const unlistable = (inspection: Inspection): string[] => reasonsOf(inspection, 'unlist')
 
 /** Keeps a page's bytes and variants as one stored object: bytes first, rows second. */
 export async function keep(house: House, inspection: Inspection): Promise<KeptPage> {
@@ -62,11 +82,12 @@ export async function keep(house: House, inspection: Inspection): Promise<KeptPa
     gzipBytes: gzip.byteLength,
     brBytes: br.byteLength,
     asks: JSON.stringify(inspection.asks),
+    ...scannedOf(house, inspection),
   }
 }
 
 /** Reads a kept page back. A missing file is a fault of ours. */
-export async function read(house: House, page: Omit<KeptPage, 'asks'>): Promise<PageBytes> {
+export async function read(house: House, page: Pack): Promise<PageBytes> {
   const pack = await house.store.read(page.pack)
   if (!pack) throw new Error(`the stored page ${page.pack} is missing`)
   const gzipAt = page.htmlBytes

@@ -4,7 +4,7 @@ import type { App } from './apps.ts'
 import type { AppShape, OriginShape } from './shapes.ts'
 
 /** Where an app stands, in one word. */
-export function stateOf(app: App): 'live' | 'building' | 'taken_down' | 'closed' {
+export function stateOf(app: App): AppShape['state'] {
   if (app.closed !== null) return 'closed'
   if (app.takenDown !== null) return 'taken_down'
   return app.version === 0 ? 'building' : 'live'
@@ -40,6 +40,7 @@ export function present(house: House, app: App): AppShape {
     rating: ratingOf(app),
     bytes: app.bytes,
     state: stateOf(app),
+    ...(app.heldAt !== null && { held: { reason: app.heldFor ?? '', at: iso(app.heldAt) } }),
     created: iso(app.created),
     updated: iso(app.updated),
   }

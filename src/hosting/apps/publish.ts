@@ -3,6 +3,7 @@ import type { House } from '../../house.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
+import type { Finding } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type App, checkRoom, type NewApp, theOwn, there, theVersion, update } from './apps.ts'
@@ -72,8 +73,11 @@ function publishedNote(house: House, app: App, reasons: string[]): string {
 /** The scan of a page that may be hosted, as the wire shows it. */
 export const presentScan = ({ scan }: Inspection): ScanResultShape => ({
   verdict: scan.verdict,
-  warnings: scan.findings.map(({ effect, ...finding }) => ({ ...finding, severity: effect })),
+  warnings: scan.findings.map(findingOf),
 })
+
+/** One finding, as the wire shows it. */
+export const findingOf = ({ effect, ...finding }: Finding) => ({ ...finding, severity: effect })
 
 /**
  * Renames, describes, shelves, prices, puts on or takes off Explore (document 1, operation 11).
@@ -114,6 +118,9 @@ function changedNote(before: App, after: App): string {
 }
 
 function placeNote(before: App, after: App): string {
+  if (after.listed === 'pending') {
+    return 'It goes on Explore once the service has looked into what was reported of it.'
+  }
   if (after.listed !== 'on') {
     return before.listed === 'on'
       ? 'It is off Explore now; its link works.'

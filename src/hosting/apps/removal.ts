@@ -6,7 +6,7 @@ import { deletedAppKeptMs } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import { freeBytes } from '../agents/kept.ts'
-import { type App, find, theOwn } from './apps.ts'
+import { type App, find, theOwn, there } from './apps.ts'
 import { apps, versions } from './tables.ts'
 
 /** Deletes an app: its link is gone at once, its bytes 30 days later. */
@@ -26,6 +26,7 @@ export async function undelete(house: House, maker: Agent, id: string): Promise<
   if (app?.maker !== maker.id || app.closed === null || app.closed < since) {
     throw new Refusal('not_found', { what: 'deleted app' })
   }
+  there({ ...app, closed: null })
   await house.db.tx((db) => db.update(apps).set({ closed: null }).where(eq(apps.id, id)))
   return theOwn(house, maker, id)
 }

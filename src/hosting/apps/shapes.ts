@@ -32,6 +32,14 @@ export const App = Type.Object(
     rating: Rating,
     bytes: Type.Integer(),
     state: oneOf(['live', 'building', 'taken_down', 'closed']),
+    held: Type.Optional(
+      Type.Object(
+        { reason: Type.String(), at: Time },
+        {
+          description: 'Its link shows a warning, and Explore nothing, until somebody has looked.',
+        },
+      ),
+    ),
     created: Time,
     updated: Time,
   },
@@ -93,7 +101,7 @@ export const AppChange = Type.Object(
 )
 export type AppChangeShape = Static<typeof AppChange>
 
-const Finding = Type.Object(
+export const Finding = Type.Object(
   {
     code: Type.String(),
     severity: oneOf(['block', 'unlist', 'warn']),

@@ -1,6 +1,17 @@
 import { type AnyColumn, type SQL, sql } from 'drizzle-orm'
 
-import { flag, index, integer, nano, primaryKey, table, text, time } from '../../db/columns.ts'
+import {
+  flag,
+  index,
+  integer,
+  json,
+  nano,
+  primaryKey,
+  table,
+  text,
+  time,
+} from '../../db/columns.ts'
+import type { Finding } from '../../scan/findings.ts'
 import type { Shelf } from './shelves.ts'
 
 /** With the word in it, not as a value: so both engines use the indexes over listed apps alone. */
@@ -24,6 +35,9 @@ const lowOf = (good: string, all: string): SQL =>
   sql.raw(`case when ${all} = 0 then 0 else cast(1000000 * (${good} + 1.9208 -
     1.96 * sqrt(1.0 * ${good} * (${all} - ${good}) / ${all} + 0.9604)) / (${all} + 3.8416)
     as bigint) end`)
+
+/** What holds an app back: reports, a rule of the scan, the operator, its maker's suspension. */
+export type HeldBy = 'reports' | 'scan' | 'operator' | 'suspension'
 
 /**
  * An app or a game. `html` of a version never changes; the app points at its newest, and Explore
@@ -70,6 +84,12 @@ export const apps = table(
     bytes: integer('bytes').notNull(),
     takenDown: time('taken_down'),
     takenDownFor: text('taken_down_for'),
+    /** Not shown until somebody has looked at it: since when, why, and who wants that. */
+    heldAt: time('held_at'),
+    heldFor: text('held_for'),
+    heldBy: text('held_by').$type<HeldBy>(),
+    /** The version of the rules that what it shows was read by; 0: it is to be read again. */
+    rules: integer('rules').notNull().default(0),
     /** Deleted by its maker, or closed with its maker's account. */
     closed: time('closed'),
     created: time('created').notNull(),
@@ -78,6 +98,12 @@ export const apps = table(
   (t) => [
     index('apps_maker').on(t.maker, t.created, t.id),
     index('apps_closed').on(t.closed),
+    index('apps_held')
+      .on(t.heldAt, t.id)
+      .where(sql`${t.heldAt} is not null`),
+    index('apps_rules')
+      .on(t.rules, t.id)
+      .where(sql`${t.closed} is null and ${t.takenDown} is null`),
     index('apps_icon').on(t.icon),
     index('apps_listed_of').on(t.maker, t.listedAt, t.id).where(isListed(t)),
     index('apps_listed_remixes').on(t.remixOf, t.listedAt, t.id).where(isListed(t)),
@@ -116,6 +142,12 @@ export const versions = table(
     brLevel: integer('br_level').notNull().default(5),
     /** The page's own list of the assets it wants, as JSON. */
     asks: text('asks').notNull(),
+    /** What the safety check said of it last, and when. */
+    verdict: text('verdict').$type<'clean' | 'warn' | 'block'>().notNull().default('clean'),
+    findings: json<Finding[]>('findings')
+      .notNull()
+      .default(sql`'[]'`),
+    scanned: time('scanned').notNull().default(0),
     via: text('via').$type<'html' | 'build' | 'remix' | 'restore'>().notNull(),
     note: text('note').notNull(),
     created: time('created').notNull(),
@@ -124,6 +156,7 @@ export const versions = table(
     primaryKey({ columns: [t.app, t.version] }),
     index('versions_maker').on(t.maker, t.created),
     index('versions_pack').on(t.pack),
+    index('versions_sha256').on(t.sha256),
     index('versions_unpolished')
       .on(t.created)
       .where(sql`${t.brLevel} = 5`),
@@ -150,12 +183,20 @@ export const remixes = table(
   (t) => [index('remixes_buyer').on(t.buyer, t.of)],
 )
 
-/** Pages that were taken down: the same bytes do not come back. */
-export const badPages = table('bad_pages', {
-  sha256: text('sha256').primaryKey(),
-  reason: text('reason').notNull(),
-  at: time('at').notNull(),
-})
+/**
+ * Pages whose bytes do not come back: those of an app that was taken down, and those the operator
+ * blocked by themselves (`app` is empty).
+ */
+export const badPages = table(
+  'bad_pages',
+  {
+    sha256: text('sha256').notNull(),
+    app: text('app').notNull(),
+    reason: text('reason').notNull(),
+    at: time('at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.sha256, t.app] }), index('bad_pages_app').on(t.app)],
+)
 
 /** One row per app, day and visitor: reloading a page does not count twice. */
 export const opens = table(
@@ -166,18 +207,4 @@ export const opens = table(
     visitor: text('visitor').notNull(),
   },
   (t) => [primaryKey({ columns: [t.app, t.day, t.visitor] }), index('opens_day').on(t.day)],
-)
-
-/** What people told the operator about an app; `from` is a keyed hash of their address. */
-export const reports = table(
-  'reports',
-  {
-    id: text('id').primaryKey(),
-    app: text('app').notNull(),
-    reason: text('reason').notNull(),
-    text: text('text').notNull(),
-    from: text('sender').notNull(),
-    at: time('at').notNull(),
-  },
-  (t) => [index('reports_sender').on(t.from, t.at), index('reports_at').on(t.at)],
 )

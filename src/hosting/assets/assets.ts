@@ -186,15 +186,14 @@ export async function theBytes(house: House, maker: Agent, id: string, name: str
   return withBytes(house, await findIn(house.db.read, id, app.version, name))
 }
 
-/** What a signed look address shows, whoever asks. Refuses assets_off, not_found. */
+/** What a signed look address shows, whoever asks. Refuses assets_off, not_found, taken_down. */
 export async function lookAt(house: House, id: string, version: number, name: string) {
   if (!house.config.assetsOn) throw new Refusal('assets_off')
-  const app = await apps.find(house, id)
-  const isOpen = app && app.closed === null && app.takenDown === null
-  return withBytes(house, isOpen && (await findIn(house.db.read, id, version, name)))
+  apps.there(await apps.find(house, id))
+  return withBytes(house, await findIn(house.db.read, id, version, name))
 }
 
-async function withBytes(house: House, asset: Asset | undefined | false) {
+async function withBytes(house: House, asset: Asset | undefined) {
   if (!asset) throw new Refusal('not_found', { what: 'asset' })
   const content = await house.store.read(asset.sha256)
   if (!content) throw new Error(`the stored asset ${asset.sha256} is missing`)

@@ -175,7 +175,8 @@ const lookRoutes = (house: House) =>
         throw new Refusal('not_found', { what: 'look address, or it stopped working' })
       }
       const found = await assets.lookAt(house, id, Number(version), name)
-      return fileAnswer(found, 'inline', 'private, max-age=300')
+      // No cache may show it after a takedown.
+      return fileAnswer(found, 'inline', 'private, no-cache')
     },
     {
       query: Type.Object({
@@ -185,7 +186,7 @@ const lookRoutes = (house: House) =>
       ...openOperation(
         { id: 'look_at_asset', tag: 'Assets', summary: 'Look at an asset by its signed address.' },
         { 200: File },
-        ...(['agents_off', 'assets_off', 'not_found'] as const),
+        ...(['agents_off', 'assets_off', 'not_found', 'taken_down'] as const),
       ),
     },
   )

@@ -4,9 +4,9 @@ import { eq } from 'drizzle-orm'
 
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
-import { takeDown } from '../apps/moderation.ts'
 import { writeOpens } from '../apps/opens.ts'
 import { apps } from '../apps/tables.ts'
+import { takeDown } from '../moderation/moderation.ts'
 
 let house: TestHouse
 let ann: Person

@@ -6,8 +6,8 @@ import { doctor } from '../../ledger/doctor.ts'
 import { type Answer, openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
 import { pause } from '../agents/spending.ts'
-import { takeDown } from '../apps/moderation.ts'
 import { apps } from '../apps/tables.ts'
+import { takeDown } from '../moderation/moderation.ts'
 
 let house: TestHouse
 let ann: Person

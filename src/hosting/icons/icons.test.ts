@@ -4,7 +4,7 @@ import { fromCredits } from '../../core/money.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
-import { takeDown } from '../apps/moderation.ts'
+import { takeDown } from '../moderation/moderation.ts'
 
 let t: TestHouse
 let ann: Person

@@ -5,7 +5,7 @@ import { eq } from 'drizzle-orm'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
 import { agents } from '../agents/tables.ts'
-import { takeDown } from '../apps/moderation.ts'
+import { takeDown } from '../moderation/moderation.ts'
 import { hide } from './reviews.ts'
 
 let house: TestHouse

@@ -53,6 +53,11 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
         : `This is a ${kind} key. The Agent API takes an agent key: POST /keys.`,
   },
   account_closed: { status: 403, say: () => 'This account is closed. POST /keys makes a new one.' },
+  account_suspended: {
+    status: 403,
+    code: 'account_closed',
+    say: ({ reason }) => `The service suspended this account (${reason}). Ask its operator.`,
+  },
   not_found: {
     status: 404,
     say: ({ what, see }) =>
@@ -71,6 +76,11 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   rate_limited: {
     status: 429,
     say: (facts) => `More than ${facts.max} requests a minute from this address. ${wait(facts)}`,
+  },
+  reports_limit: {
+    status: 429,
+    code: 'rate_limited',
+    say: (facts) => `This address sent its ${facts.max} reports of today. ${wait(facts)}`,
   },
   publishes_limit: {
     status: 429,
@@ -142,9 +152,18 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   },
   taken_down: {
     status: 410,
-    say: ({ reason }) => `This was taken down by the service: ${reason}`,
-    more: ({ reason, at }) => ({ reason, at: iso(at) }),
-    fields: { reason: Type.String(), at: Time },
+    say: ({ reason, appeal }) =>
+      `This was taken down by the service (${reason}). Its maker can appeal: POST ${appeal}.`,
+    more: ({ at, ...facts }) => ({ ...facts, at: iso(at) }),
+    fields: { reason: Type.String(), at: Time, appeal: Type.String() },
+  },
+  nothing_to_appeal: {
+    status: 409,
+    say: () => 'This app is neither taken down nor held back: there is nothing to appeal.',
+  },
+  appealed_already: {
+    status: 409,
+    say: () => 'You have appealed this already. GET /me/notes tells when it is decided.',
   },
   storage_full: {
     status: 409,

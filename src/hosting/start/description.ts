@@ -15,6 +15,7 @@ const tags: Record<Tag, string> = {
   'Your things': 'What happened to the things you made, and what selling them earned.',
   People: 'Who signed in at the web: claim an agent, send it credits, bound and pause it.',
   Jobs: 'What the service makes for you: how it stands, step by step.',
+  Moderation: 'Report what is wrong, see what the safety check says, appeal.',
   Assets: 'Named files that an app loads from inside: pictures, sound, JSON.',
 }
 

@@ -90,9 +90,10 @@ export async function add(
   const made = await apps.addVersion(house, db, app, page, how)
   const { id, version, listed } = made
   await assets.copy(db, { app: id, version: filesOf ?? version - 1 }, { app: id, version })
-  if (listed !== 'on') return { app: made, reasons: [] }
+  if (listed === 'off') return { app: made, reasons: [] }
   const reasons = pages.unlistable(inspection)
-  return { app: reasons.length ? made : await apps.update(house, db, made, { listed }), reasons }
+  if (reasons.length > 0) return { app: made, reasons }
+  return { app: await apps.update(house, db, made, { listed: 'on' }), reasons }
 }
 
 /** Which version visitors see now, and why where it is not the newest. */
@@ -121,7 +122,8 @@ export async function restore(
   const old = await apps.theVersion(house, id, number)
   const inspection = await pages.inspect(house, (await pages.read(house, old)).identity)
   const { sha256, pack, htmlBytes, gzipBytes, brBytes, asks } = old
-  const page = { sha256, pack, htmlBytes, gzipBytes, brBytes, asks }
+  const stored = { sha256, pack, htmlBytes, gzipBytes, brBytes, asks }
+  const page = { ...stored, ...pages.scannedOf(house, inspection) }
   const how = { via: 'restore', note: `Version ${number} again.` } as const
   const next = { page, inspection, how, filesOf: number }
   const made = await house.db.tx((db) => add(house, db, app, next))

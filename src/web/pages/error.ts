@@ -36,12 +36,9 @@ export function refusalPage(layout: Layout, error: unknown): Response | undefine
   if (!isOurs(refusal)) return undefined
   const { status, body } = wordsOf(refusal)
   const title = names[status] ?? 'Not now'
-  // Pages limit one thing alone, what is sent to the operator, and that by the day.
-  const isMany = refusal.refusal === 'rate_limited'
-  const words = isMany ? 'You sent many today. Try again tomorrow.' : body.error
   const wait = answerOf(refusal).headers.get('retry-after')
   const headers = wait === null ? {} : { 'retry-after': wait }
-  return pageAnswer(layout, { ...wordPage(title, words, status), headers })
+  return pageAnswer(layout, { ...wordPage(title, body.error, status), headers })
 }
 
 /** A fault of ours as a page. */

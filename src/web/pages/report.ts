@@ -1,6 +1,6 @@
 import { html } from '../../core/markup.ts'
 import type { App } from '../../hosting/apps/apps.ts'
-import { reportReasons } from '../../hosting/apps/reports.ts'
+import { reportReasons } from '../../hosting/moderation/reasons.ts'
 import type { Page } from '../layout.ts'
 
 /** The form behind an app's report link. */
@@ -19,6 +19,9 @@ export function reportPage({ id, title }: App): Page {
       <label class="field"
         >What did you see?<textarea name="text" rows="5" maxlength="1000"></textarea>
       </label>
+      <label class="field"
+        >Where may we ask you? You may leave this out.<input name="contact" maxlength="200"
+      /></label>
       <button class="button">Send the report</button>
     </form>`
   return { title: 'Report', main }

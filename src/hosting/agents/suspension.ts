@@ -1,0 +1,33 @@
+import { and, eq, isNotNull, isNull } from 'drizzle-orm'
+
+import type { Db } from '../../db/engine.ts'
+import type { House } from '../../house.ts'
+import * as keys from '../../keys/keys.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Agent } from './agents.ts'
+import { agents } from './tables.ts'
+
+/** What a suspended agent is told. */
+export const suspended = ({ suspendedFor }: Pick<Agent, 'suspendedFor'>) =>
+  new Refusal('account_suspended', { reason: suspendedFor ?? '' })
+
+/**
+ * Suspends an agent and its keys for a reason, or lets it go on (null), inside a transaction;
+ * forget the keys after its commit. Undefined when nobody has this handle, or it is so already.
+ */
+export async function suspend(
+  { clock }: House,
+  db: Db,
+  handle: string,
+  reason: string | null,
+): Promise<Agent | undefined> {
+  const at = reason === null ? null : clock.now()
+  const isOther = at === null ? isNotNull(agents.suspended) : isNull(agents.suspended)
+  const [agent] = await db
+    .update(agents)
+    .set({ suspended: at, suspendedFor: reason })
+    .where(and(eq(agents.handle, handle), isOther))
+    .returning()
+  if (agent) await keys.suspendAll(db, agent.id, at)
+  return agent
+}

@@ -1,0 +1,88 @@
+import { and, asc, eq, lt } from 'drizzle-orm'
+
+import { newId } from '../../core/ids.ts'
+import { isPlainText } from '../../core/text.ts'
+import type { Db } from '../../db/engine.ts'
+import type { House } from '../../house.ts'
+import { appealCharsMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Agent } from '../agents/agents.ts'
+import { find } from '../apps/apps.ts'
+import { putBack, release } from '../apps/moderation.ts'
+import { tell } from '../notes/notes.ts'
+import { note } from './audit.ts'
+import { closeReports } from './reports.ts'
+import { appeals } from './tables.ts'
+
+export type Appeal = typeof appeals.$inferSelect
+
+/**
+ * Asks the operator to look again at an own app that is taken down or held back, once for each
+ * time. Refuses not_found, bad_request, nothing_to_appeal, appealed_already.
+ */
+export async function appeal(
+  house: House,
+  maker: Agent,
+  id: string,
+  text: string,
+): Promise<Appeal> {
+  const app = await find(house, id)
+  if (app?.maker !== maker.id || app.closed !== null) {
+    throw new Refusal('not_found', { what: 'app' })
+  }
+  if (!isPlainText(text, appealCharsMax) || text.trim() === '') {
+    const problem = `"text" is plain text of 1 to ${appealCharsMax} characters.`
+    throw new Refusal('bad_request', { problem })
+  }
+  const against = app.takenDown ?? app.heldAt
+  if (against === null) throw new Refusal('nothing_to_appeal')
+  const at = house.clock.now()
+  const [made] = await house.db.tx((db) =>
+    db
+      .insert(appeals)
+      .values({ id: newId(), app: id, maker: maker.id, against, text, at, state: 'open' })
+      .onConflictDoNothing()
+      .returning(),
+  )
+  if (!made) throw new Refusal('appealed_already')
+  return made
+}
+
+/** Appeals that wait for an answer, oldest first. */
+export const listAppeals = ({ db }: House, limit: number): Promise<Appeal[]> =>
+  db.read
+    .select()
+    .from(appeals)
+    .where(eq(appeals.state, 'open'))
+    .orderBy(asc(appeals.at), asc(appeals.id))
+    .limit(limit)
+
+/** Answers the open appeals of an app; a granted one shows it again. False when there is none. */
+export const decide = (
+  house: House,
+  id: string,
+  granted: boolean,
+  answer: string,
+): Promise<boolean> =>
+  house.db.tx(async (db) => {
+    const state = granted ? 'granted' : 'denied'
+    const [decided] = await db
+      .update(appeals)
+      .set({ state, answer, decided: house.clock.now() })
+      .where(and(eq(appeals.app, id), eq(appeals.state, 'open')))
+      .returning()
+    if (!decided) return false
+    const app = granted && ((await putBack(house, db, id)) ?? (await release(db, id)))
+    if (app) await closeReports(house, db, id)
+    await note(house, db, { by: 'operator', did: state, item: id, why: answer })
+    await tell(house, db, {
+      ...{ to: decided.maker, kind: 'appeal.decided', item: id, data: { state, answer } },
+      text: `Your appeal was ${state}: ${answer}${granted ? ' The app is live again.' : ''}`,
+    })
+    return true
+  })
+
+/** Forgets appeals that were decided before a moment, inside a transaction. */
+export async function forgetAppeals(db: Db, before: number): Promise<void> {
+  await db.delete(appeals).where(lt(appeals.decided, before))
+}

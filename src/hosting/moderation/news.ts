@@ -1,0 +1,45 @@
+import type { App } from '../apps/apps.ts'
+import type { News } from '../notes/notes.ts'
+
+const about = ({ maker: to, id: item }: App, kind: News['kind'], text: string): News => ({
+  ...{ to, kind, item, text },
+})
+
+/** What a maker is told of an app that is held back. */
+export const heldNews = (app: App, reason: string): News => ({
+  ...about(
+    app,
+    'report.opened',
+    `"${app.title}" is held back until somebody has looked at it: ${reason}. Its link shows a ` +
+      `warning. POST /apps/${app.id}/appeal says why it is fine.`,
+  ),
+  data: { reason },
+})
+
+/** Of an app that was taken down. */
+export const takenDownNews = (app: App, reason: string): News => ({
+  ...about(
+    app,
+    'item.taken_down',
+    `"${app.title}" was taken down: ${reason}. POST /apps/${app.id}/appeal asks for another look.`,
+  ),
+  data: { reason },
+})
+
+/** Of an app that is shown again. */
+export const restoredNews = (app: App): News =>
+  about(
+    app,
+    'item.restored',
+    `"${app.title}" is live again${app.listed === 'on' ? ', on Explore too' : ''}.`,
+  )
+
+/** Of an app that a newer rule of the scan took off Explore. */
+export const delistedNews = (app: App, reasons: string[]): News => ({
+  ...about(
+    app,
+    'app.delisted',
+    `"${app.title}" is off Explore; its link works. ${reasons.join(' ')}`,
+  ),
+  data: { reasons },
+})

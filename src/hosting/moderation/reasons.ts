@@ -1,0 +1,14 @@
+/** Why an app is reported, with the words of the form. */
+export const reportReasons = {
+  phishing: 'It asks for passwords or money',
+  malware: 'It harms the device',
+  abuse: 'It attacks or harasses people',
+  copy: 'It copies someone’s work',
+  other: 'Something else',
+} as const
+
+export type ReportReason = keyof typeof reportReasons
+
+export const isReason = (word: string): word is ReportReason => Object.hasOwn(reportReasons, word)
+
+export const reasonNames = Object.keys(reportReasons).filter(isReason)

@@ -1,0 +1,126 @@
+import { and, asc, count, countDistinct, eq, gte, inArray, isNull, lt } from 'drizzle-orm'
+
+import { newId, sign } from '../../core/ids.ts'
+import { isPlainLine, isPlainText } from '../../core/text.ts'
+import { nextUtcDay, utcDay } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { lock } from '../../db/lock.ts'
+import type { House } from '../../house.ts'
+import {
+  reportCharsMax,
+  reportContactCharsMax,
+  reportersToHold,
+  reportsPerAddressDay,
+} from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { type App, find, there } from '../apps/apps.ts'
+import * as apps from '../apps/moderation.ts'
+import { tell } from '../notes/notes.ts'
+import { note } from './audit.ts'
+import { heldNews } from './news.ts'
+import { isReason, type ReportReason } from './reasons.ts'
+import { reports } from './tables.ts'
+
+/** Three of these hold an app back at once, before anybody has looked. */
+const dangers: ReportReason[] = ['phishing', 'malware']
+
+export type Report = typeof reports.$inferSelect
+
+/** What a reporter says. */
+export interface Said {
+  reason: string
+  text?: string | undefined
+  contact?: string | undefined
+}
+
+/** The app a report is about. Refuses not_found, taken_down. */
+export const theReported = async (house: House, id: string): Promise<App> => {
+  const app = await find(house, id)
+  if (!app) throw new Refusal('not_found', { what: 'app', see: 'An id is the end of a link.' })
+  return there(app)
+}
+
+/**
+ * Keeps a report for the operator; no key is needed. Phishing or malware, said from three
+ * addresses, holds the app back. Refuses not_found, taken_down, bad_request, and reports_limit past
+ * five a day from one address.
+ */
+export async function report(
+  house: House,
+  id: string,
+  { reason, text = '', contact }: Said,
+  address: string,
+): Promise<Report> {
+  const app = await theReported(house, id)
+  const isFine = isReason(reason) && isPlainText(text, reportCharsMax)
+  if (!isFine || !isPlainLine(contact ?? '', reportContactCharsMax)) {
+    const problem =
+      `Choose a reason, and say what you saw in at most ${reportCharsMax} characters and where ` +
+      `to ask you in one line of at most ${reportContactCharsMax}.`
+    throw new Refusal('bad_request', { problem })
+  }
+  const at = house.clock.now()
+  const from = sign(house.secret, `report ${address}`)
+  return house.db.tx(async (db) => {
+    await lock(db, 'reports')
+    await checkReports(db, from, at)
+    const row = { app: app.id, reason, text, contact: contact || null, from, at, handled: null }
+    const [kept] = await db
+      .insert(reports)
+      .values({ ...row, id: newId() })
+      .returning()
+    if (!kept) throw new Error('the report was not kept')
+    if (dangers.includes(reason)) await holdAtThree(house, db, app)
+    return kept
+  })
+}
+
+async function checkReports(db: Db, from: string, at: number): Promise<void> {
+  const today = gte(reports.at, Date.parse(utcDay(at)))
+  const [row] = await db
+    .select({ sent: count().mapWith(Number) })
+    .from(reports)
+    .where(and(eq(reports.from, from), today))
+  if ((row?.sent ?? 0) < reportsPerAddressDay) return
+  const retryAfter = Math.ceil((nextUtcDay(at) - at) / 1_000)
+  throw new Refusal('reports_limit', { max: reportsPerAddressDay, retryAfter })
+}
+
+const isOpen = isNull(reports.handled)
+
+async function holdAtThree(house: House, db: Db, app: App): Promise<void> {
+  const [row] = await db
+    .select({ reporters: countDistinct(reports.from).mapWith(Number) })
+    .from(reports)
+    .where(and(isOpen, eq(reports.app, app.id), inArray(reports.reason, dangers)))
+  if ((row?.reporters ?? 0) < reportersToHold) return
+  const why = 'people reported phishing or malware'
+  const held = await apps.hold(house, db, app.id, { by: 'reports', reason: why })
+  if (!held) return
+  await note(house, db, { by: 'reports', did: 'hold', item: app.id, why })
+  await tell(house, db, heldNews(held, why))
+}
+
+/** The reports about an app are decided, inside a transaction. False when there were none. */
+export async function closeReports({ clock }: House, db: Db, app: string): Promise<boolean> {
+  const closed = await db
+    .update(reports)
+    .set({ handled: clock.now() })
+    .where(and(isOpen, eq(reports.app, app)))
+    .returning({ id: reports.id })
+  return closed.length > 0
+}
+
+/** Reports that nobody has decided about, oldest first: all, or those about one app. */
+export const listReports = ({ db }: House, limit: number, app?: string): Promise<Report[]> =>
+  db.read
+    .select()
+    .from(reports)
+    .where(and(isOpen, app === undefined ? undefined : eq(reports.app, app)))
+    .orderBy(asc(reports.at), asc(reports.id))
+    .limit(limit)
+
+/** Forgets reports of before a moment, inside a transaction. */
+export async function forgetReports(db: Db, before: number): Promise<void> {
+  await db.delete(reports).where(lt(reports.at, before))
+}

@@ -1,0 +1,17 @@
+import { day } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import { forgetAppeals } from './appeals.ts'
+import { forgetAudit } from './audit.ts'
+import { forgetReports } from './reports.ts'
+
+/** Forgets what was reported and decided longer ago than MODERATION_KEPT_DAYS. */
+export async function forgetModeration({ db, clock, config }: House): Promise<void> {
+  const days = config.moderationKeptDays
+  if (days === 0) return
+  const before = clock.now() - days * day
+  await db.tx(async (tx) => {
+    await forgetReports(tx, before)
+    await forgetAppeals(tx, before)
+    await forgetAudit(tx, before)
+  })
+}

@@ -1,0 +1,108 @@
+import { Elysia } from 'elysia'
+
+import { addressGroup } from '../../core/address.ts'
+import { taking } from '../../core/taking.ts'
+import { iso } from '../../core/time.ts'
+import { visitOf } from '../../core/visit.ts'
+import type { House } from '../../house.ts'
+import type { Version } from '../apps/apps.ts'
+import { findingOf } from '../apps/publish.ts'
+import { withKey, withoutKey } from '../key.ts'
+import { openOperation, operation } from '../operation.ts'
+import { appeal } from './appeals.ts'
+import { report } from './reports.ts'
+import { rescan, scanOf } from './scans.ts'
+import * as shapes from './shapes.ts'
+
+const ofOwn = ['not_found', 'taken_down', 'busy'] as const
+
+const presentScan = ({ verdict, scanned, findings }: Version): shapes.AppScanShape => ({
+  ...{ verdict, at: iso(scanned), findings: findings.map(findingOf) },
+})
+
+/** Reports, appeals, and what the safety check says of an own app. */
+export const moderationRoutes = (house: House) =>
+  new Elysia().use(reportRoutes(house)).use(ownRoutes(house))
+
+const reportRoutes = (house: House) =>
+  new Elysia().use(withoutKey(house)).post(
+    '/report',
+    async ({ body, request, status }) => {
+      const address = addressGroup(visitOf(request).address)
+      const { id, app, reason, at } = await report(house, body.item, body, address)
+      const note = 'The operator looks at every report. Thank you.'
+      return status(201, { report: { id, item: app, reason, at: iso(at) }, note })
+    },
+    {
+      ...taking(shapes.NewReport),
+      ...openOperation(
+        {
+          id: 'report_item',
+          tag: 'Moderation',
+          summary: 'Report an app to the operator.',
+          more:
+            'Needs no key; five a day from one address. Phishing or malware that three have ' +
+            'reported is held back at once: off Explore, with a warning on its link.',
+        },
+        { 201: shapes.Reported },
+        ...(['agents_off', 'bad_request', 'too_large', 'not_found', 'taken_down'] as const),
+        ...(['reports_limit', 'try_again'] as const),
+      ),
+    },
+  )
+
+const ownRoutes = (house: House) =>
+  new Elysia()
+    .use(withKey(house))
+    .post(
+      '/apps/:id/appeal',
+      async ({ caller, params, body, status }) => {
+        const made = await appeal(house, caller.agent, params.id, body.text)
+        const { id, app, text, at } = made
+        const note = 'The operator looks at every appeal. GET /me/notes tells when it is decided.'
+        const appealed = { id, item: app, text, state: 'open' as const, at: iso(at) }
+        return status(201, { appeal: appealed, note })
+      },
+      {
+        ...taking(shapes.NewAppeal),
+        ...operation(
+          {
+            id: 'appeal',
+            tag: 'Moderation',
+            summary: 'Ask for another look at your app that was taken down or is held back.',
+            more: 'Once for each takedown or hold.',
+          },
+          { 201: shapes.Appealed },
+          ...(['bad_request', 'too_large', 'not_found', 'nothing_to_appeal'] as const),
+          ...(['appealed_already', 'try_again'] as const),
+        ),
+      },
+    )
+    .get(
+      '/apps/:id/scan',
+      async ({ caller, params }) => presentScan(await scanOf(house, caller.agent, params.id)),
+      operation(
+        {
+          id: 'get_scan',
+          tag: 'Moderation',
+          summary: "What the safety check said of your app's newest page.",
+        },
+        { 200: shapes.AppScan },
+        ...ofOwn,
+      ),
+    )
+    .post(
+      '/apps/:id/rescan',
+      async ({ caller, params }) => presentScan(await rescan(house, caller.agent, params.id)),
+      operation(
+        {
+          id: 'rescan_app',
+          tag: 'Moderation',
+          summary: 'Have your app read again by the safety check of now.',
+          more: 'What the check held back is shown again once nothing blocks it.',
+        },
+        { 200: shapes.AppScan },
+        ...ofOwn,
+        'try_again',
+      ),
+    )

@@ -1,0 +1,107 @@
+import { second, stopwatch } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import type { House } from '../../house.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Inspection } from '../../scan/inspection.ts'
+import type { Agent } from '../agents/agents.ts'
+import { type App, theOwn, theVersion, type Version } from '../apps/apps.ts'
+import * as rows from '../apps/moderation.ts'
+import * as pages from '../apps/pages.ts'
+import { tell } from '../notes/notes.ts'
+import { note } from './audit.ts'
+import { delistedNews, heldNews } from './news.ts'
+
+/** The newest page of an own app, with its scan. Refuses not_found, taken_down, busy. */
+export async function scanOf(house: House, maker: Agent, id: string): Promise<Version> {
+  const app = await theOwn(house, maker, id)
+  if (app.version === 0) throw new Refusal('busy', { what: 'The first build of this app' })
+  return theVersion(house, id, app.version)
+}
+
+/**
+ * Has an own app's pages read by the rules of now. What may not be hosted is held back, what may
+ * not be on Explore leaves it, and what a rule held back is shown again once it is mended.
+ */
+export async function rescan(house: House, maker: Agent, id: string): Promise<Version> {
+  await scanOf(house, maker, id)
+  const app = await theOwn(house, maker, id)
+  const looked = await lookAt(house, app)
+  await house.db.tx(async (db) => {
+    await judge(house, db, app, looked)
+    if (!isBlocked(looked)) await rows.release(db, id, 'scan')
+  })
+  return scanOf(house, maker, id)
+}
+
+interface Looked {
+  row: Version
+  inspection: Inspection
+}
+
+async function lookAt(house: House, app: App): Promise<Looked[]> {
+  const looked: Looked[] = []
+  for (const row of await rows.shownOf(house, app)) {
+    const { identity } = await pages.read(house, row)
+    looked.push({ row, inspection: await pages.lookAt(house, identity) })
+  }
+  return looked
+}
+
+const isBlocked = (looked: Looked[]): boolean =>
+  looked.some(({ inspection }) => inspection.scan.verdict === 'block')
+
+/** Keeps what was seen, and does what follows from it, inside a transaction. */
+async function judge(house: House, db: Db, app: App, looked: Looked[]): Promise<void> {
+  for (const { row, inspection } of looked) {
+    await rows.noteScan(db, { ...row, ...pages.scannedOf(house, inspection) })
+  }
+  await rows.noteRead(db, app)
+  const { id: item } = app
+  if (isBlocked(looked)) {
+    const codes = looked.flatMap(({ inspection }) =>
+      inspection.scan.findings.flatMap(({ effect, code }) => (effect === 'block' ? [code] : [])),
+    )
+    const why = `the safety check found ${[...new Set(codes)].join(', ')}`
+    const held = await rows.hold(house, db, item, { by: 'scan', reason: why })
+    if (!held) return
+    await note(house, db, { by: 'scan', did: 'hold', item, why })
+    return tell(house, db, heldNews(held, why))
+  }
+  const listed = looked.find(({ row }) => row.version === app.listedVersion)
+  const reasons = app.listed === 'off' || !listed ? [] : pages.unlistable(listed.inspection)
+  if (reasons.length === 0) return
+  await rows.delist(db, item)
+  await note(house, db, { by: 'scan', did: 'delist', item, why: reasons.join(' ') })
+  await tell(house, db, delistedNews(app, reasons))
+}
+
+const roundMs = 20 * second
+const roundMax = 2_000
+const batch = 50
+
+/**
+ * Reads again what was read by earlier rules, and what keeps a page that was blocked since: as much
+ * as fits in a round of 20 s. A page that cannot be read is a fault of ours and is passed over.
+ */
+export async function rescanSome(house: House): Promise<void> {
+  const until = stopwatch() + roundMs
+  for (let done = 0; done < roundMax && stopwatch() < until;) {
+    const unread = await rows.listUnread(house, batch)
+    if (unread.length === 0) return
+    done += unread.length
+    for (const app of unread) if (!(await rescanOne(house, app))) return
+  }
+}
+
+/** False when nothing more can be read just now. */
+async function rescanOne(house: House, app: App): Promise<boolean> {
+  try {
+    const looked = await lookAt(house, app)
+    await house.db.tx((db) => judge(house, db, app, looked))
+  } catch (error) {
+    if (error instanceof Refusal) return false
+    house.log.fault('rescan', error, { app: app.id })
+    await house.db.tx((db) => rows.noteRead(db, app))
+  }
+  return true
+}

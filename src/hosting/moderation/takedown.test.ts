@@ -1,0 +1,240 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { day, second } from '../../core/time.ts'
+import { run } from '../../operator/control.ts'
+import { type Answer, openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
+import { refused } from '../../testing/refused.ts'
+import { find } from '../apps/apps.ts'
+import { listOf } from '../notes/notes.ts'
+import { listAudit } from './audit.ts'
+import { listReports } from './reports.ts'
+import { forgetModeration } from './retention.ts'
+
+let h: TestHouse
+let ann: Person
+let ben: Person
+let id = ''
+
+const html = '<!doctype html><title>Boats</title><p>hello</p>'
+const pixel = Uint8Array.fromBase64(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+)
+
+beforeEach(async () => {
+  h = await openTestHouse({ REQUESTS_PER_MINUTE: '0' })
+  ann = await h.person('ann')
+  ben = await h.person('ben')
+  id = await ann.publish({ html, store: true })
+})
+
+afterEach(async () => {
+  expect(h.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  await h.close()
+})
+
+const admin = (...words: string[]) => run(h.house, { command: 'admin', words })
+
+/** What ann was told of, newest first. */
+async function told(): Promise<string[]> {
+  const maker = (await find(h.house, id))?.maker ?? ''
+  const notes = await listOf(h.house, maker, { unread: false, limit: 20 })
+  return notes.map(({ kind }) => kind)
+}
+
+/** Every address of an item, after which each answers from whatever remembers it. */
+async function addresses(): Promise<[name: string, call: () => Promise<Answer>][]> {
+  const file = await ann.call('PUT', `/apps/${id}/assets/a.png`, pixel)
+  const look = new URL(file.text('asset.url'))
+  const icon = new URL((await ann.call('PUT', `/apps/${id}/icon`, { make: true })).text('icon'))
+  const hash = file.text('asset.sha256')
+  const own = (method: string, path: string, body?: unknown) =>
+    [`${method} ${path}`, () => ann.call(method, `/apps/${id}${path}`, body)] as const
+  const api = (path: string, key?: string) =>
+    [path, () => h.call('GET', path, key === undefined ? {} : { key })] as const
+  const site = (path: string) => [path, () => h.visit('GET', path)] as const
+  return [
+    ...[own('GET', ''), own('GET', '/html'), own('GET', '/export'), own('GET', '/versions')],
+    ...[own('GET', '/assets'), own('GET', '/assets/a.png'), own('GET', '/scan')],
+    ...[api(`/explore/${id}`), api(`/explore/${id}/source`), api(`/explore/${id}`, ben.key)],
+    ...[api(`${look.pathname.replace('/api', '')}${look.search}`), site(icon.pathname)],
+    ...[site(`/a/${id}`), site(`/a/${id}/data`), site(`/a/${id}/files`), site(`/report/${id}`)],
+    ...[site(`/a/${id}/files/a.png`), site(`/a/${id}/files/a.png?h=${hash}`)],
+  ].map(([name, call]) => [name, call])
+}
+
+test('a takedown is 410 everywhere within a second, with every cache warm', async () => {
+  const all = await addresses()
+  for (const [name, call] of [...all, ...all])
+    expect([name, (await call()).status]).toEqual([name, 200])
+  for (const path of ['/explore', '/explore/feed.atom', '/explore/@ann']) await h.call('GET', path)
+
+  expect((await admin('takedown', id, 'phishing')).ok).toBe(true)
+  h.clock.turn(second / 2)
+  for (const [name, call] of all) {
+    const answer = await call()
+    expect([name, answer.status]).toEqual([name, 410])
+    const cache = answer.headers.get('cache-control') ?? ''
+    expect([name, /max-age=[1-9]/.test(cache)]).toEqual([name, false])
+  }
+  const writes: [method: string, path: string, body?: unknown][] = [
+    ['PATCH', '', { title: 'Back' }],
+    ['DELETE', ''],
+    ['POST', '/versions', { html: `${html}2` }],
+    ['POST', '/versions/1/restore'],
+    ['POST', '/rescan'],
+    ['POST', '/remix'],
+    ['PUT', '/icon', { make: true }],
+    ['DELETE', '/icon'],
+    ['PUT', '/assets/b.png', pixel],
+    ['DELETE', '/assets/a.png'],
+    ['POST', '/assets', { assets: [{ name: 'c.png', kind: 'sprite', what: 'a boat' }] }],
+  ]
+  for (const [method, path, body] of writes) {
+    const answer = await refused(h, 410, 'taken_down', () =>
+      ann.call(method, `/apps/${id}${path}`, body),
+    )
+    expect(answer.body).toMatchObject({
+      ...{ reason: 'phishing', at: '2026-05-04T12:00:00.000Z', appeal: `/apps/${id}/appeal` },
+    })
+  }
+  await refused(h, 410, 'taken_down', () => ben.call('POST', `/apps/${id}/remix`))
+  expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [] })
+  expect(String((await h.call('GET', '/explore/feed.atom')).body)).not.toContain(id)
+  expect(String((await h.visit('GET', '/sitemap.xml')).body)).not.toContain(id)
+  expect((await ann.call('GET', '/apps')).body).toMatchObject({
+    apps: [{ id, state: 'taken_down', listed: 'taken_down' }],
+  })
+  expect(await told()).toEqual(['item.taken_down'])
+})
+
+test('its pages cannot come back, of any version, from anyone, by any way', async () => {
+  const second = html.replace('hello', 'again')
+  await ann.call('POST', `/apps/${id}/versions`, { html: second })
+  const other = await ben.publish({ html: '<title>Other</title>' })
+  await admin('takedown', id, 'phishing')
+  for (const page of [html, second]) {
+    const { body } = await refused(h, 422, 'blocked_by_scan', () =>
+      ben.call('POST', '/apps', { html: page }),
+    )
+    expect(body).toMatchObject({ reasons: [expect.stringContaining('known.bad')] })
+    await refused(h, 422, 'blocked_by_scan', () =>
+      ben.call('POST', `/apps/${other}/versions`, { html: page }),
+    )
+  }
+  await admin('restore', id)
+  expect((await ben.call('POST', '/apps', { html })).status).toBe(201)
+})
+
+test('a deleted app that is taken down does not come back either', async () => {
+  await ann.call('DELETE', `/apps/${id}`)
+  await admin('takedown', id, 'phishing')
+  await refused(h, 410, 'taken_down', () => ann.call('POST', `/apps/${id}/restore`))
+  await admin('restore', id)
+  expect((await ann.call('POST', `/apps/${id}/restore`)).status).toBe(200)
+})
+
+test('an appeal is made once, read by the operator, and answered', async () => {
+  const appeal = (text: unknown, by = ann) => by.call('POST', `/apps/${id}/appeal`, { text })
+  await refused(h, 409, 'nothing_to_appeal', () => appeal('It is fine.'))
+  await admin('takedown', id, 'phishing')
+  for (const text of ['', '  ', 'x'.repeat(2_001), 'a\u202eb', 7, undefined]) {
+    await refused(h, 400, 'bad_request', () => appeal(text))
+  }
+  await refused(h, 404, 'not_found', () => appeal('Mine now.', ben))
+  const made = await appeal('It is a\nstory about phishing.')
+  expect(made.status).toBe(201)
+  expect(made.body).toMatchObject({ appeal: { item: id, state: 'open' } })
+  await refused(h, 409, 'appealed_already', () => appeal('And?'))
+  expect((await admin('appeals')).text).toBe(
+    `2026-05-04T12:00:00.000Z  ${id}  appeal  It is a story about phishing.`,
+  )
+  expect((await admin('list')).text).toContain(id)
+
+  expect((await admin('decide', id, 'maybe', 'so')).ok).toBe(false)
+  expect((await admin('decide', id, 'deny', 'It asks for', 'a password.')).ok).toBe(true)
+  expect((await admin('decide', id, 'grant', 'no')).ok).toBe(false)
+  await refused(h, 410, 'taken_down', () => ann.call('GET', `/apps/${id}`))
+  await refused(h, 409, 'appealed_already', () => appeal('Please.'))
+
+  await admin('restore', id)
+  h.clock.turn(second)
+  await admin('takedown', id, 'again')
+  expect((await appeal('Really.')).status).toBe(201)
+  expect((await admin('decide', id, 'grant', 'We were wrong.')).ok).toBe(true)
+  h.clock.turn(second)
+  expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
+  expect(await told()).toEqual([
+    ...['appeal.decided', 'item.taken_down', 'item.restored', 'appeal.decided', 'item.taken_down'],
+  ])
+})
+
+test('a hold is appealed and granted, too', async () => {
+  expect((await admin('hold', id, 'a look')).ok).toBe(true)
+  expect((await ann.call('POST', `/apps/${id}/appeal`, { text: 'It is fine.' })).status).toBe(201)
+  expect((await admin('decide', id, 'grant', 'It is.')).ok).toBe(true)
+  expect((await h.call('GET', `/explore/${id}`)).status).toBe(200)
+})
+
+test('account_suspended: its keys, what it made, and all of it back', async () => {
+  const held = await ann.publish({ html: '<title>Held</title>' })
+  await admin('hold', held, 'a look')
+  const other = await ben.publish()
+  expect((await ann.call('GET', '/me')).status).toBe(200)
+  expect((await h.visit('POST', '/credits/balance', { key: ann.key })).status).toBe(200)
+  expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
+  expect((await admin('suspend', '@ann-person')).ok).toBe(false)
+  expect((await admin('suspend', '@ann', 'spam')).ok).toBe(true)
+  expect((await admin('suspend', '@ann', 'spam')).ok).toBe(false)
+  h.clock.turn(second)
+  const { body } = await refused(h, 403, 'account_closed', () => ann.call('GET', '/me'))
+  expect(body).toMatchObject({ error: expect.stringContaining('(spam)') })
+  await refused(h, 403, 'account_closed', () => ann.call('POST', '/apps', { html }))
+  expect((await h.visit('POST', '/credits/balance', { key: ann.key })).status).toBe(401)
+  for (const app of [id, held]) expect((await h.visit('GET', `/a/${app}`)).status).toBe(403)
+  expect((await h.visit('GET', `/a/${other}`)).status).toBe(200)
+  expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [] })
+  expect((await admin('show', '@ann')).text).toContain('suspended 2026-05-04')
+
+  expect((await admin('unsuspend', '@ann')).ok).toBe(true)
+  h.clock.turn(second)
+  expect((await ann.call('GET', '/me')).status).toBe(200)
+  expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [{ id }] })
+  expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
+  expect((await h.visit('GET', `/a/${held}`)).status).toBe(403)
+})
+
+test('what was decided is written down, and forgotten after MODERATION_KEPT_DAYS', async () => {
+  await h.call('POST', '/report', { body: { item: id, reason: 'other', text: 'a\n\tb' } })
+  expect((await admin('reports')).text).toEndWith(`${id}  report  other  a b`)
+  expect((await admin('dismiss', id, 'it is fine')).ok).toBe(true)
+  expect((await admin('dismiss', id)).ok).toBe(false)
+  await admin('takedown', id, 'spam')
+  expect((await listAudit(h.house, 10)).map(({ by, did, why }) => [by, did, why])).toEqual(
+    expect.arrayContaining([
+      ['operator', 'takedown', 'spam'],
+      ['operator', 'dismiss', 'it is fine'],
+    ]),
+  )
+  const shown = (await admin('show', id)).text
+  expect(shown).toContain('taken down  2026-05-04T12:00:00.000Z  spam')
+  expect(shown).toMatch(/version 1 {2}clean {2}[0-9a-f]{64}/)
+  h.clock.turn(401 * day)
+  await forgetModeration(h.house)
+  expect(await listAudit(h.house, 10)).toEqual([])
+  expect(await listReports(h.house, 10)).toEqual([])
+  expect((await admin('audit')).text).toBe('Nothing is there.')
+})
+
+test('another’s app is no app: the same body as for an id that is none', async () => {
+  const none = 'A'.repeat(12)
+  for (const [method, path, body] of [
+    ['GET', 'scan'],
+    ['POST', 'rescan'],
+    ['POST', 'appeal', { text: 'It is fine.' }],
+  ] as const) {
+    const call = (app: string) =>
+      refused(h, 404, 'not_found', () => ben.call(method, `/apps/${app}/${path}`, body))
+    expect((await call(id)).body).toEqual((await call(none)).body)
+    await refused(h, 401, 'no_key', () => h.call(method, `/apps/${id}/${path}`))
+  }
+})
