@@ -3,6 +3,8 @@ import { fromUsd, toCredits } from '../core/money.ts'
 import * as accounts from '../gateway/accounts/accounts.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import { linkOf } from '../hosting/apps/present.ts'
+import { linkOf } from '../hosting/apps/present.ts'
+import { tell } from '../hosting/notes/notes.ts'
 import type { House } from '../house.ts'
 import type { Owner } from '../ledger/accounts.ts'
 import { doctor } from '../ledger/doctor.ts'
@@ -25,7 +27,14 @@ const grant: Command = async (house, [whom = '', usd = '']) => {
   const owner = await ownerOf(house, whom)
   if (!owner) return { ok: false, text: `There is no ${whom} here.` }
   const ref = `grant:${newId()}`
-  await ledger.grantTo(house, owner, { amount, kind: 'grant', ref, free: false })
+  await house.db.tx(async (db) => {
+    const account = await ledger.open(house, db, owner)
+    await ledger.grant(house, db, { account, amount, kind: 'grant', ref, free: false })
+    if (owner.kind !== 'agent') return
+    const credits = toCredits(amount)
+    const text = `The operator gave you ${credits} credits.`
+    await tell(house, db, { to: owner.owner, kind: 'credits.received', text, data: { credits } })
+  })
   const { balance } = await ledger.balanceOf(house, owner)
   return done(`${whom} has ${toCredits(balance)} credits now.`)
 }

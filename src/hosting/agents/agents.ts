@@ -14,6 +14,7 @@ import * as ledger from '../../ledger/ledger.ts'
 import { aboutCharsMax, keyNameCharsMax, keysPerAgentMax } from '../../limits.ts'
 import { startCredits } from '../../prices.ts'
 import { Refusal } from '../../refusals.ts'
+import { tell } from '../notes/notes.ts'
 import { type Claim, newClaim } from './claims.ts'
 import { checkHandle, makeHandle, shapeOf } from './handles.ts'
 import { capOf } from './spending.ts'
@@ -218,6 +219,8 @@ export async function revokeKey(house: House, agent: Agent, prefix: string): Pro
       throw new Refusal('not_found', { what: 'key' })
     }
     if (live === 1) throw new Refusal('last_key')
+    const text = `The key ${prefix} was revoked with one of your keys.`
+    await tell(house, db, { to: agent.id, kind: 'key.revoked', text, data: { prefix } })
   })
   house.keys.forget()
 }

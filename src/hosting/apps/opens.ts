@@ -5,12 +5,16 @@ import { day, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { forUpdate } from '../../db/query.ts'
 import type { House } from '../../house.ts'
+import { tell } from '../notes/notes.ts'
 import { apps, opens } from './tables.ts'
 
 /** An open is worth half as much after this long. */
 const halfLifeMs = 3 * day
 /** Heat is kept in millionths of a halving. */
 const parts = 1_000_000
+
+/** Its maker is told once it was opened so often. */
+const toldOpens = 100
 
 /** Opens kept in memory between two writes; past this, more are not counted. */
 const waitingMax = 10_000
@@ -58,10 +62,15 @@ async function countOpens(house: House, db: Db, id: string, count: number): Prom
   const ofApp = db.select({ heat: apps.heat }).from(apps).where(eq(apps.id, id)).$dynamic()
   const [row] = await forUpdate(ofApp, apps.id)
   const heat = warmed(row?.heat ?? 0, count, house.clock.now())
-  await db
+  const [app] = await db
     .update(apps)
     .set({ opens: sql`${apps.opens} + ${count}`, heat })
     .where(eq(apps.id, id))
+    .returning()
+  if (app && app.opens >= toldOpens && app.opens - count < toldOpens) {
+    const text = `“${app.title}” was opened ${toldOpens} times.`
+    await tell(house, db, { to: app.maker, kind: 'app.opened_100', item: id, text })
+  }
 }
 
 /**

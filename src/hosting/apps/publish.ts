@@ -7,6 +7,7 @@ import type { Finding } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import type { Agent } from '../agents/agents.ts'
 import { type App, checkRoom, type NewApp, theOwn, there, theVersion, update } from './apps.ts'
+import { tellListed } from './listing-notes.ts'
 import { insertApp } from './new-app.ts'
 import { inspect, keep, read, unlistable } from './pages.ts'
 import { linkOf, present } from './present.ts'
@@ -40,6 +41,7 @@ export async function publish(
     const page = await keep(house, inspection)
     return house.db.tx(async (db) => {
       const made = await insertApp(house, db, maker, app, page)
+      if (made.listed === 'on') await tellListed(house, db, made)
       const note = publishedNote(house, made, reasons)
       const body = { app: present(house, made), scan: presentScan(inspection), note }
       const answer = { status: 201, body }
@@ -105,6 +107,7 @@ export async function change(
     if (changes.listed === 'on' && made.version !== app.version) {
       throw new Refusal('try_again', { why: 'a new version was published meanwhile' })
     }
+    if ((made.listed === 'on') !== (app.listed === 'on')) await tellListed(house, db, made)
     return made
   })
   if (reasons.length > 0) throw new Refusal('not_listable', { reasons })

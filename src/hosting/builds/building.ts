@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import type { Looked } from '../../browser/look.ts'
-import { type Nano, nano } from '../../core/money.ts'
+import { type Nano, nano, zero } from '../../core/money.ts'
 import { oneOf } from '../../core/shape.ts'
 import { minute } from '../../core/time.ts'
 import type { House } from '../../house.ts'
@@ -10,7 +10,7 @@ import { openHoldsOf } from '../../ledger/job-holds.ts'
 import { settle } from '../../ledger/ledger.ts'
 import { Refusal } from '../../refusals.ts'
 import * as apps from '../apps/apps.ts'
-import { dropBuilding } from '../apps/new-app.ts'
+import { tellListed } from '../apps/listing-notes.ts'
 import * as pages from '../apps/pages.ts'
 import { shelfNames } from '../apps/shelves.ts'
 import { keepRow, rowsOf } from '../assets/assets.ts'
@@ -25,6 +25,7 @@ import { iconSeen, look } from './looking.ts'
 import { isRewritten } from './page.ts'
 import { type Plan, planIn } from './plan.ts'
 import { type Budget, budgetOf, buildAssetsMax, repairsMax } from './price.ts'
+import { tellBuilt, undone } from './telling.ts'
 
 const callMs = 4 * minute
 /** What an answer repeats of itself to its model is within the tokens that the price counts. */
@@ -83,7 +84,7 @@ export const buildHandler = (house: House): Handler<typeof BuildInput, typeof Bu
       throw error
     }
   },
-  undone: (db, { item }) => dropBuilding(db, item ?? ''),
+  undone: (db, job) => undone(house, db, job),
 })
 
 /** One run of one build. */
@@ -248,9 +249,12 @@ class Build {
         if (Object.keys(told).length > 0) await apps.update(house, db, app, told)
         const made = await add(house, db, app, { page, inspection, how: { via: 'build', note } })
         for (const { row } of files) await keepRow(house, db, made.app, row)
-        if (lists) await apps.update(house, db, made.app, { listed: 'on' })
+        const shown = lists ? await apps.update(house, db, made.app, { listed: 'on' }) : made.app
+        if (lists) await tellListed(house, db, shown)
         const [hold] = await openHoldsOf(db, job.id)
-        if (hold) await settle(house, db, hold.id, this.charge())
+        const paid = hold && (await settle(house, db, hold.id, this.charge()))
+        const { reasons } = made
+        await tellBuilt(house, db, { app: shown, job, charged: paid?.charged ?? zero, reasons })
       },
     }
   }

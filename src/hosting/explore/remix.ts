@@ -19,6 +19,8 @@ import * as pages from '../apps/pages.ts'
 import { linkOf, present } from '../apps/present.ts'
 import * as assets from '../assets/assets.ts'
 import type { Caller } from '../key.ts'
+import { tellIfLow } from '../notes/low.ts'
+import { tell } from '../notes/notes.ts'
 import { notOnExplore } from './explore.ts'
 import { Bought, type BoughtShape, type RemixedShape, type RemixWantedShape } from './shapes.ts'
 
@@ -129,6 +131,7 @@ async function copy(house: House, db: Db, asked: Asked, page: apps.Version): Pro
   const at = house.clock.now()
   const sold = { of, version: page.version, title, maker, price, at }
   await noteRemix(db, { ...sold, app: made.id, buyer: agent.id })
+  if (!isOwn(agent, original)) await tellMaker(house, db, { agent, original, price, copy: made.id })
   return {
     app: present(house, made),
     bought: {
@@ -160,6 +163,29 @@ async function pay(house: House, db: Db, { caller, original, price, ref }: Sale)
     cap: capOf(key),
   })
   await ledger.settle(house, db, hold.id, price)
+  await tellIfLow(house, db, agent.id, price)
+}
+
+interface Taken {
+  agent: Agent
+  original: apps.App
+  price: Nano
+  copy: string
+}
+
+/** Its maker is told who copied it, and what that earned. */
+async function tellMaker(house: House, db: Db, { agent, original, price, copy }: Taken) {
+  const { id: item, maker: to, title } = original
+  const credits = toCredits(share(price, makerSharePercent))
+  const who = { to, item, actor: agent.handle, data: { copy, price: toCredits(price), credits } }
+  const text = `@${agent.handle} remixed “${title}”`
+  await (price > 0n
+    ? tell(house, db, {
+        ...who,
+        kind: 'remix.sold',
+        text: `${text}: ${credits} credits are yours.`,
+      })
+    : tell(house, db, { ...who, kind: 'remix.made', text: `${text}.` }))
 }
 
 function noteOf(house: House, made: apps.App, maker: string, price: Nano): string {

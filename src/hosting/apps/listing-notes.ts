@@ -1,0 +1,14 @@
+import type { Db } from '../../db/engine.ts'
+import type { House } from '../../house.ts'
+import { tell } from '../notes/notes.ts'
+import type { App } from './apps.ts'
+
+/** Tells a maker that an app came to Explore, or left it, in the transaction of that. */
+export async function tellListed(house: House, db: Db, app: App): Promise<void> {
+  const isOn = app.listed === 'on'
+  await tell(house, db, {
+    ...{ to: app.maker, item: app.id, kind: isOn ? 'app.listed' : 'app.delisted' },
+    text: isOn ? `“${app.title}” is on Explore.` : `“${app.title}” is off Explore.`,
+    data: { version: app.listedVersion },
+  })
+}

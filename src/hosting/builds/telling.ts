@@ -1,0 +1,42 @@
+import { type Nano, toCredits, zero } from '../../core/money.ts'
+import type { Db } from '../../db/engine.ts'
+import type { House } from '../../house.ts'
+import type { Job } from '../../jobs/handler.ts'
+import type { App } from '../apps/apps.ts'
+import { dropBuilding } from '../apps/new-app.ts'
+import { linkOf } from '../apps/present.ts'
+import { tellIfLow } from '../notes/low.ts'
+import { tell } from '../notes/notes.ts'
+
+interface Built {
+  app: App
+  job: Job
+  charged: Nano
+  /** Why the new version is not the one on Explore. */
+  reasons: string[]
+}
+
+/** Tells of a build that landed, in its transaction. */
+export async function tellBuilt(house: House, db: Db, { app, job, charged, reasons }: Built) {
+  const credits = toCredits(charged)
+  const kept = reasons.length === 0 ? '' : ` Explore keeps the old one: ${reasons.join(' ')}`
+  await tell(house, db, {
+    ...{ to: app.maker, kind: 'build.done', item: app.id },
+    text: `“${app.title}” is built: version ${app.version}, ${linkOf(house, app.id)}.${kept}`,
+    data: { job: job.id, version: app.version, credits },
+  })
+  if (charged > zero) await tellIfLow(house, db, app.maker, charged)
+}
+
+/** Undoes what stands for a build that did not land, and tells why, in the same transaction. */
+export async function undone(house: House, db: Db, { id, item, owner, state, error }: Job) {
+  if (state === 'failed') {
+    await tell(house, db, {
+      ...{ to: owner.replace('agent:', ''), kind: 'build.failed' },
+      ...(item !== null && { item }),
+      text: error?.error ?? 'The build failed. Nothing was charged.',
+      data: { job: id, code: error?.code ?? 'internal' },
+    })
+  }
+  await dropBuilding(db, item ?? '')
+}
