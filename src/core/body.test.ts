@@ -39,3 +39,11 @@ test('what is cut off in a text or after a backslash does not parse', async () =
     expect(await problemOf(text)).toContain('it does not parse')
   }
 })
+
+test('a large body is read as a small one', async () => {
+  const long = 'é"\n'.repeat(200_000)
+  expect(await parse(JSON.stringify({ long, a: [1, null] }))).toEqual({ long, a: [1, null] })
+  expect(await parse(`{"a":"${'\\u0041'.repeat(200_000)}"}`)).toEqual({ a: 'A'.repeat(200_000) })
+  expect(await problemOf(`["${long.replaceAll(/["\n]/g, ' ')}"`)).toContain('it does not parse')
+  expect(await problemOf(`["${'a'.repeat(600_000)}",${'['.repeat(80)}`)).toContain('nested')
+})
