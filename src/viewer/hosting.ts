@@ -22,7 +22,8 @@ export function hostedBy(house: House): Hosted {
       const { title, description, updated } = app
       const isHeld = app.heldAt !== null || maker.suspended !== null
       const known = stateOf(app)
-      const state = isHeld && (known === 'live' || known === 'building') ? 'held' : known
+      const state: HostedApp['state'] =
+        isHeld && (known === 'live' || known === 'building') ? 'held' : known
       const shown = { state, version: apps.shownVersion(app), updated }
       return { id, title, description, icon: iconOf(house, app), maker: maker.handle, ...shown }
     },
