@@ -85,7 +85,7 @@ function mount(house: House, layout: Layout) {
       return errorAnswer(error, fault, request.url)
     })
     .onRequest(({ request }) => {
-      // The floor keeps room for what is under way: money is settled, things are changed or deleted.
+      // The rest is for what is under way: money is settled, things are changed or deleted.
       if (bringsMore.has(request.method)) house.store.checkRoom(0)
     })
     .onTransform({ as: 'global' }, ({ request, route }) => {
