@@ -64,6 +64,22 @@ test('berth.toml with an unknown key, or that is no TOML, is refused', () => {
   expect(faultsOf({}, { BERTH_CONFIG: '/nowhere/berth.toml' })[0]).toContain('does not exist')
 })
 
+test('berth.toml may stand in the working folder, in small letters or large; not in two places', () => {
+  const [here, dataDir] = [folder(), folder()]
+  const before = process.cwd()
+  process.chdir(here)
+  writeFileSync('berth.toml', 'PORT = 4\nkeys_open = "invite"')
+  expect(loadConfig({}, { DATA_DIR: dataDir }).config).toMatchObject({
+    port: 4,
+    keysOpen: 'invite',
+  })
+  writeFileSync(join(dataDir, 'berth.toml'), 'port = 5')
+  expect(faultsOf({}, { DATA_DIR: dataDir })[0]).toContain('Keep one')
+  const chosen = join(dataDir, 'berth.toml')
+  expect(loadConfig({}, { DATA_DIR: dataDir, BERTH_CONFIG: chosen }).config.port).toBe(5)
+  process.chdir(before)
+})
+
 test("a secret's value is never shown", () => {
   const { rows } = loadConfig({}, { DATA_DIR: folder(), OPERATOR_TOKEN: 'hush' })
   expect(JSON.stringify(rows)).not.toContain('hush')

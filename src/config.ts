@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 
 import { upstreamRequestsMax } from './limits.ts'
 import { providers, readModels, readUpstreams } from './providers.ts'
@@ -38,8 +38,8 @@ const startOnly = new Set<SettingName>(['DATA_DIR', 'DATABASE_URL'])
 const names = Object.keys(settings).filter((name): name is SettingName => name in settings)
 
 /**
- * Reads every setting from flags, the environment and berth.toml (BERTH_CONFIG, else beside the
- * data), in this order of who wins. Throws ConfigFaults with all faults at once.
+ * Reads every setting from flags, the environment and berth.toml (BERTH_CONFIG, else in the working
+ * folder or beside the data), in this order of who wins. Throws ConfigFaults with all faults at once.
  */
 export function loadConfig(
   flags: Record<string, string> = {},
@@ -47,7 +47,11 @@ export function loadConfig(
 ): LoadedConfig {
   const faults: string[] = []
   const dataDir = flags.DATA_DIR ?? environment.DATA_DIR ?? settings.DATA_DIR.initial
-  const path = environment.BERTH_CONFIG ?? join(dataDir, 'berth.toml')
+  const [found = 'berth.toml', second] = [
+    ...new Set([resolve('berth.toml'), resolve(dataDir, 'berth.toml')]),
+  ].filter(existsSync)
+  const path = environment.BERTH_CONFIG ?? found
+  if (path === found && second) faults.push(`There are ${found} and ${second}. Keep one.`)
   const { file, tables } = readToml(path, environment.BERTH_CONFIG !== undefined, faults)
   for (const key of Object.keys(environment)) {
     if (key.startsWith('BERTH_') && key !== 'BERTH_CONFIG') {
@@ -133,7 +137,7 @@ function readToml(path: string, required: boolean, faults: string[]): Toml {
       tables[key] = value
       continue
     }
-    const name = names.find((known) => known.toLowerCase() === key)
+    const name = names.find((known) => known === key.toUpperCase())
     if (!name) faults.push(`${path}: "${key}" is no setting of Berth. See: berth config`)
     else if (startOnly.has(name)) faults.push(`${path}: set ${name} in the environment instead.`)
     else file[name] = textOf(value)
