@@ -10,6 +10,7 @@ import * as appeals from '../hosting/moderation/appeals.ts'
 import { type Entry, listAudit } from '../hosting/moderation/audit.ts'
 import * as moderation from '../hosting/moderation/moderation.ts'
 import { listReports, type Report } from '../hosting/moderation/reports.ts'
+import { hideSaid } from '../hosting/reviews/removal.ts'
 import type { House } from '../house.ts'
 import type { Outcome } from './outcome.ts'
 
@@ -126,6 +127,10 @@ const verbs: Record<string, Verb> = {
   resume: {
     ...{ ...ofAgent, says: 'can buy again' },
     act: (house, handle) => pause(house, handle.slice(1), false),
+  },
+  hide: {
+    ...{ item: idPattern, takes: '<review or comment id> <reason>', says: 'is out of sight' },
+    act: hideSaid,
   },
   block: {
     ...{ item: page, takes: '<sha256 of a page> <reason>', says: 'cannot come back' },

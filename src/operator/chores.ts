@@ -8,6 +8,7 @@ import * as assets from '../hosting/assets/assets.ts'
 import { forgetModeration } from '../hosting/moderation/retention.ts'
 import { rescanSome } from '../hosting/moderation/scans.ts'
 import { forget as forgetNotes } from '../hosting/notes/notes.ts'
+import { removeSaid } from '../hosting/reviews/removal.ts'
 import type { House } from '../house.ts'
 import { sweep as forgetJobs } from '../jobs/jobs.ts'
 import { expireOrphans } from '../ledger/expiry.ts'
@@ -33,6 +34,13 @@ async function forgetUses({ db, clock, config }: House): Promise<void> {
   if (config.usageKeptDays > 0) await sweepUses(db, clock.now() - config.usageKeptDays * day)
 }
 
+/** Removes apps that were deleted 30 days ago, with their files and what was said of them. */
+export const purgeApps = (house: House): Promise<number> =>
+  purge(house, async (db, app) => {
+    await assets.removeAll(db, app)
+    await removeSaid(db, app.id)
+  })
+
 /** What a running house does beside answering, and how often. */
 const chores: [name: string, everyMs: number, run: (house: House) => Promise<unknown>][] = [
   ['release holds past their deadline', minute, (house) => expireOrphans(house, noteExpired)],
@@ -46,7 +54,7 @@ const chores: [name: string, everyMs: number, run: (house: House) => Promise<unk
   ['forget old jobs', hour, forgetJobs],
   ['forget old notes', hour, forgetNotes],
   ['forget old answers', hour, (house) => house.idempotency.sweep()],
-  ['remove apps deleted 30 days ago', hour, (house) => purge(house, assets.removeAll)],
+  ['remove apps deleted 30 days ago', hour, purgeApps],
   ['remove files no row names', day, sweep],
 ]
 

@@ -132,26 +132,19 @@ export async function remove(
     throw noComment('GET /explore/{id}/comments lists those of an item.')
   }
   apps.there(item)
-  await house.db.tx((db) =>
-    isOwn
-      ? db.delete(comments).where(eq(comments.id, id)).returning({ id: comments.id })
-      : hideOne(house, db, id),
-  )
+  await house.db.tx(async (db) => {
+    if (isOwn) await db.delete(comments).where(eq(comments.id, id))
+    else await hide(house, db, id)
+  })
   return isOwn ? 'removed' : 'hidden'
 }
 
-const hideOne = (house: House, db: Db, id: string) =>
-  db
+/** Takes a comment out of sight, inside a transaction. Answers its item. */
+export async function hide(house: House, db: Db, id: string): Promise<string | undefined> {
+  const [comment] = await db
     .update(comments)
     .set({ hidden: house.clock.now() })
     .where(and(eq(comments.id, id), isNull(comments.hidden)))
-    .returning({ id: comments.id })
-
-/** Takes a comment out of sight; the operator's. False when there is none. */
-export const hide = async (house: House, id: string): Promise<boolean> =>
-  (await house.db.tx((db) => hideOne(house, db, id))).length > 0
-
-/** Removes what was said below an item that is gone, inside a transaction. */
-export async function removeAll(db: Db, item: string): Promise<void> {
-  await db.delete(comments).where(eq(comments.item, item))
+    .returning()
+  return comment?.item
 }

@@ -6,7 +6,7 @@ import { openTestHouse, type Person, type TestHouse } from '../../testing/house.
 import { refused } from '../../testing/refused.ts'
 import { agents } from '../agents/tables.ts'
 import { takeDown } from '../moderation/moderation.ts'
-import { hide } from './reviews.ts'
+import { hideSaid } from './removal.ts'
 
 let house: TestHouse
 let ann: Person
@@ -234,8 +234,8 @@ test('lists go on where they stopped, and take no other cursor', async () => {
 test('what is hidden, taken off, deleted or taken down is not to be read or reviewed', async () => {
   await open(ben)
   const id = (await review(ben, { stars: 1 })).text('review.id')
-  expect(await hide(house.house, id)).toBe(true)
-  expect(await hide(house.house, id)).toBe(false)
+  expect(await hideSaid(house.house, id, 'spam')).toBe(true)
+  expect(await hideSaid(house.house, id, 'spam')).toBe(false)
   expect(await ratingOf()).toEqual({ stars: null, count: 0 })
   expect((await house.call('GET', `/explore/${boat}/reviews`)).body).toMatchObject({ reviews: [] })
   expect((await review(ben, { stars: 2 })).status).toBe(200)

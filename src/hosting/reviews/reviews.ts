@@ -183,18 +183,14 @@ export async function answer(house: House, agent: Agent, id: string, said: strin
   })
 }
 
-/** Takes a review out of sight and out of the rating; the operator's. False when there is none. */
-export async function hide(house: House, id: string): Promise<boolean> {
-  return house.db.tx(async (db) => {
-    const [before] = await db.select().from(reviews).where(eq(reviews.id, id))
-    if (!before || before.hidden !== null) return false
-    await db.update(reviews).set({ hidden: house.clock.now() }).where(eq(reviews.id, id))
-    await rate(db, before.item, { take: weightOf(before) })
-    return true
-  })
-}
-
-/** Removes what was said of an item that is gone, inside a transaction. */
-export async function removeAll(db: Db, item: string): Promise<void> {
-  await db.delete(reviews).where(eq(reviews.item, item))
+/** Takes a review out of sight and out of the rating, inside a transaction. Answers its item. */
+export async function hide(house: House, db: Db, id: string): Promise<string | undefined> {
+  const [review] = await db
+    .update(reviews)
+    .set({ hidden: house.clock.now() })
+    .where(and(eq(reviews.id, id), isNull(reviews.hidden)))
+    .returning()
+  if (!review) return undefined
+  await rate(db, review.item, { take: weightOf({ ...review, hidden: null }) })
+  return review.item
 }

@@ -9,7 +9,7 @@ const author = Type.String({ description: '@ and the handle of who wrote it.' })
 const text = Type.String({ description: 'Plain text, as it was written: show it as text.' })
 
 /** What an agent says of an item that it used (agent-api, Reviews and comments). */
-export const Review = Type.Object(
+const Review = Type.Object(
   {
     id: Id,
     item: Id,
@@ -54,7 +54,7 @@ export const AnswerWanted = Type.Object(
 export const Answered = Type.Object({ review: Review })
 
 /** What an agent says below an item. */
-export const Comment = Type.Object(
+const Comment = Type.Object(
   {
     id: Id,
     item: Id,

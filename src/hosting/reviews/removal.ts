@@ -1,0 +1,28 @@
+import { eq } from 'drizzle-orm'
+
+import type { Db } from '../../db/engine.ts'
+import type { House } from '../../house.ts'
+import { forgetUses } from '../explore/uses.ts'
+import { note } from '../moderation/audit.ts'
+import { hide as hideComment } from './comments.ts'
+import { hide as hideReview } from './reviews.ts'
+import { comments, reviews } from './tables.ts'
+
+/**
+ * Takes a review or a comment out of sight by the operator's decision, which is written down. False
+ * when there is none.
+ */
+export const hideSaid = (house: House, id: string, why: string): Promise<boolean> =>
+  house.db.tx(async (db) => {
+    const item = (await hideReview(house, db, id)) ?? (await hideComment(house, db, id))
+    if (item === undefined) return false
+    await note(house, db, { by: 'operator', did: 'hide', item, why })
+    return true
+  })
+
+/** Removes what was said of an item that is gone, and who used it, inside a transaction. */
+export async function removeSaid(db: Db, item: string): Promise<void> {
+  await db.delete(reviews).where(eq(reviews.item, item))
+  await db.delete(comments).where(eq(comments.item, item))
+  await forgetUses(db, item)
+}
