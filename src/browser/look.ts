@@ -23,7 +23,8 @@ const blankBytesMax = 200
 type Wire = Record<string, unknown>
 
 const blank =
-  'The page draws nothing: all of it has one colour. It must show something at once, also while its assets are not there.'
+  'The page draws nothing: all of it has one colour. It must show something at once, ' +
+  'also while its assets are not there.'
 const stuck = 'The page does not answer: it has an endless loop, or does too much work at once.'
 
 /** Opens a page in a browser of its own, waits for what it draws and throws. Throws when it fails. */

@@ -1,0 +1,122 @@
+import { stopwatch } from '../../src/core/time.ts'
+import { check } from '../../src/hosting/builds/check.ts'
+import type { Wanted } from '../../src/makers/make.ts'
+import { Makers } from '../../src/makers/makers.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../src/testing/house.ts'
+import { load, median, type Plan, requestFor } from './load/load.ts'
+import { pageOf } from './load/page.ts'
+import { publishOn, serveHouse } from './load/served.ts'
+import type { BenchRow } from './row.ts'
+
+const game = { kind: 'game', prompt: 'a game where a fox collects coins and dodges rocks' }
+const list = { prompt: 'a packing list with tent, boots and a map' }
+const agents = 41
+const free = { REQUESTS_PER_MINUTE: '0', KEYS_PER_ADDRESS_DAY: '0', BUILDS_PER_HOUR: '0' }
+const open = (more: object = {}) => openTestHouse({ ...free, ...more })
+
+async function msOf(work: () => Promise<unknown>): Promise<number> {
+  const begun = stopwatch()
+  await work()
+  return stopwatch() - begun
+}
+
+async function people(house: TestHouse): Promise<Person[]> {
+  const names = Array.from({ length: agents }, (_, at) => `worker-${at}`)
+  return Promise.all(names.map((name) => house.person(name)))
+}
+
+/** Each agent publishes 2 KB and begins a build, in turns; nothing is worked on. */
+async function beginning(): Promise<BenchRow> {
+  const house = await open()
+  const [builds, pages]: number[][] = [[], []]
+  for (const [at, one] of (await people(house)).entries()) {
+    const html = pageOf(2_000, `page ${at}`)
+    pages?.push(await msOf(() => one.call('POST', '/apps', { html })))
+    builds?.push(await msOf(() => one.call('POST', '/apps', game)))
+  }
+  await house.close()
+  const [build, page] = [median(builds ?? []), median(pages ?? [])]
+  const name = `builds: beginning one (${build.toFixed(1)} ms) over publishing 2 KB`
+  return { name, value: build / page, limit: 4, unit: 'x', ok: build / page <= 4 }
+}
+
+/** Of a build by the demo without assets: what is not its browser, its scan and its checks. */
+async function overhead(): Promise<BenchRow> {
+  const house = await open({ BUILDER_BROWSER: 'auto' })
+  const { looker, jobs } = house.house
+  const look = looker.look.bind(looker)
+  let checks = 0
+  looker.look = async (...asked) => {
+    const begun = stopwatch()
+    return look(...asked).finally(() => (checks += stopwatch() - begun))
+  }
+  const shares: number[] = []
+  for (const one of (await people(house)).slice(0, 4)) {
+    checks = 0
+    const begun = await one.call('POST', '/apps', list)
+    const whole = await msOf(() => jobs.runDue())
+    const page = await one.call('GET', `/apps/${begun.text('app.id')}/html`)
+    const html = new TextDecoder().decode(page.bytes)
+    // Once as it came, once before it is published.
+    checks += 2 * (await msOf(() => check(house.house, html)))
+    shares.push(Math.max(0, whole - checks) / whole)
+  }
+  await house.close()
+  const value = median(shares.slice(1))
+  const name = 'builds: share of a demo build that is not its scan, checks and browser'
+  return { name, value, limit: 0.5, unit: '', ok: value <= 0.5 }
+}
+
+/** What visitors of a page feel while 20 games are built with their assets. */
+async function beside(): Promise<BenchRow> {
+  const house = await serveHouse()
+  const { id } = await publishOn(house, pageOf(50_000))
+  const { port, pid } = house
+  const target = { port, pid, request: requestFor(`/a/${id}/data`), status: 200 }
+  const plan = { connections: 8, turnMs: 100, rounds: 20, targets: [target] } satisfies Plan
+  const p50 = async () => median((await load(plan)).flat().map((turn) => turn.p50))
+  await p50()
+  const quiet = await p50()
+  const keys = await Promise.all(
+    Array.from({ length: 20 }, async () => String((await house.call('POST', '/keys', {})).key)),
+  )
+  await Promise.all(keys.map((key) => house.call('POST', '/apps', game, key)))
+  const value = (await p50()) / quiet
+  await house.stop()
+  const name = `builds: p50 of a page (${quiet.toFixed(1)} ms) while 20 games are built`
+  return { name, value, limit: 1.5, unit: 'x', ok: value <= 1.5 }
+}
+
+const wishes: [wanted: Omit<Wanted, 'seed'>, limit: number][] = [
+  [{ kind: 'sprite', what: 'a red spaceship' }, 1],
+  [{ kind: 'picture', what: 'a forest at night' }, 2],
+  [{ kind: 'sound', what: 'coin' }, 1],
+  [{ kind: 'voice', what: 'Welcome aboard, captain. The tide is turning.' }, 4],
+  [{ kind: 'music', what: 'calm sea', seconds: 30 }, 8],
+]
+
+/** Seconds of each kind of embedded asset. */
+async function assets(): Promise<BenchRow[]> {
+  const makers = new Makers()
+  const rows: BenchRow[] = []
+  for (const [wanted, limit] of wishes) {
+    const times: number[] = []
+    for (const seed of ['warm', 'a', 'b', 'c']) {
+      times.push(await msOf(() => makers.make({ ...wanted, seed })))
+    }
+    const value = median(times.slice(1)) / 1_000
+    const length = wanted.seconds === undefined ? '' : ` of ${wanted.seconds} s`
+    const name = `assets: an embedded ${wanted.kind}${length}`
+    rows.push({ name, value, limit, unit: 's', ok: value <= limit })
+  }
+  makers.close()
+  return rows
+}
+
+/** What builds cost beside publishing, beside their checks, and to who visits meanwhile. */
+export const bench = async (): Promise<BenchRow[]> => [
+  await beginning(),
+  await overhead(),
+  await beside(),
+  ...(await assets()),
+]
