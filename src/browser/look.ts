@@ -25,7 +25,9 @@ type Wire = Record<string, unknown>
 const blank =
   'The page draws nothing: all of it has one colour. It must show something at once, ' +
   'also while its assets are not there.'
-const stuck = 'The page does not answer: it has an endless loop, or does too much work at once.'
+const stuck =
+  'The page does not answer: it has an endless loop, or does too much work at once, ' +
+  'so that nobody could use it.'
 
 /** Opens a page in a browser of its own, waits for what it draws and throws. Throws when it fails. */
 export const lookAt = (path: string, shown: Shown, signal: AbortSignal): Promise<Looked> =>
