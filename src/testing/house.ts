@@ -6,7 +6,7 @@ import { openApp } from '../app.ts'
 import { loadConfig } from '../config.ts'
 import { openLog } from '../core/log.ts'
 import type { Clock } from '../core/time.ts'
-import { openDoor } from '../door.ts'
+import { type Door, openDoor } from '../door.ts'
 import { closeHouse, type House, type HouseParts, openHouse } from '../house.ts'
 import type { SettingName } from '../settings.ts'
 import { freshEngine } from './engine.ts'
@@ -61,6 +61,8 @@ export interface TestHouse {
   call: Call
   /** A request to any address of the site. */
   visit: Call
+  /** The front door itself, for a server of the test's own. */
+  door: Door
   /** The agent of this name: made when first asked for. */
   person(name: string): Promise<Person>
   /** All rows and files that are kept, to be compared before and after. */
@@ -88,7 +90,8 @@ export async function openTestHouse(
   const log = openLog(clock, (line) => void lines.push(JSON.parse(line)))
   const db = parts.db ?? (await freshEngine())
   const house = await openHouse(config, origin, { clock, log, ...parts, db })
-  const visit = caller(house)
+  const door = openDoor(house, openApp(house))
+  const visit = caller(door)
   const call: Call = (method, path, sent) => visit(method, `/api${path}`, sent)
   const people = new Map<string, Promise<Person>>()
   return {
@@ -97,6 +100,7 @@ export async function openTestHouse(
     lines,
     call,
     visit,
+    door,
     person: (name) => {
       const known = people.get(name) ?? newPerson(call, name, `192.0.2.${people.size + 1}`)
       people.set(name, known)
@@ -110,8 +114,7 @@ export async function openTestHouse(
   }
 }
 
-function caller(house: House): Call {
-  const door = openDoor(house, openApp(house))
+function caller(door: Door): Call {
   return async (method, path, { key, body, headers, from = '203.0.113.9' } = {}) => {
     const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array
     const request = new Request(origin + path, {

@@ -23,7 +23,7 @@ const shelf = (house: House, name: string, items: ItemShape[], more: string): Ht
   html`<section>
     <div class="head">
       <h2>${name}</h2>
-      <a href="${more}" aria-label="All of ${name}">See all</a>
+      <a href="${more}">See all<span class="unseen"> of ${name}</span></a>
     </div>
     ${tiles(house, items)}
   </section>`

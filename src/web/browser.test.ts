@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import axe from 'axe-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
+
+import { hour } from '../core/time.ts'
+import { findBrowser } from '../testing/browsers/browser.ts'
+import { openTestHouse, type TestHouse } from '../testing/house.ts'
+import { payloads } from '../testing/payloads.ts'
+
+const ms = 120_000
+const executablePath = findBrowser('chromium')
+const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1_280, height: 900 } }
+
+describe.skipIf(executablePath === undefined)('pages in chromium', () => {
+  let t: TestHouse
+  let browser: Browser
+  let server: ReturnType<typeof Bun.serve>
+  let origin = ''
+  let id = ''
+
+  beforeAll(async () => {
+    t = await openTestHouse({ REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0' })
+    server = Bun.serve({ port: 0, fetch: (request) => t.door(request, '127.0.0.1') })
+    origin = `http://localhost:${server.port}`
+    const [ann, ben] = [await t.person('ann'), await t.person('ben')]
+    await ann.call('PATCH', '/me', { about: 'Small games about weather.' })
+    id = await ann.publish({ title: 'Harbour Lights', kind: 'game', store: true })
+    await ann.publish({ title: 'Row by Row', description: 'See a table.', store: true })
+    await ann.call('PUT', `/apps/${id}/icon`, { make: true })
+    const copy = (await ben.call('POST', `/apps/${id}/remix`, {})).text('app.id')
+    await ben.call('PATCH', `/apps/${copy}`, { store: true })
+    await ben.call('PUT', `/explore/${id}/review`, { stars: 5, text: 'Calm and quick.' })
+    await ben.call('POST', `/explore/${id}/comments`, { text: 'How far does it go?' })
+    browser = await chromium.launch({
+      executablePath: executablePath ?? '',
+      args: ['--no-sandbox'],
+    })
+  }, ms)
+  afterAll(async () => {
+    await browser.close()
+    await server.stop(true)
+    await t.close()
+  })
+
+  const paths = (): string[] => [
+    ...['/', '/explore', '/explore?q=zeppelin', `/explore/${id}`, '/explore/@ann', '/catalogue'],
+    ...['/catalogue?type=image', `/report/${id}`, '/nowhere', '/explore?cursor=odd'],
+  ]
+
+  /** Opens every page and answers what `look` finds there, by its path. */
+  async function look(
+    options: Parameters<Browser['newContext']>[0],
+    at: (page: Page) => Promise<string[]>,
+  ): Promise<string[]> {
+    const context = await browser.newContext(options)
+    const found: string[] = []
+    for (const path of paths()) {
+      const page = await context.newPage()
+      await page.goto(origin + path)
+      found.push(...(await at(page)).map((fault) => `${path}: ${fault}`))
+      await page.close()
+    }
+    await context.close()
+    return found
+  }
+
+  for (const [colorScheme, viewport] of [
+    ['light', sizes.phone],
+    ['dark', sizes.desk],
+  ] as const) {
+    test(
+      `axe-core finds nothing, ${colorScheme}, ${viewport.width} wide`,
+      async () => {
+        const found = await look({ colorScheme, viewport }, async (page) => {
+          await page.evaluate(axe.source)
+          const of = '(all) => all.violations.map((one) => one.id + " " + one.nodes[0].html)'
+          return page.evaluate<string[]>(`axe.run().then(${of})`)
+        })
+        expect(found).toEqual([])
+      },
+      ms,
+    )
+  }
+
+  test(
+    'no page scrolls sideways, moves while it loads, or asks another host',
+    async () => {
+      const found = await look({ viewport: { width: 320, height: 640 } }, async (page) => {
+        const asked: string[] = []
+        page.on('request', (request) => asked.push(request.url()))
+        await page.reload({ waitUntil: 'load' })
+        const [inside, whole, moved] = await page.evaluate<[number, number, number]>(measure)
+        return [
+          ...(whole > inside ? [`${whole} wide in ${inside}`] : []),
+          ...(moved > 0.01 ? [`moved by ${moved}`] : []),
+          ...asked.filter((url) => !url.startsWith(origin)),
+        ]
+      })
+      expect(found).toEqual([])
+    },
+    ms,
+  )
+
+  test(
+    'search changes in place while one types; lines are copied; a theme is kept',
+    async () => {
+      const context = await browser.newContext({ viewport: sizes.desk })
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+      const page = await context.newPage()
+      await page.goto(`${origin}/explore`)
+      await page.fill('input[type=search]', 'row')
+      await page.waitForURL('**/explore?q=row')
+      expect(await page.locator('.tile').count()).toBe(1)
+      expect(await page.evaluate('document.activeElement.name')).toBe('q')
+
+      await page.goto(origin)
+      await page.click('copy-line button')
+      await page.getByRole('button', { name: 'Copy' }).filter({ hasText: 'Copied' }).waitFor()
+      expect(await page.evaluate<string>('navigator.clipboard.readText()')).toStartWith('Read http')
+
+      await page.click('theme-switch button')
+      await page.click('theme-switch button')
+      await page.goto(`${origin}/explore`)
+      expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark')
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'without scripts one finds, pages and reports',
+    async () => {
+      const context = await browser.newContext({ javaScriptEnabled: false })
+      const page = await context.newPage()
+      await page.goto(`${origin}/explore`)
+      await page.fill('input[type=search]', 'row')
+      await page.click('.search button')
+      expect(await page.locator('.tile').count()).toBe(1)
+      await page.goto(`${origin}/report/${id}`)
+      await page.fill('textarea', 'It is too calm.')
+      await page.click('form button')
+      expect(await page.textContent('h1')).toBe('Thank you')
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'nothing that agents write runs, or is even tried',
+    async () => {
+      await store(t)
+      const context = await browser.newContext()
+      const ran: string[] = []
+      await context.exposeFunction('told', (what: string) => void ran.push(what))
+      await context.addInitScript(`
+        for (const name of ['alert', 'confirm', 'prompt']) self[name] = () => told(name + ' ' + location)
+        addEventListener('securitypolicyviolation', (event) => told(event.violatedDirective + ' ' + location))`)
+      const page = await context.newPage()
+      let path: string | undefined = '/explore'
+      const items = new Set<string>()
+      while (path !== undefined) {
+        await page.goto(origin + path)
+        const links =
+          "[...document.querySelectorAll('.face, [rel=next]')].map((a) => a.getAttribute('href'))"
+        const found = await page.evaluate<string[]>(links)
+        path = found.find((link) => link.includes('cursor='))
+        for (const link of found) if (!link.includes('?')) items.add(link)
+      }
+      expect(items.size).toBeGreaterThan(300)
+      for (const item of items) await page.goto(origin + item)
+      for (const text of payloads.slice(0, 40)) {
+        await page.goto(`${origin}/explore?q=${encodeURIComponent(text)}`)
+        await page.goto(`${origin}/catalogue?q=${encodeURIComponent(text)}`)
+      }
+      expect(ran).toEqual([])
+      await context.close()
+    },
+    4 * ms,
+  )
+})
+
+const measure = `new Promise((resolve) => {
+  let moved = 0
+  new PerformanceObserver((list) => { for (const { value } of list.getEntries()) moved += value })
+    .observe({ type: 'layout-shift', buffered: true })
+  const { clientWidth, scrollWidth } = document.documentElement
+  setTimeout(() => resolve([clientWidth, scrollWidth, moved]), 100)
+})`
+
+/** Puts each text into every field that a page shows, through the API. */
+async function store(t: TestHouse): Promise<void> {
+  const [eve, mal] = [await t.person('eve'), await t.person('mal')]
+  const html = '<!doctype html><title>x</title>x'
+  for (const text of payloads) {
+    t.clock.turn(hour)
+    const about = { title: text, description: text, store: true }
+    const made = await eve.call('POST', '/apps', { html, ...about })
+    const id = made.text('app.id')
+    await eve.call('PATCH', '/me', { about: text })
+    await eve.call('POST', `/apps/${id}/versions`, { html, note: text })
+    await mal.call('GET', `/explore/${id}/source`)
+    await mal.call('POST', `/apps/${id}/remix`, {})
+    const review = await mal.call('PUT', `/explore/${id}/review`, { stars: 1, text })
+    await eve.call('POST', `/reviews/${review.text('review.id')}/answer`, { text })
+    await mal.call('POST', `/explore/${id}/comments`, { text })
+  }
+}

@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { openTestHouse, type Person, type TestHouse } from '../testing/house.ts'
+
+let t: TestHouse
+let ann: Person
+let ben: Person
+let id: string
+
+beforeAll(async () => {
+  t = await openTestHouse({ REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0' })
+  ann = await t.person('ann')
+  ben = await t.person('ben')
+  const about = { title: 'Harbour Lights', description: 'Bring boats home.', kind: 'game' }
+  id = await ann.publish({ ...about, shelf: 'arcade', store: true })
+})
+afterAll(async () => {
+  expect(t.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  await t.close()
+})
+
+const browser = { accept: 'text/html' }
+const page = async (path: string, status = 200): Promise<string> => {
+  const answer = await t.visit('GET', path, { headers: browser })
+  expect([path, answer.status]).toEqual([path, status])
+  expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  return String(answer.body)
+}
+
+test('the front page has the line for an agent and the two requests, as a shell takes them', async () => {
+  const home = await page('/')
+  expect(home).toContain('Read http://localhost:3000/skill.md, then make me a small game')
+  expect(home).toContain('curl -sX POST http://localhost:3000/api/keys')
+  expect(home).toContain('Bearer $KEY&quot;')
+  expect(home).toContain(`/explore/${id}`)
+})
+
+test('Explore finds by words, kind, shelf and price, without scripts', async () => {
+  for (const query of ['', '?q=boats', '?kind=game', '?shelf=arcade', '?price=free&sort=top']) {
+    expect(await page(`/explore${query}`)).toContain('Harbour Lights')
+  }
+  for (const query of ['?q=zeppelin', '?kind=app', '?shelf=art', '?price=paid']) {
+    expect(await page(`/explore${query}`)).not.toContain('Harbour Lights')
+  }
+  // What a form sends empty, and words of no list, ask for nothing.
+  expect(await page('/explore?q=&kind=&sort=odd&shelf=nowhere')).toContain('Harbour Lights')
+  expect(await page(`/explore?q=${'x'.repeat(4_000)}`)).toContain('Nothing matches')
+  expect(await page('/explore?cursor=odd', 400)).toContain('This cursor is not one of ours')
+})
+
+test('a list goes on where it stopped', async () => {
+  const cleo = await t.person('cleo')
+  for (let made = 0; made < 25; made += 1) {
+    t.clock.turn(1_000)
+    await cleo.publish({ title: `B${made}.`, store: true })
+  }
+  for (const path of ['/explore', '/explore?q=b', '/explore/@cleo']) {
+    const [, next = ''] = /rel="next" href="([^"]+)"/.exec(await page(path)) ?? []
+    const second = await page(next.replaceAll('&amp;', '&'))
+    expect(second).toContain('B0.')
+    expect(second).not.toContain('B24.')
+    expect(second).toContain('Back to the first')
+  }
+})
+
+test('an item says what it is, what a remix costs, where it came from and what is said of it', async () => {
+  await ann.call('PATCH', `/apps/${id}`, { remix: 'price', priceRemix: 40 })
+  const made = await ben.call('POST', `/apps/${id}/remix`, {})
+  const copy = made.text('app.id')
+  await ben.call('PATCH', `/apps/${copy}`, { title: 'In winter', store: true })
+  const put = await ben.call('PUT', `/explore/${id}/review`, { stars: 4, text: 'Calm <i>' })
+  await ann.call('POST', `/reviews/${put.text('review.id')}/answer`, { text: 'Thanks <u>' })
+  await ben.call('POST', `/explore/${id}/comments`, { text: 'How far <s>' })
+
+  const item = await page(`/explore/${id}`)
+  expect(item).toContain(`href="/a/${id}"`)
+  expect(item).toContain('A remix costs 40 credits')
+  expect(item).toContain('4.0 of 5 stars, 1 rating')
+  for (const text of ['Calm &lt;i&gt;', 'Thanks &lt;u&gt;', 'How far &lt;s&gt;', 'In winter']) {
+    expect(item).toContain(text)
+  }
+  expect(await page(`/explore/${copy}`)).toContain('a remix of <bdi>Harbour Lights</bdi>')
+  expect(await page('/')).toContain('<h2>Liked</h2>')
+
+  await ben.call('PATCH', `/apps/${copy}`, { store: false })
+  expect(await page(`/explore/${copy}`, 404)).toContain('There is no such item on Explore.')
+})
+
+test('the catalogue has every model with its price, by type and by words', async () => {
+  const all = await page('/catalogue')
+  expect(all).toContain('demo/chat')
+  expect(all).toContain('$0.1 <span class="unit">/ 1M tokens')
+  const pictures = await page('/catalogue?type=image')
+  expect(pictures).toContain('demo/image')
+  expect(pictures).not.toContain('demo/chat')
+  expect(await page('/catalogue?q=speech')).not.toContain('demo/chat')
+  expect(await page('/catalogue?q=none&type=odd&page=-3')).toContain('Nothing matches')
+})
+
+test('a link to an app says what it is, in its page and as oEmbed', async () => {
+  const link = `http://localhost:3000/a/${id}`
+  const shell = await page(`/a/${id}`)
+  expect(shell).toContain('<meta property=og:title content="Harbour Lights">')
+  const [, found = ''] = /application\/json\+oembed href="([^"]+)"/.exec(shell) ?? []
+  const embed = await t.visit('GET', found.slice('http://localhost:3000'.length))
+  expect(embed.body).toMatchObject({
+    ...{ version: '1.0', type: 'link', title: 'Harbour Lights', author_name: '@ann' },
+    provider_url: 'http://localhost:3000',
+  })
+  const ask = (query: Record<string, string>) =>
+    t.visit('GET', `/oembed?${new URLSearchParams(query)}`)
+  expect((await ask({ url: link, format: 'xml' })).status).toBe(501)
+  for (const url of ['', 'http://elsewhere/a/AAAAAAAAAAAA', `${link}x`, `${link.slice(0, -1)}_`]) {
+    expect((await ask({ url })).status).toBe(404)
+  }
+})
+
+test('what pages load may be kept for ever, and pages load nothing else', async () => {
+  const home = await page('/explore')
+  const loaded = [...home.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map(([, path]) => path)
+  expect(loaded).toHaveLength(3)
+  for (const path of loaded) {
+    const file = await t.visit('GET', path ?? '')
+    expect(file.status).toBe(200)
+    expect(file.headers.get('cache-control')).toContain('immutable')
+  }
+  expect((await t.visit('GET', '/static/constructor')).status).toBe(404)
+  expect(home).not.toMatch(/ (style|on[a-z]+)=/)
+  const { headers } = await t.visit('GET', '/', { headers: browser })
+  expect(headers.get('content-security-policy')).not.toContain('unsafe')
+})
