@@ -52,11 +52,16 @@ async function tests(name: string, words: string[], under: string[] = []): Promi
   return { passed: Math.max(0, all - skipped - failures), failed, skipped }
 }
 
+/** Where tests drive real browsers. */
+const inBrowsers = ['src/viewer/redteam', 'src/viewer/needs', 'src/browser', 'src/web/browsing']
+const notIn = (folders: string[]) => folders.map((folder) => `--path-ignore-patterns=${folder}/**`)
+
 /** What keeps rows, once more, beside a PostgreSQL server that lives as long as the tests. */
 const onPostgres = () =>
   tests(
     'postgres',
     [
+      ...notIn(inBrowsers),
       ...['src/db', 'src/ledger', 'src/hosting', 'src/gateway', 'src/models', 'src/web'],
       ...['bad-input', 'contract', 'openapi', 'properties', 'refusals'].map(
         (name) => `src/testing/${name}.test.ts`,
@@ -64,10 +69,6 @@ const onPostgres = () =>
     ],
     [process.execPath, 'src/testing/postgres.ts'],
   )
-
-/** Where tests drive real browsers. */
-const inBrowsers = ['src/viewer/redteam', 'src/viewer/needs', 'src/browser']
-const notIn = (folders: string[]) => folders.map((folder) => `--path-ignore-patterns=${folder}/**`)
 
 /** Each of the long trials once, and briefly: a few rounds, a moment of many streams. */
 const soak = async () =>

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 
-import { hour } from '../core/time.ts'
-import { findBrowser } from '../testing/browsers/browser.ts'
-import { openTestHouse, type TestHouse } from '../testing/house.ts'
-import { payloads } from '../testing/payloads.ts'
+import { hour } from '../../core/time.ts'
+import { findBrowser } from '../../testing/browsers/browser.ts'
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { payloads } from '../../testing/payloads.ts'
 
 const ms = 120_000
 const executablePath = findBrowser('chromium')
