@@ -30,5 +30,9 @@ export function problemOf(field: string, fault: ValueError | undefined): string 
   if (words.length > 0 && words.every((word) => typeof word === 'string')) {
     return `"${field}" is one of ${words.join(', ')}.`
   }
+  // Of several shapes, what the first is missing says most: null or a text stands behind it.
+  const [first] = fault?.type === ValueErrorType.Union ? fault.errors : []
+  const inner = first?.First()
+  if (inner) return problemOf(field, inner)
   return `"${field}": ${fault?.message ?? 'It does not fit'}.`
 }

@@ -22,6 +22,14 @@ const speech = (maker: string, model: string, perCharacter: string): Row => ({
   price: { per_character: perCharacter },
 })
 
+/** Paid by the second at the size that is made where none is asked for, with its sound. */
+const film = (maker: string, model: string, perSecond: string): Row => ({
+  ...named(maker, model),
+  type: 'video',
+  outputs: ['video'],
+  price: { per_second: perSecond },
+})
+
 const listener = (maker: string, model: string, price: PriceTexts): Row => ({
   ...named(maker, model),
   type: 'audio',
@@ -43,6 +51,9 @@ const media: Record<string, Row[]> = {
       maxOutput: 8_192,
       price: { prompt: '0.0000003', completion: '0.00003' },
     },
+    film('google', 'veo-3.0-generate-001', '0.4'),
+    film('google', 'veo-3.0-fast-generate-001', '0.15'),
+    film('google', 'veo-2.0-generate-001', '0.35'),
   ],
   fal: [
     picture('fal', 'fal-ai/flux-pro/v1.1-ultra', '0.06'),

@@ -106,3 +106,14 @@ test('an account has a bounded number of keys', async () => {
   for (let keys = 1; keys < keysPerAccountMax; keys += 1) expect((await add()).status).toBe(201)
   expect((await add()).status).toBe(400)
 })
+
+test('a cap that is none says what it may be', async () => {
+  for (const [daily_cap, why] of [
+    [-1, 'Expected number to be greater or equal to 0'],
+    ['5', 'Expected number'],
+  ] as const) {
+    const { status, body } = await gus.call('POST', '/accounts/keys', { daily_cap })
+    const error = { param: 'daily_cap', message: `"daily_cap": ${why}.` }
+    expect({ status, body }).toMatchObject({ status: 400, body: { error } })
+  }
+})

@@ -67,7 +67,7 @@ const ratioOf = (shape: string): number => {
 }
 
 /** The nearest of the shapes. */
-const shapeOf = (ratio: number): (typeof shapes)[number] =>
+export const shapeOf = (ratio: number): (typeof shapes)[number] =>
   shapes.reduce((best, shape) =>
     Math.abs(Math.log(ratioOf(shape) / ratio)) < Math.abs(Math.log(ratioOf(best) / ratio))
       ? shape

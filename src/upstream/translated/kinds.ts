@@ -1,4 +1,4 @@
-import type { ProviderV4 } from '@ai-sdk/provider'
+import type { Experimental_VideoModelV4 as VideoModelV4, ProviderV4 } from '@ai-sdk/provider'
 
 import { isRecord } from '../../core/shape.ts'
 import type { TranslatedKind } from '../../providers.ts'
@@ -14,10 +14,13 @@ type Options = NonNullable<
   Parameters<ReturnType<ProviderV4['imageModel']>['doGenerate']>[0]['providerOptions']
 >
 
+/** A provider package; the interface that all share does not name films yet. */
+export type Provider = ProviderV4 & { videoModel?(model: string): VideoModelV4 }
+
 /** How one kind of provider is opened, and where it differs from the others. */
 export interface Kind {
   /** Its package is loaded when its first request comes. */
-  open(access: Access): Promise<ProviderV4>
+  open(access: Access): Promise<Provider>
   /** Addresses built into its package, which are replaced by the configured one. */
   homes?: string[]
   /** Mends the request's JSON: the package may ask for more output tokens than `most`. */

@@ -81,6 +81,8 @@ const others: Answers = {
     return Response.json({ metadata: { duration: 2.5 }, results: { channels } })
   },
   '/fal/fal-ai/wizper': ({ body }) => written(body),
+  '/fal/fal-ai/speech': () => Response.json({ audio: { url: 'https://fal.run/sounds/a.mp3' } }),
+  '/fal/sounds/a.mp3': () => bytes(sound, 'audio/mpeg'),
 }
 
 function answer(one: Seen, origin: string): Response {
@@ -113,6 +115,7 @@ const models: Provided[] = [
   { id: 'fal/flux', kind: 'fal', baseUrl: at('fal'), model: 'fal-ai/flux', ...perImage },
   { id: 'fal/blocked', kind: 'fal', baseUrl: at('fal'), model: 'fal-ai/blocked', ...perImage },
   { id: 'fal/wizper', kind: 'fal', baseUrl: at('fal'), model: 'wizper', ...listens },
+  { id: 'fal/speaks', kind: 'fal', baseUrl: at('fal'), model: 'fal-ai/speech', ...speaks },
   {
     id: 'r/paints',
     kind: 'replicate',
@@ -197,7 +200,7 @@ describe('speech', () => {
   const speak = (model: string, more: Record<string, unknown> = {}) =>
     gus.call('POST', '/v1/audio/speech', { model, input: 'Ahoy wörld', ...more })
 
-  test.each(['e/speaks', 'd/speaks'])(
+  test.each(['e/speaks', 'd/speaks', 'fal/speaks'])(
     '%s: a sound as it came, paid by the character',
     async (id) => {
       const { status, headers, bytes } = await speak(id, { voice: 'rachel' })
@@ -217,13 +220,20 @@ describe('speech', () => {
     const deepgram = seen.find(({ path }) => path.startsWith('/deepgram/v1/speak'))
     expect(deepgram?.headers.get('authorization')).toBe(`Token ${hushed}`)
     expect(deepgram?.path).toContain('model=aura-2-thalia-en')
+    const fal = seen.find(({ path }) => path === '/fal/fal-ai/speech')
+    expect(fal?.headers.get('authorization')).toBe(`Key ${hushed}`)
+    expect(JSON.parse(fal?.body ?? '')).toEqual({
+      ...{ text: 'Ahoy wörld', voice: 'rachel', output_format: 'url' },
+    })
   })
 
   test('a WAV is made of bare samples; a format it cannot make is refused', async () => {
     const { headers, bytes } = await speak('e/speaks', { format: 'wav' })
     expect(headers.get('content-type')).toBe('audio/wav')
     expect([Buffer.from(bytes).toString('latin1', 0, 4), bytes.length]).toEqual(['RIFF', 4_844])
-    expect([(await speak('e/speaks', { format: 'flac' })).status, await usd()]).toEqual([400, 0])
+    for (const id of ['e/speaks', 'fal/speaks']) {
+      expect([(await speak(id, { format: 'flac' })).status, await usd()]).toEqual([400, 0])
+    }
   })
 })
 

@@ -1,5 +1,3 @@
-import type { ProviderV4 } from '@ai-sdk/provider'
-
 import type { Clock } from '../../core/time.ts'
 import { second } from '../../core/time.ts'
 import type { TranslatedKind } from '../../providers.ts'
@@ -11,9 +9,10 @@ import { chat, headOf } from './chat.ts'
 import { embed } from './embeddings.ts'
 import { answerOfFailure } from './failure.ts'
 import { paint } from './image.ts'
-import { kinds } from './kinds.ts'
+import { kinds, type Provider } from './kinds.ts'
 import { speak } from './speech.ts'
 import { transcribe } from './transcription.ts'
+import { begin, begunIn, lookAt } from './video.ts'
 import { mostOf, type TranslatedUpstream, Wire } from './wire.ts'
 
 /** A package asks the environment for a key that it is not given. */
@@ -29,18 +28,37 @@ export const translatedLane = (
 ): Upstream => ({
   name: to.name,
   kind: to.kind,
-  async send(call) {
-    const kind = kinds[to.kind]
-    const wire = new Wire(to, kind, call)
-    try {
-      const { apiKey = noKey, baseUrl: baseURL } = to
-      const provider = await kind.open({ apiKey, baseURL, fetch: wire.fetch })
-      return await answer(provider, call, { to, wire, created: Math.floor(clock.now() / second) })
-    } catch (error) {
-      return answerOfFailure(error, to, wire, call.signal)
-    }
+  send: (call) =>
+    opened(to, call, (provider, wire) => {
+      const created = Math.floor(clock.now() / second)
+      return answer(provider, call, { to, wire, created })
+    }),
+  async look({ path, signal }) {
+    const begun = begunIn(path)
+    if (!begun) return refuse(404, 'There is no such film.')
+    const call: Call = { path: '/videos', model: begun.model, body: {}, signal }
+    return opened(to, call, async (provider, wire) => {
+      const film = provider.videoModel?.(begun.model)
+      return film ? lookAt(film, begun, { to, wire, signal }) : nothingAt('/videos')
+    })
   },
 })
+
+/** A request opens its provider anew, over a network of its own, and is answered for if it fails. */
+async function opened(
+  to: Sending['to'],
+  call: Call,
+  ask: (provider: Provider, wire: Wire) => Promise<Response>,
+): Promise<Response> {
+  const kind = kinds[to.kind]
+  const wire = new Wire(to, kind, call)
+  try {
+    const { apiKey = noKey, baseUrl: baseURL } = to
+    return await ask(await kind.open({ apiKey, baseURL, fetch: wire.fetch }), wire)
+  } catch (error) {
+    return answerOfFailure(error, to, wire, call.signal)
+  }
+}
 
 interface Sending {
   to: TranslatedUpstream & { kind: TranslatedKind }
@@ -49,10 +67,13 @@ interface Sending {
   created: number
 }
 
-async function answer(provider: ProviderV4, call: Call, sending: Sending): Promise<Response> {
+async function answer(provider: Provider, call: Call, sending: Sending): Promise<Response> {
   const { path, model, body, signal } = call
   const { to, wire, created } = sending
   const kind = { ...kinds[to.kind], name: to.kind }
+  if (body instanceof FormData && path === '/videos') {
+    return refuse(400, 'This model begins without a picture.')
+  }
   if (body instanceof FormData) {
     const listener = provider.transcriptionModel?.(model)
     return listener ? transcribe(listener, body, kind, signal) : nothingAt(path)
@@ -74,6 +95,10 @@ async function answer(provider: ProviderV4, call: Call, sending: Sending): Promi
     case '/audio/speech': {
       const speaker = provider.speechModel?.(model)
       return speaker ? speak(speaker, body, kind, signal) : nothingAt(path)
+    }
+    case '/videos': {
+      const film = provider.videoModel?.(model)
+      return film ? begin(film, body, { created, signal, name: to.kind }) : nothingAt(path)
     }
     default:
       return nothingAt(path)

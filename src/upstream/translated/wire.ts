@@ -21,6 +21,8 @@ export interface TranslatedUpstream {
 export class Wire {
   /** Requests that were answered. */
   answers = 0
+  /** The status of the last of them. */
+  status = 0
   /** Bytes of their bodies. */
   bytes = 0
   /** Whether a stream of events broke off. */
@@ -46,6 +48,7 @@ export class Wire {
       throw new UpstreamFault(faultKindOf(error, signal), name)
     })
     this.answers += 1
+    this.status = answer.status
     if (answer.status >= 300 && answer.status < 400) {
       await answer.body?.cancel()
       throw new UpstreamFault('redirect', name)
@@ -54,14 +57,30 @@ export class Wire {
     return new Response(this.bounded(answer), { status, headers })
   }
 
-  private send(url: string, init: RequestInit): Promise<Response> {
+  /** What a provider made, from where it lies; behind a redirect the key is not taken along. */
+  async take(where: string, bytesMax: number): Promise<Response> {
+    const { signal } = this.call
+    const url = this.addressOf(where)
+    const answer = await this.send(url, {}, bytesMax)
+    const at = answer.headers.get('location')
+    if (answer.status < 300 || answer.status >= 400 || at === null) return answer
+    await answer.body?.cancel()
+    const target = URL.parse(at, url)?.href ?? ''
+    return fetchGuarded(target, {}, { bytesMax, ms: mediaFetchMs }, signal)
+  }
+
+  private send(
+    url: string,
+    init: RequestInit,
+    bytesMax = upstreamAnswerBytesMax,
+  ): Promise<Response> {
     const headers = new Headers(init.headers)
     headers.set('accept-encoding', 'identity')
     const { baseUrl } = this.to
     const isOther = !isWithin(url, baseUrl) && !this.isHome(url)
     if (isOther) withoutKeys(headers)
     if (isOther && URL.parse(url)?.host !== URL.parse(baseUrl)?.host) {
-      const bounds = { bytesMax: upstreamAnswerBytesMax, ms: mediaFetchMs }
+      const bounds = { bytesMax, ms: mediaFetchMs }
       return fetchGuarded(url, { headers: Object.fromEntries(headers) }, bounds, this.call.signal)
     }
     // The deadlines are the caller's signal: the client's own would cut a quiet stream.
