@@ -22,7 +22,12 @@ const flags = [
   ...['--disable-component-update', '--disable-extensions', '--disable-dev-shm-usage'],
   ...['--host-resolver-rules=MAP * ~NOTFOUND', '--proxy-server=127.0.0.1:9'],
   ...['--proxy-bypass-list=<-loopback>', '--webrtc-ip-handling-policy=disable_non_proxied_udp'],
-  ...['--renderer-process-limit=2', '--js-flags=--max-old-space-size=512', '--mute-audio'],
+  ...[
+    '--renderer-process-limit=2',
+    '--js-flags=--max-old-space-size=512',
+    '--mute-audio',
+    '--hide-scrollbars',
+  ],
 ]
 
 /** The two ends of the pipe. */

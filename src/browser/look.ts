@@ -10,7 +10,8 @@ export interface Looked {
 }
 
 const side = 640
-const shell = 60
+/** The height of the viewer's bar over the app (public/css/shell.css). */
+const shell = 44
 const looks = 6
 const betweenMs = 500
 const answerMs = 5_000
@@ -29,7 +30,7 @@ const stuck =
   'The page does not answer: it has an endless loop, or does too much work at once, ' +
   'so that nobody could use it.'
 
-/** Opens a page in a browser of its own, waits for what it draws and throws. Throws when it fails. */
+/** Opens a page in a browser of its own: what it draws and throws. Fails when the browser does. */
 export const lookAt = (path: string, shown: Shown, signal: AbortSignal): Promise<Looked> =>
   withChromium(path, async ({ out, come }) => {
     const look = new Look(shown, (heard) => new Devtools(out, come, heard))
