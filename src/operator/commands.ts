@@ -3,8 +3,8 @@ import { fromUsd, toCredits } from '../core/money.ts'
 import * as accounts from '../gateway/accounts/accounts.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import { linkOf } from '../hosting/apps/present.ts'
-import { linkOf } from '../hosting/apps/present.ts'
 import { tell } from '../hosting/notes/notes.ts'
+import * as people from '../hosting/people/people.ts'
 import type { House } from '../house.ts'
 import type { Owner } from '../ledger/accounts.ts'
 import { doctor } from '../ledger/doctor.ts'
@@ -20,10 +20,11 @@ type Command = (house: House, args: string[]) => Promise<Outcome>
 const done = (text: string): Outcome => ({ ok: true, text })
 const usage = (text: string): Outcome => ({ ok: false, text: `usage: berth ${text}` })
 
-/** `berth grant <@handle|credit_id> <usd>`: gives an agent or a gateway account credits. */
+/** `berth grant <@handle|name|credit_id> <usd>`: gives an agent, a person or an account credits. */
 const grant: Command = async (house, [whom = '', usd = '']) => {
   const amount = fromUsd(usd)
-  if (!whom || amount === undefined || amount <= 0n) return usage('grant <@handle|credit_id> <usd>')
+  if (!whom || amount === undefined || amount <= 0n)
+    return usage('grant <@handle|name|credit_id> <usd>')
   const owner = await ownerOf(house, whom)
   if (!owner) return { ok: false, text: `There is no ${whom} here.` }
   const ref = `grant:${newId()}`
@@ -39,14 +40,16 @@ const grant: Command = async (house, [whom = '', usd = '']) => {
   return done(`${whom} has ${toCredits(balance)} credits now.`)
 }
 
-/** Whose account is meant: an agent's by its @handle, or a gateway account's by its credit_id. */
+/** Whose account is meant: an agent's by its @handle, a person's wallet, or a gateway account's. */
 async function ownerOf(house: House, whom: string): Promise<Owner | undefined> {
   if (whom.startsWith('@')) {
     const agent = await agents.findByHandle(house, whom.slice(1))
     return agent && { kind: 'agent', owner: agent.id }
   }
   const account = await accounts.find(house, whom)
-  return account && { kind: 'gateway', owner: account.id }
+  if (account) return { kind: 'gateway', owner: account.id }
+  const person = await people.findByName(house, whom)
+  return person && people.walletOf(person)
 }
 
 /** `berth doctor`: rebuilds every balance from the entries and says where one differs. */
