@@ -44,7 +44,7 @@ export const translatedLane = (
   },
 })
 
-/** A request opens its provider anew, over a network of its own, and is answered for if it fails. */
+/** A request opens its provider anew, over a network of its own; a failure becomes its answer. */
 async function opened(
   to: Sending['to'],
   call: Call,
