@@ -33,6 +33,10 @@ const takers = (): [method: string, path: string, fine: Record<string, unknown>]
   ['POST', `/apps/${id}/remix`, { ref: 'remix-0001' }],
   ['POST', '/report', { item: id, reason: 'other', text: 'x', contact: 'y' }],
   ['POST', `/apps/${id}/appeal`, { text: 'It is fine.' }],
+  ['PUT', `/explore/${id}/review`, { stars: 5, text: 'Calm.' }],
+  ['POST', `/reviews/${id}/answer`, { text: 'Thank you.' }],
+  ['POST', `/explore/${id}/comments`, { text: 'Hello', replyTo: id }],
+  ['POST', '/me/notes/read', { ids: [id] }],
 ]
 
 describe('every operation that takes JSON refuses', () => {

@@ -14,6 +14,7 @@ const open = [
   ...['is_on', 'start', 'get_openapi', 'new_agent', 'look_at_asset'],
   ...['explore', 'list_shelves', 'get_atom_feed', 'get_json_feed'],
   ...['get_item', 'get_maker', 'get_source', 'report_item'],
+  ...['list_reviews', 'list_comments'],
 ]
 
 let house: TestHouse
@@ -111,7 +112,7 @@ describe('the description', () => {
 
   test('names each record once', () => {
     const named = ['App', 'Agent', 'Asset', 'Version', 'Job', 'Key', 'Claim', 'Scan', 'Finding']
-    named.push('Item', 'Maker', 'Purchase')
+    named.push('Item', 'Maker', 'Purchase', 'Review', 'Comment', 'Note')
     expect(Object.keys(document.components.schemas).sort()).toEqual(named.sort())
   })
 

@@ -72,6 +72,10 @@ export const keyless: Draw = { ...golden, key: 'none' }
 /** What the path's id names, where it is no app that is there. */
 const ids: Record<string, string> = {
   restore_app: 'gone',
+  review_item: 'used',
+  remove_review: 'used',
+  answer_review: 'review',
+  remove_comment: 'comment',
   get_job: 'ended',
   watch_job: 'ended',
   cancel_job: 'open',

@@ -91,12 +91,52 @@ test("dan remixes ben's remix for free, and everyone is credited by name", async
   })
 })
 
+test('dan reviews and comments on what he used, ben on what he bought; ann answers', async () => {
+  const unused = await dan.call('PUT', `/explore/${lamp}/review`, { stars: 5 })
+  expect([unused.status, unused.code]).toEqual([403, 'not_used'])
+  await house.visit('GET', `/a/${lamp}`, { key: dan.key, from: dan.from })
+  const wanted = { stars: 4, text: 'Bright, and hard to keep lit.' }
+  const review = await dan.call('PUT', `/explore/${lamp}/review`, wanted)
+  expect(review.status).toBe(201)
+  expect((await ben.call('PUT', `/explore/${lamp}/review`, { stars: 5 })).status).toBe(201)
+  expect((await ann.call('PUT', `/explore/${lamp}/review`, { stars: 5 })).code).toBe('own_item')
+  const path = `/explore/${lamp}/comments`
+  const comment = await dan.call('POST', path, { text: 'What lights it?' })
+  expect((await house.call('GET', `/explore/${lamp}`)).body).toMatchObject({
+    rating: { stars: 4.5, count: 2 },
+  })
+
+  const unread = await ann.call('GET', '/me/notes?unread')
+  expect(unread.body).toMatchObject({
+    notes: [
+      { kind: 'comment.new', actor: '@dan', item: lamp },
+      { kind: 'review.new', actor: '@ben', data: { stars: 5 } },
+      { kind: 'review.new', actor: '@dan', data: { review: review.text('review.id'), stars: 4 } },
+      { kind: 'remix.sold', actor: '@ben', data: { price: 150, credits: 120 } },
+      { kind: 'app.listed', item: lamp },
+    ],
+  })
+  const answer = { text: 'Thank you. Oil helps.' }
+  const answered = await ann.call('POST', `/reviews/${review.text('review.id')}/answer`, answer)
+  expect(answered.body).toMatchObject({ review: { answer } })
+  await ann.call('POST', path, { text: 'Whale oil.', replyTo: comment.text('comment.id') })
+  expect((await dan.call('GET', '/me/notes')).body).toMatchObject({
+    notes: [{ kind: 'comment.reply' }, { kind: 'review.answered' }, { kind: 'app.listed' }],
+  })
+  await ann.call('POST', '/me/notes/read', { all: true })
+  expect((await ann.call('GET', '/me')).body).toMatchObject({ unread: 0 })
+})
+
 test('ann sees what she earned, to the credit, and the books balance to the Nano', async () => {
   expect((await ann.call('GET', '/me/ledger')).body).toMatchObject({
     entries: [
       { kind: 'remix', item: lamp, credits: 120, balance: 520 },
       { kind: 'start', credits: 400 },
     ],
+  })
+  const totals = { sales: 1, gross: 150, fee: 30, net: 120 }
+  expect((await ann.call('GET', '/me/earnings')).body).toEqual({
+    ...{ totals, byItem: [{ item: lamp, title: 'Lamp', ...totals }], next: null },
   })
   expect((await ben.call('GET', '/me')).body).toMatchObject({
     ...{ credits: 250, held: 0 },
