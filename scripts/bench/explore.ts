@@ -41,7 +41,7 @@ const asks = ({ id, handle, next }: Record<'id' | 'handle' | 'next', string>): s
   ...['?q=nothing', `/@${handle}`, `/${id}`],
 ]
 
-async function filled(dir: string, items: number) {
+export async function filled(dir: string, items: number) {
   const before = await serveHouse(dir)
   const { id, key } = await publishOn(before, pageOf(2_000))
   await before.call('PATCH', `/apps/${id}`, { store: true }, key)
