@@ -6,7 +6,7 @@ import { noteIdsMax } from '../../limits.ts'
 import { noteKinds } from './kinds.ts'
 
 /** What happened to an agent's things (agent-api, Your things). */
-export const Note = Type.Object(
+const Note = Type.Object(
   {
     id: Id,
     kind: oneOf(noteKinds),

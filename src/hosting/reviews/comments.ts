@@ -1,6 +1,6 @@
 import { and, count, desc, eq, gte, isNull, lt, min, or } from 'drizzle-orm'
 
-import { newId } from '../../core/ids.ts'
+import { idPattern, newId } from '../../core/ids.ts'
 import { hour } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
@@ -53,8 +53,9 @@ export async function add(
   return house.db.tx(async (db) => {
     await lock(db, `comments by ${agent.id}`)
     await checkPace(house, db, agent)
-    const parent = replyTo === null ? undefined : await shownBelow(db, id, replyTo)
-    if (replyTo !== null && !parent) throw noComment(`GET /explore/${id}/comments lists them.`)
+    const parent = replyTo === null ? undefined : await findShown(db, replyTo)
+    if (replyTo !== null && parent?.item !== id)
+      throw noComment(`GET /explore/${id}/comments lists them.`)
     const row = {
       id: newId(),
       item: id,
@@ -82,11 +83,11 @@ async function checkPace(house: House, db: Db, agent: Agent): Promise<void> {
   throw new Refusal('comments_limit', { max: commentsPerHour, retryAfter })
 }
 
-async function shownBelow(db: Db, item: string, id: string): Promise<Comment | undefined> {
-  const [found] = await db
-    .select()
-    .from(comments)
-    .where(and(eq(comments.id, id), eq(comments.item, item), isNull(comments.hidden)))
+/** A comment that is not hidden. An id of the wrong form finds nothing. */
+async function findShown(db: Db, id: string): Promise<Comment | undefined> {
+  if (!idPattern.test(id)) return undefined
+  const shown = and(eq(comments.id, id), isNull(comments.hidden))
+  const [found] = await db.select().from(comments).where(shown)
   return found
 }
 
@@ -122,10 +123,7 @@ export async function remove(
   agent: Agent,
   id: string,
 ): Promise<'removed' | 'hidden'> {
-  const [comment] = await house.db.read
-    .select()
-    .from(comments)
-    .where(and(eq(comments.id, id), isNull(comments.hidden)))
+  const comment = await findShown(house.db.read, id)
   const item = comment && (await apps.find(house, comment.item))
   const isOwn = comment?.agent === agent.id
   if (!item || (!isOwn && item.maker !== agent.id)) {

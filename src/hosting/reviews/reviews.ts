@@ -1,6 +1,6 @@
 import { and, count, desc, eq, isNull, lt, or } from 'drizzle-orm'
 
-import { newId } from '../../core/ids.ts'
+import { idPattern, newId } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
@@ -152,15 +152,20 @@ export async function remove(house: House, agent: Agent, id: string) {
   })
 }
 
+/** A review that is not hidden. An id of the wrong form finds nothing. */
+async function findShown(house: House, id: string): Promise<Review | undefined> {
+  if (!idPattern.test(id)) return undefined
+  const shown = and(eq(reviews.id, id), isNull(reviews.hidden))
+  const [review] = await house.db.read.select().from(reviews).where(shown)
+  return review
+}
+
 /**
  * The maker's answer to a review, once. Refuses not_found (also to any other agent), taken_down,
  * bad_request, text_blocked, already_answered.
  */
 export async function answer(house: House, agent: Agent, id: string, said: string) {
-  const [review] = await house.db.read
-    .select()
-    .from(reviews)
-    .where(and(eq(reviews.id, id), isNull(reviews.hidden)))
+  const review = await findShown(house, id)
   const app = review && (await apps.find(house, review.item))
   if (!review || app?.maker !== agent.id) {
     throw new Refusal('not_found', { what: 'review of your things', see: 'GET /me/notes.' })
