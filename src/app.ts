@@ -18,6 +18,7 @@ import { viewer } from './viewer/routes.ts'
 import { trialBy } from './viewer/trial.ts'
 import { type Layout, openLayout } from './web/layout.ts'
 import { faultPage, missing, refusalPage } from './web/pages/error.ts'
+import { peoplePages } from './web/people/routes.ts'
 import { web } from './web/routes.ts'
 
 /** The map of the house: what is mounted where, and which envelope each part says no in. */
@@ -47,6 +48,7 @@ export function openApp(house: House) {
     .use(guideFiles(house, { handle: async (request) => (await api()).handle(request) }))
     .use(viewer(pages))
     .use(web(house, layout))
+    .use(peoplePages(house, layout))
   return {
     fetch(request: Request): Response | Promise<Response> {
       const path = pathOf(request.url)

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { environmentForMany, loadConfig, type LoadedConfig } from './config.ts'
 import { systemClock } from './core/time.ts'
 import { hasDatabase } from './db/open.ts'
+import { operatorLink } from './hosting/people/people.ts'
 import { closeHouse, openHouse } from './house.ts'
 import { restore } from './operator/backup.ts'
 import { commands } from './operator/commands.ts'
@@ -19,7 +20,7 @@ const usage = `berth ${version}: host apps and games that agents make, with one 
 
   berth serve [--port 3000] [--host 127.0.0.1] [--data ./data] [--json]
   berth config                     every setting, its value and where that came from
-  berth grant <@handle|credit_id> <usd>  give an agent or a gateway account credits
+  berth grant <@handle|name|credit_id> <usd>  give an agent, a person or an account credits
   berth models list                what is served, with prices and upstreams
   berth models check               ask the upstreams what they serve: unknown, unpriced, gone
   berth models sync [--yes] [url]  newer prices of public lists, for the providers with a key
@@ -77,6 +78,7 @@ function beginForMany(loaded: LoadedConfig): void {
 async function serveUntilTold(loaded: LoadedConfig, json: boolean): Promise<void> {
   const serving = await serve(loaded.config)
   const { urls } = serving.house
+  const operatorUrl = await operatorLink(serving.house)
   const stop = (): void => void serving.stop().then(() => process.exit(0))
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
@@ -87,6 +89,7 @@ async function serveUntilTold(loaded: LoadedConfig, json: boolean): Promise<void
     appUrl: urls.app,
     mcpUrl: urls.mcp,
     pid: process.pid,
+    ...(operatorUrl && { operatorUrl }),
   }
   process.stdout.write(
     json ? `${JSON.stringify(ready)}\n` : await greet(serving.house, serving.send),

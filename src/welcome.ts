@@ -4,6 +4,7 @@ import { extname, join } from 'node:path'
 import { nano } from './core/money.ts'
 import * as agents from './hosting/agents/agents.ts'
 import { linkOf } from './hosting/apps/present.ts'
+import { operatorLink } from './hosting/people/people.ts'
 import type { House } from './house.ts'
 import { grantTo } from './ledger/ledger.ts'
 import { readFirstApp, writeFirstApp } from './store/first-app.ts'
@@ -107,6 +108,8 @@ interface Gifts {
   link?: string | undefined
   /** A gateway key with some credits. */
   key?: string | undefined
+  /** Makes who opens it the operator, while there is none. */
+  operator?: string | undefined
 }
 
 /**
@@ -114,7 +117,7 @@ interface Gifts {
  * gateway, where there are such, the addresses, and three lines for a shell that make a key,
  * publish a page and open it.
  */
-function welcome({ base, gateway, mcp }: Urls, { link, key }: Gifts): string {
+function welcome({ base, gateway, mcp }: Urls, { link, key, operator }: Gifts): string {
   const page = `{"html":"<!doctype html><title>Hello</title><h1>Hello from my agent</h1>"}`
   const headers = `-H "Authorization: Bearer $KEY" -H "Content-Type: application/json"`
   return [
@@ -125,6 +128,7 @@ function welcome({ base, gateway, mcp }: Urls, { link, key }: Gifts): string {
     `  gateway_url  ${gateway}`,
     `  mcp_url      ${mcp}`,
     `  docs         ${base}/docs`,
+    ...(operator ? [`  operator     ${operator}   (yours: it works once)`] : []),
     '',
     ...(key ? client(`${gateway}/v1`, key) : []),
     'Make a key, publish a page, open it:',
@@ -156,16 +160,17 @@ const client = (baseURL: string, apiKey: string): string[] => [
  */
 export async function greet(house: House, send: Send): Promise<string> {
   const { dataDir } = house.config
+  const operator = await operatorLink(house)
   const known = await readFirstApp(dataDir)
-  if (known !== undefined) return welcome(house.urls, { link: linkOf(house, known) })
-  if (!(await agents.areNone(house))) return welcome(house.urls, {})
+  if (known !== undefined) return welcome(house.urls, { link: linkOf(house, known), operator })
+  if (!(await agents.areNone(house))) return welcome(house.urls, { operator })
   const orNone = (error: unknown): undefined => {
     house.log.fault('a new house could not make its samples', error)
     return undefined
   }
   const link = await firstSample(house, send).catch(orNone)
   const key = house.catalogue.find('demo/chat') && (await fundedKey(house, send).catch(orNone))
-  return welcome(house.urls, { link, key })
+  return welcome(house.urls, { link, key, operator })
 }
 
 async function firstSample(house: House, send: Send): Promise<string | undefined> {

@@ -97,7 +97,7 @@ export async function edit(
   return changed
 }
 
-/** Gives every live key of an owner the same cap, inside a transaction; `forget` once it is kept. */
+/** Gives an owner's live keys the same cap, inside a transaction; `forget` once it is kept. */
 export async function limitAll(db: Db, owner: string, dailyCap: Nano | null): Promise<void> {
   await db
     .update(keys)

@@ -1,9 +1,10 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, gte, inArray, sql } from 'drizzle-orm'
 
 import { type Nano, nano, zero } from '../core/money.ts'
+import { type Clock, day, utcDay } from '../core/time.ts'
 import type { Engine } from '../db/engine.ts'
 import { accountOf, type Owner } from './accounts.ts'
-import { holds } from './tables.ts'
+import { caps, holds } from './tables.ts'
 
 /** What an owner has paid so far for each kind of work that is told one by one. */
 export type Spending = Record<'build' | 'icon' | 'assets' | 'remix', Nano>
@@ -23,4 +24,30 @@ export async function spendingOf(house: { db: Engine }, owner: Owner): Promise<S
   const sums = new Map(rows.map(({ kind, charged }) => [kind, nano(BigInt(charged))]))
   const sum = (kind: string): Nano => sums.get(kind) ?? zero
   return { build: sum('build'), icon: sum('icon'), assets: sum('assets'), remix: sum('remix') }
+}
+
+/** What was spent on one UTC day. */
+export interface Spent {
+  day: string
+  amount: Nano
+}
+
+/**
+ * What these counters of keys (keys.capOf) spent on each of the last `days` days, oldest first,
+ * settled and held; days without spending too.
+ */
+export async function spentByDay(
+  { db, clock }: { db: Engine; clock: Clock },
+  keys: string[],
+  days: number,
+): Promise<Spent[]> {
+  const now = clock.now()
+  const all = Array.from({ length: days }, (_, at) => utcDay(now - (days - 1 - at) * day))
+  const rows = await db.read
+    .select({ day: caps.day, used: sql<string>`sum(${caps.used})`.mapWith(String) })
+    .from(caps)
+    .where(and(inArray(caps.key, keys), gte(caps.day, all[0] ?? '')))
+    .groupBy(caps.day)
+  const used = new Map(rows.map((row) => [row.day, nano(BigInt(row.used))]))
+  return all.map((on) => ({ day: on, amount: used.get(on) ?? zero }))
 }

@@ -8,6 +8,7 @@ import * as assets from '../hosting/assets/assets.ts'
 import { forgetModeration } from '../hosting/moderation/retention.ts'
 import { rescanSome } from '../hosting/moderation/scans.ts'
 import { forget as forgetNotes } from '../hosting/notes/notes.ts'
+import { forget as forgetSessions } from '../hosting/people/sessions.ts'
 import { removeSaid } from '../hosting/reviews/removal.ts'
 import type { House } from '../house.ts'
 import { sweep as forgetJobs } from '../jobs/jobs.ts'
@@ -52,6 +53,7 @@ const chores: [name: string, everyMs: number, run: (house: House) => Promise<unk
   ['read again what older rules have read', minute, rescanSome],
   ['forget old reports and decisions', hour, forgetModeration],
   ['forget old jobs', hour, forgetJobs],
+  ['forget sessions that ended', hour, forgetSessions],
   ['forget old notes', hour, forgetNotes],
   ['forget old answers', hour, (house) => house.idempotency.sweep()],
   ['remove apps deleted 30 days ago', hour, purgeApps],

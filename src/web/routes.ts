@@ -5,8 +5,6 @@ import { readBytes } from '../core/body.ts'
 import { answer, type Entity, entity } from '../core/entity.ts'
 import { visitOf } from '../core/visit.ts'
 import { untilCommit } from '../db/query.ts'
-import { theClaimed } from '../hosting/agents/claims.ts'
-import * as apps from '../hosting/apps/apps.ts'
 import { sitemap } from '../hosting/explore/feeds.ts'
 import * as icons from '../hosting/icons/icons.ts'
 import { report, theReported } from '../hosting/moderation/reports.ts'
@@ -17,14 +15,12 @@ import { Refusal } from '../refusals.ts'
 import { type Layout, loadedNames, type Page, pageAnswer, pageEntity } from './layout.ts'
 import { embedOf } from './oembed.ts'
 import { cataloguePage } from './pages/catalogue.ts'
-import { claimPage } from './pages/claim.ts'
 import { explorePage, isCommon, nameOf } from './pages/explore.ts'
 import { homePage } from './pages/home.ts'
 import { itemPage } from './pages/item.ts'
 import { makerPage } from './pages/maker.ts'
 import { reportPage, thanksPage } from './pages/report.ts'
 
-const madeMax = 30
 /** An app's id, at the beginning of its picture's name. */
 const idLength = 12
 const formBytesMax = 16_384
@@ -71,11 +67,6 @@ function browsing(house: House, layout: Layout) {
 /** Where one is asked for something. */
 const asking = (house: House, layout: Layout) =>
   new Elysia()
-    .get('/claim/:code', async ({ params }) => {
-      const agent = await theClaimed(house, params.code)
-      const made = await apps.listOf(house, agent.id, madeMax)
-      return pageAnswer(layout, claimPage(agent, made))
-    })
     .get('/report/:id', async ({ params }) =>
       pageAnswer(layout, reportPage(await theReported(house, params.id))),
     )

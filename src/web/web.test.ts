@@ -78,23 +78,6 @@ test('an address that leads nowhere answers a page that says so', async () => {
   await close()
 })
 
-test('a claim link shows who would be claimed, to who holds it, and is not used up', async () => {
-  const { visit, person, clock, close } = await openTestHouse()
-  const ann = await person('ann')
-  const first = new URL((await ann.call('POST', '/me/claim')).text('claim.url')).pathname
-  const link = new URL((await ann.call('POST', '/me/claim')).text('claim.url')).pathname
-  for (let looks = 0; looks < 2; looks += 1) {
-    const page = await visit('GET', link, { headers: browser })
-    expect(page.status).toBe(200)
-    expect(String(page.body)).toContain(`Claim @${ann.handle}`)
-  }
-  expect((await visit('GET', first)).status).toBe(404)
-  expect((await visit('GET', '/claim/AAAA-AAAA-AAAA')).status).toBe(404)
-  clock.turn(31 * 24 * 3_600_000)
-  expect((await visit('GET', link)).status).toBe(410)
-  await close()
-})
-
 test('the mark of the house is served', async () => {
   const { visit, close } = await openTestHouse()
   const icon = await visit('GET', '/favicon.ico')

@@ -112,7 +112,7 @@ describe('who may call', () => {
     ['POST', '/people/me/agents/ann-person/release'],
   ]
 
-  test('nobody without a key, no key of another kind, no body before that', async () => {
+  test('not_signed_in: nobody without a key, no key of another kind, no body before that', async () => {
     const { h, ann } = await claimed()
     const gus = await newGus(h)
     for (const [method, path, body] of calls) {
@@ -153,10 +153,8 @@ describe('who may call', () => {
   test('agents_off', async () => {
     const h = await open({ AGENTS_ON: 'off' })
     const olga = await newOwner(h, 'olga')
-    for (const [method, path, body] of [
-      ...calls,
-      ['GET', '/claim/AAAA-AAAA-AAAA'],
-    ] as typeof calls) {
+    const look: (typeof calls)[number] = ['GET', '/claim/AAAA-AAAA-AAAA']
+    for (const [method, path, body] of [...calls, look]) {
       await refused(h, 404, 'agents_off', () => olga.call(method, path, body))
     }
   })
@@ -179,7 +177,7 @@ describe('an owner', () => {
     await refused(h, 400, 'bad_request', () => olga.call('GET', '/people/me/agents?cursor=x'))
   })
 
-  test('sends credits once for each ref, and no more than there are', async () => {
+  test('sends credits once for each ref, and no more than there are (wallet_short)', async () => {
     const { h, ann, olga } = await claimed()
     const path = `/people/me/agents/@${ann.handle}/credits`
     const send = (body: unknown, headers = {}): Promise<Answer> =>

@@ -33,7 +33,7 @@ export const walletOf = ({ wallet }: Pick<Person, 'wallet'>): Owner => ({
   owner: wallet,
 })
 
-/** Who joins; without a password a proxy vouches for them. `code` is that of the operator's link. */
+/** Who joins; without a password a proxy vouches for them. `code`: of the operator's link. */
 export interface Joining {
   name: string
   password: string | null
@@ -57,7 +57,10 @@ export async function join(house: House, { name, password, code }: Joining): Pro
   const hash = password === null ? null : await hashOf(password)
   try {
     return await house.db.tx(async (db) => {
-      if (code !== undefined) await checkFirst(house, db, code)
+      if (code !== undefined) {
+        await lock(db, 'the first operator')
+        await checkFirst(house, db, code)
+      }
       const row = { id: newId(), name: known, wallet: newId(), created: house.clock.now() }
       const operator = code !== undefined
       const [person] = await db
@@ -112,15 +115,14 @@ export const operatorLink = async (house: House): Promise<string | undefined> =>
 
 /** Refuses bad_code where this is not the operator's link, or it was used. */
 export async function checkFirst(house: House, db: Db, code: string): Promise<void> {
-  await lock(db, 'the first operator')
-  if (sha256(code) !== sha256(firstCode(house)) || (await hasOperator(db))) {
-    throw new Refusal('bad_code')
-  }
+  const isRight = sha256(code) === sha256(firstCode(house))
+  if (!isRight || (await hasOperator(db))) throw new Refusal('bad_code')
 }
 
 /** Makes a person the operator by the one-time link. Refuses bad_code. */
 export const becomeOperator = (house: House, person: Person, code: string): Promise<void> =>
   house.db.tx(async (db) => {
+    await lock(db, 'the first operator')
     await checkFirst(house, db, code)
     await db.update(people).set({ operator: true }).where(eq(people.id, person.id))
   })

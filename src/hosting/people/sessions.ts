@@ -19,8 +19,8 @@ export interface SignedIn {
 }
 
 /**
- * Begins a session, inside a transaction. Answers the text of its cookie, which is new each time: what a
- * browser brought before counts for nothing, and `before` ends.
+ * Begins a session, inside a transaction. Answers the text of its cookie, which is new each time:
+ * what a browser brought before counts for nothing, and `before` ends.
  */
 export async function begin(
   house: House,

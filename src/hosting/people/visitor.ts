@@ -72,7 +72,7 @@ export function checkSite({ urls }: House, { headers }: Request): void {
  * The person of an API call: by a personal key, else by a session. Refuses agents_off,
  * not_signed_in, bad_key, wrong_key_kind, cross_site.
  */
-export async function thePerson(house: House, request: Request): Promise<Person> {
+async function thePerson(house: House, request: Request): Promise<Person> {
   checkOpen(house)
   if (keyText(request.headers) !== undefined) {
     const key = await theKey(house, request)

@@ -60,7 +60,11 @@ export const nextOf = (text: string | null | undefined): string =>
 export const goTo = (path: string, cookie?: string): Response =>
   new Response(null, {
     status: 303,
-    headers: { location: path, 'cache-control': 'no-store', ...(cookie && { 'set-cookie': cookie }) },
+    headers: {
+      location: path,
+      'cache-control': 'no-store',
+      ...(cookie && { 'set-cookie': cookie }),
+    },
   })
 
 /** A page for one person alone: kept by nobody, found by no search. */

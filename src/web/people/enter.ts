@@ -26,8 +26,7 @@ const newPassword = (label: string): Part =>
   })
 
 /** An address that keeps where one wanted to go. */
-const withNext = (path: string, next: string): string =>
-  `${path}?next=${encodeURIComponent(next)}`
+const withNext = (path: string, next: string): string => `${path}?next=${encodeURIComponent(next)}`
 
 export function signInPage(entry: Entry): Page {
   const { token, next, said } = entry
@@ -62,7 +61,11 @@ export const proxyPage: Page = {
 
 export function signUpPage(entry: Entry): Page {
   const { token, next, said } = entry
-  const fields = html`${rest(entry)}${nameField(entry)}${newPassword('Password')}<button class="button">Make the account</button>`
+  const fields = html`${rest(entry)}${nameField(entry)}${newPassword('Password')}<button
+      class="button"
+    >
+      Make the account
+    </button>`
   const main = html`<div class="narrow">
     <h1>Make an account</h1>
     <p class="lead">
@@ -82,7 +85,9 @@ export function welcomePage(entry: Entry, code: string, person: string | undefin
   const { token, said } = entry
   const fields =
     person === undefined
-      ? html`${nameField(entry)}${newPassword('Password')}<button class="button">Make the account</button>`
+      ? html`${nameField(entry)}${newPassword('Password')}<button class="button">
+            Make the account
+          </button>`
       : html`<button class="button">Become the operator</button>`
   const main = html`<div class="narrow">
     <h1>Welcome to your Berth</h1>
@@ -98,7 +103,11 @@ export function welcomePage(entry: Entry, code: string, person: string | undefin
 export function recoverPage(entry: Entry): Page {
   const { token, next, said } = entry
   const code = field({ label: 'Recovery code', name: 'code', max: 64 })
-  const fields = html`${rest(entry)}${nameField(entry)}${code}${newPassword('New password')}<button class="button">Set the password</button>`
+  const fields = html`${rest(entry)}${nameField(entry)}${code}${newPassword('New password')}<button
+      class="button"
+    >
+      Set the password
+    </button>`
   const main = html`<div class="narrow">
     <h1>Use a recovery code</h1>
     <p class="lead">
@@ -116,8 +125,8 @@ export function codesPage(codes: string[], next: string): Page {
   const main = html`<div class="narrow">
     <h1>Keep these codes</h1>
     <p class="lead">
-      This place sends no e-mail. If you lose the password, each of these sets a new one, once.
-      They are shown only now.
+      This place sends no e-mail. If you lose the password, each of these sets a new one, once. They
+      are shown only now.
     </p>
     <ul class="codes">
       ${codes.map((code) => html`<li><code>${code}</code></li>`)}

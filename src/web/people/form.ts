@@ -54,12 +54,12 @@ export function field(given: Field): Html {
   const number = type === 'number' && html` min="0" step="any" inputmode="decimal"`
   const length = type !== 'number' && html` maxlength="${max}"`
   return html`<label class="field"
-    ><span>${label}</span
-    >${hint !== undefined && html`<span class="hint">${hint}</span>`}<input
+    ><span>${label}</span>${hint !== undefined && html`<span class="hint">${hint}</span>`}<input
       type="${type}"
       name="${name}"
       value="${value ?? ''}"
-      autocomplete="${autocomplete}" ${plain}${number}${length}${free !== true && html` required`}
+      autocomplete="${autocomplete}"
+      ${plain}${number}${length}${free !== true && html` required`}
   /></label>`
 }
 

@@ -1,5 +1,154 @@
 import { Elysia } from 'elysia'
 
-import { checkFirst, becomeOperator, shownName } from '../../hosting/people/people.ts'
-import { endOthers } from '../../hosting/people/sessions.ts'
+import { becomeOperator, checkFirst, shownName } from '../../hosting/people/people.ts'
+import { end } from '../../hosting/people/sessions.ts'
 import { recover, signIn, signUp } from '../../hosting/people/sign-in.ts'
+import type { House } from '../../house.ts'
+import type { Layout } from '../layout.ts'
+import {
+  fromOf,
+  goTo,
+  nextOf,
+  noCookie,
+  orAgain,
+  sentOf,
+  sessionCookie,
+  shown,
+  type Visit,
+  visitFor,
+} from './desk.ts'
+import {
+  codesPage,
+  type Entry,
+  proxyPage,
+  recoverPage,
+  signInPage,
+  signUpPage,
+  welcomePage,
+} from './enter.ts'
+import type { Form } from './form.ts'
+
+/** Where people come in, and go out. */
+export const entering = (house: House, layout: Layout) =>
+  new Elysia()
+    .get('/sign-in', async ({ request }) =>
+      asked(await visitFor(house, layout, request), signInPage),
+    )
+    .get('/sign-up', async ({ request }) =>
+      asked(await visitFor(house, layout, request), signUpPage),
+    )
+    .get('/recover', async ({ request }) =>
+      asked(await visitFor(house, layout, request), recoverPage),
+    )
+    .post(
+      '/sign-in',
+      ({ request }) =>
+        sent(house, layout, request, signInPage, async (visit, form) => {
+          const said = { name: form.text('name'), password: form.text('password') }
+          const { secret } = await signIn(house, said, fromOf(visit))
+          return goTo(nextOf(form.text('next')), sessionCookie(visit, secret))
+        }),
+      { parse: 'none' },
+    )
+    .post(
+      '/sign-up',
+      ({ request }) =>
+        sent(house, layout, request, signUpPage, (visit, form) =>
+          signedUp(visit, form, undefined, nextOf(form.text('next'))),
+        ),
+      { parse: 'none' },
+    )
+    .post(
+      '/recover',
+      ({ request }) =>
+        sent(house, layout, request, recoverPage, async (visit, form) => {
+          const [name, code] = [form.text('name'), form.text('code')]
+          const said = { name, code, password: form.text('password') }
+          const { secret } = await recover(house, said, fromOf(visit))
+          return goTo(nextOf(form.text('next')), sessionCookie(visit, secret))
+        }),
+      { parse: 'none' },
+    )
+    .post(
+      '/sign-out',
+      async ({ request }) => {
+        const visit = await visitFor(house, layout, request)
+        await sentOf(visit)
+        const { visitor } = visit
+        if (visitor?.session) await end(house, visitor.person, visitor.session.id)
+        return goTo('/', noCookie(visit))
+      },
+      { parse: 'none' },
+    )
+    .use(welcoming(house, layout))
+
+/** The one-time link that is printed when a new place starts. */
+const welcoming = (house: House, layout: Layout) =>
+  new Elysia()
+    .get('/welcome/:code', async ({ request, params: { code } }) => {
+      const visit = await visitFor(house, layout, request)
+      await checkFirst(house, house.db.read, code)
+      return shown(visit, welcomePage(entryOf(visit), code, nameOf(visit)))
+    })
+    .post(
+      '/welcome/:code',
+      async ({ request, params: { code } }) => {
+        const visit = await visitFor(house, layout, request)
+        const form = await sentOf(visit)
+        await checkFirst(house, house.db.read, code)
+        const again = (said: string) =>
+          welcomePage({ ...entryOf(visit), said, name: form.text('name') }, code, nameOf(visit))
+        return orAgain(visit, () => welcomed(visit, form, code), again)
+      },
+      { parse: 'none' },
+    )
+
+async function welcomed(visit: Visit, form: Form, code: string): Promise<Response> {
+  if (!visit.visitor) return signedUp(visit, form, code, '/account')
+  await becomeOperator(visit.house, visit.visitor.person, code)
+  return goTo('/account')
+}
+
+const nameOf = ({ visitor }: Visit): string | undefined => visitor && shownName(visitor.person)
+
+const entryOf = ({ request, token }: Visit): Entry => ({
+  token,
+  next: nextOf(new URL(request.url).searchParams.get('next')),
+})
+
+type Draw = (entry: Entry) => ReturnType<typeof signInPage>
+
+/** A page of sign-in; who is signed in already goes on. */
+function asked(visit: Visit, draw: Draw): Response {
+  const entry = entryOf(visit)
+  if (visit.visitor) return goTo(entry.next)
+  return shown(visit, visit.house.config.personHeader ? proxyPage : draw(entry))
+}
+
+/** What such a page sent; refused, it is shown again, with the name and without the rest. */
+async function sent(
+  house: House,
+  layout: Layout,
+  request: Request,
+  draw: Draw,
+  work: (visit: Visit, form: Form) => Promise<Response>,
+): Promise<Response> {
+  const visit = await visitFor(house, layout, request)
+  if (house.config.personHeader) return shown(visit, { ...proxyPage, status: 403 })
+  const form = await sentOf(visit)
+  const [next, name] = [nextOf(form.text('next')), form.text('name')]
+  const again = (said: string) => draw({ token: visit.token, next, name, said })
+  return orAgain(visit, () => work(visit, form), again)
+}
+
+/** A new account, and its recovery codes before anything else. */
+async function signedUp(
+  visit: Visit,
+  form: Form,
+  code: string | undefined,
+  next: string,
+): Promise<Response> {
+  const joining = { name: form.text('name'), password: form.text('password'), code }
+  const { secret, codes } = await signUp(visit.house, joining, fromOf(visit))
+  return shown(visit, codesPage(codes, next), sessionCookie(visit, secret))
+}

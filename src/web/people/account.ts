@@ -1,0 +1,182 @@
+import { type Html, html, type Part } from '../../core/markup.ts'
+import { iso } from '../../core/time.ts'
+import type { Person } from '../../hosting/people/people.ts'
+import type { Session } from '../../hosting/people/sessions.ts'
+import type { Key } from '../../keys/keys.ts'
+import type { Page } from '../layout.ts'
+import { dayOf } from '../parts.ts'
+import { alert, field, form } from './form.ts'
+
+/** What the account page is drawn from. */
+export interface Account {
+  token: string
+  person: Person
+  /** Sessions, newest first; none where a proxy signs people in. */
+  sessions: Session[]
+  /** The id of the session that asks. */
+  current: string | undefined
+  keys: Key[]
+  said?: string | undefined
+}
+
+const agent = (browser: string): string => {
+  const name = /(Firefox|Edg|OPR|Chrome|Safari)\/\d+/.exec(browser)?.[0].replace('/', ' ')
+  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(browser)?.[0]
+  return [name?.replace('Edg', 'Edge').replace('OPR', 'Opera'), system].filter(Boolean).join(', ')
+}
+
+const sessionRow = (token: string, current: string | undefined, session: Session): Html => {
+  const { id, browser, seen, created } = session
+  const act =
+    id === current
+      ? html`<span class="small">This browser</span>`
+      : form(
+          token,
+          '/account/sessions',
+          html`<input type="hidden" name="id" value="${id}" /><button class="button quiet slim">
+              Sign out
+            </button>`,
+          'act',
+        )
+  return html`<tr>
+    <td>${agent(browser) || 'A program'}</td>
+    <td>${dayOf(iso(created))}</td>
+    <td>${dayOf(iso(seen))}</td>
+    <td class="end">${act}</td>
+  </tr>`
+}
+
+/** Keys as a table, each with a way to revoke it. */
+export function keyTable(
+  token: string,
+  action: string,
+  keys: Pick<Key, 'prefix' | 'name' | 'created'>[],
+): Part {
+  const row = ({ prefix, name, created }: Pick<Key, 'prefix' | 'name' | 'created'>): Html => {
+    const fields = html`<input type="hidden" name="revoke" value="${prefix}" /><button
+        class="button quiet slim"
+      >
+        Revoke<span class="unseen"> ${prefix}</span>
+      </button>`
+    return html`<tr>
+      <td><code>${prefix}…</code></td>
+      <td><bdi>${name}</bdi></td>
+      <td>${dayOf(iso(created))}</td>
+      <td class="end">${form(token, action, fields, 'act')}</td>
+    </tr>`
+  }
+  return (
+    keys.length > 0 &&
+    html`<div class="wide">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Key</th>
+            <th scope="col">Name</th>
+            <th scope="col">Made</th>
+            <th><span class="unseen">Revoke</span></th>
+          </tr>
+        </thead>
+        <tbody>
+          ${keys.map(row)}
+        </tbody>
+      </table>
+    </div>`
+  )
+}
+
+/** The form that makes a key. */
+export const keyForm = (token: string, action: string): Html => {
+  const name = field({ label: 'Name of a new key', name: 'name', max: 80, free: true })
+  return form(
+    token,
+    action,
+    html`${name}<button class="button quiet">Make a key</button>`,
+    'form line',
+  )
+}
+
+/** The sections that only who has a password needs. */
+function security({ token, sessions, current }: Account): Part {
+  const password = (label: string, name: string, autocomplete: string): Html =>
+    field({ label, name, type: 'password', autocomplete })
+  const change = html`${password('Password now', 'password', 'current-password')}${password('New password', 'wanted', 'new-password')}<button
+      class="button quiet"
+    >
+      Change it
+    </button>`
+  const codes = html`${password('Password', 'password', 'current-password')}<button
+      class="button quiet"
+    >
+      Make new codes
+    </button>`
+  return html`<section>
+      <h2>Signed in at</h2>
+      <div class="wide">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Browser</th>
+              <th scope="col">Since</th>
+              <th scope="col">Last seen</th>
+              <th><span class="unseen">Sign out</span></th>
+            </tr>
+          </thead>
+          <tbody>
+            ${sessions.map((session) => sessionRow(token, current, session))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+    <div class="columns">
+      <section>
+        <h2>Password</h2>
+        <p class="small">A new one signs you out everywhere else.</p>
+        ${form(token, '/account/password', change)}
+      </section>
+      <section>
+        <h2>Recovery codes</h2>
+        <p class="small">
+          This place sends no e-mail: a code is the way back. New ones end the old.
+        </p>
+        ${form(token, '/account/codes', codes)}
+      </section>
+    </div>`
+}
+
+export function accountPage(account: Account): Page {
+  const { token, person, keys, said, current } = account
+  const out = form(token, '/sign-out', html`<button class="button quiet">Sign out</button>`, 'act')
+  const main = html`<div class="head title">
+      <h1>${person.name}</h1>
+      ${current !== undefined && out}
+    </div>
+    <p class="lead">
+      ${person.operator ? 'You are the operator of this place.' : 'Your account.'}
+      <a href="/agents">Agents</a> · <a href="/wallet">Wallet</a>
+    </p>
+    ${alert(said)}
+    <section>
+      <h2>Personal keys</h2>
+      <p class="small">
+        For scripts: with one they do what you do here, under <code>/people/me</code> of the API. It
+        is no agent’s key and pays for nothing.
+      </p>
+      ${keyTable(token, '/account/keys', keys)}${keyForm(token, '/account/keys')}
+    </section>
+    ${current !== undefined && security(account)}`
+  return { title: 'Account', main }
+}
+
+/** A key, shown once. */
+export function keyPage(key: string, what: string, back: string): Page {
+  const main = html`<div class="narrow">
+    <h1>Keep this key</h1>
+    <p class="lead">${what} It is shown only now.</p>
+    <copy-line data-what="The key">
+      <pre tabindex="0" aria-label="The key"><code>${key}</code></pre>
+    </copy-line>
+    <p class="acts"><a class="button" href="${back}">I have kept it</a></p>
+  </div>`
+  return { title: 'A new key', main, scripts: ['copy-line.js'] }
+}

@@ -1,0 +1,212 @@
+import { type Html, html, type Part } from '../../core/markup.ts'
+import { toCredits } from '../../core/money.ts'
+import { iso } from '../../core/time.ts'
+import type { Note } from '../../hosting/notes/notes.ts'
+import type { OwnedShape } from '../../hosting/people/shapes.ts'
+import type { Key } from '../../keys/keys.ts'
+import type { Entry } from '../../ledger/entries.ts'
+import type { Spent } from '../../ledger/spending.ts'
+import type { Page } from '../layout.ts'
+import { counted, dayOf } from '../parts.ts'
+import { keyForm, keyTable } from './account.ts'
+import { chart, inCredits } from './chart.ts'
+import { alert, field, form } from './form.ts'
+
+const claimForm = (token: string): Html => {
+  const code = field({
+    label: 'Claim code',
+    name: 'code',
+    max: 64,
+    hint: 'Such as 8K2M-Q0ZT-4RWX.',
+  })
+  return form(token, '/claim', html`${code}<button class="button">Look at it</button>`)
+}
+
+const card = ({ handle, credits, paused, dailyCap, apps }: OwnedShape): Html =>
+  html`<li>
+    <a href="/agents/${handle}"
+      ><strong>@${handle}</strong><span>${inCredits(credits)} credits</span
+      ><span class="small"
+        >${counted(apps.length, 'app')}${paused && ' · paused'}${dailyCap !== null && ` · at most ${inCredits(dailyCap)} a day`}</span
+      ></a
+    >
+  </li>`
+
+/** The agents of a person, and where to claim another. */
+export function agentsPage(
+  token: string,
+  agents: OwnedShape[],
+  more: { next: string | undefined; said?: string | undefined },
+): Page {
+  const list =
+    agents.length > 0
+      ? html`<ul class="cards">
+            ${agents.map(card)}
+          </ul>
+          ${more.next !== undefined && html`<nav class="pager" aria-label="Pages"><a class="button" rel="next" href="${more.next}">Show more</a></nav>`}`
+      : html`<div class="empty">
+          <h2>No agent yet</h2>
+          <p>
+            Each agent is given a claim link with its key. Open the link, or type its code below,
+            and the agent is yours to fund, bound and pause.
+          </p>
+        </div>`
+  const main = html`<h1>Your agents</h1>
+    <p class="lead"><a href="/wallet">Wallet</a> · <a href="/account">Account</a></p>
+    ${list}
+    <section>
+      <h2>Claim an agent</h2>
+      ${alert(more.said)} ${claimForm(token)}
+    </section>`
+  return { title: 'Your agents', main }
+}
+
+/** What the page of one agent is drawn from. */
+export interface OwnedView {
+  token: string
+  agent: OwnedShape
+  /** What is in the person's wallet, in credits. */
+  wallet: number
+  /** Names the gift that this page would send: sent twice, it is one. */
+  ref: string
+  spent: Spent[]
+  entries: Entry[]
+  keys: Key[]
+  notes: Note[]
+  said?: string | undefined
+}
+
+/** Ledger lines, newest first. */
+export const entryTable = (entries: Entry[]): Html =>
+  html`<div class="wide">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Day</th>
+          <th scope="col">What</th>
+          <th scope="col" class="number">Credits</th>
+          <th scope="col" class="number">Left</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${entries.map(
+          ({ at, kind, amount, balance }) =>
+            html`<tr>
+              <td>${dayOf(iso(at))}</td>
+              <td>${kind}</td>
+              <td class="number">${amount > 0n && '+'}${inCredits(toCredits(amount))}</td>
+              <td class="number">${inCredits(toCredits(balance))}</td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+
+function bounding({ token, agent, wallet, ref }: OwnedView): Html {
+  const path = `/agents/${agent.handle}`
+  const hint = `Your wallet has ${inCredits(wallet)}.`
+  const gift = html`<input
+      type="hidden"
+      name="ref"
+      value="${ref}"
+    />${field({ label: 'Credits', name: 'credits', type: 'number', hint })}<button class="button">
+      Send credits
+    </button>`
+  const cap = field({
+    ...{ label: 'Credits a day', name: 'dailyCap', type: 'number', value: agent.dailyCap ?? '' },
+    ...{ hint: 'Of all its keys together. Empty: no cap.', free: true },
+  })
+  const label = agent.paused ? 'Let it buy again' : 'Pause it'
+  const words = agent.paused ? 'It is paused and can buy nothing.' : 'Paused, it can buy nothing.'
+  const pause = html`<input
+      type="hidden"
+      name="paused"
+      value="${agent.paused ? 'no' : 'yes'}"
+    /><button class="button quiet">${label}</button>`
+  return html`<div class="columns">
+    <section>
+      <h2>Send credits</h2>
+      ${form(token, `${path}/credits`, gift)}
+    </section>
+    <section>
+      <h2>Daily cap</h2>
+      ${form(token, `${path}/cap`, html`${cap}<button class="button quiet">Set the cap</button>`)}
+      <p class="small below">${words}</p>
+      ${form(token, `${path}/pause`, pause, 'act')}
+    </section>
+  </div>`
+}
+
+const numbers = ({ credits, held, spentToday, dailyCap }: OwnedShape): Html =>
+  html`<dl class="numbers">
+    <div>
+      <dt>Credits</dt>
+      <dd>${inCredits(credits)}</dd>
+    </div>
+    <div>
+      <dt>Held for what runs</dt>
+      <dd>${inCredits(held)}</dd>
+    </div>
+    <div>
+      <dt>Spent today</dt>
+      <dd>${inCredits(spentToday)}${dailyCap !== null && ` of ${inCredits(dailyCap)}`}</dd>
+    </div>
+  </dl>`
+
+const listOf = (items: Html[], empty: string): Part =>
+  items.length > 0
+    ? html`<ul class="rows">
+        ${items}
+      </ul>`
+    : html`<p class="small">${empty}</p>`
+
+/** One agent, as its owner sees it. */
+export function agentPage(view: OwnedView): Page {
+  const { token, agent, spent, entries, keys, notes, said } = view
+  const path = `/agents/${agent.handle}`
+  const apps = agent.apps.map(
+    ({ id, title }) =>
+      html`<li>
+        <a href="/a/${id}"><bdi>${title}</bdi></a>
+      </li>`,
+  )
+  const told = notes.map(
+    ({ at, text }) =>
+      html`<li><bdi>${text}</bdi> <span class="small">${dayOf(iso(at))}</span></li>`,
+  )
+  const release = html`<label class="tick"
+      ><input type="checkbox" name="sure" value="yes" required />Let @${agent.handle} go</label
+    ><button class="button quiet">Release</button>`
+  const main = html`<p class="crumb"><a href="/agents">Your agents</a></p>
+    <h1>@${agent.handle}</h1>
+    ${agent.about !== null && html`<p class="lead"><bdi>${agent.about}</bdi></p>`} ${alert(said)}
+    ${numbers(agent)} ${bounding(view)}
+    <section>
+      <h2>Spending</h2>
+      ${chart(spent)}
+    </section>
+    <div class="columns">
+      <section>
+        <h2>What it made</h2>
+        ${listOf(apps, 'Nothing yet.')}
+      </section>
+      <section>
+        <h2>What happened</h2>
+        ${listOf(told, 'Nothing yet.')}
+      </section>
+    </div>
+    <section>
+      <h2>Ledger</h2>
+      ${entryTable(entries)}
+    </section>
+    <section>
+      <h2>Keys</h2>
+      ${keyTable(token, `${path}/keys`, keys)}${keyForm(token, `${path}/keys`)}
+    </section>
+    <section>
+      <h2>Release</h2>
+      <p class="small">It keeps its credits, apps and keys, and another person can claim it.</p>
+      ${form(token, `${path}/release`, release)}
+    </section>`
+  return { title: `@${agent.handle}`, main }
+}

@@ -1,0 +1,210 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { Browser, formType, hidden, origin, said, signedUp } from '../../testing/pages.ts'
+import { password } from '../../testing/people.ts'
+
+const opened: TestHouse[] = []
+afterEach(async () => {
+  for (const house of opened.splice(0)) await house.close()
+})
+
+async function open(settings = {}): Promise<TestHouse> {
+  const house = await openTestHouse({ KEYS_PER_ADDRESS_DAY: '0', ...settings })
+  opened.push(house)
+  return house
+}
+
+describe('attacks', () => {
+  test('bad_sign_in: one sentence for a wrong name and a wrong password, in one time', async () => {
+    const h = await open()
+    await signedUp(h, 'olga')
+    const times: Record<string, number[]> = { olga: [], nobody: [], 'a b': [] }
+    const pages = new Set<string>()
+    for (const name of [...Object.keys(times), ...Object.keys(times)]) {
+      const browser = new Browser(h)
+      const fields = hidden(String((await browser.open('/sign-in')).body), '/sign-in')
+      const began = performance.now()
+      const answer = await browser.send('/sign-in', { ...fields, name, password: 'wrong password' })
+      times[name]?.push(performance.now() - began)
+      expect(answer.status).toBe(401)
+      pages.add(said(answer))
+      const text = String(answer.body).replaceAll(/value="[^"]*"/g, '')
+      pages.add(text)
+    }
+    expect(pages.size).toBe(2)
+    // A hash takes tens of milliseconds, the rest of the work one or two.
+    const least = Object.values(times).map((all) => Math.min(...all))
+    expect(Math.max(...least)).toBeLessThan(4 * Math.min(...least))
+  })
+
+  test('sign_in_locked: brute force by name and address, one at a time or at once', async () => {
+    const h = await open()
+    await signedUp(h, 'olga')
+    const cy = new Browser(h, '198.51.100.66')
+    const fields = hidden(String((await cy.open('/sign-in')).body), '/sign-in')
+    const guess = (secret: string) =>
+      cy.send('/sign-in', { ...fields, name: 'olga', password: secret })
+    const all = await Promise.all(Array.from({ length: 14 }, (_, at) => guess(`guess ${at} of it`)))
+    const statuses = all.map(({ status }) => status).sort()
+    expect(statuses).toEqual([...Array<number>(10).fill(401), ...Array<number>(4).fill(429)])
+    const locked = await guess(password)
+    expect(locked.status).toBe(429)
+    expect(Number(locked.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(
+      (await new Browser(h).fill('/sign-in', '/sign-in', { name: 'olga', password })).status,
+    ).toBe(303)
+    h.clock.turn(30 * 60_000)
+    expect((await guess(password)).status).toBe(303)
+    const eve = new Browser(h, '198.51.100.66')
+    const empty = hidden(String((await eve.open('/sign-up')).body), '/sign-up')
+    for (let at = 0; at < 31; at += 1)
+      await eve.send('/sign-up', { ...empty, name: '', password: '' })
+    const many = await new Browser(h, '198.51.100.66').fill('/sign-up', '/sign-up', {
+      name: 'bea',
+      password,
+    })
+    expect(many.status).toBe(429)
+  })
+
+  test('cross_site: forms without our token, with another’s, from another page, and GET', async () => {
+    const h = await open()
+    const [olga, cy] = [await signedUp(h, 'olga'), await signedUp(h, 'cyrus')]
+    const token = hidden(String((await cy.open('/account')).body), '/account/keys').token ?? ''
+    const own = hidden(String((await olga.open('/account')).body), '/account/keys').token ?? ''
+    const before = await h.kept()
+    const tries = [
+      await olga.send('/account/keys', { name: 'mine' }),
+      await olga.send('/account/keys', { name: 'mine', token: '' }),
+      await olga.send('/account/keys', { name: 'mine', token }),
+      await olga.send(
+        '/account/keys',
+        { name: 'mine', token: own },
+        { origin: 'https://evil.example' },
+      ),
+      await olga.send('/account/keys', { name: 'mine', token: own }, { origin: 'null' }),
+      await olga.send(
+        '/account/keys',
+        { name: 'mine', token: own },
+        { 'sec-fetch-site': 'cross-site' },
+      ),
+      await olga.send(
+        '/account/keys',
+        { name: 'mine', token: own },
+        { 'sec-fetch-site': 'same-site' },
+      ),
+      await olga.send('/sign-out', { token }),
+      await new Browser(h).send('/sign-in', { name: 'olga', password }),
+    ]
+    expect(tries.map(({ status }) => status)).toEqual(Array<number>(tries.length).fill(403))
+    const json = { cookie: `berth=${olga.cookie()}`, origin: 'https://evil.example' }
+    const claim = { body: { code: 'AAAA-AAAA-AAAA' }, headers: json }
+    expect((await h.call('POST', '/claim', claim)).code).toBe('cross_site')
+    for (const path of ['/sign-out', '/account/keys', '/wallet/keys', '/agents/ann/release']) {
+      expect((await olga.open(path)).status).toBe(404)
+    }
+    expect(await h.kept()).toEqual(before)
+    expect((await olga.send('/account/keys', { name: 'mine', token: own })).status).toBe(200)
+  })
+
+  test('open redirects: nowhere but to pages of ours', async () => {
+    const h = await open()
+    await signedUp(h, 'olga')
+    const bad = [
+      '//evil.example',
+      'https://evil.example',
+      '/\\evil.example',
+      '/%2f/evil',
+      'javascript:1',
+    ]
+    for (const next of [
+      ...bad,
+      '/account/..//evil.example',
+      '/account\r\nX: y',
+      '/api/on',
+      '/a/AAAAAAAAAAAA',
+    ]) {
+      const browser = new Browser(h)
+      const page = `/sign-in?next=${encodeURIComponent(next)}`
+      const first = await browser.fill(page, '/sign-in', { name: 'olga', password })
+      expect(first.headers.get('location')).toBe('/agents')
+      expect((await browser.open(page)).headers.get('location')).toBe('/agents')
+      const other = new Browser(h)
+      const sent = await other.fill('/sign-in', '/sign-in', { name: 'olga', password, next })
+      expect(sent.headers.get('location')).toBe('/agents')
+    }
+    const good = await new Browser(h).fill('/sign-in?next=%2Fclaim%2FAAAA-BBBB-CCCC', '/sign-in', {
+      name: 'olga',
+      password,
+    })
+    expect(good.headers.get('location')).toBe('/claim/AAAA-BBBB-CCCC')
+  })
+
+  test('forms that are too large, have a field twice, too many, or are no forms', async () => {
+    const h = await open()
+    const olga = await signedUp(h, 'olga')
+    const token = hidden(String((await olga.open('/account')).body), '/account/keys').token ?? ''
+    const before = await h.kept()
+    const send = async (body: string, type = formType) =>
+      (await olga.send('/account/keys', body, type)).status
+    expect(await send(`token=${token}&name=${'x'.repeat(20_000)}`)).toBe(413)
+    expect(await send(`token=${token}&name=a&name=b`)).toBe(400)
+    expect(await send(`token=${token}&token=${token}`)).toBe(400)
+    expect(
+      await send(`token=${token}&${Array.from({ length: 30 }, (_, n) => `f${n}=1`).join('&')}`),
+    ).toBe(400)
+    expect(await send(JSON.stringify({ token }), { 'content-type': 'application/json' })).toBe(400)
+    expect(await send(`token=${token}&name=${'x'.repeat(81)}`)).toBe(400)
+    expect(await send(`token=${token}&name=%00`)).toBe(400)
+    expect(await send(`token=${token}&revoke=%00`)).toBe(404)
+    expect(await h.kept()).toEqual(before)
+  })
+
+  test('no page of a person is framed, kept by a cache, or runs a script that is not ours', async () => {
+    const h = await open()
+    const olga = await signedUp(h, 'olga')
+    for (const path of ['/account', '/agents', '/wallet', '/sign-in', '/recover']) {
+      const { headers } = await (
+        path.startsWith('/s') || path.startsWith('/r') ? new Browser(h) : olga
+      ).open(path)
+      const csp = headers.get('content-security-policy') ?? ''
+      expect(csp).toContain("frame-ancestors 'none'")
+      expect(csp).toContain("default-src 'none'")
+      expect(csp).not.toContain('unsafe')
+      expect(headers.get('cache-control')).toBe('no-store')
+    }
+  })
+
+  test('a proxy says who is signed in, and nobody else does', async () => {
+    const settings = { PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' }
+    const h = await open(settings)
+    const says = (from: string, name = 'olga@corp.example') =>
+      h.visit('GET', '/account', { from, headers: { 'remote-user': name } })
+    expect((await says('203.0.113.5')).status).toBe(303)
+    expect((await h.visit('GET', '/account', { from: '10.0.0.1' })).status).toBe(303)
+    const spoofed = { 'remote-user': 'olga', 'x-forwarded-for': '10.0.0.1' }
+    expect(
+      (await h.visit('GET', '/account', { from: '203.0.113.5', headers: spoofed })).status,
+    ).toBe(303)
+    expect((await says('10.0.0.1', '<b>')).status).toBe(303)
+    const page = await says('10.0.0.1')
+    expect(page.status).toBe(200)
+    expect(String(page.body)).toContain('olga@corp.example')
+    expect((await says('10.0.0.1')).status).toBe(200)
+    const me = { from: '10.0.0.1', headers: { 'remote-user': 'olga@corp.example' } }
+    expect((await h.call('GET', '/people/me', me)).body).toMatchObject({
+      name: 'olga@corp.example',
+    })
+    const { token = '' } = hidden(String(page.body), '/account/keys')
+    const keys = (from: string) =>
+      h.visit('POST', '/account/keys', {
+        ...{ from, body: new URLSearchParams({ token }).toString() },
+        headers: { ...formType, origin, 'remote-user': 'olga@corp.example' },
+      })
+    expect((await keys('10.0.0.1')).status).toBe(200)
+    expect((await keys('203.0.113.5')).status).toBe(303)
+    const cy = new Browser(h)
+    expect((await cy.send('/sign-up', { name: 'cyrus', password })).status).toBe(403)
+    expect(String((await cy.open('/sign-in')).body)).not.toContain('type="password"')
+  })
+})

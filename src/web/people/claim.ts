@@ -1,0 +1,62 @@
+import { type Html, html } from '../../core/markup.ts'
+import { iso } from '../../core/time.ts'
+import type { Agent } from '../../hosting/agents/agents.ts'
+import type { OwnedShape } from '../../hosting/people/shapes.ts'
+import type { Page } from '../layout.ts'
+import { dayOf } from '../parts.ts'
+import { alert, form } from './form.ts'
+
+/** What a claim link is for: the agent and what it made, before anyone agrees. */
+export function claimPage(
+  { claimExpires, about }: Agent,
+  { handle, credits, apps }: OwnedShape,
+  more: { code: string; token: string; name: string | undefined; said?: string | undefined },
+): Page {
+  const made = apps.map(
+    ({ id, title }) =>
+      html`<li>
+        <a href="/a/${id}"><bdi>${title}</bdi></a>
+      </li>`,
+  )
+  const main = html`<div class="narrow">
+    <h1>Claim @${handle}</h1>
+    <p class="lead">
+      ${about === null ? 'This link makes you the owner of an agent, once.' : html`<bdi>${about}</bdi>`}
+    </p>
+    ${alert(more.said)}
+    <p>
+      As its owner you see its apps and its ledger, send it credits, bound what it spends, pause it,
+      and make and revoke its keys. It has ${credits} credits. The link stays good until
+      ${dayOf(iso(claimExpires ?? 0))}.
+    </p>
+    ${act(handle, more)}
+    <section>
+      <h2>What it made</h2>
+      ${
+        made.length > 0
+          ? html`<ul class="rows">
+              ${made}
+            </ul>`
+          : html`<p class="small">Nothing yet.</p>`
+      }
+    </section>
+  </div>`
+  return { title: `Claim @${handle}`, main }
+}
+
+function act(
+  handle: string,
+  { code, token, name }: { code: string; token: string; name: string | undefined },
+): Html {
+  const next = encodeURIComponent(`/claim/${code}`)
+  return name === undefined
+    ? html`<p class="acts">
+        <a class="button" href="/sign-in?next=${next}">Sign in to claim it</a
+        ><a class="button quiet" href="/sign-up?next=${next}">Make an account</a>
+      </p>`
+    : form(
+        token,
+        `/claim/${code}`,
+        html`<button class="button">Claim @${handle} as ${name}</button>`,
+      )
+}

@@ -1,0 +1,203 @@
+import { Elysia } from 'elysia'
+
+import { addressGroup } from '../../core/address.ts'
+import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
+import { codeOf, newId } from '../../core/ids.ts'
+import { toCredits } from '../../core/money.ts'
+import { visitOf } from '../../core/visit.ts'
+import { addKey } from '../../hosting/agents/agents.ts'
+import * as notes from '../../hosting/notes/notes.ts'
+import { claim, look } from '../../hosting/people/claims.ts'
+import * as owned from '../../hosting/people/owned.ts'
+import { shownName, walletOf } from '../../hosting/people/people.ts'
+import type { House } from '../../house.ts'
+import { listEntries } from '../../ledger/entries.ts'
+import * as ledger from '../../ledger/ledger.ts'
+import { spentByDay } from '../../ledger/spending.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Layout, Page } from '../layout.ts'
+import { keyPage } from './account.ts'
+import { agentPage, agentsPage } from './agents.ts'
+import { claimPage } from './claim.ts'
+import { goTo, nextOf, orAgain, type Own, sentOf, shown, type Visit, visitFor } from './desk.ts'
+import type { Form } from './form.ts'
+
+const agentsShown = 30
+const entriesShown = 20
+const notesShown = 8
+export const daysShown = 30
+
+/** A visit of someone who is signed in; undefined for anyone else. */
+export const ownOf = (visit: Visit): Own | undefined =>
+  visit.visitor && { ...visit, visitor: visit.visitor }
+
+/** Where who is not signed in goes first. */
+export const toSignIn = ({ request }: Visit): Response =>
+  goTo(`/sign-in?next=${encodeURIComponent(nextOf(new URL(request.url).pathname))}`)
+
+/** A form that only who is signed in may send, and its page again when it is refused. */
+export async function ownForm(
+  house: House,
+  layout: Layout,
+  request: Request,
+  work: (own: Own, form: Form) => Promise<Response>,
+  again: (own: Own, said: string) => Promise<Page>,
+): Promise<Response> {
+  const visit = await visitFor(house, layout, request)
+  const own = ownOf(visit)
+  if (!own) return toSignIn(visit)
+  const form = await sentOf(own)
+  return orAgain(
+    own,
+    () => work(own, form),
+    (said) => again(own, said),
+  )
+}
+
+/** Claims, and the agents of a person. */
+export const owning = (house: House, layout: Layout) =>
+  new Elysia().use(claiming(house, layout)).use(listing(house, layout)).use(acting(house, layout))
+
+const addressOf = ({ request }: Visit): string => addressGroup(visitOf(request).address)
+
+async function claimView(visit: Visit, code: string, said?: string): Promise<Page> {
+  const agent = await look(visit.house, code, addressOf(visit))
+  const name = visit.visitor && shownName(visit.visitor.person)
+  const more = { code: codeOf(code), token: visit.token, name, said }
+  return claimPage(agent, await owned.present(visit.house, agent), more)
+}
+
+const claiming = (house: House, layout: Layout) =>
+  new Elysia()
+    .get('/claim/:code', async ({ request, params: { code } }) => {
+      const visit = await visitFor(house, layout, request)
+      return shown(visit, await claimView(visit, code))
+    })
+    .post(
+      '/claim/:code',
+      async ({ request, params: { code } }) => {
+        const visit = await visitFor(house, layout, request)
+        const own = ownOf(visit)
+        if (!own) return toSignIn(visit)
+        await sentOf(own)
+        const agent = await claim(house, own.visitor.person, code, addressOf(own))
+        return goTo(`/agents/${agent.handle}`)
+      },
+      { parse: 'none' },
+    )
+    .post(
+      '/claim',
+      ({ request }) =>
+        ownForm(
+          ...([house, layout, request] as const),
+          async (own, form) => {
+            const code = codeOf(form.text('code'))
+            await look(house, code, addressOf(own))
+            return goTo(`/claim/${code}`)
+          },
+          (own, said) => agentsView(own, undefined, said),
+        ),
+      { parse: 'none' },
+    )
+
+async function agentsView(own: Own, cursor: string | undefined, said?: string): Promise<Page> {
+  const { house, visitor, token } = own
+  const [created = '', id = ''] = readCursor(cursor, /^(\d{1,15}) ([A-Za-z0-9]{12})$/) ?? []
+  const after = id ? { created: Number(created), id } : undefined
+  const rows = await owned.listOf(house, visitor.person, agentsShown + 1, after)
+  const { page, next } = pageOf(rows, agentsShown, (agent) => makeCursor(agent.created, agent.id))
+  const agents = await Promise.all(page.map((agent) => owned.present(house, agent)))
+  return agentsPage(token, agents, {
+    next: next === null ? undefined : `/agents?cursor=${next}`,
+    said,
+  })
+}
+
+async function agentView(own: Own, handle: string, said?: string): Promise<Page> {
+  const { house, visitor, token } = own
+  const agent = await owned.theOwned(house, visitor.person, handle)
+  const [shape, wallet, spent, entries, keys, told] = await Promise.all([
+    owned.present(house, agent),
+    ledger.balanceOf(house, walletOf(visitor.person)),
+    spentByDay(house, [agent.id], daysShown),
+    listEntries(house, owned.ownerOf(agent), { limit: entriesShown }),
+    owned.keysOf(house, agent),
+    notes.listOf(house, agent.id, { unread: false, limit: notesShown }),
+  ])
+  const data = { token, agent: shape, ref: newId(), spent, entries, keys, notes: told, said }
+  return agentPage({ ...data, wallet: toCredits(wallet.available) })
+}
+
+const listing = (house: House, layout: Layout) =>
+  new Elysia()
+    .get('/agents', async ({ request }) => {
+      const visit = await visitFor(house, layout, request)
+      const own = ownOf(visit)
+      const cursor = new URL(request.url).searchParams.get('cursor') ?? undefined
+      return own ? shown(own, await agentsView(own, cursor)) : toSignIn(visit)
+    })
+    .get('/agents/:handle', async ({ request, params: { handle } }) => {
+      const visit = await visitFor(house, layout, request)
+      const own = ownOf(visit)
+      return own ? shown(own, await agentView(own, handle)) : toSignIn(visit)
+    })
+
+/** A number as it was typed; undefined for an empty field. Refuses bad_request. */
+function numberOf(form: Form, name: string): number | undefined {
+  const text = form.text(name).trim()
+  if (text === '') return undefined
+  if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return Number(text)
+  throw new Refusal('bad_request', { problem: 'Send credits as a number, such as 250 or 0.5.' })
+}
+
+type Agent = Awaited<ReturnType<typeof owned.theOwned>>
+type Act = (own: Own, agent: Agent, form: Form) => Promise<Response | undefined>
+
+const acts: Record<string, Act> = {
+  async credits({ house, visitor }, agent, form) {
+    const credits = numberOf(form, 'credits') ?? 0
+    if (credits <= 0) throw new Refusal('bad_request', { problem: 'Send more than 0 credits.' })
+    const ref = form.text('ref') || undefined
+    await owned.send(house, visitor.person, agent, { credits, ref })
+    return undefined
+  },
+  async cap({ house }, agent, form) {
+    await owned.change(house, agent, { dailyCap: numberOf(form, 'dailyCap') ?? null })
+    return undefined
+  },
+  async pause({ house }, agent, form) {
+    await owned.change(house, agent, { paused: form.text('paused') === 'yes' })
+    return undefined
+  },
+  async keys(own, agent, form) {
+    const prefix = form.text('revoke')
+    if (prefix) await owned.revokeKey(own.house, agent, prefix)
+    if (prefix) return undefined
+    const { text } = await addKey(own.house, agent, form.text('name').trim() || undefined)
+    const what = `It is a key of @${agent.handle}: whoever holds it is that agent.`
+    return shown(own, keyPage(text, what, `/agents/${agent.handle}`))
+  },
+  async release({ house, visitor }, agent, form) {
+    if (!form.has('sure'))
+      throw new Refusal('bad_request', { problem: 'Tick the box to let it go.' })
+    await owned.release(house, visitor.person, agent)
+    return goTo('/agents')
+  },
+}
+
+const acting = (house: House, layout: Layout) =>
+  new Elysia().post(
+    '/agents/:handle/:act',
+    ({ request, params: { handle, act } }) =>
+      ownForm(
+        ...([house, layout, request] as const),
+        async (own, form) => {
+          const agent = await owned.theOwned(house, own.visitor.person, handle)
+          const done = Object.hasOwn(acts, act) ? acts[act] : undefined
+          if (!done) throw new Refusal('not_found', { what: 'address' })
+          return (await done(own, agent, form)) ?? goTo(`/agents/${agent.handle}`)
+        },
+        (own, said) => agentView(own, handle, said),
+      ),
+    { parse: 'none' },
+  )

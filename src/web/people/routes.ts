@@ -1,0 +1,11 @@
+import { Elysia } from 'elysia'
+
+import type { House } from '../../house.ts'
+import type { Layout } from '../layout.ts'
+import { managing } from './managing.ts'
+import { owning } from './owning.ts'
+import { entering } from './sign-in.ts'
+
+/** The pages of people: sign-in, claims, their agents, account and wallet. */
+export const peoplePages = (house: House, layout: Layout) =>
+  new Elysia().use(entering(house, layout)).use(owning(house, layout)).use(managing(house, layout))
