@@ -191,4 +191,4 @@ test('an account keeps a bounded number of files: files_full', async () => {
   const { status, body } = await upload({ file: words })
   expect(status).toBe(409)
   expect(body).toMatchObject({ error: { type: 'invalid_request_error', param: 'file' } })
-})
+}, 60_000)
