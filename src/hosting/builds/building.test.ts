@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { minute } from '../../core/time.ts'
 import { doctor } from '../../ledger/doctor.ts'
@@ -8,6 +8,7 @@ import type { Person } from '../../testing/house.ts'
 import { until } from '../../testing/jobs.ts'
 import { refused } from '../../testing/refused.ts'
 
+setDefaultTimeout(60_000)
 const model = 'fake/ok'
 let t: Faked
 let ann: Person

@@ -1,8 +1,5 @@
-import { type Static, Type } from '@sinclair/typebox'
-
 import type { Looked } from '../../browser/look.ts'
 import { type Nano, nano, zero } from '../../core/money.ts'
-import { oneOf } from '../../core/shape.ts'
 import { minute } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import type { Handler, Outcome, Work } from '../../jobs/handler.ts'
@@ -12,7 +9,6 @@ import { Refusal } from '../../refusals.ts'
 import * as apps from '../apps/apps.ts'
 import { tellListed } from '../apps/listing-notes.ts'
 import * as pages from '../apps/pages.ts'
-import { shelfNames } from '../apps/shelves.ts'
 import { keepRow, rowsOf } from '../assets/assets.ts'
 import { type FreshAsset, makeFor } from '../assets/landing.ts'
 import { chat, type Message } from '../models/chat.ts'
@@ -20,6 +16,7 @@ import { type Chosen, costOf, NoAnswer } from '../models/chosen.ts'
 import { add } from '../versions/versions.ts'
 import { theBuilder } from './builder.ts'
 import { check, type Checked } from './check.ts'
+import { BuildData, BuildInput } from './input.ts'
 import { changing, mending, planning, writing } from './instructions.ts'
 import { iconSeen, look } from './looking.ts'
 import { isRewritten } from './page.ts'
@@ -31,32 +28,7 @@ const callMs = 4 * minute
 /** What an answer repeats of itself to its model is within the tokens that the price counts. */
 const charsPerTokenMost = 8
 
-export const BuildInput = Type.Object({
-  prompt: Type.String(),
-  kind: Type.Union([Type.Literal('app'), Type.Literal('game')]),
-  /** Whether the maker gave the title. */
-  named: Type.Boolean(),
-  /** Whether it goes on Explore when it may. */
-  store: Type.Boolean(),
-  /** The version that is changed; left out for a new app. */
-  version: Type.Optional(Type.Integer()),
-})
-export type BuildInput = Static<typeof BuildInput>
-
-/** What a build keeps on its way: its page once that has passed, and what was spent for it. */
-const BuildData = Type.Object({
-  html: Type.String(),
-  /** Nano. */
-  spent: Type.String(),
-  plan: Type.Object({
-    title: Type.String(),
-    description: Type.String(),
-    shelf: oneOf(shelfNames),
-    plan: Type.String(),
-  }),
-})
-
-type BuildWork = Work<BuildInput, Static<typeof BuildData>>
+type BuildWork = Work<BuildInput, BuildData>
 type Failed = Extract<Outcome, { end: 'failed' }>
 
 const failed = (code: string, error: string): Failed => ({ end: 'failed', error: { code, error } })
@@ -123,7 +95,7 @@ class Build {
   }
 
   /** The page, once it has passed, with its plan; or why there is none. */
-  private async write(app: apps.App): Promise<Static<typeof BuildData> | Failed> {
+  private async write(app: apps.App): Promise<BuildData | Failed> {
     const { house, work } = this
     const { prompt, version } = work.input
     const old = version === undefined ? '' : await this.pageOf(app, version)
@@ -226,7 +198,7 @@ class Build {
   /** The ending: version, files, name and charge are written together, or not at all. */
   private async published(
     { id }: apps.App,
-    { plan }: Static<typeof BuildData>,
+    { plan }: BuildData,
     { inspection }: Extract<Checked, { html: string }>,
     files: FreshAsset[],
   ): Promise<Outcome> {

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
 
+setDefaultTimeout(60_000)
 let t: TestHouse
 let ann: Person
 async function open(settings: Parameters<typeof openTestHouse>[0] = {}): Promise<void> {
@@ -16,8 +17,9 @@ async function reopen(settings: Parameters<typeof openTestHouse>[0]): Promise<vo
   await open(settings)
 }
 
-const prompt = 'a game where a fox collects coins and dodges rocks'
+const prompt = 'Breakout: a ball, a paddle and bricks'
 const game = { prompt, kind: 'game' }
+const fox = { prompt: 'a game where a fox collects coins and dodges rocks', kind: 'game' }
 const idPattern = /^[A-Za-z0-9_-]{12}$/
 
 async function creditsOf(person: Person) {
@@ -58,7 +60,7 @@ test('202 Building: the job, the app and the price, held at once; its link says 
 })
 
 test('it lands with its assets, and what was not used of the price goes back', async () => {
-  const { id, job } = await built(game)
+  const { id, job } = await built(fox)
   expect(job).toMatchObject({ state: 'done', step: 'publishing', progress: 1, error: null })
   const link = `http://localhost:3000/a/${id}`
   expect(job.result).toEqual({ app: id, version: 1, link })
@@ -82,7 +84,7 @@ test('it lands with its assets, and what was not used of the price goes back', a
   ])
   expect(assets.waiting).toEqual([])
   const versions = Object((await ann.call('GET', `/apps/${id}/versions`)).body).versions
-  expect(versions).toMatchObject([{ version: 1, via: 'build', note: prompt }])
+  expect(versions).toMatchObject([{ version: 1, via: 'build', note: fox.prompt }])
   expect((await t.visit('GET', `/a/${id}`)).status).toBe(200)
 })
 
@@ -107,7 +109,7 @@ test('what the maker says of it stays; store puts it on Explore once it has land
 test('a change changes what was asked for; its files stay, the old version can come back', async () => {
   const { id } = await built(game)
   const path = `/apps/${id}/versions`
-  await ann.call('PUT', `/apps/${id}/assets/hero.png`, '[1]')
+  await ann.call('PUT', `/apps/${id}/assets/good`, '[1]')
   const { job } = await built({ prompt: 'Call it River, in blue' }, path)
   expect(job).toMatchObject({ state: 'done', app: id, result: { version: 2 } })
   const [before, after] = [await htmlOf(id, 1), await htmlOf(id, 2)].map((html) => html.split('\n'))
@@ -115,12 +117,10 @@ test('a change changes what was asked for; its files stay, the old version can c
   expect(changed.map((line) => line.trim())).toEqual([
     ...['<title>River</title>', '--hue: 252;', '<h1>River</h1>'],
   ])
-  expect(await theApp(id)).toMatchObject({ version: 2, title: 'Fox collects coins' })
+  expect(await theApp(id)).toMatchObject({ version: 2, title: 'Breakout' })
   const { assets } = Object((await ann.call('GET', `/apps/${id}/assets`)).body)
-  expect(assets).toHaveLength(8)
-  expect(assets.find(({ name }: { name: string }) => name === 'hero.png').type).toBe(
-    'application/json',
-  )
+  expect(assets).toHaveLength(4)
+  expect(assets.find(({ name }: { name: string }) => name === 'good').type).toBe('application/json')
   expect((await ann.call('POST', `${path}/1/restore`)).status).toBe(201)
   expect(await htmlOf(id, 3)).toBe(before?.join('\n') ?? '')
 })
@@ -153,7 +153,7 @@ test('one build of each kind runs at a time', async () => {
   await refused(t, 409, 'busy', () => ann.call('POST', '/apps', { ...game, prompt: 'a snake' }))
   expect((await ann.call('POST', '/apps', { prompt: 'a timer' })).status).toBe(202)
   await t.house.jobs.runDue()
-  const { id, job } = await built({ prompt: 'a snake', kind: 'game' })
+  const { id, job } = await built({ prompt: 'a memory game', kind: 'game' })
   expect(job.state).toBe('done')
   await ann.call('POST', `/apps/${id}/versions`, { prompt: 'faster' })
   await refused(t, 409, 'busy', () => ann.call('POST', '/apps', game))

@@ -22,7 +22,7 @@ import { present } from '../jobs/present.ts'
 import type { Caller } from '../key.ts'
 import type { NewVersionShape } from '../versions/shapes.ts'
 import { theBuilder } from './builder.ts'
-import type { BuildInput } from './building.ts'
+import type { BuildInput } from './input.ts'
 import { budgetOf } from './price.ts'
 
 const kind = 'build'
