@@ -1,0 +1,31 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { oneOf } from '../../core/shape.ts'
+import { shelfNames } from '../apps/shelves.ts'
+
+/** What a build is asked for. */
+export const BuildInput = Type.Object({
+  prompt: Type.String(),
+  kind: Type.Union([Type.Literal('app'), Type.Literal('game')]),
+  /** Whether the maker gave the title. */
+  named: Type.Boolean(),
+  /** Whether it goes on Explore when it may. */
+  store: Type.Boolean(),
+  /** The version that is changed; left out for a new app. */
+  version: Type.Optional(Type.Integer()),
+})
+export type BuildInput = Static<typeof BuildInput>
+
+/** What a build keeps on its way: its page once that has passed, and what was spent for it. */
+export const BuildData = Type.Object({
+  html: Type.String(),
+  /** Nano. */
+  spent: Type.String(),
+  plan: Type.Object({
+    title: Type.String(),
+    description: Type.String(),
+    shelf: oneOf(shelfNames),
+    plan: Type.String(),
+  }),
+})
+export type BuildData = Static<typeof BuildData>

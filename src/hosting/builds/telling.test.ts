@@ -1,0 +1,35 @@
+import { expect, setDefaultTimeout, test } from 'bun:test'
+
+import { openTestHouse } from '../../testing/house.ts'
+
+setDefaultTimeout(60_000)
+
+test('the maker is told of a build that landed, and why one did not', async () => {
+  const t = await openTestHouse({ BUILDER_BROWSER: 'off' })
+  const ann = await t.person('ann')
+  const build = async (body: object) => {
+    const begun = await ann.call('POST', '/apps', body)
+    expect(begun.status).toBe(202)
+    await t.house.jobs.runDue()
+    return { app: begun.text('app.id'), job: begun.text('job.id') }
+  }
+  const { app, job } = await build({ prompt: 'a game about boats', kind: 'game', store: true })
+  const told = await ann.call('GET', '/me/notes')
+  expect(told.body).toMatchObject({
+    notes: [
+      { kind: 'build.done', item: app, data: { job, version: 1 } },
+      { kind: 'app.listed', item: app },
+    ],
+    unread: 2,
+  })
+  const begun = await ann.call('POST', '/apps', { prompt: 'a list' })
+  t.clock.turn(3_600_000)
+  await t.house.jobs.runDue()
+  expect((await ann.call('GET', '/me/notes?kind=build.failed')).body).toMatchObject({
+    notes: [{ kind: 'build.failed', data: { job: begun.text('job.id'), code: 'timed_out' } }],
+  })
+  const cancelled = await ann.call('POST', '/apps', { prompt: 'a list' })
+  await ann.call('DELETE', `/jobs/${cancelled.text('job.id')}`)
+  expect((await ann.call('GET', '/me')).body).toMatchObject({ unread: 3 })
+  await t.close()
+})
