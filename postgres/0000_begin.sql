@@ -194,6 +194,31 @@ CREATE TABLE "reports" (
 	"handled" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "deliveries" (
+	"id" text PRIMARY KEY NOT NULL,
+	"hook" text NOT NULL,
+	"note" text NOT NULL,
+	"kind" text NOT NULL,
+	"body" text NOT NULL,
+	"state" text NOT NULL,
+	"tries" bigint DEFAULT 0 NOT NULL,
+	"status" bigint,
+	"problem" text,
+	"created" bigint NOT NULL,
+	"next" bigint,
+	"ended" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "hooks" (
+	"id" text PRIMARY KEY NOT NULL,
+	"agent" text NOT NULL,
+	"url" text NOT NULL,
+	"kinds" text,
+	"seen" bigint NOT NULL,
+	"created" bigint NOT NULL,
+	"gone" bigint
+);
+--> statement-breakpoint
 CREATE TABLE "note_counts" (
 	"agent" text PRIMARY KEY NOT NULL,
 	"last" bigint NOT NULL
@@ -475,6 +500,10 @@ CREATE INDEX "audit_item" ON "audit" USING btree ("item","at");--> statement-bre
 CREATE INDEX "reports_sender" ON "reports" USING btree ("sender","at");--> statement-breakpoint
 CREATE INDEX "reports_at" ON "reports" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "reports_open" ON "reports" USING btree ("app","at") WHERE "reports"."handled" is null;--> statement-breakpoint
+CREATE INDEX "deliveries_hook" ON "deliveries" USING btree ("hook","created","id");--> statement-breakpoint
+CREATE INDEX "deliveries_waiting" ON "deliveries" USING btree ("hook") WHERE "deliveries"."state" = 'waiting';--> statement-breakpoint
+CREATE INDEX "deliveries_ended" ON "deliveries" USING btree ("ended");--> statement-breakpoint
+CREATE INDEX "hooks_agent" ON "hooks" USING btree ("agent","created");--> statement-breakpoint
 CREATE INDEX "notes_unread" ON "notes" USING btree ("agent","number") WHERE "notes"."read" is null;--> statement-breakpoint
 CREATE INDEX "notes_at" ON "notes" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "recovery_codes_person" ON "recovery_codes" USING btree ("person");--> statement-breakpoint

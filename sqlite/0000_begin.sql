@@ -242,6 +242,35 @@ CREATE TABLE `reports` (
 CREATE INDEX `reports_sender` ON `reports` (`sender`,`at`);--> statement-breakpoint
 CREATE INDEX `reports_at` ON `reports` (`at`);--> statement-breakpoint
 CREATE INDEX `reports_open` ON `reports` (`app`,`at`) WHERE "reports"."handled" is null;--> statement-breakpoint
+CREATE TABLE `deliveries` (
+	`id` text PRIMARY KEY NOT NULL,
+	`hook` text NOT NULL,
+	`note` text NOT NULL,
+	`kind` text NOT NULL,
+	`body` text NOT NULL,
+	`state` text NOT NULL,
+	`tries` integer DEFAULT 0 NOT NULL,
+	`status` integer,
+	`problem` text,
+	`created` integer NOT NULL,
+	`next` integer,
+	`ended` integer
+);
+--> statement-breakpoint
+CREATE INDEX `deliveries_hook` ON `deliveries` (`hook`,`created`,`id`);--> statement-breakpoint
+CREATE INDEX `deliveries_waiting` ON `deliveries` (`hook`) WHERE "deliveries"."state" = 'waiting';--> statement-breakpoint
+CREATE INDEX `deliveries_ended` ON `deliveries` (`ended`);--> statement-breakpoint
+CREATE TABLE `hooks` (
+	`id` text PRIMARY KEY NOT NULL,
+	`agent` text NOT NULL,
+	`url` text NOT NULL,
+	`kinds` text,
+	`seen` integer NOT NULL,
+	`created` integer NOT NULL,
+	`gone` integer
+);
+--> statement-breakpoint
+CREATE INDEX `hooks_agent` ON `hooks` (`agent`,`created`);--> statement-breakpoint
 CREATE TABLE `note_counts` (
 	`agent` text PRIMARY KEY NOT NULL,
 	`last` integer NOT NULL

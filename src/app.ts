@@ -8,6 +8,7 @@ import { videoHandler } from './gateway/videos/handler.ts'
 import { assetsHandler } from './hosting/assets/landing.ts'
 import { buildHandler } from './hosting/builds/building.ts'
 import { errorAnswer, faultAnswer, noSuchOperation } from './hosting/envelope.ts'
+import { hookHandler } from './hosting/notes/hooks/handler.ts'
 import { guideFiles } from './hosting/start/routes.ts'
 import type { House } from './house.ts'
 import { health } from './operator/health.ts'
@@ -25,6 +26,7 @@ import { web } from './web/routes.ts'
 export function openApp(house: House) {
   house.jobs.register('build', buildHandler(house))
   house.jobs.register('assets', assetsHandler(house))
+  house.jobs.register('hook', hookHandler(house))
   house.jobs.register('video', videoHandler(house))
   const files = readPublic()
   house.looker.register(trialBy(files, house.clock))

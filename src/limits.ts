@@ -42,6 +42,10 @@ export const commentsPerHour = 60
 export const ratingsPerAddress = 3
 /** An agent that falls below is told so. */
 export const lowCredits = 50
+export const hooksPerAgentMax = 5
+export const hookUrlCharsMax = 2_000
+/** Deliveries of one hook that wait to be tried: fewer than the open jobs of an owner. */
+export const deliveriesWaitingMax = 50
 export const keyNameCharsMax = 80
 export const reportCharsMax = 1_000
 export const reportsPerAddressDay = 5
@@ -151,7 +155,7 @@ export const embeddingInputsMax = 2_048
 export const embeddingLengthMax = 65_536
 
 /** Jobs: how many run at once in this process, by lane. */
-export const laneWidths = { builds: 4, assets: 4, media: 32 }
+export const laneWidths = { builds: 4, assets: 4, media: 32, hooks: 32 }
 /** A process that is silent for so long over a job has died, or might as well have. */
 export const jobLeaseMs = 60_000
 export const jobHeartbeatMs = 15_000

@@ -222,6 +222,11 @@ export const settings = {
     initial: '400',
     help: 'Days the history of what was used is kept; 0 keeps it for ever.',
   },
+  HOOKS_TO_PRIVATE: {
+    ...onOff,
+    initial: 'off',
+    help: 'Whether webhooks may go to private addresses and to this machine.',
+  },
   MODERATION_KEPT_DAYS: {
     ...whole(0, 36_500),
     initial: '400',

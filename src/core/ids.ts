@@ -61,8 +61,8 @@ export const idPattern = /^[A-Za-z0-9_-]{12}$/
 export const sha256 = (data: string | Uint8Array): string =>
   new Bun.CryptoHasher('sha256').update(data).digest('hex')
 
-/** HMAC-SHA-256 as base64url, for signed links. */
-export const sign = (secret: string, text: string): string =>
+/** HMAC-SHA-256 as base64url, for signed links and messages. */
+export const sign = (secret: string | Uint8Array, text: string): string =>
   new Bun.CryptoHasher('sha256', secret).update(text).digest('base64url')
 
 /**

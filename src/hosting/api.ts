@@ -8,6 +8,7 @@ import { exploreRoutes } from './explore/routes.ts'
 import { iconRoutes } from './icons/routes.ts'
 import { jobRoutes } from './jobs/routes.ts'
 import { earningsRoutes } from './me/earnings-routes.ts'
+import { hookRoutes } from './me/hook-routes.ts'
 import { noteRoutes } from './me/note-routes.ts'
 import { meRoutes } from './me/routes.ts'
 import { moderationRoutes } from './moderation/routes.ts'
@@ -23,6 +24,7 @@ export function agentApi(house: House, files: PublicFiles) {
     .use(startRoutes(house))
     .use(meRoutes(house))
     .use(noteRoutes(house))
+    .use(hookRoutes(house))
     .use(earningsRoutes(house))
     .use(peopleRoutes(house))
     .use(buildRoutes(house))

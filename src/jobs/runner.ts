@@ -17,7 +17,7 @@ interface Running extends rows.Leased {
   ended: Promise<void>
 }
 
-const lanes: Lane[] = ['builds', 'assets', 'media']
+const lanes: Lane[] = ['builds', 'assets', 'media', 'hooks']
 /** Between two looks at the rows, and at a job that somebody waits for. */
 const lookMs = second
 const leftAtOnce = 100

@@ -14,7 +14,7 @@ import {
 } from '../db/columns.ts'
 
 export type JobState = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
-export type Lane = 'builds' | 'assets' | 'media'
+export type Lane = 'builds' | 'assets' | 'media' | 'hooks'
 
 /** Why a job failed: a code for branching, and a sentence. */
 export interface Failure {

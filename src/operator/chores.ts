@@ -7,6 +7,7 @@ import { purge } from '../hosting/apps/removal.ts'
 import * as assets from '../hosting/assets/assets.ts'
 import { forgetModeration } from '../hosting/moderation/retention.ts'
 import { rescanSome } from '../hosting/moderation/scans.ts'
+import { forget as forgetDeliveries, passOn } from '../hosting/notes/hooks/deliveries.ts'
 import { forget as forgetNotes } from '../hosting/notes/notes.ts'
 import { forget as forgetSessions } from '../hosting/people/sessions.ts'
 import { removeSaid } from '../hosting/reviews/removal.ts'
@@ -54,6 +55,8 @@ const chores: [name: string, everyMs: number, run: (house: House) => Promise<unk
   ['forget old reports and decisions', hour, forgetModeration],
   ['forget old jobs', hour, forgetJobs],
   ['forget sessions that ended', hour, forgetSessions],
+  ['send notes to their hooks', second, passOn],
+  ['forget old deliveries', hour, forgetDeliveries],
   ['forget old notes', hour, forgetNotes],
   ['forget old answers', hour, (house) => house.idempotency.sweep()],
   ['remove apps deleted 30 days ago', hour, purgeApps],

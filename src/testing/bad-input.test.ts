@@ -32,6 +32,7 @@ const takers = (): [method: string, path: string, fine: Record<string, unknown>]
   ['POST', `/apps/${id}/versions`, { html }],
   ['POST', `/apps/${id}/remix`, { ref: 'remix-0001' }],
   ['POST', '/report', { item: id, reason: 'other', text: 'x', contact: 'y' }],
+  ['POST', '/me/hooks', { url: 'https://a.example/', kinds: ['system'] }],
   ['POST', `/apps/${id}/appeal`, { text: 'It is fine.' }],
   ['PUT', `/explore/${id}/review`, { stars: 5, text: 'Calm.' }],
   ['POST', `/reviews/${id}/answer`, { text: 'Thank you.' }],

@@ -3,6 +3,7 @@ import { apps, badPages, opens, remixes, versions } from '../hosting/apps/tables
 import { assets } from '../hosting/assets/tables.ts'
 import { itemUses } from '../hosting/explore/tables.ts'
 import { appeals, audit, reports } from '../hosting/moderation/tables.ts'
+import { deliveries, hooks } from '../hosting/notes/hooks/tables.ts'
 import { noteCounts, notes } from '../hosting/notes/tables.ts'
 import { people, recoveryCodes, sessions } from '../hosting/people/tables.ts'
 import { comments, reviews } from '../hosting/reviews/tables.ts'
@@ -29,7 +30,7 @@ const tables = {
     jobs,
     events,
   },
-  ...{ itemUses, reviews, comments, notes, noteCounts },
+  ...{ itemUses, reviews, comments, notes, noteCounts, hooks, deliveries },
   ...{ people, recoveryCodes, sessions },
   ...{ accounts, entries, holds, caps },
 }

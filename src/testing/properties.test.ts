@@ -6,6 +6,8 @@ import { pick } from '../core/ids.ts'
 import { zero } from '../core/money.ts'
 import { hour } from '../core/time.ts'
 import { takeDown } from '../hosting/moderation/moderation.ts'
+import { noteFailed, passOn } from '../hosting/notes/hooks/deliveries.ts'
+import { tell } from '../hosting/notes/notes.ts'
 import { enqueue } from '../jobs/jobs.ts'
 import { Answers } from './answers.ts'
 import { type Described, documentOf, operationsOf } from './described.ts'
@@ -27,6 +29,8 @@ const other = {
   id: theirs,
   gone: theirs,
   taken: theirs,
+  hook: theirs,
+  delivery: theirs,
   prefix: ben.key.slice(0, 11),
   version: '1',
   name: 'a.json',
@@ -37,6 +41,8 @@ const unknown = {
   id: nobody,
   gone: nobody,
   taken: nobody,
+  hook: nobody,
+  delivery: nobody,
   prefix: 'ak_xxxxxxxx',
   version: '99',
   name: 'b.json',
@@ -64,6 +70,7 @@ async function world(): Promise<Known> {
   await takeDown(house.house, taken, 'spam')
   const [open, ended] = [await newJob(ann, id), await newJob(ann, id)]
   await ann.call('DELETE', `/jobs/${ended}`)
+  const hooks = await newDelivery(ann)
   const jobs = { open, ended, wait: '0' }
   const said = { ...(await reviewed(ann, id)), from: '2026-05-01', to: '2026-05-31' }
   known = {
@@ -79,6 +86,7 @@ async function world(): Promise<Known> {
       ...look,
       ...jobs,
       ...said,
+      ...hooks,
     },
     other,
     unknown,
@@ -104,6 +112,18 @@ async function newJob({ key }: Person, item: string): Promise<string> {
   return (await db.tx((tx) => enqueue({ clock }, tx, { ...about, price: zero, ms: hour }))).id
 }
 
+/** A hook, and what was sent to it. */
+async function newDelivery(ann: Person): Promise<{ hook: string; delivery: string }> {
+  const hook = (await ann.call('POST', '/me/hooks', { url: 'https://a.example/' })).text('hook.id')
+  const to = (await house.house.keys.find(ann.key))?.owner ?? ''
+  await house.house.db.tx((db) => tell(house.house, db, { to, kind: 'system', text: 'Hi' }))
+  await passOn(house.house)
+  const sent = await ann.call('GET', `/me/hooks/${hook}/deliveries`)
+  const delivery = sent.text('deliveries.0.id')
+  await house.house.db.tx((db) => noteFailed(house.house, db, delivery, 'timed_out'))
+  return { hook, delivery }
+}
+
 const wearing = [
   'close_me',
   'revoke_key',
@@ -113,6 +133,9 @@ const wearing = [
   'add_key',
   'cancel_job',
   'appeal',
+  'add_hook',
+  'delete_hook',
+  'redeliver',
 ]
 
 type Send = (made: Made) => Promise<Answer>

@@ -80,6 +80,9 @@ const ids: Record<string, string> = {
   watch_job: 'ended',
   cancel_job: 'open',
   appeal: 'taken',
+  delete_hook: 'hook',
+  list_deliveries: 'hook',
+  redeliver: 'hook',
 }
 
 /** Makes the request that a draw stands for. */

@@ -11,6 +11,7 @@ import * as agents from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import { linkOf } from '../apps/present.ts'
 import { buildsOf } from '../builds/builds.ts'
+import { removeAllOf as removeHooksOf } from '../notes/hooks/hooks.ts'
 import { unreadOf } from '../notes/notes.ts'
 import * as people from '../people/people.ts'
 import type { AgentRecordShape, KeyRowShape, LedgerEntryShape } from './shapes.ts'
@@ -115,6 +116,7 @@ export async function close(house: House, agent: agents.Agent): Promise<void> {
   await house.db.tx(async (db) => {
     await agents.close(house, db, agent.id)
     await apps.closeAllOf(house, db, agent.id)
+    await removeHooksOf(db, agent.id)
   })
   house.keys.forget()
 }

@@ -31,6 +31,7 @@ const parameters = {
   handle: { schema: { type: 'string' }, description: 'The handle of a maker.' },
   prefix: { schema: { type: 'string' }, description: 'The first letters of the key, as listed.' },
   code: { schema: { type: 'string' }, description: 'A claim code.' },
+  delivery: { schema: { type: 'string' }, description: 'The id of a delivery, as listed.' },
   version: { schema: { type: 'string' }, description: 'The number of a version, from 1.' },
 }
 

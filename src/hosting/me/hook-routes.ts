@@ -1,0 +1,132 @@
+import { Elysia } from 'elysia'
+
+import { ListQuery, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { taking } from '../../core/taking.ts'
+import { iso } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import { withKey } from '../key.ts'
+import * as deliveries from '../notes/hooks/deliveries.ts'
+import * as hooks from '../notes/hooks/hooks.ts'
+import * as shapes from '../notes/hooks/shapes.ts'
+import { secretOf } from '../notes/hooks/signing.ts'
+import { operation } from '../operation.ts'
+
+const orIso = (at: number | null): string | null => (at === null ? null : iso(at))
+
+const presentHook = ({ id, url, kinds, gone, created }: hooks.Hook): shapes.HookShape => ({
+  ...{ id, url, kinds, state: gone === null ? 'on' : 'gone', created: iso(created) },
+})
+
+function presentDelivery(row: deliveries.Delivery): shapes.DeliveryShape {
+  const { id, note, kind, state, tries, status, problem } = row
+  const times = { created: iso(row.created), next: orIso(row.next), ended: orIso(row.ended) }
+  return { ...{ id, note, kind, state, tries, status, problem }, ...times }
+}
+
+const deliveryCursor = /^(\d{1,15}) ([A-Za-z0-9_-]{12})$/
+
+function beforeOf(cursor: string | undefined): { created: number; id: string } | undefined {
+  const [created = '', id = ''] = readCursor(cursor, deliveryCursor) ?? []
+  return id ? { created: Number(created), id } : undefined
+}
+
+/** Webhooks: an agent's notes, sent to an address of its choice (agent-api, Your things). */
+export const hookRoutes = (house: House) => new Elysia().use(own(house)).use(sent(house))
+
+const own = (house: House) =>
+  new Elysia()
+    .use(withKey(house))
+    .post(
+      '/me/hooks',
+      async ({ caller, body, status }) => {
+        const hook = await hooks.add(house, caller.agent.id, body)
+        const note =
+          'Keep the secret, it is shown once. Each note from now on is posted as ' +
+          '{ type, timestamp, data }, signed as standardwebhooks.com says; answer 2xx within 10 s.'
+        return status(201, { hook: presentHook(hook), secret: secretOf(house, hook.id), note })
+      },
+      {
+        ...taking(shapes.NewHook),
+        ...operation(
+          {
+            id: 'add_hook',
+            tag: 'Your things',
+            summary: 'Have your notes posted to an address of yours.',
+            more:
+              'Headers webhook-id, webhook-timestamp and webhook-signature (HMAC-SHA256). What is ' +
+              'not answered 2xx is sent again, eight times over a day; 410 ends the hook. ' +
+              'Redirects are not followed.',
+          },
+          { 201: shapes.HookMade },
+          ...(['bad_request', 'too_large', 'try_again'] as const),
+        ),
+      },
+    )
+    .get(
+      '/me/hooks',
+      async ({ caller }) => ({
+        hooks: (await hooks.listOf(house, caller.agent.id)).map(presentHook),
+        next: null,
+      }),
+      operation(
+        { id: 'list_hooks', tag: 'Your things', summary: 'Your hooks, newest first.' },
+        { 200: shapes.HookList },
+      ),
+    )
+    .delete(
+      '/me/hooks/:id',
+      async ({ caller, params }) => {
+        await hooks.remove(house, caller.agent.id, params.id)
+        return { id: params.id, note: 'Nothing more is sent there.' }
+      },
+      operation(
+        { id: 'delete_hook', tag: 'Your things', summary: 'End a hook.' },
+        { 200: shapes.HookGone },
+        ...(['not_found', 'try_again'] as const),
+      ),
+    )
+
+const sent = (house: House) =>
+  new Elysia()
+    .use(withKey(house))
+    .get(
+      '/me/hooks/:id/deliveries',
+      async ({ caller, params, query }) => {
+        const hook = await hooks.theOwn(house, caller.agent.id, params.id)
+        const limit = pageSize(query.limit)
+        const rows = await deliveries.listOf(house, hook.id, limit + 1, beforeOf(query.cursor))
+        const { page, next } = pageOf(rows, limit, (row) => makeCursor(row.created, row.id))
+        return { deliveries: page.map(presentDelivery), next }
+      },
+      {
+        query: ListQuery,
+        ...operation(
+          {
+            id: 'list_deliveries',
+            tag: 'Your things',
+            summary: 'What was sent to a hook, newest first, and how that went.',
+            more: 'Kept 30 days.',
+          },
+          { 200: shapes.DeliveryList },
+          'bad_request',
+          'not_found',
+        ),
+      },
+    )
+    .post(
+      '/me/hooks/:id/deliveries/:delivery/redeliver',
+      async ({ caller, params, status }) => {
+        const hook = await hooks.theOwn(house, caller.agent.id, params.id)
+        const delivery = await deliveries.redeliver(house, hook, params.delivery)
+        return status(202, { delivery: presentDelivery(delivery) })
+      },
+      operation(
+        {
+          id: 'redeliver',
+          tag: 'Your things',
+          summary: 'Send a delivery again, under the same webhook-id.',
+        },
+        { 202: shapes.OneDelivery },
+        ...(['not_found', 'busy', 'try_again'] as const),
+      ),
+    )

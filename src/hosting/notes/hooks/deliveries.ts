@@ -1,0 +1,153 @@
+import { and, count, desc, eq, lt, or } from 'drizzle-orm'
+
+import { newId } from '../../../core/ids.ts'
+import { zero } from '../../../core/money.ts'
+import { day, hour, iso } from '../../../core/time.ts'
+import type { Db } from '../../../db/engine.ts'
+import type { House } from '../../../house.ts'
+import { enqueue } from '../../../jobs/jobs.ts'
+import { deliveriesWaitingMax, listPageMax } from '../../../limits.ts'
+import { Refusal } from '../../../refusals.ts'
+import { listAfter, type Note } from '../notes.ts'
+import { present } from '../present.ts'
+import { type Hook, listBehind, pass } from './hooks.ts'
+import { deliveries, hooks } from './tables.ts'
+
+export type Delivery = typeof deliveries.$inferSelect
+
+const hooksAtOnce = 100
+
+/** Puts what agents were told since the last look on its way to their hooks. */
+export async function passOn(house: House): Promise<void> {
+  for (const hook of await listBehind(house, hooksAtOnce)) {
+    const news = await listAfter(house, hook.agent, hook.seen, listPageMax)
+    const last = news.at(-1)
+    if (last) await house.db.tx((db) => passOne(house, db, hook, news, last.number))
+  }
+  house.jobs.wake()
+}
+
+async function passOne(house: House, db: Db, hook: Hook, news: Note[], last: number) {
+  if (!(await pass(db, hook, last))) return
+  const wanted = news.filter(({ kind }) => hook.kinds === null || hook.kinds.includes(kind))
+  let room = deliveriesWaitingMax - (await countWaiting(db, hook.id))
+  for (const note of wanted) {
+    const delivery = await insert(house, db, hook, note, room > 0)
+    if (room > 0) await send(house, db, delivery)
+    room -= 1
+  }
+}
+
+async function countWaiting(db: Db, hook: string): Promise<number> {
+  const [row] = await db
+    .select({ waiting: count().mapWith(Number) })
+    .from(deliveries)
+    .where(and(eq(deliveries.hook, hook), eq(deliveries.state, 'waiting')))
+  return row?.waiting ?? 0
+}
+
+/** What has no room among those that wait is kept as failed: it can be sent again by hand. */
+async function insert(house: House, db: Db, hook: Hook, note: Note, hasRoom: boolean) {
+  const at = house.clock.now()
+  const data = present(note)
+  const message = { type: note.kind, timestamp: iso(note.at), data }
+  const [made] = await db
+    .insert(deliveries)
+    .values({
+      ...{ id: newId(), hook: hook.id, note: note.id, kind: note.kind },
+      ...{ body: JSON.stringify(message), created: at },
+      ...(hasRoom
+        ? { state: 'waiting', next: at }
+        : { state: 'failed', problem: 'too_many_waiting', ended: at }),
+    })
+    .returning()
+  if (!made) throw new Error('the delivery was not kept')
+  return made
+}
+
+/** Longer than all tries take: the last comes after a day. */
+const allMs = 30 * hour
+
+const send = (house: House, db: Db, { id, hook }: Delivery) =>
+  enqueue(house, db, {
+    ...{ kind: 'hook', lane: 'hooks', owner: `hook:${hook}`, slot: `hook:${id}` },
+    ...{ input: { delivery: id }, price: zero, ms: allMs },
+  })
+
+/** A hook's deliveries, newest first, older than `before` where it is given. */
+export const listOf = (
+  { db }: House,
+  hook: string,
+  limit: number,
+  before?: { created: number; id: string },
+): Promise<Delivery[]> => {
+  const older =
+    before &&
+    or(
+      lt(deliveries.created, before.created),
+      and(eq(deliveries.created, before.created), lt(deliveries.id, before.id)),
+    )
+  return db.read
+    .select()
+    .from(deliveries)
+    .where(and(eq(deliveries.hook, hook), older))
+    .orderBy(desc(deliveries.created), desc(deliveries.id))
+    .limit(limit)
+}
+
+/**
+ * Sends a delivery again, with all its tries, under the id it had. Refuses not_found, and busy
+ * while it is still on its way.
+ */
+export async function redeliver(house: House, hook: Hook, id: string): Promise<Delivery> {
+  const sent = await house.db.tx(async (db) => {
+    const again = { state: 'waiting', tries: 0, next: house.clock.now(), ended: null } as const
+    const [row] = await db
+      .update(deliveries)
+      .set(again)
+      .where(and(eq(deliveries.id, id), eq(deliveries.hook, hook.id)))
+      .returning()
+    if (!row) throw new Refusal('not_found', { what: 'delivery', see: 'GET its hook lists them.' })
+    await send(house, db, row)
+    return row
+  })
+  house.jobs.wake()
+  return sent
+}
+
+/** A delivery with where it goes; undefined once either is gone. */
+export async function find(
+  { db }: House,
+  id: string,
+): Promise<{ delivery: Delivery; hook: Hook } | undefined> {
+  const [found] = await db.read
+    .select({ delivery: deliveries, hook: hooks })
+    .from(deliveries)
+    .innerJoin(hooks, eq(hooks.id, deliveries.hook))
+    .where(eq(deliveries.id, id))
+  return found
+}
+
+/** How a try ended, inside a transaction. */
+export async function noteTry(
+  db: Db,
+  id: string,
+  tried: Pick<Delivery, 'state' | 'tries' | 'status' | 'problem' | 'next' | 'ended'>,
+): Promise<void> {
+  await db.update(deliveries).set(tried).where(eq(deliveries.id, id))
+}
+
+/** A delivery whose job ended without it, inside a transaction. */
+export async function noteFailed({ clock }: House, db: Db, id: string, problem: string) {
+  await db
+    .update(deliveries)
+    .set({ state: 'failed', problem, next: null, ended: clock.now() })
+    .where(and(eq(deliveries.id, id), eq(deliveries.state, 'waiting')))
+}
+
+const keptMs = 30 * day
+
+/** Forgets deliveries that ended more than 30 days ago. */
+export async function forget({ db, clock }: House): Promise<void> {
+  await db.tx((tx) => tx.delete(deliveries).where(lt(deliveries.ended, clock.now() - keptMs)))
+}

@@ -1,0 +1,127 @@
+import { and, asc, count, desc, eq, sql } from 'drizzle-orm'
+
+import { publicUrl } from '../../../core/fetch.ts'
+import { newId } from '../../../core/ids.ts'
+import type { Db } from '../../../db/engine.ts'
+import { lock } from '../../../db/lock.ts'
+import type { House } from '../../../house.ts'
+import { hooksPerAgentMax, hookUrlCharsMax } from '../../../limits.ts'
+import { Refusal } from '../../../refusals.ts'
+import type { NoteKind } from '../kinds.ts'
+import { noteCounts } from '../tables.ts'
+import { deliveries, hooks } from './tables.ts'
+
+export type Hook = typeof hooks.$inferSelect
+
+/**
+ * Adds a hook for an agent's notes from now on. Refuses bad_request for an address that is none of
+ * the open internet, and past five hooks.
+ */
+export async function add(
+  house: House,
+  agent: string,
+  { url, kinds }: { url: string; kinds?: NoteKind[] | undefined },
+): Promise<Hook> {
+  const address = addressOf(house, url)
+  return house.db.tx(async (db) => {
+    await lock(db, `hooks of ${agent}`)
+    const [row] = await db
+      .select({ hooks: count().mapWith(Number) })
+      .from(hooks)
+      .where(eq(hooks.agent, agent))
+    if ((row?.hooks ?? 0) >= hooksPerAgentMax) {
+      const problem = `An agent has at most ${hooksPerAgentMax} hooks. Delete one first.`
+      throw new Refusal('bad_request', { problem })
+    }
+    const [told] = await db.select().from(noteCounts).where(eq(noteCounts.agent, agent))
+    const [made] = await db
+      .insert(hooks)
+      .values({
+        ...{ id: newId(), agent, url: address, kinds: kinds ?? null, seen: told?.last ?? 0 },
+        created: house.clock.now(),
+      })
+      .returning()
+    if (!made) throw new Error('the hook was not kept')
+    return made
+  })
+}
+
+function addressOf({ config }: House, text: string): string {
+  const url = config.hooksToPrivate ? URL.parse(text) : publicUrl(text)
+  const isFine = url && /^https?:$/.test(url.protocol) && !url.username && !url.password
+  if (isFine && url.href.length <= hookUrlCharsMax) return url.href
+  const problem =
+    '"url" is an http or https address of the open internet, without a name or password, of at ' +
+    `most ${hookUrlCharsMax} characters.`
+  throw new Refusal('bad_request', { problem, param: 'url' })
+}
+
+/** An agent's hooks, newest first; there are at most `hooksPerAgentMax`. */
+export const listOf = ({ db }: House, agent: string): Promise<Hook[]> =>
+  db.read
+    .select()
+    .from(hooks)
+    .where(eq(hooks.agent, agent))
+    .orderBy(desc(hooks.created), desc(hooks.id))
+
+/** An agent's own hook. Refuses not_found. */
+export async function theOwn({ db }: House, agent: string, id: string): Promise<Hook> {
+  const [hook] = await db.read
+    .select()
+    .from(hooks)
+    .where(and(eq(hooks.id, id), eq(hooks.agent, agent)))
+  if (hook) return hook
+  throw new Refusal('not_found', { what: 'hook', see: 'GET /me/hooks lists yours.' })
+}
+
+/** Removes a hook with its deliveries; what is on its way is not tried again. Refuses not_found. */
+export async function remove(house: House, agent: string, id: string): Promise<void> {
+  await theOwn(house, agent, id)
+  await house.db.tx((db) => removeRows(db, id))
+}
+
+async function removeRows(db: Db, id: string): Promise<void> {
+  await db.delete(deliveries).where(eq(deliveries.hook, id))
+  await db.delete(hooks).where(eq(hooks.id, id))
+}
+
+/** Removes every hook of an agent that closes its account, inside a transaction. */
+export async function removeAllOf(db: Db, agent: string): Promise<void> {
+  const own = await db.select({ id: hooks.id }).from(hooks).where(eq(hooks.agent, agent))
+  for (const { id } of own) await removeRows(db, id)
+}
+
+/** Hooks whose agents were told something that was not looked at for them yet. */
+export const listBehind = ({ db }: House, limit: number): Promise<Hook[]> =>
+  db.read
+    .select(columns)
+    .from(hooks)
+    .innerJoin(noteCounts, eq(noteCounts.agent, hooks.agent))
+    .where(sql`${noteCounts.last} > ${hooks.seen} and ${hooks.gone} is null`)
+    .orderBy(asc(hooks.id))
+    .limit(limit)
+
+const columns = {
+  id: hooks.id,
+  agent: hooks.agent,
+  url: hooks.url,
+  kinds: hooks.kinds,
+  seen: hooks.seen,
+  created: hooks.created,
+  gone: hooks.gone,
+}
+
+/** Looked at up to this note, inside a transaction. False when another process was first. */
+export async function pass(db: Db, { id, seen }: Hook, last: number): Promise<boolean> {
+  const passed = await db
+    .update(hooks)
+    .set({ seen: last })
+    .where(and(eq(hooks.id, id), eq(hooks.seen, seen)))
+    .returning({ id: hooks.id })
+  return passed.length > 0
+}
+
+/** Its receiver is gone: nothing more is sent there. */
+export async function noteGone({ clock }: House, db: Db, id: string): Promise<void> {
+  await db.update(hooks).set({ gone: clock.now() }).where(eq(hooks.id, id))
+}

@@ -1,0 +1,26 @@
+import { sign } from '../../../core/ids.ts'
+import type { House } from '../../../house.ts'
+
+const keyOf = ({ secret }: Pick<House, 'secret'>, hook: string): Buffer =>
+  Buffer.from(sign(secret, `hook ${hook}`), 'base64url')
+
+/** A hook's secret, as Standard Webhooks writes it; it is shown once and kept nowhere. */
+export const secretOf = (house: Pick<House, 'secret'>, hook: string): string =>
+  `whsec_${keyOf(house, hook).toString('base64')}`
+
+/** The headers of a message (https://www.standardwebhooks.com), sent at `at` milliseconds. */
+export function signedHeaders(
+  house: Pick<House, 'secret'>,
+  { hook, note: id, body }: { hook: string; note: string; body: string },
+  at: number,
+): Record<string, string> {
+  const timestamp = `${Math.floor(at / 1_000)}`
+  const mac = Buffer.from(sign(keyOf(house, hook), `${id}.${timestamp}.${body}`), 'base64url')
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'berth',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${mac.toString('base64')}`,
+  }
+}
