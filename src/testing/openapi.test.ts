@@ -113,6 +113,7 @@ describe('the description', () => {
   test('names each record once', () => {
     const named = ['App', 'Agent', 'Asset', 'Version', 'Job', 'Key', 'Claim', 'Scan', 'Finding']
     named.push('Item', 'Maker', 'Purchase', 'Review', 'Comment', 'Note')
+    named.push('AgentKey', 'OwnedAgent', 'Person', 'Hook', 'Delivery')
     expect(Object.keys(document.components.schemas).sort()).toEqual(named.sort())
   })
 

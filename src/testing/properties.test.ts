@@ -6,9 +6,9 @@ import { pick } from '../core/ids.ts'
 import { zero } from '../core/money.ts'
 import { hour } from '../core/time.ts'
 import { takeDown } from '../hosting/moderation/moderation.ts'
-import { noteFailed, passOn } from '../hosting/notes/hooks/deliveries.ts'
+import { passOn } from '../hosting/notes/hooks/deliveries.ts'
 import { tell } from '../hosting/notes/notes.ts'
-import { enqueue } from '../jobs/jobs.ts'
+import { enqueue, list } from '../jobs/jobs.ts'
 import { Answers } from './answers.ts'
 import { type Described, documentOf, operationsOf } from './described.ts'
 import { type Answer, openTestHouse, type Person } from './house.ts'
@@ -120,7 +120,8 @@ async function newDelivery(ann: Person): Promise<{ hook: string; delivery: strin
   await passOn(house.house)
   const sent = await ann.call('GET', `/me/hooks/${hook}/deliveries`)
   const delivery = sent.text('deliveries.0.id')
-  await house.house.db.tx((db) => noteFailed(house.house, db, delivery, 'timed_out'))
+  const [job] = await list(house.house, `hook:${hook}`, { kinds: ['hook'], limit: 1 })
+  await house.house.jobs.cancel(job?.id ?? '')
   return { hook, delivery }
 }
 

@@ -34,11 +34,11 @@ afterEach(async () => {
 
 const admin = (...words: string[]) => run(h.house, { command: 'admin', words })
 
-/** What ann was told of, newest first. */
+/** What ann was told of beside listings, newest first. */
 async function told(): Promise<string[]> {
   const maker = (await find(h.house, id))?.maker ?? ''
   const notes = await listOf(h.house, maker, { unread: false, limit: 20 })
-  return notes.map(({ kind }) => kind)
+  return notes.map(({ kind }) => kind).filter((kind) => kind !== 'app.listed')
 }
 
 /** Every address of an item, after which each answers from whatever remembers it. */
