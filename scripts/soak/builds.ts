@@ -10,15 +10,19 @@ import { join } from 'node:path'
 import { pick } from '../../src/core/ids.ts'
 import { killBuilds } from '../../src/testing/build-kills.ts'
 
+const atOnce = 12
 const rounds = Number(Bun.argv[2] ?? 200)
 const seed = Number(Bun.argv[3] ?? pick(2 ** 32))
 const dir = mkdtempSync(join(tmpdir(), 'berth-soak-'))
 console.log(`builds: ${rounds} rounds, seed ${seed}`)
 try {
-  const killed = await killBuilds(join(dir, 'data'), rounds, seed)
-  const counts = Object.groupBy(killed, ({ ends }) => ends.join(', '))
-  for (const [ends, all = []] of Object.entries(counts))
-    console.log(`builds: ${all.length}x ${ends}`)
+  // Some at a time, so that what was proved is told when a later one fails.
+  for (let done = 0; done < rounds; done += atOnce) {
+    const killed = await killBuilds(join(dir, 'data'), Math.min(atOnce, rounds - done), seed + done)
+    const counts = Object.groupBy(killed, ({ ends }) => ends.join(', '))
+    const told = Object.entries(counts).map(([ends, all = []]) => `${all.length}x ${ends}`)
+    console.log(`builds: ${done + killed.length} rounds: ${told.join('; ')}`)
+  }
 } finally {
   rmSync(dir, { recursive: true })
 }
