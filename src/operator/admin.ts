@@ -7,7 +7,7 @@ import * as apps from '../hosting/apps/apps.ts'
 import { listHeld } from '../hosting/apps/moderation.ts'
 import { linkOf, stateOf } from '../hosting/apps/present.ts'
 import * as appeals from '../hosting/moderation/appeals.ts'
-import { type Entry, listAudit } from '../hosting/moderation/audit.ts'
+import { type Entry, listAudit, note } from '../hosting/moderation/audit.ts'
 import * as moderation from '../hosting/moderation/moderation.ts'
 import { listReports, type Report } from '../hosting/moderation/reports.ts'
 import { hideSaid } from '../hosting/reviews/removal.ts'
@@ -94,6 +94,13 @@ interface Verb {
   says: string
 }
 
+async function mayBuy(house: House, handle: string, may: boolean): Promise<boolean> {
+  if (!(await pause(house, handle.slice(1), !may))) return false
+  const entry = { by: 'operator', did: may ? 'resume' : 'pause', item: handle, why: '' }
+  await house.db.tx((db) => note(house, db, entry))
+  return true
+}
+
 const page = /^[0-9a-f]{64}$/
 const ofApp = { item: idPattern, takes: '<app id> [reason]' }
 const ofAgent = { item: /^@[a-z0-9-]+$/, takes: '<@handle>' }
@@ -122,11 +129,11 @@ const verbs: Record<string, Verb> = {
   },
   pause: {
     ...{ ...ofAgent, says: 'can buy nothing now' },
-    act: (house, handle) => pause(house, handle.slice(1), true),
+    act: (house, handle) => mayBuy(house, handle, false),
   },
   resume: {
     ...{ ...ofAgent, says: 'can buy again' },
-    act: (house, handle) => pause(house, handle.slice(1), false),
+    act: (house, handle) => mayBuy(house, handle, true),
   },
   hide: {
     ...{ item: idPattern, takes: '<review or comment id> <reason>', says: 'is out of sight' },

@@ -27,6 +27,9 @@ test('a takedown and its undoing say what they did, and fail where there was not
   expect((await admin('pause', '@nobody')).ok).toBe(false)
   expect((await admin('show', '@nobody')).ok).toBe(false)
   expect((await admin('show', id)).text).toContain('takedown  ' + id + '  spam and scam')
+  expect((await admin('show', '@ann')).text).toMatch(/operator {2}pause {2}@ann/)
+  await run(house, { command: 'grant', words: ['@ann', '1.5'] })
+  expect((await admin('audit', '@ann')).text).toMatch(/operator {2}grant {2}@ann {2}1.5 USD/)
   expect((await admin('list')).text).toBe('Nothing waits.')
   for (const words of [['takedown', id], ['toString'], ['block', 'x', 'y'], []]) {
     expect((await admin(...words)).text).toStartWith('usage: berth admin list')

@@ -3,6 +3,7 @@ import { fromUsd, toCredits } from '../core/money.ts'
 import * as accounts from '../gateway/accounts/accounts.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import { linkOf } from '../hosting/apps/present.ts'
+import { note } from '../hosting/moderation/audit.ts'
 import { tell } from '../hosting/notes/notes.ts'
 import * as people from '../hosting/people/people.ts'
 import type { House } from '../house.ts'
@@ -31,6 +32,7 @@ const grant: Command = async (house, [whom = '', usd = '']) => {
   await house.db.tx(async (db) => {
     const account = await ledger.open(house, db, owner)
     await ledger.grant(house, db, { account, amount, kind: 'grant', ref, free: false })
+    await note(house, db, { by: 'operator', did: 'grant', item: whom, why: `${usd} USD` })
     if (owner.kind !== 'agent') return
     const credits = toCredits(amount)
     const text = `The operator gave you ${credits} credits.`
