@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { inspectNow } from '../../src/scan/inspection.ts'
 import { bigPage } from '../big-page.ts'
-import { cpuNs, median } from './load/load.ts'
+import { cpuNs, median, quick } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import { asRecord, publishOn, type Served, serveHouse, spawnServer } from './load/served.ts'
 import type { BenchRow } from './row.ts'
@@ -47,34 +47,39 @@ async function countSyncs({ pid }: Served, publish: () => Promise<unknown>): Pro
   return (said.match(/\b(fsync|fdatasync)\(\d/g)?.length ?? 0) / calls
 }
 
+/** Milliseconds of a write to a disk that is waited for, of as many bytes as a small page has. */
+function syncMs(dataDir: string, at: number): number {
+  const file = openSync(join(dataDir, 'bench'), 'w')
+  writeSync(file, pageOf(smallBytes, `${at}`))
+  const began = performance.now()
+  fdatasyncSync(file)
+  closeSync(file)
+  return performance.now() - began
+}
+
 async function small(): Promise<BenchRow[]> {
   const house = await serveHouse()
   const { key } = await publishOn(house, pageOf(smallBytes))
   const publish = (html: string) => house.call('POST', '/apps', { html }, key)
-  const pages = Array.from({ length: 41 }, (_, at) => pageOf(smallBytes, `small ${at}`))
-  const turns = await sideBySide(house, publish, pages)
-  const over = median(turns.map(({ whole, alone }) => whole - alone))
+  const turns: { whole: number; sync: number }[] = []
+  for (let at = 0; at < 100; at += 1) {
+    const html = pageOf(smallBytes, `small ${at}`)
+    const began = performance.now()
+    await publish(html)
+    turns.push({ whole: performance.now() - began, sync: syncMs(house.dataDir, at) })
+  }
+  // The first turns warm the house up.
+  const warm = turns.slice(20)
+  const over = quick(warm.map(({ whole }) => whole)) - syncs * quick(warm.map(({ sync }) => sync))
   let made = 0
   const counted = await countSyncs(house, () =>
     publish(pageOf(smallBytes, `counted ${(made += 1)}`)),
   )
   await house.stop()
-  const name = 'publish 20 KB'
+  const keptSyncs = counted > 0 && counted <= syncs
   return [
-    {
-      name: `${name}: fsync and fdatasync calls`,
-      value: counted,
-      limit: syncs,
-      unit: '',
-      ok: counted > 0 && counted <= syncs,
-    },
-    {
-      name: `${name}: CPU over that of its scan`,
-      value: over,
-      limit: 8,
-      unit: 'ms',
-      ok: over <= 8,
-    },
+    { name: 'publish 20 KB', value: counted, limit: syncs, unit: 'fdatasync', ok: keptSyncs },
+    { name: 'publish 20 KB, beside 4 fdatasync', value: over, limit: 8, unit: 'ms', ok: over <= 8 },
   ]
 }
 
