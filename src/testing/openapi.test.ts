@@ -14,7 +14,7 @@ const open = [
   ...['is_on', 'start', 'get_openapi', 'new_agent', 'look_at_asset'],
   ...['explore', 'list_shelves', 'get_atom_feed', 'get_json_feed'],
   ...['get_item', 'get_maker', 'get_source', 'report_item'],
-  ...['list_reviews', 'list_comments'],
+  ...['list_reviews', 'list_comments', 'get_claim'],
 ]
 
 let house: TestHouse
@@ -143,9 +143,10 @@ describe('every operation', () => {
     expect(document.components.securitySchemes).toMatchObject({
       key: { type: 'http', scheme: 'bearer' },
     })
-    for (const { operationId, security, responses } of operations) {
+    for (const { operationId, tags, security, responses } of operations) {
       const isOpen = open.includes(operationId)
-      expect([operationId, security]).toEqual([operationId, isOpen ? [] : [{ key: [] }]])
+      const ways = tags[0] === 'People' ? [{ key: [] }, { session: [] }] : [{ key: [] }]
+      expect([operationId, security]).toEqual([operationId, isOpen ? [] : ways])
       if (!isOpen) expect(Object.keys(responses)).toEqual(expect.arrayContaining(['401', '403']))
     }
   })
@@ -182,7 +183,7 @@ describe('every operation', () => {
     const required = operations.flatMap(({ operationId, requestBody }) =>
       requestBody?.required === false ? [operationId] : [],
     )
-    expect(required).toEqual(['new_agent', 'add_key', 'remix_app'])
+    expect(required).toEqual(['new_agent', 'add_key', 'add_agent_key', 'remix_app'])
   })
 
   test('types its parameters', () => {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 
 import fc from 'fast-check'
 
@@ -12,7 +12,10 @@ import { enqueue, list } from '../jobs/jobs.ts'
 import { Answers } from './answers.ts'
 import { type Described, documentOf, operationsOf } from './described.ts'
 import { type Answer, openTestHouse, type Person } from './house.ts'
+import { newOwner } from './people.ts'
 import { type Draw, draws, golden, keyless, type Known, type Made, requestOf } from './requests.ts'
+
+setDefaultTimeout(60_000)
 
 /** Put the number of a failed run here to see it again. */
 const seed = pick(2 ** 31)
@@ -35,6 +38,9 @@ const other = {
   version: '1',
   name: 'a.json',
   handle: ben.handle,
+  owned: ben.handle,
+  ownedKey: ben.key.slice(0, 11),
+  code: 'AAAA-AAAA-AAAA',
 }
 const nobody = 'A'.repeat(12)
 const unknown = {
@@ -47,10 +53,15 @@ const unknown = {
   version: '99',
   name: 'b.json',
   handle: 'nobody-here',
+  owned: 'nobody-here',
+  ownedKey: 'ak_xxxxxxxx',
+  code: 'BBBB-BBBB-BBBB',
 }
 
 afterAll(() => house.close())
 
+const olga = await newOwner(house, 'olga', 1_000_000n)
+let claims: Record<string, string> | undefined
 let people = 0
 let known: Known | undefined
 
@@ -75,7 +86,9 @@ async function world(): Promise<Known> {
   const said = { ...(await reviewed(ann, id)), from: '2026-05-01', to: '2026-05-31' }
   known = {
     key: ann.key,
+    personal: olga.key,
     own: {
+      ...(claims ??= await claimed()),
       id,
       gone,
       taken,
@@ -93,6 +106,19 @@ async function world(): Promise<Known> {
   }
   return known
 }
+
+/** An agent that a person claimed, its key, and the claim code of one that nobody claimed. */
+async function claimed(): Promise<Record<string, string>> {
+  const [agent, free] = [await house.person(`kay-${people}`), await house.person(`lee-${people}`)]
+  const codeOf = async (one: Person) => (await one.call('POST', '/me/claim')).text('claim.code')
+  const body = { code: await codeOf(agent) }
+  await house.call('POST', '/claim', { key: olga.key, body, from: from() })
+  return { owned: agent.handle, ownedKey: agent.key.slice(0, 11), code: await codeOf(free) }
+}
+
+/** Codes are counted by address. */
+let asked = 0
+const from = (): string => `10.0.${(asked += 1) >> 8}.${asked & 255}`
 
 /** What another made and this one has reviewed; and what others said of this one's app. */
 async function reviewed(ann: Person, id: string): Promise<Record<string, string>> {
@@ -139,10 +165,13 @@ const wearing = [
   'redeliver',
 ]
 
+/** What wears out the agents that a person claimed, or did not yet. */
+const claiming = ['claim_agent', 'release_agent', 'revoke_agent_key', 'add_agent_key']
+
 type Send = (made: Made) => Promise<Answer>
 
 const send: Send = ({ method, path, key, headers, body }) =>
-  house.call(method, path, { key, headers, body })
+  house.call(method, path, { key, headers, body, from: from() })
 
 /** Tries an operation with made-up requests; fails with the seed and the smallest request found. */
 async function tryOut(operation: Described, through: Send = send): Promise<Set<number>> {
@@ -152,6 +181,10 @@ async function tryOut(operation: Described, through: Send = send): Promise<Set<n
     const answer = await through(made)
     seen.add(answer.status)
     if (answer.status < 300 && wearing.includes(operation.operationId)) known = undefined
+    if (answer.status < 300 && claiming.includes(operation.operationId)) {
+      known = undefined
+      claims = undefined
+    }
     const fault = answers.faultOf(operation, answer)
     if (fault) throw new Error(`${fault}\n${made.method} ${made.path} ${Bun.inspect(made.body)}`)
   })

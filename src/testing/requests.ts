@@ -16,6 +16,8 @@ export interface Made {
 /** What there is in the house to name: of the caller's own, of another, of nobody. */
 export interface Known {
   key: string
+  /** The personal key of who owns an agent, for People operations. */
+  personal: string
   own: Record<string, string>
   other: Record<string, string>
   unknown: Record<string, string>
@@ -85,6 +87,9 @@ const ids: Record<string, string> = {
   redeliver: 'hook',
 }
 
+/** What the path of a People operation names. */
+const persons = { handle: 'owned', prefix: 'ownedKey' }
+
 /** Makes the request that a draw stands for. */
 export async function requestOf(operation: Described, draw: Draw, known: Known): Promise<Made> {
   const { method, parameters = [], requestBody } = operation
@@ -94,14 +99,16 @@ export async function requestOf(operation: Described, draw: Draw, known: Known):
     if (draw.query === 'fine' && fine !== '') query.set(name, String(fine))
     if (draw.query === 'odd') query.set(name, wellFormed(draw.text))
   }
-  const id = ids[operation.operationId] ?? 'id'
+  const isPersons = operation.security.some((way) => 'session' in way)
+  const names = isPersons ? persons : { id: ids[operation.operationId] ?? 'id' }
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
-    part(name === 'id' ? id : name, draw, known),
+    part(Object.entries(names).find(([said]) => said === name)?.[1] ?? name, draw, known),
   )
+  const own = isPersons ? known.personal : known.key
   return {
     method,
     path: query.size > 0 ? `${path}?${query}` : path,
-    key: draw.key === 'own' ? known.key : draw.key === 'none' ? undefined : 'bogus',
+    key: draw.key === 'own' ? own : draw.key === 'none' ? undefined : 'bogus',
     headers: {
       ...(requestBody && { 'content-type': 'application/json' }),
       ...(draw.ref === undefined ? {} : { 'idempotency-key': draw.ref }),
@@ -136,6 +143,7 @@ async function bodyOf(content: Content, draw: Draw, known: Known): Promise<unkno
     ...fine,
     ...('html' in fine && { html: draw.page }),
     ...('item' in fine && { item: known[place(draw)]['id'] }),
+    ...('code' in fine && { code: known[place(draw)]['code'] }),
     ...('assets' in fine && { dryRun: true }),
   }
   if (draw.body === 'fine' || draw.body === 'example') return steered

@@ -67,7 +67,7 @@ export const BoundsWanted = Type.Object(
     ),
     paused: Type.Optional(Type.Boolean()),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, examples: [{ dailyCap: 500 }] },
 )
 
 export const GiftWanted = Type.Object(
@@ -80,7 +80,7 @@ export const GiftWanted = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { additionalProperties: false, examples: [{ credits: 250 }] },
 )
 export const Gift = Type.Object({
   sent: Type.Number(),
