@@ -22,14 +22,14 @@ function seed(file: string, items: number): void {
   database.run(`with recursive n(i) as (select 1 union all select i + 1 from n where i < ${items})
     insert into apps (id, maker, kind, title, description, shelf, version, words, listed,
       listed_version, listed_at, remix, price_remix, remixers, heat, opens, stars, reviews, good,
-      bytes, created, updated)
+      bytes, created, updated, rules)
     select printf('P%011d', i), maker, iif(i % 3, 'app', 'game'), 'Boat ' || i,
       'A small thing about lamps and boats, number ' || i, iif(i % 2, 'arcade', 'tools'), 1,
       'boat ' || i || ' a small thing about lamps and number word' || (i * 7919 % 50), 'on', 1,
       ${first} + i * ${step}, iif(i % 10, 'free', 'price'), iif(i % 10, null, 20),
       i * 31 % 97, i * 7919 % 100003, i % 50, 5 * (i % 7), i % 7 + i % 3, i % 7,
-      2000, ${first}, ${first}
-    from n, (select maker from apps limit 1)`)
+      2000, ${first}, ${first}, rules
+    from n, (select maker, rules from apps limit 1)`)
   database.close()
 }
 

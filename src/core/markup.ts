@@ -12,16 +12,21 @@ function textOf(part: Part): string {
   if (typeof part === 'string') return escapeHtml(part)
   if (part instanceof Html) return part.text
   if (part === undefined || part === null || part === false) return ''
-  return typeof part === 'number' ? String(part) : part.map(textOf).join('')
+  if (typeof part === 'number') return String(part)
+  let text = ''
+  for (const one of part) text += textOf(one)
+  return text
 }
 
 /** The texts of each template without the indentation that its source has. */
 const trimmed = new WeakMap<TemplateStringsArray, readonly string[]>()
 
 function textsOf(strings: TemplateStringsArray): readonly string[] {
-  const known = trimmed.get(strings) ?? strings.map((text) => text.replace(/\n\s+/g, '\n'))
-  trimmed.set(strings, known)
-  return known
+  const known = trimmed.get(strings)
+  if (known) return known
+  const texts = strings.map((text) => text.replace(/\n\s+/g, '\n'))
+  trimmed.set(strings, texts)
+  return texts
 }
 
 /**
@@ -29,6 +34,8 @@ function textsOf(strings: TemplateStringsArray): readonly string[] {
  * quotes; whoever writes a template quotes every attribute.
  */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
-  const [first = '', ...texts] = textsOf(strings)
-  return new Html(texts.reduce((text, next, at) => text + textOf(parts[at]) + next, first))
+  const texts = textsOf(strings)
+  let text = texts[0] ?? ''
+  for (let at = 0; at < parts.length; at += 1) text += textOf(parts[at]) + (texts[at + 1] ?? '')
+  return new Html(text)
 }

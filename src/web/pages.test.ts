@@ -44,7 +44,13 @@ test('Explore finds by words, kind, shelf and price, without scripts', async () 
   }
   // What a form sends empty, and words of no list, ask for nothing.
   expect(await page('/explore?q=&kind=&sort=odd&shelf=nowhere')).toContain('Harbour Lights')
-  expect(await page(`/explore?q=${'x'.repeat(4_000)}`)).toContain('Nothing matches')
+  const odd = [`${'x'.repeat(199)}🎮`, 'x'.repeat(4_000), '%', "' or 1=1", '*'].map(
+    encodeURIComponent,
+  )
+  for (const q of [...odd, '%ff', '%00']) {
+    expect(await page(`/explore?q=${q}`)).toContain('Nothing matches')
+    expect(await page(`/catalogue?q=${q}`)).toContain('<h1>Catalogue</h1>')
+  }
   expect(await page('/explore?cursor=odd', 400)).toContain('This cursor is not one of ours')
 })
 

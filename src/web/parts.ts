@@ -11,8 +11,8 @@ const counts = new Intl.NumberFormat('en', { notation: 'compact' })
 export const dayOf = (time: string): Html =>
   html`<time datetime="${time}">${dates.format(Date.parse(time))}</time>`
 
-/** A number in few signs: 1.2K. */
-export const few = (count: number): string => counts.format(count)
+/** A number in few signs: 1.2K. Below a thousand the formatter would only cost time. */
+export const few = (count: number): string => (count < 1_000 ? String(count) : counts.format(count))
 
 /** "1 open", "2 opens". */
 export const counted = (count: number, noun: string): string =>
@@ -20,9 +20,15 @@ export const counted = (count: number, noun: string): string =>
 
 /** An address of a page with what is set in a query. */
 export function addressOf(path: string, wanted: Record<string, string | undefined>): string {
-  const set = Object.entries(wanted).filter((entry): entry is [string, string] => !!entry[1])
-  return set.length === 0 ? path : `${path}?${new URLSearchParams(set)}`
+  const set = Object.entries(wanted).flatMap(([name, value]) =>
+    value ? [`${name}=${encodeURIComponent(value)}`] : [],
+  )
+  return set.length === 0 ? path : `${path}?${set.join('&')}`
 }
+
+/** The words that an address searches for; a cut never leaves half of a sign. */
+export const wordsIn = (query: URLSearchParams, max: number): string | undefined =>
+  query.get('q')?.slice(0, max).toWellFormed().trim() || undefined
 
 interface Pictured {
   id: string

@@ -3,7 +3,7 @@ import * as catalogue from '../../gateway/catalogue/catalogue.ts'
 import { type ModelShape, modelTypes, type PriceShape } from '../../gateway/catalogue/shapes.ts'
 import type { House } from '../../house.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, copyLine, few, pager } from '../parts.ts'
+import { addressOf, copyLine, few, pager, wordsIn } from '../parts.ts'
 
 const rowsMax = 100
 const wordsMax = 100
@@ -19,7 +19,7 @@ const typeNames = {
 /** Models by type and by words of their ids and names. */
 export function cataloguePage(house: House, query: URLSearchParams): Page {
   const type = modelTypes.find((known) => known === query.get('type'))
-  const q = query.get('q')?.trim().slice(0, wordsMax) || undefined
+  const q = wordsIn(query, wordsMax)
   const words = (q ?? '').toLowerCase().split(/\s+/)
   const all = catalogue.list(house, type).filter(({ id, name }) => {
     const text = `${id} ${name}`.toLowerCase()

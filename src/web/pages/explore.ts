@@ -5,7 +5,7 @@ import type { WantedShape } from '../../hosting/explore/shapes.ts'
 import type { House } from '../../house.ts'
 import { glyph } from '../cover.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, copyLine, pager, tiles } from '../parts.ts'
+import { addressOf, copyLine, pager, tiles, wordsIn } from '../parts.ts'
 import { lineFor } from './home.ts'
 
 /** Fills rows of two, three, four and six. */
@@ -33,7 +33,7 @@ const keysOf = <Key extends string>(words: Record<Key, string>): Key[] =>
 /** What an address of Explore asks for. */
 function wantedIn(query: URLSearchParams): Wanted {
   const wanted = {
-    q: query.get('q')?.trim().slice(0, wordsMax) || undefined,
+    q: wordsIn(query, wordsMax),
     kind: among(keysOf(kinds), query.get('kind')),
     shelf: among(shelfNames, query.get('shelf')),
     sort: among(keysOf(sorts), query.get('sort')),
