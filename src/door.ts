@@ -1,5 +1,5 @@
 import { addressGroup, clientAddress, isTrusted } from './core/address.ts'
-import { newId } from './core/ids.ts'
+import { newOrderedId } from './core/ids.ts'
 import { stopwatch } from './core/time.ts'
 import { beginVisit, pathOf, type Visit } from './core/visit.ts'
 import { tooManyRequests } from './gateway/envelope.ts'
@@ -130,7 +130,10 @@ async function apiAnswer(
 function visitFor(house: House, request: Request, peer: string): Visit {
   const { trustedProxies, personHeader } = house.config
   const forwarded = trustedProxies.length > 0 ? request.headers.get('x-forwarded-for') : null
-  const visit = { id: newId(), address: clientAddress(peer, forwarded, trustedProxies) }
+  const visit = {
+    id: newOrderedId(house.clock.now()),
+    address: clientAddress(peer, forwarded, trustedProxies),
+  }
   if (!personHeader || !isTrusted(peer, trustedProxies)) return visit
   return { ...visit, vouchedFor: request.headers.get(personHeader) ?? undefined }
 }

@@ -33,6 +33,33 @@ export const idChars = 12
 /** An id of document 1 section 2: twelve letters or digits, 71 bits. */
 export const newId = (): string => draw(letters, idChars)
 
+const inOrder = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const momentChars = 7
+const countMax = inOrder.length ** (idChars - momentChars)
+
+/** A whole number as text of `chars` characters that sorts as the number does. */
+function ordered(number: number, chars: number): string {
+  let text = ''
+  for (let left = number; text.length < chars; left = Math.floor(left / inOrder.length)) {
+    text = `${inOrder[left % inOrder.length]}${text}`
+  }
+  return text
+}
+
+let countedAt = 0
+let count = 0
+
+/**
+ * An id as long as the others for rows that many are written of: those of one time lie on one page
+ * of an index. It tells its moment and can be guessed. `at` is milliseconds since 1970; within one
+ * of them it counts on from a random number.
+ */
+export function newOrderedId(at: number): string {
+  count = at === countedAt ? (count + 1) % countMax : pick(countMax)
+  countedAt = at
+  return ordered(at, momentChars) + ordered(count, idChars - momentChars)
+}
+
 /** The secret part of a key: forty letters or digits, 238 bits. */
 export const newSecret = (): string => draw(letters, 40)
 

@@ -18,6 +18,8 @@ const openWaitMs = 2_000
 /** 16 MB: a page that changes in every commit goes to the database once for many of them. */
 const walPages = 4_096
 const walBytesMax = 64 * 1024 * 1024
+/** What a busy house writes again and again is not read again; a quiet one has less. */
+const cacheKiB = 8 * 1024
 
 const dbOver = (lane: Lane): Db => seenAs<Db>(drizzle(seenAs<Database>(lane)))
 
@@ -32,6 +34,7 @@ function connect(
   writer.run('pragma foreign_keys = on')
   writer.run(`pragma journal_size_limit = ${walBytesMax}`)
   writer.run(`pragma wal_autocheckpoint = ${walPages}`)
+  writer.run(`pragma cache_size = -${cacheKiB}`)
   // What a savepoint keeps to undo its unit: in a file it was written twice for every page.
   writer.run('pragma temp_store = memory')
   writer.run('pragma busy_timeout = 0')

@@ -1,4 +1,4 @@
-import { newId } from '../core/ids.ts'
+import { newOrderedId } from '../core/ids.ts'
 import { type Nano, nano, zero } from '../core/money.ts'
 import { type Clock, utcDay } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
@@ -72,9 +72,9 @@ export async function transfer(house: Clocked, db: Db, wanted: Transfer): Promis
   must(to.length > 0 && to.every((part) => part.amount > 0n), 'a transfer moves something')
   const parts: Part[] = to.map((part) => ({ ...part, amount: String(part.amount) }))
   const hold: Hold = {
-    ...{ ref, id: newId(), account: from, kind, item, amount, charged: amount, state: 'settled' },
-    ...{ funds: 'any', parts, price: null, capKey: null, capDay: null, onExpiry: 'release' },
-    ...{ deadline: at, process: thisProcess, job: null, at },
+    ...{ ref, id: newOrderedId(at), account: from, kind, item, amount, charged: amount },
+    ...{ state: 'settled', funds: 'any', parts, price: null, capKey: null, capDay: null },
+    ...{ onExpiry: 'release', deadline: at, process: thisProcess, job: null, at },
   }
   const twin = await claim(db, hold)
   if (twin) return { fresh: false, at: twin.at }
@@ -179,8 +179,8 @@ function holdOf(at: number, ask: Ask): Hold {
   must(percent <= 100 && shares.every((part) => part.percent >= 0), 'shares are of the whole')
   const [capKey, capDay] = cap ? [cap.key, utcDay(at)] : [null, null]
   return {
-    ...{ ref, id: newId(), account, kind, item, amount, charged: zero, state: 'held', funds },
-    ...{ parts: shares, price, capKey, capDay, onExpiry, deadline: at + ask.ms },
+    ...{ ref, id: newOrderedId(at), account, kind, item, amount, charged: zero, state: 'held' },
+    ...{ funds, parts: shares, price, capKey, capDay, onExpiry, deadline: at + ask.ms },
     ...{ process: thisProcess, job, at },
   }
 }
