@@ -39,7 +39,8 @@ const names = Object.keys(settings).filter((name): name is SettingName => name i
 
 /**
  * Reads every setting from flags, the environment and berth.toml (BERTH_CONFIG, else in the working
- * folder or beside the data), in this order of who wins. Throws ConfigFaults with all faults at once.
+ * folder or beside the data), in this order of who wins. Throws ConfigFaults with all faults at
+ * once.
  */
 export function loadConfig(
   flags: Record<string, string> = {},

@@ -4,8 +4,8 @@
 export const sandbox = 'allow-scripts allow-forms allow-pointer-lock'
 export const allow = 'fullscreen *; gamepad *; autoplay *'
 
-// Bluetooth and web-share are not named: not every Chromium knows them, and one that does not says so
-// in the console. Both need leave that a frame of another origin is never given here.
+// Bluetooth and web-share are not named: not every Chromium knows them, and one that does not says
+// so in the console. Both need leave that a frame of another origin is never given here.
 const off =
   'accelerometer browsing-topics camera captured-surface-control clipboard-read clipboard-write compute-pressure cross-origin-isolated deferred-fetch deferred-fetch-minimal digital-credentials-get display-capture encrypted-media geolocation gyroscope hid identity-credentials-get idle-detection keyboard-map language-model local-fonts local-network-access magnetometer microphone midi otp-credentials payment picture-in-picture private-state-token-issuance private-state-token-redemption publickey-credentials-create publickey-credentials-get screen-wake-lock serial speaker-selection storage-access sync-xhr unload usb window-management xr-spatial-tracking'
 const permissions = `${off

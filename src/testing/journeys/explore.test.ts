@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
+import { decide } from '../../hosting/moderation/appeals.ts'
+import { takeDown } from '../../hosting/moderation/moderation.ts'
 import { doctor } from '../../ledger/doctor.ts'
 import { openTestHouse, type Person, type TestHouse } from '../house.ts'
 
@@ -125,6 +127,27 @@ test('dan reviews and comments on what he used, ben on what he bought; ann answe
   })
   await ann.call('POST', '/me/notes/read', { all: true })
   expect((await ann.call('GET', '/me')).body).toMatchObject({ unread: 0 })
+})
+
+test('a report holds the game, a takedown takes it from everybody, an appeal brings it back', async () => {
+  const shown = async () => {
+    house.clock.turn(1_000)
+    return (await house.visit('GET', `/a/${lamp}`)).status
+  }
+  for (const from of ['198.51.100.1', '198.51.100.2', '198.51.100.3']) {
+    const body = { item: lamp, reason: 'phishing', text: 'It asks for my lamp.' }
+    expect((await house.call('POST', '/report', { body, from })).status).toBe(201)
+  }
+  expect(await shown()).toBe(403)
+  await takeDown(house.house, lamp, 'phishing')
+  expect(await shown()).toBe(410)
+  expect((await dan.call('POST', `/apps/${lamp}/remix`)).code).toBe('taken_down')
+  const wanted = { text: 'A lamp in a game is no password.' }
+  expect((await ann.call('POST', `/apps/${lamp}/appeal`, wanted)).status).toBe(201)
+  await decide(house.house, lamp, true, 'It is a game.')
+  expect(await shown()).toBe(200)
+  await ann.call('PATCH', `/apps/${lamp}`, { store: true })
+  expect((await house.call('GET', `/explore/${lamp}`)).status).toBe(200)
 })
 
 test('ann sees what she earned, to the credit, and the books balance to the Nano', async () => {
