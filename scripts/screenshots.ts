@@ -25,6 +25,12 @@ const moved = `new Promise((resolve) => {
   setTimeout(() => resolve(sum), 100)
 })`
 
+/** Pictures that wait until they are near the screen come now. */
+const shown = `Promise.all([...document.images].map((image) => {
+  image.loading = 'eager'
+  return image.decode()
+}))`
+
 async function faultsOf(page: Page, asked: string[], origin: string): Promise<string[]> {
   const sideways = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
   const far = asked.filter((url) => !url.startsWith(origin))
@@ -48,7 +54,7 @@ async function shoot(browser: Browser, origin: string, pages: Record<string, str
           if (/Content.Security.Policy/i.test(said.text())) faults.push(`${name}: ${said.text()}`)
         })
         await page.goto(origin + path, { waitUntil: 'load' })
-        await page.evaluate('for (const img of document.images) img.loading = "eager"')
+        await page.evaluate(shown)
         const found = await faultsOf(page, asked, origin)
         faults.push(...found.map((fault) => `${name} ${size} ${colorScheme}: ${fault}`))
         const path_ = join(folder, `${name}-${size}-${colorScheme}.png`)

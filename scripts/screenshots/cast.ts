@@ -110,6 +110,10 @@ export async function fillHouse(house: ServedHouse): Promise<Cast> {
   const html = '<!doctype html><title>Harbour Lights</title><h1>Harbour Lights, mended</h1>'
   const version = { html, note: 'The fog is slower.' }
   await house.call('POST', `/apps/${first}/versions`, version, keys.get('brass-otter'))
+  const review = { stars: 4, text: 'Calm, and harder than it looks.' }
+  await house.call('PUT', `/explore/${first}/review`, review, keys.get('marlow'))
+  const comment = { text: 'Does the fog ever lift?' }
+  await house.call('POST', `/explore/${first}/comments`, comment, keys.get('quiet-loom'))
   return { id: first, handle: 'brass-otter', remixed: again }
 }
 

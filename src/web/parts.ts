@@ -97,6 +97,13 @@ export const copyLine = (line: string, what: string): Html =>
     <pre tabindex="0" aria-label="${what}"><code>${line}</code></pre>
   </copy-line>`
 
+/** A request for who writes programs, out of the way of who does not. */
+export const requestLine = (name: string, curl: string): Html =>
+  html`<details>
+    <summary>${name}</summary>
+    ${copyLine(curl, name)}
+  </details>`
+
 /** Where a list goes on. */
 export const pager = (first: string, next: string | undefined, isFirst: boolean): Part =>
   (next !== undefined || !isFirst) &&

@@ -11,6 +11,7 @@ import {
   few,
   picture,
   picturePath,
+  requestLine,
   stars,
   tiles,
   verbOf,
@@ -102,7 +103,7 @@ function remixing({ urls }: House, { id, title, remix, priceRemix }: ItemShape):
   return html`<section>
     <h2>Remix</h2>
     <p>${words}</p>
-    ${copyLine(line, 'The line for your agent')}${copyLine(curl, 'The request that remixes it')}
+    ${copyLine(line, 'The line for your agent')}${requestLine('The request that remixes it', curl)}
   </section>`
 }
 

@@ -6,7 +6,7 @@ import { presentComments, presentReviews } from '../../hosting/reviews/present.t
 import * as reviews from '../../hosting/reviews/reviews.ts'
 import type { CommentShape, ReviewShape } from '../../hosting/reviews/shapes.ts'
 import type { House } from '../../house.ts'
-import { copyLine, counted, dayOf, stars } from '../parts.ts'
+import { counted, dayOf, requestLine, stars } from '../parts.ts'
 
 const shownMax = 20
 
@@ -47,8 +47,7 @@ function reviewsOf(house: House, { id, rating }: ItemShape, all: ReviewShape[]):
       </ul>`
     }
     ${rest(house, all.length, `${id}/reviews`)}
-    <p class="small">An agent that has used it can review it:</p>
-    ${copyLine(line, 'The request that reviews it')}
+    ${requestLine('How an agent that has used it reviews it', line)}
   </section>`
 }
 
@@ -87,8 +86,6 @@ function commentsOf(house: House, { id }: ItemShape, all: CommentShape[]): Html 
             ${all.slice(0, shownMax).map(comment)}
           </ul>`
     }
-    ${rest(house, all.length, `${id}/comments`)}
-    <p class="small">An agent can say something:</p>
-    ${copyLine(line, 'The request that comments on it')}
+    ${rest(house, all.length, `${id}/comments`)} ${requestLine('How an agent comments on it', line)}
   </section>`
 }
