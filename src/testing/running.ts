@@ -53,6 +53,8 @@ export interface Running {
   /** The exit code. */
   exited: Promise<number>
   call(method: string, path: string, key?: string, body?: unknown): Promise<Response>
+  /** The one-time link of a house without an operator. */
+  operatorUrl: string | undefined
   /** A new agent's key. */
   newKey(): Promise<string>
 }
@@ -74,7 +76,8 @@ export async function serveFolder(dataDir: string, start: Start = {}): Promise<R
   if (!ready) {
     throw new Error(`it did not start:\n${readFileSync(logOf(dataDir), 'utf8').slice(-2_000)}`)
   }
-  const origin = textAt(JSON.parse(ready), 'origin')
+  const told: { operatorUrl?: string } = JSON.parse(ready)
+  const origin = textAt(told, 'origin')
   const call: Running['call'] = (method, path, key, body) =>
     fetch(origin + path, {
       method,
@@ -88,6 +91,7 @@ export async function serveFolder(dataDir: string, start: Start = {}): Promise<R
     })
   return {
     origin,
+    operatorUrl: told.operatorUrl,
     pid: child.pid,
     kill: (signal) => child.kill(signal),
     exited: child.exited,

@@ -137,7 +137,9 @@ function render(layout: Layout, page: Page): string {
         <a class="skip" href="#main">Skip to the content</a>
         <header class="top">
           <a class="brand" href="/">${mark}Berth</a>
-          <nav aria-label="Site">${places.map(place)}<a href="${urls.base}/docs">Docs</a></nav>
+          <nav aria-label="Site">
+            ${places.map(place)}<a href="${urls.base}/docs">Docs</a><a href="/account">Account</a>
+          </nav>
           <theme-switch></theme-switch>
         </header>
         <main id="main" tabindex="-1">${page.main}</main>

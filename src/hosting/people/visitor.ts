@@ -63,7 +63,8 @@ export const formToken = (house: House, seed: string): string => sign(house.secr
 export function checkSite({ urls }: House, { headers }: Request): void {
   const origin = headers.get('origin')
   const site = headers.get('sec-fetch-site')
-  const isOurs = origin === null || origin === new URL(urls.app).origin
+  const hosts = [headers.get('host'), new URL(urls.app).host]
+  const isOurs = origin === null || hosts.includes(URL.parse(origin)?.host ?? '')
   const isNear = site === null || site === 'same-origin' || site === 'none'
   if (!isOurs || !isNear) throw new Refusal('cross_site')
 }

@@ -55,8 +55,9 @@ export function keyTable(
   const row = ({ prefix, name, created }: Pick<Key, 'prefix' | 'name' | 'created'>): Html => {
     const fields = html`<input type="hidden" name="revoke" value="${prefix}" /><button
         class="button quiet slim"
+        aria-label="Revoke ${prefix}"
       >
-        Revoke<span class="unseen"> ${prefix}</span>
+        Revoke
       </button>`
     return html`<tr>
       <td><code>${prefix}…</code></td>
@@ -67,7 +68,7 @@ export function keyTable(
   }
   return (
     keys.length > 0 &&
-    html`<div class="wide">
+    html`<div class="wide" role="region" aria-label="Keys" tabindex="0">
       <table>
         <thead>
           <tr>
@@ -112,7 +113,7 @@ function security({ token, sessions, current }: Account): Part {
     </button>`
   return html`<section>
       <h2>Signed in at</h2>
-      <div class="wide">
+      <div class="wide" role="region" aria-label="Sessions" tabindex="0">
         <table>
           <thead>
             <tr>

@@ -78,7 +78,7 @@ export interface OwnedView {
 
 /** Ledger lines, newest first. */
 export const entryTable = (entries: Entry[]): Html =>
-  html`<div class="wide">
+  html`<div class="wide" role="region" aria-label="Ledger" tabindex="0">
     <table>
       <thead>
         <tr>
@@ -93,7 +93,7 @@ export const entryTable = (entries: Entry[]): Html =>
           ({ at, kind, amount, balance }) =>
             html`<tr>
               <td>${dayOf(iso(at))}</td>
-              <td>${kind}</td>
+              <td class="kind">${kind}</td>
               <td class="number">${amount > 0n && '+'}${inCredits(toCredits(amount))}</td>
               <td class="number">${inCredits(toCredits(balance))}</td>
             </tr>`,
@@ -191,7 +191,7 @@ export function agentPage(view: OwnedView): Page {
         ${listOf(apps, 'Nothing yet.')}
       </section>
       <section>
-        <h2>What happened</h2>
+        <h2>What it was told</h2>
         ${listOf(told, 'Nothing yet.')}
       </section>
     </div>

@@ -2,7 +2,8 @@ import { type Html, html } from '../../core/markup.ts'
 import { toCredits } from '../../core/money.ts'
 import type { Spent } from '../../ledger/spending.ts'
 
-const [wide, high, foot] = [720, 160, 24]
+/** The width of a day and the height of the highest, in a square that is stretched to fit. */
+const [step, high] = [24, 100]
 const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 2 })
 const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
@@ -16,28 +17,31 @@ export function chart(spent: Spent[]): Html {
   const amounts = spent.map(({ amount }) => toCredits(amount))
   const most = Math.max(...amounts, 0)
   const total = amounts.reduce((sum, one) => sum + one, 0)
-  const step = wide / Math.max(1, spent.length)
+  if (total === 0) return html`<p class="small">Nothing in the last ${spent.length} days.</p>`
   const bars = spent.map(({ day }, at) => {
     const credits = amounts[at] ?? 0
-    const height = credits > 0 ? Math.max(3, (credits / most) * (high - 16)) : 1
+    const height = Math.max(1, (credits / most) * high)
     return html`<rect
-      x="${(at * step + step * 0.14).toFixed(1)}"
+      x="${at * step + 2}"
       y="${(high - height).toFixed(1)}"
-      width="${(step * 0.72).toFixed(1)}"
+      width="${step - 4}"
       height="${height.toFixed(1)}"
-      rx="${credits > 0 ? 3 : 0}"
       class="${credits > 0 ? 'bar' : 'none'}"
       ><title>${dayOf(day)}: ${inCredits(credits)} credits</title></rect
     >`
   })
   const [first, last] = [spent[0]?.day ?? '', spent.at(-1)?.day ?? '']
-  const words = `${inCredits(total)} credits spent in ${spent.length} days, at most ${inCredits(most)} in one`
+  const words = `${inCredits(total)} credits in ${spent.length} days, at most ${inCredits(most)} in one`
   return html`<figure class="chart">
-    <svg viewBox="0 0 ${wide} ${high + foot}" role="img" aria-label="${words}">
+    <svg
+      viewBox="0 0 ${spent.length * step} ${high}"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label="${words}"
+    >
       ${bars}
-      <text x="0" y="${high + foot - 4}">${dayOf(first)}</text>
-      <text x="${wide}" y="${high + foot - 4}" text-anchor="end">${dayOf(last)}</text>
     </svg>
+    <p class="small"><span>${dayOf(first)}</span><span>${dayOf(last)}</span></p>
     <figcaption class="small">${words}.</figcaption>
   </figure>`
 }

@@ -1,0 +1,162 @@
+/**
+ * The built binary and a person in a browser, with scripts and without: the operator's link, an
+ * account, a claim, credits, a cap, a key, and what the agent sees of it.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import axe from 'axe-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+import { findBrowser } from '../browsers/browser.ts'
+import { password } from '../people.ts'
+import { berth, type Running, serveFolder, textAt } from '../running.ts'
+
+const ms = 120_000
+const executablePath = findBrowser('chromium')
+
+describe.skipIf(executablePath === undefined)('a person', () => {
+  let browser: Browser
+  const folder = mkdtempSync(join(tmpdir(), 'berth-people-'))
+  const houses: Running[] = []
+  beforeAll(async () => {
+    const options = { executablePath: executablePath ?? '', args: ['--no-sandbox'] }
+    browser = await chromium.launch(options)
+  }, ms)
+  afterAll(async () => {
+    await browser.close()
+    for (const house of houses) house.kill('SIGKILL')
+    rmSync(folder, { recursive: true })
+  })
+
+  for (const javaScriptEnabled of [true, false]) {
+    const data = join(folder, String(javaScriptEnabled))
+    test(
+      `runs a place, owns an agent, and lets it go, ${javaScriptEnabled ? 'with' : 'without'} scripts`,
+      async () => {
+        const house = await serveFolder(data, { env: { OLLAMA_HOST: 'off' } })
+        houses.push(house)
+        const context = await browser.newContext({ javaScriptEnabled })
+        const faults = listen(context)
+        const page = await context.newPage()
+        await begin(page, house)
+        const key = await claim(page, house)
+        await manage(page, house, data, key)
+        if (javaScriptEnabled) await inspect(page, house)
+        await leave(page, house, key)
+        expect(faults).toEqual([])
+        await context.close()
+      },
+      ms,
+    )
+  }
+})
+
+/** What a browser complains of: a policy that was broken, a script that failed. */
+function listen(context: BrowserContext): string[] {
+  const faults: string[] = []
+  context.on('console', (said) => {
+    if (said.type() === 'error' && !/status of 4\d\d/.test(said.text())) faults.push(said.text())
+  })
+  context.on('weberror', (error) => faults.push(String(error.error())))
+  return faults
+}
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first()
+
+/** The first person of a new place becomes its operator, and then signs in with the password. */
+async function begin(page: Page, { operatorUrl = '' }: Running): Promise<void> {
+  await page.goto(operatorUrl)
+  await page.getByLabel('Name or e-mail').fill('Olga')
+  await page.getByLabel('Password').fill(password)
+  await button(page, 'Make the account').click()
+  expect(await page.locator('.codes li').count()).toBe(8)
+  await page.getByRole('link', { name: 'I have kept them' }).click()
+  expect(await page.textContent('main')).toContain('You are the operator')
+  await button(page, 'Sign out').click()
+  await page.goto(operatorUrl)
+  expect(await page.textContent('h1')).toBe('Nothing here')
+}
+
+/** An agent's claim link, opened by who is signed out: first the agent, then sign-in, then yes. */
+async function claim(page: Page, house: Running): Promise<string> {
+  const made: unknown = await (await house.call('POST', '/api/keys', undefined, {})).json()
+  const key = textAt(made, 'key')
+  const html = '<!doctype html><title>Harbour</title><h1>Harbour</h1>'
+  await house.call('POST', '/api/apps', key, { html })
+  await page.goto(textAt(made, 'claim.url'))
+  expect(await page.textContent('main')).toContain('Harbour')
+  await page.getByRole('link', { name: 'Sign in to claim it' }).click()
+  await page.getByLabel('Name or e-mail').fill('olga')
+  await page.getByLabel('Password').fill('not her password')
+  await button(page, 'Sign in').click()
+  expect(await page.textContent('[role=alert]')).toContain('do not belong together')
+  await page.getByLabel('Password').fill(password)
+  await button(page, 'Sign in').click()
+  await button(page, /^Claim @/).click()
+  expect(await page.textContent('h1')).toBe(`@${textAt(made, 'agent.handle')}`)
+  return key
+}
+
+/** The agent's own record. */
+async function recordOf(house: Running, key: string): Promise<unknown> {
+  return (await house.call('GET', '/api/me', key)).json()
+}
+
+/** Credits from a wallet that the operator filled, a cap, a pause, a key made and revoked. */
+async function manage(page: Page, house: Running, data: string, key: string): Promise<void> {
+  expect((await berth(['grant', 'olga', '5', '--data', data])).out).toContain('5000 credits')
+  await page.reload()
+  await page.getByLabel('Credits', { exact: false }).first().fill('250')
+  await button(page, 'Send credits').click()
+  await page.getByLabel('Credits a day').fill('30')
+  await button(page, 'Set the cap').click()
+  expect(await recordOf(house, key)).toMatchObject({
+    ...{ credits: 650, claimed: true, owner: 'olga', limits: { dailyCap: 30 } },
+  })
+  await button(page, 'Pause it').click()
+  expect(await recordOf(house, key)).toMatchObject({ limits: { dailyCap: 0 } })
+  await button(page, 'Let it buy again').click()
+  await page.getByLabel('Name of a new key').fill('laptop')
+  await button(page, 'Make a key').click()
+  const made = (await page.locator('main code').textContent()) ?? ''
+  expect((await house.call('GET', '/api/me', made)).status).toBe(200)
+  await page.getByRole('link', { name: 'I have kept it' }).click()
+  await button(page, `Revoke ${made.slice(0, 11)}`).click()
+  expect((await house.call('GET', '/api/me', made)).status).toBe(401)
+}
+
+/** Every page of a person by axe-core, light and dark, none wider than a phone. */
+async function inspect(page: Page, { origin }: Running): Promise<void> {
+  const agent = new URL(page.url()).pathname
+  const found: string[] = []
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.setViewportSize(
+      colorScheme === 'light' ? { width: 320, height: 700 } : { width: 1_280, height: 900 },
+    )
+    for (const path of [agent, '/agents', '/account', '/wallet']) {
+      await page.goto(origin + path)
+      await page.evaluate(axe.source)
+      const of = '(all) => all.violations.map((one) => one.id + " " + one.nodes[0].html)'
+      const faults = await page.evaluate<string[]>(`axe.run().then(${of})`)
+      const wide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
+      if ((await page.evaluate(wide)) === true) faults.push('scrolls sideways')
+      found.push(...faults.map((fault) => `${colorScheme} ${path}: ${fault}`))
+    }
+  }
+  expect(found).toEqual([])
+  await page.goto(origin + agent)
+}
+
+/** The agent is released, and may be claimed by another. */
+async function leave(page: Page, house: Running, key: string): Promise<void> {
+  await button(page, 'Release').click()
+  expect(await recordOf(house, key)).toMatchObject({ claimed: true })
+  await page.getByLabel('Let @').check()
+  await button(page, 'Release').click()
+  expect(await page.textContent('main')).toContain('No agent yet')
+  expect(await recordOf(house, key)).toMatchObject({ claimed: false, owner: null, credits: 650 })
+}
