@@ -97,9 +97,11 @@ test('a port in use, even by another Berth, is one line', async () => {
 test('--json prints one line of JSON and nothing else', async () => {
   const house = start(['serve', '--port', '0', '--json'])
   const said = await readUntil(house, /\n/)
-  expect(Object.keys(JSON.parse(said)).sort()).toEqual(
-    ['appUrl', 'baseUrl', 'gatewayUrl', 'mcpUrl', 'origin', 'pid'].sort(),
+  const ready: Record<string, unknown> = JSON.parse(said)
+  expect(Object.keys(ready).sort()).toEqual(
+    ['appUrl', 'baseUrl', 'gatewayUrl', 'mcpUrl', 'operatorUrl', 'origin', 'pid'].sort(),
   )
+  expect(ready.operatorUrl).toMatch(/\/welcome\/[\w-]{43}$/)
   expect(await stop(house)).toBe(0)
   expect(await Array.fromAsync(house.stdout)).toEqual([])
 })
