@@ -159,14 +159,15 @@ test('where files may not grow, writes are refused, reads go on, and nothing is 
 
 test('below the floor nothing more is written, though there is room', async () => {
   if (!needsMount('the floor of a disk')) return
-  mount('24m')
+  mount('26m')
   house = await serveFolder(join(disk, 'data'), { env: { DISK_FLOOR_BYTES: String(16 * mb) } })
   const key = await house.newKey()
   expect((await house.call('GET', '/readyz')).status).toBe(200)
+  const ballast = ['before', 'after'].map((name) => join(disk, name))
+  writeFileSync(ballast[0] ?? '', new Uint8Array(2 * mb))
   const { kept, refused } = await publishUntilFull(house, key, 400_000)
   expect(refused).toEqual(tryAgain)
-  const ballast = join(disk, 'ballast')
-  writeFileSync(ballast, new Uint8Array(2 * mb))
+  writeFileSync(ballast[1] ?? '', new Uint8Array(2 * mb))
   expect((await house.call('GET', '/readyz')).status).toBe(503)
   const line = { about: 'no room for a line' }
   expect(await answer(await house.call('PATCH', '/api/me', key, line))).toEqual({
@@ -175,7 +176,7 @@ test('below the floor nothing more is written, though there is room', async () =
   })
   expect(await answer(await house.call('POST', '/api/keys'))).toEqual(tryAgain)
   await expectAll(house, key, kept)
-  rmSync(ballast)
+  for (const file of ballast) rmSync(file)
   expect((await house.call('PATCH', '/api/me', key, line)).status).toBe(200)
   expect((await house.call('GET', '/readyz')).status).toBe(200)
 }, 60_000)
