@@ -526,7 +526,7 @@ CREATE INDEX "keys_owner" ON "keys" USING btree ("owner","created");--> statemen
 CREATE UNIQUE INDEX "entries_ref" ON "entries" USING btree ("ref","line");--> statement-breakpoint
 CREATE INDEX "entries_earned" ON "entries" USING btree ("account","at") WHERE "entries"."kind" = 'remix' and "entries"."amount" > 0;--> statement-breakpoint
 CREATE INDEX "holds_open" ON "holds" USING btree ("deadline") WHERE "holds"."state" = 'held';--> statement-breakpoint
-CREATE INDEX "holds_spending" ON "holds" USING btree ("account","kind","charged") WHERE "holds"."kind" in ('build', 'icon', 'assets', 'remix');--> statement-breakpoint
+CREATE INDEX "holds_spending" ON "holds" USING btree ("account","kind","charged") WHERE ("holds"."kind" = 'build' or "holds"."kind" = 'icon' or "holds"."kind" = 'assets' or "holds"."kind" = 'remix');--> statement-breakpoint
 CREATE INDEX "holds_job" ON "holds" USING btree ("job") WHERE "holds"."job" is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "uses_model" ON "uses" USING btree ("account","model","model_number");
 --> statement-breakpoint

@@ -492,7 +492,7 @@ CREATE TABLE `holds` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `holds_id_unique` ON `holds` (`id`);--> statement-breakpoint
 CREATE INDEX `holds_open` ON `holds` (`deadline`) WHERE "holds"."state" = 'held';--> statement-breakpoint
-CREATE INDEX `holds_spending` ON `holds` (`account`,`kind`,`charged`) WHERE "holds"."kind" in ('build', 'icon', 'assets', 'remix');--> statement-breakpoint
+CREATE INDEX `holds_spending` ON `holds` (`account`,`kind`,`charged`) WHERE ("holds"."kind" = 'build' or "holds"."kind" = 'icon' or "holds"."kind" = 'assets' or "holds"."kind" = 'remix');--> statement-breakpoint
 CREATE INDEX `holds_job` ON `holds` (`job`) WHERE "holds"."job" is not null;--> statement-breakpoint
 CREATE TABLE `use_counts` (
 	`account` text NOT NULL,

@@ -29,6 +29,10 @@ export function prepared<Rows>(build: (db: Db) => Prepared<Rows>): (db: Db) => P
   }
 }
 
+/** How many rows a query without `returning` changed: asking for them costs more than that. */
+export const changedBy = (answer: unknown): number =>
+  Number(Reflect.get(Object(answer), dialect === 'sqlite' ? 'changes' : 'count'))
+
 /**
  * Keeps at most `max` things that were read, by name, until the next commit: what is read is never
  * older than the database. They are frozen, since several callers share one. Where others write to

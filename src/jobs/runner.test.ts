@@ -186,7 +186,7 @@ const piece = (work: Parameters<Run>[0], number: number): Promise<void> =>
   work.note({ data: { pieces: number } }, async (db, { id }) => {
     const more = { job: id, ms: 2 * hour }
     const { hold: made } = await hold(books, db, ask(`piece:${id}:${number}`, 1, more))
-    await settle(books, db, made.id, fromCredits(1))
+    await settle(books, db, made, fromCredits(1))
   })
 
 test('on SQLite the next start takes up at once what the last left', async () => {

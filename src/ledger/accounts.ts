@@ -2,7 +2,7 @@ import { and, eq, gte, inArray, or, sql } from 'drizzle-orm'
 
 import { type Nano, nano, zero } from '../core/money.ts'
 import type { Db } from '../db/engine.ts'
-import { forUpdate, prepared } from '../db/query.ts'
+import { changedBy, forUpdate, prepared } from '../db/query.ts'
 import { type AccountId, accounts, type OwnerKind } from './tables.ts'
 
 /** Whose account is meant: an agent, a person, a gateway balance, or the house's own. */
@@ -107,7 +107,6 @@ const keepQuery = prepared((db) =>
         gte(sql`${accounts.balance} - ${accounts.free} - ${accounts.paidHeld}`, value('paid')),
       ),
     )
-    .returning({ id: accounts.id })
     .prepare(),
 )
 
@@ -119,7 +118,7 @@ export interface Kept {
 
 /** Keeps an amount back. False when not so much is available; then nothing has changed. */
 export async function keepBack(db: Db, id: AccountId, kept: Kept): Promise<boolean> {
-  return (await keepQuery(db).execute({ id, ...kept })).length === 1
+  return changedBy(await keepQuery(db).execute({ id, ...kept })) === 1
 }
 
 const giveQuery = prepared((db) =>
@@ -130,13 +129,12 @@ const giveQuery = prepared((db) =>
       paidHeld: sql`${accounts.paidHeld} - ${value('paid')}`,
     })
     .where(and(byId, gte(accounts.held, sql.placeholder('amount'))))
-    .returning({ id: accounts.id })
     .prepare(),
 )
 
 /** Gives back what was kept. False when so much was not held. */
 export async function giveBack(db: Db, id: AccountId, kept: Kept): Promise<boolean> {
-  return (await giveQuery(db).execute({ id, ...kept })).length === 1
+  return changedBy(await giveQuery(db).execute({ id, ...kept })) === 1
 }
 
 /** Free credits go first; of the house's own accounts exactly `freeMax` is free. */

@@ -44,10 +44,10 @@ describe('daily caps', () => {
   test('what was held and not charged counts no more', async () => {
     await fund(books, ann, 100)
     const a = await holdNow(books, capped('a', 10, 10))
-    await settleNow(books, a.hold.id, credits(3))
+    await settleNow(books, a.hold, credits(3))
     expect(await spent()).toBe(credits(3))
     const b = await holdNow(books, capped('b', 7, 10))
-    await releaseNow(books, b.hold.id)
+    await releaseNow(books, b.hold)
     expect(await spent()).toBe(credits(3))
   })
 
@@ -66,7 +66,7 @@ describe('daily caps', () => {
     books.clock.turn(10_000)
     expect(await spent()).toBe(zero)
     expect((await holdNow(books, capped('after', 10, 10))).fresh).toBe(true)
-    await settleNow(books, before.hold.id, credits(4))
+    await settleNow(books, before.hold, credits(4))
     expect(await spent()).toBe(credits(10))
   })
 

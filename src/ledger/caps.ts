@@ -3,7 +3,7 @@ import { and, eq, lte, sql } from 'drizzle-orm'
 import { type Nano, zero } from '../core/money.ts'
 import { nextUtcDay } from '../core/time.ts'
 import type { Db } from '../db/engine.ts'
-import { prepared } from '../db/query.ts'
+import { changedBy, prepared } from '../db/query.ts'
 import { Refusal } from '../refusals.ts'
 import { caps } from './tables.ts'
 
@@ -46,15 +46,14 @@ const countQuery = prepared((db) =>
       set: { used: sql`${caps.used} + excluded.used` },
       setWhere: lte(sql`${caps.used} + excluded.used`, sql`${sql.placeholder('max')}`),
     })
-    .returning({ used: caps.used })
     .prepare(),
 )
 
 /** Counts an amount on a key's day. False when its cap is passed; then nothing has changed. */
 export async function count(db: Db, at: KeyDay, amount: Nano, max: Nano | null): Promise<boolean> {
   if (max !== null && amount > max) return false
-  const rows = await countQuery(db).execute({ ...at, amount, max: max ?? unbounded })
-  return rows.length === 1
+  const counted = await countQuery(db).execute({ ...at, amount, max: max ?? unbounded })
+  return changedBy(counted) === 1
 }
 
 const uncountQuery = prepared((db) =>

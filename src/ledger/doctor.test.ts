@@ -25,7 +25,7 @@ beforeEach(async () => {
   await fund(books, ben, 400, false)
   const cap = { key: 'ak_1', max: null }
   const { hold } = await holdNow(books, ask('settled', 10, { cap }))
-  await settleNow(books, hold.id, credits(4))
+  await settleNow(books, hold, credits(4))
   await holdNow(books, ask('open', 20, { cap }))
 })
 afterEach(() => books.db.close())

@@ -44,10 +44,10 @@ async function endOne(
   orphan: Hold,
   note: Note | undefined,
 ): Promise<'released' | 'settled' | undefined> {
-  const { id, ref, amount, onExpiry } = orphan
+  const { ref, amount, onExpiry } = orphan
   try {
     const ended = await house.db.tx((db) =>
-      onExpiry === 'settle' ? settle(house, db, id, amount, note) : release(db, id),
+      onExpiry === 'settle' ? settle(house, db, orphan, amount, note) : release(db, orphan),
     )
     house.log.warn('ledger.hold_expired', { ref, state: ended.state })
     return ended.state === 'held' ? undefined : ended.state

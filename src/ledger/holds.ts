@@ -3,7 +3,7 @@ import { and, eq, sql } from 'drizzle-orm'
 import { newId } from '../core/ids.ts'
 import { type Nano, nano, zero } from '../core/money.ts'
 import type { Db } from '../db/engine.ts'
-import { prepared } from '../db/query.ts'
+import { changedBy, prepared } from '../db/query.ts'
 import { Refusal } from '../refusals.ts'
 import type { Kept } from './accounts.ts'
 import { holds } from './tables.ts'
@@ -60,7 +60,6 @@ const claimQuery = prepared((db) =>
       },
       setWhere: eq(holds.state, 'released'),
     })
-    .returning({ ref: holds.ref })
     .prepare(),
 )
 const byRefQuery = prepared((db) =>
@@ -83,8 +82,7 @@ const byIdQuery = prepared((db) =>
  * is taken: the hold that has it, if that asks for the same; else refuses ref_conflict.
  */
 export async function claim(db: Db, hold: Hold): Promise<Hold | undefined> {
-  const taken = await claimQuery(db).execute({ ...hold })
-  if (taken.length === 1) return undefined
+  if (changedBy(await claimQuery(db).execute({ ...hold })) === 1) return undefined
   const [twin] = await byRefQuery(db).execute({ ref: hold.ref })
   if (!twin || body(twin) !== body(hold)) throw new Refusal('ref_conflict', { ref: hold.ref })
   return twin
@@ -104,25 +102,23 @@ const endQuery = prepared((db) =>
     .update(holds)
     .set({
       state: sql`${value('state')}`,
-      charged: sql`case
-        when ${holds.amount} < ${value('charge')} then ${holds.amount}
-        else ${value('charge')} end`,
+      charged: sql`${value('charged')}`,
     })
     .where(and(eq(holds.id, value('id')), eq(holds.state, 'held')))
-    .returning()
     .prepare(),
 )
 
 /** Ends an open hold, the charge clamped to 0 <= charge <= hold. Undefined when it is not open. */
 export async function end(
   db: Db,
-  id: string,
+  hold: Hold,
   state: 'settled' | 'released',
   charge: Nano = zero,
 ): Promise<Hold | undefined> {
-  const clamped = charge < 0n ? zero : charge
-  const [ended] = await endQuery(db).execute({ id, state, charge: clamped })
-  return ended
+  const { id, amount } = hold
+  const charged = charge < 0n ? zero : charge > amount ? amount : charge
+  const changed = changedBy(await endQuery(db).execute({ id, state, charged }))
+  return changed === 1 ? { ...hold, state, charged } : undefined
 }
 
 /** A hold by its id; throws when there was none. */

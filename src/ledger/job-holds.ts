@@ -19,7 +19,7 @@ export const openHoldsOf = (db: Db, job: string): Promise<Hold[]> =>
  * is released. Answers what all of them were charged.
  */
 export async function closeJob(db: Db, job: string): Promise<Nano> {
-  for (const { id } of await openHoldsOf(db, job)) await release(db, id)
+  for (const hold of await openHoldsOf(db, job)) await release(db, hold)
   const ended = await db.select({ charged: holds.charged }).from(holds).where(eq(holds.job, job))
   return nano(ended.reduce((sum, { charged }) => sum + charged, 0n))
 }

@@ -160,7 +160,7 @@ describe('holds', () => {
       held: credits(300),
       available: credits(100),
     })
-    await settleNow(books, hold.id, credits(120))
+    await settleNow(books, hold, credits(120))
     expect(await balanceOf(books, ann)).toMatchObject({ balance: credits(280), held: zero })
     expect((await balanceOf(books, income)).balance).toBe(credits(120))
   })
@@ -168,8 +168,8 @@ describe('holds', () => {
   test('a charge is clamped to the hold, and never negative', async () => {
     await fund(books, ann, 10)
     const [a, b] = [await holdNow(books, ask('a', 4)), await holdNow(books, ask('b', 4))]
-    expect((await settleNow(books, a.hold.id, credits(1_000))).charged).toBe(credits(4))
-    expect((await settleNow(books, b.hold.id, credits(-5))).charged).toBe(zero)
+    expect((await settleNow(books, a.hold, credits(1_000))).charged).toBe(credits(4))
+    expect((await settleNow(books, b.hold, credits(-5))).charged).toBe(zero)
     expect(await balanceOf(books, ann)).toMatchObject({ balance: credits(6), held: zero })
     expect(await listEntries(books, ann, { limit: 10 })).toHaveLength(2)
   })
@@ -177,15 +177,17 @@ describe('holds', () => {
   test('settled twice, released twice, and both: the first ending stands', async () => {
     await fund(books, ann, 10)
     const [a, b] = [await holdNow(books, ask('a', 4)), await holdNow(books, ask('b', 4))]
-    await Promise.all([1, 2, 3].map(async (charge) => settleNow(books, a.hold.id, credits(charge))))
-    const { charged } = await releaseNow(books, a.hold.id)
+    await Promise.all([1, 2, 3].map(async (charge) => settleNow(books, a.hold, credits(charge))))
+    const { charged } = await releaseNow(books, a.hold)
     expect(await balanceOf(books, ann)).toMatchObject({ balance: nano(credits(10) - charged) })
-    await releaseNow(books, b.hold.id)
-    await releaseNow(books, b.hold.id)
-    const late = await settleNow(books, b.hold.id, credits(4))
+    await releaseNow(books, b.hold)
+    await releaseNow(books, b.hold)
+    const late = await settleNow(books, b.hold, credits(4))
     expect(late).toMatchObject({ state: 'released', charged: zero })
     expect((await balanceOf(books, ann)).held).toBe(zero)
-    expect(String(await caught(releaseNow(books, 'nobody')))).toContain('no hold nobody')
+    expect(String(await caught(releaseNow(books, { ...b.hold, id: 'nobody' })))).toContain(
+      'no hold nobody',
+    )
   })
 
   test('the same ref answers the first hold, or conflicts; a released one is free', async () => {
@@ -194,10 +196,10 @@ describe('holds', () => {
     const twin = await holdNow(books, ask('r', 10))
     expect(twin).toMatchObject({ fresh: false, hold: { id: first.hold.id, state: 'held' } })
     await refused(holdNow(books, ask('r', 9)), 'ref_conflict', { ref: 'r' })
-    await releaseNow(books, first.hold.id)
+    await releaseNow(books, first.hold)
     const again = await holdNow(books, ask('r', 9))
     expect(again.fresh).toBe(true)
-    expect(String(await caught(settleNow(books, first.hold.id, credits(1))))).toContain('no hold')
+    expect(String(await caught(settleNow(books, first.hold, credits(1))))).toContain('no hold')
     expect((await balanceOf(books, ann)).held).toBe(credits(9))
   })
 
@@ -205,7 +207,7 @@ describe('holds', () => {
     await fund(books, ann, 7)
     const tries = Array.from({ length: 100 }, async (_, index) => {
       const { hold } = await holdNow(books, ask(`r${index}`, 1))
-      return settleNow(books, hold.id, credits(1))
+      return settleNow(books, hold, credits(1))
     })
     const ends = await Promise.allSettled(tries)
     expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(7)
@@ -222,7 +224,7 @@ describe('holds', () => {
     await openNow(ben)
     const shares = [{ account: accountOf(ben), percent: 80 }]
     const { hold } = await holdNow(books, ask('remix', 2, { shares }))
-    await settleNow(books, hold.id, nano(1_500_001n))
+    await settleNow(books, hold, nano(1_500_001n))
     const got = await balanceOf(books, ben)
     expect(got).toMatchObject({ balance: 1_200_000n, free: 799_999n, earned: 400_001n })
     expect(await balanceOf(books, income)).toMatchObject({ balance: 300_001n, free: 200_001n })
@@ -239,7 +241,7 @@ describe('holds', () => {
     const { hold } = await holdNow(books, ask('chat', 5, { funds: 'paid' }))
     expect((await holdNow(books, ask('build', 100))).fresh).toBe(true)
     await refused(holdNow(books, ask('more', 1)), 'not_enough_credits', { available: zero })
-    await settleNow(books, hold.id, credits(5))
+    await settleNow(books, hold, credits(5))
     expect(await balanceOf(books, ann)).toMatchObject({ balance: credits(100), free: credits(100) })
   })
 

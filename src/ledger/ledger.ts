@@ -193,12 +193,12 @@ function holdOf(at: number, ask: Ask): Hold {
 export async function settle(
   house: Clocked,
   db: Db,
-  id: string,
+  hold: Hold,
   charge: Nano,
   note?: Note,
 ): Promise<Hold> {
-  const ended = await end(db, id, 'settled', charge)
-  if (!ended) return theHold(db, id)
+  const ended = await end(db, hold, 'settled', charge)
+  if (!ended) return theHold(db, hold.id)
   must(ended.charged >= 0n && ended.charged <= ended.amount, '0 <= charge <= hold')
   if (ended.charged > 0n) {
     const freeMax = ended.funds === 'any' ? ended.charged : zero
@@ -212,9 +212,9 @@ export async function settle(
 }
 
 /** Gives an open hold back, inside the caller's transaction. One that has ended stays so. */
-export async function release(db: Db, id: string): Promise<Hold> {
-  const ended = await end(db, id, 'released')
-  if (!ended) return theHold(db, id)
+export async function release(db: Db, hold: Hold): Promise<Hold> {
+  const ended = await end(db, hold, 'released')
+  if (!ended) return theHold(db, hold.id)
   must(ended.charged === 0n, 'a release charges nothing')
   must(await giveBack(db, ended.account, keptBy(ended)), 'what was kept can be given back')
   await uncountUnspent(db, ended)

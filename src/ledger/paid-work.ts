@@ -36,7 +36,7 @@ export async function withHold<T>(
   work: (hold: Hold) => Promise<Worked<T>>,
 ): Promise<{ result: T; hold: Hold }> {
   const held = await house.db.tx((db) => hold(house, db, ask))
-  const { id, ref } = held.hold
+  const { ref } = held.hold
   if (!held.fresh) {
     throw held.hold.state === 'held'
       ? new Refusal('busy', { what: ref })
@@ -47,11 +47,13 @@ export async function withHold<T>(
     worked = await work(held.hold)
   } catch (error) {
     // The caller must hear of the work's own failure; that of the release is in the log.
-    await persist(house, held.hold, (db) => release(db, id)).catch(() => undefined)
+    await persist(house, held.hold, (db) => release(db, held.hold)).catch(() => undefined)
     throw error
   }
   const { charge, result, record } = worked
-  const ended = await persist(house, held.hold, (db) => settle(house, db, id, charge, record))
+  const ended = await persist(house, held.hold, (db) =>
+    settle(house, db, held.hold, charge, record),
+  )
   if (ended.state !== 'settled') throw new Error(`The hold of ${ref} ended before its work.`)
   return { result, hold: ended }
 }

@@ -4,7 +4,7 @@ import { type Nano, nano, zero } from '../core/money.ts'
 import { type Clock, day, utcDay } from '../core/time.ts'
 import type { Engine } from '../db/engine.ts'
 import { accountOf, type Owner } from './accounts.ts'
-import { caps, holds } from './tables.ts'
+import { caps, holds, isTold } from './tables.ts'
 
 /** What an owner has paid so far for each kind of work that is told one by one. */
 export type Spending = Record<'build' | 'icon' | 'assets' | 'remix', Nano>
@@ -14,12 +14,7 @@ export async function spendingOf(house: { db: Engine }, owner: Owner): Promise<S
   const rows = await house.db.read
     .select({ kind: holds.kind, charged: sql<string>`sum(${holds.charged})`.mapWith(String) })
     .from(holds)
-    .where(
-      and(
-        eq(holds.account, accountOf(owner)),
-        sql`${holds.kind} in ('build', 'icon', 'assets', 'remix')`,
-      ),
-    )
+    .where(and(eq(holds.account, accountOf(owner)), isTold(holds.kind)))
     .groupBy(holds.kind)
   const sums = new Map(rows.map(({ kind, charged }) => [kind, nano(BigInt(charged))]))
   const sum = (kind: string): Nano => sums.get(kind) ?? zero

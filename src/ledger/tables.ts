@@ -1,4 +1,4 @@
-import { sql } from 'drizzle-orm'
+import { type AnyColumn, sql } from 'drizzle-orm'
 
 import { zero } from '../core/money.ts'
 import {
@@ -83,6 +83,10 @@ export const entries = table(
   ],
 )
 
+/** Whether a kind of work is told one by one, in no list: SQLite builds one for every row. */
+export const isTold = (kind: AnyColumn) =>
+  sql`(${kind} = 'build' or ${kind} = 'icon' or ${kind} = 'assets' or ${kind} = 'remix')`
+
 /**
  * What is paid for: `ref` is its unique name and `kind` what it is (build, chat, grant ...). A
  * transfer is a hold that is settled at once. `id` is one try: a released ref may be held again. A
@@ -114,9 +118,7 @@ export const holds = table(
     index('holds_open')
       .on(t.deadline)
       .where(sql`${t.state} = 'held'`),
-    index('holds_spending')
-      .on(t.account, t.kind, t.charged)
-      .where(sql`${t.kind} in ('build', 'icon', 'assets', 'remix')`),
+    index('holds_spending').on(t.account, t.kind, t.charged).where(isTold(t.kind)),
     index('holds_job')
       .on(t.job)
       .where(sql`${t.job} is not null`),

@@ -166,14 +166,14 @@ const settling: Act = async (books, model, draw) => {
   const hold = model.open[draw(model.open.length || 1)]
   if (!hold) return
   const charge: Nano = nano(BigInt(draw(500_000)))
-  await settleNow(books, hold.id, charge)
+  await settleNow(books, hold, charge)
   model.settle(hold, charge)
 }
 
 const releasing: Act = async (books, model, draw) => {
   const hold = model.open[draw(model.open.length || 1)]
   if (!hold) return
-  await releaseNow(books, hold.id)
+  await releaseNow(books, hold)
   model.close(hold)
 }
 

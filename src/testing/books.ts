@@ -4,6 +4,7 @@ import { openLog } from '../core/log.ts'
 import { fromCredits, type Nano } from '../core/money.ts'
 import type { Engine } from '../db/engine.ts'
 import { accountOf, type Owner } from '../ledger/accounts.ts'
+import type { Hold } from '../ledger/holds.ts'
 import { type Ask, grantTo, hold, release, settle } from '../ledger/ledger.ts'
 import type { Books } from '../ledger/paid-work.ts'
 import type { AccountId } from '../ledger/tables.ts'
@@ -58,11 +59,11 @@ export const ask = (ref: string, credits: number, more: Partial<Ask> = {}): Ask 
 export const holdNow = (books: Books, wanted: Ask) => books.db.tx((db) => hold(books, db, wanted))
 
 /** Settles in a transaction of its own. */
-export const settleNow = (books: Books, id: string, charge: Nano) =>
-  books.db.tx((db) => settle(books, db, id, charge))
+export const settleNow = (books: Books, made: Hold, charge: Nano) =>
+  books.db.tx((db) => settle(books, db, made, charge))
 
 /** Releases in a transaction of its own. */
-export const releaseNow = (books: Books, id: string) => books.db.tx((db) => release(db, id))
+export const releaseNow = (books: Books, made: Hold) => books.db.tx((db) => release(db, made))
 
 /** Checks a refusal by its name and some of its facts. */
 export async function refused(

@@ -68,7 +68,7 @@ export async function openJobs(): Promise<TestJobs> {
       result: { version: 1 },
       record: async (db, job) => {
         for (const held of await openHoldsOf(db, job.id)) {
-          await settle(books, db, held.id, fromCredits(60))
+          await settle(books, db, held, fromCredits(60))
         }
       },
     }),

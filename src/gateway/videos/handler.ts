@@ -125,9 +125,9 @@ function landing(
     result: 'url' in film ? film : { made: film.row.id },
     record: async (db, job) => {
       if ('row' in film) await made.record(db, [film.row])
-      for (const { id } of await openHoldsOf(db, job.id)) {
+      for (const hold of await openHoldsOf(db, job.id)) {
         const use = { status: 'completed', seconds, estimated } as const
-        await settle(house, db, id, charge, (_db, { charged }) =>
+        await settle(house, db, hold, charge, (_db, { charged }) =>
           noteUse(house, db, { ...job, charged }, use),
         )
       }

@@ -39,7 +39,7 @@ export const assetsHandler = (house: House): Handler<typeof Input, typeof JobIte
       const code = await land(house, work, { ask, hold, items, item })
       if (code !== undefined) {
         Object.assign(item, { state: 'failed', code })
-        await work.note(progressOf(items), (db) => release(db, hold.id))
+        await work.note(progressOf(items), (db) => release(db, hold))
       }
     }
     return outcomeOf(house, job, items)
@@ -76,7 +76,7 @@ async function land(
   try {
     await note(progressOf(items), async (db) => {
       await keepRow(house, db, apps.there(app), made.row)
-      await settle(house, db, hold.id, made.charge)
+      await settle(house, db, hold, made.charge)
     })
     return undefined
   } catch (error) {

@@ -224,7 +224,7 @@ class Build {
         const shown = lists ? await apps.update(house, db, made.app, { listed: 'on' }) : made.app
         if (lists) await tellListed(house, db, shown)
         const [hold] = await openHoldsOf(db, job.id)
-        const paid = hold && (await settle(house, db, hold.id, this.charge()))
+        const paid = hold && (await settle(house, db, hold, this.charge()))
         const { reasons } = made
         await tellBuilt(house, db, { app: shown, job, charged: paid?.charged ?? zero, reasons })
       },

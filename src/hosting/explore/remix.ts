@@ -162,7 +162,7 @@ async function pay(house: House, db: Db, { caller, original, price, ref }: Sale)
     shares: [{ account: maker, percent: makerSharePercent }],
     cap: capOf(key),
   })
-  await ledger.settle(house, db, hold.id, price)
+  await ledger.settle(house, db, hold, price)
   await tellIfLow(house, db, agent.id, price)
 }
 

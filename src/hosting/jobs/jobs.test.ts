@@ -30,7 +30,7 @@ beforeEach(async () => {
       return {
         ...{ end: 'done', result: { version: 1 } },
         record: async (db, { id }) => {
-          for (const { id: held } of await openHoldsOf(db, id)) {
+          for (const held of await openHoldsOf(db, id)) {
             await settle(t.house, db, held, fromCredits(7))
           }
         },
