@@ -1,3 +1,4 @@
+import { idPattern } from '../../core/ids.ts'
 import { second } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import type { Job } from '../../jobs/handler.ts'
@@ -12,7 +13,7 @@ const kinds: string[] = [...jobKinds]
 
 /** A job of the agent's. Refuses job_not_found. */
 export async function theOwn(house: House, agent: Agent, id: string): Promise<Job> {
-  const job = await jobs.find(house, id)
+  const job = idPattern.test(id) ? await jobs.find(house, id) : undefined
   if (job && job.owner === ownerOf(agent) && kinds.includes(job.kind)) return job
   throw new Refusal('job_not_found')
 }

@@ -26,7 +26,8 @@ const nanoPerCredit = 1_000_000
 
 /** An agent of a person by its handle, with or without @. Refuses not_found. */
 export async function theOwned(house: House, person: Person, handle: string): Promise<Agent> {
-  const agent = await agents.findByHandle(house, handle.replace(/^@/, ''))
+  const [, name] = /^@?([a-z0-9-]{1,30})$/.exec(handle) ?? []
+  const agent = name === undefined ? undefined : await agents.findByHandle(house, name)
   if (agent && agent.owner === person.id && agent.closed === null) return agent
   const see = 'GET /people/me/agents lists the agents that you claimed.'
   throw new Refusal('not_found', { what: 'agent', see })

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, lte, ne, sql } from 'drizzle-orm'
 
-import { newId, newSecret, sha256 } from '../../core/ids.ts'
+import { idPattern, newId, newSecret, sha256 } from '../../core/ids.ts'
 import { hour } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { prepared } from '../../db/query.ts'
@@ -84,6 +84,7 @@ export const listOf = (house: House, person: Person): Promise<Session[]> =>
 
 /** Ends one session of a person. Refuses not_found. */
 export async function end(house: House, person: Person, id: string): Promise<void> {
+  if (!idPattern.test(id)) throw new Refusal('not_found', { what: 'session' })
   const ended = await house.db.tx((db) =>
     db
       .delete(sessions)

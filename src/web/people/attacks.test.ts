@@ -157,6 +157,15 @@ describe('attacks', () => {
     expect(await send(`token=${token}&name=${'x'.repeat(81)}`)).toBe(400)
     expect(await send(`token=${token}&name=%00`)).toBe(400)
     expect(await send(`token=${token}&revoke=%00`)).toBe(404)
+    for (const id of ['%00', 'AAAAAAAAAAAA']) {
+      const gone = await olga.send('/account/sessions', `token=${token}&id=${id}`)
+      expect(gone.status).toBe(404)
+    }
+    for (const odd of ['%00', '%ff', '..']) {
+      expect((await olga.open(`/agents/a${odd}`)).status).toBe(404)
+      expect((await olga.open(`/claim/a${odd}`)).status).toBe(404)
+      expect((await olga.open(`/welcome/a${odd}`)).status).toBe(404)
+    }
     expect(await h.kept()).toEqual(before)
   })
 

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 
+import { checkPath } from '../../core/path.ts'
 import type { House } from '../../house.ts'
 import type { Layout } from '../layout.ts'
 import { managing } from './managing.ts'
@@ -8,4 +9,8 @@ import { entering } from './sign-in.ts'
 
 /** The pages of people: sign-in, claims, their agents, account and wallet. */
 export const peoplePages = (house: House, layout: Layout) =>
-  new Elysia().use(entering(house, layout)).use(owning(house, layout)).use(managing(house, layout))
+  new Elysia()
+    .onTransform(({ params }) => checkPath(params))
+    .use(entering(house, layout))
+    .use(owning(house, layout))
+    .use(managing(house, layout))
