@@ -15,7 +15,6 @@ interface Parts {
   stmt: { run(...values: unknown[]): unknown; values(...values: unknown[]): unknown[][] }
   fields?: { path: string[]; field: unknown }[]
   executeMethod: 'run' | 'all' | 'get'
-  joinsNotNullableMap?: unknown
   customResultMapper?: unknown
 }
 
@@ -25,8 +24,8 @@ interface Parts {
  */
 export function compiled<Rows>(query: Prepared<Rows>): Prepared<Rows> {
   const { query: built, stmt, fields, ...more } = seenAs<Parts>(query)
-  const { executeMethod, joinsNotNullableMap, customResultMapper } = more
-  if (joinsNotNullableMap || customResultMapper) return query
+  const { executeMethod, customResultMapper } = more
+  if (customResultMapper) return query
   const binders = built.params.map(binderOf)
   const bound = (values: Values): unknown[] => binders.map((bind) => bind(values))
   if (executeMethod === 'run') {
