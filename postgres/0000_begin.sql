@@ -420,10 +420,12 @@ CREATE TABLE "holds" (
 --> statement-breakpoint
 CREATE TABLE "use_counts" (
 	"account" text NOT NULL,
+	"day" text DEFAULT '' NOT NULL,
 	"model" text NOT NULL,
 	"count" bigint NOT NULL,
+	"charged" bigint DEFAULT 0 NOT NULL,
 	"at" bigint NOT NULL,
-	CONSTRAINT "use_counts_account_model_pk" PRIMARY KEY("account","model")
+	CONSTRAINT "use_counts_account_day_model_pk" PRIMARY KEY("account","day","model")
 );
 --> statement-breakpoint
 CREATE TABLE "uses" (

@@ -496,10 +496,12 @@ CREATE INDEX `holds_spending` ON `holds` (`account`,`kind`,`charged`) WHERE ("ho
 CREATE INDEX `holds_job` ON `holds` (`job`) WHERE "holds"."job" is not null;--> statement-breakpoint
 CREATE TABLE `use_counts` (
 	`account` text NOT NULL,
+	`day` text DEFAULT '' NOT NULL,
 	`model` text NOT NULL,
 	`count` integer NOT NULL,
+	`charged` integer DEFAULT 0 NOT NULL,
 	`at` integer NOT NULL,
-	PRIMARY KEY(`account`, `model`)
+	PRIMARY KEY(`account`, `day`, `model`)
 );
 --> statement-breakpoint
 CREATE TABLE `uses` (

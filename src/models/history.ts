@@ -1,6 +1,7 @@
 import { and, asc, between, desc, eq, gt, lt, sql } from 'drizzle-orm'
 
 import { newId } from '../core/ids.ts'
+import { utcDay } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { prepared } from '../db/query.ts'
 import { useCounts, uses } from './tables.ts'
@@ -11,22 +12,28 @@ export type Use = typeof uses.$inferSelect
 export type NewUse = Omit<Use, 'id' | 'number' | 'modelNumber'>
 
 const value = sql.placeholder
+const counted = { account: value('account'), count: 1, charged: value('charged'), at: value('at') }
 
 const countQuery = prepared((db) =>
   db
     .insert(useCounts)
     .values([
-      { account: value('account'), model: '', count: 1, at: value('at') },
-      { account: value('account'), model: value('model'), count: 1, at: value('at') },
+      { ...counted, day: '', model: '' },
+      { ...counted, day: '', model: value('model') },
+      { ...counted, day: value('day'), model: value('model') },
     ])
     .onConflictDoUpdate({
-      target: [useCounts.account, useCounts.model],
+      target: [useCounts.account, useCounts.day, useCounts.model],
       set: {
         count: sql`${useCounts.count} + 1`,
+        charged: sql`${useCounts.charged} + excluded.charged`,
         at: sql`case when excluded.at > ${useCounts.at} then excluded.at else ${useCounts.at} end`,
       },
     })
-    .returning({ model: useCounts.model, count: useCounts.count, at: useCounts.at })
+    .returning({
+      ...{ day: useCounts.day, model: useCounts.model },
+      ...{ count: useCounts.count, at: useCounts.at },
+    })
     .prepare(),
 )
 
@@ -62,10 +69,10 @@ const insertQuery = prepared((db) =>
 
 /** Adds a request to its account's history, within the caller's transaction. */
 export async function insertUse(db: Db, use: NewUse): Promise<void> {
-  const { account, model, at } = use
-  const counts = await countQuery(db).execute({ account, model, at })
+  const { account, model, at, charged } = use
+  const counts = await countQuery(db).execute({ account, day: utcDay(at), model, charged, at })
   const all = counts.find((row) => row.model === '')
-  const own = counts.find((row) => row.model === model)
+  const own = counts.find((row) => row.model === model && row.day === '')
   if (!all || !own) throw new Error(`The history of ${account} could not be numbered.`)
   const numbers = { number: all.count, modelNumber: own.count }
   await insertQuery(db).execute({ ...use, ...numbers, id: newId(), at: all.at })
@@ -163,7 +170,7 @@ export async function sweepUses(engine: Engine, before: number): Promise<void> {
     const accounts = await engine.read
       .select({ account: useCounts.account })
       .from(useCounts)
-      .where(and(eq(useCounts.model, ''), gt(useCounts.account, after)))
+      .where(and(eq(useCounts.day, ''), eq(useCounts.model, ''), gt(useCounts.account, after)))
       .orderBy(asc(useCounts.account))
       .limit(accountsAtOnce)
     for (const { account } of accounts) await sweepAccount(engine, account, before)
@@ -174,6 +181,8 @@ export async function sweepUses(engine: Engine, before: number): Promise<void> {
 }
 
 async function sweepAccount(engine: Engine, account: string, before: number): Promise<void> {
+  const past = and(gt(useCounts.day, ''), lt(useCounts.day, utcDay(before)))
+  await engine.tx((db) => db.delete(useCounts).where(and(eq(useCounts.account, account), past)))
   for (let swept = rowsAtOnce; swept === rowsAtOnce;) {
     const mine = eq(uses.account, account)
     const found = engine.read.select({ number: uses.number, at: uses.at }).from(uses).where(mine)

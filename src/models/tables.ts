@@ -1,3 +1,4 @@
+import { zero } from '../core/money.ts'
 import { flag, integer, nano, primaryKey, table, text, time, uniqueIndex } from '../db/columns.ts'
 
 /**
@@ -37,14 +38,19 @@ export const uses = table(
   ],
 )
 
-/** The newest number of an account (its row has model '') and of each of its models. */
+/**
+ * What an account's requests come to, in all (`model` and `day` are ''), of each model, and of each
+ * model on each UTC day. The first two number the history.
+ */
 export const useCounts = table(
   'use_counts',
   {
     account: text('account').notNull(),
+    day: text('day').notNull().default(''),
     model: text('model').notNull(),
     count: integer('count').notNull(),
+    charged: nano('charged').notNull().default(zero),
     at: time('at').notNull(),
   },
-  (t) => [primaryKey({ columns: [t.account, t.model] })],
+  (t) => [primaryKey({ columns: [t.account, t.day, t.model] })],
 )
