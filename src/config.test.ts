@@ -16,7 +16,7 @@ const faultsOf = (flags: Record<string, string>, environment: Record<string, str
 }
 
 test('defaults stand when nothing is said', () => {
-  const { config } = loadConfig({}, { DATA_DIR: folder() })
+  const config = loadConfig({}, { DATA_DIR: folder() })
   expect(config.port).toBe(3000)
   expect(config.host).toBe('127.0.0.1')
   expect(config.dailyCapCredits).toBeNull()
@@ -29,12 +29,12 @@ test('a flag wins over the environment, which wins over berth.toml', () => {
     join(dataDir, 'berth.toml'),
     'port = 1\nhost = "10.0.0.1"\nkeys_open = "invite"\ngames_on = false\ntrusted_proxies = ["10.0.0.2", "::1"]',
   )
-  const { config, rows } = loadConfig({ PORT: '3' }, { DATA_DIR: dataDir, PORT: '2', HOST: '::1' })
+  const config = loadConfig({ PORT: '3' }, { DATA_DIR: dataDir, PORT: '2', HOST: '::1' })
   expect(config).toMatchObject({ port: 3, host: '::1', keysOpen: 'invite', gamesOn: false })
   expect(config.trustedProxies).toEqual(['10.0.0.2', '::1'])
-  expect(rows.find((row) => row.name === 'PORT')?.source).toBe('flag')
-  expect(rows.find((row) => row.name === 'HOST')?.source).toBe('environment')
-  expect(rows.find((row) => row.name === 'KEYS_OPEN')?.source).toBe('berth.toml')
+  expect(config.rows.find((row) => row.name === 'PORT')?.source).toBe('flag')
+  expect(config.rows.find((row) => row.name === 'HOST')?.source).toBe('environment')
+  expect(config.rows.find((row) => row.name === 'KEYS_OPEN')?.source).toBe('berth.toml')
 })
 
 test('all faults are told at once, with what is taken', () => {
@@ -50,7 +50,7 @@ test('a proxy that would never be found, or an empty host, is a fault', () => {
   const faults = faultsOf({}, env).join(' ')
   expect(faults).toContain('TRUSTED_PROXIES (environment) takes addresses (no ranges)')
   expect(faults).toContain('HOST (environment) takes')
-  const { config } = loadConfig({}, { ...env, TRUSTED_PROXIES: ' 10.0.0.1 , ::1', HOST: '::' })
+  const config = loadConfig({}, { ...env, TRUSTED_PROXIES: ' 10.0.0.1 , ::1', HOST: '::' })
   expect(config).toMatchObject({ trustedProxies: ['10.0.0.1', '::1'], host: '::' })
 })
 
@@ -69,14 +69,14 @@ test('berth.toml may stand in the working folder, in small letters or large; not
   const before = process.cwd()
   process.chdir(here)
   writeFileSync('berth.toml', 'PORT = 4\nkeys_open = "invite"')
-  expect(loadConfig({}, { DATA_DIR: dataDir }).config).toMatchObject({
+  expect(loadConfig({}, { DATA_DIR: dataDir })).toMatchObject({
     port: 4,
     keysOpen: 'invite',
   })
   writeFileSync(join(dataDir, 'berth.toml'), 'port = 5')
   expect(faultsOf({}, { DATA_DIR: dataDir })[0]).toContain('Keep one')
   const chosen = join(dataDir, 'berth.toml')
-  expect(loadConfig({}, { DATA_DIR: dataDir, BERTH_CONFIG: chosen }).config.port).toBe(5)
+  expect(loadConfig({}, { DATA_DIR: dataDir, BERTH_CONFIG: chosen }).port).toBe(5)
   process.chdir(before)
 })
 

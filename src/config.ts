@@ -3,23 +3,7 @@ import { resolve } from 'node:path'
 
 import { upstreamRequestsMax } from './limits.ts'
 import { providers, readModels, readUpstreams } from './providers.ts'
-import { type Config, type Setting, type SettingName, settings } from './settings.ts'
-
-/** Where a value came from, in the order of who wins. */
-export type Source = 'flag' | 'environment' | 'berth.toml' | 'default'
-
-/** One row of `berth config`. A secret's value is shown only as set or not set. */
-export interface ConfigRow {
-  name: SettingName
-  value: string
-  source: Source
-  help: string
-}
-
-export interface LoadedConfig {
-  config: Config
-  rows: ConfigRow[]
-}
+import { type Config, type Setting, type SettingName, settings, type Source } from './settings.ts'
 
 /** All that is wrong with the settings, one sentence each. */
 export class ConfigFaults extends Error {
@@ -45,7 +29,7 @@ const names = Object.keys(settings).filter((name): name is SettingName => name i
 export function loadConfig(
   flags: Record<string, string> = {},
   environment: Record<string, string | undefined> = Bun.env,
-): LoadedConfig {
+): Config {
   const faults: string[] = []
   const dataDir = flags.DATA_DIR ?? environment.DATA_DIR ?? settings.DATA_DIR.initial
   const [found = 'berth.toml', second] = [
@@ -60,7 +44,7 @@ export function loadConfig(
     }
   }
   const values: Record<string, unknown> = {}
-  const rows = names.map((name) => {
+  values.rows = names.map((name) => {
     const [text, source] = pickSource(name, flags, environment, file)
     const setting: Setting<unknown> = settings[name]
     const value = setting.read(text)
@@ -70,7 +54,7 @@ export function loadConfig(
   })
   Object.assign(values, readTables(tables, values, environment, faults))
   if (!isWhole(values, faults)) throw new ConfigFaults(faults)
-  return { config: values, rows }
+  return values
 }
 
 /** The tables of the file, told apart by their upstreams: of a table, or of a provider's key. */
@@ -91,7 +75,7 @@ function readTables(
 
 /** Every setting was read without a fault, so the record is a Config. */
 const isWhole = (values: object, faults: string[]): values is Config =>
-  faults.length === 0 && Object.keys(values).length === names.length + tableNames.length
+  faults.length === 0 && Object.keys(values).length === names.length + tableNames.length + 1
 
 const camel = (name: string): string =>
   name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
@@ -158,10 +142,10 @@ const requestsName = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
  * Bun reads the bound, 256 unless told, before any code of ours runs. Undefined when there is
  * nothing to tell.
  */
-export function environmentForMany({ config, rows }: LoadedConfig): typeof Bun.env | undefined {
+export function environmentForMany({ upstreams, rows }: Config): typeof Bun.env | undefined {
   const keys = Object.values(providers).map(({ key }): string => key)
   const isKeyed = rows.some(({ name, value }) => value !== '' && keys.includes(name))
-  if (Bun.env[requestsName] || (config.upstreams.length === 0 && !isKeyed)) return undefined
+  if (Bun.env[requestsName] || (upstreams.length === 0 && !isKeyed)) return undefined
   return { ...Bun.env, [requestsName]: String(upstreamRequestsMax) }
 }
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { environmentForMany, loadConfig, type LoadedConfig } from './config.ts'
+import { environmentForMany, loadConfig } from './config.ts'
 import { systemClock } from './core/time.ts'
 import { hasDatabase } from './db/open.ts'
 import { operatorLink } from './hosting/people/people.ts'
@@ -12,6 +12,7 @@ import { askRunning, run } from './operator/control.ts'
 import { models } from './operator/models.ts'
 import type { Outcome } from './operator/outcome.ts'
 import { serve } from './serve.ts'
+import type { Config } from './settings.ts'
 import { FolderInUse, ownFolder } from './store/owner.ts'
 import { version } from './version.ts'
 import { greet } from './welcome.ts'
@@ -68,15 +69,15 @@ async function end({ ok, text }: Outcome): Promise<never> {
 }
 
 /** Begins this process again, under the same id, where it could not have many streams at once. */
-function beginForMany(loaded: LoadedConfig): void {
-  const env = environmentForMany(loaded)
+function beginForMany(config: Config): void {
+  const env = environmentForMany(config)
   const own = Bun.isStandaloneExecutable ? [] : [...process.execArgv, Bun.main]
   // Windows has no such call: there it stays at what Bun gives.
   if (env) process.execve?.(process.execPath, [process.execPath, ...own, ...Bun.argv.slice(2)], env)
 }
 
-async function serveUntilTold(loaded: LoadedConfig, json: boolean): Promise<void> {
-  const serving = await serve(loaded.config)
+async function serveUntilTold(config: Config, json: boolean): Promise<void> {
+  const serving = await serve(config)
   const { urls } = serving.house
   const operatorUrl = await operatorLink(serving.house)
   const stop = (): void => void serving.stop().then(() => process.exit(0))
@@ -102,7 +103,7 @@ async function sayWhoRuns(error: FolderInUse, dataDir: string): Promise<never> {
   return end({ ok: false, text: `${error.message} ${running?.text ?? ''}`.trim() })
 }
 
-function showConfig({ rows }: LoadedConfig): Outcome {
+function showConfig({ rows }: Config): Outcome {
   const wide = Math.max(...rows.map((row) => row.name.length))
   const lines = rows.map(({ name, value, source, help }) => {
     const shown = value === '' ? '(none)' : value
@@ -111,7 +112,7 @@ function showConfig({ rows }: LoadedConfig): Outcome {
   return { ok: true, text: lines.join('\n') }
 }
 
-async function checkHealth({ config }: LoadedConfig): Promise<Outcome> {
+async function checkHealth(config: Config): Promise<Outcome> {
   const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${config.port}/healthz`
   const answer = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined)
@@ -122,7 +123,7 @@ async function checkHealth({ config }: LoadedConfig): Promise<Outcome> {
  * Runs a command beside a running server, or on the house itself when none runs. The server may
  * have another working folder, so a folder is named in full.
  */
-async function operate({ config }: LoadedConfig, words: string[]): Promise<Outcome> {
+async function operate(config: Config, words: string[]): Promise<Outcome> {
   const [command = '', ...rest] = words
   const asked = { command, words: command === 'backup' ? rest.map((dir) => resolve(dir)) : rest }
   const answered = await askRunning(config.dataDir, asked)
@@ -136,7 +137,7 @@ async function operate({ config }: LoadedConfig, words: string[]): Promise<Outco
   return outcome
 }
 
-async function putBack({ config }: LoadedConfig, [, dir]: string[]): Promise<Outcome> {
+async function putBack(config: Config, [, dir]: string[]): Promise<Outcome> {
   return dir
     ? restore(config, dir, systemClock)
     : { ok: false, text: 'usage: berth restore <folder> [--data ./data]' }
@@ -147,16 +148,16 @@ async function main(): Promise<void> {
   const [command = 'help'] = words
   if (command === 'help') return end({ ok: true, text: usage })
   if (command === 'version') return end({ ok: true, text: version })
-  const loaded = loadConfig(flags)
-  if (command === 'config') return end(showConfig(loaded))
-  if (command === 'health') return end(await checkHealth(loaded))
-  if (Object.hasOwn(commands, command)) return end(await operate(loaded, words))
-  if (command === 'models') return end(await models(loaded.config, words.slice(1), yes))
-  if (command === 'restore') return end(await putBack(loaded, words))
+  const config = loadConfig(flags)
+  if (command === 'config') return end(showConfig(config))
+  if (command === 'health') return end(await checkHealth(config))
+  if (Object.hasOwn(commands, command)) return end(await operate(config, words))
+  if (command === 'models') return end(await models(config, words.slice(1), yes))
+  if (command === 'restore') return end(await putBack(config, words))
   if (command !== 'serve') return end({ ok: false, text: `There is no ${command}.\n\n${usage}` })
-  beginForMany(loaded)
-  await serveUntilTold(loaded, json).catch((error: unknown) => {
-    if (error instanceof FolderInUse) return sayWhoRuns(error, loaded.config.dataDir)
+  beginForMany(config)
+  await serveUntilTold(config, json).catch((error: unknown) => {
+    if (error instanceof FolderInUse) return sayWhoRuns(error, config.dataDir)
     throw error
   })
 }

@@ -25,7 +25,7 @@ const local =
 const small = '[[model]]\nid = "local/small"\nupstream = "local"\ntype = "chat"\n'
 
 test('upstreams and models are read from their tables', () => {
-  const { config } = load(
+  const config = load(
     `port = 1\n${local}api_key_env = "LOCAL_KEY"\n${small}upstream_model = "small-q4"\n` +
       'inputs = ["text", "image"]\nsupports_tools = true\ncontext_length = 32768\n' +
       'price = { prompt = "0.0000000375", completion = "0.00000015" }\n',
@@ -51,10 +51,10 @@ test('upstreams and models are read from their tables', () => {
 
 test('a kind of provider other than openai knows its own base_url', () => {
   const row = (kind: string) => `[[upstream]]\nname = "mine"\nkind = "${kind}"\napi_key = "k"\n`
-  expect(load(row('anthropic')).config.upstreams).toEqual([
+  expect(load(row('anthropic')).upstreams).toEqual([
     { name: 'mine', kind: 'anthropic', baseUrl: 'https://api.anthropic.com/v1', apiKey: 'k' },
   ])
-  const moved = load(`${row('fal')}base_url = "https://fal.example/v1/"\n`).config.upstreams
+  const moved = load(`${row('fal')}base_url = "https://fal.example/v1/"\n`).upstreams
   expect(moved[0]).toMatchObject({ kind: 'fal', baseUrl: 'https://fal.example/v1' })
   expect(faultsOf(row('openai'))).toEqual(['[[upstream]] mine: the kind openai needs a base_url.'])
   expect(faultsOf(row('other'))[0]).toContain('kind')
@@ -62,7 +62,7 @@ test('a kind of provider other than openai knows its own base_url', () => {
 
 test('a model may name a provider that has a key, or what is built in', () => {
   const models = `${small.replace('"local"', '["groq", "ollama", "demo"]')}`
-  expect(load(models, { GROQ_API_KEY: 'k' }).config.models[0]?.upstreams).toHaveLength(3)
+  expect(load(models, { GROQ_API_KEY: 'k' }).models[0]?.upstreams).toHaveLength(3)
   expect(faultsOf(models)[0]).toContain('no upstream "groq"')
 })
 
@@ -98,11 +98,11 @@ test("a provider's key is never shown", () => {
 })
 
 test('an Ollama can be turned off, or stand elsewhere', () => {
-  expect(load('ollama_host = "off"').config.ollamaHost).toBe('')
-  expect(load('', { OLLAMA_HOST: 'http://10.0.0.2:11434/' }).config.ollamaHost).toBe(
+  expect(load('ollama_host = "off"').ollamaHost).toBe('')
+  expect(load('', { OLLAMA_HOST: 'http://10.0.0.2:11434/' }).ollamaHost).toBe(
     'http://10.0.0.2:11434',
   )
-  expect(load('', { OLLAMA_HOST: '10.0.0.3' }).config.ollamaHost).toBe('http://10.0.0.3:11434')
-  expect(load('', { OLLAMA_HOST: '10.0.0.3:80' }).config.ollamaHost).toBe('http://10.0.0.3')
+  expect(load('', { OLLAMA_HOST: '10.0.0.3' }).ollamaHost).toBe('http://10.0.0.3:11434')
+  expect(load('', { OLLAMA_HOST: '10.0.0.3:80' }).ollamaHost).toBe('http://10.0.0.3')
   expect(faultsOf('', { OLLAMA_HOST: '' })[0]).toContain('OLLAMA_HOST')
 })

@@ -79,6 +79,7 @@ export const settings = {
     help: 'The token that makes keys when KEYS_OPEN is invite.',
     secret: true,
   },
+  METRICS_TOKEN: secretWords('The token that reads GET /metrics; left out, there are no metrics.'),
   KEYS_PER_ADDRESS_DAY: {
     ...whole(0, 1_000_000),
     initial: '3',
@@ -240,6 +241,17 @@ type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
 
 export type SettingName = keyof typeof settings
 
+/** Where a value came from, in the order of who wins. */
+export type Source = 'flag' | 'environment' | 'berth.toml' | 'default'
+
+/** A setting with its value; of a secret that is only whether it is set. */
+export interface ConfigRow {
+  name: SettingName
+  value: string
+  source: Source
+  help: string
+}
+
 /** All settings as one typed shape: `PORT` is `config.port`, `DATA_DIR` is `config.dataDir`. */
 export type Config = {
   [K in SettingName as Camel<K>]: Exclude<ReturnType<(typeof settings)[K]['read']>, undefined>
@@ -247,4 +259,6 @@ export type Config = {
   /** The tables `[[upstream]]` and `[[model]]` of berth.toml. */
   upstreams: UpstreamRow[]
   models: ModelRow[]
+  /** Every setting as `berth config` shows it. */
+  rows: ConfigRow[]
 }

@@ -41,7 +41,7 @@ afterEach(async () => {
 })
 
 const at = (...names: string[]): string => join(dir, ...names)
-const configOf = (name: string) => loadConfig({ DATA_DIR: at(name) }, {}).config
+const configOf = (name: string) => loadConfig({ DATA_DIR: at(name) }, {})
 const quiet = openLog(systemClock, () => {})
 const open = (name: string): Promise<House> =>
   openHouse(configOf(name), 'http://localhost', { log: quiet })

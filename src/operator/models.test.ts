@@ -51,7 +51,7 @@ const model = (
 async function run(words: string, tables: string[] = [], variables: Record<string, string> = {}) {
   await Bun.write(join(dataDir, 'berth.toml'), tables.join('\n'))
   const quiet = { DATA_DIR: dataDir, OLLAMA_HOST: 'off', ...variables }
-  const { config } = loadConfig({}, quiet)
+  const config = loadConfig({}, quiet)
   const { ok, text } = await models(
     config,
     words.split(' ').filter((word) => word !== '--yes'),

@@ -83,7 +83,7 @@ export async function openTestHouse(
   parts: HouseParts = {},
 ): Promise<TestHouse> {
   const folder = mkdtempSync(join(tmpdir(), 'berth-house-'))
-  const { config } = loadConfig({ ...offline, ...settings, DATA_DIR: folder }, {})
+  const config = loadConfig({ ...offline, ...settings, DATA_DIR: folder }, {})
   let now = start
   const clock: TurnedClock = { now: () => now, turn: (ms) => void (now += ms) }
   const lines: Record<string, unknown>[] = []

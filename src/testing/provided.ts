@@ -55,7 +55,7 @@ export async function openProvided(
 ): Promise<ProvidedHouse> {
   const folder = mkdtempSync(join(tmpdir(), 'berth-provided-'))
   writeFileSync(join(folder, 'berth.toml'), models.map(tablesOf).join('\n'))
-  const { config } = loadConfig({ DATA_DIR: folder, OLLAMA_HOST: 'off', ...settings }, {})
+  const config = loadConfig({ DATA_DIR: folder, OLLAMA_HOST: 'off', ...settings }, {})
   rmSync(folder, { recursive: true })
   const warnings: string[] = []
   const log = openLog(systemClock, (line) => void warnings.push(line))

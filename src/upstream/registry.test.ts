@@ -18,7 +18,7 @@ function housed() {
 
 const quiet = { DATA_DIR: '/nowhere', OLLAMA_HOST: 'off' }
 const open = (environment: Record<string, string>) =>
-  openUpstreams(loadConfig({}, { ...quiet, ...environment }).config, housed().house)
+  openUpstreams(loadConfig({}, { ...quiet, ...environment }), housed().house)
 
 const call = (model: string) => ({
   path: '/chat/completions' as const,

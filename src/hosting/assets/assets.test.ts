@@ -42,7 +42,7 @@ const clock = { ms: Date.UTC(2030, 0, 1), now: () => clock.ms }
 async function open(settings: Record<string, string> = {}): Promise<void> {
   dir = mkdtempSync(join(tmpdir(), 'berth-assets-'))
   const off = { REQUESTS_PER_MINUTE: '0', KEYS_PER_ADDRESS_DAY: '0', PUBLISHES_PER_HOUR: '0' }
-  const { config } = loadConfig({ DATA_DIR: dir, ...off, ...settings }, {})
+  const config = loadConfig({ DATA_DIR: dir, ...off, ...settings }, {})
   logged = []
   const log = openLog(clock, (line) => void logged.push(line))
   house = await openHouse(config, 'http://localhost', { clock, log, db: await freshEngine() })

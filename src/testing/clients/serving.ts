@@ -32,7 +32,7 @@ export async function serveForClients(): Promise<ForClients> {
     GATEWAY_REQUESTS_PER_MINUTE: '0',
     VIDEO_POLL_SECONDS: '1',
   }
-  const serving = await serve(loadConfig(flags, {}).config)
+  const serving = await serve(loadConfig(flags, {}))
   const { house, origin } = serving
   const made = await fetch(`${origin}/accounts/create`, { method: 'POST' })
   const account = {
