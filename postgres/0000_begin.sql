@@ -239,6 +239,27 @@ CREATE TABLE "notes" (
 	CONSTRAINT "notes_id_unique" UNIQUE("id")
 );
 --> statement-breakpoint
+CREATE TABLE "identities" (
+	"issuer" text NOT NULL,
+	"subject" text NOT NULL,
+	"person" text NOT NULL,
+	"name" text NOT NULL,
+	"created" bigint NOT NULL,
+	CONSTRAINT "identities_issuer_subject_pk" PRIMARY KEY("issuer","subject")
+);
+--> statement-breakpoint
+CREATE TABLE "passkeys" (
+	"id" text PRIMARY KEY NOT NULL,
+	"credential" text NOT NULL,
+	"person" text NOT NULL,
+	"name" text NOT NULL,
+	"public_key" text NOT NULL,
+	"counter" bigint NOT NULL,
+	"created" bigint NOT NULL,
+	"seen" bigint,
+	CONSTRAINT "passkeys_credential_unique" UNIQUE("credential")
+);
+--> statement-breakpoint
 CREATE TABLE "people" (
 	"id" text PRIMARY KEY NOT NULL,
 	"name" text NOT NULL,
@@ -264,6 +285,11 @@ CREATE TABLE "sessions" (
 	"seen" bigint NOT NULL,
 	"expires" bigint NOT NULL,
 	CONSTRAINT "sessions_hash_unique" UNIQUE("hash")
+);
+--> statement-breakpoint
+CREATE TABLE "used_tickets" (
+	"hash" text PRIMARY KEY NOT NULL,
+	"expires" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "comments" (
@@ -508,9 +534,12 @@ CREATE INDEX "deliveries_ended" ON "deliveries" USING btree ("ended");--> statem
 CREATE INDEX "hooks_agent" ON "hooks" USING btree ("agent","created");--> statement-breakpoint
 CREATE INDEX "notes_unread" ON "notes" USING btree ("agent","number") WHERE "notes"."read" is null;--> statement-breakpoint
 CREATE INDEX "notes_at" ON "notes" USING btree ("at");--> statement-breakpoint
+CREATE INDEX "identities_person" ON "identities" USING btree ("person");--> statement-breakpoint
+CREATE INDEX "passkeys_person" ON "passkeys" USING btree ("person","created");--> statement-breakpoint
 CREATE INDEX "recovery_codes_person" ON "recovery_codes" USING btree ("person");--> statement-breakpoint
 CREATE INDEX "sessions_person" ON "sessions" USING btree ("person","created");--> statement-breakpoint
 CREATE INDEX "sessions_expires" ON "sessions" USING btree ("expires");--> statement-breakpoint
+CREATE INDEX "used_tickets_expires" ON "used_tickets" USING btree ("expires");--> statement-breakpoint
 CREATE INDEX "comments_agent" ON "comments" USING btree ("agent","created");--> statement-breakpoint
 CREATE INDEX "comments_item" ON "comments" USING btree ("item");--> statement-breakpoint
 CREATE INDEX "comments_shown" ON "comments" USING btree ("item","created","id") WHERE "comments"."hidden" is null;--> statement-breakpoint

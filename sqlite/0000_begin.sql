@@ -293,6 +293,29 @@ CREATE TABLE `notes` (
 CREATE UNIQUE INDEX `notes_id_unique` ON `notes` (`id`);--> statement-breakpoint
 CREATE INDEX `notes_unread` ON `notes` (`agent`,`number`) WHERE "notes"."read" is null;--> statement-breakpoint
 CREATE INDEX `notes_at` ON `notes` (`at`);--> statement-breakpoint
+CREATE TABLE `identities` (
+	`issuer` text NOT NULL,
+	`subject` text NOT NULL,
+	`person` text NOT NULL,
+	`name` text NOT NULL,
+	`created` integer NOT NULL,
+	PRIMARY KEY(`issuer`, `subject`)
+);
+--> statement-breakpoint
+CREATE INDEX `identities_person` ON `identities` (`person`);--> statement-breakpoint
+CREATE TABLE `passkeys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`credential` text NOT NULL,
+	`person` text NOT NULL,
+	`name` text NOT NULL,
+	`public_key` text NOT NULL,
+	`counter` integer NOT NULL,
+	`created` integer NOT NULL,
+	`seen` integer
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `passkeys_credential_unique` ON `passkeys` (`credential`);--> statement-breakpoint
+CREATE INDEX `passkeys_person` ON `passkeys` (`person`,`created`);--> statement-breakpoint
 CREATE TABLE `people` (
 	`id` text PRIMARY KEY NOT NULL,
 	`name` text NOT NULL,
@@ -323,6 +346,12 @@ CREATE TABLE `sessions` (
 CREATE UNIQUE INDEX `sessions_hash_unique` ON `sessions` (`hash`);--> statement-breakpoint
 CREATE INDEX `sessions_person` ON `sessions` (`person`,`created`);--> statement-breakpoint
 CREATE INDEX `sessions_expires` ON `sessions` (`expires`);--> statement-breakpoint
+CREATE TABLE `used_tickets` (
+	`hash` text PRIMARY KEY NOT NULL,
+	`expires` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `used_tickets_expires` ON `used_tickets` (`expires`);--> statement-breakpoint
 CREATE TABLE `comments` (
 	`id` text PRIMARY KEY NOT NULL,
 	`item` text NOT NULL,

@@ -71,6 +71,12 @@ export const sessionMs = 30 * 86_400_000
 export const sessionsPerPersonMax = 50
 export const browserCharsMax = 200
 export const keysPerPersonMax = 20
+export const passkeysPerPersonMax = 20
+/** So long after a sign-in one may change how one signs in. */
+export const freshMs = 15 * 60_000
+/** What a sign-in provider answers at once, and how long it may take. */
+export const providerAnswerBytesMax = 256 * kb
+export const providerMs = 10_000
 /** What a person sends an agent at once. */
 export const giftCreditsMax = 1_000_000_000
 /** A form of a page, and its fields. */

@@ -38,6 +38,13 @@ interface HostingFacts {
   bad_sign_in: None
   sign_in_locked: { retryAfter: number }
   name_taken: None
+  sign_in_stale: None
+  sign_in_again: None
+  bad_passkey: { why: string }
+  no_provider: { why: string }
+  provider_silent: None
+  identity_taken: None
+  last_way_in: None
   wallet_short: { needed: bigint; available: bigint }
   games_off: None
   prices_off: None

@@ -10,6 +10,7 @@ import { rescanSome } from '../hosting/moderation/scans.ts'
 import { forget as forgetDeliveries, passOn } from '../hosting/notes/hooks/deliveries.ts'
 import { forget as forgetNotes } from '../hosting/notes/notes.ts'
 import { forget as forgetSessions } from '../hosting/people/sessions.ts'
+import { forget as forgetTickets } from '../hosting/people/tickets.ts'
 import { removeSaid } from '../hosting/reviews/removal.ts'
 import type { House } from '../house.ts'
 import { sweep as forgetJobs } from '../jobs/jobs.ts'
@@ -55,6 +56,7 @@ const chores: [name: string, everyMs: number, run: (house: House) => Promise<unk
   ['forget old reports and decisions', hour, forgetModeration],
   ['forget old jobs', hour, forgetJobs],
   ['forget sessions that ended', hour, forgetSessions],
+  ['forget tickets that were used', hour, forgetTickets],
   ['send notes to their hooks', second, passOn],
   ['forget old deliveries', hour, forgetDeliveries],
   ['forget old notes', hour, forgetNotes],

@@ -5,7 +5,14 @@ import { itemUses } from '../hosting/explore/tables.ts'
 import { appeals, audit, reports } from '../hosting/moderation/tables.ts'
 import { deliveries, hooks } from '../hosting/notes/hooks/tables.ts'
 import { noteCounts, notes } from '../hosting/notes/tables.ts'
-import { people, recoveryCodes, sessions } from '../hosting/people/tables.ts'
+import {
+  identities,
+  passkeys,
+  people,
+  recoveryCodes,
+  sessions,
+  usedTickets,
+} from '../hosting/people/tables.ts'
 import { comments, reviews } from '../hosting/reviews/tables.ts'
 import type { House } from '../house.ts'
 import { answers } from '../idempotency/tables.ts'
@@ -31,7 +38,7 @@ const tables = {
     events,
   },
   ...{ itemUses, reviews, comments, notes, noteCounts, hooks, deliveries },
-  ...{ people, recoveryCodes, sessions },
+  ...{ people, recoveryCodes, sessions, passkeys, identities, usedTickets },
   ...{ accounts, entries, holds, caps },
 }
 

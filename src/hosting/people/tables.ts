@@ -1,4 +1,4 @@
-import { flag, index, table, text, time } from '../../db/columns.ts'
+import { flag, index, integer, primaryKey, table, text, time } from '../../db/columns.ts'
 
 /** A person who signs in at the web. */
 export const people = table('people', {
@@ -37,4 +37,44 @@ export const recoveryCodes = table(
   'recovery_codes',
   { hash: text('hash').primaryKey(), person: text('person').notNull() },
   (t) => [index('recovery_codes_person').on(t.person)],
+)
+
+/** Passkeys: the public half of what a device of a person signs with (WebAuthn Level 3, 4). */
+export const passkeys = table(
+  'passkeys',
+  {
+    id: text('id').primaryKey(),
+    /** What the device calls it, base64url. */
+    credential: text('credential').notNull().unique(),
+    person: text('person').notNull(),
+    name: text('name').notNull(),
+    /** COSE, base64url. */
+    publicKey: text('public_key').notNull(),
+    /** How often it has signed, where the device counts. */
+    counter: integer('counter').notNull(),
+    created: time('created').notNull(),
+    seen: time('seen'),
+  },
+  (t) => [index('passkeys_person').on(t.person, t.created)],
+)
+
+/** Who a person is at the sign-in provider: only issuer and subject together tell. */
+export const identities = table(
+  'identities',
+  {
+    issuer: text('issuer').notNull(),
+    subject: text('subject').notNull(),
+    person: text('person').notNull(),
+    /** What the provider called them when it was linked. */
+    name: text('name').notNull(),
+    created: time('created').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.issuer, t.subject] }), index('identities_person').on(t.person)],
+)
+
+/** Tickets that have been used, until they would have expired anyway. */
+export const usedTickets = table(
+  'used_tickets',
+  { hash: text('hash').primaryKey(), expires: time('expires').notNull() },
+  (t) => [index('used_tickets_expires').on(t.expires)],
 )

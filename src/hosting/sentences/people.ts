@@ -36,6 +36,33 @@ export const people = {
   },
   sign_in_locked: { status: 429, say: (facts) => `That was tried too often. ${wait(facts)}` },
   name_taken: { status: 409, say: () => 'This name is taken. Choose another.' },
+  sign_in_stale: {
+    status: 400,
+    say: () =>
+      'This sign-in was begun too long ago or in another browser, or was used already. Begin again.',
+  },
+  sign_in_again: {
+    status: 403,
+    say: () =>
+      'This changes how you sign in, and you did that a while ago. Sign in again, then come back.',
+  },
+  bad_passkey: { status: 401, say: ({ why }) => `${why} Nothing was changed.` },
+  no_provider: {
+    status: 403,
+    say: ({ why }) => `The sign-in provider did not say who you are: ${why}. Try again.`,
+  },
+  provider_silent: {
+    status: 503,
+    say: () => 'The sign-in provider does not answer now. Try again in a minute.',
+  },
+  identity_taken: {
+    status: 409,
+    say: () => 'This sign-in belongs to another account already. Sign in with it, or unlink it.',
+  },
+  last_way_in: {
+    status: 409,
+    say: () => 'You could not sign in without it. Set a password or add a passkey first.',
+  },
   wallet_short: {
     status: 402,
     code: 'not_enough_credits',
