@@ -3,7 +3,10 @@ import type { Change, Saved } from './messages.ts'
 const charsMax = 1_048_576
 const writeMs = 200
 
-/** One app's saves, kept in this browser under the app's id, so that a new version finds them. */
+/**
+ * One app's saves, kept in this browser under the app's id, so that a new version finds them. A
+ * preview of a version has its own.
+ */
 export interface Saves {
   all(): Saved
   change(changes: Change[]): void

@@ -10,7 +10,7 @@ const waitMs = 15_000
 const hungMs = 4_000
 const goneMs = 500
 
-const { id = '', frame: frameUrl = '', maker = '' } = document.documentElement.dataset
+const { at = '', frame: frameUrl = '', maker = '' } = document.documentElement.dataset
 const stage = document.querySelector('main')
 const frame = document.querySelector('iframe')
 const say = document.getElementById('say')
@@ -39,7 +39,7 @@ async function answered(url: string): Promise<Response> {
 
 /** The app's files as blobs of their own type; one that does not come is left out. */
 async function fetchFiles(): Promise<Files> {
-  const list: unknown = await (await answered(`/a/${id}/files`)).json()
+  const list: unknown = await (await answered(`${at}/files`)).json()
   const rows = field(list, 'files')
   const files = (Array.isArray(rows) ? rows : []).map(async (row: unknown) => {
     const answer = await answered(text(row, 'url', 1_000))
@@ -90,9 +90,9 @@ async function open(): Promise<void> {
   if (old || !('showPopover' in HTMLElement.prototype)) {
     return fail('This browser is too old to keep an app in its sandbox. A newer one will show it.')
   }
-  const page = answered(`/a/${id}/data`).then((answer) => answer.text())
+  const page = answered(`${at}/data`).then((answer) => answer.text())
   const files = fetchFiles().catch((): Files => ({ type: 'service:assets', files: [] }))
-  const [saves] = await Promise.all([openSaves(id), wrapperReady()])
+  const [saves] = await Promise.all([openSaves(at.slice('/a/'.length)), wrapperReady()])
   const html = await page
 
   const start = (): void => {

@@ -1,4 +1,4 @@
-import type { Answer, Sent, TestHouse } from './house.ts'
+import type { Answer, Person, Sent, TestHouse } from './house.ts'
 import { password } from './people.ts'
 
 export const origin = 'http://localhost:3000'
@@ -70,4 +70,10 @@ export async function signedUp(h: TestHouse, name: string, from?: string): Promi
   const made = await browser.fill('/sign-up', '/sign-up', { name, password })
   if (made.status !== 200) throw new Error(`no account: ${made.status}`)
   return browser
+}
+
+/** Makes who is signed in the owner of an agent, by its claim link. */
+export async function claimedBy(browser: Browser, agent: Person): Promise<void> {
+  const code = (await agent.call('POST', '/me/claim')).text('claim.code')
+  await browser.fill(`/claim/${code}`, `/claim/${code}`, {})
 }

@@ -40,6 +40,11 @@ export interface Hosted {
   opened(app: HostedApp, request: Request): void
   /** Keeps that an agent opened the app with its key, if the request carries one. */
   used?(app: HostedApp, request: Request): Promise<void>
+  /**
+   * An app at one of its versions, also one that visitors are not shown, for its owner and for the
+   * operator; undefined for anyone else.
+   */
+  preview?(id: string, version: number, request: Request): Promise<HostedApp | undefined>
   html(app: HostedApp): Promise<HostedHtml>
   files(app: HostedApp): Promise<HostedFile[]>
   /** A file's content; undefined when the newest version has none of that name. */

@@ -7,6 +7,7 @@ import * as pages from '../hosting/apps/pages.ts'
 import { iconOf, stateOf } from '../hosting/apps/present.ts'
 import * as assets from '../hosting/assets/assets.ts'
 import { noteUse } from '../hosting/explore/uses.ts'
+import { mayPreview } from '../hosting/people/previews.ts'
 import type { House } from '../house.ts'
 import { keyText } from '../keys/sent.ts'
 import type { Hosted, HostedApp } from './hosted.ts'
@@ -26,6 +27,15 @@ export function hostedBy(house: House): Hosted {
         isHeld && (known === 'live' || known === 'building') ? 'held' : known
       const shown = { state, version: apps.shownVersion(app), updated }
       return { id, title, description, icon: iconOf(house, app), maker: maker.handle, ...shown }
+    },
+    async preview(id, version, request) {
+      const found = await mayPreview(house, request, id, version)
+      if (!found) return undefined
+      const { app, maker } = found
+      const title = `${app.title} (version ${version})`
+      const { description, updated } = app
+      const shown = { state: 'live' as const, version, updated }
+      return { id, title, description, icon: null, maker: maker.handle, ...shown }
     },
     async html({ id, version }) {
       const row = await apps.theVersion(house, id, version)

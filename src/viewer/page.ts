@@ -55,11 +55,18 @@ function linkedAs({ id, title, description, icon, maker }: HostedApp, origin: st
 <link rel=alternate type=application/json+oembed href="${escape(oembed)}" title="${escape(title)}">`
 }
 
-/** The page around an app. The app itself is not in it: the script fetches it as data. */
-export function shellPage(app: HostedApp, frame: string, parts: Parts, origin: string): string {
+/**
+ * The page around an app. The app itself is not in it: the script fetches it as data, below the
+ * path `at`.
+ */
+export function shellPage(
+  app: HostedApp,
+  { at, frame, origin }: { at: string; frame: string; origin: string },
+  parts: Parts,
+): string {
   const title = escape(app.title)
   const maker = escape(app.maker)
-  return `<!doctype html><html lang=en data-id=${app.id} data-frame="${escape(frame)}" data-maker="@${maker}">
+  return `<!doctype html><html lang=en data-at=${at} data-frame="${escape(frame)}" data-maker="@${maker}">
 ${head(`${app.title} by @${app.maker}`, parts.style, linkedAs(app, origin))}
 <body><header><div id=who><h1><bdi>${title}</bdi></h1><a href="/explore/@${maker}">@${maker}</a></div>
 <nav><a href=/report/${app.id} title="Report this app" aria-label="Report this app">${flag}</a><button id=reload title="Start again" aria-label="Start again">${turn}</button><button id=full title="Full screen" aria-label="Full screen">${corners}</button></nav></header>

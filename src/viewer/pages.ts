@@ -17,6 +17,8 @@ const trustMs = 500
 /** What one app's addresses answer with, rendered and compressed when it is first asked for. */
 interface Page {
   app: HostedApp
+  /** The path of the shell, above its data and files. */
+  at: string
   checked: number
   shells: Map<string, Entity>
   data?: Entity
@@ -79,9 +81,17 @@ export class Pages {
       kept.app.updated === app.updated &&
       kept.app.state === app.state
     if (same) kept.checked = now
-    const page: Page = same ? kept : { app, checked: now, shells: new Map() }
+    const page: Page = same ? kept : { app, at: `/a/${id}`, checked: now, shells: new Map() }
     if (!same) this.#pages.set(id, page)
     return page
+  }
+
+  /** The page of one version, for who may see that; kept by nobody. Undefined for anyone else. */
+  async preview(id: string, version: string, request: Request): Promise<Page | undefined> {
+    const isOne = idPattern.test(id) && /^[1-9]\d{0,5}$/.test(version)
+    const app = isOne ? await this.hosted.preview?.(id, Number(version), request) : undefined
+    const at = `/a/${id}/versions/${version}`
+    return app && { app, at, checked: this.clock.now(), shells: new Map() }
   }
 
   /** Drops what is kept of an app, so that the next request sees a change of this moment. */
@@ -101,11 +111,14 @@ export class Pages {
       scriptHash: this.parts.scriptHash,
       styleHash: this.parts.styleHash,
       // Without a scheme a source follows the page's own: a proxy may have added the s of https.
-      data: `${apps === undefined ? at : app}/a/${page.app.id}/`,
+      data: `${apps === undefined ? at : app}${page.at}/`,
       frame: apps === undefined ? `${at}/frame` : frame,
       ...(apps === undefined ? {} : { apps }),
     })
-    const made = entity(compressed(shellPage(page.app, frame, this.parts, app)), headers)
+    const made = entity(
+      compressed(shellPage(page.app, { at: page.at, frame, origin: app }, this.parts)),
+      headers,
+    )
     if (page.shells.size >= hostsPerPageMax) page.shells.clear()
     page.shells.set(at, made)
     this.#keep(page)
@@ -128,7 +141,7 @@ export class Pages {
         name,
         type,
         bytes,
-        url: `/a/${page.app.id}/files/${encodeURIComponent(name)}?h=${hash}`,
+        url: `${page.at}/files/${encodeURIComponent(name)}?h=${hash}`,
       }),
     )
     const headers = dataHeaders('application/json', 'no-cache')

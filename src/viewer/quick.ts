@@ -1,22 +1,15 @@
 import { answer } from '../core/entity.ts'
 import { idChars } from '../core/ids.ts'
-import { pathOf } from '../core/visit.ts'
+import { visitOf } from '../core/visit.ts'
 import type { Pages } from './pages.ts'
 
 const shellChars = '/a/'.length + idChars
-
-/** An answer, and the route that it is one of. */
-interface Quick {
-  route: '/a/:id' | '/a/:id/data'
-  response: Response
-}
 
 /**
  * What nearly every visit asks for, the shell and the page of a live app, from memory and without
  * the router, which costs as much as the rest together. Undefined leaves a request to the routes.
  */
-export function quickAnswer(pages: Pages, request: Request): Quick | undefined {
-  const path = pathOf(request.url)
+export function quickAnswer(pages: Pages, request: Request, path: string): Response | undefined {
   if (!path.startsWith('/a/') || request.method !== 'GET') return undefined
   const page = pages.fresh(path.slice('/a/'.length, shellChars))
   if (page?.app.state !== 'live') return undefined
@@ -26,9 +19,11 @@ export function quickAnswer(pages: Pages, request: Request): Quick | undefined {
   const host = headers.get('host')
   if (host !== null && host === pages.appsHost) return undefined
   if (path.length === shellChars) {
-    return { route: '/a/:id', response: answer(request, pages.shell(page, host)) }
+    visitOf(request).route = '/a/:id'
+    return answer(request, pages.shell(page, host))
   }
   if (!page.data || path.slice(shellChars) !== '/data') return undefined
   pages.hosted.opened(page.app, request)
-  return { route: '/a/:id/data', response: answer(request, page.data) }
+  visitOf(request).route = '/a/:id/data'
+  return answer(request, page.data)
 }

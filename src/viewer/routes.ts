@@ -68,17 +68,47 @@ function refusal(word: Word): Response {
   return new Response(JSON.stringify({ error: text, code }), { status, headers })
 }
 
+type Make = (pages: Pages, page: Found, asked: Asked) => Response | Promise<Response>
+type Route = [path: string, answer: (asked: Asked) => Response | Promise<Response>]
+
 /** Answers an address below a live app; everything else is a short JSON refusal. */
 const below =
-  (pages: Pages, make: (page: Found, asked: Asked) => Promise<Response>) =>
+  (pages: Pages, make: Make) =>
   async (asked: Asked): Promise<Response> => {
     const page = await pages.find(asked.params['id'] ?? '')
     const state = stateOf(page?.app)
     if (!page || state !== 'live') return refusal(state === 'live' ? 'not_found' : state)
-    return make(page, asked)
+    return make(pages, page, asked)
   }
 
-async function file(pages: Pages, page: Found, { request, params }: Asked): Promise<Response> {
+/** One version of an app, for who may preview it: the same shell and data, kept by no cache. */
+const previews = (pages: Pages): Route[] =>
+  (
+    [
+      ['', shell],
+      ['/data', data],
+      ['/files', files],
+      ['/files/:name', file],
+    ] satisfies [string, Make][]
+  ).map(([path, make]) => [
+    `/a/:id/versions/:version${path}`,
+    async (asked) => {
+      const { id = '', version = '' } = asked.params
+      const page = await pages.preview(id, version, asked.request)
+      const response = page ? await make(pages, page, asked) : wordAnswer(pages, 'not_found')
+      response.headers.set('cache-control', 'private, no-store')
+      return response
+    },
+  ])
+
+const shell: Make = (pages, page, { request }) =>
+  answer(request, pages.shell(page, request.headers.get('host')))
+
+const data: Make = async (pages, page, { request }) => answer(request, await pages.data(page))
+
+const files: Make = async (pages, page, { request }) => answer(request, await pages.files(page))
+
+const file: Make = async (pages, page, { request, params }) => {
   const found = await pages.hosted.file(page.app, params['name'] ?? '')
   if (!found) return refusal('not_found')
   const { type, sha256 } = found.file
@@ -111,28 +141,30 @@ function frame(pages: Pages): (asked: Asked) => Response {
 
 /** Public links: the shell, the sandbox's wrapper, and an app's page and files as data. */
 export function viewer(pages: Pages) {
-  const shell = async ({ request, params }: Asked): Promise<Response> => {
-    const page = await pages.find(params['id'] ?? '')
-    const state = stateOf(page?.app)
-    if (!page || state !== 'live') return wordAnswer(pages, state === 'live' ? 'not_found' : state)
-    await pages.hosted.used?.(page.app, request)
-    return answer(request, pages.shell(page, request.headers.get('host')))
-  }
-  const routes: [string, (asked: Asked) => Response | Promise<Response>][] = [
-    ['/a/:id', shell],
+  const routes: Route[] = [
+    [
+      '/a/:id',
+      async (asked) => {
+        const page = await pages.find(asked.params['id'] ?? '')
+        const state = stateOf(page?.app)
+        if (!page || state !== 'live') {
+          return wordAnswer(pages, state === 'live' ? 'not_found' : state)
+        }
+        await pages.hosted.used?.(page.app, asked.request)
+        return shell(pages, page, asked)
+      },
+    ],
     [
       '/a/:id/data',
-      below(pages, async (page, { request }) => {
-        if (request.method === 'GET') pages.hosted.opened(page.app, request)
-        await pages.hosted.used?.(page.app, request)
-        return answer(request, await pages.data(page))
+      below(pages, async (_, page, asked) => {
+        if (asked.request.method === 'GET') pages.hosted.opened(page.app, asked.request)
+        await pages.hosted.used?.(page.app, asked.request)
+        return data(pages, page, asked)
       }),
     ],
-    [
-      '/a/:id/files',
-      below(pages, async (page, { request }) => answer(request, await pages.files(page))),
-    ],
-    ['/a/:id/files/:name', below(pages, (page, asked) => file(pages, page, asked))],
+    ['/a/:id/files', below(pages, files)],
+    ['/a/:id/files/:name', below(pages, file)],
+    ...previews(pages),
     ['/frame', frame(pages)],
   ]
   const plugin = new Elysia({ name: 'viewer' })

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { takeDown } from '../hosting/moderation/moderation.ts'
+import { becomeOperator, findByName, operatorLink } from '../hosting/people/people.ts'
+import { openTestHouse, type Person, type TestHouse } from '../testing/house.ts'
+import { Browser, claimedBy, signedUp } from '../testing/pages.ts'
+
+const page = (word: string): string => `<!doctype html><title>Boat</title><p>${word}</p>`
+
+let h: TestHouse
+let ann: Person
+let olga: Browser
+let id = ''
+
+beforeEach(async () => {
+  h = await openTestHouse()
+  ann = await h.person('ann')
+  id = await ann.publish({ html: page('first') })
+  await ann.call('PUT', `/apps/${id}/assets/lamp.json`, { lit: true })
+  await ann.call('POST', `/apps/${id}/versions`, { html: page('second') })
+  olga = await signedUp(h, 'olga')
+  await claimedBy(olga, ann)
+})
+afterEach(() => h.close())
+
+const at = (version: number | string, below = ''): string => `/a/${id}/versions/${version}${below}`
+
+test('each version is shown to its owner in the sandbox, as data, by no cache', async () => {
+  const shell = await olga.open(at(1))
+  expect(shell.status).toBe(200)
+  expect(String(shell.body)).toContain('Boat (version 1)')
+  expect(String(shell.body)).not.toContain('first')
+  const csp = shell.headers.get('content-security-policy') ?? ''
+  expect(csp).toContain(`connect-src localhost:3000/a/${id}/versions/1/; frame-src localhost:3000/`)
+  expect(csp).toContain("default-src 'none'; script-src 'sha256-")
+  for (const [version, word] of [
+    [1, 'first'],
+    [2, 'second'],
+  ] as const) {
+    const data = await olga.open(at(version, '/data'))
+    expect([data.status, data.body]).toEqual([200, page(word)])
+    expect(data.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
+    expect(data.headers.get('cache-control')).toBe('private, no-store')
+  }
+  const [file] = [
+    ...String(JSON.stringify((await olga.open(at(1, '/files'))).body)).matchAll(/"url":"([^"]+)"/g),
+  ]
+  expect(file?.[1]).toStartWith(at(1, '/files/lamp.json?h='))
+  const lamp = await olga.open(file?.[1] ?? '')
+  expect([lamp.body, lamp.headers.get('cache-control')]).toEqual([
+    { lit: true },
+    'private, no-store',
+  ])
+  expect((await ann.call('GET', `/apps/${id}`)).body).toMatchObject({ app: { opens: 0 } })
+})
+
+test('nobody else is shown a version, and the owner no longer once it is taken down', async () => {
+  const bea = await signedUp(h, 'beatrice')
+  const all = ['', '/data', '/files', '/files/lamp.json'].map((below) => at(1, below))
+  for (const path of all) {
+    expect((await bea.open(path)).status).toBe(404)
+    expect((await new Browser(h).open(path)).status).toBe(404)
+    expect((await h.visit('GET', path, { key: ann.key })).status).toBe(404)
+  }
+  for (const version of [0, 3, '01', '1e0', '-1', '9999999', 'x', '%00']) {
+    expect([version, (await olga.open(at(version))).status]).toEqual([version, 404])
+  }
+  await takeDown(h.house, id, 'phishing')
+  for (const path of all) expect((await olga.open(path)).status).toBe(404)
+  const beatrice = await findByName(h.house, 'beatrice')
+  const code = (await operatorLink(h.house))?.split('/').at(-1)
+  if (beatrice && code) await becomeOperator(h.house, beatrice, code)
+  expect((await bea.open(at(1, '/data'))).body).toBe(page('first'))
+})
