@@ -13,26 +13,55 @@ export const taking = <Shape extends TSchema>(body: Shape) => {
   const isOptional = TypeGuard.IsOptional(body)
   const transform = ({ body: sent }: { body: unknown }): void => {
     if (sent === undefined ? isOptional : checked.Check(sent)) return
-    const fault = checked.Errors(sent).First()
-    const param = fault?.path.slice(1, 100).replaceAll('/', '.') ?? ''
-    throw new Refusal('bad_request', { problem: problemOf(param, fault), ...(param && { param }) })
+    throw new Refusal('bad_request', misfitOf(checked.Errors(sent).First()))
   }
   return { body, transform }
 }
 
-/** What does not fit, without repeating what was sent. */
-export function problemOf(field: string, fault: ValueError | undefined): string {
-  if (field === '') return 'Send a JSON object with the fields of this operation.'
-  if (fault?.type === ValueErrorType.ObjectAdditionalProperties) {
-    return `"${field}" is no field of this operation. Leave it out.`
+/** Which field does not fit and what would, without repeating what was sent. */
+export function misfitOf(fault: ValueError | undefined): { problem: string; param?: string } {
+  const param = fault?.path.slice(1, 100).replaceAll('/', '.') ?? ''
+  if (!fault || param === '') {
+    return { problem: 'Send a JSON object with the fields of this operation.' }
   }
-  const words: unknown[] = fault?.schema.anyOf?.map((part: TSchema) => part.const) ?? []
-  if (words.length > 0 && words.every((word) => typeof word === 'string')) {
-    return `"${field}" is one of ${words.join(', ')}.`
+  if (fault.type === ValueErrorType.ObjectAdditionalProperties) {
+    return { param, problem: `"${param}" is no field of this operation. Leave it out.` }
   }
-  // Of several shapes, what the first is missing says most: null or a text stands behind it.
-  const [first] = fault?.type === ValueErrorType.Union ? fault.errors : []
-  const inner = first?.First()
-  if (inner) return problemOf(field, inner)
-  return `"${field}": ${fault?.message ?? 'It does not fit'}.`
+  const branches = fault.type === ValueErrorType.Union ? fault.errors : []
+  const inner = branches.map((errors) => errors.First()).find((one) => one?.path !== fault.path)
+  if (inner) return misfitOf(inner)
+  const isMissing = fault.type === ValueErrorType.ObjectRequiredProperty
+  const must = `${isMissing ? 'is missing: it ' : ''}must be ${asked(fault.schema)}`
+  return { param, problem: `"${param}" ${must}.` }
+}
+
+/** What a shape takes, in the words of JSON Schema: "a string (8 to 64 characters)". */
+function asked(shape: TSchema): string {
+  if (shape.const !== undefined) return JSON.stringify(shape.const)
+  if (Array.isArray(shape.anyOf)) {
+    // The framework's number is a union of itself and its text.
+    const isText = (kind: TSchema): boolean => /^(numeric|integer)$/.test(kind['format'] ?? '')
+    const kinds = shape.anyOf.filter((kind: TSchema) => !isText(kind))
+    const words = kinds.flatMap((kind: TSchema) =>
+      typeof kind.const === 'string' ? [kind.const] : [],
+    )
+    const others = kinds.filter((kind: TSchema) => typeof kind.const !== 'string').map(asked)
+    const known = words.length > 0 ? [`one of ${words.join(', ')}`] : []
+    return [...new Set([...known, ...others])].join(' or ')
+  }
+  const { type, pattern, minLength, maxLength, charsMax = maxLength } = shape
+  const { minimum, maximum, minItems, maxItems } = shape
+  const matching = pattern === undefined ? '' : ` that matches ${pattern}`
+  if (type === 'string') return `a string${between(minLength, charsMax, ' characters')}${matching}`
+  if (type === 'integer') return `an integer${between(minimum, maximum)}`
+  if (type === 'number') return `a number${between(minimum, maximum)}`
+  if (type === 'array') return `an array${between(minItems, maxItems, ' items')}`
+  if (type === 'boolean') return 'true or false'
+  return type === 'null' ? 'null' : 'an object'
+}
+
+function between(min?: number, max?: number, unit = ''): string {
+  if (min === undefined) return max === undefined ? '' : ` (at most ${max}${unit})`
+  if (max === undefined) return min === 1 && unit ? ', not empty' : ` (${min}${unit} or more)`
+  return ` (${min} to ${max}${unit})`
 }

@@ -2,7 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { ParseError, ValidationError } from 'elysia'
 
 import { orNull } from '../core/shape.ts'
-import { problemOf } from '../core/taking.ts'
+import { misfitOf } from '../core/taking.ts'
 import { faultOf } from '../db/fault.ts'
 import { type GatewayRefusal, Refusal } from '../refusals.ts'
 import { sentences } from './sentences.ts'
@@ -114,7 +114,7 @@ export function errorAnswer(error: unknown, fault: () => Response): Response {
   const cause = error instanceof ParseError ? error.cause : error
   if (isOurs(cause)) return answerOf(cause)
   if (cause instanceof ValidationError && cause.type !== 'response') {
-    return answerOf(new Refusal('bad_request', misfitOf(cause)))
+    return answerOf(new Refusal('bad_request', misfitOf(cause.valueError)))
   }
   const kind = faultOf(cause)
   if (kind === 'busy' || kind === 'full' || kind === 'readonly') {
@@ -125,12 +125,6 @@ export function errorAnswer(error: unknown, fault: () => Response): Response {
 
 const isOurs = (error: unknown): error is Refusal<GatewayRefusal> =>
   error instanceof Refusal && error.refusal in table
-
-/** What does not fit and where. */
-function misfitOf({ valueError }: ValidationError): { problem: string; param?: string } {
-  const param = valueError?.path.slice(1).replaceAll('/', '.') ?? ''
-  return { problem: problemOf(param, valueError), ...(param && { param }) }
-}
 
 /** The one answer without the envelope: too many requests from an address. */
 export function tooManyRequests(max: number, retryAfter: number): Response {

@@ -2,6 +2,7 @@ import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { ParseError, ValidationError } from 'elysia'
 
 import { oneOf } from '../core/shape.ts'
+import { misfitOf } from '../core/taking.ts'
 import { cannotTake } from '../db/fault.ts'
 import { type HostingRefusal, Refusal } from '../refusals.ts'
 import type { Row } from './sentences/row.ts'
@@ -43,13 +44,13 @@ export const isOurs = (error: unknown): error is Refusal<HostingRefusal> =>
 
 /** What does not fit in the path or the query, without repeating what was sent. */
 function problemOf({ valueError, value }: ValidationError, url: string): string {
-  const { searchParams } = new URL(url)
+  const { problem, param } = misfitOf(valueError)
+  if (param) return problem
   // The framework forgets which number was out of its range, and keeps only the number.
-  const [named] = [...searchParams].find(([, text]) => Number(text) === value) ?? []
-  const field = valueError?.path.slice(1) || (named ?? 'A number in the path')
-  // The framework's number is a union of itself and its text.
-  const isUnion = valueError?.message === 'Expected union value'
-  return `${field}: ${isUnion ? 'Expected a number' : (valueError?.message ?? 'It does not fit')}.`
+  const { searchParams } = new URL(url)
+  const [named = 'A number in the path'] =
+    [...searchParams].find(([, text]) => Number(text) === value) ?? []
+  return `${named}: ${valueError?.message ?? 'It does not fit'}.`
 }
 
 /** What is no refusal is a fault of ours: it is logged, and the caller is told only that. */

@@ -109,11 +109,11 @@ test('an account has a bounded number of keys', async () => {
 
 test('a cap that is none says what it may be', async () => {
   for (const [daily_cap, why] of [
-    [-1, 'Expected number to be greater or equal to 0'],
-    ['5', 'Expected number'],
+    [-1, 'must be a number (0 to 1000000000) or null'],
+    ['5', 'must be a number (0 to 1000000000) or null'],
   ] as const) {
     const { status, body } = await gus.call('POST', '/accounts/keys', { daily_cap })
-    const error = { param: 'daily_cap', message: `"daily_cap": ${why}.` }
+    const error = { param: 'daily_cap', message: `"daily_cap" ${why}.` }
     expect({ status, body }).toMatchObject({ status: 400, body: { error } })
   }
 })

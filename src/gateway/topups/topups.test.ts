@@ -40,5 +40,5 @@ test('no key is 401 and a wrong shape 400, and the field is named', async () => 
     expect(answer.body).toMatchObject({ error: { type: 'invalid_request_error', param } })
   }
   const doge = await gus.call('POST', '/topup/create/doge', { amount: 5 })
-  expect(doge.text('error.message')).toBe('"method" is one of usdt, btc, eth, sol.')
+  expect(doge.text('error.message')).toBe('"method" must be one of usdt, btc, eth, sol.')
 })
