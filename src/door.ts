@@ -1,6 +1,7 @@
 import { addressGroup, clientAddress, isTrusted } from './core/address.ts'
 import { newOrderedId } from './core/ids.ts'
 import { stopwatch } from './core/time.ts'
+import type { TrafficPart } from './core/traffic.ts'
 import { beginVisit, pathOf, type Visit } from './core/visit.ts'
 import { tooManyRequests } from './gateway/envelope.ts'
 import { isGateway } from './gateway/paths.ts'
@@ -51,36 +52,41 @@ export function openDoor(house: House, app: App, options?: McpOptions): Door {
     const request = inside(outer)
     const visit = visitFor(house, request, peer)
     beginVisit(request, visit)
+    const path = pathOf(request.url)
+    const part = partOf(path)
     const leave = (response: Response): Response => {
+      const ms = stopwatch() - started
+      house.traffic.count(part, response.status, ms)
       response.headers.set('x-request-id', visit.id)
       house.log.info('request', {
         id: visit.id,
         method: request.method,
         route: visit.route ?? null,
         status: response.status,
-        ms: Math.round((stopwatch() - started) * 10) / 10,
+        ms: Math.round(ms * 10) / 10,
         key: visit.keyPrefix ?? null,
         address: visit.address,
       })
       return response
     }
-    const path = pathOf(request.url)
-    if (isGateway(path)) untimed?.()
-    const answer = isMcp(path) ? mcp(request) : roomFor(path)(house, app, request, visit)
+    if (part === 'gateway') untimed?.()
+    const answer = part === 'mcp' ? mcp(request) : rooms[part](house, app, request, visit)
     // What is at hand is answered at once: a promise costs as much as the rest of this function.
     return answer instanceof Promise ? answer.then(leave) : leave(answer)
   }
   return door
 }
 
-const isMcp = (pathname: string): boolean => /^\/mcp\/?$/.test(pathname)
+function partOf(path: string): TrafficPart {
+  if (path.startsWith('/a/') || path === '/frame') return 'apps'
+  if (path === '/api' || path.startsWith('/api/')) return 'api'
+  if (path === '/mcp' || path === '/mcp/') return 'mcp'
+  return isGateway(path) ? 'gateway' : 'pages'
+}
 
 type Room = (house: House, app: App, request: Request, visit: Visit) => Response | Promise<Response>
 
-function roomFor(pathname: string): Room {
-  if (pathname === '/api' || pathname.startsWith('/api/')) return apiAnswer
-  return isGateway(pathname) ? gatewayAnswer : (_house, app, request) => app.fetch(request)
-}
+const openAnswer: Room = (_house, app, request) => app.fetch(request)
 
 /** The same for the gateway, where clients of many makers send headers of their own. */
 async function gatewayAnswer(
@@ -136,6 +142,14 @@ function visitFor(house: House, request: Request, peer: string): Visit {
   }
   if (!personHeader || !isTrusted(peer, trustedProxies)) return visit
   return { ...visit, vouchedFor: request.headers.get(personHeader) ?? undefined }
+}
+
+/** How each part is answered. */
+const rooms: Record<Exclude<TrafficPart, 'mcp'>, Room> = {
+  api: apiAnswer,
+  gateway: gatewayAnswer,
+  apps: openAnswer,
+  pages: openAnswer,
 }
 
 /** Where each public address leads inside. */

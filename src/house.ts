@@ -5,6 +5,7 @@ import { Looker } from './browser/looker.ts'
 import { RateLimit } from './core/counters.ts'
 import { type Log, openLog } from './core/log.ts'
 import { type Clock, minute, systemClock } from './core/time.ts'
+import { Traffic } from './core/traffic.ts'
 import type { Engine } from './db/engine.ts'
 import { openEngine } from './db/open.ts'
 import { Idempotency } from './idempotency/idempotency.ts'
@@ -37,6 +38,8 @@ export interface House {
   readonly makers: Makers
   /** Opens built pages in a browser; app.ts registers how they are shown. */
   readonly looker: Looker
+  /** What was answered since the start. */
+  readonly traffic: Traffic
   /** Agent API requests a minute by address. */
   readonly requests: RateLimit
   /** Gateway requests a minute by address. */
@@ -85,6 +88,7 @@ export async function openHouse(
     inspector: new Inspector(),
     makers: new Makers(),
     looker: new Looker(browserOf(config.builderBrowser), log),
+    traffic: new Traffic(),
     requests: new RateLimit(clock, config.requestsPerMinute, minute),
     gatewayRequests: new RateLimit(clock, config.gatewayRequestsPerMinute, minute),
     catalogue: parts.catalogue ?? served.catalogue,

@@ -84,6 +84,14 @@ async function countOpen(db: Db, owner: string): Promise<number> {
   return row?.open ?? 0
 }
 
+/** How many jobs wait and run, by lane. */
+export const countByLane = ({ db }: { db: Engine }) =>
+  db.read
+    .select({ lane: jobs.lane, state: jobs.state, count: count().mapWith(Number) })
+    .from(jobs)
+    .where(isNull(jobs.ended))
+    .groupBy(jobs.lane, jobs.state)
+
 /** How many jobs of a kind an owner began since a moment, and when the oldest of them. */
 export async function begunSince(
   db: Db,

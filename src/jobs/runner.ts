@@ -17,6 +17,8 @@ interface Running extends rows.Leased {
   ended: Promise<void>
 }
 
+const endStates = ['done', 'failed', 'cancelled'] as const
+type EndState = (typeof endStates)[number]
 const lanes: Lane[] = ['builds', 'assets', 'media', 'hooks']
 /** Between two looks at the rows, and at a job that somebody waits for. */
 const lookMs = second
@@ -51,6 +53,15 @@ export class Runner {
     handler: Handler<Input, Data>,
   ): void {
     this.kinds.add(kind, handler)
+  }
+
+  /** How many jobs ended here since the start, by lane and state. */
+  ended(): { lane: Lane; state: EndState; count: number }[] {
+    return lanes.flatMap((lane) =>
+      endStates.map((state) => ({
+        ...{ lane, state, count: this.worker.ended.get(`${lane} ${state}`) ?? 0 },
+      })),
+    )
   }
 
   /** Takes up what an earlier process left, and goes on until `close`. */

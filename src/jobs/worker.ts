@@ -39,6 +39,9 @@ export class Stopped extends Error {
 
 /** What is done with one job: its run, and every way it ends. */
 export class Worker {
+  /** How many jobs ended here since the start, by lane and state: "builds done". */
+  readonly ended = new Map<string, number>()
+
   constructor(
     private readonly parts: Parts,
     private readonly kinds: Kinds,
@@ -127,7 +130,10 @@ export class Worker {
       this.kinds.find(job.kind)?.undone?.(tx, job)
     const record = ending.state === 'done' ? ending.record : undone
     const job = await db.tx((tx) => rows.end(this.parts, tx, from, { ...ending, record }))
-    if (job) this.waiting.tell(job.id)
+    if (!job) return undefined
+    const name = `${job.lane} ${job.state}`
+    this.ended.set(name, (this.ended.get(name) ?? 0) + 1)
+    this.waiting.tell(job.id)
     return job
   }
 }

@@ -63,6 +63,8 @@ export interface Store {
   sweep(isReferenced: IsReferenced, olderThanMs: number): Promise<Swept>
   /** Looks at every file: for operators, not for a request. */
   usage(): Promise<Usage>
+  /** Bytes free on the disk. */
+  free(): number
   /** Refuses with try_again when `bytes` more would leave less than the floor free. */
   checkRoom(bytes: number): void
 }
@@ -157,7 +159,7 @@ class DiskStore implements Store {
     throw new Refusal('try_again', { why: noRoom })
   }
 
-  private free(): number {
+  free(): number {
     const disk = statfsSync(this.dir)
     return disk.bavail * disk.bsize
   }

@@ -18,6 +18,12 @@ export class Breaker {
 
   constructor(private readonly clock: Clock) {}
 
+  /** Closed lets all through, open none, and half-open one that probes. */
+  get state(): 'closed' | 'open' | 'half-open' {
+    if (this.failures < failuresMax) return 'closed'
+    return this.clock.now() < this.openUntil ? 'open' : 'half-open'
+  }
+
   /** Whether a request may be sent now. */
   get allows(): boolean {
     if (this.failures < failuresMax) return true

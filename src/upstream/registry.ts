@@ -12,16 +12,38 @@ import { type Call, type Look, type Upstream, UpstreamFault } from './upstream.t
 /** The operator's own key was refused, or has no money left. */
 const keyStatuses = [401, 402, 403]
 
+/** How an upstream does since the start. Times are milliseconds since 1970. */
+export interface Health {
+  name: string
+  kind: string
+  state: Breaker['state']
+  /** Answers that were none of its faults. */
+  answers: number
+  failures: number
+  answeredAt: number | undefined
+  /** In one word of ours or as a status: nothing of what the upstream said. */
+  lastFailure: { at: number; why: string } | undefined
+}
+
 /** An upstream with its health: every answer of `send` is counted. */
 class Guarded implements Upstream {
   private readonly breaker: Breaker
+  private answers = 0
+  private failures = 0
+  private answeredAt: number | undefined
+  private lastFailure: Health['lastFailure']
 
   constructor(
     private readonly upstream: Upstream,
-    clock: Clock,
+    private readonly clock: Clock,
     private readonly log: Log,
   ) {
     this.breaker = new Breaker(clock)
+  }
+
+  get health(): Health {
+    const { name, kind, answers, failures, answeredAt, lastFailure } = this
+    return { name, kind, state: this.breaker.state, answers, failures, answeredAt, lastFailure }
   }
 
   get name(): string {
@@ -55,7 +77,8 @@ class Guarded implements Upstream {
       return answer
     } catch (error) {
       if (error instanceof UpstreamFault && error.kind === 'aborted') this.breaker.untold()
-      else this.count({ fault: error instanceof UpstreamFault ? error.kind : String(error) })
+      else if (error instanceof UpstreamFault) this.count(error.kind, { fault: error.kind })
+      else this.count('unknown', { fault: String(error) })
       throw error
     }
   }
@@ -63,11 +86,15 @@ class Guarded implements Upstream {
   private judge(status: number): void {
     const isKey = keyStatuses.includes(status)
     if (isKey) this.log.warn('upstream.key_refused', { upstream: this.name, status })
-    if (isKey || status >= 500) this.count({ status })
-    else this.breaker.succeeded()
+    if (isKey || status >= 500) return this.count(`status ${status}`, { status })
+    this.breaker.succeeded()
+    this.answers += 1
+    this.answeredAt = this.clock.now()
   }
 
-  private count(facts: Record<string, unknown>): void {
+  private count(why: string, facts: Record<string, unknown>): void {
+    this.failures += 1
+    this.lastFailure = { at: this.clock.now(), why }
     if (this.breaker.failed()) this.log.warn('upstream.open', { upstream: this.name, ...facts })
   }
 }
@@ -89,6 +116,11 @@ export class Registry {
 
   find(name: string): Guarded | undefined {
     return this.byName.get(name)
+  }
+
+  /** How each of them does. */
+  health(): Health[] {
+    return [...this.byName.values()].map((one) => one.health)
   }
 }
 
