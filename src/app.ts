@@ -12,6 +12,7 @@ import { hookHandler } from './hosting/notes/hooks/handler.ts'
 import { guideFiles } from './hosting/start/routes.ts'
 import type { House } from './house.ts'
 import { health } from './operator/health.ts'
+import { metrics } from './operator/metrics.ts'
 import { hostedBy } from './viewer/hosting.ts'
 import { Pages } from './viewer/pages.ts'
 import { quickAnswer } from './viewer/quick.ts'
@@ -41,12 +42,8 @@ export function openApp(house: House) {
     return mount(house, layout).use(open(house))
   })
   const faces = mount(house, layout)
-    .onRequest(({ request }) => {
-      const quick = quickAnswer(pages, request)
-      if (quick) visitOf(request).route = quick.route
-      return quick?.response
-    })
     .use(health(house))
+    .use(metrics(house))
     .use(guideFiles(house, { handle: async (request) => (await api()).handle(request) }))
     .use(viewer(pages))
     .use(web(house, layout))
@@ -54,6 +51,8 @@ export function openApp(house: House) {
   return {
     fetch(request: Request): Response | Promise<Response> {
       const path = pathOf(request.url)
+      const quick = quickAnswer(pages, request, path)
+      if (quick) return quick
       if (isGateway(path)) return gatewayApi.fetch(request)
       return isAgentApi(path) ? agentApi.fetch(request) : faces.fetch(request)
     },

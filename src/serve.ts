@@ -84,13 +84,23 @@ export async function serve(config: Config): Promise<Serving> {
 const ownHosts = new Set(['0.0.0.0', '::', '127.0.0.1'])
 
 /** A request with a whole address: HTTP/1.0 may come without a Host. Undefined for a bad one. */
-function withHost(request: Request): Request | undefined {
-  if (URL.canParse(request.url)) return request
-  const isUnnamed = request.headers.get('host') === null && request.url.startsWith('/')
-  return isUnnamed ? new Request(`http://localhost${request.url}`, request) : undefined
+function hostReader(): (request: Request) => Request | undefined {
+  // Most requests name the host that the last one did, and no path behind a good host is bad.
+  let known: string | undefined
+  return (request) => {
+    const { url } = request
+    if (known !== undefined && url.startsWith(known)) return request
+    if (URL.canParse(url)) {
+      known = /^\w+:\/\/[^/?#]+\//.exec(url)?.[0]
+      return request
+    }
+    const isUnnamed = request.headers.get('host') === null && url.startsWith('/')
+    return isUnnamed ? new Request(`http://localhost${url}`, request) : undefined
+  }
 }
 
 function listen(config: Config, answer: Door) {
+  const withHost = hostReader()
   try {
     return Bun.serve({
       hostname: config.host,

@@ -42,7 +42,7 @@ const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i,
 
 /** What limits count by: an IPv4 address, or the /64 that an IPv6 address belongs to. */
 export function addressGroup(address: string): string {
-  if (familyOf(address) !== 6) return address
+  if (!address.includes(':') || familyOf(address) !== 6) return address
   const [head = '', tail] = (address.split('%')[0] ?? '').toLowerCase().split('::')
   const left = head ? head.split(':') : []
   const right = tail ? tail.split(':') : []

@@ -48,6 +48,7 @@ function ordered(number: number, chars: number): string {
 
 let countedAt = 0
 let count = 0
+let moment = ''
 
 /**
  * An id as long as the others for rows that many are written of: those of one time lie on one page
@@ -55,9 +56,11 @@ let count = 0
  * of them it counts on from a random number.
  */
 export function newOrderedId(at: number): string {
-  count = at === countedAt ? (count + 1) % countMax : pick(countMax)
+  const isSame = at === countedAt
+  count = isSame ? (count + 1) % countMax : pick(countMax)
+  if (!isSame) moment = ordered(at, momentChars)
   countedAt = at
-  return ordered(at, momentChars) + ordered(count, idChars - momentChars)
+  return moment + ordered(count, idChars - momentChars)
 }
 
 /** The secret part of a key: forty letters or digits, 238 bits. */

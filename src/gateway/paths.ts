@@ -6,4 +6,7 @@ const segments = new Set(
 )
 
 /** Whether a path belongs to the gateway. */
-export const isGateway = (pathname: string): boolean => segments.has(pathname.split('/')[1] ?? '')
+export function isGateway(pathname: string): boolean {
+  const end = pathname.indexOf('/', 1)
+  return segments.has(end < 0 ? pathname.slice(1) : pathname.slice(1, end))
+}
