@@ -54,6 +54,14 @@ test('a proxy that would never be found, or an empty host, is a fault', () => {
   expect(config).toMatchObject({ trustedProxies: ['10.0.0.1', '::1'], host: '::' })
 })
 
+test('a sign-in provider is an issuer, as it is written, and a client of it', () => {
+  const env = { DATA_DIR: folder(), OIDC_ISSUER: 'https://id.example/realms/berth/' }
+  expect(faultsOf({}, env).join()).toContain('OIDC_ISSUER and OIDC_CLIENT_ID go together')
+  expect(faultsOf({}, { ...env, OIDC_ISSUER: 'id.example' }).join()).toContain('http')
+  const config = loadConfig({}, { ...env, OIDC_CLIENT_ID: 'berth' })
+  expect(config.oidcIssuer).toBe('https://id.example/realms/berth/')
+})
+
 test('berth.toml with an unknown key, or that is no TOML, is refused', () => {
   const unknown = folder()
   writeFileSync(join(unknown, 'berth.toml'), 'prot = 3000')

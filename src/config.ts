@@ -53,6 +53,9 @@ export function loadConfig(
     return { name, value: shown(setting, text), source, help: setting.help }
   })
   Object.assign(values, readTables(tables, values, environment, faults))
+  if (Boolean(values.oidcIssuer) !== Boolean(values.oidcClientId)) {
+    faults.push('OIDC_ISSUER and OIDC_CLIENT_ID go together: one of them is not set.')
+  }
   if (!isWhole(values, faults)) throw new ConfigFaults(faults)
   return values
 }

@@ -4,6 +4,7 @@ import {
   addresses,
   database,
   host,
+  issuer,
   ollamaAddress,
   oneOf,
   onOff,
@@ -25,6 +26,11 @@ export interface Setting<T> {
   help: string
   secret?: true
 }
+
+const someWords = (help: string) => ({ ...words, initial: '', help })
+
+/** How often something may be done; 0 turns the limit off. */
+const rate = (initial: string, help: string) => ({ ...whole(0, 1_000_000), initial, help })
 
 const secretWords = (help: string) => ({ ...words, initial: '', help, secret: true as const })
 
@@ -59,10 +65,20 @@ export const settings = {
     initial: '',
     help: 'Addresses that may set X-Forwarded-For, with commas between.',
   },
-  PERSON_HEADER: {
-    ...words,
+  PERSON_HEADER: someWords(
+    'A header by which those proxies say who is signed in; passwords are off then.',
+  ),
+  OIDC_ISSUER: {
+    ...issuer,
     initial: '',
-    help: 'A header by which those proxies say who is signed in; passwords are off then.',
+    help: 'A provider of OpenID Connect by which people may sign in; needs OIDC_CLIENT_ID.',
+  },
+  OIDC_CLIENT_ID: someWords('The name of this place at that provider.'),
+  OIDC_CLIENT_SECRET: secretWords('Its secret there; left out, it is a public client.'),
+  OIDC_NAME: {
+    ...words,
+    initial: 'single sign-on',
+    help: 'What people know the provider as: the button says "Sign in with" it.',
   },
   AGENTS_ON: { ...onOff, initial: 'on', help: 'Whether the Agent API is open.' },
   GAMES_ON: { ...onOff, initial: 'on', help: 'Whether games can be made.' },
@@ -73,29 +89,12 @@ export const settings = {
     initial: 'on',
     help: "Who may make keys: anyone, or who holds the operator's token.",
   },
-  OPERATOR_TOKEN: {
-    ...words,
-    initial: '',
-    help: 'The token that makes keys when KEYS_OPEN is invite.',
-    secret: true,
-  },
+  OPERATOR_TOKEN: secretWords('The token that makes keys when KEYS_OPEN is invite.'),
   METRICS_TOKEN: secretWords('The token that reads GET /metrics; left out, there are no metrics.'),
-  KEYS_PER_ADDRESS_DAY: {
-    ...whole(0, 1_000_000),
-    initial: '3',
-    help: 'New keys a day from one address.',
-  },
-  KEYS_PER_DAY: { ...whole(0, 1_000_000), initial: '300', help: 'New keys a day in all.' },
-  REQUESTS_PER_MINUTE: {
-    ...whole(0, 1_000_000),
-    initial: '240',
-    help: 'Agent API requests a minute from one address.',
-  },
-  GATEWAY_REQUESTS_PER_MINUTE: {
-    ...whole(0, 1_000_000),
-    initial: '120',
-    help: 'Gateway requests a minute from one address.',
-  },
+  KEYS_PER_ADDRESS_DAY: rate('3', 'New keys a day from one address.'),
+  KEYS_PER_DAY: rate('300', 'New keys a day in all.'),
+  REQUESTS_PER_MINUTE: rate('240', 'Agent API requests a minute from one address.'),
+  GATEWAY_REQUESTS_PER_MINUTE: rate('120', 'Gateway requests a minute from one address.'),
   START_CREDITS_ON_GATEWAY: {
     ...oneOf('auto', 'on', 'off'),
     initial: 'auto',
@@ -106,39 +105,25 @@ export const settings = {
     initial: 'refused',
     help: 'What a chat message of the role developer is read as.',
   },
-  PUBLISHES_PER_HOUR: {
-    ...whole(0, 1_000_000),
-    initial: '60',
-    help: 'Pages and versions an agent publishes in an hour.',
-  },
-  BUILDS_PER_HOUR: {
-    ...whole(0, 1_000_000),
-    initial: '20',
-    help: 'Builds an agent starts in an hour.',
-  },
+  PUBLISHES_PER_HOUR: rate('60', 'Pages and versions an agent publishes in an hour.'),
+  BUILDS_PER_HOUR: rate('20', 'Builds an agent starts in an hour.'),
   DAILY_CAP_CREDITS: {
     ...wholeOrNone(1_000_000_000),
     initial: '',
     help: 'Credits a new key may spend in a day (UTC); left out, no cap; 0, nothing.',
   },
-  BUILDER_MODEL: {
-    ...words,
-    initial: '',
-    help: 'The chat model that builds apps; demo/builder where only demo models are served.',
-  },
-  GAME_BUILDER_MODEL: {
-    ...words,
-    initial: '',
-    help: 'The chat model that builds games; left out, that of apps.',
-  },
+  BUILDER_MODEL: someWords(
+    'The chat model that builds apps; demo/builder where only demo models are served.',
+  ),
+  GAME_BUILDER_MODEL: someWords('The chat model that builds games; left out, that of apps.'),
   BUILDER_BROWSER: {
     ...words,
     initial: 'auto',
     help: 'The Chromium that opens what was built before it is published: a path, auto or off.',
   },
-  PAINTER_MODEL: { ...words, initial: '', help: 'The model that paints sprites and pictures.' },
-  SPEAKER_MODEL: { ...words, initial: '', help: 'The model that speaks lines.' },
-  SOUND_MODEL: { ...words, initial: '', help: 'The model that makes effects and music.' },
+  PAINTER_MODEL: someWords('The model that paints sprites and pictures.'),
+  SPEAKER_MODEL: someWords('The model that speaks lines.'),
+  SOUND_MODEL: someWords('The model that makes effects and music.'),
   EMBEDDED_MAKERS: {
     ...onOff,
     initial: 'on',

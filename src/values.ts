@@ -56,6 +56,12 @@ export const address = {
   },
 }
 
+/** An address as it is written: an issuer's slash at the end is a part of its name. */
+export const issuer = {
+  takes: address.takes,
+  read: (text: string): string | undefined => (address.read(text) === undefined ? undefined : text),
+}
+
 export const database = {
   takes: 'a postgres:// address, or nothing for SQLite in the data folder',
   read: (text: string): string | undefined =>
