@@ -16,6 +16,7 @@ import type { House } from '../house.ts'
 import { sweep as forgetJobs } from '../jobs/jobs.ts'
 import { expireOrphans } from '../ledger/expiry.ts'
 import { sweepUses } from '../models/history.ts'
+import { beat, measure } from './minutes.ts'
 import { namedIn } from './stored.ts'
 import { inTurn } from './turns.ts'
 
@@ -47,6 +48,8 @@ export const purgeApps = (house: House): Promise<number> =>
 /** What a running house does beside answering, and how often. */
 const chores: [name: string, everyMs: number, run: (house: House) => Promise<unknown>][] = [
   ['release holds past their deadline', minute, (house) => expireOrphans(house, noteExpired)],
+  ['measure', minute, measure],
+  ['notice how late timers come', second, beat],
   ['count opens', 5 * second, writeOpens],
   ['forget who opened what', day, forgetOpens],
   ['compress pages better', minute, polishSome],

@@ -1,0 +1,137 @@
+import { afterEach, expect, test } from 'bun:test'
+
+import { nano } from '../core/money.ts'
+import { day, minute } from '../core/time.ts'
+import * as ledger from '../ledger/ledger.ts'
+import { incomeByDay } from '../ledger/totals.ts'
+import { openTestHouse, type TestHouse } from '../testing/house.ts'
+import { measure, minutesOf } from './minutes.ts'
+
+const opened: TestHouse[] = []
+afterEach(async () => {
+  for (const house of opened.splice(0)) await house.close()
+})
+
+async function open(settings = {}): Promise<TestHouse> {
+  const house = await openTestHouse(settings)
+  opened.push(house)
+  return house
+}
+
+/** Reads the text format as it is specified, and throws at the first line that is not in it. */
+function parsed(text: string): Map<string, number> {
+  expect(text).toEndWith('\n')
+  const types = new Map<string, string>()
+  const values = new Map<string, number>()
+  for (const line of text.slice(0, -1).split('\n')) {
+    const [, name = '', type] =
+      /^# (?:HELP ([a-z_]+) \S.*|TYPE ([a-z_]+) (?:counter|gauge|histogram))$/
+        .exec(line)
+        ?.filter((part) => part !== undefined) ?? []
+    if (line.startsWith('# TYPE')) {
+      const [, , called = '', kind = ''] = line.split(' ')
+      expect(types.has(called)).toBe(false)
+      types.set(called, kind)
+      continue
+    }
+    if (name || type) continue
+    const sample =
+      /^([a-z_]+)(\{(?:[a-z_]+="(?:[^"\\\n]|\\[\\"n])*",?)*\})? (-?\d+(?:\.\d+)?(?:e-?\d+)?)$/
+    const [, metric = '', labels = '', value = ''] = sample.exec(line) ?? []
+    if (!metric) throw new Error(`no line of the format: ${line}`)
+    const family = types.has(metric) ? metric : metric.replace(/_(bucket|sum|count)$/, '')
+    expect([line, types.get(family)]).toEqual([line, expect.any(String)])
+    expect(values.has(metric + labels)).toBe(false)
+    values.set(metric + labels, Number(value))
+  }
+  return values
+}
+
+const token = 'metrics-token-of-this-test'
+
+async function metricsOf(h: TestHouse): Promise<Map<string, number>> {
+  const answer = await h.visit('GET', '/metrics', { key: token })
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+  return parsed(String(answer.body))
+}
+
+test('without a token there are no metrics, and without the right one none are told', async () => {
+  const none = await open()
+  for (const key of [undefined, '', token]) {
+    expect((await none.visit('GET', '/metrics', { key })).status).toBe(404)
+  }
+  const h = await open({ METRICS_TOKEN: token })
+  for (const key of [undefined, '', `${token}x`, token.slice(0, -1)]) {
+    const answer = await h.visit('GET', '/metrics', { key })
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+    expect(String(answer.body)).not.toContain('berth_')
+  }
+})
+
+test('counts what was answered by part and status, in the format that Prometheus reads', async () => {
+  const h = await open({ METRICS_TOKEN: token })
+  const ann = await h.person('ann')
+  const id = await ann.publish()
+  await h.visit('GET', `/a/${id}`)
+  await h.call('GET', '/me')
+  await h.visit('GET', '/v1/models')
+  const before = await metricsOf(h)
+  expect(before.get('berth_requests_total{part="api",status="2xx"}')).toBe(2)
+  expect(before.get('berth_requests_total{part="api",status="4xx"}')).toBe(1)
+  expect(before.get('berth_requests_total{part="apps",status="2xx"}')).toBe(1)
+  expect(before.get('berth_requests_total{part="gateway",status="2xx"}')).toBe(1)
+  expect(before.get('berth_request_seconds_count{part="api"}')).toBe(3)
+  expect(before.get('berth_request_seconds_bucket{part="api",le="+Inf"}')).toBe(3)
+  const buckets = [...before].filter(([name]) => name.includes('_bucket{part="api"'))
+  const counts = buckets.map(([, count]) => count)
+  expect(counts).toEqual(counts.toSorted((a, b) => a - b))
+  expect(before.get('berth_balance_nano')).toBe(400_000_000)
+  expect(before.get('berth_held_nano')).toBe(0)
+  expect(before.get('berth_upstream_up{upstream="demo"}')).toBe(1)
+  expect(before.get('process_resident_memory_bytes')).toBeGreaterThan(1_000_000)
+  expect(before.get('berth_disk_free_bytes')).toBeGreaterThan(0)
+
+  for (let at = 0; at < 20; at += 1) await h.visit('GET', `/nowhere/${at}"\n`)
+  const after = await metricsOf(h)
+  expect([...after.keys()]).toEqual([...before.keys()])
+  expect(after.get('berth_requests_total{part="pages",status="4xx"}')).toBe(20)
+})
+
+test('what is held and what was paid is told to the Nano, and summed by day', async () => {
+  const h = await open({ METRICS_TOKEN: token })
+  const { house, clock } = h
+  await h.person('ann')
+  const owner = { kind: 'gateway', owner: 'gus' } as const
+  const amount = nano(5_000_000_007n)
+  await ledger.grantTo(house, owner, { amount, kind: 'grant', ref: 'g', free: false })
+  const pay = (ref: string, charge: bigint) =>
+    house.db.tx(async (db) => {
+      const ask = { account: 'gateway:gus', amount: nano(2_000n), ref, kind: 'chat' } as const
+      const { hold } = await ledger.hold(house, db, { ...ask, ms: minute })
+      if (charge > 0n) await ledger.settle(house, db, hold, nano(charge))
+    })
+  await measure(house)
+  await pay('one', 1_001n)
+  clock.turn(minute)
+  await measure(house)
+  await h.visit('GET', '/nowhere')
+  await pay('open', 0n)
+  const metrics = await metricsOf(h)
+  expect(metrics.get('berth_income_nano_total')).toBe(1_001)
+  expect(metrics.get('berth_held_nano')).toBe(2_000)
+  expect(metrics.get('berth_balance_nano')).toBe(5_400_000_007 - 1_001)
+  expect(await minutesOf(house)).toMatchObject([
+    { income: 1_001n, requests: 0 },
+    { income: 0n, requests: 2 },
+  ])
+
+  clock.turn(2 * day)
+  await pay('two', 500n)
+  await pay('three', 400n)
+  expect((await incomeByDay(house, 4)).map(({ amount: paid }) => paid)).toEqual(
+    [0n, 1_001n, 0n, 900n].map(nano),
+  )
+  for (let at = 0; at < 400; at += 1) await measure(house)
+  expect(await minutesOf(house)).toHaveLength(181)
+})

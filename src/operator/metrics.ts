@@ -1,0 +1,140 @@
+import { Elysia } from 'elysia'
+
+import { sha256 } from '../core/ids.ts'
+import { second } from '../core/time.ts'
+import { statusClasses, trafficParts } from '../core/traffic.ts'
+import type { House } from '../house.ts'
+import { countByLane } from '../jobs/jobs.ts'
+import { keyText } from '../keys/sent.ts'
+import { totals } from '../ledger/totals.ts'
+import { version } from '../version.ts'
+import { lateMs } from './minutes.ts'
+
+type Type = 'counter' | 'gauge' | 'histogram'
+type Row = [labels: Record<string, string>, value: number | bigint, suffix?: string]
+
+const escaped = (text: string): string => text.replace(/[\\"\n]/g, (sign) => signs[sign] ?? '')
+const signs: Record<string, string> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' }
+
+/** One metric with its rows, as text (Prometheus exposition formats, text 0.0.4). */
+function metric(name: string, type: Type, help: string, rows: Row[]): string {
+  const lines = rows.map(([labels, value, suffix = '']) => {
+    const pairs = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`)
+    return `${name}${suffix}${pairs.length > 0 ? `{${pairs.join(',')}}` : ''} ${value}`
+  })
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines, ''].join('\n')
+}
+
+const gauge = (name: string, help: string, value: number | bigint): string =>
+  metric(name, 'gauge', help, [[{}, value]])
+
+function trafficMetrics({ traffic }: House): string[] {
+  const answers = trafficParts.flatMap((part) =>
+    statusClasses.map((status): Row => [{ part, status }, traffic.answered(part, status)]),
+  )
+  const times = trafficParts.flatMap((part): Row[] => {
+    const { buckets, count, seconds } = traffic.times(part)
+    return [
+      ...buckets.map((one): Row => [{ part, le: String(one.seconds) }, one.count, '_bucket']),
+      [{ part, le: '+Inf' }, count, '_bucket'],
+      [{ part }, seconds, '_sum'],
+      [{ part }, count, '_count'],
+    ]
+  })
+  const until = 'Seconds until an answer began, by part.'
+  return [
+    metric('berth_requests_total', 'counter', 'Requests by part and status.', answers),
+    metric('berth_request_seconds', 'histogram', until, times),
+  ]
+}
+
+async function ledgerMetrics(house: House): Promise<string[]> {
+  const { income, balance, held } = await totals(house)
+  return [
+    metric('berth_income_nano_total', 'counter', 'Paid to the house, in billionths of a USD.', [
+      [{}, income],
+    ]),
+    gauge('berth_balance_nano', 'On all accounts, in billionths of a USD.', balance),
+    gauge('berth_held_nano', 'Held for what runs, in billionths of a USD.', held),
+  ]
+}
+
+async function jobMetrics(house: House): Promise<string[]> {
+  const open = (await countByLane(house)).map(({ lane, state, count }): Row => [
+    { lane, state },
+    count,
+  ])
+  const ended = house.jobs.ended().map(({ lane, state, count }): Row => [{ lane, state }, count])
+  return [
+    metric('berth_jobs', 'gauge', 'Jobs that have not ended, by lane and state.', open),
+    metric('berth_jobs_ended_total', 'counter', 'Jobs that ended, by lane and state.', ended),
+  ]
+}
+
+function upstreamMetrics({ upstreams }: House): string[] {
+  const all = upstreams.health()
+  const rows = (value: (one: (typeof all)[number]) => number) =>
+    all.map((one): Row => [{ upstream: one.name }, value(one)])
+  const counter = (name: string, help: string, counts: Row[]) =>
+    metric(name, 'counter', help, counts)
+  return [
+    metric(
+      'berth_upstream_up',
+      'gauge',
+      'Whether an upstream is sent requests: its breaker is closed.',
+      rows(({ state }) => (state === 'closed' ? 1 : 0)),
+    ),
+    counter(
+      'berth_upstream_answers_total',
+      'Answers of upstreams.',
+      rows(({ answers }) => answers),
+    ),
+    counter(
+      'berth_upstream_errors_total',
+      'Requests that an upstream failed.',
+      rows(({ failures }) => failures),
+    ),
+  ]
+}
+
+function processMetrics(house: House): string[] {
+  const { user, system } = process.cpuUsage()
+  const began = Math.round(house.clock.now() / second - process.uptime())
+  return [
+    metric('berth_info', 'gauge', 'The version of this program.', [[{ version }, 1]]),
+    gauge('berth_disk_free_bytes', 'Free on the disk of the data folder.', house.store.free()),
+    gauge('berth_loop_late_seconds', 'The latest a timer came lately.', lateMs(house) / second),
+    gauge('process_resident_memory_bytes', 'Memory of the process.', process.memoryUsage.rss()),
+    gauge('process_start_time_seconds', 'When it began, since 1970.', began),
+    metric('process_cpu_seconds_total', 'counter', 'CPU that it used.', [
+      [{}, (user + system) / 1e6],
+    ]),
+  ]
+}
+
+/** Everything that is measured, as Prometheus reads it. */
+async function metricsText(house: House): Promise<string> {
+  const [ledger, jobs] = await Promise.all([ledgerMetrics(house), jobMetrics(house)])
+  const [traffic, upstreams] = [trafficMetrics(house), upstreamMetrics(house)]
+  return [...traffic, ...ledger, ...jobs, ...upstreams, ...processMetrics(house)].join('')
+}
+
+const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }
+
+/** GET /metrics, for who sends METRICS_TOKEN as a bearer token. */
+export const metrics = (house: House) =>
+  new Elysia().get('/metrics', async ({ request }) => {
+    const { metricsToken } = house.config
+    if (!metricsToken) {
+      return new Response('There are no metrics here: METRICS_TOKEN is not set.\n', {
+        ...{ status: 404, headers: text },
+      })
+    }
+    if (sha256(keyText(request.headers) ?? '') !== sha256(metricsToken)) {
+      return new Response('Send "Authorization: Bearer" with the METRICS_TOKEN of this place.\n', {
+        ...{ status: 401, headers: { ...text, 'www-authenticate': 'Bearer' } },
+      })
+    }
+    const headers = { ...text, 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
+    return new Response(await metricsText(house), { headers })
+  })
