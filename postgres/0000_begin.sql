@@ -240,12 +240,12 @@ CREATE TABLE "notes" (
 );
 --> statement-breakpoint
 CREATE TABLE "identities" (
+	"id" text PRIMARY KEY NOT NULL,
 	"issuer" text NOT NULL,
 	"subject" text NOT NULL,
 	"person" text NOT NULL,
 	"name" text NOT NULL,
-	"created" bigint NOT NULL,
-	CONSTRAINT "identities_issuer_subject_pk" PRIMARY KEY("issuer","subject")
+	"created" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "passkeys" (
@@ -534,6 +534,7 @@ CREATE INDEX "deliveries_ended" ON "deliveries" USING btree ("ended");--> statem
 CREATE INDEX "hooks_agent" ON "hooks" USING btree ("agent","created");--> statement-breakpoint
 CREATE INDEX "notes_unread" ON "notes" USING btree ("agent","number") WHERE "notes"."read" is null;--> statement-breakpoint
 CREATE INDEX "notes_at" ON "notes" USING btree ("at");--> statement-breakpoint
+CREATE UNIQUE INDEX "identities_subject" ON "identities" USING btree ("issuer","subject");--> statement-breakpoint
 CREATE INDEX "identities_person" ON "identities" USING btree ("person");--> statement-breakpoint
 CREATE INDEX "passkeys_person" ON "passkeys" USING btree ("person","created");--> statement-breakpoint
 CREATE INDEX "recovery_codes_person" ON "recovery_codes" USING btree ("person");--> statement-breakpoint

@@ -294,14 +294,15 @@ CREATE UNIQUE INDEX `notes_id_unique` ON `notes` (`id`);--> statement-breakpoint
 CREATE INDEX `notes_unread` ON `notes` (`agent`,`number`) WHERE "notes"."read" is null;--> statement-breakpoint
 CREATE INDEX `notes_at` ON `notes` (`at`);--> statement-breakpoint
 CREATE TABLE `identities` (
+	`id` text PRIMARY KEY NOT NULL,
 	`issuer` text NOT NULL,
 	`subject` text NOT NULL,
 	`person` text NOT NULL,
 	`name` text NOT NULL,
-	`created` integer NOT NULL,
-	PRIMARY KEY(`issuer`, `subject`)
+	`created` integer NOT NULL
 );
 --> statement-breakpoint
+CREATE UNIQUE INDEX `identities_subject` ON `identities` (`issuer`,`subject`);--> statement-breakpoint
 CREATE INDEX `identities_person` ON `identities` (`person`);--> statement-breakpoint
 CREATE TABLE `passkeys` (
 	`id` text PRIMARY KEY NOT NULL,

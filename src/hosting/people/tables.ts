@@ -1,4 +1,4 @@
-import { flag, index, integer, primaryKey, table, text, time } from '../../db/columns.ts'
+import { flag, index, integer, table, text, time, uniqueIndex } from '../../db/columns.ts'
 
 /** A person who signs in at the web. */
 export const people = table('people', {
@@ -62,6 +62,7 @@ export const passkeys = table(
 export const identities = table(
   'identities',
   {
+    id: text('id').primaryKey(),
     issuer: text('issuer').notNull(),
     subject: text('subject').notNull(),
     person: text('person').notNull(),
@@ -69,7 +70,10 @@ export const identities = table(
     name: text('name').notNull(),
     created: time('created').notNull(),
   },
-  (t) => [primaryKey({ columns: [t.issuer, t.subject] }), index('identities_person').on(t.person)],
+  (t) => [
+    uniqueIndex('identities_subject').on(t.issuer, t.subject),
+    index('identities_person').on(t.person),
+  ],
 )
 
 /** Tickets that have been used, until they would have expired anyway. */
