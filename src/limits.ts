@@ -53,6 +53,10 @@ export const reportContactCharsMax = 200
 /** So many addresses that report phishing or malware hold an app back. */
 export const reportersToHold = 3
 export const appealCharsMax = 2_000
+/** What the operator gives at once. */
+export const grantUsdMax = 1_000_000
+/** Why the operator decided something. */
+export const whyCharsMax = 2_000
 export const versionsPerAppMax = 1_000
 
 /** People. Tries are counted by address, by name, and by both together. */
@@ -82,6 +86,11 @@ export const giftCreditsMax = 1_000_000_000
 /** A form of a page, and its fields. */
 export const formBytesMax = 16 * kb
 export const formFieldsMax = 20
+/** The form of a playground carries its conversation, of so many messages. */
+export const playBytesMax = mb
+export const playTurnsMax = 100
+/** Models that its list shows; a link to it may name any other. */
+export const playModelsMax = 500
 
 /** A 4 MB page whose every byte is escaped in JSON still fits. */
 export const jsonBodyBytesMax = 26 * mb

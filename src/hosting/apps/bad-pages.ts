@@ -1,6 +1,6 @@
-import { and, eq } from 'drizzle-orm'
+import { and, desc, eq, lt, or } from 'drizzle-orm'
 
-import type { Db } from '../../db/engine.ts'
+import type { Db, Engine } from '../../db/engine.ts'
 import { badPages } from './tables.ts'
 
 /** Whether these very bytes may not come back (rule known.bad). */
@@ -31,3 +31,24 @@ export async function forgetBadPage(db: Db, sha256: string): Promise<boolean> {
     .returning()
   return gone.length > 0
 }
+
+export type BadPage = typeof badPages.$inferSelect
+
+/** Pages that may not come back, the newest first, after that page where it is given. */
+export const listBadPages = (
+  { db }: { db: Engine },
+  limit: number,
+  after?: Pick<BadPage, 'at' | 'sha256'>,
+): Promise<BadPage[]> =>
+  db.read
+    .select()
+    .from(badPages)
+    .where(
+      after &&
+        or(
+          lt(badPages.at, after.at),
+          and(eq(badPages.at, after.at), lt(badPages.sha256, after.sha256)),
+        ),
+    )
+    .orderBy(desc(badPages.at), desc(badPages.sha256))
+    .limit(limit)

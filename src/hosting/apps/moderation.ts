@@ -14,6 +14,7 @@ import {
 } from 'drizzle-orm'
 
 import type { Db } from '../../db/engine.ts'
+import { changedBy } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { rulesVersion } from '../../scan/rules.ts'
 import type { App, Version } from './apps.ts'
@@ -67,6 +68,15 @@ async function hashesOf(db: Db, id: string): Promise<string[]> {
 export async function readAgain(db: Db, sha256: string): Promise<void> {
   const keeping = db.select({ app: versions.app }).from(versions).where(eq(versions.sha256, sha256))
   await db.update(apps).set({ rules: 0 }).where(inArray(apps.id, keeping))
+}
+
+/** Has an app that is there, or every one, read again. False when there is none. */
+export async function askAgain(db: Db, id?: string): Promise<boolean> {
+  const asked = await db
+    .update(apps)
+    .set({ rules: 0 })
+    .where(and(isOpen, id === undefined ? undefined : eq(apps.id, id)))
+  return changedBy(asked) > 0
 }
 
 /**

@@ -48,12 +48,12 @@ export async function appeal(
   return made
 }
 
-/** Appeals that wait for an answer, oldest first. */
-export const listAppeals = ({ db }: House, limit: number): Promise<Appeal[]> =>
+/** Appeals that wait for an answer, oldest first: all, or that of one app. */
+export const listAppeals = ({ db }: House, limit: number, app?: string): Promise<Appeal[]> =>
   db.read
     .select()
     .from(appeals)
-    .where(eq(appeals.state, 'open'))
+    .where(and(eq(appeals.state, 'open'), app === undefined ? undefined : eq(appeals.app, app)))
     .orderBy(asc(appeals.at), asc(appeals.id))
     .limit(limit)
 
@@ -63,6 +63,7 @@ export const decide = (
   id: string,
   granted: boolean,
   answer: string,
+  by = 'operator',
 ): Promise<boolean> =>
   house.db.tx(async (db) => {
     const state = granted ? 'granted' : 'denied'
@@ -74,7 +75,7 @@ export const decide = (
     if (!decided) return false
     const app = granted && ((await putBack(house, db, id)) ?? (await release(db, id)))
     if (app) await closeReports(house, db, id)
-    await note(house, db, { by: 'operator', did: state, item: id, why: answer })
+    await note(house, db, { by, did: state, item: id, why: answer })
     await tell(house, db, {
       ...{ to: decided.maker, kind: 'appeal.decided', item: id, data: { state, answer } },
       text: `Your appeal was ${state}: ${answer}${granted ? ' The app is live again.' : ''}`,

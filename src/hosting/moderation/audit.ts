@@ -1,4 +1,4 @@
-import { desc, eq, lt } from 'drizzle-orm'
+import { and, desc, eq, lt, or } from 'drizzle-orm'
 
 import { newId } from '../../core/ids.ts'
 import type { Clock } from '../../core/time.ts'
@@ -16,12 +16,23 @@ export async function note(
   await db.insert(audit).values({ ...entry, id: newId(), at: clock.now() })
 }
 
-/** What was decided, newest first: all, or about one item. */
-export const listAudit = ({ db }: { db: Engine }, limit: number, item?: string): Promise<Entry[]> =>
+/** What was decided, newest first: all, or about one item, before that entry where it is given. */
+export const listAudit = (
+  { db }: { db: Engine },
+  limit: number,
+  item?: string,
+  before?: Pick<Entry, 'at' | 'id'>,
+): Promise<Entry[]> =>
   db.read
     .select()
     .from(audit)
-    .where(item === undefined ? undefined : eq(audit.item, item))
+    .where(
+      and(
+        item === undefined ? undefined : eq(audit.item, item),
+        before &&
+          or(lt(audit.at, before.at), and(eq(audit.at, before.at), lt(audit.id, before.id))),
+      ),
+    )
     .orderBy(desc(audit.at), desc(audit.id))
     .limit(limit)
 

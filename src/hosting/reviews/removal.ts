@@ -12,11 +12,16 @@ import { comments, reviews } from './tables.ts'
  * Takes a review or a comment out of sight by the operator's decision, which is written down. False
  * when there is none.
  */
-export const hideSaid = (house: House, id: string, why: string): Promise<boolean> =>
+export const hideSaid = (
+  house: House,
+  id: string,
+  why: string,
+  by = 'operator',
+): Promise<boolean> =>
   house.db.tx(async (db) => {
     const item = (await hideReview(house, db, id)) ?? (await hideComment(house, db, id))
     if (item === undefined) return false
-    await note(house, db, { by: 'operator', did: 'hide', item, why })
+    await note(house, db, { by, did: 'hide', item, why })
     return true
   })
 

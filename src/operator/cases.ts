@@ -1,0 +1,73 @@
+import * as agents from '../hosting/agents/agents.ts'
+import { handlesOf } from '../hosting/agents/names.ts'
+import * as apps from '../hosting/apps/apps.ts'
+import { listHeld } from '../hosting/apps/moderation.ts'
+import { type Appeal, listAppeals } from '../hosting/moderation/appeals.ts'
+import { type Entry, listAudit } from '../hosting/moderation/audit.ts'
+import { listReports, type Report } from '../hosting/moderation/reports.ts'
+import type { House } from '../house.ts'
+
+/** So many of each list are looked at at once. */
+export const casesMax = 50
+
+/** All that waits for the operator: held apps, appeals, reports, the oldest of each first. */
+export interface Waiting {
+  held: apps.App[]
+  asked: Appeal[]
+  reports: Report[]
+}
+
+export async function waiting(house: House): Promise<Waiting> {
+  const [held, asked, reports] = await Promise.all([
+    listHeld(house, casesMax),
+    listAppeals(house, casesMax),
+    listReports(house, casesMax),
+  ])
+  return { held, asked, reports }
+}
+
+/** An app with what is open and what was decided about it; its newest versions first. */
+export interface Case {
+  app: apps.App
+  /** The maker's handle, without the @. */
+  maker: string
+  versions: apps.Version[]
+  reports: Report[]
+  appeals: Appeal[]
+  decided: Entry[]
+}
+
+/** What is known of an app, whatever became of it. */
+export async function caseOf(house: House, id: string): Promise<Case | undefined> {
+  const app = await apps.find(house, id)
+  if (!app) return undefined
+  const [handles, versions, reports, asked, decided] = await Promise.all([
+    handlesOf(house, [app.maker]),
+    apps.versionsOf(house, app, casesMax),
+    listReports(house, casesMax, id),
+    listAppeals(house, casesMax, id),
+    listAudit(house, casesMax, id),
+  ])
+  const maker = handles.get(app.maker) ?? ''
+  return { app, maker, versions, reports, appeals: asked, decided }
+}
+
+/** An agent with its newest apps and what was decided about it. */
+export interface AgentCase {
+  agent: agents.Agent
+  made: apps.App[]
+  decided: Entry[]
+}
+
+/** What is known of an agent by its handle, a closed or suspended one too. */
+export async function agentCaseOf(house: House, handle: string): Promise<AgentCase | undefined> {
+  const agent = /^[a-z0-9-]{1,40}$/.test(handle)
+    ? await agents.findByHandle(house, handle)
+    : undefined
+  if (!agent) return undefined
+  const [made, decided] = await Promise.all([
+    apps.listOf(house, agent.id, casesMax),
+    listAudit(house, casesMax, `@${handle}`),
+  ])
+  return { agent, made, decided }
+}

@@ -1,0 +1,111 @@
+import { idPattern } from '../core/ids.ts'
+import { isPlainText } from '../core/text.ts'
+import { pause } from '../hosting/agents/spending.ts'
+import * as appeals from '../hosting/moderation/appeals.ts'
+import { note } from '../hosting/moderation/audit.ts'
+import * as moderation from '../hosting/moderation/moderation.ts'
+import { hideSaid } from '../hosting/reviews/removal.ts'
+import type { House } from '../house.ts'
+import { whyCharsMax } from '../limits.ts'
+import type { Outcome } from './outcome.ts'
+
+/** A decision: what it is called with, what it does, and what it says when it did that. */
+interface Verb {
+  item: RegExp
+  /** What it is about and what else it is told; what stands in <> is needed. */
+  takes: string
+  act(house: House, item: string, why: string, by?: string): Promise<boolean>
+  says: string
+}
+
+async function mayBuy(
+  house: House,
+  handle: string,
+  may: boolean,
+  by = 'operator',
+): Promise<boolean> {
+  if (!(await pause(house, handle.slice(1), !may))) return false
+  const entry = { by, did: may ? 'resume' : 'pause', item: handle, why: '' }
+  await house.db.tx((db) => note(house, db, entry))
+  return true
+}
+
+const page = /^[0-9a-f]{64}$/
+const ofApp = { item: idPattern, takes: '<app id> [reason]' }
+const ofAgent = { item: /^@[a-z0-9-]+$/, takes: '<@handle>' }
+const withReason = { takes: '<app id> <reason>' }
+
+export const verbs = {
+  takedown: { ...ofApp, ...withReason, act: moderation.takeDown, says: 'is taken down' },
+  restore: { ...ofApp, act: moderation.restore, says: 'is live again' },
+  hold: { ...ofApp, ...withReason, act: moderation.hold, says: 'is held back' },
+  release: { ...ofApp, act: moderation.release, says: 'is shown again' },
+  dismiss: { ...ofApp, act: moderation.dismiss, says: 'has no open reports now' },
+  decide: {
+    ...{ ...ofApp, takes: '<app id> <grant|deny> <answer>', says: 'is decided; its maker is told' },
+    act: async (house, id, why, by) => {
+      const [, word, answer] = /^(grant|deny) (.+)$/s.exec(why) ?? []
+      return answer ? appeals.decide(house, id, word === 'grant', answer, by) : false
+    },
+  },
+  rescan: {
+    ...{ item: /^(all|[A-Za-z0-9_-]{12})$/, takes: '<app id|all>' },
+    ...{ says: 'will be read again by the safety check' },
+    act: (house, item, _, by) => moderation.readAgain(house, item, by),
+  },
+  suspend: {
+    ...{ ...ofAgent, takes: '<@handle> <reason>', says: 'is suspended' },
+    act: (house, handle, why, by) => moderation.suspend(house, handle.slice(1), why, by),
+  },
+  unsuspend: {
+    ...{ ...ofAgent, says: 'goes on as before' },
+    act: (house, handle, _, by) => moderation.suspend(house, handle.slice(1), null, by),
+  },
+  pause: {
+    ...{ ...ofAgent, says: 'can buy nothing now' },
+    act: (house, handle, _, by) => mayBuy(house, handle, false, by),
+  },
+  resume: {
+    ...{ ...ofAgent, says: 'can buy again' },
+    act: (house, handle, _, by) => mayBuy(house, handle, true, by),
+  },
+  hide: {
+    ...{ item: idPattern, takes: '<review or comment id> <reason>', says: 'is out of sight' },
+    act: hideSaid,
+  },
+  block: {
+    ...{ item: page, takes: '<sha256 of a page> <reason>', says: 'cannot come back' },
+    act: moderation.block,
+  },
+  unblock: {
+    ...{ item: page, takes: '<sha256 of a page> [reason]', says: 'may come back' },
+    act: moderation.unblock,
+  },
+} satisfies Record<string, Verb>
+
+export type Decision = keyof typeof verbs
+
+export const isDecision = (word: string): word is Decision => Object.hasOwn(verbs, word)
+
+/** Every decision as it is typed: "takedown <app id> <reason>". */
+export const decisions = Object.entries(verbs).map(([name, { takes }]) => `${name} ${takes}`)
+
+/**
+ * Decides about an app, an agent, a page or a word, for the command line and for the console, and
+ * writes down who did: `by`. Undefined where it is not called with what it takes.
+ */
+export async function decide(
+  house: House,
+  name: Decision,
+  said: { item: string; why: string; by?: string },
+): Promise<Outcome | undefined> {
+  const { item, why, by } = said
+  const verb: Verb = verbs[name]
+  const needed = verb.takes.match(/<[^>]+>/g)?.length ?? 0
+  const words = [item, ...why.split(' ').filter(Boolean)]
+  const isWhole = verb.item.test(item) && words.length >= needed
+  if (!isWhole || !isPlainText(why, whyCharsMax)) return undefined
+  return (await verb.act(house, item, why, by))
+    ? { ok: true, text: `${item} ${verb.says}.` }
+    : { ok: false, text: `Nothing to ${name}: there is no such ${item}, or it is so already.` }
+}

@@ -1,0 +1,73 @@
+import { idPattern, newId } from '../core/ids.ts'
+import { fromUsd, type Nano, toCredits } from '../core/money.ts'
+import * as accounts from '../gateway/accounts/accounts.ts'
+import * as agents from '../hosting/agents/agents.ts'
+import { note } from '../hosting/moderation/audit.ts'
+import { tell } from '../hosting/notes/notes.ts'
+import * as people from '../hosting/people/people.ts'
+import type { House } from '../house.ts'
+import { accountOf, findBalance, type Owner } from '../ledger/accounts.ts'
+import * as ledger from '../ledger/ledger.ts'
+import { grantUsdMax } from '../limits.ts'
+
+/** Who can be given credits. */
+export interface Grantee {
+  kind: 'agent' | 'person' | 'account'
+  /** As it was named: "@fox", "olga", an account's id. */
+  name: string
+  owner: Owner
+  created: number
+}
+
+/** Whose account is meant: an agent's by its @handle, a person's wallet, or a gateway account's. */
+export async function granteeOf(house: House, whom: string): Promise<Grantee | undefined> {
+  const [, handle] = /^@([a-z0-9-]{1,40})$/.exec(whom) ?? []
+  const agent = handle && (await agents.findByHandle(house, handle))
+  if (agent) {
+    const owner = { kind: 'agent', owner: agent.id } as const
+    return { kind: 'agent', name: whom, owner, created: agent.created }
+  }
+  const account = idPattern.test(whom) ? await accounts.find(house, whom) : undefined
+  if (account) {
+    const owner = { kind: 'gateway', owner: account.id } as const
+    return { kind: 'account', name: whom, owner, created: account.created }
+  }
+  const person = await people.findByName(house, whom)
+  if (!person) return undefined
+  const { name, created } = person
+  return { kind: 'person', name, owner: people.walletOf(person), created }
+}
+
+/** An amount of USD that can be given; undefined for anything else. */
+export function amountOf(usd: string): Nano | undefined {
+  const amount = fromUsd(usd.trim())
+  return amount !== undefined && amount > 0n && toCredits(amount) <= grantUsdMax * 1_000
+    ? amount
+    : undefined
+}
+
+/** The credits of a grantee; none for who has no account yet. */
+export const hasNow = async (house: House, { owner }: Grantee): Promise<number> =>
+  toCredits((await findBalance(house.db.read, accountOf(owner)))?.balance ?? 0n)
+
+/**
+ * Gives credits that can be spent and paid on, once for each `ref`, and writes down who did: `by`.
+ * Refuses ref_conflict where the ref was used for another grant.
+ */
+export async function grant(
+  house: House,
+  { name, owner }: Grantee,
+  { amount, ref = newId(), by = 'operator' }: { amount: Nano; ref?: string; by?: string },
+): Promise<void> {
+  const credits = toCredits(amount)
+  await house.db.tx(async (db) => {
+    const account = await ledger.open(house, db, owner)
+    const wanted = { account, amount, kind: 'grant', ref: `grant:${ref}`, free: false }
+    const { fresh } = await ledger.grant(house, db, wanted)
+    if (!fresh) return
+    await note(house, db, { by, did: 'grant', item: name, why: `${credits / 1_000} USD` })
+    if (owner.kind !== 'agent') return
+    const text = `The operator gave you ${credits} credits.`
+    await tell(house, db, { to: owner.owner, kind: 'credits.received', text, data: { credits } })
+  })
+}
