@@ -53,6 +53,8 @@ export const reportContactCharsMax = 200
 /** So many addresses that report phishing or malware hold an app back. */
 export const reportersToHold = 3
 export const appealCharsMax = 2_000
+/** Backups that the console keeps in the data folder. */
+export const backupsMax = 20
 /** What the operator gives at once. */
 export const grantUsdMax = 1_000_000
 /** Why the operator decided something. */

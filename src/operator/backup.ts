@@ -10,7 +10,7 @@ import type { House } from '../house.ts'
 import { doctor } from '../ledger/doctor.ts'
 import type { Config } from '../settings.ts'
 import * as files from '../store/backup.ts'
-import { exchange, finishExchange, openExchange } from '../store/exchange.ts'
+import { closeExchange, exchange, finishExchange, openExchange } from '../store/exchange.ts'
 import { ownFolder } from '../store/owner.ts'
 import { openSecret } from '../store/secret.ts'
 import { version } from '../version.ts'
@@ -21,6 +21,22 @@ import { inTurn } from './turns.ts'
 const onPostgres =
   'On PostgreSQL, keep a pg_dump of the database and a copy of the data folder: berth backup and ' +
   'berth restore are for SQLite.'
+
+/**
+ * Proves a backup as `restore` does, in a folder of its own that is removed then: nothing is
+ * replaced. Throws an Error that says what is wrong with the backup.
+ */
+export async function check(dataDir: string, dir: string, stamp: string): Promise<Outcome> {
+  const manifest = await files.readManifest(dir)
+  if (manifest.schema > schemaVersion()) throw new NewerSchema(manifest.schema, schemaVersion())
+  const to = openExchange(dataDir, stamp)
+  try {
+    const copied = await prove(dir, manifest, to)
+    return { ok: true, text: `It can be restored: the books balance, and ${said(copied)}.` }
+  } finally {
+    await closeExchange(to)
+  }
+}
 
 const said = ({ files, bytes }: files.Copied): string => `${files} files, ${bytes} bytes`
 

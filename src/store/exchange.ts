@@ -9,6 +9,7 @@ import {
   rmdirSync,
   rmSync,
 } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** What a restore replaces in a data folder. Its settings, lock and socket stay. */
@@ -34,6 +35,10 @@ export function openExchange(dataDir: string, stamp: string): string {
   mkdirSync(dir, { mode: 0o700 })
   return dir
 }
+
+/** Removes what was put together, where it was only to be proved. */
+export const closeExchange = (dir: string): Promise<void> =>
+  rm(dir, { recursive: true, force: true })
 
 /**
  * Replaces the content of the data folder by what was put together, and answers where the earlier
