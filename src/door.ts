@@ -10,6 +10,7 @@ import type { House } from './house.ts'
 import { type McpOptions, openMcp } from './mcp/mcp.ts'
 import { Refusal } from './refusals.ts'
 import type { Urls } from './urls.ts'
+import { playPath } from './web/wallet/playground.ts'
 
 /**
  * Answers a request. `peer` is the address of its socket; `untimed` lets the socket be silent until
@@ -69,7 +70,7 @@ export function openDoor(house: House, app: App, options?: McpOptions): Door {
       })
       return response
     }
-    if (part === 'gateway') untimed?.()
+    if (part === 'gateway' || path === playPath) untimed?.()
     const answer = part === 'mcp' ? mcp(request) : rooms[part](house, app, request, visit)
     // What is at hand is answered at once: a promise costs as much as the rest of this function.
     return answer instanceof Promise ? answer.then(leave) : leave(answer)

@@ -17,22 +17,34 @@ export type AccountId = ReturnType<typeof accountOf>
 export interface Spender {
   owner: Owner
   account: AccountId
-  key: Key
-  /** The key's daily cap, as a hold takes it. */
+  /** Whose calls count together: the prefix of a key, or the id of a balance. */
+  caller: string
+  /** What it may spend in a day, as a hold takes it. */
   cap: Cap
   /** `paid`: start credits do not pay here (START_CREDITS_ON_GATEWAY). */
   funds: 'any' | 'paid'
   /** Where the call came from, for the history. */
-  source: 'api'
+  source: 'api' | 'web'
 }
 
-const spenders = new WeakMap<Request, Promise<Spender>>()
+/** Who pays by a key. */
+export interface KeySpender extends Spender {
+  key: Key
+}
+
+/** The owner of a gateway balance, who spends it here without a key; the balance is the only cap. */
+export const spenderOf = (owner: Owner): Spender => ({
+  ...{ owner, account: accountOf(owner), caller: owner.owner, funds: 'any', source: 'web' },
+  cap: { key: owner.owner, max: null },
+})
+
+const spenders = new WeakMap<Request, Promise<KeySpender>>()
 
 /**
  * Who pays for a request, by its key (document 2, section 5), looked up once per request. Keys of
  * a gateway account and of an agent are accepted. Refuses no_key, bad_key.
  */
-export function theSpender(house: House, request: Request): Promise<Spender> {
+export function theSpender(house: House, request: Request): Promise<KeySpender> {
   const known = spenders.get(request)
   if (known) return known
   const spender = lookUp(house, request)
@@ -40,7 +52,7 @@ export function theSpender(house: House, request: Request): Promise<Spender> {
   return spender
 }
 
-async function lookUp(house: House, request: Request): Promise<Spender> {
+async function lookUp(house: House, request: Request): Promise<KeySpender> {
   const text = keyText(request.headers)
   if (!text) throw new Refusal('no_key')
   const key = await house.keys.find(text)
@@ -53,6 +65,7 @@ async function lookUp(house: House, request: Request): Promise<Spender> {
   return {
     owner,
     account: accountOf(owner),
+    caller: key.prefix,
     key,
     cap: capOf(key),
     funds: free ? 'any' : 'paid',

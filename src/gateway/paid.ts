@@ -65,20 +65,20 @@ async function run(
 ): Promise<Answer> {
   const { open, failures } = paidCallsOf(house)
   const candidates = reachable(house, wanted)
-  const { prefix } = spender.key
+  const { caller } = spender
   const same = { path: wanted.path, body: wanted.same }
-  failures.check(prefix, same)
+  failures.check(caller, same)
   const { ref, ...more } = call
   const paid = Promise.withResolvers<void>()
   const order: Order = {
     ...{ house, spender, wanted, candidates, ...more },
     ...{ isKept: ref !== undefined, paid: paid.promise },
   }
-  const done = open.begin(prefix)
+  const done = open.begin(caller)
   try {
     const { result, hold } = await withHold(house, askOf(order), (made) => serve(order, made))
     if (result.answer) return result.answer
-    if (hold.charged > 0n) failures.keep(prefix, same, result.refusal)
+    if (hold.charged > 0n) failures.keep(caller, same, result.refusal)
     throw result.refusal
   } finally {
     paid.resolve()

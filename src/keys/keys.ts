@@ -89,6 +89,7 @@ export async function edit(
   prefix: string,
   wanted: { name: string | undefined; dailyCap: Nano | null | undefined },
 ): Promise<Key | undefined> {
+  if (!prefixPattern.test(prefix)) return undefined
   const live = and(eq(keys.owner, owner), eq(keys.prefix, prefix), isNull(keys.revoked))
   const { name, dailyCap } = wanted
   if (name !== undefined) await db.update(keys).set({ name }).where(live)

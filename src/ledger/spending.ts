@@ -46,3 +46,24 @@ export async function spentByDay(
   const used = new Map(rows.map((row) => [row.day, nano(BigInt(row.used))]))
   return all.map((on) => ({ day: on, amount: used.get(on) ?? zero }))
 }
+
+/** The last UTC day on which a counter of a key was spent from, and what it spent today. */
+export interface LastSpent {
+  day: string
+  today: Nano
+}
+
+/** When these counters of keys were last spent from; one that never was is not told. */
+export async function lastSpent(
+  { db, clock }: { db: Engine; clock: Clock },
+  keys: string[],
+): Promise<Map<string, LastSpent>> {
+  const today = utcDay(clock.now())
+  const used = sql<string>`sum(case when ${caps.day} = ${today} then ${caps.used} else 0 end)`
+  const rows = await db.read
+    .select({ key: caps.key, day: sql<string>`max(${caps.day})`, used: used.mapWith(String) })
+    .from(caps)
+    .where(inArray(caps.key, keys))
+    .groupBy(caps.key)
+  return new Map(rows.map(({ key, day, used }) => [key, { day, today: nano(BigInt(used)) }]))
+}

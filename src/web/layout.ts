@@ -9,6 +9,7 @@ const loaded = {
   'web.css': 'css/web.css',
   'copy-line.js': 'islands/copy-line.js',
   'live-search.js': 'islands/live-search.js',
+  'play-ground.js': 'islands/play-ground.js',
 } as const
 
 export type Loaded = keyof typeof loaded
@@ -45,6 +46,7 @@ export function openLayout(files: Map<string, PublicFile>, urls: Urls): Layout {
       'web.css': staticOf(files, 'web.css'),
       'copy-line.js': staticOf(files, 'copy-line.js'),
       'live-search.js': staticOf(files, 'live-search.js'),
+      'play-ground.js': staticOf(files, 'play-ground.js'),
     },
     headers: {
       'content-type': 'text/html; charset=utf-8',

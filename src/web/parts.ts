@@ -11,6 +11,16 @@ const counts = new Intl.NumberFormat('en', { notation: 'compact' })
 export const dayOf = (time: string): Html =>
   html`<time datetime="${time}">${dates.format(Date.parse(time))}</time>`
 
+const moments = new Intl.DateTimeFormat('en-GB', {
+  dateStyle: 'medium',
+  timeStyle: 'short',
+  timeZone: 'UTC',
+})
+
+/** A moment of the wire: 4 May 2026, 12:00 UTC. */
+export const momentOf = (time: string): Html =>
+  html`<time datetime="${time}">${moments.format(Date.parse(time))} UTC</time>`
+
 /** A number in few signs: 1.2K. Below a thousand the formatter would only cost time. */
 export const few = (count: number): string => (count < 1_000 ? String(count) : counts.format(count))
 

@@ -6,7 +6,7 @@ import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import { keysPerAccountMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
-import type { Spender } from '../key.ts'
+import type { KeySpender } from '../key.ts'
 import type { KeyShape } from './shapes.ts'
 
 /** What a key is made with, or changed to; daily_cap is in credits, null is none. */
@@ -18,7 +18,7 @@ interface Wanted {
 const nanoPerCredit = 1_000_000
 
 /** The cap asked for. Refuses cap_above_own: a capped key raises no cap, not even its own. */
-function capOf({ key }: Spender, credits: number | null | undefined): Nano | null | undefined {
+function capOf({ key }: KeySpender, credits: number | null | undefined): Nano | null | undefined {
   if (credits === undefined) return undefined
   const cap = credits === null ? null : nano(BigInt(Math.round(credits * nanoPerCredit)))
   if (key.dailyCap !== null && (cap === null || cap > key.dailyCap)) {
@@ -39,7 +39,7 @@ const present = (key: keys.Key, current: keys.Key): KeyShape => ({
 /** Changes the account's keys in a transaction of their own, one change at a time. */
 async function change<T>(
   house: House,
-  { owner }: Spender,
+  { owner }: KeySpender,
   work: (db: Db, live: number) => Promise<T>,
 ): Promise<T> {
   const done = await house.db.tx(async (db) => {
@@ -51,7 +51,7 @@ async function change<T>(
 }
 
 /** The account's live keys, oldest first. */
-export async function list(house: House, { owner, key: current }: Spender): Promise<KeyShape[]> {
+export async function list(house: House, { owner, key: current }: KeySpender): Promise<KeyShape[]> {
   const live = await keys.listOf(house.db.read, owner.owner)
   return live.map((key) => present(key, current))
 }
@@ -62,7 +62,7 @@ export async function list(house: House, { owner, key: current }: Spender): Prom
  */
 export async function add(
   house: House,
-  spender: Spender,
+  spender: KeySpender,
   wanted: Wanted,
 ): Promise<KeyShape & { api_key: string }> {
   const { key: current, owner } = spender
@@ -82,7 +82,7 @@ export async function add(
 /** Changes a key's name or cap. Refuses not_found, cap_above_own. */
 export async function edit(
   house: House,
-  spender: Spender,
+  spender: KeySpender,
   id: string,
   wanted: Wanted,
 ): Promise<KeyShape> {
@@ -95,7 +95,7 @@ export async function edit(
 }
 
 /** Revokes a key of the account. Refuses not_found, last_key. */
-export const revoke = (house: House, spender: Spender, id: string): Promise<void> =>
+export const revoke = (house: House, spender: KeySpender, id: string): Promise<void> =>
   change(house, spender, async (db, live) => {
     if (!(await house.keys.revoke(db, house.clock, spender.owner.owner, id))) {
       throw new Refusal('not_found', { what: 'key' })

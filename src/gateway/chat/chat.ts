@@ -77,11 +77,11 @@ interface Run extends Call {
 async function run(house: House, spender: Spender, raw: unknown, call: Run): Promise<Answer> {
   const { open, failures } = paidCallsOf(house)
   const { asked, candidates } = await prepare(house, spender, raw, call.hear)
-  const { prefix } = spender.key
-  failures.check(prefix, raw)
+  const { caller } = spender
+  failures.check(caller, raw)
   const { requestId, ref, signal, keep } = call
   const order = { house, spender, asked, candidates, requestId, signal, keep }
-  const done = open.begin(prefix)
+  const done = open.begin(caller)
   const paid = Promise.withResolvers<void>()
   try {
     const client = { begin: call.begin, paid: paid.promise }
@@ -90,7 +90,7 @@ async function run(house: House, spender: Spender, raw: unknown, call: Run): Pro
       asked.stream ? serveStream(full, made, client) : serveWhole(full, made),
     )
     if (result.answer) return result.answer
-    if (hold.charged > 0n) failures.keep(prefix, raw, result.refusal)
+    if (hold.charged > 0n) failures.keep(caller, raw, result.refusal)
     throw result.refusal
   } finally {
     paid.resolve()

@@ -59,7 +59,7 @@ export const Input = Type.Object({
   model: Type.String(),
   seconds: Type.Number(),
   requestId: Type.String(),
-  source: Type.Literal('api'),
+  source: oneOf(['api', 'web']),
 })
 export type Asked = Static<typeof Input>
 

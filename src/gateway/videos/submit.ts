@@ -55,7 +55,7 @@ async function run(
   const { modelIds, preferences, hasPicture } = wanted
   const check = (model: Model): void => checkFits(model, hasPicture)
   const candidates = reachable(house, { modelIds, type: 'video', preferences, check })
-  const done = paidCallsOf(house).open.begin(spender.key.prefix)
+  const done = paidCallsOf(house).open.begin(spender.caller)
   try {
     const job = await begin(house, spender, { wanted, candidates, requestId: call.requestId })
     try {

@@ -4,6 +4,7 @@ import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import { keyNameCharsMax, keysPerPersonMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
+import { nanoOf } from './owned.ts'
 import type { Person } from './people.ts'
 
 /** A person's own keys: for scripts at People operations, and of the wallet for the gateway. */
@@ -16,12 +17,17 @@ const holderOf = ({ id, wallet }: Person, kind: OwnKind): string =>
 export const listOf = (house: House, person: Person, kind: OwnKind): Promise<keys.Key[]> =>
   keys.listOf(house.db.read, holderOf(person, kind))
 
-/** Makes a key; its text is shown once. Refuses bad_request. */
+const capOf = (credits: number | null) => (credits === null ? null : nanoOf(credits))
+
+/**
+ * Makes a key; its text is shown once. `dailyCap` is in credits; null is none. Refuses bad_request.
+ */
 export async function make(
   house: House,
   person: Person,
   kind: OwnKind,
   name: string,
+  dailyCap: number | null = null,
 ): Promise<string> {
   const owner = holderOf(person, kind)
   if (!isPlainLine(name, keyNameCharsMax)) {
@@ -35,9 +41,25 @@ export async function make(
       throw new Refusal('bad_request', { problem })
     }
     const named = name.trim() || undefined
-    return keys.make(db, house.clock, { kind, owner, name: named, dailyCap: null })
+    return keys.make(db, house.clock, { kind, owner, name: named, dailyCap: capOf(dailyCap) })
   })
   return text
+}
+
+/** What a person is told of a key that is not theirs. */
+const noKey = () => new Refusal('not_found', { what: 'key', see: 'Your account lists them.' })
+
+/** Changes what a key of the wallet may spend in a day; null is no cap. Refuses not_found. */
+export async function limit(
+  house: House,
+  person: Person,
+  prefix: string,
+  dailyCap: number | null,
+): Promise<void> {
+  const wanted = { name: undefined, dailyCap: capOf(dailyCap) }
+  const changed = await house.db.tx((db) => keys.edit(db, person.wallet, prefix, wanted))
+  if (!changed) throw noKey()
+  house.keys.forget()
 }
 
 /** Revokes a key. Refuses not_found. */
@@ -49,6 +71,6 @@ export async function revoke(
 ): Promise<void> {
   const owner = holderOf(person, kind)
   const revoked = await house.db.tx((db) => house.keys.revoke(db, house.clock, owner, prefix))
-  if (!revoked) throw new Refusal('not_found', { what: 'key', see: 'Your account lists them.' })
+  if (!revoked) throw noKey()
   house.keys.forget()
 }

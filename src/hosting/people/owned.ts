@@ -65,7 +65,7 @@ export const listOf = async (
 ): Promise<Agent[]> => ownedBy(house, person.id, limit, after)
 
 /** Credits of the wire to Nano; they have at most six decimals. */
-const nanoOf = (credits: number) => nano(BigInt(Math.round(credits * nanoPerCredit)))
+export const nanoOf = (credits: number) => nano(BigInt(Math.round(credits * nanoPerCredit)))
 
 /** What an owner may change of an agent: credits a day (null is no cap), and whether it may buy. */
 export interface Bounds {

@@ -126,7 +126,11 @@ const usd = (amount: number): string => `$${Number(amount.toPrecision(7))}`
 
 const each = (amount: number | string, unit: string): Html =>
   html`${usd(Number(amount))} <span class="unit">${unit}</span>`
-const perMillion = (amount: string): Html => each(Number(amount) * 1e6, '/ 1M tokens')
+/** The price of a token as USD for a million of them; "–" where it has none. */
+export const perMillion = (amount: string | undefined): string =>
+  amount === undefined ? '–' : usd(Number(amount) * 1e6)
+const tokens = (amount: string): Html =>
+  html`${perMillion(amount)} <span class="unit">/ 1M tokens</span>`
 
 const units = {
   per_image: 'a picture',
@@ -144,7 +148,7 @@ function costs(price: PriceShape): [into: Html, out: Html] {
     return typeof amount === 'number' ? [each(amount, words)] : []
   })
   return [
-    prompt === undefined ? none : perMillion(prompt),
-    unit[0] ?? (completion === undefined ? none : perMillion(completion)),
+    prompt === undefined ? none : tokens(prompt),
+    unit[0] ?? (completion === undefined ? none : tokens(completion)),
   ]
 }

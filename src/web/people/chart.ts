@@ -5,43 +5,86 @@ import type { Spent } from '../../ledger/spending.ts'
 /** The width of a day and the height of the highest, in a square that is stretched to fit. */
 const [step, high] = [24, 100]
 const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 2 })
+const smallNumbers = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 })
 const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
 
 const dayOf = (day: string): string => days.format(Date.parse(day))
 
-/** A number of credits in few signs. */
-export const inCredits = (credits: number): string => numbers.format(credits)
+/** A number of credits in few signs; a small one is never told as nothing. */
+export const inCredits = (credits: number): string =>
+  (Math.abs(credits) < 1 ? smallNumbers : numbers).format(credits)
 
-/** Spending by day as bars; each says what it is, and the whole says what there was in all. */
-export function chart(spent: Spent[]): Html {
-  const amounts = spent.map(({ amount }) => toCredits(amount))
-  const most = Math.max(...amounts, 0)
-  const total = amounts.reduce((sum, one) => sum + one, 0)
-  if (total === 0) return html`<p class="small">Nothing in the last ${spent.length} days.</p>`
-  const bars = spent.map(({ day }, at) => {
-    const credits = amounts[at] ?? 0
-    const height = Math.max(1, (credits / most) * high)
+/** What there was of something on one UTC day. */
+interface Daily {
+  day: string
+  value: number
+}
+
+/** Spending by day as bars. */
+export const chart = (spent: Spent[]): Html =>
+  bars(
+    spent.map(({ day, amount }) => ({ day, value: toCredits(amount) })),
+    'credit',
+  )
+
+/**
+ * What there was by day as bars; each says what it is, and the whole says what there was in all, in
+ * words and as a table.
+ */
+export function bars(daily: Daily[], noun: string): Html {
+  const most = Math.max(...daily.map(({ value }) => value), 0)
+  const total = daily.reduce((sum, { value }) => sum + value, 0)
+  if (total === 0) return html`<p class="small">Nothing in the last ${daily.length} days.</p>`
+  const rects = daily.map(({ day, value }, at) => {
+    const height = Math.max(1, (value / most) * high)
     return html`<rect
       x="${at * step + 2}"
       y="${(high - height).toFixed(1)}"
       width="${step - 4}"
       height="${height.toFixed(1)}"
-      class="${credits > 0 ? 'bar' : 'none'}"
-      ><title>${dayOf(day)}: ${inCredits(credits)} credits</title></rect
+      class="${value > 0 ? 'bar' : 'none'}"
+      ><title>${dayOf(day)}: ${told(value, noun)}</title></rect
     >`
   })
-  const [first, last] = [spent[0]?.day ?? '', spent.at(-1)?.day ?? '']
-  const words = `${inCredits(total)} credits in ${spent.length} days, at most ${inCredits(most)} in one`
+  const [first, last] = [daily[0]?.day ?? '', daily.at(-1)?.day ?? '']
+  const words = `${told(total, noun)} in ${daily.length} days, at most ${inCredits(most)} in one`
   return html`<figure class="chart">
     <svg
-      viewBox="0 0 ${spent.length * step} ${high}"
+      viewBox="0 0 ${daily.length * step} ${high}"
       preserveAspectRatio="none"
       role="img"
       aria-label="${words}"
     >
-      ${bars}
+      ${rects}
     </svg>
     <p class="small"><span>${dayOf(first)}</span><span>${dayOf(last)}</span></p>
     <figcaption class="small">${words}.</figcaption>
+    ${table(daily, noun)}
   </figure>`
+}
+
+const told = (value: number, noun: string): string =>
+  `${inCredits(value)} ${noun}${value === 1 ? '' : 's'}`
+
+/** The same in numbers; days without any are left out. */
+function table(daily: Daily[], noun: string): Html {
+  const row = ({ day, value }: Daily): Html =>
+    html`<tr>
+      <td>${dayOf(day)}</td>
+      <td class="number">${inCredits(value)}</td>
+    </tr>`
+  return html`<details>
+    <summary>As a table</summary>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Day</th>
+          <th scope="col" class="number kind">${noun}s</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${daily.filter(({ value }) => value > 0).map(row)}
+      </tbody>
+    </table>
+  </details>`
 }

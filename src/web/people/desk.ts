@@ -13,7 +13,7 @@ import {
   visitorOf,
 } from '../../hosting/people/visitor.ts'
 import type { House } from '../../house.ts'
-import { sessionMs } from '../../limits.ts'
+import { formBytesMax, sessionMs } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import { type Layout, type Page, pageAnswer } from '../layout.ts'
 import { type Form, readForm } from './form.ts'
@@ -76,9 +76,12 @@ export function shown(visit: Visit, page: Page, cookie = visit.cookie): Response
 }
 
 /** What a form of ours sent. Refuses cross_site, bad_request, too_large. */
-export async function sentOf({ house, request, token }: Visit): Promise<Form> {
+export async function sentOf(
+  { house, request, token }: Visit,
+  bytesMax = formBytesMax,
+): Promise<Form> {
   checkSite(house, request)
-  const form = await readForm(request)
+  const form = await readForm(request, bytesMax)
   if (sha256(form.text('token')) !== sha256(token)) throw new Refusal('cross_site')
   return form
 }

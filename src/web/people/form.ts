@@ -1,6 +1,6 @@
 import { readBytes } from '../../core/body.ts'
 import { type Html, html, type Part } from '../../core/markup.ts'
-import { formBytesMax, formFieldsMax } from '../../limits.ts'
+import { formFieldsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 
 /** What a form sent: a field that is not there is an empty text. */
@@ -8,30 +8,65 @@ export interface Form {
   text(name: string): string
   /** Whether a box was ticked. */
   has(name: string): boolean
+  /** A file that was chosen. */
+  file(name: string): Blob | undefined
 }
 
 /**
- * Reads a form's body: application/x-www-form-urlencoded, at most 16 KB and 20 fields, each of
- * them once. Refuses bad_request, too_large.
+ * Reads a form's body: application/x-www-form-urlencoded, or multipart/form-data where it brings a
+ * file, at most `bytesMax` and 20 fields, each of them once. Refuses bad_request, too_large.
  */
-export async function readForm(request: Request): Promise<Form> {
+export async function readForm(request: Request, bytesMax: number): Promise<Form> {
   const type = request.headers.get('content-type') ?? ''
-  if (!/^application\/x-www-form-urlencoded\b/i.test(type)) refuse('This form is not encoded so.')
-  const text = new TextDecoder().decode(await readBytes(request, formBytesMax))
-  const fields = [...new URLSearchParams(text)]
+  if (!encodings.test(type)) refuse('This form is not encoded so.')
+  const body = new Response(await readBytes(request, bytesMax), {
+    headers: { 'content-type': type },
+  })
+  const fields = [...(await body.formData().catch(() => refuse('This form cannot be read.')))]
   if (fields.length > formFieldsMax) refuse('This form has too many fields.')
   const values = new Map(fields)
   if (values.size < fields.length) refuse('This form has a field twice.')
-  return { text: (name) => values.get(name) ?? '', has: (name) => values.has(name) }
+  return {
+    text(name) {
+      const value = values.get(name)
+      return typeof value === 'string' ? value : ''
+    },
+    has: (name) => values.has(name),
+    file(name) {
+      const value = values.get(name)
+      return value instanceof Blob && value.size > 0 ? value : undefined
+    },
+  }
 }
+
+const encodings = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i
 
 function refuse(problem: string): never {
   throw new Refusal('bad_request', { problem })
 }
 
+/** A number as it was typed; undefined for an empty field. Refuses bad_request. */
+export function numberOf(form: Form, name: string): number | undefined {
+  const text = form.text(name).trim()
+  if (text === '') return undefined
+  if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return Number(text)
+  return refuse('Send credits as a number, such as 250 or 0.5.')
+}
+
 /** A form of ours: what it sends goes to `action`, with the token that proves it is ours. */
-export const form = (token: string, action: string, fields: Part, name = 'form'): Html =>
-  html`<form class="${name}" method="post" action="${action}">
+export const form = (
+  token: string,
+  action: string,
+  fields: Part,
+  name = 'form',
+  encoding?: 'multipart/form-data',
+): Html =>
+  html`<form
+    class="${name}"
+    method="post"
+    action="${action}"
+    ${encoding && html` enctype="${encoding}"`}
+  >
     <input type="hidden" name="token" value="${token}" />${fields}
   </form>`
 
@@ -62,6 +97,41 @@ export function field(given: Field): Html {
       ${plain}${number}${length}${free !== true && html` required`}
   /></label>`
 }
+
+interface Area {
+  label: string
+  name: string
+  value?: string
+  max: number
+  required?: boolean
+}
+
+/** A field of several lines. */
+export const area = ({ label, name, value = '', max, required = false }: Area): Html =>
+  html`<label class="field"
+    ><span>${label}</span
+    ><textarea name="${name}" rows="4" maxlength="${max}" ${required && html` required`}>
+${value}</textarea>
+  </label>`
+
+interface Choice {
+  label: string
+  name: string
+  value: string
+  options: readonly (readonly [value: string, label: string])[]
+}
+
+/** A field that takes one of several values. */
+export const choice = ({ label, name, value, options }: Choice): Html =>
+  html`<label class="field"
+    ><span>${label}</span
+    ><select name="${name}">
+      ${options.map(
+        ([one, words]) =>
+          html`<option value="${one}" ${one === value && html` selected`}>${words}</option>`,
+      )}
+    </select>
+  </label>`
 
 /** What went wrong with the form above which it stands. */
 export const alert = (said: string | undefined): Part =>

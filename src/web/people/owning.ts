@@ -20,39 +20,57 @@ import { keyPage } from './account.ts'
 import { agentPage, agentsPage } from './agents.ts'
 import { claimPage } from './claim.ts'
 import { goTo, nextOf, orAgain, type Own, sentOf, shown, type Visit, visitFor } from './desk.ts'
-import type { Form } from './form.ts'
+import { type Form, numberOf } from './form.ts'
 
 const agentsShown = 30
 const entriesShown = 20
 const notesShown = 8
-export const daysShown = 30
+const daysShown = 30
 
 /** A visit of someone who is signed in; undefined for anyone else. */
-export const ownOf = (visit: Visit): Own | undefined =>
+const ownOf = (visit: Visit): Own | undefined =>
   visit.visitor && { ...visit, visitor: visit.visitor }
 
 /** Where who is not signed in goes first. */
-export const toSignIn = ({ request }: Visit): Response =>
+const toSignIn = ({ request }: Visit): Response =>
   goTo(`/sign-in?next=${encodeURIComponent(nextOf(new URL(request.url).pathname))}`)
 
+/** An answer that only who is signed in is given. */
+export async function asOwn(
+  house: House,
+  layout: Layout,
+  request: Request,
+  work: (own: Own) => Promise<Response>,
+): Promise<Response> {
+  const visit = await visitFor(house, layout, request)
+  const own = ownOf(visit)
+  return own ? work(own) : toSignIn(visit)
+}
+
+/** A page that only who is signed in is shown. */
+export const ownPage = (
+  house: House,
+  layout: Layout,
+  request: Request,
+  view: (own: Own) => Promise<Page>,
+): Promise<Response> => asOwn(house, layout, request, async (own) => shown(own, await view(own)))
+
 /** A form that only who is signed in may send, and its page again when it is refused. */
-export async function ownForm(
+export const ownForm = (
   house: House,
   layout: Layout,
   request: Request,
   work: (own: Own, form: Form) => Promise<Response>,
   again: (own: Own, said: string) => Promise<Page>,
-): Promise<Response> {
-  const visit = await visitFor(house, layout, request)
-  const own = ownOf(visit)
-  if (!own) return toSignIn(visit)
-  const form = await sentOf(own)
-  return orAgain(
-    own,
-    () => work(own, form),
-    (said) => again(own, said),
-  )
-}
+): Promise<Response> =>
+  asOwn(house, layout, request, async (own) => {
+    const form = await sentOf(own)
+    return orAgain(
+      own,
+      () => work(own, form),
+      (said) => again(own, said),
+    )
+  })
 
 /** Claims, and the agents of a person. */
 export const owning = (house: House, layout: Layout) =>
@@ -75,14 +93,12 @@ const claiming = (house: House, layout: Layout) =>
     })
     .post(
       '/claim/:code',
-      async ({ request, params: { code } }) => {
-        const visit = await visitFor(house, layout, request)
-        const own = ownOf(visit)
-        if (!own) return toSignIn(visit)
-        await sentOf(own)
-        const agent = await claim(house, own.visitor.person, code, addressOf(own))
-        return goTo(`/agents/${agent.handle}`)
-      },
+      ({ request, params: { code } }) =>
+        asOwn(house, layout, request, async (own) => {
+          await sentOf(own)
+          const agent = await claim(house, own.visitor.person, code, addressOf(own))
+          return goTo(`/agents/${agent.handle}`)
+        }),
       { parse: 'none' },
     )
     .post(
@@ -130,25 +146,13 @@ async function agentView(own: Own, handle: string, said?: string): Promise<Page>
 
 const listing = (house: House, layout: Layout) =>
   new Elysia()
-    .get('/agents', async ({ request }) => {
-      const visit = await visitFor(house, layout, request)
-      const own = ownOf(visit)
+    .get('/agents', ({ request }) => {
       const cursor = new URL(request.url).searchParams.get('cursor') ?? undefined
-      return own ? shown(own, await agentsView(own, cursor)) : toSignIn(visit)
+      return ownPage(house, layout, request, (own) => agentsView(own, cursor))
     })
-    .get('/agents/:handle', async ({ request, params: { handle } }) => {
-      const visit = await visitFor(house, layout, request)
-      const own = ownOf(visit)
-      return own ? shown(own, await agentView(own, handle)) : toSignIn(visit)
-    })
-
-/** A number as it was typed; undefined for an empty field. Refuses bad_request. */
-function numberOf(form: Form, name: string): number | undefined {
-  const text = form.text(name).trim()
-  if (text === '') return undefined
-  if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return Number(text)
-  throw new Refusal('bad_request', { problem: 'Send credits as a number, such as 250 or 0.5.' })
-}
+    .get('/agents/:handle', ({ request, params: { handle } }) =>
+      ownPage(house, layout, request, (own) => agentView(own, handle)),
+    )
 
 type Agent = Awaited<ReturnType<typeof owned.theOwned>>
 type Act = (own: Own, agent: Agent, form: Form) => Promise<Response | undefined>

@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { checkPath } from '../../core/path.ts'
 import type { House } from '../../house.ts'
 import type { Layout } from '../layout.ts'
+import { walletPages } from '../wallet/routes.ts'
 import { managing } from './managing.ts'
 import { owning } from './owning.ts'
 import { entering } from './sign-in.ts'
@@ -14,3 +15,4 @@ export const peoplePages = (house: House, layout: Layout) =>
     .use(entering(house, layout))
     .use(owning(house, layout))
     .use(managing(house, layout))
+    .use(walletPages(house, layout))

@@ -1,0 +1,64 @@
+import { and, asc, desc, eq, gt, gte, sql } from 'drizzle-orm'
+
+import { type Nano, nano, zero } from '../core/money.ts'
+import { type Clock, day, utcDay } from '../core/time.ts'
+import type { Engine } from '../db/engine.ts'
+import { useCounts } from './tables.ts'
+
+/** What an account's requests to one model came to. */
+export interface ModelSpent {
+  model: string
+  requests: number
+  amount: Nano
+}
+
+/** An account's requests of some days: by day, oldest first, and by model, the dearest first. */
+export interface Spending {
+  days: { day: string; amount: Nano }[]
+  models: ModelSpent[]
+}
+
+const charged = sql<string>`sum(${useCounts.charged})`.mapWith((sum) => nano(BigInt(sum)))
+const requests = sql<number>`sum(${useCounts.count})`.mapWith(Number)
+
+/**
+ * What an account was charged at the gateway in the last `days` UTC days, today included; of its
+ * models at most `models`.
+ */
+export async function spendingOf(
+  { db, clock }: { db: Engine; clock: Clock },
+  account: string,
+  most: { days: number; models: number },
+): Promise<Spending> {
+  const now = clock.now()
+  const all = Array.from({ length: most.days }, (_, at) => utcDay(now - (most.days - 1 - at) * day))
+  const within = and(eq(useCounts.account, account), gte(useCounts.day, all[0] ?? ''))
+  const [byDay, models] = await Promise.all([
+    db.read
+      .select({ day: useCounts.day, amount: charged })
+      .from(useCounts)
+      .where(within)
+      .groupBy(useCounts.day),
+    db.read
+      .select({ model: useCounts.model, requests, amount: charged })
+      .from(useCounts)
+      .where(within)
+      .groupBy(useCounts.model)
+      .orderBy(desc(sql`sum(${useCounts.charged})`), asc(useCounts.model))
+      .limit(most.models),
+  ])
+  const amounts = new Map(byDay.map((row) => [row.day, row.amount]))
+  return { days: all.map((on) => ({ day: on, amount: amounts.get(on) ?? zero })), models }
+}
+
+/** The models that an account has used, by their ids, at most `limit`. */
+export async function modelsOf(db: Engine['read'], account: string, limit: number) {
+  const own = and(eq(useCounts.account, account), eq(useCounts.day, ''), gt(useCounts.model, ''))
+  const rows = await db
+    .select({ model: useCounts.model })
+    .from(useCounts)
+    .where(own)
+    .orderBy(asc(useCounts.model))
+    .limit(limit)
+  return rows.map(({ model }) => model)
+}

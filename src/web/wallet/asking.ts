@@ -1,0 +1,135 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+import { addressGroup } from '../../core/address.ts'
+import { fromUsd, toCredits, zero } from '../../core/money.ts'
+import { oneOf } from '../../core/shape.ts'
+import { visitOf } from '../../core/visit.ts'
+import { errorAnswer } from '../../gateway/envelope.ts'
+import { spenderOf } from '../../gateway/key.ts'
+import { historyOf } from '../../gateway/usage/usage.ts'
+import { walletOf } from '../../hosting/people/people.ts'
+import type { House } from '../../house.ts'
+import { accountOf, type Owner } from '../../ledger/accounts.ts'
+import * as ledger from '../../ledger/ledger.ts'
+import { playTurnsMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { inCredits } from '../people/chart.ts'
+import type { Own } from '../people/desk.ts'
+import type { Form } from '../people/form.ts'
+import { inUsd } from './parts.ts'
+
+/** What was said in a playground: by the person, or by a model, with what that came to. */
+const Turn = Type.Object(
+  {
+    role: oneOf(['user', 'assistant']),
+    content: Type.String(),
+    told: Type.Optional(Type.String()),
+  },
+  { additionalProperties: false },
+)
+export type Turn = Static<typeof Turn>
+const Turns = Type.Array(Turn, { maxItems: playTurnsMax })
+
+/** A playground's form as it was sent; a conversation that is not ours is undefined. */
+export interface Draft {
+  model: string
+  system: string
+  max_tokens: string
+  turns: Turn[] | undefined
+  text: string
+}
+
+export const draftOf = (form: Form): Draft => ({
+  model: form.text('model'),
+  system: form.text('system'),
+  max_tokens: form.text('max_tokens').trim(),
+  turns: turnsIn(form.text('turns')),
+  text: form.text('text'),
+})
+
+function turnsIn(text: string): Turn[] | undefined {
+  try {
+    const turns: unknown = JSON.parse(text)
+    return Value.Check(Turns, turns) ? turns : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A draft as a chat request (document 2, POST /chat/completions). Refuses bad_request. */
+function requestOf({ model, system, max_tokens, turns, text }: Draft, stream: boolean) {
+  if (!turns || turns.length > playTurnsMax - 2) {
+    const problem = `A conversation here has at most ${playTurnsMax} messages. Begin a new one.`
+    throw new Refusal('bad_request', { problem })
+  }
+  const said = turns.map(({ role, content }) => ({ role, content }))
+  return {
+    model,
+    messages: [
+      ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
+      ...[...said, { role: 'user', content: text }],
+    ],
+    ...(max_tokens !== '' && { max_tokens: Number(max_tokens) }),
+    ...(stream && { stream }),
+  }
+}
+
+/** No page sends files, so there are no sounds to be heard. */
+const noSounds = () => async () => undefined
+
+/**
+ * What the gateway answers to a draft, refusals too: the chat of document 2, within the address's
+ * rate, held and settled on the wallet of who is signed in.
+ */
+export async function answerTo(own: Own, draft: Draft, stream: boolean): Promise<Response> {
+  const { house, request, visitor } = own
+  const { id: requestId, address } = visitOf(request)
+  try {
+    const { gatewayRequests: rate } = house
+    const retryAfter = rate.take(addressGroup(address))
+    if (retryAfter !== undefined) throw new Refusal('rate_limited', { max: rate.max, retryAfter })
+    const asked = requestOf(draft, stream)
+    // A start of the house does not wait for the gateway.
+    const { complete } = await import('../../gateway/chat/chat.ts')
+    const call = { requestId, ref: undefined, signal: request.signal }
+    return await complete(house, spenderOf(walletOf(visitor.person)), asked, call, noSounds)
+  } catch (error) {
+    return errorAnswer(error, () => {
+      throw error
+    })
+  }
+}
+
+/** Among so many of the newest requests of a wallet is the one that was just answered. */
+const newest = 100
+
+/** What a request came to, in words, and what it left. */
+export interface Told {
+  told: string
+  left: string
+}
+
+/** What a request of a wallet came to, once it is settled. */
+export async function toldOf(
+  house: House,
+  owner: Owner,
+  requestId: string,
+): Promise<Told | undefined> {
+  const { data } = await historyOf(house, accountOf(owner), { page_count: newest })
+  const use = data.find(({ request_id }) => request_id === requestId)
+  if (!use) return undefined
+  const amount = fromUsd(use.price_in_usd.toFixed(9)) ?? zero
+  const words = [
+    `${use.input_count} tokens in, ${use.output_count} out${use.estimated ? ' (our count)' : ''}`,
+    `${inCredits(toCredits(amount))} credits, ${inUsd(amount)}`,
+    `${(use.ms / 1_000).toFixed(1)} s`,
+    ...(use.status === 'interrupted' ? ['stopped early'] : []),
+    ...(use.status === 'failed' ? ['failed'] : []),
+  ]
+  return { told: words.join(' · '), left: leftIn(await ledger.balanceOf(house, owner)) }
+}
+
+/** What a wallet has to spend, in words. */
+export const leftIn = ({ available }: { available: bigint }): string =>
+  `${inCredits(toCredits(available))} credits`

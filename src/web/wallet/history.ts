@@ -1,0 +1,131 @@
+import { type Html, html } from '../../core/markup.ts'
+import { fromUsd, toCredits, zero } from '../../core/money.ts'
+import { iso } from '../../core/time.ts'
+import type { HistoryWantedShape, UseShape } from '../../gateway/usage/shapes.ts'
+import { historyOf } from '../../gateway/usage/usage.ts'
+import type { House } from '../../house.ts'
+import { csvRowsMax, historyPageMax } from '../../limits.ts'
+import type { Page } from '../layout.ts'
+import { addressOf, momentOf, pager } from '../parts.ts'
+import { inCredits } from '../people/chart.ts'
+import { choice } from '../people/form.ts'
+import { placesOf } from './parts.ts'
+
+const rowsShown = 50
+
+type Wanted = Pick<HistoryWantedShape, 'model' | 'from' | 'to'>
+
+/** Which part of a history a query asks for; an empty field asks for nothing. */
+export const wantedIn = (query: URLSearchParams): Wanted => {
+  const [model, from, to] = ['model', 'from', 'to'].map((name) => query.get(name))
+  return { ...(model && { model }), ...(from && { from }), ...(to && { to }) }
+}
+
+/** The newest rows of a history, as many as one CSV holds. Refuses bad_request. */
+export async function rowsOf(house: House, account: string, wanted: Wanted): Promise<UseShape[]> {
+  const rows: UseShape[] = []
+  // What comes meanwhile would move every page.
+  const whole = { to: iso(house.clock.now()), ...wanted, page_count: historyPageMax }
+  for (let page = 1; page <= csvRowsMax / historyPageMax; page += 1) {
+    const { data } = await historyOf(house, account, { ...whole, page })
+    rows.push(...data)
+    if (data.length < historyPageMax) break
+  }
+  return rows
+}
+
+const sources = { api: 'Key', web: 'Playground', build: 'Build' }
+const credits = (usd: number): string => inCredits(toCredits(fromUsd(usd.toFixed(9)) ?? zero))
+
+const row = (use: UseShape): Html =>
+  html`<tr>
+    <td>${momentOf(use.timestamp)}</td>
+    <td><code>${use.model}</code></td>
+    <td>${sources[use.source]}</td>
+    <td class="number">${use.input_count}</td>
+    <td class="number">
+      ${use.output_count}${use.estimated && html` <abbr title="Counted here, because the upstream did not say.">≈</abbr>`}
+    </td>
+    <td class="kind">${use.status}</td>
+    <td class="number">${(use.ms / 1_000).toFixed(1)} s</td>
+    <td class="number">${credits(use.price_in_usd)}</td>
+  </tr>`
+
+const table = (uses: UseShape[]): Html =>
+  html`<div class="wide" role="region" aria-label="Requests" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Time</th>
+          <th scope="col">Model</th>
+          <th scope="col">By</th>
+          <th scope="col" class="number">In</th>
+          <th scope="col" class="number">Out</th>
+          <th scope="col">Status</th>
+          <th scope="col" class="number">Took</th>
+          <th scope="col" class="number">Credits</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${uses.map(row)}
+      </tbody>
+    </table>
+  </div>`
+
+const date = (name: string, label: string, value: string | undefined): Html =>
+  html`<label class="field"
+    ><span>${label}</span><input type="date" name="${name}" value="${value?.slice(0, 10)}"
+  /></label>`
+
+function filters({ model, from, to }: Wanted, models: string[]): Html {
+  const all = model === undefined || models.includes(model) ? models : [model, ...models]
+  const options = [['', 'All models'], ...all.map((id) => [id, id] as const)] as const
+  return html`<form class="filters" action="/wallet/history">
+    ${choice({ label: 'Model', name: 'model', value: model ?? '', options })}
+    ${date('from', 'From', from)}${date('to', 'To', to)}<button class="button quiet">Show</button>
+  </form>`
+}
+
+const none = (isFiltered: boolean): Html =>
+  isFiltered
+    ? html`<div class="empty">
+        <h2>No such request</h2>
+        <p>Nothing was asked of this model in these days.</p>
+        <a class="button quiet" href="/wallet/history">Show all</a>
+      </div>`
+    : html`<div class="empty">
+        <h2>Nothing used yet</h2>
+        <p>Each request to a model is listed here, with its tokens and what it cost.</p>
+        <a class="button quiet" href="/wallet/playground">Try the playground</a>
+      </div>`
+
+/** What a history page is asked for, and the models that can be chosen. */
+interface HistoryView {
+  account: string
+  models: string[]
+  query: URLSearchParams
+}
+
+/** What a wallet used, request by request, newest first. Refuses bad_request. */
+export async function historyPage(house: House, view: HistoryView): Promise<Page> {
+  const wanted = wantedIn(view.query)
+  const page = Number(view.query.get('page') ?? 1)
+  const asked = { ...wanted, page, page_count: rowsShown }
+  const { data, total } = await historyOf(house, view.account, asked)
+  const at = (next?: string) => addressOf('/wallet/history', { ...wanted, page: next })
+  const next = page * rowsShown < total ? at(`${page + 1}`) : undefined
+  const isFiltered = Object.keys(wanted).length > 0
+  const csv = addressOf('/wallet/history.csv', wanted)
+  const count = html`<div class="head">
+    <p>${total} request${total !== 1 && 's'}${page > 1 && `, page ${page}`}</p>
+    <a href="${csv}" download>CSV${total > csvRowsMax && ` of the newest ${csvRowsMax}`}</a>
+  </div>`
+  const main = html`<h1>Usage</h1>
+    <p class="lead">
+      What was asked of models from this wallet. Neither questions nor answers are kept.
+    </p>
+    ${placesOf('/wallet/history')} ${(isFiltered || total > 0) && filters(wanted, view.models)}
+    ${total > 0 ? html`${count}${data.length > 0 && table(data)}` : none(isFiltered)}
+    ${pager(at(), next, page === 1)}`
+  return { title: 'Usage', main }
+}

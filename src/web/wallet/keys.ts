@@ -1,0 +1,93 @@
+import { type Html, html } from '../../core/markup.ts'
+import { toCredits } from '../../core/money.ts'
+import { iso } from '../../core/time.ts'
+import * as ownKeys from '../../hosting/people/keys.ts'
+import type { Key } from '../../keys/keys.ts'
+import type { LastSpent } from '../../ledger/spending.ts'
+import { keyNameCharsMax } from '../../limits.ts'
+import { copyLine, dayOf } from '../parts.ts'
+import { keyPage } from '../people/account.ts'
+import { inCredits } from '../people/chart.ts'
+import { goTo, type Own, shown } from '../people/desk.ts'
+import { field, type Form, form, numberOf } from '../people/form.ts'
+
+const action = '/wallet/keys'
+
+/** What the keys of a wallet are drawn from. */
+export interface KeysView {
+  token: string
+  /** The gateway's address. */
+  gateway: string
+  keys: Key[]
+  last: Map<string, LastSpent>
+  /** What a new key may spend in a day unless one says otherwise; null is no cap. */
+  cap: number | null
+}
+
+function keyRow(token: string, { prefix, name, created, dailyCap }: Key, last?: LastSpent): Html {
+  const cap = dailyCap === null ? undefined : toCredits(dailyCap)
+  const today = inCredits(toCredits(last?.today ?? 0n))
+  const capping = html`<input type="hidden" name="cap" value="${prefix}" /><label class="field"
+      ><span>Credits a day</span
+      ><input
+        type="number"
+        name="dailyCap"
+        value="${cap}"
+        min="0"
+        step="any"
+        inputmode="decimal"
+        autocomplete="off"
+        placeholder="No cap" /></label
+    ><button class="button quiet slim" aria-label="Set the cap of ${prefix}">Set</button>`
+  const revoking = html`<input type="hidden" name="revoke" value="${prefix}" /><button
+      class="button quiet slim"
+      aria-label="Revoke ${prefix}"
+    >
+      Revoke
+    </button>`
+  return html`<li>
+    <div>
+      <p><code>${prefix}…</code>${name !== null && html` <strong><bdi>${name}</bdi></strong>`}</p>
+      <p class="small">
+        Made ${dayOf(iso(created))} ·
+        ${last ? html`last spent with ${dayOf(last.day)}` : 'never spent with'} · ${today} credits
+        today
+      </p>
+    </div>
+    ${form(token, action, capping, 'cap')}${form(token, action, revoking, 'act')}
+  </li>`
+}
+
+/** The gateway keys of a wallet: what each spent, its cap, and a form for another. */
+export function walletKeys({ token, gateway, keys, last, cap }: KeysView): Html {
+  const made = html`${field({ label: 'Name of a new key', name: 'name', max: keyNameCharsMax, free: true })}${field({ ...{ label: 'Credits a day', name: 'dailyCap', type: 'number', free: true }, hint: 'Empty: no cap.', value: cap ?? undefined })}<button
+      class="button quiet"
+    >
+      Make a key
+    </button>`
+  return html`<section id="keys">
+    <h2>Gateway keys</h2>
+    <p class="small">Any OpenAI client can spend from this wallet with one of these.</p>
+    ${copyLine(`OPENAI_BASE_URL=${gateway}/v1`, 'The address for OpenAI clients')}
+    ${
+      keys.length > 0 &&
+      html`<ul class="rows keys">
+        ${keys.map((key) => keyRow(token, key, last.get(key.prefix)))}
+      </ul>`
+    }
+    ${form(token, action, made, 'form trio')}
+  </section>`
+}
+
+/** Makes a key of the wallet, changes the cap of one, or revokes one. */
+export async function changeKeys(own: Own, sent: Form): Promise<Response> {
+  const { house, visitor } = own
+  const [person, cap] = [visitor.person, numberOf(sent, 'dailyCap') ?? null]
+  const [revoked, capped] = [sent.text('revoke'), sent.text('cap')]
+  if (revoked) await ownKeys.revoke(house, person, 'gateway', revoked)
+  else if (capped) await ownKeys.limit(house, person, capped, cap)
+  if (revoked || capped) return goTo('/wallet#keys')
+  const key = await ownKeys.make(house, person, 'gateway', sent.text('name'), cap)
+  const what = 'Whoever holds it can spend from your wallet at the gateway.'
+  return shown(own, keyPage(key, what, '/wallet'))
+}

@@ -1,0 +1,74 @@
+import { type Html, html, type Part } from '../../core/markup.ts'
+import { toCredits } from '../../core/money.ts'
+import type { Balance } from '../../ledger/accounts.ts'
+import type { Entry } from '../../ledger/entries.ts'
+import type { Spending } from '../../models/spending.ts'
+import type { Page } from '../layout.ts'
+import { entryTable } from '../people/agents.ts'
+import { inCredits } from '../people/chart.ts'
+import { alert } from '../people/form.ts'
+import { type KeysView, walletKeys } from './keys.ts'
+import { inUsd, placesOf } from './parts.ts'
+import { spendingSection } from './spent.ts'
+
+/** What the wallet's page is drawn from. */
+export interface WalletView extends KeysView {
+  /** The gateway account that it is. */
+  wallet: string
+  /** Who tells the operator whom to fund. */
+  name: string
+  account: Balance
+  spending: Spending
+  entries: Entry[]
+  said?: string | undefined
+}
+
+const numbers = ({ balance, held }: Balance, wallet: string): Html =>
+  html`<dl class="numbers">
+    <div>
+      <dt>Credits</dt>
+      <dd>${inCredits(toCredits(balance))} <span class="unit">${inUsd(balance)}</span></dd>
+    </div>
+    <div>
+      <dt>Held for what runs</dt>
+      <dd>${inCredits(toCredits(held))}</dd>
+    </div>
+    <div>
+      <dt>Gateway account</dt>
+      <dd><code>${wallet}</code></dd>
+    </div>
+  </dl>`
+
+/** Coin payments have no provider here yet, so the operator is the only source of credits. */
+const adding = (name: string): Html =>
+  html`<section id="add">
+    <h2>Add credits</h2>
+    <p>
+      Top-ups are not open here. The operator of this place puts 5 USD, 5,000 credits, into this
+      wallet with:
+    </p>
+    <pre class="command"><code>berth grant ${name} 5</code></pre>
+  </section>`
+
+const ledgerOf = (entries: Entry[]): Part =>
+  entries.length > 0 &&
+  html`<section>
+    <div class="head">
+      <h2>Ledger</h2>
+      <a href="/wallet/ledger">All of it</a>
+    </div>
+    ${entryTable(entries)}
+  </section>`
+
+/** A person's wallet: one gateway account. */
+export function walletPage(view: WalletView): Page {
+  const { wallet, name, account, spending, entries, said } = view
+  const main = html`<h1>Wallet</h1>
+    <p class="lead">
+      1,000 credits are 1 USD. Send them to <a href="/agents">your agents</a>, or spend them at the
+      gateway.
+    </p>
+    ${placesOf('/wallet')}${alert(said)} ${numbers(account, wallet)} ${spendingSection(spending)}
+    ${walletKeys(view)} ${adding(name)} ${ledgerOf(entries)}`
+  return { title: 'Wallet', main, scripts: ['copy-line.js'] }
+}

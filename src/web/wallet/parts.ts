@@ -1,0 +1,24 @@
+import { type Html, html } from '../../core/markup.ts'
+import { toUsd } from '../../core/money.ts'
+
+/** The pages of a wallet, by their paths. */
+const places = [
+  ['/wallet', 'Overview'],
+  ['/wallet/history', 'Usage'],
+  ['/wallet/ledger', 'Ledger'],
+  ['/wallet/playground', 'Playground'],
+] as const
+
+/** The way between the pages of a wallet. */
+export const placesOf = (at: (typeof places)[number][0]): Html =>
+  html`<nav aria-label="Wallet">
+    <ul class="chips">
+      ${places.map(([path, name]) => html`<li><a href="${path}" ${path === at && html` aria-current="page"`}>${name}</a></li>`)}
+    </ul>
+  </nav>`
+
+/** Money as USD, every digit of it. */
+export const inUsd = (amount: bigint): string =>
+  `$${toUsd(amount)
+    .toFixed(9)
+    .replace(/0{1,7}$/, '')}`
