@@ -9,6 +9,7 @@ const loaded = {
   'web.css': 'css/web.css',
   'copy-line.js': 'islands/copy-line.js',
   'live-search.js': 'islands/live-search.js',
+  'passkeys.js': 'islands/passkeys.js',
   'play-ground.js': 'islands/play-ground.js',
 } as const
 
@@ -46,6 +47,7 @@ export function openLayout(files: Map<string, PublicFile>, urls: Urls): Layout {
       'web.css': staticOf(files, 'web.css'),
       'copy-line.js': staticOf(files, 'copy-line.js'),
       'live-search.js': staticOf(files, 'live-search.js'),
+      'passkeys.js': staticOf(files, 'passkeys.js'),
       'play-ground.js': staticOf(files, 'play-ground.js'),
     },
     headers: {

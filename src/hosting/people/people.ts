@@ -9,8 +9,9 @@ import type { Owner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { Refusal } from '../../refusals.ts'
 import { checkPassword, hashOf } from './passwords.ts'
+import type { Identity } from './provider.ts'
 import { newCodes } from './recovery.ts'
-import { people } from './tables.ts'
+import { identities, people } from './tables.ts'
 
 export type Person = typeof people.$inferSelect
 
@@ -33,11 +34,16 @@ export const walletOf = ({ wallet }: Pick<Person, 'wallet'>): Owner => ({
   owner: wallet,
 })
 
-/** Who joins; without a password a proxy vouches for them. `code`: of the operator's link. */
+/**
+ * Who joins; without a password a provider or a proxy vouches for them. `code`: of the operator's
+ * link.
+ */
 export interface Joining {
   name: string
   password: string | null
   code?: string | undefined
+  /** Who they are at the sign-in provider. */
+  identity?: Identity | undefined
 }
 
 /** A new person, and their recovery codes, which are shown once. */
@@ -47,7 +53,8 @@ export interface Joined {
 }
 
 /** Makes a person with an empty wallet. Refuses bad_request, name_taken, bad_code. */
-export async function join(house: House, { name, password, code }: Joining): Promise<Joined> {
+export async function join(house: House, joining: Joining): Promise<Joined> {
+  const { name, password, code, identity } = joining
   const known = nameOf(name)
   if (known === undefined) {
     const problem = 'A name is 3 to 40 letters a-z, digits and . _ -, or an e-mail address.'
@@ -69,13 +76,22 @@ export async function join(house: House, { name, password, code }: Joining): Pro
         .returning()
       if (!person) throw new Error('the new person was not kept')
       await ledger.open(house, db, walletOf(person))
-      const codes = password === null ? [] : await newCodes(db, person.id)
+      if (identity) await db.insert(identities).values(identityRow(house, person.id, identity))
+      // Who comes by a proxy alone never needs another way in.
+      const codes = password === null && !identity ? [] : await newCodes(db, person.id)
       return { person, codes }
     })
   } catch (error) {
     throw faultOf(error) === 'unique' ? new Refusal('name_taken') : error
   }
 }
+
+/** The row that links a person to who they are at the provider. */
+export const identityRow = (house: House, person: string, identity: Identity) => ({
+  ...{ id: newId(), person, issuer: identity.issuer, subject: identity.subject },
+  name: identity.names[0] ?? identity.subject,
+  created: house.clock.now(),
+})
 
 /** The person with this id. */
 export async function find(house: House, id: string): Promise<Person | undefined> {

@@ -5,7 +5,7 @@ import { hour } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
-import { browserCharsMax, sessionMs, sessionsPerPersonMax } from '../../limits.ts'
+import { browserCharsMax, freshMs, sessionMs, sessionsPerPersonMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Person } from './people.ts'
 import { people, sessions } from './tables.ts'
@@ -94,9 +94,18 @@ export async function end(house: House, person: Person, id: string): Promise<voi
   if (ended.length === 0) throw new Refusal('not_found', { what: 'session' })
 }
 
-/** Ends all sessions of a person but one, inside a transaction. */
-export async function endOthers(db: Db, person: string, but = ''): Promise<void> {
-  await db.delete(sessions).where(and(eq(sessions.person, person), ne(sessions.id, but)))
+/** Whether a session has just begun: what changes how one signs in asks for that. */
+export const isFresh = ({ clock }: House, session: Session | undefined): boolean =>
+  session !== undefined && clock.now() - session.created < freshMs
+
+/** Refuses sign_in_again. */
+export function checkFresh(house: House, session: Session | undefined): void {
+  if (!isFresh(house, session)) throw new Refusal('sign_in_again')
+}
+
+/** Ends all sessions of a person but that of the cookie with this hash, inside a transaction. */
+export async function endOthers(db: Db, person: string, hash = ''): Promise<void> {
+  await db.delete(sessions).where(and(eq(sessions.person, person), ne(sessions.hash, hash)))
 }
 
 /** Forgets sessions that have expired. */

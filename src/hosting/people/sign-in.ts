@@ -1,4 +1,5 @@
 import { RateLimit } from '../../core/counters.ts'
+import { sha256 } from '../../core/ids.ts'
 import { hour, minute } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import {
@@ -12,7 +13,7 @@ import { Refusal } from '../../refusals.ts'
 import { checkPassword, hashOf, isPassword } from './passwords.ts'
 import * as people from './people.ts'
 import { newCodes, takeCode } from './recovery.ts'
-import { begin, endOthers, type Session } from './sessions.ts'
+import { begin, checkFresh, endOthers, type Session } from './sessions.ts'
 
 type Limits = ReturnType<typeof openLimits>
 const opened = new WeakMap<House, Limits>()
@@ -54,27 +55,34 @@ export async function signIn(
   { name, password }: { name: string; password: string },
   from: From,
 ): Promise<Entered> {
-  return tried(house, name, from, async () => {
+  return tried(house, byName(house, name, from), from, async () => {
     const person = await people.findByName(house, name)
     const right = await isPassword(password, person?.password ?? null)
     return person && right ? person : undefined
   })
 }
 
+/** What one try counts for. */
+type Count = [limit: RateLimit, key: string]
+
+/** A try by what names nobody: a passkey, or what a sign-in provider said. */
+export const byAddress = (house: House, { address }: From): Count[] => [
+  [limitsOf(house).address, address],
+]
+
+function byName(house: House, name: string, from: From): Count[] {
+  const { pair, name: names } = limitsOf(house)
+  const who = people.nameOf(name) ?? ''
+  return [[pair, `${from.address} ${who}`], ...byAddress(house, from), [names, who]]
+}
+
 /** Counts a try before it is made, so that many at once are no way around it. */
-async function tried(
+export async function tried(
   house: House,
-  name: string,
+  counts: Count[],
   from: From,
   work: () => Promise<people.Person | undefined>,
 ): Promise<Entered> {
-  const { pair, address, name: names } = limitsOf(house)
-  const who = people.nameOf(name) ?? ''
-  const counts: [RateLimit, string][] = [
-    [pair, `${from.address} ${who}`],
-    [address, from.address],
-    [names, who],
-  ]
   for (const [limit, key] of counts) {
     const retryAfter = limit.take(key)
     if (retryAfter !== undefined) throw new Refusal('sign_in_locked', { retryAfter })
@@ -109,7 +117,7 @@ export async function recover(
   from: From,
 ): Promise<Entered> {
   checkPassword(password, people.nameOf(name) ?? '')
-  return tried(house, name, from, async () => {
+  return tried(house, byName(house, name, from), from, async () => {
     const [person, hash] = [await people.findByName(house, name), await hashOf(password)]
     const isRight = await house.db.tx(async (db) => {
       if (!(await takeCode(db, person?.id ?? '', code)) || !person) return false
@@ -121,32 +129,51 @@ export async function recover(
   })
 }
 
-/** Changes a password and ends every other session. Refuses as `signIn`, and bad_request. */
+/**
+ * Shows again who they are: by the password, which begins another session, or who has none by a
+ * session that has just begun, which stays. Refuses as `signIn`, and sign_in_again.
+ */
+async function again(
+  house: House,
+  person: people.Person,
+  password: string,
+  from: From,
+): Promise<{ secret: string | undefined; hash: string | undefined }> {
+  if (person.password === null) {
+    checkFresh(house, from.before)
+    return { secret: undefined, hash: from.before?.hash }
+  }
+  const { secret } = await signIn(house, { name: person.name, password }, from)
+  return { secret, hash: sha256(secret) }
+}
+
+/**
+ * Changes a password and ends every other session. Answers the text of this one's cookie where
+ * that is new. Refuses as `again`, and bad_request.
+ */
 export async function changePassword(
   house: House,
   person: people.Person,
   { password, wanted }: { password: string; wanted: string },
   from: From,
-): Promise<Entered> {
+): Promise<string | undefined> {
   checkPassword(wanted, person.name)
-  return tried(house, person.name, from, async () => {
-    if (!(await isPassword(password, person.password))) return undefined
-    const hash = await hashOf(wanted)
-    await house.db.tx(async (db) => {
-      await people.setPassword(db, person.id, hash)
-      await endOthers(db, person.id)
-    })
-    return person
+  const { secret, hash: session } = await again(house, person, password, from)
+  const hash = await hashOf(wanted)
+  await house.db.tx(async (db) => {
+    await people.setPassword(db, person.id, hash)
+    await endOthers(db, person.id, session)
   })
+  return secret
 }
 
-/** New recovery codes for who knows the password; earlier ones stop working. */
+/** New recovery codes; earlier ones stop working. Refuses as `again`. */
 export async function renewCodes(
   house: House,
   person: people.Person,
   password: string,
   from: From,
-): Promise<Entered & { codes: string[] }> {
-  const entered = await signIn(house, { name: person.name, password }, from)
-  return { ...entered, codes: await house.db.tx((db) => newCodes(db, person.id)) }
+): Promise<{ secret: string | undefined; codes: string[] }> {
+  const { secret } = await again(house, person, password, from)
+  return { secret, codes: await house.db.tx((db) => newCodes(db, person.id)) }
 }

@@ -16,6 +16,8 @@ export interface Account {
   /** The id of the session that asks. */
   current: string | undefined
   keys: Key[]
+  /** How they sign in beside a password. */
+  ways: Part
   said?: string | undefined
 }
 
@@ -97,20 +99,18 @@ export const keyForm = (token: string, action: string): Html => {
   )
 }
 
-/** The sections that only who has a password needs. */
-function security({ token, sessions, current }: Account): Part {
+/** The sections of who is signed in here, and not by a proxy. */
+function security({ token, person, sessions, current, ways }: Account): Part {
+  const isKnown = person.password !== null
   const password = (label: string, name: string, autocomplete: string): Html =>
     field({ label, name, type: 'password', autocomplete })
-  const change = html`${password('Password now', 'password', 'current-password')}${password('New password', 'wanted', 'new-password')}<button
+  const now = (label: string): Part => isKnown && password(label, 'password', 'current-password')
+  const change = html`${now('Password now')}${password('New password', 'wanted', 'new-password')}<button
       class="button quiet"
     >
-      Change it
+      ${isKnown ? 'Change it' : 'Set it'}
     </button>`
-  const codes = html`${password('Password', 'password', 'current-password')}<button
-      class="button quiet"
-    >
-      Make new codes
-    </button>`
+  const codes = html`${now('Password')}<button class="button quiet">Make new codes</button>`
   return html`<section>
       <h2>Signed in at</h2>
       <div class="wide" role="region" aria-label="Sessions" tabindex="0">
@@ -129,10 +129,13 @@ function security({ token, sessions, current }: Account): Part {
         </table>
       </div>
     </section>
+    ${ways}
     <div class="columns">
       <section>
         <h2>Password</h2>
-        <p class="small">A new one signs you out everywhere else.</p>
+        <p class="small">
+          ${isKnown ? '' : 'You have none. '}A new one signs you out everywhere else.
+        </p>
         ${form(token, '/account/password', change)}
       </section>
       <section>
@@ -166,7 +169,7 @@ export function accountPage(account: Account): Page {
       ${keyTable(token, '/account/keys', keys)}${keyForm(token, '/account/keys')}
     </section>
     ${current !== undefined && security(account)}`
-  return { title: 'Account', main }
+  return { title: 'Account', main, scripts: ['passkeys.js'] }
 }
 
 /** A key, shown once. */

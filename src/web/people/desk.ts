@@ -43,13 +43,22 @@ export async function visitFor(house: House, layout: Layout, request: Request): 
   const seed = known ?? newSecret()
   const own = visitor?.session?.hash ?? visitor?.person.id
   const isNew = own === undefined && known === undefined
-  const secure = house.urls.app.startsWith('https:') ? '; Secure' : ''
   return {
     ...{ house, layout, request, visitor },
     token: formToken(house, own ?? `guest ${seed}`),
-    cookie: isNew ? `berth_form=${seed}; Path=/; HttpOnly; SameSite=Strict${secure}` : undefined,
+    cookie: isNew
+      ? `berth_form=${seed}; Path=/; HttpOnly; SameSite=Strict${secureOf(house)}`
+      : undefined,
   }
 }
+
+/** What a cookie of ours says further behind https. */
+export const secureOf = ({ urls }: House): string =>
+  urls.app.startsWith('https:') ? '; Secure' : ''
+
+/** An address that keeps where one wanted to go. */
+export const withNext = (path: string, next: string): string =>
+  `${path}?next=${encodeURIComponent(next)}`
 
 /** Where a browser goes after it signed in: one of these pages of ours, and nowhere else. */
 const nextPattern = /^\/(?:account|agents|wallet|claim|welcome)(?:\/[\w-]{1,64})?$/

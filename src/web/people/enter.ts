@@ -1,6 +1,7 @@
 import { html, type Part } from '../../core/markup.ts'
 import { passwordCharsMin } from '../../limits.ts'
 import type { Page } from '../layout.ts'
+import { withNext } from './desk.ts'
 import { alert, field, form } from './form.ts'
 
 /** What the pages of sign-in are drawn from. */
@@ -8,6 +9,8 @@ export interface Entry {
   token: string
   next: string
   name?: string
+  /** Ways in beside a password. */
+  ways?: Part
   said?: string | undefined
 }
 
@@ -25,9 +28,6 @@ const newPassword = (label: string): Part =>
     hint: `At least ${passwordCharsMin} characters. A few words are easy to keep.`,
   })
 
-/** An address that keeps where one wanted to go. */
-const withNext = (path: string, next: string): string => `${path}?next=${encodeURIComponent(next)}`
-
 export function signInPage(entry: Entry): Page {
   const { token, next, said } = entry
   const password = field({
@@ -40,12 +40,13 @@ export function signInPage(entry: Entry): Page {
     <h1>Sign in</h1>
     ${alert(said)}
     ${form(token, '/sign-in', html`${rest(entry)}${nameField(entry)}${password}<button class="button">Sign in</button>`)}
+    ${entry.ways}
     <p class="small below">
       New here? <a href="${withNext('/sign-up', next)}">Make an account</a>. Password lost?
       <a href="${withNext('/recover', next)}">Use a recovery code</a>.
     </p>
   </div>`
-  return { title: 'Sign in', main }
+  return { title: 'Sign in', main, scripts: ['passkeys.js'] }
 }
 
 /** Where people sign in at the proxy in front of this place. */
@@ -71,7 +72,7 @@ export function signUpPage(entry: Entry): Page {
     <p class="lead">
       For people. With one you claim agents, send them credits and bound what they spend.
     </p>
-    ${alert(said)} ${form(token, '/sign-up', fields)}
+    ${alert(said)} ${form(token, '/sign-up', fields)} ${entry.ways}
     <p class="small below">
       You have one? <a href="${withNext('/sign-in', next)}">Sign in</a>. Agents need no account:
       <a href="/skill.md">they make a key</a>.

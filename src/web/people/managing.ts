@@ -1,6 +1,8 @@
 import { Elysia } from 'elysia'
 
+import * as identities from '../../hosting/people/identities.ts'
 import * as ownKeys from '../../hosting/people/keys.ts'
+import * as passkeys from '../../hosting/people/passkeys.ts'
 import * as sessions from '../../hosting/people/sessions.ts'
 import { changePassword, renewCodes } from '../../hosting/people/sign-in.ts'
 import type { House } from '../../house.ts'
@@ -11,6 +13,7 @@ import { fromOf, goTo, type Own, sessionCookie, shown } from './desk.ts'
 import { codesPage } from './enter.ts'
 import type { Form } from './form.ts'
 import { ownForm, ownPage } from './owning.ts'
+import { waysOf } from './ways.ts'
 
 /** A person's account. */
 export const managing = (house: House, layout: Layout) =>
@@ -30,11 +33,12 @@ export const managing = (house: House, layout: Layout) =>
 async function accountView(own: Own, said?: string): Promise<Page> {
   const { house, token, visitor } = own
   const { person, session } = visitor
-  const [all, keys] = await Promise.all([
+  const [all, keys, ways] = await Promise.all([
     session ? sessions.listOf(house, person) : [],
     ownKeys.listOf(house, person, 'person'),
+    waysOf(own),
   ])
-  return accountPage({ token, person, sessions: all, current: session?.id, keys, said })
+  return accountPage({ token, person, sessions: all, current: session?.id, keys, ways, said })
 }
 
 async function run(own: Own, act: string, form: Form): Promise<Response> {
@@ -49,12 +53,29 @@ async function run(own: Own, act: string, form: Form): Promise<Response> {
   }
   if (act === 'password') {
     const said = { password, wanted: form.text('wanted') }
-    const { secret } = await changePassword(house, person, said, fromOf(own))
-    return goTo('/account', sessionCookie(own, secret))
+    const secret = await changePassword(house, person, said, fromOf(own))
+    return goTo('/account', secret && sessionCookie(own, secret))
+  }
+  if (act === 'passkeys') return changePasskeys(own, form)
+  if (act === 'identities') {
+    await identities.unlink(house, person, form.text('remove'))
+    return goTo('/account')
   }
   if (act !== 'codes') throw new Refusal('not_found', { what: 'address' })
   const { secret, codes } = await renewCodes(house, person, password, fromOf(own))
-  return shown(own, codesPage(codes, '/account'), sessionCookie(own, secret))
+  return shown(own, codesPage(codes, '/account'), secret && sessionCookie(own, secret))
+}
+
+/** Adds a passkey, or removes the one that is named. */
+async function changePasskeys(own: Own, form: Form): Promise<Response> {
+  const { house, token, visitor } = own
+  const id = form.text('remove')
+  if (id) await passkeys.remove(house, visitor.person, id)
+  else {
+    const said = { name: form.text('name'), answer: form.text('answer') }
+    await passkeys.add(house, visitor.person, said, { holder: token, from: fromOf(own) })
+  }
+  return goTo('/account')
 }
 
 /** Makes a personal key, or revokes the one that is named. */

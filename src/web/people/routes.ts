@@ -4,6 +4,7 @@ import { checkPath } from '../../core/path.ts'
 import type { House } from '../../house.ts'
 import type { Layout } from '../layout.ts'
 import { walletPages } from '../wallet/routes.ts'
+import { elsewhere } from './elsewhere.ts'
 import { managing } from './managing.ts'
 import { owning } from './owning.ts'
 import { entering } from './sign-in.ts'
@@ -13,6 +14,7 @@ export const peoplePages = (house: House, layout: Layout) =>
   new Elysia()
     .onTransform(({ params }) => checkPath(params))
     .use(entering(house, layout))
+    .use(elsewhere(house, layout))
     .use(owning(house, layout))
     .use(managing(house, layout))
     .use(walletPages(house, layout))

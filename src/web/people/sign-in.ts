@@ -1,10 +1,11 @@
 import { Elysia } from 'elysia'
 
+import { enterBy } from '../../hosting/people/passkeys.ts'
 import { becomeOperator, checkFirst, shownName } from '../../hosting/people/people.ts'
 import { end } from '../../hosting/people/sessions.ts'
 import { recover, signIn, signUp } from '../../hosting/people/sign-in.ts'
 import type { House } from '../../house.ts'
-import type { Layout } from '../layout.ts'
+import type { Layout, Page } from '../layout.ts'
 import {
   fromOf,
   goTo,
@@ -27,23 +28,18 @@ import {
   welcomePage,
 } from './enter.ts'
 import type { Form } from './form.ts'
+import { waysIn, wayUp } from './ways.ts'
 
 /** Where people come in, and go out. */
 export const entering = (house: House, layout: Layout) =>
   new Elysia()
-    .get('/sign-in', async ({ request }) =>
-      asked(await visitFor(house, layout, request), signInPage),
-    )
-    .get('/sign-up', async ({ request }) =>
-      asked(await visitFor(house, layout, request), signUpPage),
-    )
-    .get('/recover', async ({ request }) =>
-      asked(await visitFor(house, layout, request), recoverPage),
-    )
+    .get('/sign-in', async ({ request }) => asked(await visitFor(house, layout, request), inPage))
+    .get('/sign-up', async ({ request }) => asked(await visitFor(house, layout, request), upPage))
+    .get('/recover', async ({ request }) => asked(await visitFor(house, layout, request), backPage))
     .post(
       '/sign-in',
       ({ request }) =>
-        sent(house, layout, request, signInPage, async (visit, form) => {
+        sent(house, layout, request, inPage, async (visit, form) => {
           const said = { name: form.text('name'), password: form.text('password') }
           const { secret } = await signIn(house, said, fromOf(visit))
           return goTo(nextOf(form.text('next')), sessionCookie(visit, secret))
@@ -51,9 +47,19 @@ export const entering = (house: House, layout: Layout) =>
       { parse: 'none' },
     )
     .post(
+      '/sign-in/passkey',
+      ({ request }) =>
+        sent(house, layout, request, inPage, async (visit, form) => {
+          const by = { holder: visit.token, from: fromOf(visit) }
+          const { secret } = await enterBy(house, form.text('answer'), by)
+          return goTo(nextOf(form.text('next')), sessionCookie(visit, secret))
+        }),
+      { parse: 'none' },
+    )
+    .post(
       '/sign-up',
       ({ request }) =>
-        sent(house, layout, request, signUpPage, (visit, form) =>
+        sent(house, layout, request, upPage, (visit, form) =>
           signedUp(visit, form, undefined, nextOf(form.text('next'))),
         ),
       { parse: 'none' },
@@ -61,7 +67,7 @@ export const entering = (house: House, layout: Layout) =>
     .post(
       '/recover',
       ({ request }) =>
-        sent(house, layout, request, recoverPage, async (visit, form) => {
+        sent(house, layout, request, backPage, async (visit, form) => {
           const [name, code] = [form.text('name'), form.text('code')]
           const said = { name, code, password: form.text('password') }
           const { secret } = await recover(house, said, fromOf(visit))
@@ -116,13 +122,18 @@ const entryOf = ({ request, token }: Visit): Entry => ({
   next: nextOf(new URL(request.url).searchParams.get('next')),
 })
 
-type Draw = (entry: Entry) => ReturnType<typeof signInPage>
+type Draw = (entry: Entry, visit: Visit) => Page
 
-/** A page of sign-in; who is signed in already goes on. */
+const inPage: Draw = (entry, visit) => signInPage({ ...entry, ways: waysIn(visit, entry.next) })
+const upPage: Draw = (entry, visit) => signUpPage({ ...entry, ways: wayUp(visit, entry.next) })
+const backPage: Draw = (entry) => recoverPage(entry)
+
+/** A page of sign-in; who is signed in already goes on, but to sign in again. */
 function asked(visit: Visit, draw: Draw): Response {
   const entry = entryOf(visit)
-  if (visit.visitor) return goTo(entry.next)
-  return shown(visit, visit.house.config.personHeader ? proxyPage : draw(entry))
+  const isAgain = new URL(visit.request.url).searchParams.has('again')
+  if (visit.visitor && !isAgain) return goTo(entry.next)
+  return shown(visit, visit.house.config.personHeader ? proxyPage : draw(entry, visit))
 }
 
 /** What such a page sent; refused, it is shown again, with the name and without the rest. */
@@ -137,7 +148,7 @@ async function sent(
   if (house.config.personHeader) return shown(visit, { ...proxyPage, status: 403 })
   const form = await sentOf(visit)
   const [next, name] = [nextOf(form.text('next')), form.text('name')]
-  const again = (said: string) => draw({ token: visit.token, next, name, said })
+  const again = (said: string) => draw({ token: visit.token, next, name, said }, visit)
   return orAgain(visit, () => work(visit, form), again)
 }
 

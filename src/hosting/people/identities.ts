@@ -1,0 +1,109 @@
+import { and, asc, eq } from 'drizzle-orm'
+
+import { idPattern, newId } from '../../core/ids.ts'
+import type { House } from '../../house.ts'
+import { Refusal } from '../../refusals.ts'
+import { find, identityRow, join, type Joined, nameOf, type Person, shownName } from './people.ts'
+import { type Identity, theIdentity } from './provider.ts'
+import { checkFresh } from './sessions.ts'
+import { byAddress, type Entered, type From, tried } from './sign-in.ts'
+import { identities } from './tables.ts'
+import { checkWayLeft } from './ways.ts'
+
+export type Linked = typeof identities.$inferSelect
+
+/** A browser that comes back from the provider, with what that has sent along. */
+interface Back {
+  holder: string
+  query: URLSearchParams
+  from: From
+}
+
+const isThis = ({ issuer, subject }: Identity) =>
+  and(eq(identities.issuer, issuer), eq(identities.subject, subject))
+
+async function personOf(house: House, identity: Identity): Promise<Person | undefined> {
+  const [linked] = await house.db.read.select().from(identities).where(isThis(identity))
+  return linked && find(house, linked.person)
+}
+
+/**
+ * Signs in who the provider says it is: the person of this identity, else a new one, with recovery
+ * codes. Nobody comes into an account that is there by a name or an e-mail address. Refuses as
+ * `theIdentity`, and sign_in_locked.
+ */
+export async function enterAs(
+  house: House,
+  { holder, query, from }: Back,
+): Promise<Entered & { codes: string[] }> {
+  let codes: string[] = []
+  const entered = await tried(house, byAddress(house, from), from, async () => {
+    const identity = await theIdentity(house, holder, query)
+    const known = await personOf(house, identity)
+    if (known) return known
+    const joined = await joinAs(house, identity)
+    codes = joined.codes
+    return joined.person
+  })
+  return { ...entered, codes }
+}
+
+const endings = 3
+
+/** A new person by a name of the provider's, or one like it where that is taken or is no name. */
+async function joinAs(house: House, identity: Identity): Promise<Joined> {
+  const names = identity.names.flatMap((name) => nameOf(name) ?? [])
+  const like = shownName({ name: names[0] ?? 'person' }).replace(/[^a-z0-9]/g, '') || 'person'
+  const others = Array.from({ length: endings }, () => newId().toLowerCase())
+  for (const name of [...names, ...others.map((end) => `${like.slice(0, 24)}-${end}`)]) {
+    try {
+      return await join(house, { name, password: null, identity })
+    } catch (error) {
+      if (!(error instanceof Refusal && error.refusal === 'name_taken')) throw error
+      // The same person may have come in by another window meanwhile.
+      const known = await personOf(house, identity)
+      if (known) return { person: known, codes: [] }
+    }
+  }
+  throw new Refusal('name_taken')
+}
+
+/** Lets a person in by the provider from now on. Refuses identity_taken, sign_in_again. */
+export async function link(
+  house: House,
+  person: Person,
+  { holder, query, from }: Back,
+): Promise<void> {
+  checkFresh(house, from.before)
+  const identity = await theIdentity(house, holder, query)
+  const row = identityRow(house, person.id, identity)
+  const kept = await house.db.tx((db) =>
+    db.insert(identities).values(row).onConflictDoNothing().returning({ id: identities.id }),
+  )
+  if (kept.length > 0) return
+  if ((await personOf(house, identity))?.id !== person.id) throw new Refusal('identity_taken')
+}
+
+/** What a person has linked, oldest first. */
+export const listOf = (house: House, person: Person): Promise<Linked[]> =>
+  house.db.read
+    .select()
+    .from(identities)
+    .where(eq(identities.person, person.id))
+    .orderBy(asc(identities.created))
+    .limit(shownMax)
+
+const shownMax = 20
+
+/** Ends that. Refuses not_found, last_way_in. */
+export async function unlink(house: House, person: Person, id: string): Promise<void> {
+  if (!idPattern.test(id)) throw new Refusal('not_found', { what: 'sign-in' })
+  await house.db.tx(async (db) => {
+    const gone = await db
+      .delete(identities)
+      .where(and(eq(identities.id, id), eq(identities.person, person.id)))
+      .returning({ id: identities.id })
+    if (gone.length === 0) throw new Refusal('not_found', { what: 'sign-in' })
+    await checkWayLeft(db, person)
+  })
+}

@@ -1,0 +1,103 @@
+import { and, asc, eq, lt, or } from 'drizzle-orm'
+
+import { idPattern, newId } from '../../core/ids.ts'
+import { isPlainLine } from '../../core/text.ts'
+import { lock } from '../../db/lock.ts'
+import type { House } from '../../house.ts'
+import { keyNameCharsMax, passkeysPerPersonMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { find, type Person } from './people.ts'
+import { checkFresh } from './sessions.ts'
+import { byAddress, type Entered, type From, tried } from './sign-in.ts'
+import { passkeys } from './tables.ts'
+import { useTicket } from './tickets.ts'
+import { checkWayLeft } from './ways.ts'
+import { asBase64, asserted, named, notGood, purposeOf, registered } from './webauthn.ts'
+
+export type Passkey = typeof passkeys.$inferSelect
+
+/** Where an answer comes from, and the browser or session whose challenge it must have signed. */
+interface By {
+  holder: string
+  from: From
+}
+
+/** Keeps a new passkey. Refuses bad_request, bad_passkey, sign_in_stale, sign_in_again. */
+export async function add(
+  house: House,
+  person: Person,
+  { name, answer }: { name: string; answer: string },
+  { holder, from }: By,
+): Promise<void> {
+  checkFresh(house, from.before)
+  if (name.trim() === '' || !isPlainLine(name, keyNameCharsMax)) {
+    const problem = `A passkey's name is one plain line of at most ${keyNameCharsMax} characters.`
+    throw new Refusal('bad_request', { problem })
+  }
+  const { credential, ticket } = await registered(house, holder, answer)
+  const { id, publicKey, counter } = credential
+  await house.db.tx(async (db) => {
+    await lock(db, `passkeys of ${person.id}`)
+    await useTicket(house, db, purposeOf('add', holder), ticket)
+    if ((await db.$count(passkeys, eq(passkeys.person, person.id))) >= passkeysPerPersonMax) {
+      const problem = `A person has at most ${passkeysPerPersonMax} passkeys. Remove one first.`
+      throw new Refusal('bad_request', { problem })
+    }
+    const made = { publicKey: asBase64(publicKey), created: house.clock.now() }
+    const kept = await db
+      .insert(passkeys)
+      .values({
+        ...{ id: newId(), credential: id, person: person.id, name: name.trim() },
+        ...{ counter, ...made },
+      })
+      .onConflictDoNothing()
+      .returning({ id: passkeys.id })
+    if (kept.length === 0) notGood('This passkey is kept here already.')
+  })
+}
+
+const unknown = 'No account here has this passkey.'
+
+/** Signs a person in by a passkey. Refuses bad_passkey, sign_in_stale, sign_in_locked. */
+export const enterBy = (house: House, answer: string, { holder, from }: By): Promise<Entered> =>
+  tried(house, byAddress(house, from), from, async () => {
+    const { credential, person } = named(answer)
+    const its = eq(passkeys.credential, credential)
+    const [known] = await house.db.read.select().from(passkeys).where(its)
+    if (known?.person !== person) return notGood(unknown)
+    const { counter, ticket } = await asserted(house, holder, answer, known)
+    await house.db.tx(async (db) => {
+      await useTicket(house, db, purposeOf('enter', holder), ticket)
+      // A copy of it may have signed in meanwhile.
+      const isNext = or(lt(passkeys.counter, counter), eq(passkeys.counter, 0))
+      const counted = await db
+        .update(passkeys)
+        .set({ counter, seen: house.clock.now() })
+        .where(and(its, isNext))
+        .returning({ id: passkeys.id })
+      if (counted.length === 0) notGood(unknown)
+    })
+    return find(house, person)
+  })
+
+/** A person's passkeys, oldest first. */
+export const listOf = (house: House, person: Person): Promise<Passkey[]> =>
+  house.db.read
+    .select()
+    .from(passkeys)
+    .where(eq(passkeys.person, person.id))
+    .orderBy(asc(passkeys.created), asc(passkeys.id))
+    .limit(passkeysPerPersonMax)
+
+/** Removes a passkey. Refuses not_found, last_way_in. */
+export async function remove(house: House, person: Person, id: string): Promise<void> {
+  if (!idPattern.test(id)) throw new Refusal('not_found', { what: 'passkey' })
+  await house.db.tx(async (db) => {
+    const gone = await db
+      .delete(passkeys)
+      .where(and(eq(passkeys.id, id), eq(passkeys.person, person.id)))
+      .returning({ id: passkeys.id })
+    if (gone.length === 0) throw new Refusal('not_found', { what: 'passkey' })
+    await checkWayLeft(db, person)
+  })
+}

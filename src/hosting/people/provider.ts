@@ -1,0 +1,178 @@
+import type { Configuration, CustomFetch, IDToken, UserInfoResponse } from 'openid-client'
+
+import { anywhere, fetchGuarded } from '../../core/fetch.ts'
+import { sign } from '../../core/ids.ts'
+import { isPlainLine } from '../../core/text.ts'
+import { second } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import { providerAnswerBytesMax, providerMs } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import { newTicket, useTicket } from './tickets.ts'
+
+/** Who somebody is at the provider: issuer and subject together, and nothing else, tell. */
+export interface Identity {
+  issuer: string
+  subject: string
+  /** What the provider calls them, the best first. */
+  names: string[]
+}
+
+/** Where the provider sends browsers back to; it must know this address. */
+export const backPath = '/sign-in/oidc/back'
+const backAddress = ({ urls }: House): string => urls.app + backPath
+
+/** How long a provider that was silent is not asked again. */
+const restMs = 5 * second
+const clockToleranceSeconds = 30
+
+/** Only who signs in elsewhere needs it. */
+const library = () => import('openid-client')
+type Library = Awaited<ReturnType<typeof library>>
+
+/** The provider, as it described itself when it was first needed. */
+interface Provider {
+  client: Library
+  config: Configuration
+}
+
+const opened = new WeakMap<House, { at: number; provider: Promise<Provider> }>()
+
+/** What sign-in elsewhere is called on its button; undefined where there is none. */
+export function providerName({ config }: House): string | undefined {
+  return config.oidcIssuer && !config.personHeader ? config.oidcName : undefined
+}
+
+/** The operator chose the address, so it may be anywhere; answers and waits are bounded. */
+const fetchFor =
+  (house: House): CustomFetch =>
+  async (url, { method, headers, body, signal = new AbortController().signal }) => {
+    const init = { method, headers, ...(body instanceof URLSearchParams && { body: `${body}` }) }
+    const bounds = { bytesMax: providerAnswerBytesMax, ms: providerMs, redirectsMax: 0 }
+    const answer = await fetchGuarded(url, init, bounds, signal, anywhere).catch((error: unknown) =>
+      silent(house, error),
+    )
+    return answer.status < 500 ? answer : silent(house, new Error(`status ${answer.status}`))
+  }
+
+function silent(house: House, error: unknown): never {
+  const said = error instanceof Error ? error.message : String(error)
+  house.log.warn('the sign-in provider does not answer', { said })
+  throw new Refusal('provider_silent')
+}
+
+async function discover(house: House): Promise<Provider> {
+  const { oidcIssuer, oidcClientId, oidcClientSecret: secret } = house.config
+  const client = await library()
+  const { allowInsecureRequests, enableNonRepudiationChecks } = client
+  const isPlain = oidcIssuer.startsWith('http:')
+  const metadata = { [client.clockTolerance]: clockToleranceSeconds }
+  const config = await client.discovery(
+    ...([new URL(oidcIssuer), oidcClientId, metadata] as const),
+    // Where a provider does not say what it takes, that is the basic scheme (Discovery 1.0, 3).
+    (server, ...rest) => {
+      const takesPost = server.token_endpoint_auth_methods_supported?.includes('client_secret_post')
+      const { None, ClientSecretBasic, ClientSecretPost } = client
+      const scheme = secret ? (takesPost ? ClientSecretPost : ClientSecretBasic)(secret) : None()
+      return scheme(server, ...rest)
+    },
+    {
+      [client.customFetch]: fetchFor(house),
+      execute: [enableNonRepudiationChecks, ...(isPlain ? [allowInsecureRequests] : [])],
+    },
+  )
+  return { client, config }
+}
+
+/** The provider, asked what it is when it is first needed. Refuses provider_silent. */
+function theProvider(house: House): Promise<Provider> {
+  const known = opened.get(house)
+  const at = house.clock.now()
+  if (known && at < known.at) return known.provider
+  const provider = discover(house).catch((error: unknown) => {
+    opened.set(house, { at: at + restMs, provider })
+    throw refusalIn(error) ?? silent(house, error)
+  })
+  opened.set(house, { at: Number.POSITIVE_INFINITY, provider })
+  return provider
+}
+
+/** The library wraps what the network threw. */
+function refusalIn(error: unknown): Refusal | undefined {
+  if (error instanceof Refusal) return error
+  return error instanceof Error && error.cause ? refusalIn(error.cause) : undefined
+}
+
+const purposeOf = (holder: string): string => `oidc ${holder}`
+
+/** Never kept and never sent before it is asked for: only we can make them of a state. */
+const secretsOf = (house: House, state: string) => ({
+  verifier: sign(house.secret, `verifier ${state}`),
+  nonce: sign(house.secret, `nonce ${state}`),
+})
+
+/**
+ * Where a browser goes to sign in elsewhere (OpenID Connect Core 1.0, 3.1, with PKCE). `holder` is
+ * the browser. Refuses provider_silent.
+ */
+export async function addressFor(house: House, holder: string): Promise<string> {
+  const { client, config } = await theProvider(house)
+  const state = newTicket(house, purposeOf(holder))
+  const { verifier, nonce } = secretsOf(house, state)
+  return client.buildAuthorizationUrl(config, {
+    ...{ redirect_uri: backAddress(house), scope: 'openid profile email', state, nonce },
+    code_challenge: await client.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  }).href
+}
+
+/**
+ * Who came back from there, once for each state. Refuses sign_in_stale for what this browser did
+ * not begin, provider_silent, no_provider.
+ */
+export async function theIdentity(
+  house: House,
+  holder: string,
+  query: URLSearchParams,
+): Promise<Identity> {
+  const state = query.get('state') ?? ''
+  await house.db.tx((db) => useTicket(house, db, purposeOf(holder), state))
+  const { client, config } = await theProvider(house)
+  const { verifier, nonce } = secretsOf(house, state)
+  const url = new URL(`${backAddress(house)}?${query}`)
+  const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier }
+  try {
+    const tokens = await client.authorizationCodeGrant(config, url, checks)
+    const claims = tokens.claims()
+    if (!claims) throw new Error('no claims')
+    const names = namesIn(claims)
+    const isAsked = names.length === 0 && config.serverMetadata().userinfo_endpoint !== undefined
+    const more = isAsked
+      ? namesIn(await client.fetchUserInfo(config, tokens.access_token, claims.sub))
+      : names
+    return identityOf(claims, more)
+  } catch (error) {
+    throw refusalIn(error) ?? notSaid(house, client, error)
+  }
+}
+
+const namesIn = ({ preferred_username, email }: IDToken | UserInfoResponse): string[] =>
+  [preferred_username, email].filter(
+    (name): name is string => typeof name === 'string' && isPlainLine(name, nameCharsMax),
+  )
+
+const [subjectCharsMax, nameCharsMax] = [255, 120]
+
+function identityOf({ iss: issuer, sub: subject }: IDToken, names: string[]): Identity {
+  if (!isPlainLine(subject, subjectCharsMax)) throw new Error('a subject that is no line')
+  return { issuer, subject, names }
+}
+
+/** What went wrong is told in the provider's own word where it has one, else in the log. */
+function notSaid(house: House, client: Library, error: unknown): Refusal {
+  const isTold =
+    error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError
+  const word = isTold && /^[a-z_]{1,40}$/.test(error.error) ? error.error : undefined
+  const said = error instanceof Error ? error.message : String(error)
+  house.log.warn('the sign-in provider was not believed', { said, word })
+  return new Refusal('no_provider', { why: word ?? 'its answer cannot be trusted' })
+}

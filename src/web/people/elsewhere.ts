@@ -1,0 +1,99 @@
+import { Elysia } from 'elysia'
+
+import { newSecret } from '../../core/ids.ts'
+import { enterAs, link } from '../../hosting/people/identities.ts'
+import { addressFor, backPath, providerName } from '../../hosting/people/provider.ts'
+import { checkFresh } from '../../hosting/people/sessions.ts'
+import { isTicket, ticketMs } from '../../hosting/people/tickets.ts'
+import type { House } from '../../house.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Layout, Page } from '../layout.ts'
+import {
+  fromOf,
+  goTo,
+  nextOf,
+  orAgain,
+  secureOf,
+  sessionCookie,
+  shown,
+  type Visit,
+  visitFor,
+} from './desk.ts'
+import { codesPage, signInPage } from './enter.ts'
+import { linkPurpose, waysIn } from './ways.ts'
+
+/** Signing in at a provider, and linking that to an account: there, and back. */
+export const elsewhere = (house: House, layout: Layout) =>
+  new Elysia()
+    .get('/sign-in/oidc', ({ request }) => travelled(house, layout, request, leave))
+    .get(backPath, ({ request }) => travelled(house, layout, request, arrive))
+
+/** What a browser keeps while it is away: a secret, what it went for, and where it goes then. */
+interface Trip {
+  secret: string
+  why: 'in' | 'link'
+  next: string
+}
+
+const tripPattern = /(?:^|; ?)berth_trip=([A-Za-z0-9]{40})\.(in|link)\.([\w-]{0,300})(?:;|$)/
+
+/** Lax, since the provider's site is where the browser comes back from. */
+const tripCookie = (house: House, { secret, why, next }: Trip): string =>
+  `berth_trip=${secret}.${why}.${Buffer.from(next).toString('base64url')}; Path=/sign-in/oidc; ` +
+  `HttpOnly; SameSite=Lax; Max-Age=${ticketMs / 1_000}${secureOf(house)}`
+
+function tripOf({ headers }: Request): Trip {
+  const [, secret, why, next = ''] = tripPattern.exec(headers.get('cookie') ?? '') ?? []
+  if (secret === undefined) throw new Refusal('sign_in_stale')
+  const back = nextOf(Buffer.from(next, 'base64url').toString())
+  return { secret, why: why === 'link' ? 'link' : 'in', next: back }
+}
+
+/** Whose trip it is: a browser's, and to link something that of one session in it. */
+const holderOf = ({ visitor }: Visit, { secret, why, next }: Trip): string =>
+  [secret, why, next, ...(why === 'link' ? [visitor?.session?.hash] : [])].join(' ')
+
+async function leave(visit: Visit): Promise<Response> {
+  const { house, request, token, visitor } = visit
+  const query = new URL(request.url).searchParams
+  const ticket = query.get('link')
+  if (ticket !== null) {
+    if (!isTicket(house, linkPurpose(token), ticket)) throw new Refusal('sign_in_stale')
+    checkFresh(house, visitor?.session)
+  }
+  const why = ticket === null ? 'in' : 'link'
+  const trip: Trip = { secret: newSecret(), why, next: nextOf(query.get('next')) }
+  return goTo(await addressFor(house, holderOf(visit, trip)), tripCookie(house, trip))
+}
+
+async function arrive(visit: Visit): Promise<Response> {
+  const { house, request, visitor } = visit
+  const trip = tripOf(request)
+  const query = new URL(request.url).searchParams
+  const back = { holder: holderOf(visit, trip), query, from: fromOf(visit) }
+  if (trip.why === 'link') {
+    if (!visitor) throw new Refusal('sign_in_stale')
+    await link(house, visitor.person, back)
+    return goTo('/account')
+  }
+  const { secret, codes } = await enterAs(house, back)
+  const cookie = sessionCookie(visit, secret)
+  return codes.length > 0
+    ? shown(visit, codesPage(codes, trip.next), cookie)
+    : goTo(trip.next, cookie)
+}
+
+/** A step of such a trip; refused, the sign-in page says why. */
+async function travelled(
+  house: House,
+  layout: Layout,
+  request: Request,
+  step: (visit: Visit) => Promise<Response>,
+): Promise<Response> {
+  if (providerName(house) === undefined) throw new Refusal('not_found', { what: 'address' })
+  const visit = await visitFor(house, layout, request)
+  const next = nextOf(new URL(request.url).searchParams.get('next'))
+  const again = (said: string): Page =>
+    signInPage({ token: visit.token, next, said, ways: waysIn(visit, next) })
+  return orAgain(visit, () => step(visit), again)
+}

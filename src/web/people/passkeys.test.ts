@@ -1,0 +1,251 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+
+import { Authenticator, optionsIn } from '../../testing/authenticator.ts'
+import { type Answer, openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { Browser, hidden, origin, said, signedUp } from '../../testing/pages.ts'
+import { password } from '../../testing/people.ts'
+
+const opened: TestHouse[] = []
+afterEach(async () => {
+  for (const house of opened.splice(0)) await house.close()
+})
+
+async function open(settings = {}): Promise<TestHouse> {
+  const house = await openTestHouse({ KEYS_PER_ADDRESS_DAY: '0', ...settings })
+  opened.push(house)
+  return house
+}
+
+const minute = 60_000
+
+/** Adds a passkey on the account page of who is signed in. */
+async function add(browser: Browser, device: Authenticator, odd = {}): Promise<Answer> {
+  const page = (await browser.open('/account')).body
+  const answer = await device.create(optionsIn(page), odd)
+  const { token = '' } = hidden(String(page), '/account/passkeys')
+  return browser.send('/account/passkeys', { token, name: 'Laptop', answer })
+}
+
+/** Signs in with a passkey on the sign-in page. */
+async function enter(browser: Browser, device: Authenticator, odd = {}): Promise<Answer> {
+  const page = (await browser.open('/sign-in')).body
+  const answer = await device.get(optionsIn(page), odd)
+  return browser.send('/sign-in/passkey', {
+    ...hidden(String(page), '/sign-in/passkey'),
+    answer,
+  })
+}
+
+/** Olga with a passkey on her account, signed out. */
+async function withPasskey(h: TestHouse): Promise<{ device: Authenticator; olga: Browser }> {
+  const [olga, device] = [await signedUp(h, 'olga'), new Authenticator(origin)]
+  expect((await add(olga, device)).status).toBe(303)
+  return { device, olga }
+}
+
+describe('passkeys', () => {
+  test('one is added, listed, signs in without a name, and is removed', async () => {
+    const h = await open()
+    const { device, olga } = await withPasskey(h)
+    expect(String((await olga.open('/account')).body)).toContain('Never')
+    const other = new Browser(h)
+    const entered = await enter(other, device)
+    expect([entered.status, entered.headers.get('location')]).toEqual([303, '/agents'])
+    const page = String((await other.open('/account')).body)
+    expect(page).toContain('<bdi>Laptop</bdi>')
+    expect(page).not.toContain('Never')
+    const id = hidden(page, '/account/passkeys').remove ?? ''
+    const cy = await signedUp(h, 'cyrus')
+    expect((await cy.fill('/account', '/account/passkeys', { remove: id })).status).toBe(404)
+    expect((await other.fill('/account', '/account/passkeys', { remove: id })).status).toBe(303)
+    expect((await enter(new Browser(h), device)).status).toBe(401)
+  })
+
+  test('signing in by one begins a session that is new, whatever the browser brought', async () => {
+    const h = await open()
+    const { device, olga } = await withPasskey(h)
+    const planted = new Browser(h)
+    planted.set('berth', 'a'.repeat(40))
+    await enter(planted, device)
+    expect(planted.cookie()).toMatch(/^[A-Za-z0-9]{40}$/)
+    expect(planted.cookie()).not.toBe('a'.repeat(40))
+    // Whoever read the cookie of a signed-in browser loses it when that signs in again.
+    const before = olga.cookie() ?? ''
+    const page = (await olga.open('/sign-in?again=yes&next=%2Faccount')).body
+    const fields = hidden(String(page), '/sign-in/passkey')
+    const answer = await device.get(optionsIn(page))
+    const again = await olga.send('/sign-in/passkey', { ...fields, answer })
+    expect(again.headers.get('location')).toBe('/account')
+    const thief = new Browser(h)
+    thief.set('berth', before)
+    expect((await thief.open('/account')).status).toBe(303)
+  })
+
+  test('bad_passkey: another address, no check of the holder, a copy, another person', async () => {
+    const h = await open()
+    const { device } = await withPasskey(h)
+    expect((await enter(new Browser(h), device, { counter: 7 })).status).toBe(303)
+    const before = await h.kept()
+    const wrong: [string, object][] = [
+      ['another address', { origin: 'https://evil.example' }],
+      ['another address', { origin: 'http://localhost:3001' }],
+      ['another address', { rpId: 'evil.example' }],
+      ['did not check that it is you', { verified: false }],
+      ['counted no further', { counter: 7 }],
+      ['counted no further', { counter: 6 }],
+      ['counted no further', { counter: 0 }],
+      ['No account here', { userHandle: 'AAAA' }],
+    ]
+    for (const [words, odd] of wrong) {
+      const answer = await enter(new Browser(h), device, odd)
+      expect([answer.status, said(answer)]).toEqual([401, expect.stringContaining(words)])
+    }
+    const stranger = new Authenticator(origin)
+    const page = (await (await signedUp(h, 'cyrus')).open('/account')).body
+    await stranger.create(optionsIn(page))
+    expect(said(await enter(new Browser(h), stranger))).toContain('No account here')
+    const now = await h.kept()
+    expect(now).toMatchObject({ passkeys: Reflect.get(Object(before), 'passkeys') })
+    expect((await enter(new Browser(h), device, { counter: 8 })).status).toBe(303)
+  })
+
+  test('bad_passkey: answers that are none, cut, or signed by another key', async () => {
+    const h = await open()
+    const { device } = await withPasskey(h)
+    const browser = new Browser(h)
+    const page = (await browser.open('/sign-in')).body
+    const good = JSON.parse(await device.get(optionsIn(page)))
+    const forged = JSON.parse(await new Authenticator(origin).get(optionsIn(page)))
+    const response = { ...good.response, signature: forged.response.signature }
+    const bad: unknown[] = [
+      ...[null, [], 'x', {}, { ...good, response: {} }, { ...good, type: 'password' }],
+      ...[
+        { ...good, id: '\u0000' },
+        { ...good, rawId: 'AAAA' },
+        { ...good, response },
+      ],
+      { ...good, response: { ...good.response, authenticatorData: 'AAAA' } },
+      { ...good, response: { ...good.response, clientDataJSON: 'e30' } },
+      { ...good, response: { ...good.response, clientDataJSON: '!' } },
+    ]
+    const fields = hidden(String(page), '/sign-in/passkey')
+    for (const answer of [...bad.map((one) => JSON.stringify(one)), '', '{', '['.repeat(4_000)]) {
+      expect((await browser.send('/sign-in/passkey', { ...fields, answer })).status).toBe(401)
+    }
+    const huge = { ...fields, answer: 'x'.repeat(20_000) }
+    expect((await browser.send('/sign-in/passkey', huge)).status).toBe(413)
+    expect(browser.cookie()).toBeUndefined()
+  })
+
+  test('sign_in_stale: a challenge that was used, is old, or is another browser’s', async () => {
+    const h = await open()
+    const { device, olga } = await withPasskey(h)
+    const [first, second] = [new Browser(h), new Browser(h)]
+    const page = (await first.open('/sign-in')).body
+    const options = optionsIn(page)
+    const fields = hidden(String(page), '/sign-in/passkey')
+    const answer = await device.get(options)
+    const theirs = hidden(String((await second.open('/sign-in')).body), '/sign-in/passkey')
+    const stolen = await second.send('/sign-in/passkey', { ...theirs, answer })
+    expect([stolen.status, said(stolen)]).toEqual([400, expect.stringContaining('another browser')])
+    expect((await first.send('/sign-in/passkey', { ...fields, answer })).status).toBe(303)
+    await first.fill('/account', '/sign-out', {})
+    const replay = async (more: string) =>
+      (await first.send('/sign-in/passkey', { ...fields, answer: more })).status
+    expect(await replay(answer)).toBe(401)
+    expect(await replay(await device.get(options))).toBe(400)
+    expect(first.cookie()).toBeUndefined()
+    // What was asked for to add one signs nobody in, and the other way round.
+    const adding = optionsIn((await olga.open('/account')).body)
+    const late = await (await browserAt(h)).send(device, { challenge: challengeOf(adding) })
+    expect(late.status).toBe(400)
+    const slow = await browserAt(h)
+    h.clock.turn(15 * minute)
+    expect((await slow.send(device)).status).toBe(400)
+  })
+
+  test('one challenge used many times at once signs in once', async () => {
+    const h = await open()
+    const { device } = await withPasskey(h)
+    const browser = new Browser(h)
+    const page = (await browser.open('/sign-in')).body
+    const fields = hidden(String(page), '/sign-in/passkey')
+    const answers = await Promise.all(
+      Array.from({ length: 6 }, () => device.get(optionsIn(page), { counter: 0 })),
+    )
+    const sent = answers.map((answer) => browser.send('/sign-in/passkey', { ...fields, answer }))
+    const statuses = (await Promise.all(sent)).map(({ status }) => status).sort()
+    expect(statuses).toEqual([303, 400, 400, 400, 400, 400])
+  })
+
+  test('sign_in_again: none is added by a session that is not fresh, nor by another site', async () => {
+    const h = await open()
+    const olga = await signedUp(h, 'olga')
+    const device = new Authenticator(origin)
+    const page = String((await olga.open('/account')).body)
+    const answer = await device.create(optionsIn(page))
+    const fields = { ...hidden(page, '/account/passkeys'), name: 'Laptop', answer }
+    const before = await h.kept()
+    const evil = { origin: 'https://evil.example' }
+    expect((await olga.send('/account/passkeys', fields, evil)).status).toBe(403)
+    expect((await olga.send('/account/passkeys', { ...fields, token: '' })).status).toBe(403)
+    expect((await olga.send('/account/passkeys', { ...fields, name: ' ' })).status).toBe(400)
+    expect((await olga.send('/account/passkeys', { ...fields, name: 'a\u0000' })).status).toBe(400)
+    const wrong = await add(olga, new Authenticator('https://evil.example'))
+    expect([wrong.status, said(wrong)]).toEqual([401, expect.stringContaining('another address')])
+    expect((await add(olga, device, { verified: false })).status).toBe(401)
+    h.clock.turn(15 * minute)
+    const stale = await olga.send('/account/passkeys', fields)
+    expect([stale.status, said(stale)]).toEqual([403, expect.stringContaining('Sign in again')])
+    expect(String(stale.body)).not.toContain('data-options')
+    expect(await h.kept()).toEqual(before)
+    const again = { name: 'olga', password }
+    await olga.fill('/sign-in?again=yes&next=%2Faccount', '/sign-in', again)
+    expect((await add(olga, device)).status).toBe(303)
+    expect(said(await add(olga, device))).toContain('kept here already')
+  })
+
+  test('sign_in_locked: sixty wrong passkeys an hour from one address', async () => {
+    const h = await open()
+    const { device } = await withPasskey(h)
+    const browser = new Browser(h, '198.51.100.66')
+    const page = (await browser.open('/sign-in')).body
+    const fields = { ...hidden(String(page), '/sign-in/passkey'), answer: '{}' }
+    for (let at = 0; at < 60; at += 1) await browser.send('/sign-in/passkey', fields)
+    expect((await enter(browser, device)).status).toBe(429)
+    expect((await enter(new Browser(h), device)).status).toBe(303)
+  })
+
+  test('there are none where browsers have none, or where a proxy signs people in', async () => {
+    for (const APP_URL of [
+      'http://192.0.2.7:3000',
+      'http://berth.example',
+      'https://[2001:db8::1]',
+    ]) {
+      const h = await open({ APP_URL })
+      expect(String((await new Browser(h).open('/sign-in')).body)).not.toContain('passkey-form')
+    }
+    const h = await open({ APP_URL: 'https://berth.example:8443' })
+    const options = JSON.parse(optionsIn((await new Browser(h).open('/sign-in')).body))
+    expect(options).toMatchObject({ rpId: 'berth.example', userVerification: 'required' })
+    const proxied = await open({ PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' })
+    const sent = await new Browser(proxied).send('/sign-in/passkey', { answer: '{}' })
+    expect(sent.status).toBe(403)
+  })
+})
+
+const challengeOf = (options: string): string => JSON.parse(options).challenge
+
+/** A browser with the sign-in page open, that sends what a device answers to it. */
+async function browserAt(h: TestHouse) {
+  const browser = new Browser(h)
+  const page = (await browser.open('/sign-in')).body
+  const fields = hidden(String(page), '/sign-in/passkey')
+  return {
+    send: async (device: Authenticator, odd = {}) =>
+      browser.send('/sign-in/passkey', {
+        ...fields,
+        answer: await device.get(optionsIn(page), odd),
+      }),
+  }
+}

@@ -1,0 +1,130 @@
+import { type Html, html, type Part } from '../../core/markup.ts'
+import { iso } from '../../core/time.ts'
+import * as identities from '../../hosting/people/identities.ts'
+import * as passkeys from '../../hosting/people/passkeys.ts'
+import { providerName } from '../../hosting/people/provider.ts'
+import { isFresh } from '../../hosting/people/sessions.ts'
+import { newTicket } from '../../hosting/people/tickets.ts'
+import { creationOptions, requestOptions } from '../../hosting/people/webauthn.ts'
+import { dayOf } from '../parts.ts'
+import { type Own, type Visit, withNext } from './desk.ts'
+import { field, form } from './form.ts'
+
+/** A form that is sent with what a device answers to these options. */
+const passkeyForm = (options: object, token: string, action: string, fields: Part): Html =>
+  html`<passkey-form data-options="${JSON.stringify(options)}">
+    ${form(token, action, html`<input type="hidden" name="answer" value="" />${fields}`)}
+  </passkey-form>`
+
+/** Ways to sign in beside a password. */
+export function waysIn({ house, token }: Visit, next: string): Part {
+  const options = requestOptions(house, token)
+  const fields = html`<input type="hidden" name="next" value="${next}" /><button
+      class="button quiet"
+    >
+      Use a passkey
+    </button>`
+  const passkey = options && passkeyForm(options, token, '/sign-in/passkey', fields)
+  return html`<div class="ways">${passkey}${providerWay(house, next)}</div>`
+}
+
+/** The way to an account that is made without a password. */
+export const wayUp = ({ house }: Visit, next: string): Part =>
+  html`<div class="ways">${providerWay(house, next)}</div>`
+
+function providerWay(house: Visit['house'], next: string): Part {
+  const name = providerName(house)
+  return (
+    name !== undefined &&
+    html`<a class="button quiet" href="${withNext('/sign-in/oidc', next)}">Sign in with ${name}</a>`
+  )
+}
+
+/** What a link to the provider is for: the ticket in it shows that this session asked for it. */
+export const linkPurpose = (token: string): string => `link ${token}`
+
+/** How a person signs in, and what they may add: only right after they did. */
+export async function waysOf(own: Own): Promise<Part> {
+  const { house, token, visitor } = own
+  const { person, session } = visitor
+  if (!session) return false
+  const known = await passkeys.listOf(house, person)
+  const options = creationOptions(house, person, known, token)
+  const name = providerName(house)
+  const linked = await identities.listOf(house, person)
+  const isNow = isFresh(house, session)
+  const again = html`<p class="small">
+    To add one, <a href="${withNext('/sign-in', '/account')}&amp;again=yes">sign in again</a> first.
+  </p>`
+  const add = html`${field({ label: 'Name of a new passkey', name: 'name', max: 80 })}<button
+      class="button quiet"
+    >
+      Add a passkey
+    </button>`
+  const way = `/sign-in/oidc?link=${newTicket(house, linkPurpose(token))}`
+  const link = html`<p><a class="button quiet" href="${way}">Link ${name}</a></p>`
+  return html`${
+    options &&
+    html`<section>
+      <h2>Passkeys</h2>
+      <p class="small">Sign in by your device’s PIN, finger or face, without a password.</p>
+      ${table(token, 'passkeys', known)}
+      ${isNow ? passkeyForm(options, token, '/account/passkeys', add) : again}
+    </section>`
+  }${
+    (name !== undefined || linked.length > 0) &&
+    html`<section>
+      <h2>Sign-in elsewhere</h2>
+      <p class="small">Who you are at ${name ?? 'a provider'} signs you in here.</p>
+      ${table(token, 'identities', linked)} ${name !== undefined && (isNow ? link : again)}
+    </section>`
+  }`
+}
+
+interface Way {
+  id: string
+  name: string
+  created: number
+  seen?: number | null
+}
+
+function table(token: string, act: string, ways: Way[]): Part {
+  const row = ({ id, name, created, seen }: Way): Html => {
+    const fields = html`<input type="hidden" name="remove" value="${id}" /><button
+        class="button quiet slim"
+        aria-label="Remove ${name}"
+      >
+        Remove
+      </button>`
+    return html`<tr>
+      <td><bdi>${name}</bdi></td>
+      <td>${dayOf(iso(created))}</td>
+      ${seen !== undefined && html`<td>${seen === null ? 'Never' : dayOf(iso(seen))}</td>`}
+      <td class="end">${form(token, `/account/${act}`, fields, 'act')}</td>
+    </tr>`
+  }
+  const isUsed = ways[0]?.seen !== undefined
+  return (
+    ways.length > 0 &&
+    html`<div
+      class="wide"
+      role="region"
+      aria-label="${isUsed ? 'Passkeys' : 'Linked'}"
+      tabindex="0"
+    >
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Added</th>
+            ${isUsed && html`<th scope="col">Last used</th>`}
+            <th><span class="unseen">Remove</span></th>
+          </tr>
+        </thead>
+        <tbody>
+          ${ways.map(row)}
+        </tbody>
+      </table>
+    </div>`
+  )
+}
