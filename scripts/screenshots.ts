@@ -1,8 +1,8 @@
 /**
- * `bun scripts/screenshots.ts [folder]`: fills a house of its own with a dozen apps, pictures and
- * remixes, and takes a picture of every page, light and dark, on a phone and on a desk, into
- * dist/screenshots or the folder. Says which pages scroll sideways, move while they load or ask
- * another host; exit 1 when one does.
+ * `bun scripts/screenshots.ts [folder [names]]`: fills a house of its own with a dozen apps,
+ * pictures, remixes and an owner, and takes a picture of every page, light and dark, on a phone and
+ * on a desk, into dist/screenshots or the folder; with `names`, of those that begin so. Says which
+ * pages scroll sideways, move while they load or ask another host; exit 1 when one does.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,8 +12,10 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { findBrowser } from '../src/testing/browsers/browser.ts'
 import { serveHouse } from './bench/load/served.ts'
 import { fillHouse } from './screenshots/cast.ts'
+import { fillStudio, signUp } from './screenshots/owner.ts'
 
 const folder = Bun.argv[2] ?? join(import.meta.dir, '../dist/screenshots')
+const names = Bun.argv[3] ?? ''
 const themes = ['light', 'dark'] as const
 const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1_280, height: 900 } }
 
@@ -41,12 +43,23 @@ async function faultsOf(page: Page, asked: string[], origin: string): Promise<st
   ]
 }
 
-async function shoot(browser: Browser, origin: string, pages: Record<string, string>) {
+type State = Awaited<ReturnType<typeof signUp>>
+
+async function shoot(
+  browser: Browser,
+  origin: string,
+  pages: Record<string, string>,
+  storageState?: State,
+) {
   const faults: string[] = []
   for (const colorScheme of themes) {
     for (const [size, viewport] of Object.entries(sizes)) {
-      const context = await browser.newContext({ colorScheme, viewport, reducedMotion: 'reduce' })
+      const context = await browser.newContext({
+        ...{ colorScheme, viewport, reducedMotion: 'reduce' },
+        ...(storageState && { storageState }),
+      })
       for (const [name, path] of Object.entries(pages)) {
+        if (!name.startsWith(names)) continue
         const page = await context.newPage()
         const asked: string[] = []
         page.on('request', (request) => asked.push(request.url()))
@@ -75,15 +88,33 @@ const house = await serveHouse()
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
 try {
   const { id, handle, remixed } = await fillHouse(house)
+  const at = `http://localhost:${house.port}`
+  const owner = await signUp(browser, at)
+  const studio = await fillStudio(browser, house, owner)
   const faults = [
     ...(await shoot(browser, `http://localhost:${empty.port}`, { 'explore-empty': '/explore' })),
-    ...(await shoot(browser, `http://localhost:${house.port}`, {
+    ...(await shoot(browser, at, {
       ...{ home: '/', explore: '/explore', games: '/explore?kind=game&sort=trending' },
       ...{ search: '/explore?q=boat', nothing: '/explore?q=zeppelin' },
       ...{ item: `/explore/${id}`, remixed: `/explore/${remixed}`, maker: `/explore/@${handle}` },
       ...{ catalogue: '/catalogue', audio: '/catalogue?type=audio', report: `/report/${id}` },
       ...{ missing: '/nowhere', refused: '/explore?cursor=odd' },
     })),
+    ...(await shoot(
+      browser,
+      at,
+      {
+        ...{ agents: '/agents', agent: `/agents/${studio.handle}` },
+        ...Object.fromEntries(
+          ['', 'versions', 'changes', 'assets', 'listing', 'safety'].map((tab) => [
+            `studio-${tab || 'statistics'}`,
+            `/studio/${studio.id}/${tab}`.replace(/\/$/, ''),
+          ]),
+        ),
+        ...{ 'studio-new': `/studio/${studio.bare}`, claim: studio.claim },
+      },
+      owner,
+    )),
   ]
   for (const fault of faults) console.log(fault)
   console.log(`${folder}: ${faults.length} faults`)

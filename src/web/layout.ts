@@ -37,8 +37,12 @@ export function openLayout(files: Map<string, PublicFile>, urls: Urls): Layout {
   const script = new TextDecoder().decode(theFile(files, 'islands/theme-switch.js').identity)
   const icon = theFile(files, 'icons/berth.svg')
   const hash = Buffer.from(sha256(script), 'hex').toString('base64')
+  // Where the API has a host of its own, looks at assets come from there.
+  const api = new URL(urls.base).origin
+  const seen = api === new URL(urls.app).origin ? "'self'" : `'self' ${api}`
   const csp =
-    `default-src 'none'; script-src 'self' 'sha256-${hash}'; style-src 'self'; img-src 'self'; ` +
+    `default-src 'none'; script-src 'self' 'sha256-${hash}'; style-src 'self'; ` +
+    `img-src ${seen}; media-src ${seen}; ` +
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
   return {
     urls,

@@ -21,6 +21,16 @@ const moments = new Intl.DateTimeFormat('en-GB', {
 export const momentOf = (time: string): Html =>
   html`<time datetime="${time}">${moments.format(Date.parse(time))} UTC</time>`
 
+const kb = 1_024
+const tenths = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+
+/** A number of bytes in few signs: 12 KB, 1.4 MB. */
+export const sizeOf = (bytes: number): string =>
+  bytes < kb * kb ? `${Math.ceil(bytes / kb)} KB` : `${tenths.format(bytes / kb / kb)} MB`
+
+/** What the wire calls a version's origin, in words. */
+export const vias = { html: 'written', build: 'built', remix: 'remixed', restore: 'restored' }
+
 /** A number in few signs: 1.2K. Below a thousand the formatter would only cost time. */
 export const few = (count: number): string => (count < 1_000 ? String(count) : counts.format(count))
 

@@ -1,4 +1,4 @@
-import { eq, lt, sql } from 'drizzle-orm'
+import { and, count, eq, gte, lt, sql } from 'drizzle-orm'
 
 import { sign } from '../../core/ids.ts'
 import { day, utcDay } from '../../core/time.ts'
@@ -83,6 +83,23 @@ function warmed(heat: number, count: number, at: number): number {
   const most = Math.max(before, now)
   const sum = (heat === 0 ? 0 : 2 ** (before - most)) + count * 2 ** (now - most)
   return Math.round((most + Math.log2(sum)) * parts)
+}
+
+/** How often an app was opened on each of the last `days` days, the oldest first. */
+export async function opensByDay(
+  { db, clock }: House,
+  app: string,
+  days: number,
+): Promise<{ day: string; value: number }[]> {
+  const now = clock.now()
+  const all = Array.from({ length: days }, (_, at) => utcDay(now - (days - 1 - at) * day))
+  const rows = await db.read
+    .select({ day: opens.day, opens: count().mapWith(Number) })
+    .from(opens)
+    .where(and(eq(opens.app, app), gte(opens.day, all[0] ?? '')))
+    .groupBy(opens.day)
+  const counted = new Map(rows.map((row) => [row.day, row.opens]))
+  return all.map((on) => ({ day: on, value: counted.get(on) ?? 0 }))
 }
 
 /** Forgets who opened what after 40 days; the counts stay. */

@@ -12,17 +12,16 @@ import {
   picture,
   picturePath,
   requestLine,
+  sizeOf,
   stars,
   tiles,
   verbOf,
+  vias,
 } from '../parts.ts'
 import { saidOf } from './said.ts'
 
 const versionsMax = 10
 const ancestorsMax = 20
-
-/** What the wire calls a version's origin, in words. */
-const vias = { html: 'written', build: 'built', remix: 'remixed', restore: 'restored' }
 
 /** One item of Explore, all that is told of it. Refuses not_found, taken_down. */
 export async function itemPage(house: House, id: string): Promise<Page> {
@@ -143,7 +142,7 @@ function versions({ versions: all }: ItemPageShape): Html {
         <td>${version}</td>
         <td>${dayOf(created)}</td>
         <td>${vias[via]}${note !== '' && html`: <bdi>${note}</bdi>`}</td>
-        <td>${few(Math.ceil(bytes / 1_024))} KB</td>
+        <td>${sizeOf(bytes)}</td>
       </tr>`,
   )
   return html`<section>

@@ -3,13 +3,14 @@ import { Elysia } from 'elysia'
 import { checkPath } from '../../core/path.ts'
 import type { House } from '../../house.ts'
 import type { Layout } from '../layout.ts'
+import { studioPages } from '../studio/routes.ts'
 import { walletPages } from '../wallet/routes.ts'
 import { elsewhere } from './elsewhere.ts'
 import { managing } from './managing.ts'
 import { owning } from './owning.ts'
 import { entering } from './sign-in.ts'
 
-/** The pages of people: sign-in, claims, their agents, account and wallet. */
+/** The pages of people: sign-in, claims, their agents and what these made, account and wallet. */
 export const peoplePages = (house: House, layout: Layout) =>
   new Elysia()
     .onTransform(({ params }) => checkPath(params))
@@ -18,3 +19,4 @@ export const peoplePages = (house: House, layout: Layout) =>
     .use(owning(house, layout))
     .use(managing(house, layout))
     .use(walletPages(house, layout))
+    .use(studioPages(house, layout))

@@ -1,0 +1,90 @@
+/** A person who owns an agent, and one of its apps with all that a studio shows. */
+import type { Browser, BrowserContext } from 'playwright-core'
+
+import { asRecord, type ServedHouse } from '../bench/load/served.ts'
+
+type State = Awaited<ReturnType<BrowserContext['storageState']>>
+
+/** Makes an account in a browser and answers what keeps it signed in. */
+export async function signUp(browser: Browser, origin: string): Promise<State> {
+  const context = await browser.newContext()
+  const page = await context.newPage()
+  await page.goto(`${origin}/sign-up`)
+  await page.fill('input[name=name]', 'olga')
+  await page.fill('input[name=password]', 'correct horse battery')
+  await page.click('main button')
+  await page.waitForSelector('.codes')
+  const state = await context.storageState()
+  await context.close()
+  return state
+}
+
+const tiles = Array.from({ length: 24 }, (_, at) => `    <i style="left:${at * 4}vw"></i>`)
+
+/** A page of a version: its fog is drawn so fast. */
+const pageOf = (speed: number, more = ''): string => `<!doctype html>
+<html lang="en">
+  <head>
+    <title>Fog Bell</title>
+    <style>
+      body { margin: 0; background: #123; color: #eee; font: 16px/1.5 system-ui }
+      i { position: absolute; bottom: 0; width: 3vw; height: 30vh; background: #2a6f77 }
+    </style>
+    <script type="application/json" data-assets>
+      [{ "name": "bell.ogg", "kind": "sound", "what": "A bell under water, once" }]
+    </script>
+  </head>
+  <body>
+    <h1>Fog Bell</h1>
+${tiles.join('\n')}
+    <script>
+      const speed = ${speed}
+      addEventListener('pointerdown', () => ring(speed))
+      function ring(fast) { document.title = 'Ding ' + fast }
+    </script>
+${more}  </body>
+</html>
+`
+
+const external = '    <script src="https://cdn.example.com/confetti.js"></script>\n'
+
+/** Makes an agent with two apps, claims it, and answers where to look. */
+export async function fillStudio(browser: Browser, house: ServedHouse, storageState: State) {
+  const handle = 'tide-bell'
+  const made = await house.call('POST', '/keys', { handle, about: 'Rings when the fog is in.' })
+  const key = String(made['key'])
+  const publish = async (body: object): Promise<string> =>
+    String(asRecord((await house.call('POST', '/apps', body, key))['app'])['id'])
+  const about = {
+    title: 'Fog Bell',
+    description: 'Tap, and it rings.',
+    shelf: 'music',
+    store: true,
+  }
+  const id = await publish({ ...about, html: pageOf(1) })
+  const bare = await publish({ title: 'Slack Water', html: '<!doctype html><p>Still' })
+  const asset = (name: string, kind: string, what: string): object => ({ name, kind, what })
+  const assets = [
+    asset('buoy.png', 'sprite', 'A red buoy'),
+    asset('harbour.png', 'picture', 'A harbour at dusk'),
+    asset('wave.mp3', 'sound', 'A small wave'),
+  ]
+  await house.call('POST', `/apps/${id}/assets`, { assets }, key)
+  for (const [at, note] of ['The fog is slower.', 'Slower still, with a bell.', ''].entries()) {
+    const html = pageOf(2 + at, at === 2 ? external : '')
+    await house.call('POST', `/apps/${id}/versions`, { html, ...(note && { note }) }, key)
+  }
+  await fetch(`http://localhost:${house.port}/a/${id}/data`)
+  const path = await claimOf(house, key)
+  const context = await browser.newContext({ storageState })
+  const page = await context.newPage()
+  await page.goto(`http://localhost:${house.port}${path}`)
+  await page.click('main form button')
+  await context.close()
+  const other = await house.call('POST', '/keys', { handle: 'lee-shore' })
+  return { id, bare, handle, claim: await claimOf(house, String(other['key'])) }
+}
+
+const claimOf = async (house: ServedHouse, key: string): Promise<string> =>
+  new URL(String(asRecord((await house.call('POST', '/me/claim', undefined, key))['claim'])['url']))
+    .pathname

@@ -1,0 +1,114 @@
+import { checkerOf } from '../../core/taking.ts'
+import * as apps from '../../hosting/apps/apps.ts'
+import { change } from '../../hosting/apps/publish.ts'
+import { remove, undelete } from '../../hosting/apps/removal.ts'
+import { AppChange, type AppChangeShape } from '../../hosting/apps/shapes.ts'
+import { shelfNames } from '../../hosting/apps/shelves.ts'
+import * as assets from '../../hosting/assets/assets.ts'
+import { appeal } from '../../hosting/moderation/appeals.ts'
+import { rescan } from '../../hosting/moderation/scans.ts'
+import { restore } from '../../hosting/versions/versions.ts'
+import { Refusal } from '../../refusals.ts'
+import { type Form, numberOf } from '../people/form.ts'
+import type { Studio, Tab } from './studio.ts'
+
+/** What a form of a studio asks, the page it stands on, and what is said once it is done. */
+interface Act {
+  tab: Tab
+  work(studio: Studio, form: Form): Promise<string | undefined>
+}
+
+const refuse = (problem: string): never => {
+  throw new Refusal('bad_request', { problem })
+}
+
+const checkChange = checkerOf(AppChange)
+
+/** Changes the fields of an app; answers what became of it on Explore. */
+const changing =
+  (wanted: (form: Form) => AppChangeShape): Act['work'] =>
+  async ({ own, agent, app }, form) => {
+    const changes = wanted(form)
+    checkChange(changes)
+    return (await change(own.house, agent, app.id, changes)).note
+  }
+
+const details = changing((form) => {
+  const shelf = shelfNames.find((name) => name === form.text('shelf'))
+  if (!shelf) return refuse('Choose a shelf.')
+  const description = form.text('description').replaceAll('\r\n', '\n')
+  return { title: form.text('title').trim(), description, shelf, comments: form.has('comments') }
+})
+
+const terms = changing((form) => {
+  const remix = (['off', 'free', 'price'] as const).find((name) => name === form.text('remix'))
+  if (!remix) return refuse('Choose whether it may be remixed.')
+  const priceRemix = remix === 'price' ? numberOf(form, 'priceRemix') : undefined
+  return { remix, ...(priceRemix !== undefined && { priceRemix }) }
+})
+
+/** Names that forms send to, below /studio/<id>. */
+const acts: Record<string, Act> = {
+  restore: {
+    tab: 'versions',
+    async work({ own, agent, app }, form) {
+      const version = Number(form.text('version'))
+      await restore(own.house, agent, app.id, Number.isInteger(version) ? version : 0)
+      return undefined
+    },
+  },
+  upload: {
+    tab: 'assets',
+    async work({ own, agent, app }, form) {
+      const file = form.file('file') ?? refuse('Choose a file.')
+      await assets.put(own.house, agent, app.id, form.text('name').trim(), await file.bytes())
+      return undefined
+    },
+  },
+  remove: {
+    tab: 'assets',
+    async work({ own, agent, app }, form) {
+      await assets.remove(own.house, agent, app.id, form.text('name'))
+      return undefined
+    },
+  },
+  details: { tab: 'listing', work: details },
+  explore: { tab: 'listing', work: changing((form) => ({ store: form.text('store') === 'yes' })) },
+  remix: { tab: 'listing', work: terms },
+  delete: {
+    tab: 'listing',
+    async work({ own, agent, app }, form) {
+      if (!form.has('sure')) refuse('Tick the box to delete it.')
+      await remove(own.house, await apps.theOwn(own.house, agent, app.id))
+      return undefined
+    },
+  },
+  undelete: {
+    tab: '',
+    async work({ own, agent, app }) {
+      await undelete(own.house, agent, app.id)
+      return undefined
+    },
+  },
+  rescan: {
+    tab: 'safety',
+    async work({ own, agent, app }) {
+      await rescan(own.house, agent, app.id)
+      return undefined
+    },
+  },
+  appeal: {
+    tab: 'safety',
+    async work({ own, agent, app }, form) {
+      await appeal(own.house, agent, app.id, form.text('text').replaceAll('\r\n', '\n'))
+      return 'The operator looks at every appeal. The notes of the agent tell when it is decided.'
+    },
+  },
+}
+
+/** The act of this name. Refuses not_found. */
+export function theAct(name: string): Act {
+  const found = Object.hasOwn(acts, name) ? acts[name] : undefined
+  if (found) return found
+  throw new Refusal('not_found', { what: 'address', see: 'The studio links to what there is.' })
+}

@@ -1,0 +1,76 @@
+import { wholeOf } from '../../core/cursor.ts'
+import { type Html, html, type Part } from '../../core/markup.ts'
+import { htmlOf } from '../../hosting/versions/versions.ts'
+import { versionsPerAppMax } from '../../limits.ts'
+import type { Page } from '../layout.ts'
+import { counted } from '../parts.ts'
+import type { Difference, Line } from './difference.ts'
+import { compare } from './source.ts'
+import { type Studio, studioPage } from './studio.ts'
+import { compareForm } from './versions.ts'
+
+/** What differs between two versions. Refuses bad_request, not_found, try_again. */
+export async function changesPage(studio: Studio, query: URLSearchParams): Promise<Page> {
+  const { app, agent, own } = studio
+  const number = (name: string, unsaid: number): number =>
+    wholeOf(name, Number(query.get(name) ?? unsaid), versionsPerAppMax)
+  const to = number('to', app.version)
+  const from = number('from', Math.max(1, to - 1))
+  const [before, after] = await Promise.all(
+    [from, to].map((version) => htmlOf(own.house, agent, app.id, version)),
+  )
+  if (!before || !after) throw new Error('a version without its page')
+  const found = await compare(before, after)
+  const main = html`${compareForm(studio, from, to)}
+    <section class="changes">
+      <h2>From version ${from} to ${to}</h2>
+      ${found === undefined ? tooMuch : told(found)}
+    </section>`
+  return studioPage(studio, 'versions', main)
+}
+
+const tooMuch = html`<p>
+  They have too little in common to be compared line by line. Preview both to see what changed.
+</p>`
+
+function told({ places, added, removed, left }: Difference): Part {
+  if (places.length === 0) return html`<p>Their pages are the same.</p>`
+  return html`<p class="small">
+      ${counted(added, 'line')} added, ${counted(removed, 'line')} removed.
+    </p>
+    ${places.map(place)}${left > 0 && html`<p class="small">${counted(left, 'more line')} not shown.</p>`}`
+}
+
+const words = { '+': 'Added', '-': 'Removed', ' ': '' }
+const signs = { '+': '+', '-': '−', ' ': '' }
+const kinds = { '+': 'added', '-': 'removed', ' ': 'same' }
+
+const place = (lines: Line[]): Html => {
+  const first = lines[0]?.after ?? lines[0]?.before ?? 1
+  return html`<div class="source" role="region" aria-label="Changes at line ${first}" tabindex="0">
+    <table>
+      <thead class="unseen">
+        <tr>
+          <th scope="col">Line before</th>
+          <th scope="col">Line after</th>
+          <th scope="col">Change</th>
+          <th scope="col">Text</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${lines.map(
+          ({ sign, before, after, text }) =>
+            html`<tr class="${kinds[sign]}">
+              <td>${before}</td>
+              <td>${after}</td>
+              <td>
+                <span aria-hidden="true">${signs[sign]}</span
+                ><span class="unseen">${words[sign]}</span>
+              </td>
+              <td><code>${text}</code></td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+}

@@ -1,0 +1,35 @@
+import { html } from '../../core/markup.ts'
+import { iso } from '../../core/time.ts'
+import type { Page } from '../layout.ts'
+import { dayOf } from '../parts.ts'
+import { alert, form } from '../people/form.ts'
+import { appealForm } from './safety.ts'
+import { at, type Studio } from './studio.ts'
+
+/** A studio whose app was taken down or deleted: what can still be done. */
+export function gonePage(studio: Studio): Page {
+  const { app, agent, own, said, note } = studio
+  const back = html`<button class="button">Bring it back</button>`
+  const words =
+    app.takenDown === null
+      ? html`<p class="lead">
+            It was deleted on ${dayOf(iso(app.closed ?? 0))}. It is kept for 30 days, and its link
+            leads nowhere meanwhile.
+          </p>
+          ${alert(said)} ${form(own.token, at(studio, 'undelete'), back)}`
+      : html`<p class="lead">
+            It was taken down on ${dayOf(iso(app.takenDown))}: <bdi>${app.takenDownFor}</bdi>. Its
+            link is gone, and the page cannot be published again.
+          </p>
+          ${alert(said)}${note !== undefined && html`<p class="note" role="status">${note}</p>`}
+          ${app.closed === null && appealForm(studio)}`
+  return {
+    title: app.title,
+    status: 410,
+    main: html`<p class="crumb">
+        <a href="/agents">Your agents</a> / <a href="/agents/${agent.handle}">@${agent.handle}</a>
+      </p>
+      <h1><bdi>${app.title}</bdi></h1>
+      ${words}`,
+  }
+}

@@ -1,0 +1,79 @@
+import { Elysia } from 'elysia'
+
+import { checkPath } from '../../core/path.ts'
+import { suspended } from '../../hosting/agents/suspension.ts'
+import { theOwnedApp } from '../../hosting/people/owned-apps.ts'
+import type { House } from '../../house.ts'
+import { assetBytesMax, formBytesMax } from '../../limits.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Layout, Page } from '../layout.ts'
+import { goTo, orAgain, type Own, sentOf, shown } from '../people/desk.ts'
+import { asOwn, ownPage } from '../people/owning.ts'
+import { theAct } from './acts.ts'
+import { assetsPage } from './assets.ts'
+import { changesPage } from './changes.ts'
+import { gonePage } from './gone.ts'
+import { listingPage } from './listing.ts'
+import { overviewPage } from './overview.ts'
+import { safetyPage } from './safety.ts'
+import { at, isTab, type Studio, type Tab } from './studio.ts'
+import { versionsPage } from './versions.ts'
+
+type View = (studio: Studio, query: URLSearchParams) => Page | Promise<Page>
+
+const views: Record<Tab, View> = {
+  '': overviewPage,
+  versions: versionsPage,
+  assets: assetsPage,
+  listing: listingPage,
+  safety: safetyPage,
+}
+
+/** What a form beside its file may have. */
+const aroundMax = formBytesMax
+
+/** Where the owner of an agent looks after what it made. */
+export const studioPages = (house: House, layout: Layout) =>
+  new Elysia()
+    .onTransform(({ params }) => checkPath(params))
+    .get('/studio/:id', ({ request, params: { id } }) =>
+      ownPage(house, layout, request, (own) => view(own, id, '')),
+    )
+    .get('/studio/:id/:name', ({ request, params: { id, name } }) =>
+      ownPage(house, layout, request, (own) => view(own, id, name)),
+    )
+    .post(
+      '/studio/:id/:act',
+      ({ request, params: { id, act } }) =>
+        asOwn(house, layout, request, (own) => run(own, id, act)),
+      { parse: 'none' },
+    )
+
+type Said = Pick<Studio, 'said' | 'note'>
+
+async function view(own: Own, id: string, name: string, said: Said = {}): Promise<Page> {
+  const draw = name === 'changes' ? changesPage : isTab(name) ? views[name] : undefined
+  if (!draw) throw new Refusal('not_found', { what: 'page', see: 'The studio links to its pages.' })
+  const owned = await theOwnedApp(own.house, own.visitor.person, id)
+  const studio = { ...owned, own, ...said }
+  const { closed, takenDown } = owned.app
+  if (closed !== null || takenDown !== null) return gonePage(studio)
+  return draw(studio, new URL(own.request.url).searchParams)
+}
+
+async function run(own: Own, id: string, name: string): Promise<Response> {
+  const { tab, work } = theAct(name)
+  const form = await sentOf(own, name === 'upload' ? assetBytesMax + aroundMax : formBytesMax)
+  const studio = { ...(await theOwnedApp(own.house, own.visitor.person, id)), own }
+  return orAgain(
+    own,
+    async () => {
+      if (studio.agent.suspended !== null) throw suspended(studio.agent)
+      const note = await work(studio, form)
+      return note === undefined
+        ? goTo(at(studio, tab))
+        : shown(own, await view(own, id, tab, { note }))
+    },
+    (said) => view(own, id, tab, { said }),
+  )
+}

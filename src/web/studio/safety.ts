@@ -1,0 +1,94 @@
+import { type Html, html, type Part } from '../../core/markup.ts'
+import { iso } from '../../core/time.ts'
+import { findingOf } from '../../hosting/apps/publish.ts'
+import { scanOf } from '../../hosting/moderation/scans.ts'
+import { htmlOf } from '../../hosting/versions/versions.ts'
+import { appealCharsMax } from '../../limits.ts'
+import type { Page } from '../layout.ts'
+import { momentOf } from '../parts.ts'
+import { area, form } from '../people/form.ts'
+import type { SourceLine } from './excerpts.ts'
+import { placesIn } from './source.ts'
+import { at, type Studio, studioPage } from './studio.ts'
+
+const verdicts = {
+  clean: 'Nothing found.',
+  warn: 'It may be hosted; see what was found.',
+  block: 'It may not be shown until this is mended.',
+}
+
+const severities = { block: 'Blocks', unlist: 'Keeps it off Explore', warn: 'Warning' }
+
+/** What the safety check says of the newest page, each finding with its place in the source. */
+export async function safetyPage(studio: Studio): Promise<Page> {
+  const { app, agent, own } = studio
+  if (app.version === 0) {
+    return studioPage(studio, 'safety', html`<p>There is no page to read yet.</p>`)
+  }
+  const { verdict, scanned, findings } = await scanOf(own.house, agent, app.id)
+  const places =
+    findings.length === 0
+      ? []
+      : await placesIn(await htmlOf(own.house, agent, app.id, app.version), findings)
+  const again = html`<button class="button quiet">Check it again</button>`
+  const main = html`<section>
+      <h2>Safety check</h2>
+      <p>
+        ${verdicts[verdict]}
+        <span class="small">Version ${app.version}, ${momentOf(iso(scanned))}</span>
+      </p>
+      <ul class="findings">
+        ${findings.map((one, at) => finding(findingOf(one), places[at] ?? []))}
+      </ul>
+      ${form(own.token, at(studio, 'rescan'), again)}
+    </section>
+    ${
+      app.heldAt !== null &&
+      html`<section>
+        <h2>Appeal</h2>
+        <p>It is held back since ${momentOf(iso(app.heldAt))}: <bdi>${app.heldFor}</bdi>.</p>
+        ${appealForm(studio)}
+      </section>`
+    }`
+  return studioPage(studio, 'safety', main)
+}
+
+function finding(
+  { code, line, help, severity }: ReturnType<typeof findingOf>,
+  lines: SourceLine[],
+): Html {
+  return html`<li>
+    <h3>
+      <code>${code}</code> <span class="badge ${severity}">${severities[severity]}</span>
+      <span class="small">line ${line}</span>
+    </h3>
+    <p>${help}</p>
+    <div class="source" role="region" aria-label="Source at line ${line}" tabindex="0">
+      <table>
+        <tbody>
+          ${lines.map(
+            ({ number, text, isFound }) =>
+              html`<tr class="${isFound && 'found'}">
+                <td>${number}</td>
+                <td>
+                  ${isFound ? html`<mark><code>${text}</code></mark>` : html`<code>${text}</code>`}
+                </td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+  </li>`
+}
+
+/** Asks the operator for another look at what was taken down or is held back. */
+export const appealForm = (studio: Studio): Part =>
+  form(
+    studio.own.token,
+    at(studio, 'appeal'),
+    html`${area({ label: 'Why it is fine', name: 'text', max: appealCharsMax, required: true })}<button
+        class="button"
+      >
+        Appeal
+      </button>`,
+  )

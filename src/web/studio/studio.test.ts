@@ -1,0 +1,298 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+
+import { hold, takeDown } from '../../hosting/moderation/moderation.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
+import { type Browser, claimedBy, hidden, origin, said, signedUp } from '../../testing/pages.ts'
+
+const page = (word: string): string =>
+  `<!doctype html>\n<title>Boat</title>\n<p>one</p>\n<p>${word}</p>\n`
+
+let h: TestHouse
+let ann: Person
+let olga: Browser
+let id = ''
+
+beforeEach(async () => {
+  h = await openTestHouse({ KEYS_PER_ADDRESS_DAY: '0', REQUESTS_PER_MINUTE: '0' })
+  ann = await h.person('ann')
+  id = await ann.publish({ html: page('first'), title: 'Boat <b>', store: true })
+  await ann.call('POST', `/apps/${id}/versions`, { html: page('second'), note: 'Faster <i>.' })
+  olga = await signedUp(h, 'olga')
+  await claimedBy(olga, ann)
+})
+afterEach(async () => {
+  expect(h.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  await h.close()
+})
+
+const at = (name = ''): string => `/studio/${id}${name && `/${name}`}`
+const open = async (name = ''): Promise<string> => String((await olga.open(at(name))).body)
+const act = (from: string, name: string, values: Record<string, string> = {}) =>
+  olga.fill(at(from), at(name), values)
+const app = async (): Promise<unknown> => (await ann.call('GET', `/apps/${id}`)).body
+
+/** Sends a form with a file, as browsers do. */
+async function upload(name: string, file: Blob, token?: string) {
+  const form = new FormData()
+  form.set('token', token ?? hidden(await open('assets'), at('upload')).token ?? '')
+  form.set('name', name)
+  form.set('file', file, 'file.bin')
+  const sent = new Response(form)
+  const headers = {
+    ...{ 'content-type': sent.headers.get('content-type') ?? '', origin },
+    cookie: `berth=${olga.cookie()}`,
+  }
+  return h.visit('POST', at('upload'), { body: await sent.bytes(), headers })
+}
+
+const png = Uint8Array.fromBase64(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+)
+/** A hundred samples of silence (RIFF WAVE, 8 bits, 8 kHz). */
+const wav = Buffer.concat([
+  Buffer.from('RIFF\x88\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0', 'latin1'),
+  Buffer.from('\x40\x1f\0\0\x01\0\x08\0data\x64\0\0\0', 'latin1'),
+  Buffer.alloc(100, 128),
+])
+
+const names = ['', 'versions', 'changes', 'assets', 'listing', 'safety']
+
+describe('who it is for', () => {
+  test('another’s app is as one that never was, and who is not signed in signs in', async () => {
+    const cy = await signedUp(h, 'cyrus')
+    const unknown = String((await cy.open('/studio/AAAAAAAAAAAA')).body)
+    for (const name of names) {
+      const answer = await cy.open(at(name))
+      expect([name, answer.status, String(answer.body)]).toEqual([name, 404, unknown])
+      const guest = await h.visit('GET', at(name))
+      const next = `/sign-in?next=${encodeURIComponent(at(name))}`
+      expect([guest.status, guest.headers.get('location')]).toEqual([303, next])
+    }
+    const token = hidden(String((await cy.open('/agents')).body), '/claim').token ?? ''
+    const before = await h.kept()
+    for (const name of ['restore', 'details', 'delete', 'rescan', 'appeal', 'remove', 'undelete']) {
+      const answer = await cy.send(at(name), { token, version: '1', sure: 'yes', text: 'x' })
+      expect([name, answer.status]).toEqual([name, 404])
+    }
+    expect(await h.kept()).toEqual(before)
+  })
+
+  test('cross_site: no form without its token, from elsewhere, or by GET', async () => {
+    const { token = '' } = hidden(await open('versions'), at('restore'))
+    const before = await h.kept()
+    const tries = [
+      await olga.send(at('restore'), { version: '1' }),
+      await olga.send(at('restore'), { version: '1', token }, { origin: 'https://evil.example' }),
+      await olga.send(at('delete'), { sure: 'yes', token: 'x' }),
+      await upload('a.json', new Blob(['1']), 'x'),
+    ]
+    expect(tries.map(({ status }) => status)).toEqual([403, 403, 403, 403])
+    expect((await olga.open(at('restore'))).status).toBe(404)
+    expect((await olga.send(at('nothing'), { token })).status).toBe(404)
+    expect((await olga.open(at('nothing'))).status).toBe(404)
+    expect(await h.kept()).toEqual(before)
+  })
+
+  test('an agent that closed has no studio; one that is suspended changes nothing', async () => {
+    const { suspend } = await import('../../hosting/agents/suspension.ts')
+    await h.house.db.tx((db) => suspend(h.house, db, 'ann', 'spam'))
+    const refused = await act('listing', 'explore', { store: 'no' })
+    expect([refused.status, said(refused)]).toEqual([403, expect.stringContaining('suspended')])
+    await h.house.db.tx((db) => suspend(h.house, db, 'ann', null))
+    h.house.keys.forget()
+    expect((await ann.call('DELETE', '/me')).status).toBe(200)
+    for (const name of names) expect((await olga.open(at(name))).status).toBe(404)
+  })
+})
+
+describe('versions', () => {
+  test('are listed with times, sizes and notes, compared, and restored', async () => {
+    const list = await open('versions')
+    expect(list).toContain('4 May 2026, 12:00 UTC')
+    expect(list).toContain('1 KB')
+    expect(list).toContain('Faster &lt;i&gt;.')
+    expect(list).toContain(`href="/a/${id}/versions/1"`)
+    const changes = await open('changes')
+    expect(changes).toContain('From version 1 to 2')
+    expect(changes).toContain('1 line added, 1 line removed.')
+    expect(changes).toMatch(/class="removed"[^]*?Removed[^]*?&lt;p&gt;first&lt;\/p&gt;/)
+    expect(changes).toMatch(/class="added"[^]*?Added[^]*?&lt;p&gt;second&lt;\/p&gt;/)
+    expect(await open('changes?from=1&to=1')).toContain('Their pages are the same.')
+    for (const query of ['from=0', 'to=x', 'from=1&to=1.5', 'to=9999']) {
+      expect([query, (await olga.open(at(`changes?${query}`))).status]).toEqual([query, 400])
+    }
+    expect((await olga.open(at('changes?to=3'))).status).toBe(404)
+    const done = await act('versions', 'restore', { version: '1' })
+    expect([done.status, done.headers.get('location')]).toEqual([303, at('versions')])
+    expect(await open('versions')).toContain('Version 1 again.')
+    expect((await ann.call('GET', `/apps/${id}/html`)).body).toBe(page('first'))
+    for (const version of ['9', '', 'x', '-1', '1.5', '1e999']) {
+      expect((await act('versions', 'restore', { version })).status).toBe(404)
+    }
+  })
+
+  test('goes on with older ones', async () => {
+    for (let more = 0; more < 30; more += 1) {
+      h.clock.turn(3_600_000)
+      await ann.call('POST', `/apps/${id}/versions`, { html: page(`more ${more}`) })
+    }
+    const list = await open('versions')
+    expect(list).not.toContain('Version 2<')
+    const next = /rel="next" href="([^"]+)"/.exec(list)?.[1] ?? ''
+    expect(String((await olga.open(next)).body)).toContain(`href="/a/${id}/versions/1"`)
+    expect((await olga.open(at('versions?cursor=odd'))).status).toBe(400)
+  })
+})
+
+describe('assets', () => {
+  const asks = JSON.stringify([{ name: 'bell.ogg', kind: 'sound', what: 'A <bell>' }])
+
+  test('are looked at and listened to, uploaded and removed; what is waited for is told', async () => {
+    const html = `${page('third')}<script type="application/json" data-assets>${asks}</script>`
+    await ann.call('POST', `/apps/${id}/versions`, { html })
+    await ann.call('PUT', `/apps/${id}/assets/ship.png`, png)
+    await ann.call('PUT', `/apps/${id}/assets/ding.wav`, wav)
+    const list = await open('assets')
+    expect(list).toContain('A &lt;bell&gt;')
+    const [, picture = ''] = /<img src="([^"]+)"/.exec(list) ?? []
+    const [, sound = ''] = /<audio [^>]*src="([^"]+)"/.exec(list) ?? []
+    for (const [path, type] of [
+      [picture, 'image/png'],
+      [sound, 'audio/wav'],
+    ] as const) {
+      const looked = await h.visit('GET', path.replaceAll('&amp;', '&'))
+      expect([looked.status, looked.headers.get('content-type')]).toEqual([200, type])
+    }
+    expect((await upload('lamp.json', new Blob(['{"lit":true}']))).status).toBe(303)
+    const lamp = await ann.call('GET', `/apps/${id}/assets/lamp.json`)
+    expect(lamp.body).toEqual({ lit: true })
+    const gone = await act('assets', 'remove', { name: 'lamp.json' })
+    expect([gone.status, gone.headers.get('location')]).toEqual([303, at('assets')])
+    expect((await ann.call('GET', `/apps/${id}/assets/lamp.json`)).status).toBe(404)
+  })
+
+  test('bad_asset, bad_request, too_large: what cannot be kept', async () => {
+    const before = await h.kept()
+    const unfit = await upload('x.png', new Blob(['<script>alert(1)</script>']))
+    expect([unfit.status, said(unfit)]).toEqual([422, expect.any(String)])
+    expect((await upload('../x.json', new Blob(['1']))).status).toBe(400)
+    expect((await upload('x.json', new Blob([]))).status).toBe(400)
+    expect((await upload('x.json', new Blob([new Uint8Array(4 * 1_048_576 + 1)]))).status).toBe(413)
+    expect((await upload('x.json', new Blob([new Uint8Array(5 * 1_048_576)]))).status).toBe(413)
+    const { token = '' } = hidden(await open('assets'), at('upload'))
+    expect((await olga.send(at('remove'), { token, name: 'none.png' })).status).toBe(404)
+    const odd = { 'content-type': 'multipart/form-data; boundary=x' }
+    expect((await olga.send(at('upload'), `token=${token}`, odd)).status).toBe(400)
+    expect(await h.kept()).toEqual(before)
+  })
+})
+
+describe('listing', () => {
+  test('renames, shelves, lists, prices, with the note that came back', async () => {
+    const details = { title: 'Ship', description: 'Two\r\nlines', shelf: 'art' }
+    expect((await act('listing', 'details', details)).status).toBe(200)
+    const said1 = { ...details, description: 'Two\nlines', comments: false, listed: 'on' }
+    expect(await app()).toMatchObject({ app: said1 })
+    const off = await act('listing', 'explore', { store: 'no' })
+    expect(String(off.body)).toContain('It is off Explore now; its link works.')
+    const on = await act('listing', 'explore', { store: 'yes' })
+    expect(String(on.body)).toContain('It is on Explore now.')
+    const priced = await act('listing', 'remix', { remix: 'price', priceRemix: '40' })
+    expect(String(priced.body)).toContain('A remix costs 40 credits now.')
+    await act('listing', 'remix', { remix: 'free', priceRemix: '40' })
+    expect(await app()).toMatchObject({ app: { remix: 'free', priceRemix: null } })
+  })
+
+  test('bad_request, not_listable: the page again with the sentence', async () => {
+    const details = { title: 'Ship', description: '', shelf: 'art' }
+    for (const bad of [{ title: '' }, { title: 'x'.repeat(81) }, { shelf: 'none' }]) {
+      expect((await act('listing', 'details', { ...details, ...bad })).status).toBe(400)
+    }
+    for (const remix of [
+      { remix: 'price' },
+      { remix: 'x' },
+      { remix: 'price', priceRemix: '-1' },
+    ]) {
+      expect((await act('listing', 'remix', remix)).status).toBe(400)
+    }
+    for (const priceRemix of ['0', '1.5', '100001']) {
+      expect((await act('listing', 'remix', { remix: 'price', priceRemix })).status).toBe(400)
+    }
+    await act('listing', 'explore', { store: 'no' })
+    const html = '<!doctype html><meta http-equiv=refresh content="0;url=https://evil.example/">'
+    await ann.call('POST', `/apps/${id}/versions`, { html })
+    const answer = await act('listing', 'explore', { store: 'yes' })
+    expect([answer.status, said(answer)]).toEqual([422, expect.stringContaining('Explore')])
+  })
+
+  test('deleting asks to be sure, and can be taken back', async () => {
+    expect((await act('listing', 'delete')).status).toBe(400)
+    expect((await act('listing', 'delete', { sure: 'yes' })).status).toBe(303)
+    expect((await h.visit('GET', `/a/${id}`)).status).toBe(410)
+    const gone = await olga.open(at('versions'))
+    expect([gone.status, String(gone.body)]).toEqual([410, expect.stringContaining('deleted on')])
+    expect((await act('', 'undelete')).headers.get('location')).toBe(at())
+    expect(await app()).toMatchObject({ app: { state: 'live' } })
+  })
+})
+
+describe('statistics and safety', () => {
+  test('opens by day are drawn; remixes and earnings are told', async () => {
+    await act('listing', 'remix', { remix: 'price', priceRemix: '40' })
+    const ben = await h.person('ben')
+    await ben.call('POST', `/apps/${id}/remix`)
+    for (const from of ['198.51.100.1', '198.51.100.2']) {
+      await h.visit('GET', `/a/${id}/data`, { from })
+    }
+    const { writeOpens } = await import('../../hosting/apps/opens.ts')
+    await writeOpens(h.house)
+    h.clock.turn(86_400_000)
+    const drawn = await open()
+    expect(drawn).toContain('2 opens in 30 days, at most 2 in one')
+    expect(drawn).toContain('<title>4 May: 2 opens</title>')
+    expect(drawn).toMatch(/1 remix sold for 40 credits\.\s+8 of them went to this place, 32 to/)
+  })
+
+  test('a finding stands at its line of the source; the page can be read again', async () => {
+    const html = `${page('x')}<script src="https://cdn.example.com/&amp;.js"></script>\n<p>y`
+    await ann.call('POST', `/apps/${id}/versions`, { html })
+    const list = await open('safety')
+    expect(list).toContain('net.external')
+    expect(list).toMatch(/class="found">\s*<td>5<\/td>\s*<td>\s*<mark><code>&lt;script src=/)
+    h.clock.turn(60_000)
+    expect((await act('safety', 'rescan')).headers.get('location')).toBe(at('safety'))
+    expect(await open('safety')).toContain('12:01 UTC')
+  })
+
+  test('held back or taken down: why, and an appeal, once', async () => {
+    expect(
+      (
+        await olga.send(at('appeal'), {
+          ...hidden(await open('safety'), at('rescan')),
+          text: 'x',
+        })
+      ).status,
+    ).toBe(409)
+    await hold(h.house, id, 'it looks <odd>')
+    expect(await open()).toContain('Held back: <bdi>it looks &lt;odd&gt;</bdi>')
+    expect((await act('safety', 'appeal', { text: ' ' })).status).toBe(400)
+    const appealed = await act('safety', 'appeal', { text: 'It is\r\na story.' })
+    expect([appealed.status, String(appealed.body)]).toEqual([
+      200,
+      expect.stringContaining('The operator looks at every appeal.'),
+    ])
+    expect((await act('safety', 'appeal', { text: 'again' })).status).toBe(409)
+    h.clock.turn(1_000)
+    await takeDown(h.house, id, 'phishing')
+    for (const name of names) {
+      const gone = await olga.open(at(name))
+      expect([gone.status, String(gone.body)]).toEqual([410, expect.stringContaining('phishing')])
+    }
+    const refused = await olga.send(at('restore'), {
+      ...hidden(await open(), at('appeal')),
+      version: '1',
+    })
+    expect([refused.status, said(refused)]).toEqual([410, expect.stringContaining('taken down')])
+    expect((await act('', 'appeal', { text: 'It is a story.' })).status).toBe(410)
+  })
+})

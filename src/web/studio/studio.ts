@@ -1,0 +1,70 @@
+import { type Html, html, type Part } from '../../core/markup.ts'
+import * as apps from '../../hosting/apps/apps.ts'
+import type { OwnedApp } from '../../hosting/people/owned-apps.ts'
+import type { Page } from '../layout.ts'
+import type { Own } from '../people/desk.ts'
+import { alert } from '../people/form.ts'
+
+/** One visit of an owner to an app. `said` is why a form was refused, `note` what it did. */
+export interface Studio extends OwnedApp {
+  own: Own
+  said?: string | undefined
+  note?: string | undefined
+}
+
+const tabs = {
+  '': 'Statistics',
+  versions: 'Versions',
+  assets: 'Assets',
+  listing: 'Listing',
+  safety: 'Safety',
+} as const
+
+export type Tab = keyof typeof tabs
+
+export const isTab = (name: string): name is Tab => Object.hasOwn(tabs, name)
+
+/** The path of a page of a studio, or of what a form asks there. */
+export const at = ({ app }: OwnedApp, name = ''): string =>
+  name === '' ? `/studio/${app.id}` : `/studio/${app.id}/${name}`
+
+/** Where an app stands, in one sentence. */
+function standing({ app }: OwnedApp): string {
+  const { version, listed } = app
+  if (version === 0) return 'Its first build is running.'
+  const shown = apps.shownVersion(app)
+  if (app.heldAt !== null) return `Held back: its link shows a warning.`
+  if (listed === 'off') return `Version ${version}, not on Explore.`
+  return shown === version
+    ? `Version ${version}, on Explore.`
+    : `Version ${shown} is on Explore and shown; version ${version} is kept.`
+}
+
+/** A page of a studio: the app, its tabs, and what one of them holds. */
+export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
+  const { app, agent, said, note } = studio
+  const { id, title, heldAt, heldFor, listed } = app
+  const link = ([name, label]: [string, string]): Html =>
+    html`<li>
+      <a href="${at(studio, name)}" ${name === tab && html` aria-current="page"`}>${label}</a>
+    </li>`
+  return {
+    title: `${title}: ${tabs[tab]}`,
+    main: html`<p class="crumb">
+        <a href="/agents">Your agents</a> / <a href="/agents/${agent.handle}">@${agent.handle}</a>
+      </p>
+      <h1><bdi>${title}</bdi></h1>
+      <p class="lead">${standing(studio)}</p>
+      ${heldAt !== null && html`<p class="alert">Held back: <bdi>${heldFor}</bdi>. <a href="${at(studio, 'safety')}">Appeal</a></p>`}
+      <p class="acts near">
+        <a class="button" href="/a/${id}">Open it</a
+        >${listed === 'on' && html`<a class="button quiet" href="/explore/${id}">Its page on Explore</a>`}
+      </p>
+      <nav class="tabs" aria-label="Studio">
+        <ul class="chips">
+          ${Object.entries(tabs).map(link)}
+        </ul>
+      </nav>
+      ${alert(said)}${note !== undefined && html`<p class="note" role="status">${note}</p>`}${main}`,
+  }
+}

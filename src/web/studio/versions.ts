@@ -1,0 +1,91 @@
+import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
+import { type Html, html, type Part } from '../../core/markup.ts'
+import * as apps from '../../hosting/apps/apps.ts'
+import type { VersionShape } from '../../hosting/versions/shapes.ts'
+import { presentVersion } from '../../hosting/versions/versions.ts'
+import type { Page } from '../layout.ts'
+import { momentOf, sizeOf, vias } from '../parts.ts'
+import { form } from '../people/form.ts'
+import { at, type Studio, studioPage } from './studio.ts'
+
+const shownMax = 30
+
+/** The versions of an app, newest first, with what can be done with each. */
+export async function versionsPage(studio: Studio, query: URLSearchParams): Promise<Page> {
+  const { app, own } = studio
+  const [before] = readCursor(query.get('cursor') ?? undefined, /^(\d{1,9})$/) ?? []
+  const older = before === undefined ? undefined : Number(before)
+  const rows = await apps.versionsOf(own.house, app, shownMax + 1, older)
+  const { page, next } = pageOf(rows, shownMax, ({ version }) => makeCursor(version))
+  const main =
+    page.length === 0
+      ? html`<div class="empty">
+          <h2>No version yet</h2>
+          <p>The first one comes when its build has landed.</p>
+        </div>`
+      : html`${compareForm(studio)}
+          <ol class="versions-list">
+            ${page.map((row) => item(studio, presentVersion(row)))}
+          </ol>
+          ${
+            next !== null &&
+            html`<nav class="pager" aria-label="Pages">
+              <a class="button" rel="next" href="${at(studio, 'versions')}?cursor=${next}">Older</a>
+            </nav>`
+          }`
+  return studioPage(studio, 'versions', main)
+}
+
+function item(studio: Studio, { version, created, via, note, bytes }: VersionShape): Html {
+  const { app, own } = studio
+  const restore = html`<input type="hidden" name="version" value="${version}" /><button
+      class="button quiet slim"
+      aria-label="Restore version ${version}"
+    >
+      Restore
+    </button>`
+  return html`<li>
+    <div>
+      <h2>
+        Version
+        ${version}${version === apps.shownVersion(app) && html` <span class="badge">Shown</span>`}
+      </h2>
+      <p class="small">${momentOf(created)} · ${sizeOf(bytes)} · ${vias[via]}</p>
+      ${note !== '' && html`<p><bdi>${note}</bdi></p>`}
+    </div>
+    <div class="acts">
+      <a
+        class="button quiet slim"
+        href="/a/${app.id}/versions/${version}"
+        aria-label="Preview version ${version}"
+        >Preview</a
+      >${version > 1 && html`<a class="button quiet slim" href="${at(studio, 'changes')}?to=${version}" aria-label="Changes of version ${version}">Changes</a>`}${
+        version !== app.version && form(own.token, at(studio, 'restore'), restore, 'act')
+      }
+    </div>
+  </li>`
+}
+
+/** Asks for two versions to be compared. */
+export function compareForm(studio: Studio, from?: number, to?: number): Part {
+  const { app } = studio
+  if (app.version < 2) return undefined
+  const version = (name: string, label: string, value: number): Html =>
+    html`<label
+      >${label}<input
+        type="number"
+        name="${name}"
+        value="${value}"
+        min="1"
+        max="${app.version}"
+        required
+        inputmode="numeric"
+    /></label>`
+  return html`<form class="compare" action="${at(studio, 'changes')}">
+    ${version('from', 'From version', from ?? app.version - 1)}${version('to', 'to version', to ?? app.version)}<button
+      class="button quiet"
+    >
+      Compare
+    </button>
+  </form>`
+}
