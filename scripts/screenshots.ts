@@ -106,6 +106,12 @@ try {
       {
         ...{ agents: '/agents', agent: `/agents/${studio.handle}` },
         ...Object.fromEntries(
+          ['apps', 'ledger', 'notes'].map((list) => [
+            `agent-${list}`,
+            `/agents/${studio.handle}/${list}`,
+          ]),
+        ),
+        ...Object.fromEntries(
           ['', 'versions', 'changes', 'assets', 'listing', 'safety'].map((tab) => [
             `studio-${tab || 'statistics'}`,
             `/studio/${studio.id}/${tab}`.replace(/\/$/, ''),

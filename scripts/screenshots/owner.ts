@@ -53,8 +53,8 @@ export async function fillStudio(browser: Browser, house: ServedHouse, storageSt
   const handle = 'tide-bell'
   const made = await house.call('POST', '/keys', { handle, about: 'Rings when the fog is in.' })
   const key = String(made['key'])
-  const publish = async (body: object): Promise<string> =>
-    String(asRecord((await house.call('POST', '/apps', body, key))['app'])['id'])
+  const publish = async (body: object, by = key): Promise<string> =>
+    String(asRecord((await house.call('POST', '/apps', body, by))['app'])['id'])
   const about = {
     title: 'Fog Bell',
     description: 'Tap, and it rings.',
@@ -75,14 +75,28 @@ export async function fillStudio(browser: Browser, house: ServedHouse, storageSt
     await house.call('POST', `/apps/${id}/versions`, { html, ...(note && { note }) }, key)
   }
   await fetch(`http://localhost:${house.port}/a/${id}/data`)
+  const { items } = await house.call('GET', '/explore?price=paid')
+  const [sold] = Array.isArray(items) ? items : []
+  await house.call('POST', `/apps/${asRecord(sold)['id']}/remix`, {}, key)
   const path = await claimOf(house, key)
   const context = await browser.newContext({ storageState })
   const page = await context.newPage()
   await page.goto(`http://localhost:${house.port}${path}`)
   await page.click('main form button')
   await context.close()
-  const other = await house.call('POST', '/keys', { handle: 'lee-shore' })
-  return { id, bare, handle, claim: await claimOf(house, String(other['key'])) }
+  const about2 = 'Small tools for small boats.'
+  const other = String(
+    (await house.call('POST', '/keys', { handle: 'lee-shore', about: about2 }))['key'],
+  )
+  for (const [title, shelf] of [
+    ['Knots', 'learn'],
+    ['Anchor Watch', 'tools'],
+    ['Chart Doodle', 'art'],
+    ['Leeway', 'sim'],
+  ]) {
+    await publish({ title, shelf, html: pageOf(1) }, other)
+  }
+  return { id, bare, handle, claim: await claimOf(house, other) }
 }
 
 const claimOf = async (house: ServedHouse, key: string): Promise<string> =>

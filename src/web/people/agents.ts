@@ -11,6 +11,9 @@ import { counted, dayOf } from '../parts.ts'
 import { keyForm, keyTable } from './account.ts'
 import { chart, inCredits } from './chart.ts'
 import { alert, field, form } from './form.ts'
+import { noteItem } from './notes.ts'
+
+const appsShown = 8
 
 const claimForm = (token: string): Html => {
   const code = field({
@@ -160,19 +163,22 @@ const listOf = (items: Html[], empty: string): Part =>
       </ul>`
     : html`<p class="small">${empty}</p>`
 
+/** The head of the newest of a list, with a way to all of it. */
+const headed = (name: string, path: string, hasMore: boolean): Html =>
+  html`<div class="head">
+    <h2>${name}</h2>
+    ${hasMore && html`<a class="small" href="${path}" aria-label="${name}: all">All</a>`}
+  </div>`
+
 /** One agent, as its owner sees it. */
 export function agentPage(view: OwnedView): Page {
   const { token, agent, spent, entries, keys, notes, said } = view
   const path = `/agents/${agent.handle}`
-  const apps = agent.apps.map(
+  const apps = agent.apps.slice(0, appsShown).map(
     ({ id, title }) =>
       html`<li>
-        <a href="/a/${id}"><bdi>${title}</bdi></a>
+        <a href="/studio/${id}"><bdi>${title}</bdi></a>
       </li>`,
-  )
-  const told = notes.map(
-    ({ at, text }) =>
-      html`<li><bdi>${text}</bdi> <span class="small">${dayOf(iso(at))}</span></li>`,
   )
   const release = html`<label class="tick"
       ><input type="checkbox" name="sure" value="yes" required />Let @${agent.handle} go</label
@@ -187,17 +193,15 @@ export function agentPage(view: OwnedView): Page {
     </section>
     <div class="columns">
       <section>
-        <h2>What it made</h2>
-        ${listOf(apps, 'Nothing yet.')}
+        ${headed('What it made', `${path}/apps`, apps.length > 0)} ${listOf(apps, 'Nothing yet.')}
       </section>
       <section>
-        <h2>What it was told</h2>
-        ${listOf(told, 'Nothing yet.')}
+        ${headed('What it was told', `${path}/notes`, notes.length > 0)}
+        ${listOf(notes.map(noteItem), 'Nothing yet.')}
       </section>
     </div>
     <section>
-      <h2>Ledger</h2>
-      ${entryTable(entries)}
+      ${headed('Ledger', `${path}/ledger`, entries.length > 0)} ${entryTable(entries)}
     </section>
     <section>
       <h2>Keys</h2>

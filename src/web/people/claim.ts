@@ -1,21 +1,34 @@
 import { type Html, html } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
+import type { App } from '../../hosting/apps/apps.ts'
+import { iconOf } from '../../hosting/apps/present.ts'
 import type { OwnedShape } from '../../hosting/people/shapes.ts'
+import type { House } from '../../house.ts'
 import type { Page } from '../layout.ts'
-import { dayOf } from '../parts.ts'
+import { dayOf, picture } from '../parts.ts'
 import { alert, form } from './form.ts'
+
+/** What is claimed: an agent, and the newest of what it made. */
+interface Claimed {
+  agent: Agent
+  shape: OwnedShape
+  apps: App[]
+}
 
 /** What a claim link is for: the agent and what it made, before anyone agrees. */
 export function claimPage(
-  { claimExpires, about }: Agent,
-  { handle, credits, apps }: OwnedShape,
+  house: House,
+  { agent: { claimExpires, about }, shape: { handle, credits }, apps }: Claimed,
   more: { code: string; token: string; name: string | undefined; said?: string | undefined },
 ): Page {
   const made = apps.map(
-    ({ id, title }) =>
-      html`<li>
-        <a href="/a/${id}"><bdi>${title}</bdi></a>
+    (app) =>
+      html`<li class="tile">
+        <a class="face" href="/a/${app.id}"
+          >${picture(house, { ...app, icon: iconOf(house, app) })}
+          <h3><bdi>${app.title}</bdi></h3></a
+        >
       </li>`,
   )
   const main = html`<div class="narrow">
@@ -34,7 +47,7 @@ export function claimPage(
       <h2>What it made</h2>
       ${
         made.length > 0
-          ? html`<ul class="rows">
+          ? html`<ul class="tiles three-wide">
               ${made}
             </ul>`
           : html`<p class="small">Nothing yet.</p>`

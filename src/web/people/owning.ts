@@ -6,6 +6,7 @@ import { codeOf, newId } from '../../core/ids.ts'
 import { toCredits } from '../../core/money.ts'
 import { visitOf } from '../../core/visit.ts'
 import { addKey } from '../../hosting/agents/agents.ts'
+import * as apps from '../../hosting/apps/apps.ts'
 import * as notes from '../../hosting/notes/notes.ts'
 import { claim, look } from '../../hosting/people/claims.ts'
 import * as owned from '../../hosting/people/owned.ts'
@@ -82,7 +83,11 @@ async function claimView(visit: Visit, code: string, said?: string): Promise<Pag
   const agent = await look(visit.house, code, addressOf(visit))
   const name = visit.visitor && shownName(visit.visitor.person)
   const more = { code: codeOf(code), token: visit.token, name, said }
-  return claimPage(agent, await owned.present(visit.house, agent), more)
+  const [shape, made] = await Promise.all([
+    owned.present(visit.house, agent),
+    apps.listOf(visit.house, agent.id, agentsShown),
+  ])
+  return claimPage(visit.house, { agent, shape, apps: made }, more)
 }
 
 const claiming = (house: House, layout: Layout) =>

@@ -8,6 +8,7 @@ import { walletPages } from '../wallet/routes.ts'
 import { elsewhere } from './elsewhere.ts'
 import { managing } from './managing.ts'
 import { owning } from './owning.ts'
+import { recordPages } from './records.ts'
 import { entering } from './sign-in.ts'
 
 /** The pages of people: sign-in, claims, their agents and what these made, account and wallet. */
@@ -17,6 +18,7 @@ export const peoplePages = (house: House, layout: Layout) =>
     .use(entering(house, layout))
     .use(elsewhere(house, layout))
     .use(owning(house, layout))
+    .use(recordPages(house, layout))
     .use(managing(house, layout))
     .use(walletPages(house, layout))
     .use(studioPages(house, layout))

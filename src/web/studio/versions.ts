@@ -4,7 +4,7 @@ import * as apps from '../../hosting/apps/apps.ts'
 import type { VersionShape } from '../../hosting/versions/shapes.ts'
 import { presentVersion } from '../../hosting/versions/versions.ts'
 import type { Page } from '../layout.ts'
-import { momentOf, sizeOf, vias } from '../parts.ts'
+import { momentOf, pager, sizeOf, vias } from '../parts.ts'
 import { form } from '../people/form.ts'
 import { at, type Studio, studioPage } from './studio.ts'
 
@@ -17,6 +17,7 @@ export async function versionsPage(studio: Studio, query: URLSearchParams): Prom
   const older = before === undefined ? undefined : Number(before)
   const rows = await apps.versionsOf(own.house, app, shownMax + 1, older)
   const { page, next } = pageOf(rows, shownMax, ({ version }) => makeCursor(version))
+  const here = at(studio, 'versions')
   const main =
     page.length === 0
       ? html`<div class="empty">
@@ -27,12 +28,7 @@ export async function versionsPage(studio: Studio, query: URLSearchParams): Prom
           <ol class="versions-list">
             ${page.map((row) => item(studio, presentVersion(row)))}
           </ol>
-          ${
-            next !== null &&
-            html`<nav class="pager" aria-label="Pages">
-              <a class="button" rel="next" href="${at(studio, 'versions')}?cursor=${next}">Older</a>
-            </nav>`
-          }`
+          ${pager(here, next === null ? undefined : `${here}?cursor=${next}`, older === undefined)}`
   return studioPage(studio, 'versions', main)
 }
 

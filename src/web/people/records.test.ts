@@ -1,0 +1,73 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
+import { type Browser, claimedBy, signedUp } from '../../testing/pages.ts'
+
+let h: TestHouse
+let ann: Person
+let olga: Browser
+
+beforeEach(async () => {
+  h = await openTestHouse({ KEYS_PER_ADDRESS_DAY: '0', PUBLISHES_PER_HOUR: '0' })
+  ann = await h.person('ann')
+  olga = await signedUp(h, 'olga')
+  await claimedBy(olga, ann)
+})
+afterEach(() => h.close())
+
+const open = async (path: string): Promise<string> =>
+  String((await olga.open(`/agents/ann${path}`)).body)
+const nextIn = (page: string): string =>
+  /rel="next" href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? ''
+
+test('what an agent made, each with its studio, goes on past a page', async () => {
+  expect(await open('/apps')).toContain('Nothing yet.')
+  const first = await ann.publish({ title: 'Boat <b>', store: true })
+  for (let more = 0; more < 50; more += 1) {
+    h.clock.turn(1)
+    await ann.publish({ title: `More ${more}` })
+  }
+  const page = await open('/apps')
+  expect(page).not.toContain(first)
+  const rest = String((await olga.open(nextIn(page))).body)
+  expect(rest).toContain(`href="/studio/${first}"`)
+  expect(rest).toContain('Boat &lt;b&gt;')
+  expect(rest).toContain('app · version 1 · 0 opens · on Explore')
+  expect(await open('')).toContain('href="/agents/ann/apps"')
+})
+
+test('what it was told, by kind, read and unread', async () => {
+  const ben = await h.person('ben')
+  const id = await ann.publish({ title: 'Boat', store: true })
+  await ben.call('POST', `/apps/${id}/remix`)
+  const all = await open('/notes')
+  expect(all).toMatch(/remix\.made · <time/)
+  expect(all).toMatch(/The agent has not read \d notes\./)
+  const one = await open('/notes?kind=claim.done')
+  expect([one.includes('olga has claimed you'), one.includes('app.listed ·')]).toEqual([
+    true,
+    false,
+  ])
+  await ann.call('POST', '/me/notes/read', { all: true })
+  const read = await open('/notes?unread=yes')
+  expect(read).toContain('None of these.')
+  expect(read).toContain('The agent has read them all.')
+  expect(await open('')).not.toContain('Unread')
+})
+
+test('its ledger goes on past a page; other lists, agents and cursors there are none', async () => {
+  const [id, ben] = [await ann.publish({ remix: 'price', priceRemix: 1 }), await h.person('ben')]
+  await ann.call('PATCH', `/apps/${id}`, { store: true })
+  for (let sold = 0; sold < 51; sold += 1) await ben.call('POST', `/apps/${id}/remix`)
+  const page = await open('/ledger')
+  expect(page).not.toContain('>start<')
+  expect(String((await olga.open(nextIn(page))).body)).toContain('>start<')
+  expect((await olga.open('/agents/ann/ledger?cursor=odd')).status).toBe(400)
+  expect((await olga.open('/agents/ann/nothing')).status).toBe(404)
+  for (const list of ['apps', 'ledger', 'notes']) {
+    expect((await olga.open(`/agents/ben/${list}`)).status).toBe(404)
+    expect((await h.visit('GET', `/agents/ann/${list}`)).headers.get('location')).toBe(
+      `/sign-in?next=%2Fagents%2Fann%2F${list}`,
+    )
+  }
+})

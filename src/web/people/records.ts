@@ -1,0 +1,125 @@
+import { Elysia } from 'elysia'
+
+import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
+import { type Html, html, type Part } from '../../core/markup.ts'
+import type { Agent } from '../../hosting/agents/agents.ts'
+import * as apps from '../../hosting/apps/apps.ts'
+import { present } from '../../hosting/apps/present.ts'
+import { noteKinds } from '../../hosting/notes/kinds.ts'
+import * as notes from '../../hosting/notes/notes.ts'
+import { ownerOf, theOwned } from '../../hosting/people/owned.ts'
+import type { House } from '../../house.ts'
+import { listEntries } from '../../ledger/entries.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Layout, Page } from '../layout.ts'
+import { addressOf, counted, pager } from '../parts.ts'
+import { entryTable } from './agents.ts'
+import { choice } from './form.ts'
+import { noteItem } from './notes.ts'
+import { ownPage } from './owning.ts'
+
+const rowsShown = 50
+
+/** A list of an agent: its rows, and where it goes on. */
+interface Listed {
+  main: Part
+  next: string | null
+}
+
+type Draw = (house: House, agent: Agent, query: URLSearchParams) => Promise<Listed>
+
+const numberIn = (query: URLSearchParams): number | undefined => {
+  const [number] = readCursor(query.get('cursor') ?? undefined, /^(\d{1,15})$/) ?? []
+  return number === undefined ? undefined : Number(number)
+}
+
+const rows = (items: Html[], empty: string): Html =>
+  items.length > 0
+    ? html`<ul class="rows">
+        ${items}
+      </ul>`
+    : html`<p>${empty}</p>`
+
+const states = { live: '', building: 'being built', taken_down: 'taken down', closed: 'deleted' }
+
+async function madeBy(house: House, { id }: Agent, query: URLSearchParams): Promise<Listed> {
+  const cursor = query.get('cursor') ?? undefined
+  const [created = '', last = ''] = readCursor(cursor, /^(\d{1,15}) ([A-Za-z0-9_-]{12})$/) ?? []
+  const after = last ? { created: Number(created), id: last } : undefined
+  const found = await apps.listOf(house, id, rowsShown + 1, after)
+  const { page, next } = pageOf(found, rowsShown, (app) => makeCursor(app.created, app.id))
+  const items = page.map((app) => {
+    const { title, kind, state, listed, opens, version } = present(house, app)
+    const facts = [
+      ...[kind, states[state], `version ${version}`, counted(opens, 'open')],
+      ...(listed === 'on' ? ['on Explore'] : []),
+    ]
+    return html`<li>
+      <a href="/studio/${app.id}"><bdi>${title}</bdi></a
+      ><br /><span class="small">${facts.filter(Boolean).join(' · ')}</span>
+    </li>`
+  })
+  return { main: rows(items, 'Nothing yet.'), next }
+}
+
+async function ledgerOf(house: House, agent: Agent, query: URLSearchParams): Promise<Listed> {
+  const before = numberIn(query)
+  const found = await listEntries(house, ownerOf(agent), { before, limit: rowsShown + 1 })
+  const { page, next } = pageOf(found, rowsShown, ({ number }) => makeCursor(number))
+  return { main: entryTable(page), next }
+}
+
+async function toldTo(house: House, { id }: Agent, query: URLSearchParams): Promise<Listed> {
+  const kind = noteKinds.find((name) => name === query.get('kind'))
+  const unread = query.get('unread') === 'yes'
+  const wanted = { unread, kind, before: numberIn(query), limit: rowsShown + 1 }
+  const [found, waiting] = await Promise.all([
+    notes.listOf(house, id, wanted),
+    notes.unreadOf(house, id),
+  ])
+  const { page, next } = pageOf(found, rowsShown, ({ number }) => makeCursor(number))
+  const kinds = [['', 'All kinds'], ...noteKinds.map((name) => [name, name] as const)] as const
+  const filters = html`<form class="filters" action="">
+      ${choice({ label: 'Kind', name: 'kind', value: kind ?? '', options: kinds })}<label
+        class="tick"
+        ><input type="checkbox" name="unread" value="yes" ${unread && html` checked`} />Unread
+        only</label
+      ><button class="button quiet">Show</button>
+    </form>
+    <p class="small below">
+      ${waiting === 0 ? 'The agent has read them all.' : `The agent has not read ${counted(waiting, 'note')}.`}
+    </p>`
+  const empty = kind !== undefined || unread ? 'None of these.' : 'Nothing yet.'
+  return { main: html`${filters}${rows(page.map(noteItem), empty)}`, next }
+}
+
+const lists: Record<string, { name: string; draw: Draw }> = {
+  apps: { name: 'What it made', draw: madeBy },
+  ledger: { name: 'Ledger', draw: ledgerOf },
+  notes: { name: 'What it was told', draw: toldTo },
+}
+
+/** Everything that an agent made, paid and was told, page by page. */
+export const recordPages = (house: House, layout: Layout) =>
+  new Elysia().get('/agents/:handle/:list', ({ request, params: { handle, list } }) =>
+    ownPage(house, layout, request, async ({ visitor }): Promise<Page> => {
+      const found = Object.hasOwn(lists, list) ? lists[list] : undefined
+      if (!found)
+        throw new Refusal('not_found', { what: 'page', see: 'Its agent’s page links on.' })
+      const agent = await theOwned(house, visitor.person, handle)
+      const query = new URL(request.url).searchParams
+      const { main, next } = await found.draw(house, agent, query)
+      const at = `/agents/${agent.handle}/${list}`
+      const kept = Object.fromEntries([...query].filter(([name]) => name !== 'cursor'))
+      const more = next === null ? undefined : addressOf(at, { ...kept, cursor: next })
+      return {
+        title: `${found.name}: @${agent.handle}`,
+        main: html`<p class="crumb">
+            <a href="/agents">Your agents</a> /
+            <a href="/agents/${agent.handle}">@${agent.handle}</a>
+          </p>
+          <h1>${found.name}</h1>
+          ${main} ${pager(addressOf(at, kept), more, !query.has('cursor'))}`,
+      }
+    }),
+  )
