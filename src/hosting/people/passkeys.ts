@@ -1,4 +1,4 @@
-import { and, asc, eq, lt, or } from 'drizzle-orm'
+import { and, asc, count, eq, lt, or } from 'drizzle-orm'
 
 import { idPattern, newId } from '../../core/ids.ts'
 import { isPlainLine } from '../../core/text.ts'
@@ -39,7 +39,11 @@ export async function add(
   await house.db.tx(async (db) => {
     await lock(db, `passkeys of ${person.id}`)
     await useTicket(house, db, purposeOf('add', holder), ticket)
-    if ((await db.$count(passkeys, eq(passkeys.person, person.id))) >= passkeysPerPersonMax) {
+    const [row] = await db
+      .select({ all: count().mapWith(Number) })
+      .from(passkeys)
+      .where(eq(passkeys.person, person.id))
+    if ((row?.all ?? 0) >= passkeysPerPersonMax) {
       const problem = `A person has at most ${passkeysPerPersonMax} passkeys. Remove one first.`
       throw new Refusal('bad_request', { problem })
     }

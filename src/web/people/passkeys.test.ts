@@ -205,6 +205,15 @@ describe('passkeys', () => {
     expect(said(await add(olga, device))).toContain('kept here already')
   })
 
+  test('bad_request: a person has at most twenty', async () => {
+    const h = await open()
+    const olga = await signedUp(h, 'olga')
+    for (let at = 0; at < 20; at += 1) {
+      expect((await add(olga, new Authenticator(origin))).status).toBe(303)
+    }
+    expect((await add(olga, new Authenticator(origin))).status).toBe(400)
+  })
+
   test('sign_in_locked: sixty wrong passkeys an hour from one address', async () => {
     const h = await open()
     const { device } = await withPasskey(h)

@@ -1,0 +1,341 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+
+import { type Answer, openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { type Claims, IdentityProvider } from '../../testing/identity-provider.ts'
+import { Browser, hidden, said, signedUp } from '../../testing/pages.ts'
+import { password } from '../../testing/people.ts'
+
+const closing: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close()
+})
+
+async function open(options = {}, settings = {}): Promise<{ h: TestHouse; id: IdentityProvider }> {
+  const id = new IdentityProvider(options)
+  const h = await openTestHouse({ KEYS_PER_ADDRESS_DAY: '0', ...id.settings, ...settings })
+  closing.push(
+    () => h.close(),
+    () => id.close(),
+  )
+  return { h, id }
+}
+
+const ann: Claims = { sub: 'u-1', preferred_username: 'Ann.Sailor', email: 'ann@corp.example' }
+
+/** Goes to the provider and comes back. */
+async function enter(browser: Browser, id: IdentityProvider, claims = ann, odd = {}, next = '') {
+  const left = await browser.open(`/sign-in/oidc${next && `?next=${encodeURIComponent(next)}`}`)
+  expect(left.status).toBe(303)
+  return browser.open(id.approve(left.headers.get('location'), claims, odd))
+}
+
+const nameIn = async (browser: Browser): Promise<string | undefined> =>
+  /<h1>([^<]*)<\/h1>/.exec(String((await browser.open('/account')).body))?.[1]
+
+const linkIn = (page: Answer): string =>
+  /href="(\/sign-in\/oidc\?link=[^"]+)"/.exec(String(page.body))?.[1] ?? ''
+
+describe('signing in at a provider', () => {
+  test('makes a person with recovery codes, once, and is them each time after', async () => {
+    const { h, id } = await open()
+    const browser = new Browser(h)
+    expect(String((await browser.open('/sign-in')).body)).toContain('Sign in with Harbour ID')
+    expect(id.asked).toEqual([])
+    const made = await enter(browser, id)
+    const codes = String(made.body).match(/[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4}/g) ?? []
+    expect([made.status, codes.length]).toEqual([200, 8])
+    expect(await nameIn(browser)).toBe('ann.sailor')
+    const other = new Browser(h)
+    const again = await enter(
+      other,
+      id,
+      { sub: 'u-1', preferred_username: 'renamed' },
+      {},
+      '/wallet',
+    )
+    expect([again.status, again.headers.get('location')]).toEqual([303, '/wallet'])
+    expect(await nameIn(other)).toBe('ann.sailor')
+    expect(id.asked.filter((path) => path.endsWith('configuration'))).toHaveLength(1)
+    // A code makes a password where the provider has gone.
+    const name = 'ann.sailor'
+    const set = { name, code: codes[0] ?? '', password }
+    expect((await new Browser(h).fill('/recover', '/recover', set)).status).toBe(303)
+    const by = await new Browser(h).fill('/sign-in', '/sign-in', { name, password })
+    expect(by.status).toBe(303)
+  })
+
+  test('nobody comes into an account that is there, by a name or an e-mail address', async () => {
+    const { h, id } = await open()
+    const olga = await signedUp(h, 'ann@corp.example')
+    const anne = await signedUp(h, 'ann.sailor')
+    const browser = new Browser(h)
+    expect((await enter(browser, id)).status).toBe(200)
+    expect(await nameIn(browser)).toMatch(/^annsailor-[a-z0-9]{12}$/)
+    for (const [one, name] of [
+      [olga, 'ann@corp.example'],
+      [anne, 'ann.sailor'],
+    ] as const) {
+      expect(await nameIn(one)).toBe(name)
+    }
+    const odd = new Browser(h)
+    await enter(odd, id, { sub: 'u-2', preferred_username: '<b>', email: 'x' })
+    expect(await nameIn(odd)).toMatch(/^person-[a-z0-9]{12}$/)
+    const mail = new Browser(h)
+    await enter(mail, id, { sub: 'u-3', email: 'cy@corp.example' })
+    expect(await nameIn(mail)).toBe('cy@corp.example')
+  })
+
+  test('a name that only the provider’s user info tells', async () => {
+    const { h, id } = await open({ userInfo: true })
+    const browser = new Browser(h)
+    await enter(browser, id, { sub: 'bea' })
+    expect(await nameIn(browser)).toBe('bea.told')
+  })
+
+  test('last_way_in, sign_in_again: who has no password changes how they sign in', async () => {
+    const { h, id } = await open()
+    const browser = new Browser(h)
+    await enter(browser, id)
+    const page = String((await browser.open('/account')).body)
+    const remove = hidden(page, '/account/identities').remove ?? ''
+    expect(page).not.toContain('Password now')
+    const unlink = () => browser.fill('/account', '/account/identities', { remove })
+    const last = await unlink()
+    expect([last.status, said(last)]).toEqual([409, expect.stringContaining('without it')])
+    const codes = () => browser.fill('/account', '/account/codes', {})
+    expect((await codes()).status).toBe(200)
+    h.clock.turn(15 * 60_000)
+    const set = (wanted: string) => browser.fill('/account', '/account/password', { wanted })
+    expect([(await codes()).status, (await set(password)).status]).toEqual([403, 403])
+    await enter(browser, id)
+    expect((await set('short')).status).toBe(400)
+    expect((await set(password)).status).toBe(303)
+    expect((await browser.open('/account')).status).toBe(200)
+    expect((await set('another long password')).status).toBe(401)
+    expect((await unlink()).status).toBe(303)
+    const name = 'ann.sailor'
+    const by = await new Browser(h).fill('/sign-in', '/sign-in', { name, password })
+    expect(by.status).toBe(303)
+    // Whoever comes from the provider now is somebody new.
+    const other = new Browser(h)
+    await enter(other, id)
+    expect(await nameIn(other)).toBe('ann@corp.example')
+  })
+})
+
+describe('linking a provider', () => {
+  test('identity_taken: by a link of this session alone; then it signs in, and no other has it', async () => {
+    const { h, id } = await open()
+    const olga = await signedUp(h, 'olga')
+    const link = linkIn(await olga.open('/account'))
+    const left = await olga.open(link)
+    const back = id.approve(left.headers.get('location'), ann)
+    expect((await olga.open(back)).headers.get('location')).toBe('/account')
+    expect(String((await olga.open('/account')).body)).toContain('<bdi>Ann.Sailor</bdi>')
+    const other = new Browser(h)
+    await enter(other, id)
+    expect(await nameIn(other)).toBe('olga')
+    // Linked again by its owner it stays; another cannot have it.
+    const again = await olga.open(linkIn(await olga.open('/account')))
+    expect((await olga.open(id.approve(again.headers.get('location'), ann))).status).toBe(303)
+    const cy = await signedUp(h, 'cyrus')
+    const taken = await cy.open(linkIn(await cy.open('/account')))
+    const refused = await cy.open(id.approve(taken.headers.get('location'), ann))
+    expect([refused.status, said(refused)]).toEqual([
+      409,
+      expect.stringContaining('another account'),
+    ])
+  })
+
+  test('sign_in_stale, sign_in_again: not by another’s link, an old one, or another session', async () => {
+    const { h, id } = await open()
+    const [olga, cy] = [await signedUp(h, 'olga'), await signedUp(h, 'cyrus')]
+    const link = linkIn(await olga.open('/account'))
+    for (const bad of [link.replace('.', 'x'), '/sign-in/oidc?link=', '/sign-in/oidc?link=%00']) {
+      expect((await olga.open(bad)).status).toBe(400)
+    }
+    expect((await cy.open(link)).status).toBe(400)
+    expect((await new Browser(h).open(link)).status).toBe(400)
+    const before = await h.kept()
+    // Mallory went there for herself, and has Olga's browser come back with what she was given.
+    const mallory = await signedUp(h, 'mallory')
+    const theirs = await mallory.open(linkIn(await mallory.open('/account')))
+    const planted = id.approve(theirs.headers.get('location'), { sub: 'mallory' })
+    const mine = await olga.open(linkIn(await olga.open('/account')))
+    expect((await olga.open(planted)).status).toBe(400)
+    // A sign-in cannot be turned into a link, nor a link outlive its session.
+    const swapped = new Browser(h)
+    swapped.set('berth_trip', (olga.cookie('berth_trip') ?? '').replace('.link.', '.in.'))
+    const back = id.approve(mine.headers.get('location'), ann)
+    expect((await swapped.open(back)).status).toBe(400)
+    const trip = olga.cookie('berth_trip') ?? ''
+    await olga.fill('/account', '/sign-out', {})
+    expect((await olga.open(back)).status).toBe(400)
+    await olga.fill('/sign-in', '/sign-in', { name: 'olga', password })
+    olga.set('berth_trip', trip)
+    expect((await olga.open(back)).status).toBe(400)
+    expect(await h.kept()).toMatchObject({ identities: Reflect.get(Object(before), 'identities') })
+    const late = linkIn(await olga.open('/account'))
+    h.clock.turn(14 * 60_000)
+    expect((await olga.open(late)).status).toBe(303)
+    h.clock.turn(60_000)
+    expect((await olga.open(late)).status).toBe(400)
+    expect(linkIn(await olga.open('/account'))).toBe('')
+  })
+})
+
+describe('attacks on the way back', () => {
+  test('sign_in_stale: a state that was used, is old, made up, or another browser’s', async () => {
+    const { h, id } = await open()
+    const [eve, olga] = [new Browser(h), new Browser(h)]
+    const left = await eve.open('/sign-in/oidc')
+    const back = id.approve(left.headers.get('location'), { sub: 'eve' })
+    // Eve has Olga come back with Eve's code: Olga would be signed in as Eve.
+    for (const open of [false, true]) {
+      if (open) await olga.open('/sign-in/oidc')
+      const refused = await olga.open(back)
+      expect([refused.status, olga.cookie()]).toEqual([400, undefined])
+      expect(said(refused)).toContain('another browser')
+    }
+    expect((await eve.open(back)).status).toBe(200)
+    const used = eve.cookie()
+    expect((await eve.open(back)).status).toBe(400)
+    expect(eve.cookie()).toBe(used)
+    const fresh = new Browser(h)
+    await fresh.open('/sign-in/oidc')
+    for (const query of ['', '?state=', '?code=x&state=%00', `?state=${'x'.repeat(5_000)}`]) {
+      expect((await fresh.open(`/sign-in/oidc/back${query}`)).status).toBe(400)
+    }
+    const slow = id.approve((await fresh.open('/sign-in/oidc')).headers.get('location'), ann)
+    const twice = await fresh.open(`${slow}&state=x`)
+    expect(twice.status).toBe(403)
+    h.clock.turn(15 * 60_000)
+    expect((await fresh.open(slow)).status).toBe(400)
+    expect(fresh.cookie()).toBeUndefined()
+  })
+
+  test('no_provider: tokens of another issuer, client, time, nonce or key, and its own refusals', async () => {
+    const { h, id } = await open()
+    const odds = [
+      ...[{ issuer: 'https://evil.example' }, { audience: 'other' }, { seconds: -120 }],
+      ...[{ nonce: 'x' }, { forged: true }],
+    ]
+    const before = await h.kept()
+    for (const odd of odds) {
+      const refused = await enter(new Browser(h), id, ann, odd)
+      expect([refused.status, said(refused)]).toEqual([
+        403,
+        expect.stringContaining('its answer cannot be trusted'),
+      ])
+    }
+    expect(said(await enter(new Browser(h), id, ann, { error: 'invalid_grant' }))).toContain(
+      'invalid_grant',
+    )
+    const browser = new Browser(h)
+    const left = new URL((await browser.open('/sign-in/oidc')).headers.get('location') ?? '')
+    const state = left.searchParams.get('state') ?? ''
+    const query = new URLSearchParams({ state, error: 'access_denied', error_description: '<b>' })
+    const denied = await browser.open(`/sign-in/oidc/back?${query}`)
+    expect([denied.status, said(denied)]).toEqual([403, expect.stringContaining('access_denied')])
+    expect(String(denied.body)).not.toContain('<b>')
+    const now = await h.kept()
+    for (const table of ['people', 'sessions', 'identities']) {
+      expect(Reflect.get(Object(now), table)).toEqual(Reflect.get(Object(before), table))
+    }
+  })
+
+  test('open redirects: nowhere but to pages of ours, whatever the browser or the state says', async () => {
+    const { h, id } = await open()
+    await enter(new Browser(h), id)
+    for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example', '/api/on']) {
+      const browser = new Browser(h)
+      expect((await enter(browser, id, ann, {}, next)).headers.get('location')).toBe('/agents')
+      const left = await browser.open('/sign-in/oidc?next=%2Fwallet')
+      const [secret] = (browser.cookie('berth_trip') ?? '').split('.')
+      const evil = Buffer.from(next).toString('base64url')
+      browser.set('berth_trip', `${secret}.in.${evil}`)
+      const back = id.approve(left.headers.get('location'), ann)
+      expect((await browser.open(back)).status).toBe(400)
+    }
+  })
+
+  test('a session is new with each sign-in, and what a browser brought ends', async () => {
+    const { h, id } = await open()
+    await enter(new Browser(h), id)
+    const browser = new Browser(h)
+    browser.set('berth', 'a'.repeat(40))
+    await enter(browser, id)
+    const first = browser.cookie() ?? ''
+    expect(first).not.toBe('a'.repeat(40))
+    await enter(browser, id)
+    expect(browser.cookie()).not.toBe(first)
+    browser.set('berth', first)
+    expect((await browser.open('/account')).status).toBe(303)
+  })
+
+  test('sign_in_locked: sixty an hour from one address that are not believed', async () => {
+    const { h, id } = await open()
+    const browser = new Browser(h, '198.51.100.66')
+    await browser.open('/sign-in/oidc')
+    for (let at = 0; at < 60; at += 1) await browser.open('/sign-in/oidc/back?state=x')
+    const locked = await enter(browser, id)
+    expect([locked.status, Number(locked.headers.get('retry-after')) > 0]).toEqual([429, true])
+    expect((await enter(new Browser(h), id)).status).toBe(200)
+  })
+
+  test('the cookie of the way there is for that way alone', async () => {
+    const { h } = await open({}, { APP_URL: 'https://berth.example' })
+    const left = await h.visit('GET', '/sign-in/oidc')
+    expect(left.headers.getSetCookie()[0]).toMatch(
+      /^berth_trip=[A-Za-z0-9]{40}\.in\.[\w-]+; Path=\/sign-in\/oidc; HttpOnly; SameSite=Lax; Max-Age=900; Secure$/,
+    )
+    const { searchParams } = new URL(left.headers.get('location') ?? '')
+    expect(Object.fromEntries(searchParams)).toMatchObject({
+      ...{ response_type: 'code', client_id: 'berth', scope: 'openid profile email' },
+      ...{ code_challenge_method: 'S256', nonce: expect.any(String), state: expect.any(String) },
+      redirect_uri: 'https://berth.example/sign-in/oidc/back',
+    })
+  })
+})
+
+describe('a provider that is not there', () => {
+  test('provider_silent: a clear page at use, passwords go on, and it is asked again later', async () => {
+    const { h, id } = await open()
+    id.turn('off')
+    const browser = await signedUp(h, 'olga')
+    await browser.fill('/account', '/sign-out', {})
+    const silent = await browser.open('/sign-in/oidc')
+    expect([silent.status, said(silent)]).toEqual([503, expect.stringContaining('Try again')])
+    expect(String(silent.body)).toContain('name="password"')
+    const asked = id.asked.length
+    expect((await browser.open('/sign-in/oidc')).status).toBe(503)
+    expect(id.asked).toHaveLength(asked)
+    expect((await browser.fill('/sign-in', '/sign-in', { name: 'olga', password })).status).toBe(
+      303,
+    )
+    id.turn('on')
+    h.clock.turn(6_000)
+    const other = new Browser(h)
+    const left = await other.open('/sign-in/oidc')
+    expect(left.status).toBe(303)
+    id.turn('off')
+    expect((await other.open(id.approve(left.headers.get('location'), ann))).status).toBe(503)
+    await id.close()
+    expect((await enter(new Browser(h), id)).status).toBe(503)
+  })
+
+  test('there is no such way without settings, nor beside a proxy that signs people in', async () => {
+    const h = await openTestHouse({})
+    closing.push(() => h.close())
+    const proxy = { PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' }
+    const { h: proxied } = await open({}, proxy)
+    for (const house of [h, proxied]) {
+      expect(String((await new Browser(house).open('/sign-in')).body)).not.toContain(
+        '/sign-in/oidc',
+      )
+      for (const path of ['/sign-in/oidc', '/sign-in/oidc/back?state=x&code=y']) {
+        expect((await new Browser(house).open(path)).status).toBe(404)
+      }
+    }
+  })
+})
