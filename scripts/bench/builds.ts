@@ -3,9 +3,9 @@ import { check } from '../../src/hosting/builds/check.ts'
 import type { Wanted } from '../../src/makers/make.ts'
 import { Makers } from '../../src/makers/makers.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../src/testing/house.ts'
-import { load, median, type Plan, requestFor } from './load/load.ts'
+import { beside } from './builds/beside.ts'
+import { median } from './load/load.ts'
 import { pageOf } from './load/page.ts'
-import { publishOn, serveHouse } from './load/served.ts'
 import type { BenchRow } from './row.ts'
 
 const game = { kind: 'game', prompt: 'a game where a fox collects coins and dodges rocks' }
@@ -67,26 +67,6 @@ async function overhead(): Promise<BenchRow> {
   return { name, value, limit: 0.5, unit: '', ok: value <= 0.5 }
 }
 
-/** What visitors of a page feel while 20 games are built with their assets. */
-async function beside(): Promise<BenchRow> {
-  const house = await serveHouse()
-  const { id } = await publishOn(house, pageOf(50_000))
-  const { port, pid } = house
-  const target = { port, pid, request: requestFor(`/a/${id}/data`), status: 200 }
-  const plan = { connections: 8, turnMs: 100, rounds: 20, targets: [target] } satisfies Plan
-  const p50 = async () => median((await load(plan)).flat().map((turn) => turn.p50))
-  await p50()
-  const quiet = await p50()
-  const keys = await Promise.all(
-    Array.from({ length: 20 }, async () => String((await house.call('POST', '/keys', {})).key)),
-  )
-  await Promise.all(keys.map((key) => house.call('POST', '/apps', game, key)))
-  const value = (await p50()) / quiet
-  await house.stop()
-  const name = `builds: p50 of a page (${quiet.toFixed(1)} ms) while 20 games are built`
-  return { name, value, limit: 1.5, unit: 'x', ok: value <= 1.5 }
-}
-
 const wishes: [wanted: Omit<Wanted, 'seed'>, limit: number][] = [
   [{ kind: 'sprite', what: 'a red spaceship' }, 1],
   [{ kind: 'picture', what: 'a forest at night' }, 2],
@@ -117,6 +97,6 @@ async function assets(): Promise<BenchRow[]> {
 export const bench = async (): Promise<BenchRow[]> => [
   await beginning(),
   await overhead(),
-  await beside(),
+  ...(await beside()),
   ...(await assets()),
 ]

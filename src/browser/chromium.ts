@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { setPriority } from 'node:os'
 import { Readable, Writable } from 'node:stream'
 
 import { withScratch } from '../store/scratch.ts'
@@ -53,6 +54,8 @@ export const withChromium = <T>(path: string, work: (pipe: Pipe) => Promise<T>):
     const failed = new Promise<never>((_, reject) => child.once('error', reject))
     const [, , , out, come] = child.stdio
     try {
+      // Who visits an app goes before who builds one.
+      if (child.pid !== undefined) setPriority(child.pid, 10)
       if (!(out instanceof Writable) || !(come instanceof Readable)) throw new Error('no pipe')
       return await Promise.race([work({ out, come }), failed])
     } finally {

@@ -2,7 +2,13 @@ import { Pool, PoolBusy } from '../core/pool.ts'
 import { Refusal } from '../refusals.ts'
 import type { Made, Painted, Wanted } from './make.ts'
 
-const bounds = { workersMax: 1, queueMax: 256, queueBytesMax: 0, pieceMs: 30_000, idleMs: 20_000 }
+const bounds = {
+  workersMax: 1,
+  queueMax: 256,
+  queueBytesMax: 256 * 1_048_576,
+  pieceMs: 30_000,
+  idleMs: 20_000,
+}
 
 /** Beside this file, or below the root of the compiled binary, where this file is part of main. */
 const workerFile = import.meta.url.endsWith('/makers/makers.ts')
@@ -19,9 +25,13 @@ export class Makers {
     this.pool = new Pool(start, bounds)
   }
 
-  /** Makes one file (see `make`). Refuses with try_again when it cannot be done now. */
+  /**
+   * Makes one file (see `make`); a painted picture is given away to its worker. Refuses with
+   * try_again when it cannot be done now.
+   */
   async make(wanted: Wanted | Painted): Promise<Made> {
-    return this.pool.run(wanted).catch((error: unknown) => {
+    const given = wanted.kind === 'painted' ? [wanted.bytes.buffer] : []
+    return this.pool.run(wanted, given).catch((error: unknown) => {
       if (!(error instanceof PoolBusy)) throw error
       throw new Refusal('try_again', { why: `It could not be made: ${error.message}.` })
     })

@@ -19,7 +19,8 @@ export interface ServedHouse extends Served {
 }
 
 const root = join(import.meta.dir, '../../..')
-const noLimits = {
+/** Settings of a house that may be asked anything, as often as one likes. */
+export const noLimits = {
   REQUESTS_PER_MINUTE: '0',
   PUBLISHES_PER_HOUR: '0',
   KEYS_PER_ADDRESS_DAY: '0',

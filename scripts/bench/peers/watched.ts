@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs'
 import { loadConfig } from '../../../src/config.ts'
 import { serve } from '../../../src/serve.ts'
 
-const { config } = loadConfig({ DATA_DIR: Bun.argv[2] ?? '', PORT: '0' }, {})
+const config = loadConfig({ DATA_DIR: Bun.argv[2] ?? '', PORT: '0' })
 const { origin } = await serve(config)
 const own = `/proc/self/task/${process.pid}/schedstat`
 const ranMs = (): number => Number(readFileSync(own, 'utf8').split(' ')[0]) / 1e6

@@ -1,5 +1,6 @@
 import { isRecord } from '../../core/shape.ts'
 import { type GatewayRefusal, Refusal } from '../../refusals.ts'
+import { saysFiltered } from '../../upstream/filtered.ts'
 import { UpstreamFault } from '../../upstream/upstream.ts'
 import type { Watch } from './watch.ts'
 
@@ -73,33 +74,6 @@ export function verdictOfError(error: unknown): Verdict {
   const code = isRecord(error) ? (error.status ?? error.code) : undefined
   const status = typeof code === 'number' && code >= 400 && code < 600 ? code : 502
   return verdictOfStatus(status, JSON.stringify({ error }), new Headers())
-}
-
-/** How upstreams name a refusal under their content rules. */
-const filterCodes = [
-  'content_filter',
-  'content_policy_violation',
-  'content_policy',
-  'moderation_blocked',
-  'ResponsibleAIPolicyViolation',
-]
-
-function saysFiltered(said: string): boolean {
-  const error = parsed(said)
-  const inner = isRecord(error.innererror) ? error.innererror : {}
-  return [error.code, error.type, inner.code].some(
-    (code) => typeof code === 'string' && filterCodes.includes(code),
-  )
-}
-
-function parsed(said: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(said)
-    const error = isRecord(value) ? value.error : undefined
-    return isRecord(error) ? error : {}
-  } catch {
-    return {}
-  }
 }
 
 const waitMax = 3_600

@@ -12,7 +12,7 @@ import * as pages from '../apps/pages.ts'
 import { keepRow, rowsOf } from '../assets/assets.ts'
 import { type FreshAsset, makeFor } from '../assets/landing.ts'
 import { chat, type Message } from '../models/chat.ts'
-import { type Chosen, costOf, NoAnswer } from '../models/chosen.ts'
+import { type Chosen, costOf, Declined, NoAnswer } from '../models/chosen.ts'
 import { add } from '../versions/versions.ts'
 import { theBuilder } from './builder.ts'
 import { check, type Checked } from './check.ts'
@@ -48,7 +48,9 @@ export const buildHandler = (house: House): Handler<typeof BuildInput, typeof Bu
       work.signal.throwIfAborted()
       if (error instanceof NoAnswer) {
         house.log.warn('builds.no_answer', { job: work.job.id, why: error.message })
-        return failed('no_builder', modelFailed)
+        return error instanceof Declined
+          ? failed('model_refused', 'The model would not build this. Nothing was charged.')
+          : failed('no_builder', modelFailed)
       }
       if (error instanceof Refusal) {
         return failed(error.refusal, 'It could not be published here. Nothing was charged.')
@@ -101,12 +103,10 @@ class Build {
     const old = version === undefined ? '' : await this.pageOf(app, version)
     const budget = budgetOf(house, this.by, { prompt, page: old })
     const plan = await this.plan(budget)
-    if ('end' in plan) return plan
     await work.note({ step: 'writing', progress: 0.15 })
     const messages = this.firstMessages(old, plan)
     for (let turn = 0; ; turn += 1) {
       const said = await this.say(messages, budget.page)
-      if (said.refused) return failed('model_refused', 'The model would not build this.')
       await work.note({ step: 'checking', progress: 0.5 + turn * 0.05 })
       const checked = await check(house, said.text)
       const faults =
@@ -152,7 +152,7 @@ class Build {
     ]
   }
 
-  private async plan(budget: Budget): Promise<Plan | Failed> {
+  private async plan(budget: Budget): Promise<Plan> {
     const { prompt, kind, version } = this.work.input
     await this.work.note({ step: 'planning', progress: 0.05 })
     if (version !== undefined) return planIn('', prompt)
@@ -161,7 +161,6 @@ class Build {
       { role: 'user', content: prompt },
     ]
     const said = await this.say(messages, budget.plan)
-    if (said.refused) return failed('model_refused', 'The model would not build this.')
     return planIn(said.text, prompt)
   }
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { fromCredits } from '../../core/money.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
@@ -6,6 +6,7 @@ import { openTestHouse, type Person, type TestHouse } from '../../testing/house.
 import { refused } from '../../testing/refused.ts'
 import { takeDown } from '../moderation/moderation.ts'
 
+setDefaultTimeout(60_000)
 let t: TestHouse
 let ann: Person
 let app: string

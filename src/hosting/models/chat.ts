@@ -2,7 +2,7 @@ import { isRecord } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import { promptTokensOf, tokensOf } from '../../models/tokens.ts'
 import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
-import { ask, type Chosen, NoAnswer, recordOf } from './chosen.ts'
+import { ask, type Chosen, Declined, NoAnswer, recordOf } from './chosen.ts'
 
 export interface Message {
   role: 'system' | 'user' | 'assistant'
@@ -13,11 +13,9 @@ export interface Message {
 export interface Said {
   text: string
   usage: Usage
-  /** It would not do it, for reasons of its own. */
-  refused: boolean
 }
 
-/** Asks a chat model for one answer. Throws NoAnswer when there is none. */
+/** Asks a chat model for one answer. Throws NoAnswer when there is none, Declined. */
 export async function chat(
   house: House,
   by: Chosen,
@@ -42,7 +40,9 @@ export async function chat(
   const own = { prompt: promptTokensOf(body, 0), completion: tokensOf(text) }
   const usage = told ?? usageOf({ ...own, estimated: true })
   const filtered = isRecord(choice) && choice['finish_reason'] === 'content_filter'
-  const refused = filtered || (typeof refusal === 'string' && refusal !== '')
-  if (text === '' && !refused) throw new NoAnswer('the answer has no text')
-  return { text, usage, refused }
+  if (filtered || (typeof refusal === 'string' && refusal !== '')) {
+    throw new Declined('the model would not do it')
+  }
+  if (text === '') throw new NoAnswer('the answer has no text')
+  return { text, usage }
 }

@@ -6,6 +6,7 @@ import type { Model } from '../../models/catalogue.ts'
 import { type Bounds, chargeOf, worstCase } from '../../models/charge.ts'
 import type { ModelType, Price } from '../../models/price.ts'
 import type { Usage } from '../../models/usage.ts'
+import { saysFiltered } from '../../upstream/filtered.ts'
 import type { Path } from '../../upstream/upstream.ts'
 
 /** A model that the operator chose for our own work: where it is asked, and its price there. */
@@ -19,6 +20,9 @@ export interface Chosen {
 
 /** A model that was asked gave nothing that can be used. */
 export class NoAnswer extends Error {}
+
+/** It would not do what it was asked, under its rules or in words of its own. */
+export class Declined extends NoAnswer {}
 
 /**
  * The model that a setting names, at its first upstream that has a price. Undefined when the
@@ -38,7 +42,10 @@ export const mostOf = ({ price }: Chosen, bounds: Bounds): Nano => worstCase(pri
 
 export const costOf = ({ price }: Chosen, usage: Usage): Nano => chargeOf(price, usage)
 
-/** Asks a model once. Throws NoAnswer; `signal` breaks it off. */
+/** Of what an upstream says of its failure, this much is read. */
+const failureBytesMax = 65_536
+
+/** Asks a model once. Throws NoAnswer, Declined; `signal` breaks it off. */
 export async function ask(
   { upstreams }: House,
   { upstream, name }: Chosen,
@@ -51,7 +58,8 @@ export async function ask(
     throw new NoAnswer(String(error))
   })
   if (answer.ok) return answer
-  await answer.body?.cancel()
+  const said = new TextDecoder().decode(await bytesOf(answer, failureBytesMax))
+  if (saysFiltered(said)) throw new Declined(`${upstream} declined it`)
   throw new NoAnswer(`${upstream} answered ${answer.status}`)
 }
 

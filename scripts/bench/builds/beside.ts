@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { encodePng } from '../../samples/png.ts'
+import { seeded } from '../../samples/random.ts'
+import { load, median, type Plan, requestFor } from '../load/load.ts'
+import { pageOf } from '../load/page.ts'
+import { asRecord, noLimits, spawnServer } from '../load/served.ts'
+import type { BenchRow } from '../row.ts'
+
+const many = 20
+const game = { kind: 'game', prompt: 'a game where a fox collects coins and dodges rocks' }
+
+/** A JPEG as a phone takes it: 24 megapixels in about 5 MB. */
+async function photo(): Promise<string> {
+  const random = seeded(1)
+  const [width, height] = [1_500, 1_000]
+  const noise = encodePng(
+    Uint8Array.from({ length: width * height * 3 }, () => 128 + random() * 64),
+    width,
+    3,
+  )
+  const bytes = await new Bun.Image(noise).resize(6_000, 4_000).jpeg({ quality: 80 }).bytes()
+  return `data:image/jpeg;base64,${Buffer.from(bytes).toString('base64')}`
+}
+
+/** Calls of the Agent API that is served there. */
+const callsTo =
+  (port: number) =>
+  async (method: string, path: string, body: unknown, key = '') => {
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
+    const url = `http://127.0.0.1:${port}/api${path}`
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const answer = await fetch(url, { method, headers, ...sent })
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
+    return asRecord(await answer.json())
+  }
+
+/**
+ * What visitors of a page feel while 20 games are built with their assets and 20 pictures of 24
+ * megapixels become icons, and how long the event loop stands still.
+ */
+export async function beside(): Promise<BenchRow[]> {
+  const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
+  const script = join(import.meta.dir, '../peers/watched.ts')
+  const house = await spawnServer([process.execPath, script, dir], noLimits)
+  const { port } = house
+  const call = callsTo(port)
+  const [first, ...people] = await Promise.all(
+    Array.from({ length: many + 1 }, async () => {
+      const key = String((await call('POST', '/keys', {})).key)
+      const { app } = await call('POST', '/apps', { html: pageOf(50_000) }, key)
+      return { key, id: String(asRecord(app).id) }
+    }),
+  )
+  const path = `/a/${first?.id}/data`
+  const peer = await spawnServer([
+    ...[process.execPath, join(import.meta.dir, '../peers/static.ts')],
+    ...[`http://127.0.0.1:${port}`, path],
+  ])
+  const targets = [house, peer].map((one) => ({ ...one, request: requestFor(path), status: 200 }))
+  const plan: Plan = { connections: 8, turnMs: 50, rounds: 60, targets }
+  /** Our p50 over that of a bare static route, asked in turns: both lack the cores others use. */
+  const p50 = async () => {
+    const [ours = [], bare = []] = await load(plan)
+    return median(ours.map((turn, at) => turn.p50 / (bare[at]?.p50 ?? Number.NaN)))
+  }
+  const watch = `http://127.0.0.1:${house.said.trim().split(' ')[1]}/`
+  const stood = async () => asRecord(await (await fetch(watch)).json())
+  const image = await photo()
+  await call('PUT', `/apps/${first?.id}/icon`, { image }, first?.key)
+  const { job } = await call('POST', '/apps', game, first?.key)
+  await call('GET', `/jobs/${asRecord(job).id}?wait=30`, undefined, first?.key)
+  await p50()
+  const quiet = await p50()
+  await stood()
+  await Promise.all(people.map(({ key }) => call('POST', '/apps', game, key)))
+  const icons = people.map(({ key, id }) => call('PUT', `/apps/${id}/icon`, { image }, key))
+  const busy = await p50()
+  await Promise.all(icons)
+  const { ran, wall } = await stood()
+  await peer.stop()
+  await house.stop()
+  rmSync(dir, { recursive: true, force: true })
+  const [value, still] = [busy / quiet, Number(ran)]
+  const of = 'while 20 games are built and 20 icons made of 24 megapixels'
+  const clock = `${Number(wall).toFixed(0)} ms by the clock`
+  return [
+    {
+      name: `builds: p50 of a page beside a bare route's, ${of}, over the same without`,
+      ...{ value, limit: 1.5, unit: 'x', ok: value <= 1.5 },
+    },
+    {
+      name: `builds: longest run of the main thread ${of} (${clock})`,
+      ...{ value: still, limit: 50, unit: 'ms', ok: still <= 50 },
+    },
+  ]
+}
