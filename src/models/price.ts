@@ -144,6 +144,10 @@ function readTier(written: TierTexts, marginPercent: number): Tier | undefined {
 const marginOn = (rate: bigint, percent: number): bigint =>
   (rate * BigInt(100 + percent) + 99n) / 100n
 
+/** What the upstream asks, of a rate with our margin on it: exactly, since that was rounded up. */
+export const withoutMargin = (rate: bigint, percent: number): bigint =>
+  (rate * 100n) / BigInt(100 + percent)
+
 function withId(price: Omit<Price, 'id'>): Price {
   const written = JSON.stringify(price, (_, value: unknown) =>
     typeof value === 'bigint' ? value.toString() : value,

@@ -8,6 +8,7 @@ import type { Urls } from '../urls.ts'
 const loaded = {
   'web.css': 'css/web.css',
   'copy-line.js': 'islands/copy-line.js',
+  'live-part.js': 'islands/live-part.js',
   'live-search.js': 'islands/live-search.js',
   'passkeys.js': 'islands/passkeys.js',
   'play-ground.js': 'islands/play-ground.js',
@@ -50,6 +51,7 @@ export function openLayout(files: Map<string, PublicFile>, urls: Urls): Layout {
     files: {
       'web.css': staticOf(files, 'web.css'),
       'copy-line.js': staticOf(files, 'copy-line.js'),
+      'live-part.js': staticOf(files, 'live-part.js'),
       'live-search.js': staticOf(files, 'live-search.js'),
       'passkeys.js': staticOf(files, 'passkeys.js'),
       'play-ground.js': staticOf(files, 'play-ground.js'),

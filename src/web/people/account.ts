@@ -156,7 +156,7 @@ export function accountPage(account: Account): Page {
       ${current !== undefined && out}
     </div>
     <p class="lead">
-      ${person.operator ? 'You are the operator of this place.' : 'Your account.'}
+      ${person.operator ? html`You are the operator of this place: <a href="/console">console</a>.` : 'Your account.'}
       <a href="/agents">Agents</a> · <a href="/wallet">Wallet</a>
     </p>
     ${alert(said)}

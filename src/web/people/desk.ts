@@ -61,7 +61,8 @@ export const withNext = (path: string, next: string): string =>
   `${path}?next=${encodeURIComponent(next)}`
 
 /** Where a browser goes after it signed in: one of these pages of ours, and nowhere else. */
-const nextPattern = /^\/(?:account|agents|wallet|claim|welcome|studio)(?:\/[\w-]{1,64}){0,2}$/
+const nextPattern =
+  /^\/(?:account|agents|wallet|claim|welcome|studio|console)(?:\/[\w-]{1,64}){0,2}$/
 export const nextOf = (text: string | null | undefined): string =>
   text && nextPattern.test(text) ? text : '/agents'
 

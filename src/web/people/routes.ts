@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 
 import { checkPath } from '../../core/path.ts'
 import type { House } from '../../house.ts'
+import { consolePages } from '../console/routes.ts'
 import type { Layout } from '../layout.ts'
 import { studioPages } from '../studio/routes.ts'
 import { walletPages } from '../wallet/routes.ts'
@@ -11,7 +12,7 @@ import { owning } from './owning.ts'
 import { recordPages } from './records.ts'
 import { entering } from './sign-in.ts'
 
-/** The pages of people: sign-in, claims, their agents and what these made, account and wallet. */
+/** The pages of people: sign-in, claims, their agents and what these made, account and wallet, the operator's console. */
 export const peoplePages = (house: House, layout: Layout) =>
   new Elysia()
     .onTransform(({ params }) => checkPath(params))
@@ -22,3 +23,4 @@ export const peoplePages = (house: House, layout: Layout) =>
     .use(managing(house, layout))
     .use(walletPages(house, layout))
     .use(studioPages(house, layout))
+    .use(consolePages(house, layout))

@@ -1,0 +1,39 @@
+import { and, asc, count, gt, inArray, sql } from 'drizzle-orm'
+
+import type { House } from '../../house.ts'
+import type { Person } from './people.ts'
+import { people } from './tables.ts'
+
+const escaped = (text: string): string => text.replace(/[\\%_]/g, (sign) => `\\${sign}`)
+
+/** People whose name has this in it, by name, after that name where it is given. */
+export const listPeople = (
+  { db }: House,
+  limit: number,
+  { q = '', after }: { q?: string | undefined; after?: string | undefined },
+): Promise<Person[]> => {
+  const words = q.toLowerCase().replace(/\p{Cc}/gu, '')
+  const isAlike =
+    words === '' ? undefined : sql`${people.name} like ${`%${escaped(words)}%`} escape '\\'`
+  return db.read
+    .select()
+    .from(people)
+    .where(and(isAlike, after === undefined ? undefined : gt(people.name, after)))
+    .orderBy(asc(people.name))
+    .limit(limit)
+}
+
+/** How many people have an account. */
+export async function countPeople({ db }: House): Promise<number> {
+  const [row] = await db.read.select({ all: count().mapWith(Number) }).from(people)
+  return row?.all ?? 0
+}
+
+/** The names of these people, by their ids. */
+export async function namesOf({ db }: House, ids: string[]): Promise<Map<string, string>> {
+  const rows = await db.read
+    .select({ id: people.id, name: people.name })
+    .from(people)
+    .where(inArray(people.id, ids))
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}

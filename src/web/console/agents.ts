@@ -1,0 +1,123 @@
+import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
+import { type Html, html, type Part } from '../../core/markup.ts'
+import { toCredits } from '../../core/money.ts'
+import { iso } from '../../core/time.ts'
+import type { Agent } from '../../hosting/agents/agents.ts'
+import { listAgents } from '../../hosting/agents/listing.ts'
+import { namesOf } from '../../hosting/people/listing.ts'
+import { accountOf, findBalance } from '../../ledger/accounts.ts'
+import { agentCaseOf } from '../../operator/cases.ts'
+import type { Decision } from '../../operator/decisions.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Page } from '../layout.ts'
+import { addressOf, dayOf, momentOf, pager, sizeOf, wordsIn } from '../parts.ts'
+import { inCredits } from '../people/chart.ts'
+import type { Own } from '../people/desk.ts'
+import { badge, consolePage, empty, searchForm, table } from './frame.ts'
+import { appTable, auditTable, decisionForm, type Offer } from './parts.ts'
+
+const rowsShown = 30
+const wordsMax = 100
+
+/** What may be decided about an agent. */
+export const agentDecisions = [
+  ...(['suspend', 'unsuspend', 'pause', 'resume'] as const),
+] satisfies Decision[]
+
+const stateBadges = ({ closed, suspended, pausedBy }: Agent): Part => [
+  closed !== null && badge('closed', 'bad'),
+  suspended !== null && badge('suspended', 'bad'),
+  pausedBy !== null && badge(`paused by the ${pausedBy}`),
+  closed === null && suspended === null && pausedBy === null && badge('active', 'good'),
+]
+
+const creditsOf = async ({ house }: Own, { id }: Agent): Promise<string> => {
+  const account = accountOf({ kind: 'agent', owner: id })
+  return inCredits(toCredits((await findBalance(house.db.read, account))?.balance ?? 0n))
+}
+
+/** Every agent, the newest first, or those whose handle has the words of the query in it. */
+export async function agentsPage(own: Own): Promise<Page> {
+  const { house, request } = own
+  const query = new URL(request.url).searchParams
+  const q = wordsIn(query, wordsMax)
+  const cursor = query.get('cursor') ?? undefined
+  const [created = '', id = ''] = readCursor(cursor, /^(\d{1,15}) ([A-Za-z0-9]{12})$/) ?? []
+  const after = id === '' ? undefined : { created: Number(created), id }
+  const found = await listAgents(house, rowsShown + 1, { q, after })
+  const { page, next } = pageOf(found, rowsShown, (one) => makeCursor(one.created, one.id))
+  const owners = await namesOf(
+    house,
+    page.flatMap(({ owner }) => owner ?? []),
+  )
+  const credits = await Promise.all(page.map((agent) => creditsOf(own, agent)))
+  const row = (agent: Agent, at: number): Html =>
+    html`<tr>
+      <td><a href="/console/agents/${agent.handle}">@${agent.handle}</a></td>
+      <td>${stateBadges(agent)}</td>
+      <td><bdi>${agent.owner === null ? '–' : owners.get(agent.owner)}</bdi></td>
+      <td class="number">${credits[at]}</td>
+      <td class="number">${sizeOf(agent.kept)}</td>
+      <td>${dayOf(iso(agent.created))}</td>
+    </tr>`
+  const heads = ['Agent', 'State', 'Owner', { number: 'Credits' }, { number: 'Keeps' }, 'Made']
+  const none =
+    q === undefined
+      ? empty('No agent yet', 'An agent makes itself with POST /keys.')
+      : empty('No such agent', html`No handle has “<bdi>${q}</bdi>” in it.`)
+  const more = next === null ? undefined : addressOf('/console/agents', { q, cursor: next })
+  const main = html`${searchForm('/console/agents', 'Search by handle', q)}
+  ${page.length > 0 ? table('Agents', heads, page.map(row)) : none}
+  ${pager(addressOf('/console/agents', { q }), more, cursor === undefined)}`
+  return consolePage({ place: '/console/agents', title: 'Agents', main })
+}
+
+/** An agent, what it made and what was decided about it. Refuses not_found. */
+export async function agentPage(own: Own, handle: string, said?: string): Promise<Page> {
+  const known = await agentCaseOf(own.house, handle)
+  if (!known) throw new Refusal('not_found', { what: 'agent' })
+  const { agent, made, decided } = known
+  const owner = agent.owner && (await namesOf(own.house, [agent.owner])).get(agent.owner)
+  const offers: Offer[] = [
+    agent.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Let it go on'],
+    agent.pausedBy === null ? ['pause', 'Pause'] : ['resume', 'Let it buy'],
+  ]
+  const hint = 'A suspension needs one: the agent is told. Paused, it can buy nothing.'
+  const main = html`<p class="lead">
+      ${stateBadges(agent)} ${owner ? html`Owned by <bdi>${owner}</bdi>` : 'Claimed by nobody'} ·
+      since ${dayOf(iso(agent.created))}
+    </p>
+    ${
+      agent.suspended !== null &&
+      html`<p>
+        Suspended since ${momentOf(iso(agent.suspended))}: <bdi>${agent.suspendedFor}</bdi>
+      </p>`
+    }
+    <dl class="numbers">
+      <div>
+        <dt>Credits</dt>
+        <dd>${await creditsOf(own, agent)}</dd>
+      </div>
+      <div>
+        <dt>Keeps</dt>
+        <dd>${sizeOf(agent.kept)}</dd>
+      </div>
+    </dl>
+    <p><a href="${addressOf('/console/grants', { to: `@${agent.handle}` })}">Give credits</a></p>
+    <section>
+      <h2>Decide</h2>
+      ${agent.closed === null ? decisionForm(own.token, `/console/agents/${agent.handle}`, hint, offers) : html`<p class="small">The account is closed for good.</p>`}
+    </section>
+    <section>
+      <h2>Newest apps</h2>
+      ${made.length > 0 ? appTable(made) : html`<p class="small">It has made nothing yet.</p>`}
+    </section>
+    ${
+      decided.length > 0 &&
+      html`<section>
+        <h2>What was decided</h2>
+        ${auditTable(decided)}
+      </section>`
+    }`
+  return consolePage({ place: '/console/agents', title: `@${agent.handle}`, said, main })
+}

@@ -1,0 +1,139 @@
+import { type Html, html, type Part } from '../../core/markup.ts'
+import { iso } from '../../core/time.ts'
+import type { Version } from '../../hosting/apps/apps.ts'
+import { linkOf } from '../../hosting/apps/present.ts'
+import type { Appeal } from '../../hosting/moderation/appeals.ts'
+import { reportReasons } from '../../hosting/moderation/reasons.ts'
+import type { Report } from '../../hosting/moderation/reports.ts'
+import { whyCharsMax } from '../../limits.ts'
+import { type Case, caseOf } from '../../operator/cases.ts'
+import type { Decision } from '../../operator/decisions.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Page } from '../layout.ts'
+import { momentOf, sizeOf } from '../parts.ts'
+import type { Own } from '../people/desk.ts'
+import { form } from '../people/form.ts'
+import { badge, consolePage, table } from './frame.ts'
+import { auditTable, decisionForm, type Offer, stateBadge } from './parts.ts'
+
+/** The verdict stands before the answer. */
+const answerCharsMax = whyCharsMax - 'grant '.length
+
+/** What may be decided about an app at all. */
+export const appDecisions = [
+  ...(['takedown', 'restore', 'hold', 'release', 'dismiss', 'rescan', 'decide'] as const),
+] satisfies Decision[]
+
+/** What may be decided about it as it stands. */
+function offersOf({ app, reports }: Case): Offer[] {
+  const rescan: Offer = ['rescan', 'Rescan']
+  if (app.takenDown !== null) return [['restore', 'Restore']]
+  if (app.closed !== null) return []
+  return [
+    app.heldAt === null ? ['hold', 'Hold back'] : ['release', 'Release'],
+    ['takedown', 'Take down'],
+    ...(reports.length > 0 ? [['dismiss', 'Dismiss reports'] satisfies Offer] : []),
+    rescan,
+  ]
+}
+
+const reportItem = ({ at, reason, text, contact }: Report): Html =>
+  html`<li>
+    <strong>${reportReasons[reason]}</strong> <span class="small">${momentOf(iso(at))}</span>
+    ${text !== '' && html`<p><bdi>${text}</bdi></p>`}
+    ${contact !== null && html`<p class="small">Reach them at <bdi>${contact}</bdi></p>`}
+  </li>`
+
+function appealPart(token: string, action: string, { at, text }: Appeal): Html {
+  const fields = html`<label class="field"
+      ><span>Answer</span><span class="hint">The maker reads it.</span
+      ><textarea name="why" rows="3" maxlength="${answerCharsMax}" required></textarea>
+    </label>
+    <div class="acts">
+      <button class="button" name="decision" value="grant">Grant it</button>
+      <button class="button quiet" name="decision" value="deny">Deny it</button>
+    </div>`
+  return html`<section>
+    <h2>Appeal</h2>
+    <blockquote><bdi>${text}</bdi></blockquote>
+    <p class="small">${momentOf(iso(at))}</p>
+    ${form(token, action, fields)}
+  </section>`
+}
+
+const versionRow =
+  (id: string) =>
+  ({ version, verdict, findings, sha256, htmlBytes, created }: Version): Html =>
+    html`<tr>
+      <td>
+        <a href="/a/${id}/versions/${version}" target="_blank">Open version ${version}</a>
+      </td>
+      <td>
+        ${badge(verdict, verdict === 'clean' ? 'good' : verdict === 'block' ? 'bad' : 'plain')}
+      </td>
+      <td class="long">${findings.map(({ code }) => code).join(', ') || '–'}</td>
+      <td class="number">${sizeOf(htmlBytes)}</td>
+      <td>${momentOf(iso(created))}</td>
+      <td class="end">
+        <a href="/console/queue?sha256=${sha256}#blocklist" aria-label="Block version ${version}"
+          >Block</a
+        >
+      </td>
+    </tr>`
+
+function facts({ app, maker }: Case, link: string): Html {
+  const why = app.takenDown !== null ? app.takenDownFor : app.heldFor
+  const since = app.takenDown ?? app.heldAt
+  return html`<p class="lead">
+      by <a href="/console/agents/${maker}">@${maker}</a> · ${stateBadge(app)} · on Explore:
+      ${app.listed}
+    </p>
+    ${
+      since !== null &&
+      html`<p>
+        Since ${momentOf(iso(since))}${app.heldBy !== null && `, by ${app.heldBy}`}:
+        <bdi>${why}</bdi>
+      </p>`
+    }
+    <p class="small">
+      Public link: <a href="/a/${app.id}">${link}</a>. A version opens in the same sandbox, for you
+      alone.
+    </p>`
+}
+
+/** One app with all that decides about it. Refuses not_found. */
+export async function casePage(own: Own, id: string, said?: string): Promise<Page> {
+  const { house, token } = own
+  const known = await caseOf(house, id)
+  if (!known) throw new Refusal('not_found', { what: 'app' })
+  const { app, versions, reports, appeals, decided } = known
+  const action = `/console/apps/${id}`
+  const hint = 'The maker is told. A takedown and a hold need one.'
+  const told: Part =
+    reports.length > 0 &&
+    html`<section>
+      <h2>Open reports</h2>
+      <ul class="rows">
+        ${reports.map(reportItem)}
+      </ul>
+    </section>`
+  const heads = ['Preview', 'Check', 'Findings', { number: 'Size' }, 'Made', { unseen: 'Block' }]
+  const main = html`${facts(known, linkOf(house, id))}
+    ${appeals.map((appeal) => appealPart(token, action, appeal))} ${told}
+    <section>
+      <h2>Decide</h2>
+      ${decisionForm(token, action, hint, offersOf(known))}
+    </section>
+    <section>
+      <h2>Versions</h2>
+      ${table('Versions', heads, versions.map(versionRow(id)))}
+    </section>
+    ${
+      decided.length > 0 &&
+      html`<section>
+        <h2>What was decided</h2>
+        ${auditTable(decided)}
+      </section>`
+    }`
+  return consolePage({ place: '/console/queue', title: app.title, said, main })
+}

@@ -1,0 +1,99 @@
+import { type Html, html, type Part } from '../../core/markup.ts'
+import type { Page } from '../layout.ts'
+import { alert } from '../people/form.ts'
+
+/** The pages of the console, by their paths. */
+const places = [
+  ['/console', 'Overview'],
+  ['/console/queue', 'Moderation'],
+  ['/console/agents', 'Agents'],
+  ['/console/people', 'People'],
+  ['/console/grants', 'Grants'],
+  ['/console/upstreams', 'Upstreams'],
+  ['/console/models', 'Models'],
+  ['/console/backups', 'Backups'],
+  ['/console/audit', 'Audit log'],
+  ['/console/settings', 'Settings'],
+] as const
+
+export type Place = (typeof places)[number][0]
+
+/** What a page of the console is made of. */
+interface Framed {
+  place: Place
+  title: string
+  /** A sentence below the title. */
+  lead?: Part
+  /** What went wrong with a form. */
+  said?: string | undefined
+  main: Html
+  scripts?: Page['scripts']
+}
+
+/** A page of the console, with the way to all others above it. */
+export function consolePage({ place, title, lead, said, main, scripts = [] }: Framed): Page {
+  const link = ([path, name]: (typeof places)[number]): Html =>
+    html`<li><a href="${path}" ${path === place && html` aria-current="page"`}>${name}</a></li>`
+  const whole = html`<nav class="places" aria-label="Console">
+      <ul class="chips">
+        ${places.map(link)}
+      </ul>
+    </nav>
+    <h1>${title}</h1>
+    ${lead !== undefined && html`<p class="lead">${lead}</p>`} ${alert(said)} ${main}`
+  return { title: `${title} · Console`, main: whole, scripts }
+}
+
+/** What stands above a column; one of numbers is set to the right. */
+type Head = string | { number: string } | { unseen: string }
+
+const headOf = (head: Head): Html => {
+  if (typeof head === 'string') return html`<th scope="col">${head}</th>`
+  return 'number' in head
+    ? html`<th scope="col" class="number">${head.number}</th>`
+    : html`<th><span class="unseen">${head.unseen}</span></th>`
+}
+
+/** Rows as a table that scrolls by itself where it is too wide. */
+export const table = (label: string, heads: Head[], rows: Html[]): Html =>
+  html`<div class="wide" role="region" aria-label="${label}" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          ${heads.map(headOf)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`
+
+/** What stands where a list is empty. */
+export const empty = (title: string, words: Part): Html =>
+  html`<div class="empty">
+    <h2>${title}</h2>
+    <p>${words}</p>
+  </div>`
+
+/** How a word is set off, by the classes that the safety check's words have. */
+const looks = { good: '', plain: 'warn', bad: 'block' }
+
+/** A state in one word; `bad` ones stand out. */
+export const badge = (word: string, look: keyof typeof looks = 'plain'): Html =>
+  html`<span class="badge ${looks[look]}">${word}</span>`
+
+/** The form that searches a list. */
+export const searchForm = (action: string, label: string, q: string | undefined): Html =>
+  html`<form class="search" role="search" action="${action}">
+    <label class="words"
+      ><span class="unseen">${label}</span
+      ><input
+        type="search"
+        name="q"
+        value="${q}"
+        maxlength="100"
+        placeholder="${label}"
+        autocomplete="off" /></label
+    ><button class="button">Search</button>
+  </form>`

@@ -1,0 +1,62 @@
+import { type Html, html, type Part } from '../../core/markup.ts'
+import type { Model, Offer } from '../../models/catalogue.ts'
+import { type Price, toUsdPerUnit, withoutMargin } from '../../models/price.ts'
+import type { Page } from '../layout.ts'
+import { addressOf, pager, wordsIn } from '../parts.ts'
+import type { Own } from '../people/desk.ts'
+import { badge, consolePage, empty, searchForm, table } from './frame.ts'
+
+const rowsShown = 100
+const wordsMax = 100
+
+/** The parts of a price that are shown: what one pays for, and how many of it. */
+const units = [
+  ['prompt', '1M tokens in', 1e6],
+  ['completion', '1M tokens out', 1e6],
+  ['perImage', 'picture', 1],
+  ['perSecond', 'second', 1],
+  ['perMinute', 'minute', 1],
+  ['perCharacter', '1M characters', 1e6],
+] as const
+
+/** A price in lines: "$0.15 / 1M tokens in". */
+const lines = (price: Price | undefined, rateOf: (rate: bigint) => bigint): Part =>
+  price === undefined
+    ? badge('no price: refused', 'bad')
+    : units.flatMap(([part, unit, many]) => {
+        const rate = price[part]
+        if (rate === undefined) return []
+        const usd = Number((Number(toUsdPerUnit(rateOf(rate))) * many).toPrecision(7))
+        return html`<div>$${usd} <span class="small">/ ${unit}</span></div>`
+      })
+
+/** Every model at every upstream: what it costs there, what is asked here, and what stays. */
+export function modelsPage({ house, request }: Own): Page {
+  const { marginPercent } = house.config
+  const query = new URL(request.url).searchParams
+  const q = wordsIn(query, wordsMax)
+  const all = house.catalogue
+    .list()
+    .filter(({ id }) => id.toLowerCase().includes(q?.toLowerCase() ?? ''))
+    .flatMap((model) => model.offers.map((offer) => ({ model, offer })))
+  const pages = Math.max(1, Math.ceil(all.length / rowsShown))
+  const at = Math.min(pages, Math.max(1, Math.trunc(Number(query.get('page'))) || 1))
+  const row = ({ model, offer }: { model: Model; offer: Offer }): Html =>
+    html`<tr>
+      <td><code>${model.id}</code> <span class="small">${model.type}</span></td>
+      <td>${offer.upstream}</td>
+      <td>${lines(offer.price, (rate) => withoutMargin(rate, marginPercent))}</td>
+      <td>${lines(offer.price, (rate) => rate)}</td>
+      <td class="number">${marginPercent} %</td>
+    </tr>`
+  const heads = ['Model', 'Upstream', 'There', 'Here', { number: 'Margin' }]
+  const rows = all.slice((at - 1) * rowsShown, at * rowsShown)
+  const none = empty('No such model', 'Models come from keys, from Ollama and from berth.toml.')
+  const first = addressOf('/console/models', { q })
+  const next = at < pages ? addressOf('/console/models', { q, page: `${at + 1}` }) : undefined
+  const main = html`${searchForm('/console/models', 'Search models', q)}
+  ${rows.length > 0 ? table('Models', heads, rows.map(row)) : none} ${pager(first, next, at === 1)}`
+  const lead = html`What the upstream asks, and what is asked here: MARGIN_PERCENT is
+  ${marginPercent}.`
+  return consolePage({ place: '/console/models', title: 'Models', lead, main })
+}

@@ -1,0 +1,67 @@
+import { isPlainText } from '../../core/text.ts'
+import type { House } from '../../house.ts'
+import { whyCharsMax } from '../../limits.ts'
+import { decide as decided, type Decision, isDecision } from '../../operator/decisions.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Layout, Page } from '../layout.ts'
+import { missing } from '../pages/error.ts'
+import { orAgain, type Own, sentOf, shown } from '../people/desk.ts'
+import type { Form } from '../people/form.ts'
+import { asOwn } from '../people/owning.ts'
+
+/** An answer for the operator alone: for anyone else the address leads nowhere. */
+export const asOperator = (
+  house: House,
+  layout: Layout,
+  request: Request,
+  work: (own: Own) => Promise<Response>,
+): Promise<Response> =>
+  asOwn(house, layout, request, async (own) =>
+    own.visitor.person.operator ? work(own) : missing(layout),
+  )
+
+/** A page of the console. */
+export const operatorPage = (
+  house: House,
+  layout: Layout,
+  request: Request,
+  view: (own: Own) => Page | Promise<Page>,
+): Promise<Response> =>
+  asOperator(house, layout, request, async (own) => shown(own, await view(own)))
+
+/** A form of the console, and its page again when it is refused. */
+export const operatorForm = (
+  house: House,
+  layout: Layout,
+  request: Request,
+  work: (own: Own, form: Form) => Promise<Response>,
+  again: (own: Own, said: string, form: Form) => Page | Promise<Page>,
+): Promise<Response> =>
+  asOperator(house, layout, request, async (own) => {
+    const form = await sentOf(own)
+    return orAgain(
+      own,
+      () => work(own, form),
+      (said) => again(own, said, form),
+    )
+  })
+
+/** Who decides, as the audit log has it. */
+export const byOf = ({ visitor }: Own): string => visitor.person.name
+
+/** A decision by one of these names. Refuses not_found for another name, bad_request. */
+export async function decide(
+  own: Own,
+  allowed: readonly Decision[],
+  { name, item, why }: { name: string; item: string; why: string },
+): Promise<void> {
+  if (!isDecision(name) || !allowed.includes(name)) {
+    throw new Refusal('not_found', { what: 'decision' })
+  }
+  const outcome = await decided(own.house, name, { item, why: why.trim(), by: byOf(own) })
+  if (outcome?.ok) return
+  const needed = isPlainText(why, whyCharsMax)
+    ? 'Say why: who is concerned is told.'
+    : `A reason is plain text of at most ${whyCharsMax} characters.`
+  throw new Refusal('bad_request', { problem: outcome?.text ?? needed })
+}

@@ -1,0 +1,83 @@
+import { type Html, html, type Part } from '../../core/markup.ts'
+import { toCredits, toUsd } from '../../core/money.ts'
+import { iso, second } from '../../core/time.ts'
+import { countAgents } from '../../hosting/agents/listing.ts'
+import { countPeople } from '../../hosting/people/listing.ts'
+import type { House } from '../../house.ts'
+import { countByLane } from '../../jobs/jobs.ts'
+import { incomeByDay, totals } from '../../ledger/totals.ts'
+import { waiting } from '../../operator/cases.ts'
+import { lateMs, minutesOf } from '../../operator/minutes.ts'
+import { version } from '../../version.ts'
+import type { Page } from '../layout.ts'
+import { counted, few, momentOf, sizeOf } from '../parts.ts'
+import { chart, inCredits } from '../people/chart.ts'
+import { consolePage } from './frame.ts'
+import { graph } from './graph.ts'
+
+const daysShown = 30
+
+/** How the house does just now and in the last three hours. */
+export async function overviewPage(house: House): Promise<Page> {
+  const [minutes, facts, days] = await Promise.all([
+    minutesOf(house),
+    factsOf(house),
+    incomeByDay(house, daysShown),
+  ])
+  const count = (noun: string) => (value: number) => counted(value, noun)
+  const credits = (value: number) => `${inCredits(value)} credits`
+  const main = html`<live-part data-seconds="5">
+      <dl class="numbers">${facts.map(([name, value]) => number(name, value))}</dl>
+      <div class="graphs">
+        ${graph({ title: 'Requests a minute', of: (one) => one.requests, say: count('request'), sum: few }, minutes)}
+        ${graph({ title: 'Errors a minute', of: (one) => one.errors + one.upstreamErrors, say: count('error'), sum: few, bad: true }, minutes)}
+        ${graph({ title: 'Spend a minute', of: (one) => toCredits(one.income), say: credits, sum: inCredits }, minutes)}
+        ${graph({ title: 'Jobs a minute', of: (one) => one.jobs, say: count('job'), sum: few }, minutes)}
+        ${graph({ title: 'Disk free', of: (one) => one.free, say: sizeOf }, minutes)}
+        ${graph({ title: 'Late timers', of: (one) => Math.round(one.lateMs), say: (value) => `${few(value)} ms` }, minutes)}
+      </div>
+    </live-part>
+    <section>
+      <h2>Spend by day</h2>
+      <p class="small">What the house was paid; makers’ shares of remixes are not in it.</p>
+      ${chart(days)}
+    </section>`
+  return consolePage({ place: '/console', title: 'Console', main, scripts: ['live-part.js'] })
+}
+
+const number = (name: string, value: Part): Html =>
+  html`<div>
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`
+
+async function factsOf(house: House): Promise<[name: string, value: Part][]> {
+  const [{ held, asked, reports }, { balance, held: heldBack }, jobs, agents, people] =
+    await Promise.all([
+      waiting(house),
+      totals(house),
+      countByLane(house),
+      countAgents(house),
+      countPeople(house),
+    ])
+  const waits = held.length + asked.length + reports.length
+  const upstreams = house.upstreams.health()
+  const up = upstreams.filter(({ state }) => state === 'closed').length
+  const open = (state: string) =>
+    jobs.reduce((sum, one) => sum + (one.state === state ? one.count : 0), 0)
+  const began = house.clock.now() - process.uptime() * second
+  return [
+    ['Waits for you', html`<a href="/console/queue">${counted(waits, 'case')}</a>`],
+    ['Upstreams', html`<a href="/console/upstreams">${up} of ${upstreams.length} up</a>`],
+    ['Jobs', `${few(open('running'))} run, ${few(open('queued'))} wait`],
+    ['Agents', html`<a href="/console/agents">${few(agents)}</a>`],
+    ['People', html`<a href="/console/people">${few(people)}</a>`],
+    ['On all accounts', `${inCredits(toCredits(balance))} credits ($${inCredits(toUsd(balance))})`],
+    ['Held for what runs', `${inCredits(toCredits(heldBack))} credits`],
+    ['Disk free', sizeOf(house.store.free())],
+    ['Memory', sizeOf(process.memoryUsage.rss())],
+    ['Latest timer', `${Math.round(lateMs(house))} ms late`],
+    ['Up since', momentOf(iso(began))],
+    ['Version', version],
+  ]
+}

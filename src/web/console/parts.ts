@@ -1,0 +1,76 @@
+import { type Html, html, type Part } from '../../core/markup.ts'
+import { iso } from '../../core/time.ts'
+import type { App } from '../../hosting/apps/apps.ts'
+import { stateOf } from '../../hosting/apps/present.ts'
+import type { Entry } from '../../hosting/moderation/audit.ts'
+import { whyCharsMax } from '../../limits.ts'
+import { dayOf, momentOf } from '../parts.ts'
+import { form } from '../people/form.ts'
+import { badge, table } from './frame.ts'
+
+/** How an app stands, in one word that stands out where somebody decided it. */
+export function stateBadge(app: App): Html {
+  const state = app.heldAt !== null ? 'held' : stateOf(app)
+  const word = state === 'taken_down' ? 'taken down' : state
+  return badge(word, state === 'live' ? 'good' : state === 'building' ? 'plain' : 'bad')
+}
+
+/** A decision that a form offers: its name, and the word on its button. */
+export type Offer = [name: string, word: string]
+
+/** A reason, and a button for each decision that may be taken now. */
+export function decisionForm(token: string, action: string, hint: string, offers: Offer[]): Part {
+  const button = ([name, word]: Offer, at: number): Html =>
+    html`<button class="button${at > 0 && ' quiet'}" name="decision" value="${name}">
+      ${word}
+    </button>`
+  const fields = html`<label class="field"
+      ><span>Reason</span><span class="hint">${hint}</span
+      ><textarea name="why" rows="3" maxlength="${whyCharsMax}"></textarea>
+    </label>
+    <div class="acts">${offers.map(button)}</div>`
+  return offers.length > 0 && form(token, action, fields)
+}
+
+/** An item of the audit log as a link to where it is looked at. */
+const itemLink = (item: string): Html => {
+  if (item.startsWith('@')) return html`<a href="/console/agents/${item.slice(1)}">${item}</a>`
+  if (/^[\w-]{12}$/.test(item))
+    return html`<a href="/console/apps/${item}"><code>${item}</code></a>`
+  return html`<code title="${item}">${item.length > 24 ? `${item.slice(0, 16)}…` : item}</code>`
+}
+
+/** What was decided, newest first. */
+export const auditTable = (entries: Entry[]): Html =>
+  table(
+    'Decisions',
+    ['When', 'Who', 'What', 'About', 'Why'],
+    entries.map(
+      ({ at, by, did, item, why }) =>
+        html`<tr>
+          <td>${momentOf(iso(at))}</td>
+          <td><bdi>${by}</bdi></td>
+          <td>${did}</td>
+          <td>${itemLink(item)}</td>
+          <td class="long"><bdi>${why}</bdi></td>
+        </tr>`,
+    ),
+  )
+
+/** Apps with how they stand. */
+export const appTable = (apps: App[]): Html =>
+  table(
+    'Apps',
+    ['App', 'State', 'Explore', 'Made'],
+    apps.map(
+      (app) =>
+        html`<tr>
+          <td class="long">
+            <a href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>
+          </td>
+          <td>${stateBadge(app)}</td>
+          <td>${app.listed}</td>
+          <td>${dayOf(iso(app.created))}</td>
+        </tr>`,
+    ),
+  )

@@ -1,0 +1,141 @@
+import { type Html, html, type Part } from '../../core/markup.ts'
+import { iso } from '../../core/time.ts'
+import { handlesOf } from '../../hosting/agents/names.ts'
+import * as apps from '../../hosting/apps/apps.ts'
+import { type BadPage, listBadPages } from '../../hosting/apps/bad-pages.ts'
+import { waiting } from '../../operator/cases.ts'
+import type { Page } from '../layout.ts'
+import { counted, momentOf } from '../parts.ts'
+import type { Own } from '../people/desk.ts'
+import { field, form } from '../people/form.ts'
+import { badge, consolePage, empty, table } from './frame.ts'
+import { stateBadge } from './parts.ts'
+
+const blockedShown = 20
+
+/** What waits about one app. */
+interface Waits {
+  since: number
+  reports: number
+  appeals: number
+}
+
+/** Every app about which something waits, the longest first. */
+async function casesOf({ house }: Own): Promise<[app: apps.App, waits: Waits, maker: string][]> {
+  const { held, asked, reports } = await waiting(house)
+  const all = new Map<string, Waits>()
+  const add = (id: string, at: number, more: Partial<Waits> = {}): void => {
+    const { since = at, reports: told = 0, appeals = 0 } = all.get(id) ?? {}
+    all.set(id, {
+      since: Math.min(since, at),
+      reports: told + (more.reports ?? 0),
+      appeals: appeals + (more.appeals ?? 0),
+    })
+  }
+  for (const { id, heldAt } of held) add(id, heldAt ?? 0)
+  for (const { app, at } of asked) add(app, at, { appeals: 1 })
+  for (const { app, at } of reports) add(app, at, { reports: 1 })
+  const found = await Promise.all([...all.keys()].map((id) => apps.find(house, id)))
+  const there = found.flatMap((app) => app ?? [])
+  const handles = await handlesOf(
+    house,
+    there.map(({ maker }) => maker),
+  )
+  return there
+    .map((app): [apps.App, Waits, string] => {
+      const waits = all.get(app.id) ?? { since: 0, reports: 0, appeals: 0 }
+      return [app, waits, handles.get(app.maker) ?? '']
+    })
+    .toSorted(([, a], [, b]) => a.since - b.since)
+}
+
+const row = ([app, { since, reports, appeals }, maker]: [apps.App, Waits, string]): Html =>
+  html`<tr>
+    <td class="long">
+      <a href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>
+    </td>
+    <td><a href="/console/agents/${maker}">@${maker}</a></td>
+    <td>
+      ${stateBadge(app)} ${reports > 0 && badge(counted(reports, 'report'), 'bad')}
+      ${appeals > 0 && badge('appeal', 'bad')}
+    </td>
+    <td>${momentOf(iso(since))}</td>
+  </tr>`
+
+const blockedRow = (token: string, { sha256, app, reason, at }: BadPage): Html => {
+  const hidden = html`<input type="hidden" name="sha256" value="${sha256}" />`
+  const lift = form(
+    token,
+    '/console/blocklist',
+    html`${hidden}<button
+        class="button quiet slim"
+        name="decision"
+        value="unblock"
+        aria-label="Unblock ${sha256.slice(0, 12)}"
+      >
+        Unblock
+      </button>`,
+    'act',
+  )
+  const of = html`<a href="/console/apps/${app}">Restore its app</a>`
+  return html`<tr>
+    <td>
+      <code title="${sha256}">${sha256.slice(0, 16)}…</code>
+    </td>
+    <td class="long"><bdi>${reason}</bdi></td>
+    <td>${momentOf(iso(at))}</td>
+    <td class="end">${app === '' ? lift : of}</td>
+  </tr>`
+}
+
+function blocklist(token: string, blocked: BadPage[], sha256: string): Html {
+  const fields = html`${field({ label: 'SHA-256 of a page', name: 'sha256', max: 64, value: sha256 })}${field({ label: 'Reason', name: 'why', max: 200 })}<button
+      class="button quiet"
+      name="decision"
+      value="block"
+    >
+      Block it
+    </button>`
+  return html`<section id="blocklist">
+    <h2>Blocked pages</h2>
+    <p class="small">
+      A page whose bytes have this hash cannot be published, and where it stands it is held back.
+    </p>
+    ${
+      blocked.length > 0 &&
+      table(
+        'Blocked pages',
+        ['Page', 'Why', 'Since', { unseen: 'Unblock' }],
+        blocked.map((page) => blockedRow(token, page)),
+      )
+    }
+    ${form(token, '/console/blocklist', fields)}
+  </section>`
+}
+
+/** What waits for a decision, and what may not come back. */
+export async function queuePage(own: Own, said?: string): Promise<Page> {
+  const { house, token, request } = own
+  const [cases, blocked] = await Promise.all([casesOf(own), listBadPages(house, blockedShown)])
+  const sha256 = new URL(request.url).searchParams.get('sha256') ?? ''
+  const again = form(
+    token,
+    '/console/rescan',
+    html`<button class="button quiet">Rescan every app</button>`,
+    'act',
+  )
+  const list: Part =
+    cases.length > 0
+      ? table('What waits', ['App', 'Maker', 'Why', 'Waits since'], cases.map(row))
+      : empty('Nothing waits', 'Reports, appeals and apps that are held back are listed here.')
+  const main = html`${list}
+    <section>
+      <h2>Safety check</h2>
+      <p class="small">
+        Reads every app again by the rules of now. It goes on beside everything else.
+      </p>
+      ${again}
+    </section>
+    ${blocklist(token, blocked, sha256)}`
+  return consolePage({ place: '/console/queue', title: 'Moderation', said, main })
+}

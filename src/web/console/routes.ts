@@ -1,0 +1,168 @@
+import { Elysia } from 'elysia'
+
+import type { House } from '../../house.ts'
+import { checkBackup, downloadBackup, makeBackup, removeBackup } from '../../operator/backups.ts'
+import type { Decision } from '../../operator/decisions.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Layout, Page } from '../layout.ts'
+import { goTo, type Own } from '../people/desk.ts'
+import type { Form } from '../people/form.ts'
+import { agentDecisions, agentPage, agentsPage } from './agents.ts'
+import { auditPage } from './audit.ts'
+import { backupsPage } from './backups.ts'
+import { appDecisions, casePage } from './case.ts'
+import { askAgain, give, grantsPage } from './grants.ts'
+import { modelsPage } from './models.ts'
+import { asOperator, byOf, decide, operatorForm, operatorPage } from './operator.ts'
+import { overviewPage } from './overview.ts'
+import { peoplePage } from './people.ts'
+import { queuePage } from './queue.ts'
+import { settingsPage } from './settings.ts'
+import { upstreamsPage } from './upstreams.ts'
+
+/** The operator's console. */
+export const consolePages = (house: House, layout: Layout) =>
+  new Elysia().use(looking(house, layout)).use(deciding(house, layout)).use(keeping(house, layout))
+
+const pages: Record<string, (own: Own) => Page | Promise<Page>> = {
+  '': ({ house }) => overviewPage(house),
+  '/queue': (own) => queuePage(own),
+  '/agents': agentsPage,
+  '/people': peoplePage,
+  '/upstreams': ({ house }) => upstreamsPage(house),
+  '/models': modelsPage,
+  '/settings': ({ house }) => settingsPage(house),
+  '/audit': auditPage,
+  '/backups': (own) => backupsPage(own),
+}
+
+function looking(house: House, layout: Layout) {
+  const router = new Elysia()
+    .get('/console/grants', ({ request }) => asOperator(house, layout, request, grantsPage))
+    .get('/console/apps/:id', ({ request, params }) =>
+      operatorPage(house, layout, request, (own) => casePage(own, params.id)),
+    )
+    .get('/console/agents/:handle', ({ request, params }) =>
+      operatorPage(house, layout, request, (own) => agentPage(own, params.handle)),
+    )
+  for (const [path, view] of Object.entries(pages)) {
+    router.get(`/console${path}`, ({ request }) => operatorPage(house, layout, request, view))
+  }
+  return router
+}
+
+/** Decides about an app; the verdict on an appeal stands before its answer. */
+async function decideApp(own: Own, id: string, form: Form): Promise<Response> {
+  const [name, why] = [form.text('decision'), form.text('why').trim()]
+  const isVerdict = name === 'grant' || name === 'deny'
+  const said = isVerdict ? { name: 'decide', why: `${name} ${why}` } : { name, why }
+  await decide(own, appDecisions, { ...said, item: id })
+  return goTo(`/console/apps/${id}`)
+}
+
+const blocking: Decision[] = ['block', 'unblock']
+
+/** A form of the console at an address: what it does, and its page again when it is refused. */
+function deciding(house: House, layout: Layout) {
+  const none = { parse: 'none' } as const
+  return new Elysia()
+    .post(
+      '/console/apps/:id',
+      ({ request, params: { id } }) =>
+        operatorForm(
+          ...([house, layout, request] as const),
+          (own, form) => decideApp(own, id, form),
+          (own, said) => casePage(own, id, said),
+        ),
+      none,
+    )
+    .post(
+      '/console/agents/:handle',
+      ({ request, params: { handle } }) =>
+        operatorForm(
+          ...([house, layout, request] as const),
+          async (own, form) => {
+            const [name, why] = [form.text('decision'), form.text('why')]
+            await decide(own, agentDecisions, { name, item: `@${handle}`, why })
+            return goTo(`/console/agents/${handle}`)
+          },
+          (own, said) => agentPage(own, handle, said),
+        ),
+      none,
+    )
+    .post(
+      '/console/blocklist',
+      ({ request }) =>
+        operatorForm(
+          ...([house, layout, request] as const),
+          async (own, form) => {
+            const [name, why] = [form.text('decision'), form.text('why')]
+            await decide(own, blocking, { name, item: form.text('sha256').trim(), why })
+            return goTo('/console/queue')
+          },
+          queuePage,
+        ),
+      none,
+    )
+    .post(
+      '/console/rescan',
+      ({ request }) =>
+        operatorForm(
+          ...([house, layout, request] as const),
+          async (own) => {
+            await decide(own, ['rescan'], { name: 'rescan', item: 'all', why: '' })
+            return goTo('/console/queue')
+          },
+          queuePage,
+        ),
+      none,
+    )
+    .post(
+      '/console/grants',
+      ({ request }) => operatorForm(...([house, layout, request] as const), give, askAgain),
+      none,
+    )
+}
+
+/** Backups. */
+const keeping = (house: House, layout: Layout) =>
+  new Elysia()
+    .get('/console/backups/:name', ({ request, params: { name } }) =>
+      asOperator(house, layout, request, async () => {
+        const headers = {
+          'content-type': 'application/x-tar',
+          'content-disposition': `attachment; filename="berth-${name}.tar"`,
+          'cache-control': 'no-store',
+        }
+        return new Response(await downloadBackup(house, name), { headers })
+      }),
+    )
+    .post(
+      '/console/backups',
+      ({ request }) =>
+        operatorForm(
+          ...([house, layout, request] as const),
+          async (own) => {
+            await makeBackup(house, byOf(own))
+            return goTo('/console/backups')
+          },
+          backupsPage,
+        ),
+      { parse: 'none' },
+    )
+    .post(
+      '/console/backups/:name',
+      ({ request, params: { name } }) =>
+        operatorForm(
+          ...([house, layout, request] as const),
+          async (own, form) => {
+            const act = form.text('act')
+            if (act === 'check') checkBackup(house, name)
+            else if (act === 'remove') await removeBackup(house, name, byOf(own))
+            else throw new Refusal('not_found', { what: 'address' })
+            return goTo('/console/backups')
+          },
+          backupsPage,
+        ),
+      { parse: 'none' },
+    )

@@ -1,0 +1,47 @@
+import { type Html, html } from '../../core/markup.ts'
+import { iso } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import type { Health } from '../../upstream/registry.ts'
+import type { Page } from '../layout.ts'
+import { few, momentOf } from '../parts.ts'
+import { badge, consolePage, table } from './frame.ts'
+
+const states = {
+  closed: ['up', 'good'],
+  'half-open': ['trying again', 'plain'],
+  open: ['paused', 'bad'],
+} as const
+
+const never = html`<span class="small">never</span>`
+
+/** Where requests go, and how each place does. */
+export function upstreamsPage({ upstreams, catalogue }: House): Page {
+  const offers = catalogue.list().flatMap((model) => model.offers)
+  const row = ({ name, kind, state, answers, failures, answeredAt, lastFailure }: Health): Html => {
+    const [word, look] = states[state]
+    const models = offers.filter(({ upstream }) => upstream === name).length
+    return html`<tr>
+      <td>${name} <span class="small">${kind}</span></td>
+      <td>${badge(word, look)}</td>
+      <td class="number">${few(models)}</td>
+      <td class="number">${few(answers)}</td>
+      <td>${answeredAt === undefined ? never : momentOf(iso(answeredAt))}</td>
+      <td class="number">${few(failures)}</td>
+      <td>${lastFailure ? html`${lastFailure.why}, ${momentOf(iso(lastFailure.at))}` : never}</td>
+    </tr>`
+  }
+  const heads = [
+    ...['Upstream', 'State'],
+    ...[{ number: 'Models' }, { number: 'Answers' }],
+    ...['Last answer', { number: 'Failures' }, 'Last failure'],
+  ]
+  const main = html`<live-part data-seconds="5"
+      >${table('Upstreams', heads, upstreams.health().map(row))}</live-part
+    >
+    <p class="small below">
+      Counted since the start. Five failures in a row pause an upstream: then one request is tried
+      after 5 seconds, and after twice as long each time, at most 5 minutes.
+    </p>`
+  const place = '/console/upstreams'
+  return consolePage({ place, title: 'Upstreams', main, scripts: ['live-part.js'] })
+}
