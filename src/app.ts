@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 
+import { once } from './core/once.ts'
 import { readPublic } from './core/public.ts'
 import { pathOf, visitOf } from './core/visit.ts'
 import * as gateway from './gateway/envelope.ts'
@@ -94,12 +95,6 @@ function mount(house: House, layout: Layout) {
     .onTransform({ as: 'global' }, ({ request, route }) => {
       visitOf(request).route = route
     })
-}
-
-/** Makes a thing when it is first asked for. */
-function once<Thing>(make: () => Thing): () => Thing {
-  let made: Thing | undefined
-  return () => (made ??= make())
 }
 
 interface Mounted {

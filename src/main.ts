@@ -95,6 +95,8 @@ async function serveUntilTold(config: Config, json: boolean): Promise<void> {
   process.stdout.write(
     json ? `${JSON.stringify(ready)}\n` : await greet(serving.house, serving.send),
   )
+  // Until here the binary compiles little of what it runs: scripts/build.
+  Bun.unsafe.setJITPolicy(1)
 }
 
 /** Another process owns the data folder: one line, with the link it shows. */

@@ -1,38 +1,43 @@
 import { type Html, html, type Part } from '../core/markup.ts'
+import { once } from '../core/once.ts'
 import type { Shelf } from '../hosting/apps/shelves.ts'
 import type { ItemShape } from '../hosting/explore/shapes.ts'
 import type { House } from '../house.ts'
 import { cover } from './cover.ts'
 
-const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
-const counts = new Intl.NumberFormat('en', { notation: 'compact' })
+const dates = once(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }))
+const counts = once(() => new Intl.NumberFormat('en', { notation: 'compact' }))
 
 /** A moment of the wire as a day: 4 May 2026. */
 export const dayOf = (time: string): Html =>
-  html`<time datetime="${time}">${dates.format(Date.parse(time))}</time>`
+  html`<time datetime="${time}">${dates().format(Date.parse(time))}</time>`
 
-const moments = new Intl.DateTimeFormat('en-GB', {
-  dateStyle: 'medium',
-  timeStyle: 'short',
-  timeZone: 'UTC',
-})
+const moments = once(
+  () =>
+    new Intl.DateTimeFormat('en-GB', {
+      dateStyle: 'medium',
+      timeStyle: 'short',
+      timeZone: 'UTC',
+    }),
+)
 
 /** A moment of the wire: 4 May 2026, 12:00 UTC. */
 export const momentOf = (time: string): Html =>
-  html`<time datetime="${time}">${moments.format(Date.parse(time))} UTC</time>`
+  html`<time datetime="${time}">${moments().format(Date.parse(time))} UTC</time>`
 
 const kb = 1_024
-const tenths = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+const tenths = once(() => new Intl.NumberFormat('en', { maximumFractionDigits: 1 }))
 
 /** A number of bytes in few signs: 12 KB, 1.4 MB. */
 export const sizeOf = (bytes: number): string =>
-  bytes < kb * kb ? `${Math.ceil(bytes / kb)} KB` : `${tenths.format(bytes / kb / kb)} MB`
+  bytes < kb * kb ? `${Math.ceil(bytes / kb)} KB` : `${tenths().format(bytes / kb / kb)} MB`
 
 /** What the wire calls a version's origin, in words. */
 export const vias = { html: 'written', build: 'built', remix: 'remixed', restore: 'restored' }
 
 /** A number in few signs: 1.2K. Below a thousand the formatter would only cost time. */
-export const few = (count: number): string => (count < 1_000 ? String(count) : counts.format(count))
+export const few = (count: number): string =>
+  count < 1_000 ? String(count) : counts().format(count)
 
 /** "1 open", "2 opens". */
 export const counted = (count: number, noun: string): string =>

@@ -1,18 +1,21 @@
 import { type Html, html } from '../../core/markup.ts'
 import { toCredits } from '../../core/money.ts'
+import { once } from '../../core/once.ts'
 import type { Spent } from '../../ledger/spending.ts'
 
 /** The width of a day and the height of the highest, in a square that is stretched to fit. */
 const [step, high] = [24, 100]
-const numbers = new Intl.NumberFormat('en', { maximumFractionDigits: 2 })
-const smallNumbers = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 })
-const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const numbers = once(() => new Intl.NumberFormat('en', { maximumFractionDigits: 2 }))
+const smallNumbers = once(() => new Intl.NumberFormat('en', { maximumSignificantDigits: 2 }))
+const days = once(
+  () => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
+)
 
-const dayOf = (day: string): string => days.format(Date.parse(day))
+const dayOf = (day: string): string => days().format(Date.parse(day))
 
 /** A number of credits in few signs; a small one is never told as nothing. */
 export const inCredits = (credits: number): string =>
-  (Math.abs(credits) < 1 ? smallNumbers : numbers).format(credits)
+  (Math.abs(credits) < 1 ? smallNumbers : numbers)().format(credits)
 
 /** What there was of something on one UTC day. */
 interface Daily {
