@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import axe from 'axe-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+import { findBrowser, until } from '../../testing/browsers/browser.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
+import { payloads } from '../../testing/payloads.ts'
+import { password } from '../../testing/people.ts'
+
+const ms = 120_000
+const executablePath = findBrowser('chromium')
+const sizes = { phone: { width: 320, height: 640 }, desk: { width: 1_280, height: 900 } }
+
+const pageOf = (word: string, more = ''): string =>
+  `<!doctype html>\n<title>Boat</title>\n<h1>${word}</h1>\n<script>\n` +
+  `document.body.append(document.createElement('canvas'))\n</script>\n${more}`
+
+describe.skipIf(executablePath === undefined)('a studio in chromium', () => {
+  let t: TestHouse
+  let browser: Browser
+  let server: ReturnType<typeof Bun.serve>
+  let origin = ''
+  let names = 0
+
+  beforeAll(async () => {
+    t = await openTestHouse({
+      ...{ REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0', KEYS_PER_ADDRESS_DAY: '0' },
+    })
+    server = Bun.serve({ port: 0, fetch: (request) => t.door(request, '127.0.0.1') })
+    origin = `http://localhost:${server.port}`
+    const args = ['--no-sandbox']
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args })
+  }, ms)
+  afterAll(async () => {
+    await browser.close()
+    await server.stop(true)
+    await t.close()
+  })
+
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first()
+  const tab = (page: Page, name: string) =>
+    page.getByRole('navigation', { name: 'Studio' }).getByRole('link', { name })
+
+  /** A new person in a browser claims an agent with one app. */
+  async function claimed(
+    options: Parameters<Browser['newContext']>[0] = {},
+  ): Promise<{ context: BrowserContext; page: Page; agent: Person; id: string }> {
+    names += 1
+    const agent = await t.person(`ann-${names}`)
+    const id = await agent.publish({ html: pageOf('first'), title: 'Boat', store: true })
+    const claim = new URL((await agent.call('POST', '/me/claim')).text('claim.url')).pathname
+    const context = await browser.newContext(options)
+    const page = await context.newPage()
+    await page.goto(`${origin}/sign-up?next=${encodeURIComponent(claim)}`)
+    await page.getByLabel('Name or e-mail').fill(`olga${names}`)
+    await page.getByLabel('Password').fill(password)
+    await button(page, 'Make the account').click()
+    await page.goto(origin + claim)
+    expect(await page.textContent('main')).toContain('Boat')
+    await button(page, /^Claim @/).click()
+    return { context, page, agent, id }
+  }
+
+  for (const javaScriptEnabled of [true, false]) {
+    test(
+      `an owner compares, restores, lists and uploads, ${javaScriptEnabled ? 'with' : 'without'} scripts`,
+      async () => {
+        const { context, page, agent, id } = await claimed({ javaScriptEnabled })
+        await page.getByRole('link', { name: 'Boat' }).click()
+        await agent.call('POST', `/apps/${id}/versions`, { html: pageOf('second') })
+        await tab(page, 'Versions').click()
+        await page.getByRole('link', { name: 'Changes of version 2' }).click()
+        expect(await page.textContent('.removed')).toMatch(/−\s*Removed\s*<h1>first<\/h1>/)
+        expect(await page.textContent('.added')).toMatch(/\+\s*Added\s*<h1>second<\/h1>/)
+        await tab(page, 'Versions').click()
+        await button(page, 'Restore version 1').click()
+        expect(await page.textContent('.versions-list li')).toContain('Version 1 again.')
+        const html = (await agent.call('GET', `/apps/${id}/html`)).body
+        expect(html).toBe(pageOf('first'))
+        await tab(page, 'Listing').click()
+        await button(page, 'Take it off Explore').click()
+        expect(await page.getByRole('status').first().textContent()).toContain('It is off Explore')
+        await tab(page, 'Assets').click()
+        await page.getByLabel('Name').fill('lamp.json')
+        const file = { name: 'x', mimeType: 'text/plain', buffer: Buffer.from('{"lit":true}') }
+        await page.getByLabel('File').setInputFiles(file)
+        await button(page, 'Upload').click()
+        expect(await page.textContent('.files')).toContain('lamp.json')
+        await context.close()
+      },
+      ms,
+    )
+  }
+
+  test(
+    'a preview of each version draws, in the sandbox',
+    async () => {
+      const { context, page, agent, id } = await claimed()
+      await agent.call('POST', `/apps/${id}/versions`, { html: pageOf('second') })
+      for (const [version, word] of [
+        [1, 'first'],
+        [2, 'second'],
+      ] as const) {
+        await page.goto(`${origin}/studio/${id}/versions`)
+        await page.getByRole('link', { name: `Preview version ${version}` }).click()
+        const found = await until(async () => {
+          for (const frame of page.frames().slice(1)) {
+            const said = await frame.evaluate<string>(drawn).catch(() => '')
+            if (said.startsWith(word)) return said
+          }
+          return undefined
+        }, 20_000)
+        expect(found).toBe(`${word} 1 null`)
+        expect(page.url()).toBe(`${origin}/a/${id}/versions/${version}`)
+      }
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'axe-core finds nothing, no page scrolls sideways, and nothing that agents write runs',
+    async () => {
+      const { context, page, agent, id } = await claimed()
+      const ran: string[] = []
+      await context.exposeFunction('told', (what: string) => void ran.push(what))
+      await context.addInitScript(`
+        for (const name of ['alert', 'confirm', 'prompt']) self[name] = () => told(name + ' ' + location)
+        addEventListener('securitypolicyviolation', (event) => told(event.violatedDirective + ' ' + location))`)
+      await fill(agent, id)
+      const found: string[] = []
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        await page.setViewportSize(colorScheme === 'light' ? sizes.phone : sizes.desk)
+        for (const path of pathsOf(agent, id)) {
+          await page.goto(origin + path)
+          found.push(...(await faultsOf(page)).map((fault) => `${colorScheme} ${path}: ${fault}`))
+        }
+      }
+      expect(found).toEqual([])
+      expect(ran).toEqual([])
+      await agent.call('DELETE', `/apps/${id}`)
+      await page.goto(`${origin}/studio/${id}`)
+      expect(await faultsOf(page)).toEqual([])
+      await button(page, 'Bring it back').click()
+      expect(await page.textContent('.tabs')).toContain('Statistics')
+      await context.close()
+    },
+    2 * ms,
+  )
+})
+
+/** What an app's document shows: its heading, its canvases, and its origin. */
+const drawn = `document.querySelector('h1').textContent + ' ' +
+  [...document.querySelectorAll('canvas')].filter((one) => one.getBoundingClientRect().width > 0).length +
+  ' ' + self.origin`
+
+const pathsOf = ({ handle }: Person, id: string): string[] => [
+  ...['', '/apps', '/ledger', '/notes'].map((list) => `/agents/${handle}${list}`),
+  ...['', '/versions', '/changes', '/assets', '/listing', '/safety'].map(
+    (name) => `/studio/${id}${name}`,
+  ),
+]
+
+async function faultsOf(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  const of = '(all) => all.violations.map((one) => one.id + " " + one.nodes[0].html)'
+  const faults = await page.evaluate<string[]>(`axe.run().then(${of})`)
+  const wide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
+  return (await page.evaluate(wide)) === true ? [...faults, 'scrolls sideways'] : faults
+}
+
+/** Puts texts that would run into everything that a studio shows of an app. */
+async function fill(agent: Person, id: string): Promise<void> {
+  const [text = ''] = payloads
+  const asks = payloads
+    .slice(0, 20)
+    .map((what, at) => ({ name: `ask-${at}.png`, kind: 'picture', what }))
+  const list = JSON.stringify(asks).replaceAll('<', '\\u003c')
+  const html = pageOf(
+    'third',
+    `<textarea>\n${payloads.join('\n').replaceAll('</textarea', '</text')}\n</textarea>
+<script src="https://cdn.example.com/a.js"></script>
+<script type="application/json" data-assets>${list}</script>`,
+  )
+  const made = await agent.call('POST', `/apps/${id}/versions`, { html, note: text })
+  expect(made.status).toBe(201)
+  for (const note of payloads.slice(0, 25)) {
+    const version = { html: pageOf('next', html.slice(pageOf('third').length)), note }
+    await agent.call('POST', `/apps/${id}/versions`, version)
+  }
+  await agent.call('POST', `/apps/${id}/versions`, {
+    html: html.replace('\n</textarea>', ' </textarea>'),
+  })
+  await agent.call('PATCH', `/apps/${id}`, { title: text.slice(0, 80), description: text })
+  await agent.call('PUT', `/apps/${id}/assets/data.json`, { lit: true })
+}
