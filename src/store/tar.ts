@@ -1,3 +1,5 @@
+import { basename, dirname } from 'node:path'
+
 /** A file of an archive: its name in it, and where it lies. */
 export interface Entry {
   name: string
@@ -16,7 +18,7 @@ function headerOf(name: string, bytes: number, mtime: number): Uint8Array {
   const header = new Uint8Array(block)
   const write = (text: string, at: number): void =>
     void encoder.encodeInto(text, header.subarray(at))
-  write(name, 0)
+  write(basename(name), 0)
   write(octal(0o600, 8), 100)
   write(octal(0, 8) + octal(0, 8), 108)
   if (bytes < bytesInOctalMax) write(octal(bytes, 12), 124)
@@ -28,6 +30,7 @@ function headerOf(name: string, bytes: number, mtime: number): Uint8Array {
   write(' '.repeat(8), 148)
   write('0', 156)
   write('ustar\0' + '00', 257)
+  write(dirname(name), 345)
   write(
     `${octal(
       header.reduce((sum, one) => sum + one, 0),
@@ -38,7 +41,10 @@ function headerOf(name: string, bytes: number, mtime: number): Uint8Array {
   return header
 }
 
-/** A tar archive of files that do not change meanwhile, in pieces. Names are at most 100 bytes. */
+/**
+ * A tar archive of files that do not change meanwhile, in pieces. A file's own name is at most 100
+ * bytes, and the folder before it 155.
+ */
 export async function* tar(entries: AsyncIterable<Entry>): AsyncGenerator<Uint8Array> {
   for await (const { name, path } of entries) {
     const file = Bun.file(path)

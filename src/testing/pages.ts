@@ -1,3 +1,4 @@
+import { operatorLink } from '../hosting/people/people.ts'
 import type { Answer, Person, Sent, TestHouse } from './house.ts'
 import { password } from './people.ts'
 
@@ -76,4 +77,13 @@ export async function signedUp(h: TestHouse, name: string, from?: string): Promi
 export async function claimedBy(browser: Browser, agent: Person): Promise<void> {
   const code = (await agent.call('POST', '/me/claim')).text('claim.code')
   await browser.fill(`/claim/${code}`, `/claim/${code}`, {})
+}
+
+/** A browser in which the operator is signed in, by the one-time link. */
+export async function operating(h: TestHouse, name = 'olga', from?: string): Promise<Browser> {
+  const link = new URL((await operatorLink(h.house)) ?? '').pathname
+  const browser = new Browser(h, from)
+  const made = await browser.fill(link, link, { name, password })
+  if (made.status !== 200) throw new Error(`no operator: ${made.status}`)
+  return browser
 }

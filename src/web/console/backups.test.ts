@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { loadConfig } from '../../config.ts'
+import { systemClock } from '../../core/time.ts'
+import { dialect } from '../../db/dialect.ts'
+import { openEngine } from '../../db/open.ts'
+import { backupsMax } from '../../limits.ts'
+import { restore } from '../../operator/backup.ts'
+import { listBackups } from '../../operator/backups.ts'
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { type Browser, hidden, operating, said, signedUp } from '../../testing/pages.ts'
+
+let dir = ''
+let h: TestHouse
+let olga: Browser
+let id = ''
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'berth-kept-'))
+  h = await openTestHouse({}, { db: await openEngine({ dataDir: dir }) })
+  id = await (await h.person('ann')).publish({ title: 'Boats' })
+  olga = await operating(h)
+})
+afterEach(async () => {
+  await h.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const place = '/console/backups'
+const page = async (): Promise<string> => String((await olga.open(place)).body)
+
+/** The page once nothing runs any more. */
+async function ended(): Promise<string> {
+  for (let rounds = 0; rounds < 1_000; rounds += 1) {
+    const now = await page()
+    if (!now.includes('<live-part')) return now
+    await Bun.sleep(10)
+  }
+  throw new Error('the work on a backup did not end')
+}
+
+async function make(): Promise<string> {
+  expect((await olga.fill(place, place, {})).headers.get('location')).toBe(place)
+  await ended()
+  const [newest] = (await listBackups(h.house)).backups
+  expect(newest?.manifest).toMatchObject({ format: 1, files: 1 })
+  return newest?.name ?? ''
+}
+
+async function act(name: string, what: string) {
+  const { token = '' } = hidden(await page(), place)
+  return olga.send(`${place}/${name}`, { token, act: what })
+}
+
+const folder = (...names: string[]): string => join(h.house.config.dataDir, 'backups', ...names)
+
+describe.skipIf(dialect === 'postgres')('backups of the console', () => {
+  test('one is made, proved, downloaded, and what was downloaded is restored', async () => {
+    expect(await page()).toContain('No backup yet')
+    const name = await make()
+    expect(await page()).toContain(`${place}/${name}`)
+    expect((await act(name, 'check')).status).toBe(303)
+    expect(await ended()).toContain('It can be restored: the books balance, and 1 files')
+    expect(readdirSync(h.house.config.dataDir).filter((one) => one.startsWith('restor'))).toEqual(
+      [],
+    )
+
+    const tar = await olga.open(`${place}/${name}`)
+    expect([tar.status, tar.headers.get('content-type')]).toEqual([200, 'application/x-tar'])
+    expect(tar.headers.get('content-disposition')).toContain(`berth-${name}.tar`)
+    expect(tar.bytes.length % 512).toBe(0)
+    await Bun.write(join(dir, 'all.tar'), tar.bytes)
+    expect(Bun.spawnSync(['tar', '-xf', 'all.tar'], { cwd: dir }).exitCode).toBe(0)
+    const config = loadConfig({ DATA_DIR: join(dir, 'other') }, {})
+    const back = await restore(config, join(dir, `berth-${name}`), systemClock)
+    expect(back.text).toContain('the database and 1 files')
+    const cy = await signedUp(h, 'cyrus', '198.51.100.7')
+    expect((await cy.open(`${place}/${name}`)).status).toBe(404)
+  })
+
+  test('a damaged one is said to be, and is removed; the log has who did what', async () => {
+    const name = await make()
+    const [first = ''] = readdirSync(folder(name, 'files'))
+    const [file = ''] = readdirSync(folder(name, 'files', first))
+    const damaged = folder(name, 'files', first, file)
+    rmSync(damaged)
+    writeFileSync(damaged, 'something else')
+    await act(name, 'check')
+    expect(await ended()).toContain('is damaged.')
+    expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
+    expect((await act(name, 'restore')).status).toBe(404)
+    expect((await act(name, 'remove')).status).toBe(303)
+    expect(readdirSync(folder())).toEqual([])
+    expect((await olga.open(`${place}/${name}`)).status).toBe(404)
+    const log = String((await olga.open('/console/audit')).body)
+    expect(log).toContain('remove backup')
+    expect(log.match(/<bdi>olga<\/bdi>/g)).toHaveLength(2)
+  })
+
+  test('busy, too many, unfinished: each is told, and a path leads out of the folder never', async () => {
+    const { token = '' } = hidden(await page(), place)
+    const both = await Promise.all([olga.send(place, { token }), olga.send(place, { token })])
+    expect(both.map(({ status }) => status).toSorted()).toEqual([303, 409])
+    await ended()
+    const unfinished = '2026-01-01T00-00-00-000Z'
+    mkdirSync(folder(unfinished))
+    expect(await page()).toContain('not finished')
+    expect((await olga.open(`${place}/${unfinished}`)).status).toBe(404)
+    await act(unfinished, 'check')
+    expect(await ended()).toContain('holds no whole backup')
+    for (const name of ['..', '%2e%2e', '..%2f..', 'x', '2026-01-01T00-00-00-000Z%00']) {
+      for (const what of ['check', 'remove']) expect((await act(name, what)).status).toBe(404)
+    }
+    for (let at = 1; at < backupsMax - 1; at += 1) {
+      mkdirSync(folder(`2026-02-01T00-00-00-${String(at).padStart(3, '0')}Z`))
+    }
+    h.clock.turn(1_000)
+    const full = await olga.send(place, { token })
+    expect([full.status, said(full)]).toEqual([400, expect.stringContaining('Remove one first')])
+  })
+})

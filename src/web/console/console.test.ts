@@ -1,0 +1,280 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+
+import { minute } from '../../core/time.ts'
+import { report } from '../../hosting/moderation/reports.ts'
+import { measure } from '../../operator/minutes.ts'
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { Browser, hidden, operating, said, signedUp } from '../../testing/pages.ts'
+
+const opened: TestHouse[] = []
+afterEach(async () => {
+  for (const house of opened.splice(0)) await house.close()
+})
+
+async function open(settings = {}): Promise<TestHouse> {
+  const house = await openTestHouse({ KEYS_PER_ADDRESS_DAY: '0', ...settings })
+  opened.push(house)
+  return house
+}
+
+const pages = [
+  ...['', '/queue', '/agents', '/people', '/grants', '/upstreams', '/models', '/backups'],
+  ...['/audit', '/settings'],
+].map((page) => `/console${page}`)
+const posts = ['/blocklist', '/rescan', '/grants', '/backups', '/agents/ann'].map(
+  (path) => `/console${path}`,
+)
+
+const decide = (browser: Browser, path: string, decision: string, why = '') =>
+  browser.fill(path, path, { decision, why })
+
+describe('who may', () => {
+  test('the operator alone; others find nothing here, and who is signed out signs in first', async () => {
+    const h = await open({ OPERATOR_TOKEN: 'hush-hush', MARGIN_PERCENT: '20' })
+    const ann = await h.person('ann')
+    const id = await ann.publish({ title: 'Boats <b>' })
+    const olga = await operating(h)
+    const cy = await signedUp(h, 'cyrus', '198.51.100.7')
+    const nowhere = await cy.open('/console/nowhere')
+    const all = [...pages, `/console/apps/${id}`, '/console/agents/ann']
+    for (const path of all) {
+      const page = await olga.open(path)
+      expect([path, page.status]).toEqual([path, 200])
+      expect(page.headers.get('cache-control')).toBe('no-store')
+      expect(page.headers.get('content-security-policy')).not.toContain('unsafe')
+      expect(String(page.body)).not.toContain('hush-hush')
+      expect(String(page.body)).not.toContain('<b>')
+      const other = await cy.open(path)
+      expect([path, other.status, other.body]).toEqual([path, 404, nowhere.body])
+      const guest = await new Browser(h).open(path)
+      const next = encodeURIComponent(path)
+      expect([guest.status, guest.headers.get('location')]).toEqual([303, `/sign-in?next=${next}`])
+    }
+    expect(String((await olga.open('/console/settings')).body)).toContain('(set)')
+    expect((await olga.open('/console/apps/AAAAAAAAAAAA')).status).toBe(404)
+    expect((await olga.open('/console/agents/nobody')).status).toBe(404)
+    expect((await olga.open('/console/backups/..%2f..%2fetc')).status).toBe(404)
+    expect((await olga.open('/console/backups/2026-05-04T12-00-00-000Z')).status).toBe(404)
+    for (const odd of ['/agents?cursor=odd', '/audit?cursor=odd', '/people?cursor=odd']) {
+      expect((await olga.open(`/console${odd}`)).status).toBe(400)
+    }
+    for (const q of ['%00', '%25', '_', "'", '%ff', 'x'.repeat(300)]) {
+      for (const list of ['agents', 'people', 'audit', 'models', 'grants?usd=1&to']) {
+        const { status } = await olga.open(`/console/${list}${list.includes('?') ? '' : '?q'}=${q}`)
+        expect([list, q, status < 500]).toEqual([list, q, true])
+      }
+    }
+  })
+
+  test('forms need the token of this session, from a page of ours; nothing else is done', async () => {
+    const h = await open()
+    const ann = await h.person('ann')
+    const id = await ann.publish()
+    const olga = await operating(h)
+    const cy = await signedUp(h, 'cyrus', '198.51.100.7')
+    const action = '/console/rescan'
+    const { token = '' } = hidden(String((await olga.open('/console/queue')).body), action)
+    const theirs = hidden(String((await cy.open('/account')).body), '/account/keys').token ?? ''
+    const takedown = { decision: 'takedown', why: 'spam', act: 'remove', to: '@ann' }
+    const before = await h.kept()
+    for (const path of [...posts, `/console/apps/${id}`, '/console/backups/x']) {
+      for (const [values, more, wanted] of [
+        [{ ...takedown }, {}, 403],
+        [{ ...takedown, token: theirs }, {}, 403],
+        [{ ...takedown, token }, { origin: 'https://evil.example' }, 403],
+        [{ ...takedown, token }, { 'sec-fetch-site': 'cross-site' }, 403],
+      ] as const) {
+        expect([path, (await olga.send(path, values, more)).status]).toEqual([path, wanted])
+      }
+      expect((await cy.send(path, { ...takedown, token: theirs })).status).toBe(404)
+      expect((await new Browser(h).send(path, takedown)).status).toBe(303)
+    }
+    const app = `/console/apps/${id}`
+    expect((await olga.send(app, { token, decision: 'suspend', why: 'x' })).status).toBe(404)
+    expect((await olga.send(app, { token, decision: 'toString', why: 'x' })).status).toBe(404)
+    expect((await olga.send(app, { token, decision: 'takedown', why: ' ' })).status).toBe(400)
+    const long = { token, decision: 'takedown', why: 'x'.repeat(2_001) }
+    expect((await olga.send(app, long)).status).toBe(400)
+    expect((await olga.send(app, { ...long, why: 'a\u0000b' })).status).toBe(400)
+    const sha256 = 'x'.repeat(64)
+    const block = { token, decision: 'block', sha256, why: 'spam' }
+    expect((await olga.send('/console/blocklist', block)).status).toBe(400)
+    expect(await h.kept()).toEqual(before)
+  })
+})
+
+describe('moderation', () => {
+  test('a report, a hold, a takedown, an appeal and a restore, each by name in the audit log', async () => {
+    const h = await open()
+    const [ann, olga] = [await h.person('ann'), await operating(h)]
+    const id = await ann.publish({ title: 'Boats', store: true })
+    expect(String((await olga.open('/console/queue')).body)).toContain('Nothing waits')
+    await report(h.house, id, { reason: 'copy', text: 'Mine <i>', contact: 'me@x' }, '192.0.2.9')
+    const queue = String((await olga.open('/console/queue')).body)
+    expect(queue).toContain(`/console/apps/${id}`)
+    expect(queue).toContain('1 report')
+    const path = `/console/apps/${id}`
+    const page = String((await olga.open(path)).body)
+    expect(page).toContain('Mine &lt;i&gt;')
+    expect(page).toContain(`/a/${id}/versions/1`)
+
+    expect((await decide(olga, path, 'hold', 'A look first')).headers.get('location')).toBe(path)
+    expect((await h.visit('GET', `/a/${id}`)).status).toBe(403)
+    const preview = await olga.open(`/a/${id}/versions/1`)
+    expect(preview.status).toBe(200)
+    expect((await h.visit('GET', `/a/${id}/versions/1`)).status).toBe(404)
+    expect(String((await olga.open(path)).body)).toContain('A look first')
+
+    expect((await decide(olga, path, 'takedown', 'It is a copy')).status).toBe(303)
+    expect((await ann.call('GET', `/apps/${id}`)).code).toBe('taken_down')
+    const again = await decide(olga, path, 'takedown', 'It is a copy')
+    expect([again.status, said(again)]).toEqual([400, expect.stringContaining('it is so already')])
+    await ann.call('POST', `/apps/${id}/appeal`, { text: 'I made it' })
+    expect(String((await olga.open('/console/queue')).body)).toContain('appeal')
+    expect(said(await decide(olga, path, 'deny'))).toStartWith('Say why')
+    expect((await decide(olga, path, 'grant', 'So you did')).status).toBe(303)
+    expect((await ann.call('GET', `/apps/${id}`)).status).toBe(200)
+    expect(String((await olga.open('/console/queue')).body)).toContain('Nothing waits')
+
+    const log = String((await olga.open(`/console/audit?q=${id}`)).body)
+    const rows = [...log.matchAll(/<td><bdi>(\w+)<\/bdi><\/td>\s*<td>(\w+)<\/td>/g)]
+    expect(rows.map(([, by, did]) => [by, did])).toEqual([
+      ['olga', 'granted'],
+      ['olga', 'takedown'],
+      ['olga', 'hold'],
+    ])
+  })
+
+  test('an agent is suspended and goes on; a page is blocked and lifted; all is read again', async () => {
+    const h = await open()
+    const [ann, olga] = [await h.person('ann'), await operating(h)]
+    const id = await ann.publish({ title: 'Boats' })
+    const path = `/console/agents/${ann.handle}`
+    expect((await decide(olga, path, 'suspend')).status).toBe(400)
+    await decide(olga, path, 'suspend', 'spam')
+    expect((await ann.call('GET', '/me')).code).toBe('account_closed')
+    expect(String((await olga.open('/console/agents?q=ANN')).body)).toContain('suspended')
+    await decide(olga, path, 'unsuspend')
+    await decide(olga, path, 'pause')
+    expect((await ann.call('GET', '/me')).body).toMatchObject({ limits: { dailyCap: 0 } })
+    await decide(olga, path, 'resume')
+
+    const html = '<!doctype html><title>Bad</title>bad'
+    const bad = new Bun.CryptoHasher('sha256').update(html).digest('hex')
+    const block = (decision: string, why = '') =>
+      olga.fill('/console/queue', '/console/blocklist', { decision, sha256: bad, why })
+    expect((await block('block', 'known')).status).toBe(303)
+    expect((await ann.call('POST', '/apps', { html })).code).toBe('blocked_by_scan')
+    expect((await block('block', 'known')).status).toBe(400)
+    expect((await block('unblock')).status).toBe(303)
+    expect((await ann.call('POST', '/apps', { html })).status).toBe(201)
+
+    expect((await olga.fill('/console/queue', '/console/rescan', {})).status).toBe(303)
+    expect((await decide(olga, `/console/apps/${id}`, 'rescan')).status).toBe(303)
+    expect(String((await olga.open('/console/audit')).body)).toContain('rescan')
+  })
+})
+
+describe('grants', () => {
+  test('are confirmed with who it is, given once however often they are sent', async () => {
+    const h = await open()
+    const [ann, olga] = [await h.person('ann'), await operating(h)]
+    const ask = '/console/grants?to=%40ann&usd=0.25'
+    const page = String((await olga.open(ask)).body)
+    expect(page).toContain('@ann')
+    expect(page).toContain('400 credits')
+    expect(page).toContain('650 credits')
+    const fields = hidden(page, '/console/grants')
+    const send = () => olga.send('/console/grants', fields)
+    for (const given of [...(await Promise.all([send(), send(), send()])), await send()]) {
+      expect(given.headers.get('location')).toBe('/console/grants?done=%40ann')
+    }
+    expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 650 })
+    const log = String((await olga.open('/console/audit')).body)
+    expect(log.match(/0\.25 USD/g)).toHaveLength(1)
+    const done = String((await olga.open('/console/grants?done=%40ann')).body)
+    expect(done).toContain('650 credits now')
+    const other = await olga.send('/console/grants', { ...fields, usd: '5' })
+    expect(other.status).toBe(409)
+
+    const before = await h.kept()
+    for (const usd of ['0', '-1', 'x', '1e9', '1000001', '0.0000000001', '9'.repeat(12)]) {
+      const bad = await olga.open(`/console/grants?to=%40ann&usd=${usd}`)
+      expect([usd, bad.status, said(bad)]).toEqual([usd, 400, expect.stringContaining('USD')])
+      expect((await olga.send('/console/grants', { ...fields, usd })).status).toBe(400)
+    }
+    const nobody = await olga.open('/console/grants?to=nobody&usd=1')
+    expect([nobody.status, said(nobody)]).toEqual([400, 'Nobody here is called so.'])
+    expect((await olga.send('/console/grants', { ...fields, ref: '' })).status).toBe(400)
+    expect(await h.kept()).toEqual(before)
+  })
+
+  test('go to a person and to a gateway account too', async () => {
+    const h = await open()
+    const olga = await operating(h)
+    await signedUp(h, 'cyrus', '198.51.100.7')
+    const made = await h.visit('POST', '/accounts/create', { body: {} })
+    const account = made.text('credit_id')
+    for (const [to, name] of [
+      ['CYRUS', 'cyrus'],
+      [account, account],
+    ]) {
+      const ask = `/console/grants?to=${to}&usd=2`
+      const given = await olga.fill(
+        ask,
+        '/console/grants',
+        hidden(String((await olga.open(ask)).body), '/console/grants'),
+      )
+      expect(given.headers.get('location')).toBe(`/console/grants?done=${name}`)
+    }
+    const people = String((await olga.open('/console/people?q=cy')).body)
+    expect(people).toContain('2,000')
+    expect(people).not.toContain('olga')
+  })
+})
+
+test('lists go on page by page, and each row comes once', async () => {
+  const h = await open({ KEYS_PER_DAY: '0' })
+  const olga = await operating(h)
+  const handles: string[] = []
+  for (let at = 0; at < 65; at += 1) {
+    const handle = `agent-${at}`
+    const { status } = await h.call('POST', '/keys', { body: { handle } })
+    if (status === 201) handles.push(handle)
+  }
+  expect(handles.length).toBeGreaterThan(60)
+  const found: string[] = []
+  for (let path: string | undefined = '/console/agents?q=agent'; path !== undefined;) {
+    const page = String((await olga.open(path)).body)
+    found.push(
+      ...[...page.matchAll(/href="\/console\/agents\/([\w-]+)"/g)].map(([, at = '']) => at),
+    )
+    path = /rel="next" href="([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&')
+  }
+  expect(found.toSorted()).toEqual(handles.toSorted())
+})
+
+test('the overview draws what was measured, and says every number with its unit', async () => {
+  const h = await open()
+  const [ann, olga] = [await h.person('ann'), await operating(h)]
+  expect(String((await olga.open('/console')).body)).toContain('Nothing was measured yet')
+  await measure(h.house)
+  for (let at = 0; at < 5; at += 1) await ann.call('GET', '/me')
+  h.clock.turn(minute)
+  await measure(h.house)
+  const page = String((await olga.open('/console')).body)
+  expect(page).toContain('Requests a minute, the last three hours. Now 0 requests, at most 5')
+  expect(page).toMatch(/400 credits \(\$0\.4\)/)
+  expect(page).toContain('1 of 1 up')
+  expect(page).toContain('<live-part')
+})
+
+test('models show what the upstream asks, what is asked here, and the margin between', async () => {
+  const h = await open({ MARGIN_PERCENT: '20' })
+  const olga = await operating(h)
+  const page = String((await olga.open('/console/models?q=demo/chat')).body)
+  expect(page).toContain('$0.1 <span class="small">/ 1M tokens in')
+  expect(page).toContain('$0.12 <span class="small">/ 1M tokens in')
+  expect(page).toContain('20 %')
+  expect(page).not.toContain('demo/image')
+})
