@@ -1,6 +1,6 @@
 const second = 1_000
 
-/** `<live-part data-seconds="5">`: drawn again from its own page every so often, while it is seen. */
+/** `<live-part data-seconds="5">`: drawn again from its own page, while somebody looks. */
 class LivePart extends HTMLElement {
   #timer = 0
 

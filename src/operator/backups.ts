@@ -65,7 +65,7 @@ function begin(
     })
 }
 
-/** Begins a backup into the data folder. Refuses busy, and bad_request past `backupsMax` of them. */
+/** Begins a backup into the data folder. Refuses busy, and bad_request past `backupsMax`. */
 export async function makeBackup(house: House, by: string): Promise<void> {
   if ((await kept.listBackups(house.config.dataDir)).length >= backupsMax) {
     const problem = `There are ${backupsMax} backups already. Remove one first.`
@@ -87,7 +87,7 @@ const workerFile = join(
   Bun.isStandaloneExecutable ? 'operator/check-worker.ts' : 'check-worker.ts',
 )
 
-/** Begins to prove a backup, in a thread of its own: nobody waits for it. Refuses busy, not_found. */
+/** Begins to prove a backup, in a thread of its own. Refuses busy, not_found. */
 export function checkBackup(house: House, name: string): void {
   const dir = theBackup(house, name)
   const stamp = kept.backupName(iso(house.clock.now()))

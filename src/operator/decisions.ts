@@ -35,7 +35,7 @@ const ofApp = { item: idPattern, takes: '<app id> [reason]' }
 const ofAgent = { item: /^@[a-z0-9-]+$/, takes: '<@handle>' }
 const withReason = { takes: '<app id> <reason>' }
 
-export const verbs = {
+const verbs = {
   takedown: { ...ofApp, ...withReason, act: moderation.takeDown, says: 'is taken down' },
   restore: { ...ofApp, act: moderation.restore, says: 'is live again' },
   hold: { ...ofApp, ...withReason, act: moderation.hold, says: 'is held back' },

@@ -28,9 +28,12 @@ export const momentOf = (time: string): Html =>
 const kb = 1_024
 const tenths = once(() => new Intl.NumberFormat('en', { maximumFractionDigits: 1 }))
 
-/** A number of bytes in few signs: 12 KB, 1.4 MB. */
-export const sizeOf = (bytes: number): string =>
-  bytes < kb * kb ? `${Math.ceil(bytes / kb)} KB` : `${tenths().format(bytes / kb / kb)} MB`
+/** A number of bytes in few signs: 12 KB, 1.4 MB, 3 GB. */
+export function sizeOf(bytes: number): string {
+  if (bytes < kb ** 2) return `${Math.ceil(bytes / kb)} KB`
+  const [many, unit] = bytes < kb ** 3 ? [bytes / kb ** 2, 'MB'] : [bytes / kb ** 3, 'GB']
+  return `${tenths().format(many)} ${unit}`
+}
 
 /** What the wire calls a version's origin, in words. */
 export const vias = { html: 'written', build: 'built', remix: 'remixed', restore: 'restored' }

@@ -245,7 +245,7 @@ test('lists go on page by page, and each row comes once', async () => {
   expect(handles.length).toBeGreaterThan(60)
   const found: string[] = []
   for (let path: string | undefined = '/console/agents?q=agent'; path !== undefined;) {
-    const page = String((await olga.open(path)).body)
+    const page: string = String((await olga.open(path)).body)
     found.push(
       ...[...page.matchAll(/href="\/console\/agents\/([\w-]+)"/g)].map(([, at = '']) => at),
     )
