@@ -18,6 +18,9 @@ export interface Claims {
   email?: string
 }
 
+/** Who sits at a browser that comes by itself. */
+const visitor: Claims = { sub: 'u-1', preferred_username: 'Ann.Sailor' }
+
 interface Grant {
   claims: Claims
   odd: OddToken
@@ -93,12 +96,16 @@ export class IdentityProvider {
   }
 
   private async answer(request: Request): Promise<Response> {
-    const { pathname } = new URL(request.url)
+    const { pathname, searchParams } = new URL(request.url)
     this.asked.push(pathname)
     const name = pathname.replace('/realms/berth/', '')
     if (this.isDown) return new Response('down', { status: 503 })
     if (name === 'token') return this.token(request)
     if (name === '.well-known/openid-configuration') return this.description()
+    if (name === 'authorize') {
+      const path = this.approve(request.url, visitor)
+      return Response.redirect(new URL(path, searchParams.get('redirect_uri') ?? '').href, 303)
+    }
     if (name === 'me') {
       const sub = request.headers.get('authorization')?.replace('Bearer ', '')
       return Response.json({ sub, preferred_username: `${sub}.told` })

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 
+import { operatorLink } from '../../hosting/people/people.ts'
 import { type Answer, openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { type Claims, IdentityProvider } from '../../testing/identity-provider.ts'
 import { Browser, hidden, said, signedUp } from '../../testing/pages.ts'
@@ -85,6 +86,18 @@ describe('signing in at a provider', () => {
     expect(await nameIn(mail)).toBe('cy@corp.example')
   })
 
+  test('the operator’s link takes who comes by the provider, too', async () => {
+    const { h, id } = await open()
+    const link = new URL((await operatorLink(h.house)) ?? '').pathname
+    const browser = new Browser(h)
+    const page = String((await browser.open(link)).body)
+    expect(page).toContain(`/sign-in/oidc?next=${encodeURIComponent(link)}`)
+    const made = await enter(browser, id, ann, {}, link)
+    expect(String(made.body)).toContain(`href="${link}"`)
+    expect((await browser.fill(link, link, {})).status).toBe(303)
+    expect(String((await browser.open('/account')).body)).toContain('You are the operator')
+  })
+
   test('a name that only the provider’s user info tells', async () => {
     const { h, id } = await open({ userInfo: true })
     const browser = new Browser(h)
@@ -136,7 +149,8 @@ describe('linking a provider', () => {
     await enter(other, id)
     expect(await nameIn(other)).toBe('olga')
     // Linked again by its owner it stays; another cannot have it.
-    const again = await olga.open(linkIn(await olga.open('/account')))
+    expect(linkIn(await olga.open('/account'))).toBe('')
+    const again = await olga.open(link)
     expect((await olga.open(id.approve(again.headers.get('location'), ann))).status).toBe(303)
     const cy = await signedUp(h, 'cyrus')
     const taken = await cy.open(linkIn(await cy.open('/account')))

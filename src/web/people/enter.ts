@@ -96,7 +96,7 @@ export function welcomePage(entry: Entry, code: string, person: string | undefin
       ${person === undefined ? 'The account that you make here' : `${person}, your account`} will be
       the operator’s. This link works once.
     </p>
-    ${alert(said)} ${form(token, `/welcome/${code}`, fields)}
+    ${alert(said)} ${form(token, `/welcome/${code}`, fields)} ${person === undefined && entry.ways}
   </div>`
   return { title: 'Welcome', main }
 }

@@ -94,7 +94,7 @@ const welcoming = (house: House, layout: Layout) =>
     .get('/welcome/:code', async ({ request, params: { code } }) => {
       const visit = await visitFor(house, layout, request)
       await checkFirst(house, house.db.read, code)
-      return shown(visit, welcomePage(entryOf(visit), code, nameOf(visit)))
+      return shown(visit, firstPage(entryOf(visit), visit, code))
     })
     .post(
       '/welcome/:code',
@@ -103,11 +103,15 @@ const welcoming = (house: House, layout: Layout) =>
         const form = await sentOf(visit)
         await checkFirst(house, house.db.read, code)
         const again = (said: string) =>
-          welcomePage({ ...entryOf(visit), said, name: form.text('name') }, code, nameOf(visit))
+          firstPage({ ...entryOf(visit), said, name: form.text('name') }, visit, code)
         return orAgain(visit, () => welcomed(visit, form, code), again)
       },
       { parse: 'none' },
     )
+
+/** Who comes by the provider comes back here, and is asked then. */
+const firstPage = (entry: Entry, visit: Visit, code: string): Page =>
+  welcomePage({ ...entry, ways: wayUp(visit, `/welcome/${code}`) }, code, nameOf(visit))
 
 async function welcomed(visit: Visit, form: Form, code: string): Promise<Response> {
   if (!visit.visitor) return signedUp(visit, form, code, '/account')

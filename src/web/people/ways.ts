@@ -11,9 +11,15 @@ import { type Own, type Visit, withNext } from './desk.ts'
 import { field, form } from './form.ts'
 
 /** A form that is sent with what a device answers to these options. */
-const passkeyForm = (options: object, token: string, action: string, fields: Part): Html =>
+const passkeyForm = (
+  options: object,
+  token: string,
+  action: string,
+  fields: Part,
+  name = 'form',
+): Html =>
   html`<passkey-form data-options="${JSON.stringify(options)}">
-    ${form(token, action, html`<input type="hidden" name="answer" value="" />${fields}`)}
+    ${form(token, action, html`<input type="hidden" name="answer" value="" />${fields}`, name)}
   </passkey-form>`
 
 /** Ways to sign in beside a password. */
@@ -53,7 +59,7 @@ export async function waysOf(own: Own): Promise<Part> {
   const name = providerName(house)
   const linked = await identities.listOf(house, person)
   const isNow = isFresh(house, session)
-  const again = html`<p class="small">
+  const again = html`<p class="small below">
     To add one, <a href="${withNext('/sign-in', '/account')}&amp;again=yes">sign in again</a> first.
   </p>`
   const add = html`${field({ label: 'Name of a new passkey', name: 'name', max: 80 })}<button
@@ -62,21 +68,22 @@ export async function waysOf(own: Own): Promise<Part> {
       Add a passkey
     </button>`
   const way = `/sign-in/oidc?link=${newTicket(house, linkPurpose(token))}`
-  const link = html`<p><a class="button quiet" href="${way}">Link ${name}</a></p>`
+  const link = html`<p class="acts"><a class="button quiet" href="${way}">Link ${name}</a></p>`
   return html`${
     options &&
     html`<section>
       <h2>Passkeys</h2>
       <p class="small">Sign in by your device’s PIN, finger or face, without a password.</p>
       ${table(token, 'passkeys', known)}
-      ${isNow ? passkeyForm(options, token, '/account/passkeys', add) : again}
+      ${isNow ? passkeyForm(options, token, '/account/passkeys', add, 'form line') : again}
     </section>`
   }${
     (name !== undefined || linked.length > 0) &&
     html`<section>
       <h2>Sign-in elsewhere</h2>
       <p class="small">Who you are at ${name ?? 'a provider'} signs you in here.</p>
-      ${table(token, 'identities', linked)} ${name !== undefined && (isNow ? link : again)}
+      ${table(token, 'identities', linked)}
+      ${name !== undefined && linked.length === 0 && (isNow ? link : again)}
     </section>`
   }`
 }

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import axe from 'axe-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+import { operatorLink } from '../../hosting/people/people.ts'
+import { findBrowser } from '../../testing/browsers/browser.ts'
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { IdentityProvider } from '../../testing/identity-provider.ts'
+import { password } from '../../testing/people.ts'
+
+const ms = 120_000
+const executablePath = findBrowser('chromium')
+
+describe.skipIf(executablePath === undefined)('signing in, in chromium', () => {
+  const provider = new IdentityProvider()
+  let t: TestHouse
+  let browser: Browser
+  let server: ReturnType<typeof Bun.serve>
+  let origin = ''
+
+  beforeAll(async () => {
+    server = Bun.serve({ port: 0, fetch: (request) => t.door(request, '127.0.0.1') })
+    origin = `http://localhost:${server.port}`
+    t = await openTestHouse({ ...provider.settings, APP_URL: origin })
+    browser = await chromium.launch({
+      executablePath: executablePath ?? '',
+      args: ['--no-sandbox'],
+    })
+  }, ms)
+  afterAll(async () => {
+    await browser.close()
+    await server.stop(true)
+    await provider.close()
+    await t.close()
+  })
+
+  /** A browser of its own, and all it was told that it may not load or do. */
+  async function open(): Promise<{ context: BrowserContext; page: Page; said: string[] }> {
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 } })
+    const page = await context.newPage()
+    const said: string[] = []
+    page.on('console', (message) => void (message.type() === 'error' && said.push(message.text())))
+    return { context, page, said }
+  }
+
+  /** A phone that its holder opens with a finger each time it is asked to. */
+  async function device(context: BrowserContext, page: Page, isHolder = true): Promise<void> {
+    const devtools = await context.newCDPSession(page)
+    await devtools.send('WebAuthn.enable')
+    await devtools.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
+        ...{ hasUserVerification: true, isUserVerified: isHolder },
+        automaticPresenceSimulation: true,
+      },
+    })
+  }
+
+  async function flawsOf(page: Page): Promise<string[]> {
+    await page.evaluate(axe.source)
+    const of = '(all) => all.violations.map((one) => one.id + " " + one.nodes[0].html)'
+    return page.evaluate<string[]>(`axe.run().then(${of})`)
+  }
+
+  test(
+    'the operator’s link, a passkey, out, and in with it; removed, it is no way in',
+    async () => {
+      const { context, page, said } = await open()
+      await device(context, page)
+      await page.goto((await operatorLink(t.house)) ?? '')
+      await page.fill('input[name=name]', 'olga')
+      await page.fill('input[name=password]', password)
+      await page.click('form button')
+      expect(await page.locator('.codes li').count()).toBe(8)
+      await page.click('text=I have kept them')
+      expect(await page.textContent('main')).toContain('You are the operator')
+
+      await page.fill('passkey-form input[name=name]', 'Phone')
+      await page.click('text=Add a passkey')
+      await page.getByRole('region', { name: 'Passkeys' }).getByText('Phone').waitFor()
+      expect(await flawsOf(page)).toEqual([])
+      await page.fill('passkey-form input[name=name]', 'Again')
+      await page.click('text=Add a passkey')
+      await page.getByText('This device has a passkey of yours').waitFor()
+
+      await page.getByRole('button', { name: 'Sign out' }).first().click()
+      await page.goto(`${origin}/sign-in?next=/wallet`)
+      expect(await flawsOf(page)).toEqual([])
+      await page.click('text=Use a passkey')
+      await page.waitForURL(`${origin}/wallet`)
+
+      await page.goto(`${origin}/account`)
+      await page.click('[aria-label="Remove Phone"]')
+      expect(await page.getByRole('region', { name: 'Passkeys' }).count()).toBe(0)
+      await page.getByRole('button', { name: 'Sign out' }).first().click()
+      await page.goto(`${origin}/sign-in`)
+      await page.click('text=Use a passkey')
+      await page.getByText('No account here has this passkey').waitFor()
+      expect(said.filter((text) => !text.includes('401'))).toEqual([])
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'a device that does not know its holder makes no passkey, and says nothing to us',
+    async () => {
+      const { context, page } = await open()
+      await device(context, page, false)
+      await page.goto(`${origin}/sign-in`)
+      await page.click('text=Use a passkey')
+      await page.getByText('No passkey was used').waitFor()
+      expect(page.url()).toBe(`${origin}/sign-in`)
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'over to the provider, back with an account, and linked to another',
+    async () => {
+      const { context, page, said } = await open()
+      await page.goto(`${origin}/sign-up`)
+      await page.click('text=Sign in with Harbour ID')
+      await page.click('text=I have kept them')
+      await page.waitForURL(`${origin}/agents`)
+      await page.goto(`${origin}/account`)
+      expect(await page.textContent('h1')).toBe('ann.sailor')
+      expect(await flawsOf(page)).toEqual([])
+
+      await context.clearCookies()
+      await page.goto(`${origin}/sign-up`)
+      await page.fill('input[name=name]', 'bea')
+      await page.fill('input[name=password]', password)
+      await page.click('form button')
+      await page.goto(`${origin}/account`)
+      await page.click('text=Link Harbour ID')
+      await page.getByText('This sign-in belongs to another account').waitFor()
+      expect(said.filter((text) => !text.includes('409'))).toEqual([])
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'without scripts there is no passkey to press, and the rest works',
+    async () => {
+      const context = await browser.newContext({ javaScriptEnabled: false })
+      const page = await context.newPage()
+      await page.goto(`${origin}/sign-in?next=/account`)
+      expect(await page.getByText('Use a passkey').isVisible()).toBe(false)
+      await page.click('text=Sign in with Harbour ID')
+      await page.waitForURL(`${origin}/account`)
+      await context.close()
+    },
+    ms,
+  )
+})
