@@ -420,6 +420,12 @@ CREATE TABLE "entries" (
 	CONSTRAINT "entries_account_number_pk" PRIMARY KEY("account","number")
 );
 --> statement-breakpoint
+CREATE TABLE "free_days" (
+	"day" text PRIMARY KEY NOT NULL,
+	"used" bigint NOT NULL,
+	CONSTRAINT "free_days_used" CHECK ("free_days"."used" >= 0)
+);
+--> statement-breakpoint
 CREATE TABLE "holds" (
 	"ref" text PRIMARY KEY NOT NULL,
 	"id" text NOT NULL,

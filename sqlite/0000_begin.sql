@@ -497,6 +497,12 @@ CREATE TABLE `entries` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `entries_ref` ON `entries` (`ref`,`line`);--> statement-breakpoint
 CREATE INDEX `entries_earned` ON `entries` (`account`,`at`) WHERE "entries"."kind" = 'remix' and "entries"."amount" > 0;--> statement-breakpoint
+CREATE TABLE `free_days` (
+	`day` text PRIMARY KEY NOT NULL,
+	`used` integer NOT NULL,
+	CONSTRAINT "free_days_used" CHECK("free_days"."used" >= 0)
+);
+--> statement-breakpoint
 CREATE TABLE `holds` (
 	`ref` text PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,

@@ -67,7 +67,7 @@ interface HostingFacts {
   account_suspended: { reason: string }
   reports_limit: { max: number; retryAfter: number }
   storage_full: { max: number }
-  no_builder: None
+  no_builder: { why?: string }
   no_studio: None
   builds_limit: { max: number; retryAfter: number }
   not_ready: None

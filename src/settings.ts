@@ -2,6 +2,7 @@ import type { ModelRow, UpstreamRow } from './providers.ts'
 import {
   address,
   addresses,
+  amountUsd,
   database,
   host,
   issuer,
@@ -29,8 +30,13 @@ export interface Setting<T> {
 
 const someWords = (help: string) => ({ ...words, initial: '', help })
 
+const someAddress = (help: string) => ({ ...address, initial: '', help })
+
 /** How often something may be done; 0 turns the limit off. */
 const rate = (initial: string, help: string) => ({ ...whole(0, 1_000_000), initial, help })
+
+const days = (help: string) => ({ ...whole(0, 36_500), initial: '400', help })
+const seconds = (initial: string, help: string) => ({ ...whole(1, 86_400), initial, help })
 
 const secretWords = (help: string) => ({ ...words, initial: '', help, secret: true as const })
 
@@ -51,15 +57,13 @@ export const settings = {
     help: 'A PostgreSQL database; left out, SQLite in the data folder.',
     secret: true,
   },
-  BASE_URL: { ...address, initial: '', help: 'Public address of the Agent API (default: /api).' },
-  GATEWAY_URL: { ...address, initial: '', help: 'Public address of the model gateway.' },
-  APP_URL: { ...address, initial: '', help: 'Public address of apps and maker pages.' },
-  MCP_URL: { ...address, initial: '', help: 'Public address of the MCP endpoint (default: /mcp).' },
-  APPS_URL: {
-    ...address,
-    initial: '',
-    help: 'A host of its own for the sandbox frame, so that apps share no origin with this site.',
-  },
+  BASE_URL: someAddress('Public address of the Agent API (default: /api).'),
+  GATEWAY_URL: someAddress('Public address of the model gateway.'),
+  APP_URL: someAddress('Public address of apps and maker pages.'),
+  MCP_URL: someAddress('Public address of the MCP endpoint (default: /mcp).'),
+  APPS_URL: someAddress(
+    'A host of its own for the sandbox frame, so that apps share no origin with this site.',
+  ),
   TRUSTED_PROXIES: {
     ...addresses,
     initial: '',
@@ -116,6 +120,11 @@ export const settings = {
     'The chat model that builds apps; demo/builder where only demo models are served.',
   ),
   GAME_BUILDER_MODEL: someWords('The chat model that builds games; left out, that of apps.'),
+  FREE_SPEND_PER_DAY_USD: {
+    ...amountUsd,
+    initial: '5',
+    help: 'USD of free credits that builds may cost in a day (UTC), of all agents; 0, none.',
+  },
   BUILDER_BROWSER: {
     ...words,
     initial: 'auto',
@@ -170,11 +179,9 @@ export const settings = {
     help: 'Whether the demo models are served; auto: while no other upstream is configured.',
   },
   SEARCH_ON: { ...onOff, initial: 'on', help: 'Whether chat models may search the web.' },
-  SEARXNG_URL: {
-    ...address,
-    initial: '',
-    help: 'A SearXNG that searches the web; its settings must allow the format json.',
-  },
+  SEARXNG_URL: someAddress(
+    'A SearXNG that searches the web; its settings must allow the format json.',
+  ),
   BRAVE_API_KEY: searchKey('Brave Search'),
   TAVILY_API_KEY: searchKey('Tavily'),
   EXA_API_KEY: searchKey('Exa'),
@@ -188,36 +195,24 @@ export const settings = {
     initial: '0',
     help: 'What is added to the price of every model, in percent.',
   },
-  GATEWAY_FIRST_BYTE_SECONDS: {
-    ...whole(1, 3_600),
-    initial: '120',
-    help: 'Seconds an upstream has until the first byte of its answer.',
-  },
-  GATEWAY_TOTAL_SECONDS: {
-    ...whole(1, 86_400),
-    initial: '600',
-    help: 'Seconds an upstream has for its whole answer.',
-  },
-  VIDEO_POLL_SECONDS: {
-    ...whole(1, 3_600),
-    initial: '5',
-    help: 'Seconds between two looks at a film that an upstream makes.',
-  },
-  USAGE_KEPT_DAYS: {
-    ...whole(0, 36_500),
-    initial: '400',
-    help: 'Days the history of what was used is kept; 0 keeps it for ever.',
-  },
+  GATEWAY_FIRST_BYTE_SECONDS: seconds(
+    '120',
+    'Seconds an upstream has until the first byte of its answer.',
+  ),
+  GATEWAY_TOTAL_SECONDS: seconds('600', 'Seconds an upstream has for its whole answer.'),
+  VIDEO_POLL_SECONDS: seconds('5', 'Seconds between two looks at a film that an upstream makes.'),
+  USAGE_KEPT_DAYS: days('Days the history of what was used is kept; 0 keeps it for ever.'),
+  SCAN_HOOK_URL: someAddress(
+    'An address that is asked about every page before it is hosted, beside our own rules.',
+  ),
   HOOKS_TO_PRIVATE: {
     ...onOff,
     initial: 'off',
     help: 'Whether webhooks may go to private addresses and to this machine.',
   },
-  MODERATION_KEPT_DAYS: {
-    ...whole(0, 36_500),
-    initial: '400',
-    help: 'Days reports, appeals and what was decided about them are kept; 0 keeps them for ever.',
-  },
+  MODERATION_KEPT_DAYS: days(
+    'Days reports, appeals and what was decided about them are kept; 0 keeps them for ever.',
+  ),
 } satisfies Record<string, Setting<unknown>>
 
 type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`

@@ -1,6 +1,7 @@
 /** What a setting may be: `read` answers undefined for a text that is none, `takes` tells it. */
 
 import { familyOf } from './core/address.ts'
+import { fromUsd, type Nano } from './core/money.ts'
 
 export const whole = (min: number, max: number) => ({
   takes: `a whole number from ${min} to ${max}`,
@@ -72,6 +73,13 @@ export const usd = {
   takes: 'USD, such as 0.005',
   read: (text: string): string | undefined =>
     /^\d{1,4}(\.\d{1,15})?$/.test(text) ? text : undefined,
+}
+
+/** An amount that is spent, not a price per unit: read to Nano. */
+export const amountUsd = {
+  takes: 'USD, such as 5 or 0.50',
+  read: (text: string): Nano | undefined =>
+    /^\d{1,6}(\.\d{1,9})?$/.test(text) ? fromUsd(text) : undefined,
 }
 
 /** As Ollama's own variable is written: "127.0.0.1" is http and its port 11434. */

@@ -140,3 +140,10 @@ export const caps = table(
   },
   (t) => [primaryKey({ columns: [t.key, t.day] }), check('caps_used', sql`${t.used} >= 0`)],
 )
+
+/** What free credits have paid (settled and held) for builds on one UTC day, of all agents. */
+export const freeDays = table(
+  'free_days',
+  { day: text('day').primaryKey(), used: nano('used').notNull() },
+  (t) => [check('free_days_used', sql`${t.used} >= 0`)],
+)

@@ -18,7 +18,7 @@ import type { House } from '../house.ts'
 import { answers } from '../idempotency/tables.ts'
 import { events, jobs } from '../jobs/tables.ts'
 import { keys } from '../keys/tables.ts'
-import { accounts, caps, entries, holds } from '../ledger/tables.ts'
+import { accounts, caps, entries, freeDays, holds } from '../ledger/tables.ts'
 
 const tables = {
   ...{
@@ -39,7 +39,7 @@ const tables = {
   },
   ...{ itemUses, reviews, comments, notes, noteCounts, hooks, deliveries },
   ...{ people, recoveryCodes, sessions, passkeys, identities, usedTickets },
-  ...{ accounts, entries, holds, caps },
+  ...{ accounts, entries, holds, caps, freeDays },
 }
 
 /** Every row of every table, and what lies in the store: what a refusal may not change. */

@@ -10,6 +10,6 @@ export function theBuilder(house: House, kind: 'app' | 'game'): Chosen {
   const { builderModel, gameBuilderModel } = house.config
   const wanted = (kind === 'game' && gameBuilderModel) || builderModel || demo
   const by = findChosen(house, wanted, 'chat')
-  if (!by) throw new Refusal('no_builder')
+  if (!by) throw new Refusal('no_builder', {})
   return by
 }

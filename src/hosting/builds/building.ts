@@ -16,6 +16,7 @@ import { type Chosen, costOf, Declined, NoAnswer } from '../models/chosen.ts'
 import { add } from '../versions/versions.ts'
 import { theBuilder } from './builder.ts'
 import { check, type Checked } from './check.ts'
+import { endFree, freeOf } from './free.ts'
 import { BuildData, BuildInput } from './input.ts'
 import { changing, mending, planning, writing } from './instructions.ts'
 import { iconSeen, look } from './looking.ts'
@@ -223,9 +224,10 @@ class Build {
         const shown = lists ? await apps.update(house, db, made.app, { listed: 'on' }) : made.app
         if (lists) await tellListed(house, db, shown)
         const [hold] = await openHoldsOf(db, job.id)
-        const paid = hold && (await settle(house, db, hold, this.charge()))
+        const charged = hold ? (await settle(house, db, hold, this.charge())).charged : zero
+        await endFree(db, job, hold ? await freeOf(db, hold.account, charged) : zero)
         const { reasons } = made
-        await tellBuilt(house, db, { app: shown, job, charged: paid?.charged ?? zero, reasons })
+        await tellBuilt(house, db, { app: shown, job, charged, reasons })
       },
     }
   }

@@ -1,4 +1,4 @@
-import { fromCredits, toCredits } from '../../core/money.ts'
+import { fromCredits, type Nano, toCredits } from '../../core/money.ts'
 import { isPlainText } from '../../core/text.ts'
 import { hour, minute } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
@@ -22,6 +22,7 @@ import { present } from '../jobs/present.ts'
 import type { Caller } from '../key.ts'
 import type { NewVersionShape } from '../versions/shapes.ts'
 import { theBuilder } from './builder.ts'
+import { takeFree } from './free.ts'
 import type { BuildInput } from './input.ts'
 import { budgetOf } from './price.ts'
 
@@ -69,7 +70,7 @@ function promptOf(prompt = ''): string {
 
 interface Wanted {
   wanted: { dryRun?: boolean; maxCredits?: number; ref?: string; id?: string }
-  input: BuildInput
+  input: Omit<BuildInput, 'free'>
   /** The page that is changed; empty for a new app. */
   page: string
 }
@@ -122,24 +123,30 @@ export async function buildsOf(house: House, db: Db, agent: string) {
   return { used, max: house.config.buildsPerHour, retryAfter }
 }
 
+const allSpent = 'Free credits have paid for what they may today (until 00:00 UTC).'
+
 /** The job and its hold. One build of each kind runs at a time: else busy. */
 async function start(
   house: House,
   db: Db,
   { agent, key }: Caller,
-  {
-    app,
-    input,
-    price,
-  }: { app: apps.App; input: BuildInput; price: ReturnType<typeof fromCredits> },
+  { app, input, price }: { app: apps.App; input: Wanted['input']; price: Nano },
 ): Promise<Job> {
   const owner = accountOf({ kind: 'agent', owner: agent.id })
   const slot = `${kind}:${input.kind}:${owner}`
+  const free = await takeFree(house, db, owner, price)
   const job = await jobs.enqueue(house, db, {
-    ...{ kind, lane: 'builds', owner, item: app.id, slot, input, price, ms: buildMs },
+    ...{ kind, lane: 'builds', owner, item: app.id, slot, price, ms: buildMs },
+    input: { ...input, free: `${free ?? 0}` },
   })
   const cap = capOf(key)
   const more = { ref: `build:${job.id}`, kind, item: app.id, job: job.id, cap, ms: 2 * buildMs }
-  await hold(house, db, { account: owner, amount: price, ...more })
+  const funds = free === undefined ? 'paid' : 'any'
+  await hold(house, db, { account: owner, amount: price, funds, ...more }).catch(
+    (error: unknown) => {
+      const isShort = error instanceof Refusal && error.refusal === 'not_enough_credits'
+      throw isShort && funds === 'paid' ? new Refusal('no_builder', { why: allSpent }) : error
+    },
+  )
   return job
 }

@@ -13,6 +13,8 @@ export const BuildInput = Type.Object({
   store: Type.Boolean(),
   /** The version that is changed; left out for a new app. */
   version: Type.Optional(Type.Integer()),
+  /** Nano of its price that free credits were to pay, counted on the day it was begun. */
+  free: Type.String(),
 })
 export type BuildInput = Static<typeof BuildInput>
 

@@ -7,6 +7,7 @@ import { dropBuilding } from '../apps/new-app.ts'
 import { linkOf } from '../apps/present.ts'
 import { tellIfLow } from '../notes/low.ts'
 import { tell } from '../notes/notes.ts'
+import { endFree } from './free.ts'
 
 interface Built {
   app: App
@@ -29,7 +30,9 @@ export async function tellBuilt(house: House, db: Db, { app, job, charged, reaso
 }
 
 /** Undoes what stands for a build that did not land, and tells why, in the same transaction. */
-export async function undone(house: House, db: Db, { id, item, owner, state, error }: Job) {
+export async function undone(house: House, db: Db, job: Job) {
+  const { id, item, owner, state, error } = job
+  await endFree(db, job, zero)
   if (state === 'failed') {
     await tell(house, db, {
       ...{ to: owner.replace('agent:', ''), kind: 'build.failed' },

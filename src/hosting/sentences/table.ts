@@ -171,8 +171,8 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   },
   no_builder: {
     status: 503,
-    say: () =>
-      'No model can build here right now. Write the page and send it as "html"; it is free.',
+    say: ({ why = 'No model can build here right now.' }) =>
+      `${why} Nothing was charged. Write the page and send it as "html"; it is free.`,
   },
   no_studio: {
     status: 503,

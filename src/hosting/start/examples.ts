@@ -63,7 +63,7 @@ export const examples: { [N in HostingRefusal]: FactsOf<N> } = {
   price_above_max: [{ price: 120_000_000n, max: 100 }],
   taken_down: [{ reason: 'phishing', at, appeal: '/apps/AAAAAAAAAAAA/appeal' }],
   storage_full: [{ max: 2_000_000_000 }],
-  no_builder: [],
+  no_builder: [{}],
   not_ready: [],
   try_again: [{}],
   assets_off: [],
