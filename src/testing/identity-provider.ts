@@ -18,9 +18,6 @@ export interface Claims {
   email?: string
 }
 
-/** Who sits at a browser that comes by itself. */
-const visitor: Claims = { sub: 'u-1', preferred_username: 'Ann.Sailor' }
-
 interface Grant {
   claims: Claims
   odd: OddToken
@@ -63,6 +60,9 @@ export class IdentityProvider {
   })
   private readonly issuer = `http://127.0.0.1:${this.server.port}/realms/berth/`
 
+  /** Who sits at a browser that comes by itself. */
+  visitor: Claims = { sub: 'u-1', preferred_username: 'Ann.Sailor' }
+
   /** Every path that was asked for. */
   readonly asked: string[] = []
 
@@ -103,7 +103,7 @@ export class IdentityProvider {
     if (name === 'token') return this.token(request)
     if (name === '.well-known/openid-configuration') return this.description()
     if (name === 'authorize') {
-      const path = this.approve(request.url, visitor)
+      const path = this.approve(request.url, this.visitor)
       return Response.redirect(new URL(path, searchParams.get('redirect_uri') ?? '').href, 303)
     }
     if (name === 'me') {

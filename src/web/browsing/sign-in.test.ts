@@ -38,6 +38,7 @@ describe.skipIf(executablePath === undefined)('signing in, in chromium', () => {
   /** A browser of its own, and all it was told that it may not load or do. */
   async function open(): Promise<{ context: BrowserContext; page: Page; said: string[] }> {
     const context = await browser.newContext({ viewport: { width: 390, height: 844 } })
+    context.setDefaultTimeout(ms / 2)
     const page = await context.newPage()
     const said: string[] = []
     page.on('console', (message) => void (message.type() === 'error' && said.push(message.text())))
@@ -150,7 +151,9 @@ describe.skipIf(executablePath === undefined)('signing in, in chromium', () => {
       const page = await context.newPage()
       await page.goto(`${origin}/sign-in?next=/account`)
       expect(await page.getByText('Use a passkey').isVisible()).toBe(false)
+      provider.visitor = { sub: 'u-2', preferred_username: 'cyrus' }
       await page.click('text=Sign in with Harbour ID')
+      await page.click('text=I have kept them')
       await page.waitForURL(`${origin}/account`)
       await context.close()
     },
