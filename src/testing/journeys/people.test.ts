@@ -1,6 +1,6 @@
 /**
  * The built binary and a person in a browser, with scripts and without: the operator's link, an
- * account, a claim, credits, a cap, a key, and what the agent sees of it.
+ * account, a claim, credits, a cap, a key, what the agent sees of it, a passkey and a provider.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -11,6 +11,8 @@ import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
 import { findBrowser } from '../browsers/browser.ts'
+import { addDevice } from '../browsers/device.ts'
+import { IdentityProvider } from '../identity-provider.ts'
 import { password } from '../people.ts'
 import { berth, type Running, serveFolder, textAt } from '../running.ts'
 
@@ -21,6 +23,7 @@ describe.skipIf(executablePath === undefined)('a person', () => {
   let browser: Browser
   const folder = mkdtempSync(join(tmpdir(), 'berth-people-'))
   const houses: Running[] = []
+  const provider = new IdentityProvider()
   beforeAll(async () => {
     const options = { executablePath: executablePath ?? '', args: ['--no-sandbox'] }
     browser = await chromium.launch(options)
@@ -28,6 +31,7 @@ describe.skipIf(executablePath === undefined)('a person', () => {
   afterAll(async () => {
     await browser.close()
     for (const house of houses) house.kill('SIGKILL')
+    await provider.close()
     rmSync(folder, { recursive: true })
   })
 
@@ -36,7 +40,8 @@ describe.skipIf(executablePath === undefined)('a person', () => {
     test(
       `runs a place, owns an agent, and lets it go, ${javaScriptEnabled ? 'with' : 'without'} scripts`,
       async () => {
-        const house = await serveFolder(data, { env: { OLLAMA_HOST: 'off' } })
+        const env = { OLLAMA_HOST: 'off', ...provider.settings }
+        const house = await serveFolder(data, { env })
         houses.push(house)
         const context = await browser.newContext({ javaScriptEnabled })
         const faults = listen(context)
@@ -46,6 +51,7 @@ describe.skipIf(executablePath === undefined)('a person', () => {
         await manage(page, house, data, key)
         if (javaScriptEnabled) await inspect(page, house)
         await leave(page, house, key)
+        await comeAgain(page, house, javaScriptEnabled)
         expect(faults).toEqual([])
         await context.close()
       },
@@ -159,4 +165,24 @@ async function leave(page: Page, house: Running, key: string): Promise<void> {
   await button(page, 'Release').click()
   expect(await page.textContent('main')).toContain('No agent yet')
   expect(await recordOf(house, key)).toMatchObject({ claimed: false, owner: null, credits: 650 })
+}
+
+/** Other ways in: the provider's, linked to the account, and with scripts a passkey. */
+async function comeAgain(page: Page, { origin }: Running, scripts: boolean): Promise<void> {
+  await page.goto(`${origin}/account`)
+  await page.getByRole('link', { name: 'Link Harbour ID' }).click()
+  await page.getByRole('region', { name: 'Linked' }).getByText('Ann.Sailor').waitFor()
+  if (scripts) {
+    await addDevice(page)
+    await page.getByLabel('Name of a new passkey').fill('Phone')
+    await button(page, 'Add a passkey').click()
+    await page.getByRole('region', { name: 'Passkeys' }).getByText('Phone').waitFor()
+  }
+  for (const way of ['Sign in with Harbour ID', ...(scripts ? ['Use a passkey'] : [])]) {
+    await button(page, 'Sign out').click()
+    await page.goto(`${origin}/sign-in?next=/account`)
+    await page.getByText(way).click()
+    await page.waitForURL(`${origin}/account`)
+    expect(await page.textContent('h1')).toBe('olga')
+  }
 }

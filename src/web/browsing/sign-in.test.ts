@@ -5,6 +5,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 
 import { operatorLink } from '../../hosting/people/people.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
+import { addDevice } from '../../testing/browsers/device.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { IdentityProvider } from '../../testing/identity-provider.ts'
 import { password } from '../../testing/people.ts'
@@ -45,19 +46,6 @@ describe.skipIf(executablePath === undefined)('signing in, in chromium', () => {
     return { context, page, said }
   }
 
-  /** A phone that its holder opens with a finger each time it is asked to. */
-  async function device(context: BrowserContext, page: Page, isHolder = true): Promise<void> {
-    const devtools = await context.newCDPSession(page)
-    await devtools.send('WebAuthn.enable')
-    await devtools.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
-        ...{ hasUserVerification: true, isUserVerified: isHolder },
-        automaticPresenceSimulation: true,
-      },
-    })
-  }
-
   async function flawsOf(page: Page): Promise<string[]> {
     await page.evaluate(axe.source)
     const of = '(all) => all.violations.map((one) => one.id + " " + one.nodes[0].html)'
@@ -68,7 +56,7 @@ describe.skipIf(executablePath === undefined)('signing in, in chromium', () => {
     'the operator’s link, a passkey, out, and in with it; removed, it is no way in',
     async () => {
       const { context, page, said } = await open()
-      await device(context, page)
+      await addDevice(page)
       await page.goto((await operatorLink(t.house)) ?? '')
       await page.fill('input[name=name]', 'olga')
       await page.fill('input[name=password]', password)
@@ -108,7 +96,7 @@ describe.skipIf(executablePath === undefined)('signing in, in chromium', () => {
     'a device that does not know its holder makes no passkey, and says nothing to us',
     async () => {
       const { context, page } = await open()
-      await device(context, page, false)
+      await addDevice(page, 'unknown')
       await page.goto(`${origin}/sign-in`)
       await page.click('text=Use a passkey')
       await page.getByText('No passkey was used').waitFor()
