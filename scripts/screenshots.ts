@@ -13,6 +13,7 @@ import { findBrowser } from '../src/testing/browsers/browser.ts'
 import { serveHouse } from './bench/load/served.ts'
 import { fillHouse } from './screenshots/cast.ts'
 import { fillStudio, signUp } from './screenshots/owner.ts'
+import { fillWallet, walletPaths } from './screenshots/wallet.ts'
 
 const folder = Bun.argv[2] ?? join(import.meta.dir, '../dist/screenshots')
 const names = Bun.argv[3] ?? ''
@@ -91,6 +92,7 @@ try {
   const at = `http://localhost:${house.port}`
   const owner = await signUp(browser, at)
   const studio = await fillStudio(browser, house, owner)
+  await fillWallet(browser, house, owner)
   const faults = [
     ...(await shoot(browser, `http://localhost:${empty.port}`, { 'explore-empty': '/explore' })),
     ...(await shoot(browser, at, {
@@ -118,6 +120,7 @@ try {
           ]),
         ),
         ...{ 'studio-new': `/studio/${studio.bare}`, claim: studio.claim },
+        ...walletPaths,
       },
       owner,
     )),

@@ -26,9 +26,7 @@ class PlayGround extends HTMLElement {
     this.#stop.type = 'button'
     this.#stop.className = 'button quiet'
     this.#stop.textContent = 'Stop'
-    this.#stop.hidden = true
     this.#stop.addEventListener('click', () => this.#asked?.abort())
-    form.querySelector('.acts')?.append(this.#stop)
     text.placeholder = 'Enter sends, Shift+Enter begins a line'
     text.addEventListener('keydown', (event) => {
       if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
@@ -132,7 +130,7 @@ class PlayGround extends HTMLElement {
   #add(role: Turn['role'], words: string): HTMLElement {
     const article = document.createElement('article')
     article.className = `turn ${role}`
-    const who = document.createElement('h3')
+    const who = document.createElement('h2')
     who.textContent = role === 'user' ? 'You' : 'Model'
     const said = document.createElement('p')
     said.className = 'words'
@@ -158,7 +156,8 @@ class PlayGround extends HTMLElement {
   }
 
   #busy(is: boolean): void {
-    this.#stop.hidden = !is
+    if (is) this.querySelector('.acts')?.append(this.#stop)
+    else this.#stop.remove()
     this.querySelector('.log')?.setAttribute('aria-busy', String(is))
     this.querySelector<HTMLButtonElement>('.acts .button')?.toggleAttribute('disabled', is)
   }

@@ -17,7 +17,7 @@ import { Refusal } from '../../refusals.ts'
 import { inCredits } from '../people/chart.ts'
 import type { Own } from '../people/desk.ts'
 import type { Form } from '../people/form.ts'
-import { inUsd } from './parts.ts'
+import { inUsd, lasted } from './parts.ts'
 
 /** What was said in a playground: by the person, or by a model, with what that came to. */
 const Turn = Type.Object(
@@ -121,9 +121,10 @@ export async function toldOf(
   if (!use) return undefined
   const amount = fromUsd(use.price_in_usd.toFixed(9)) ?? zero
   const words = [
+    use.model,
     `${use.input_count} tokens in, ${use.output_count} out${use.estimated ? ' (our count)' : ''}`,
     `${inCredits(toCredits(amount))} credits, ${inUsd(amount)}`,
-    `${(use.ms / 1_000).toFixed(1)} s`,
+    lasted(use.ms),
     ...(use.status === 'interrupted' ? ['stopped early'] : []),
     ...(use.status === 'failed' ? ['failed'] : []),
   ]

@@ -9,7 +9,7 @@ import type { Page } from '../layout.ts'
 import { addressOf, momentOf, pager } from '../parts.ts'
 import { inCredits } from '../people/chart.ts'
 import { choice } from '../people/form.ts'
-import { placesOf } from './parts.ts'
+import { lasted, placesOf } from './parts.ts'
 
 const rowsShown = 50
 
@@ -42,18 +42,18 @@ const row = (use: UseShape): Html =>
     <td>${momentOf(use.timestamp)}</td>
     <td><code>${use.model}</code></td>
     <td>${sources[use.source]}</td>
-    <td class="number">${use.input_count}</td>
-    <td class="number">
+    <td class="number" data-label="In">${use.input_count}</td>
+    <td class="number" data-label="Out">
       ${use.output_count}${use.estimated && html` <abbr title="Counted here, because the upstream did not say.">≈</abbr>`}
     </td>
     <td class="kind">${use.status}</td>
-    <td class="number">${(use.ms / 1_000).toFixed(1)} s</td>
+    <td class="number">${lasted(use.ms)}</td>
     <td class="number">${credits(use.price_in_usd)}</td>
   </tr>`
 
 const table = (uses: UseShape[]): Html =>
   html`<div class="wide" role="region" aria-label="Requests" tabindex="0">
-    <table>
+    <table class="uses">
       <thead>
         <tr>
           <th scope="col">Time</th>

@@ -26,7 +26,9 @@ export interface KeysView {
 
 function keyRow(token: string, { prefix, name, created, dailyCap }: Key, last?: LastSpent): Html {
   const cap = dailyCap === null ? undefined : toCredits(dailyCap)
-  const today = inCredits(toCredits(last?.today ?? 0n))
+  const spent = last
+    ? html`last spent with ${dayOf(last.day)} · ${inCredits(toCredits(last.today))} credits today`
+    : 'never spent with'
   const capping = html`<input type="hidden" name="cap" value="${prefix}" /><label class="field"
       ><span>Credits a day</span
       ><input
@@ -48,11 +50,7 @@ function keyRow(token: string, { prefix, name, created, dailyCap }: Key, last?: 
   return html`<li>
     <div>
       <p><code>${prefix}…</code>${name !== null && html` <strong><bdi>${name}</bdi></strong>`}</p>
-      <p class="small">
-        Made ${dayOf(iso(created))} ·
-        ${last ? html`last spent with ${dayOf(last.day)}` : 'never spent with'} · ${today} credits
-        today
-      </p>
+      <p class="small">Made ${dayOf(iso(created))} · ${spent}</p>
     </div>
     ${form(token, action, capping, 'cap')}${form(token, action, revoking, 'act')}
   </li>`
@@ -60,7 +58,7 @@ function keyRow(token: string, { prefix, name, created, dailyCap }: Key, last?: 
 
 /** The gateway keys of a wallet: what each spent, its cap, and a form for another. */
 export function walletKeys({ token, gateway, keys, last, cap }: KeysView): Html {
-  const made = html`${field({ label: 'Name of a new key', name: 'name', max: keyNameCharsMax, free: true })}${field({ ...{ label: 'Credits a day', name: 'dailyCap', type: 'number', free: true }, hint: 'Empty: no cap.', value: cap ?? undefined })}<button
+  const made = html`${field({ label: 'Name of a new key', name: 'name', max: keyNameCharsMax, free: true })}${field({ label: 'Credits a day (empty: no cap)', name: 'dailyCap', type: 'number', free: true, value: cap ?? undefined })}<button
       class="button quiet"
     >
       Make a key

@@ -4,6 +4,7 @@ import type { Balance } from '../../ledger/accounts.ts'
 import type { Entry } from '../../ledger/entries.ts'
 import type { Spending } from '../../models/spending.ts'
 import type { Page } from '../layout.ts'
+import { copyLine } from '../parts.ts'
 import { entryTable } from '../people/agents.ts'
 import { inCredits } from '../people/chart.ts'
 import { alert } from '../people/form.ts'
@@ -47,7 +48,7 @@ const adding = (name: string): Html =>
       Top-ups are not open here. The operator of this place puts 5 USD, 5,000 credits, into this
       wallet with:
     </p>
-    <pre class="command"><code>berth grant ${name} 5</code></pre>
+    ${copyLine(`berth grant ${name} 5`, 'The operator’s command')}
   </section>`
 
 const ledgerOf = (entries: Entry[]): Part =>

@@ -22,3 +22,7 @@ export const inUsd = (amount: bigint): string =>
   `$${toUsd(amount)
     .toFixed(9)
     .replace(/0{1,7}$/, '')}`
+
+/** How long something took: 12 ms, 1.4 s. */
+export const lasted = (ms: number): string =>
+  ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`

@@ -20,26 +20,35 @@ export const emptyDraft = (model: string | null): Draft => ({
   ...{ model: model ?? '', system: '', max_tokens: tokensDefault, turns: [], text: '' },
 })
 
+const isPriced = ({ price }: ModelShape): boolean => price.prompt !== undefined
+
 /** The chat models that can be run, the one that is chosen always among them. */
-function choices(house: House, chosen: string): ModelShape[] {
-  const able = catalogue.list(house, 'chat').filter(({ price }) => price.prompt !== undefined)
-  const first = able.slice(0, playModelsMax)
-  const named = able.find(({ id }) => id === chosen)
+function choices(models: ModelShape[], chosen: string): ModelShape[] {
+  const first = models.slice(0, playModelsMax)
+  const named = models.find(({ id }) => id === chosen)
   return named && !first.includes(named) ? [named, ...first] : first
 }
+
+/** Where none was chosen, the one whose answers cost the least. */
+const cheapest = (models: ModelShape[]): string =>
+  models.toSorted((a, b) => Number(a.price.completion) - Number(b.price.completion))[0]?.id ?? ''
 
 function modelField(models: ModelShape[], chosen: string): Html {
   const options = models.map(({ id, price }) => {
     const [into, out] = [perMillion(price.prompt), perMillion(price.completion)]
-    return [id, `${id} · ${into} in, ${out} out`] as const
+    return [id, `${id} · ${into} / ${out}`] as const
   })
-  return html`${choice({ label: 'Model', name: 'model', value: chosen, options })}
-    <p class="small">Prices are for 1M tokens. <a href="/catalogue?type=chat">Catalogue</a></p>`
+  return html`<div>
+    ${choice({ label: 'Model', name: 'model', value: chosen, options })}
+    <p class="small">
+      USD for 1M tokens in / out, as in the <a href="/catalogue?type=chat">catalogue</a>.
+    </p>
+  </div>`
 }
 
 const turn = ({ role, content, told }: Turn): Html =>
   html`<article class="turn ${role}">
-    <h3>${role === 'user' ? 'You' : 'Model'}</h3>
+    <h2>${role === 'user' ? 'You' : 'Model'}</h2>
     <p class="words">${content}</p>
     ${told !== undefined && html`<p class="small">${told}</p>`}
   </article>`
@@ -81,7 +90,9 @@ export interface PlayView {
  * conversation stands in the form, and nowhere else.
  */
 export function playPage(house: House, { token, draft, left, said }: PlayView): Page {
-  const models = choices(house, draft.model)
+  const able = catalogue.list(house, 'chat').filter(isPriced)
+  const model = draft.model || cheapest(able)
+  const models = choices(able, model)
   const turns = draft.turns ?? []
   const talk = html`<div class="talk">
     <div class="log" role="log" aria-label="Conversation" tabindex="0">${turns.map(turn)}</div>
@@ -89,9 +100,7 @@ export function playPage(house: House, { token, draft, left, said }: PlayView): 
     ${area({ label: 'Message', name: 'text', value: draft.text, max: promptCharsMax, required: true })}
     <p class="acts">
       <button class="button">Send</button
-      ><a class="button quiet" href="${addressOf(playPath, { model: draft.model })}"
-        >New conversation</a
-      >
+      ><a class="button quiet" href="${addressOf(playPath, { model })}">New conversation</a>
     </p>
     <p class="small">In the wallet: <span data-left>${left}</span></p>
   </div>`
@@ -99,13 +108,13 @@ export function playPage(house: House, { token, draft, left, said }: PlayView): 
       type="hidden"
       name="turns"
       value="${JSON.stringify(turns)}"
-    />${settings(models, draft)}${talk}`
+    />${talk}${settings(models, { ...draft, model })}`
   const main = html`<h1>Playground</h1>
     <p class="lead">
       Talk to a model through this place’s own gateway: held, counted and paid from this wallet like
       any request.
     </p>
     ${placesOf(playPath)}
-    ${models.length > 0 ? html`<play-ground>${form(token, playPath, fields, 'play')}</play-ground>` : noModels}`
+    ${models.length > 0 ? html`<play-ground>${form(token, playPath, fields, 'playing')}</play-ground>` : noModels}`
   return { title: 'Playground', main, scripts: ['play-ground.js'] }
 }

@@ -21,7 +21,7 @@ const chips = (shown: number): Html =>
 function modelTable(models: ModelSpent[]): Html {
   const most = Math.max(...models.map(({ amount }) => toCredits(amount)))
   const row = ({ model, requests, amount }: ModelSpent): Html => {
-    const width = most > 0 ? (toCredits(amount) / most) * 100 : 0
+    const width = amount > 0n ? Math.max(0.5, (toCredits(amount) / most) * 100) : 0
     return html`<tr>
       <th scope="row">
         <a href="${addressOf('/wallet/history', { model })}">${model}</a

@@ -1,0 +1,43 @@
+/** A wallet that was funded, with keys, and with answers of some models. */
+import { join } from 'node:path'
+
+import type { Browser, BrowserContext } from 'playwright-core'
+
+import type { ServedHouse } from '../bench/load/served.ts'
+
+type State = Awaited<ReturnType<BrowserContext['storageState']>>
+
+const main = join(import.meta.dir, '../../src/main.ts')
+
+/** The pages of a wallet, by the names of their pictures. */
+export const walletPaths = {
+  ...{ wallet: '/wallet', 'wallet-usage': '/wallet/history', 'wallet-ledger': '/wallet/ledger' },
+  ...{ 'wallet-none': '/wallet/history?to=2026-01-01', 'wallet-playground': '/wallet/playground' },
+}
+
+/** Puts 5 USD into the wallet of olga, makes two keys and asks each chat model twice. */
+export async function fillWallet(browser: Browser, house: ServedHouse, storageState: State) {
+  const command = [process.execPath, main, 'grant', 'olga', '5']
+  const granted = Bun.spawn(command, { env: { PATH: Bun.env.PATH, DATA_DIR: house.dataDir } })
+  if ((await granted.exited) !== 0) throw new Error('the wallet was not funded')
+  const context = await browser.newContext({ storageState, javaScriptEnabled: false })
+  const page = await context.newPage()
+  const at = `http://localhost:${house.port}/wallet`
+  for (const [name, cap] of [
+    ['laptop', '500'],
+    ['nightly build', ''],
+  ] as const) {
+    await page.goto(at)
+    await page.fill('.trio input[name=name]', name)
+    await page.fill('.trio input[name=dailyCap]', cap)
+    await page.click('.trio button')
+  }
+  for (const model of ['demo/chat', 'demo/omni', 'demo/small']) {
+    await page.goto(`${at}/playground?model=${model}`)
+    for (const text of ['How far is the harbour?', 'And by night?']) {
+      await page.fill('textarea[name=text]', text)
+      await page.click('.acts .button')
+    }
+  }
+  await context.close()
+}

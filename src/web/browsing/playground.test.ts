@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import axe from 'axe-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+import { historyOf } from '../../gateway/usage/usage.ts'
+import { findByName } from '../../hosting/people/people.ts'
+import { balanceOf } from '../../ledger/ledger.ts'
+import { findBrowser } from '../../testing/browsers/browser.ts'
+import { type Faked, openFaked } from '../../testing/faked.ts'
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { fund, password } from '../../testing/people.ts'
+
+const ms = 120_000
+const executablePath = findBrowser('chromium')
+const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1_280, height: 900 } }
+const path = '/wallet/playground'
+
+describe.skipIf(executablePath === undefined)('the playground in chromium', () => {
+  let browser: Browser
+  let demo: TestHouse
+  let server: ReturnType<typeof Bun.serve>
+  let origin = ''
+  let faked: Faked
+
+  beforeAll(async () => {
+    demo = await openTestHouse()
+    server = Bun.serve({ port: 0, fetch: (request) => demo.door(request, '127.0.0.1') })
+    origin = `http://localhost:${server.port}`
+    faked = await openFaked()
+    browser = await chromium.launch({
+      executablePath: executablePath ?? '',
+      args: ['--no-sandbox'],
+    })
+  }, ms)
+  afterAll(async () => {
+    await browser.close()
+    await server.stop(true)
+    await demo.close()
+    await faked.close()
+  })
+
+  /** Someone new with 1 USD, signed in. */
+  async function person(name: string, h: TestHouse, at: string, usd = 1n): Promise<BrowserContext> {
+    const context = await browser.newContext({ viewport: sizes.desk })
+    const page = await context.newPage()
+    await page.goto(`${at}/sign-up`)
+    await page.fill('input[name=name]', name)
+    await page.fill('input[name=password]', password)
+    await page.click('main form[action="/sign-up"] button')
+    await page.locator('.codes').waitFor()
+    await page.close()
+    const made = await findByName(h.house, name)
+    if (made && usd > 0n) await fund(h.house, made, usd)
+    return context
+  }
+
+  async function walletOf(h: TestHouse, name: string) {
+    const owner = {
+      kind: 'gateway',
+      owner: (await findByName(h.house, name))?.wallet ?? '',
+    } as const
+    const { data, total } = await historyOf(h.house, `gateway:${owner.owner}`, {})
+    return { ...(await balanceOf(h.house, owner)), newest: data[0], total }
+  }
+
+  /** Opens the playground; what its CSP stopped, and its errors, are told. */
+  async function play(context: BrowserContext, at: string, model: string) {
+    const faults: string[] = []
+    const page = await context.newPage()
+    page.on('pageerror', (error) => void faults.push(error.message))
+    page.on('console', (line) => {
+      if (/Content.Security.Policy/i.test(line.text())) faults.push(line.text())
+    })
+    await page.goto(`${at}${path}?model=${encodeURIComponent(model)}`)
+    return { page, faults }
+  }
+
+  const words = (page: Page) => page.locator('.words').allInnerTexts()
+  const stop = (page: Page) => page.getByRole('button', { name: 'Stop', exact: true })
+  const told = (page: Page, nth: number) => page.locator('.turn .small').nth(nth)
+
+  async function faultsIn(page: Page): Promise<string[]> {
+    await page.evaluate(axe.source)
+    const of = '(all) => all.violations.map((one) => one.id + " " + one.nodes[0].html)'
+    return page.evaluate<string[]>(`axe.run().then(${of})`)
+  }
+
+  test(
+    'answers stream in as text, in several turns, each with what it came to',
+    async () => {
+      const context = await person('olga', demo, origin)
+      const { page, faults } = await play(context, origin, 'demo/chat')
+      const markup = '<img src=x onerror="alert(1)">\n<script>alert(2)</script> **bold**'
+      await page.fill('textarea[name=system]', 'Be brief.')
+      await page.fill('textarea[name=text]', markup)
+      await page.press('textarea[name=text]', 'Enter')
+      expect(await told(page, 0).innerText()).toMatch(
+        /^demo\/chat · \d+ tokens in, \d+ out · .* credits, \$0\.0/,
+      )
+      expect(await words(page)).toEqual([markup, markup])
+      expect(await page.locator('.words *').count()).toBe(0)
+      expect(await page.locator('[data-left]').innerText()).toMatch(
+        /^999\.9\d+ credits$|^1,000 credits$/,
+      )
+      await page.keyboard.type('And again')
+      await page.click('text=Send')
+      await told(page, 1).waitFor()
+      expect((await words(page)).slice(2)).toEqual(['And again', 'And again'])
+      const { newest, total, held, balance } = await walletOf(demo, 'olga')
+      expect([total, Number(held), newest?.source, newest?.status]).toEqual([
+        ...[2, 0, 'web', 'completed'],
+      ])
+      expect(balance < 1_000_000_000n).toBe(true)
+      expect(newest?.input_count).toBeGreaterThan(15)
+      expect(faults).toEqual([])
+      // What was said goes on without scripts, and is gone with the page.
+      const kept = await page.locator('input[name=turns]').inputValue()
+      expect(JSON.parse(kept)).toHaveLength(4)
+      await page.reload()
+      expect(await words(page)).toEqual([])
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'Stop leaves the stream: what came stays, and is charged for once',
+    async () => {
+      const context = await person('stopper', faked, faked.origin)
+      const { page, faults } = await play(context, faked.origin, 'fake/hang-middle')
+      await page.fill('textarea[name=text]', 'Say hello.')
+      await page.press('textarea[name=text]', 'Enter')
+      await page.locator('.turn.assistant .words', { hasText: 'Hello' }).waitFor()
+      expect((await walletOf(faked, 'stopper')).held > 0n).toBe(true)
+      await stop(page).click()
+      expect(await told(page, 0).innerText()).toContain('stopped early')
+      const { newest, total, held } = await walletOf(faked, 'stopper')
+      expect([total, Number(held), newest?.status]).toEqual([1, 0, 'interrupted'])
+      expect(newest?.price_in_usd).toBeGreaterThan(0)
+      expect(newest?.price_in_usd).toBeLessThanOrEqual(newest?.held_in_usd ?? 0)
+      expect((await words(page))[1]).toStartWith('Hello')
+      await stop(page).waitFor({ state: 'detached' })
+      expect(faults).toEqual([])
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'an error in mid-stream keeps what came; one before it gives the message back',
+    async () => {
+      const context = await person('unlucky', faked, faked.origin)
+      const { page } = await play(context, faked.origin, 'fake/error-event')
+      await page.fill('textarea[name=text]', 'Say hello.')
+      await page.press('textarea[name=text]', 'Enter')
+      await page.locator('.alert').waitFor()
+      expect(await told(page, 0).innerText()).toContain('failed')
+      expect((await words(page))[1]).toStartWith('Hello')
+      await page.close()
+      const poor = await person('broke', demo, origin, 0n)
+      const other = (await play(poor, origin, 'demo/chat')).page
+      await other.fill('textarea[name=text]', 'Say hello.')
+      await other.press('textarea[name=text]', 'Enter')
+      expect(await other.locator('.alert').innerText()).toMatch(/^This can cost .* Add credits/)
+      expect(await other.inputValue('textarea[name=text]')).toBe('Say hello.')
+      expect(await words(other)).toEqual([])
+      await poor.clearCookies()
+      await other.press('textarea[name=text]', 'Enter')
+      await other.waitForURL('**/sign-in?next=*')
+      await poor.close()
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'axe-core finds nothing on the pages of a wallet, in both themes; none scrolls sideways',
+    async () => {
+      const context = await person('looker', demo, origin)
+      const found: string[] = []
+      for (const [colorScheme, viewport] of [
+        ['light', sizes.phone],
+        ['dark', sizes.desk],
+      ] as const) {
+        for (const place of ['/wallet', '/wallet/history', '/wallet/ledger', path]) {
+          const page = await context.newPage()
+          await page.setViewportSize(viewport)
+          await page.emulateMedia({ colorScheme })
+          await page.goto(origin + place)
+          if (place === path) {
+            await page.fill('textarea[name=text]', 'Ahoy')
+            await page.press('textarea[name=text]', 'Enter')
+            await told(page, 0).waitFor()
+          }
+          const wide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
+          const faults = [
+            ...(await faultsIn(page)),
+            ...((await page.evaluate(wide)) ? ['wide'] : []),
+          ]
+          found.push(...faults.map((fault) => `${place} ${colorScheme}: ${fault}`))
+          await page.close()
+        }
+      }
+      expect(found).toEqual([])
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'without scripts it answers too, page by page',
+    async () => {
+      const signed = await person('plain', demo, origin)
+      const context = await browser.newContext({ javaScriptEnabled: false })
+      await context.addCookies(await signed.cookies())
+      const page = await context.newPage()
+      await page.goto(origin + path)
+      await page.fill('textarea[name=text]', 'Ahoy\nthere')
+      await page.click('text=Send')
+      await page.fill('textarea[name=text]', 'Again')
+      await page.click('text=Send')
+      expect(await words(page)).toEqual(['Ahoy\nthere', 'Ahoy\nthere', 'Again', 'Again'])
+      expect(await page.locator('.turn .small').count()).toBe(2)
+      await context.close()
+      await signed.close()
+    },
+    ms,
+  )
+})

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { historyOf } from '../../gateway/usage/usage.ts'
+import { findByName } from '../../hosting/people/people.ts'
+import { balanceOf } from '../../ledger/ledger.ts'
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { type Browser, hidden, said, signedUp } from '../../testing/pages.ts'
+import { fund } from '../../testing/people.ts'
+
+const path = '/wallet/playground'
+
+let h: TestHouse
+let olga: Browser
+let cy: Browser
+beforeAll(async () => {
+  h = await openTestHouse()
+  olga = await signedUp(h, 'olga')
+  cy = await signedUp(h, 'cyrus')
+  const person = await findByName(h.house, 'olga')
+  if (person) await fund(h.house, person, 1n)
+})
+afterAll(() => h.close())
+
+const draft = { model: 'demo/chat', system: '', max_tokens: '50', turns: '[]' }
+
+/** Sends the form as it stands in a page, with what is changed. */
+const send = (browser: Browser, values: Record<string, string>) =>
+  browser.fill(path, path, { ...draft, ...values })
+
+async function walletOf(name: string) {
+  const person = await findByName(h.house, name)
+  const owner = { kind: 'gateway', owner: person?.wallet ?? '' } as const
+  const { data, total } = await historyOf(h.house, `gateway:${owner.owner}`, {})
+  return { ...(await balanceOf(h.house, owner)), newest: data[0], total }
+}
+
+/** The form's conversation, as the page has it. */
+function turnsIn(page: unknown): string {
+  const text = hidden(String(page), path).turns ?? ''
+  return text.replaceAll('&quot;', '"').replaceAll('&lt;', '<').replaceAll('&gt;', '>')
+}
+
+test('without scripts a model answers in the page, in several turns, and the wallet pays', async () => {
+  const before = await walletOf('olga')
+  const first = await send(olga, { text: 'Ahoy <script>alert(1)</script>', system: 'Be brief.' })
+  expect(first.status).toBe(200)
+  const page = String(first.body)
+  expect(
+    page.match(/<p class="words">Ahoy &lt;script&gt;alert\(1\)&lt;\/script&gt;<\/p>/g),
+  ).toHaveLength(2)
+  expect(page).not.toContain('<script>alert')
+  expect(page).toMatch(
+    /<p class="small">demo\/chat · \d+ tokens in, \d+ out · [\d.]+ credits, \$0\.0\d+ · \d+ ms</,
+  )
+  const after = await walletOf('olga')
+  expect(after.held).toBe(before.held)
+  expect(after.newest).toMatchObject({ source: 'web', status: 'completed', model: 'demo/chat' })
+  expect(Number(before.balance - after.balance) / 1e9).toBeCloseTo(
+    after.newest?.price_in_usd ?? 0,
+    9,
+  )
+  const turns = turnsIn(page)
+  expect(JSON.parse(turns)).toEqual([
+    { role: 'user', content: 'Ahoy <script>alert(1)</script>' },
+    { role: 'assistant', content: 'Ahoy <script>alert(1)</script>', told: expect.any(String) },
+  ])
+  const second = await send(olga, { text: 'And now', turns })
+  expect(JSON.parse(turnsIn(second.body))).toHaveLength(4)
+  expect((await walletOf('olga')).newest?.input_count).toBeGreaterThan(
+    after.newest?.input_count ?? 0,
+  )
+})
+
+test('with scripts it is the gateway’s own stream, and what it came to is told to its owner alone', async () => {
+  const answer = await send(olga, { text: 'one two three', stream: 'yes' })
+  expect(answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  expect(String(answer.body)).toContain('"content":"one"')
+  expect(String(answer.body)).toEndWith('data: [DONE]\n\n')
+  const its = `${path}/${answer.headers.get('x-request-id')}`
+  const told = await olga.open(its)
+  expect(told.text('told')).toMatch(/^demo\/chat · \d+ tokens in, 3 out · /)
+  expect(told.text('left')).toEndWith(' credits')
+  expect((await cy.open(its)).status).toBe(404)
+  for (const odd of ['x', '%00', '..%2f'])
+    expect((await olga.open(`${path}/${odd}`)).status).toBe(404)
+})
+
+test('refusals are the gateway’s sentences, the message stays, and nothing is charged', async () => {
+  const kept = await walletOf('olga')
+  const refused = async (values: Record<string, string>, browser = olga) => {
+    const plain = await send(browser, { text: 'Hello "there"', ...values })
+    const streamed = await send(browser, { text: 'Hello "there"', ...values, stream: 'yes' })
+    expect(streamed.status).toBe(plain.status)
+    const sentence = said(plain).replaceAll('&quot;', '"')
+    // That it is a stream is a part of what is held for.
+    const wordsOf = (text: string) => text.replace(/\$[\d.]+/, '$')
+    expect(wordsOf(streamed.text('error.message'))).toBe(wordsOf(sentence))
+    expect(String(plain.body)).toContain('Hello &quot;there&quot;</textarea>')
+    return [plain.status, sentence]
+  }
+  expect(await refused({}, cy)).toEqual([
+    402,
+    expect.stringMatching(/^This can cost \$.* you have \$0/),
+  ])
+  expect(await refused({ model: 'demo/none' })).toEqual([404, expect.stringContaining('demo/none')])
+  expect(await refused({ model: 'demo/image' })).toEqual([400, expect.any(String)])
+  for (const most of ['0', '1.5', 'many', '-3']) {
+    expect(await refused({ max_tokens: most })).toEqual([
+      400,
+      expect.stringContaining('max_tokens'),
+    ])
+  }
+  const many = JSON.stringify(Array.from({ length: 99 }, () => ({ role: 'user', content: 'x' })))
+  const odd = ['', '{', '[1]', '[{"role":"system","content":"x"}]', '[{"role":"user"}]', many]
+  for (const turns of odd) {
+    expect(await refused({ turns })).toEqual([400, expect.stringContaining('Begin a new one')])
+  }
+  expect(await walletOf('olga')).toEqual(kept)
+  expect((await walletOf('cyrus')).total).toBe(0)
+})
+
+test('no other page, no other session and no larger form asks', async () => {
+  const { token = '' } = hidden(String((await olga.open(path)).body), path)
+  const its = hidden(String((await cy.open(path)).body), path).token ?? ''
+  const fields = { ...draft, text: 'Hello' }
+  const kept = await h.kept()
+  const tries = [
+    await olga.send(path, fields),
+    await olga.send(path, { ...fields, token: its }),
+    await olga.send(path, { ...fields, token, stream: 'yes' }, { origin: 'https://evil.example' }),
+    await olga.send(path, { ...fields, token, stream: 'yes' }, { 'sec-fetch-site': 'cross-site' }),
+  ]
+  expect(tries.map(({ status }) => status)).toEqual([403, 403, 403, 403])
+  const large = { ...fields, token, text: 'x'.repeat(1_100_000) }
+  expect((await olga.send(path, large)).status).toBe(413)
+  expect((await olga.send(path, `token=${token}&text=a&text=b`)).status).toBe(400)
+  expect(await h.kept()).toEqual(kept)
+})
+
+test('it counts among the gateway requests of its address', async () => {
+  const other = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '2' })
+  const bea = await signedUp(other, 'beatrice')
+  const ask = () => bea.fill(path, path, { ...draft, text: 'Hello' })
+  const statuses = [(await ask()).status, (await ask()).status]
+  const third = await ask()
+  expect([...statuses, third.status, third.headers.get('retry-after')]).toEqual([
+    ...[402, 402, 429],
+    '60',
+  ])
+  expect(said(third)).toContain('More than 2 requests a minute')
+  await other.close()
+})
+
+test('a link chooses the model; without one the cheapest is', async () => {
+  const chosen = String((await olga.open(`${path}?model=demo%2Fomni`)).body)
+  expect(chosen).toMatch(/<option value="demo\/omni"\s+selected/)
+  const page = String((await olga.open(`${path}?model=no%22such`)).body)
+  expect(page).not.toMatch(/<option[^>]* selected/)
+  expect(String((await olga.open(path)).body)).toMatch(/<option value="demo\/small"\s+selected/)
+})

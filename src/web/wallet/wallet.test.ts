@@ -1,0 +1,183 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { nano } from '../../core/money.ts'
+import { day } from '../../core/time.ts'
+import { findByName } from '../../hosting/people/people.ts'
+import { insertUse } from '../../models/history.ts'
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { type Browser, origin, said, signedUp } from '../../testing/pages.ts'
+import { fund } from '../../testing/people.ts'
+
+const chat = { model: 'demo/chat', messages: [{ role: 'user', content: 'Ahoy' }], max_tokens: 5 }
+
+let h: TestHouse
+let olga: Browser
+let cy: Browser
+beforeAll(async () => {
+  h = await openTestHouse({ DAILY_CAP_CREDITS: '300' })
+  olga = await signedUp(h, 'olga')
+  cy = await signedUp(h, 'cyrus')
+})
+afterAll(() => h.close())
+
+const bodyOf = async (browser: Browser, path: string): Promise<string> =>
+  String((await browser.open(path)).body)
+
+async function wallet(name: string, usd = 0n): Promise<string> {
+  const person = await findByName(h.house, name)
+  if (!person) throw new Error(`there is no ${name}`)
+  if (usd > 0n) await fund(h.house, person, usd)
+  return `gateway:${person.wallet}`
+}
+
+const keys = (values: Record<string, string>, browser = olga) =>
+  browser.fill('/wallet', '/wallet/keys', values)
+
+async function newKey(values: Record<string, string>): Promise<string> {
+  const made = await keys(values)
+  return /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0] ?? ''
+}
+
+test('a key is made with a cap, spends within it, is changed, and revoked; its last use is told', async () => {
+  await wallet('olga', 5n)
+  expect(await bodyOf(olga, '/wallet')).toMatch(/name="dailyCap"\s+value="300"/)
+  const key = await newKey({ name: 'laptop', dailyCap: '0' })
+  const prefix = key.slice(0, 11)
+  const ask = () => h.visit('POST', '/v1/chat/completions', { key, body: chat })
+  expect([(await ask()).status, (await ask()).code]).toEqual([429, 'daily_cap'])
+  expect(await bodyOf(olga, '/wallet')).toContain('never spent with')
+  for (const dailyCap of ['-1', 'x', '1e9']) {
+    expect((await keys({ cap: prefix, dailyCap })).status).toBe(400)
+  }
+  const changed = await keys({ cap: prefix, dailyCap: '12.5' })
+  expect([changed.status, changed.headers.get('location')]).toEqual([303, '/wallet#keys'])
+  expect((await ask()).status).toBe(200)
+  const page = await bodyOf(olga, '/wallet')
+  expect(page).toContain('value="12.5"')
+  expect(page).toMatch(/last spent with <time datetime="2026-05-04">4 May 2026/)
+  expect((await keys({ cap: prefix })).status).toBe(303)
+  expect(await h.visit('GET', '/accounts/keys', { key }).then(({ body }) => body)).toMatchObject({
+    data: [{ id: prefix, daily_cap: null, name: 'laptop' }],
+  })
+  expect((await keys({ revoke: prefix })).status).toBe(303)
+  expect((await ask()).status).toBe(401)
+})
+
+test('the keys of another person are neither changed nor revoked, nor are odd ones', async () => {
+  const prefix = (await newKey({ name: 'hers' })).slice(0, 11)
+  const kept = await h.kept()
+  for (const odd of [prefix, 'gk_nothing00', '\u0000', '../..', prefix.slice(0, 5)]) {
+    expect((await keys({ revoke: odd }, cy)).status).toBe(404)
+    const capped = await keys({ cap: odd, dailyCap: '1' }, cy)
+    expect([capped.status, said(capped)]).toEqual([404, expect.stringContaining('no such key')])
+  }
+  expect(await h.kept()).toEqual(kept)
+})
+
+test('spending is drawn by day and by model, for 7, 30 or 90 days', async () => {
+  const account = await wallet('cyrus')
+  expect(await bodyOf(cy, '/wallet')).toContain('Nothing in these days')
+  const add = (model: string, daysAgo: number, credits: number) =>
+    h.house.db.tx((db) =>
+      insertUse(db, {
+        ...{ account, model, requestId: 'r', type: 'chat', source: 'api', status: 'completed' },
+        ...{ upstream: 'demo', price: 'p', input: 3, cached: 0, output: 4, reasoning: 0 },
+        ...{ searches: 0, estimated: false, ms: 5, firstByteMs: null },
+        ...{ at: h.clock.now() - daysAgo * day, held: nano(0n) },
+        charged: nano(BigInt(credits) * 1_000_000n),
+      }),
+    )
+  await add('m/old', 60, 500)
+  await add('m/<b>', 10, 40)
+  await add('m/new', 0, 2)
+  const [week, month, quarter, other] = await Promise.all(
+    [7, 30, 90, 8].map((days) => bodyOf(cy, `/wallet?days=${days}`)),
+  )
+  expect(week).toContain('2 credits in 7 days, at most 2 in one')
+  expect(week).not.toContain('m/&lt;b&gt;')
+  expect(month).toContain('42 credits in 30 days, at most 40 in one')
+  expect(month).toMatch(/<a href="\/wallet\/history\?model=m%2F%3Cb%3E">m\/&lt;b&gt;<\/a/)
+  expect(quarter).toContain('542 credits in 90 days')
+  expect(quarter?.match(/<rect\s+x=/g)).toHaveLength(90)
+  expect(quarter).toMatch(/<td>24 Apr<\/td>\s*<td class="number">40<\/td>/)
+  expect(other).toContain('in 30 days')
+})
+
+test('usage: pages, filters by model and days, and CSV as the API has it', async () => {
+  const bea = await signedUp(h, 'beatrice')
+  const account = await wallet('beatrice')
+  expect(await bodyOf(bea, '/wallet/history')).toContain('Nothing used yet')
+  await h.house.db.tx(async (db) => {
+    for (let at = 0; at < 60; at += 1) {
+      await insertUse(db, {
+        ...{ account, model: at % 2 ? 'm/odd' : '=even', requestId: `r${at}`, type: 'chat' },
+        ...{
+          source: 'web',
+          status: 'completed',
+          upstream: 'demo',
+          price: 'p',
+          input: 3,
+          cached: 0,
+        },
+        ...{ output: 4, reasoning: 0, searches: 0, estimated: true, ms: 5, firstByteMs: null },
+        ...{ at: h.clock.now() - (60 - at) * day, charged: nano(12_345n), held: nano(99_999n) },
+      })
+    }
+  })
+  const first = await bodyOf(bea, '/wallet/history')
+  expect(first).toContain('60 requests')
+  expect(first.match(/data-label="In"/g)).toHaveLength(50)
+  expect(first).toContain('0.012</td>')
+  expect(first).toContain('href="/wallet/history?page=2"')
+  const second = await bodyOf(bea, '/wallet/history?page=2')
+  expect(second.match(/data-label="In"/g)).toHaveLength(10)
+  expect(second).not.toContain('rel="next"')
+  const some = 'model=m%2Fodd&from=2026-04-01&to=2026-04-10'
+  const filtered = await bodyOf(bea, `/wallet/history?${some}`)
+  expect(filtered).toContain('5 requests')
+  expect(filtered).toContain(`href="/wallet/history.csv?${some.replaceAll('&', '&amp;')}"`)
+  const csv = await bea.open(`/wallet/history.csv?${some}`)
+  expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+  const made = await bea.fill('/wallet', '/wallet/keys', { name: '', dailyCap: '' })
+  const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
+  const wanted = await h.visit('GET', `/queries/history?format=csv&${some}`, { key })
+  expect(csv.body).toBe(wanted.body)
+  const all = await h.visit('GET', '/queries/history?format=csv', { key })
+  expect((await bea.open('/wallet/history.csv?model=&from=')).body).toBe(all.body)
+  expect(await bodyOf(bea, '/wallet/history?model=none')).toContain('No such request')
+  for (const odd of ['page=0', 'page=1.5', 'page=x', 'from=yesterday', 'to=2026-13-01']) {
+    const answer = await bea.open(`/wallet/history?${odd}`)
+    expect([odd, answer.status]).toEqual([odd, 400])
+  }
+  expect((await bea.open('/wallet/history.csv?to=never')).status).toBe(400)
+  expect(await bodyOf(cy, '/wallet/history')).not.toContain('m/odd')
+})
+
+test('the ledger, in pages', async () => {
+  const dee = await signedUp(h, 'deedee')
+  expect(await bodyOf(dee, '/wallet/ledger')).toContain('Nothing moved yet')
+  await wallet('deedee', 1n)
+  const made = await dee.fill('/wallet', '/wallet/keys', { name: 'a' })
+  const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
+  for (let at = 0; at < 55; at += 1) {
+    await h.visit('POST', '/chat/completions', { key, body: chat, from: `192.0.2.${at}` })
+  }
+  const first = await bodyOf(dee, '/wallet/ledger')
+  const next = /rel="next" href="([^"]+)"/.exec(first)?.[1] ?? ''
+  expect(first.match(/<td class="kind">chat/g)).toHaveLength(50)
+  const second = await bodyOf(dee, next)
+  expect(second.match(/<td class="kind">chat/g)).toHaveLength(5)
+  expect(second).toMatch(/<td class="kind">grant<\/td>\s*<td class="number">\+1,000/)
+  expect((await dee.open('/wallet/ledger?cursor=odd')).status).toBe(400)
+})
+
+test('nobody sees a wallet without a session, and how credits are added is said', async () => {
+  for (const path of ['', '/history', '/history.csv', '/ledger', '/playground', '/playground/x']) {
+    const answer = await h.visit('GET', `/wallet${path}`, { headers: { origin } })
+    expect([path, answer.status]).toEqual([path, 303])
+    expect(answer.headers.get('location')).toStartWith('/sign-in')
+  }
+  const page = await bodyOf(olga, '/wallet')
+  expect(page).toContain('Top-ups are not open here')
+  expect(page).toContain('berth grant olga 5')
+})
