@@ -32,7 +32,7 @@ export interface KeySpender extends Spender {
   key: Key
 }
 
-/** The owner of a gateway balance, who spends it here without a key: the balance is the only cap. */
+/** Who owns a gateway balance and spends it without a key: the balance is the only cap. */
 export const spenderOf = (owner: Owner): Spender => ({
   ...{ owner, account: accountOf(owner), caller: owner.owner, funds: 'any', source: 'web' },
   cap: { key: owner.owner, max: null },
