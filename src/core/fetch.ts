@@ -20,6 +20,13 @@ export interface Bounds {
   redirectsMax?: number
 }
 
+/** What is sent. */
+interface Sent {
+  method?: string
+  headers?: Record<string, string>
+  body?: string | Uint8Array<ArrayBuffer>
+}
+
 /** How names become addresses, and which of these are not inside: real ones, but for tests. */
 export interface Network {
   resolve(name: string): Promise<string[]>
@@ -80,12 +87,12 @@ export const anywhere: Network = { ...network, isPublic: () => true }
  */
 export async function fetchGuarded(
   text: string,
-  init: { method?: string; headers?: Record<string, string>; body?: string },
+  init: Sent,
   bounds: Bounds,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
   net = network,
 ): Promise<Response> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(bounds.ms)])
+  const limit = AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(bounds.ms)])
   let target = text
   for (let hops = bounds.redirectsMax ?? 3; hops >= 0; hops -= 1) {
     const answer = await ask(target, init, limit, net)
@@ -102,7 +109,7 @@ export async function fetchGuarded(
 
 async function ask(
   target: string,
-  init: { method?: string; headers?: Record<string, string>; body?: string },
+  init: Sent,
   signal: AbortSignal,
   net: Network,
 ): Promise<Response> {

@@ -4,7 +4,7 @@ export type Effect = 'block' | 'unlist' | 'warn'
  * Counts what the safety check has become: one more with every change of what it finds. What
  * earlier rules have read is then read again, a little at a time.
  */
-export const rulesVersion = 1
+export const rulesVersion = 2
 
 /**
  * The closed list of what the safety check looks for: the code a caller branches on, what it does
@@ -108,6 +108,18 @@ export const RULES = [
     effect: 'block',
     says: 'The very page was taken down before.',
     help: 'A page that was taken down cannot come back. Appeal, or publish something else.',
+  },
+  {
+    code: 'outside.block',
+    effect: 'block',
+    says: 'The safety check that the operator runs beside this one (SCAN_HOOK_URL) forbids it.',
+    help: 'Change what the excerpt names, or ask the operator.',
+  },
+  {
+    code: 'outside.warn',
+    effect: 'unlist',
+    says: 'The same check lets it be hosted, and keeps it off Explore.',
+    help: 'Change what the excerpt names, or ask the operator.',
   },
   {
     code: 'obf.packer',

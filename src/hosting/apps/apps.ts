@@ -191,19 +191,29 @@ export async function theVersion(house: House, app: string, version: number): Pr
   return found
 }
 
+const ofApp = prepared((db) =>
+  db
+    .select()
+    .from(versions)
+    .where(
+      and(
+        eq(versions.app, sql.placeholder('app')),
+        lt(versions.version, sql.placeholder('before')),
+      ),
+    )
+    .orderBy(desc(versions.version))
+    .limit(sql.placeholder('limit'))
+    .prepare(),
+)
+
 /** An app's versions, newest first, at most `limit`, all older than `before`. */
 export const versionsOf = (
   house: House,
-  app: App,
+  { id: app }: App,
   limit: number,
-  before?: number,
+  before = 2 ** 31 - 1,
 ): Promise<Version[]> =>
-  house.db.read
-    .select()
-    .from(versions)
-    .where(and(eq(versions.app, app.id), before ? lt(versions.version, before) : undefined))
-    .orderBy(desc(versions.version))
-    .limit(Math.min(limit, listPageMax + 1))
+  ofApp(house.db.read).execute({ app, before, limit: Math.min(limit, listPageMax + 1) })
 
 /** Closes every app of an agent whose account closes, inside a transaction. */
 export async function closeAllOf(house: House, db: Db, maker: string): Promise<void> {

@@ -1,10 +1,11 @@
 import type { House } from '../../house.ts'
 import { htmlBytesMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
-import type { Finding } from '../../scan/findings.ts'
+import type { Finding, Scan } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import { type Effect, theRule } from '../../scan/rules.ts'
 import { isBadPage } from './bad-pages.ts'
+import { outsideFindings } from './outside.ts'
 import type { versions } from './tables.ts'
 
 type Version = typeof versions.$inferSelect
@@ -44,11 +45,26 @@ export async function inspect(house: House, html: string | Uint8Array): Promise<
  */
 export async function lookAt(house: House, page: Uint8Array): Promise<Inspection> {
   const inspection = await house.inspector.inspect(page)
-  if (!(await isBadPage(house.db.read, inspection.sha256))) return inspection
-  const { effect, help } = theRule('known.bad')
-  const known: Finding = { code: 'known.bad', effect, line: 1, excerpt: '', help }
-  const findings = [known, ...inspection.scan.findings]
-  return { ...inspection, scan: { verdict: 'block', listable: false, findings } }
+  if (await isBadPage(house.db.read, inspection.sha256)) return withFindings(inspection, [known])
+  // What our own rules block need not be asked about.
+  if (inspection.scan.verdict === 'block') return inspection
+  return withFindings(inspection, await outsideFindings(house, inspection))
+}
+
+const { code, effect, help } = theRule('known.bad')
+const known: Finding = { code, effect, line: 1, excerpt: '', help }
+
+/** An inspection with more findings, which weigh as they would among the others. */
+function withFindings(inspection: Inspection, more: Finding[]): Inspection {
+  if (more.length === 0) return inspection
+  const { verdict, listable, findings } = inspection.scan
+  const blocks = more.some(({ effect }) => effect === 'block')
+  const scan: Scan = {
+    verdict: blocks ? 'block' : verdict === 'clean' ? 'warn' : verdict,
+    listable: listable && more.every(({ effect }) => effect === 'warn'),
+    findings: [...more, ...findings],
+  }
+  return { ...inspection, scan }
 }
 
 /** What a version keeps of a look at its page. */
@@ -62,14 +78,15 @@ export const scannedOf = ({ clock }: House, { scan }: Inspection): Scanned => ({
 const reasonOf = ({ line, code, help, excerpt }: Finding): string =>
   `line ${line}: ${code}: ${help}${excerpt && ` (${excerpt})`}`
 
-const reasonsOf = ({ scan }: Inspection, wanted: Effect): string[] =>
-  scan.findings.filter(({ effect }) => effect === wanted).map(reasonOf)
+const reasonsOf = ({ scan }: Inspection, ...wanted: Effect[]): string[] =>
+  scan.findings.filter(({ effect }) => wanted.includes(effect)).map(reasonOf)
 
 /** Why a page may not be hosted; empty when it may. */
 const blocking = (inspection: Inspection): string[] => reasonsOf(inspection, 'block')
 
 /** Why a page that may be hosted may not be listed; empty when it may. */
-export const unlistable = (inspection: Inspection): string[] => reasonsOf(inspection, 'unlist')
+export const unlistable = (inspection: Inspection): string[] =>
+  reasonsOf(inspection, 'block', 'unlist')
 
 /** Keeps a page's bytes and variants as one stored object: bytes first, rows second. */
 export async function keep(house: House, inspection: Inspection): Promise<KeptPage> {

@@ -9,7 +9,7 @@ import type { Agent } from '../agents/agents.ts'
 import { type App, checkRoom, type NewApp, theOwn, there, theVersion, update } from './apps.ts'
 import { tellListed } from './listing-notes.ts'
 import { insertApp } from './new-app.ts'
-import { inspect, keep, read, unlistable } from './pages.ts'
+import { inspect, keep, lookAt, read, unlistable } from './pages.ts'
 import { linkOf, present } from './present.ts'
 import type { AppChangeShape, AppShape, NewAppShape, ScanResultShape } from './shapes.ts'
 
@@ -144,7 +144,7 @@ function termsNote({ remix, priceRemix }: App): string {
 async function whyNotListed(house: House, app: App): Promise<string[]> {
   if (app.version === 0) return ['It has no version yet: wait until its first build has landed.']
   const { identity } = await read(house, await theVersion(house, app.id, app.version))
-  return unlistable(await house.inspector.inspect(identity))
+  return unlistable(await lookAt(house, identity))
 }
 
 function checkKind(house: House, kind: NewAppShape['kind']): void {

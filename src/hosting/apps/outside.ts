@@ -1,0 +1,63 @@
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
+import { anywhere, fetchGuarded } from '../../core/fetch.ts'
+import { oneOf } from '../../core/shape.ts'
+import { second } from '../../core/time.ts'
+import type { House } from '../../house.ts'
+import { Refusal } from '../../refusals.ts'
+import type { Finding } from '../../scan/findings.ts'
+import type { Inspection } from '../../scan/inspection.ts'
+import { theRule } from '../../scan/rules.ts'
+
+const bounds = { bytesMax: 65_536, ms: 10 * second, redirectsMax: 0 }
+const reasonsMax = 10
+const reasonCharsMax = 300
+
+/** What the hook answers: `warn` may be hosted, and does not go on Explore. */
+const Verdict = Type.Object({
+  verdict: oneOf(['clean', 'warn', 'block']),
+  reasons: Type.Optional(Type.Array(Type.String())),
+})
+
+const rules = { warn: 'outside.warn', block: 'outside.block' } as const
+
+/**
+ * What SCAN_HOOK_URL says of a page, as findings; none where there is no hook (agent-api, The
+ * scan). It is posted the page as text/html, its hash beside it, and has 10 s. Refuses try_again
+ * when it cannot be reached or answers anything else than a verdict.
+ */
+export async function outsideFindings(
+  { config, log }: Pick<House, 'config' | 'log'>,
+  { identity, sha256 }: Inspection,
+): Promise<Finding[]> {
+  if (config.scanHookUrl === '') return []
+  const headers = { 'content-type': 'text/html; charset=utf-8', 'x-content-sha256': sha256 }
+  const init = { method: 'POST', headers, body: identity }
+  const said: unknown = await fetchGuarded(config.scanHookUrl, init, bounds, undefined, anywhere)
+    .then((answer) => (answer.ok ? answer.json() : `it answered ${answer.status}`))
+    .catch((error: unknown) => String(error))
+  if (Value.Check(Verdict, said)) return findingsOf(said)
+  log.warn('scan.hook', { why: typeof said === 'string' ? said : 'its answer is no verdict' })
+  throw new Refusal('try_again', { why: 'the outside safety check cannot be asked' })
+}
+
+function findingsOf({ verdict, reasons = [] }: typeof Verdict.static): Finding[] {
+  if (verdict === 'clean') return []
+  const { code, effect, help } = theRule(rules[verdict])
+  const said = reasons.slice(0, reasonsMax).flatMap((one) => plain(one) || [])
+  return (said.length > 0 ? said : ['']).map((excerpt) => ({
+    code,
+    effect,
+    line: 1,
+    excerpt,
+    help,
+  }))
+}
+
+/** One line, which goes into answers and pages. */
+const plain = (reason: string): string =>
+  reason
+    .slice(0, reasonCharsMax)
+    .replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim()
