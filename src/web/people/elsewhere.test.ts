@@ -159,6 +159,7 @@ describe('linking a provider', () => {
       409,
       expect.stringContaining('another account'),
     ])
+    expect(String(refused.body)).toContain('<h1>cyrus</h1>')
   })
 
   test('sign_in_stale, sign_in_again: not by another’s link, an old one, or another session', async () => {

@@ -20,6 +20,7 @@ import {
   visitFor,
 } from './desk.ts'
 import { codesPage, signInPage } from './enter.ts'
+import { accountView } from './managing.ts'
 import { linkPurpose, waysIn } from './ways.ts'
 
 /** Signing in at a provider, and linking that to an account: there, and back. */
@@ -83,7 +84,7 @@ async function arrive(visit: Visit): Promise<Response> {
     : goTo(trip.next, cookie)
 }
 
-/** A step of such a trip; refused, the sign-in page says why. */
+/** A step of such a trip; refused, the page that it began on says why. */
 async function travelled(
   house: House,
   layout: Layout,
@@ -93,7 +94,10 @@ async function travelled(
   if (providerName(house) === undefined) throw new Refusal('not_found', { what: 'address' })
   const visit = await visitFor(house, layout, request)
   const next = nextOf(new URL(request.url).searchParams.get('next'))
-  const again = (said: string): Page =>
-    signInPage({ token: visit.token, next, said, ways: waysIn(visit, next) })
+  const { token, visitor } = visit
+  const again = (said: string): Page | Promise<Page> =>
+    visitor
+      ? accountView({ ...visit, visitor }, said)
+      : signInPage({ token, next, said, ways: waysIn(visit, next) })
   return orAgain(visit, () => step(visit), again)
 }

@@ -30,7 +30,8 @@ export const managing = (house: House, layout: Layout) =>
       { parse: 'none' },
     )
 
-async function accountView(own: Own, said?: string): Promise<Page> {
+/** The account page, with what went wrong there. */
+export async function accountView(own: Own, said?: string): Promise<Page> {
   const { house, token, visitor } = own
   const { person, session } = visitor
   const [all, keys, ways] = await Promise.all([

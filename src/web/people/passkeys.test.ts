@@ -205,6 +205,24 @@ describe('passkeys', () => {
     expect(said(await add(olga, device))).toContain('kept here already')
   })
 
+  test('cross_site: no other page, no other method, and each field once', async () => {
+    const h = await open()
+    const { device } = await withPasskey(h)
+    const browser = new Browser(h)
+    const page = (await browser.open('/sign-in')).body
+    const answer = await device.get(optionsIn(page))
+    const fields = { ...hidden(String(page), '/sign-in/passkey'), answer }
+    const send = async (sent: Record<string, string> | string, more = {}) =>
+      (await browser.send('/sign-in/passkey', sent, more)).status
+    expect(await send({ ...fields, token: '' })).toBe(403)
+    expect(await send(fields, { origin: 'https://evil.example' })).toBe(403)
+    expect(await send(fields, { 'sec-fetch-site': 'cross-site' })).toBe(403)
+    const twice = `${new URLSearchParams(fields)}&answer=x`
+    expect(await send(twice)).toBe(400)
+    expect((await browser.open('/sign-in/passkey')).status).toBe(404)
+    expect(await send({ ...fields, next: '//evil.example' })).toBe(303)
+  })
+
   test('bad_request: a person has at most twenty', async () => {
     const h = await open()
     const olga = await signedUp(h, 'olga')
