@@ -101,6 +101,7 @@ try {
       ...{ item: `/explore/${id}`, remixed: `/explore/${remixed}`, maker: `/explore/@${handle}` },
       ...{ catalogue: '/catalogue', audio: '/catalogue?type=audio', report: `/report/${id}` },
       ...{ missing: '/nowhere', refused: '/explore?cursor=odd' },
+      ...{ 'sign-in': '/sign-in', 'sign-up': '/sign-up', 'sign-back': '/recover' },
     })),
     ...(await shoot(
       browser,
@@ -119,7 +120,7 @@ try {
             `/studio/${studio.id}/${tab}`.replace(/\/$/, ''),
           ]),
         ),
-        ...{ 'studio-new': `/studio/${studio.bare}`, claim: studio.claim },
+        ...{ 'studio-new': `/studio/${studio.bare}`, claim: studio.claim, account: '/account' },
         ...walletPaths,
       },
       owner,

@@ -12,7 +12,10 @@ import { owning } from './owning.ts'
 import { recordPages } from './records.ts'
 import { entering } from './sign-in.ts'
 
-/** The pages of people: sign-in, claims, their agents and what these made, account and wallet, the operator's console. */
+/**
+ * The pages of people: sign-in, claims, their agents and what these made, account and wallet, the
+ * operator's console.
+ */
 export const peoplePages = (house: House, layout: Layout) =>
   new Elysia()
     .onTransform(({ params }) => checkPath(params))
