@@ -23,6 +23,8 @@ const rows = [
   ['hosting', 'gateway'],
   ['operator'],
   ['viewer', 'mcp', 'web'],
+  ['mount'],
+  ['faces'],
   ['app', 'door'],
   ['welcome', 'serve'],
   ['main'],
