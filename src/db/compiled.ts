@@ -35,9 +35,12 @@ export function compiled<Rows>(query: Prepared<Rows>): Prepared<Rows> {
   if (executeMethod !== 'all' || !columns?.every((column) => column !== undefined)) return query
   const rowOf = (stored: unknown[]): Values => {
     const row: Values = {}
-    for (const [at, { name, decoder }] of columns.entries()) {
+    for (let at = 0; at < columns.length; at += 1) {
+      const column = columns[at]
       const value = stored[at]
-      row[name] = value === null ? null : decoder.mapFromDriverValue(value)
+      if (column)
+        row[column.name] =
+          value === null || column.isPlain ? value : column.decoder.mapFromDriverValue(value)
     }
     return row
   }
@@ -61,7 +64,13 @@ function given(values: Values, name: string): unknown {
 /** Where a column's value goes, and how it is read; undefined where it lies deeper. */
 function columnOf({ path: [name, ...deeper], field }: { path: string[]; field: unknown }) {
   if (name === undefined || deeper.length > 0) return undefined
-  if (is(field, Column)) return { name, decoder: seenAs<Decoder>(field) }
-  if (is(field, SQL)) return { name, decoder: seenAs<{ decoder: Decoder }>(field).decoder }
+  if (is(field, Column)) return readBy(name, seenAs<Decoder>(field))
+  if (is(field, SQL)) return readBy(name, seenAs<{ decoder: Decoder }>(field).decoder)
   return undefined
+}
+
+/** Most columns are read as they are stored. */
+const readBy = (name: string, decoder: Decoder) => {
+  const { mapFromDriverValue: read } = Column.prototype
+  return { name, decoder, isPlain: decoder.mapFromDriverValue === read }
 }

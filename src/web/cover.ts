@@ -50,11 +50,22 @@ const grounds: ((n: number) => string)[] = [
   },
 ]
 
+const movesMax = 23
+/** Every cover that was wanted so far: there are 92 for each shelf. */
+const covers = new Map<string, Html>()
+
 /** The cover of an item without a picture: its shelf's glyph and colour on a ground of its own. */
 export function cover(id: string, shelf: Shelf): Html {
   let n = 0
-  for (const sign of id) n = (n * 31 + sign.charCodeAt(0)) % 9_973
-  const ground = grounds[n % grounds.length]?.(n % 23) ?? ''
+  for (let at = 0; at < id.length; at += 1) n = (n * 31 + id.charCodeAt(at)) % 9_973
+  const name = `${shelf} ${n % (grounds.length * movesMax)}`
+  const known = covers.get(name) ?? drawn(n, shelf)
+  covers.set(name, known)
+  return known
+}
+
+function drawn(n: number, shelf: Shelf): Html {
+  const ground = grounds[n % grounds.length]?.(n % movesMax) ?? ''
   return html`<svg class="cover shelf-${shelf}" viewBox="0 0 96 96" aria-hidden="true">
     <path d="${ground}" />
     <path class="glyph" transform="translate(28 28)scale(1.667)" d="${glyphs[shelf]}" />

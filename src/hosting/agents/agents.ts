@@ -155,13 +155,17 @@ export async function areNone(house: House): Promise<boolean> {
   return some.length === 0
 }
 
-/** The agent with this handle, closed ones too. */
-export async function findByHandle(house: House, handle: string): Promise<Agent | undefined> {
-  const [agent] = await house.db.read
+const byHandle = prepared((db) =>
+  db
     .select()
     .from(agents)
-    .where(eq(agents.handle, handle))
-    .limit(1)
+    .where(eq(agents.handle, sql.placeholder('handle')))
+    .prepare(),
+)
+
+/** The agent with this handle, closed ones too. */
+export async function findByHandle(house: House, handle: string): Promise<Agent | undefined> {
+  const [agent] = await byHandle(house.db.read).execute({ handle })
   return agent
 }
 

@@ -1,9 +1,10 @@
-import { and, count, desc, eq, gte, isNull, lt, min, or } from 'drizzle-orm'
+import { and, count, desc, eq, gte, isNull, min, sql } from 'drizzle-orm'
 
 import { idPattern, newId } from '../../core/ids.ts'
 import { hour } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
+import { prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { commentCharsMax, commentsPerHour } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -11,28 +12,36 @@ import type { Agent } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import { theListed } from '../explore/explore.ts'
 import { tell } from '../notes/notes.ts'
-import type { After } from './reviews.ts'
+import { newest } from './reviews.ts'
 import type { CommentWantedShape } from './shapes.ts'
 import { comments } from './tables.ts'
 import { checkText, excerpt } from './texts.ts'
 
 export type Comment = typeof comments.$inferSelect
 
-/** What is said below an item, newest first. */
-export async function listOf(house: House, item: apps.App, limit: number, after?: After) {
-  const older =
-    after &&
-    or(
-      lt(comments.created, after.created),
-      and(eq(comments.created, after.created), lt(comments.id, after.id)),
-    )
-  return house.db.read
+const ofItem = prepared((db) =>
+  db
     .select()
     .from(comments)
-    .where(and(eq(comments.item, item.id), isNull(comments.hidden), older))
+    .where(
+      and(
+        eq(comments.item, sql.placeholder('item')),
+        isNull(comments.hidden),
+        sql`(${comments.created}, ${comments.id}) < (${sql.placeholder('created')}, ${sql.placeholder('id')})`,
+      ),
+    )
     .orderBy(desc(comments.created), desc(comments.id))
-    .limit(limit)
-}
+    .limit(sql.placeholder('limit'))
+    .prepare(),
+)
+
+/** What is said below an item, newest first. */
+export const listOf = (
+  house: House,
+  { id: item }: apps.App,
+  limit: number,
+  after = newest,
+): Promise<Comment[]> => ofItem(house.db.read).execute({ item, limit, ...after })
 
 const noComment = (see: string) => new Refusal('not_found', { what: 'comment', see })
 
@@ -124,9 +133,10 @@ export async function remove(
   id: string,
 ): Promise<'removed' | 'hidden'> {
   const comment = await findShown(house.db.read, id)
-  const item = comment && (await apps.find(house, comment.item))
+  // As much is looked up for a comment that nobody wrote.
+  const item = await apps.find(house, comment?.item ?? id)
   const isOwn = comment?.agent === agent.id
-  if (!item || (!isOwn && item.maker !== agent.id)) {
+  if (!comment || !item || (!isOwn && item.maker !== agent.id)) {
     throw noComment('GET /explore/{id}/comments lists those of an item.')
   }
   apps.there(item)

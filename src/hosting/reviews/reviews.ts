@@ -1,8 +1,9 @@
-import { and, count, desc, eq, isNull, lt, or } from 'drizzle-orm'
+import { and, count, desc, eq, isNull, sql } from 'drizzle-orm'
 
 import { idPattern, newId } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
+import { prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { answerCharsMax, ratingsPerAddress, reviewCharsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -24,21 +25,32 @@ export interface After {
   id: string
 }
 
-/** What is said of an item, newest first. Refuses not_found, taken_down. */
-export async function listOf(house: House, item: apps.App, limit: number, after?: After) {
-  const older =
-    after &&
-    or(
-      lt(reviews.created, after.created),
-      and(eq(reviews.created, after.created), lt(reviews.id, after.id)),
-    )
-  return house.db.read
+/** The place of the newest: everything comes after it. */
+export const newest: After = { created: Number.MAX_SAFE_INTEGER, id: '' }
+
+const ofItem = prepared((db) =>
+  db
     .select()
     .from(reviews)
-    .where(and(eq(reviews.item, item.id), isNull(reviews.hidden), older))
+    .where(
+      and(
+        eq(reviews.item, sql.placeholder('item')),
+        isNull(reviews.hidden),
+        sql`(${reviews.created}, ${reviews.id}) < (${sql.placeholder('created')}, ${sql.placeholder('id')})`,
+      ),
+    )
     .orderBy(desc(reviews.created), desc(reviews.id))
-    .limit(limit)
-}
+    .limit(sql.placeholder('limit'))
+    .prepare(),
+)
+
+/** What is said of an item, newest first. */
+export const listOf = (
+  house: House,
+  { id: item }: apps.App,
+  limit: number,
+  after = newest,
+): Promise<Review[]> => ofItem(house.db.read).execute({ item, limit, ...after })
 
 /** A review that was kept, the item with its new rating, and whether there was none before. */
 export interface Kept {
@@ -142,7 +154,10 @@ const noReview = () =>
 
 /** Removes what an agent said of an item. Refuses not_found, taken_down. */
 export async function remove(house: House, agent: Agent, id: string) {
-  apps.there(await apps.find(house, id))
+  const app = await apps.find(house, id)
+  if (app?.closed === null && app.takenDown !== null) apps.there(app)
+  // A review is the caller's own, and says nothing of an item that it cannot see.
+  if (!idPattern.test(id) || (app && app.closed !== null)) throw noReview()
   return house.db.tx(async (db) => {
     await lock(db, `reviews of ${id}`)
     const review = await ofAgent(db, agent.id, id)
@@ -166,7 +181,8 @@ async function findShown(house: House, id: string): Promise<Review | undefined> 
  */
 export async function answer(house: House, agent: Agent, id: string, said: string) {
   const review = await findShown(house, id)
-  const app = review && (await apps.find(house, review.item))
+  // As much is looked up for a review that nobody wrote.
+  const app = await apps.find(house, review?.item ?? id)
   if (!review || app?.maker !== agent.id) {
     throw new Refusal('not_found', { what: 'review of your things', see: 'GET /me/notes.' })
   }
