@@ -51,15 +51,29 @@ export function tokensAtMost(body: Body, pictureTokens: number): number {
   return Buffer.byteLength(text) + pictures * pictureTokens + frameTokens
 }
 
-/** Our own count of a text's tokens, for answers without usage: never 0 unless it is empty. */
-export function tokensOf(text: string): number {
-  let ascii = 0
-  let others = 0
-  for (const character of text) {
-    if (character < '\u0080') ascii += 1
-    else others += 1
+/** Our own count of the tokens of a text that comes in parts: for answers without usage. */
+export class TokenCount {
+  private ascii = 0
+  private others = 0
+
+  add(text: string): void {
+    for (const character of text) {
+      if (character < '\u0080') this.ascii += 1
+      else this.others += 1
+    }
   }
-  return Math.ceil(ascii / asciiPerToken) + others
+
+  /** Never 0 unless there was no text. */
+  get tokens(): number {
+    return Math.ceil(this.ascii / asciiPerToken) + this.others
+  }
+}
+
+/** The same of a whole text. */
+export function tokensOf(text: string): number {
+  const count = new TokenCount()
+  count.add(text)
+  return count.tokens
 }
 
 /** Our own count of a request's input tokens. It never passes `tokensAtMost`. */

@@ -1,9 +1,6 @@
 import { isRecord } from '../../core/shape.ts'
-import { tokensOf } from '../../models/tokens.ts'
+import { TokenCount } from '../../models/tokens.ts'
 import { readUsage, type Usage, type UsageLimits, usageOf } from '../../models/usage.ts'
-
-/** Text beyond this adds nothing: the hold is long passed. */
-const charsMax = 4_000_000
 
 type Json = Record<string, unknown>
 
@@ -24,7 +21,7 @@ export class Carried {
   private said: Usage | undefined
   /** Content came after the last usage. */
   private isStale = false
-  private text = ''
+  private readonly written = new TokenCount()
   private readonly filtered = new Set<unknown>()
 
   constructor(private readonly bounds: Bounds) {}
@@ -76,7 +73,7 @@ export class Carried {
     if (typeof text !== 'string' || text === '') return
     this.hasContent = true
     this.isStale = true
-    if (this.text.length < charsMax) this.text += text
+    this.written.add(text)
   }
 
   /**
@@ -87,7 +84,7 @@ export class Carried {
     const { said, bounds } = this
     if (bounds.searching) return bounds.searching.usage(isWhole)
     if (said && (isWhole || !this.isStale)) return said
-    const own = Math.min(tokensOf(this.text), bounds.limits.completion)
+    const own = Math.min(this.written.tokens, bounds.limits.completion)
     if (said) return said.completion >= own ? said : { ...said, completion: own, estimated: true }
     const prompt = Math.min(bounds.countPrompt(), bounds.limits.prompt)
     return usageOf({ prompt, completion: own, estimated: true })

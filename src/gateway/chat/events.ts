@@ -25,13 +25,16 @@ export class EventReader {
 
   /** The events that end in this chunk. */
   push(chunk: Uint8Array): Event[] {
-    if (this.event.length === 0 && this.line.length === 0 && isOneLine(chunk)) {
-      return [{ raw: chunk, data: decoder.decode(chunk).slice(prefixBytes, -2) }]
-    }
     const events: Event[] = []
     let start = 0
-    let at = 0
-    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, at)) {
+    if (this.event.length === 0 && this.line.length === 0) {
+      for (let event = oneLine(chunk, 0); event; event = oneLine(chunk, start)) {
+        events.push(event)
+        start += event.raw.byteLength
+      }
+    }
+    let at = start
+    for (let end = chunk.indexOf(newline, at); end >= 0; end = chunk.indexOf(newline, at)) {
       const isBlank = this.take(joined(this.line, chunk.subarray(at, end)))
       this.line = []
       at = end + 1
@@ -76,11 +79,13 @@ export class EventReader {
   }
 }
 
-/** Nearly every chunk is one event of one line, which needs no search for its lines. */
-function isOneLine(chunk: Uint8Array): boolean {
-  const end = chunk.byteLength - 2
-  const isData = prefix.every((byte, at) => chunk[at] === byte)
-  return isData && chunk.indexOf(newline) === end && chunk[end + 1] === newline
+/** The event of one line that begins at `start`, as nearly every one is: it needs no state. */
+function oneLine(chunk: Uint8Array, start: number): Event | undefined {
+  for (let at = 0; at < prefixBytes; at += 1) if (chunk[start + at] !== prefix[at]) return undefined
+  const end = chunk.indexOf(newline, start + prefixBytes)
+  if (end < 0 || chunk[end + 1] !== newline || chunk[end - 1] === carriageReturn) return undefined
+  const data = decoder.decode(chunk.subarray(start + prefixBytes, end))
+  return { raw: chunk.subarray(start, end + 2), data }
 }
 
 const joined = (parts: Uint8Array[], last: Uint8Array): Uint8Array =>

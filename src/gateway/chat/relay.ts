@@ -149,9 +149,16 @@ export class Relay {
   }
 }
 
-const joined = (parts: Uint8Array[]): Uint8Array => {
+/** Parts that came in one piece, with nothing between them, are that piece. */
+function joined(parts: Uint8Array[]): Uint8Array {
   const [first] = parts
-  return parts.length === 1 && first ? first : Buffer.concat(parts)
+  if (!first) return new Uint8Array()
+  let end = first.byteOffset
+  for (const { buffer, byteOffset, byteLength } of parts) {
+    if (buffer !== first.buffer || byteOffset !== end) return Buffer.concat(parts)
+    end += byteLength
+  }
+  return new Uint8Array(first.buffer, first.byteOffset, end - first.byteOffset)
 }
 
 const endOf = (error: unknown): 'filtered' | 'failed' =>

@@ -1,7 +1,22 @@
-import { second } from '../../core/time.ts'
+import { second, stopwatch } from '../../core/time.ts'
 import { eventBytesMax } from '../../limits.ts'
 import { type Event, EventReader } from './events.ts'
 import type { Watch } from './watch.ts'
+
+/**
+ * What comes so soon after the last is read together: to wake up for each event of a fast stream
+ * costs more than all that is done with it. No client waits longer for it than this, and for the
+ * first event not at all.
+ */
+const togetherMs = 10
+
+let beat: Promise<void> | undefined
+
+/** The end of the beat that runs: all streams share it, and its timer. */
+function endOfBeat(): Promise<void> {
+  const ended = (): void => void (beat = undefined)
+  return (beat ??= Bun.sleep(togetherMs).then(ended))
+}
 
 /** An upstream that has said [DONE] has this long to close, so that its connection is kept. */
 const closeMs = second
@@ -15,6 +30,7 @@ export class Source {
   private readonly bytes: Reader
   private waiting: Event[] = []
   private isOver = false
+  private readAt = 0
 
   private constructor({ body }: Response) {
     this.bytes = readerOf(body ?? new Blob().stream())
@@ -50,7 +66,9 @@ export class Source {
       return events
     }
     while (!this.isOver) {
+      if (stopwatch() - this.readAt < togetherMs) await endOfBeat()
       const events = await this.read()
+      this.readAt = stopwatch()
       if (events.length > 0) return events
     }
     return undefined
