@@ -1,4 +1,4 @@
-import { compressed, type Entity, entity } from '../core/entity.ts'
+import { compressed, type Entity, entity, plain } from '../core/entity.ts'
 import { sha256 } from '../core/ids.ts'
 import { Html, html, type Part } from '../core/markup.ts'
 import type { PublicFile } from '../core/public.ts'
@@ -171,6 +171,9 @@ export function pageAnswer(layout: Layout, page: Page): Response {
   return new Response(render(layout, page), { status: page.status ?? 200, headers })
 }
 
-/** A page that many are shown, compressed. */
-export const pageEntity = (layout: Layout, page: Page): Entity =>
-  entity(compressed(render(layout, page)), { ...layout.headers, ...page.headers })
+/** A page to be shown more than once; compressed, which costs more than drawing it, where many are. */
+export function pageEntity(layout: Layout, page: Page, isCompressed: boolean): Entity {
+  const text = render(layout, page)
+  const content = isCompressed ? compressed(text) : plain(text)
+  return entity(content, { ...layout.headers, ...page.headers })
+}

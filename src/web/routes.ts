@@ -32,34 +32,40 @@ export const web = (house: House, layout: Layout) =>
 const queryOf = (request: Request): URLSearchParams => new URL(request.url).searchParams
 
 const pagesMax = 200
-const kept = untilCommit<Entity>(pagesMax)
+const common = untilCommit<Entity>(pagesMax)
+const others = untilCommit<Entity>(pagesMax)
 
 /** Where one looks around. An agent that asks for `/` gets the guide. */
 function browsing(house: House, layout: Layout) {
-  /** What many are shown is drawn once for all of them. */
-  const shown = async (request: Request, name: string, draw: () => Promise<Page>) =>
-    answer(request, await kept(house.db, name, async () => pageEntity(layout, await draw())))
+  /** A page is drawn once for all who are shown it, and compressed where they are many. */
+  const shown = async (
+    request: Request,
+    name: string,
+    draw: () => Page | Promise<Page>,
+    isCommon = false,
+  ) => {
+    const made = async () => pageEntity(layout, await draw(), isCommon)
+    return answer(request, await (isCommon ? common : others)(house.db, name, made))
+  }
   return new Elysia()
     .get('/', ({ request }) => {
       const isBrowser = /text\/html/.test(request.headers.get('accept') ?? '')
-      if (isBrowser) return shown(request, '/', () => homePage(house))
+      if (isBrowser) return shown(request, '/', () => homePage(house), true)
       const headers = { 'content-type': 'text/markdown; charset=utf-8', vary: 'accept' }
       return new Response(markdownOf(guideOf(house)), {
         headers: { ...headers, link: linksOf(house) },
       })
     })
-    .get('/explore', async ({ request }) => {
+    .get('/explore', ({ request }) => {
       const query = queryOf(request)
-      if (isCommon(query)) return shown(request, nameOf(query), () => explorePage(house, query))
-      return pageAnswer(layout, await explorePage(house, query))
+      return shown(request, nameOf(query), () => explorePage(house, query), isCommon(query))
     })
-    .get('/explore/:name', async ({ params, request }) => {
+    .get('/explore/:name', ({ params, request }) => {
       // The router has null for what cannot be decoded.
       const name = String(params.name)
-      const page = name.startsWith('@')
-        ? makerPage(house, name, queryOf(request).get('cursor') ?? undefined)
-        : itemPage(house, name)
-      return pageAnswer(layout, await page)
+      if (!name.startsWith('@')) return shown(request, name, () => itemPage(house, name))
+      const cursor = queryOf(request).get('cursor') ?? undefined
+      return shown(request, `${name} ${cursor ?? ''}`, () => makerPage(house, name, cursor))
     })
     .get('/catalogue', ({ request }) => pageAnswer(layout, cataloguePage(house, queryOf(request))))
 }
