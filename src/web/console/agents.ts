@@ -103,7 +103,11 @@ export async function agentPage(own: Own, handle: string, said?: string): Promis
         <dd>${sizeOf(agent.kept)}</dd>
       </div>
     </dl>
-    <p><a href="${addressOf('/console/grants', { to: `@${agent.handle}` })}">Give credits</a></p>
+    <p class="acts">
+      <a class="button quiet" href="${addressOf('/console/grants', { to: `@${agent.handle}` })}"
+        >Give credits</a
+      >
+    </p>
     <section>
       <h2>Decide</h2>
       ${agent.closed === null ? decisionForm(own.token, `/console/agents/${agent.handle}`, hint, offers) : html`<p class="small">The account is closed for good.</p>`}

@@ -1,13 +1,13 @@
-import { type Html, html, type Part } from '../../core/markup.ts'
+import { type Html, html } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
 import { listBackups } from '../../operator/backups.ts'
 import type { Outcome } from '../../operator/outcome.ts'
 import type { KeptBackup } from '../../store/backups.ts'
 import type { Page } from '../layout.ts'
-import { momentOf, sizeOf } from '../parts.ts'
+import { counted, momentOf, sizeOf } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
 import { form } from '../people/form.ts'
-import { badge, consolePage, empty, table } from './frame.ts'
+import { badge, consolePage, empty } from './frame.ts'
 
 /** What may be done with a backup: downloaded, proved, removed. */
 function actsOf(token: string, { name, manifest }: KeptBackup): Html {
@@ -15,48 +15,41 @@ function actsOf(token: string, { name, manifest }: KeptBackup): Html {
     html`<button class="button quiet slim" name="act" value="${act}" aria-label="${word} ${name}">
       ${word}
     </button>`
-  const acts = html`${manifest && button('check', 'Check')} ${button('remove', 'Remove')}`
-  return html`${
-    manifest &&
-    html`<a
-      class="button quiet slim"
-      href="/console/backups/${name}"
-      aria-label="Download ${name}"
-      download
-      >Download</a
-    >`
-  }
-  ${form(token, `/console/backups/${name}`, acts, 'act')}`
+  const path = `/console/backups/${name}`
+  const download = html`<a class="button slim" href="${path}" aria-label="Download ${name}" download
+    >Download</a
+  >`
+  const acts = html`${manifest && download}${manifest && button('check', 'Check it')}${button('remove', 'Remove')}`
+  return form(token, path, html`<div class="acts">${acts}</div>`, 'act')
 }
 
-const outcomeOf = (outcome: Outcome | undefined): Part =>
-  outcome &&
-  html`<div class="small">
-    ${outcome.ok ? outcome.text : html`<strong>${outcome.text}</strong>`}
-  </div>`
+const outcomeOf = ({ ok, text }: Outcome): Html =>
+  html`<p class="small">${ok ? text : html`<strong>${text}</strong>`}</p>`
 
-function row(token: string, backup: KeptBackup, outcome: Outcome | undefined): Html {
+function item(token: string, backup: KeptBackup, outcome: Outcome | undefined): Html {
   const { name, manifest, databaseBytes } = backup
-  return html`<tr>
-    <td class="long">
-      ${manifest ? momentOf(manifest.created) : name}
-      ${manifest ? badge(`Berth ${manifest.berth}`) : badge('not finished', 'bad')}
-      ${outcomeOf(outcome)}
-    </td>
-    <td class="number">${sizeOf(databaseBytes)}</td>
-    <td class="number">${manifest ? `${manifest.files}, ${sizeOf(manifest.bytes)}` : '–'}</td>
-    <td class="end">${actsOf(token, backup)}</td>
-  </tr>`
+  const size = `database ${sizeOf(databaseBytes)}`
+  return html`<li>
+    <strong>${manifest ? momentOf(manifest.created) : name}</strong>
+    ${manifest ? badge(`Berth ${manifest.berth}`) : badge('not finished', 'bad')}
+    <p class="small">
+      ${manifest ? `${size}, ${counted(manifest.files, 'file')} of ${sizeOf(manifest.bytes)}` : size}
+    </p>
+    ${outcome && outcomeOf(outcome)} ${actsOf(token, backup)}
+  </li>`
 }
 
 /** The backups in the data folder: make one, download it, prove that it can be restored. */
 export async function backupsPage({ house, token }: Own, said?: string): Promise<Page> {
   const { backups, running, ended } = await listBackups(house)
   const make = form(token, '/console/backups', html`<button class="button">Make a backup</button>`)
-  const heads = ['Backup', { number: 'Database' }, { number: 'Files' }, { unseen: 'Acts' }]
   const shown = backups.filter(({ name }) => name !== running?.name || running.what === 'checked')
-  const rows = shown.map((backup) => row(token, backup, ended.get(backup.name)))
-  const list = rows.length > 0 && table('Backups', heads, rows)
+  const items = shown.map((backup) => item(token, backup, ended.get(backup.name)))
+  const list =
+    items.length > 0 &&
+    html`<ul class="rows">
+      ${items}
+    </ul>`
   const none =
     !running && empty('No backup yet', 'One is made beside the running house: nobody waits for it.')
   const works =

@@ -95,10 +95,15 @@ function facts({ app, maker }: Case, link: string): Html {
         <bdi>${why}</bdi>
       </p>`
     }
-    <p class="small">
-      Public link: <a href="/a/${app.id}">${link}</a>. A version opens in the same sandbox, for you
-      alone.
-    </p>`
+    ${
+      app.version > 0 &&
+      html`<p class="acts">
+        <a class="button quiet" href="/a/${app.id}/versions/${app.version}" target="_blank"
+          >Look at it in the sandbox</a
+        >
+      </p>`
+    }
+    <p class="small">Public link: <a href="/a/${app.id}">${link}</a></p>`
 }
 
 /** One app with all that decides about it. Refuses not_found. */

@@ -264,7 +264,7 @@ test('the overview draws what was measured, and says every number with its unit'
   await measure(h.house)
   const page = String((await olga.open('/console')).body)
   expect(page).toContain('Requests a minute, the last three hours. Now 0 requests, at most 5')
-  expect(page).toMatch(/400 credits \(\$0\.4\)/)
+  expect(page).toContain('400 credits <span class="small">$0.4</span>')
   expect(page).toContain('1 of 1 up')
   expect(page).toContain('<live-part')
 })

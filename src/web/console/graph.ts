@@ -24,7 +24,9 @@ function pathOf(values: number[], most: number): string {
   return values
     .map((value, at) => {
       const height = value > 0 ? Math.max(1.5, (value / most) * high) : 0
-      return height === 0 ? '' : `M${first + at * step} ${high}v-${height.toFixed(1)}h3v${high}z`
+      return height === 0
+        ? ''
+        : `M${first + at * step} ${high}v-${height.toFixed(1)}h${step}v${high}z`
     })
     .join('')
 }

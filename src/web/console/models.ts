@@ -49,7 +49,7 @@ export function modelsPage({ house, request }: Own): Page {
       <td>${lines(offer.price, (rate) => rate)}</td>
       <td class="number">${marginPercent} %</td>
     </tr>`
-  const heads = ['Model', 'Upstream', 'There', 'Here', { number: 'Margin' }]
+  const heads = ['Model', 'Upstream', 'Upstream price', 'Price here', { number: 'Margin' }]
   const rows = all.slice((at - 1) * rowsShown, at * rowsShown)
   const none = empty('No such model', 'Models come from keys, from Ollama and from berth.toml.')
   const first = addressOf('/console/models', { q })

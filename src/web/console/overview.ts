@@ -34,7 +34,7 @@ export async function overviewPage(house: House): Promise<Page> {
         ${graph({ title: 'Spend a minute', of: (one) => toCredits(one.income), say: credits, sum: inCredits }, minutes)}
         ${graph({ title: 'Jobs a minute', of: (one) => one.jobs, say: count('job'), sum: few }, minutes)}
         ${graph({ title: 'Disk free', of: (one) => one.free, say: sizeOf }, minutes)}
-        ${graph({ title: 'Late timers', of: (one) => Math.round(one.lateMs), say: (value) => `${few(value)} ms` }, minutes)}
+        ${graph({ title: 'Event-loop lag', of: (one) => Math.round(one.lateMs), say: (value) => `${few(value)} ms` }, minutes)}
       </div>
     </live-part>
     <section>
@@ -72,11 +72,15 @@ async function factsOf(house: House): Promise<[name: string, value: Part][]> {
     ['Jobs', `${few(open('running'))} run, ${few(open('queued'))} wait`],
     ['Agents', html`<a href="/console/agents">${few(agents)}</a>`],
     ['People', html`<a href="/console/people">${few(people)}</a>`],
-    ['On all accounts', `${inCredits(toCredits(balance))} credits ($${inCredits(toUsd(balance))})`],
+    [
+      'On all accounts',
+      html`${inCredits(toCredits(balance))} credits
+        <span class="small">$${inCredits(toUsd(balance))}</span>`,
+    ],
     ['Held for what runs', `${inCredits(toCredits(heldBack))} credits`],
     ['Disk free', sizeOf(house.store.free())],
     ['Memory', sizeOf(process.memoryUsage.rss())],
-    ['Latest timer', `${Math.round(lateMs(house))} ms late`],
+    ['Event-loop lag', `${Math.round(lateMs(house))} ms`],
     ['Up since', momentOf(iso(began))],
     ['Version', version],
   ]

@@ -32,12 +32,12 @@ export async function peoplePage({ house, request }: Own): Promise<Page> {
       <td class="number">${inCredits(toCredits(wallets[at]?.balance ?? 0n))}</td>
       <td>${dayOf(iso(created))}</td>
       <td class="end">
-        <a href="${addressOf('/console/grants', { to: name })}" aria-label="Give ${name} credits"
+        <a href="${addressOf('/console/grants', { to: name })}" aria-label="Give credits to ${name}"
           >Give credits</a
         >
       </td>
     </tr>`
-  const heads = ['Name', 'Is', { number: 'Wallet, credits' }, 'Since', { unseen: 'Credits' }]
+  const heads = ['Name', 'Role', { number: 'Wallet, credits' }, 'Since', { unseen: 'Credits' }]
   const more = next === null ? undefined : addressOf('/console/people', { q, cursor: next })
   const none = empty('Nobody', html`No name has “<bdi>${q}</bdi>” in it.`)
   const main = html`${searchForm('/console/people', 'Search by name', q)}

@@ -31,7 +31,7 @@ export function settingsPage({ config }: House): Page {
       <h2>Defaults</h2>
       ${table('Settings at their defaults', heads, rest.map(row))}
     </section>
-    <p class="small">
+    <p class="small below">
       berth.toml has ${upstreams.length} upstreams and ${models.length} models of its own. Settings
       are read at the start: change one in the environment or the file, and start again.
     </p>`

@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import axe from 'axe-core'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+import { hour, minute } from '../../core/time.ts'
+import { dialect } from '../../db/dialect.ts'
+import { openEngine } from '../../db/open.ts'
+import { hold } from '../../hosting/moderation/moderation.ts'
+import { report } from '../../hosting/moderation/reports.ts'
+import { measure } from '../../operator/minutes.ts'
+import { findBrowser, until } from '../../testing/browsers/browser.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
+import { operating } from '../../testing/pages.ts'
+import { payloads } from '../../testing/payloads.ts'
+
+const ms = 120_000
+const executablePath = findBrowser('chromium')
+const sizes = { phone: { width: 320, height: 640 }, desk: { width: 1_280, height: 900 } }
+
+describe.skipIf(executablePath === undefined)('the console in chromium', () => {
+  let t: TestHouse
+  let browser: Browser
+  let server: ReturnType<typeof Bun.serve>
+  let origin = ''
+  let cookie = ''
+  let ann: Person
+  const folder = mkdtempSync(join(tmpdir(), 'berth-console-'))
+
+  beforeAll(async () => {
+    // A backup is of a file; PostgreSQL has its own.
+    const db = dialect === 'sqlite' ? { db: await openEngine({ dataDir: folder }) } : {}
+    const free = { REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0', KEYS_PER_ADDRESS_DAY: '0' }
+    t = await openTestHouse(free, db)
+    server = Bun.serve({ port: 0, fetch: (request) => t.door(request, '127.0.0.1') })
+    origin = `http://localhost:${server.port}`
+    cookie = (await operating(t)).cookie() ?? ''
+    ann = await t.person('ann')
+    browser = await chromium.launch({
+      executablePath: executablePath ?? '',
+      args: ['--no-sandbox'],
+    })
+  }, ms)
+  afterAll(async () => {
+    await browser.close()
+    await server.stop(true)
+    await t.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name }).first()
+  const link = (page: Page, name: string) => page.getByRole('link', { name }).first()
+
+  async function signedIn(
+    options: Parameters<Browser['newContext']>[0] = {},
+  ): Promise<BrowserContext> {
+    const context = await browser.newContext(options)
+    await context.addCookies([{ name: 'berth', value: cookie, url: origin }])
+    return context
+  }
+
+  for (const javaScriptEnabled of [true, false]) {
+    const how = javaScriptEnabled ? 'with' : 'without'
+    test(
+      `a report is looked at, taken down, appealed against and restored, ${how} scripts`,
+      async () => {
+        const html = `<!doctype html><title>${how}</title><h1>Harbour of ${how}</h1>`
+        const id = await ann.publish({ html, title: `Boat ${how}` })
+        const guest = await (await browser.newContext({ javaScriptEnabled })).newPage()
+        await guest.goto(`${origin}/report/${id}`)
+        await guest.fill('textarea', 'It is mine.')
+        await guest.click('main form button')
+
+        const context = await signedIn({ javaScriptEnabled })
+        const page = await context.newPage()
+        await page.goto(`${origin}/account`)
+        await link(page, 'console').click()
+        await link(page, 'Moderation').click()
+        await link(page, `Boat ${how}`).click()
+        expect(await page.textContent('main')).toContain('It is mine.')
+        const [preview] = await Promise.all([
+          context.waitForEvent('page'),
+          link(page, 'Look at it in the sandbox').click(),
+        ])
+        await preview.waitForLoadState()
+        expect(await preview.title()).toContain('(version 1)')
+        if (javaScriptEnabled) {
+          const inside = async () =>
+            (await Promise.all(preview.frames().map((frame) => frame.content()))).join('')
+          const isShown = async () => (await inside()).includes('Harbour of with') || undefined
+          expect(await until(isShown, ms)).toBe(true)
+        }
+        await preview.close()
+
+        await button(page, 'Take down').click()
+        expect(await page.textContent('.alert')).toContain('Say why')
+        await page.getByLabel('Reason').fill('It is a copy.')
+        await button(page, 'Take down').click()
+        expect(await page.textContent('.lead')).toContain('taken down')
+        await guest.goto(`${origin}/a/${id}`)
+        expect(await guest.textContent('h1')).toBe('Taken down')
+
+        await ann.call('POST', `/apps/${id}/appeal`, { text: 'I drew it.' })
+        await link(page, 'Moderation').click()
+        await link(page, `Boat ${how}`).click()
+        await page.getByLabel('Answer').fill('So you did.')
+        await button(page, 'Grant it').click()
+        expect(await page.textContent('.lead')).toContain('live')
+        await link(page, 'Audit log').click()
+        expect(await page.textContent('tbody tr')).toContain('olga')
+        t.clock.turn(minute)
+        await guest.goto(`${origin}/a/${id}`)
+        expect(await guest.title()).toContain(`Boat ${how}`)
+        await Promise.all([context.close(), guest.context().close()])
+      },
+      ms,
+    )
+  }
+
+  test.skipIf(dialect === 'postgres')(
+    'a backup is made while one watches, downloaded and proved',
+    async () => {
+      const context = await signedIn()
+      const page = await context.newPage()
+      await page.goto(`${origin}/console/backups`)
+      await button(page, 'Make a backup').click()
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        link(page, 'Download').click(),
+      ])
+      expect(download.suggestedFilename()).toMatch(/^berth-[\dTZ-]+\.tar$/)
+      expect(Bun.file(await download.path()).size).toBeGreaterThan(10_000)
+      await button(page, 'Check it').click()
+      await page.getByText('It can be restored').waitFor()
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
+    'graphs go on by themselves, and credits are given once who it is was seen',
+    async () => {
+      const context = await signedIn()
+      const page = await context.newPage()
+      await measure(t.house)
+      await page.goto(`${origin}/console`)
+      for (let at = 0; at < 30; at += 1) await ann.call('GET', '/me')
+      await page.getByText(/Now 3\d requests/).waitFor()
+      await link(page, 'Grants').click()
+      await page.getByLabel('To').fill('@ann')
+      await page.getByLabel('USD').fill('2.5')
+      await button(page, 'Look who that is').click()
+      expect(await page.textContent('main')).toContain('2,900 credits')
+      await button(page, 'Give 2,500 credits').click()
+      expect(await page.textContent('[role=status]')).toContain('has 2,900 credits now')
+      await context.close()
+    },
+    ms,
+  )
+
+  const paths = async (): Promise<string[]> => {
+    const id = await ann.publish({
+      title: 'A title that is as long as a title may well become here',
+    })
+    await report(t.house, id, { reason: 'phishing', text: 'Look', contact: 'me' }, '192.0.2.77')
+    const lists = ['', 'queue', 'agents', 'agents?q=zeppelin', 'people', 'grants', 'upstreams']
+    const more = ['grants?to=@ann&usd=5', 'grants?to=nobody&usd=5', 'models', 'backups', 'audit']
+    const rest = ['settings', `apps/${id}`, 'agents/ann', 'audit?q=zeppelin']
+    return [...lists, ...more, ...rest].map((path) => `/console/${path}`.replace(/\/$/, ''))
+  }
+
+  for (const [colorScheme, viewport] of [
+    ['light', sizes.phone],
+    ['dark', sizes.desk],
+  ] as const) {
+    test(
+      `axe-core finds nothing and nothing scrolls sideways, ${colorScheme}, ${viewport.width} wide`,
+      async () => {
+        const context = await signedIn({ colorScheme, viewport })
+        const found: string[] = []
+        for (const path of await paths()) {
+          const page = await context.newPage()
+          page.on('request', (asked) => {
+            if (!asked.url().startsWith(origin)) found.push(`${path}: asks ${asked.url()}`)
+          })
+          await page.goto(origin + path)
+          await page.evaluate(axe.source)
+          const of = '(all) => all.violations.map((one) => one.id + " " + one.nodes[0].html)'
+          const faults = await page.evaluate<string[]>(`axe.run().then(${of})`)
+          const sideways = 'document.documentElement.scrollWidth - innerWidth'
+          if (Number(await page.evaluate(sideways)) > 0) faults.push('scrolls sideways')
+          found.push(...faults.map((fault) => `${path}: ${fault}`))
+          await page.close()
+        }
+        expect(found).toEqual([])
+        await context.close()
+      },
+      ms,
+    )
+  }
+
+  test(
+    'nothing that others write runs, or is even tried',
+    async () => {
+      const eve = await t.person('eve')
+      const ids: string[] = []
+      for (const [at, text] of payloads.entries()) {
+        t.clock.turn(hour)
+        const made = await eve.call('POST', '/apps', { html: '<title>x</title>', title: text })
+        const id = made.code === undefined ? made.text('app.id') : await eve.publish()
+        const said = { reason: 'other', text, contact: text.slice(0, 100) }
+        const plain = { reason: 'other', text: 'not plain' }
+        const from = `198.51.${at % 250}.${Math.floor(at / 250)}`
+        await report(t.house, id, said, from).catch(() => report(t.house, id, plain, from))
+        await hold(t.house, id, text)
+        ids.push(id)
+      }
+      const context = await signedIn()
+      const ran: string[] = []
+      await context.exposeFunction('told', (what: string) => void ran.push(what))
+      await context.addInitScript(`
+        for (const name of ['alert', 'confirm', 'prompt']) self[name] = () => told(name + ' ' + location)
+        addEventListener('securitypolicyviolation', (event) => told(event.violatedDirective + ' ' + location))`)
+      const page = await context.newPage()
+      for (const id of ids) await page.goto(`${origin}/console/apps/${id}`)
+      for (const path of ['queue', 'agents/eve', 'audit'])
+        await page.goto(`${origin}/console/${path}`)
+      for (const text of payloads.slice(0, 15)) {
+        const q = encodeURIComponent(text)
+        for (const list of ['agents?q', 'people?q', 'audit?q', 'models?q', 'grants?usd=1&to']) {
+          await page.goto(`${origin}/console/${list}=${q}`)
+        }
+      }
+      expect(ids.length).toBeGreaterThan(300)
+      expect(ran).toEqual([])
+      await context.close()
+    },
+    4 * ms,
+  )
+})
