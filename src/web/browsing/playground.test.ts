@@ -96,7 +96,7 @@ describe.skipIf(executablePath === undefined)('the playground in chromium', () =
       await page.fill('textarea[name=text]', markup)
       await page.press('textarea[name=text]', 'Enter')
       expect(await told(page, 0).innerText()).toMatch(
-        /^demo\/chat · \d+ tokens in, \d+ out · .* credits, \$0\.0/,
+        /^demo\/chat · tokens: \d+ in, \d+ out · .* credits, \$0\.0/,
       )
       expect(await words(page)).toEqual([markup, markup])
       expect(await page.locator('.words *').count()).toBe(0)

@@ -111,9 +111,14 @@ const table = (models: ModelShape[]): Html =>
 function row(model: ModelShape): Html {
   const { id, name, type, inputs, supportsTools, context_length: window, price } = model
   const [into, out] = costs(price)
+  const isTried = type === 'chat' && price.prompt !== undefined
   const takes = [...inputs, ...(supportsTools ? ['tools'] : [])].join(', ')
   return html`<tr>
-    <td><strong>${name}</strong><code>${id}</code></td>
+    <td>
+      <strong>${name}</strong
+      ><code>${id}</code
+      >${isTried && html`<a class="small" href="${addressOf('/wallet/playground', { model: id })}">Try it<span class="unseen"> with ${id}</span></a>`}
+    </td>
     <td data-label="${typeNames[type]}">${takes}</td>
     <td data-label="Window">${window > 0 ? `${few(window)} tokens` : '–'}</td>
     <td data-label="In">${into}</td>

@@ -5,7 +5,10 @@ import type { Spent } from '../../ledger/spending.ts'
 
 /** The width of a day and the height of the highest, in a square that is stretched to fit. */
 const [step, high] = [24, 100]
-const numbers = once(() => new Intl.NumberFormat('en', { maximumFractionDigits: 2 }))
+/** Cut off, so that nobody is told of more than there is. */
+const numbers = once(
+  () => new Intl.NumberFormat('en', { maximumFractionDigits: 2, roundingMode: 'trunc' }),
+)
 const smallNumbers = once(() => new Intl.NumberFormat('en', { maximumSignificantDigits: 2 }))
 const days = once(
   () => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),

@@ -122,7 +122,7 @@ export async function toldOf(
   const amount = fromUsd(use.price_in_usd.toFixed(9)) ?? zero
   const words = [
     use.model,
-    `${use.input_count} tokens in, ${use.output_count} out${use.estimated ? ' (our count)' : ''}`,
+    `tokens: ${use.input_count} in, ${use.output_count} out${use.estimated ? ' (our count)' : ''}`,
     `${inCredits(toCredits(amount))} credits, ${inUsd(amount)}`,
     lasted(use.ms),
     ...(use.status === 'interrupted' ? ['stopped early'] : []),

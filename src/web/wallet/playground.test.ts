@@ -50,7 +50,7 @@ test('without scripts a model answers in the page, in several turns, and the wal
   ).toHaveLength(2)
   expect(page).not.toContain('<script>alert')
   expect(page).toMatch(
-    /<p class="small">demo\/chat · \d+ tokens in, \d+ out · [\d.]+ credits, \$0\.0\d+ · \d+ ms</,
+    /<p class="small">demo\/chat · tokens: \d+ in, \d+ out · [\d.]+ credits, \$0\.0\d+ · \d+ ms</,
   )
   const after = await walletOf('olga')
   expect(after.held).toBe(before.held)
@@ -78,7 +78,7 @@ test('with scripts it is the gateway’s own stream, and what it came to is told
   expect(String(answer.body)).toEndWith('data: [DONE]\n\n')
   const its = `${path}/${answer.headers.get('x-request-id')}`
   const told = await olga.open(its)
-  expect(told.text('told')).toMatch(/^demo\/chat · \d+ tokens in, 3 out · /)
+  expect(told.text('told')).toMatch(/^demo\/chat · tokens: \d+ in, 3 out · /)
   expect(told.text('left')).toEndWith(' credits')
   expect((await cy.open(its)).status).toBe(404)
   for (const odd of ['x', '%00', '..%2f'])
