@@ -19,7 +19,7 @@ export function listingPage(studio: Studio): Page {
         </section>
         <section>
           <h2>Remixes</h2>
-          ${terms(studio)}
+          ${pricing(studio)}
         </section>
       </div>
     </div>
@@ -71,15 +71,19 @@ const remixes = [
   ['price', 'A remix costs credits'],
 ] as const
 
-function terms(studio: Studio): Part {
+function pricing(studio: Studio): Part {
   const { remix, priceRemix } = studio.app
-  const options = studio.own.house.config.pricesOn
-    ? remixes
-    : remixes.filter(([name]) => name !== 'price')
-  const fields = html`${choice({ label: 'Terms', name: 'remix', value: remix, options })}${field({
-      ...{ label: 'Price in credits', name: 'priceRemix', type: 'number', value: priceRemix ?? '' },
-      ...{ hint: 'With “A remix costs credits”.', free: true },
-    })}<button class="button quiet">Set the terms</button>`
+  // A price from before prices were closed stays until it is changed.
+  const isPriced = studio.own.house.config.pricesOn || remix === 'price'
+  const options = isPriced ? remixes : remixes.filter(([name]) => name !== 'price')
+  const price = field({
+    ...{ label: 'Price in credits', name: 'priceRemix', type: 'number', value: priceRemix ?? '' },
+    ...{ hint: 'With “A remix costs credits”.', free: true },
+  })
+  const terms = choice({ label: 'Terms', name: 'remix', value: remix, options })
+  const fields = html`${terms}${isPriced && price}<button class="button quiet">
+      Set the terms
+    </button>`
   return form(studio.own.token, at(studio, 'remix'), fields)
 }
 
