@@ -50,6 +50,10 @@ function must<T extends TSchema>(shape: T, value: unknown): Static<T> {
 export const documentOf = async ({ call }: TestHouse): Promise<Document> =>
   must(Document, (await call('GET', '/openapi.json')).body)
 
+/** The gateway's own. */
+export const gatewayDocumentOf = async ({ visit }: TestHouse): Promise<Document> =>
+  must(Document, (await visit('GET', '/v1/openapi.json')).body)
+
 export const operationsOf = (document: Document): Described[] =>
   Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({

@@ -6,10 +6,9 @@ import { pick } from '../core/ids.ts'
 import { zero } from '../core/money.ts'
 import { hour } from '../core/time.ts'
 import { takeDown } from '../hosting/moderation/moderation.ts'
-import { passOn } from '../hosting/notes/hooks/deliveries.ts'
-import { tell } from '../hosting/notes/notes.ts'
-import { enqueue, list } from '../jobs/jobs.ts'
+import { enqueue } from '../jobs/jobs.ts'
 import { Answers } from './answers.ts'
+import { newDelivery } from './deliveries.ts'
 import { type Described, documentOf, operationsOf } from './described.ts'
 import { type Answer, openTestHouse, type Person } from './house.ts'
 import { newOwner } from './people.ts'
@@ -81,7 +80,7 @@ async function world(): Promise<Known> {
   await takeDown(house.house, taken, 'spam')
   const [open, ended] = [await newJob(ann, id), await newJob(ann, id)]
   await ann.call('DELETE', `/jobs/${ended}`)
-  const hooks = await newDelivery(ann)
+  const hooks = await newDelivery(house, ann)
   const jobs = { open, ended, wait: '0' }
   const said = { ...(await reviewed(ann, id)), from: '2026-05-01', to: '2026-05-31' }
   known = {
@@ -136,19 +135,6 @@ async function newJob({ key }: Person, item: string): Promise<string> {
   const owner = `agent:${(await keys.find(key))?.owner}`
   const about = { kind: 'icon', lane: 'media', owner, item, input: {} } as const
   return (await db.tx((tx) => enqueue({ clock }, tx, { ...about, price: zero, ms: hour }))).id
-}
-
-/** A hook, and what was sent to it. */
-async function newDelivery(ann: Person): Promise<{ hook: string; delivery: string }> {
-  const hook = (await ann.call('POST', '/me/hooks', { url: 'https://a.example/' })).text('hook.id')
-  const to = (await house.house.keys.find(ann.key))?.owner ?? ''
-  await house.house.db.tx((db) => tell(house.house, db, { to, kind: 'system', text: 'Hi' }))
-  await passOn(house.house)
-  const sent = await ann.call('GET', `/me/hooks/${hook}/deliveries`)
-  const delivery = sent.text('deliveries.0.id')
-  const [job] = await list(house.house, `hook:${hook}`, { kinds: ['hook'], limit: 1 })
-  await house.house.jobs.cancel(job?.id ?? '')
-  return { hook, delivery }
 }
 
 const wearing = [
