@@ -9,6 +9,9 @@ afterEach(async () => {
   for (const house of opened.splice(0)) await house.close()
 })
 
+/** Many passwords are hashed, each of which takes a core for a while. */
+const hashesMs = 60_000
+
 async function open(settings = {}): Promise<TestHouse> {
   const house = await openTestHouse({ KEYS_PER_ADDRESS_DAY: '0', ...settings })
   opened.push(house)
@@ -107,38 +110,46 @@ describe('attacks', () => {
     expect((await olga.send('/account/keys', { name: 'mine', token: own })).status).toBe(200)
   })
 
-  test('open redirects: nowhere but to pages of ours', async () => {
-    const h = await open()
-    await signedUp(h, 'olga')
-    const bad = [
-      '//evil.example',
-      'https://evil.example',
-      '/\\evil.example',
-      '/%2f/evil',
-      'javascript:1',
-    ]
-    for (const next of [
-      ...bad,
-      '/account/..//evil.example',
-      '/account\r\nX: y',
-      '/api/on',
-      '/a/AAAAAAAAAAAA',
-    ]) {
-      const browser = new Browser(h)
-      const page = `/sign-in?next=${encodeURIComponent(next)}`
-      const first = await browser.fill(page, '/sign-in', { name: 'olga', password })
-      expect(first.headers.get('location')).toBe('/agents')
-      expect((await browser.open(page)).headers.get('location')).toBe('/agents')
-      const other = new Browser(h)
-      const sent = await other.fill('/sign-in', '/sign-in', { name: 'olga', password, next })
-      expect(sent.headers.get('location')).toBe('/agents')
-    }
-    const good = await new Browser(h).fill('/sign-in?next=%2Fclaim%2FAAAA-BBBB-CCCC', '/sign-in', {
-      name: 'olga',
-      password,
-    })
-    expect(good.headers.get('location')).toBe('/claim/AAAA-BBBB-CCCC')
-  })
+  test(
+    'open redirects: nowhere but to pages of ours',
+    async () => {
+      const h = await open()
+      await signedUp(h, 'olga')
+      const bad = [
+        '//evil.example',
+        'https://evil.example',
+        '/\\evil.example',
+        '/%2f/evil',
+        'javascript:1',
+      ]
+      for (const next of [
+        ...bad,
+        '/account/..//evil.example',
+        '/account\r\nX: y',
+        '/api/on',
+        '/a/AAAAAAAAAAAA',
+      ]) {
+        const browser = new Browser(h)
+        const page = `/sign-in?next=${encodeURIComponent(next)}`
+        const first = await browser.fill(page, '/sign-in', { name: 'olga', password })
+        expect(first.headers.get('location')).toBe('/agents')
+        expect((await browser.open(page)).headers.get('location')).toBe('/agents')
+        const other = new Browser(h)
+        const sent = await other.fill('/sign-in', '/sign-in', { name: 'olga', password, next })
+        expect(sent.headers.get('location')).toBe('/agents')
+      }
+      const good = await new Browser(h).fill(
+        '/sign-in?next=%2Fclaim%2FAAAA-BBBB-CCCC',
+        '/sign-in',
+        {
+          name: 'olga',
+          password,
+        },
+      )
+      expect(good.headers.get('location')).toBe('/claim/AAAA-BBBB-CCCC')
+    },
+    hashesMs,
+  )
 
   test('forms that are too large, have a field twice, too many, or are no forms', async () => {
     const h = await open()
