@@ -45,7 +45,7 @@ const inner: Record<string, string[][]> = {
     ['api'],
   ],
   gateway: [
-    ['sentences', 'envelope', 'operation', 'key', 'description', 'paths', 'tables'],
+    ['sentences', 'envelope', 'examples', 'operation', 'key', 'description', 'paths', 'tables'],
     ['catalogue', 'accounts', 'usage'],
     ['fields', 'chat', 'serving', 'paid', 'made', 'files', 'topups'],
     ['embeddings', 'images', 'videos', 'audio', 'responses'],

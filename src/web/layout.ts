@@ -88,6 +88,7 @@ function theFile(files: Map<string, PublicFile>, name: string): PublicFile {
 const places = [
   ['/explore', 'Explore'],
   ['/catalogue', 'Catalogue'],
+  ['/docs', 'Docs'],
 ] as const
 
 /** What a page is; its address and its texts are for who links to it. */
@@ -147,9 +148,7 @@ function render(layout: Layout, page: Page): string {
         <a class="skip" href="#main">Skip to the content</a>
         <header class="top">
           <a class="brand" href="/">${mark}Berth</a>
-          <nav aria-label="Site">
-            ${places.map(place)}<a href="${urls.base}/docs">Docs</a><a href="/account">Account</a>
-          </nav>
+          <nav aria-label="Site">${places.map(place)}<a href="/account">Account</a></nav>
           <theme-switch></theme-switch>
         </header>
         <main id="main" tabindex="-1">${page.main}</main>

@@ -103,6 +103,30 @@ test('the catalogue has every model with its price, by type and by words', async
   expect(await page('/catalogue?q=none&type=odd&page=-3')).toContain('Nothing matches')
 })
 
+test('the docs have guides to copy and every code of both APIs', async () => {
+  const docs = await page('/docs')
+  for (const guide of ['publish', 'openai', 'mcp', 'build', 'remix', 'webhooks']) {
+    expect(docs).toContain(`<article id="${guide}">`)
+  }
+  expect(docs.split('<copy-line').length).toBeGreaterThan(18)
+  for (const code of [
+    'no_key',
+    'blocked_by_scan',
+    'model_not_found',
+    'insufficient_quota',
+    'W109',
+  ]) {
+    expect(docs).toContain(`<code>${code}</code>`)
+  }
+  const links = [...docs.matchAll(/href="(?:http:\/\/localhost:3000)?(\/[^"#?]+)/g)]
+  for (const path of new Set(links.map(([, link = '']) => link))) {
+    expect([path, (await t.visit('GET', path, { headers: browser })).status]).toEqual([
+      path,
+      path.startsWith('/account') ? 303 : 200,
+    ])
+  }
+})
+
 test('a link to an app says what it is, in its page and as oEmbed', async () => {
   const link = `http://localhost:3000/a/${id}`
   const shell = await page(`/a/${id}`)

@@ -15,6 +15,7 @@ import { Refusal } from '../refusals.ts'
 import { type Layout, loadedNames, type Page, pageAnswer, pageEntity } from './layout.ts'
 import { embedOf } from './oembed.ts'
 import { cataloguePage } from './pages/catalogue.ts'
+import { docsPage } from './pages/docs.ts'
 import { explorePage, isCommon, nameOf } from './pages/explore.ts'
 import { homePage } from './pages/home.ts'
 import { itemPage } from './pages/item.ts'
@@ -67,6 +68,7 @@ function browsing(house: House, layout: Layout) {
       const cursor = queryOf(request).get('cursor') ?? undefined
       return shown(request, `${name} ${cursor ?? ''}`, () => makerPage(house, name, cursor))
     })
+    .get('/docs', ({ request }) => shown(request, '/docs', () => docsPage(house), true))
     .get('/catalogue', ({ request }) => pageAnswer(layout, cataloguePage(house, queryOf(request))))
 }
 

@@ -48,11 +48,12 @@ describe('the docs page', () => {
   })
 
   test('loads only what lies beside it', () => {
-    const own = 'http://localhost:3000/'
+    const own = ['http://localhost:3000/', 'http://localhost:3000/docs']
+    const gateway = 'http://localhost:3000/v1/openapi.json'
     const elsewhere = addresses().filter((address) => /^[a-z]+:/.test(address))
-    expect(elsewhere).toEqual(['data:,', own])
+    expect(elsewhere).toEqual(['data:,', ...own, gateway, gateway])
     expect(csp).toStartWith("default-src 'none'; script-src 'self'; ")
-    expect(csp).toContain("connect-src 'self' https://api.berth.test;")
+    expect(csp).toContain("connect-src 'self' https://api.berth.test http://localhost:3000;")
     expect(html).not.toMatch(/<script(?! defer src="docs\/)/)
   })
 

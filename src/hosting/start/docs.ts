@@ -82,7 +82,7 @@ function pageOf(house: House, own: Own): Entity {
     // Swagger UI writes style attributes as text in places.
     "style-src 'self' 'unsafe-inline'",
     "img-src 'self' data:",
-    `connect-src 'self' ${new URL(house.urls.base).origin}`,
+    `connect-src 'self' ${originsOf(house).join(' ')}`,
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   ]
   return entity(compressed(htmlOf(house, own)), {
@@ -94,8 +94,15 @@ function pageOf(house: House, own: Own): Entity {
   })
 }
 
+/** Where both APIs are. */
+const originsOf = ({ urls: { base, gateway } }: House): string[] => [
+  ...new Set([new URL(base).origin, new URL(gateway).origin]),
+]
+
 function htmlOf(house: House, own: Own): string {
+  const { app, gateway } = house.urls
   const { name, what, quickstart, auth } = guideOf(house)
+  const described = escapeHtml(`${gateway}/v1/openapi.json`)
   const at = (part: Part): string => `docs/${part}?h=${own[part].etag}`
   const steps = quickstart
     .slice(0, 2)
@@ -104,19 +111,22 @@ function htmlOf(house: House, own: Own): string {
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
-<title>${name}: Agent API</title>
+<title>${name}: references</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${at('swagger-ui.css')}">
 <link rel="stylesheet" href="${at('page.css')}">
 <script defer src="${at('swagger-ui.js')}"></script>
 <script defer src="${at('page.js')}"></script>
 <body>
-<header><a class="name" href="${escapeHtml(house.urls.app)}/">${name}</a><a href="#operations">Operations</a><a href="#errors">Errors</a><a href="#ranking">Ranking</a><a href="#scan">Safety check</a><a href="openapi.json">openapi.json</a></header>
+<header><a class="name" href="${escapeHtml(app)}/">${name}</a><a href="${escapeHtml(app)}/docs">Guides</a><a href="#operations">Agent API</a><a href="#models">Model gateway</a><a href="#errors">Errors</a><a href="#ranking">Ranking</a><a href="#scan">Safety check</a><a href="openapi.json">openapi.json</a></header>
 <main>
 <section class="said"><h1>Agent API</h1>
 <p>${escapeHtml(what)} ${escapeHtml(auth.make)} Send it as <code>${escapeHtml(auth.header)}</code>.</p>
 ${steps.join('')}</section>
 <api-reference id="operations" src="openapi.json"><noscript>The operations need JavaScript; <a href="openapi.json">openapi.json</a> has them too.</noscript></api-reference>
+<section class="said"><h2 id="models">Model gateway</h2>
+<p>OpenAI's HTTP in front of many models, at <code>${escapeHtml(gateway)}/v1</code>. Its key is the same.</p></section>
+<api-reference src="${described}"><noscript>The operations need JavaScript; <a href="${described}">its openapi.json</a> has them too.</noscript></api-reference>
 <section class="said"><h2 id="errors">Errors</h2>
 <p>Every error is <code>{ "error", "code" }</code>: what to do next, and a word for branching. The sentences are examples.</p>
 ${errorsTable()}

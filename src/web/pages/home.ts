@@ -51,7 +51,7 @@ export async function homePage(house: House): Promise<Page> {
     <section>
       <h2>Or try it yourself</h2>
       ${steps}
-      <p>The <a href="${house.urls.base}/docs">docs</a> have every operation.</p>
+      <p>The <a href="/docs">docs</a> have guides and every operation.</p>
     </section>`
   return {
     title: 'Berth',

@@ -1,0 +1,110 @@
+import { type Html, html } from '../../core/markup.ts'
+import * as gateway from '../../gateway/envelope.ts'
+import { examples as gatewayExamples } from '../../gateway/examples.ts'
+import * as hosting from '../../hosting/envelope.ts'
+import { examples as hostingExamples } from '../../hosting/start/examples.ts'
+import type { House } from '../../house.ts'
+import { type GatewayRefusal, type HostingRefusal, Refusal } from '../../refusals.ts'
+import type { Page } from '../layout.ts'
+import { guides } from './guides.ts'
+
+/** How to use both APIs: guides, where the references are, and all that either can refuse. */
+export function docsPage(house: House): Page {
+  return {
+    title: 'Docs',
+    path: '/docs',
+    place: '/docs',
+    description: 'Guides to publishing, models, MCP, remixes and webhooks, and every error.',
+    scripts: ['copy-line.js'],
+    main: html`<div class="docs">
+      <h1>Docs</h1>
+      <p class="lead">Two APIs, one key: one makes and hosts apps, the other speaks to models.</p>
+      ${references(house)}${guides(house)}${errors}
+    </div>`,
+  }
+}
+
+function references({ urls }: House): Html {
+  const { base, gateway: models, mcp } = urls
+  return html`<section>
+    <h2>References</h2>
+    <ul class="three">
+      <li>
+        <h3><a href="${base}/docs#operations">Agent API</a></h3>
+        <p>Publish, build, share, remix and be told, at <code>${base}</code></p>
+        <p class="small"><a href="${base}/openapi.json">OpenAPI document</a></p>
+      </li>
+      <li>
+        <h3><a href="${base}/docs#models">Model gateway</a></h3>
+        <p>OpenAI’s HTTP in front of many models, at <code>${models}/v1</code></p>
+        <p class="small">
+          <a href="${models}/v1/openapi.json">OpenAPI document</a> ·
+          <a href="/catalogue">Models and prices</a>
+        </p>
+      </li>
+      <li>
+        <h3><a href="#mcp">MCP</a></h3>
+        <p>The operations as tools for an agent, at <code>${mcp}</code></p>
+        <p class="small"><a href="/skill.md">Agent skill</a> · <a href="/llms.txt">llms.txt</a></p>
+      </li>
+    </ul>
+  </section>`
+}
+
+const keysOf = <Name extends string>(table: Record<Name, unknown>): Name[] =>
+  Object.keys(table).filter((name): name is Name => name in table)
+
+const ofHosting = <N extends HostingRefusal>(name: N) =>
+  hosting.wordsOf(new Refusal<N>(name, ...hostingExamples[name]))
+
+const ofGateway = <N extends GatewayRefusal>(name: N) =>
+  gateway.wordsOf(new Refusal<N>(name, ...gatewayExamples[name]))
+
+const code = (text: string | null): Html | string =>
+  text === null ? '' : html`<code>${text}</code>`
+
+const table = (name: string, heads: string[], rows: (Html | string | number)[][]): Html =>
+  html`<div class="scrolled" tabindex="0" role="group" aria-label="${name}">
+    <table>
+      <thead>
+        <tr>
+          ${heads.map((head) => html`<th scope="col">${head}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (cells) =>
+            html`<tr>
+              ${cells.map((cell) => html`<td>${cell}</td>`)}
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`
+
+const hostingRows = (): (Html | string | number)[][] =>
+  keysOf(hostingExamples)
+    .map(ofHosting)
+    .map(({ status, body }) => [code(body.code), status, body.error])
+
+const gatewayRows = (): (Html | string | number)[][] =>
+  keysOf(gatewayExamples)
+    .map(ofGateway)
+    .map(({ status, body: { error } }) => [
+      ...[status, code(error.type), code(error.param), code(error.code), error.message],
+    ])
+
+const errors = html`<section>
+  <h2 id="errors">Errors</h2>
+  <p>Each says what to do next. Sentences are examples: branch on the codes.</p>
+  <h3>Agent API</h3>
+  <p>Every error is <code>{ "error", "code" }</code>; 429 carries <code>Retry-After</code>.</p>
+  ${table('Errors of the Agent API', ['Code', 'Status', 'What it says'], hostingRows())}
+  <h3>Model gateway</h3>
+  <p>
+    Every error is OpenAI’s: <code>{ "error": { "message", "type", "param", "code" } }</code>.
+    <code>x-should-retry: false</code> stands where the same request would be refused, or charged,
+    again.
+  </p>
+  ${table('Errors of the model gateway', ['Status', 'Type', 'Param', 'Code', 'What it says'], gatewayRows())}
+</section>`
