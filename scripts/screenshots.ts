@@ -1,6 +1,6 @@
 /**
  * `bun scripts/screenshots.ts [folder [names]]`: fills a house of its own with a dozen apps,
- * pictures, remixes and an owner, and takes a picture of every page, light and dark, on a phone and
+ * pictures, remixes, an owner and an operator, and takes a picture of every page, light and dark, on a phone and
  * on a desk, into dist/screenshots or the folder; with `names`, of those that begin so. Says which
  * pages scroll sideways, move while they load or ask another host; exit 1 when one does.
  */
@@ -12,6 +12,7 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { findBrowser } from '../src/testing/browsers/browser.ts'
 import { serveHouse } from './bench/load/served.ts'
 import { fillHouse } from './screenshots/cast.ts'
+import { consolePages, fillConsole } from './screenshots/operator.ts'
 import { fillStudio, signUp } from './screenshots/owner.ts'
 import { fillWallet, walletPaths } from './screenshots/wallet.ts'
 
@@ -93,6 +94,7 @@ try {
   const owner = await signUp(browser, at)
   const studio = await fillStudio(browser, house, owner)
   await fillWallet(browser, house, owner)
+  const operated = await fillConsole(browser, house)
   const faults = [
     ...(await shoot(browser, `http://localhost:${empty.port}`, { 'explore-empty': '/explore' })),
     ...(await shoot(browser, at, {
@@ -125,6 +127,7 @@ try {
       },
       owner,
     )),
+    ...(await shoot(browser, at, consolePages(operated), operated.state)),
   ]
   for (const fault of faults) console.log(fault)
   console.log(`${folder}: ${faults.length} faults`)

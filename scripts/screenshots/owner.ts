@@ -6,11 +6,15 @@ import { asRecord, type ServedHouse } from '../bench/load/served.ts'
 type State = Awaited<ReturnType<BrowserContext['storageState']>>
 
 /** Makes an account in a browser and answers what keeps it signed in. */
-export async function signUp(browser: Browser, origin: string): Promise<State> {
+export async function signUp(
+  browser: Browser,
+  origin: string,
+  { name = 'olga', path = '/sign-up' } = {},
+): Promise<State> {
   const context = await browser.newContext()
   const page = await context.newPage()
-  await page.goto(`${origin}/sign-up`)
-  await page.fill('input[name=name]', 'olga')
+  await page.goto(origin + path)
+  await page.fill('input[name=name]', name)
   await page.fill('input[name=password]', 'correct horse battery')
   await page.click('main button')
   await page.waitForSelector('.codes')

@@ -1,0 +1,59 @@
+/** The operator of a house, and what waits for one. */
+import type { Browser, Page } from 'playwright-core'
+
+import { asRecord, type ServedHouse } from '../bench/load/served.ts'
+import { signUp } from './owner.ts'
+
+const press = (page: Page, name: string) => page.getByRole('button', { name }).first().click()
+
+/** Makes the operator and cases to decide, and answers the session and where to look. */
+export async function fillConsole(browser: Browser, house: ServedHouse) {
+  const at = `http://localhost:${house.port}`
+  const { operatorUrl } = asRecord(JSON.parse(house.said))
+  const state = await signUp(browser, at, {
+    name: 'opal',
+    path: new URL(String(operatorUrl)).pathname,
+  })
+  const handle = 'quick-cash'
+  const key = String((await house.call('POST', '/keys', { handle }))['key'])
+  const publish = async (title: string): Promise<string> => {
+    const html = `<!doctype html><title>${title}</title><h1>${title}</h1>`
+    const made = await house.call('POST', '/apps', { html, title }, key)
+    return String(asRecord(made['app'])['id'])
+  }
+  const reported = await publish('Sign in to your bank again')
+  const down = await publish('Coin Farm')
+  const text = 'It asks for the password of my bank.\nThe address bar says something else.'
+  const contact = 'me@example.org'
+  await house.call('POST', '/report', { item: reported, reason: 'phishing', text, contact })
+  await house.call('POST', '/report', { item: down, reason: 'malware', text: 'It is slow.' })
+
+  const context = await browser.newContext({ storageState: state })
+  const page = await context.newPage()
+  await page.goto(`${at}/console/apps/${reported}`)
+  await page.getByLabel('Reason').fill('Somebody has to look at this first.')
+  await press(page, 'Hold back')
+  await page.goto(`${at}/console/apps/${down}`)
+  await page.getByLabel('Reason').fill('It computes for others in the background.')
+  await press(page, 'Take down')
+  await house.call('POST', `/apps/${down}/appeal`, { text: 'It only counts coins.' }, key)
+  await page.goto(`${at}/console/backups`)
+  await press(page, 'Make a backup')
+  await press(page, 'Check it')
+  await page.getByText('It can be restored').waitFor()
+  await context.close()
+  return { state, handle, reported, down }
+}
+
+const lists = ['queue', 'agents', 'people', 'grants', 'upstreams', 'models', 'backups', 'audit']
+
+/** The pages of the console by their names. */
+export const consolePages = (made: Awaited<ReturnType<typeof fillConsole>>) => ({
+  console: '/console',
+  ...Object.fromEntries([...lists, 'settings'].map((at) => [`console-${at}`, `/console/${at}`])),
+  'console-case': `/console/apps/${made.reported}`,
+  'console-appeal': `/console/apps/${made.down}`,
+  'console-agent': `/console/agents/${made.handle}`,
+  'console-confirm': `/console/grants?to=@${made.handle}&usd=5`,
+  'console-nobody': '/console/agents?q=zeppelin',
+})
