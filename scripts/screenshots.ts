@@ -1,8 +1,9 @@
 /**
  * `bun scripts/screenshots.ts [folder [names]]`: fills a house of its own with a dozen apps,
- * pictures, remixes, an owner and an operator, and takes a picture of every page, light and dark, on a phone and
- * on a desk, into dist/screenshots or the folder; with `names`, of those that begin so. Says which
- * pages scroll sideways, move while they load or ask another host; exit 1 when one does.
+ * pictures, remixes, an owner and an operator, and takes a picture of every page, light and dark,
+ * on a phone and on a desk, into dist/screenshots or the folder; with `names`, of those that begin
+ * so. Says which pages scroll sideways, move while they load or ask another host; exit 1 when one
+ * does.
  */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -31,6 +31,9 @@ test('a takedown and its undoing say what they did, and fail where there was not
   await run(house, { command: 'grant', words: ['@ann', '1.5'] })
   expect((await admin('audit', '@ann')).text).toMatch(/operator {2}grant {2}@ann {2}1.5 USD/)
   expect((await admin('list')).text).toBe('Nothing waits.')
+  expect((await admin('rescan', id)).text).toBe(`${id} will be read again by the safety check.`)
+  expect((await admin('rescan', 'all')).ok).toBe(true)
+  expect((await admin('rescan', nothing)).ok).toBe(false)
   for (const words of [['takedown', id], ['toString'], ['block', 'x', 'y'], []]) {
     expect((await admin(...words)).text).toStartWith('usage: berth admin list')
   }

@@ -88,6 +88,16 @@ test('failures open the breaker of one upstream, and the operator is told', asyn
   const events = lines.map((line): unknown => JSON.parse(line).event)
   expect(events).toEqual(['upstream.key_refused', 'upstream.key_refused', 'upstream.open'])
   expect(lines.join('')).not.toContain('sk-hush')
+  await b?.send(call('fake/ok'))
+  const told = { kind: 'openai', answeredAt: expect.any(Number), lastFailure: undefined }
+  const at = expect.any(Number)
+  expect(registry.health()).toEqual([
+    {
+      ...{ name: 'a', kind: 'openai', state: 'open', answers: 0, failures: 5 },
+      ...{ answeredAt: undefined, lastFailure: { at, why: 'status 403' } },
+    },
+    { ...told, name: 'b', state: 'closed', answers: 1, failures: 0 },
+  ])
 })
 
 test('what the client did wrong, and a client that left, are no failures', async () => {

@@ -42,7 +42,7 @@ export async function overviewPage(house: House): Promise<Page> {
       <p class="small">What the house was paid; makers’ shares of remixes are not in it.</p>
       ${chart(days)}
     </section>`
-  return consolePage({ place: '/console', title: 'Console', main, scripts: ['live-part.js'] })
+  return consolePage({ place: '/console', title: 'Overview', main, scripts: ['live-part.js'] })
 }
 
 const number = (name: string, value: Part): Html =>

@@ -2,6 +2,7 @@ import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
 import { type Html, html } from '../../core/markup.ts'
 import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
+import { countOf } from '../../hosting/agents/owners.ts'
 import { listPeople } from '../../hosting/people/listing.ts'
 import { type Person, walletOf } from '../../hosting/people/people.ts'
 import { accountOf, findBalance } from '../../ledger/accounts.ts'
@@ -22,14 +23,18 @@ export async function peoplePage({ house, request }: Own): Promise<Page> {
   const [after] = readCursor(cursor, /^(\S{1,120})$/) ?? []
   const found = await listPeople(house, rowsShown + 1, { q, after })
   const { page, next } = pageOf(found, rowsShown, ({ name }) => makeCursor(name))
-  const wallets = await Promise.all(
-    page.map((person) => findBalance(house.db.read, accountOf(walletOf(person)))),
+  const owned = await Promise.all(
+    page.map(async (person) => ({
+      wallet: await findBalance(house.db.read, accountOf(walletOf(person))),
+      agents: await countOf(house, person.id),
+    })),
   )
   const row = ({ name, operator, password, created }: Person, at: number): Html =>
     html`<tr>
       <td class="long"><bdi>${name}</bdi></td>
       <td>${operator && badge('operator', 'good')} ${password === null && badge('no password')}</td>
-      <td class="number">${inCredits(toCredits(wallets[at]?.balance ?? 0n))}</td>
+      <td class="number">${owned[at]?.agents}</td>
+      <td class="number">${inCredits(toCredits(owned[at]?.wallet?.balance ?? 0n))}</td>
       <td>${dayOf(iso(created))}</td>
       <td class="end">
         <a href="${addressOf('/console/grants', { to: name })}" aria-label="Give credits to ${name}"
@@ -37,7 +42,14 @@ export async function peoplePage({ house, request }: Own): Promise<Page> {
         >
       </td>
     </tr>`
-  const heads = ['Name', 'Role', { number: 'Wallet, credits' }, 'Since', { unseen: 'Credits' }]
+  const heads = [
+    'Name',
+    'Role',
+    { number: 'Agents' },
+    { number: 'Wallet, credits' },
+    'Since',
+    { unseen: 'Credits' },
+  ]
   const more = next === null ? undefined : addressOf('/console/people', { q, cursor: next })
   const none = empty('Nobody', html`No name has “<bdi>${q}</bdi>” in it.`)
   const main = html`${searchForm('/console/people', 'Search by name', q)}
