@@ -533,6 +533,7 @@ CREATE INDEX "audit_at" ON "audit" USING btree ("at","id");--> statement-breakpo
 CREATE INDEX "audit_item" ON "audit" USING btree ("item","at");--> statement-breakpoint
 CREATE INDEX "reports_sender" ON "reports" USING btree ("sender","at");--> statement-breakpoint
 CREATE INDEX "reports_at" ON "reports" USING btree ("at");--> statement-breakpoint
+CREATE INDEX "reports_waiting" ON "reports" USING btree ("at","id") WHERE "reports"."handled" is null;--> statement-breakpoint
 CREATE INDEX "reports_open" ON "reports" USING btree ("app","at") WHERE "reports"."handled" is null;--> statement-breakpoint
 CREATE INDEX "deliveries_hook" ON "deliveries" USING btree ("hook","created","id");--> statement-breakpoint
 CREATE INDEX "deliveries_waiting" ON "deliveries" USING btree ("hook") WHERE "deliveries"."state" = 'waiting';--> statement-breakpoint

@@ -241,6 +241,7 @@ CREATE TABLE `reports` (
 --> statement-breakpoint
 CREATE INDEX `reports_sender` ON `reports` (`sender`,`at`);--> statement-breakpoint
 CREATE INDEX `reports_at` ON `reports` (`at`);--> statement-breakpoint
+CREATE INDEX `reports_waiting` ON `reports` (`at`,`id`) WHERE "reports"."handled" is null;--> statement-breakpoint
 CREATE INDEX `reports_open` ON `reports` (`app`,`at`) WHERE "reports"."handled" is null;--> statement-breakpoint
 CREATE TABLE `deliveries` (
 	`id` text PRIMARY KEY NOT NULL,

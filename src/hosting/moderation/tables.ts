@@ -21,6 +21,9 @@ export const reports = table(
   (t) => [
     index('reports_sender').on(t.from, t.at),
     index('reports_at').on(t.at),
+    index('reports_waiting')
+      .on(t.at, t.id)
+      .where(sql`${t.handled} is null`),
     index('reports_open')
       .on(t.app, t.at)
       .where(sql`${t.handled} is null`),
