@@ -8,6 +8,7 @@ import { assetsHandler } from './hosting/assets/landing.ts'
 import { buildHandler } from './hosting/builds/building.ts'
 import { errorAnswer, faultAnswer, noSuchOperation } from './hosting/envelope.ts'
 import { hookHandler } from './hosting/notes/hooks/handler.ts'
+import { tellIfLow } from './hosting/notes/low.ts'
 import type { House } from './house.ts'
 import { mount } from './mount.ts'
 import { health } from './operator/health.ts'
@@ -22,6 +23,7 @@ import { trialBy } from './viewer/trial.ts'
  * loaded with its first request, so that the start of a house does not wait for it.
  */
 export function openApp(house: House) {
+  house.onCharge = (db, hold, left) => tellIfLow(house, db, hold, left)
   house.jobs.register('build', buildHandler(house))
   house.jobs.register('assets', assetsHandler(house))
   house.jobs.register('hook', hookHandler(house))

@@ -12,6 +12,7 @@ import { Idempotency } from './idempotency/idempotency.ts'
 import { Runner } from './jobs/runner.ts'
 import { KeyRing } from './keys/keys.ts'
 import { closeJob } from './ledger/job-holds.ts'
+import type { Hear } from './ledger/ledger.ts'
 import { Makers } from './makers/makers.ts'
 import type { Catalogue } from './models/catalogue.ts'
 import { readSynced } from './models/lists.ts'
@@ -50,6 +51,8 @@ export interface House {
   readonly upstreams: Registry
   /** Searches the web for chat models; undefined on a server without search. */
   readonly searcher: Searcher | undefined
+  /** Hears of every charge; app.ts registers who is told. */
+  onCharge?: Hear
   /** Works on the jobs; app.ts registers how each kind is done. */
   readonly jobs: Runner
   /** Signs links and hides addresses; it never leaves the data folder. */

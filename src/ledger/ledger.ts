@@ -20,9 +20,13 @@ import { must } from './must.ts'
 import { post } from './post.ts'
 import type { AccountId, Part, Price } from './tables.ts'
 
+/** Hears of every charge in its transaction: the hold as it ended, and what is left. */
+export type Hear = (db: Db, charged: Hold, left: Nano) => Promise<unknown>
+
 /** What every verb that writes needs beside the caller's transaction. */
 interface Clocked {
   clock: Clock
+  onCharge?: Hear | undefined
 }
 
 /** Opens an owner's account, if it has none yet, inside the caller's transaction. */
@@ -81,7 +85,11 @@ export async function transfer(house: Clocked, db: Db, wanted: Transfer): Promis
   const freeMax = from.startsWith('house:') && !free ? zero : amount
   const kept = { amount: zero, paid: zero }
   const rest = houseAccounts.income
-  if (await post(db, hold, { freeMax, kept, earns: false, rest, at })) return { fresh: true, at }
+  const left = await post(db, hold, { freeMax, kept, earns: false, rest, at })
+  if (left !== undefined) {
+    await house.onCharge?.(db, hold, left)
+    return { fresh: true, at }
+  }
   await unclaim(db, hold)
   throw await notEnough(db, hold)
 }
@@ -203,8 +211,9 @@ export async function settle(
   if (ended.charged > 0n) {
     const freeMax = ended.funds === 'any' ? ended.charged : zero
     const terms = { freeMax, kept: keptBy(ended), earns: true, at: house.clock.now() }
-    const paid = await post(db, ended, { ...terms, rest: houseAccounts.income })
-    must(paid, 'what is held can be paid')
+    const left = await post(db, ended, { ...terms, rest: houseAccounts.income })
+    if (left === undefined) throw new Error('what is held can be paid')
+    await house.onCharge?.(db, ended, left)
   } else must(await giveBack(db, ended.account, keptBy(ended)), 'what was kept can be given back')
   await uncountUnspent(db, ended)
   await note?.(db, ended)

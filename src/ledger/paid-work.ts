@@ -4,13 +4,14 @@ import { type Clock, second } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { Refusal } from '../refusals.ts'
 import type { Hold } from './holds.ts'
-import { type Ask, hold, type Note, release, settle } from './ledger.ts'
+import { type Ask, type Hear, hold, type Note, release, settle } from './ledger.ts'
 
 /** What paid work needs of the house. */
 export interface Books {
   db: Engine
   clock: Clock
   log: Log
+  onCharge?: Hear | undefined
 }
 
 /** What work answers: its result, and what it cost (clamped to the hold). */

@@ -45,16 +45,17 @@ function giftsOf(hold: Hold, rest: AccountId): Gift[] {
 
 /**
  * Moves what a hold was charged: one entry of its account, one of each receiver, summing to zero,
- * and free credits stay free in proportion. False when the account cannot pay: nothing changed.
+ * and free credits stay free in proportion. Answers what the account has left; undefined when it
+ * cannot pay: nothing changed.
  */
-export async function post(db: Db, hold: Hold, terms: Terms): Promise<boolean> {
+export async function post(db: Db, hold: Hold, terms: Terms): Promise<Nano | undefined> {
   const gifts = giftsOf(hold, terms.rest)
   const others = gifts.map(({ account }) => account).filter((account) => !isHouse(account))
   must(!others.includes(hold.account), 'nobody pays themselves')
   if (others.length > 0) await lockAccounts(db, [hold.account, ...others])
   const { freeMax, kept, at } = terms
   const taken = await debitAny(db, hold, { amount: hold.charged, freeMax, kept }, at)
-  if (!taken) return false
+  if (!taken) return undefined
   must(taken.lastFree >= 0n && taken.lastFree <= hold.charged, 'free is a part of the charge')
   const { ref, kind, item } = hold
   const line = { ref, kind, item, at }
@@ -71,7 +72,7 @@ export async function post(db: Db, hold: Hold, terms: Terms): Promise<boolean> {
     await append(db, account, { ...line, line: index + 1, amount }, after)
   }
   must(given === hold.charged && freeGiven === taken.lastFree, 'all lines sum to zero')
-  return true
+  return taken.balance
 }
 
 /** The house's own accounts are opened when they are first used. */

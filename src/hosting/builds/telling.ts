@@ -5,7 +5,6 @@ import type { Job } from '../../jobs/handler.ts'
 import type { App } from '../apps/apps.ts'
 import { dropBuilding } from '../apps/new-app.ts'
 import { linkOf } from '../apps/present.ts'
-import { tellIfLow } from '../notes/low.ts'
 import { tell } from '../notes/notes.ts'
 import { endFree } from './free.ts'
 
@@ -26,7 +25,6 @@ export async function tellBuilt(house: House, db: Db, { app, job, charged, reaso
     text: `“${app.title}” is built: version ${app.version}, ${linkOf(house, app.id)}.${kept}`,
     data: { job: job.id, version: app.version, credits },
   })
-  if (charged > zero) await tellIfLow(house, db, app.maker, charged)
 }
 
 /** Undoes what stands for a build that did not land, and tells why, in the same transaction. */

@@ -19,7 +19,6 @@ import * as pages from '../apps/pages.ts'
 import { linkOf, present } from '../apps/present.ts'
 import * as assets from '../assets/assets.ts'
 import type { Caller } from '../key.ts'
-import { tellIfLow } from '../notes/low.ts'
 import { tell } from '../notes/notes.ts'
 import { notOnExplore } from './explore.ts'
 import { Bought, type BoughtShape, type RemixedShape, type RemixWantedShape } from './shapes.ts'
@@ -163,7 +162,6 @@ async function pay(house: House, db: Db, { caller, original, price, ref }: Sale)
     cap: capOf(key),
   })
   await ledger.settle(house, db, hold, price)
-  await tellIfLow(house, db, agent.id, price)
 }
 
 interface Taken {

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { openApp } from '../../app.ts'
-import { fromCredits } from '../../core/money.ts'
 import { openDoor } from '../../door.ts'
 import { noteDaysMax, notesPerAgentMax, noteStreamsMax } from '../../limits.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
@@ -9,7 +8,6 @@ import { refused } from '../../testing/refused.ts'
 import { findByHandle } from '../agents/agents.ts'
 import { noteOpen, writeOpens } from '../apps/opens.ts'
 import { noteKinds } from './kinds.ts'
-import { tellIfLow } from './low.ts'
 import { forget, listOf, tell } from './notes.ts'
 
 let house: TestHouse
@@ -156,10 +154,6 @@ test('what has its moment is told once', async () => {
   expect(await notesOf(ben)).toMatchObject({
     notes: [{ kind: 'credits.low', data: { credits: 40 } }],
   })
-  const agent = await idOf(ben)
-  await house.house.db.tx((db) => tellIfLow(house.house, db, agent, fromCredits(1)))
-  expect(await kindsOf(ben)).toEqual(['credits.low'])
-
   const prefix = (await ann.call('POST', '/me/keys')).text('prefix')
   await ann.call('DELETE', `/me/keys/${prefix}`)
   expect(await notesOf(ann, '?kind=key.revoked')).toMatchObject({ notes: [{ data: { prefix } }] })
