@@ -51,7 +51,6 @@ export async function serve(config: Config): Promise<Serving> {
   const origin = `http://${name.includes(':') ? `[${name}]` : name}:${server.port}`
   const house = await openHouse(config, origin)
   const app = openApp(house)
-  await house.jobs.start()
   const ending = new AbortController()
   door = openDoor(house, app, { stopping: ending.signal })
   const closeControl = openControl(house)

@@ -66,7 +66,12 @@ export class Runner {
 
   /** Takes up what an earlier process left, and goes on until `close`. */
   async start(): Promise<void> {
-    if (this.parts.db.kind === 'sqlite') await this.takeUp()
+    const { db, log } = this.parts
+    // What could not be taken up now is found when its lease has run out.
+    if (db.kind === 'sqlite') {
+      await this.takeUp().catch((error: unknown) => log.fault('jobs.start', error))
+    }
+    if (this.isClosed) return
     this.timer = setInterval(() => this.wake(), lookMs)
     this.wake()
   }

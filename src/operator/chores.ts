@@ -71,9 +71,9 @@ const chores: [name: string, everyMs: number, run: (house: House) => Promise<unk
 /** The first round waits until the house has answered whoever waited for it to start. */
 const firstRoundMs = second
 
-/** Starts the chores; the first round comes a second later. Answers how to end them. */
+/** Starts the chores and the jobs a second later. Answers how to end the chores. */
 export function startChores(house: House): () => void {
-  const timers = chores.map(([name, everyMs, run]) => {
+  const rounds = chores.map(([name, everyMs, run]) => {
     let running = false
     const once = async (): Promise<void> => {
       if (running) return
@@ -81,7 +81,11 @@ export function startChores(house: House): () => void {
       await run(house).catch((error: unknown) => house.log.fault('chore', error, { name }))
       running = false
     }
-    return [setTimeout(once, firstRoundMs).unref(), setInterval(once, everyMs).unref()]
+    return { once, timer: setInterval(once, everyMs).unref() }
   })
-  return () => timers.flat().forEach((timer) => clearTimeout(timer))
+  const first = setTimeout(() => {
+    void house.jobs.start()
+    for (const { once } of rounds) void once()
+  }, firstRoundMs).unref()
+  return () => [first, ...rounds.map(({ timer }) => timer)].forEach((timer) => clearTimeout(timer))
 }
