@@ -4,6 +4,7 @@ import { fromCredits, type Nano, nano } from '../../core/money.ts'
 import { accountOf, houseAccounts } from '../../ledger/accounts.ts'
 import { balanceOf, grantTo, transfer } from '../../ledger/ledger.ts'
 import { type Answer, openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
+import { until } from '../../testing/jobs.ts'
 
 setDefaultTimeout(60_000)
 
@@ -64,9 +65,12 @@ const ways: [what: string, spend: (who: Person) => Promise<Answer>][] = [
     'an asset',
     async (who) => {
       const coin = { name: 'coin', kind: 'sound', what: 'coin' }
-      const made = await who.call('POST', `/apps/${await who.publish()}/assets`, { assets: [coin] })
-      await t.house.jobs.runDue()
-      return made
+      const path = `/apps/${await who.publish()}/assets`
+      // The call waits for makers that are quick.
+      let answer: Answer | undefined
+      const asked = who.call('POST', path, { assets: [coin] }).then((made) => (answer = made))
+      await until(() => t.house.jobs.runDue().then(() => answer !== undefined))
+      return asked
     },
   ],
   ['an icon', async (who) => who.call('PUT', `/apps/${await who.publish()}/icon`, { make: true })],
