@@ -69,7 +69,7 @@ test('an Ollama that answers tells its models; one that does not is no fault', a
   expect(found.local).toEqual(models.map(({ name }) => ({ upstream: 'ollama', model: name })))
   expect([found.demo, found.registry.names]).toEqual([true, ['ollama', 'demo']])
   const gone = await open({ OLLAMA_HOST: '127.0.0.1:1' })
-  expect(gone.local).toEqual([])
+  expect([gone.local, gone.registry.names]).toEqual([[], ['demo']])
 })
 
 test('failures open the breaker of one upstream, and the operator is told', async () => {

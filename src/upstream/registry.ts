@@ -134,7 +134,10 @@ export interface OpenUpstreams {
   demo: boolean
 }
 
-type UpstreamConfig = Pick<Config, 'upstreams' | 'demoModels' | 'ollamaHost' | ProviderKey>
+type UpstreamConfig = Pick<
+  Config,
+  'upstreams' | 'models' | 'demoModels' | 'ollamaHost' | ProviderKey
+>
 type ProviderKey =
   | 'openaiApiKey'
   | 'openrouterApiKey'
@@ -177,8 +180,8 @@ export const keyedUpstreams = (config: UpstreamConfig) =>
   })
 
 /**
- * Opens the upstreams of the tables and of the keys, an Ollama that answers, and the demo upstream
- * when it is wanted or when nothing else is configured.
+ * Opens the upstreams of the tables and of the keys, an Ollama that answers or that a table names,
+ * and the demo upstream when it is wanted or when nothing else is configured.
  */
 export async function openUpstreams(
   config: UpstreamConfig,
@@ -195,7 +198,8 @@ export async function openUpstreams(
     baseUrl: `${config.ollamaHost}/v1`,
     outputName: 'max_tokens',
   } as const
-  const rows = [...configured, ...(config.ollamaHost ? [ollama] : [])]
+  const isNamed = config.models.some(({ upstreams }) => upstreams.includes(ollama.name))
+  const rows = [...configured, ...(found || (config.ollamaHost && isNamed) ? [ollama] : [])]
   const lanes = await Promise.all(
     rows.map(async ({ kind, ...to }) => {
       if (kind === 'openai') return rawLane(to)

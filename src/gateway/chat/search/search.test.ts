@@ -6,7 +6,8 @@ import { minute } from '../../../core/time.ts'
 import { searchesPerRequestMax, searchWordsBytesMax } from '../../../limits.ts'
 import { json, type Step } from '../../../testing/fake-scripts.ts'
 import { type Faked, fakeModel, fakePrice, openFaked } from '../../../testing/faked.ts'
-import type { Gus } from '../../../testing/gateway.ts'
+import { type Gus, newGus } from '../../../testing/gateway.ts'
+import { openTestHouse } from '../../../testing/house.ts'
 import { testModel } from '../../../testing/models.ts'
 import type { Found } from '../../../upstream/search/searcher.ts'
 import { queryOf, resultOf } from './tool.ts'
@@ -330,4 +331,19 @@ test('what is found is cut to a few pages and bytes, and cannot leave its place'
   for (const odd of ['', '{', 'null', '[]', '{"query":5}', '{"query":"  "}']) {
     expect(queryOf(odd)).toBeUndefined()
   }
+})
+
+test('a house that only looked for an Ollama searches with the demo', async () => {
+  const demo = await openTestHouse({ OLLAMA_HOST: '127.0.0.1:1' })
+  const { call } = await newGus(demo, '1')
+  const asking = (model: string) => {
+    const messages = [{ role: 'user', content: 'tides' }]
+    return call('POST', '/chat/completions', { model, messages, web_search: true })
+  }
+  const found = await asking('demo/chat')
+  expect([found.status, JSON.stringify(found.body)]).toEqual([
+    ...[200, expect.stringContaining(pageAt('first'))],
+  ])
+  expect((await asking('demo/small')).text('error.code')).toBe('W207')
+  await demo.close()
 })
