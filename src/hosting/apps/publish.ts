@@ -13,7 +13,8 @@ import { inspect, keep, lookAt, read, unlistable } from './pages.ts'
 import { linkOf, present } from './present.ts'
 import type { AppChangeShape, AppShape, NewAppShape, ScanResultShape } from './shapes.ts'
 
-const untitled = 'Untitled'
+/** What is said of an app until somebody says more. */
+export const untold = { title: 'Untitled', description: '', shelf: 'other' } as const
 /** Something that can be seen: no title is made of spaces and joiners alone. */
 const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
 
@@ -57,9 +58,9 @@ export function newAppOf(house: House, wanted: Omit<NewAppShape, 'html' | 'promp
   checkTexts(wanted)
   return {
     kind: wanted.kind ?? 'app',
-    title: wanted.title ?? untitled,
-    description: wanted.description ?? '',
-    shelf: wanted.shelf ?? 'other',
+    title: wanted.title ?? untold.title,
+    description: wanted.description ?? untold.description,
+    shelf: wanted.shelf ?? untold.shelf,
     listed: 'off',
     ...termsOf(house, wanted, { remix: 'free', priceRemix: null }),
   }

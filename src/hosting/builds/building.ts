@@ -9,6 +9,7 @@ import { Refusal } from '../../refusals.ts'
 import * as apps from '../apps/apps.ts'
 import { tellListed } from '../apps/listing-notes.ts'
 import * as pages from '../apps/pages.ts'
+import { untold } from '../apps/publish.ts'
 import { keepRow, rowsOf } from '../assets/assets.ts'
 import { type FreshAsset, makeFor } from '../assets/landing.ts'
 import { chat, type Message } from '../models/chat.ts'
@@ -203,13 +204,13 @@ class Build {
     files: FreshAsset[],
   ): Promise<Outcome> {
     const { house, work } = this
-    const { prompt, named, store } = work.input
+    const { prompt, store, version } = work.input
     const page = await pages.keep(house, inspection)
     const app = apps.there(await apps.find(house, id))
-    const title = inspection.title ?? plan.title
+    const says = { ...plan, title: inspection.title ?? plan.title }
     const icon = app.icon === null ? await iconSeen(house, this.seen) : undefined
     const told = {
-      ...(!named && { title, description: plan.description, shelf: plan.shelf }),
+      ...(version === undefined && unsaid(app, says)),
       ...(icon !== undefined && { icon }),
     }
     const lists = store && pages.unlistable(inspection).length === 0
@@ -236,3 +237,10 @@ class Build {
     return nano(this.spent)
   }
 }
+
+/** What a build may say of its app: what the maker has not said, at its start or while it ran. */
+const unsaid = (app: apps.App, { title, description, shelf }: Omit<Plan, 'plan'>) => ({
+  ...(app.title === untold.title && { title }),
+  ...(app.description === untold.description && { description }),
+  ...(app.shelf === untold.shelf && { shelf }),
+})

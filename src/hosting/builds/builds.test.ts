@@ -106,6 +106,16 @@ test('what the maker says of it stays; store puts it on Explore once it has land
   expect(await theApp(id)).toMatchObject({ ...about, listed: 'on' })
 })
 
+test('what the maker says while it is built stays, and so does each thing said at its start', async () => {
+  const begun = await ann.call('POST', '/apps', { ...game, shelf: 'learn' })
+  const id = begun.text('app.id')
+  expect((await ann.call('PATCH', `/apps/${id}`, { title: 'Mine' })).status).toBe(200)
+  await t.house.jobs.runDue()
+  const app = await theApp(id)
+  expect(app).toMatchObject({ state: 'live', title: 'Mine', shelf: 'learn' })
+  expect(app.description).toMatch(/\w/)
+})
+
 test('a change changes what was asked for; its files stay, the old version can come back', async () => {
   const { id } = await built(game)
   const path = `/apps/${id}/versions`

@@ -37,10 +37,7 @@ const buildMs = 10 * minute
 export async function build(house: House, caller: Caller, wanted: NewAppShape): Promise<Answer> {
   const prompt = promptOf(wanted.prompt)
   const named = newAppOf(house, wanted)
-  const input = {
-    ...{ prompt, kind: named.kind, named: wanted.title !== undefined },
-    store: wanted.store ?? false,
-  }
+  const input = { prompt, kind: named.kind, store: wanted.store ?? false }
   return begin(house, caller, { wanted, input, page: '' }, async (db) =>
     insertBuilding(house, db, caller.agent, named),
   )
@@ -58,7 +55,7 @@ export async function change(
   const prompt = promptOf(wanted.prompt)
   const old = await pages.read(house, await apps.theVersion(house, id, app.version))
   const page = new TextDecoder().decode(old.identity)
-  const input = { prompt, kind: app.kind, named: true, store: false, version: app.version }
+  const input = { prompt, kind: app.kind, store: false, version: app.version }
   return begin(house, caller, { wanted: { id, ...wanted }, input, page }, async () => app)
 }
 

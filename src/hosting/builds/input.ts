@@ -7,8 +7,6 @@ import { shelfNames } from '../apps/shelves.ts'
 export const BuildInput = Type.Object({
   prompt: Type.String(),
   kind: Type.Union([Type.Literal('app'), Type.Literal('game')]),
-  /** Whether the maker gave the title. */
-  named: Type.Boolean(),
   /** Whether it goes on Explore when it may. */
   store: Type.Boolean(),
   /** The version that is changed; left out for a new app. */
