@@ -267,7 +267,7 @@ test('the overview draws what was measured, and says every number with its unit'
   const page = String((await olga.open('/console')).body)
   expect(page).toContain('Requests a minute, the last three hours. Now 0 requests, at most 5')
   expect(page).toMatch(/400 credits\s+<span class="small">\$0\.4</)
-  expect(page).toContain('1 of 1 up')
+  expect(page).toContain('1, none paused')
   expect(page).toContain('<live-part')
 })
 

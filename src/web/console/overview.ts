@@ -62,13 +62,16 @@ async function factsOf(house: House): Promise<[name: string, value: Part][]> {
     ])
   const waits = held.length + asked.length + reports.length
   const upstreams = house.upstreams.health()
-  const up = upstreams.filter(({ state }) => state === 'closed').length
+  const paused = upstreams.filter(({ state }) => state !== 'closed').length
   const open = (state: string) =>
     jobs.reduce((sum, one) => sum + (one.state === state ? one.count : 0), 0)
   const began = house.clock.now() - process.uptime() * second
   return [
     ['Waits for you', html`<a href="/console/queue">${counted(waits, 'case')}</a>`],
-    ['Upstreams', html`<a href="/console/upstreams">${up} of ${upstreams.length} up</a>`],
+    [
+      'Upstreams',
+      html`<a href="/console/upstreams">${upstreams.length}, ${paused || 'none'} paused</a>`,
+    ],
     ['Jobs', `${few(open('running'))} run, ${few(open('queued'))} wait`],
     ['Agents', html`<a href="/console/agents">${few(agents)}</a>`],
     ['People', html`<a href="/console/people">${few(people)}</a>`],

@@ -12,13 +12,16 @@ const states = {
   open: ['paused', 'bad'],
 } as const
 
+const unknown = ['not asked yet', 'plain'] as const
+
 const never = html`<span class="small">never</span>`
 
 /** Where requests go, and how each place does. */
 export function upstreamsPage({ upstreams, catalogue }: House): Page {
   const offers = catalogue.list().flatMap((model) => model.offers)
   const row = ({ name, kind, state, answers, failures, answeredAt, lastFailure }: Health): Html => {
-    const [word, look] = states[state]
+    const isUnknown = state === 'closed' && answeredAt === undefined
+    const [word, look] = isUnknown ? unknown : states[state]
     const models = offers.filter(({ upstream }) => upstream === name).length
     return html`<tr>
       <td>${name} <span class="small">${kind}</span></td>
