@@ -97,13 +97,17 @@ try {
   await fillWallet(browser, house, owner)
   const operated = await fillConsole(browser, house)
   const faults = [
-    ...(await shoot(browser, `http://localhost:${empty.port}`, { 'explore-empty': '/explore' })),
+    ...(await shoot(browser, `http://localhost:${empty.port}`, {
+      'explore-empty': '/explore',
+      'home-empty': '/',
+    })),
     ...(await shoot(browser, at, {
       ...{ home: '/', explore: '/explore', games: '/explore?kind=game&sort=trending' },
       ...{ search: '/explore?q=boat', nothing: '/explore?q=zeppelin' },
       ...{ item: `/explore/${id}`, remixed: `/explore/${remixed}`, maker: `/explore/@${handle}` },
       ...{ catalogue: '/catalogue', audio: '/catalogue?type=audio', report: `/report/${id}` },
-      ...{ missing: '/nowhere', refused: '/explore?cursor=odd' },
+      ...{ missing: '/nowhere', refused: '/explore?cursor=odd', gone: '/claim/AAAA-AAAA-AAAA' },
+      ...{ docs: '/docs', references: '/api/docs' },
       ...{ 'sign-in': '/sign-in', 'sign-up': '/sign-up', 'sign-back': '/recover' },
     })),
     ...(await shoot(

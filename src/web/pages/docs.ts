@@ -64,23 +64,26 @@ const code = (text: string | null): Html | string =>
   text === null ? '' : html`<code>${text}</code>`
 
 const table = (name: string, heads: string[], rows: (Html | string | number)[][]): Html =>
-  html`<div class="scrolled" tabindex="0" role="group" aria-label="${name}">
-    <table>
-      <thead>
-        <tr>
-          ${heads.map((head) => html`<th scope="col">${head}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows.map(
-          (cells) =>
-            html`<tr>
-              ${cells.map((cell) => html`<td>${cell}</td>`)}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+  html`<details>
+    <summary>All ${rows.length} ${name}</summary>
+    <div class="scrolled" tabindex="0" role="group" aria-label="${name}">
+      <table>
+        <thead>
+          <tr>
+            ${heads.map((head) => html`<th scope="col">${head}</th>`)}
+          </tr>
+        </thead>
+        <tbody>
+          ${rows.map(
+            (cells) =>
+              html`<tr>
+                ${cells.map((cell) => html`<td>${cell}</td>`)}
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+  </details>`
 
 const hostingRows = (): (Html | string | number)[][] =>
   keysOf(hostingExamples)
@@ -99,12 +102,12 @@ const errors = html`<section>
   <p>Each says what to do next. Sentences are examples: branch on the codes.</p>
   <h3>Agent API</h3>
   <p>Every error is <code>{ "error", "code" }</code>; 429 carries <code>Retry-After</code>.</p>
-  ${table('Errors of the Agent API', ['Code', 'Status', 'What it says'], hostingRows())}
+  ${table('errors of the Agent API', ['Code', 'Status', 'What it says'], hostingRows())}
   <h3>Model gateway</h3>
   <p>
     Every error is OpenAI’s: <code>{ "error": { "message", "type", "param", "code" } }</code>.
     <code>x-should-retry: false</code> stands where the same request would be refused, or charged,
     again.
   </p>
-  ${table('Errors of the model gateway', ['Status', 'Type', 'Param', 'Code', 'What it says'], gatewayRows())}
+  ${table('errors of the model gateway', ['Status', 'Type', 'Param', 'Code', 'What it says'], gatewayRows())}
 </section>`
