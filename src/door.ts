@@ -10,7 +10,7 @@ import type { House } from './house.ts'
 import { type McpOptions, openMcp } from './mcp/mcp.ts'
 import { Refusal } from './refusals.ts'
 import type { Urls } from './urls.ts'
-import { playPath } from './web/wallet/playground.ts'
+import { playPath } from './web/paths.ts'
 
 /**
  * Answers a request. `peer` is the address of its socket; `untimed` lets the socket be silent until

@@ -1,4 +1,4 @@
-import { chmod, readFile } from 'node:fs/promises'
+import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { newId, newSecret } from '../core/ids.ts'
@@ -13,11 +13,11 @@ const secretPattern = /^[A-Za-z0-9]{40}$/
 export async function openSecret(dir: string): Promise<string> {
   const path = join(dir, 'link-secret')
   try {
-    const kept = (await readFile(path, 'utf8')).trim()
+    const kept = readFileSync(path, 'utf8').trim()
     if (!secretPattern.test(kept)) {
       throw new Error(`${path} is damaged: remove it, and a new secret is made at the next start`)
     }
-    await chmod(path, 0o600)
+    chmodSync(path, 0o600)
     return kept
   } catch (error) {
     if (!isMissing(error)) throw error

@@ -6,11 +6,10 @@ import { playModelsMax, promptCharsMax } from '../../limits.ts'
 import type { Page } from '../layout.ts'
 import { perMillion } from '../pages/catalogue.ts'
 import { addressOf } from '../parts.ts'
+import { playPath } from '../paths.ts'
 import { alert, area, choice, form } from '../people/form.ts'
 import type { Draft, Turn } from './asking.ts'
 import { placesOf } from './parts.ts'
-
-export const playPath = '/wallet/playground'
 
 /** Bounds the hold of a first try; it may be raised. */
 const tokensDefault = '1024'
