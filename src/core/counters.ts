@@ -13,7 +13,8 @@ interface Window {
 
 /**
  * Counts calls per key over a sliding window: the last full window, weighted by how much of it
- * still lies within the window's length, plus the current one. `max` 0 turns the limit off.
+ * still lies within the window's length, plus the current one. A key's first call opens its first
+ * window, so a burst gets exactly `max` through whenever it begins. `max` 0 turns the limit off.
  */
 export class RateLimit {
   /** Made with the first call: it takes its room for all addresses at once. */
@@ -57,12 +58,14 @@ export class RateLimit {
   }
 
   private windowAt(key: string, at: number): Window {
-    const start = at - (at % this.windowMs)
     this.windows ??= new LRUCache({ max: keysMax })
     const known = this.windows.get(key)
-    if (known?.start === start) return known
-    const before = known && known.start === start - this.windowMs ? known.now : 0
-    const window = { start, now: 0, before }
+    const passed = known ? Math.floor((at - known.start) / this.windowMs) : undefined
+    if (known && passed === 0) return known
+    const window =
+      known && passed === 1
+        ? { start: known.start + this.windowMs, now: 0, before: known.now }
+        : { start: at, now: 0, before: 0 }
     this.windows.set(key, window)
     return window
   }
