@@ -11,7 +11,7 @@ export interface Palette {
 
 /** A hue in degrees, and how strong and how light it is, by what the words call it. */
 const named: [words: RegExp, hue: number, saturation: number, lightness: number][] = [
-  [/\b(red|crimson|scarlet|ruby|cherry|rose|fire|lava|apple)\b/, 4, 78, 54],
+  [/\b(red|crimson|scarlet|ruby|cherry|strawberr\w*|tomato|rose|fire|lava|apple)\b/, 4, 78, 54],
   [/\b(orange|amber|rust|fox|copper|pumpkin|carrot)\b/, 26, 88, 56],
   [/\b(yellow|gold|golden|coin|sun|lemon|honey|banana|star)\b/, 45, 92, 56],
   [/\b(lime|slime|acid|frog|lizard)\b/, 95, 60, 48],

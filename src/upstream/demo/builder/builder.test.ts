@@ -15,6 +15,8 @@ const prompts = [
   ['game', 'Make a memory game with fish', 'memory', 'Memory game'],
   ['game', 'Breakout, purple and fast', 'breakout', 'Breakout'],
   ['game', 'a snake that eats <b>strawberries</b>', 'snake', 'Snake'],
+  ['game', 'a quiz about the planets', 'quiz', 'Quiz about the planets'],
+  ['app', 'a trivia app on capitals of the world', 'quiz', 'Trivia app on capitals of the world'],
   ['app', 'Packing list with tent, boots and a map', 'checklist', 'Packing list'],
   ['app', 'A 20 minute tea timer', 'timer', '20 minute tea timer'],
   ['app', 'a reading journal called "Margins"', 'notes', 'Margins'],

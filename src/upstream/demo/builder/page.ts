@@ -6,6 +6,7 @@ import game from './templates/game.html' with { type: 'text' }
 import memory from './templates/memory.html' with { type: 'text' }
 import notes from './templates/notes.html' with { type: 'text' }
 import frame from './templates/page.html' with { type: 'text' }
+import quiz from './templates/quiz.html' with { type: 'text' }
 import snake from './templates/snake.html' with { type: 'text' }
 import timer from './templates/timer.html' with { type: 'text' }
 import tracker from './templates/tracker.html' with { type: 'text' }
@@ -33,6 +34,7 @@ const templates: Record<TemplateName, Parts & { kit: Parts }> = {
   breakout: { ...partsOf(breakout), kit: kits.game },
   snake: { ...partsOf(snake), kit: kits.game },
   memory: { ...partsOf(memory), kit: kits.game },
+  quiz: { ...partsOf(quiz), kit: kits.game },
   checklist: { ...partsOf(checklist), kit: kits.app },
   timer: { ...partsOf(timer), kit: kits.app },
   notes: { ...partsOf(notes), kit: kits.app },
@@ -94,6 +96,7 @@ function assetList({ template, words }: Wish): string {
     ],
     snake: [sprite('good', single(`${good}`)), sounds.good, sounds.over, sounds.tune],
     breakout: [sounds.good, sounds.bad, sounds.over, sounds.win],
+    quiz: [sounds.good, sounds.bad, sounds.over, sounds.win],
     memory: [...(Array.isArray(cards) ? cards : [])].map((card, at) =>
       sprite(`card${at}`, `${card}`),
     ),

@@ -1,5 +1,6 @@
 import { sha256 } from '../../../core/ids.ts'
 import { hueIn } from './colours.ts'
+import { quizIn, type Topic } from './quiz.ts'
 
 export type TemplateName = (typeof games)[number][0] | (typeof apps)[number][0]
 
@@ -15,17 +16,20 @@ export interface Wish {
   /** Of what moves; 1 is as the template has it. */
   speed: number
   /** Given to the page's script. */
-  words: Record<string, string | string[] | number | number[]>
+  words: Record<string, string | string[] | number | number[] | Topic[]>
 }
 
 /** The first whose words stand in the prompt; the last one always does. */
+const quiz = ['quiz', /\b(quiz\w*|trivia|multiple choice)\b/] as const
 const games = [
+  quiz,
   ['memory', /\b(memory|pairs?|match\w*|cards?|concentration)\b/],
   ['breakout', /\b(breakout|break ?out|bricks?|paddle|arkanoid|pong)\b/],
   ['snake', /\b(snakes?|worm|caterpillar|slither)\b/],
   ['collector', /(?:)/],
 ] as const
 const apps = [
+  quiz,
   ['timer', /\b(timers?|pomodoro|countdown|stopwatch|focus|minutes?|clock|meditat\w*)\b/],
   ['tracker', /\b(track\w*|habits?|charts?|count\w*|water|steps|weight|streaks?|goals?|log)\b/],
   ['notes', /\b(notes?|notebook|journal|diary|memos?|ideas?|editor)\b/],
@@ -55,7 +59,7 @@ export function wishIn(prompt: string, kind: 'app' | 'game'): Wish {
 }
 
 const shelves: Record<TemplateName, string> = {
-  ...{ collector: 'arcade', breakout: 'arcade', snake: 'arcade', memory: 'puzzle' },
+  ...{ collector: 'arcade', breakout: 'arcade', snake: 'arcade', memory: 'puzzle', quiz: 'learn' },
   ...{ checklist: 'tools', timer: 'tools', notes: 'writing', tracker: 'data' },
 }
 
@@ -134,6 +138,11 @@ const fill: Record<TemplateName, (text: string) => Filled> = {
     const place = places.exec(text)?.[0] ?? 'sunny hills'
     const lead = `Catch the ${good}, dodge the ${bad}.`
     return { title, lead, words: { hero, good, bad, place } }
+  },
+  quiz(text) {
+    const { title, topics } = quizIn(text)
+    const lead = 'Ten questions, four answers each, a quarter of a minute to think.'
+    return { title, lead, words: { lead, topics } }
   },
   snake(text) {
     const good = thing(text, collecting, 'apples')
