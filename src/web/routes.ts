@@ -1,16 +1,17 @@
 import { Elysia } from 'elysia'
 
 import { addressGroup } from '../core/address.ts'
-import { readBytes } from '../core/body.ts'
 import { answer, type Entity, entity } from '../core/entity.ts'
 import { visitOf } from '../core/visit.ts'
 import { untilCommit } from '../db/query.ts'
 import { sitemap } from '../hosting/explore/feeds.ts'
 import * as icons from '../hosting/icons/icons.ts'
 import { report, theReported } from '../hosting/moderation/reports.ts'
+import { checkSite } from '../hosting/people/visitor.ts'
 import { linksOf } from '../hosting/start/found.ts'
 import { guideOf, markdownOf } from '../hosting/start/guide.ts'
 import type { House } from '../house.ts'
+import { formBytesMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { type Layout, loadedNames, type Page, pageAnswer, pageEntity } from './layout.ts'
 import { embedOf } from './oembed.ts'
@@ -20,11 +21,12 @@ import { explorePage, isCommon, nameOf } from './pages/explore.ts'
 import { homePage } from './pages/home.ts'
 import { itemPage } from './pages/item.ts'
 import { makerPage } from './pages/maker.ts'
-import { reportPage, thanksPage } from './pages/report.ts'
+import { noWords, reportPage, thanksPage, wordsOf } from './pages/report.ts'
+import { orAgain, visitFor } from './people/desk.ts'
+import { readForm } from './people/form.ts'
 
 /** An app's id, at the beginning of its picture's name. */
 const idLength = 12
-const formBytesMax = 16_384
 
 /** Pages for people: what was shared, its makers, the models. */
 export const web = (house: House, layout: Layout) =>
@@ -76,17 +78,23 @@ function browsing(house: House, layout: Layout) {
 const asking = (house: House, layout: Layout) =>
   new Elysia()
     .get('/report/:id', async ({ params }) =>
-      pageAnswer(layout, reportPage(await theReported(house, params.id))),
+      pageAnswer(layout, reportPage(await theReported(house, params.id), noWords)),
     )
     .post(
       '/report/:id',
       async ({ params, request }) => {
-        const bytes = await readBytes(request, formBytesMax)
-        const form = new URLSearchParams(new TextDecoder().decode(bytes))
-        const said = (name: string): string => form.get(name) ?? ''
-        const words = { reason: said('reason'), text: said('text'), contact: said('contact') }
-        await report(house, params.id, words, addressGroup(visitOf(request).address))
-        return pageAnswer(layout, thanksPage)
+        const app = await theReported(house, params.id)
+        const visit = await visitFor(house, layout, request)
+        let words = noWords
+        const work = async (): Promise<Response> => {
+          // Nobody is signed in by it, so there is no token; no other site may send it either.
+          checkSite(house, request)
+          const form = await readForm(request, formBytesMax)
+          words = wordsOf(form)
+          await report(house, app.id, words, addressGroup(visitOf(request).address))
+          return pageAnswer(layout, thanksPage)
+        }
+        return orAgain(visit, work, (said) => reportPage(app, words, said))
       },
       { parse: 'none' },
     )

@@ -67,6 +67,78 @@ test('anyone can report an app, five times a day, and nothing odd is kept', asyn
   await close()
 })
 
+test('a report is taken from our own form alone, each field once', async () => {
+  const { visit, person, kept, close } = await openTestHouse()
+  const ann = await person('ann')
+  const id = await ann.publish({ title: 'Boat <b>' })
+  const form = 'application/x-www-form-urlencoded'
+  const send = (body: string, more: Record<string, string> = {}, method = 'POST') =>
+    visit(method, `/report/${id}`, {
+      ...(method === 'POST' && { body }),
+      headers: { 'content-type': form, accept: 'text/html', ...more },
+    })
+  const fine = 'reason=phishing&text=look'
+  const before = await kept()
+  const refused: [number, Promise<{ status: number }>][] = [
+    [403, send(fine, { origin: 'https://evil.example' })],
+    [403, send(fine, { origin: 'null' })],
+    [403, send(fine, { 'sec-fetch-site': 'cross-site' })],
+    [403, send(fine, { 'sec-fetch-site': 'same-site' })],
+    [400, send('reason=phishing&reason=spam')],
+    [400, send('reason=phishing&text=a&text=b')],
+    [400, send(Array.from({ length: 30 }, (_, at) => `f${at}=1`).join('&'))],
+    [400, send(JSON.stringify({ reason: 'phishing' }), { 'content-type': 'application/json' })],
+    [400, send(fine, { 'content-type': 'text/plain' })],
+    [400, send('reason=phishing&text=%00')],
+    [413, send(`reason=phishing&text=${'x'.repeat(20_000)}`)],
+    [200, send('', {}, 'GET')],
+  ]
+  for (const [status, answer] of refused) expect((await answer).status).toBe(status)
+  expect(await kept()).toEqual(before)
+
+  const again = await send(`reason=nonsense&text=${encodeURIComponent('</textarea><b>')}`)
+  expect(String(again.body)).toContain('&lt;/textarea&gt;&lt;b&gt;')
+  expect(String(again.body)).toContain('role="alert"')
+  expect((await send(fine, { origin: 'http://localhost:3000' })).status).toBe(200)
+  await close()
+})
+
+test('no page of ours is framed, and none runs or loads what is not ours', async () => {
+  const { visit, person, close } = await openTestHouse()
+  const id = await (await person('ann')).publish({ store: true })
+  const paths = ['/', '/explore', '/explore?q=x', `/explore/${id}`, '/explore/@ann', '/catalogue']
+  for (const path of [...paths, '/docs', `/report/${id}`, '/nowhere', '/explore?cursor=odd']) {
+    const { headers } = await visit('GET', path, { headers: browser })
+    const csp = headers.get('content-security-policy') ?? ''
+    expect([path, headers.get('x-frame-options')]).toEqual([path, 'DENY'])
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(csp).toContain("frame-ancestors 'none'")
+    expect(csp).toContain("default-src 'none'")
+    expect(csp).not.toMatch(/unsafe|\*|https?:/)
+  }
+  await close()
+})
+
+test('who may see an app, or whether there is one, cannot be learnt from its pages', async () => {
+  const { house, visit, person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const [kept, gone] = [await ann.publish(), await ann.publish({ store: true })]
+  await ann.call('DELETE', `/apps/${gone}`)
+  const bodies = new Set<string>()
+  for (const id of [kept, gone, 'AAAAAAAAAAAA', 'x']) {
+    const { status, body } = await visit('GET', `/explore/${id}`, { headers: browser })
+    expect(status).toBe(404)
+    bodies.add(String(body))
+  }
+  expect(bodies.size).toBe(1)
+  const unknown = await visit('GET', '/explore/@nobody', { headers: browser })
+  await person('ben')
+  const silent = await visit('GET', '/explore/@ben', { headers: browser })
+  expect([silent.status, silent.body]).toEqual([404, unknown.body])
+  expect(await listReports(house, 10)).toEqual([])
+  await close()
+})
+
 test('an address that leads nowhere answers a page that says so', async () => {
   const { visit, close } = await openTestHouse()
   for (const odd of ['/explore/%ff', '/explore/@%00', '/explore/@..', '/report/%ff', '/a/%ff']) {

@@ -1,29 +1,46 @@
 import { html } from '../../core/markup.ts'
 import type { App } from '../../hosting/apps/apps.ts'
 import { reportReasons } from '../../hosting/moderation/reasons.ts'
+import { reportCharsMax, reportContactCharsMax } from '../../limits.ts'
 import type { Page } from '../layout.ts'
+import { alert, area, choice, type Form } from '../people/form.ts'
 
-/** The form behind an app's report link. */
-export function reportPage({ id, title }: App): Page {
-  const options = Object.entries(reportReasons).map(
-    ([reason, words]) => html`<option value="${reason}">${words}</option>`,
-  )
-  const main = html`<h1>Report “<bdi>${title}</bdi>”</h1>
+/** What a reporter says. */
+interface Words {
+  reason: string
+  text: string
+  contact: string
+}
+
+export const noWords: Words = { reason: '', text: '', contact: '' }
+
+export const wordsOf = (form: Form): Words => ({
+  reason: form.text('reason'),
+  text: form.text('text'),
+  contact: form.text('contact'),
+})
+
+/** The form behind an app's report link; `said` is why it was not taken. */
+export function reportPage(
+  { id, title }: App,
+  { reason, text, contact }: Words,
+  said?: string,
+): Page {
+  const reasons = { label: 'What is wrong', name: 'reason', value: reason }
+  const seen = { label: 'What did you see?', name: 'text', value: text, max: reportCharsMax }
+  const main = html`<div class="narrow">
+    <h1>Report “<bdi>${title}</bdi>”</h1>
     <p>The operator of this place looks at every report. You need no account.</p>
+    ${alert(said)}
     <form class="form" method="post" action="/report/${id}">
+      ${choice({ ...reasons, options: Object.entries(reportReasons) })}${area(seen)}
       <label class="field"
-        >What is wrong<select name="reason" required>
-          ${options}
-        </select></label
-      >
-      <label class="field"
-        >What did you see?<textarea name="text" rows="5" maxlength="1000"></textarea>
-      </label>
-      <label class="field"
-        >Where may we ask you? You may leave this out.<input name="contact" maxlength="200"
+        ><span>Where may we ask you? You may leave this out.</span
+        ><input name="contact" value="${contact}" maxlength="${reportContactCharsMax}"
       /></label>
       <button class="button">Send the report</button>
-    </form>`
+    </form>
+  </div>`
   return { title: 'Report', main }
 }
 
