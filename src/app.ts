@@ -11,8 +11,7 @@ import { hookHandler } from './hosting/notes/hooks/handler.ts'
 import { tellIfLow } from './hosting/notes/low.ts'
 import type { House } from './house.ts'
 import { mount } from './mount.ts'
-import { health } from './operator/health.ts'
-import { metrics } from './operator/metrics.ts'
+import { healthAnswer } from './operator/health.ts'
 import { hostedBy } from './viewer/hosting.ts'
 import { Pages } from './viewer/pages.ts'
 import { quickAnswer } from './viewer/quick.ts'
@@ -33,7 +32,6 @@ export function openApp(house: House) {
   const { app, apps } = house.urls
   const urls = apps === app ? { app } : { app, apps }
   const pages = new Pages(hostedBy(house), urls, house.clock, files)
-  const signs = mountApi(house).use(health(house)).use(metrics(house))
   const api = once(async () => (await import('./hosting/api.ts')).agentApi(house, files))
   const agentApi = later(async () => mountApi(house).use(await api()))
   const gatewayApi = later(async () => {
@@ -49,19 +47,15 @@ export function openApp(house: House) {
   return {
     fetch(request: Request): Response | Promise<Response> {
       const path = pathOf(request.url)
-      const quick = quickAnswer(pages, request, path)
+      const quick = quickAnswer(pages, request, path) ?? healthAnswer(house, request, path)
       if (quick) return quick
       if (isGateway(path)) return gatewayApi.fetch(request)
-      if (isAgentApi(path)) return agentApi.fetch(request)
-      return signPaths.has(path) ? signs.fetch(request) : faces.fetch(request)
+      return isAgentApi(path) ? agentApi.fetch(request) : faces.fetch(request)
     },
     /** Mounts the APIs now; else each is mounted with its first request. */
     load: async () => ({ agentApi: await agentApi.load(), gatewayApi: await gatewayApi.load() }),
   }
 }
-
-/** Signs of life: who waits for a house to start asks for these. */
-const signPaths = new Set(['/healthz', '/readyz', '/metrics'])
 
 const mountApi = (house: House) =>
   mount(house, ({ request, error, isUnmatched, fault }) => {

@@ -4,6 +4,7 @@ import type { PublicFile } from './core/public.ts'
 import { guideFiles } from './hosting/start/routes.ts'
 import type { House } from './house.ts'
 import { mount } from './mount.ts'
+import { metrics } from './operator/metrics.ts'
 import type { Pages } from './viewer/pages.ts'
 import { viewer } from './viewer/routes.ts'
 import { openLayout } from './web/layout.ts'
@@ -11,7 +12,7 @@ import { faultPage, missing, refusalPage } from './web/pages/error.ts'
 import { peoplePages } from './web/people/routes.ts'
 import { web } from './web/routes.ts'
 
-/** What has a face: public links, pages for people, and the guides that agents find beside them. */
+/** All but the APIs: public links, pages for people, the guides beside them, and the metrics. */
 export function openFaces(
   house: House,
   files: Map<string, PublicFile>,
@@ -23,6 +24,7 @@ export function openFaces(
     if (isUnmatched) return missing(layout)
     return refusalPage(layout, error) ?? fault((id) => faultPage(layout, id))
   })
+    .use(metrics(house))
     .use(guideFiles(house, api))
     .use(viewer(pages))
     .use(web(house, layout))

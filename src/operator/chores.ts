@@ -73,19 +73,20 @@ const firstRoundMs = second
 
 /** Starts the chores and the jobs a second later. Answers how to end the chores. */
 export function startChores(house: House): () => void {
-  const rounds = chores.map(([name, everyMs, run]) => {
-    let running = false
-    const once = async (): Promise<void> => {
-      if (running) return
-      running = true
-      await run(house).catch((error: unknown) => house.log.fault('chore', error, { name }))
-      running = false
-    }
-    return { once, timer: setInterval(once, everyMs).unref() }
-  })
-  const first = setTimeout(() => {
+  const begin = (): void => {
     void house.jobs.start()
-    for (const { once } of rounds) void once()
-  }, firstRoundMs).unref()
-  return () => [first, ...rounds.map(({ timer }) => timer)].forEach((timer) => clearTimeout(timer))
+    for (const [name, everyMs, run] of chores) {
+      let running = false
+      const once = async (): Promise<void> => {
+        if (running) return
+        running = true
+        await run(house).catch((error: unknown) => house.log.fault('chore', error, { name }))
+        running = false
+      }
+      void once()
+      timers.push(setInterval(once, everyMs).unref())
+    }
+  }
+  const timers: Timer[] = [setTimeout(begin, firstRoundMs).unref()]
+  return () => timers.forEach((timer) => clearTimeout(timer))
 }

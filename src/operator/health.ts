@@ -1,18 +1,29 @@
-import { Elysia } from 'elysia'
-
+import { visitOf } from '../core/visit.ts'
 import type { House } from '../house.ts'
 
-/** /healthz says that the process answers; /readyz that its database and its files do too. */
-export const health = (house: House) =>
-  new Elysia()
-    .get('/healthz', () => ({ ok: true }))
-    .get('/readyz', async ({ status }) => {
-      try {
-        await house.db.ping()
-        house.store.checkRoom(0)
-        return { ok: true }
-      } catch (error) {
-        house.log.fault('not ready', error)
-        return status(503, { ok: false })
-      }
-    })
+/**
+ * /healthz says that the process answers; /readyz that its database and its files do too. They pass
+ * no router, since who waits for a house to start asks for them first. Undefined leaves a request to
+ * the routes.
+ */
+export function healthAnswer(
+  house: House,
+  request: Request,
+  path: string,
+): Response | Promise<Response> | undefined {
+  const isAsked = path === '/healthz' || path === '/readyz'
+  if (!isAsked || (request.method !== 'GET' && request.method !== 'HEAD')) return undefined
+  visitOf(request).route = path
+  return path === '/healthz' ? Response.json({ ok: true }) : readiness(house)
+}
+
+async function readiness(house: House): Promise<Response> {
+  try {
+    await house.db.ping()
+    house.store.checkRoom(0)
+    return Response.json({ ok: true })
+  } catch (error) {
+    house.log.fault('not ready', error)
+    return Response.json({ ok: false }, { status: 503 })
+  }
+}
