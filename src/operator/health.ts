@@ -3,8 +3,8 @@ import type { House } from '../house.ts'
 
 /**
  * /healthz says that the process answers; /readyz that its database and its files do too. They pass
- * no router, since who waits for a house to start asks for them first. Undefined leaves a request to
- * the routes.
+ * no router, since who waits for a house to start asks for them first. Undefined leaves a request
+ * to the routes.
  */
 export function healthAnswer(
   house: House,
