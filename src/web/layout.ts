@@ -170,7 +170,7 @@ export function pageAnswer(layout: Layout, page: Page): Response {
   return new Response(render(layout, page), { status: page.status ?? 200, headers })
 }
 
-/** A page to be shown more than once; compressed, which costs more than drawing it, where many are. */
+/** A page shown more than once; compressed, which costs more than drawing, where many see it. */
 export function pageEntity(layout: Layout, page: Page, isCompressed: boolean): Entity {
   const text = render(layout, page)
   const content = isCompressed ? compressed(text) : plain(text)

@@ -54,6 +54,7 @@ describe('the docs page', () => {
     expect(elsewhere).toEqual(['data:,', ...own, gateway, gateway])
     expect(csp).toStartWith("default-src 'none'; script-src 'self'; ")
     expect(csp).toContain("connect-src 'self' https://api.berth.test http://localhost:3000;")
+    expect(csp).not.toContain('unsafe')
     expect(html).not.toMatch(/<script(?! defer src="docs\/)/)
   })
 

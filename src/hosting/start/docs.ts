@@ -79,8 +79,7 @@ function pageOf(house: House, own: Own): Entity {
   const csp = [
     "default-src 'none'",
     "script-src 'self'",
-    // Swagger UI writes style attributes as text in places.
-    "style-src 'self' 'unsafe-inline'",
+    "style-src 'self'",
     "img-src 'self' data:",
     `connect-src 'self' ${originsOf(house).join(' ')}`,
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -90,6 +89,7 @@ function pageOf(house: House, own: Own): Entity {
     'cache-control': 'no-cache',
     'content-security-policy': csp.join('; '),
     'referrer-policy': 'no-referrer',
+    'x-frame-options': 'DENY',
     'x-content-type-options': 'nosniff',
   })
 }
