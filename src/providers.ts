@@ -87,6 +87,7 @@ const PriceTable = Type.Partial(
       cache_read: Usd,
       cache_write: Usd,
       reasoning: Usd,
+      audio: Usd,
       per_image: Usd,
       per_second: Usd,
       per_character: Usd,

@@ -56,6 +56,8 @@ export interface Wanted {
   preferences: Preferences
   /** What goes to the upstream. */
   body: Sent['body']
+  /** The same for one that cannot be asked for all of it. */
+  bodyFor?(by: Candidate): Sent['body']
   /** What makes it the same request again. */
   same: unknown
   /** Refuses a model of the right type that cannot do this. */
@@ -93,13 +95,14 @@ type Served =
  */
 export async function serve(order: Order, hold: Hold): Promise<Worked<Served>> {
   const { house, wanted, candidates, isKept, paid, signal } = order
-  const { path, body } = wanted
+  const { path, body, bodyFor } = wanted
   const client = isKept ? new AbortController().signal : signal
   const watch = new Watch(client, deadlinesOf(house.config))
   const account = new Timed(order, hold)
   try {
     const { by, served, verdict } = await reach(house.upstreams, candidates, {
       ...{ path, body, watch },
+      through: bodyFor && ((send, by) => send(bodyFor(by))),
       open: (response, by) => wanted.read(response, { by, watch, isKept, paid }),
     })
     if (verdict) return account.failed(by, verdict)

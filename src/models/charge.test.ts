@@ -23,6 +23,11 @@ const thinker = priced({
   tiers: [{ above: 1_000, prompt: '0.000006', completion: '0.0000225', cache_read: '0.0000006' }],
 })
 
+const hears = priced({
+  ...{ prompt: '0.0000001', completion: '0.0000004', cache_read: '0.00000003' },
+  audio: '0.000001',
+})
+
 test.each<[string, Price, Partial<Usage>, bigint]>([
   ['one token of a fraction of a Nano rounds up once', mini, { prompt: 1 }, 38n],
   ['two halves make a whole', mini, { prompt: 2 }, 75n],
@@ -36,6 +41,9 @@ test.each<[string, Price, Partial<Usage>, bigint]>([
     { prompt: 10, cached: 4, cacheWrite: 3 },
     10_000n,
   ],
+  ['sound in the prompt, at its own price', hears, { prompt: 10, audio: 4 }, 4_600n],
+  ['words are what of a prompt was cached', hears, { prompt: 10, audio: 4, cached: 8 }, 2_240n],
+  ['without a price for sound, as words', mini, { prompt: 10, audio: 10 }, 375n],
   ['reasoning is a part of the completion', thinker, { completion: 10, reasoning: 4 }, 170_000n],
   ['without a price for reasoning, as words', mini, { completion: 10, reasoning: 10 }, 1_500n],
   ['at the edge of a tier, the price below', thinker, { prompt: 1_000 }, 3_000_000n],
@@ -72,6 +80,7 @@ const anyPrice = fc
     completion: fc.bigInt(0n, 10n ** 12n),
     cacheRead: rate,
     cacheWrite: rate,
+    audio: rate,
     reasoning: rate,
     perImage: rate,
     perSecond: rate,
@@ -107,6 +116,7 @@ const anyUse = fc
     prompt: fc.nat(5_000),
     cachedPart: fc.float({ min: 0, max: 1, noNaN: true }),
     writtenPart: fc.float({ min: 0, max: 1, noNaN: true }),
+    soundPart: fc.float({ min: 0, max: 1, noNaN: true }),
     completion: fc.nat(5_000),
     reasoningPart: fc.float({ min: 0, max: 1, noNaN: true }),
     images: fc.nat(10),
@@ -114,11 +124,12 @@ const anyUse = fc
     seconds: fc.float({ min: 0, max: 100, noNaN: true }),
     characters: fc.nat(4_000),
   })
-  .map(({ cachedPart, writtenPart, reasoningPart, ...use }) => {
+  .map(({ cachedPart, writtenPart, soundPart, reasoningPart, ...use }) => {
     const cached = Math.floor(use.prompt * cachedPart)
     const cacheWrite = Math.floor((use.prompt - cached) * writtenPart)
     const reasoning = Math.floor(use.completion * reasoningPart)
-    return usageOf({ ...use, cached, cacheWrite, reasoning })
+    const audio = Math.floor(use.prompt * soundPart)
+    return usageOf({ ...use, cached, cacheWrite, audio, reasoning })
   })
 
 test('no usage within the bounds costs more than the worst case', () => {
@@ -132,6 +143,7 @@ test('no usage within the bounds costs more than the worst case', () => {
       const { images, searches, seconds, characters } = usage
       const bounds: Bounds = {
         inputTokensMax: usage.prompt + more.prompt,
+        sound: usage.audio > 0,
         outputTokensMax: Math.ceil(usage.completion / more.n) + more.completion,
         n: more.n,
         images,
@@ -156,6 +168,12 @@ test('the worst case is of the dearest rate, and of every choice', () => {
   expect<bigint>(worstCase(mini, { inputTokensMax: 0, outputTokensMax: 0 })).toBe(1n)
   const free = priced({ prompt: '0', completion: '0' })
   expect<bigint>(worstCase(free, bounds)).toBe(0n)
+})
+
+test('sound is in the worst case where there may be some', () => {
+  const bounds = { inputTokensMax: 1_000, outputTokensMax: 0 }
+  expect<bigint>(worstCase(hears, bounds)).toBe(100_000n)
+  expect<bigint>(worstCase(hears, { ...bounds, sound: true })).toBe(1_000_000n)
 })
 
 test('a window that is not known cannot be priced', () => {

@@ -11,6 +11,7 @@ interface Rates {
   prompt: bigint
   cacheRead: bigint
   cacheWrite: bigint
+  audio: bigint
   completion: bigint
   reasoning: bigint
 }
@@ -33,7 +34,8 @@ const partsOf = ({ prompt, completion, cacheRead = prompt, cacheWrite = prompt }
 const ratesOf = (price: Omit<Price, 'id'>): Rates => {
   const { prompt = 0n, completion = 0n } = price
   const { cacheRead = prompt, cacheWrite = prompt, reasoning = completion } = price
-  return { prompt, cacheRead, cacheWrite, completion, reasoning }
+  const { audio = prompt } = price
+  return { prompt, cacheRead, cacheWrite, audio, completion, reasoning }
 }
 
 /** A fine count in thousandths, rounded up. */
@@ -48,8 +50,11 @@ const whole = (count: number): bigint => BigInt(Math.ceil(count))
 export function chargeOf(price: Price, usage: Usage): Nano {
   const rates = ratesAt(price, usage.longest || usage.prompt)
   const fresh = usage.prompt - usage.cached - usage.cacheWrite
+  // Words begin a prompt, and are what of it was cached.
+  const sound = Math.min(usage.audio, fresh)
   const tokens =
-    whole(fresh) * rates.prompt +
+    whole(fresh - sound) * rates.prompt +
+    whole(sound) * rates.audio +
     whole(usage.cached) * rates.cacheRead +
     whole(usage.cacheWrite) * rates.cacheWrite +
     whole(usage.completion - usage.reasoning) * rates.completion +
@@ -60,6 +65,8 @@ export function chargeOf(price: Price, usage: Usage): Nano {
 /** The most a request may use; what is left out is 0. */
 export interface Bounds {
   inputTokensMax: number
+  /** Whether some of them may stand for sound. */
+  sound?: boolean
   /** Of one choice. */
   outputTokensMax: number
   /** Choices that are asked for: 1 when left out. */
@@ -75,10 +82,12 @@ export interface Bounds {
  * above it, whatever is cached, written to a cache or reasoned, and whichever tier it falls in.
  */
 export function worstCase(price: Price, bounds: Bounds): Nano {
-  const { inputTokensMax, outputTokensMax, n = 1 } = bounds
+  const { inputTokensMax, outputTokensMax, n = 1, sound = false } = bounds
   const reached = price.tiers?.filter(({ above }) => inputTokensMax > above) ?? []
   const all = [ratesOf(price), ...reached.map(({ above }) => ratesAt(price, above + 1))]
-  const input = highest(all.flatMap((at) => [at.prompt, at.cacheRead, at.cacheWrite]))
+  const input = highest(
+    all.flatMap((at) => [at.prompt, at.cacheRead, at.cacheWrite, ...(sound ? [at.audio] : [])]),
+  )
   const output = highest(all.flatMap((at) => [at.completion, at.reasoning]))
   const tokens = whole(inputTokensMax) * input + whole(n * outputTokensMax) * output
   const { images = 0, searches = 0, seconds = 0, characters = 0 } = bounds

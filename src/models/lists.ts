@@ -60,7 +60,7 @@ function readModelsDev(provider: string, models: Row): Listed[] {
     const [cost, limit, kinds] = [recordOf(row.cost), recordOf(row.limit), recordOf(row.modalities)]
     const price = priced((name) => perMillion(cost[name]), {
       ...{ prompt: 'input', completion: 'output', cache_read: 'cache_read' },
-      ...{ cache_write: 'cache_write', reasoning: 'reasoning' },
+      ...{ cache_write: 'cache_write', reasoning: 'reasoning', audio: 'input_audio' },
     })
     const dear = recordOf(cost.context_over_200k)
     const tier = priced((name) => perMillion(dear[name]), {
@@ -87,7 +87,7 @@ function readLiteLlm(name: string, row: Row): Listed[] {
   const names = {
     ...{ prompt: 'input_cost_per_token', completion: 'output_cost_per_token' },
     ...{ cache_read: 'cache_read_input_token_cost', reasoning: 'output_cost_per_reasoning_token' },
-    cache_write: 'cache_creation_input_token_cost',
+    ...{ cache_write: 'cache_creation_input_token_cost', audio: 'input_cost_per_audio_token' },
   }
   const price = priced((part) => perOne(row[part]), names)
   const above = /_above_(\d+)k_tokens$/.exec(Object.keys(row).find(isTier) ?? '')?.[1]

@@ -108,5 +108,5 @@ test('a rate is published when the model can be paid by it', () => {
   expect(hasRate('video', one('per_character'))).toBe(false)
   expect(hasRate('audio', one('per_minute'))).toBe(true)
   expect(hasRate('audio', one('per_image'))).toBe(false)
-  expect(Object.values(parts)).toHaveLength(10)
+  expect(Object.values(parts)).toHaveLength(11)
 })

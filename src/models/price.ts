@@ -14,6 +14,8 @@ export interface Price {
   cacheRead?: bigint
   cacheWrite?: bigint
   reasoning?: bigint
+  /** Of the prompt's tokens, those that stand for sound. */
+  audio?: bigint
   perImage?: bigint
   perSecond?: bigint
   perCharacter?: bigint
@@ -38,6 +40,7 @@ export const parts = {
   cacheRead: 'cache_read',
   cacheWrite: 'cache_write',
   reasoning: 'reasoning',
+  audio: 'audio',
   perImage: 'per_image',
   perSecond: 'per_second',
   perCharacter: 'per_character',
@@ -55,6 +58,7 @@ export interface PriceTexts {
   cache_read?: string
   cache_write?: string
   reasoning?: string
+  audio?: string
   per_image?: string
   per_second?: string
   per_character?: string

@@ -149,6 +149,7 @@ const names: Record<'chat' | 'media', [keyof typeof parts, string[]][]> = {
     ['cacheRead', ['cache_read_mtok']],
     ['cacheWrite', ['cache_write_mtok']],
     ['reasoning', ['output_reasoning_mtok']],
+    ['audio', ['input_audio_mtok']],
   ],
   media: [
     ['prompt', ['input_image_mtok', 'input_audio_mtok', 'input_mtok']],

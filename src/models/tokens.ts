@@ -23,6 +23,14 @@ const isElsewhere = (part: unknown): boolean =>
   !JSON.stringify(part).includes('base64,') &&
   !(isRecord(part.input_audio) && typeof part.input_audio.data === 'string')
 
+/** Whether some of a request's tokens may stand for sound, that of films among it. */
+export const mayHoldSound = ({ messages }: Body): boolean =>
+  (Array.isArray(messages) ? messages : []).some((message) =>
+    partsOf(message).some(
+      (part) => isRecord(part) && !['text', 'image_url'].includes(String(part.type)),
+    ),
+  )
+
 const partsOf = (message: unknown): unknown[] =>
   isRecord(message) && Array.isArray(message.content) ? message.content : []
 

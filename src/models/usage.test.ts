@@ -14,10 +14,10 @@ test.each<[string, unknown, Partial<Usage> | undefined]>([
       prompt_tokens: 11,
       completion_tokens: 7,
       total_tokens: 18,
-      prompt_tokens_details: { cached_tokens: 4, audio_tokens: 0 },
+      prompt_tokens_details: { cached_tokens: 4, audio_tokens: 3 },
       completion_tokens_details: { reasoning_tokens: 2 },
     },
-    { prompt: 11, cached: 4, completion: 7, reasoning: 2 },
+    { prompt: 11, cached: 4, audio: 3, completion: 7, reasoning: 2 },
   ],
   [
     'OpenAI images and sound: input and output tokens',

@@ -4,6 +4,8 @@ export interface Usage {
   prompt: number
   cached: number
   cacheWrite: number
+  /** Input tokens that stand for sound: a part of `prompt`. */
+  audio: number
   /** All output tokens: `reasoning` is a part of it. */
   completion: number
   reasoning: number
@@ -31,6 +33,7 @@ const nothing: Usage = {
   prompt: 0,
   cached: 0,
   cacheWrite: 0,
+  audio: 0,
   completion: 0,
   reasoning: 0,
   images: 0,
@@ -83,11 +86,13 @@ export function readUsage(raw: unknown, limits: UsageLimits): Usage | undefined 
     read.tokens(usage, ['prompt_cache_hit_tokens'], Infinity) ??
     0
   const written = read.tokens(details, ['cache_write_tokens'], Infinity) ?? 0
+  const sound = read.tokens(details, ['audio_tokens'], Infinity) ?? 0
   const cachedIn = read.within(cached, prompt ?? 0)
   return usageOf({
     prompt: prompt ?? 0,
     cached: cachedIn,
     cacheWrite: read.within(written, (prompt ?? 0) - cachedIn),
+    audio: read.within(sound, prompt ?? 0),
     completion,
     reasoning: read.within(Math.max(thought ?? 0, isReasoning ? unsaid : 0), completion),
     estimated: read.mended,

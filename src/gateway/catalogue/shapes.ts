@@ -14,6 +14,7 @@ const Price = Type.Object({
   cache_read: perToken,
   cache_write: perToken,
   reasoning: perToken,
+  audio: perToken,
   per_image: perUnit,
   per_second: perUnit,
   per_minute: perUnit,

@@ -8,7 +8,7 @@ import {
 import type { Model } from '../../models/catalogue.ts'
 import { worstCase } from '../../models/charge.ts'
 import type { Price } from '../../models/price.ts'
-import { tokensAtMost } from '../../models/tokens.ts'
+import { mayHoldSound, tokensAtMost } from '../../models/tokens.ts'
 import type { UsageLimits } from '../../models/usage.ts'
 import type { Candidate } from './candidates.ts'
 
@@ -81,6 +81,7 @@ export function worstOf(sizes: Sizes, candidates: [Candidate, ...Candidate[]]): 
     seen.set(model, limits)
     const amount = worstCase(price, {
       inputTokensMax: limits.prompt,
+      sound: price.audio !== undefined && mayHoldSound(sizes.body),
       outputTokensMax: limits.completion,
       searches: sizes.search ? searchesPerRequestMax : 0,
     })

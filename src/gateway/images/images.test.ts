@@ -137,3 +137,14 @@ test('no picture costs nothing; what is none cannot be read, and costs the hold'
   expect(Number(last.use?.charged)).toBe(20_000_000)
   expect(await faked.faults(ned)).toEqual([])
 })
+
+test('another quality is asked for where it is paid by the token, and nowhere else', async () => {
+  const sentTo = async (model: string) => {
+    expect((await fromFake(model, { quality: 'high', style: 'vivid' })).status).toBe(200)
+    return faked.fake.received.at(-1)?.body
+  }
+  expect(await sentTo('image-ok-priced')).toMatchObject({ quality: 'high', style: 'vivid' })
+  const plain = await sentTo('image-ok')
+  expect(plain).toMatchObject({ prompt: 'A boat', style: 'vivid' })
+  expect(plain).not.toHaveProperty('quality')
+})

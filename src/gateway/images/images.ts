@@ -43,6 +43,8 @@ function readWanted(house: House, raw: unknown): Wanted {
     prompt: tokensAtMost(body, 0),
     completion: n * (maxOutput || unknownOutputTokens),
   })
+  // A price by the picture knows one quality: another costs its upstream more than is held.
+  const { quality: _quality, ...plain } = body
   const own = (to: Model): Usage => {
     if (to.price?.perImage !== undefined) return usageOf({ images: n })
     return usageOf({ prompt: tokensOf(prompt), completion: limitsOf(to).completion })
@@ -50,6 +52,7 @@ function readWanted(house: House, raw: unknown): Wanted {
   return {
     ...{ path: '/images/generations', type: 'image', kind: 'image', modelIds, body, same: raw },
     preferences: readPreferences(provider),
+    bodyFor: ({ price }) => (price.perImage === undefined ? body : plain),
     most: (to) => ({
       inputTokensMax: limitsOf(to).prompt,
       outputTokensMax: limitsOf(to).completion,

@@ -123,6 +123,7 @@ export class Searching {
       prompt: earlier.prompt + last.prompt,
       cached: earlier.cached + last.cached,
       cacheWrite: earlier.cacheWrite + last.cacheWrite,
+      audio: earlier.audio + last.audio,
       completion: earlier.completion + last.completion,
       reasoning: earlier.reasoning + last.reasoning,
       estimated: earlier.estimated || last.estimated,
