@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { type Browser, findBrowser, type Tab, until } from '../../testing/browsers/browser.ts'
+import { openFirefox } from '../../testing/browsers/firefox.ts'
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { password } from '../../testing/people.ts'
+
+const ms = 120_000
+const waitMs = 30_000
+const path = findBrowser('firefox')
+
+describe.skipIf(path === undefined)('pages in firefox', () => {
+  let t: TestHouse
+  let browser: Browser
+  let server: ReturnType<typeof Bun.serve>
+  let origin = ''
+
+  beforeAll(async () => {
+    t = await openTestHouse({ REQUESTS_PER_MINUTE: '0' })
+    server = Bun.serve({ port: 0, fetch: (request) => t.door(request, '127.0.0.1') })
+    origin = `http://localhost:${server.port}`
+    const [ann, ben] = [await t.person('ann'), await t.person('ben')]
+    const id = await ann.publish({ title: 'Harbour Lights', kind: 'game', store: true })
+    await ann.publish({ title: 'Row by Row', store: true })
+    await ben.call('POST', `/apps/${id}/remix`, {})
+    await ben.call('PUT', `/explore/${id}/review`, { stars: 5, text: 'Calm and quick.' })
+    browser = await openFirefox(path ?? '')
+  }, ms)
+  afterAll(async () => {
+    await browser.close()
+    await server.stop(true)
+    await t.close()
+  })
+
+  /** Waits until something is so in the page; while it changes there may be no page to ask. */
+  const becomes = async (tab: Tab, expression: string): Promise<void> => {
+    const isSo = async () => {
+      const found = await tab.evaluate(expression).catch(() => undefined)
+      return found === true ? true : undefined
+    }
+    expect([expression, await until(isSo, waitMs)]).toEqual([expression, true])
+  }
+  /** Does something with an element once it is there. */
+  async function use(tab: Tab, selector: string, what: string): Promise<void> {
+    const found = `document.querySelector(${JSON.stringify(selector)})`
+    await becomes(tab, `${found} !== null`)
+    await tab.evaluate(`(() => { const found = ${found}; ${what} })()`)
+  }
+  const follow = (tab: Tab, selector: string) => use(tab, selector, 'found.click()')
+  const fill = (tab: Tab, selector: string, text: string) =>
+    use(
+      tab,
+      selector,
+      `found.value = ${JSON.stringify(text)}
+       found.dispatchEvent(new Event('input', { bubbles: true }))`,
+    )
+
+  test(
+    'from the front page to Explore, by search to an item, its review, and into the game',
+    async () => {
+      const tab = await browser.open()
+      await tab.goto(origin)
+      await becomes(tab, "document.querySelector('copy-line button')?.textContent === 'Copy'")
+      await follow(tab, 'nav a[href="/explore"]')
+      await becomes(
+        tab,
+        "location.pathname === '/explore' && document.querySelectorAll('.tile').length === 2",
+      )
+      await fill(tab, 'input[type=search]', 'harb')
+      await becomes(
+        tab,
+        "location.search === '?q=harb' && document.querySelectorAll('.tile').length === 1",
+      )
+      await follow(tab, '.tile .face')
+      await becomes(tab, "document.querySelector('h1')?.textContent === 'Harbour Lights'")
+      await becomes(tab, "document.querySelector('.said')?.textContent.includes('Calm and quick.')")
+      await follow(tab, '.acts .button')
+      await becomes(
+        tab,
+        "location.pathname.startsWith('/a/') && document.querySelector('iframe') !== null",
+      )
+      expect(tab.seen()).toEqual([])
+      await tab.close()
+    },
+    ms,
+  )
+
+  test(
+    'an account is made, its theme is kept, and one signs out',
+    async () => {
+      const tab = await browser.open()
+      await tab.goto(`${origin}/sign-up`)
+      await fill(tab, 'input[name=name]', 'bea')
+      await fill(tab, 'input[name=password]', password)
+      await follow(tab, 'main form button')
+      await becomes(tab, "document.querySelectorAll('.codes li').length === 8")
+      await tab.goto(`${origin}/account`)
+      await becomes(tab, "document.querySelector('h1')?.textContent === 'bea'")
+      await follow(tab, 'theme-switch button')
+      await becomes(tab, "document.documentElement.dataset.theme === 'light'")
+      await tab.goto(`${origin}/wallet`)
+      await becomes(tab, "document.documentElement.dataset.theme === 'light'")
+      await tab.goto(`${origin}/account`)
+      await follow(tab, 'form[action="/sign-out"] button')
+      await becomes(tab, "location.pathname === '/'")
+      await tab.close()
+    },
+    ms,
+  )
+})
