@@ -145,6 +145,23 @@ test('a link to an app says what it is, in its page and as oEmbed', async () => 
   }
 })
 
+test('the front page and Explore weigh less than 60 KB with all they load, pictures aside', async () => {
+  for (const path of [
+    '/',
+    '/explore',
+    '/explore?q=b',
+    '/explore/@cleo',
+    `/explore/${id}`,
+    '/docs',
+  ]) {
+    const headers = { ...browser, 'accept-encoding': 'gzip, deflate, br' }
+    const loaded = [...(await page(path)).matchAll(/"(\/static\/[^"]+)"/g)].map(([, at = '']) => at)
+    const all = await Promise.all([path, ...loaded].map((at) => t.visit('GET', at, { headers })))
+    for (const file of all.slice(1)) expect(file.headers.get('content-encoding')).toBe('br')
+    expect(all.reduce((sum, { bytes }) => sum + bytes.length, 0)).toBeLessThan(60_000)
+  }
+})
+
 test('what pages load may be kept for ever, and pages load nothing else', async () => {
   const home = await page('/explore')
   const loaded = [...home.matchAll(/(?:src|href)="(\/static\/[^"]+)"/g)].map(([, path]) => path)

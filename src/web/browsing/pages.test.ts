@@ -44,7 +44,7 @@ describe.skipIf(executablePath === undefined)('pages in chromium', () => {
   const paths = (): string[] => [
     ...['/', '/explore', '/explore?q=zeppelin', `/explore/${id}`, '/explore/@ann', '/catalogue'],
     ...['/catalogue?type=image', `/report/${id}`, '/nowhere', '/explore?cursor=odd'],
-    ...['/sign-in', '/sign-up', '/recover'],
+    ...['/sign-in', '/sign-up', '/recover', '/docs'],
   ]
 
   /** Opens every page and answers what `look` finds there, by its path. */
