@@ -144,13 +144,17 @@ test('translated providers have their text of the list, and their media of our o
   })
   const inputs = (id: string) => catalogue.find(id)?.model.inputs
   expect(inputs('anthropic/claude-haiku-4-5')).toEqual(['text', 'image', 'file'])
+  expect(priceOf(catalogue, 'google/gemini-2.5-flash')).toMatchObject({ audio: '0.000001' })
   expect(inputs('google/gemini-2.5-flash')).toEqual(['text', 'image', 'file', 'audio', 'video'])
   expect(catalogue.find('anthropic/claude-opus-4-8')?.model.maxOutput).toBe(128_000)
   expect(priceOf(catalogue, 'fal/flux-pro/v1.1-ultra')).toEqual({ per_image: '0.06' })
-  expect(catalogue.find('fal/wizper')?.model).toMatchObject({ inputs: ['audio'], type: 'audio' })
+  expect(catalogue.find('deepgram/nova-2')?.model).toMatchObject({
+    inputs: ['audio'],
+    type: 'audio',
+  })
   expect(priceOf(catalogue, 'replicate/black-forest-labs/flux-schnell')?.per_image).toBe('0.003')
   expect(priceOf(catalogue, 'elevenlabs/eleven_v3')).toEqual({ per_character: '0.0001' })
-  expect(priceOf(catalogue, 'deepgram/nova-3')).toEqual({ per_minute: '0.0043' })
+  expect(priceOf(catalogue, 'deepgram/nova-3')).toEqual({ per_minute: '0.0052' })
   expect(catalogue.find('google/gemini-2.5-flash-image')?.model.type).toBe('image')
 })
 

@@ -38,52 +38,78 @@ const listener = (maker: string, model: string, price: PriceTexts): Row => ({
   price,
 })
 
-/**
- * Media that the published list has no price of, by upstream: USD per unit, as their makers publish
- * them. Pictures that are paid by the megapixel are not here: a size would change their price.
- */
-const media: Record<string, Row[]> = {
-  openai: [speech('openai', 'tts-1', '0.000015'), speech('openai', 'tts-1-hd', '0.00003')],
-  gemini: [
-    {
-      ...named('google', 'gemini-2.5-flash-image'),
-      type: 'image',
-      maxOutput: 8_192,
-      price: { prompt: '0.0000003', completion: '0.00003' },
-    },
-    film('google', 'veo-3.0-generate-001', '0.4'),
-    film('google', 'veo-3.0-fast-generate-001', '0.15'),
-    film('google', 'veo-2.0-generate-001', '0.35'),
-  ],
-  fal: [
-    picture('fal', 'fal-ai/flux-pro/v1.1-ultra', '0.06'),
-    picture('fal', 'fal-ai/recraft/v3/text-to-image', '0.04'),
-    listener('fal', 'wizper', { per_minute: '0.0005' }),
-  ],
-  replicate: [
-    picture('replicate', 'black-forest-labs/flux-schnell', '0.003'),
-    picture('replicate', 'black-forest-labs/flux-dev', '0.025'),
-    picture('replicate', 'black-forest-labs/flux-1.1-pro', '0.04'),
-    picture('replicate', 'black-forest-labs/flux-1.1-pro-ultra', '0.06'),
-  ],
-  elevenlabs: [
-    speech('elevenlabs', 'eleven_multilingual_v2', '0.0001'),
-    speech('elevenlabs', 'eleven_v3', '0.0001'),
-    speech('elevenlabs', 'eleven_flash_v2_5', '0.00005'),
-    speech('elevenlabs', 'eleven_turbo_v2_5', '0.00005'),
-    listener('elevenlabs', 'scribe_v1', { per_minute: '0.003666666666667' }),
-    listener('elevenlabs', 'scribe_v2', { per_minute: '0.003666666666667' }),
-  ],
-  deepgram: [
-    speech('deepgram', 'aura-2-thalia-en', '0.00003'),
-    speech('deepgram', 'aura-2-apollo-en', '0.00003'),
-    listener('deepgram', 'nova-3', { per_minute: '0.0043' }),
-    listener('deepgram', 'nova-2', { per_minute: '0.0043' }),
-  ],
+/** Where the maker tells the prices of its media, and what we have of them. */
+interface Published {
+  page: string
+  rows: Row[]
 }
+
+/** When these rows were compared with what others publish of their prices. */
+export const mediaCompared = '2026-11'
+
+/**
+ * Media that the published list has no price of, by upstream: USD per unit. A row stands here only
+ * where another's published table has the same price; where a model has several it is the dearest. Pictures that are paid by the megapixel are not here: a size
+ * would change their price. An operator's own row wins (DECISIONS.md).
+ */
+const media: Record<string, Published> = {
+  openai: {
+    page: 'https://platform.openai.com/docs/pricing',
+    rows: [speech('openai', 'tts-1', '0.000015'), speech('openai', 'tts-1-hd', '0.00003')],
+  },
+  gemini: {
+    page: 'https://ai.google.dev/gemini-api/docs/pricing',
+    rows: [
+      {
+        ...named('google', 'gemini-2.5-flash-image'),
+        type: 'image',
+        maxOutput: 8_192,
+        price: { prompt: '0.0000003', completion: '0.00003' },
+      },
+      film('google', 'veo-3.0-generate-001', '0.4'),
+      film('google', 'veo-3.0-fast-generate-001', '0.15'),
+      film('google', 'veo-2.0-generate-001', '0.35'),
+    ],
+  },
+  fal: {
+    page: 'https://fal.ai/pricing',
+    rows: [picture('fal', 'fal-ai/flux-pro/v1.1-ultra', '0.06')],
+  },
+  replicate: {
+    page: 'https://replicate.com/pricing',
+    rows: [
+      picture('replicate', 'black-forest-labs/flux-schnell', '0.003'),
+      picture('replicate', 'black-forest-labs/flux-dev', '0.025'),
+      picture('replicate', 'black-forest-labs/flux-1.1-pro', '0.04'),
+      picture('replicate', 'black-forest-labs/flux-1.1-pro-ultra', '0.06'),
+    ],
+  },
+  elevenlabs: {
+    page: 'https://elevenlabs.io/pricing/api',
+    rows: [
+      speech('elevenlabs', 'eleven_multilingual_v2', '0.0001'),
+      speech('elevenlabs', 'eleven_v3', '0.0001'),
+      speech('elevenlabs', 'eleven_flash_v2_5', '0.00005'),
+      speech('elevenlabs', 'eleven_turbo_v2_5', '0.00005'),
+      listener('elevenlabs', 'scribe_v1', { per_minute: '0.003666666666667' }),
+      listener('elevenlabs', 'scribe_v2', { per_minute: '0.003666666666667' }),
+    ],
+  },
+  deepgram: {
+    page: 'https://deepgram.com/pricing',
+    rows: [
+      // Of many languages; English alone costs less.
+      listener('deepgram', 'nova-3', { per_minute: '0.0052' }),
+      listener('deepgram', 'nova-2', { per_minute: '0.0043' }),
+    ],
+  },
+}
+
+/** Where to look up the prices of an upstream's media; undefined where we have none. */
+export const mediaPage = (upstream: string): string | undefined => media[upstream]?.page
 
 /** The media of one configured provider. */
 export const mediaModels = (upstream: string, marginPercent: number): Model[] =>
-  (media[upstream] ?? []).map(({ model, ...listing }) =>
+  (media[upstream]?.rows ?? []).map(({ model, ...listing }) =>
     modelOf(listing, [{ upstream, model }], marginPercent),
   )

@@ -1,6 +1,7 @@
 import { toUsd } from '../core/money.ts'
 import { openModels } from '../house.ts'
 import type { Model } from '../models/catalogue.ts'
+import { mediaCompared, mediaPage } from '../models/media.ts'
 import { presentPrice, type Price } from '../models/price.ts'
 import type { Config } from '../settings.ts'
 import { whyOf } from '../upstream/ask-json.ts'
@@ -59,9 +60,16 @@ async function check(config: Config): Promise<Outcome> {
   const unpriced = all.flatMap(({ id, price }) => (price ? [] : [`unpriced: ${id}`]))
   const upstreams = [...keyedUpstreams(config), ...config.upstreams]
   const asked = await Promise.all(upstreams.map((upstream) => checkUpstream(upstream, all)))
-  const text = [...asked.flatMap(({ lines }) => lines), ...unpriced].join('\n')
+  const pages = upstreams.flatMap(({ name }) => mediaNote(name) ?? [])
+  const text = [...asked.flatMap(({ lines }) => lines), ...pages, ...unpriced].join('\n')
   const ok = unpriced.length === 0 && asked.every((one) => one.ok)
   return { ok, text: text || 'no upstream is configured' }
+}
+
+/** Prices that no public list has are ours to keep: where to look when they are old. */
+function mediaNote(upstream: string): string | undefined {
+  const page = mediaPage(upstream)
+  return page && `${upstream}: media at our prices of ${mediaCompared}; look at ${page}`
 }
 
 type Checked = { ok: boolean; lines: string[] }
