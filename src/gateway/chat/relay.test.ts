@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 
 import { Carried } from './carried.ts'
 import { Relay, type Terms } from './relay.ts'
@@ -101,4 +101,24 @@ describe('Relay', () => {
     expect(usage).toMatchObject({ prompt: 9, estimated: true })
     expect(usage.completion).toBeGreaterThan(20)
   })
+})
+
+test('a stream that is made here is read without a wait between its events', async () => {
+  const words = Array.from({ length: 300 }, () => word)
+  const made = new ReadableStream<Uint8Array>({
+    pull: (out) => {
+      const next = words.pop()
+      if (next) out.enqueue(next)
+      else out.close()
+    },
+  })
+  const slept = spyOn(Bun, 'sleep')
+  const { signal } = new AbortController()
+  const watch = new Watch(signal, { firstByteMs: 60_000, totalMs: 60_000 })
+  const source = await Source.open(new Response(made), watch)
+  let read = 0
+  for (let events = await source.next(); events; events = await source.next()) read += events.length
+  expect([read, slept.mock.calls.length]).toEqual([300, 0])
+  slept.mockRestore()
+  watch.end()
 })

@@ -31,8 +31,14 @@ export class Source {
   private waiting: Event[] = []
   private isOver = false
   private readAt = 0
+  /**
+   * What comes from a socket is joined while one waits. A stream that is made here (the demo's, a
+   * translated lane's) is made as it is read: it would be given a beat for each of its events.
+   */
+  private readonly isFetched: boolean
 
-  private constructor({ body }: Response) {
+  private constructor({ body, url }: Response) {
+    this.isFetched = url !== ''
     this.bytes = readerOf(body ?? new Blob().stream())
   }
 
@@ -66,7 +72,7 @@ export class Source {
       return events
     }
     while (!this.isOver) {
-      if (stopwatch() - this.readAt < togetherMs) await endOfBeat()
+      if (this.isFetched && stopwatch() - this.readAt < togetherMs) await endOfBeat()
       const events = await this.read()
       this.readAt = stopwatch()
       if (events.length > 0) return events
