@@ -1,10 +1,22 @@
-import { expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { loadConfig } from '../config.ts'
 import { settings } from '../settings.ts'
+import { newGus } from './gateway.ts'
+import { openTestHouse, type TestHouse } from './house.ts'
+import { newOwner } from './people.ts'
 
-const readme = readFileSync(join(import.meta.dir, '../../README.md'), 'utf8')
+setDefaultTimeout(120_000)
+
+const root = join(import.meta.dir, '../..')
+const readme = await Bun.file(join(root, 'README.md')).text()
+const blocks = [...readme.matchAll(/^```(\w*)\n(.*?)^```/gms)].map(([, kind = '', text = '']) => ({
+  kind,
+  text,
+}))
 
 test('the README lists every setting with its default and its sentence, and no other', () => {
   const rows = Object.entries(settings).map(([name, { initial, help }]) => {
@@ -12,4 +24,131 @@ test('the README lists every setting with its default and its sentence, and no o
   })
   const listed = readme.split('\n').filter((line) => /^\| `[A-Z_]+` \|/.test(line))
   expect(listed).toEqual(rows)
+})
+
+/** The block of the README that has these words. */
+function block(words: string): string {
+  const found = blocks.filter(({ text }) => text.includes(words))
+  expect(found).toHaveLength(1)
+  return found[0]?.text ?? ''
+}
+const walks = {
+  publish: block('A page, scanned and live at once'),
+  prompt: block('collects coins and dodges rocks'),
+  more: block('--data-binary @ship.png'),
+  people: block('$api/people/me/agents'),
+  client: block("import OpenAI from 'openai'"),
+  cap: block('accounts/keys'),
+  toml: block('[[upstream]]'),
+}
+/** What is not walked here: the scripts of this checkout, programs of others, and proxies. */
+const others =
+  /scripts\/start|mcporter|service\.assets|TRUSTED_PROXIES|reverse_proxy|proxy_pass|ExecStart|OIDC_ISSUER|scrape_configs/
+
+test('every block of the README is walked here, or of another world', () => {
+  const walked: string[] = Object.values(walks)
+  const left = blocks.filter(({ text }) => !walked.includes(text) && !others.test(text))
+  expect(left).toEqual([])
+})
+
+let h: TestHouse
+let folder = ''
+let server: ReturnType<typeof Bun.serve>
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'berth-readme-'))
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  // Each answer of curl ends with its status, on a line of its own.
+  writeFileSync(join(folder, '.curlrc'), 'write-out = "\\n%{http_code}\\n"\n')
+  h = await openTestHouse()
+  server = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 0 },
+    fetch: (request) => h.door(request, '127.0.0.1'),
+  })
+  await h.house.jobs.start()
+})
+afterAll(async () => {
+  await server.stop(true)
+  await h.close()
+  rmSync(folder, { recursive: true })
+})
+
+const here = (text: string) =>
+  text.replaceAll('http://localhost:3000', `http://127.0.0.1:${server.port}`)
+
+/** Pastes lines into bash, and answers what was printed and the statuses of its answers. */
+async function paste(lines: string, env: Record<string, string> = {}) {
+  const shell = Bun.spawn(['bash', '-c', here(lines)], {
+    cwd: folder,
+    env: { PATH: Bun.env.PATH, HOME: folder, ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err] = await Promise.all([shell.stdout.text(), shell.stderr.text()])
+  expect([err, await shell.exited]).toEqual(['', 0])
+  return { out, statuses: out.match(/^\d{3}$/gm) ?? [] }
+}
+
+test('from no key to a live link, from a prompt to a game, and all that is told after it', async () => {
+  const ship = await h.house.makers.make({ kind: 'sprite', what: 'a ship', seed: '1' })
+  await Bun.write(join(folder, 'ship.png'), ship.bytes)
+  const [begin = '', then = ''] = walks.prompt.split('\n\n')
+  const [wait = '', ...change] = then.split('\n')
+  // "again until it is done"
+  const waiting = Array.from({ length: 3 }, () => wait)
+  const lines = [walks.publish, begin, ...waiting, ...change, walks.more]
+  const { out, statuses } = await paste(lines.join('\n'))
+  expect(statuses).toEqual([
+    '201',
+    '202',
+    '200',
+    '200',
+    '200',
+    '202',
+    '201',
+    '201',
+    '200',
+    '201',
+    '200',
+  ])
+  const [link = ''] = /http[^"]*\/a\/[\w-]{12}/.exec(out) ?? []
+  const page = await h.visit('GET', `${new URL(link).pathname}/data`)
+  expect(String(page.body)).toContain('<h1>Hello</h1>')
+  expect(out).toContain('"state":"done"')
+  expect(out).toContain('"name":"ship.png"')
+  expect(out).toContain('"listed":"on"')
+  const zip = await Bun.file(join(folder, 'app.zip')).bytes()
+  expect(new TextDecoder().decode(zip.subarray(0, 2))).toBe('PK')
+})
+
+test('a personal key sends credits and sets a cap', async () => {
+  const [olga, fox] = [await newOwner(h, 'olga', 1n), await h.person('fox')]
+  const code = (await fox.call('POST', '/me/claim')).text('claim.code')
+  expect((await olga.call('POST', '/claim', { code })).status).toBe(200)
+  const setUp = 'api=http://localhost:3000/api\n'
+  const { out, statuses } = await paste(setUp + walks.people, { PK: olga.key })
+  expect(statuses).toEqual(['200', '200', '200'])
+  expect(out).toContain('"dailyCap":100')
+})
+
+test('the openai client has its answer, and a key its cap', async () => {
+  const { key } = await newGus(h, '1')
+  const file = join(folder, 'client.mjs')
+  await Bun.write(file, here(walks.client))
+  const client = Bun.spawn([process.execPath, file], {
+    ...{ cwd: folder, env: { PATH: Bun.env.PATH, BERTH_KEY: key } },
+    ...{ stdout: 'pipe', stderr: 'pipe' },
+  })
+  const [out, err] = await Promise.all([client.stdout.text(), client.stderr.text()])
+  expect([err, await client.exited]).toEqual(['', 0])
+  expect(out).toMatch(/^Ahoy \d/)
+  const { statuses } = await paste(walks.cap, { BERTH_KEY: key })
+  expect(statuses).toEqual(['201'])
+})
+
+test('berth.toml is read as it stands', () => {
+  const path = join(folder, 'berth.toml')
+  writeFileSync(path, walks.toml)
+  const config = loadConfig({ DATA_DIR: folder }, { BERTH_CONFIG: path, OPENROUTER_API_KEY: 'x' })
+  expect(config.upstreams.map(({ name }) => name)).toEqual(['local', 'router'])
+  expect(config.models).toMatchObject([{ id: 'local/small', upstreams: ['local', 'router'] }])
 })
