@@ -11,7 +11,7 @@ import { type Draw, golden, type Known, requestOf } from './requests.ts'
 
 setDefaultTimeout(60_000)
 
-/** Every statement that SQLite was given; on PostgreSQL none, and the answers alone are compared. */
+/** Every statement that SQLite was given; on PostgreSQL only the answers are compared. */
 const given: string[] = []
 const { prepare } = Lane.prototype
 Lane.prototype.prepare = function (text) {
