@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,17 +9,41 @@ import { spawnServer } from './load/served.ts'
 import type { BenchRow } from './row.ts'
 
 const cpuLimit = 6
-/** For a page that is drawn for each request. */
+/** Of a page that is drawn for one request alone. */
 const drawnLimit = 12
 const bytesLimit = 60_000
 const browser = { accept: 'text/html', 'accept-encoding': 'gzip, deflate, br' }
-/** The last is kept for nobody. */
-const pathsOf = (next: string): string[] => [
+/** Ten times as many pages as are kept between two commits: nearly all of them are drawn. */
+const drawnPages = 2_000
+
+/** What many ask for, which is kept. */
+const common = [
   '/',
   '/explore',
   '/explore?sort=top&kind=game',
-  `/explore?cursor=${next}`,
+  '/explore?shelf=tools&sort=trending',
 ]
+
+/** Pages that few ask for, by what they have in common. */
+function drawn(dir: string, handle: string): [name: string, paths: string[]][] {
+  const database = new Database(join(dir, 'berth.sqlite'), { readonly: true })
+  const rows = database
+    .query<{ id: string; at: number }, []>(
+      `select id, listed_at as at from apps where listed = 'on' order by random() limit ${drawnPages}`,
+    )
+    .all()
+  database.close()
+  const cursors = rows.map(({ id, at }) => Buffer.from(`new ${at} ${id}`).toString('base64url'))
+  const lists = ['', 'shelf=tools&', 'q=boat&', 'q=word7+lam&'].map((query): [string, string[]] => [
+    `/explore?${query}cursor=`,
+    cursors.map((cursor) => `/explore?${query}cursor=${cursor}`),
+  ])
+  return [
+    ...lists,
+    ['/explore/@{handle}', cursors.map((cursor) => `/explore/@${handle}?cursor=${cursor}`)],
+    ['/explore/{id}', rows.map(({ id }) => `/explore/${id}`)],
+  ]
+}
 
 /** What a page weighs on the wire with all that it loads but its pictures. */
 async function weightOf(origin: string, path: string): Promise<number> {
@@ -36,30 +61,36 @@ async function weightOf(origin: string, path: string): Promise<number> {
 export async function bench(): Promise<BenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const house = await filled(dir, 1e5)
-  const paths = pathsOf(house.next)
+  const paths = [
+    ...common.map((path): [string, string[]] => [path, [path]]),
+    ...drawn(dir, house.handle),
+  ]
   const script = join(import.meta.dir, 'peers/list-page.ts')
   const peer = await spawnServer([process.execPath, script, join(dir, 'berth.sqlite')])
   const targets = [
-    ...paths.map((path) => ({ ...house, request: requestFor(path, browser), status: 200 })),
-    { ...peer, request: requestFor('/'), status: 200 },
-  ].map(({ port, pid, request, status }) => ({ port, pid, request, status }))
+    ...paths.map(([, all]) => ({ ...house, all: all.map((path) => requestFor(path, browser)) })),
+    { ...peer, all: [requestFor('/')] },
+  ].map(({ port, pid, all: [request = '', ...more] }) => ({
+    ...{ port, pid, request, more },
+    status: 200,
+  }))
+  const origin = `http://localhost:${house.port}`
   const turns = await load({ targets, connections: 8, turnMs: 120, rounds: 9 })
   const theirs = costUs(turns.at(-1) ?? [])
-  const origin = `http://localhost:${house.port}`
-  const weights = await Promise.all(paths.slice(0, 2).map((path) => weightOf(origin, path)))
+  const weights = await Promise.all(common.slice(0, 2).map((path) => weightOf(origin, path)))
   await peer.stop()
   await house.stop()
   rmSync(dir, { recursive: true })
-  const costs = paths.map((path, at): BenchRow => {
+  const costs = paths.map(([path], at): BenchRow => {
     const ours = costUs(turns[at] ?? [])
-    const name = `GET ${path.slice(0, 28)} with 100,000 items, CPU of a bare handler that renders 30 rows`
+    const name = `GET ${path} with 100,000 items, CPU of a bare handler that renders 30 rows`
     const shown = `${name} (${ours.toFixed(0)} us beside ${theirs.toFixed(0)})`
     const value = ours / theirs
-    const limit = path.includes('cursor') ? drawnLimit : cpuLimit
+    const limit = at < common.length ? cpuLimit : drawnLimit
     return { name: shown, value, limit, unit: 'x', ok: value <= limit }
   })
   const wire = weights.map((value, at): BenchRow => {
-    const name = `GET ${paths[at]} with its style and scripts, on the wire`
+    const name = `GET ${common[at]} with its style and scripts, on the wire`
     return { name, value, limit: bytesLimit, unit: 'bytes', ok: value <= bytesLimit }
   })
   return [...costs, ...wire]

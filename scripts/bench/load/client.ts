@@ -1,6 +1,6 @@
 /**
- * A process of its own that asks servers for one thing each, in turns: `bun client.ts PLAN`, where
- * PLAN is a `Plan` as JSON. Prints a `Turn[]` for each target as JSON.
+ * A process of its own that asks servers for one thing each, in turns: `bun client.ts`, which
+ * is given a `Plan` as JSON. Prints a `Turn[]` for each target as JSON.
  */
 import { cpuNs, median, type Plan, type Target, type Turn } from './load.ts'
 
@@ -8,6 +8,10 @@ import { cpuNs, median, type Plan, type Target, type Turn } from './load.ts'
 class Caller {
   #socket: Bun.Socket | undefined
   #head: Buffer<ArrayBufferLike> = Buffer.alloc(0)
+  /** How long the answer to each request is, once one of them was read. */
+  readonly #lengths: number[] = []
+  readonly #requests: string[]
+  #turn: number
   #answerBytes = 0
   #got = 0
   #tail = ''
@@ -17,7 +21,14 @@ class Caller {
   /** Until the first bytes of each answer. */
   readonly firsts: number[] = []
 
-  constructor(readonly target: Target) {}
+  /** Each caller begins at another place of the list. */
+  constructor(
+    readonly target: Target,
+    part: number,
+  ) {
+    this.#requests = [target.request, ...(target.more ?? [])]
+    this.#turn = Math.floor(this.#requests.length * part)
+  }
 
   async open(): Promise<void> {
     const { port } = this.target
@@ -38,8 +49,13 @@ class Caller {
     do {
       this.#asked = now
       this.#done = Promise.withResolvers()
-      this.#socket?.write(this.target.request)
+      const at = this.#turn % this.#requests.length
+      this.#head = Buffer.alloc(0)
+      this.#answerBytes = this.#lengths[at] ?? 0
+      this.#socket?.write(this.#requests[at] ?? '')
       await this.#done.promise
+      this.#lengths[at] = this.#answerBytes
+      this.#turn += 1
       now = performance.now()
       this.times.push(now - this.#asked)
     } while (now < until)
@@ -50,7 +66,7 @@ class Caller {
   }
 
   /**
-   * All answers of a target are equally long, or come in chunks: only the head of the first is
+   * All answers to a request are equally long, or come in chunks: only the head of the first is
    * read.
    */
   #take(bytes: Buffer): void {
@@ -98,11 +114,14 @@ async function turn(callers: Caller[], { pid }: Target, ms: number): Promise<Tur
   return { answers: times.length, ms: took, cpuUs, p50: median(times), firstP50: median(firsts) }
 }
 
-const plan: Plan = JSON.parse(Bun.argv[2] ?? '')
+const plan: Plan = await Bun.stdin.json()
 const teams = plan.targets.map((target) => ({
   target,
   turns: new Array<Turn>(),
-  callers: Array.from({ length: plan.connections }, () => new Caller(target)),
+  callers: Array.from(
+    { length: plan.connections },
+    (_, at) => new Caller(target, at / plan.connections),
+  ),
 }))
 for (const { callers } of teams) await Promise.all(callers.map((caller) => caller.open()))
 for (let round = -1; round < plan.rounds; round += 1) {

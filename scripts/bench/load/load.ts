@@ -7,6 +7,8 @@ export interface Target {
   port: number
   pid: number
   request: string
+  /** What is asked for after it, in turns. */
+  more?: string[]
   status: number
 }
 
@@ -61,10 +63,11 @@ function ranNs(path: string): number {
 
 /** Runs a plan in a client process. Answers the turns of each target. */
 export async function load(plan: Plan): Promise<Turn[][]> {
-  const child = Bun.spawn(
-    [process.execPath, join(import.meta.dir, 'client.ts'), JSON.stringify(plan)],
-    { stdout: 'pipe', stderr: 'inherit' },
-  )
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'client.ts')], {
+    stdin: new Blob([JSON.stringify(plan)]),
+    stdout: 'pipe',
+    stderr: 'inherit',
+  })
   const said = await new Response(child.stdout).text()
   if ((await child.exited) !== 0) throw new Error('the client failed')
   return JSON.parse(said)
