@@ -445,7 +445,6 @@ CREATE TABLE "holds" (
 	"process" text NOT NULL,
 	"job" text,
 	"at" bigint NOT NULL,
-	CONSTRAINT "holds_id_unique" UNIQUE("id"),
 	CONSTRAINT "holds_charge" CHECK ("holds"."charged" >= 0 and "holds"."charged" <= "holds"."amount"),
 	CONSTRAINT "holds_ended" CHECK ("holds"."state" = 'settled' or "holds"."charged" = 0)
 );

@@ -479,7 +479,7 @@ CREATE TABLE `caps` (
 	`used` integer NOT NULL,
 	PRIMARY KEY(`key`, `day`),
 	CONSTRAINT "caps_used" CHECK("caps"."used" >= 0)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `entries` (
 	`account` text NOT NULL,
@@ -494,7 +494,7 @@ CREATE TABLE `entries` (
 	`earned` integer NOT NULL,
 	`at` integer NOT NULL,
 	PRIMARY KEY(`account`, `number`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `entries_ref` ON `entries` (`ref`,`line`);--> statement-breakpoint
 CREATE INDEX `entries_earned` ON `entries` (`account`,`at`) WHERE "entries"."kind" = 'remix' and "entries"."amount" > 0;--> statement-breakpoint
@@ -527,7 +527,6 @@ CREATE TABLE `holds` (
 	CONSTRAINT "holds_ended" CHECK("holds"."state" = 'settled' or "holds"."charged" = 0)
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `holds_id_unique` ON `holds` (`id`);--> statement-breakpoint
 CREATE INDEX `holds_open` ON `holds` (`deadline`) WHERE "holds"."state" = 'held';--> statement-breakpoint
 CREATE INDEX `holds_spending` ON `holds` (`account`,`kind`,`charged`) WHERE ("holds"."kind" = 'build' or "holds"."kind" = 'icon' or "holds"."kind" = 'assets' or "holds"."kind" = 'remix');--> statement-breakpoint
 CREATE INDEX `holds_job` ON `holds` (`job`) WHERE "holds"."job" is not null;--> statement-breakpoint
@@ -539,7 +538,7 @@ CREATE TABLE `use_counts` (
 	`charged` integer DEFAULT 0 NOT NULL,
 	`at` integer NOT NULL,
 	PRIMARY KEY(`account`, `day`, `model`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `uses` (
 	`account` text NOT NULL,
@@ -565,7 +564,7 @@ CREATE TABLE `uses` (
 	`ms` integer NOT NULL,
 	`first_byte_ms` integer,
 	PRIMARY KEY(`account`, `number`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `uses_model` ON `uses` (`account`,`model`,`model_number`);
 --> statement-breakpoint

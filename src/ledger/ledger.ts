@@ -206,7 +206,7 @@ export async function settle(
   note?: Note,
 ): Promise<Hold> {
   const ended = await end(db, hold, 'settled', charge)
-  if (!ended) return theHold(db, hold.id)
+  if (!ended) return theHold(db, hold)
   must(ended.charged >= 0n && ended.charged <= ended.amount, '0 <= charge <= hold')
   if (ended.charged > 0n) {
     const freeMax = ended.funds === 'any' ? ended.charged : zero
@@ -223,7 +223,7 @@ export async function settle(
 /** Gives an open hold back, inside the caller's transaction. One that has ended stays so. */
 export async function release(db: Db, hold: Hold): Promise<Hold> {
   const ended = await end(db, hold, 'released')
-  if (!ended) return theHold(db, hold.id)
+  if (!ended) return theHold(db, hold)
   must(ended.charged === 0n, 'a release charges nothing')
   must(await giveBack(db, ended.account, keptBy(ended)), 'what was kept can be given back')
   await uncountUnspent(db, ended)

@@ -96,7 +96,7 @@ export const holds = table(
   'holds',
   {
     ref: text('ref').primaryKey(),
-    id: text('id').notNull().unique(),
+    id: text('id').notNull(),
     account: text('account').$type<AccountId>().notNull(),
     kind: text('kind').notNull(),
     item: text('item'),

@@ -20,7 +20,7 @@ const statementsOf = (db: Database) => ({
      on conflict (key, day) do update set used = caps.used + excluded.used returning used`,
   ),
   end: db.query(
-    `update holds set state = 'settled', charged = ? where id = ? and state = 'held' returning *`,
+    `update holds set state = 'settled', charged = ? where ref = ? and state = 'held' returning *`,
   ),
   move: db.query(
     `update accounts set balance = balance + ?, held = held - ?, entries = entries + 1
@@ -69,8 +69,8 @@ export function openRaw(
         }
       })
       group(() => {
-        for (const { ref, id, owner } of asks) {
-          end.values(charge, id)
+        for (const { ref, owner } of asks) {
+          end.values(charge, ref)
           post(accountOf(owner), ref, 0, -charge, amount)
           post('house:income', ref, 1, charge, 0n)
           uncount.run(amount - charge, owner.owner)
