@@ -11,7 +11,7 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { newId, sha256 } from '../core/ids.ts'
-import type { Clock } from '../core/time.ts'
+import { type Clock, stopwatch } from '../core/time.ts'
 import { Refusal } from '../refusals.ts'
 import { cannotWrite, isMissing, syncFile, syncFolder, writeDurably } from './durable.ts'
 
@@ -81,6 +81,8 @@ export const contentPath = (dir: string, name: string): string => join(dir, name
 const folderName = /^[0-9a-f]{2}$/
 const contentName = /^[0-9a-f]{64}$/
 const sweepBatch = 500
+/** Requests ask for room: what was free so long ago, less what was taken since, is believed. */
+const believedMs = 100
 const noRoom = 'There is no room for new files just now.'
 
 /**
@@ -94,6 +96,8 @@ export async function openDiskStore(dir: string, options: DiskOptions): Promise<
 
 class DiskStore implements Store {
   private readonly writing = new Map<string, Promise<void>>()
+  private lookedAt = -Infinity
+  private seen = 0
 
   constructor(
     private readonly dir: string,
@@ -155,8 +159,13 @@ class DiskStore implements Store {
   }
 
   checkRoom(bytes: number): void {
-    if (this.free() - bytes >= this.options.freeFloorBytes) return
-    throw new Refusal('try_again', { why: noRoom })
+    const { freeFloorBytes } = this.options
+    if (stopwatch() - this.lookedAt >= believedMs || this.seen - bytes < freeFloorBytes) {
+      this.lookedAt = stopwatch()
+      this.seen = this.free()
+    }
+    if (this.seen - bytes < freeFloorBytes) throw new Refusal('try_again', { why: noRoom })
+    this.seen -= bytes
   }
 
   free(): number {
