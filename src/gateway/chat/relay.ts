@@ -119,8 +119,9 @@ export class Relay {
     this.carried.read(chunk)
     if (this.carried.isFiltered) return { how: 'filtered' }
     const isUsage = Array.isArray(chunk.choices) && chunk.choices.length === 0 && chunk.usage
+    if (!this.terms.wantsUsage) return isUsage ? 'drop' : undefined
     if (!isUsage) this.latest = chunk
-    return isUsage && !this.terms.wantsUsage ? 'drop' : undefined
+    return undefined
   }
 
   /** Ends the stream, once: what comes second finds it closed. */
