@@ -1,16 +1,13 @@
 import { once } from './core/once.ts'
 import { readPublic } from './core/public.ts'
 import { pathOf } from './core/visit.ts'
-import * as gateway from './gateway/envelope.ts'
 import { isGateway } from './gateway/paths.ts'
 import { videoHandler } from './gateway/videos/handler.ts'
 import { assetsHandler } from './hosting/assets/landing.ts'
 import { buildHandler } from './hosting/builds/building.ts'
-import { errorAnswer, faultAnswer, noSuchOperation } from './hosting/envelope.ts'
 import { hookHandler } from './hosting/notes/hooks/handler.ts'
 import { tellIfLow } from './hosting/notes/low.ts'
 import type { House } from './house.ts'
-import { mount } from './mount.ts'
 import { healthAnswer } from './operator/health.ts'
 import { hostedBy } from './viewer/hosting.ts'
 import { Pages } from './viewer/pages.ts'
@@ -33,8 +30,12 @@ export function openApp(house: House) {
   const urls = apps === app ? { app } : { app, apps }
   const pages = new Pages(hostedBy(house), urls, house.clock, files)
   const api = once(async () => (await import('./hosting/api.ts')).agentApi(house, files))
-  const agentApi = later(async () => mountApi(house).use(await api()))
+  const agentApi = later(async () => {
+    const { mountAgentApi } = await import('./mount.ts')
+    return mountAgentApi(house).use(await api())
+  })
   const gatewayApi = later(async () => {
+    const { mountGateway } = await import('./mount.ts')
     const { gatewayApi: open } = await import('./gateway/api.ts')
     return mountGateway(house).use(open(house))
   })
@@ -56,19 +57,6 @@ export function openApp(house: House) {
     load: async () => ({ agentApi: await agentApi.load(), gatewayApi: await gatewayApi.load() }),
   }
 }
-
-const mountApi = (house: House) =>
-  mount(house, ({ request, error, isUnmatched, fault }) => {
-    const { method, url } = request
-    if (isUnmatched) return noSuchOperation(method, pathOf(url), house.urls.base)
-    return errorAnswer(error, () => fault(faultAnswer), url)
-  })
-
-const mountGateway = (house: House) =>
-  mount(house, ({ request, error, isUnmatched, fault }) => {
-    if (isUnmatched) return gateway.noSuchOperation(request.method, pathOf(request.url))
-    return gateway.errorAnswer(error, () => fault(gateway.faultAnswer))
-  })
 
 interface Mounted {
   fetch(request: Request): Response | Promise<Response>

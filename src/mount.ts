@@ -1,12 +1,19 @@
-import { Elysia } from 'elysia'
+import { Elysia, ParseError, ValidationError } from 'elysia'
 
-import { visitOf } from './core/visit.ts'
+import { misfitOf } from './core/taking.ts'
+import { pathOf, visitOf } from './core/visit.ts'
+import * as gateway from './gateway/envelope.ts'
+import * as hosting from './hosting/envelope.ts'
 import type { House } from './house.ts'
+import { Refusal } from './refusals.ts'
 
 /** A request that a part could not answer. */
 interface Failed {
   request: Request
+  /** What was thrown, out of the framework's wrapping. */
   error: unknown
+  /** What the framework found not to fit in the path or the query. */
+  misfit: ValidationError | undefined
   /** The path, or the method there, is none of the part's. */
   isUnmatched: boolean
   /** Logs the error as ours; `say` is given the request's id. */
@@ -21,13 +28,16 @@ export function mount(house: House, sayNo: (failed: Failed) => Response) {
   // Without the handler's setting the router takes the path of a host of one to three letters to
   // begin later than it does, so that a path in front could hide an address from the door.
   return new Elysia({ normalize: false, handler: { standardHostname: false } })
-    .onError(({ error, code, request }) => {
+    .onError(({ error: thrown, code, request }) => {
+      const error = thrown instanceof ParseError ? thrown.cause : thrown
+      const isMisfit = error instanceof ValidationError && error.type !== 'response'
       const fault: Failed['fault'] = (say) => {
         const { id, route } = visitOf(request)
-        house.log.fault('unexpected', error, { id, route })
+        house.log.fault('unexpected', thrown, { id, route })
         return say(id)
       }
-      return sayNo({ request, error, isUnmatched: code === 'NOT_FOUND', fault })
+      const misfit = isMisfit ? error : undefined
+      return sayNo({ request, error, misfit, isUnmatched: code === 'NOT_FOUND', fault })
     })
     .onRequest(({ request }) => {
       // The rest is for what is under way: money is settled, things are changed or deleted.
@@ -36,4 +46,31 @@ export function mount(house: House, sayNo: (failed: Failed) => Response) {
     .onTransform({ as: 'global' }, ({ request, route }) => {
       visitOf(request).route = route
     })
+}
+
+/** A router that says no as the Agent API does. */
+export const mountAgentApi = (house: House) =>
+  mount(house, ({ request: { method, url }, error, misfit, isUnmatched, fault }) => {
+    if (isUnmatched) return hosting.noSuchOperation(method, pathOf(url), house.urls.base)
+    const refusal = misfit && new Refusal('bad_request', { problem: problemOf(misfit, url) })
+    return hosting.errorAnswer(refusal ?? error, () => fault(hosting.faultAnswer))
+  })
+
+/** A router that says no as the gateway does. */
+export const mountGateway = (house: House) =>
+  mount(house, ({ request: { method, url }, error, misfit, isUnmatched, fault }) => {
+    if (isUnmatched) return gateway.noSuchOperation(method, pathOf(url))
+    const refusal = misfit && new Refusal('bad_request', misfitOf(misfit.valueError))
+    return gateway.errorAnswer(refusal ?? error, () => fault(gateway.faultAnswer))
+  })
+
+/** What does not fit in the path or the query, without repeating what was sent. */
+function problemOf({ valueError, value }: ValidationError, url: string): string {
+  const { problem, param } = misfitOf(valueError)
+  if (param) return problem
+  // The framework forgets which number was out of its range, and keeps only the number.
+  const { searchParams } = new URL(url)
+  const [named = 'A number in the path'] =
+    [...searchParams].find(([, text]) => Number(text) === value) ?? []
+  return `${named}: ${valueError?.message ?? 'It does not fit'}.`
 }

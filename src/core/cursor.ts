@@ -1,14 +1,5 @@
-import { Type } from '@sinclair/typebox'
-import { t } from 'elysia'
-
-import { listPageDefault, listPageMax } from '../limits.ts'
+import { listPageDefault } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
-
-/** The query of every list: `?limit=1..100&cursor=`. */
-export const ListQuery = Type.Object({
-  limit: Type.Optional(t.Numeric({ minimum: 1, maximum: listPageMax, multipleOf: 1 })),
-  cursor: Type.Optional(Type.String({ maxLength: 200 })),
-})
 
 export const pageSize = (limit: number | undefined): number => limit ?? listPageDefault
 

@@ -1,8 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import { ParseError, ValidationError } from 'elysia'
 
 import { orNull } from '../core/shape.ts'
-import { misfitOf } from '../core/taking.ts'
 import { faultOf } from '../db/fault.ts'
 import { type GatewayRefusal, Refusal } from '../refusals.ts'
 import { sentences } from './sentences.ts'
@@ -107,16 +105,12 @@ function answerOf<N extends GatewayRefusal>(refusal: Refusal<N>): Response {
 }
 
 /**
- * Any error as this API's answer: refusals as the table says, shapes and bodies that do not fit as
- * bad_request, a database or disk that cannot take a write as try_again, all else as a fault.
+ * Any error as this API's answer: refusals as the table says, a database or disk that cannot take a
+ * write as try_again, all else as a fault.
  */
 export function errorAnswer(error: unknown, fault: () => Response): Response {
-  const cause = error instanceof ParseError ? error.cause : error
-  if (isOurs(cause)) return answerOf(cause)
-  if (cause instanceof ValidationError && cause.type !== 'response') {
-    return answerOf(new Refusal('bad_request', misfitOf(cause.valueError)))
-  }
-  const kind = faultOf(cause)
+  if (isOurs(error)) return answerOf(error)
+  const kind = faultOf(error)
   if (kind === 'busy' || kind === 'full' || kind === 'readonly') {
     return answerOf(new Refusal('try_again', { why: kind }))
   }

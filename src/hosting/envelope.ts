@@ -1,8 +1,6 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import { ParseError, ValidationError } from 'elysia'
 
 import { oneOf } from '../core/shape.ts'
-import { misfitOf } from '../core/taking.ts'
 import { cannotTake } from '../db/fault.ts'
 import { type HostingRefusal, Refusal } from '../refusals.ts'
 import type { Row } from './sentences/row.ts'
@@ -26,32 +24,17 @@ export function answerOf<N extends HostingRefusal>(refusal: Refusal<N>): Respons
 }
 
 /**
- * Any error as this API's answer: refusals as the table says, shapes and bodies that do not fit as
- * bad_request, a database or disk that cannot take a write as try_again, all else as a fault.
+ * Any error as this API's answer: refusals as the table says, a database or disk that cannot take a
+ * write as try_again, all else as a fault.
  */
-export function errorAnswer(error: unknown, fault: () => Response, url: string): Response {
-  const cause = error instanceof ParseError ? error.cause : error
-  if (isOurs(cause)) return answerOf(cause)
-  if (cause instanceof ValidationError && cause.type !== 'response') {
-    return answerOf(new Refusal('bad_request', { problem: problemOf(cause, url) }))
-  }
-  return cannotTake(cause) ? answerOf(new Refusal('try_again', {})) : fault()
+export function errorAnswer(error: unknown, fault: () => Response): Response {
+  if (isOurs(error)) return answerOf(error)
+  return cannotTake(error) ? answerOf(new Refusal('try_again', {})) : fault()
 }
 
 /** Whether an error is a refusal that this API has words for. */
 export const isOurs = (error: unknown): error is Refusal<HostingRefusal> =>
   error instanceof Refusal && error.refusal in table
-
-/** What does not fit in the path or the query, without repeating what was sent. */
-function problemOf({ valueError, value }: ValidationError, url: string): string {
-  const { problem, param } = misfitOf(valueError)
-  if (param) return problem
-  // The framework forgets which number was out of its range, and keeps only the number.
-  const { searchParams } = new URL(url)
-  const [named = 'A number in the path'] =
-    [...searchParams].find(([, text]) => Number(text) === value) ?? []
-  return `${named}: ${valueError?.message ?? 'It does not fit'}.`
-}
 
 /** What is no refusal is a fault of ours: it is logged, and the caller is told only that. */
 export const faultWords = (requestId: string) => ({

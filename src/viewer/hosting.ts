@@ -7,7 +7,6 @@ import * as pages from '../hosting/apps/pages.ts'
 import { iconOf, stateOf } from '../hosting/apps/present.ts'
 import * as assets from '../hosting/assets/assets.ts'
 import { noteUse } from '../hosting/explore/uses.ts'
-import { mayPreview } from '../hosting/people/previews.ts'
 import type { House } from '../house.ts'
 import { keyText } from '../keys/sent.ts'
 import type { Hosted, HostedApp } from './hosted.ts'
@@ -29,6 +28,7 @@ export function hostedBy(house: House): Hosted {
       return { id, title, description, icon: iconOf(house, app), maker: maker.handle, ...shown }
     },
     async preview(id, version, request) {
+      const { mayPreview } = await import('../hosting/people/previews.ts')
       const found = await mayPreview(house, request, id, version)
       if (!found) return undefined
       const { app, maker } = found

@@ -1,10 +1,10 @@
 import type { Shown, Trial } from '../browser/looker.ts'
 import { sha256 } from '../core/ids.ts'
+import { once } from '../core/once.ts'
 import type { PublicFile } from '../core/public.ts'
 import type { Clock } from '../core/time.ts'
 import type { Hosted } from './hosted.ts'
 import { Pages } from './pages.ts'
-import { viewer } from './routes.ts'
 
 const id = 'trial0000000'
 /** No such place exists (RFC 6761): whoever opens it has every request answered by us. */
@@ -14,8 +14,11 @@ const origin = 'https://trial.invalid'
 export const trialBy =
   (files: Map<string, PublicFile>, clock: Clock) =>
   (trial: Trial): Shown => {
-    const router = viewer(new Pages(hostedOf(trial), { app: origin }, clock, files))
-    return { url: `${origin}/a/${id}`, answer: async (request) => router.handle(request) }
+    const router = once(async () => {
+      const { viewer } = await import('./routes.ts')
+      return viewer(new Pages(hostedOf(trial), { app: origin }, clock, files))
+    })
+    return { url: `${origin}/a/${id}`, answer: async (request) => (await router()).handle(request) }
   }
 
 /** A place with one app. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { ListQuery } from '../../core/cursor.ts'
+import { ListQuery } from '../../core/list-query.ts'
 import { Id, Link, oneOf, orNull, Time } from '../../core/shape.ts'
 import { remixPriceCreditsMax } from '../../limits.ts'
 import { App, Origin, Rating, Ref } from '../apps/shapes.ts'

@@ -1,8 +1,10 @@
 import { Type } from '@sinclair/typebox'
-import { Elysia } from 'elysia'
+import { Elysia, t } from 'elysia'
 
-import { ListQuery, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { ListQuery } from '../../core/list-query.ts'
 import type { House } from '../../house.ts'
+import { jobWaitSecondsMax } from '../../limits.ts'
 import { withKey } from '../key.ts'
 import { operation } from '../operation.ts'
 import * as jobs from './jobs.ts'
@@ -17,6 +19,10 @@ function beforeOf(cursor: string | undefined): [at: number, id: string] | undefi
   const [created = '', id = ''] = readCursor(cursor, jobsCursor) ?? []
   return id ? [Number(created), id] : undefined
 }
+
+const JobQuery = Type.Object({
+  wait: Type.Optional(t.Numeric({ minimum: 0, maximum: jobWaitSecondsMax })),
+})
 
 /** What the service does for an agent behind its requests. */
 export const jobRoutes = (house: House) =>
@@ -47,7 +53,7 @@ export const jobRoutes = (house: House) =>
         return { job: present(house, job) }
       },
       {
-        query: shapes.JobQuery,
+        query: JobQuery,
         ...operation(
           {
             id: 'get_job',

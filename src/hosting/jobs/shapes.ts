@@ -1,8 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { t } from 'elysia'
 
 import { Id, Link, oneOf, orNull, Time } from '../../core/shape.ts'
-import { jobWaitSecondsMax } from '../../limits.ts'
 
 export const jobKinds = ['build', 'assets', 'icon'] as const
 export const jobSteps = ['planning', 'writing', 'checking', 'assets', 'publishing'] as const
@@ -44,10 +42,6 @@ export type JobShape = Static<typeof Job>
 
 export const OneJob = Type.Object({ job: Job })
 export const JobList = Type.Object({ jobs: Type.Array(Job), next: orNull(Type.String()) })
-
-export const JobQuery = Type.Object({
-  wait: Type.Optional(t.Numeric({ minimum: 0, maximum: jobWaitSecondsMax })),
-})
 
 /** Server-sent events (WHATWG HTML, section 9.2). */
 export const JobEvents = Type.Unsafe<Response>(

@@ -1,7 +1,8 @@
 import { Elysia } from 'elysia'
 
 import { csv } from '../../core/csv.ts'
-import { ListQuery, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { ListQuery } from '../../core/list-query.ts'
 import type { House } from '../../house.ts'
 import { csvRowsMax } from '../../limits.ts'
 import { withKey } from '../key.ts'

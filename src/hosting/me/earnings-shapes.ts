@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { ListQuery } from '../../core/cursor.ts'
+import { ListQuery } from '../../core/list-query.ts'
 import { Id, orNull } from '../../core/shape.ts'
 
 const when = {

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { ListQuery } from '../../core/cursor.ts'
+import { ListQuery } from '../../core/list-query.ts'
 import { Id, oneOf, orNull, Time } from '../../core/shape.ts'
 import { noteIdsMax } from '../../limits.ts'
 import { noteKinds } from './kinds.ts'

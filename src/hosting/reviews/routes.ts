@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 
-import { ListQuery, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { ListQuery } from '../../core/list-query.ts'
 import { taking } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
 import { ratingOf } from '../apps/present.ts'

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 
-import { ListQuery, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { ListQuery } from '../../core/list-query.ts'
 import type { House } from '../../house.ts'
 import * as apps from '../apps/apps.ts'
 import { present } from '../apps/present.ts'

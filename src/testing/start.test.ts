@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+
+const root = join(import.meta.dir, '../..')
+
+/** Everything that is loaded with `entry`, and not with an `import()` later on. */
+async function loadedWith(entry: string): Promise<string[]> {
+  const { metafile } = await Bun.build({
+    entrypoints: [join(root, entry)],
+    target: 'bun',
+    splitting: true,
+    metafile: true,
+    root,
+  })
+  const inputs = metafile?.inputs ?? {}
+  const found = new Set([entry])
+  for (const path of found) {
+    for (const { kind, path: next } of inputs[path]?.imports ?? []) {
+      if (kind === 'import-statement' && next in inputs) found.add(next)
+    }
+  }
+  return [...found]
+}
+
+test('a start waits for no router, no page and no API', async () => {
+  const loaded = await loadedWith('src/main.ts')
+  expect(loaded).toContain('src/serve.ts')
+  const later = /node_modules\/elysia\/|^src\/(?:faces|mount|web\/(?!paths))|^src\/\w+\/api\.ts$/
+  expect(loaded.filter((path) => later.test(path))).toEqual([])
+})
