@@ -52,6 +52,8 @@ test('a proxy that would never be found, or an empty host, is a fault', () => {
   expect(faults).toContain('HOST (environment) takes')
   const config = loadConfig({}, { ...env, TRUSTED_PROXIES: ' 10.0.0.1 , ::1', HOST: '::' })
   expect(config).toMatchObject({ trustedProxies: ['10.0.0.1', '::1'], host: '::' })
+  const nobody = { DATA_DIR: folder(), PERSON_HEADER: 'Remote-User' }
+  expect(faultsOf({}, nobody).join()).toContain('PERSON_HEADER needs TRUSTED_PROXIES')
 })
 
 test('a sign-in provider is an issuer, as it is written, and a client of it', () => {

@@ -56,6 +56,9 @@ export function loadConfig(
   if (Boolean(values.oidcIssuer) !== Boolean(values.oidcClientId)) {
     faults.push('OIDC_ISSUER and OIDC_CLIENT_ID go together: one of them is not set.')
   }
+  if (values.personHeader && String(values.trustedProxies) === '') {
+    faults.push('PERSON_HEADER needs TRUSTED_PROXIES: from nobody else is it taken.')
+  }
   if (!isWhole(values, faults)) throw new ConfigFaults(faults)
   return values
 }

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
+import { weights } from './accept.ts'
 import { sha256 } from './ids.ts'
 
 /** One resource in up to three encodings, each with a strong ETag of its own. RFC 9110, 8.8.3. */
@@ -66,18 +67,6 @@ export function entity(content: Content, headers: Record<string, string>): Entit
 
 const vary = (more: string | undefined): string =>
   more === undefined ? 'Accept-Encoding' : `Accept-Encoding, ${more}`
-
-/** What an Accept-Encoding header ranks: 0 is refused. RFC 9110, 12.5.3. */
-function weights(header: string): Map<string, number> {
-  const found = new Map<string, number>()
-  for (const part of header.toLowerCase().split(',').slice(0, 20)) {
-    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim())
-    const q = parameters.find((parameter) => parameter.startsWith('q='))
-    const weight = q === undefined ? 1 : Number(q.slice(2))
-    if (name !== '') found.set(name, weight >= 0 && weight <= 1 ? weight : 0)
-  }
-  return found
-}
 
 const orders = new LRUCache<string, Encoding[]>({ max: 500 })
 

@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 
+import { prefers } from '../core/accept.ts'
 import { addressGroup } from '../core/address.ts'
 import { answer, type Entity, entity } from '../core/entity.ts'
 import { visitOf } from '../core/visit.ts'
@@ -52,8 +53,10 @@ function browsing(house: House, layout: Layout) {
   }
   return new Elysia()
     .get('/', ({ request }) => {
-      const isBrowser = /text\/html/.test(request.headers.get('accept') ?? '')
-      if (isBrowser) return shown(request, '/', () => homePage(house), true)
+      const isBrowser = prefers(request, 'text/html', 'text/markdown')
+      if (isBrowser || !house.config.agentsOn) {
+        return shown(request, '/', () => homePage(house), true)
+      }
       const headers = { 'content-type': 'text/markdown; charset=utf-8', vary: 'accept' }
       return new Response(markdownOf(guideOf(house)), {
         headers: { ...headers, link: linksOf(house) },

@@ -22,7 +22,13 @@ test('the front page shows what is on Explore to a browser, and the guide to an 
   const guide = await visit('GET', '/')
   expect(guide.headers.get('content-type')).toStartWith('text/markdown')
   expect(String(guide.body)).toContain('POST http://localhost:3000/api/keys')
+  const reader = { accept: 'text/markdown, text/html, */*' }
+  expect((await visit('GET', '/', { headers: reader })).body).toEqual(guide.body)
   await close()
+  const closed = await openTestHouse({ AGENTS_ON: 'off' })
+  const front = await closed.visit('GET', '/')
+  expect(front.headers.get('content-type')).toStartWith('text/html')
+  await closed.close()
 })
 
 test('a maker page is there once its maker has something on Explore', async () => {

@@ -79,7 +79,9 @@ test('the index is JSON, and markdown for who asks for it', async () => {
   expect(markdown.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
   expect(markdown.headers.get('vary')).toBe('accept')
   expect(String(markdown.body)).toContain(json.text('quickstart.1.curl'))
-  expect((await house.call('GET', '/', { headers: { accept: '*/*' } })).body).toEqual(json.body)
+  for (const accept of ['*/*', 'application/json, text/plain, */*']) {
+    expect((await house.call('GET', '/', { headers: { accept } })).body).toEqual(json.body)
+  }
 })
 
 /** The addresses that a Link header names, by relation. */

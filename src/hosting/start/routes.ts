@@ -1,5 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 
+import { prefers } from '../../core/accept.ts'
 import type { Described } from '../../core/description.ts'
 import { answer, type Entity } from '../../core/entity.ts'
 import { readDescription } from '../../core/operations.ts'
@@ -28,7 +29,7 @@ const json = (value: unknown, type = 'application/json'): Response =>
   })
 
 const wantsMarkdown = (request: Request): boolean =>
-  /text\/(markdown|plain)/.test(request.headers.get('accept') ?? '')
+  ['text/markdown', 'text/plain'].some((type) => prefers(request, type, 'application/json'))
 
 /** Document 1, operations 1 and 2. */
 export const startRoutes = (house: House) =>

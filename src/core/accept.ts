@@ -1,0 +1,25 @@
+/** What a header of the Accept family ranks, in its order: 0 is refused. RFC 9110, 12.4.2. */
+export function weights(header: string): Map<string, number> {
+  const found = new Map<string, number>()
+  for (const part of header.toLowerCase().split(',').slice(0, 20)) {
+    const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim())
+    const q = parameters.find((parameter) => parameter.startsWith('q='))
+    const weight = q === undefined ? 1 : Number(q.slice(2))
+    if (name !== '') found.set(name, weight >= 0 && weight <= 1 ? weight : 0)
+  }
+  return found
+}
+
+/**
+ * Whether a request names a media type and would rather have it than another, by weight and then by
+ * which is named first. Many clients name text/plain behind application/json without a weight.
+ */
+export function prefers({ headers }: Request, type: string, other: string): boolean {
+  const found = weights(headers.get('accept') ?? '')
+  const weight = found.get(type) ?? 0
+  const ranges = [other, other.replace(/\/.*/, '/*'), '*/*']
+  const rest = ranges.map((range) => found.get(range)).find((one) => one !== undefined) ?? 0
+  if (weight === 0 || weight !== rest) return weight > rest
+  const order = [...found.keys()]
+  return !found.has(other) || order.indexOf(type) < order.indexOf(other)
+}
