@@ -1,10 +1,11 @@
 -- What drizzle-kit cannot say: the full-text index over listed apps, kept by triggers. Numbers are
 -- given in the order in which apps come to Explore first, so that the newest matches are read
--- first. Facets let a search and a filter meet inside the index.
+-- first. Facets let a search and a filter meet inside the index. Every word is searched for as a
+-- beginning: one whose length is no prefix here costs as much as there are matches (3 ms for 100,000).
 CREATE TABLE `app_numbers` (`number` integer PRIMARY KEY NOT NULL, `app` text NOT NULL UNIQUE);
 --> statement-breakpoint
 CREATE VIRTUAL TABLE `app_search` USING fts5(
-  `words`, `facets`, content='', contentless_delete=1, detail=column, prefix='1 2 3 4',
+  `words`, `facets`, content='', contentless_delete=1, detail=column, prefix='1 2 3 4 5 6 7 8',
   tokenize='unicode61 remove_diacritics 0'
 );
 --> statement-breakpoint
