@@ -95,6 +95,18 @@ describe.each(kinds)('a builder that speaks as $kind', ({ kind, base, model, dec
     const { job, app, left } = await build('a harbour')
     expect(job).toMatchObject({ state: 'done', charged: 2 * callCredits, result: { version: 1 } })
     expect(left).toBeCloseTo(400 - 2 * callCredits)
+    const history = await fetch(`${house.origin}/queries/history`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    expect(await history.json()).toMatchObject({
+      data: [
+        {
+          ...{ model: 'mock/builder', source: 'build', status: 'completed', type: 'chat' },
+          ...{ request_id: job.id, input_count: 2_000, output_count: 1_000, estimated: false },
+          ...{ price_in_usd: job.charged / 1_000, held_in_usd: job.price / 1_000 },
+        },
+      ],
+    })
     const shown = await fetch(`${house.origin}/a/${app.id}/data`)
     expect(await shown.text()).toContain('let boats = 1')
   })

@@ -1,10 +1,11 @@
 import type { Looked } from '../../browser/look.ts'
-import { type Nano, nano, zero } from '../../core/money.ts'
+import { nano } from '../../core/money.ts'
 import { minute } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import type { Handler, Outcome, Work } from '../../jobs/handler.ts'
 import { openHoldsOf } from '../../ledger/job-holds.ts'
 import { settle } from '../../ledger/ledger.ts'
+import { usageOf } from '../../models/usage.ts'
 import { Refusal } from '../../refusals.ts'
 import * as apps from '../apps/apps.ts'
 import { tellListed } from '../apps/listing-notes.ts'
@@ -18,6 +19,7 @@ import { add } from '../versions/versions.ts'
 import { theBuilder } from './builder.ts'
 import { check, type Checked } from './check.ts'
 import { endFree, freeOf } from './free.ts'
+import { noteBuild, withCall } from './history.ts'
 import { BuildData, BuildInput } from './input.ts'
 import { changing, mending, planning, writing } from './instructions.ts'
 import { iconSeen, look } from './looking.ts'
@@ -66,6 +68,7 @@ export const buildHandler = (house: House): Handler<typeof BuildInput, typeof Bu
 /** One run of one build. */
 class Build {
   private spent = 0n
+  private used: BuildData['used'] = usageOf({})
   /** What a browser saw of the page as it is. */
   private seen: Looked | undefined
   private readonly by: Chosen
@@ -116,7 +119,7 @@ class Build {
           ? checked.faults
           : [...this.rewritten(old, checked, turn), ...(await this.look(app, checked.html))]
       if (faults.length === 0 && 'html' in checked) {
-        return { html: checked.html, spent: `${this.spent}`, plan }
+        return { html: checked.html, spent: `${this.spent}`, used: this.used, plan }
       }
       if (turn === repairsMax) {
         const code = 'code' in checked ? checked.code : 'build_invalid'
@@ -173,6 +176,7 @@ class Build {
       throw signal.aborted ? new NoAnswer('it took too long') : error
     })
     this.spent += costOf(this.by, said.usage)
+    this.used = withCall(this.used, said.usage)
     return said
   }
 
@@ -199,7 +203,7 @@ class Build {
   /** The ending: version, files, name and charge are written together, or not at all. */
   private async published(
     { id }: apps.App,
-    { plan }: BuildData,
+    { plan, used }: BuildData,
     { inspection }: Extract<Checked, { html: string }>,
     files: FreshAsset[],
   ): Promise<Outcome> {
@@ -225,16 +229,14 @@ class Build {
         const shown = lists ? await apps.update(house, db, made.app, { listed: 'on' }) : made.app
         if (lists) await tellListed(house, db, shown)
         const [hold] = await openHoldsOf(db, job.id)
-        const charged = hold ? (await settle(house, db, hold, this.charge())).charged : zero
-        await endFree(db, job, hold ? await freeOf(db, hold.account, charged) : zero)
         const { reasons } = made
-        await tellBuilt(house, db, { app: shown, job, charged, reasons })
+        if (!hold) throw new Error('a build has a hold until it lands')
+        const paid = await settle(house, db, hold, nano(this.spent))
+        await endFree(db, job, await freeOf(db, paid.account, paid.charged))
+        await noteBuild(house, db, { by: this.by, job, hold: paid, used })
+        await tellBuilt(house, db, { app: shown, job, charged: paid.charged, reasons })
       },
     }
-  }
-
-  private charge(): Nano {
-    return nano(this.spent)
   }
 }
 

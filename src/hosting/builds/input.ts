@@ -21,6 +21,14 @@ export const BuildData = Type.Object({
   html: Type.String(),
   /** Nano. */
   spent: Type.String(),
+  /** Tokens of all its calls. */
+  used: Type.Object({
+    prompt: Type.Integer(),
+    cached: Type.Integer(),
+    completion: Type.Integer(),
+    reasoning: Type.Integer(),
+    estimated: Type.Boolean(),
+  }),
   plan: Type.Object({
     title: Type.String(),
     description: Type.String(),
