@@ -71,6 +71,21 @@ test('a made picture is paid; the first of something on Explore is free', async 
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(390), held: fromCredits(0) })
 })
 
+test('the same Idempotency-Key has one made, and pays, only once', async () => {
+  await open({ EMBEDDED_ASSET_CREDITS: '5' })
+  const headers = { 'idempotency-key': 'monday-0001' }
+  const make = (prompt: string) => ann.call('PUT', path(), { make: true, prompt }, headers)
+  const [first, again] = [await make('a cat'), await make('a cat')]
+  expect([first.status, first.body]).toEqual([again.status, again.body])
+  expect(first.body).toMatchObject({ credits: 5, free: false })
+  expect(await creditsOf(ann)).toEqual({ balance: fromCredits(395), held: fromCredits(0) })
+  await refused(t, 409, 'ref_conflict', () => make('a dog'))
+  const both = { 'idempotency-key': 'monday-0002' }
+  const twins = await Promise.all([1, 2].map(() => ann.call('PUT', path(), { make: true }, both)))
+  expect(twins.map(({ status }) => status).toSorted()).toEqual([200, 409])
+  expect(await creditsOf(ann)).toEqual({ balance: fromCredits(390), held: fromCredits(0) })
+})
+
 test('what is no picture, too big, a bomb or blank is refused, and nothing is kept', async () => {
   const svg = new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg"/>')
   const whole = await picture()

@@ -3,6 +3,7 @@ import { fromCredits, type Nano, toCredits, zero } from '../../core/money.ts'
 import { isPlainText } from '../../core/text.ts'
 import { minute } from '../../core/time.ts'
 import type { House } from '../../house.ts'
+import type { Answer, KeepAnswer } from '../../idempotency/idempotency.ts'
 import { capOf } from '../../keys/keys.ts'
 import { accountOf } from '../../ledger/accounts.ts'
 import { withHold } from '../../ledger/paid-work.ts'
@@ -21,16 +22,16 @@ const paintMs = 3 * minute
 /**
  * Gives an own app its picture: the caller's, or one made from the title and the description and
  * paid from credits (document 1, operation 13); the first made one of an app on Explore is free.
- * Refuses bad_request, not_enough_credits, daily_cap, taken_down, too_big, bad_picture, no_picture,
- * try_again.
+ * The same `ref` has one made only once. Refuses bad_request, not_enough_credits, daily_cap,
+ * taken_down, too_big, bad_picture, no_picture, try_again, and for a ref busy and ref_conflict.
  */
 export async function put(
   house: House,
   caller: Caller,
   id: string,
   { image, make, prompt = '' }: NewIconShape,
-  signal: AbortSignal,
-): Promise<IconShape> {
+  { signal, ref }: { signal: AbortSignal; ref?: string | undefined },
+): Promise<Answer> {
   const app = await apps.theOwn(house, caller.agent, id)
   if ((image === undefined) === (make !== true) || (image !== undefined && prompt !== '')) {
     const problem = 'Send "image", or "make": true, and "prompt" only with make.'
@@ -40,10 +41,17 @@ export async function put(
     const problem = `"prompt" is plain text of at most ${iconPromptCharsMax} characters.`
     throw new Refusal('bad_request', { problem })
   }
-  if (image === undefined) return paintFor(house, caller, app, prompt, signal)
+  if (image === undefined) {
+    const same = { icon: id, make, prompt }
+    return house.idempotency.once(caller.agent.id, ref, same, (keepAnswer) =>
+      paintFor(house, caller, { app, prompt, signal, keepAnswer }),
+    )
+  }
   const icon = await keep(house, await iconFrom(house, bytesOf(image)))
-  return { icon: await show(house, app, { icon }) }
+  return done({ icon: await show(house, app, { icon }) })
 }
+
+const done = (body: IconShape): Answer => ({ status: 200, body })
 
 const keep = async (house: House, bytes: Uint8Array): Promise<string> =>
   (await house.store.put(bytes)).sha256
@@ -66,10 +74,9 @@ interface Painted {
 async function paintFor(
   house: House,
   { agent, key }: Caller,
-  app: apps.App,
-  prompt: string,
-  signal: AbortSignal,
-): Promise<IconShape> {
+  wanted: { app: apps.App; prompt: string; signal: AbortSignal; keepAnswer: KeepAnswer },
+): Promise<Answer> {
+  const { app, prompt, signal, keepAnswer } = wanted
   const words = `icon, ${prompt || `${app.title}. ${app.description}`}`
   const by = findChosen(house, house.config.painterModel, 'image')
   if (!by && !house.config.embeddedMakers) throw new Refusal('no_icon_painter')
@@ -78,7 +85,7 @@ async function paintFor(
     : fromCredits(house.config.embeddedAssetCredits)
   const free = app.listed === 'on' && !app.iconGiven
   const account = accountOf({ kind: 'agent', owner: agent.id })
-  const { result, hold } = await withHold(
+  const { result } = await withHold(
     house,
     {
       ...{ account, amount: free ? zero : price, ref: `icon:${newId()}`, kind: 'icon' },
@@ -88,16 +95,22 @@ async function paintFor(
       const made = await painted(house, by, { words, price, signal, seed: newSeed(app) })
       const icon = await keep(house, await iconFrom(house, made.bytes))
       const given = free || app.iconGiven
+      const note = free
+        ? 'The first made picture of something on Explore is free.'
+        : 'Made and live.'
+      const presented = { icon: iconOf(house, { ...app, icon }) ?? '', credits: 0, free, note }
       return {
-        result: { ...app, icon },
+        result: presented,
         charge: free ? zero : made.charge,
-        record: async (db) =>
-          apps.there(await apps.update(house, db, app, { icon, iconGiven: given })),
+        record: async (db, hold) => {
+          apps.there(await apps.update(house, db, app, { icon, iconGiven: given }))
+          presented.credits = toCredits(hold.charged)
+          await keepAnswer(db, done(presented))
+        },
       }
     },
   )
-  const note = free ? 'The first made picture of something on Explore is free.' : 'Made and live.'
-  return { icon: iconOf(house, result) ?? '', credits: toCredits(hold.charged), free, note }
+  return done(result)
 }
 
 /** Another picture each time it is asked for. */

@@ -15,8 +15,12 @@ export const iconRoutes = (house: House) =>
     .use(withKey(house))
     .put(
       '/apps/:id/icon',
-      ({ caller, params, body, request }) =>
-        icons.put(house, caller, params.id, body, request.signal),
+      async ({ caller, params, body, request, status }) => {
+        const ref = request.headers.get('idempotency-key') ?? undefined
+        const more = { signal: request.signal, ref }
+        const answer = await icons.put(house, caller, params.id, body, more)
+        return status(answer.status, answer.body)
+      },
       {
         ...taking(NewIcon),
         ...operation(
@@ -32,6 +36,7 @@ export const iconRoutes = (house: House) =>
           { 200: Icon },
           ...(['bad_request', 'not_enough_credits', 'daily_cap', 'too_big'] as const),
           ...(['bad_picture', 'no_picture', 'no_icon_painter', 'try_again'] as const),
+          ...(['busy', 'ref_conflict'] as const),
           ...ofOwn,
         ),
       },
