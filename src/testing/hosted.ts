@@ -14,6 +14,12 @@ export class MemoryHosted implements Hosted {
   readonly kept = new Map<string, Kept>()
   finds = 0
   opens = 0
+  /** What was told of changes: `put` tells nothing. */
+  told = 0
+
+  commits(): number {
+    return this.told
+  }
 
   opened(): void {
     this.opens += 1

@@ -34,6 +34,8 @@ export interface HostedFile {
 
 /** What the viewer needs of hosting, and nothing more: hosting's verbs are put behind it. */
 export interface Hosted {
+  /** Moves with every change of any app; undefined where others change them too. */
+  commits?(): number | undefined
   /** The app of a public link, whoever asks; undefined when there never was one. */
   find(id: string): Promise<HostedApp | undefined>
   /** Notes that a visitor opened the app with this request. */

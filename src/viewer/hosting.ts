@@ -15,6 +15,7 @@ import type { Hosted, HostedApp } from './hosted.ts'
 export function hostedBy(house: House): Hosted {
   const filesOf = (app: HostedApp) => assets.rowsOf(house, app.id, app.version)
   return {
+    commits: () => house.db.commits(),
     async find(id) {
       const app = await apps.find(house, id)
       const maker = app && (await agents.find(house, app.maker))

@@ -11,7 +11,7 @@ import { dataHeaders, shellHeaders } from './policy.ts'
 const cacheBytesMax = 64 * 1_048_576
 const cachePagesMax = 10_000
 const hostsPerPageMax = 4
-/** After this long a page in memory is compared with its app again: a takedown shows within it. */
+/** After this long a page is compared with its app again, also when no change was told of. */
 const trustMs = 500
 
 /** What one app's addresses answer with, rendered and compressed when it is first asked for. */
@@ -20,6 +20,8 @@ interface Page {
   /** The path of the shell, above its data and files. */
   at: string
   checked: number
+  /** Of what hosting had committed when it was compared with its app. */
+  commits: number | undefined
   shells: Map<string, Entity>
   data?: Entity
   files?: Entity
@@ -31,7 +33,7 @@ const hostPattern = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 const weight = (whole: Entity | undefined): number =>
   (whole?.variants ?? []).reduce((sum, { bytes }) => sum + bytes, 1_000)
 
-/** The rendered pages of the viewer, kept in memory and compared with hosting twice a second. */
+/** The rendered pages of the viewer, kept in memory and compared with hosting after each change. */
 export class Pages {
   readonly parts: Parts
   readonly public: Map<string, PublicFile>
@@ -57,11 +59,12 @@ export class Pages {
     this.parts = partsOf(files)
   }
 
-  /** The page of a public link when it was compared with its app a moment ago. */
+  /** The page of a public link when nothing was changed since it was compared, a moment ago. */
   fresh(id: string): Page | undefined {
     const kept = this.#pages.get(id)
     const age = kept ? this.clock.now() - kept.checked : trustMs
-    return age >= 0 && age < trustMs ? kept : undefined
+    const isUnchanged = kept?.commits === this.hosted.commits?.()
+    return age >= 0 && age < trustMs && isUnchanged ? kept : undefined
   }
 
   /** The page of a public link as it is now; undefined when there is no such app. */
@@ -69,7 +72,7 @@ export class Pages {
     const fresh = this.fresh(id)
     if (fresh) return fresh
     const kept = this.#pages.get(id)
-    const now = this.clock.now()
+    const compared = { checked: this.clock.now(), commits: this.hosted.commits?.() }
     const app = idPattern.test(id) ? await this.hosted.find(id) : undefined
     if (!app) {
       this.#pages.delete(id)
@@ -80,9 +83,9 @@ export class Pages {
       kept.app.version === app.version &&
       kept.app.updated === app.updated &&
       kept.app.state === app.state
-    if (same) kept.checked = now
-    const page: Page = same ? kept : { app, at: `/a/${id}`, checked: now, shells: new Map() }
-    if (!same) this.#pages.set(id, page)
+    if (same) return Object.assign(kept, compared)
+    const page: Page = { app, at: `/a/${id}`, ...compared, shells: new Map() }
+    this.#pages.set(id, page)
     return page
   }
 
@@ -91,12 +94,7 @@ export class Pages {
     const isOne = idPattern.test(id) && /^[1-9]\d{0,5}$/.test(version)
     const app = isOne ? await this.hosted.preview?.(id, Number(version), request) : undefined
     const at = `/a/${id}/versions/${version}`
-    return app && { app, at, checked: this.clock.now(), shells: new Map() }
-  }
-
-  /** Drops what is kept of an app, so that the next request sees a change of this moment. */
-  forget(id: string): void {
-    this.#pages.delete(id)
+    return app && { app, at, checked: 0, commits: undefined, shells: new Map() }
   }
 
   /** `host` is the request's own Host: one server may be reached by several names. */

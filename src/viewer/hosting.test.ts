@@ -1,0 +1,30 @@
+import { expect, test } from 'bun:test'
+
+import { openTestHouse } from '../testing/house.ts'
+
+test('a link shows every change to the very next visit', async () => {
+  const h = await openTestHouse()
+  const ann = await h.person('ann')
+  const page = (word: string): string => `<!doctype html><title>Boat</title><p>${word}</p>`
+  const id = await ann.publish({ html: page('first') })
+  // PostgreSQL has other writers, who tell nothing: there a moment may pass.
+  const moment = h.house.db.commits() === undefined ? 500 : 1
+  const seen = async () => {
+    h.clock.turn(moment)
+    const shell = await h.visit('GET', `/a/${id}`)
+    const data = await h.visit('GET', `/a/${id}/data`)
+    return [shell.status, data.status, data.status === 200 ? data.body : undefined]
+  }
+  expect(await seen()).toEqual([200, 200, page('first')])
+  await ann.call('POST', `/apps/${id}/versions`, { html: page('second') })
+  expect(await seen()).toEqual([200, 200, page('second')])
+  await ann.call('DELETE', `/apps/${id}`)
+  expect(await seen()).toEqual([410, 410, undefined])
+  expect((await ann.call('POST', `/apps/${id}/restore`)).status).toBe(200)
+  expect(await seen()).toEqual([200, 200, page('second')])
+  h.clock.turn(moment)
+  await ann.call('PATCH', `/apps/${id}`, { title: 'Ferry' })
+  h.clock.turn(moment)
+  expect(String((await h.visit('GET', `/a/${id}`)).body)).toContain('Ferry')
+  await h.close()
+})
