@@ -10,7 +10,7 @@ import type { BenchRow } from './row.ts'
 
 const cpuLimit = 6
 /** Of a page that is drawn for one request alone. */
-const drawnLimit = 12
+const drawnLimit = 18
 const bytesLimit = 60_000
 const browser = { accept: 'text/html', 'accept-encoding': 'gzip, deflate, br' }
 /** Ten times as many pages as are kept between two commits: nearly all of them are drawn. */
@@ -34,12 +34,16 @@ function drawn(dir: string, handle: string): [name: string, paths: string[]][] {
     .all()
   database.close()
   const cursors = rows.map(({ id, at }) => Buffer.from(`new ${at} ${id}`).toString('base64url'))
-  const lists = ['', 'shelf=tools&', 'q=boat&', 'q=word7+lam&'].map((query): [string, string[]] => [
+  const lists = ['', 'shelf=tools&'].map((query): [string, string[]] => [
     `/explore?${query}cursor=`,
     cursors.map((cursor) => `/explore?${query}cursor=${cursor}`),
   ])
+  // Each of these numbers begins the words of a hundred items.
+  const numbers = Array.from({ length: 900 }, (_, at) => 100 + at)
   return [
     ...lists,
+    ['/explore?q={word}', numbers.map((word) => `/explore?q=${word}`)],
+    ['/explore?q={two+words}', numbers.map((word) => `/explore?q=boat+${word}`)],
     ['/explore/@{handle}', cursors.map((cursor) => `/explore/@${handle}?cursor=${cursor}`)],
     ['/explore/{id}', rows.map(({ id }) => `/explore/${id}`)],
   ]

@@ -1,4 +1,4 @@
-import { compressed, type Entity, entity, plain } from '../core/entity.ts'
+import { compressed, type Entity, entity } from '../core/entity.ts'
 import { sha256 } from '../core/ids.ts'
 import { Html, html, type Part } from '../core/markup.ts'
 import type { PublicFile } from '../core/public.ts'
@@ -164,15 +164,25 @@ function render(layout: Layout, page: Page): string {
     </html> `.text
 }
 
-/** A page as an answer of its own. */
-export function pageAnswer(layout: Layout, page: Page): Response {
-  const headers = { ...layout.headers, ...page.headers }
-  return new Response(render(layout, page), { status: page.status ?? 200, headers })
+/** A page as it is sent. */
+export interface Drawn {
+  text: string
+  status: number
+  headers: Record<string, string>
 }
 
-/** A page shown more than once; compressed, which costs more than drawing, where many see it. */
-export function pageEntity(layout: Layout, page: Page, isCompressed: boolean): Entity {
-  const text = render(layout, page)
-  const content = isCompressed ? compressed(text) : plain(text)
-  return entity(content, { ...layout.headers, ...page.headers })
-}
+/** Draws a page that may be answered more than once. */
+export const draw = (layout: Layout, page: Page): Drawn => ({
+  text: render(layout, page),
+  status: page.status ?? 200,
+  headers: { ...layout.headers, ...page.headers },
+})
+
+export const drawnAnswer = ({ text, ...init }: Drawn): Response => new Response(text, init)
+
+/** A page as an answer of its own. */
+export const pageAnswer = (layout: Layout, page: Page): Response => drawnAnswer(draw(layout, page))
+
+/** A page that many are shown: compressed, which costs more than drawing it. */
+export const pageEntity = (layout: Layout, page: Page): Entity =>
+  entity(compressed(render(layout, page)), { ...layout.headers, ...page.headers })

@@ -88,7 +88,7 @@ export const stars = ({ stars: mean, count }: ItemShape['rating']): Part =>
     class="stars"
     role="img"
     aria-label="${mean.toFixed(1)} of 5 stars, ${counted(count, 'rating')}"
-    >★ ${mean.toFixed(1)}</span
+    >&#9733; ${mean.toFixed(1)}</span
   >`
 
 /** What one does with an item. */

@@ -14,7 +14,16 @@ import { guideOf, markdownOf } from '../hosting/start/guide.ts'
 import type { House } from '../house.ts'
 import { formBytesMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
-import { type Layout, loadedNames, type Page, pageAnswer, pageEntity } from './layout.ts'
+import {
+  draw,
+  type Drawn,
+  drawnAnswer,
+  type Layout,
+  loadedNames,
+  type Page,
+  pageAnswer,
+  pageEntity,
+} from './layout.ts'
 import { embedOf } from './oembed.ts'
 import { cataloguePage } from './pages/catalogue.ts'
 import { docsPage } from './pages/docs.ts'
@@ -37,25 +46,20 @@ const queryOf = (request: Request): URLSearchParams => new URL(request.url).sear
 
 const pagesMax = 200
 const common = untilCommit<Entity>(pagesMax)
-const others = untilCommit<Entity>(pagesMax)
+const others = untilCommit<Drawn>(pagesMax)
 
 /** Where one looks around. An agent that asks for `/` gets the guide. */
 function browsing(house: House, layout: Layout) {
-  /** A page is drawn once for all who are shown it, and compressed where they are many. */
-  const shown = async (
-    request: Request,
-    name: string,
-    draw: () => Page | Promise<Page>,
-    isCommon = false,
-  ) => {
-    const made = async () => pageEntity(layout, await draw(), isCommon)
-    return answer(request, await (isCommon ? common : others)(house.db, name, made))
-  }
+  /** A page is drawn once for all who are shown it; where they are many, it is compressed too. */
+  const shownToMany = async (request: Request, name: string, page: () => Page | Promise<Page>) =>
+    answer(request, await common(house.db, name, async () => pageEntity(layout, await page())))
+  const shown = async (name: string, page: () => Promise<Page>) =>
+    drawnAnswer(await others(house.db, name, async () => draw(layout, await page())))
   return new Elysia()
     .get('/', ({ request }) => {
       const isBrowser = prefers(request, 'text/html', 'text/markdown')
       if (isBrowser || !house.config.agentsOn) {
-        return shown(request, '/', () => homePage(house), true)
+        return shownToMany(request, '/', () => homePage(house))
       }
       const headers = { 'content-type': 'text/markdown; charset=utf-8', vary: 'accept' }
       return new Response(markdownOf(guideOf(house)), {
@@ -64,16 +68,17 @@ function browsing(house: House, layout: Layout) {
     })
     .get('/explore', ({ request }) => {
       const query = queryOf(request)
-      return shown(request, nameOf(query), () => explorePage(house, query), isCommon(query))
+      const [name, page] = [nameOf(query), () => explorePage(house, query)]
+      return isCommon(query) ? shownToMany(request, name, page) : shown(name, page)
     })
     .get('/explore/:name', ({ params, request }) => {
       // The router has null for what cannot be decoded.
       const name = String(params.name)
-      if (!name.startsWith('@')) return shown(request, name, () => itemPage(house, name))
+      if (!name.startsWith('@')) return shown(name, () => itemPage(house, name))
       const cursor = queryOf(request).get('cursor') ?? undefined
-      return shown(request, `${name} ${cursor ?? ''}`, () => makerPage(house, name, cursor))
+      return shown(`${name} ${cursor ?? ''}`, () => makerPage(house, name, cursor))
     })
-    .get('/docs', ({ request }) => shown(request, '/docs', () => docsPage(house), true))
+    .get('/docs', ({ request }) => shownToMany(request, '/docs', () => docsPage(house)))
     .get('/catalogue', ({ request }) => pageAnswer(layout, cataloguePage(house, queryOf(request))))
 }
 
