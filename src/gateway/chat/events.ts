@@ -84,8 +84,10 @@ function oneLine(chunk: Uint8Array, start: number): Event | undefined {
   for (let at = 0; at < prefixBytes; at += 1) if (chunk[start + at] !== prefix[at]) return undefined
   const end = chunk.indexOf(newline, start + prefixBytes)
   if (end < 0 || chunk[end + 1] !== newline || chunk[end - 1] === carriageReturn) return undefined
-  const data = decoder.decode(chunk.subarray(start + prefixBytes, end))
-  return { raw: chunk.subarray(start, end + 2), data }
+  // A part of a chunk is an object of its own, and makes one of what was only memory.
+  const isAll = start === 0 && end + 2 === chunk.byteLength
+  const raw = isAll ? chunk : chunk.subarray(start, end + 2)
+  return { raw, data: decoder.decode(raw).slice(prefixBytes, -2) }
 }
 
 const joined = (parts: Uint8Array[], last: Uint8Array): Uint8Array =>

@@ -153,7 +153,7 @@ export class Relay {
 /** Parts that came in one piece, with nothing between them, are that piece. */
 function joined(parts: Uint8Array[]): Uint8Array {
   const [first] = parts
-  if (!first) return new Uint8Array()
+  if (!first || parts.length === 1) return first ?? new Uint8Array()
   let end = first.byteOffset
   for (const { buffer, byteOffset, byteLength } of parts) {
     if (buffer !== first.buffer || byteOffset !== end) return Buffer.concat(parts)
