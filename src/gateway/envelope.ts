@@ -84,6 +84,7 @@ export function wordsOf<N extends GatewayRefusal>({ refusal, facts }: Refusal<N>
   const varying: Varying = facts[0] ?? {}
   const headers: Record<string, string> = {}
   if (retry) headers['x-should-retry'] = 'false'
+  if (status === 401) headers['www-authenticate'] = 'Bearer'
   if ([409, 429, 503].includes(status)) headers['retry-after'] = String(varying.retryAfter ?? 1)
   const message = sentences[refusal](...facts)
   const own = { param: varying.param ?? param, code: varying.code ?? code }

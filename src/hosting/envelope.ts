@@ -14,11 +14,12 @@ export function wordsOf<N extends HostingRefusal>(refusal: Refusal<N>) {
   return { status: row.status, body: { error, code: row.code ?? refusal.refusal, ...more } }
 }
 
-/** A refusal as this API's answer: status, `{ error, code }`, and Retry-After where it says so. */
+/** A refusal as this API's answer: status, `{ error, code }`, and how and when to try again. */
 export function answerOf<N extends HostingRefusal>(refusal: Refusal<N>): Response {
   const { status, body } = wordsOf(refusal)
   const facts: { retryAfter?: number } = refusal.facts[0] ?? {}
   const headers: Record<string, string> = {}
+  if (status === 401) headers['www-authenticate'] = 'Bearer'
   if (status === 429) headers['retry-after'] = String(facts.retryAfter ?? 60)
   return Response.json(body, { status, headers })
 }

@@ -57,6 +57,10 @@ test('no_key, bad_key', async () => {
     await refused(h, 401, 'bad_key', () => h.call(method, path, { body, key: 'nonsense' }))
   }
   await refused(h, 401, 'no_key', () => h.call('POST', '/apps', { body: '{broken' }))
+  // RFC 9110, 15.5.2: a 401 says which scheme it asks for.
+  const answers = await Promise.all([h.call('GET', '/me'), h.visit('GET', '/queries/history')])
+  const schemes = answers.map(({ headers }) => headers.get('www-authenticate'))
+  expect(schemes).toEqual(['Bearer', 'Bearer'])
 })
 
 test('bad_key: a key that was revoked', async () => {
