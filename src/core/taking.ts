@@ -59,11 +59,12 @@ function asked(shape: TSchema): string {
     return [...new Set([...known, ...others])].join(' or ')
   }
   const { type, pattern, minLength, maxLength, charsMax = maxLength } = shape
-  const { minimum, maximum, minItems, maxItems } = shape
+  const { minimum, maximum, minItems, maxItems, exclusiveMinimum: floor } = shape
   const matching = pattern === undefined ? '' : ` that matches ${pattern}`
   if (type === 'string') return `a string${between(minLength, charsMax, ' characters')}${matching}`
   if (type === 'integer') return `an integer${between(minimum, maximum)}`
-  if (type === 'number') return `a number${between(minimum, maximum)}`
+  const above = floor === undefined ? '' : ` above ${floor}`
+  if (type === 'number') return `a number${above}${between(minimum, maximum)}`
   if (type === 'array') return `an array${between(minItems, maxItems, ' items')}`
   if (type === 'boolean') return 'true or false'
   return type === 'null' ? 'null' : 'an object'

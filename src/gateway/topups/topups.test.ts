@@ -41,4 +41,6 @@ test('no key is 401 and a wrong shape 400, and the field is named', async () => 
   }
   const doge = await gus.call('POST', '/topup/create/doge', { amount: 5 })
   expect(doge.text('error.message')).toBe('"method" must be one of usdt, btc, eth, sol.')
+  const nothing = await gus.call('POST', '/topup/create/usdt', { amount: 0 })
+  expect(nothing.text('error.message')).toContain('a number above 0 (at most 1000000000)')
 })
