@@ -176,13 +176,17 @@ export async function end(
   return { ...job, charged }
 }
 
-/** Jobs whose lease has run out, or all that have one, at most `limit`. */
-export async function findLeft(db: Db, limit: number, until?: number): Promise<(Job & Leased)[]> {
-  const isLate = until === undefined ? undefined : lte(jobs.leaseUntil, until)
+/** Which leases nobody keeps: those that have run out, or those of jobs from before a moment. */
+export type Left = { leaseUntil: number } | { created: number }
+
+/** Jobs whose leases nobody keeps any more, at most `limit`. */
+export async function findLeft(db: Db, limit: number, left: Left): Promise<(Job & Leased)[]> {
+  const isLeft =
+    'created' in left ? lte(jobs.created, left.created) : lte(jobs.leaseUntil, left.leaseUntil)
   const found = await db
     .select()
     .from(jobs)
-    .where(and(isNotNull(jobs.lease), isLate))
+    .where(and(isNotNull(jobs.lease), isLeft))
     .orderBy(asc(jobs.leaseUntil))
     .limit(limit)
   return found.flatMap((job) => (job.lease === null ? [] : [{ ...job, lease: job.lease }]))

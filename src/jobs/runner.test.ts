@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { fromCredits, zero } from '../core/money.ts'
 import { hour, minute } from '../core/time.ts'
+import { dialect } from '../db/dialect.ts'
 import { balanceOf, hold, settle } from '../ledger/ledger.ts'
 import { jobHeartbeatMs, jobLeaseMs } from '../limits.ts'
 import { ann, ask, type TestBooks } from '../testing/books.ts'
@@ -105,6 +106,20 @@ test('a lease that runs out is another one’s: begun again once, then interrupt
   expect(t.undone).toEqual([`${id} failed interrupted`])
   expect(await t.spent()).toBe(0)
 })
+
+test.skipIf(dialect === 'postgres')(
+  'a start takes up what an earlier process left, and not what a request has begun since',
+  async () => {
+    const left = await t.newJob({ ownMs: hour })
+    const runner = t.runner(t.land)
+    books.clock.turn(1)
+    const begun = await t.newJob({ ownMs: hour })
+    await runner.start()
+    await until(async () => (await t.the(left)).state === 'done')
+    expect(await t.the(left)).toMatchObject({ interruptions: 1 })
+    expect(await t.the(begun)).toMatchObject({ interruptions: 0, lease: expect.any(String) })
+  },
+)
 
 test('who lost its lease writes nothing more, and its landing does not count', async () => {
   const id = await t.newJob()

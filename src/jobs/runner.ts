@@ -43,7 +43,11 @@ export class Runner {
 
   private readonly worker: Worker
 
+  /** Requests begin jobs before the runner starts: those are no earlier process's. */
+  private readonly opened: number
+
   constructor(private readonly parts: Parts) {
+    this.opened = parts.clock.now()
     this.worker = new Worker(parts, this.kinds, this.waiting)
   }
 
@@ -69,7 +73,9 @@ export class Runner {
     const { db, log } = this.parts
     // What could not be taken up now is found when its lease has run out.
     if (db.kind === 'sqlite') {
-      await this.takeUp().catch((error: unknown) => log.fault('jobs.start', error))
+      await this.takeUp({ created: this.opened }).catch((error: unknown) =>
+        log.fault('jobs.start', error),
+      )
     }
     if (this.isClosed) return
     this.timer = setInterval(() => this.wake(), lookMs)
@@ -147,7 +153,7 @@ export class Runner {
   /** One look at the rows: leases kept, what others left taken up, what is due begun. */
   async turn(): Promise<void> {
     await this.renew()
-    await this.takeUp(this.parts.clock.now())
+    await this.takeUp({ leaseUntil: this.parts.clock.now() })
     for (const lane of lanes) await this.begin(lane)
   }
 
@@ -166,10 +172,10 @@ export class Runner {
   }
 
   /** Jobs whose process died begin again or end; those that waited too long end. */
-  private async takeUp(until?: number): Promise<void> {
+  private async takeUp(left: rows.Left): Promise<void> {
     const { db, clock } = this.parts
-    for (const left of await rows.findLeft(db.read, leftAtOnce, until)) {
-      if (!this.running.has(left.id)) await this.worker.leave(left)
+    for (const job of await rows.findLeft(db.read, leftAtOnce, left)) {
+      if (!this.running.has(job.id)) await this.worker.leave(job)
     }
     for (const { id } of await rows.findOverdue(db.read, leftAtOnce, clock.now())) {
       await this.worker.timeOut(id)
