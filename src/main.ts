@@ -48,6 +48,7 @@ function readLine(): { words: string[]; flags: Flags; json: boolean; yes: boolea
       json: { type: 'boolean' },
       yes: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
+      version: { type: 'boolean', short: 'v' },
     },
   })
   const { port, host, data } = values
@@ -57,7 +58,8 @@ function readLine(): { words: string[]; flags: Flags; json: boolean; yes: boolea
     ...(data !== undefined && { DATA_DIR: data }),
   }
   const { json = false, yes = false } = values
-  return { words: values.help ? ['help'] : positionals, flags, json, yes }
+  const [asked] = (['help', 'version'] as const).filter((name) => values[name])
+  return { words: asked ? [asked] : positionals, flags, json, yes }
 }
 
 /** What a command says and how it ends: lines on stdout when it went well, else on stderr. */

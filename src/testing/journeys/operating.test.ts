@@ -62,7 +62,16 @@ test('grant works beside a running server and without one, and says what was wro
 test('every command ends its line, and a reader that is slow misses nothing', async () => {
   const house = await serve()
   const port = ['--port', portOf(house)]
-  const commands = [['version'], ['help'], ['config'], ['doctor'], ['link'], ['health', ...port]]
+  const commands = [
+    ['version'],
+    ['--version'],
+    ['help'],
+    ['--help'],
+    ['config'],
+    ['doctor'],
+    ['link'],
+    ['health', ...port],
+  ]
   for (const words of [...commands, ['admin', 'reports']]) {
     const { code, out, err } = await berth([...words, '--data', data])
     expect([words, code, err]).toEqual([words, 0, ''])
