@@ -91,9 +91,10 @@ test('a price is held and charged for each; the same ref pays once', async () =>
 test('who cannot pay gets nothing made', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '250' })
-  await refused(t, 402, 'not_enough_credits', () =>
+  const short = await refused(t, 402, 'not_enough_credits', () =>
     ann.call('POST', path(), { assets: [coin, ding] }),
   )
+  expect(short.text('error')).toStartWith('This costs 500 credits and you have 400.')
   expect((await ann.call('GET', path())).body).toMatchObject({ assets: [] })
 })
 

@@ -7,7 +7,7 @@ import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Job } from '../../jobs/handler.ts'
 import { enqueue } from '../../jobs/jobs.ts'
 import { capOf } from '../../keys/keys.ts'
-import { accountOf } from '../../ledger/accounts.ts'
+import { accountOf, availableOf, findBalance } from '../../ledger/accounts.ts'
 import { hold } from '../../ledger/ledger.ts'
 import { assetsPerAppMax, assetVoiceCharsMax, assetWhatCharsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -120,6 +120,9 @@ async function start(
   { app, items, price }: { app: apps.App; items: Item[]; price: Nano },
 ): Promise<Job> {
   const account = accountOf({ kind: 'agent', owner: agent.id })
+  // Who cannot pay for all of it is told of all of it, not of the item at which the credits end.
+  const available = availableOf(await findBalance(db, account), 'any')
+  if (price > available) throw new Refusal('not_enough_credits', { needed: price, available })
   const ms = 10 * minute + items.length * msPerItem
   const input = items.map(({ ask: one }) => one)
   const job = await enqueue(house, db, {
