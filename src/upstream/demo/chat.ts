@@ -43,13 +43,15 @@ const builder = 'demo/builder'
 const outputMost: Record<string, number> = { 'demo/small': 1_000, [builder]: 32_000 }
 const choicesMax = 8
 const thoughts = 'I repeat what I was told.'
+const wordless = 'I was told no words.'
 
 /**
  * The demo's chat. In this order: the last message is a tool's -> its result is repeated;
  * "call <tool>" with that tool given, or a tool_choice that asks for one -> one call with arguments
  * filled from its schema; a tool web_search -> a search for the last user text; a json_schema -> a
- * value that fits it; else the last user text is repeated. demo/builder answers with a page.
- * With reasoning_effort it thinks first; with prompt_cache_key the system's words count as cached.
+ * value that fits it; else the last user text is repeated, or the last text where no user spoke.
+ * demo/builder answers with a page. With reasoning_effort it thinks first; with prompt_cache_key
+ * the system's words count as cached.
  */
 export function chat({ model, body, created }: Asked): Response {
   const messages = recordsIn(body.messages)
@@ -86,8 +88,9 @@ function say(
   return { thoughts: thought, words: kept, tool: undefined, finish }
 }
 
+/** The last user text; without a user, the last message's. A picture alone has no words. */
 const askedIn = (messages: Record<string, unknown>[]): string =>
-  textOf(messages.findLast(({ role }) => role === 'user'))
+  textOf(messages.findLast(({ role }) => role === 'user') ?? messages.at(-1)) || wordless
 
 function answerOf(
   model: string,

@@ -56,6 +56,14 @@ test('it repeats the last user text, and counts a token for each word', async ()
   expect(await chat({ messages })).toEqual(answer)
 })
 
+test('it has an answer also where no user spoke, or without a word', async () => {
+  const picture = [{ type: 'image_url', image_url: { url: 'https://example.com/boat.png' } }]
+  const said = async (role: string, content: unknown) =>
+    (await chat({ messages: [{ role, content }] })).choices[0].message.content
+  expect(await said('system', 'Be kind.')).toBe('Be kind.')
+  expect(await said('user', picture)).toBe('I was told no words.')
+})
+
 test('a stream carries the same text, a token a chunk, and the same usage at its end', async () => {
   const body = { messages: [user(`Hello wörld ${'x'.repeat(40)}\n`)], n: 2, logprobs: true }
   const [whole, parts] = [await chat(body), await chunks(body)]
