@@ -9,8 +9,6 @@ import { spawnServer } from './load/served.ts'
 import type { BenchRow } from './row.ts'
 
 const cpuLimit = 6
-/** Of a page that is drawn for one request alone. */
-const drawnLimit = 18
 const bytesLimit = 60_000
 const browser = { accept: 'text/html', 'accept-encoding': 'gzip, deflate, br' }
 /** Ten times as many pages as are kept between two commits: nearly all of them are drawn. */
@@ -90,8 +88,7 @@ export async function bench(): Promise<BenchRow[]> {
     const name = `GET ${path} with 100,000 items, CPU of a bare handler that renders 30 rows`
     const shown = `${name} (${ours.toFixed(0)} us beside ${theirs.toFixed(0)})`
     const value = ours / theirs
-    const limit = at < common.length ? cpuLimit : drawnLimit
-    return { name: shown, value, limit, unit: 'x', ok: value <= limit }
+    return { name: shown, value, limit: cpuLimit, unit: 'x', ok: value <= cpuLimit }
   })
   const wire = weights.map((value, at): BenchRow => {
     const name = `GET ${common[at]} with its style and scripts, on the wire`

@@ -47,8 +47,9 @@ test('reports_limit: five a day from one address, over the web too', async () =>
   for (const at of [0, 1, 0, 1]) {
     expect((await send(ids[at], '2001:db8:1:2::1', { reason: 'other' })).status).toBe(201)
   }
-  const form = () =>
-    h.visit('POST', `/report/${ids[0]}`, { body: 'reason=other', from: '2001:db8:1:2::7' })
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+  const sent = { body: 'reason=other', from: '2001:db8:1:2::7', headers }
+  const form = () => h.visit('POST', `/report/${ids[0]}`, sent)
   expect((await form()).status).toBe(200)
   expect((await form()).status).toBe(429)
   await refused(h, 429, 'rate_limited', () => send(ids[0], '2001:db8:1:2:ffff::9'))
