@@ -84,8 +84,8 @@ export const findingOf = ({ effect, ...finding }: Finding) => ({ ...finding, sev
 
 /**
  * Renames, describes, shelves, prices, puts on or takes off Explore (document 1, operation 11).
- * `note` says what happened to the Explore parts. Refuses bad_request, taken_down, and
- * not_listable after keeping the other changes.
+ * `note` says what happened to the Explore parts. Refuses bad_request, taken_down, busy (store false
+ * during its first build), and not_listable after keeping the other changes.
  */
 export async function change(
   house: House,
@@ -97,6 +97,10 @@ export async function change(
   const { store, ...others } = wanted
   if (Object.keys(wanted).length === 0) {
     throw new Refusal('bad_request', { problem: 'Nothing to change: send at least one field.' })
+  }
+  // Its build may have been asked to put it there when it lands.
+  if (store === false && app.version === 0) {
+    throw new Refusal('busy', { what: 'The first build of this app' })
   }
   checkTexts(wanted)
   const changes: Partial<NewApp> = { ...others, ...termsOf(house, wanted, app) }

@@ -70,7 +70,7 @@ export const appRoutes = (house: House) =>
           },
           { 200: shapes.AppChanged },
           ...(['bad_request', 'too_large', 'not_found', 'taken_down'] as const),
-          ...(['not_listable', 'try_again'] as const),
+          ...(['busy', 'not_listable', 'try_again'] as const),
         ),
       },
     )

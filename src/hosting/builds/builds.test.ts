@@ -174,6 +174,10 @@ test('what is built for the first time cannot be changed yet', async () => {
   await refused(t, 409, 'busy', () =>
     ann.call('POST', `/apps/${id}/versions`, { prompt: 'faster' }),
   )
+  // It would be put on Explore after all, if it was built to be there.
+  await refused(t, 409, 'busy', () =>
+    ann.call('PATCH', `/apps/${id}`, { title: 'Mine', store: false }),
+  )
 })
 
 test('no key, and an app of somebody else', async () => {
