@@ -84,8 +84,8 @@ export const findingOf = ({ effect, ...finding }: Finding) => ({ ...finding, sev
 
 /**
  * Renames, describes, shelves, prices, puts on or takes off Explore (document 1, operation 11).
- * `note` says what happened to the Explore parts. Refuses bad_request, taken_down, busy (store false
- * during its first build), and not_listable after keeping the other changes.
+ * `note` says what happened to the Explore parts. Refuses bad_request, taken_down, busy (store
+ * false during its first build), and not_listable after keeping the other changes.
  */
 export async function change(
   house: House,
