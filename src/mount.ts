@@ -1,6 +1,6 @@
 import { Elysia, ParseError, ValidationError } from 'elysia'
 
-import { misfitOf } from './core/taking.ts'
+import { asked, misfitOf } from './core/taking.ts'
 import { pathOf, visitOf } from './core/visit.ts'
 import * as gateway from './gateway/envelope.ts'
 import * as hosting from './hosting/envelope.ts'
@@ -70,7 +70,7 @@ function problemOf({ valueError, value }: ValidationError, url: string): string 
   if (param) return problem
   // The framework forgets which number was out of its range, and keeps only the number.
   const { searchParams } = new URL(url)
-  const [named = 'A number in the path'] =
-    [...searchParams].find(([, text]) => Number(text) === value) ?? []
-  return `${named}: ${valueError?.message ?? 'It does not fit'}.`
+  const [named] = [...searchParams].find(([, text]) => Number(text) === value) ?? []
+  const field = named === undefined ? 'A number in the path' : `"${named}"`
+  return `${field} ${valueError ? `must be ${asked(valueError.schema)}` : 'does not fit'}.`
 }

@@ -45,7 +45,7 @@ export function misfitOf(fault: ValueError | undefined): { problem: string; para
 }
 
 /** What a shape takes, in the words of JSON Schema: "a string (8 to 64 characters)". */
-function asked(shape: TSchema): string {
+export function asked(shape: TSchema): string {
   if (shape.const !== undefined) return JSON.stringify(shape.const)
   if (Array.isArray(shape.anyOf)) {
     // The framework's number is a union of itself and its text.

@@ -45,8 +45,10 @@ test('characters are counted as people count them, and a title can be seen', asy
 test('a refusal says what was wrong, also one byte over a limit', async () => {
   const { person, close } = await openTestHouse()
   const ann = await person('ann')
-  const list = await ann.call('GET', '/apps?limit=many')
-  expect(list.text('error')).toBe('"limit" must be a number (1 to 100).')
+  for (const limit of ['many', '101']) {
+    const list = await ann.call('GET', `/apps?limit=${limit}`)
+    expect(list.text('error')).toBe('"limit" must be a number (1 to 100).')
+  }
   const big = await ann.call('POST', '/apps', { html: 'x'.repeat(htmlBytesMax + 1) })
   expect(big.text('error')).toStartWith('4.1 MB is over the 4 MB allowed.')
   await close()

@@ -216,14 +216,23 @@ describe('while it is being looked at, what is copied may', () => {
       [(id) => ann.call('DELETE', `/apps/${id}`), 'not_found'],
       [(id) => ann.call('PATCH', `/apps/${id}`, { remix: 'off' }), 'no_remix'],
     ]
+    let bought = 0
     for (const [at, [end, code]] of ends.entries()) {
-      const id = await ann.publish({ ...priced, html: `${html}${at}` })
-      const asked = remix(ben, id)
-      await end(id)
-      expect((await asked).code).toMatch(code)
+      // The remix may also be the first of the two; then the next is.
+      for (let tries = 1; ; tries += 1) {
+        const id = await ann.publish({ ...priced, html: `${html}${at}.${tries}` })
+        const asked = remix(ben, id)
+        await end(id)
+        const answer = await asked
+        if (answer.status === 201 && tries < 5) bought += 1
+        else {
+          expect(answer.code).toMatch(code)
+          break
+        }
+      }
     }
-    expect(await creditsOf(ben)).toBe(400)
-    expect((await ben.call('GET', '/apps')).body).toEqual({ apps: [], next: null })
+    expect(await creditsOf(ben)).toBe(400 - 51 * bought)
+    expect((await ben.call('GET', '/apps')).body).toMatchObject({ apps: Array(bought).fill({}) })
   })
 })
 
