@@ -93,11 +93,11 @@ class PlayGround extends HTMLElement {
   }
 
   async #read(stream: ReadableStream<Uint8Array>, its: HTMLElement): Promise<string | undefined> {
-    const reader = stream.pipeThrough(new TextDecoderStream()).getReader()
+    const [reader, decoder] = [stream.getReader(), new TextDecoder()]
     for (let rest = ''; ;) {
       const { done, value } = await reader.read()
       if (done) return undefined
-      const lines = (rest + value).split('\n')
+      const lines = (rest + decoder.decode(value, { stream: true })).split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) {
         if (!line.startsWith('data: {')) continue
