@@ -52,7 +52,7 @@ export interface Joined {
   codes: string[]
 }
 
-/** Makes a person with an empty wallet. Refuses bad_request, name_taken, bad_code. */
+/** Makes a person with an empty wallet. Refuses bad_request, name_taken, not_found. */
 export async function join(house: House, joining: Joining): Promise<Joined> {
   const { name, password, code, identity } = joining
   const known = nameOf(name)
@@ -129,13 +129,15 @@ const firstCode = (house: House): string => sign(house.secret, 'the first operat
 export const operatorLink = async (house: House): Promise<string | undefined> =>
   (await hasOperator(house.db.read)) ? undefined : `${house.urls.app}/welcome/${firstCode(house)}`
 
-/** Refuses bad_code where this is not the operator's link, or it was used. */
+/** Refuses not_found where this is not the operator's link, or it was used. */
 export async function checkFirst(house: House, db: Db, code: string): Promise<void> {
   const isRight = sha256(code) === sha256(firstCode(house))
-  if (!isRight || (await hasOperator(db))) throw new Refusal('bad_code')
+  if (isRight && !(await hasOperator(db))) return
+  const see = 'That of the operator works once, and a start prints it until then.'
+  throw new Refusal('not_found', { what: 'link', see })
 }
 
-/** Makes a person the operator by the one-time link. Refuses bad_code. */
+/** Makes a person the operator by the one-time link. Refuses not_found. */
 export const becomeOperator = (house: House, person: Person, code: string): Promise<void> =>
   house.db.tx(async (db) => {
     await lock(db, 'the first operator')

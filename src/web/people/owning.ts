@@ -32,9 +32,11 @@ const daysShown = 30
 const ownOf = (visit: Visit): Own | undefined =>
   visit.visitor && { ...visit, visitor: visit.visitor }
 
-/** Where who is not signed in goes first. */
-const toSignIn = ({ request }: Visit): Response =>
-  goTo(`/sign-in?next=${encodeURIComponent(nextOf(new URL(request.url).pathname))}`)
+/** Where who is not signed in goes first, then back to the page, or to that with the form. */
+function toSignIn({ request: { method, url, headers } }: Visit): Response {
+  const page = method === 'POST' ? (headers.get('referer') ?? url) : url
+  return goTo(`/sign-in?next=${encodeURIComponent(nextOf(URL.parse(page)?.pathname))}`)
+}
 
 /** An answer that only who is signed in is given. */
 export async function asOwn(

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 
 import { findByName, operatorLink } from '../../hosting/people/people.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
-import { Browser, formType, hidden, said, signedUp } from '../../testing/pages.ts'
+import { Browser, formType, hidden, origin, said, signedUp } from '../../testing/pages.ts'
 import { fund, password } from '../../testing/people.ts'
 
 const opened: TestHouse[] = []
@@ -124,7 +124,11 @@ describe('the operator’s link', () => {
     expect(made.status).toBe(200)
     expect(String((await olga.open('/account')).body)).toContain('You are the operator')
     expect(await operatorLink(h.house)).toBeUndefined()
-    expect((await olga.open(link)).status).toBe(404)
+    const used = await olga.open(link)
+    expect([used.status, String(used.body)]).toEqual([
+      404,
+      expect.stringContaining('There is no such link. That of the operator works once'),
+    ])
 
     const other = await open()
     const again = new URL((await operatorLink(other.house)) ?? '').pathname
@@ -133,6 +137,24 @@ describe('the operator’s link', () => {
     const statuses = (await Promise.all(forms)).map(({ status }) => status)
     expect(statuses.filter((status) => status === 303)).toHaveLength(1)
   })
+})
+
+test('a form sent after its session ended leads through sign-in back to its page', async () => {
+  const h = await open()
+  const next = (path: string) => `/sign-in?next=${encodeURIComponent(path)}`
+  for (const [page, action] of [
+    ['/agents/ann', '/agents/ann/cap'],
+    ['/account', '/account/keys'],
+    ['/wallet?days=90', '/wallet/keys'],
+    ['/console/queue', '/console/rescan'],
+  ] as const) {
+    const sent = await new Browser(h).send(action, {}, { referer: origin + page })
+    expect(sent.headers.get('location')).toBe(next(page.replace(/\?.*/, '')))
+  }
+  for (const referer of ['https://evil.example//evil.example', 'odd', `${origin}/explore`]) {
+    const sent = await new Browser(h).send('/agents/ann/cap', {}, { referer })
+    expect(sent.headers.get('location')).toBe(next('/agents'))
+  }
 })
 
 describe('claiming by a page', () => {
