@@ -16,9 +16,12 @@ describe.skipIf(executablePath === undefined)('pages in chromium', () => {
   let server: ReturnType<typeof Bun.serve>
   let origin = ''
   let id = ''
+  let copied = ''
 
   beforeAll(async () => {
     t = await openTestHouse({ REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0' })
+    // A day of two digits is among the wide ones.
+    t.clock.turn(24 * 86_400_000)
     server = Bun.serve({ port: 0, fetch: (request) => t.door(request, '127.0.0.1') })
     origin = `http://localhost:${server.port}`
     const [ann, ben] = [await t.person('ann'), await t.person('ben')]
@@ -26,8 +29,8 @@ describe.skipIf(executablePath === undefined)('pages in chromium', () => {
     id = await ann.publish({ title: 'Harbour Lights', kind: 'game', store: true })
     await ann.publish({ title: 'Row by Row', description: 'See a table.', store: true })
     await ann.call('PUT', `/apps/${id}/icon`, { make: true })
-    const copy = (await ben.call('POST', `/apps/${id}/remix`, {})).text('app.id')
-    await ben.call('PATCH', `/apps/${copy}`, { store: true })
+    copied = (await ben.call('POST', `/apps/${id}/remix`, {})).text('app.id')
+    await ben.call('PATCH', `/apps/${copied}`, { store: true })
     await ben.call('PUT', `/explore/${id}/review`, { stars: 5, text: 'Calm and quick.' })
     await ben.call('POST', `/explore/${id}/comments`, { text: 'How far does it go?' })
     browser = await chromium.launch({
@@ -42,7 +45,8 @@ describe.skipIf(executablePath === undefined)('pages in chromium', () => {
   })
 
   const paths = (): string[] => [
-    ...['/', '/explore', '/explore?q=zeppelin', `/explore/${id}`, '/explore/@ann', '/catalogue'],
+    ...['/', '/explore', '/explore?q=zeppelin', `/explore/${id}`, `/explore/${copied}`],
+    ...['/explore/@ann', '/catalogue'],
     ...['/catalogue?type=image', `/report/${id}`, '/nowhere', '/explore?cursor=odd'],
     ...['/sign-in', '/sign-up', '/recover', '/docs'],
   ]

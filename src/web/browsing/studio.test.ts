@@ -140,6 +140,10 @@ describe.skipIf(executablePath === undefined)('a studio in chromium', () => {
       }
       expect(found).toEqual([])
       expect(ran).toEqual([])
+      await agent.call('PATCH', `/apps/${id}`, { title: 'W'.repeat(80) })
+      await page.setViewportSize(sizes.phone)
+      await page.goto(`${origin}/studio/${id}/listing`)
+      expect(await faultsOf(page)).toEqual([])
       await agent.call('DELETE', `/apps/${id}`)
       await page.goto(`${origin}/studio/${id}`)
       expect(await faultsOf(page)).toEqual([])

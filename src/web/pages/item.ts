@@ -147,18 +147,20 @@ function versions({ versions: all }: ItemPageShape): Html {
   )
   return html`<section>
     <h2>Versions</h2>
-    <table class="versions">
-      <thead>
-        <tr>
-          <th scope="col">Version</th>
-          <th scope="col">Day</th>
-          <th scope="col">How</th>
-          <th scope="col">Size</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
+    <div class="wide versions" role="region" aria-label="Versions" tabindex="0">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Version</th>
+            <th scope="col">Day</th>
+            <th scope="col">How</th>
+            <th scope="col">Size</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${rows}
+        </tbody>
+      </table>
+    </div>
   </section>`
 }
