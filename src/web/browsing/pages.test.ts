@@ -31,6 +31,7 @@ describe.skipIf(executablePath === undefined)('pages in chromium', () => {
     await ann.call('PUT', `/apps/${id}/icon`, { make: true })
     copied = (await ben.call('POST', `/apps/${id}/remix`, {})).text('app.id')
     await ben.call('PATCH', `/apps/${copied}`, { store: true })
+    await ann.call('POST', `/apps/${id}/versions`, { html: '<h1>2</h1>', note: 'W'.repeat(100) })
     await ben.call('PUT', `/explore/${id}/review`, { stars: 5, text: 'Calm and quick.' })
     await ben.call('POST', `/explore/${id}/comments`, { text: 'How far does it go?' })
     browser = await chromium.launch({
@@ -46,7 +47,7 @@ describe.skipIf(executablePath === undefined)('pages in chromium', () => {
 
   const paths = (): string[] => [
     ...['/', '/explore', '/explore?q=zeppelin', `/explore/${id}`, `/explore/${copied}`],
-    ...['/explore/@ann', '/catalogue'],
+    ...['/explore/@ann', '/catalogue', `/catalogue?q=${'W'.repeat(100)}`],
     ...['/catalogue?type=image', `/report/${id}`, '/nowhere', '/explore?cursor=odd'],
     ...['/sign-in', '/sign-up', '/recover', '/docs'],
   ]

@@ -53,7 +53,7 @@ describe.skipIf(executablePath === undefined)('a studio in chromium', () => {
     const context = await browser.newContext(options)
     const page = await context.newPage()
     await page.goto(`${origin}/sign-up?next=${encodeURIComponent(claim)}`)
-    await page.getByLabel('Name or e-mail').fill(`olga${names}`)
+    await page.getByLabel('Name or e-mail').fill(`olga${names}${'w'.repeat(30)}`)
     await page.getByLabel('Password').fill(password)
     await button(page, 'Make the account').click()
     await page.goto(origin + claim)
@@ -142,8 +142,12 @@ describe.skipIf(executablePath === undefined)('a studio in chromium', () => {
       expect(ran).toEqual([])
       await agent.call('PATCH', `/apps/${id}`, { title: 'W'.repeat(80) })
       await page.setViewportSize(sizes.phone)
-      await page.goto(`${origin}/studio/${id}/listing`)
-      expect(await faultsOf(page)).toEqual([])
+      const other = await t.person('bea')
+      const claim = new URL((await other.call('POST', '/me/claim')).text('claim.url')).pathname
+      for (const path of [`/studio/${id}/listing`, claim]) {
+        await page.goto(origin + path)
+        expect(await faultsOf(page)).toEqual([])
+      }
       await agent.call('DELETE', `/apps/${id}`)
       await page.goto(`${origin}/studio/${id}`)
       expect(await faultsOf(page)).toEqual([])

@@ -141,13 +141,15 @@ function versions({ versions: all }: ItemPageShape): Html {
       html`<tr>
         <td>${version}</td>
         <td>${dayOf(created)}</td>
-        <td>${vias[via]}${note !== '' && html`: <bdi>${note}</bdi>`}</td>
+        <td ${note !== '' && html` class="long"`}>
+          ${vias[via]}${note !== '' && html`: <bdi>${note}</bdi>`}
+        </td>
         <td>${sizeOf(bytes)}</td>
       </tr>`,
   )
   return html`<section>
     <h2>Versions</h2>
-    <div class="wide versions" role="region" aria-label="Versions" tabindex="0">
+    <div class="wide" role="region" aria-label="Versions" tabindex="0">
       <table>
         <thead>
           <tr>
