@@ -32,7 +32,7 @@ export const people = {
   },
   bad_sign_in: {
     status: 401,
-    say: () => 'This name and what you sent with it do not belong together. Nobody is signed in.',
+    say: () => 'This name and what you sent with it do not belong together. Check both.',
   },
   sign_in_locked: { status: 429, say: (facts) => `That was tried too often. ${wait(facts)}` },
   name_taken: { status: 409, say: () => 'This name is taken. Choose another.' },

@@ -74,7 +74,11 @@ describe('signing in', () => {
     const before = first.cookie()
     const change = (now: string) =>
       first.fill('/account', '/account/password', { password: now, wanted: 'another password' })
-    expect([(await change('wrong password')).status, first.cookie()]).toEqual([401, before])
+    const wrong = await change('wrong password')
+    expect([wrong.status, first.cookie()]).toEqual([401, before])
+    expect(said(wrong)).toBe(
+      'This name and what you sent with it do not belong together. Check both.',
+    )
     expect((await change(password)).status).toBe(303)
     expect(first.cookie()).not.toBe(before)
     expect((await first.open('/account')).status).toBe(200)
