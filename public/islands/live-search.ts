@@ -35,6 +35,7 @@ class LiveSearch extends HTMLElement {
         if (now) document.getElementById(id)?.replaceChildren(...now.childNodes)
       }
       history.replaceState(null, '', url)
+      document.title = page.title
     } catch {
       // Another word was typed meanwhile, or the network is gone: what is shown stays.
     }

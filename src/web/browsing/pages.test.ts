@@ -117,6 +117,7 @@ describe.skipIf(executablePath === undefined)('pages in chromium', () => {
       await page.waitForURL('**/explore?q=row')
       expect(await page.locator('.tile').count()).toBe(1)
       expect(await page.evaluate('document.activeElement.name')).toBe('q')
+      expect(await page.title()).toBe('row on Explore · Berth')
 
       await page.goto(origin)
       await page.click('copy-line button')
