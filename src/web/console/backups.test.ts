@@ -62,7 +62,7 @@ describe.skipIf(dialect === 'postgres')('backups of the console', () => {
     const name = await make()
     expect(await page()).toContain(`${place}/${name}`)
     expect((await act(name, 'check')).status).toBe(303)
-    expect(await ended()).toContain('It can be restored: the books balance, and 1 files')
+    expect(await ended()).toContain('It can be restored: the books balance, and 1 file,')
     expect(readdirSync(h.house.config.dataDir).filter((one) => one.startsWith('restor'))).toEqual(
       [],
     )
@@ -75,7 +75,7 @@ describe.skipIf(dialect === 'postgres')('backups of the console', () => {
     expect(Bun.spawnSync(['tar', '-xf', 'all.tar'], { cwd: dir }).exitCode).toBe(0)
     const config = loadConfig({ DATA_DIR: join(dir, 'other') }, {})
     const back = await restore(config, join(dir, `berth-${name}`), systemClock)
-    expect(back.text).toContain('the database and 1 files')
+    expect(back.text).toContain('the database and 1 file,')
     const cy = await signedUp(h, 'cyrus', '198.51.100.7')
     expect((await cy.open(`${place}/${name}`)).status).toBe(404)
   })
