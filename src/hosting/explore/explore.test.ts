@@ -134,7 +134,7 @@ describe('GET /explore', () => {
       await refused(house, 400, 'bad_request', () => house.call('GET', `/explore?${query}`))
     }
     const { body } = await house.call('GET', '/explore?limit=101')
-    expect(body).toMatchObject({ error: expect.stringMatching(/^limit: /) })
+    expect(body).toMatchObject({ error: expect.stringMatching(/^"limit" must be /) })
   })
 })
 
