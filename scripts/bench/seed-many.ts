@@ -57,9 +57,10 @@ function seedApps(database: Database, size: Size, heavy: string, now: number): v
     .query(
       `${upTo(size.apps)} insert into apps
     (id, maker, kind, title, description, shelf, version, words, listed, listed_version, listed_at,
-      remix, bytes, created, updated)
+      remix, bytes, created, updated, rules)
     select ${idOf('P', 'i')}, ${makerOf('i', size.appShare, size)}, 'app', 'App ' || i, '', 'other', 1,
-      'app ' || i, iif(i % 10 = 1 or i % 200 = 0, 'on', 'off'), 1, ${made}, 'free', 2000, ${made}, ${made} from n`,
+      'app ' || i, iif(i % 10 = 1 or i % 200 = 0, 'on', 'off'), 1, ${made}, 'free', 2000, ${made}, ${made},
+      (select max(rules) from apps) from n`,
     )
     .run({ $heavy: heavy })
   database.run(`insert into versions
