@@ -72,7 +72,7 @@ export async function bench(): Promise<BenchRow[]> {
     }),
   )
   const inTurns = asks.flatMap((_, at) => targets.flatMap((all) => all.slice(at, at + 1)))
-  const turns = await load({ targets: inTurns, connections: 1, turnMs: 30, rounds: 21 })
+  const turns = await load({ targets: inTurns, connections: 1, turnMs: 30, rounds: 61 })
   await empty.house.stop()
   await full.house.stop()
   rmSync(dir, { recursive: true })
