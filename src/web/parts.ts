@@ -132,6 +132,18 @@ export const requestLine = (name: string, curl: string): Html =>
     ${copyLine(curl, name)}
   </details>`
 
+/** What is told of one thing, each number under its name. */
+export const numbers = (all: readonly (readonly [name: string, value: Part])[]): Html =>
+  html`<dl class="numbers">
+    ${all.map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    )}
+  </dl>`
+
 /** Where a list goes on. */
 export const pager = (first: string, next: string | undefined, isFirst: boolean): Part =>
   (next !== undefined || !isFirst) &&

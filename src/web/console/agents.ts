@@ -10,7 +10,7 @@ import { agentCaseOf } from '../../operator/cases.ts'
 import type { Decision } from '../../operator/decisions.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, dayOf, momentOf, pager, sizeOf, wordsIn } from '../parts.ts'
+import { addressOf, dayOf, momentOf, numbers, pager, sizeOf, wordsIn } from '../parts.ts'
 import { inCredits } from '../people/chart.ts'
 import type { Own } from '../people/desk.ts'
 import { badge, consolePage, empty, searchForm, table } from './frame.ts'
@@ -93,16 +93,10 @@ export async function agentPage(own: Own, handle: string, said?: string): Promis
         Suspended since ${momentOf(iso(agent.suspended))}: <bdi>${agent.suspendedFor}</bdi>
       </p>`
     }
-    <dl class="numbers">
-      <div>
-        <dt>Credits</dt>
-        <dd>${await creditsOf(own, agent)}</dd>
-      </div>
-      <div>
-        <dt>Keeps</dt>
-        <dd>${sizeOf(agent.kept)}</dd>
-      </div>
-    </dl>
+    ${numbers([
+      ['Credits', await creditsOf(own, agent)],
+      ['Keeps', sizeOf(agent.kept)],
+    ])}
     <p class="acts">
       <a class="button quiet" href="${addressOf('/console/grants', { to: `@${agent.handle}` })}"
         >Give credits</a

@@ -1,12 +1,12 @@
 import { idPattern, newId } from '../../core/ids.ts'
-import { type Html, html, type Part } from '../../core/markup.ts'
+import { type Html, html } from '../../core/markup.ts'
 import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import { grantUsdMax } from '../../limits.ts'
 import { amountOf, grant, granteeOf, hasNow } from '../../operator/grants.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, dayOf } from '../parts.ts'
+import { addressOf, dayOf, numbers } from '../parts.ts'
 import { inCredits } from '../people/chart.ts'
 import { goTo, orAgain, type Own, shown } from '../people/desk.ts'
 import { field, type Form, form } from '../people/form.ts'
@@ -49,12 +49,6 @@ const askedOf = ({ request }: Own): Asked => {
 const place = '/console/grants'
 const title = 'Give credits'
 const credits = (amount: number): string => `${inCredits(amount)} credits`
-const fact = (name: string, value: Part): Html =>
-  html`<div>
-    <dt>${name}</dt>
-    <dd>${value}</dd>
-  </div>`
-
 /** Asks to whom and how much; after a grant it says what they have now. */
 async function askPage(own: Own, asked: Asked, said?: string): Promise<Page> {
   const done = new URL(own.request.url).searchParams.get('done')?.slice(0, charsMax)
@@ -80,10 +74,13 @@ async function confirmPage(own: Own, asked: Asked): Promise<Page> {
     <button class="button">Give ${credits(more)}</button
     ><a class="button quiet" href="${addressOf(place, { to: asked.to })}">Change it</a>
   </div>`
-  const main = html`<dl class="numbers">
-      ${fact(kinds[grantee.kind], html`<bdi>${grantee.name}</bdi>`)}${fact('Since', dayOf(iso(grantee.created)))}${fact('Has now', credits(has))}${fact('Will have', credits(has + more))}
-    </dl>
-    ${form(own.token, place, html`${inputs}${buttons}`)}`
+  const main = html`${numbers([
+    [kinds[grantee.kind], html`<bdi>${grantee.name}</bdi>`],
+    ['Since', dayOf(iso(grantee.created))],
+    ['Has now', credits(has)],
+    ['Will have', credits(has + more)],
+  ])}
+  ${form(own.token, place, html`${inputs}${buttons}`)}`
   return consolePage({ place, title, lead: 'Is this who you mean?', main })
 }
 

@@ -1,4 +1,4 @@
-import { type Html, html, type Part } from '../../core/markup.ts'
+import { html, type Part } from '../../core/markup.ts'
 import { toCredits, toUsd } from '../../core/money.ts'
 import { iso, second } from '../../core/time.ts'
 import { countAgents } from '../../hosting/agents/listing.ts'
@@ -10,7 +10,7 @@ import { waiting } from '../../operator/cases.ts'
 import { lateMs, minutesOf } from '../../operator/minutes.ts'
 import { version } from '../../version.ts'
 import type { Page } from '../layout.ts'
-import { counted, few, momentOf, sizeOf } from '../parts.ts'
+import { counted, few, momentOf, numbers, sizeOf } from '../parts.ts'
 import { chart, inCredits } from '../people/chart.ts'
 import { consolePage } from './frame.ts'
 import { graph } from './graph.ts'
@@ -27,7 +27,7 @@ export async function overviewPage(house: House): Promise<Page> {
   const count = (noun: string) => (value: number) => counted(value, noun)
   const credits = (value: number) => `${inCredits(value)} credits`
   const main = html`<live-part data-seconds="5">
-      <dl class="numbers">${facts.map(([name, value]) => number(name, value))}</dl>
+      ${numbers(facts)}
       <div class="graphs">
         ${graph({ title: 'Requests a minute', of: (one) => one.requests, say: count('request'), sum: few }, minutes)}
         ${graph({ title: 'Errors a minute', of: (one) => one.errors + one.upstreamErrors, say: count('error'), sum: few, bad: true }, minutes)}
@@ -44,12 +44,6 @@ export async function overviewPage(house: House): Promise<Page> {
     </section>`
   return consolePage({ place: '/console', title: 'Overview', main, scripts: ['live-part.js'] })
 }
-
-const number = (name: string, value: Part): Html =>
-  html`<div>
-    <dt>${name}</dt>
-    <dd>${value}</dd>
-  </div>`
 
 async function factsOf(house: House): Promise<[name: string, value: Part][]> {
   const [{ held, asked, reports }, { balance, held: heldBack }, jobs, agents, people] =

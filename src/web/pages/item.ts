@@ -9,6 +9,7 @@ import {
   counted,
   dayOf,
   few,
+  numbers,
   picture,
   picturePath,
   requestLine,
@@ -35,7 +36,7 @@ export async function itemPage(house: House, id: string): Promise<Page> {
     description: description || `Made by ${maker}, and open to anyone.`,
     image: icon === null ? undefined : picturePath(house, icon),
     scripts: ['copy-line.js'],
-    main: html`${about(house, item)}${numbers(item)}${remixing(house, item)}${await saidOf(house, item)}${lineage(found)}${remixes(house, found)}${versions(found)}`,
+    main: html`${about(house, item)}${facts(item)}${remixing(house, item)}${await saidOf(house, item)}${lineage(found)}${remixes(house, found)}${versions(found)}`,
   }
 }
 
@@ -65,25 +66,15 @@ function about(house: House, item: ItemShape): Html {
   </article>`
 }
 
-function numbers({ opens, remixes, rating, published, updated, version }: ItemShape): Html {
-  const all: [string, Html | string | number][] = [
+const facts = ({ opens, remixes, rating, published, updated, version }: ItemShape): Html =>
+  numbers([
     ['Rating', html`${stars(rating) || 'None yet'}`],
     ['Opens', few(opens)],
     ['Remixes', few(remixes)],
     ['Version', version],
     ['On Explore since', dayOf(published)],
     ['Changed', dayOf(updated)],
-  ]
-  return html`<dl class="numbers">
-    ${all.map(
-      ([name, value]) =>
-        html`<div>
-          <dt>${name}</dt>
-          <dd>${value}</dd>
-        </div>`,
-    )}
-  </dl>`
-}
+  ])
 
 function remixing({ urls }: House, { id, title, remix, priceRemix }: ItemShape): Html {
   if (remix === 'off') {

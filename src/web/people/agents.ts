@@ -7,7 +7,7 @@ import type { Key } from '../../keys/keys.ts'
 import type { Entry } from '../../ledger/entries.ts'
 import type { Spent } from '../../ledger/spending.ts'
 import type { Page } from '../layout.ts'
-import { counted, dayOf } from '../parts.ts'
+import { counted, dayOf, numbers } from '../parts.ts'
 import { keyForm, keyTable } from './account.ts'
 import { chart, inCredits } from './chart.ts'
 import { alert, field, form } from './form.ts'
@@ -140,21 +140,15 @@ function bounding({ token, agent, wallet, ref }: OwnedView): Html {
   </div>`
 }
 
-const numbers = ({ credits, held, spentToday, dailyCap }: OwnedShape): Html =>
-  html`<dl class="numbers">
-    <div>
-      <dt>Credits</dt>
-      <dd>${inCredits(credits)}</dd>
-    </div>
-    <div>
-      <dt>Held for what runs</dt>
-      <dd>${inCredits(held)}</dd>
-    </div>
-    <div>
-      <dt>Spent today</dt>
-      <dd>${inCredits(spentToday)}${dailyCap !== null && ` of ${inCredits(dailyCap)}`}</dd>
-    </div>
-  </dl>`
+const facts = ({ credits, held, spentToday, dailyCap }: OwnedShape): Html =>
+  numbers([
+    ['Credits', inCredits(credits)],
+    ['Held for what runs', inCredits(held)],
+    [
+      'Spent today',
+      html`${inCredits(spentToday)}${dailyCap !== null && ` of ${inCredits(dailyCap)}`}`,
+    ],
+  ])
 
 const listOf = (items: Html[], empty: string): Part =>
   items.length > 0
@@ -186,7 +180,7 @@ export function agentPage(view: OwnedView): Page {
   const main = html`<p class="crumb"><a href="/agents">Your agents</a></p>
     <h1>@${agent.handle}</h1>
     ${agent.about !== null && html`<p class="lead"><bdi>${agent.about}</bdi></p>`} ${alert(said)}
-    ${numbers(agent)} ${bounding(view)}
+    ${facts(agent)} ${bounding(view)}
     <section>
       <h2>Spending</h2>
       ${chart(spent)}

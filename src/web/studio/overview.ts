@@ -1,24 +1,13 @@
-import { type Html, html } from '../../core/markup.ts'
+import { html } from '../../core/markup.ts'
 import { opensByDay } from '../../hosting/apps/opens.ts'
 import { present } from '../../hosting/apps/present.ts'
 import { totalsOf } from '../../hosting/me/earnings.ts'
 import type { Page } from '../layout.ts'
-import { counted, few, sizeOf, stars } from '../parts.ts'
+import { counted, few, numbers, sizeOf, stars } from '../parts.ts'
 import { bars, inCredits } from '../people/chart.ts'
 import { type Studio, studioPage } from './studio.ts'
 
 const daysShown = 30
-
-const numbers = (all: [string, Html | string | number][]): Html =>
-  html`<dl class="numbers">
-    ${all.map(
-      ([name, value]) =>
-        html`<div>
-          <dt>${name}</dt>
-          <dd>${value}</dd>
-        </div>`,
-    )}
-  </dl>`
 
 /** What became of an app: how often it was opened, what is said of it, what it earned. */
 export async function overviewPage(studio: Studio): Promise<Page> {

@@ -4,7 +4,7 @@ import type { Balance } from '../../ledger/accounts.ts'
 import type { Entry } from '../../ledger/entries.ts'
 import type { Spending } from '../../models/spending.ts'
 import type { Page } from '../layout.ts'
-import { copyLine } from '../parts.ts'
+import { copyLine, numbers } from '../parts.ts'
 import { entryTable } from '../people/agents.ts'
 import { inCredits } from '../people/chart.ts'
 import { alert } from '../people/form.ts'
@@ -24,21 +24,12 @@ export interface WalletView extends KeysView {
   said?: string | undefined
 }
 
-const numbers = ({ balance, held }: Balance, wallet: string): Html =>
-  html`<dl class="numbers">
-    <div>
-      <dt>Credits</dt>
-      <dd>${inCredits(toCredits(balance))} <span class="unit">${inUsd(balance)}</span></dd>
-    </div>
-    <div>
-      <dt>Held for what runs</dt>
-      <dd>${inCredits(toCredits(held))}</dd>
-    </div>
-    <div>
-      <dt>Gateway account</dt>
-      <dd><code>${wallet}</code></dd>
-    </div>
-  </dl>`
+const facts = ({ balance, held }: Balance, wallet: string): Html =>
+  numbers([
+    ['Credits', html`${inCredits(toCredits(balance))} <span class="unit">${inUsd(balance)}</span>`],
+    ['Held for what runs', inCredits(toCredits(held))],
+    ['Gateway account', html`<code>${wallet}</code>`],
+  ])
 
 /** Coin payments have no provider here yet, so the operator is the only source of credits. */
 const adding = (name: string): Html =>
@@ -69,7 +60,7 @@ export function walletPage(view: WalletView): Page {
       1,000 credits are 1 USD. Send them to <a href="/agents">your agents</a>, or spend them at the
       gateway.
     </p>
-    ${placesOf('/wallet')}${alert(said)} ${numbers(account, wallet)} ${spendingSection(spending)}
+    ${placesOf('/wallet')}${alert(said)} ${facts(account, wallet)} ${spendingSection(spending)}
     ${walletKeys(view)} ${adding(name)} ${ledgerOf(entries)}`
   return { title: 'Wallet', main, scripts: ['copy-line.js'] }
 }
