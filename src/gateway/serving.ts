@@ -6,7 +6,7 @@ import type { Answer, KeepAnswer } from '../idempotency/idempotency.ts'
 import type { Hold } from '../ledger/holds.ts'
 import type { Worked } from '../ledger/paid-work.ts'
 import type { Model } from '../models/catalogue.ts'
-import { type Bounds, chargeOf } from '../models/charge.ts'
+import { type Bounds, chargeWithin } from '../models/charge.ts'
 import { insertUse } from '../models/history.ts'
 import type { ModelType } from '../models/price.ts'
 import { type Usage, usageOf } from '../models/usage.ts'
@@ -108,7 +108,7 @@ export async function serve(order: Order, hold: Hold): Promise<Worked<Served>> {
     if (verdict) return account.failed(by, verdict)
     account.began()
     const { usage, stream, record } = served
-    const charge = account.chargeOf(by, usage)
+    const charge = chargeWithin(hold, by.price, usage)
     const cost = toUsd(charge)
     if (stream) {
       order.begin(stream.response(cost))
@@ -147,12 +147,6 @@ class Timed {
     this.firstByteMs = Math.round(stopwatch() - this.started)
   }
 
-  /** Within the hold, whatever the upstream says that was used. */
-  chargeOf({ price }: Candidate, usage: Usage): Nano {
-    const charge = chargeOf(price, usage)
-    return charge < this.hold.amount ? charge : this.hold.amount
-  }
-
   /** A request that failed, for nothing, for the hold, or for what was asked of it. */
   failed(by: Candidate, { refusal, charges }: Verdict): Worked<Served> {
     const result = { refusal }
@@ -161,7 +155,7 @@ class Timed {
     }
     const usage = { ...this.order.wanted.own(by.model), estimated: true }
     if (charges === 'carried') {
-      const charge = this.chargeOf(by, usage)
+      const charge = chargeWithin(this.hold, by.price, usage)
       return this.worked({ by, usage, end: 'interrupted', charge }, result)
     }
     const { status, body } = wordsOf(refusal)

@@ -62,6 +62,12 @@ export function chargeOf(price: Price, usage: Usage): Nano {
   return rounded(price, tokens, usage)
 }
 
+/** What a usage costs within its hold, whatever the upstream says that was used. */
+export function chargeWithin({ amount }: { amount: Nano }, price: Price, usage: Usage): Nano {
+  const charge = chargeOf(price, usage)
+  return charge < amount ? charge : amount
+}
+
 /** The most a request may use; what is left out is 0. */
 export interface Bounds {
   inputTokensMax: number

@@ -5,7 +5,7 @@ import type { House } from '../../house.ts'
 import type { Answer, KeepAnswer } from '../../idempotency/idempotency.ts'
 import type { Hold } from '../../ledger/holds.ts'
 import type { Worked } from '../../ledger/paid-work.ts'
-import { chargeOf } from '../../models/charge.ts'
+import { chargeWithin } from '../../models/charge.ts'
 import { insertUse } from '../../models/history.ts'
 import { promptTokensOf } from '../../models/tokens.ts'
 import { type Usage, usageOf } from '../../models/usage.ts'
@@ -91,8 +91,7 @@ export class Ledgered {
 
   /** Within the hold, whatever the upstream says that was used. */
   chargeOf({ price }: Candidate, usage: Usage): Nano {
-    const charge = chargeOf(price, usage)
-    return charge < this.hold.amount ? charge : this.hold.amount
+    return chargeWithin(this.hold, price, usage)
   }
 
   /** A request that failed, for nothing, for the hold, or for its prompt. */
