@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
+import { violationsOn } from '../browsers/axe.ts'
 import { findBrowser } from '../browsers/browser.ts'
 import { addDevice } from '../browsers/device.ts'
 import { IdentityProvider } from '../identity-provider.ts'
@@ -145,9 +145,7 @@ async function inspect(page: Page, { origin }: Running): Promise<void> {
     )
     for (const path of [agent, '/agents', '/account', '/wallet']) {
       await page.goto(origin + path)
-      await page.evaluate(axe.source)
-      const of = '(all) => all.violations.map((one) => one.id + " " + one.nodes[0].html)'
-      const faults = await page.evaluate<string[]>(`axe.run().then(${of})`)
+      const faults = await violationsOn(page)
       const wide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
       if ((await page.evaluate(wide)) === true) faults.push('scrolls sideways')
       found.push(...faults.map((fault) => `${colorScheme} ${path}: ${fault}`))

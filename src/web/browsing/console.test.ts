@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
 import { hour, minute } from '../../core/time.ts'
@@ -12,6 +11,7 @@ import { openEngine } from '../../db/open.ts'
 import { hold } from '../../hosting/moderation/moderation.ts'
 import { report } from '../../hosting/moderation/reports.ts'
 import { measure } from '../../operator/minutes.ts'
+import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser, until } from '../../testing/browsers/browser.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { operating } from '../../testing/pages.ts'
@@ -187,9 +187,7 @@ describe.skipIf(executablePath === undefined)('the console in chromium', () => {
             if (!asked.url().startsWith(origin)) found.push(`${path}: asks ${asked.url()}`)
           })
           await page.goto(origin + path)
-          await page.evaluate(axe.source)
-          const of = '(all) => all.violations.map((one) => one.id + " " + one.nodes[0].html)'
-          const faults = await page.evaluate<string[]>(`axe.run().then(${of})`)
+          const faults = await violationsOn(page)
           const sideways = 'document.documentElement.scrollWidth - innerWidth'
           if (Number(await page.evaluate(sideways)) > 0) faults.push('scrolls sideways')
           found.push(...faults.map((fault) => `${path}: ${fault}`))

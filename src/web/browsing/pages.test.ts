@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 
+import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 
@@ -77,9 +77,7 @@ describe.skipIf(executablePath === undefined)('pages in chromium', () => {
       `axe-core finds nothing, ${colorScheme}, ${viewport.width} wide`,
       async () => {
         const found = await look({ colorScheme, viewport }, async (page) => {
-          await page.evaluate(axe.source)
-          const of = '(all) => all.violations.map((one) => one.id + " " + one.nodes[0].html)'
-          return page.evaluate<string[]>(`axe.run().then(${of})`)
+          return violationsOn(page)
         })
         expect(found).toEqual([])
       },

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
 import { historyOf } from '../../gateway/usage/usage.ts'
 import { findByName } from '../../hosting/people/people.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
+import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { type Faked, openFaked } from '../../testing/faked.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
@@ -79,12 +79,6 @@ describe.skipIf(executablePath === undefined)('the playground in chromium', () =
   const words = (page: Page) => page.locator('.words').allInnerTexts()
   const stop = (page: Page) => page.getByRole('button', { name: 'Stop', exact: true })
   const told = (page: Page, nth: number) => page.locator('.turn .small').nth(nth)
-
-  async function faultsIn(page: Page): Promise<string[]> {
-    await page.evaluate(axe.source)
-    const of = '(all) => all.violations.map((one) => one.id + " " + one.nodes[0].html)'
-    return page.evaluate<string[]>(`axe.run().then(${of})`)
-  }
 
   test(
     'answers stream in as text, in several turns, each with what it came to',
@@ -195,7 +189,7 @@ describe.skipIf(executablePath === undefined)('the playground in chromium', () =
           }
           const wide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
           const faults = [
-            ...(await faultsIn(page)),
+            ...(await violationsOn(page)),
             ...((await page.evaluate(wide)) ? ['wide'] : []),
           ]
           found.push(...faults.map((fault) => `${place} ${colorScheme}: ${fault}`))

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
 import { operatorLink } from '../../hosting/people/people.ts'
+import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { addDevice } from '../../testing/browsers/device.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
@@ -46,12 +46,6 @@ describe.skipIf(executablePath === undefined)('signing in, in chromium', () => {
     return { context, page, said }
   }
 
-  async function flawsOf(page: Page): Promise<string[]> {
-    await page.evaluate(axe.source)
-    const of = '(all) => all.violations.map((one) => one.id + " " + one.nodes[0].html)'
-    return page.evaluate<string[]>(`axe.run().then(${of})`)
-  }
-
   test(
     'the operator’s link, a passkey, out, and in with it; removed, it is no way in',
     async () => {
@@ -68,14 +62,14 @@ describe.skipIf(executablePath === undefined)('signing in, in chromium', () => {
       await page.fill('passkey-form input[name=name]', 'Phone')
       await page.click('text=Add a passkey')
       await page.getByRole('region', { name: 'Passkeys' }).getByText('Phone').waitFor()
-      expect(await flawsOf(page)).toEqual([])
+      expect(await violationsOn(page)).toEqual([])
       await page.fill('passkey-form input[name=name]', 'Again')
       await page.click('text=Add a passkey')
       await page.getByText('This device has a passkey of yours').waitFor()
 
       await page.getByRole('button', { name: 'Sign out' }).first().click()
       await page.goto(`${origin}/sign-in?next=/wallet`)
-      expect(await flawsOf(page)).toEqual([])
+      expect(await violationsOn(page)).toEqual([])
       await page.click('text=Use a passkey')
       await page.waitForURL(`${origin}/wallet`)
 
@@ -116,7 +110,7 @@ describe.skipIf(executablePath === undefined)('signing in, in chromium', () => {
       await page.waitForURL(`${origin}/agents`)
       await page.goto(`${origin}/account`)
       expect(await page.textContent('h1')).toBe('ann.sailor')
-      expect(await flawsOf(page)).toEqual([])
+      expect(await violationsOn(page)).toEqual([])
 
       await context.clearCookies()
       await page.goto(`${origin}/sign-up`)

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
+import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser, until } from '../../testing/browsers/browser.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { payloads } from '../../testing/payloads.ts'
@@ -172,9 +172,7 @@ const pathsOf = ({ handle }: Person, id: string): string[] => [
 ]
 
 async function faultsOf(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source)
-  const of = '(all) => all.violations.map((one) => one.id + " " + one.nodes[0].html)'
-  const faults = await page.evaluate<string[]>(`axe.run().then(${of})`)
+  const faults = await violationsOn(page)
   const wide = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
   return (await page.evaluate(wide)) === true ? [...faults, 'scrolls sideways'] : faults
 }

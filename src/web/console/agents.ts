@@ -14,7 +14,7 @@ import { addressOf, dayOf, momentOf, numbers, pager, sizeOf, wordsIn } from '../
 import { inCredits } from '../people/chart.ts'
 import type { Own } from '../people/desk.ts'
 import { badge, consolePage, empty, searchForm, table } from './frame.ts'
-import { appTable, auditTable, decisionForm, type Offer } from './parts.ts'
+import { appTable, decisionForm, decisions, type Offer } from './parts.ts'
 
 const rowsShown = 30
 const wordsMax = 100
@@ -110,12 +110,6 @@ export async function agentPage(own: Own, handle: string, said?: string): Promis
       <h2>Newest apps</h2>
       ${made.length > 0 ? appTable(made) : html`<p class="small">It has made nothing yet.</p>`}
     </section>
-    ${
-      decided.length > 0 &&
-      html`<section>
-        <h2>What was decided</h2>
-        ${auditTable(decided)}
-      </section>`
-    }`
+    ${decisions(decided)}`
   return consolePage({ place: '/console/agents', title: `@${agent.handle}`, said, main })
 }

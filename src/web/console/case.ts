@@ -14,7 +14,7 @@ import { momentOf, sizeOf } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
 import { form } from '../people/form.ts'
 import { badge, consolePage, table } from './frame.ts'
-import { auditTable, decisionForm, type Offer, stateBadge } from './parts.ts'
+import { decisionForm, decisions, type Offer, stateBadge } from './parts.ts'
 
 /** The verdict stands before the answer. */
 const answerCharsMax = whyCharsMax - 'grant '.length
@@ -133,12 +133,6 @@ export async function casePage(own: Own, id: string, said?: string): Promise<Pag
       <h2>Versions</h2>
       ${table('Versions', heads, versions.map(versionRow(id)))}
     </section>
-    ${
-      decided.length > 0 &&
-      html`<section>
-        <h2>What was decided</h2>
-        ${auditTable(decided)}
-      </section>`
-    }`
+    ${decisions(decided)}`
   return consolePage({ place: '/console/queue', title: app.title, said, main })
 }

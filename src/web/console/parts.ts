@@ -57,6 +57,14 @@ export const auditTable = (entries: Entry[]): Html =>
     ),
   )
 
+/** What was decided of one thing, where anything was. */
+export const decisions = (entries: Entry[]): Part =>
+  entries.length > 0 &&
+  html`<section>
+    <h2>What was decided</h2>
+    ${auditTable(entries)}
+  </section>`
+
 /** Apps with how they stand. */
 export const appTable = (apps: App[]): Html =>
   table(
