@@ -15,6 +15,8 @@ interface Outcome {
   passed: number
   failed: number
   skipped: number
+  /** Where the tests stand that failed: "src/a.test.ts:12". */
+  places?: string[]
 }
 
 const outcomeOf = (ok: boolean): Outcome => ({
@@ -49,7 +51,9 @@ async function tests(name: string, words: string[], under: string[] = []): Promi
   const count = (key: string) => Number(new RegExp(` ${key}="(\\d+)"`).exec(suites)?.[1] ?? 0)
   const [all, failures, skipped] = [count('tests'), count('failures'), count('skipped')]
   const failed = Math.max(failures, ok ? 0 : 1)
-  return { passed: Math.max(0, all - skipped - failures), failed, skipped }
+  const cases = text.matchAll(/ file="([^"]+)" line="(\d+)"[^>]*[^/]>\s*<failure/g)
+  const places = [...cases].map(([, file, line]) => `${file}:${line}`)
+  return { passed: Math.max(0, all - skipped - failures), failed, skipped, places }
 }
 
 /** Where tests drive real browsers. */
@@ -106,6 +110,7 @@ for (const [name, run] of steps) {
   total.skipped += outcome.skipped
   const seconds = ((performance.now() - started) / 1000).toFixed(1).padStart(6)
   lines.push(`${seconds} s  ${name}${outcome.failed > 0 ? `: ${outcome.failed} failed` : ''}`)
+  for (const place of outcome.places ?? []) lines.push(`            ${place}`)
 }
 
 console.log(`\n${lines.join('\n')}`)

@@ -81,8 +81,12 @@ export const contentPath = (dir: string, name: string): string => join(dir, name
 const folderName = /^[0-9a-f]{2}$/
 const contentName = /^[0-9a-f]{64}$/
 const sweepBatch = 500
-/** Requests ask for room: what was free so long ago, less what was taken since, is believed. */
+/**
+ * Requests ask for room: what was free so long ago, less what was taken since, is believed where
+ * others cannot have filled the disk up to the floor meanwhile.
+ */
 const believedMs = 100
+const filledBytesMax = 256 * 1_048_576
 const noRoom = 'There is no room for new files just now.'
 
 /**
@@ -160,7 +164,8 @@ class DiskStore implements Store {
 
   checkRoom(bytes: number): void {
     const { freeFloorBytes } = this.options
-    if (stopwatch() - this.lookedAt >= believedMs || this.seen - bytes < freeFloorBytes) {
+    const isNear = this.seen - bytes < freeFloorBytes + filledBytesMax
+    if (isNear || stopwatch() - this.lookedAt >= believedMs) {
       this.lookedAt = stopwatch()
       this.seen = this.free()
     }
