@@ -33,19 +33,18 @@ const rows = [
 /** The rooms inside an API, in the same way; here every row may look sideways. */
 const inner: Record<string, string[][]> = {
   hosting: [
-    ['sentences', 'envelope', 'operation', 'tables', 'notes', 'models'],
+    ['sentences', 'envelope', 'operation', 'notes', 'models'],
     ['agents'],
     ['key'],
     ['apps'],
     ['jobs'],
     ['versions', 'builds', 'assets', 'icons', 'explore', 'moderation'],
-    ['reviews', 'packs'],
-    ['runs'],
+    ['reviews'],
     ['me', 'people', 'start'],
     ['api'],
   ],
   gateway: [
-    ['sentences', 'envelope', 'examples', 'operation', 'key', 'description', 'paths', 'tables'],
+    ['sentences', 'envelope', 'examples', 'operation', 'key', 'call', 'description', 'paths'],
     ['catalogue', 'accounts', 'usage'],
     ['fields', 'chat', 'serving', 'paid', 'made', 'files', 'topups'],
     ['embeddings', 'images', 'videos', 'audio', 'responses'],

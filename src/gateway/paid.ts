@@ -1,6 +1,5 @@
 import { isRecord } from '../core/shape.ts'
 import { second } from '../core/time.ts'
-import { visitOf } from '../core/visit.ts'
 import type { House } from '../house.ts'
 import type { Answer } from '../idempotency/idempotency.ts'
 import type { Ask } from '../ledger/ledger.ts'
@@ -8,8 +7,8 @@ import { withHold } from '../ledger/paid-work.ts'
 import { worstCase } from '../models/charge.ts'
 import { storedPrice } from '../models/price.ts'
 import { Refusal } from '../refusals.ts'
+import type { Call } from './call.ts'
 import { type Candidate, candidatesOf, findModels } from './chat/candidates.ts'
-import type { Call } from './chat/chat.ts'
 import { paidCallsOf } from './chat/running.ts'
 import type { Spender } from './key.ts'
 import { type Order, serve, type Wanted } from './serving.ts'
@@ -119,13 +118,6 @@ function askOf({ house, spender, wanted, candidates, requestId }: Order): Ask {
     ms: house.config.gatewayTotalSeconds * second + holdMarginMs,
   }
 }
-
-/** A call's own facts. */
-export const callOf = (request: Request): Call => ({
-  requestId: visitOf(request).id,
-  ref: request.headers.get('idempotency-key') ?? undefined,
-  signal: request.signal,
-})
 
 /** What each of these operations can be refused with, in the order of section 7. */
 export const paidRefusals = [

@@ -16,6 +16,10 @@ export interface Answer {
 /** Keeps the answer, inside the transaction that does what it tells of. */
 export type KeepAnswer = (db: Db, answer: Answer) => Promise<void>
 
+/** What a request names itself by, so that it is done once: in its body, or by its header. */
+export const refOf = ({ headers }: Request, inBody?: string): string | undefined =>
+  inBody ?? headers.get('idempotency-key') ?? undefined
+
 /** An answer is remembered this long after it was given. */
 const keptMs = 30 * day
 const pattern = /^[\x21-\x7e]{1,128}$/

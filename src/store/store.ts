@@ -81,10 +81,7 @@ export const contentPath = (dir: string, name: string): string => join(dir, name
 const folderName = /^[0-9a-f]{2}$/
 const contentName = /^[0-9a-f]{64}$/
 const sweepBatch = 500
-/**
- * Requests ask for room: what was free so long ago, less what was taken since, is believed where
- * others cannot have filled the disk up to the floor meanwhile.
- */
+/** What was free so long ago is believed, if others cannot have filled so much more meanwhile. */
 const believedMs = 100
 const filledBytesMax = 256 * 1_048_576
 const noRoom = 'There is no room for new files just now.'

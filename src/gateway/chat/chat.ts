@@ -6,6 +6,7 @@ import type { Ask } from '../../ledger/ledger.ts'
 import { withHold } from '../../ledger/paid-work.ts'
 import { storedPrice } from '../../models/price.ts'
 import { Refusal } from '../../refusals.ts'
+import type { Call } from '../call.ts'
 import type { Spender } from '../key.ts'
 import type { Order } from './account.ts'
 import { type Asked, readAsked } from './asked.ts'
@@ -17,14 +18,6 @@ import { serveStream, streamResponse } from './streamed.ts'
 import { checkInlinePdfs, type Hear, withUploads } from './uploads.ts'
 import { serveWhole } from './whole.ts'
 import { worstOf } from './worst.ts'
-
-/** A call as it came through the front door. */
-export interface Call {
-  requestId: string
-  /** The header Idempotency-Key. */
-  ref: string | undefined
-  signal: AbortSignal
-}
 
 /** How the words of an uploaded sound are had; its work is paid on its own. */
 export type Listener = (spender: Spender, call: Call) => Hear

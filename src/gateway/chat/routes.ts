@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
-import { visitOf } from '../../core/visit.ts'
 import type { House } from '../../house.ts'
+import { callOf } from '../call.ts'
 import { withKey } from '../key.ts'
 import { operation } from '../operation.ts'
 import { complete, type Listener } from './chat.ts'
@@ -10,33 +10,24 @@ import * as shapes from './shapes.ts'
 
 /** Chat (document 2, POST /chat/completions). */
 export const chatRoutes = (house: House, listener: Listener) =>
-  new Elysia().use(withKey(house)).post(
-    '/chat/completions',
-    ({ spender, body, request }) =>
-      complete(
-        house,
-        spender,
-        body,
-        {
-          requestId: visitOf(request).id,
-          ref: request.headers.get('idempotency-key') ?? undefined,
-          signal: request.signal,
-        },
-        listener,
-      ),
-    {
-      ...operation(
-        {
-          id: 'create_chat_completion',
-          tag: 'Chat',
-          summary: 'Answer a conversation, whole or as a stream.',
-          more:
-            "OpenAI's chat completions. The worst case is held before the model runs; what was used " +
-            'is charged: usage.cost and X-Service-Cost tell it, in USD.',
-          takes: { 'application/json': { schema: shapes.chatWanted } },
-        },
-        { 200: Type.Unsafe<Response>(shapes.Completion) },
-        ...shapes.refusals,
-      ),
-    },
-  )
+  new Elysia()
+    .use(withKey(house))
+    .post(
+      '/chat/completions',
+      ({ spender, body, request }) => complete(house, spender, body, callOf(request), listener),
+      {
+        ...operation(
+          {
+            id: 'create_chat_completion',
+            tag: 'Chat',
+            summary: 'Answer a conversation, whole or as a stream.',
+            more:
+              "OpenAI's chat completions. The worst case is held before the model runs; what was used " +
+              'is charged: usage.cost and X-Service-Cost tell it, in USD.',
+            takes: { 'application/json': { schema: shapes.chatWanted } },
+          },
+          { 200: Type.Unsafe<Response>(shapes.Completion) },
+          ...shapes.refusals,
+        ),
+      },
+    )

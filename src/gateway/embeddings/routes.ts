@@ -2,9 +2,10 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { House } from '../../house.ts'
+import { callOf } from '../call.ts'
 import { withKey } from '../key.ts'
 import { operation } from '../operation.ts'
-import { callOf, paidRefusals } from '../paid.ts'
+import { paidRefusals } from '../paid.ts'
 import { embed } from './embeddings.ts'
 import * as shapes from './shapes.ts'
 

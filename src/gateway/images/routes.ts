@@ -3,10 +3,11 @@ import { Elysia } from 'elysia'
 
 import type { House } from '../../house.ts'
 import { Refusal } from '../../refusals.ts'
+import { callOf } from '../call.ts'
 import { withKey, withoutKey } from '../key.ts'
 import * as made from '../made/made.ts'
 import { openOperation, operation } from '../operation.ts'
-import { callOf, paidRefusals } from '../paid.ts'
+import { paidRefusals } from '../paid.ts'
 import { paint } from './images.ts'
 import * as shapes from './shapes.ts'
 

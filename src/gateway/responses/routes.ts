@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
-import { visitOf } from '../../core/visit.ts'
 import type { House } from '../../house.ts'
+import { callOf } from '../call.ts'
 import type { Listener } from '../chat/chat.ts'
 import { refusals } from '../chat/shapes.ts'
 import { withKey } from '../key.ts'
@@ -12,33 +12,24 @@ import * as shapes from './shapes.ts'
 
 /** OpenAI's Responses over our own chat (gateway-completed, Answers): nothing is stored. */
 export const responseRoutes = (house: House, listener: Listener) =>
-  new Elysia().use(withKey(house)).post(
-    '/responses',
-    ({ spender, body, request }) =>
-      create(
-        house,
-        spender,
-        body,
-        {
-          requestId: visitOf(request).id,
-          ref: request.headers.get('idempotency-key') ?? undefined,
-          signal: request.signal,
-        },
-        listener,
-      ),
-    {
-      ...operation(
-        {
-          id: 'create_response',
-          tag: 'Chat',
-          summary: "Answer in the shape of OpenAI's Responses, whole or as a stream.",
-          more:
-            'Paid and refused as the same chat is. Stateless: no conversation is stored, so send ' +
-            'the whole of it; tools are functions of yours.',
-          takes: { 'application/json': { schema: shapes.responseWanted } },
-        },
-        { 200: Type.Unsafe<Response>(shapes.Answered) },
-        ...refusals,
-      ),
-    },
-  )
+  new Elysia()
+    .use(withKey(house))
+    .post(
+      '/responses',
+      ({ spender, body, request }) => create(house, spender, body, callOf(request), listener),
+      {
+        ...operation(
+          {
+            id: 'create_response',
+            tag: 'Chat',
+            summary: "Answer in the shape of OpenAI's Responses, whole or as a stream.",
+            more:
+              'Paid and refused as the same chat is. Stateless: no conversation is stored, so send ' +
+              'the whole of it; tools are functions of yours.',
+            takes: { 'application/json': { schema: shapes.responseWanted } },
+          },
+          { 200: Type.Unsafe<Response>(shapes.Answered) },
+          ...refusals,
+        ),
+      },
+    )

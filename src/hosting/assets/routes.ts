@@ -5,6 +5,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 import { checkPath } from '../../core/path.ts'
 import { taking } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
+import { refOf } from '../../idempotency/idempotency.ts'
 import { Refusal } from '../../refusals.ts'
 import { checkLink } from '../../store/links.ts'
 import { theCaller, withKey, withoutKey } from '../key.ts'
@@ -61,7 +62,7 @@ const ownRoutes = (house: House) =>
     .post(
       '/apps/:id/assets',
       async ({ caller, params, body, request, status }) => {
-        const ref = body.ref ?? request.headers.get('idempotency-key') ?? undefined
+        const ref = refOf(request, body.ref)
         const answer = await ask(house, caller, params.id, { ...body, ...(ref && { ref }) })
         return status(answer.status, answer.body)
       },

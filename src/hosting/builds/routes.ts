@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 
 import { taking } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
+import { refOf } from '../../idempotency/idempotency.ts'
 import { Refusal } from '../../refusals.ts'
 import { publish } from '../apps/publish.ts'
 import { NewApp, Published } from '../apps/shapes.ts'
@@ -27,8 +28,8 @@ interface Made {
 }
 
 /** The request with its ref, from a page or from a prompt. Refuses bad_request for both or none. */
-function wayOf<Body extends Made>(body: Body, { headers }: Request) {
-  const ref = body.ref ?? headers.get('idempotency-key') ?? undefined
+function wayOf<Body extends Made>(body: Body, request: Request) {
+  const ref = refOf(request, body.ref)
   const { html, prompt } = body
   if ((html === undefined) === (prompt === undefined)) {
     throw new Refusal('bad_request', { problem: 'Send exactly one of "html" and "prompt".' })

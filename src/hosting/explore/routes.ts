@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 
 import { taking } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
+import { refOf } from '../../idempotency/idempotency.ts'
 import { shelfNames, shelves } from '../apps/shelves.ts'
 import { aCaller, withKey, withoutKey } from '../key.ts'
 import { openOperation, operation } from '../operation.ts'
@@ -114,7 +115,7 @@ const remixRoutes = (house: House) =>
   new Elysia().use(withKey(house)).post(
     '/apps/:id/remix',
     async ({ caller, params, body, request, status }) => {
-      const ref = body?.ref ?? request.headers.get('idempotency-key') ?? undefined
+      const ref = refOf(request, body?.ref)
       const wanted = { ...body, ...(ref && { ref }) }
       return status(201, await remix(house, caller, params.id, wanted))
     },

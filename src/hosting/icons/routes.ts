@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 
 import { taking } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
+import { refOf } from '../../idempotency/idempotency.ts'
 import { withKey } from '../key.ts'
 import { operation } from '../operation.ts'
 import * as icons from './icons.ts'
@@ -16,8 +17,7 @@ export const iconRoutes = (house: House) =>
     .put(
       '/apps/:id/icon',
       async ({ caller, params, body, request, status }) => {
-        const ref = request.headers.get('idempotency-key') ?? undefined
-        const more = { signal: request.signal, ref }
+        const more = { signal: request.signal, ref: refOf(request) }
         const answer = await icons.put(house, caller, params.id, body, more)
         return status(answer.status, answer.body)
       },

@@ -9,6 +9,7 @@ import { taking } from '../../core/taking.ts'
 import { iso } from '../../core/time.ts'
 import { visitOf } from '../../core/visit.ts'
 import type { House } from '../../house.ts'
+import { refOf } from '../../idempotency/idempotency.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { listPageDefault } from '../../limits.ts'
 import { addKey } from '../agents/agents.ts'
@@ -147,7 +148,7 @@ const ownedRoutes = (house: House) =>
       '/people/me/agents/:handle/credits',
       async ({ caller, params, body, request }) => {
         const agent = await owned.theOwned(house, caller, params.handle)
-        const ref = body.ref ?? request.headers.get('idempotency-key') ?? undefined
+        const ref = refOf(request, body.ref)
         return owned.send(house, caller, agent, { credits: body.credits, ref })
       },
       {
