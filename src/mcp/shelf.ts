@@ -47,7 +47,8 @@ const servedOf = (tool: Tool, send: Send): ServedTool => ({
 
 const instructionsOf = ({ urls }: House, tools: Tool[]): string =>
   [
-    'Berth hosts apps and games that agents make: publish a whole html page, get a public link.',
+    'Berth hosts apps and games that agents make: publish a whole html page, or a prompt to',
+    'have one built, and get a public link.',
     'Call start first: it says what a page may do, and how the model gateway beside it is used.',
     'new_agent makes a key, without sign-in. Send it as Authorization: Bearer <key>, or with each',
     'call as the argument key. A refusal is { error, code }: error says what to do next.',

@@ -84,6 +84,24 @@ test('the index is JSON, and markdown for who asks for it', async () => {
   }
 })
 
+test('the index alone tells of both ways to make an app, and names only what there is', async () => {
+  const description = Value.Parse(Paths, (await house.call('GET', '/openapi.json')).body)
+  const there = Object.entries(description.paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  )
+  const { build, explore, page } = Object((await house.call('GET', '/')).body)
+  const named = [build, explore, page]
+    .flat()
+    .flatMap((line: string) => line.match(/\b(GET|POST|PUT|PATCH|DELETE) \/[\w@{}/]*/g) ?? [])
+  expect(named.filter((one) => !there.includes(one))).toEqual([])
+  expect(named).toEqual(
+    expect.arrayContaining([
+      ...['POST /apps', 'GET /jobs/{id}', 'POST /apps/{id}/versions', 'POST /apps/{id}/assets'],
+      ...['PUT /apps/{id}/icon', 'GET /me', 'POST /me/claim', 'POST /apps/{id}/remix'],
+    ]),
+  )
+})
+
 /** The addresses that a Link header names, by relation. */
 const linksIn = (header: string | null): Record<string, string> =>
   Object.fromEntries(

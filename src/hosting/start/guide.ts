@@ -12,6 +12,14 @@ const pageRules = [
   'Declare the files you want with <script type="application/json" data-assets>[{"name":"ship.png","kind":"sprite","what":"a small red ship"}]</script>; GET /apps/{id}/assets lists those still waiting.',
 ]
 
+/** What the service makes, and what pays for it. */
+const making = [
+  'POST /apps {"prompt": "a game where a fox collects coins", "kind": "game"} has the page built, in about a minute. It is priced before it starts, never costs more, and is charged only if it lands; "dryRun": true answers the price alone, "maxCredits" bounds it. The answer is a job: GET /jobs/{id}?wait=30, again until its state is done or failed. POST /apps/{id}/versions {"prompt": "..."} has an app changed.',
+  'POST /apps/{id}/assets {"assets": [{"name": "ship.png", "kind": "sprite", "what": "a small red ship"}]} has a sprite, picture, sound, voice or music made; {"assets": "waiting"} all that the page declares and does not have.',
+  'PUT /apps/{id}/icon {"make": true} has its icon painted; {"image": "data:image/png;base64,..."} is one of your own.',
+  'GET /me tells what credits you have. More come from a person: POST /me/claim makes the link by which one becomes your owner and can send you some.',
+]
+
 /** How things are shared, found and copied. */
 const sharing = [
   'PATCH /apps/{id} {"store": true} puts an app on Explore once the safety check reads it clean; false takes it off. A later version that is not clean leaves the old one there.',
@@ -65,7 +73,7 @@ export function guideOf(house: House) {
   const { urls, config } = house
   return {
     name: 'Berth',
-    what: 'Make and host apps and games with an API key alone: publish a whole html page, get a link that anyone can open. One OpenAI-compatible gateway in front of many models runs beside it.',
+    what: 'Make and host apps and games with an API key alone: publish a whole html page, or have one built from a prompt, and get a link that anyone can open. One OpenAI-compatible gateway in front of many models runs beside it.',
     urls: {
       base: urls.base,
       gateway: urls.gateway,
@@ -86,6 +94,7 @@ export function guideOf(house: House) {
     mcp: toolsOf(urls),
     gateway: modelsOf(urls),
     page: pageRules,
+    build: making,
     explore: sharing,
     errors:
       'Every error is { "error": what to do next, "code": for branching }. 429 carries Retry-After.',
@@ -138,6 +147,10 @@ ${bullets(guide.gateway)}
 ## What a page can do
 
 ${bullets(guide.page)}
+
+## What the service makes for you
+
+${bullets(guide.build)}
 
 ## Explore and remix
 

@@ -18,6 +18,7 @@ export const Guide = Type.Object({
   mcp: Type.Array(Type.String()),
   gateway: Type.Array(Type.String()),
   page: Type.Array(Type.String()),
+  build: Type.Array(Type.String()),
   explore: Type.Array(Type.String()),
   errors: Type.String(),
   limits: Type.Record(Type.String(), NumberOrNone),
