@@ -151,9 +151,8 @@ test('a restore into a used folder brings back what was, and keeps what is', asy
   house = await open('data')
   expect(await agents.findByHandle(house, 'ben')).toBeUndefined()
   expect(await htmlOf(house, agent, id)).toBe(page)
-  expect(Buffer.from((await assets.theBytes(house, agent, id, 'notes.json')).content)).toEqual(
-    sound,
-  )
+  const { content } = await assets.theBytes(house, agent, id, 'notes.json')
+  expect(Buffer.from(await content.bytes())).toEqual(sound)
   expect(house.secret).toBe(secret.trim())
 
   const aside = /in (\S+before-restore-\S+);/.exec(text)?.[1] ?? ''

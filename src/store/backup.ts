@@ -6,8 +6,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import { newId } from '../core/ids.ts'
+import { contentPath } from './disk.ts'
 import { isMissing, syncFile, syncFolder, writeDurably } from './durable.ts'
-import { contentPath } from './store.ts'
 
 /** What backup.json says of a backup: it is written last, so that a half one has none. */
 const Manifest = Type.Object({

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 import { sha256 } from '../core/ids.ts'
 import { systemClock } from '../core/time.ts'
-import { openDiskStore } from './store.ts'
+import { openDiskStore } from './disk.ts'
 
 const isRoot = process.getuid?.() === 0
 let dir = ''
@@ -19,7 +19,7 @@ const open = (freeFloorBytes = 0) => openDiskStore(dir, { freeFloorBytes, clock:
 
 /** A program that opens the store in `dir` and runs `body` with it. */
 const program = (body: string): string => `
-  import { openDiskStore } from ${JSON.stringify(join(import.meta.dir, 'store.ts'))}
+  import { openDiskStore } from ${JSON.stringify(join(import.meta.dir, 'disk.ts'))}
   const store = await openDiskStore(${JSON.stringify(dir)},
     { freeFloorBytes: 0, clock: { now: () => Date.now() } })
   const tell = (error) => console.log(error.refusal ?? String(error))

@@ -14,7 +14,8 @@ import { join } from 'node:path'
 import { sha256 } from '../core/ids.ts'
 import { hour } from '../core/time.ts'
 import { Refusal } from '../refusals.ts'
-import { openDiskStore, type Store } from './store.ts'
+import { openDiskStore } from './disk.ts'
+import type { Store } from './store.ts'
 
 let dir = ''
 let store: Store

@@ -177,7 +177,7 @@ async function usageIn(bytes: Uint8Array, own: Usage): Promise<Usage> {
 
 /** A sound to be heard or saved, never shown as a page. */
 const soundResponse = (
-  body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer>,
+  body: ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> | Blob,
   type: string,
   cost: number,
 ): Response =>

@@ -32,6 +32,8 @@ const newImages = (house: House) =>
     ),
   )
 
+const bytes = Type.Unsafe<Response>(Type.String({ format: 'binary' }))
+
 /** A picture may be shown in any page, and is nothing but a picture. */
 const headers = {
   'content-security-policy': "default-src 'none'; sandbox",
@@ -57,7 +59,7 @@ const keptImages = (house: House) =>
       query: shapes.Marks,
       ...openOperation(
         { id: 'get_image', tag: 'Media', summary: 'A picture, by its signed address.' },
-        { 200: Type.Unsafe<Response>(Type.String({ format: 'binary' })) },
+        { 200: bytes, 206: bytes },
         'not_found',
       ),
     },

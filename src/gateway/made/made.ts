@@ -9,6 +9,12 @@ import { made } from './tables.ts'
 
 export type Made = typeof made.$inferSelect
 
+/** What is still kept, to be answered with. */
+interface Found {
+  type: string
+  bytes: Blob
+}
+
 /** Keeps bytes; the row is for `record`, in the transaction that pays for them. */
 export async function keep(
   { store, clock }: House,
@@ -34,20 +40,17 @@ export async function look(
   house: House,
   id: string,
   marks: { expires?: string | undefined; signature?: string | undefined },
-): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer> } | undefined> {
+): Promise<Found | undefined> {
   const { secret, clock } = house
   if (!idPattern.test(id) || !checkLink(secret, pathOf(id), marks, clock.now())) return undefined
   return find(house, id)
 }
 
 /** Something that is still kept. */
-export async function find(
-  { db, store }: House,
-  id: string,
-): Promise<{ type: string; bytes: Uint8Array<ArrayBuffer> } | undefined> {
+export async function find({ db, store }: House, id: string): Promise<Found | undefined> {
   const [row] = await db.read.select().from(made).where(eq(made.id, id))
-  const bytes = row && (await store.read(row.sha256))
-  return bytes && { type: row.type, bytes: new Uint8Array(bytes) }
+  const bytes = row && (await store.open(row.sha256))
+  return bytes && { type: row.type, bytes }
 }
 
 const forgottenAtOnce = 500

@@ -52,6 +52,8 @@ const oneVideo = (house: House) =>
       ),
     )
 
+const bytes = Type.Unsafe<Response>(Type.String({ format: 'binary' }))
+
 const videoContent = (house: House) =>
   new Elysia()
     .use(withoutKey())
@@ -67,10 +69,7 @@ const videoContent = (house: House) =>
             tag: 'Media',
             summary: 'A film, by its signed address or with its key.',
           },
-          {
-            200: Type.Unsafe<Response>(Type.String({ format: 'binary' })),
-            302: Type.Unsafe<Response>(Type.String({ format: 'binary' })),
-          },
+          { 200: bytes, 206: bytes, 302: bytes },
           ...(['no_key', 'bad_key', 'not_found'] as const),
         ),
       },

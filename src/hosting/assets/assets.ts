@@ -195,7 +195,7 @@ export async function lookAt(house: House, id: string, version: number, name: st
 
 async function withBytes(house: House, asset: Asset | undefined) {
   if (!asset) throw new Refusal('not_found', { what: 'asset' })
-  const content = await house.store.read(asset.sha256)
+  const content = await house.store.open(asset.sha256)
   if (!content) throw new Error(`the stored asset ${asset.sha256} is missing`)
   return { asset, content }
 }

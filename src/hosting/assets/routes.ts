@@ -186,7 +186,7 @@ const lookRoutes = (house: House) =>
       }),
       ...openOperation(
         { id: 'look_at_asset', tag: 'Assets', summary: 'Look at an asset by its signed address.' },
-        { 200: File },
+        { 200: File, 206: File },
         ...(['agents_off', 'assets_off', 'not_found', 'taken_down'] as const),
       ),
     },

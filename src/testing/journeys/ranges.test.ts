@@ -1,0 +1,65 @@
+/** What is kept as a file is sent from there, by ranges too (RFC 9110, 14): players want them. */
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { type Running, serveFolder, textAt } from '../running.ts'
+
+let dir = ''
+let house: Running
+let key = ''
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'berth-ranges-'))
+  house = await serveFolder(join(dir, 'data'))
+  key = await house.newKey()
+}, 60_000)
+afterAll(async () => {
+  house.kill('SIGKILL')
+  await house.exited
+  rmSync(dir, { recursive: true })
+})
+
+/** Asks an address for all of it, a part from within, the end, and what lies behind the end. */
+async function expectRanges(url: string): Promise<void> {
+  const whole = await fetch(url)
+  expect(whole.status).toBe(200)
+  const bytes = await whole.bytes()
+  const asked = (range: string) => fetch(url, { headers: { range: `bytes=${range}` } })
+  for (const [range, part] of [
+    ['10-19', bytes.slice(10, 20)],
+    ['-7', bytes.slice(-7)],
+    ['5-', bytes.slice(5)],
+  ] as const) {
+    const answer = await asked(range)
+    expect(answer.status).toBe(206)
+    expect(answer.headers.get('content-range')).toEndWith(`/${bytes.length}`)
+    expect(answer.headers.get('content-type')).toBe(whole.headers.get('content-type'))
+    expect(answer.headers.get('content-security-policy')).toContain('sandbox')
+    expect(await answer.bytes()).toEqual(part)
+  }
+  expect((await asked(`${bytes.length}-`)).status).toBe(416)
+}
+
+test('an asset by its signed address', async () => {
+  const html = '<!doctype html><title>Sound</title><p>Press a key'
+  const app = textAt(await (await house.call('POST', '/api/apps', key, { html })).json(), 'app.id')
+  const json = new TextEncoder().encode(JSON.stringify(Array.from({ length: 99 }, (_, at) => at)))
+  const put = await house.call('PUT', `/api/apps/${app}/assets/a.json`, key, json)
+  await expectRanges(textAt(await put.json(), 'asset.url'))
+})
+
+test('a picture and a film by theirs', async () => {
+  const wanted = { model: 'demo/image', prompt: 'a harbour' }
+  const made = await house.call('POST', '/v1/images/generations', key, wanted)
+  await expectRanges(textAt(await made.json(), 'data.0.url'))
+
+  const film = { model: 'demo/video', prompt: 'a harbour', seconds: '1' }
+  const { id } = Object(await (await house.call('POST', '/v1/videos', key, film)).json())
+  let url: unknown
+  for (let tries = 0; tries < 60 && typeof url !== 'string'; tries += 1) {
+    await Bun.sleep(250)
+    url = Object(await (await house.call('GET', `/v1/videos/${id}`, key)).json()).url
+  }
+  await expectRanges(String(url))
+}, 60_000)
