@@ -52,7 +52,7 @@ export function asked(shape: TSchema): string {
     const isText = (kind: TSchema): boolean => /^(numeric|integer)$/.test(kind['format'] ?? '')
     const kinds = shape.anyOf.filter((kind: TSchema) => !isText(kind))
     const words = kinds.flatMap((kind: TSchema) =>
-      typeof kind.const === 'string' ? [kind.const] : [],
+      typeof kind.const === 'string' && kind.const !== '' ? [kind.const] : [],
     )
     const others = kinds.filter((kind: TSchema) => typeof kind.const !== 'string').map(asked)
     const known = words.length > 0 ? [`one of ${words.join(', ')}`] : []

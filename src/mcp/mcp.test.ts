@@ -47,6 +47,17 @@ describe('the list', () => {
     expect(tools.slice(0, 11).map(({ name }) => name)).toEqual(names)
   })
 
+  test('has every operation that document 1 numbers, but the description itself', () => {
+    const names = tools.map(({ name }) => name)
+    expect(names).toEqual(
+      expect.arrayContaining([
+        ...['is_on', 'start', 'new_agent', 'get_me', 'change_me', 'new_claim', 'list_apps'],
+        ...['publish_app', 'get_app', 'change_app', 'remix_app', 'put_icon', 'delete_icon'],
+        ...['list_assets', 'make_assets'],
+      ]),
+    )
+  })
+
   test('shows one area, or everything for an area that is none', async () => {
     const names = (await listTools(house, '?tools=assets')).map(({ name }) => name)
     expect(names).toContain('put_asset')
@@ -146,6 +157,13 @@ describe('a call', () => {
     expect(await me({}, { headers: { key: ann.key, cookie: `key=${ann.key}` } })).toBe('no_key')
     expect(await me({ key: '' })).toBe('no_key')
     expect(await me({ key: 'ak_no' })).toBe('bad_key')
+  })
+
+  test('takes a flag as a boolean', async () => {
+    for (const unread of [true, false]) {
+      const { structuredContent } = await callTool(house, 'list_notes', { unread, key: ann.key })
+      expect(structuredContent).toMatchObject({ notes: [], next: null })
+    }
   })
 
   test('refuses in the words of the Agent API', async () => {

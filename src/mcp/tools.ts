@@ -88,6 +88,10 @@ const output = ([media, schema]: [string, Schema]): Schema =>
         required: [fieldOf(media)],
       }
 
+/** What stands in a query as the text true or false is a boolean among arguments. */
+const flag = { type: 'boolean' }
+const isFlag = ({ enum: words }: Schema): boolean => Array.isArray(words) && words.includes('true')
+
 /** The arguments of an operation: of its path, its query and its body, side by side. */
 function inputsOf({ operationId, parameters = [], requestBody }: Operation) {
   const inputs: Record<string, object> = {}
@@ -100,7 +104,7 @@ function inputsOf({ operationId, parameters = [], requestBody }: Operation) {
   }
   for (const { name, in: place, required: isRequired, description, schema } of parameters) {
     if (place !== 'path' && place !== 'query') continue
-    add(name, place, { ...schema, ...(description && { description }) })
+    add(name, place, { ...(isFlag(schema) ? flag : schema), ...(description && { description }) })
     if (isRequired) required.push(name)
   }
   const body = requestBody?.content[json]?.schema

@@ -87,6 +87,8 @@ describe('GET /me/notes', () => {
     for (const query of bad) {
       await refused(house, 400, 'bad_request', () => ann.call('GET', `/me/notes?${query}`))
     }
+    const { body } = await ann.call('GET', '/me/notes?unread=perhaps')
+    expect(body).toMatchObject({ error: '"unread" must be one of true, false, 1, 0.' })
   })
 
   test('keeps the newest thousand, and none for more than 90 days', async () => {
