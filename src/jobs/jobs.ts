@@ -1,4 +1,19 @@
-import { and, asc, count, desc, eq, gt, gte, inArray, isNull, lt, lte, min, or } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  gt,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  min,
+  or,
+} from 'drizzle-orm'
 
 import { newId } from '../core/ids.ts'
 import type { Nano } from '../core/money.ts'
@@ -83,6 +98,19 @@ async function countOpen(db: Db, owner: string): Promise<number> {
     .where(and(eq(jobs.owner, owner), isNull(jobs.ended)))
   return row?.open ?? 0
 }
+
+/** The open jobs of an owner that are about an item, or about this one. */
+export const openOf = ({ db }: { db: Engine }, owner: string, item?: string) =>
+  db.read
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(
+      and(
+        eq(jobs.owner, owner),
+        isNull(jobs.ended),
+        item === undefined ? isNotNull(jobs.item) : eq(jobs.item, item),
+      ),
+    )
 
 /** How many jobs wait and run, by lane. */
 export const countByLane = ({ db }: { db: Engine }) =>

@@ -27,7 +27,8 @@ const named = [
 /**
  * The tools that a list shows. `?tools=core` is the core alone; `?tools=<area>` is one area of the
  * API ("apps"); without it the core, what document 1 names, and then of each area in turns the next
- * operation, in the order of the description, until there are 35. What is not shown can still be called by its name.
+ * operation, in the order of the description, until there are 35. What is not shown can still be
+ * called by its name.
  */
 export function shownOf(tools: Tool[], wanted: string | null): Tool[] {
   const find = (names: string[]): Tool[] =>

@@ -2,6 +2,8 @@ import { and, eq, isNull, lt } from 'drizzle-orm'
 
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
+import { openOf } from '../../jobs/jobs.ts'
+import { accountOf } from '../../ledger/accounts.ts'
 import { deletedAppKeptMs } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
@@ -9,8 +11,15 @@ import { freeBytes } from '../agents/kept.ts'
 import { type App, find, theOwn, there } from './apps.ts'
 import { apps, versions } from './tables.ts'
 
+/** Ends what is being made for an agent's apps, or for one of them. Nothing of it is charged. */
+export async function stopWork(house: House, maker: string, app?: string): Promise<void> {
+  const owner = accountOf({ kind: 'agent', owner: maker })
+  for (const { id } of await openOf(house, owner, app)) await house.jobs.cancel(id)
+}
+
 /** Deletes an app: its link is gone at once, its bytes 30 days later. */
 export async function remove(house: House, app: App): Promise<void> {
+  await stopWork(house, app.maker, app.id)
   await house.db.tx((db) =>
     db
       .update(apps)

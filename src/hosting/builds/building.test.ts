@@ -184,6 +184,21 @@ test('cancelled while its model works: the model is left, the credits are back',
   await isGone(id)
 })
 
+test('its app deleted while its model works: the build ends with it', async () => {
+  const { id, path } = await hanging()
+  expect((await ann.call('DELETE', `/apps/${id}`)).status).toBe(200)
+  expect((await ann.call('GET', path)).body).toMatchObject({ job: { state: 'cancelled' } })
+  await isGone(id)
+})
+
+test('the account closed while its model works: the model is left', async () => {
+  const { path } = await hanging()
+  expect((await ann.call('DELETE', '/me')).status).toBe(200)
+  await t.fake.received[0]?.ended
+  expect(t.fake.received[0]?.left).toBe(true)
+  expect((await ann.call('GET', path)).code).toBe('account_closed')
+})
+
 test('a model that hangs is left at the end of the time that a build has', async () => {
   const { id, path } = await hanging()
   t.clock.turn(11 * minute)

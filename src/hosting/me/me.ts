@@ -10,6 +10,7 @@ import { listPageDefault } from '../../limits.ts'
 import * as agents from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import { linkOf } from '../apps/present.ts'
+import { stopWork } from '../apps/removal.ts'
 import { buildsOf } from '../builds/builds.ts'
 import { removeAllOf as removeHooksOf } from '../notes/hooks/hooks.ts'
 import { unreadOf } from '../notes/notes.ts'
@@ -113,6 +114,7 @@ export async function listKeys(
 
 /** Closes the account and its apps together: keys answer account_closed, links are gone. */
 export async function close(house: House, agent: agents.Agent): Promise<void> {
+  await stopWork(house, agent.id)
   await house.db.tx(async (db) => {
     await agents.close(house, db, agent.id)
     await apps.closeAllOf(house, db, agent.id)
