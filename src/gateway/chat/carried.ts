@@ -64,9 +64,9 @@ export class Carried {
     if (isRecord(audio)) for (const text of [audio.transcript, audio.data]) this.count(text)
   }
 
-  private readCall({ function: called, function_call }: Json): void {
-    const sent = called ?? function_call
-    if (isRecord(sent)) for (const text of [sent.name, sent.arguments]) this.count(text)
+  private readCall({ function: called, function_call, custom }: Json): void {
+    const sent = called ?? function_call ?? custom
+    if (isRecord(sent)) for (const text of [sent.name, sent.arguments, sent.input]) this.count(text)
   }
 
   private count(text: unknown): void {
