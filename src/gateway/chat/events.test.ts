@@ -32,7 +32,7 @@ describe('EventReader', () => {
     }
   })
 
-  test('what is left at the end is an event too', () => {
+  test('what is left at the end is an event too, and ends as one', () => {
     for (const [rest, data] of [
       ['data: x\n', 'x'],
       ['data: x', 'x'],
@@ -40,7 +40,8 @@ describe('EventReader', () => {
     ] as const) {
       const reader = new EventReader(1_000)
       expect(reader.push(new TextEncoder().encode(rest))).toEqual([])
-      expect(reader.end()?.data).toBe(data)
+      const last = reader.end()
+      expect([last?.data, String(last?.raw)]).toEqual([data, `${rest}\n\n`])
       expect(reader.end()).toBeUndefined()
     }
   })

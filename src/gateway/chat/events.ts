@@ -9,6 +9,7 @@ const carriageReturn = 13
 const prefix = [...'data: '].map((letter) => letter.charCodeAt(0))
 const prefixBytes = prefix.length
 const decoder = new TextDecoder()
+const blankLine = Buffer.from('\n\n')
 
 /**
  * Splits a byte stream into server-sent events (WHATWG HTML, 9.2.6) as it passes: lines end with LF
@@ -47,11 +48,14 @@ export class EventReader {
     return events
   }
 
-  /** What stands after the last blank line, as an event; undefined when nothing does. */
+  /**
+   * What stands after the last blank line, as an event, ended as one: else a reader would not see
+   * it, or join it to what comes behind. Undefined when nothing does.
+   */
   end(): Event | undefined {
     this.take(joined(this.line, new Uint8Array()))
     this.line = []
-    return this.event.length === 0 ? undefined : this.close(new Uint8Array())
+    return this.event.length === 0 ? undefined : this.close(blankLine)
   }
 
   /** Reads a line; true when it is the blank one that ends an event. */
