@@ -10,7 +10,7 @@ import type { Model } from '../../models/catalogue.ts'
 import { promptTokensOf } from '../../models/tokens.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Asked } from './asked.ts'
-import { contentOf, isInlinePdf } from './inline.ts'
+import { contentOf, isInlinePdf, sizeOf } from './inline.ts'
 import type { Media } from './messages.ts'
 import { misfit } from './misfit.ts'
 
@@ -54,13 +54,12 @@ function checkInline({ kind, part }: Media, model: Model): void {
   const content = contentOf({ kind, part })
   if (content === undefined) throw misfit('messages', `A ${kind} part has no content.`)
   checkAddresses({ kind, part })
-  if (content.length > inlineMediaBytesMax * base64Growth) {
+  if (sizeOf(content) > inlineMediaBytesMax) {
     const why = `A part has at most ${inlineMediaBytesMax} bytes. Upload it with POST /v1/files.`
     throw new Refusal('bad_media', { code: 'W605', why })
   }
 }
 
-const base64Growth = 4 / 3
 const dataUrl = /^data:/i
 /** What of a part is no address, whatever it looks like. */
 const words = ['type', 'filename', 'detail', 'format']

@@ -26,6 +26,12 @@ export function isInlinePdf(media: Media): boolean {
   return inlineName(media).toLowerCase().endsWith('.pdf')
 }
 
+/** How many bytes a content in base64 stands for, which are not made. */
+export function sizeOf(content: string): number {
+  const [start = ''] = dataUrl.exec(content) ?? []
+  return Buffer.byteLength(content.slice(start.length), 'base64')
+}
+
 /** The bytes of a part in base64; undefined where it is an address. */
 export function inlineBytes(media: Media): Uint8Array | undefined {
   const content = contentOf(media) ?? ''

@@ -165,6 +165,23 @@ test.each([
   expectRefused(say('watches', [part]), 400, code),
 )
 
+test('W605: a part in the request has at most 20 MB, in base64 or as a data: URL', async () => {
+  const most = Buffer.alloc(20 * 1_048_576)
+  const parts = (bytes: Buffer): [model: string, part: object][] => {
+    const data = bytes.toString('base64')
+    return [
+      ['listens', { type: 'input_audio', input_audio: { data, format: 'wav' } }],
+      ['sees', { type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }],
+    ]
+  }
+  for (const [model, part] of parts(most)) {
+    expect([model, (await say(model, [part])).status]).toEqual([model, 200])
+  }
+  for (const [model, part] of parts(Buffer.concat([most, Buffer.alloc(1)]))) {
+    await expectRefused(say(model, [part]), 400, 'W605')
+  }
+})
+
 test('PDFs in the request count with those that were uploaded', async () => {
   const fine = inline(makePdf(['Hello']))
   const id = await upload(makePdf(['Hello']), 'a.pdf')
