@@ -89,6 +89,15 @@ test('429 and 503 say when to come back; what is in vain or charged again says s
   ])
   const { headers } = wordsOf(new Refusal('searches_limit', wait))
   expect(headers['retry-after']).toBe('7')
+  expect(wordsOf(new Refusal('busy', { what: 'x' })).headers).toEqual({ 'retry-after': '1' })
+  for (const stays of [
+    wordsOf(new Refusal('last_key')),
+    wordsOf(new Refusal('files_full', { files: 1, bytes: 1 })),
+    wordsOf(new Refusal('ref_conflict', { ref: 'x' })),
+  ]) {
+    expect(stays).toMatchObject({ status: 409, headers: { 'x-should-retry': 'false' } })
+    expect(stays.headers).not.toHaveProperty('retry-after')
+  }
 })
 
 test('an error that is no refusal of this API is a fault', () => {

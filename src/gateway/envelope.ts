@@ -63,8 +63,8 @@ const table: { [N in GatewayRefusal]: Row } = {
   not_found: [404, invalid],
   invite_only: [403, 'permission_error'],
   keys_address_limit: [429, limit, null, null, 'final'],
-  last_key: [409, invalid],
-  files_full: [409, invalid, 'file'],
+  last_key: [409, invalid, null, null, 'final'],
+  files_full: [409, invalid, 'file', null, 'final'],
   cap_above_own: [403, 'permission_error', 'daily_cap'],
   holds_limit: [429, limit],
   ref_conflict: [409, invalid, null, 'idempotency_conflict', 'final'],
@@ -85,7 +85,9 @@ export function wordsOf<N extends GatewayRefusal>({ refusal, facts }: Refusal<N>
   const headers: Record<string, string> = {}
   if (retry) headers['x-should-retry'] = 'false'
   if (status === 401) headers['www-authenticate'] = 'Bearer'
-  if ([409, 429, 503].includes(status)) headers['retry-after'] = String(varying.retryAfter ?? 1)
+  // Of the conflicts only a first request that still runs goes by itself.
+  const comesBack = status === 429 || status === 503 || refusal === 'busy'
+  if (comesBack) headers['retry-after'] = String(varying.retryAfter ?? 1)
   const message = sentences[refusal](...facts)
   const own = { param: varying.param ?? param, code: varying.code ?? code }
   const body: Envelope = { error: { message, type, ...own } }
