@@ -87,10 +87,19 @@ test('wrong shapes are 400 and name the field, and nothing is kept', async () =>
     ['daily_cap', 1e12],
     ['name', ''],
     ['name', 7],
+    ['name', 'x'.repeat(81)],
+    ['name', 'two\nlines'],
+    ['name', 'a\u0000b'],
+    ['name', '\ud800'],
   ] as const) {
-    const { status, body } = await gus.call('POST', '/accounts/keys', { [param]: value })
-    expect(status).toBe(400)
-    expect(body).toMatchObject({ error: { type: 'invalid_request_error', param } })
+    for (const [method, path] of [
+      ['POST', '/accounts/keys'],
+      ['PATCH', `/accounts/keys/${first()}`],
+    ] as const) {
+      const { status, body } = await gus.call(method, path, { [param]: value })
+      expect([value, status]).toEqual([value, 400])
+      expect(body).toMatchObject({ error: { type: 'invalid_request_error', param } })
+    }
   }
   for (const body of ['[', '[]', '7', 'null', '"x"', '   ', '['.repeat(100_000)]) {
     expect([body.slice(0, 9), (await gus.call('POST', '/accounts/keys', body)).status]).toEqual([
@@ -99,6 +108,11 @@ test('wrong shapes are 400 and name the field, and nothing is kept', async () =>
     ])
   }
   expect(await t.kept()).toEqual(kept)
+})
+
+test('a name may have 80 characters, of any script', async () => {
+  const name = '🗝'.repeat(80)
+  expect((await gus.call('POST', '/accounts/keys', { name })).body).toMatchObject({ name })
 })
 
 test('an account has a bounded number of keys', async () => {

@@ -1,10 +1,11 @@
 import { type Nano, nano, toCredits } from '../../core/money.ts'
+import { isPlainLine } from '../../core/text.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
-import { keysPerAccountMax } from '../../limits.ts'
+import { keyNameCharsMax, keysPerAccountMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { KeySpender } from '../key.ts'
 import type { KeyShape } from './shapes.ts'
@@ -25,6 +26,12 @@ function capOf({ key }: KeySpender, credits: number | null | undefined): Nano | 
     throw new Refusal('cap_above_own', { cap: key.dailyCap })
   }
   return cap
+}
+
+function checkName({ name }: Wanted): void {
+  if (name === undefined || isPlainLine(name, keyNameCharsMax)) return
+  const problem = `"name" is one plain line of at most ${keyNameCharsMax} characters.`
+  throw new Refusal('bad_request', { problem, param: 'name' })
 }
 
 const present = (key: keys.Key, current: keys.Key): KeyShape => ({
@@ -66,6 +73,7 @@ export async function add(
   wanted: Wanted,
 ): Promise<KeyShape & { api_key: string }> {
   const { key: current, owner } = spender
+  checkName(wanted)
   const cap = capOf(spender, wanted.daily_cap)
   const dailyCap = cap === undefined ? current.dailyCap : cap
   const { key, text } = await change(house, spender, (db, live) => {
@@ -79,13 +87,14 @@ export async function add(
   return { ...present(key, current), api_key: text }
 }
 
-/** Changes a key's name or cap. Refuses not_found, cap_above_own. */
+/** Changes a key's name or cap. Refuses bad_request, not_found, cap_above_own. */
 export async function edit(
   house: House,
   spender: KeySpender,
   id: string,
   wanted: Wanted,
 ): Promise<KeyShape> {
+  checkName(wanted)
   const dailyCap = capOf(spender, wanted.daily_cap)
   const changed = await change(house, spender, (db) =>
     keys.edit(db, spender.owner.owner, id, { name: wanted.name, dailyCap }),

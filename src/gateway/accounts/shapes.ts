@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Lenient, orNull, Time } from '../../core/shape.ts'
+import { Lenient, orNull, Time, Words } from '../../core/shape.ts'
+import { keyNameCharsMax } from '../../limits.ts'
 
 /** POST /accounts/create (document 2, section 4). */
 export const Account = Type.Object({
@@ -43,6 +44,6 @@ const dailyCapMax = 1_000_000_000
 
 /** What POST and PATCH /accounts/keys take. */
 export const KeyWanted = Lenient({
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 80 })),
+  name: Type.Optional(Words(keyNameCharsMax, { minLength: 1 })),
   daily_cap: Type.Optional(orNull(Type.Number({ minimum: 0, maximum: dailyCapMax }))),
 })

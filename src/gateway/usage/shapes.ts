@@ -41,7 +41,7 @@ export const HistoryWanted = Type.Object(
     page_count: Type.Optional(t.Numeric({ description: 'Rows of a page, 1 to 1,000; 100.' })),
     from: Type.Optional(Type.String({ description: 'ISO 8601; a day begins at 00:00 UTC.' })),
     to: Type.Optional(Type.String({ description: 'ISO 8601, inclusive; a day is its whole.' })),
-    model: Type.Optional(Type.String({ maxLength: 200 })),
+    model: Type.Optional(Type.String()),
     format: Type.Optional(oneOf(['json', 'csv'])),
   },
   { additionalProperties: true },

@@ -88,6 +88,8 @@ test('wrong shapes are 400 and name the field', async () => {
     ['page_count', '1.5'],
     ['from', 'yesterday'],
     ['to', '2026-13-01'],
+    ['model', '%00'],
+    ['model', 'x'.repeat(201)],
     ['format', 'xml'],
   ] as const) {
     const { status, body } = await gus.call('GET', `/queries/history?${param}=${value}`)

@@ -1,5 +1,6 @@
 import { wholeOf } from '../../core/cursor.ts'
 import { toUsd } from '../../core/money.ts'
+import { isPlainLine } from '../../core/text.ts'
 import { day, iso } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import { historyPageDefault, historyPageMax } from '../../limits.ts'
@@ -8,13 +9,18 @@ import { Refusal } from '../../refusals.ts'
 import type { HistoryWantedShape, UseShape } from './shapes.ts'
 
 const pageMax = 1_000_000_000
+const modelCharsMax = 200
 
 /**
  * A page of what an account used, newest first (document 2, GET /queries/history; `page_count` is
- * the page's size). Refuses bad_request for a time that is none.
+ * the page's size). Refuses bad_request for a time that is none, and for what names no model.
  */
 export async function historyOf(house: House, account: string, wanted: HistoryWantedShape) {
   const { page = 1, page_count = historyPageDefault, from, to, model } = wanted
+  if (model !== undefined && !isPlainLine(model, modelCharsMax)) {
+    const problem = `"model" is the id of a model, of at most ${modelCharsMax} characters.`
+    throw new Refusal('bad_request', { problem, param: 'model' })
+  }
   const size = wholeOf('page_count', page_count, historyPageMax)
   const { rows, total } = await listUses(house.db.read, {
     ...{ account, page: wholeOf('page', page, pageMax), size },
