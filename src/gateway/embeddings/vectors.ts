@@ -16,12 +16,17 @@ interface Embedding {
  */
 export function readVectors(data: unknown, count: number, format: Format): Embedding[] | undefined {
   if (!Array.isArray(data) || data.length !== count) return undefined
-  const vectors = data.map((item: unknown, index): Embedding | undefined => {
+  const items: unknown[] = data.toSorted((a, b) => indexOf(a) - indexOf(b))
+  const vectors = items.map((item, index): Embedding | undefined => {
     const embedding = vectorIn(isRecord(item) ? item.embedding : undefined, format)
     return embedding === undefined ? undefined : { object: 'embedding', index, embedding }
   })
   return vectors.every((vector) => vector !== undefined) ? vectors : undefined
 }
+
+/** Where an item says that it belongs; those that do not say stay as they came. */
+const indexOf = (item: unknown): number =>
+  isRecord(item) && typeof item.index === 'number' ? item.index : 0
 
 function vectorIn(held: unknown, format: Format): number[] | string | undefined {
   if (typeof held === 'string') {
