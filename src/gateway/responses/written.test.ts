@@ -63,6 +63,17 @@ test('a text before a call is closed by it, and a refusal is a part of its own',
   ])
 })
 
+test('in an answer that failed nothing is said to go on', () => {
+  const written = new Written(start)
+  written.read({ choices: [{ delta: { content: 'I loo' } }] })
+  written.fail({ code: 'upstream_stream_error', message: 'It broke off.' })
+  const { response } = written.take().at(-1) ?? {}
+  expect(response).toMatchObject({
+    status: 'failed',
+    output: [{ status: 'incomplete', content: [{ text: 'I loo' }] }],
+  })
+})
+
 test('a usage that is no usage counts nothing', () => {
   const written = new Written(start)
   written.read({ choices: [], usage: { prompt_tokens: -1, completion_tokens: '7' } })

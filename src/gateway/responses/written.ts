@@ -83,6 +83,7 @@ export class Written {
   /** Ends the answer with what went wrong. */
   fail({ code, message }: Fault): void {
     this.begin({})
+    for (const item of this.items) if (item.status === 'in_progress') item.status = 'incomplete'
     this.tell('error', { code, message, param: null })
     const response = { ...this.response('failed'), error: { code, message } }
     this.tell('response.failed', { response })
