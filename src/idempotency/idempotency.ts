@@ -52,7 +52,8 @@ export class Idempotency {
   ): Promise<Answer> {
     if (ref === undefined) return work(async () => {})
     if (!pattern.test(ref)) {
-      const problem = 'A ref is 1 to 128 printable ASCII characters without spaces.'
+      const problem =
+        'A ref, or an Idempotency-Key, is 1 to 128 printable ASCII characters without spaces.'
       throw new Refusal('bad_request', { problem })
     }
     const fingerprint = sha256(JSON.stringify(request, inOrder))
