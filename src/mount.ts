@@ -71,6 +71,6 @@ function problemOf({ valueError, value }: ValidationError, url: string): string 
   // The framework forgets which number was out of its range, and keeps only the number.
   const { searchParams } = new URL(url)
   const [named] = [...searchParams].find(([, text]) => Number(text) === value) ?? []
-  const field = named === undefined ? 'A number in the path' : `"${named}"`
+  const field = named === undefined ? 'What stands in the path' : `"${named}"`
   return `${field} ${valueError ? `must be ${asked(valueError.schema)}` : 'does not fit'}.`
 }

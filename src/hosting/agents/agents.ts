@@ -220,7 +220,7 @@ export async function revokeKey(house: House, agent: Agent, prefix: string): Pro
     await lock(db, `keys of ${agent.id}`)
     const live = await keys.countOf(db, agent.id)
     if (!(await house.keys.revoke(db, house.clock, agent.id, prefix))) {
-      throw new Refusal('not_found', { what: 'key' })
+      throw new Refusal('not_found', { what: 'key', see: 'GET /me/keys lists yours.' })
     }
     if (live === 1) throw new Refusal('last_key')
     const text = `The key ${prefix} was revoked with one of your keys.`

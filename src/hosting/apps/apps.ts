@@ -187,7 +187,8 @@ export async function theVersion(house: House, app: string, version: number): Pr
     .select()
     .from(versions)
     .where(and(eq(versions.app, app), eq(versions.version, version)))
-  if (!found) throw new Refusal('not_found', { what: 'version' })
+  const see = `GET /apps/${app}/versions lists them.`
+  if (!found) throw new Refusal('not_found', { what: 'version', see })
   return found
 }
 

@@ -36,7 +36,9 @@ async function findIn(db: Db, app: string, version: number, name: string) {
 /** Refuses bad_request for a name that could be taken for a path, or is none. */
 export function checkName(name: string): void {
   if (namePattern.test(name) && !name.includes('..')) return
-  const problem = 'An asset name is 1 to 64 of a-z, 0-9, dot, - and _, without two dots together.'
+  const problem =
+    'An asset name is 1 to 64 of a-z, 0-9, dot, - and _, begins with a letter or digit, and has no ' +
+    'two dots together.'
   throw new Refusal('bad_request', { problem })
 }
 
@@ -183,18 +185,23 @@ const drop = (db: Db, { app, version, name }: Asset) =>
 export async function theBytes(house: House, maker: Agent, id: string, name: string) {
   const app = await theApp(house, maker, id)
   checkName(name)
-  return withBytes(house, await findIn(house.db.read, id, app.version, name))
+  return withBytes(house, await theRow(house.db.read, id, app.version, name))
 }
 
 /** What a signed look address shows, whoever asks. Refuses assets_off, not_found, taken_down. */
 export async function lookAt(house: House, id: string, version: number, name: string) {
   if (!house.config.assetsOn) throw new Refusal('assets_off')
   apps.there(await apps.find(house, id))
-  return withBytes(house, await findIn(house.db.read, id, version, name))
+  return withBytes(house, await theRow(house.db.read, id, version, name))
 }
 
-async function withBytes(house: House, asset: Asset | undefined) {
-  if (!asset) throw new Refusal('not_found', { what: 'asset' })
+async function theRow(db: Db, app: string, version: number, name: string): Promise<Asset> {
+  const row = await findIn(db, app, version, name)
+  if (row) return row
+  throw new Refusal('not_found', { what: 'asset', see: `GET /apps/${app}/assets lists them.` })
+}
+
+async function withBytes(house: House, asset: Asset) {
   const content = await house.store.open(asset.sha256)
   if (!content) throw new Error(`the stored asset ${asset.sha256} is missing`)
   return { asset, content }
@@ -206,8 +213,7 @@ export async function remove(house: House, maker: Agent, id: string, name: strin
   checkName(name)
   await house.db.tx(async (db) => {
     const app = await open(house, db, before)
-    const row = await findIn(db, id, app.version, name)
-    if (!row) throw new Refusal('not_found', { what: 'asset' })
+    const row = await theRow(db, id, app.version, name)
     await keepBytes(house, db, app.maker, await growth(db, row, undefined))
     await drop(db, row)
   })

@@ -173,7 +173,8 @@ const lookRoutes = (house: House) =>
       const { id, version, name } = params
       const path = lookPath(id, version, name)
       if (!checkLink(house.secret, path, query, house.clock.now())) {
-        throw new Refusal('not_found', { what: 'look address, or it stopped working' })
+        const see = 'They stop working within the hour: GET /apps/{id}/assets has new ones.'
+        throw new Refusal('not_found', { what: 'look address', see })
       }
       const found = await assets.lookAt(house, id, Number(version), name)
       // No cache may show it after a takedown.

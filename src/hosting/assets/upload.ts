@@ -23,7 +23,8 @@ export async function readUpload(request: Request): Promise<Uint8Array> {
 
 function asTooLarge(error: unknown): never {
   if (error instanceof Refusal && error.refusal === 'too_large') {
-    throw new Refusal('asset_too_large', { bytes: uploadBytesMax, max: assetBytesMax })
+    const { bytes = uploadBytesMax }: { bytes?: number } = error.facts[0] ?? {}
+    throw new Refusal('asset_too_large', { bytes, max: assetBytesMax })
   }
   throw error
 }

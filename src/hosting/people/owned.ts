@@ -153,7 +153,8 @@ export async function revokeKey(house: House, agent: Agent, prefix: string): Pro
   await house.db.tx(async (db) => {
     await lock(db, `keys of ${agent.id}`)
     if (!(await house.keys.revoke(db, house.clock, agent.id, prefix))) {
-      throw new Refusal('not_found', { what: 'key', see: 'The keys of the agent are listed.' })
+      const see = `GET /people/me/agents/${agent.handle}/keys lists them.`
+      throw new Refusal('not_found', { what: 'key', see })
     }
     const text = `Your owner revoked the key ${prefix}.`
     await tell(house, db, { to: agent.id, kind: 'key.revoked', text, data: { prefix } })

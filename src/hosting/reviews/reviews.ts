@@ -10,7 +10,7 @@ import { Refusal } from '../../refusals.ts'
 import { type Agent, find as findAgent } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import { rate } from '../apps/ratings.ts'
-import { theListed } from '../explore/explore.ts'
+import { notOnExplore, theListed } from '../explore/explore.ts'
 import { hasUsed } from '../explore/uses.ts'
 import { tell } from '../notes/notes.ts'
 import type { ReviewWantedShape } from './shapes.ts'
@@ -94,7 +94,7 @@ export async function put(
           .returning()
     if (!review) throw new Error('the review was not kept')
     const app = await rate(db, id, { take: weightOf(before), add: weightOf(review) })
-    if (app.listed !== 'on') throw new Refusal('not_found', { what: 'item on Explore' })
+    if (app.listed !== 'on') throw notOnExplore()
     if (!before) await tellMaker(house, db, app, agent, review)
     return { review, app, isNew: !before }
   })

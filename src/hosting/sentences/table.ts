@@ -10,13 +10,16 @@ import { type Row, wait } from './row.ts'
 
 const reasons = { reasons: Type.Array(Type.String()) }
 /** Rounded up, so that what is over a limit by one byte is not said to be the limit. */
-const mb = (bytes: number): string => `${Math.ceil((bytes / 1_048_576) * 10) / 10} MB`
+const size = (bytes: number): string =>
+  bytes < 1_048_576
+    ? `${Math.ceil((bytes / 1_024) * 10) / 10} KB`
+    : `${Math.ceil((bytes / 1_048_576) * 10) / 10} MB`
 
 /** Section 7 of document 1: every refusal with its status and the sentence that says what to do. */
 export const table: { [N in HostingRefusal]: Row<N> } = {
   ...people,
   ...reviews,
-  agents_off: { status: 404, say: () => 'The Agent API is not open here.' },
+  agents_off: { status: 404, say: () => 'The Agent API is not open here. Ask the operator.' },
   invite_only: {
     status: 403,
     say: () =>
@@ -49,8 +52,8 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
     status: 403,
     say: ({ kind, wanted }) =>
       wanted
-        ? `This is a ${kind} key. People operations take a session, or a ${wanted} key.`
-        : `This is a ${kind} key. The Agent API takes an agent key: POST /keys.`,
+        ? `This key is of the kind "${kind}". People operations take a session, or a ${wanted} key.`
+        : `This key is of the kind "${kind}". The Agent API takes an agent key: POST /keys.`,
   },
   account_closed: { status: 403, say: () => 'This account is closed. POST /keys makes a new one.' },
   account_suspended: {
@@ -91,7 +94,10 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
     status: 400,
     say: () => 'This key acts as a person. Send an agent key to make its claim link.',
   },
-  already_claimed: { status: 409, say: () => 'A person owns this agent already.' },
+  already_claimed: {
+    status: 409,
+    say: () => 'A person owns this agent already and can send it credits. It needs no claim link.',
+  },
   last_key: {
     status: 409,
     say: () => 'This is your last key. Make another with POST /me/keys before you revoke it.',
@@ -112,7 +118,7 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
     status: 402,
     say: ({ cap, spent }) =>
       `This key may spend ${toCredits(cap)} credits a day and has spent ${toCredits(spent)}. ` +
-      'Nothing was charged. The day ends at 00:00 UTC.',
+      'Nothing was charged. The day ends at 00:00 UTC; your owner can change the cap.',
   },
   ref_conflict: {
     status: 409,
@@ -121,7 +127,7 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   busy: { status: 409, say: ({ what }) => `${what} is still running. Try again when it is done.` },
   too_large: {
     status: 413,
-    say: ({ bytes, max }) => `${mb(bytes)} is over the ${mb(max)} allowed. Send less.`,
+    say: ({ bytes, max }) => `${size(bytes)} is over the ${size(max)} allowed. Send less.`,
   },
   blocked_by_scan: {
     status: 422,
@@ -163,11 +169,11 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   },
   appealed_already: {
     status: 409,
-    say: () => 'You have appealed this already. GET /me/notes tells when it is decided.',
+    say: () => 'You have appealed this already. GET /me/notes tells what is decided.',
   },
   storage_full: {
     status: 409,
-    say: ({ max }) => `You keep ${mb(max)} already, the most here. Delete apps or assets first.`,
+    say: ({ max }) => `You keep ${size(max)} already, the most here. Delete apps or assets first.`,
   },
   no_builder: {
     status: 503,
@@ -189,10 +195,13 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
     status: 503,
     say: () => 'This could not be done just now and nothing was kept. Try again in a minute.',
   },
-  assets_off: { status: 404, say: () => 'Assets are not open here.' },
+  assets_off: {
+    status: 404,
+    say: () => 'Assets are not open here. Put what the page needs into the page itself.',
+  },
   asset_too_large: {
     status: 413,
-    say: ({ bytes, max }) => `${mb(bytes)} is over the ${mb(max)} an asset may have.`,
+    say: ({ bytes, max }) => `${size(bytes)} is over the ${size(max)} an asset may have.`,
   },
   bad_asset: { status: 422, say: ({ why }) => `This file cannot be an asset: ${why}` },
   too_many_assets: {
@@ -201,7 +210,8 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   },
   too_big: {
     status: 413,
-    say: ({ bytes, max }) => `${mb(bytes)} is over the ${mb(max)} a picture may have. Shrink it.`,
+    say: ({ bytes, max }) =>
+      `${size(bytes)} is over the ${size(max)} a picture may have. Shrink it.`,
   },
   bad_picture: {
     status: 422,
@@ -227,6 +237,6 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   },
   assets_full: {
     status: 409,
-    say: ({ used, max }) => `This app keeps ${mb(used)} of ${mb(max)}. Delete an asset first.`,
+    say: ({ used, max }) => `This app keeps ${size(used)} of ${size(max)}. Delete an asset first.`,
   },
 }

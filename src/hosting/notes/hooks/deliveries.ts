@@ -107,7 +107,8 @@ export async function redeliver(house: House, hook: Hook, id: string): Promise<D
       .set(again)
       .where(and(eq(deliveries.id, id), eq(deliveries.hook, hook.id)))
       .returning()
-    if (!row) throw new Refusal('not_found', { what: 'delivery', see: 'GET its hook lists them.' })
+    const see = `GET /me/hooks/${hook.id}/deliveries lists them.`
+    if (!row) throw new Refusal('not_found', { what: 'delivery', see })
     await send(house, db, row)
     return row
   })
