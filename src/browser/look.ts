@@ -1,7 +1,12 @@
 import { isRecord } from '../core/shape.ts'
 import { withChromium } from './chromium.ts'
 import { Devtools } from './devtools.ts'
-import type { Shown } from './looker.ts'
+
+/** Where a page stands, and how its addresses are answered. */
+export interface Shown {
+  url: string
+  answer(request: Request): Promise<Response>
+}
 
 /** What was seen of a page: its faults as sentences, and a picture of it as a PNG. */
 export interface Looked {

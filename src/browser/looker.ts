@@ -1,16 +1,10 @@
 import type { Log } from '../core/log.ts'
-import { lookAt, type Looked } from './look.ts'
+import { lookAt, type Looked, type Shown } from './look.ts'
 
 /** A page that is to be opened as its visitors would, with its files, before it is published. */
 export interface Trial {
   html: Uint8Array
   files: { name: string; type: string; sha256: string; content: Uint8Array }[]
-}
-
-/** Where a trial stands, and how its addresses are answered. */
-export interface Shown {
-  url: string
-  answer(request: Request): Promise<Response>
 }
 
 const waitingMax = 32

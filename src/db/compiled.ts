@@ -1,7 +1,7 @@
 import { Column, is, Param, Placeholder, SQL } from 'drizzle-orm'
 
 import { seenAs } from './columns.ts'
-import type { Prepared } from './query.ts'
+import type { Prepared } from './engine.ts'
 
 type Values = Record<string, unknown>
 

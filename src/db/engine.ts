@@ -3,6 +3,11 @@ import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 /** A drizzle database of either engine, seen through drizzle's async SQLite type. */
 export type Db = BaseSQLiteDatabase<'async', unknown>
 
+/** What both engines' prepared queries can do. Values are named by `sql.placeholder('name')`. */
+export interface Prepared<Rows> {
+  execute(values?: Record<string, unknown>): Promise<Rows>
+}
+
 /** What the rooms know of a database: a place to read, and one way to write. */
 export interface Engine {
   readonly kind: 'sqlite' | 'postgres'

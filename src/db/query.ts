@@ -2,12 +2,7 @@ import type { AnyColumn } from 'drizzle-orm'
 
 import { compiled } from './compiled.ts'
 import { dialect } from './dialect.ts'
-import type { Db, Engine } from './engine.ts'
-
-/** What both engines' prepared queries can do. Values are named by `sql.placeholder('name')`. */
-export interface Prepared<Rows> {
-  execute(values?: Record<string, unknown>): Promise<Rows>
-}
+import type { Db, Engine, Prepared } from './engine.ts'
 
 /**
  * A query that is built once per database and kept. Hot paths use it (an unprepared query costs

@@ -6,6 +6,9 @@ import { fieldOf, type Tool } from './tools.ts'
 
 export type Arguments = Record<string, unknown>
 
+/** Brings a request of a caller at `address` to our own front door. */
+export type Send = (request: Request, address: string) => Response | Promise<Response>
+
 /**
  * The request that a call stands for, to the Agent API as it is mounted inside. The key is the
  * argument `key`, else the one that `outer` carries.

@@ -4,11 +4,9 @@ import { visitOf } from '../core/visit.ts'
 import type { House } from '../house.ts'
 import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
+import type { Send } from './call.ts'
 import { openHosts } from './host.ts'
 import type { Extension } from './server.ts'
-
-/** Brings a request of a caller at `address` to our own front door. */
-export type Send = (request: Request, address: string) => Response | Promise<Response>
 
 export interface McpOptions {
   /** What only tests serve. */

@@ -1,4 +1,5 @@
-import type { Shown, Trial } from '../browser/looker.ts'
+import type { Shown } from '../browser/look.ts'
+import type { Trial } from '../browser/looker.ts'
 import { sha256 } from '../core/ids.ts'
 import { once } from '../core/once.ts'
 import type { PublicFile } from '../core/public.ts'

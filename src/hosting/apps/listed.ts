@@ -1,7 +1,7 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 
-import type { Db } from '../../db/engine.ts'
-import { type Prepared, prepared } from '../../db/query.ts'
+import type { Db, Prepared } from '../../db/engine.ts'
+import { prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import type { App } from './apps.ts'
 import { type Filters, foundBy, matchOf } from './search.ts'

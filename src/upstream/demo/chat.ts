@@ -1,43 +1,11 @@
 import { sha256 } from '../../core/ids.ts'
 import { isRecord } from '../../core/shape.ts'
 import { recordsIn, refuse, textIn } from '../answer.ts'
+import type { Asked } from './asked.ts'
 import { built } from './builder/builder.ts'
-import { logprobsOf, stream } from './chat-stream.ts'
 import { count, mediaTokens, tokensIn } from './count.ts'
-import type { Asked } from './demo.ts'
 import { fill } from './schema.ts'
-
-export interface ToolCall {
-  id: string
-  type: 'function'
-  function: { name: string; arguments: string }
-}
-
-/** What the demo says: its thoughts and its words by token, or one call of a tool. */
-export interface Said {
-  thoughts: string[]
-  words: string[]
-  tool: ToolCall | undefined
-  finish: 'stop' | 'length' | 'tool_calls'
-}
-
-export interface Counted {
-  prompt_tokens: number
-  completion_tokens: number
-  total_tokens: number
-  prompt_tokens_details: { cached_tokens: number }
-  completion_tokens_details: { reasoning_tokens: number }
-}
-
-/** One answer, before it is written whole or in chunks. */
-export interface Told {
-  id: string
-  created: number
-  model: string
-  choices: Said[]
-  usage: Counted
-  logprobs: boolean
-}
+import { type Counted, type Said, stream, type Told, type ToolCall, whole } from './told.ts'
 
 const builder = 'demo/builder'
 const outputMost: Record<string, number> = { 'demo/small': 1_000, [builder]: 32_000 }
@@ -177,27 +145,5 @@ function usageOf(
     total_tokens: prompt + completion,
     prompt_tokens_details: { cached_tokens: cached ? promptTokens(system) : 0 },
     completion_tokens_details: { reasoning_tokens: choices * said.thoughts.length },
-  }
-}
-
-function whole({ id, created, model, choices, usage, logprobs }: Told) {
-  return {
-    id,
-    object: 'chat.completion',
-    created,
-    model,
-    choices: choices.map(({ thoughts, words, tool, finish }, index) => ({
-      index,
-      message: {
-        role: 'assistant',
-        content: tool ? null : words.join(''),
-        refusal: null,
-        ...(thoughts.length > 0 ? { reasoning_content: thoughts.join('') } : {}),
-        ...(tool ? { tool_calls: [tool] } : {}),
-      },
-      logprobs: logprobs && !tool ? logprobsOf(words) : null,
-      finish_reason: finish,
-    })),
-    usage,
   }
 }

@@ -1,14 +1,7 @@
-import { type Clock } from '../../core/time.ts'
+import type { Clock } from '../../core/time.ts'
 import { refuse } from '../answer.ts'
 import type { Call, Path, Upstream } from '../upstream.ts'
-
-/** A request as the demo sees it: the whole moment and nothing else decides the answer. */
-export interface Asked {
-  model: string
-  body: Record<string, unknown>
-  /** Seconds since 1970. */
-  created: number
-}
+import type { Asked } from './asked.ts'
 
 const kinds: Record<string, Path> = {
   'demo/chat': '/chat/completions',

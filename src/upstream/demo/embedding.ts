@@ -1,6 +1,6 @@
 import { refuse } from '../answer.ts'
+import type { Asked } from './asked.ts'
 import { count } from './count.ts'
-import type { Asked } from './demo.ts'
 
 const lengthDefault = 256
 const lengthMax = 1_024

@@ -1,7 +1,7 @@
 import { sha256 } from '../../core/ids.ts'
 import { isRecord } from '../../core/shape.ts'
 import { refuse, textIn } from '../answer.ts'
-import type { Asked } from './demo.ts'
+import type { Asked } from './asked.ts'
 import { png } from './image.ts'
 import { webm } from './webm.ts'
 

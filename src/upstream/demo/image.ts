@@ -2,7 +2,7 @@ import { deflateSync } from 'node:zlib'
 
 import { sha256 } from '../../core/ids.ts'
 import { refuse, textIn } from '../answer.ts'
-import type { Asked } from './demo.ts'
+import type { Asked } from './asked.ts'
 
 const sideMax = 1_024
 const imagesMax = 10

@@ -1,6 +1,6 @@
 import { refuse, textIn } from '../answer.ts'
 import { wav } from '../wav.ts'
-import type { Asked } from './demo.ts'
+import type { Asked } from './asked.ts'
 import { toneFrame } from './mp3.ts'
 
 const hertz = 8_000

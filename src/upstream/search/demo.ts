@@ -1,8 +1,8 @@
 import { sha256 } from '../../core/ids.ts'
-import type { Searcher } from './searcher.ts'
+import type { Found } from './engines.ts'
 
 /** Finds two made-up pages, the same for the same words, without a network. */
-export const demoSearch: Searcher = async (query) =>
+export const demoSearch = async (query: string): Promise<Found[]> =>
   ['first', 'second'].map((place) => ({
     title: `Demo page about ${query}: the ${place}`,
     url: `https://${place}.example/${sha256(query).slice(0, 8)}`,

@@ -1,7 +1,21 @@
 import { isRecord } from '../../core/shape.ts'
 import { searchResultCharsMax, searchResultsMax } from '../../limits.ts'
 import type { Config } from '../../settings.ts'
-import type { Engine, Found } from './searcher.ts'
+
+/** A page that was found. Its words are whoever's wrote it. */
+export interface Found {
+  title: string
+  url: string
+  text: string
+}
+
+/** One engine, asked over HTTP. */
+export interface Engine {
+  name: string
+  request(query: string): Request
+  /** The pages in its answer. */
+  read(answer: unknown): Found[]
+}
 
 type Keys = Pick<Config, 'searxngUrl' | 'braveApiKey' | 'tavilyApiKey' | 'exaApiKey'>
 

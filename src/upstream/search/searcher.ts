@@ -3,25 +3,10 @@ import { searchAnswerBytesMax, searchMs } from '../../limits.ts'
 import type { Config } from '../../settings.ts'
 import { askJson, whyOf } from '../ask-json.ts'
 import { demoSearch } from './demo.ts'
-import { engines } from './engines.ts'
-
-/** A page that was found. Its words are whoever's wrote it. */
-export interface Found {
-  title: string
-  url: string
-  text: string
-}
+import { type Engine, engines, type Found } from './engines.ts'
 
 /** Searches the web; answers undefined when no engine answered. */
 export type Searcher = (query: string, signal: AbortSignal) => Promise<Found[] | undefined>
-
-/** One engine, asked over HTTP. */
-export interface Engine {
-  name: string
-  request(query: string): Request
-  /** The pages in its answer. */
-  read(answer: unknown): Found[]
-}
 
 type SearchConfig = Pick<
   Config,

@@ -1,4 +1,4 @@
-import type { Found } from '../../../upstream/search/searcher.ts'
+import type { Found } from '../../../upstream/search/engines.ts'
 
 /** A page that an answer stands on, as OpenAI's clients read it. */
 export interface Citation {

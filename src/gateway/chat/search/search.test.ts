@@ -9,7 +9,7 @@ import { type Faked, fakeModel, fakePrice, openFaked } from '../../../testing/fa
 import { type Gus, newGus } from '../../../testing/gateway.ts'
 import { openTestHouse } from '../../../testing/house.ts'
 import { testModel } from '../../../testing/models.ts'
-import type { Found } from '../../../upstream/search/searcher.ts'
+import type { Found } from '../../../upstream/search/engines.ts'
 import { queryOf, resultOf } from './tool.ts'
 
 let faked: Faked

@@ -6,7 +6,7 @@ import {
   searchResultsMax,
   searchWordsBytesMax,
 } from '../../../limits.ts'
-import type { Found } from '../../../upstream/search/searcher.ts'
+import type { Found } from '../../../upstream/search/engines.ts'
 
 export const toolName = 'web_search'
 const titleCharsMax = 200

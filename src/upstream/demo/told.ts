@@ -1,7 +1,37 @@
-import type { Said, Told } from './chat.ts'
+export interface ToolCall {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+}
+
+/** What the demo says: its thoughts and its words by token, or one call of a tool. */
+export interface Said {
+  thoughts: string[]
+  words: string[]
+  tool: ToolCall | undefined
+  finish: 'stop' | 'length' | 'tool_calls'
+}
+
+export interface Counted {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+  prompt_tokens_details: { cached_tokens: number }
+  completion_tokens_details: { reasoning_tokens: number }
+}
+
+/** One answer, before it is written whole or in chunks. */
+export interface Told {
+  id: string
+  created: number
+  model: string
+  choices: Said[]
+  usage: Counted
+  logprobs: boolean
+}
 
 /** The demo is sure of every token. */
-export const logprobsOf = (tokens: string[]) => ({
+const logprobsOf = (tokens: string[]) => ({
   content: tokens.map((token) => ({
     token,
     logprob: 0,
@@ -10,6 +40,29 @@ export const logprobsOf = (tokens: string[]) => ({
   })),
   refusal: null,
 })
+
+/** The answer as one JSON. */
+export function whole({ id, created, model, choices, usage, logprobs }: Told) {
+  return {
+    id,
+    object: 'chat.completion',
+    created,
+    model,
+    choices: choices.map(({ thoughts, words, tool, finish }, index) => ({
+      index,
+      message: {
+        role: 'assistant',
+        content: tool ? null : words.join(''),
+        refusal: null,
+        ...(thoughts.length > 0 ? { reasoning_content: thoughts.join('') } : {}),
+        ...(tool ? { tool_calls: [tool] } : {}),
+      },
+      logprobs: logprobs && !tool ? logprobsOf(words) : null,
+      finish_reason: finish,
+    })),
+    usage,
+  }
+}
 
 /** The answer as server-sent events, one chunk for each token, made only when they are read. */
 export function stream(told: Told): Response {
