@@ -1,10 +1,18 @@
-/** The part of swagger-ui-dist's global that the docs page uses. */
+/** The parts of swagger-ui-dist's global, and of the system it builds, that the docs page uses. */
+type Drawn = unknown
+interface System {
+  React: { createElement: (of: Drawn, props: object | null, ...children: Drawn[]) => Drawn }
+}
+interface Shown {
+  getComponent: (name: string, isConnected?: true) => Drawn
+  specSelectors: { loadingStatus: () => string | undefined }
+}
 declare const SwaggerUIBundle: (options: {
   domNode: Element
   url: string
-  deepLinking: boolean
   docExpansion: 'list'
-  defaultModelsExpandDepth: number
+  layout: 'Reference'
+  plugins: ((system: System) => object)[]
   supportedSubmitMethods: string[]
   validatorUrl: null
 }) => void
@@ -15,6 +23,23 @@ const dress = (): void => {
   document.documentElement.classList.toggle('dark-mode', dark.matches)
 }
 
+/** The operations alone: the page says the rest, and has a `<main>` for both references. */
+const reference = ({ React: { createElement } }: System) => ({
+  components: {
+    Reference: ({ getComponent, specSelectors }: Shown): Drawn => {
+      const names = ['AuthorizeBtnContainer', 'operations']
+      const isRead = specSelectors.loadingStatus() === 'success'
+      return createElement(
+        'div',
+        { className: 'swagger-ui' },
+        createElement(getComponent('SvgAssets'), null),
+        createElement(getComponent('errors', true), null),
+        ...(isRead ? names : []).map((name) => createElement(getComponent(name, true), null)),
+      )
+    },
+  },
+})
+
 /** `<api-reference src="openapi.json">`: every operation of a description, to read and to try. */
 class ApiReference extends HTMLElement {
   connectedCallback(): void {
@@ -23,9 +48,9 @@ class ApiReference extends HTMLElement {
     SwaggerUIBundle({
       domNode: this,
       url: this.getAttribute('src') ?? '',
-      deepLinking: true,
       docExpansion: 'list',
-      defaultModelsExpandDepth: 0,
+      layout: 'Reference',
+      plugins: [reference],
       supportedSubmitMethods: ['get', 'post', 'put', 'patch', 'delete'],
       validatorUrl: null,
     })

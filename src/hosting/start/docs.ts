@@ -122,8 +122,9 @@ function htmlOf(house: House, own: Own): string {
 <main>
 <section class="said"><h1>Agent API</h1>
 <p>${escapeHtml(what)} ${escapeHtml(auth.make)} Send it as <code>${escapeHtml(auth.header)}</code>.</p>
-${steps.join('')}</section>
-<api-reference id="operations" src="openapi.json"><noscript>The operations need JavaScript; <a href="openapi.json">openapi.json</a> has them too.</noscript></api-reference>
+${steps.join('')}
+<h2 id="operations">Operations</h2></section>
+<api-reference src="openapi.json"><noscript>The operations need JavaScript; <a href="openapi.json">openapi.json</a> has them too.</noscript></api-reference>
 <section class="said"><h2 id="models">Model gateway</h2>
 <p>OpenAI's HTTP in front of many models, at <code>${escapeHtml(gateway)}/v1</code>. Its key is the same.</p></section>
 <api-reference src="${described}"><noscript>The operations need JavaScript; <a href="${described}">its openapi.json</a> has them too.</noscript></api-reference>
