@@ -26,19 +26,27 @@ interface App {
   fetch(request: Request): Response | Promise<Response>
 }
 
+/** Any page may ask both APIs and read all of their answers; no cookie goes along. */
 const corsHeaders = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'x-request-id, retry-after, payment-required',
+  'access-control-expose-headers': '*',
 }
 
 const corsLines = Object.entries(corsHeaders)
 
+/** A star names every header but `authorization`; clients of many makers send some of their own. */
 const preflightHeaders = {
   ...corsHeaders,
   'access-control-allow-methods': 'GET, POST, PUT, PATCH, DELETE',
-  'access-control-allow-headers':
-    'authorization, content-type, x-api-key, idempotency-key, x-payment, payment-signature',
+  'access-control-allow-headers': 'authorization, *',
   'access-control-max-age': '86400',
+}
+
+const preflight = (): Response => new Response(null, { status: 204, headers: preflightHeaders })
+
+function openToAll(response: Response): Response {
+  for (const [name, value] of corsLines) response.headers.set(name, value)
+  return response
 }
 
 /**
@@ -89,31 +97,26 @@ type Room = (house: House, app: App, request: Request, visit: Visit) => Response
 
 const openAnswer: Room = (_house, app, request) => app.fetch(request)
 
-/** The same for the gateway, where clients of many makers send headers of their own. */
+/** The gateway's answer, which also tells what is left of the rate. */
 async function gatewayAnswer(
   house: House,
   app: App,
   request: Request,
   visit: Visit,
 ): Promise<Response> {
-  if (request.method === 'OPTIONS') {
-    const headers = { ...preflightHeaders, 'access-control-allow-headers': 'authorization, *' }
-    return new Response(null, { status: 204, headers })
-  }
+  if (request.method === 'OPTIONS') return preflight()
   const { gatewayRequests: rate } = house
   const address = addressGroup(visit.address)
   const retryAfter = rate.take(address)
   const response =
     retryAfter === undefined ? await app.fetch(request) : tooManyRequests(rate.max, retryAfter)
-  response.headers.set('access-control-allow-origin', '*')
-  response.headers.set('access-control-expose-headers', '*')
   if (rate.max > 0) {
     const { calls, resetAfter } = rate.left(address)
     response.headers.set('x-ratelimit-limit-requests', String(rate.max))
     response.headers.set('x-ratelimit-remaining-requests', String(calls))
     response.headers.set('x-ratelimit-reset-requests', `${resetAfter}s`)
   }
-  return response
+  return openToAll(response)
 }
 
 /** An API's answer: open to every origin, without cookies, within the address's rate. */
@@ -123,15 +126,13 @@ async function apiAnswer(
   request: Request,
   visit: Visit,
 ): Promise<Response> {
-  if (request.method === 'OPTIONS')
-    return new Response(null, { status: 204, headers: preflightHeaders })
+  if (request.method === 'OPTIONS') return preflight()
   const retryAfter = house.requests.take(addressGroup(visit.address))
   const response =
     retryAfter === undefined
       ? await app.fetch(request)
       : answerOf(new Refusal('rate_limited', { max: house.requests.max, retryAfter }))
-  for (const [name, value] of corsLines) response.headers.set(name, value)
-  return response
+  return openToAll(response)
 }
 
 function visitFor(house: House, request: Request, peer: string): Visit {

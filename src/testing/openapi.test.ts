@@ -69,6 +69,15 @@ describe('the description', () => {
     expect(document.info).toMatchObject({ title: 'Berth Agent API', version: '1.0.0' })
   })
 
+  test('has what every write may meet: a body too large, a disk that is full', () => {
+    const writes = operations.filter(({ method }) => method !== 'GET')
+    const without = (status: string) =>
+      writes.filter((one) => !(status in one.responses)).map(({ operationId }) => operationId)
+    expect(without('503')).toEqual([])
+    const bodiless = writes.flatMap((one) => (one.requestBody ? [] : [one.operationId]))
+    expect(without('413').filter((id) => !bodiless.includes(id))).toEqual([])
+  })
+
   test('passes redocly, which goes red for a seeded fault', async () => {
     const [code, words] = await redocly(document)
     expect(words).toContain('valid')

@@ -54,6 +54,7 @@ export const iconRoutes = (house: House) =>
           summary: "Take your app's picture off: it wears its shelf's glyph again.",
         },
         { 200: NoIcon },
+        'try_again',
         ...ofOwn,
       ),
     )
