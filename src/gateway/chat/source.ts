@@ -42,16 +42,19 @@ export class Source {
     this.bytes = readerOf(body ?? new Blob().stream())
   }
 
-  /** Opens a stream and waits for its first event that is more than a comment. */
+  /**
+   * Opens a stream and waits for its first event that is more than a comment. The deadline of the
+   * first byte is not for who says by comments that it works.
+   */
   static async open(response: Response, watch: Watch): Promise<Source> {
     const source = new Source(response)
     const first: Event[] = []
     while (!first.some(({ data }) => data !== undefined)) {
       const events = await source.next()
+      watch.began()
       if (!events) break
       first.push(...events)
     }
-    watch.began()
     source.waiting = first
     return source
   }
