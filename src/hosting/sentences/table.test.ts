@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
+
+let house: TestHouse
+let ann: Person
+beforeAll(async () => {
+  house = await openTestHouse()
+  ann = await house.person('ann')
+})
+afterAll(() => house.close())
+
+test('what is not there is looked for where it is listed', async () => {
+  const id = await ann.publish()
+  const hook = await ann.call('POST', '/me/hooks', { url: 'https://hooks.example.com/' })
+  const at = `/me/hooks/${hook.text('hook.id')}/deliveries`
+  for (const [method, path, list] of [
+    ['GET', '/apps/AAAAAAAAAAAA', '/apps'],
+    ['DELETE', '/me/keys/ak_AAAAAAAA', '/me/keys'],
+    ['GET', `/apps/${id}/html?version=9`, `/apps/${id}/versions`],
+    ['GET', `/apps/${id}/assets/ship.png`, `/apps/${id}/assets`],
+    ['DELETE', `/apps/${id}/assets/ship.png`, `/apps/${id}/assets`],
+    ['POST', `${at}/AAAAAAAAAAAA/redeliver`, at],
+    ['GET', '/jobs/AAAAAAAAAAAA', '/jobs'],
+  ] as const) {
+    const { status, text } = await ann.call(method, path)
+    expect([path, status, text('error')]).toEqual([
+      ...[path, 404, expect.stringContaining(` GET ${list} lists `)],
+    ])
+    expect((await ann.call('GET', list)).status).toBe(200)
+  }
+})
+
+test('sizes are told in the unit of what is allowed', async () => {
+  const { text } = await house.call('POST', '/keys', { body: { about: 'x'.repeat(70_000) } })
+  expect(text('error')).toBe('68.4 KB is over the 64 KB allowed. Send less.')
+})
+
+test('what a file has too much is what was sent', async () => {
+  const id = await ann.publish()
+  const body = new Uint8Array(7 * 1_048_576)
+  const headers = { 'content-length': `${body.length}` }
+  const { text } = await ann.call('PUT', `/apps/${id}/assets/big.png`, body, headers)
+  expect(text('error')).toStartWith('7 MB is over the 4 MB')
+})
