@@ -183,6 +183,16 @@ test('every published row of every provider can be read, and has a rate', async 
   }
 })
 
+test('what bills searches of its own, or answers no chat, is not served', async () => {
+  const catalogue = await open({ published: ['openai', 'openrouter'] })
+  const ids = catalogue
+    .list()
+    .flatMap(({ offers }) => offers.map(({ upstream, model }) => `${upstream} ${model}`))
+  expect(ids.filter((id) => /search-preview|deep-research|sonar/.test(id))).toEqual([])
+  expect(ids.filter((id) => /^openai .*(-pro$|codex)/.test(id))).toEqual([])
+  expect(ids).toContain('openrouter openai/o3-pro')
+})
+
 test('a price that follows the hour is the dearest of the day', async () => {
   const catalogue = await open({ published: ['deepseek'] })
   expect(priceOf(catalogue, 'deepseek/deepseek-chat')).toEqual({

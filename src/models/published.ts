@@ -18,7 +18,8 @@ import {
  * else than text and pictures its chat models take.
  */
 const providers: Record<string, { id: string; maker: string; only?: RegExp; takes?: string[] }> = {
-  openai: { id: 'openai', maker: 'openai' },
+  // Its codex and pro models answer nothing but its own Responses.
+  openai: { id: 'openai', maker: 'openai', only: /^(?!.*(codex|-pro$))/ },
   openrouter: { id: 'openrouter', maker: 'openrouter' },
   groq: { id: 'groq', maker: 'groq' },
   together: { id: 'together', maker: 'together' },
@@ -35,9 +36,9 @@ const providers: Record<string, { id: string; maker: string; only?: RegExp; take
   cohere: { id: 'cohere', maker: 'cohere', only: /^(command-r|c4ai|embed-)/ },
 }
 
-/** Not served by any operation of ours, or billed by what no operation of ours tells. */
+/** Not served by any operation of ours, or billed by what none tells: searches of its own. */
 const unserved =
-  /realtime|moderation|-ocr|-live|-voice|-tts|-audio|computer-use|instruct$|davinci|curie|babbage|^ada$|^ft:|\.ft-|embedding-2$|omni|:extended|(?<!^gpt)-image/
+  /realtime|moderation|-ocr|-live|-voice|-tts|-audio|computer-use|search-preview|deep-research|sonar|instruct$|davinci|curie|babbage|^ada$|^ft:|\.ft-|embedding-2$|omni|:extended|(?<!^gpt)-image/
 const types: [RegExp, ModelType][] = [
   [/embed/, 'embedding'],
   [/whisper|transcribe/, 'audio'],
@@ -45,7 +46,7 @@ const types: [RegExp, ModelType][] = [
 ]
 const sees =
   /gpt-(4o|4\.1|4-turbo|4\.5|[5-9])|\bo[13](-pro)?$|\bo4-mini$|gemini|claude-[^12v]|grok-(2-vision|[4-9])|pixtral|llama-4|vision|-vl|gemma-[34]|mistral-(small-3|small-2[56]|medium-[3-9]|large-25)/
-const withoutTools = /o1-(mini|preview)|chatgpt-4o|search-preview|deepseek-r1|gemma|llama-2|guard/
+const withoutTools = /o1-(mini|preview)|chatgpt-4o|deepseek-r1|gemma|llama-2|guard/
 /**
  * The most output tokens by family, as their makers publish them: the first that fits. The list has
  * none; a model of no family here is bound by its window.
