@@ -1,6 +1,6 @@
 import { type Nano, nano, toCredits } from '../../core/money.ts'
 import { isPlainLine, isPlainText } from '../../core/text.ts'
-import { minute, second, stopwatch } from '../../core/time.ts'
+import { minute, second } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
@@ -45,38 +45,34 @@ export async function ask(
 ): Promise<Answer> {
   const app = await assets.theApp(house, caller.agent, id)
   if (app.version === 0) throw new Refusal('busy', { what: 'The first build of this app' })
-  const items = await itemsOf(house, app, wanted.assets)
-  const price = nano(items.reduce((sum, item) => sum + item.price, 0n))
-  if (wanted.maxCredits !== undefined && toCredits(price) > wanted.maxCredits) {
-    throw new Refusal('price_above_max', { price, max: wanted.maxCredits })
+  const { ref, dryRun, ...same } = wanted
+  if (dryRun) {
+    const { items, price } = await itemsOf(house, app, wanted.assets)
+    return { status: 200, body: { items: items.map(presentItem), price: toCredits(price) } }
   }
-  const shown = items.map(presentItem)
-  if (wanted.dryRun) return { status: 200, body: { items: shown, price: toCredits(price) } }
-  const { ref, ...same } = wanted
-  const isNew = { made: false }
-  const answer = await house.idempotency.once(
-    caller.agent.id,
-    ref,
-    { id, ...same },
-    async (keepAnswer) => {
-      isNew.made = true
-      return house.db.tx(async (db) => {
-        const job = await start(house, db, caller, { app, items, price })
-        const note = 'Read the job until it is done: GET /jobs/{id}?wait=30.'
-        const held = toCredits(price)
-        const body = { job: presentJob(house, job), items: shown, held, note }
-        const accepted = { status: 202, body }
-        await keepAnswer(db, accepted)
-        return accepted
-      })
-    },
-  )
-  if (!isNew.made) return answer
+  let ms = 0
+  const request = { id, ...same }
+  const answer = await house.idempotency.once(caller.agent.id, ref, request, async (keepAnswer) => {
+    const { items, price } = await itemsOf(house, app, wanted.assets)
+    if (wanted.maxCredits !== undefined && toCredits(price) > wanted.maxCredits) {
+      throw new Refusal('price_above_max', { price, max: wanted.maxCredits })
+    }
+    if (items.every(({ embedded }) => embedded)) ms = insideCallMs
+    return house.db.tx(async (db) => {
+      const job = await start(house, db, caller, { app, items, price })
+      const note = 'Read the job until it is done: GET /jobs/{id}?wait=30.'
+      const held = toCredits(price)
+      const body = { job: presentJob(house, job), items: items.map(presentItem), held, note }
+      const accepted = { status: 202, body }
+      await keepAnswer(db, accepted)
+      return accepted
+    })
+  })
   house.jobs.wake()
-  return items.every(({ embedded }) => embedded) ? madeInside(house, answer) : answer
+  return madeInside(house, answer, ms)
 }
 
-/** The asks with their prices. Refuses bad_request, too_many_assets and what `quote` refuses. */
+/** The asks with their prices. Refuses bad_request, too_many_assets, and as `quote` does. */
 async function itemsOf(house: House, app: apps.App, asked: MakeAssetsShape['assets']) {
   const rows = await assets.rowsOf(house, app.id, app.version)
   const asks = asked === 'waiting' ? await assets.waitingOf(house, app, rows) : asked
@@ -92,10 +88,11 @@ async function itemsOf(house: House, app: apps.App, asked: MakeAssetsShape['asse
   if (kept.union(names).size > assetsPerAppMax) {
     throw new Refusal('too_many_assets', { max: assetsPerAppMax })
   }
-  return asks.map((one): Item => {
+  const items = asks.map((one): Item => {
     const { by, price } = quote(house, one)
     return { ask: one, price, embedded: by === undefined }
   })
+  return { items, price: nano(items.reduce((sum, item) => sum + item.price, 0n)) }
 }
 
 function checkWords({ name, what, voice = '' }: AssetAskShape): void {
@@ -136,17 +133,15 @@ async function start(
   return job
 }
 
-/** The answer once all of it is made, or as it was if that takes longer. */
-async function madeInside(house: House, answer: Answer): Promise<Answer> {
+/** The answer as it is once all is made, or as it was if that takes longer. */
+async function madeInside(house: House, answer: Answer, ms: number): Promise<Answer> {
   const id: unknown = Reflect.get(Object(Reflect.get(Object(answer.body), 'job')), 'id')
-  const until = stopwatch() + insideCallMs
-  for (;;) {
-    const job = await house.jobs.waitFor(String(id), { seen: Infinity, ms: second })
-    if (job?.ended != null) {
-      const shown = presentJob(house, job)
-      const note = 'Made and live on the newest version: GET /apps/{id}/assets lists them.'
-      return { status: 201, body: { job: shown, items: shown.items ?? [], held: 0, note } }
-    }
-    if (stopwatch() > until) return answer
-  }
+  const job = await house.jobs.waitFor(String(id), { seen: Infinity, ms })
+  if (job?.ended == null) return answer
+  const shown = presentJob(house, job)
+  const { items = [] } = shown
+  const note = items.every(({ state }) => state === 'made')
+    ? 'Made and live on the newest version: GET /apps/{id}/assets lists them.'
+    : 'What failed has a code and cost nothing. GET /apps/{id}/assets lists what is live.'
+  return { status: 201, body: { job: shown, items, held: 0, note } }
 }

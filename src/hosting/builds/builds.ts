@@ -80,13 +80,13 @@ async function begin(
 ): Promise<Answer> {
   const { price } = budgetOf(house, theBuilder(house, input.kind), { prompt: input.prompt, page })
   const { dryRun, maxCredits, ref, ...same } = wanted
-  if (maxCredits !== undefined && price > fromCredits(maxCredits)) {
-    throw new Refusal('price_above_max', { price, max: maxCredits })
-  }
   if (dryRun) return { status: 200, body: { price: toCredits(price) } }
   const answer = await house.idempotency
-    .once(caller.agent.id, ref, same, async (keepAnswer) =>
-      house.db.tx(async (db) => {
+    .once(caller.agent.id, ref, same, async (keepAnswer) => {
+      if (maxCredits !== undefined && price > fromCredits(maxCredits)) {
+        throw new Refusal('price_above_max', { price, max: maxCredits })
+      }
+      return house.db.tx(async (db) => {
         await checkBuilds(house, db, caller)
         const app = await open(db)
         const job = await start(house, db, caller, { app, input, price })
@@ -96,8 +96,8 @@ async function begin(
         const accepted = { status: 202, body: { ...body, price: held, held } }
         await keepAnswer(db, accepted)
         return accepted
-      }),
-    )
+      })
+    })
     .catch((error: unknown) => {
       throw cannotTake(error) ? new Refusal('no_studio') : error
     })
