@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'bun:test'
 
 import type { Made, Wanted } from './make.ts'
 import { Makers } from './makers.ts'
+import { effect } from './sounds/effect.ts'
 
 const makers = new Makers()
 afterAll(() => makers.close())
@@ -41,10 +42,21 @@ for (const [wanted, seconds] of sounds)
   test(`${wanted.kind}: ${wanted.what}`, async () => {
     const made = await makers.make(wanted)
     expect(new TextDecoder().decode(made.bytes.subarray(0, 4))).toBe('OggS')
-    expect(made.seconds ?? 0).toBeGreaterThan(0.05)
+    expect(made.seconds ?? 0).toBeGreaterThan(0.14)
     if (seconds !== undefined) expect(made.seconds).toBeCloseTo(seconds, 1)
     expect(hash(await makers.make(wanted))).toBe(hash(made))
   })
+
+test('an effect is long enough to be heard, and as long as was asked', () => {
+  const words = ['explosion', 'coin', 'laser', 'jump', 'hit', 'click', 'blip', 'power up', 'alarm']
+  for (const what of words) {
+    for (let at = 0; at < 8; at += 1) {
+      const last = (seconds?: number) => effect(what, `${at}`, seconds).channels[0]?.length ?? 0
+      expect([what, at, last() > 0.14 * 44_100]).toEqual([what, at, true])
+      expect([what, at, Math.round(last(0.5) / 441)]).toEqual([what, at, 50])
+    }
+  }
+})
 
 test('another seed makes another one', async () => {
   const hashes = await Promise.all(

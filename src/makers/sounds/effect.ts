@@ -5,6 +5,8 @@ import { seeded } from '../random.ts'
 import type { Samples } from './ogg.ts'
 
 const rate = 44_100
+/** What is over sooner is heard as a fault of the loudspeaker. */
+const shortest = 0.15
 
 /** What words ask for, by jsfxr's presets; the first that fits. */
 const presets: [words: RegExp, preset: string][] = [
@@ -26,7 +28,10 @@ export function effect(what: string, seed: string, seconds?: number): Samples {
   const samples = withDice(random.next, () => {
     const params = sfxr.generate(preset, { sample_rate: rate, sound_vol: 0.25 })
     if (random.chance(0.7)) params.mutate()
-    if (seconds !== undefined) stretch(params, seconds)
+    // Else it would end where its pitch falls out of range, however long it was to be.
+    params.p_freq_limit = 0
+    const now = secondsOf(params)
+    if (seconds !== undefined || now < shortest) stretch(params, (seconds ?? shortest) / now)
     return sfxr.toBuffer(params)
   })
   const length = Math.min(samples.length, Math.round((seconds ?? 10) * rate))
@@ -35,11 +40,15 @@ export function effect(what: string, seed: string, seconds?: number): Samples {
 
 type Params = ReturnType<typeof sfxr.generate>
 
-/** Scales the envelope to this many seconds: a part lasts its square times 100,000 samples. */
-function stretch(params: Params, seconds: number): void {
-  const parts = [params.p_env_attack, params.p_env_sustain, params.p_env_decay]
-  const now = parts.reduce((sum, part) => sum + part * part * 100_000, 0) / rate
-  const factor = Math.sqrt(seconds / Math.max(now, 0.001))
+/** A part of the envelope lasts its square times 100,000 samples. */
+function secondsOf({ p_env_attack, p_env_sustain, p_env_decay }: Params): number {
+  const samples = (p_env_attack ** 2 + p_env_sustain ** 2 + p_env_decay ** 2) * 100_000
+  return Math.max(samples / rate, 0.001)
+}
+
+/** Scales the envelope to last so many times as long. */
+function stretch(params: Params, times: number): void {
+  const factor = Math.sqrt(times)
   params.p_env_attack *= factor
   params.p_env_sustain *= factor
   params.p_env_decay *= factor

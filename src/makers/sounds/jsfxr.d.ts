@@ -4,6 +4,7 @@ declare module 'jsfxr' {
     p_env_attack: number
     p_env_sustain: number
     p_env_decay: number
+    p_freq_limit: number
     mutate(): void
   }
   export const sfxr: {
