@@ -34,6 +34,9 @@ export function fromUsd(text: string): Nano | undefined {
 /** Nano to a number of USD for the wire. */
 export const toUsd = (amount: bigint): number => Number(amount) / Number(nanoPerUsd)
 
+/** A number of USD or credits as plain digits, to the ninth decimal: never with an exponent. */
+export const inDigits = (amount: number): string => amount.toFixed(9).replace(/\.?0+$/, '')
+
 /** A share in percent, rounded down: the remainder stays with the house. */
 export const share = (amount: Nano, percent: number): Nano =>
   nano((amount * BigInt(percent)) / 100n)

@@ -70,6 +70,17 @@ test.each(section7)('$name has its status, type and code', ({ wanted, words }) =
   expect(message).toMatch(/^["\p{L}$].*\.$/su)
 })
 
+test('money is told in plain digits, however little it is', () => {
+  const told = [
+    wordsOf(new Refusal('not_enough_credits', { needed: 1_000_000_001n, available: 1n })),
+    wordsOf(new Refusal('daily_cap', { cap: 1_000_000n, spent: 900n })),
+  ]
+  expect(told.map(({ body }) => body.error.message.match(/\$[\de.-]*\d/g))).toEqual([
+    ['$1.000000001', '$0.000000001'],
+    ['$0.001', '$0.0000009'],
+  ])
+})
+
 test('only the two charged failures say that the reserved credits were charged', () => {
   const charged = section7.filter(({ words }) =>
     words.body.error.message.includes('reserved credits were charged'),

@@ -1,3 +1,4 @@
+import { inDigits } from '../core/money.ts'
 import { isRecord } from '../core/shape.ts'
 import { second } from '../core/time.ts'
 import type { House } from '../house.ts'
@@ -53,7 +54,7 @@ async function jsonOf({ body }: Answer): Promise<Response> {
 
 /** X-Service-Cost: USD as plain digits, to the billionth. */
 export const costHeader = (cost: number): { 'x-service-cost': string } => ({
-  'x-service-cost': cost.toFixed(9).replace(/\.?0+$/, ''),
+  'x-service-cost': inDigits(cost),
 })
 
 async function run(

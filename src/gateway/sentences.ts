@@ -1,7 +1,7 @@
-import { toCredits, toUsd } from '../core/money.ts'
+import { inDigits, toCredits, toUsd } from '../core/money.ts'
 import type { FactsOf, GatewayRefusal } from '../refusals.ts'
 
-const usd = (amount: bigint): string => `$${toUsd(amount)}`
+const usd = (amount: bigint): string => `$${inDigits(toUsd(amount))}`
 const wait = ({ retryAfter }: { retryAfter: number }): string => `Try again in ${retryAfter} s.`
 const uncharged = 'Nothing was charged.'
 const charged = 'The reserved credits were charged, because the upstream bills it.'

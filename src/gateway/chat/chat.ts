@@ -1,3 +1,4 @@
+import { inDigits } from '../../core/money.ts'
 import { isRecord } from '../../core/shape.ts'
 import { second } from '../../core/time.ts'
 import type { House } from '../../house.ts'
@@ -53,13 +54,11 @@ function responseOf({ status, body }: Answer): Response {
   if (isRecord(body) && typeof body.stream === 'string') return streamResponse(body.stream)
   const usage = isRecord(body) && isRecord(body.usage) ? body.usage : {}
   const headers =
-    typeof usage.cost === 'number' ? { 'x-service-cost': usd(usage.cost) } : finalHeaders
+    typeof usage.cost === 'number' ? { 'x-service-cost': inDigits(usage.cost) } : finalHeaders
   return Response.json(body, { status, headers })
 }
 
 const finalHeaders = { 'x-should-retry': 'false' }
-/** USD as plain digits, to the billionth. */
-const usd = (amount: number): string => amount.toFixed(9).replace(/\.?0+$/, '')
 
 interface Run extends Call {
   keep: KeepAnswer

@@ -1,5 +1,5 @@
 import { wholeOf } from '../../core/cursor.ts'
-import { toUsd } from '../../core/money.ts'
+import { inDigits, toUsd } from '../../core/money.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { day, iso } from '../../core/time.ts'
 import type { House } from '../../house.ts'
@@ -79,7 +79,7 @@ export const csvOf = (uses: UseShape[]): string =>
 
 /** Money is written without an exponent; a text that a spreadsheet would run is made plain. */
 function cellOf(value: string | number | boolean | null): string {
-  if (typeof value === 'number') return value.toFixed(9).replace(/\.?0+$/, '')
+  if (typeof value === 'number') return inDigits(value)
   const text = String(value ?? '')
   const plain = /^[=+@\t\r-]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
