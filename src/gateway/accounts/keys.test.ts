@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { keysPerAccountMax } from '../../limits.ts'
+import { keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 
@@ -115,10 +115,16 @@ test('a name may have 80 characters, of any script', async () => {
   expect((await gus.call('POST', '/accounts/keys', { name })).body).toMatchObject({ name })
 })
 
-test('an account has a bounded number of keys', async () => {
-  const add = () => gus.call('POST', '/accounts/keys')
-  for (let keys = 1; keys < keysPerAccountMax; keys += 1) expect((await add()).status).toBe(201)
-  expect((await add()).status).toBe(400)
+test('an account has a bounded number of keys, an agent so many as at its own API', async () => {
+  const ann = await t.person('ann')
+  for (const [key, most] of [
+    [gus.key, keysPerAccountMax],
+    [ann.key, keysPerAgentMax],
+  ] as const) {
+    const add = () => withKey(key)('POST', '/accounts/keys')
+    for (let keys = 1; keys < most; keys += 1) expect((await add()).status).toBe(201)
+    expect((await add()).status).toBe(400)
+  }
 })
 
 test('a cap that is none says what it may be', async () => {

@@ -5,7 +5,7 @@ import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
-import { keyNameCharsMax, keysPerAccountMax } from '../../limits.ts'
+import { keyNameCharsMax, keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { KeySpender } from '../key.ts'
 import type { KeyShape } from './shapes.ts'
@@ -65,7 +65,7 @@ export async function list(house: House, { owner, key: current }: KeySpender): P
 
 /**
  * Makes another key; left out, its cap is that of the key that asks. `api_key` is shown once.
- * Refuses bad_request over `keysPerAccountMax`, cap_above_own.
+ * Refuses cap_above_own, and bad_request over the keys that an account, or an agent, may have.
  */
 export async function add(
   house: House,
@@ -77,8 +77,9 @@ export async function add(
   const cap = capOf(spender, wanted.daily_cap)
   const dailyCap = cap === undefined ? current.dailyCap : cap
   const { key, text } = await change(house, spender, (db, live) => {
-    if (live >= keysPerAccountMax) {
-      const problem = `An account has at most ${keysPerAccountMax} keys. Revoke one first.`
+    const most = owner.kind === 'agent' ? keysPerAgentMax : keysPerAccountMax
+    if (live >= most) {
+      const problem = `There are at most ${most} keys. Revoke one first.`
       throw new Refusal('bad_request', { problem })
     }
     const made = { kind: current.kind, owner: owner.owner, name: wanted.name, dailyCap }
