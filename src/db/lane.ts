@@ -1,5 +1,8 @@
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite'
 
+/** SQLite looks at a value that stands there alone, and compiles again with each: 3 to 35 us. */
+const bareValue = /\b(limit|offset) \?/g
+
 /** Compiled statements of one connection, at most this many; the least used goes first. */
 const statementsMax = 500
 
@@ -11,7 +14,8 @@ export class Statements {
   get(text: string): Statement<unknown, SQLQueryBindings[]> {
     const known = this.#known.get(text)
     if (known) return known
-    const statement = this.database.prepare<unknown, SQLQueryBindings[]>(text)
+    const whole = text.replace(bareValue, '$1 +?')
+    const statement = this.database.prepare<unknown, SQLQueryBindings[]>(whole)
     this.#known.set(text, statement)
     if (this.#known.size > statementsMax) this.#drop()
     return statement
