@@ -9,6 +9,7 @@ import { openDoor } from '../../door.ts'
 import { enqueue } from '../../jobs/jobs.ts'
 import { openHoldsOf } from '../../ledger/job-holds.ts'
 import { balanceOf, hold, settle } from '../../ledger/ledger.ts'
+import { noteStreamsMax } from '../../limits.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
 
@@ -204,6 +205,14 @@ test('no key, someone else’s, none at all, wrong shapes: nothing is told or ke
   }
   await refused(t, 400, 'bad_request', () => ann.call('GET', '/jobs?cursor=x'))
   expect((await ben.call('GET', '/jobs')).body).toEqual({ jobs: [], next: null })
+})
+
+test('the head alone of its events and of notes, which may never end', async () => {
+  const id = await newJob()
+  for (const path of [...Array(noteStreamsMax + 1).fill('/me/events'), `/jobs/${id}/events`]) {
+    const { status, headers } = await ann.call('HEAD', path)
+    expect([path, status, headers.get('content-type')]).toEqual([path, 200, 'text/event-stream'])
+  }
 })
 
 test('a client that leaves a stream is not waited for', async () => {

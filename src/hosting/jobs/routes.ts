@@ -10,7 +10,7 @@ import { operation } from '../operation.ts'
 import * as jobs from './jobs.ts'
 import { present } from './present.ts'
 import * as shapes from './shapes.ts'
-import { lastSeen, watch } from './watch.ts'
+import { watch } from './watch.ts'
 
 /** Where a list goes on: after the job made at this moment, with this id. */
 const jobsCursor = /^(\d{1,15}) ([A-Za-z0-9_-]{12})$/
@@ -83,7 +83,7 @@ export const jobRoutes = (house: House) =>
     .get(
       '/jobs/:id/events',
       async ({ caller, params, request }) =>
-        watch(house, await jobs.theOwn(house, caller.agent, params.id), lastSeen(request.headers)),
+        watch(house, await jobs.theOwn(house, caller.agent, params.id), request),
       operation(
         { id: 'watch_job', tag: 'Jobs', summary: 'What happens to a job, as it happens.' },
         { 200: shapes.JobEvents, 204: Type.Void() },

@@ -1,3 +1,4 @@
+import { eventStream } from '../../core/event-stream.ts'
 import { stopwatch } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import type { Job } from '../../jobs/handler.ts'
@@ -8,20 +9,20 @@ import { presentAt } from './present.ts'
 const encoder = new TextEncoder()
 
 /** The number of the last event that a client has, as it says; else 0. */
-export const lastSeen = (headers: Headers): number => {
+const lastSeen = (headers: Headers): number => {
   const said = headers.get('last-event-id') ?? ''
   return /^\d{1,9}$/.test(said) ? Number(said) : 0
 }
 
 /**
- * What happens to a job after the event `after`, as server-sent events, until it has ended or ten
+ * What happens to a job after Last-Event-ID, as server-sent events, until it has ended or ten
  * minutes have passed; the client comes again with Last-Event-ID. 204 tells one that has the last
  * event to stay away (WHATWG HTML, section 9.2).
  */
-export function watch(house: House, job: Job, after: number): Response {
+export function watch(house: House, job: Job, request: Request): Response {
+  const after = lastSeen(request.headers)
   if (job.ended !== null && after >= job.events) return new Response(null, { status: 204 })
-  const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
-  return new Response(eventsOf(house, job.id, Math.min(after, job.events)), { headers })
+  return eventStream(request, () => eventsOf(house, job.id, Math.min(after, job.events)))
 }
 
 function eventsOf(house: House, id: string, after: number): ReadableStream<Uint8Array> {

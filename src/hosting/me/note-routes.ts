@@ -72,8 +72,7 @@ export const noteRoutes = (house: House) =>
     )
     .get(
       '/me/events',
-      ({ caller, request }) =>
-        watch(house, watcherOf(house, caller), request.headers.get('last-event-id')),
+      ({ caller, request }) => watch(house, watcherOf(house, caller), request),
       operation(
         {
           id: 'watch_notes',

@@ -1,3 +1,4 @@
+import { eventStream } from '../../core/event-stream.ts'
 import { second, stopwatch } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import { heartbeatMs, jobWatchMs, listPageMax, noteStreamsMax } from '../../limits.ts'
@@ -22,23 +23,25 @@ interface Watcher {
  * one on, and then what happens, for at most ten minutes; the client comes again with
  * Last-Event-ID. Refuses busy past the streams that an agent may keep open.
  */
-export async function watch(house: House, watcher: Watcher, seen: string | null) {
-  const last = await startOf(house, watcher.agent, seen)
+export async function watch(house: House, watcher: Watcher, request: Request): Promise<Response> {
+  const last = await startOf(house, watcher.agent, request.headers.get('last-event-id'))
+  return eventStream(request, () => eventsOf(house, watcher, last, enter(house, watcher.agent)))
+}
+
+/** Counts one more stream of an agent, until what it answers is called. */
+function enter(house: House, agent: string): () => void {
   const streams = open.get(house) ?? new Map<string, number>()
   open.set(house, streams)
-  const { agent } = watcher
   const others = streams.get(agent) ?? 0
   if (others >= noteStreamsMax) {
     throw new Refusal('busy', { what: `Each of your ${noteStreamsMax} streams` })
   }
   streams.set(agent, others + 1)
-  const left = (): void => {
+  return () => {
     const more = (streams.get(agent) ?? 1) - 1
     if (more > 0) streams.set(agent, more)
     else streams.delete(agent)
   }
-  const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
-  return new Response(eventsOf(house, watcher, last, left), { headers })
 }
 
 /** The number of the note that comes before the first event. */
