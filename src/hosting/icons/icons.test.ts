@@ -71,6 +71,17 @@ test('a made picture is paid; the first of something on Explore is free', async 
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(390), held: fromCredits(0) })
 })
 
+test('of pictures asked for at once one is made, so that one is free', async () => {
+  await ann.call('PATCH', `/apps/${app}`, { store: true })
+  const all = await Promise.all([1, 2, 3].map(() => put({ make: true })))
+  expect(all.map(({ status, code }) => [status, code]).sort()).toEqual([
+    [200, undefined],
+    [409, 'busy'],
+    [409, 'busy'],
+  ])
+  expect((await put({ make: true })).body).toMatchObject({ free: false })
+})
+
 test('the same Idempotency-Key has one made, and pays, only once', async () => {
   await open({ EMBEDDED_ASSET_CREDITS: '5' })
   const headers = { 'idempotency-key': 'monday-0001' }

@@ -44,7 +44,11 @@ export async function put(
   if (image === undefined) {
     const same = { icon: id, make, prompt }
     return house.idempotency.once(caller.agent.id, ref, same, (keepAnswer) =>
-      paintFor(house, caller, { app, prompt, signal, keepAnswer }),
+      // One at a time, so that only the first is free.
+      house.idempotency.once(id, 'icon', {}, async () => {
+        const now = await apps.theOwn(house, caller.agent, id)
+        return paintFor(house, caller, { app: now, prompt, signal, keepAnswer })
+      }),
     )
   }
   const icon = await keep(house, await iconFrom(house, bytesOf(image)))
