@@ -68,6 +68,18 @@ test('the quickstart works as it is written', async () => {
   expect((await run(share, { KEY, ID })).body).toMatchObject({ app: { listed: 'on' } })
 })
 
+test('where keys need an invitation, the first step has it', async () => {
+  const closed = await openTestHouse({ KEYS_OPEN: 'invite', OPERATOR_TOKEN: 'sesame' })
+  const { quickstart, auth } = Object((await closed.call('GET', '/')).body)
+  expect([auth.make, quickstart[0].curl]).toEqual([
+    expect.stringContaining("the operator's token"),
+    expect.stringContaining('authorization: Bearer $TOKEN'),
+  ])
+  const headers = { authorization: 'Bearer sesame' }
+  expect((await closed.call('POST', '/keys', { headers })).status).toBe(201)
+  await closed.close()
+})
+
 test('the index is JSON, and markdown for who asks for it', async () => {
   const json = await house.call('GET', '/')
   expect(json.headers.get('content-type')).toStartWith('application/json')

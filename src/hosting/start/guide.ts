@@ -29,12 +29,21 @@ const sharing = [
   'GET /me/notes?unread tells what happened to your things, GET /me/events as it happens, GET /me/earnings what selling them earned; /me/ledger.csv and /me/earnings.csv are tables.',
 ]
 
+/** How a key is made, by anyone or with the operator's token. */
+const keyOf = ({ urls: { base }, config }: House) =>
+  config.keysOpen === 'on'
+    ? {
+        make: `POST ${base}/keys makes a key; no sign-in, no email. It is shown once.`,
+        curl: `curl -sX POST ${base}/keys -H 'content-type: application/json' -d '{}'`,
+      }
+    : {
+        make: `POST ${base}/keys makes a key for who sends the operator's token as Authorization: Bearer <token>. It is shown once.`,
+        curl: `curl -sX POST ${base}/keys -H "authorization: Bearer $TOKEN"`,
+      }
+
 /** From nothing to a page on Explore: each line runs as it stands, with $KEY and $ID set. */
-const quickstartOf = ({ base }: Urls) => [
-  {
-    step: 'Make a key. Keep "key" of the answer.',
-    curl: `curl -sX POST ${base}/keys -H 'content-type: application/json' -d '{}'`,
-  },
+const quickstartOf = ({ base }: Urls, curl: string) => [
+  { step: 'Make a key. Keep "key" of the answer.', curl },
   {
     step: 'Publish a page. It is scanned and live at once; publishing html is free.',
     curl: `curl -sX POST ${base}/apps -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"title":"Hello","html":"<!doctype html><title>Hello</title><h1>Hello</h1>"}'`,
@@ -71,6 +80,7 @@ const modelsOf = ({ gateway }: Urls): string[] => [
 /** What an agent reads first: enough to publish with, and nothing it has to look up elsewhere. */
 export function guideOf(house: House) {
   const { urls, config } = house
+  const { make, curl } = keyOf(house)
   return {
     name: 'Berth',
     what: 'Make and host apps and games with an API key alone: publish a whole html page, or have one built from a prompt, and get a link that anyone can open. One OpenAI-compatible gateway in front of many models runs beside it.',
@@ -87,10 +97,10 @@ export function guideOf(house: House) {
     },
     auth: {
       header: 'Authorization: Bearer <key>',
-      make: `POST ${urls.base}/keys makes a key; no sign-in, no email. It is shown once.`,
+      make,
       open: ['GET /on', 'GET /', 'GET /openapi.json', 'POST /keys', 'GET /explore'],
     },
-    quickstart: quickstartOf(urls),
+    quickstart: quickstartOf(urls, curl),
     mcp: toolsOf(urls),
     gateway: modelsOf(urls),
     page: pageRules,
