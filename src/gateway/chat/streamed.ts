@@ -37,15 +37,17 @@ export interface Client {
 
 /**
  * Serves a request as a stream: `client` is given it as soon as the first event is there; the work
- * goes on until it ends, and is charged for what it carried.
+ * goes on until it ends, and is charged for what it carried. Under an Idempotency-Key it is read to
+ * its end though its client leaves: the client that comes again finds the answer.
  */
 export async function serveStream(
   order: Order,
   hold: Hold,
   client: Client,
 ): Promise<Worked<Served>> {
-  const { asked, candidates, house } = order
-  const watch = new Watch(order.signal, deadlinesOf(house.config))
+  const { asked, candidates, house, isKept } = order
+  const signal = isKept ? new AbortController().signal : order.signal
+  const watch = new Watch(signal, deadlinesOf(house.config))
   const account = new Ledgered(order, hold)
   const { by, served, verdict } = await reach(house.upstreams, candidates, {
     ...{ ...sendingOf(order), watch, through: throughSearch(order, watch) },
@@ -60,12 +62,12 @@ export async function serveStream(
   }
   account.began()
   const carried = new Carried(boundsOf(order, by))
-  const copy = order.isKept ? new Copy() : undefined
+  const copy = isKept ? new Copy() : undefined
   const { wantsUsage } = asked
   // What cannot be read from its first byte on is a stream that broke off with nothing carried.
   const source = served ?? (await Source.open(new Response(null), watch))
   const relay = new Relay(source, carried, watch, { wantsUsage, paid: client.paid, copy })
-  client.begin(streamResponse(relay.body()))
+  client.begin(streamResponse(copy ? copy.readBeside(relay.body()) : relay.body()))
   const end = await relay.ended
   if (end === 'empty') {
     return { ...account.failed(by, noContent), result: { refusal: noContent.refusal } }
@@ -111,18 +113,33 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The bytes of a stream, to be given again; undefined when they are too many. */
+/** The bytes of a stream, to be given again, unless they are too many. */
 class Copy {
   private readonly parts: Uint8Array[] = []
   private bytes = 0
 
   add(part: Uint8Array): void {
     this.bytes += part.byteLength
-    if (this.bytes <= upstreamAnswerBytesMax) this.parts.push(part)
+    if (!this.isFull) this.parts.push(part)
+  }
+
+  /** The stream for its client, which is read on here though that leaves, until this is full. */
+  readBeside(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+    const [theirs, ours] = stream.tee()
+    void this.readOn(ours)
+    return theirs
+  }
+
+  private async readOn(stream: ReadableStream<Uint8Array>): Promise<void> {
+    for await (const _ of stream) if (this.isFull) return
+  }
+
+  private get isFull(): boolean {
+    return this.bytes > upstreamAnswerBytesMax
   }
 
   get answer(): Answer | undefined {
-    if (this.bytes > upstreamAnswerBytesMax) return undefined
+    if (this.isFull) return undefined
     return { status: 200, body: { stream: new TextDecoder().decode(Buffer.concat(this.parts)) } }
   }
 }

@@ -19,7 +19,7 @@ const host = 'models.example'
 let faked: Faked
 beforeAll(async () => {
   const names = Array.from({ length: pieces }, (_, cut) => `cut-${cut}`)
-  const models = [...names, 'silent'].map((name) => ({
+  const models = [...names, 'silent', 'slow'].map((name) => ({
     ...fakeModel('ok', { id: `fake/${name}` }),
     offers: fakeModel('ok').offers.map((offer) => ({ ...offer, model: `fake/${name}` })),
   }))
@@ -183,6 +183,33 @@ describe('a whole stream', () => {
     expect(second.body).toBe(first.body)
     expect(second.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     expect((await faked.lastUse(gus)).total).toBe(1)
+    expect(await faked.faults(gus)).toEqual([])
+  })
+
+  test('goes on for its Idempotency-Key though its client leaves, and is paid once', async () => {
+    const gus = await faked.gus()
+    const { promise: left, resolve: leave } = Promise.withResolvers<void>()
+    const [head, word, ...rest] = whole
+    if (!head || !word) throw new Error('there is no script of a stream')
+    faked.fake.script('fake/slow', [head, word, { until: left }, ...rest])
+    const body = { model: 'fake/slow', messages, stream: true }
+    const key = { 'idempotency-key': 'left-1' }
+    const client = new AbortController()
+    const { body: bytes } = await fetch(`${faked.origin}/gateway/v1/chat/completions`, {
+      method: 'POST',
+      headers: { ...key, authorization: `Bearer ${gus.key}`, host },
+      body: JSON.stringify(body),
+      signal: client.signal,
+    })
+    await bytes?.getReader().read()
+    client.abort()
+    const again = () => gus.call('POST', '/v1/chat/completions', body, key)
+    expect((await again()).status).toBe(409)
+    leave()
+    const use = await until(async () => (await faked.lastUse(gus)).use)
+    expect(use).toMatchObject({ status: 'completed', input: 11, output: 7, estimated: false })
+    expect((await again()).body).toBe((await stream(gus)).text)
+    expect((await faked.lastUse(gus)).total).toBe(2)
     expect(await faked.faults(gus)).toEqual([])
   })
 })
