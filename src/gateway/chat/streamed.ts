@@ -73,7 +73,8 @@ export async function serveStream(
     return { ...account.failed(by, noContent), result: { refusal: noContent.refusal } }
   }
   const isWhole = end === 'done'
-  const answer = isWhole ? copy?.answer : undefined
+  // What was charged is given again, also where it broke off.
+  const answer = copy?.answer
   const status = isWhole ? 'completed' : end === 'client' ? 'interrupted' : 'failed'
   const usage = carried.usage(isWhole)
   return {

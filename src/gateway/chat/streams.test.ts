@@ -173,16 +173,21 @@ describe('a whole stream', () => {
     })
   })
 
-  test('is given again to its Idempotency-Key, and paid once', async () => {
+  test('is given again to its Idempotency-Key and paid once, also where it broke off', async () => {
     const gus = await faked.gus()
-    const body = { model: 'fake/ok', messages, stream: true }
-    const again = () =>
-      gus.call('POST', '/v1/chat/completions', body, { 'idempotency-key': 'once-1' })
-    const first = await again()
-    const second = await again()
-    expect(second.body).toBe(first.body)
-    expect(second.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
-    expect((await faked.lastUse(gus)).total).toBe(1)
+    for (const [at, model] of ['fake/ok', 'fake/error-event', 'fake/reset-middle'].entries()) {
+      const body = { model, messages, stream: true }
+      const again = () =>
+        gus.call('POST', '/v1/chat/completions', body, { 'idempotency-key': model })
+      const first = await again()
+      const second = await again()
+      expect(String(second.body)).toContain(
+        model === 'fake/ok' ? '[DONE]' : 'upstream_stream_error',
+      )
+      expect(second.body).toBe(first.body)
+      expect(second.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+      expect((await faked.lastUse(gus)).total).toBe(at + 1)
+    }
     expect(await faked.faults(gus)).toEqual([])
   })
 
