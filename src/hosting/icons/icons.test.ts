@@ -53,6 +53,16 @@ test('a picture of any shape becomes a square of 512 pixels, at an address that 
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(400), held: fromCredits(0) })
 })
 
+test('a quiet picture is none that is blank, and its type is what it holds', async () => {
+  const fade = await new Bun.Image(await new Bun.Image(await picture()).resize(2, 1).png().bytes())
+    .resize(64, 64)
+    .png()
+    .bytes()
+  for (const type of ['image/png', 'image/jpg', 'image/png;charset=utf-8', 'image/gif']) {
+    expect((await put({ image: dataUrl(fade, type) })).status).toBe(200)
+  }
+})
+
 test('taken off, the app wears its glyph again', async () => {
   const icon = (await put({ image: dataUrl(await picture()) })).text('icon')
   expect((await ann.call('DELETE', path())).body).toEqual({ icon: null })

@@ -5,14 +5,12 @@ import { jpegFault, pngFault, webpFault } from '../../store/pictures.ts'
 
 /** The side of every icon, in pixels (document 1, section 8). */
 const side = 512
-/** A picture of one colour comes to fewer bytes than this when it is 16 pixels wide. */
-const blankBytesMax = 120
 
 const unreadable = (problem: string): Refusal => new Refusal('bad_request', { problem })
 
-/** The bytes of a data URL (RFC 2397). Refuses bad_request, too_big. */
+/** The bytes of a data URL (RFC 2397), whose type their content tells. Refuses bad_request, too_big. */
 export function bytesOf(image: string): Uint8Array<ArrayBuffer> {
-  const [head = ''] = /^data:image\/(?:png|jpeg|webp);base64,/i.exec(image) ?? []
+  const [head = ''] = /^data:image\/[^,]{1,100};base64,/i.exec(image) ?? []
   if (head === '') {
     throw unreadable('"image" is a data URL of a JPEG, PNG or WebP: data:image/png;base64,...')
   }
@@ -38,9 +36,15 @@ export async function iconFrom(house: House, bytes: Uint8Array<ArrayBuffer>) {
     if (error instanceof Refusal) throw error
     throw new Refusal('bad_picture', { why: 'it could not be cropped' })
   })
-  const small = await new Bun.Image(made.bytes).resize(16, 16).png().bytes()
-  if (small.length < blankBytesMax) throw new Refusal('bad_picture', { why: 'it is blank' })
+  if (await isBlank(made.bytes)) throw new Refusal('bad_picture', { why: 'it is blank' })
   return made.bytes
+}
+
+/** Whether a picture has one colour all over: small, it is what its mean is. */
+async function isBlank(bytes: Uint8Array): Promise<boolean> {
+  const small = async (from: Uint8Array) => new Bun.Image(from).resize(16, 16).png().bytes()
+  const mean = await new Bun.Image(bytes).resize(1, 1).png().bytes()
+  return Buffer.compare(await small(bytes), await small(mean)) === 0
 }
 
 const faults: Record<string, (bytes: Uint8Array) => string | undefined> = {
