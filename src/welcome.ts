@@ -149,7 +149,8 @@ const client = (baseURL: string, apiKey: string): string[] => [
   "  import OpenAI from 'openai'",
   `  const berth = new OpenAI({ baseURL: '${baseURL}', apiKey: '${apiKey}' })`,
   "  const messages = [{ role: 'user', content: 'Ahoy' }]",
-  "  await berth.chat.completions.create({ model: 'demo/chat', messages })",
+  "  const answer = await berth.chat.completions.create({ model: 'demo/chat', messages })",
+  '  console.log(answer.choices[0].message.content, answer.usage.cost)',
   '',
 ]
 
