@@ -142,12 +142,13 @@ async function noteUse(
   job: Job,
   used: { status: 'completed' | 'failed'; seconds: number; estimated: boolean },
 ): Promise<void> {
-  const { model, requestId }: Asked = Object(job.input)
+  const { model: wanted, requestId, source }: Asked = Object(job.input)
   const making: Partial<Making> = Object(job.data)
+  const { model = wanted } = making
   const price = making.price && readPrice(making.price)
   const { status, seconds, estimated } = used
   await insertUse(db, {
-    ...{ account: job.owner, requestId, at: clock.now(), model, type: 'video', source: 'api' },
+    ...{ account: job.owner, requestId, at: clock.now(), model, type: 'video', source },
     ...{ status, upstream: making.upstream ?? null, estimated },
     price: price && 'id' in price ? price.id : null,
     ...{ input: Math.ceil(seconds), cached: 0, output: seconds > 0 ? 1 : 0, reasoning: 0 },

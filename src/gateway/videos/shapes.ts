@@ -63,7 +63,7 @@ export const Input = Type.Object({
 })
 export type Asked = Static<typeof Input>
 
-/** Where the film is being made, and by which price it is paid. */
+/** Where the film is being made, by which of the models asked for, and what price it has there. */
 export const Made = Type.Object({
   upstream: Type.String(),
   model: Type.String(),

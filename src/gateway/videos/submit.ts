@@ -131,7 +131,8 @@ async function ask(house: House, order: Order & { call: Call }): Promise<Making>
       open: (response) => readTaken(response, watch),
     })
     if (verdict) throw uncharged(verdict)
-    const { upstream, model } = by.offer
+    const { upstream } = by.offer
+    const model = by.model.id
     return { upstream, model, operation: served.operation, price: presentPrice(by.price) }
   } finally {
     watch.end()

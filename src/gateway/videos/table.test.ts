@@ -153,6 +153,11 @@ test('what comes as a film and is none is not handed on', async () => {
 test('another upstream begins where the first is out of order; no model, no rate', async () => {
   const gus = await patient.gus()
   expect((await ask(gus, 'fallback')).status).toBe(200)
+  const other = await ask(gus, '503', { models: ['video/video-ok'] })
+  expect([other.status, other.text('model')]).toEqual([200, 'video/video-ok'])
+  patient.clock.turn(5 * second)
+  await patient.house.jobs.runDue()
+  expect((await patient.lastUse(gus)).use?.model).toBe('video/video-ok')
   const nobody = await ask(gus, 'nobody')
   expect([nobody.status, nobody.code]).toEqual([404, 'model_not_found'])
   const unpriced = await ask(gus, 'unpriced')

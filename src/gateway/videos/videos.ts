@@ -33,8 +33,8 @@ function urlOf({ urls, secret }: House, job: Job): string {
 
 /** The video job of document 2, section 2. */
 export function present(house: House, job: Job): VideoShape {
-  const { id, input, state, price, charged, error, progress } = job
-  const { model, seconds: asked } = Object(input)
+  const { id, input, data, state, price, charged, error, progress } = job
+  const { model, seconds: asked } = { ...Object(input), ...Object(data) }
   const own = {
     ...{ id, object: 'video' as const, model: String(model), created_at: seconds(job.created) },
     ...{ estimated_cost: toUsd(price), progress, seconds: String(asked) },
