@@ -70,6 +70,11 @@ test.each(section7)('$name has its status, type and code', ({ wanted, words }) =
   expect(message).toMatch(/^["\p{L}$].*\.$/su)
 })
 
+test('of what is no id only so much is said back', () => {
+  const { message } = wordsOf(new Refusal('no_model', { model: 'x'.repeat(1_000_000) })).body.error
+  expect(message.length).toBeLessThan(300)
+})
+
 test('money is told in plain digits, however little it is', () => {
   const told = [
     wordsOf(new Refusal('not_enough_credits', { needed: 1_000_000_001n, available: 1n })),

@@ -3,6 +3,8 @@ import type { FactsOf, GatewayRefusal } from '../refusals.ts'
 
 const usd = (amount: bigint): string => `$${inDigits(toUsd(amount))}`
 const wait = ({ retryAfter }: { retryAfter: number }): string => `Try again in ${retryAfter} s.`
+/** What is no id may be a long text. */
+const idCharsShown = 200
 const uncharged = 'Nothing was charged.'
 const charged = 'The reserved credits were charged, because the upstream bills it.'
 const look = 'Look at your history before you send it again.'
@@ -19,7 +21,8 @@ export const sentences: { [N in GatewayRefusal]: (...facts: FactsOf<N>) => strin
   bad_key: () => 'This key is not valid. Check the Authorization header.',
   not_enough_credits: ({ needed, available }) =>
     `This can cost ${usd(needed)} and you have ${usd(available)}. Add credits, or lower max_tokens.`,
-  no_model: ({ model }) => `There is no model ${model}. Use an exact id of GET /v1/models.`,
+  no_model: ({ model }) =>
+    `There is no model ${model.slice(0, idCharsShown)}. Use an exact id of GET /v1/models.`,
   daily_cap: ({ cap, spent }) =>
     `This key may spend ${usd(cap)} a day and has used ${usd(spent)}. Raise its cap, or wait until 00:00 UTC.`,
   rate_limited: (facts) => `More than ${facts.max} requests a minute. ${wait(facts)}`,

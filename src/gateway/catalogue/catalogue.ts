@@ -49,7 +49,7 @@ function decoded(id: string): string {
 /** One model by its id as a path has it, with or without routing suffixes. Refuses no_model. */
 export function the({ catalogue }: House, id: string): ModelShape {
   const found = catalogue.find(decoded(id))
-  if (!found) throw new Refusal('no_model', { model: id.slice(0, 200) })
+  if (!found) throw new Refusal('no_model', { model: id })
   return present(found.model)
 }
 
