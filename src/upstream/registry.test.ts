@@ -4,6 +4,7 @@ import { loadConfig } from '../config.ts'
 import { openLog } from '../core/log.ts'
 import { systemClock } from '../core/time.ts'
 import { startFakeUpstream } from '../testing/fake-upstream.ts'
+import { demoUpstream } from './demo/demo.ts'
 import { rawLane } from './raw.ts'
 import { openUpstreams, Registry } from './registry.ts'
 
@@ -101,14 +102,18 @@ test('failures open the breaker of one upstream, and the operator is told', asyn
 })
 
 test('what the client did wrong, and a client that left, are no failures', async () => {
-  const registry = new Registry([rawLane({ name: 'a', baseUrl: fake.baseUrl })], housed().house)
-  const a = registry.find('a')
+  const lanes = [rawLane({ name: 'a', baseUrl: fake.baseUrl }), demoUpstream(systemClock)]
+  const registry = new Registry(lanes, housed().house)
+  const [a, demo] = [registry.find('a'), registry.find('demo')]
+  const left = { ...call('fake/ok'), signal: AbortSignal.abort() }
   for (let times = 0; times < 6; times += 1) {
     await a?.send(call('fake/400'))
     await a?.send(call('fake/429'))
-    await a?.send({ ...call('fake/ok'), signal: AbortSignal.abort() }).catch(() => {})
+    for (const one of [a, demo]) {
+      await expect(one?.send(left)).rejects.toMatchObject({ kind: 'aborted' })
+    }
   }
-  expect(a?.available).toBe(true)
+  expect([a?.available, demo?.available]).toEqual([true, true])
 })
 
 test('speeds are remembered by upstream and model', () => {

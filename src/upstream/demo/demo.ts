@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/time.ts'
 import { refuse } from '../answer.ts'
-import type { Call, Path, Upstream } from '../upstream.ts'
+import { faultKindOf } from '../fault.ts'
+import { type Call, type Path, type Upstream, UpstreamFault } from '../upstream.ts'
 import type { Asked } from './asked.ts'
 
 const kinds: Record<string, Path> = {
@@ -26,15 +27,22 @@ const answers: Record<Exclude<Path, '/audio/transcriptions'>, Answer> = {
   '/audio/speech': async (asked) => (await import('./speech.ts')).speak(asked),
 }
 
+const name = 'demo'
+
+/** Who asks may have left, or be out of time: that is no fault of the demo's. */
+function checkAsked(signal: AbortSignal): void {
+  if (signal.aborted) throw new UpstreamFault(faultKindOf(signal.reason, signal), name)
+}
+
 /**
  * Models that need no network and answer the same each time, so that a new house works at once and
  * tests are exact. What each does is said in its file; their prices stand in the catalogue.
  */
 export const demoUpstream = (clock: Clock): Upstream => ({
-  name: 'demo',
+  name,
   kind: 'demo',
   async send({ path, model, body, signal }: Call) {
-    signal.throwIfAborted()
+    checkAsked(signal)
     if (kinds[model] !== path) return refuse(404, `There is no demo model ${model} at ${path}.`)
     if (path === '/audio/transcriptions') {
       if (!(body instanceof FormData)) return refuse(400, 'A sound is sent as a form.')
@@ -44,7 +52,7 @@ export const demoUpstream = (clock: Clock): Upstream => ({
     return answers[path]({ model, body, created: Math.floor(clock.now() / 1_000) })
   },
   async look({ path, signal }) {
-    signal.throwIfAborted()
+    checkAsked(signal)
     return (await import('./film.ts')).lookAtFilm(path)
   },
 })
