@@ -31,8 +31,10 @@ test('an app deleted or taken down while a version is looked at gets none', asyn
   const taken = await ann.publish({ html: page('two') })
   const next = (id: string) => ann.call('POST', `/apps/${id}/versions`, { html: page('three') })
   const [first, second] = [next(deleted), next(taken)]
-  await ann.call('DELETE', `/apps/${deleted}`)
-  await moderation.takeDown(house, taken, 'spam')
+  await Promise.all([
+    moderation.takeDown(house, taken, 'spam'),
+    ann.call('DELETE', `/apps/${deleted}`),
+  ])
   expect((await first).code).toBe('not_found')
   expect((await second).code).toBe('taken_down')
   await close()

@@ -19,13 +19,13 @@ export async function stopWork(house: House, maker: string, app?: string): Promi
 
 /** Deletes an app: its link is gone at once, its bytes 30 days later. */
 export async function remove(house: House, app: App): Promise<void> {
-  await stopWork(house, app.maker, app.id)
   await house.db.tx((db) =>
     db
       .update(apps)
       .set({ closed: house.clock.now(), listed: 'off' })
       .where(and(eq(apps.id, app.id), isNull(apps.closed))),
   )
+  await stopWork(house, app.maker, app.id)
 }
 
 /** Brings back an own app deleted less than 30 days ago. Refuses not_found, taken_down. */

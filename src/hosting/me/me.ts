@@ -114,11 +114,11 @@ export async function listKeys(
 
 /** Closes the account and its apps together: keys answer account_closed, links are gone. */
 export async function close(house: House, agent: agents.Agent): Promise<void> {
-  await stopWork(house, agent.id)
   await house.db.tx(async (db) => {
     await agents.close(house, db, agent.id)
     await apps.closeAllOf(house, db, agent.id)
     await removeHooksOf(db, agent.id)
   })
   house.keys.forget()
+  await stopWork(house, agent.id)
 }
