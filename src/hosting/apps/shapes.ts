@@ -1,7 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { Id, Link, oneOf, orNull, Time, Words } from '../../core/shape.ts'
-import { descriptionCharsMax, remixPriceCreditsMax, titleCharsMax } from '../../limits.ts'
+import {
+  buildPromptCharsMax,
+  descriptionCharsMax,
+  remixPriceCreditsMax,
+  titleCharsMax,
+} from '../../limits.ts'
 import { shelfNames } from './shelves.ts'
 
 /** What a remix was copied from, by the names of that moment. */
@@ -68,19 +73,31 @@ export const Ref = Type.String({
   description: 'Your own name for this request: sent again, it does nothing more.',
 })
 
+/** What a version is made from: a page, or a prompt for the builder. */
+export const source = {
+  html: Type.Optional(Type.String({ minLength: 1, description: 'A whole page, at most 4 MB.' })),
+  prompt: Type.Optional(
+    Words(buildPromptCharsMax, {
+      minLength: 1,
+      description: 'What the service is to build, or to change.',
+    }),
+  ),
+  dryRun: Type.Optional(
+    Type.Boolean({ description: 'true: only scan and price; nothing is kept.' }),
+  ),
+  maxCredits: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: remixPriceCreditsMax,
+      description: 'The most you agree to pay.',
+    }),
+  ),
+  ref: Type.Optional(Ref),
+}
+
 /** POST /apps (document 1, operation 9). */
 export const NewApp = Type.Object(
-  {
-    html: Type.Optional(Type.String({ minLength: 1, description: 'A whole page, at most 4 MB.' })),
-    prompt: Type.Optional(Type.String({ description: 'What the service is to build.' })),
-    kind: Type.Optional(oneOf(['app', 'game'])),
-    ...about,
-    dryRun: Type.Optional(
-      Type.Boolean({ description: 'true: only scan and price; nothing is kept.' }),
-    ),
-    maxCredits: Type.Optional(Type.Integer({ minimum: 0, maximum: remixPriceCreditsMax })),
-    ref: Type.Optional(Ref),
-  },
+  { ...source, kind: Type.Optional(oneOf(['app', 'game'])), ...about },
   {
     additionalProperties: false,
     examples: [{ title: 'Hello', html: '<!doctype html><title>Hello</title><h1>Hello</h1>' }],

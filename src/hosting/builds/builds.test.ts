@@ -228,6 +228,10 @@ test('no more than the caller agrees to, has, or may spend', async () => {
     ann.call('POST', '/apps', { ...game, maxCredits: 1 }),
   )
   expect((await ann.call('POST', '/apps', { ...game, maxCredits: 100 })).status).toBe(202)
+  const next = `/apps/${await ann.publish()}/versions`
+  await refused(t, 402, 'price_above_max', () =>
+    ann.call('POST', next, { prompt: 'in blue', maxCredits: 1 }),
+  )
   await reopen({ MARGIN_PERCENT: '1000' })
   await refused(t, 402, 'not_enough_credits', () => ann.call('POST', '/apps', game))
   await reopen({ DAILY_CAP_CREDITS: '5' })

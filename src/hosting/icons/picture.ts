@@ -8,7 +8,7 @@ const side = 512
 
 const unreadable = (problem: string): Refusal => new Refusal('bad_request', { problem })
 
-/** The bytes of a data URL (RFC 2397); their content tells the type. Refuses bad_request, too_big. */
+/** The bytes of a data URL (RFC 2397), of whatever type it says. Refuses bad_request, too_big. */
 export function bytesOf(image: string): Uint8Array<ArrayBuffer> {
   const [head = ''] = /^data:image\/[^,]{1,100};base64,/i.exec(image) ?? []
   if (head === '') {

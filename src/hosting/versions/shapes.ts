@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { oneOf, orNull, Time, Words } from '../../core/shape.ts'
-import { App, Ref, ScanResult } from '../apps/shapes.ts'
+import { App, ScanResult, source } from '../apps/shapes.ts'
 
 /** A version as lists show it. */
 export const Version = Type.Object(
@@ -17,15 +17,9 @@ export const Version = Type.Object(
 )
 export type VersionShape = Static<typeof Version>
 
-/** POST /apps/{id}/versions: a page, or a prompt for the builder. */
+/** POST /apps/{id}/versions. */
 export const NewVersion = Type.Object(
-  {
-    html: Type.Optional(Type.String({ minLength: 1, description: 'A whole page, at most 4 MB.' })),
-    prompt: Type.Optional(Type.String({ description: 'What to change.' })),
-    note: Type.Optional(Words(200, { description: 'What is new, for you.' })),
-    dryRun: Type.Optional(Type.Boolean()),
-    ref: Type.Optional(Ref),
-  },
+  { ...source, note: Type.Optional(Words(200, { description: 'What is new, for you.' })) },
   {
     additionalProperties: false,
     examples: [{ html: '<!doctype html><title>Hello</title><h1>Hello again</h1>' }],
