@@ -45,7 +45,7 @@ async function ask(agent: Agent, { baseUrls, key }: ForClients, home: string): P
   for (const [name, text] of files) writeFileSync(join(work, name), text)
   await spawn(['npm', 'install', '--no-audit', '--no-fund', '--prefix', home, agent.package], home)
   const command = join(home, 'node_modules/.bin', agent.command)
-  return spawn([command, ...agent.words(baseUrl), asked], work, { HOME: home, BERTH_KEY: key })
+  return spawn([command, ...agent.words(baseUrl), asked], work, { HOME: home, GATEWAY_KEY: key })
 }
 
 /** Runs a command to its end and answers what it printed. Throws where it fails. */

@@ -12,7 +12,7 @@ await run({
     ...setting('model_provider', 'berth'),
     ...setting('model_providers.berth.name', 'Berth'),
     ...setting('model_providers.berth.base_url', baseUrl),
-    ...setting('model_providers.berth.env_key', 'BERTH_KEY'),
+    ...setting('model_providers.berth.env_key', 'GATEWAY_KEY'),
     ...setting('model_providers.berth.wire_api', 'responses'),
     ...setting('web_search', 'disabled'),
   ],

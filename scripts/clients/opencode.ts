@@ -14,7 +14,7 @@ await run({
       provider: {
         berth: {
           npm: '@ai-sdk/openai-compatible',
-          options: { baseURL, apiKey: '{env:BERTH_KEY}' },
+          options: { baseURL, apiKey: '{env:GATEWAY_KEY}' },
           models: { [model]: { limit: { context: 128_000, output: 4_096 } } },
         },
       },
