@@ -72,14 +72,23 @@ async function run(house: House, spender: Spender, raw: unknown, call: Run): Pro
   const { caller } = spender
   failures.check(caller, raw)
   const { requestId, ref, signal, keep } = call
-  const order = { house, spender, asked, candidates, requestId, signal, keep }
+  const order: Order = {
+    house,
+    spender,
+    asked,
+    candidates,
+    requestId,
+    signal,
+    keep,
+    isKept: ref !== undefined,
+    searching: undefined,
+  }
   const done = open.begin(caller)
   const paid = Promise.withResolvers<void>()
   try {
     const client = { begin: call.begin, paid: paid.promise }
-    const full: Order = { ...order, isKept: ref !== undefined, searching: undefined }
-    const { result, hold } = await withHold(house, askOf(full), (made) =>
-      asked.stream ? serveStream(full, made, client) : serveWhole(full, made),
+    const { result, hold } = await withHold(house, askOf(order), (made) =>
+      asked.stream ? serveStream(order, made, client) : serveWhole(order, made),
     )
     if (result.answer) return result.answer
     if (hold.charged > 0n) failures.keep(caller, raw, result.refusal)

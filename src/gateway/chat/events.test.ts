@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 
-import { type Event, EventReader } from './events.ts'
+import { bytesOf, type Event, EventReader } from './events.ts'
 
 const text = [
   ': a comment\n\n',
@@ -28,7 +28,7 @@ describe('EventReader', () => {
     for (let size = 1; size <= bytes.length; size += 1) {
       const events = readIn(size)
       expect(events.map(({ data }) => data)).toEqual(wanted)
-      expect(Buffer.concat(events.map(({ raw }) => raw)).toString()).toBe(text)
+      expect(Buffer.from(bytesOf(events)).toString()).toBe(text)
     }
   })
 
@@ -41,7 +41,10 @@ describe('EventReader', () => {
       const reader = new EventReader(1_000)
       expect(reader.push(new TextEncoder().encode(rest))).toEqual([])
       const last = reader.end()
-      expect([last?.data, String(last?.raw)]).toEqual([data, `${rest}\n\n`])
+      expect([last?.data, String(Buffer.from(bytesOf(last ? [last] : [])))]).toEqual([
+        data,
+        `${rest}\n\n`,
+      ])
       expect(reader.end()).toBeUndefined()
     }
   })

@@ -1,15 +1,37 @@
-/** One server-sent event: its bytes as they came, and its data unless it was only comments. */
+/** A server-sent event: where it stands in what came, and its data unless it was only comments. */
 export interface Event {
-  raw: Uint8Array
+  bytes: Uint8Array
+  start: number
+  end: number
   data: string | undefined
 }
 
 const newline = 10
 const carriageReturn = 13
+const colon = 58
 const prefix = [...'data: '].map((letter) => letter.charCodeAt(0))
 const prefixBytes = prefix.length
 const decoder = new TextDecoder()
 const blankLine = Buffer.from('\n\n')
+
+/** Whether an event without data says something: a comment, as a heartbeat is one. */
+export const isComment = ({ bytes, start }: Event): boolean => bytes[start] === colon
+
+/** Events as they came: in one piece when they did, with nothing between them. */
+export function bytesOf(events: Event[]): Uint8Array {
+  const [first] = events
+  if (!first) return new Uint8Array()
+  let end = first.start
+  for (const event of events) {
+    if (event.bytes !== first.bytes || event.start !== end) return Buffer.concat(events.map(one))
+    end = event.end
+  }
+  return one({ ...first, end })
+}
+
+/** A part of a chunk is an object of its own, and makes one of what was only memory. */
+const one = ({ bytes, start, end }: Event): Uint8Array =>
+  start === 0 && end === bytes.byteLength ? bytes : bytes.subarray(start, end)
 
 /**
  * Splits a byte stream into server-sent events (WHATWG HTML, 9.2.6) as it passes: lines end with LF
@@ -26,21 +48,16 @@ export class EventReader {
 
   /** The events that end in this chunk. */
   push(chunk: Uint8Array): Event[] {
-    const events: Event[] = []
-    let start = 0
-    if (this.event.length === 0 && this.line.length === 0) {
-      for (let event = oneLine(chunk, 0); event; event = oneLine(chunk, start)) {
-        events.push(event)
-        start += event.raw.byteLength
-      }
-    }
+    const isBetween = this.event.length === 0 && this.line.length === 0
+    const events = isBetween ? ofOneLine(chunk) : []
+    let start = events.at(-1)?.end ?? 0
     let at = start
     for (let end = chunk.indexOf(newline, at); end >= 0; end = chunk.indexOf(newline, at)) {
       const isBlank = this.take(joined(this.line, chunk.subarray(at, end)))
       this.line = []
       at = end + 1
       if (!isBlank) continue
-      events.push(this.close(chunk.subarray(start, at)))
+      events.push(this.close(chunk, start, at))
       start = at
     }
     if (at < chunk.byteLength) this.line.push(chunk.subarray(at))
@@ -55,7 +72,7 @@ export class EventReader {
   end(): Event | undefined {
     this.take(joined(this.line, new Uint8Array()))
     this.line = []
-    return this.event.length === 0 ? undefined : this.close(blankLine)
+    return this.event.length === 0 ? undefined : this.close(blankLine, 0, 2)
   }
 
   /** Reads a line; true when it is the blank one that ends an event. */
@@ -73,25 +90,33 @@ export class EventReader {
     this.event.push(part)
   }
 
-  private close(last: Uint8Array): Event {
-    const raw = joined(this.event, last)
+  private close(chunk: Uint8Array, start: number, end: number): Event {
     const data = this.data.length > 0 ? this.data.join('\n') : undefined
+    const isWhole = this.event.length === 0
+    const bytes = isWhole ? chunk : joined(this.event, chunk.subarray(start, end))
     this.event = []
     this.data = []
     this.bytes = 0
-    return { raw, data }
+    return isWhole ? { bytes, start, end, data } : { bytes, start: 0, end: bytes.byteLength, data }
   }
 }
 
-/** The event of one line that begins at `start`, as nearly every one is: it needs no state. */
-function oneLine(chunk: Uint8Array, start: number): Event | undefined {
-  for (let at = 0; at < prefixBytes; at += 1) if (chunk[start + at] !== prefix[at]) return undefined
-  const end = chunk.indexOf(newline, start + prefixBytes)
-  if (end < 0 || chunk[end + 1] !== newline || chunk[end - 1] === carriageReturn) return undefined
-  // A part of a chunk is an object of its own, and makes one of what was only memory.
-  const isAll = start === 0 && end + 2 === chunk.byteLength
-  const raw = isAll ? chunk : chunk.subarray(start, end + 2)
-  return { raw, data: decoder.decode(raw).slice(prefixBytes, -2) }
+/** The events of one line that a chunk begins with, as nearly all are: they need no state. */
+function ofOneLine(chunk: Uint8Array): Event[] {
+  const events: Event[] = []
+  let text: string | undefined
+  let start = 0
+  for (;;) {
+    for (let at = 0; at < prefixBytes; at += 1) if (chunk[start + at] !== prefix[at]) return events
+    const line = chunk.indexOf(newline, start + prefixBytes)
+    if (line < 0 || chunk[line + 1] !== newline || chunk[line - 1] === carriageReturn) return events
+    // Where each byte is a letter, all events are read at once.
+    text ??= decoder.decode(chunk)
+    const isPlain = text.length === chunk.byteLength
+    const own = isPlain ? text.slice(start, line) : decoder.decode(chunk.subarray(start, line))
+    events.push({ bytes: chunk, start, end: line + 2, data: own.slice(prefixBytes) })
+    start = line + 2
+  }
 }
 
 const joined = (parts: Uint8Array[], last: Uint8Array): Uint8Array =>

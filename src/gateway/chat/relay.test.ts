@@ -1,6 +1,7 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 
 import { Carried } from './carried.ts'
+import { Pulse } from './pulse.ts'
 import { Relay, type Terms } from './relay.ts'
 import { Source } from './source.ts'
 import { Watch } from './watch.ts'
@@ -37,7 +38,7 @@ async function openRelay(terms: Partial<Terms> = {}) {
 
 describe('Relay', () => {
   test('says so every while when nothing comes, and only after the first event', async () => {
-    const { body, feed } = await openRelay({ heartbeatMs: 5 })
+    const { body, feed } = await openRelay({ pulse: new Pulse(5) })
     const reader = body.getReader()
     const seen = []
     for (let at = 0; at < 3; at += 1)

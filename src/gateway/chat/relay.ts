@@ -1,7 +1,10 @@
+import type { UnderlyingSource } from 'bun'
+
 import { isRecord } from '../../core/shape.ts'
 import { heartbeatMs } from '../../limits.ts'
 import type { Carried } from './carried.ts'
-import type { Event } from './events.ts'
+import { bytesOf, type Event, isComment } from './events.ts'
+import { Pulse } from './pulse.ts'
 import type { Source } from './source.ts'
 import { type End, errorEvent } from './stream-end.ts'
 import { usageChunk } from './told.ts'
@@ -21,26 +24,28 @@ export interface Terms {
   paid: Promise<unknown>
   /** Is given every byte that the client is. */
   copy?: { add(part: Uint8Array): void } | undefined
-  heartbeatMs?: number
+  /** When it says that it lives. */
+  pulse?: Pulse
 }
 
 const encoder = new TextEncoder()
+const heartbeats = new Pulse(heartbeatMs)
 const heartbeat = encoder.encode(': keep-alive\n\n')
-const colon = 58
 const doneMark = '[DONE]'
 
 /**
  * A stream on its way to a client: pulled, its bytes copied, each event read in passing. It ends
  * once, whatever ends it, and `ended` tells how. Events after [DONE] are not passed on.
  */
-export class Relay {
+export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject {
   readonly ended: Promise<End>
   private readonly tell: (end: End) => void
   private isOpen = true
   private isQuiet = false
-  private timer: Timer | undefined
+  private out: Out | undefined
   private isGone = false
   private latest: Json = {}
+  private readonly pulse: Pulse
 
   constructor(
     private readonly source: Source,
@@ -51,35 +56,39 @@ export class Relay {
     const { promise, resolve } = Promise.withResolvers<End>()
     this.ended = promise
     this.tell = resolve
+    this.pulse = terms.pulse ?? heartbeats
   }
 
   /** The body for the client. */
   body(): ReadableStream<Uint8Array> {
-    return new ReadableStream<Uint8Array>({
-      start: (out) => this.start(out),
-      pull: (out) => this.pull(out),
-      cancel: () => this.leave(),
-    })
+    return new ReadableStream<Uint8Array>(this)
   }
 
-  private start(out: Out): void {
-    const { heartbeatMs: everyMs = heartbeatMs } = this.terms
-    this.timer = setInterval(() => {
-      if (this.isQuiet && (out.desiredSize ?? 0) > 0) out.enqueue(heartbeat)
-      this.isQuiet = true
-    }, everyMs)
+  start(out: Out): void {
+    this.out = out
+    this.pulse.add(this)
     // A client that does not read any more, or a deadline, is noticed between two pulls as well.
-    const stop = () => void this.end(out, { how: this.watch.cause ?? 'broken' })
-    this.watch.signal.addEventListener('abort', stop)
-    if (this.watch.cause) stop()
+    this.watch.signal.addEventListener('abort', this)
+    if (this.watch.cause) this.handleEvent()
   }
 
-  private leave(): void {
+  /** The work was broken off. */
+  handleEvent(): void {
+    if (this.out) void this.end(this.out, { how: this.watch.cause ?? 'broken' })
+  }
+
+  /** Says that the stream lives, when nothing came since the last beat. */
+  beat(): void {
+    if (this.isQuiet && (this.out?.desiredSize ?? 0) > 0) this.out?.enqueue(heartbeat)
+    this.isQuiet = true
+  }
+
+  cancel(): void {
     this.isGone = true
     this.watch.stop('client')
   }
 
-  private async pull(out: Out): Promise<void> {
+  async pull(out: Out): Promise<void> {
     while (this.isOpen) {
       const events = await this.source.next()
       if (!this.isOpen) return
@@ -98,20 +107,22 @@ export class Relay {
 
   /** The bytes of events that go on, up to the one that ends the stream. */
   private pass(events: Event[] | undefined): { bytes: Uint8Array; end?: Ending } {
-    const passed: Uint8Array[] = []
+    const passed: Event[] = []
     for (const event of events ?? []) {
       const end = this.read(event)
       if (end === 'drop') continue
-      if (end) return { bytes: joined(passed), end }
-      passed.push(event.raw)
+      if (end) return { bytes: bytesOf(passed), end }
+      passed.push(event)
     }
-    return events ? { bytes: joined(passed) } : { bytes: joined(passed), end: { how: 'broken' } }
+    const bytes = bytesOf(passed)
+    return events ? { bytes } : { bytes, end: { how: 'broken' } }
   }
 
-  private read({ data, raw }: Event): Ending | 'drop' | undefined {
-    if (data === undefined) return raw[0] === colon ? undefined : 'drop'
+  private read(event: Event): Ending | 'drop' | undefined {
+    const { data } = event
+    if (data === undefined) return isComment(event) ? undefined : 'drop'
     if (data.trim() === doneMark) {
-      return this.carried.hasContent ? { how: 'done', last: raw } : { how: 'empty' }
+      return this.carried.hasContent ? { how: 'done', last: bytesOf([event]) } : { how: 'empty' }
     }
     const chunk = parsed(data)
     if (!chunk) return { how: 'broken' }
@@ -129,7 +140,7 @@ export class Relay {
     if (!this.isOpen) return
     const { how } = ending
     this.isOpen = false
-    clearInterval(this.timer)
+    this.pulse.delete(this)
     this.watch.end()
     const closing = this.closing(ending)
     if (closing) this.terms.copy?.add(closing)
@@ -146,20 +157,8 @@ export class Relay {
     if (how === 'client') return undefined
     if (how !== 'done') return errorEvent(how)
     if (!this.terms.wantsUsage || this.carried.isTold) return last
-    return joined([usageChunk(this.latest, this.carried.usage(true)), last])
+    return Buffer.concat([usageChunk(this.latest, this.carried.usage(true)), last])
   }
-}
-
-/** Parts that came in one piece, with nothing between them, are that piece. */
-function joined(parts: Uint8Array[]): Uint8Array {
-  const [first] = parts
-  if (!first || parts.length === 1) return first ?? new Uint8Array()
-  let end = first.byteOffset
-  for (const { buffer, byteOffset, byteLength } of parts) {
-    if (buffer !== first.buffer || byteOffset !== end) return Buffer.concat(parts)
-    end += byteLength
-  }
-  return new Uint8Array(first.buffer, first.byteOffset, end - first.byteOffset)
 }
 
 const endOf = (error: unknown): 'filtered' | 'failed' =>

@@ -1,5 +1,6 @@
 import { expect, spyOn, test } from 'bun:test'
 
+import { bytesOf } from './events.ts'
 import { Source } from './source.ts'
 import { Watch } from './watch.ts'
 
@@ -16,9 +17,7 @@ test('a comment is a first byte, and what comes before the first event is kept',
   const source = await opening
   expect(source.first).toBe('{}')
   const events = (await source.next()) ?? []
-  expect(Buffer.concat(events.map(({ raw }) => raw)).toString()).toBe(
-    ': still working\n\ndata: {}\n\n',
-  )
+  expect(Buffer.from(bytesOf(events)).toString()).toBe(': still working\n\ndata: {}\n\n')
   await source.close(false)
   watch.end()
 })

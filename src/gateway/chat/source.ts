@@ -8,7 +8,7 @@ import type { Watch } from './watch.ts'
  * costs more than all that is done with it. No client waits longer for it than this, and for the
  * first event not at all.
  */
-const togetherMs = 10
+const togetherMs = 20
 
 let beat: Promise<void> | undefined
 
@@ -23,6 +23,7 @@ const closeMs = second
 
 const readerOf = (body: NonNullable<Response['body']>) => body.getReader()
 type Reader = ReturnType<typeof readerOf>
+const cut = (): undefined => undefined
 
 /** The events of an upstream's stream, as they come. */
 export class Source {
@@ -76,16 +77,17 @@ export class Source {
     }
     while (!this.isOver) {
       if (this.isFetched && stopwatch() - this.readAt < togetherMs) await endOfBeat()
-      const events = await this.read()
+      const events = this.take(await this.bytes.read().catch(cut))
       this.readAt = stopwatch()
       if (events.length > 0) return events
     }
     return undefined
   }
 
-  private async read(): Promise<Event[]> {
+  private take(read: Awaited<ReturnType<Reader['read']>> | undefined): Event[] {
     try {
-      const { done, value } = await this.bytes.read()
+      if (!read) return this.cutOff()
+      const { done, value } = read
       if (value) {
         this.isEmpty = false
         return this.events.push(value)
@@ -94,17 +96,21 @@ export class Source {
       const last = this.events.end()
       return last?.data === undefined ? [] : [last]
     } catch {
-      // What came just before a cut is lost with it.
-      this.isEmpty = false
-      this.isOver = true
-      return []
+      return this.cutOff()
     }
+  }
+
+  /** What came just before a cut is lost with it. */
+  private cutOff(): Event[] {
+    this.isEmpty = false
+    this.isOver = true
+    return []
   }
 
   /** Lets go of the upstream: at once, or when it has closed after its last event. */
   async close(isDone: boolean): Promise<void> {
     const timer = setTimeout(() => void this.cancel(), isDone ? closeMs : 0)
-    while (isDone && !this.isOver) await this.read()
+    while (isDone && !this.isOver) this.take(await this.bytes.read().catch(cut))
     if (isDone) clearTimeout(timer)
   }
 

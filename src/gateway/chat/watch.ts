@@ -21,21 +21,25 @@ export const deadlinesOf = (config: {
  * One signal for the upstream, from the client that may leave and the two deadlines of the gateway
  * (to the first byte, and in all); it remembers which of them it was. To be ended.
  */
-export class Watch {
+export class Watch implements EventListenerObject {
   cause: Cause | undefined
   private readonly controller = new AbortController()
   private readonly total: Timer
   private firstByte: Timer | undefined
-  private readonly leave = (): void => this.stop('client')
 
   constructor(
     private readonly client: AbortSignal,
     { firstByteMs, totalMs }: Deadlines,
   ) {
-    this.total = setTimeout(() => this.stop('deadline'), totalMs)
-    this.firstByte = setTimeout(() => this.stop('deadline'), firstByteMs)
-    client.addEventListener('abort', this.leave)
-    if (client.aborted) this.leave()
+    this.total = setTimeout(expire, totalMs, this)
+    this.firstByte = setTimeout(expire, firstByteMs, this)
+    client.addEventListener('abort', this)
+    if (client.aborted) this.handleEvent()
+  }
+
+  /** The client has left. */
+  handleEvent(): void {
+    this.stop('client')
   }
 
   get signal(): AbortSignal {
@@ -61,6 +65,8 @@ export class Watch {
   end(): void {
     clearTimeout(this.total)
     this.began()
-    this.client.removeEventListener('abort', this.leave)
+    this.client.removeEventListener('abort', this)
   }
 }
+
+const expire = (watch: Watch): void => watch.stop('deadline')

@@ -1,10 +1,9 @@
 import { isRecord } from '../../core/shape.ts'
 import { eventBytesMax, upstreamAnswerBytesMax } from '../../limits.ts'
-import { type Event, EventReader } from '../chat/events.ts'
+import { bytesOf, type Event, EventReader, isComment } from '../chat/events.ts'
 import type { Fault, Written } from './written.ts'
 
 const encoder = new TextEncoder()
-const colon = 58
 
 const tooLong: Fault = {
   code: 'upstream_stream_error',
@@ -44,8 +43,9 @@ export function streamOf(
   )
 }
 
-function pass({ data, raw }: Event, written: Written): Uint8Array {
-  if (data === undefined) return raw[0] === colon ? raw : new Uint8Array()
+function pass(event: Event, written: Written): Uint8Array {
+  const { data } = event
+  if (data === undefined) return bytesOf(isComment(event) ? [event] : [])
   if (data.trim() === '[DONE]') written.finish()
   else readChunk(JSON.parse(data), written)
   return framed(written.take())
