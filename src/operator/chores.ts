@@ -4,6 +4,7 @@ import { noteExpired } from '../gateway/usage/expired.ts'
 import { forgetOpens, writeOpens } from '../hosting/apps/opens.ts'
 import { polishOne } from '../hosting/apps/polish.ts'
 import { purge } from '../hosting/apps/removal.ts'
+import { mergeIndex } from '../hosting/apps/search.ts'
 import * as assets from '../hosting/assets/assets.ts'
 import { forgetModeration } from '../hosting/moderation/retention.ts'
 import { rescanSome } from '../hosting/moderation/scans.ts'
@@ -53,6 +54,7 @@ const chores: [name: string, everyMs: number, run: (house: House) => Promise<unk
   ['count opens', 5 * second, writeOpens],
   ['forget who opened what', day, forgetOpens],
   ['compress pages better', minute, polishSome],
+  ['make the index of searches one part', hour, mergeIndex],
   ['forget old history', hour, forgetUses],
   ['forget pictures whose links have expired', hour, forgetMade],
   ['read again what older rules have read', minute, rescanSome],

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
-import { eq } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
 import { writeOpens } from '../apps/opens.ts'
+import { mergeIndex } from '../apps/search.ts'
 import { apps } from '../apps/tables.ts'
 import { takeDown } from '../moderation/moderation.ts'
 
@@ -201,6 +202,24 @@ describe('a search', () => {
     await takeDown(house.house, id, 'spam')
     expect(await titles('q=ship')).toEqual([])
   })
+})
+
+test('searches find the same once their index is one part', async () => {
+  const { db } = house.house
+  const parts = async (): Promise<number> =>
+    (await db.read.all(sql`select distinct segid from app_search_idx`)).length
+  const queries = ['q=boat', 'q=boat+r&shelf=sim', 'q=boat&sort=top', 'q=gone', 'q=boat+blue']
+  for (const title of ['Red boat', 'Blue boat', 'Gone boat']) await share(ann, title)
+  const races = await share(ben, 'Boat races', { shelf: 'sim' })
+  await ben.call('PATCH', `/apps/${races}`, { title: 'Boat rides' })
+  const before = await Promise.all(queries.map(titles))
+  if (db.kind === 'sqlite') expect(await parts()).toBeGreaterThan(1)
+  await mergeIndex(house.house)
+  if (db.kind === 'sqlite') expect(await parts()).toBe(1)
+  expect(await Promise.all(queries.map(titles))).toEqual(before)
+  expect(before.map(({ length }) => length)).toEqual([4, 1, 4, 1, 1])
+  await share(ann, 'New boat')
+  expect(await titles('q=new')).toEqual(['New boat'])
 })
 
 describe('the order', () => {
