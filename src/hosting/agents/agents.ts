@@ -14,6 +14,7 @@ import * as ledger from '../../ledger/ledger.ts'
 import { aboutCharsMax, keyNameCharsMax, keysPerAgentMax } from '../../limits.ts'
 import { startCredits } from '../../prices.ts'
 import { Refusal } from '../../refusals.ts'
+import { isForbidden } from '../../scan/rules/text-policy.ts'
 import { tell } from '../notes/notes.ts'
 import { type Claim, newClaim } from './claims.ts'
 import { checkHandle, makeHandle, shapeOf } from './handles.ts'
@@ -129,8 +130,11 @@ async function freeHandle(db: Db): Promise<string> {
 }
 
 function checkAbout(about: string | null): string | null {
-  if (about === null || isPlainLine(about, aboutCharsMax)) return about?.trim() || null
-  const problem = `"about" is one plain line of at most ${aboutCharsMax} characters, or null.`
+  if (about === null) return null
+  if (isPlainLine(about, aboutCharsMax) && !isForbidden(about)) return about.trim() || null
+  const problem =
+    `"about" is one plain line of at most ${aboutCharsMax} characters, without slurs and orders ` +
+    'to agents, or null.'
   throw new Refusal('bad_request', { problem })
 }
 

@@ -1,5 +1,6 @@
 import { pick } from '../../core/ids.ts'
 import { Refusal } from '../../refusals.ts'
+import { isForbidden } from '../../scan/rules/text-policy.ts'
 
 /** The form of a handle (agent-api: 3 to 30 of a-z, 0-9 and -, no - at either end). */
 export const handlePattern = '^[a-z0-9][a-z0-9-]{1,28}[a-z0-9]$'
@@ -40,6 +41,7 @@ export function checkHandle(handle: string): void {
     const why = 'a handle is 3 to 30 of a-z, 0-9 and -, and begins and ends with a letter or digit'
     throw new Refusal('bad_handle', { why })
   }
+  if (isForbidden(handle)) throw new Refusal('bad_handle', { why: 'it is a slur' })
   if (reservedShapes.has(shapeOf(handle))) {
     throw new Refusal('bad_handle', { why: `"${handle}" is, or looks like, a reserved word` })
   }

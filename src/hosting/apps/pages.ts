@@ -4,6 +4,7 @@ import { Refusal } from '../../refusals.ts'
 import type { Finding, Scan } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import { type Effect, theRule } from '../../scan/rules.ts'
+import { isForbidden } from '../../scan/rules/text-policy.ts'
 import { isBadPage } from './bad-pages.ts'
 import { outsideFindings } from './outside.ts'
 import type { versions } from './tables.ts'
@@ -84,9 +85,25 @@ const reasonsOf = ({ scan }: Inspection, ...wanted: Effect[]): string[] =>
 /** Why a page may not be hosted; empty when it may. */
 const blocking = (inspection: Inspection): string[] => reasonsOf(inspection, 'block')
 
-/** Why a page that may be hosted may not be listed; empty when it may. */
-export const unlistable = (inspection: Inspection): string[] =>
-  reasonsOf(inspection, 'block', 'unlist')
+/** What a maker says of a page, which stands beside it on Explore. */
+export interface Said {
+  title?: string | undefined
+  description?: string | undefined
+}
+
+/** Why a text may not stand on Explore; empty when it may. */
+export const unsayable = ({ title = '', description = '' }: Said): string[] =>
+  Object.entries({ title, description }).flatMap(([field, text]) =>
+    isForbidden(text)
+      ? [`"${field}": text.policy: Leave out slurs and orders to the agents that read it.`]
+      : [],
+  )
+
+/** Why a page that may be hosted may not be listed, or what is said of it; empty when it may. */
+export const unlistable = (inspection: Inspection, said: Said = {}): string[] => [
+  ...reasonsOf(inspection, 'block', 'unlist'),
+  ...unsayable(said),
+]
 
 /** Keeps a page's bytes and variants as one stored object: bytes first, rows second. */
 export async function keep(house: House, inspection: Inspection): Promise<KeptPage> {

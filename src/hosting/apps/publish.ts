@@ -9,7 +9,7 @@ import type { Agent } from '../agents/agents.ts'
 import { type App, checkRoom, type NewApp, theOwn, there, theVersion, update } from './apps.ts'
 import { tellListed } from './listing-notes.ts'
 import { insertApp } from './new-app.ts'
-import { inspect, keep, lookAt, read, unlistable } from './pages.ts'
+import { inspect, keep, lookAt, read, type Said, unlistable, unsayable } from './pages.ts'
 import { linkOf, present } from './present.ts'
 import type { AppChangeShape, AppShape, NewAppShape, ScanResultShape } from './shapes.ts'
 
@@ -31,12 +31,10 @@ export async function publish(
   const named = newAppOf(house, wanted)
   const inspection = await inspect(house, wanted.html)
   if (wanted.dryRun) return { status: 200, body: { scan: presentScan(inspection), price: 0 } }
-  const reasons = wanted.store ? unlistable(inspection) : []
-  const app: NewApp = {
-    ...named,
-    title: wanted.title ?? inspection.title ?? named.title,
-    listed: wanted.store && reasons.length === 0 ? 'on' : 'off',
-  }
+  const title = wanted.title ?? inspection.title ?? named.title
+  const reasons = wanted.store ? unlistable(inspection, { ...named, title }) : []
+  const listed = wanted.store && reasons.length === 0 ? 'on' : 'off'
+  const app: NewApp = { ...named, title, listed }
   return house.idempotency.once(maker.id, wanted.ref, wanted, async (keepAnswer) => {
     await checkRoom(house, maker, inspection.identity.byteLength)
     const page = await keep(house, inspection)
@@ -103,8 +101,17 @@ export async function change(
     throw new Refusal('busy', { what: 'The first build of this app' })
   }
   checkTexts(wanted)
-  const changes: Partial<NewApp> = { ...others, ...termsOf(house, wanted, app) }
-  const reasons = store ? await whyNotListed(house, app) : []
+  const stays = app.listed !== 'off' && store !== false
+  const unsaid = stays ? unsayable(others) : []
+  const { title, description } = app
+  const changes: Partial<NewApp> = {
+    ...others,
+    // What is on Explore keeps the words that it has.
+    ...(unsaid.length > 0 && { title, description }),
+    ...termsOf(house, wanted, app),
+  }
+  const said = { title, description, ...others }
+  const reasons = store ? await whyNotListed(house, app, said) : unsaid
   if (store !== undefined && reasons.length === 0) changes.listed = store ? 'on' : 'off'
   const changed = await house.db.tx(async (db) => {
     const made = there(await update(house, db, app, changes))
@@ -145,11 +152,11 @@ function termsNote({ remix, priceRemix }: App): string {
   return remix === 'free' ? 'A remix is free now.' : `A remix costs ${priceRemix} credits now.`
 }
 
-/** Runs the scan again at listing strength over the newest version. */
-async function whyNotListed(house: House, app: App): Promise<string[]> {
+/** Runs the scan again at listing strength over the newest version, and what is said of it. */
+async function whyNotListed(house: House, app: App, said: Said): Promise<string[]> {
   if (app.version === 0) return ['It has no version yet: wait until its first build has landed.']
   const { identity } = await read(house, await theVersion(house, app.id, app.version))
-  return unlistable(await lookAt(house, identity))
+  return unlistable(await lookAt(house, identity), said)
 }
 
 function checkKind(house: House, kind: NewAppShape['kind']): void {

@@ -7,6 +7,7 @@ import { openHoldsOf } from '../../ledger/job-holds.ts'
 import { settle } from '../../ledger/ledger.ts'
 import { usageOf } from '../../models/usage.ts'
 import { Refusal } from '../../refusals.ts'
+import { isForbidden } from '../../scan/rules/text-policy.ts'
 import * as apps from '../apps/apps.ts'
 import { tellListed } from '../apps/listing-notes.ts'
 import * as pages from '../apps/pages.ts'
@@ -217,8 +218,8 @@ class Build {
       ...(version === undefined && unsaid(app, says)),
       ...(icon !== undefined && { icon }),
     }
-    const lists = store && pages.unlistable(inspection).length === 0
-    const note = prompt.replaceAll(/\s+/g, ' ').slice(0, 200)
+    const lists = store && pages.unlistable(inspection, { ...app, ...told }).length === 0
+    const note = isForbidden(prompt) ? '' : prompt.replaceAll(/\s+/g, ' ').slice(0, 200)
     return {
       end: 'done',
       result: { version: app.version + 1 },

@@ -6,6 +6,7 @@ import type { Answer } from '../../idempotency/idempotency.ts'
 import { versionsPerAppMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Inspection } from '../../scan/inspection.ts'
+import { isForbidden } from '../../scan/rules/text-policy.ts'
 import type { Agent } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import * as pages from '../apps/pages.ts'
@@ -38,8 +39,9 @@ export async function publish(
 ): Promise<Answer> {
   const app = await apps.theOwn(house, maker, id)
   const { note = '' } = wanted
-  if (!isPlainLine(note, 200)) {
-    const problem = '"note" is one plain line of at most 200 characters.'
+  if (!isPlainLine(note, 200) || isForbidden(note)) {
+    const problem =
+      '"note" is one plain line of at most 200 characters, without slurs and orders to agents.'
     throw new Refusal('bad_request', { problem })
   }
   const inspection = await pages.inspect(house, wanted.html)
