@@ -1,5 +1,6 @@
 import { sha256 } from '../../core/ids.ts'
 import { isRecord } from '../../core/shape.ts'
+import { choicesMax } from '../../limits.ts'
 import { recordsIn, refuse, textIn } from '../answer.ts'
 import type { Asked } from './asked.ts'
 import { built } from './builder/builder.ts'
@@ -9,7 +10,8 @@ import { type Counted, type Said, stream, type Told, type ToolCall, whole } from
 
 const builder = 'demo/builder'
 const outputMost: Record<string, number> = { 'demo/small': 1_000, [builder]: 32_000 }
-const choicesMax = 8
+/** As OpenAI has it. */
+const stopsMax = 4
 const thoughts = 'I repeat what I was told.'
 const wordless = 'I was told no words.'
 
@@ -91,7 +93,7 @@ function inFormat(format: unknown, text: string): string {
 }
 
 function beforeStop(text: string, stop: unknown): string {
-  const marks = (Array.isArray(stop) ? stop : [stop]).map(textIn).filter(Boolean)
+  const marks = [stop].flat().slice(0, stopsMax).map(textIn).filter(Boolean)
   const ends = marks.map((mark) => text.indexOf(mark)).filter((at) => at >= 0)
   return text.slice(0, Math.min(text.length, ...ends))
 }

@@ -176,6 +176,22 @@ test('a schema without an end is filled all the same', () => {
   }
   expect(JSON.stringify(fill(wide)).length).toBeLessThan(20_000)
   expect(fill({ type: 'string', minLength: 1e9 })).toHaveLength(1_000)
+  const lists = { type: 'array', items: { $ref: '#' }, minItems: 1e9 }
+  const twice = { type: 'object', properties: { a: { $ref: '#' }, b: { $ref: '#' } } }
+  const long = { ...lists, items: { anyOf: [{ $ref: '#' }] } }
+  for (const endless of [lists, long, { ...twice, required: ['a', 'b'] }]) {
+    expect(JSON.stringify(fill(endless)).length).toBeLessThan(600_000)
+  }
+  const copies = { type: 'array', minItems: 10, items: { $ref: '#/$defs/row' } }
+  const row = { type: 'array', minItems: 10, items: { const: 'x'.repeat(10_000) } }
+  expect(JSON.stringify(fill({ ...copies, $defs: { row } })).length).toBeLessThan(600_000)
+})
+
+test('as many answers as are asked for; of stops the first four count', async () => {
+  const stop = ['a', 'b', 'c', 'd', 'hi']
+  const { choices } = await chat({ messages: [user('hi')], n: 20, stop })
+  expect(choices).toHaveLength(20)
+  expect(choices[19].message.content).toBe('hi')
 })
 
 test('it thinks when asked to, and a prompt_cache_key makes the system text cached', async () => {

@@ -3,23 +3,30 @@ import { isRecord } from '../../core/shape.ts'
 /** Schemas may refer to themselves: deeper than this, only what is required is filled. */
 const depthMax = 6
 const depthEnd = 20
+/** The characters of all schemas that are followed for a value, each as often as it is. */
+const charsMax = 500_000
 
-/** A value that fits a JSON Schema, the same each time: texts are named after their property. */
+/** A value on its way: the schema its parts refer to, and how far they may still be followed. */
+interface Filling {
+  root: Record<string, unknown>
+  left: number
+}
+
+/**
+ * A value that fits a JSON Schema, the same each time: texts are named after their property. Where
+ * it would have no end it stops with null.
+ */
 export const fill = (schema: unknown): unknown =>
-  fillIn(schema, isRecord(schema) ? schema : {}, 'text', 0)
+  fillIn(schema, { root: isRecord(schema) ? schema : {}, left: charsMax }, 'text', 0)
 
-function fillIn(
-  schema: unknown,
-  root: Record<string, unknown>,
-  name: string,
-  depth: number,
-): unknown {
-  if (!isRecord(schema) || depth > depthEnd) return null
+function fillIn(schema: unknown, filling: Filling, name: string, depth: number): unknown {
+  if (!isRecord(schema) || depth > depthEnd || filling.left <= 0) return null
+  filling.left -= JSON.stringify(schema).length + name.length
   if ('const' in schema) return schema.const
   if (Array.isArray(schema.enum)) return schema.enum[0] ?? null
   if ('default' in schema) return schema.default
-  const inner = (part: unknown): unknown => fillIn(part, root, name, depth + 1)
-  if (typeof schema.$ref === 'string') return inner(referred(root, schema.$ref))
+  const inner = (part: unknown): unknown => fillIn(part, filling, name, depth + 1)
+  if (typeof schema.$ref === 'string') return inner(referred(filling.root, schema.$ref))
   const options = schema.anyOf ?? schema.oneOf
   if (Array.isArray(options)) {
     const plain =
@@ -28,12 +35,12 @@ function fillIn(
   }
   if (Array.isArray(schema.allOf))
     return inner(Object.assign({}, schema, { allOf: undefined }, ...schema.allOf))
-  return fillType(schema, root, name, depth)
+  return fillType(schema, filling, name, depth)
 }
 
 function fillType(
   schema: Record<string, unknown>,
-  root: Record<string, unknown>,
+  filling: Filling,
   name: string,
   depth: number,
 ): unknown {
@@ -44,15 +51,17 @@ function fillType(
   if (type === 'array') {
     const least = numberIn(schema.minItems) ?? (depth > depthMax ? 0 : 1)
     return Array.from({ length: Math.min(least, 10) }, () =>
-      fillIn(schema.items, root, name, depth + 1),
+      fillIn(schema.items, filling, name, depth + 1),
     )
   }
   if (type === 'null' || !isRecord(schema.properties)) return type === 'object' ? {} : null
-  const required = Array.isArray(schema.required) ? schema.required : []
+  const required = new Set(Array.isArray(schema.required) ? schema.required : [])
   const wanted = Object.entries(schema.properties).filter(
-    ([key]) => depth <= depthMax || required.includes(key),
+    ([key]) => depth <= depthMax || required.has(key),
   )
-  return Object.fromEntries(wanted.map(([key, part]) => [key, fillIn(part, root, key, depth + 1)]))
+  return Object.fromEntries(
+    wanted.map(([key, part]) => [key, fillIn(part, filling, key, depth + 1)]),
+  )
 }
 
 const formats: Record<string, string> = {
