@@ -11,18 +11,21 @@ const wordsMax = 8_192
  * A text's direction: the sum of a fixed direction for each of its words, of length 1, so that
  * texts with words in common lie close together. Token ids are taken as words.
  */
-export function embed({ model, body }: Asked): Response {
+export async function embed({ model, body }: Asked): Promise<Response> {
   const texts = textsOf(body.input)
   if (!texts) return refuse(400, 'input is a text, a list of texts, or token ids.')
   const length = typeof body.dimensions === 'number' ? body.dimensions : lengthDefault
   if (!Number.isInteger(length) || length < 1 || length > lengthMax) {
     return refuse(400, `dimensions is a whole number from 1 to ${lengthMax}.`)
   }
-  const data = texts.map((text, index) => {
+  const data: object[] = []
+  for (const [index, text] of texts.entries()) {
     const vector = directionOf(text, length)
     const embedding = body.encoding_format === 'base64' ? base64(vector) : [...vector]
-    return { object: 'embedding', index, embedding }
-  })
+    data.push({ object: 'embedding', index, embedding })
+    // Everybody else has a turn after each text: many long ones take seconds.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
   const prompt_tokens = texts.reduce((sum, text) => sum + count(text), 0)
   return Response.json({
     object: 'list',

@@ -30,14 +30,19 @@ export function paint({ body, created }: Asked): Response {
 
 /** A PNG (ISO 15948) of 8-bit RGB; the colours are read off `digits`. */
 export function png(width: number, height: number, digits: string): Buffer {
-  const rows = Buffer.alloc(height * (1 + width * 3))
   const size = Math.ceil(Math.max(width, height) / squares)
+  const rowBytes = 1 + width * 3
+  const rows = Buffer.alloc(height * rowBytes)
   for (let y = 0; y < height; y += 1) {
+    if (y % size > 0) {
+      rows.copyWithin(y * rowBytes, (y - 1) * rowBytes, y * rowBytes)
+      continue
+    }
     for (let x = 0; x < width; x += 1) {
       const square = Math.floor(y / size) * squares + Math.floor(x / size)
       const at = (square * 5) % (digits.length - 6)
       const colour = Number.parseInt(digits.slice(at, at + 6), 16)
-      rows.writeUIntBE(colour, y * (1 + width * 3) + 1 + x * 3, 3)
+      rows.writeUIntBE(colour, y * rowBytes + 1 + x * 3, 3)
     }
   }
   const header = Buffer.alloc(13)
