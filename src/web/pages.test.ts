@@ -42,6 +42,13 @@ test('Explore finds by words, kind, shelf and price, without scripts', async () 
   for (const query of ['?q=zeppelin', '?kind=app', '?shelf=art', '?price=paid']) {
     expect(await page(`/explore${query}`)).not.toContain('Harbour Lights')
   }
+  const chosen = await page('/explore?q=boats&kind=game&shelf=arcade')
+  expect(chosen).toMatch(
+    /<a href="[^"]*q=boats&amp;shelf=arcade&amp;kind=game" +aria-current="true">Games</,
+  )
+  expect(chosen).toMatch(
+    /<a href="[^"]*q=boats&amp;kind=game" +aria-current="true"><svg[^]*?>arcade</,
+  )
   // What a form sends empty, and words of no list, ask for nothing.
   expect(await page('/explore?q=&kind=&sort=odd&shelf=nowhere')).toContain('Harbour Lights')
   const odd = [`${'x'.repeat(199)}🎮`, 'x'.repeat(4_000), '%', "' or 1=1", '*'].map(

@@ -1,7 +1,7 @@
 import { type Html, html, type Part } from '../core/markup.ts'
 import { once } from '../core/once.ts'
 import type { Shelf } from '../hosting/apps/shelves.ts'
-import type { ItemShape } from '../hosting/explore/shapes.ts'
+import type { TileShape } from '../hosting/explore/shapes.ts'
 import type { House } from '../house.ts'
 import { cover } from './cover.ts'
 
@@ -48,10 +48,11 @@ export const counted = (count: number, noun: string): string =>
 
 /** An address of a page with what is set in a query. */
 export function addressOf(path: string, wanted: Record<string, string | undefined>): string {
-  const set = Object.entries(wanted).flatMap(([name, value]) =>
-    value ? [`${name}=${encodeURIComponent(value)}`] : [],
-  )
-  return set.length === 0 ? path : `${path}?${set.join('&')}`
+  let query = ''
+  for (const [name, value] of Object.entries(wanted)) {
+    if (value) query += `${query === '' ? '?' : '&'}${name}=${encodeURIComponent(value)}`
+  }
+  return path + query
 }
 
 /** The words that an address searches for; a cut never leaves half of a sign. */
@@ -82,20 +83,22 @@ export const picture = (house: House, { id, shelf, icon }: Pictured): Html =>
       />`
 
 /** Stars in words and signs; nothing where nobody has rated. */
-export const stars = ({ stars: mean, count }: ItemShape['rating']): Part =>
-  mean !== null &&
-  html`<span
+export function stars({ stars: mean, count }: TileShape['rating']): Part {
+  if (mean === null) return false
+  const shown = mean.toFixed(1)
+  return html`<span
     class="stars"
     role="img"
-    aria-label="${mean.toFixed(1)} of 5 stars, ${counted(count, 'rating')}"
-    >&#9733; ${mean.toFixed(1)}</span
+    aria-label="${shown} of 5 stars, ${counted(count, 'rating')}"
+    >&#9733; ${shown}</span
   >`
+}
 
 /** What one does with an item. */
-export const verbOf = ({ kind }: Pick<ItemShape, 'kind'>): string =>
+export const verbOf = ({ kind }: Pick<TileShape, 'kind'>): string =>
   kind === 'game' ? 'Play' : 'Open'
 
-function tile(house: House, item: ItemShape): Html {
+function tile(house: House, item: TileShape): Html {
   const { id, title, maker, remix, priceRemix, opens, rating } = item
   const price = remix === 'price' && html`<span>${counted(priceRemix ?? 0, 'credit')}</span>`
   return html`<li class="tile">
@@ -114,7 +117,7 @@ function tile(house: House, item: ItemShape): Html {
 }
 
 /** Items as tiles, each with its picture, its maker and a way straight into it. */
-export const tiles = (house: House, items: readonly ItemShape[]): Html =>
+export const tiles = (house: House, items: readonly TileShape[]): Html =>
   html`<ul class="tiles">
     ${items.map((item) => tile(house, item))}
   </ul>`

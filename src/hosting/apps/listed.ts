@@ -7,33 +7,39 @@ import type { App } from './apps.ts'
 import { type Filters, foundBy, matchOf } from './search.ts'
 import { apps, isListed, type Order, orders } from './tables.ts'
 
-/** What Explore shows of an app. */
-const shown = {
+/** What a tile shows of an app, and where a list goes on after it. */
+const tile = {
   id: apps.id,
   maker: apps.maker,
   kind: apps.kind,
   title: apps.title,
-  description: apps.description,
   shelf: apps.shelf,
   icon: apps.icon,
-  listedVersion: apps.listedVersion,
   listedAt: apps.listedAt,
   remix: apps.remix,
   priceRemix: apps.priceRemix,
+  opens: apps.opens,
+  stars: apps.stars,
+  reviews: apps.reviews,
+}
+export type TileApp = Pick<App, keyof typeof tile>
+
+/** What Explore shows of an app. */
+const shown = {
+  ...tile,
+  description: apps.description,
+  listedVersion: apps.listedVersion,
   remixOf: apps.remixOf,
   remixOfTitle: apps.remixOfTitle,
   remixOfMaker: apps.remixOfMaker,
   remixes: apps.remixes,
-  opens: apps.opens,
-  stars: apps.stars,
-  reviews: apps.reviews,
   created: apps.created,
   updated: apps.updated,
 }
 export type ListedApp = Pick<App, keyof typeof shown>
 
 /** With what its order goes by. */
-type Ranked = ListedApp & { score: number | null }
+type Ranked<Row extends TileApp> = Row & { score: number | null }
 
 /** Which apps on Explore, in which order. `q` is a text to search for. */
 export interface Listing extends Filters {
@@ -44,38 +50,51 @@ export interface Listing extends Filters {
 /** Where a list goes on: after the app of these values, in the columns of its order. */
 export type Place = (string | number)[]
 
-export function placeOf(order: Order, { score, listedAt, id }: Ranked): Place {
+export function placeOf(order: Order, { score, listedAt, id }: Ranked<TileApp>): Place {
   const ranked = [score ?? 0, listedAt ?? 0, id]
   return order === 'new' ? ranked.slice(1) : ranked
 }
 
-type Query = (db: Db) => Prepared<Ranked[]>
-
-/** One query for each set of filters; there are at most 256. */
-const queries = new Map<string, Query>()
-
 /** Apps on Explore, at most `limit`, going on after `after`. */
-export async function list(
+export type List<Row extends TileApp> = (
   house: House,
   listing: Listing,
   limit: number,
-  after: Place = [],
-): Promise<Ranked[]> {
-  const { order, q, ...filters } = listing
-  const match = q === undefined ? undefined : matchOf(q, filters)
-  if (q !== undefined && match === undefined) return []
-  const places = Object.fromEntries(after.map((value, at) => [`after${at}`, value]))
-  const values = { ...filters, ...(match && { match }), ...places }
-  const name = [order, ...Object.keys(values).sort()].join(' ')
-  const query = queries.get(name) ?? prepared((db) => build(db, order, values))
-  queries.set(name, query)
-  return query(house.db.read).execute({ ...values, limit })
+  after?: Place,
+) => Promise<Ranked<Row>[]>
+
+type Query = (db: Db) => Prepared<Ranked<TileApp>[]>
+
+/** A list with these columns of each app. */
+function listOf(columns: typeof shown): List<ListedApp>
+function listOf(columns: typeof tile): List<TileApp>
+function listOf(columns: typeof tile): List<TileApp> {
+  /** One query for each set of filters; there are at most 256. */
+  const queries = new Map<string, Query>()
+  return async (house, { order, q, ...filters }, limit, after = []) => {
+    const match = q === undefined ? undefined : matchOf(q, filters)
+    if (q !== undefined && match === undefined) return []
+    const places = Object.fromEntries(after.map((value, at) => [`after${at}`, value]))
+    const values = { ...filters, ...(match && { match }), ...places }
+    const name = [order, ...Object.keys(values).sort()].join(' ')
+    const query = queries.get(name) ?? prepared((db) => build(db, columns, order, values))
+    queries.set(name, query)
+    return query(house.db.read).execute({ ...values, limit })
+  }
 }
+
+export const list = listOf(shown)
+export const tiles = listOf(tile)
 
 const value = sql.placeholder
 
-function build(db: Db, order: Order, has: Record<string, unknown>): Prepared<Ranked[]> {
-  const ranked = { ...shown, score: apps[orders[order][0]] }
+function build(
+  db: Db,
+  shownOf: typeof tile,
+  order: Order,
+  has: Record<string, unknown>,
+): Prepared<Ranked<TileApp>[]> {
+  const ranked = { ...shownOf, score: apps[orders[order][0]] }
   const columns = orders[order].map((column) => apps[column])
   const filters = and(
     'kind' in has ? eq(apps.kind, value('kind')) : undefined,

@@ -10,18 +10,21 @@ import { ancestorsOf } from '../apps/lineage.ts'
 import * as listed from '../apps/listed.ts'
 import { iconOf, linkOf, originOf, ratingOf } from '../apps/present.ts'
 import { presentVersion } from '../versions/versions.ts'
-import type { ItemPageShape, ItemShape, MakerPageShape, WantedShape } from './shapes.ts'
+import type { ItemPageShape, ItemShape, MakerPageShape, TileShape, WantedShape } from './shapes.ts'
 
 const besideMax = 30
 const makerPattern = /^@?([a-z0-9-]{1,30})$/
 
-/** Apps on Explore as the wire shows them, in their order. */
-async function present(house: House, rows: listed.ListedApp[]): Promise<ItemShape[]> {
-  const handles = await handlesOf(
-    house,
-    rows.map(({ maker }) => maker),
-  )
-  return rows.map((row) => ({
+/** What is read of apps on Explore, and how one of them is shown; `maker` is a name with its @. */
+interface View<Row extends listed.TileApp, Shown> {
+  find: listed.List<Row>
+  show(house: House, row: Row, maker: string): Shown
+}
+
+/** As the wire shows them. */
+const asItems: View<listed.ListedApp, ItemShape> = {
+  find: listed.list,
+  show: (house, row, maker) => ({
     id: row.id,
     link: linkOf(house, row.id),
     kind: row.kind,
@@ -29,7 +32,7 @@ async function present(house: House, rows: listed.ListedApp[]): Promise<ItemShap
     description: row.description,
     shelf: row.shelf,
     icon: iconOf(house, row),
-    maker: `@${handles.get(row.maker)}`,
+    maker,
     version: row.listedVersion ?? 0,
     remix: row.remix,
     priceRemix: row.priceRemix,
@@ -40,44 +43,83 @@ async function present(house: House, rows: listed.ListedApp[]): Promise<ItemShap
     published: iso(row.listedAt ?? row.created),
     created: iso(row.created),
     updated: iso(row.updated),
-  }))
+  }),
 }
 
-interface Page {
-  items: ItemShape[]
+/** As pages show them among others: the rest would cost a quarter of a list. */
+const asTiles: View<listed.TileApp, TileShape> = {
+  find: listed.tiles,
+  show: (house, row, maker) => ({
+    id: row.id,
+    kind: row.kind,
+    title: row.title,
+    shelf: row.shelf,
+    icon: iconOf(house, row),
+    maker,
+    remix: row.remix,
+    priceRemix: row.priceRemix,
+    opens: row.opens,
+    rating: ratingOf(row),
+  }),
+}
+
+/** Apps on Explore as a view shows them, in their order. */
+async function present<Row extends listed.TileApp, Shown>(
+  house: House,
+  rows: Row[],
+  { show }: View<Row, Shown>,
+): Promise<Shown[]> {
+  const handles = await handlesOf(
+    house,
+    rows.map(({ maker }) => maker),
+  )
+  return rows.map((row) => show(house, row, `@${handles.get(row.maker)}`))
+}
+
+interface Page<Shown> {
+  items: Shown[]
   next: string | null
 }
 
-const firstPage = untilCommit<Page>(100)
+const firstPage = untilCommit<Page<ItemShape>>(100)
 
 /** A page of what is on Explore. Refuses bad_request for a cursor of another list. */
-export function list(house: House, wanted: WantedShape): Promise<Page> {
+export function list(house: House, wanted: WantedShape): Promise<Page<ItemShape>> {
   const { q, maker, cursor } = wanted
   // What many ask for is read once for all of them.
   const isCommon = q === undefined && maker === undefined && cursor === undefined
-  const find = () => listNow(house, wanted)
+  const find = () => listNow(house, wanted, asItems)
   return isCommon ? firstPage(house.db, JSON.stringify(wanted), find) : find()
 }
 
-async function listNow(house: House, wanted: WantedShape): Promise<Page> {
+/** The same as tiles of a page, which are kept with it. */
+export const tiles = (house: House, wanted: WantedShape): Promise<Page<TileShape>> =>
+  listNow(house, wanted, asTiles)
+
+async function listNow<Row extends listed.TileApp, Shown>(
+  house: House,
+  wanted: WantedShape,
+  view: View<Row, Shown>,
+  known?: Agent,
+): Promise<Page<Shown>> {
   const { kind, shelf, q, maker: handle, price, sort = 'new', cursor } = wanted
   const limit = pageSize(wanted.limit)
   const after = readPlace(sort, cursor)
-  const maker = handle === undefined ? undefined : (await findMaker(house, handle))?.id
-  if (handle !== undefined && maker === undefined) return { items: [], next: null }
+  const agent = handle === undefined ? known : await findMaker(house, handle)
+  if (handle !== undefined && !agent) return { items: [], next: null }
   const listing = {
     order: sort,
     ...(kind && { kind }),
     ...(shelf && { shelf }),
-    ...(maker && { maker }),
+    ...(agent && { maker: agent.id }),
     ...(price && { remix: price === 'free' ? ('free' as const) : ('price' as const) }),
     ...(q && { q }),
   }
-  const rows = await listed.list(house, listing, limit + 1, after)
+  const rows = await view.find(house, listing, limit + 1, after)
   const { page, next } = pageOf(rows, limit, (row) =>
     makeCursor(sort, ...listed.placeOf(sort, row)),
   )
-  return { items: await present(house, page), next }
+  return { items: await present(house, page, view), next }
 }
 
 const cursors = {
@@ -118,7 +160,7 @@ export async function read(house: House, id: string): Promise<ItemPageShape> {
     listed.remixesOf(house, id, besideMax),
     app.remixOf === null ? [] : ancestorsOf(house, id),
   ])
-  const [item, ...others] = await present(house, [app, ...remixes])
+  const [item, ...others] = await present(house, [app, ...remixes], asItems)
   if (!item) throw notOnExplore()
   return {
     item,
@@ -129,14 +171,24 @@ export async function read(house: House, id: string): Promise<ItemPageShape> {
   }
 }
 
+type OfMaker = Pick<WantedShape, 'kind' | 'sort' | 'limit' | 'cursor'>
+
 /** A maker and what it has on Explore. Refuses not_found until there is something. */
-export async function maker(
+export const maker = (house: House, handle: string, wanted: OfMaker): Promise<MakerPageShape> =>
+  madeBy(house, handle, wanted, asItems)
+
+/** The same as tiles of a page. */
+export const makerTiles = (house: House, handle: string, wanted: OfMaker) =>
+  madeBy(house, handle, wanted, asTiles)
+
+async function madeBy<Row extends listed.TileApp, Shown>(
   house: House,
   handle: string,
-  wanted: Pick<WantedShape, 'kind' | 'sort' | 'limit' | 'cursor'>,
-): Promise<MakerPageShape> {
+  wanted: OfMaker,
+  view: View<Row, Shown>,
+) {
   const agent = await findMaker(house, handle)
-  const found = agent && (await list(house, { ...wanted, maker: agent.handle }))
+  const found = agent && (await listNow(house, wanted, view, agent))
   const isKnown = found && (found.items.length > 0 || (await hasListed(house, agent)))
   if (!isKnown) throw new Refusal('not_found', { what: 'maker on Explore', see: 'GET /explore.' })
   const { about, created } = agent
@@ -145,4 +197,4 @@ export async function maker(
 }
 
 const hasListed = async (house: House, agent: Agent): Promise<boolean> =>
-  (await listed.list(house, { order: 'new', maker: agent.id }, 1)).length > 0
+  (await listed.tiles(house, { order: 'new', maker: agent.id }, 1)).length > 0

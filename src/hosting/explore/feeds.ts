@@ -93,7 +93,7 @@ export async function* sitemap(house: House): AsyncGenerator<string> {
   const seen = new Set<string>()
   let left = addressesMax
   for (let after: listed.Place = []; left > 0;) {
-    const rows = await listed.list(house, { order: 'new' }, batch, after)
+    const rows = await listed.tiles(house, { order: 'new' }, batch, after)
     const last = rows.at(-1)
     if (!last) break
     after = listed.placeOf('new', last)

@@ -37,6 +37,13 @@ const Item = Type.Object(
 )
 export type ItemShape = Static<typeof Item>
 
+/** What a page shows of an item among others. */
+export type TileShape = Pick<
+  ItemShape,
+  | ('id' | 'kind' | 'title' | 'shelf' | 'icon' | 'maker')
+  | ('remix' | 'priceRemix' | 'opens' | 'rating')
+>
+
 const filters = {
   kind: Type.Optional(oneOf(kinds)),
   shelf: Type.Optional(oneOf(shelfNames)),

@@ -85,25 +85,29 @@ function form({ q, kind, shelf, sort, price }: Wanted): Html {
   >`
 }
 
+const shelfLabels = shelfNames.map((shelf) => [shelf, html`${glyph(shelf)}${shelf}`] as const)
+
+/** An address with one more word in its query. */
+const narrowed = (address: string, name: string, word: string): string =>
+  `${address}${address.includes('?') ? '&' : '?'}${name}=${word}`
+
+const chip = (address: string, isChosen: boolean, label: Part): Html =>
+  html`<li>
+    <a href="${address}" ${isChosen && html` aria-current="true"`}>${label}</a>
+  </li>`
+
 /** Links that choose one of a filter's words, or none. */
-function chips(wanted: Wanted): Html {
-  const { cursor: _, ...rest } = wanted
-  const chip = (name: 'kind' | 'shelf', value: string | undefined, label: Part): Html =>
-    html`<li>
-      <a
-        href="${addressOf('/explore', { ...rest, [name]: value })}"
-        ${wanted[name] === value && html` aria-current="true"`}
-        >${label}</a
-      >
-    </li>`
+function chips({ cursor: _, ...wanted }: Wanted): Html {
+  const allKinds = addressOf('/explore', { ...wanted, kind: undefined })
+  const allShelves = addressOf('/explore', { ...wanted, shelf: undefined })
   return html`<nav aria-label="Kinds">
       <ul class="chips">
-        ${chip('kind', undefined, 'All')}${keysOf(kinds).map((kind) => chip('kind', kind, kinds[kind]))}
+        ${chip(allKinds, !wanted.kind, 'All')}${keysOf(kinds).map((kind) => chip(narrowed(allKinds, 'kind', kind), kind === wanted.kind, kinds[kind]))}
       </ul>
     </nav>
     <nav aria-label="Shelves">
       <ul class="chips shelves">
-        ${shelfNames.map((shelf) => chip('shelf', wanted.shelf === shelf ? undefined : shelf, html`${glyph(shelf)}${shelf}`))}
+        ${shelfLabels.map(([shelf, label]) => (shelf === wanted.shelf ? chip(allShelves, true, label) : chip(narrowed(allShelves, 'shelf', shelf), false, label)))}
       </ul>
     </nav>`
 }
@@ -112,7 +116,7 @@ function chips(wanted: Wanted): Html {
 export async function explorePage(house: House, query: URLSearchParams): Promise<Page> {
   const wanted = wantedIn(query)
   const { cursor, ...rest } = wanted
-  const { items, next } = await explore.list(house, { ...wanted, limit: tilesMax })
+  const { items, next } = await explore.tiles(house, { ...wanted, limit: tilesMax })
   const first = addressOf('/explore', rest)
   const more = next === null ? undefined : addressOf('/explore', { ...rest, cursor: next })
   const main = html`<h1>Explore</h1>

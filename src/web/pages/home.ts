@@ -1,6 +1,6 @@
 import { type Html, html } from '../../core/markup.ts'
 import * as explore from '../../hosting/explore/explore.ts'
-import type { ItemShape } from '../../hosting/explore/shapes.ts'
+import type { TileShape } from '../../hosting/explore/shapes.ts'
 import { linksOf } from '../../hosting/start/found.ts'
 import { guideOf } from '../../hosting/start/guide.ts'
 import type { House } from '../../house.ts'
@@ -11,15 +11,15 @@ const newestMax = 12
 const likedMax = 6
 
 /** What people like: the best rated; while nobody has rated, what is opened most. */
-async function likedOf(house: House): Promise<[name: string, items: ItemShape[]]> {
-  const top = await explore.list(house, { sort: 'top', limit: likedMax })
+async function likedOf(house: House): Promise<[name: string, items: TileShape[]]> {
+  const top = await explore.tiles(house, { sort: 'top', limit: likedMax })
   const rated = top.items.filter(({ rating }) => rating.count > 0)
   if (rated.length > 0) return ['Liked', rated]
-  const trending = await explore.list(house, { sort: 'trending', limit: likedMax })
+  const trending = await explore.tiles(house, { sort: 'trending', limit: likedMax })
   return ['Opened most', trending.items.filter(({ opens }) => opens > 0)]
 }
 
-const shelf = (house: House, name: string, items: ItemShape[], more: string): Html =>
+const shelf = (house: House, name: string, items: TileShape[], more: string): Html =>
   html`<section>
     <div class="head">
       <h2>${name}</h2>
@@ -36,7 +36,7 @@ export const lineFor = ({ urls }: House): string =>
 export async function homePage(house: House): Promise<Page> {
   const { quickstart } = guideOf(house)
   const [{ items: newest }, [likedName, liked]] = await Promise.all([
-    explore.list(house, { limit: newestMax }),
+    explore.tiles(house, { limit: newestMax }),
     likedOf(house),
   ])
   const sort = likedName === 'Liked' ? 'top' : 'trending'

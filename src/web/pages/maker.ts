@@ -13,7 +13,7 @@ export async function makerPage(
   cursor: string | undefined,
 ): Promise<Page> {
   const wanted = { limit: tilesMax, ...(cursor && { cursor }) }
-  const { maker, items, next } = await explore.maker(house, name, wanted)
+  const { maker, items, next } = await explore.makerTiles(house, name, wanted)
   const { handle, about, created } = maker
   const path = `/explore/@${handle}`
   const feed = `?maker=${handle}`
