@@ -70,10 +70,8 @@ function addCall(messages: Json[], item: Json): void {
   const last = messages.at(-1)
   if (last?.role !== 'assistant') {
     messages.push({ role: 'assistant', content: null, tool_calls: [call] })
-    return
-  }
-  const calls = Array.isArray(last.tool_calls) ? last.tool_calls : []
-  last.tool_calls = [...calls, call]
+  } else if (Array.isArray(last.tool_calls)) last.tool_calls.push(call)
+  else last.tool_calls = [call]
 }
 
 function addOutput(messages: Json[], { call_id, output }: Json, called: Set<unknown>): void {
