@@ -35,10 +35,9 @@ async function findIn(db: Db, app: string, version: number, name: string) {
 
 /** Refuses bad_request for a name that could be taken for a path, or is none. */
 export function checkName(name: string): void {
-  if (namePattern.test(name) && !name.includes('..')) return
+  if (namePattern.test(name)) return
   const problem =
-    'An asset name is 1 to 64 of a-z, 0-9, dot, - and _, begins with a letter or digit, and has no ' +
-    'two dots together.'
+    'An asset name is 1 to 64 of a-z, 0-9, dot, - and _, and begins with a letter or digit.'
   throw new Refusal('bad_request', { problem })
 }
 

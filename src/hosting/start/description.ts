@@ -26,7 +26,7 @@ const parameters = {
   },
   name: {
     schema: { type: 'string', pattern: '^[a-z0-9][a-z0-9._-]{0,63}$' },
-    description: "The asset's name, without two dots together.",
+    description: "The asset's name.",
   },
   handle: { schema: { type: 'string' }, description: 'The handle of a maker.' },
   prefix: { schema: { type: 'string' }, description: 'The first letters of the key, as listed.' },
