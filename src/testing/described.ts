@@ -62,3 +62,26 @@ export const operationsOf = (document: Document): Described[] =>
       path,
     })),
   )
+
+/** The fields of every request's body that take any text: "add_comment.text". */
+export const textFieldsOf = (document: Document): string[] =>
+  operationsOf(document).flatMap(({ operationId, requestBody }) =>
+    Object.values(requestBody?.content ?? {}).flatMap(({ schema }) =>
+      textsIn(document, schema).map((field) => `${operationId}${field}`),
+    ),
+  )
+
+const textsIn = (document: Document, given: unknown): string[] => {
+  const schema = Object(given)
+  const parts: unknown[] = ['anyOf', 'oneOf', 'allOf'].flatMap((name) => schema[name] ?? [])
+  if (schema.$ref) parts.push(document.components.schemas[schema.$ref.split('/').pop()])
+  const isText = [schema.type].flat().includes('string')
+  const isAny = !schema.enum && !schema.pattern && !schema.format && schema.const === undefined
+  return [
+    ...(isText && isAny ? [''] : []),
+    ...[...parts, schema.items].flatMap((one) => (one ? textsIn(document, one) : [])),
+    ...Object.entries(Object(schema.properties)).flatMap(([name, one]) =>
+      textsIn(document, one).map((field) => `.${name}${field}`),
+    ),
+  ]
+}

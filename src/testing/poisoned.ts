@@ -1,21 +1,23 @@
+import { escapeHtml } from '../core/text.ts'
 import { hour } from '../core/time.ts'
 import * as keys from '../hosting/people/keys.ts'
+import { findByName } from '../hosting/people/people.ts'
 import * as sessions from '../hosting/people/sessions.ts'
 import { Catalogue } from '../models/catalogue.ts'
-import { type Answer, openTestHouse, type Person, type TestHouse } from './house.ts'
+import { Authenticator, optionsIn } from './authenticator.ts'
+import { openTestHouse, type Person, type TestHouse } from './house.ts'
+import { judge, stored } from './judged.ts'
 import { testModel } from './models.ts'
-import { claimedBy, operating } from './pages.ts'
+import { type Browser, claimedBy, hidden, operating, origin, signedUp } from './pages.ts'
 import { payloads } from './payloads.ts'
-import { newOwner } from './people.ts'
 
 /** As many texts as stand in one list; pages show about twenty of a thing. */
 const atOnce = 18
+const listPagesMax = 6
 const html = '<!doctype html><title>x</title>x'
 const free = {
-  REQUESTS_PER_MINUTE: '0',
-  PUBLISHES_PER_HOUR: '0',
-  KEYS_PER_ADDRESS_DAY: '0',
-  KEYS_PER_DAY: '0',
+  ...{ REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0' },
+  ...{ KEYS_PER_ADDRESS_DAY: '0', KEYS_PER_DAY: '0' },
 }
 
 /** Addresses to open, as who is signed in by a cookie or as anyone. */
@@ -24,33 +26,43 @@ export interface Opened {
   paths: string[]
 }
 
+/** An item for each text, one that all are said of, and what only its owner is shown. */
+interface Items {
+  public: string[]
+  kept: string[]
+  said: string
+}
+
 /** Puts every payload into every text field that a page shows, through the APIs. */
 export class Poisoned {
   readonly #agents: Person[] = []
   readonly #parts: string[][] = []
-  #operator = ''
   /** Pages of one app and its owner, where each text stands but once. */
   #last: string[] = []
 
-  private constructor(readonly t: TestHouse) {}
+  private constructor(
+    readonly t: TestHouse,
+    /** The operator, who owns the maker of all items. */
+    readonly olga: Browser,
+  ) {}
 
   static async open(): Promise<Poisoned> {
     const model = (name: string, at: number) =>
       testModel({ prompt: '0.000001', completion: '0.000001' }, { id: `evil/m${at}`, name })
     const t = await openTestHouse(free, { catalogue: new Catalogue(payloads.map(model)) })
-    const made = new Poisoned(t)
-    const olga = await operating(t)
-    made.#operator = olga.cookie() ?? ''
+    await t.house.jobs.start()
+    const made = new Poisoned(t, await operating(t))
     for (let at = 0; at < payloads.length; at += atOnce) {
       made.#parts.push(payloads.slice(at, at + atOnce))
     }
     for (let at = 0; at <= atOnce; at += 1) made.#agents.push(await t.person(`maker-${at}x`))
-    await claimedBy(olga, made.#agent(0))
+    await claimedBy(made.olga, made.#agent(0))
     return made
   }
 
   /** The pages that show what was stored, in rounds: some of them show one text at a time. */
   async *rounds(): AsyncGenerator<Opened[]> {
+    const cookie = this.olga.cookie()
     await Promise.all(this.#agents.map((agent) => agent.publish({ store: true })))
     for (const [at, texts] of this.#parts.entries()) {
       this.t.clock.turn(hour)
@@ -61,16 +73,22 @@ export class Poisoned {
       }
       const makers = pairs.map((_, n) => `/explore/@${this.#agent(n).handle}`)
       const asked = pairs.flatMap((pair, n) => askedFor(pair, at + n))
+      const judged = await judge(this.t, this.#agent(0), items.said, texts)
+      const lists = ['/console/audit', `/agents/${this.#agent(0).handle}/notes`]
+      const told = await Promise.all(lists.map((path) => this.#pagesOf(path)))
+      const searched = texts.map((text, n) => searchedFor(text, at + n))
       yield [
         { paths: [...items.public, ...makers, ...asked] },
-        { cookie: this.#operator, paths: items.kept },
+        { cookie, paths: [...items.kept, ...judged.paths, ...told.flat(), ...searched] },
         await this.#owned(at, texts),
       ]
+      await judged.clear()
     }
     yield [
-      { paths: await this.#shelves() },
+      { paths: ['/', '/api/explore/feed.json', '/sitemap.xml', '/docs'] },
+      { paths: [...(await this.#pagesOf('/explore', 99)), '/api/explore/feed.atom'] },
       { paths: [1, 2, 3, 4].map((page) => `/catalogue?page=${page}`) },
-      { cookie: this.#operator, paths: [...consolePaths, ...this.#last] },
+      { cookie, paths: [...consolePaths, ...this.#last] },
     ]
   }
 
@@ -80,26 +98,30 @@ export class Poisoned {
     return agent
   }
 
-  /** An item for each text, and one that all are said of; and what only its owner sees. */
-  async #items(at: number, texts: string[]): Promise<{ public: string[]; kept: string[] }> {
+  async #items(at: number, texts: string[]): Promise<Items> {
     const maker = this.#agent(0)
     const said = await maker.publish({ store: true })
-    const told = await maker.publish({ html: `${html}<!-- ${texts[0] ?? ''} -->` })
+    const told = await maker.publish({ html: `${html}<!-- ${at} -->` })
     const paths = [`/explore/${said}`]
     for (const [n, text] of texts.entries()) {
-      const about = { title: text, description: text, store: true }
-      const id = (await maker.call('POST', '/apps', { html, ...about })).text('app.id')
-      paths.push(`/explore/${id}`)
+      // The page's own title is the item's, as nothing else is given.
+      const titled = `<!doctype html><title>${escapeHtml(text)}</title>x`
+      const about = { html: titled, description: text, store: true }
+      const id = (await maker.call('POST', '/apps', about)).text('app.id')
+      paths.push(`/explore/${id}`, `/a/${id}`)
       stored(await maker.call('POST', `/apps/${said}/versions`, { html, note: text }))
       await this.#say(this.#agent(n + 1), said, text)
       const words = { item: told, reason: 'other', text, contact: text }
       stored(await this.t.call('POST', '/report', { body: words, from: `198.51.${at}.${n}` }))
       if (n > 0) continue
-      paths.push(await this.#copied(id), `/report/${id}`)
-      this.#last = [...ownPaths(maker.handle), ...studioPaths(id)]
+      const link = encodeURIComponent(`${origin}/a/${id}`)
+      paths.push(await this.#copied(id), `/report/${id}`, `/oembed?url=${link}`)
+      this.#last = [...ownPaths(maker.handle), ...studioPaths(id), `/a/${id}/versions/1`]
     }
-    const notes = `/agents/${maker.handle}/notes`
-    return { public: paths, kept: [`/studio/${said}/versions`, notes, `/console/apps/${told}`] }
+    await this.#made(said, texts)
+    const own = [`/agents/${maker.handle}/apps`, `/console/apps/${told}`]
+    const studio = ['versions', 'assets'].map((tab) => `/studio/${said}/${tab}`)
+    return { public: paths, kept: [...studio, ...own], said }
   }
 
   /** A review that is answered, and a comment. */
@@ -119,54 +141,86 @@ export class Poisoned {
     return `/explore/${copy}`
   }
 
-  /** A person whose keys and browsers are called so, with an agent whose keys are. */
+  /** Files that are made of each, and files that a page waits for. */
+  async #made(id: string, texts: string[]): Promise<void> {
+    const maker = this.#agent(0)
+    const asks = (name: string): object[] =>
+      texts.map((what, at) => ({ name: `${name}-${at}.png`, kind: 'sprite', what }))
+    const list = JSON.stringify(asks('awaited')).replaceAll('<', '\\u003c')
+    const waits = `${html}<script type="application/json" data-assets>${list}</script>`
+    stored(await maker.call('POST', `/apps/${id}/versions`, { html: waits }))
+    const assets = asks('made')
+    stored(await maker.call('POST', `/apps/${id}/assets`, { assets }))
+  }
+
+  /** A person whose keys, passkeys and browsers are called so, with an agent whose keys are. */
   async #owned(at: number, texts: string[]): Promise<Opened> {
     const { house } = this.t
-    const { person } = await newOwner(this.t, `owner-${at}`)
+    const browser = await signedUp(this.t, `owner-${at}`)
+    const person = await findByName(house, `owner-${at}`)
+    if (!person) throw new Error('no person')
     const agent = at === 0 ? await this.t.person('spare') : this.#agent(at)
     const code = (await agent.call('POST', '/me/claim')).text('claim.code')
-    let cookie = ''
     for (const name of texts) {
       stored(await agent.call('POST', '/me/keys', { name }))
       await keys.make(house, person, 'person', name)
       await keys.make(house, person, 'gateway', name)
-      cookie = await house.db.tx((db) => sessions.begin(house, db, person.id, { browser: name }))
+      await house.db.tx((db) => sessions.begin(house, db, person.id, { browser: name }))
+      const page = (await browser.open('/account')).body
+      const answer = await new Authenticator(origin).create(optionsIn(page))
+      const { token = '' } = hidden(String(page), '/account/passkeys')
+      const { status } = await browser.send('/account/passkeys', { token, name, answer })
+      if (status !== 303) throw new Error(`no passkey: ${status}`)
     }
-    const paths = [`/claim/${code}`, '/account', '/wallet', `/agents/${agent.handle}`]
-    const claim = { headers: { cookie: `berth=${cookie}`, origin: 'http://localhost:3000' } }
+    const cookie = browser.cookie()
+    const claim = { headers: { cookie: `berth=${cookie}`, origin } }
     stored(await this.t.call('POST', '/claim', { body: { code }, ...claim }))
+    const paths = ['/account', '/wallet', '/agents', `/agents/${agent.handle}`]
     return { cookie, paths }
   }
 
-  /** All of Explore, page by page, and what programs read. */
-  async #shelves(): Promise<string[]> {
-    const paths = ['/', '/explore', '/api/explore/feed.atom', '/api/explore/feed.json']
-    let next: string | undefined = '/explore'
-    while (next !== undefined) {
-      const page = await this.t.visit('GET', next, { headers: { accept: 'text/html' } })
-      next = /rel="next" href="([^"]+)"/.exec(String(page.body))?.[1]?.replaceAll('&amp;', '&')
-      if (next !== undefined) paths.push(next)
+  /** A list, and the pages where it goes on. */
+  async #pagesOf(path: string, max = listPagesMax): Promise<string[]> {
+    const paths = [path]
+    while (paths.length < max) {
+      const { body } = await this.olga.open(paths.at(-1) ?? path)
+      const next = /rel="next" href="([^"]+)"/.exec(String(body))?.[1]?.replaceAll('&amp;', '&')
+      if (next === undefined) break
+      paths.push(next)
     }
-    return [...paths, '/sitemap.xml', '/docs']
+    return paths
   }
 }
 
-/** A text that was refused would prove nothing. */
-function stored({ status, body }: Answer): void {
-  if (status >= 300) throw new Error(`${status} ${JSON.stringify(body)}`)
-}
-
-/** Two texts beside each other, where there is room for them. */
-const pairsOf = (texts: string[]): string[] =>
-  texts.flatMap((text, at) =>
-    at % 2 === 0 ? [`${text} ${texts[at + 1] ?? ''}`.trim().slice(0, 160)] : [],
+/** Texts beside each other, where there is room for them. */
+const pairsOf = (texts: string[], many = 2, max = 160): string[] =>
+  texts.flatMap((_, at) =>
+    at % many === 0
+      ? [
+          texts
+            .slice(at, at + many)
+            .join(' ')
+            .trim()
+            .slice(0, max),
+        ]
+      : [],
   )
 
 /** Where a text is asked for rather than kept; the last ones in turns. */
 function askedFor(text: string, turn: number): string[] {
   const q = encodeURIComponent(text)
-  const odd = [`/${q}`, `/explore/${q}`, `/sign-in?next=${q}`, `/claim/${q}`, `/catalogue?q=${q}`]
+  const odd = [
+    ...[`/${q}`, `/explore/${q}`, `/explore?maker=${q}`, `/explore?cursor=${q}`, `/claim/${q}`],
+    ...[`/catalogue?q=${q}`, `/sign-in?next=${q}`, `/oembed?url=${q}`, `/a/${q}`],
+    ...[`/api/explore/feed.atom?q=${q}`, `/api/explore/feed.json?q=${q}`],
+  ]
   return [`/explore?q=${q}`, odd[turn % odd.length] ?? '/']
+}
+
+/** Where an operator looks for a text, in turns. */
+function searchedFor(text: string, turn: number): string {
+  const lists = ['agents?q', 'people?q', 'audit?q', 'models?q', 'grants?usd=1&to', 'queue?sha256']
+  return `/console/${lists[turn % lists.length]}=${encodeURIComponent(text)}`
 }
 
 const ownPaths = (handle: string): string[] => [
@@ -175,9 +229,16 @@ const ownPaths = (handle: string): string[] => [
 ]
 
 const studioPaths = (id: string): string[] =>
-  ['', '/versions', '/assets', '/listing', '/safety'].map((tab) => `/studio/${id}${tab}`)
+  ['', '/versions', '/changes', '/assets', '/listing', '/safety'].map(
+    (tab) => `/studio/${id}${tab}`,
+  )
 
 const consolePaths = [
-  '/console',
-  ...['queue', 'agents', 'people', 'models', 'audit', 'settings'].map((name) => `/console/${name}`),
-]
+  '',
+  '/agents',
+  '/people',
+  '/models',
+  '/grants',
+  '/upstreams',
+  '/settings',
+].map((name) => `/console${name}`)

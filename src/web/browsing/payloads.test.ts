@@ -3,9 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type Browser, type BrowserContext, chromium } from 'playwright-core'
 
 import { html } from '../../core/markup.ts'
+import { hour } from '../../core/time.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
-import type { TestHouse } from '../../testing/house.ts'
+import { documentOf, gatewayDocumentOf, textFieldsOf } from '../../testing/described.ts'
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { Browser as Visitor, origin } from '../../testing/pages.ts'
 import { payloads } from '../../testing/payloads.ts'
+import { password } from '../../testing/people.ts'
 import { type Opened, Poisoned } from '../../testing/poisoned.ts'
 
 const ms = 300_000
@@ -25,8 +29,6 @@ describe.skipIf(executablePath === undefined)('what agents and people write', ()
   let poisoned: Poisoned
   let browser: Browser
   let server: ReturnType<typeof Bun.serve>
-  let origin = ''
-  let sheet = ''
   let pages = 0
   const ran: string[] = []
 
@@ -34,10 +36,11 @@ describe.skipIf(executablePath === undefined)('what agents and people write', ()
     poisoned = await Poisoned.open()
     const { t } = poisoned
     server = Bun.serve({ port: 0, fetch: (request) => serve(t, request) })
-    origin = `http://localhost:${server.port}`
+    // The house has one address, which the pages of apps name.
+    const rules = `--host-resolver-rules=MAP localhost:3000 localhost:${server.port}`
     browser = await chromium.launch({
       executablePath: executablePath ?? '',
-      args: ['--no-sandbox', '--disable-gpu'],
+      args: ['--no-sandbox', '--disable-gpu', rules],
     })
   }, ms)
   afterAll(async () => {
@@ -48,19 +51,22 @@ describe.skipIf(executablePath === undefined)('what agents and people write', ()
 
   /** The house, whose pages may stand in the frames of a sheet here and nowhere else. */
   async function serve(t: TestHouse, request: Request): Promise<Response> {
-    const { pathname } = new URL(request.url)
+    const { pathname, search, searchParams } = new URL(request.url)
     // What a payload loads is "x" beside the page.
     if (/\/x$/.test(pathname)) ran.push(`asks ${request.url}`)
     if (pathname === '/control') return new Response(payloads.join(''), asHtml)
-    if (pathname === '/sheet') return new Response(sheet, asHtml)
+    if (pathname === '/sheet') {
+      const frames = searchParams.getAll('path').map((src) => html`<iframe src="${src}"></iframe>`)
+      return new Response(html`<!doctype html>${frames}`.text, asHtml)
+    }
     const answer = await t.door(request, '127.0.0.1')
     if (request.headers.get('sec-fetch-dest') !== 'iframe') return answer
     if (answer.ok) pages += 1
-    else if (ownPages.test(pathname)) ran.push(`${answer.status} ${pathname}`)
+    else if (ownPages.test(pathname) && search === '') ran.push(`${answer.status} ${pathname}`)
     const csp = answer.headers.get('content-security-policy') ?? ''
     const isPage = answer.headers.get('content-type')?.startsWith('text/html')
-    if (isPage && !csp.includes(unframed)) ran.push(`may be framed: ${pathname}`)
-    if (!isPage) return answer
+    if (!isPage || pathname === '/frame') return answer
+    if (!csp.includes(unframed)) ran.push(`may be framed: ${pathname}`)
     answer.headers.delete('x-frame-options')
     answer.headers.set('content-security-policy', csp.replace(unframed, "frame-ancestors 'self'"))
     return answer
@@ -79,11 +85,8 @@ describe.skipIf(executablePath === undefined)('what agents and people write', ()
     const context = await opened(cookie)
     const page = await context.newPage()
     for (let at = 0; at < paths.length; at += sheetMax) {
-      const frames = paths
-        .slice(at, at + sheetMax)
-        .map((path) => html`<iframe src="${path}"></iframe>`)
-      sheet = html`<!doctype html>${frames}`.text
-      await page.goto(`${origin}/sheet`)
+      const some = paths.slice(at, at + sheetMax).map((path): [string, string] => ['path', path])
+      await page.goto(`${origin}/sheet?${new URLSearchParams(some)}`)
     }
     await context.close()
   }
@@ -108,7 +111,7 @@ describe.skipIf(executablePath === undefined)('what agents and people write', ()
       ran.length = 0
       expect(payloads.length).toBeGreaterThanOrEqual(300)
       for await (const round of poisoned.rounds()) {
-        for (const one of round) await visit(one)
+        await Promise.all(round.map(visit))
       }
       expect(ran).toEqual([])
       expect(pages).toBeGreaterThan(800)
@@ -116,3 +119,55 @@ describe.skipIf(executablePath === undefined)('what agents and people write', ()
     ms,
   )
 })
+
+/** What becomes of each text that the APIs take: a new field is put where it belongs. */
+const fields = {
+  'is in what the pages above show': `change_me.about new_agent.about add_key.name change_key.name
+    add_agent_key.name publish_app.html publish_version.html publish_app.title change_app.title
+    publish_app.description change_app.description publish_version.note make_assets.assets.what
+    review_item.text answer_review.text add_comment.text report_item.text report_item.contact
+    appeal.text`,
+  'is of a form that holds none': `new_agent.handle claim_agent.code add_hook.url put_icon.image
+    put_asset.data get_balance.credit_id create_chat_completion.file_id upload_file.purpose`,
+  'is read by a model and stands on no page': `publish_app.prompt publish_version.prompt
+    put_icon.prompt make_assets.assets.voice create_chat_completion.model
+    create_chat_completion.models create_chat_completion.messages.content create_response.model
+    create_response.input create_response.instructions create_embeddings.model
+    create_embeddings.input create_images.model create_images.prompt create_images.size
+    create_images.negative_prompt create_video.model create_video.prompt create_video.aspect_ratio
+    create_video.duration create_speech.model create_speech.input create_speech.voice
+    create_transcription.model create_transcription.language create_transcription.prompt`,
+}
+
+test('every text field of both descriptions is among those', async () => {
+  const t = await openTestHouse()
+  const all = [await documentOf(t), await gatewayDocumentOf(t)].flatMap(textFieldsOf)
+  const known = Object.values(fields).flatMap((names) => names.split(/\s+/))
+  expect([...new Set(all)].toSorted()).toEqual(known.toSorted())
+  await t.close()
+})
+
+test(
+  'handles, and the names of people and of files, hold none of them',
+  async () => {
+    const t = await openTestHouse({ REQUESTS_PER_MINUTE: '0', KEYS_PER_ADDRESS_DAY: '0' })
+    const ann = await t.person('ann')
+    const id = await ann.publish()
+    const visitor = new Visitor(t)
+    for (const text of payloads) {
+      t.clock.turn(hour)
+      const file = `/apps/${id}/assets/${encodeURIComponent(text)}`
+      const ask = { name: text, kind: 'sprite', what: 'A buoy' }
+      const answers = [
+        await t.call('POST', '/keys', { body: { handle: text } }),
+        await ann.call('PUT', file, { lit: true }),
+        await ann.call('POST', `/apps/${id}/assets`, { assets: [ask] }),
+        await ann.call('POST', '/me/hooks', { url: text }),
+        await visitor.fill('/sign-up', '/sign-up', { name: text, password }),
+      ]
+      expect([text, ...answers.map(({ status }) => status)]).toEqual([text, ...Array(5).fill(400)])
+    }
+    await t.close()
+  },
+  ms,
+)
