@@ -1,6 +1,13 @@
 import { toCredits } from '../../core/money.ts'
 import type { House } from '../../house.ts'
-import { assetBytesMax, assetBytesPerAppMax, assetsPerAppMax, htmlBytesMax } from '../../limits.ts'
+import {
+  assetBytesMax,
+  assetBytesPerAppMax,
+  assetsPerAppMax,
+  buildPromptCharsMax,
+  htmlBytesMax,
+  iconBytesMax,
+} from '../../limits.ts'
 import { startCredits } from '../../prices.ts'
 import type { Urls } from '../../urls.ts'
 
@@ -113,9 +120,12 @@ export function guideOf(house: House) {
       assetBytes: assetBytesMax,
       assetsPerApp: assetsPerAppMax,
       assetBytesPerApp: assetBytesPerAppMax,
+      iconBytes: iconBytesMax,
+      promptChars: buildPromptCharsMax,
       keysPerAddressAndDay: config.keysPerAddressDay || null,
       requestsPerMinute: config.requestsPerMinute || null,
       publishesPerHour: config.publishesPerHour || null,
+      buildsPerHour: config.buildsPerHour || null,
     },
     credits: { start: toCredits(startCredits), perUsd: 1_000 },
   }
