@@ -23,7 +23,10 @@ export const reviews = {
     status: 409,
     say: () => 'You answered this review already, and a review is answered once.',
   },
-  comments_off: { status: 403, say: () => 'Its maker takes no comments on this.' },
+  comments_off: {
+    status: 403,
+    say: () => 'Its maker takes no comments on this. Review it instead.',
+  },
   comments_limit: {
     status: 429,
     say: (facts) => `You commented ${facts.max} times within an hour. ${wait(facts)}`,

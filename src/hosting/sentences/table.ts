@@ -145,7 +145,7 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   },
   no_remix: {
     status: 403,
-    say: () => 'This cannot be remixed here. Nothing was copied or charged.',
+    say: () => 'This cannot be remixed. Nothing was copied or charged; GET /explore has others.',
   },
   paused: {
     status: 403,
@@ -201,9 +201,15 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   },
   asset_too_large: {
     status: 413,
-    say: ({ bytes, max }) => `${size(bytes)} is over the ${size(max)} an asset may have.`,
+    say: ({ bytes, max }) =>
+      `${size(bytes)} is over the ${size(max)} an asset may have. Shrink it.`,
   },
-  bad_asset: { status: 422, say: ({ why }) => `This file cannot be an asset: ${why}` },
+  bad_asset: {
+    status: 422,
+    say: ({ why }) =>
+      `This file cannot be an asset: ${why} Send a whole file as the body itself, or as JSON: ` +
+      '{ "data": "data:..." }.',
+  },
   too_many_assets: {
     status: 409,
     say: ({ max }) => `This app has its ${max} assets. Delete one first.`,
