@@ -153,11 +153,6 @@ test('what comes as a film and is none is not handed on', async () => {
 test('another upstream begins where the first is out of order; no model, no rate', async () => {
   const gus = await patient.gus()
   expect((await ask(gus, 'fallback')).status).toBe(200)
-  const other = await ask(gus, '503', { models: ['video/video-ok'] })
-  expect([other.status, other.text('model')]).toEqual([200, 'video/video-ok'])
-  patient.clock.turn(5 * second)
-  await patient.house.jobs.runDue()
-  expect((await patient.lastUse(gus)).use?.model).toBe('video/video-ok')
   const nobody = await ask(gus, 'nobody')
   expect([nobody.status, nobody.code]).toEqual([404, 'model_not_found'])
   const unpriced = await ask(gus, 'unpriced')
@@ -168,6 +163,17 @@ test('another upstream begins where the first is out of order; no model, no rate
   expect([chat.status, chat.text('error.message')]).toEqual([
     ...[400, expect.stringContaining('POST /v1/chat/completions')],
   ])
+})
+
+test('a film is told, and stands in the history, under the model that made it', async () => {
+  const gus = await patient.gus()
+  patient.fake.script('/videos/film', ok)
+  const { status, body } = await ask(gus, '503', { models: ['video/video-ok'] })
+  expect([status, Object(body).model]).toEqual([200, 'video/video-ok'])
+  patient.clock.turn(5 * second)
+  await patient.house.jobs.runDue()
+  expect(await statusOf(gus, Object(body).id)).toMatchObject({ status: 'completed' })
+  expect((await patient.lastUse(gus)).use?.model).toBe('video/video-ok')
 })
 
 test('402 without credits; 429 over the cap of a key; neither is kept', async () => {
