@@ -109,7 +109,6 @@ test('what does not fit is not made, and nothing is kept', async () => {
     { assets: 'all' },
     { assets: [coin, coin] },
     { assets: [{ ...coin, name: '../x' }] },
-    { assets: [{ ...coin, name: 'a..b' }] },
     { assets: [{ ...coin, kind: 'film' }] },
     { assets: [{ ...coin, what: '' }] },
     { assets: [{ ...coin, what: 'x'.repeat(401) }] },
