@@ -205,14 +205,7 @@ describe('addresses and queries refuse', () => {
   })
 
   test('asset names that could be paths', async () => {
-    const names = [
-      '..%2f..%2fetc%2fpasswd',
-      '%2fetc%2fpasswd',
-      'a..png',
-      '.hidden',
-      'A.png',
-      'a%00.png',
-    ]
+    const names = ['..%2f..%2fetc%2fpasswd', '%2fetc%2fpasswd', '.hidden', 'A.png', 'a%00.png']
     for (const name of [...names, 'a%5cb.png', 'é.png', 'a'.repeat(65), 'a b.png']) {
       await refused(house, 400, 'bad_request', () =>
         ann.call('PUT', `/apps/${id}/assets/${name}`, '[]'),
