@@ -24,6 +24,8 @@ export const refOf = ({ headers }: Request, inBody?: string): string | undefined
 const keptMs = 30 * day
 const pattern = /^[\x21-\x7e]{1,128}$/
 
+const keepNothing: KeepAnswer = async () => {}
+
 /** The same fields in another order are the same request. */
 const inOrder = (_key: string, value: unknown): unknown =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -44,13 +46,21 @@ export class Idempotency {
     private readonly clock: Clock,
   ) {}
 
-  async once(
+  once(
     owner: string,
     ref: string | undefined,
     request: unknown,
     work: (keep: KeepAnswer) => Promise<Answer>,
   ): Promise<Answer> {
-    if (ref === undefined) return work(async () => {})
+    return ref === undefined ? work(keepNothing) : this.onceBy(ref, owner, request, work)
+  }
+
+  private async onceBy(
+    ref: string,
+    owner: string,
+    request: unknown,
+    work: (keep: KeepAnswer) => Promise<Answer>,
+  ): Promise<Answer> {
     if (!pattern.test(ref)) {
       const problem =
         'A ref, or an Idempotency-Key, is 1 to 128 printable ASCII characters without spaces.'

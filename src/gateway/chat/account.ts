@@ -12,7 +12,7 @@ import { type Usage, usageOf } from '../../models/usage.ts'
 import type { GatewayRefusal, Refusal } from '../../refusals.ts'
 import { wordsOf } from '../envelope.ts'
 import type { Spender } from '../key.ts'
-import type { Asked } from './asked.ts'
+import type { Fitted } from './asked.ts'
 import type { Candidate } from './candidates.ts'
 import { type Bounds, Carried } from './carried.ts'
 import type { Searching } from './search/searching.ts'
@@ -23,7 +23,7 @@ import { limitsOf, outputToTell } from './worst.ts'
 export interface Order {
   house: House
   spender: Spender
-  asked: Asked
+  asked: Fitted
   candidates: [Candidate, ...Candidate[]]
   requestId: string
   /** Aborts when the client leaves. */

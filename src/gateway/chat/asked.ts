@@ -24,6 +24,9 @@ export interface Asked {
   preferences: Preferences
 }
 
+/** What is kept of it while it is served. */
+export type Fitted = Omit<Asked, 'modelIds' | 'conversation' | 'preferences'>
+
 /**
  * Reads a chat request (document 2, section 4), messages first, as section 7 orders its rows.
  * Refuses no_messages, bad_role, bad_part, no_usable_messages, bad_request.

@@ -10,7 +10,7 @@ import { Refusal } from '../../refusals.ts'
 import type { Call } from '../call.ts'
 import type { Spender } from '../key.ts'
 import type { Order } from './account.ts'
-import { type Asked, readAsked } from './asked.ts'
+import { type Fitted, readAsked } from './asked.ts'
 import { type Candidate, candidatesOf, findModels } from './candidates.ts'
 import { checkFits, checkWindow } from './fits.ts'
 import { paidCallsOf } from './running.ts'
@@ -37,16 +37,14 @@ export function complete(
   call: Call,
   listener: Listener,
 ): Promise<Response> {
-  const answered = Promise.withResolvers<Response>()
   const request = { path: '/chat/completions', body: raw }
-  house.idempotency
-    .once(spender.account, call.ref, request, (keep) =>
-      run(house, spender, raw, {
-        ...{ ...call, keep, begin: answered.resolve, hear: listener(spender, call) },
-      }),
-    )
-    .then((answer) => answered.resolve(responseOf(answer)), answered.reject)
-  return answered.promise
+  return new Promise((begin, refuse) => {
+    house.idempotency
+      .once(spender.account, call.ref, request, (keep) =>
+        run(house, spender, raw, { ...call, keep, begin }, listener),
+      )
+      .then((answer) => begin(responseOf(answer)), refuse)
+  })
 }
 
 /** An answer as a response, the first time and every other. */
@@ -63,12 +61,17 @@ const finalHeaders = { 'x-should-retry': 'false' }
 interface Run extends Call {
   keep: KeepAnswer
   begin(response: Response): void
-  hear: Hear
 }
 
-async function run(house: House, spender: Spender, raw: unknown, call: Run): Promise<Answer> {
+async function run(
+  house: House,
+  spender: Spender,
+  raw: unknown,
+  call: Run,
+  listener: Listener,
+): Promise<Answer> {
   const { open, failures } = paidCallsOf(house)
-  const { asked, candidates } = await prepare(house, spender, raw, call.hear)
+  const { asked, candidates } = await prepare(house, spender, raw, listener(spender, call))
   const { caller } = spender
   failures.check(caller, raw)
   const { requestId, ref, signal, keep } = call
@@ -84,9 +87,9 @@ async function run(house: House, spender: Spender, raw: unknown, call: Run): Pro
     searching: undefined,
   }
   const done = open.begin(caller)
-  const paid = Promise.withResolvers<void>()
+  const { promise: paid, resolve: tell } = Promise.withResolvers<void>()
   try {
-    const client = { begin: call.begin, paid: paid.promise }
+    const client = { begin: call.begin, paid }
     const { result, hold } = await withHold(house, askOf(order), (made) =>
       asked.stream ? serveStream(order, made, client) : serveWhole(order, made),
     )
@@ -94,7 +97,7 @@ async function run(house: House, spender: Spender, raw: unknown, call: Run): Pro
     if (hold.charged > 0n) failures.keep(caller, raw, result.refusal)
     throw result.refusal
   } finally {
-    paid.resolve()
+    tell()
     done()
   }
 }
@@ -105,7 +108,7 @@ async function prepare(
   spender: Spender,
   raw: unknown,
   hear: Hear,
-): Promise<{ asked: Asked; candidates: [Candidate, ...Candidate[]] }> {
+): Promise<{ asked: Fitted; candidates: [Candidate, ...Candidate[]] }> {
   const { config, catalogue, upstreams } = house
   const developer = config.gatewayDeveloperRole === 'system' ? 'system' : undefined
   const read = readAsked(raw, developer)
@@ -121,8 +124,10 @@ async function prepare(
   }
   for (const model of models) checkFits(read, model)
   await checkInlinePdfs(house, read)
-  const asked = await withUploads(house, spender.account, { ...read, search }, models, hear)
-  for (const model of models) checkWindow(asked, model)
+  const fitted = await withUploads(house, spender.account, { ...read, search }, models, hear)
+  for (const model of models) checkWindow(fitted, model)
+  const { body, stream, wantsUsage, choices, outputMax } = fitted
+  const asked = { body, stream, wantsUsage, choices, outputMax, search }
   return { asked, candidates: [first, ...rest] }
 }
 
