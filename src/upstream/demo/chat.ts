@@ -34,7 +34,7 @@ export function chat({ model, body, created }: Asked): Response {
     model,
     choices: Array.from({ length: asked }, () => said),
     usage: usageOf(messages, said, asked, body.prompt_cache_key !== undefined),
-    logprobs: body.logprobs === true,
+    tops: body.logprobs === true ? Number(body.top_logprobs ?? 0) : undefined,
   }
   return body.stream === true ? stream(told) : Response.json(whole(told))
 }

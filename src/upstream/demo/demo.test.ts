@@ -65,7 +65,12 @@ test('it has an answer also where no user spoke, or without a word', async () =>
 })
 
 test('a stream carries the same text, a token a chunk, and the same usage at its end', async () => {
-  const body = { messages: [user(`Hello wörld ${'x'.repeat(40)}\n`)], n: 2, logprobs: true }
+  const body = {
+    messages: [user(`Hello wörld ${'x'.repeat(40)}\n`)],
+    n: 2,
+    logprobs: true,
+    top_logprobs: 1,
+  }
   const [whole, parts] = [await chat(body), await chunks(body)]
   expect(parts.at(-1)).toMatchObject({ choices: [], usage: whole.usage })
   for (const index of [0, 1]) {
@@ -76,6 +81,7 @@ test('a stream carries the same text, a token a chunk, and the same usage at its
     expect(own.at(-1)).toMatchObject({ delta: {}, finish_reason: 'stop' })
     const sure = own.flatMap((one) => one.logprobs?.content ?? [])
     expect(sure).toEqual(whole.choices[index].logprobs.content)
+    for (const { top_logprobs, ...one } of sure) expect(top_logprobs).toEqual([one])
   }
   expect(whole.usage.completion_tokens).toBe(2 * 6)
 })

@@ -27,22 +27,21 @@ export interface Told {
   model: string
   choices: Said[]
   usage: Counted
-  logprobs: boolean
+  /** `top_logprobs`, where logprobs are wanted. */
+  tops: number | undefined
 }
 
-/** The demo is sure of every token. */
-const logprobsOf = (tokens: string[]) => ({
-  content: tokens.map((token) => ({
-    token,
-    logprob: 0,
-    bytes: [...Buffer.from(token)],
-    top_logprobs: [],
-  })),
+/** The demo is sure of every token: there is no other that it might have said. */
+const logprobsOf = (tokens: string[], tops: number) => ({
+  content: tokens.map((token) => {
+    const sure = { token, logprob: 0, bytes: [...Buffer.from(token)] }
+    return { ...sure, top_logprobs: tops > 0 ? [sure] : [] }
+  }),
   refusal: null,
 })
 
 /** The answer as one JSON. */
-export function whole({ id, created, model, choices, usage, logprobs }: Told) {
+export function whole({ id, created, model, choices, usage, tops }: Told) {
   return {
     id,
     object: 'chat.completion',
@@ -57,7 +56,7 @@ export function whole({ id, created, model, choices, usage, logprobs }: Told) {
         ...(thoughts.length > 0 ? { reasoning_content: thoughts.join('') } : {}),
         ...(tool ? { tool_calls: [tool] } : {}),
       },
-      logprobs: logprobs && !tool ? logprobsOf(words) : null,
+      logprobs: tops !== undefined && !tool ? logprobsOf(words, tops) : null,
       finish_reason: finish,
     })),
     usage,
@@ -79,12 +78,13 @@ export function stream(told: Told): Response {
 }
 
 /** The usage always comes in a last chunk of its own, as stream_options.include_usage asks. */
-function* eventsOf({ id, created, model, choices, usage, logprobs }: Told): Generator<string> {
+function* eventsOf({ id, created, model, choices, usage, tops }: Told): Generator<string> {
   const head = { id, object: 'chat.completion.chunk', created, model }
   for (const [index, said] of choices.entries()) {
     for (const { delta, token, finish } of deltasOf(said)) {
-      const sure = logprobs && token !== undefined ? logprobsOf([token]) : null
-      const choice = { index, delta, logprobs: sure, finish_reason: finish ?? null }
+      const isSure = tops !== undefined && token !== undefined
+      const logprobs = isSure ? logprobsOf([token], tops) : null
+      const choice = { index, delta, logprobs, finish_reason: finish ?? null }
       yield JSON.stringify({ ...head, choices: [choice], usage: null })
     }
   }
