@@ -30,7 +30,7 @@ export async function totals({ db }: { db: Engine }): Promise<Totals> {
     db.read
       .select({ held: sql`sum(${holds.amount})`.mapWith(sumOf) })
       .from(holds)
-      .where(eq(holds.state, 'held')),
+      .where(sql`${holds.state} = 'held'`),
   ])
   const income = own.find(({ id }) => id === houseAccounts.income)?.balance ?? zero
   // All lines sum to zero: what the house is short of is what everybody has.

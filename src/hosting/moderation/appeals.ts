@@ -1,4 +1,4 @@
-import { and, asc, eq, lt } from 'drizzle-orm'
+import { and, asc, eq, lt, sql } from 'drizzle-orm'
 
 import { newId } from '../../core/ids.ts'
 import { isPlainText } from '../../core/text.ts'
@@ -53,7 +53,9 @@ export const listAppeals = ({ db }: House, limit: number, app?: string): Promise
   db.read
     .select()
     .from(appeals)
-    .where(and(eq(appeals.state, 'open'), app === undefined ? undefined : eq(appeals.app, app)))
+    .where(
+      and(sql`${appeals.state} = 'open'`, app === undefined ? undefined : eq(appeals.app, app)),
+    )
     .orderBy(asc(appeals.at), asc(appeals.id))
     .limit(limit)
 

@@ -1,4 +1,4 @@
-import { and, count, desc, eq, lt, or } from 'drizzle-orm'
+import { and, count, desc, eq, lt, or, sql } from 'drizzle-orm'
 
 import { newId } from '../../../core/ids.ts'
 import { zero } from '../../../core/money.ts'
@@ -42,7 +42,7 @@ async function countWaiting(db: Db, hook: string): Promise<number> {
   const [row] = await db
     .select({ waiting: count().mapWith(Number) })
     .from(deliveries)
-    .where(and(eq(deliveries.hook, hook), eq(deliveries.state, 'waiting')))
+    .where(and(eq(deliveries.hook, hook), sql`${deliveries.state} = 'waiting'`))
   return row?.waiting ?? 0
 }
 
