@@ -40,6 +40,15 @@ test('what is cut off in a text or after a backslash does not parse', async () =
   }
 })
 
+test('a packed body is told to come as it is', async () => {
+  const body = Bun.gzipSync('{"a":1}')
+  const headers = { 'content-encoding': 'gzip' }
+  const request = new Request('http://localhost/', { method: 'POST', body, headers })
+  expect(await readJson(request).catch(({ facts }) => facts)).toEqual([
+    { problem: 'Send the body as it is, without Content-Encoding.' },
+  ])
+})
+
 test('a large body is read as a small one', async () => {
   const long = 'é"\n'.repeat(200_000)
   expect(await parse(JSON.stringify({ long, a: [1, null] }))).toEqual({ long, a: [1, null] })

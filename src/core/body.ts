@@ -44,8 +44,10 @@ export async function readJson(request: Request, max = jsonBodyBytesMax): Promis
   const bytes = await readBytes(request, max)
   if (bytes.byteLength === 0) return undefined
   const parsed = bytes.byteLength < largeBytesMin ? parseJson(bytes) : await parseElsewhere(bytes)
-  if ('problem' in parsed) throw new Refusal('bad_request', parsed)
-  return parsed.value
+  if ('value' in parsed) return parsed.value
+  const isPacked = request.headers.has('content-encoding')
+  const problem = isPacked ? 'Send the body as it is, without Content-Encoding.' : parsed.problem
+  throw new Refusal('bad_request', { problem })
 }
 
 const bounds = {
