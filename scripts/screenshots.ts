@@ -13,7 +13,7 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { findBrowser } from '../src/testing/browsers/browser.ts'
 import { serveHouse } from './bench/load/served.ts'
 import { fillHouse } from './screenshots/cast.ts'
-import { consolePages, fillConsole } from './screenshots/operator.ts'
+import { consolePages, fillConsole, welcomeOf } from './screenshots/operator.ts'
 import { fillStudio, signUp } from './screenshots/owner.ts'
 import { fillWallet, walletPaths } from './screenshots/wallet.ts'
 
@@ -29,6 +29,8 @@ const moved = `new Promise((resolve) => {
     .observe({ type: 'layout-shift', buffered: true })
   setTimeout(() => resolve(sum), 100)
 })`
+
+const gone = { state: 'detached' } as const
 
 /** Pictures that wait until they are near the screen come now. */
 const shown = `Promise.all([...document.images].map((image) => {
@@ -70,6 +72,7 @@ async function shoot(
           if (/Content.Security.Policy/i.test(said.text())) faults.push(`${name}: ${said.text()}`)
         })
         await page.goto(origin + path, { waitUntil: 'load' })
+        await page.locator('api-reference:not(:has(.opblock))').first().waitFor(gone)
         await page.evaluate(shown)
         const found = await faultsOf(page, asked, origin)
         faults.push(...found.map((fault) => `${name} ${size} ${colorScheme}: ${fault}`))
@@ -100,6 +103,7 @@ try {
     ...(await shoot(browser, `http://localhost:${empty.port}`, {
       'explore-empty': '/explore',
       'home-empty': '/',
+      welcome: welcomeOf(empty),
     })),
     ...(await shoot(browser, at, {
       ...{ home: '/', explore: '/explore', games: '/explore?kind=game&sort=trending' },
@@ -107,7 +111,8 @@ try {
       ...{ item: `/explore/${id}`, remixed: `/explore/${remixed}`, maker: `/explore/@${handle}` },
       ...{ catalogue: '/catalogue', audio: '/catalogue?type=audio', report: `/report/${id}` },
       ...{ missing: '/nowhere', refused: '/explore?cursor=odd', gone: '/claim/AAAA-AAAA-AAAA' },
-      ...{ docs: '/docs', references: '/api/docs' },
+      ...{ docs: '/docs', references: '/api/docs', app: `/a/${id}` },
+      ...{ 'app-down': `/a/${operated.down}`, 'app-nowhere': '/a/AAAAAAAAAAAA' },
       ...{ 'sign-in': '/sign-in', 'sign-up': '/sign-up', 'sign-back': '/recover' },
     })),
     ...(await shoot(

@@ -6,14 +6,14 @@ import { signUp } from './owner.ts'
 
 const press = (page: Page, name: string) => page.getByRole('button', { name }).first().click()
 
+/** Where the first operator of a house comes in. */
+export const welcomeOf = ({ said }: ServedHouse): string =>
+  new URL(String(asRecord(JSON.parse(said))['operatorUrl'])).pathname
+
 /** Makes the operator and cases to decide, and answers the session and where to look. */
 export async function fillConsole(browser: Browser, house: ServedHouse) {
   const at = `http://localhost:${house.port}`
-  const { operatorUrl } = asRecord(JSON.parse(house.said))
-  const state = await signUp(browser, at, {
-    name: 'opal',
-    path: new URL(String(operatorUrl)).pathname,
-  })
+  const state = await signUp(browser, at, { name: 'opal', path: welcomeOf(house) })
   const handle = 'quick-cash'
   const key = String((await house.call('POST', '/keys', { handle }))['key'])
   const publish = async (title: string): Promise<string> => {

@@ -80,5 +80,5 @@ export function wordPage(title: string, text: string, parts: Parts, refresh = fa
   const more = refresh ? '<meta http-equiv=refresh content=4>' : ''
   return `<!doctype html><html lang=en>
 ${head(title, parts.wordStyle, more)}
-<body><main class=word><h1>${escape(title)}</h1><p>${escape(text)}</p></main>`
+<body><main class=word><h1>${escape(title)}</h1><p>${escape(text)}</p><p><a href="/explore">Explore</a></p></main>`
 }

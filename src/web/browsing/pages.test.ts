@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Browser, chromium, type Page } from 'playwright-core'
 
+import { operatorLink } from '../../hosting/people/people.ts'
 import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
@@ -17,6 +18,7 @@ describe.skipIf(executablePath === undefined)('pages in chromium', () => {
   let origin = ''
   let id = ''
   let copied = ''
+  let welcome = ''
 
   beforeAll(async () => {
     server = Bun.serve({ port: 0, fetch: (request) => t.door(request, '127.0.0.1') })
@@ -35,6 +37,7 @@ describe.skipIf(executablePath === undefined)('pages in chromium', () => {
     await ann.call('POST', `/apps/${id}/versions`, { html: '<h1>2</h1>', note: 'W'.repeat(100) })
     await ben.call('PUT', `/explore/${id}/review`, { stars: 5, text: 'Calm and quick.' })
     await ben.call('POST', `/explore/${id}/comments`, { text: 'How far does it go?' })
+    welcome = new URL((await operatorLink(t.house)) ?? '').pathname
     browser = await chromium.launch({
       executablePath: executablePath ?? '',
       args: ['--no-sandbox'],
@@ -50,7 +53,8 @@ describe.skipIf(executablePath === undefined)('pages in chromium', () => {
     ...['/', '/explore', '/explore?q=zeppelin', `/explore/${id}`, `/explore/${copied}`],
     ...['/explore/@ann', '/catalogue', `/catalogue?q=${'W'.repeat(100)}`],
     ...['/catalogue?type=image', `/report/${id}`, '/nowhere', '/explore?cursor=odd'],
-    ...['/sign-in', '/sign-up', '/recover', '/docs', '/api/docs'],
+    ...['/sign-in', '/sign-up', '/recover', welcome, '/docs', '/api/docs'],
+    ...[`/a/${id}`, '/a/AAAAAAAAAAAA'],
   ]
 
   /** Opens every page and answers what `look` finds there, by its path. */

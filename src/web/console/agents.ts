@@ -1,5 +1,5 @@
 import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
-import { type Html, html, type Part } from '../../core/markup.ts'
+import { html, type Part } from '../../core/markup.ts'
 import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
@@ -13,7 +13,8 @@ import type { Page } from '../layout.ts'
 import { addressOf, dayOf, momentOf, numbers, pager, sizeOf, wordsIn } from '../parts.ts'
 import { inCredits } from '../people/chart.ts'
 import type { Own } from '../people/desk.ts'
-import { badge, consolePage, empty, searchForm, table } from './frame.ts'
+import { table } from '../table.ts'
+import { badge, consolePage, empty, searchForm } from './frame.ts'
 import { appTable, decisionForm, decisions, type Offer } from './parts.ts'
 
 const rowsShown = 30
@@ -51,15 +52,14 @@ export async function agentsPage(own: Own): Promise<Page> {
     page.flatMap(({ owner }) => owner ?? []),
   )
   const credits = await Promise.all(page.map((agent) => creditsOf(own, agent)))
-  const row = (agent: Agent, at: number): Html =>
-    html`<tr>
-      <td><a href="/console/agents/${agent.handle}">@${agent.handle}</a></td>
-      <td>${stateBadges(agent)}</td>
-      <td><bdi>${agent.owner === null ? '–' : owners.get(agent.owner)}</bdi></td>
-      <td class="number">${credits[at]}</td>
-      <td class="number">${sizeOf(agent.kept)}</td>
-      <td>${dayOf(iso(agent.created))}</td>
-    </tr>`
+  const row = (agent: Agent, at: number): Part[] => [
+    html`<a href="/console/agents/${agent.handle}">@${agent.handle}</a>`,
+    stateBadges(agent),
+    html`<bdi>${agent.owner === null ? '–' : owners.get(agent.owner)}</bdi>`,
+    credits[at],
+    sizeOf(agent.kept),
+    dayOf(iso(agent.created)),
+  ]
   const heads = ['Agent', 'State', 'Owner', { number: 'Credits' }, { number: 'Keeps' }, 'Made']
   const none =
     q === undefined

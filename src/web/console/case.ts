@@ -13,7 +13,8 @@ import type { Page } from '../layout.ts'
 import { momentOf, sizeOf } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
 import { form } from '../people/form.ts'
-import { badge, consolePage, table } from './frame.ts'
+import { table } from '../table.ts'
+import { badge, consolePage } from './frame.ts'
 import { decisionForm, decisions, type Offer, stateBadge } from './parts.ts'
 
 /** The verdict stands before the answer. */
@@ -63,23 +64,16 @@ function appealPart(token: string, action: string, { at, text }: Appeal): Html {
 
 const versionRow =
   (id: string) =>
-  ({ version, verdict, findings, sha256, htmlBytes, created }: Version): Html =>
-    html`<tr>
-      <td>
-        <a href="/a/${id}/versions/${version}" target="_blank">Open version ${version}</a>
-      </td>
-      <td>
-        ${badge(verdict, verdict === 'clean' ? 'good' : verdict === 'block' ? 'bad' : 'plain')}
-      </td>
-      <td class="long">${findings.map(({ code }) => code).join(', ') || '–'}</td>
-      <td class="number">${sizeOf(htmlBytes)}</td>
-      <td>${momentOf(iso(created))}</td>
-      <td class="end">
-        <a href="/console/queue?sha256=${sha256}#blocklist" aria-label="Block version ${version}"
-          >Block</a
-        >
-      </td>
-    </tr>`
+  ({ version, verdict, findings, sha256, htmlBytes, created }: Version): Part[] => [
+    html`<a href="/a/${id}/versions/${version}" target="_blank">Open version ${version}</a>`,
+    badge(verdict, verdict === 'clean' ? 'good' : verdict === 'block' ? 'bad' : 'plain'),
+    findings.map(({ code }) => code).join(', ') || '–',
+    sizeOf(htmlBytes),
+    momentOf(iso(created)),
+    html`<a href="/console/queue?sha256=${sha256}#blocklist" aria-label="Block version ${version}"
+      >Block</a
+    >`,
+  ]
 
 function facts({ app, maker }: Case, link: string): Html {
   const why = app.takenDown !== null ? app.takenDownFor : app.heldFor
@@ -122,7 +116,14 @@ export async function casePage(own: Own, id: string, said?: string): Promise<Pag
         ${reports.map(reportItem)}
       </ul>
     </section>`
-  const heads = ['Preview', 'Check', 'Findings', { number: 'Size' }, 'Made', { unseen: 'Block' }]
+  const heads = [
+    'Preview',
+    'Check',
+    { long: 'Findings' },
+    { number: 'Size' },
+    'Made',
+    { unseen: 'Block' },
+  ]
   const main = html`${facts(known, linkOf(house, id))}
     ${appeals.map((appeal) => appealPart(token, action, appeal))} ${told}
     <section>

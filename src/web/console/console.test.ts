@@ -139,7 +139,9 @@ describe('moderation', () => {
     expect(String((await olga.open('/console/queue')).body)).toContain('Nothing waits')
 
     const log = String((await olga.open(`/console/audit?q=${id}`)).body)
-    const rows = [...log.matchAll(/<td><bdi>(\w+)<\/bdi><\/td>\s*<td>(\w+)<\/td>/g)]
+    const rows = [
+      ...log.matchAll(/<bdi>(\w+)<\/bdi><\/td>\s*<td data-label="What"[^>]*>(\w+)<\/td>/g),
+    ]
     expect(rows.map(([, by, did]) => [by, did])).toEqual([
       ['olga', 'granted'],
       ['olga', 'takedown'],

@@ -44,31 +44,6 @@ export function consolePage({ place, title, lead, said, main, scripts = [] }: Fr
   return { title: `${title} · Console`, main: whole, scripts }
 }
 
-/** What stands above a column; one of numbers is set to the right. */
-type Head = string | { number: string } | { unseen: string }
-
-const headOf = (head: Head): Html => {
-  if (typeof head === 'string') return html`<th scope="col">${head}</th>`
-  return 'number' in head
-    ? html`<th scope="col" class="number">${head.number}</th>`
-    : html`<th><span class="unseen">${head.unseen}</span></th>`
-}
-
-/** Rows as a table that scrolls by itself where it is too wide. */
-export const table = (label: string, heads: Head[], rows: Html[]): Html =>
-  html`<div class="wide" role="region" aria-label="${label}" tabindex="0">
-    <table>
-      <thead>
-        <tr>
-          ${heads.map(headOf)}
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
-  </div>`
-
 /** What stands where a list is empty. */
 export const empty = (title: string, words: Part): Html =>
   html`<div class="empty">

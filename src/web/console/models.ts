@@ -1,10 +1,11 @@
-import { type Html, html, type Part } from '../../core/markup.ts'
+import { html, type Part } from '../../core/markup.ts'
 import type { Model, Offer } from '../../models/catalogue.ts'
 import { type Price, toUsdPerUnit, withoutMargin } from '../../models/price.ts'
 import type { Page } from '../layout.ts'
 import { addressOf, pager, wordsIn } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
-import { badge, consolePage, empty, searchForm, table } from './frame.ts'
+import { table } from '../table.ts'
+import { badge, consolePage, empty, searchForm } from './frame.ts'
 
 const rowsShown = 100
 const wordsMax = 100
@@ -41,14 +42,13 @@ export function modelsPage({ house, request }: Own): Page {
     .flatMap((model) => model.offers.map((offer) => ({ model, offer })))
   const pages = Math.max(1, Math.ceil(all.length / rowsShown))
   const at = Math.min(pages, Math.max(1, Math.trunc(Number(query.get('page'))) || 1))
-  const row = ({ model, offer }: { model: Model; offer: Offer }): Html =>
-    html`<tr>
-      <td><code>${model.id}</code> <span class="small">${model.type}</span></td>
-      <td>${offer.upstream}</td>
-      <td>${lines(offer.price, (rate) => withoutMargin(rate, marginPercent))}</td>
-      <td>${lines(offer.price, (rate) => rate)}</td>
-      <td class="number">${marginPercent} %</td>
-    </tr>`
+  const row = ({ model, offer }: { model: Model; offer: Offer }): Part[] => [
+    html`<code>${model.id}</code> <span class="small">${model.type}</span>`,
+    offer.upstream,
+    lines(offer.price, (rate) => withoutMargin(rate, marginPercent)),
+    lines(offer.price, (rate) => rate),
+    `${marginPercent} %`,
+  ]
   const heads = ['Model', 'Upstream', 'Upstream price', 'Price here', { number: 'Margin' }]
   const rows = all.slice((at - 1) * rowsShown, at * rowsShown)
   const none = empty('No such model', 'Models come from keys, from Ollama and from berth.toml.')

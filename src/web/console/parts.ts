@@ -6,7 +6,8 @@ import type { Entry } from '../../hosting/moderation/audit.ts'
 import { whyCharsMax } from '../../limits.ts'
 import { dayOf, momentOf } from '../parts.ts'
 import { form } from '../people/form.ts'
-import { badge, table } from './frame.ts'
+import { table } from '../table.ts'
+import { badge } from './frame.ts'
 
 /** How an app stands, in one word that stands out where somebody decided it. */
 export function stateBadge(app: App): Html {
@@ -44,17 +45,14 @@ const itemLink = (item: string): Html => {
 export const auditTable = (entries: Entry[]): Html =>
   table(
     'Decisions',
-    ['When', 'Who', 'What', 'About', 'Why'],
-    entries.map(
-      ({ at, by, did, item, why }) =>
-        html`<tr>
-          <td>${momentOf(iso(at))}</td>
-          <td><bdi>${by}</bdi></td>
-          <td>${did}</td>
-          <td>${itemLink(item)}</td>
-          <td class="long"><bdi>${why}</bdi></td>
-        </tr>`,
-    ),
+    ['When', 'Who', 'What', 'About', { long: 'Why' }],
+    entries.map(({ at, by, did, item, why }) => [
+      momentOf(iso(at)),
+      html`<bdi>${by}</bdi>`,
+      did,
+      itemLink(item),
+      why !== '' && html`<bdi>${why}</bdi>`,
+    ]),
   )
 
 /** What was decided of one thing, where anything was. */
@@ -69,16 +67,11 @@ export const decisions = (entries: Entry[]): Part =>
 export const appTable = (apps: App[]): Html =>
   table(
     'Apps',
-    ['App', 'State', 'Explore', 'Made'],
-    apps.map(
-      (app) =>
-        html`<tr>
-          <td class="long">
-            <a href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>
-          </td>
-          <td>${stateBadge(app)}</td>
-          <td>${app.listed}</td>
-          <td>${dayOf(iso(app.created))}</td>
-        </tr>`,
-    ),
+    [{ long: 'App' }, 'State', 'Explore', 'Made'],
+    apps.map((app) => [
+      html`<a href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>`,
+      stateBadge(app),
+      app.listed,
+      dayOf(iso(app.created)),
+    ]),
   )

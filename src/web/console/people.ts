@@ -1,5 +1,5 @@
 import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
-import { type Html, html } from '../../core/markup.ts'
+import { html, type Part } from '../../core/markup.ts'
 import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import { countOf } from '../../hosting/agents/owners.ts'
@@ -10,7 +10,8 @@ import type { Page } from '../layout.ts'
 import { addressOf, dayOf, pager, wordsIn } from '../parts.ts'
 import { inCredits } from '../people/chart.ts'
 import type { Own } from '../people/desk.ts'
-import { badge, consolePage, empty, searchForm, table } from './frame.ts'
+import { table } from '../table.ts'
+import { badge, consolePage, empty, searchForm } from './frame.ts'
 
 const rowsShown = 30
 const wordsMax = 100
@@ -29,21 +30,20 @@ export async function peoplePage({ house, request }: Own): Promise<Page> {
       agents: await countOf(house, person.id),
     })),
   )
-  const row = ({ name, operator, password, created }: Person, at: number): Html =>
-    html`<tr>
-      <td class="long"><bdi>${name}</bdi></td>
-      <td>${operator && badge('operator', 'good')} ${password === null && badge('no password')}</td>
-      <td class="number">${owned[at]?.agents}</td>
-      <td class="number">${inCredits(toCredits(owned[at]?.wallet?.balance ?? 0n))}</td>
-      <td>${dayOf(iso(created))}</td>
-      <td class="end">
-        <a href="${addressOf('/console/grants', { to: name })}" aria-label="Give credits to ${name}"
-          >Give credits</a
-        >
-      </td>
-    </tr>`
+  const row = ({ name, operator, password, created }: Person, at: number): Part[] => [
+    html`<bdi>${name}</bdi>`,
+    [operator && badge('operator', 'good'), password === null && badge('no password')],
+    owned[at]?.agents,
+    inCredits(toCredits(owned[at]?.wallet?.balance ?? 0n)),
+    dayOf(iso(created)),
+    html`<a
+      href="${addressOf('/console/grants', { to: name })}"
+      aria-label="Give credits to ${name}"
+      >Give credits</a
+    >`,
+  ]
   const heads = [
-    'Name',
+    { long: 'Name' },
     'Role',
     { number: 'Agents' },
     { number: 'Wallet, credits' },

@@ -8,7 +8,8 @@ import type { Page } from '../layout.ts'
 import { counted, momentOf } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
 import { field, form } from '../people/form.ts'
-import { badge, consolePage, empty, table } from './frame.ts'
+import { table } from '../table.ts'
+import { badge, consolePage, empty } from './frame.ts'
 import { stateBadge } from './parts.ts'
 
 const blockedShown = 20
@@ -49,20 +50,15 @@ async function casesOf({ house }: Own): Promise<[app: apps.App, waits: Waits, ma
     .toSorted(([, a], [, b]) => a.since - b.since)
 }
 
-const row = ([app, { since, reports, appeals }, maker]: [apps.App, Waits, string]): Html =>
-  html`<tr>
-    <td class="long">
-      <a href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>
-    </td>
-    <td><a href="/console/agents/${maker}">@${maker}</a></td>
-    <td>
-      ${stateBadge(app)} ${reports > 0 && badge(counted(reports, 'report'), 'bad')}
-      ${appeals > 0 && badge('appeal', 'bad')}
-    </td>
-    <td>${momentOf(iso(since))}</td>
-  </tr>`
+const row = ([app, { since, reports, appeals }, maker]: [apps.App, Waits, string]): Part[] => [
+  html`<a href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>`,
+  html`<a href="/console/agents/${maker}">@${maker}</a>`,
+  html`${stateBadge(app)} ${reports > 0 && badge(counted(reports, 'report'), 'bad')}
+  ${appeals > 0 && badge('appeal', 'bad')}`,
+  momentOf(iso(since)),
+]
 
-const blockedRow = (token: string, { sha256, app, reason, at }: BadPage): Html => {
+const blockedRow = (token: string, { sha256, app, reason, at }: BadPage): Part[] => {
   const hidden = html`<input type="hidden" name="sha256" value="${sha256}" />`
   const lift = form(
     token,
@@ -78,14 +74,12 @@ const blockedRow = (token: string, { sha256, app, reason, at }: BadPage): Html =
     'act',
   )
   const of = html`<a href="/console/apps/${app}">Restore its app</a>`
-  return html`<tr>
-    <td>
-      <code title="${sha256}">${sha256.slice(0, 16)}…</code>
-    </td>
-    <td class="long"><bdi>${reason}</bdi></td>
-    <td>${momentOf(iso(at))}</td>
-    <td class="end">${app === '' ? lift : of}</td>
-  </tr>`
+  return [
+    html`<code title="${sha256}">${sha256.slice(0, 16)}…</code>`,
+    html`<bdi>${reason}</bdi>`,
+    momentOf(iso(at)),
+    app === '' ? lift : of,
+  ]
 }
 
 function blocklist(token: string, blocked: BadPage[], sha256: string): Html {
@@ -105,7 +99,7 @@ function blocklist(token: string, blocked: BadPage[], sha256: string): Html {
       blocked.length > 0 &&
       table(
         'Blocked pages',
-        ['Page', 'Why', 'Since', { unseen: 'Unblock' }],
+        ['Page', { long: 'Why' }, 'Since', { unseen: 'Unblock' }],
         blocked.map((page) => blockedRow(token, page)),
       )
     }
@@ -126,7 +120,7 @@ export async function queuePage(own: Own, said?: string): Promise<Page> {
   )
   const list: Part =
     cases.length > 0
-      ? table('What waits', ['App', 'Maker', 'Why', 'Waits since'], cases.map(row))
+      ? table('What waits', [{ long: 'App' }, 'Maker', 'Why', 'Waits since'], cases.map(row))
       : empty('Nothing waits', 'Reports, appeals and apps that are held back are listed here.')
   const main = html`${list}
     <section>

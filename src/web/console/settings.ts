@@ -1,25 +1,23 @@
-import { type Html, html } from '../../core/markup.ts'
+import { html, type Part } from '../../core/markup.ts'
 import type { House } from '../../house.ts'
 import type { ConfigRow } from '../../settings.ts'
 import type { Page } from '../layout.ts'
-import { badge, consolePage, table } from './frame.ts'
+import { table } from '../table.ts'
+import { badge, consolePage } from './frame.ts'
 
-const row = ({ name, value, source, help }: ConfigRow): Html =>
-  html`<tr>
-    <td><code>${name}</code></td>
-    <td class="long">
-      ${value === '' ? html`<span class="small">none</span>` : html`<code>${value}</code>`}
-    </td>
-    <td>${badge(source, source === 'default' ? 'plain' : 'good')}</td>
-    <td class="long">${help}</td>
-  </tr>`
+const row = ({ name, value, source, help }: ConfigRow): Part[] => [
+  html`<code>${name}</code>`,
+  value === '' ? html`<span class="small">none</span>` : html`<code>${value}</code>`,
+  badge(source, source === 'default' ? 'plain' : 'good'),
+  help,
+]
 
 /** Every setting with its value and where that came from. Secrets are only set, or not. */
 export function settingsPage({ config }: House): Page {
   const { rows, upstreams, models } = config
   const set = rows.filter(({ source }) => source !== 'default')
   const rest = rows.filter(({ source }) => source === 'default')
-  const heads = ['Setting', 'Value', 'From', 'What it is']
+  const heads = ['Setting', { long: 'Value' }, 'From', { long: 'What it is' }]
   const main = html`${
       set.length > 0 &&
       html`<section>

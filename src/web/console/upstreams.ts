@@ -1,10 +1,11 @@
-import { type Html, html } from '../../core/markup.ts'
+import { html, type Part } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import type { Health } from '../../upstream/registry.ts'
 import type { Page } from '../layout.ts'
 import { few, momentOf } from '../parts.ts'
-import { badge, consolePage, table } from './frame.ts'
+import { table } from '../table.ts'
+import { badge, consolePage } from './frame.ts'
 
 const states = {
   closed: ['up', 'good'],
@@ -19,19 +20,27 @@ const never = html`<span class="small">never</span>`
 /** Where requests go, and how each place does. */
 export function upstreamsPage({ upstreams, catalogue }: House): Page {
   const offers = catalogue.list().flatMap((model) => model.offers)
-  const row = ({ name, kind, state, answers, failures, answeredAt, lastFailure }: Health): Html => {
+  const row = ({
+    name,
+    kind,
+    state,
+    answers,
+    failures,
+    answeredAt,
+    lastFailure,
+  }: Health): Part[] => {
     const isUnknown = state === 'closed' && answeredAt === undefined
     const [word, look] = isUnknown ? unknown : states[state]
     const models = offers.filter(({ upstream }) => upstream === name).length
-    return html`<tr>
-      <td>${name} <span class="small">${kind}</span></td>
-      <td>${badge(word, look)}</td>
-      <td class="number">${few(models)}</td>
-      <td class="number">${few(answers)}</td>
-      <td>${answeredAt === undefined ? never : momentOf(iso(answeredAt))}</td>
-      <td class="number">${few(failures)}</td>
-      <td>${lastFailure ? html`${lastFailure.why}, ${momentOf(iso(lastFailure.at))}` : never}</td>
-    </tr>`
+    return [
+      html`${name} <span class="small">${kind}</span>`,
+      badge(word, look),
+      few(models),
+      few(answers),
+      answeredAt === undefined ? never : momentOf(iso(answeredAt)),
+      few(failures),
+      lastFailure ? html`${lastFailure.why}, ${momentOf(iso(lastFailure.at))}` : never,
+    ]
   }
   const heads = [
     ...['Upstream', 'State'],

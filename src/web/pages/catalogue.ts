@@ -1,9 +1,10 @@
-import { type Html, html } from '../../core/markup.ts'
+import { type Html, html, type Part } from '../../core/markup.ts'
 import * as catalogue from '../../gateway/catalogue/catalogue.ts'
 import { type ModelShape, modelTypes, type PriceShape } from '../../gateway/catalogue/shapes.ts'
 import type { House } from '../../house.ts'
 import type { Page } from '../layout.ts'
 import { addressOf, copyLine, few, pager, wordsIn } from '../parts.ts'
+import { type Head, table } from '../table.ts'
 
 const rowsMax = 100
 const wordsMax = 100
@@ -54,7 +55,7 @@ export function cataloguePage(house: House, query: URLSearchParams): Page {
       <p class="unseen" role="status" id="said">${count}</p>
       <div id="found">
         ${chips(type, q)}
-        ${shown.length === 0 ? nothing(q) : table(shown)}${pager(first, next, page === 1)}
+        ${shown.length === 0 ? nothing(q) : html`<div class="models">${table('Models', heads, shown.map(row))}</div>`}${pager(first, next, page === 1)}
       </div>
     </section>`
   return {
@@ -92,38 +93,23 @@ const nothing = (q: string | undefined): Html =>
     <a class="button quiet" href="/catalogue">Show all</a>
   </div>`
 
-const table = (models: ModelShape[]): Html =>
-  html`<table class="models">
-    <thead>
-      <tr>
-        <th scope="col">Model</th>
-        <th scope="col">Takes</th>
-        <th scope="col">Window</th>
-        <th scope="col">In</th>
-        <th scope="col">Out</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${models.map(row)}
-    </tbody>
-  </table>`
+const heads: Head[] = [
+  ...[{ long: 'Model' }, { long: 'Takes' }],
+  ...[{ number: 'Window' }, { number: 'In' }, { number: 'Out' }],
+]
 
-function row(model: ModelShape): Html {
+function row(model: ModelShape): Part[] {
   const { id, name, type, inputs, supportsTools, context_length: window, price } = model
-  const [into, out] = costs(price)
   const isTried = type === 'chat' && price.prompt !== undefined
   const takes = [...inputs, ...(supportsTools ? ['tools'] : [])].join(', ')
-  return html`<tr>
-    <td>
-      <strong>${name}</strong
+  return [
+    html`<strong>${name}</strong
       ><code>${id}</code
-      >${isTried && html`<a class="small" href="${addressOf('/wallet/playground', { model: id })}">Try it<span class="unseen"> with ${id}</span></a>`}
-    </td>
-    <td data-label="${typeNames[type]}">${takes}</td>
-    <td data-label="Window">${window > 0 ? `${few(window)} tokens` : '–'}</td>
-    <td data-label="In">${into}</td>
-    <td data-label="Out">${out}</td>
-  </tr> `
+      >${isTried && html`<a class="small" href="${addressOf('/wallet/playground', { model: id })}">Try it<span class="unseen"> with ${id}</span></a>`}`,
+    takes,
+    window > 0 ? `${few(window)} tokens` : '–',
+    ...costs(price),
+  ]
 }
 
 /** Seven digits are more than any price has; those behind are of binary fractions. */

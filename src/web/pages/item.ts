@@ -19,6 +19,7 @@ import {
   verbOf,
   vias,
 } from '../parts.ts'
+import { table } from '../table.ts'
 import { saidOf } from './said.ts'
 
 const versionsMax = 10
@@ -127,33 +128,16 @@ const remixes = (house: House, found: ItemPageShape): Html =>
       </section>`
 
 function versions({ versions: all }: ItemPageShape): Html {
-  const rows = all.slice(0, versionsMax).map(
-    ({ version, created, via, note, bytes }) =>
-      html`<tr>
-        <td>${version}</td>
-        <td>${dayOf(created)}</td>
-        <td ${note !== '' && html` class="long"`}>
-          ${vias[via]}${note !== '' && html`: <bdi>${note}</bdi>`}
-        </td>
-        <td>${sizeOf(bytes)}</td>
-      </tr>`,
-  )
+  const rows = all
+    .slice(0, versionsMax)
+    .map(({ version, created, via, note, bytes }) => [
+      `Version ${version}`,
+      dayOf(created),
+      html`${vias[via]}${note !== '' && html`: <bdi>${note}</bdi>`}`,
+      sizeOf(bytes),
+    ])
   return html`<section>
     <h2>Versions</h2>
-    <div class="wide" role="region" aria-label="Versions" tabindex="0">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Version</th>
-            <th scope="col">Day</th>
-            <th scope="col">How</th>
-            <th scope="col">Size</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${rows}
-        </tbody>
-      </table>
-    </div>
+    ${table('Versions', ['Version', 'Day', { long: 'How' }, { number: 'Size' }], rows)}
   </section>`
 }

@@ -5,6 +5,7 @@ import type { Session } from '../../hosting/people/sessions.ts'
 import type { Key } from '../../keys/keys.ts'
 import type { Page } from '../layout.ts'
 import { dayOf } from '../parts.ts'
+import { table } from '../table.ts'
 import { alert, field, form } from './form.ts'
 
 /** What the account page is drawn from. */
@@ -27,7 +28,7 @@ const agent = (browser: string): string => {
   return [name?.replace('Edg', 'Edge').replace('OPR', 'Opera'), system].filter(Boolean).join(', ')
 }
 
-const sessionRow = (token: string, current: string | undefined, session: Session): Html => {
+const sessionRow = (token: string, current: string | undefined, session: Session): Part[] => {
   const { id, browser, seen, created } = session
   const act =
     id === current
@@ -40,12 +41,7 @@ const sessionRow = (token: string, current: string | undefined, session: Session
             </button>`,
           'act',
         )
-  return html`<tr>
-    <td>${agent(browser) || 'A program'}</td>
-    <td>${dayOf(iso(created))}</td>
-    <td>${dayOf(iso(seen))}</td>
-    <td class="end">${act}</td>
-  </tr>`
+  return [agent(browser) || 'A program', dayOf(iso(created)), dayOf(iso(seen)), act]
 }
 
 /** Keys as a table, each with a way to revoke it. */
@@ -54,37 +50,23 @@ export function keyTable(
   action: string,
   keys: Pick<Key, 'prefix' | 'name' | 'created'>[],
 ): Part {
-  const row = ({ prefix, name, created }: Pick<Key, 'prefix' | 'name' | 'created'>): Html => {
+  const row = ({ prefix, name, created }: Pick<Key, 'prefix' | 'name' | 'created'>): Part[] => {
     const fields = html`<input type="hidden" name="revoke" value="${prefix}" /><button
         class="button quiet slim"
         aria-label="Revoke ${prefix}"
       >
         Revoke
       </button>`
-    return html`<tr>
-      <td><code>${prefix}…</code></td>
-      <td><bdi>${name}</bdi></td>
-      <td>${dayOf(iso(created))}</td>
-      <td class="end">${form(token, action, fields, 'act')}</td>
-    </tr>`
+    return [
+      name !== '' && html`<bdi>${name}</bdi>`,
+      html`<code>${prefix}…</code>`,
+      dayOf(iso(created)),
+      form(token, action, fields, 'act'),
+    ]
   }
   return (
     keys.length > 0 &&
-    html`<div class="wide" role="region" aria-label="Keys" tabindex="0">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Key</th>
-            <th scope="col">Name</th>
-            <th scope="col">Made</th>
-            <th><span class="unseen">Revoke</span></th>
-          </tr>
-        </thead>
-        <tbody>
-          ${keys.map(row)}
-        </tbody>
-      </table>
-    </div>`
+    table('Keys', [{ long: 'Name' }, 'Key', 'Made', { unseen: 'Revoke' }], keys.map(row))
   )
 }
 
@@ -113,21 +95,11 @@ function security({ token, person, sessions, current, ways }: Account): Part {
   const codes = html`${now('Password')}<button class="button quiet">Make new codes</button>`
   return html`<section>
       <h2>Signed in at</h2>
-      <div class="wide" role="region" aria-label="Sessions" tabindex="0">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Browser</th>
-              <th scope="col">Since</th>
-              <th scope="col">Last seen</th>
-              <th><span class="unseen">Sign out</span></th>
-            </tr>
-          </thead>
-          <tbody>
-            ${sessions.map((session) => sessionRow(token, current, session))}
-          </tbody>
-        </table>
-      </div>
+      ${table(
+        'Sessions',
+        ['Browser', 'Since', 'Last seen', { unseen: 'Sign out' }],
+        sessions.map((session) => sessionRow(token, current, session)),
+      )}
     </section>
     ${ways}
     <div class="columns">

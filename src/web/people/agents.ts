@@ -8,6 +8,7 @@ import type { Entry } from '../../ledger/entries.ts'
 import type { Spent } from '../../ledger/spending.ts'
 import type { Page } from '../layout.ts'
 import { counted, dayOf, numbers } from '../parts.ts'
+import { table } from '../table.ts'
 import { keyForm, keyTable } from './account.ts'
 import { chart, inCredits } from './chart.ts'
 import { alert, field, form } from './form.ts'
@@ -81,29 +82,16 @@ export interface OwnedView {
 
 /** Ledger lines, newest first. */
 export const entryTable = (entries: Entry[]): Html =>
-  html`<div class="wide" role="region" aria-label="Ledger" tabindex="0">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Day</th>
-          <th scope="col">What</th>
-          <th scope="col" class="number">Credits</th>
-          <th scope="col" class="number">Left</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${entries.map(
-          ({ at, kind, amount, balance }) =>
-            html`<tr>
-              <td>${dayOf(iso(at))}</td>
-              <td class="kind">${kind}</td>
-              <td class="number">${amount > 0n && '+'}${inCredits(toCredits(amount))}</td>
-              <td class="number">${inCredits(toCredits(balance))}</td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
-  </div>`
+  table(
+    'Ledger',
+    ['Day', { kind: 'What' }, { number: 'Credits' }, { number: 'Left' }],
+    entries.map(({ at, kind, amount, balance }) => [
+      dayOf(iso(at)),
+      kind,
+      `${amount > 0n ? '+' : ''}${inCredits(toCredits(amount))}`,
+      inCredits(toCredits(balance)),
+    ]),
+  )
 
 function bounding({ token, agent, wallet, ref }: OwnedView): Html {
   const path = `/agents/${agent.handle}`

@@ -7,6 +7,7 @@ import { isFresh } from '../../hosting/people/sessions.ts'
 import { newTicket } from '../../hosting/people/tickets.ts'
 import { creationOptions, requestOptions } from '../../hosting/people/webauthn.ts'
 import { dayOf } from '../parts.ts'
+import { table } from '../table.ts'
 import { type Own, type Visit, withNext } from './desk.ts'
 import { field, form } from './form.ts'
 
@@ -74,7 +75,7 @@ export async function waysOf(own: Own): Promise<Part> {
     html`<section>
       <h2>Passkeys</h2>
       <p class="small">Sign in by your device’s PIN, finger or face, without a password.</p>
-      ${table(token, 'passkeys', known)}
+      ${wayTable(token, 'passkeys', known)}
       ${isNow ? passkeyForm(options, token, '/account/passkeys', add, 'form line') : again}
     </section>`
   }${
@@ -82,7 +83,7 @@ export async function waysOf(own: Own): Promise<Part> {
     html`<section>
       <h2>Sign-in elsewhere</h2>
       <p class="small">Who you are at ${name ?? 'a provider'} signs you in here.</p>
-      ${table(token, 'identities', linked)}
+      ${wayTable(token, 'identities', linked)}
       ${name !== undefined && linked.length === 0 && (isNow ? link : again)}
     </section>`
   }`
@@ -95,43 +96,23 @@ interface Way {
   seen?: number | null
 }
 
-function table(token: string, act: string, ways: Way[]): Part {
-  const row = ({ id, name, created, seen }: Way): Html => {
+function wayTable(token: string, act: string, ways: Way[]): Part {
+  const isUsed = ways[0]?.seen !== undefined
+  const row = ({ id, name, created, seen }: Way): Part[] => {
     const fields = html`<input type="hidden" name="remove" value="${id}" /><button
         class="button quiet slim"
         aria-label="Remove ${name}"
       >
         Remove
       </button>`
-    return html`<tr>
-      <td><bdi>${name}</bdi></td>
-      <td>${dayOf(iso(created))}</td>
-      ${seen !== undefined && html`<td>${seen === null ? 'Never' : dayOf(iso(seen))}</td>`}
-      <td class="end">${form(token, `/account/${act}`, fields, 'act')}</td>
-    </tr>`
+    return [
+      html`<bdi>${name}</bdi>`,
+      dayOf(iso(created)),
+      ...(isUsed ? [seen ? dayOf(iso(seen)) : 'Never'] : []),
+      form(token, `/account/${act}`, fields, 'act'),
+    ]
   }
-  const isUsed = ways[0]?.seen !== undefined
-  return (
-    ways.length > 0 &&
-    html`<div
-      class="wide"
-      role="region"
-      aria-label="${isUsed ? 'Passkeys' : 'Linked'}"
-      tabindex="0"
-    >
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">Added</th>
-            ${isUsed && html`<th scope="col">Last used</th>`}
-            <th><span class="unseen">Remove</span></th>
-          </tr>
-        </thead>
-        <tbody>
-          ${ways.map(row)}
-        </tbody>
-      </table>
-    </div>`
-  )
+  const used = isUsed ? ['Last used'] : []
+  const heads = [{ long: 'Name' }, 'Added', ...used, { unseen: 'Remove' }]
+  return ways.length > 0 && table(isUsed ? 'Passkeys' : 'Linked', heads, ways.map(row))
 }
