@@ -13,13 +13,13 @@ const word = bytes(
 const done = bytes('data: [DONE]\n\n')
 
 /** A relay of a stream that is fed by hand. */
-async function openRelay(terms: Partial<Terms> = {}) {
+async function openRelay(terms: Partial<Terms> = {}, first = word) {
   let feed: ReadableStreamDefaultController<Uint8Array> | undefined
   let isCancelled = false
   const upstream = new ReadableStream<Uint8Array>({
     start: (controller) => {
       feed = controller
-      controller.enqueue(word)
+      controller.enqueue(first)
     },
     cancel: () => {
       isCancelled = true
@@ -87,6 +87,24 @@ describe('Relay', () => {
     const text = await new Response(body).text()
     expect(text).toContain('"code":"upstream_stream_error"')
     expect(text).not.toContain('[DONE]')
+  })
+
+  test('tells the usage once, as the last chunk, though its upstream tells the prompt first', async () => {
+    const usageOf = (completion_tokens: number) =>
+      bytes(
+        `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 9, completion_tokens } })}\n\n`,
+      )
+    const told = async (...more: Uint8Array[]) => {
+      const { body, feed } = await openRelay({ wantsUsage: true }, usageOf(0))
+      for (const event of more) feed?.enqueue(event)
+      feed?.close()
+      return new Response(body).text()
+    }
+    const late = await told(word, usageOf(1), done)
+    expect(late).toBe(String(Buffer.concat([word, usageOf(1), done])))
+    const events = (await told(word, done)).trim().split('\n\n')
+    expect(events).toHaveLength(3)
+    expect(events[1]).toContain('"prompt_tokens":9')
   })
 
   test('what came after an early usage is counted, when it breaks off', async () => {

@@ -45,6 +45,8 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
   private out: Out | undefined
   private isGone = false
   private latest: Json = {}
+  /** Whether the client was told the usage. */
+  private isTold = false
   private readonly pulse: Pulse
 
   constructor(
@@ -131,6 +133,9 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     if (this.carried.isFiltered) return { how: 'filtered' }
     const isUsage = Array.isArray(chunk.choices) && chunk.choices.length === 0 && chunk.usage
     if (!this.terms.wantsUsage) return isUsage ? 'drop' : undefined
+    // Clients add up what they are told, and are told it last: not also of the prompt before.
+    if (isUsage && !this.carried.hasContent) return 'drop'
+    if (chunk.usage && this.carried.isTold) this.isTold = true
     if (!isUsage) this.latest = chunk
     return undefined
   }
@@ -156,7 +161,7 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
   private closing({ how, last }: Ending): Uint8Array | undefined {
     if (how === 'client') return undefined
     if (how !== 'done') return errorEvent(how)
-    if (!this.terms.wantsUsage || this.carried.isTold) return last
+    if (!this.terms.wantsUsage || this.isTold) return last
     return Buffer.concat([usageChunk(this.latest, this.carried.usage(true)), last])
   }
 }
