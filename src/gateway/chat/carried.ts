@@ -57,7 +57,9 @@ export class Carried {
   /** Counts every text of a message or a delta that a model wrote. */
   private readHeld(held: Json): void {
     const { content, reasoning, reasoning_content, refusal, tool_calls, audio } = held
-    for (const text of [content, reasoning ?? reasoning_content, refusal]) this.count(text)
+    this.count(content)
+    this.count(reasoning ?? reasoning_content)
+    this.count(refusal)
     for (const part of listOf(content)) if (isRecord(part)) this.count(part.text)
     for (const call of listOf(tool_calls)) if (isRecord(call)) this.readCall(call)
     this.readCall(held)
@@ -91,4 +93,5 @@ export class Carried {
   }
 }
 
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+const none: unknown[] = []
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : none)
