@@ -88,6 +88,7 @@ test('wrong shapes are 400 and name the field', async () => {
     ['page_count', '1.5'],
     ['from', 'yesterday'],
     ['to', '2026-13-01'],
+    ['from', '2026-02-30'],
     ['model', '%00'],
     ['model', 'x'.repeat(201)],
     ['format', 'xml'],

@@ -1,7 +1,7 @@
 import { wholeOf } from '../../core/cursor.ts'
 import { inDigits, toUsd } from '../../core/money.ts'
 import { isPlainLine } from '../../core/text.ts'
-import { day, iso } from '../../core/time.ts'
+import { day, iso, utcDay } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import { historyPageDefault, historyPageMax } from '../../limits.ts'
 import { listUses, type Use } from '../../models/history.ts'
@@ -39,7 +39,9 @@ function momentOf(text: string, param: string): { start: number; end: number } {
   // An offset's plus is a space once a query has been read.
   const [, date, time, zone = 'Z'] = moment.exec(text.trim().replace(' ', '+')) ?? []
   const start = date === undefined ? Number.NaN : Date.parse(`${date}T${time ?? '00:00'}${zone}`)
-  if (!Number.isNaN(start)) return { start, end: time === undefined ? start + day - 1 : start }
+  // A 30th of February would be read as a day in March.
+  const isDay = !Number.isNaN(start) && utcDay(Date.parse(date ?? '')) === date
+  if (isDay) return { start, end: time === undefined ? start + day - 1 : start }
   const problem = `"${param}" is a time of ISO 8601, 2026-11-21 or 2026-11-21T09:30:00Z.`
   throw new Refusal('bad_request', { problem, param })
 }

@@ -113,7 +113,7 @@ async function listNow<Row extends listed.TileApp, Shown>(
     ...(shelf && { shelf }),
     ...(agent && { maker: agent.id }),
     ...(price && { remix: price === 'free' ? ('free' as const) : ('price' as const) }),
-    ...(q && { q }),
+    ...(q?.trim() && { q }),
   }
   const rows = await view.find(house, listing, limit + 1, after)
   const { page, next } = pageOf(rows, limit, (row) =>
