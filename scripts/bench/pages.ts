@@ -11,8 +11,11 @@ import type { BenchRow } from './row.ts'
 const cpuLimit = 6
 const bytesLimit = 60_000
 const browser = { accept: 'text/html', 'accept-encoding': 'gzip, deflate, br' }
-/** Ten times as many pages as are kept between two commits: nearly all of them are drawn. */
 const drawnPages = 2_000
+/** More pages than a house keeps until its next commit. */
+const fillingPages = 300
+/** By then a house has done the first round of its chores, which commits. */
+const choresMs = 5_000
 
 /** What many ask for, which is kept. */
 const common = [
@@ -63,10 +66,14 @@ async function weightOf(origin: string, path: string): Promise<number> {
 export async function bench(): Promise<BenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const house = await filled(dir, 1e5)
-  const paths = [
-    ...common.map((path): [string, string[]] => [path, [path]]),
-    ...drawn(dir, house.handle),
-  ]
+  const origin = `http://localhost:${house.port}`
+  const pages = drawn(dir, house.handle)
+  const paths = [...common.map((path): [string, string[]] => [path, [path]]), ...pages]
+  // What is kept is full of pages like the first, so that each one that is asked for is drawn.
+  await Bun.sleep(choresMs)
+  for (const path of pages[0]?.[1].slice(0, fillingPages) ?? []) {
+    await (await fetch(`${origin}${path}&price=free`)).text()
+  }
   const script = join(import.meta.dir, 'peers/list-page.ts')
   const peer = await spawnServer([process.execPath, script, join(dir, 'berth.sqlite')])
   const targets = [
@@ -76,8 +83,7 @@ export async function bench(): Promise<BenchRow[]> {
     ...{ port, pid, request, more },
     status: 200,
   }))
-  const origin = `http://localhost:${house.port}`
-  const turns = await load({ targets, connections: 8, turnMs: 120, rounds: 9 })
+  const turns = await load({ targets, connections: 8, turnMs: 120, rounds: 25 })
   const theirs = costUs(turns.at(-1) ?? [])
   const weights = await Promise.all(common.slice(0, 2).map((path) => weightOf(origin, path)))
   await peer.stop()
