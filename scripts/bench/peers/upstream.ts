@@ -1,6 +1,7 @@
 /**
  * An OpenAI upstream that costs next to nothing, byte by byte over TCP: a completion, or a stream
- * of 200 chunks, one every 2 ms. `bun upstream.ts [MS]`: MS between two chunks. Prints its port.
+ * of 200 chunks, the first at once and then one every 2 ms. `bun upstream.ts [MS]`: MS between two
+ * chunks. Prints its port.
  */
 import type { Socket } from 'bun'
 
@@ -55,7 +56,8 @@ function answer(socket: Socket<Connection>, bytes: Buffer): void {
   const isStream = data.text.includes('"stream":true')
   data.text = ''
   if (!isStream) return void socket.write(json)
-  data.sent = 0
+  socket.write(parts[0] ?? '')
+  data.sent = 1
   streaming.add(socket)
 }
 
