@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 
+import { operatorLink } from '../../hosting/people/people.ts'
+import { formToken } from '../../hosting/people/visitor.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { Browser, formType, hidden, origin, said, signedUp } from '../../testing/pages.ts'
 import { password } from '../../testing/people.ts'
@@ -226,5 +228,20 @@ describe('attacks', () => {
     const cy = new Browser(h)
     expect((await cy.send('/sign-up', { name: 'cyrus', password })).status).toBe(403)
     expect(String((await cy.open('/sign-in')).body)).not.toContain('type="password"')
+  })
+
+  test('the operator’s link past the proxy is not used up by who can never sign in', async () => {
+    const h = await open({ PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' })
+    const link = new URL((await operatorLink(h.house)) ?? '').pathname
+    const olga = { from: '10.0.0.1', headers: { 'remote-user': 'olga' } }
+    const { token = '' } = hidden(String((await h.visit('GET', link, olga)).body), link)
+    const cy = new Browser(h)
+    expect(String((await cy.open(link)).body)).not.toContain('type="password"')
+    const guest = formToken(h.house, `guest ${cy.cookie('berth_form')}`)
+    expect((await cy.send(link, { token: guest, name: 'cyrus', password })).status).toBe(403)
+    const body = new URLSearchParams({ token }).toString()
+    const headers = { ...formType, origin, ...olga.headers }
+    expect((await h.visit('POST', link, { from: '10.0.0.1', body, headers })).status).toBe(303)
+    expect((await h.visit('GET', '/console', olga)).status).toBe(200)
   })
 })

@@ -102,6 +102,7 @@ const welcoming = (house: House, layout: Layout) =>
         const visit = await visitFor(house, layout, request)
         const form = await sentOf(visit)
         await checkFirst(house, house.db.read, code)
+        if (isUnknown(visit)) return shown(visit, { ...proxyPage, status: 403 })
         const again = (said: string) =>
           firstPage({ ...entryOf(visit), said, name: form.text('name') }, visit, code)
         return orAgain(visit, () => welcomed(visit, form, code), again)
@@ -109,9 +110,15 @@ const welcoming = (house: House, layout: Layout) =>
       { parse: 'none' },
     )
 
+/** An operator made here would be one whom the proxy may never name, and the link used up. */
+const isUnknown = ({ house, visitor }: Visit): boolean =>
+  house.config.personHeader !== '' && visitor === undefined
+
 /** Who comes by the provider comes back here, and is asked then. */
 const firstPage = (entry: Entry, visit: Visit, code: string): Page =>
-  welcomePage({ ...entry, ways: wayUp(visit, `/welcome/${code}`) }, code, nameOf(visit))
+  isUnknown(visit)
+    ? proxyPage
+    : welcomePage({ ...entry, ways: wayUp(visit, `/welcome/${code}`) }, code, nameOf(visit))
 
 async function welcomed(visit: Visit, form: Form, code: string): Promise<Response> {
   if (!visit.visitor) return signedUp(visit, form, code, '/account')
