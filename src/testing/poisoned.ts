@@ -13,7 +13,7 @@ import { payloads } from './payloads.ts'
 
 /** As many texts as stand in one list; pages show about twenty of a thing. */
 const atOnce = 18
-const listPagesMax = 6
+const listPagesMax = 3
 const html = '<!doctype html><title>x</title>x'
 const free = {
   ...{ REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0' },

@@ -56,6 +56,7 @@ describe.skipIf(executablePath === undefined)('signing in, in chromium', () => {
       await page.fill('input[name=password]', password)
       await page.click('form button')
       expect(await page.locator('.codes li').count()).toBe(8)
+      expect(await violationsOn(page)).toEqual([])
       await page.click('text=I have kept them')
       expect(await page.textContent('main')).toContain('You are the operator')
 
