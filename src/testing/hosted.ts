@@ -35,6 +35,7 @@ export class MemoryHosted implements Hosted {
       description: '',
       icon: null,
       maker: 'ann',
+      listed: true,
       state: 'live',
       version: (before?.app.version ?? 0) + 1,
       updated: (before?.app.updated ?? 0) + 1,

@@ -7,6 +7,8 @@ export interface HostedApp {
   icon: string | null
   /** The maker's handle, without the @. */
   maker: string
+  /** On Explore, where its maker then has a page. */
+  listed: boolean
   /**
    * building: its first build still runs. held: not shown until somebody has looked at it. closed:
    * the maker has closed the account or the app.

@@ -25,8 +25,9 @@ export function hostedBy(house: House): Hosted {
       const known = stateOf(app)
       const state: HostedApp['state'] =
         isHeld && (known === 'live' || known === 'building') ? 'held' : known
+      const by = { maker: maker.handle, listed: app.listed === 'on' }
       const shown = { state, version: apps.shownVersion(app), updated }
-      return { id, title, description, icon: iconOf(house, app), maker: maker.handle, ...shown }
+      return { id, title, description, icon: iconOf(house, app), ...by, ...shown }
     },
     async preview(id, version, request) {
       const { mayPreview } = await import('../hosting/people/previews.ts')
@@ -35,8 +36,9 @@ export function hostedBy(house: House): Hosted {
       const { app, maker } = found
       const title = `${app.title} (version ${version})`
       const { description, updated } = app
+      const by = { maker: maker.handle, listed: app.listed === 'on' }
       const shown = { state: 'live' as const, version, updated }
-      return { id, title, description, icon: null, maker: maker.handle, ...shown }
+      return { id, title, description, icon: null, ...by, ...shown }
     },
     async html({ id, version }) {
       const row = await apps.theVersion(house, id, version)

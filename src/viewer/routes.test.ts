@@ -51,6 +51,13 @@ describe('the shell', () => {
     expect(text).not.toContain('light the lamps')
   })
 
+  test('leads to its maker where that has a page', async () => {
+    hosted.put(id, html, { maker: 'ann', listed: false })
+    const text = await (await ask(`/a/${id}`)).text()
+    expect(text).toContain('<span>@ann</span>')
+    expect(text).not.toContain('/explore/@')
+  })
+
   test('allows its own script and style, its own data and the wrapper, and nothing else', async () => {
     const answer = await ask(`/a/${id}`)
     const csp = get(answer, 'content-security-policy')

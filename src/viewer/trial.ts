@@ -30,6 +30,7 @@ function hostedOf({ html, files }: Trial): Hosted {
     description: '',
     icon: null,
     maker: 'trial',
+    listed: false,
     state: 'live',
     version: 1,
     updated: 0,
