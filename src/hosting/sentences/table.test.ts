@@ -31,6 +31,12 @@ test('what is not there is looked for where it is listed', async () => {
   }
 })
 
+test('who looks for something else is not sent to apps', async () => {
+  const nothing = await house.call('GET', '/docs/nothing.js')
+  expect(nothing.status).toBe(404)
+  expect(nothing.text('error')).not.toContain('GET /apps')
+})
+
 test('sizes are told in the unit of what is allowed', async () => {
   const { text } = await house.call('POST', '/keys', { body: { about: 'x'.repeat(70_000) } })
   expect(text('error')).toBe('68.4 KB is over the 64 KB allowed. Send less.')

@@ -64,9 +64,9 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   not_found: {
     status: 404,
     say: ({ what, see }) =>
-      see
-        ? `There is no such ${what}. ${see}`
-        : `You have no such ${what}. GET /apps lists your apps.`,
+      what === 'app' && !see
+        ? 'You have no such app. GET /apps lists your apps.'
+        : ['There is no such', `${what}.`, see].filter(Boolean).join(' '),
   },
   job_not_found: {
     status: 404,
