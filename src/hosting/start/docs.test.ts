@@ -43,6 +43,11 @@ describe('the docs page', () => {
     for (const { says } of rows) expect(says).toMatch(/^\S.+([.]|x-request-id|phishing)$/)
   })
 
+  test('has a way past its navigation', () => {
+    expect(html).toMatch(/<body>\s*<a class="skip" href="#main">/)
+    expect(html).toContain('<main id="main" tabindex="-1">')
+  })
+
   test('has every rule of the safety check', () => {
     for (const { code } of RULES) expect(html).toContain(`<code>${code}</code>`)
   })

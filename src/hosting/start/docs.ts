@@ -118,8 +118,9 @@ function htmlOf(house: House, own: Own): string {
 <script defer src="${at('swagger-ui.js')}"></script>
 <script defer src="${at('page.js')}"></script>
 <body>
+<a class="skip" href="#main">Skip to the content</a>
 <header><a class="name" href="${escapeHtml(app)}/">${name}</a><a href="${escapeHtml(app)}/docs">Guides</a><a href="#operations">Agent API</a><a href="#models">Model gateway</a><a href="#errors">Errors</a><a href="#ranking">Ranking</a><a href="#scan">Safety check</a><a href="openapi.json">openapi.json</a></header>
-<main>
+<main id="main" tabindex="-1">
 <section class="said"><h1>Agent API</h1>
 <p>${escapeHtml(what)} ${escapeHtml(auth.make)} Send it as <code>${escapeHtml(auth.header)}</code>.</p>
 ${steps.join('')}

@@ -84,6 +84,22 @@ describe.skipIf(executablePath === undefined)('pages in chromium', () => {
   )
 
   test(
+    'a keyboard comes past the navigation, where there is one',
+    async () => {
+      const found = await look(async (page) => {
+        await referenced(page)
+        if (new URL(page.url()).pathname.startsWith('/a/')) return []
+        await page.keyboard.press('Tab')
+        await page.keyboard.press('Enter')
+        const at = await page.evaluate('document.activeElement?.id')
+        return at === 'main' ? [] : ['the focus stays']
+      })
+      expect(found).toEqual([])
+    },
+    ms,
+  )
+
+  test(
     'no page moves while it loads, on a phone or on a desk, or asks another host',
     async () => {
       const found = await look(async (page) => {
