@@ -68,7 +68,8 @@ async function reads(): Promise<BenchRow[]> {
     const [less = 0, more = 0] = turns
       .slice(at * 2, at * 2 + 2)
       .map((all) => quick(all.map(({ p50 }) => p50)))
-    const shown = ask.replace(many.id, '{id}').replace(many.handle, '{handle}').slice(0, 40)
+    const { id, handle, next } = many
+    const shown = ask.replace(id, '{id}').replace(handle, '{handle}').replace(next, '{cursor}')
     const name = `GET /explore${shown} with 100,000 items, of 1,000 (p50 ${more.toFixed(2)} ms)`
     return { name, value: more / less, limit: bigLimit, unit: 'x', ok: more <= bigLimit * less }
   })
