@@ -9,7 +9,7 @@ import { installBrowsers } from './check/browsers.ts'
 
 const root = join(import.meta.dir, '..')
 const reports = join(root, 'dist/reports')
-const stepMsMax = 600_000
+const stepMsMax = 900_000
 
 interface Outcome {
   passed: number

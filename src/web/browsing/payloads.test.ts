@@ -12,7 +12,7 @@ import { payloads } from '../../testing/payloads.ts'
 import { password } from '../../testing/people.ts'
 import { type Opened, Poisoned } from '../../testing/poisoned.ts'
 
-const ms = 300_000
+const ms = 600_000
 const unframed = "frame-ancestors 'none'"
 const ownPages = /^\/(?:account|agents|wallet|studio|console)/
 const executablePath = findBrowser('chromium')
