@@ -1,4 +1,4 @@
-import type { TSchema } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import type { GatewayRefusal } from '../refusals.ts'
@@ -19,6 +19,9 @@ interface Words {
   /** The body by media type, where it is no JSON that the route's own `body` describes. */
   takes?: Record<string, { schema: OpenAPIV3.SchemaObject }>
 }
+
+/** An answer that is no JSON: a picture, a film, a sound, a file. */
+export const Bytes = Type.Unsafe<Response>(Type.String({ format: 'binary' }))
 
 const said = ({ id, tag, summary, more, takes }: Words) => ({
   operationId: id,

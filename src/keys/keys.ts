@@ -3,9 +3,12 @@ import { LRUCache } from 'lru-cache'
 
 import { newSecret, sha256 } from '../core/ids.ts'
 import type { Nano } from '../core/money.ts'
+import { isPlainLine } from '../core/text.ts'
 import { type Clock, second } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { prepared } from '../db/query.ts'
+import { keyNameCharsMax } from '../limits.ts'
+import { Refusal } from '../refusals.ts'
 import { keys } from './tables.ts'
 
 export type KeyKind = 'agent' | 'gateway' | 'person'
@@ -44,6 +47,13 @@ const columns = {
   created: keys.created,
   revoked: keys.revoked,
   suspended: keys.suspended,
+}
+
+/** Refuses bad_request for a name that is none; a key may have none. */
+export function checkName(name: string | undefined): void {
+  if (name === undefined || isPlainLine(name, keyNameCharsMax)) return
+  const problem = `"name" is one plain line of at most ${keyNameCharsMax} characters.`
+  throw new Refusal('bad_request', { problem, param: 'name' })
 }
 
 /** Makes a key inside the caller's transaction. `text` is shown once and never kept. */

@@ -1,11 +1,10 @@
 import { type Nano, nano, toCredits } from '../../core/money.ts'
-import { isPlainLine } from '../../core/text.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
-import { keyNameCharsMax, keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
+import { keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { KeySpender } from '../key.ts'
 import type { KeyShape } from './shapes.ts'
@@ -26,12 +25,6 @@ function capOf({ key }: KeySpender, credits: number | null | undefined): Nano | 
     throw new Refusal('cap_above_own', { cap: key.dailyCap })
   }
   return cap
-}
-
-function checkName({ name }: Wanted): void {
-  if (name === undefined || isPlainLine(name, keyNameCharsMax)) return
-  const problem = `"name" is one plain line of at most ${keyNameCharsMax} characters.`
-  throw new Refusal('bad_request', { problem, param: 'name' })
 }
 
 const present = (key: keys.Key, current: keys.Key): KeyShape => ({
@@ -73,7 +66,7 @@ export async function add(
   wanted: Wanted,
 ): Promise<KeyShape & { api_key: string }> {
   const { key: current, owner } = spender
-  checkName(wanted)
+  keys.checkName(wanted.name)
   const cap = capOf(spender, wanted.daily_cap)
   const dailyCap = cap === undefined ? current.dailyCap : cap
   const { key, text } = await change(house, spender, (db, live) => {
@@ -95,7 +88,7 @@ export async function edit(
   id: string,
   wanted: Wanted,
 ): Promise<KeyShape> {
-  checkName(wanted)
+  keys.checkName(wanted.name)
   const dailyCap = capOf(spender, wanted.daily_cap)
   const changed = await change(house, spender, (db) =>
     keys.edit(db, spender.owner.owner, id, { name: wanted.name, dailyCap }),

@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import type { House } from '../../house.ts'
 import { callOf } from '../call.ts'
 import { theSpender, withKey } from '../key.ts'
-import { operation } from '../operation.ts'
+import { Bytes, operation } from '../operation.ts'
 import { paidRefusals } from '../paid.ts'
 import * as shapes from './shapes.ts'
 import { speak } from './speech.ts'
@@ -26,7 +26,7 @@ const speechRoute = (house: House) =>
         more: 'The answer is the sound; X-Service-Cost tells what it cost, in USD.',
         takes: { 'application/json': { schema: shapes.speechWanted } },
       },
-      { 200: Type.Unsafe<Response>(Type.String({ format: 'binary' })) },
+      { 200: Bytes },
       ...paidRefusals,
       'not_found',
     ),

@@ -1,10 +1,9 @@
-import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import type { House } from '../../house.ts'
 import { theSpender, withKey } from '../key.ts'
-import { operation } from '../operation.ts'
+import { Bytes, operation } from '../operation.ts'
 import * as files from './files.ts'
 import * as shapes from './shapes.ts'
 import { readUpload } from './upload.ts'
@@ -85,7 +84,7 @@ const ownRoutes = (house: House) =>
       },
       operation(
         { id: 'get_file_content', tag: 'Files', summary: 'The bytes of a file.' },
-        { 200: Type.Unsafe<Response>(Type.String({ format: 'binary' })) },
+        { 200: Bytes },
         'no_file',
       ),
     )

@@ -6,7 +6,7 @@ import { Refusal } from '../../refusals.ts'
 import { callOf } from '../call.ts'
 import { withKey, withoutKey } from '../key.ts'
 import * as made from '../made/made.ts'
-import { openOperation, operation } from '../operation.ts'
+import { Bytes, openOperation, operation } from '../operation.ts'
 import { paidRefusals } from '../paid.ts'
 import { paint } from './images.ts'
 import * as shapes from './shapes.ts'
@@ -32,34 +32,19 @@ const newImages = (house: House) =>
     ),
   )
 
-const bytes = Type.Unsafe<Response>(Type.String({ format: 'binary' }))
-
-/** A picture may be shown in any page, and is nothing but a picture. */
-const headers = {
-  'content-security-policy': "default-src 'none'; sandbox",
-  'x-content-type-options': 'nosniff',
-  'cross-origin-resource-policy': 'cross-origin',
-  'access-control-allow-origin': '*',
-  'cache-control': 'private, max-age=3600',
-}
-
 const keptImages = (house: House) =>
   new Elysia().use(withoutKey()).get(
     '/images/:id',
     async ({ params, query }) => {
       const picture = await made.look(house, params.id, query)
-      if (picture) {
-        return new Response(picture.bytes, {
-          headers: { ...headers, 'content-type': picture.type },
-        })
-      }
+      if (picture) return made.shown(picture)
       throw new Refusal('not_found', { what: 'picture: its address works for 24 hours' })
     },
     {
       query: shapes.Marks,
       ...openOperation(
         { id: 'get_image', tag: 'Media', summary: 'A picture, by its signed address.' },
-        { 200: bytes, 206: bytes },
+        { 200: Bytes, 206: Bytes },
         'not_found',
       ),
     },

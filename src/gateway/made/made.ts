@@ -53,6 +53,19 @@ export async function find({ db, store }: House, id: string): Promise<Found | un
   return bytes && { type: row.type, bytes }
 }
 
+/** What is kept as an answer: it may be shown in any page, and is nothing but itself. */
+export const shown = ({ type, bytes }: Found): Response =>
+  new Response(bytes, {
+    headers: {
+      'content-type': type,
+      'content-security-policy': "default-src 'none'; sandbox",
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'cross-origin',
+      'access-control-allow-origin': '*',
+      'cache-control': 'private, max-age=3600',
+    },
+  })
+
 const forgottenAtOnce = 500
 
 /** Forgets what has expired, some rows at a time; the store's sweep removes the bytes. */

@@ -5,7 +5,7 @@ import type { House } from '../../house.ts'
 import { callOf } from '../call.ts'
 import { Marks } from '../images/shapes.ts'
 import { theSpender, withKey, withoutKey } from '../key.ts'
-import { openOperation, operation } from '../operation.ts'
+import { Bytes, openOperation, operation } from '../operation.ts'
 import { paidRefusals } from '../paid.ts'
 import * as shapes from './shapes.ts'
 import { submit } from './submit.ts'
@@ -52,8 +52,6 @@ const oneVideo = (house: House) =>
       ),
     )
 
-const bytes = Type.Unsafe<Response>(Type.String({ format: 'binary' }))
-
 const videoContent = (house: House) =>
   new Elysia()
     .use(withoutKey())
@@ -69,7 +67,7 @@ const videoContent = (house: House) =>
             tag: 'Media',
             summary: 'A film, by its signed address or with its key.',
           },
-          { 200: bytes, 206: bytes, 302: bytes },
+          { 200: Bytes, 206: Bytes, 302: Bytes },
           ...(['no_key', 'bad_key', 'not_found'] as const),
         ),
       },

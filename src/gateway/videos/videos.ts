@@ -71,20 +71,11 @@ export async function contentOf(
   if (typeof url === 'string') return Response.redirect(url, 302)
   const found = typeof kept === 'string' ? await made.find(house, kept) : undefined
   if (!found) throw new Refusal('not_found', { what: 'film: its address works for 24 hours' })
-  return new Response(found.bytes, { headers: { ...headers, 'content-type': found.type } })
+  return made.shown(found)
 }
 
 async function linked(house: House, id: string, marks: Marks): Promise<Job | undefined> {
   const { secret, clock } = house
   if (!idPattern.test(id) || !checkLink(secret, pathOf(id), marks, clock.now())) return undefined
   return jobs.find(house, id)
-}
-
-/** A film may be shown in any page, and is nothing but a film. */
-const headers = {
-  'content-security-policy': "default-src 'none'; sandbox",
-  'x-content-type-options': 'nosniff',
-  'cross-origin-resource-policy': 'cross-origin',
-  'access-control-allow-origin': '*',
-  'cache-control': 'private, max-age=3600',
 }

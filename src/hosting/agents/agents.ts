@@ -11,7 +11,7 @@ import { lookup, prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import * as ledger from '../../ledger/ledger.ts'
-import { aboutCharsMax, keyNameCharsMax, keysPerAgentMax } from '../../limits.ts'
+import { aboutCharsMax, keysPerAgentMax } from '../../limits.ts'
 import { startCredits } from '../../prices.ts'
 import { Refusal } from '../../refusals.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
@@ -201,10 +201,7 @@ export async function addKey(
   { id }: Pick<Agent, 'id'>,
   name: string | undefined,
 ): Promise<{ text: string; key: keys.Key }> {
-  if (name !== undefined && !isPlainLine(name, keyNameCharsMax)) {
-    const problem = `"name" is one plain line of at most ${keyNameCharsMax} characters.`
-    throw new Refusal('bad_request', { problem })
-  }
+  keys.checkName(name)
   return house.db.tx(async (db) => {
     await lock(db, `keys of ${id}`)
     if ((await keys.countOf(db, id)) >= keysPerAgentMax) {

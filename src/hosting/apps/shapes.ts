@@ -73,6 +73,13 @@ export const Ref = Type.String({
   description: 'Your own name for this request: sent again, it does nothing more.',
 })
 
+/** What one agrees to pay, as document 1 has it beside a price. */
+export const MaxCredits = Type.Integer({
+  minimum: 0,
+  maximum: remixPriceCreditsMax,
+  description: 'The most you agree to pay.',
+})
+
 /** What a version is made from: a page, or a prompt for the builder. */
 export const source = {
   html: Type.Optional(Type.String({ minLength: 1, description: 'A whole page, at most 4 MB.' })),
@@ -85,13 +92,7 @@ export const source = {
   dryRun: Type.Optional(
     Type.Boolean({ description: 'true: only scan and price; nothing is kept.' }),
   ),
-  maxCredits: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: remixPriceCreditsMax,
-      description: 'The most you agree to pay.',
-    }),
-  ),
+  maxCredits: Type.Optional(MaxCredits),
   ref: Type.Optional(Ref),
 }
 

@@ -81,15 +81,8 @@ const ownRoutes = (house: House) =>
           },
           { 200: shapes.AssetPrices, 201: shapes.MadeAssets, 202: shapes.MadeAssets },
           ...(['bad_request', 'too_large', 'not_enough_credits', 'daily_cap'] as const),
-          ...([
-            'price_above_max',
-            'busy',
-            'ref_conflict',
-            'too_many_assets',
-            'no_painter',
-            'no_voice',
-          ] as const),
-          ...(['try_again', ...ofOwn] as const),
+          ...(['price_above_max', 'busy', 'ref_conflict', 'too_many_assets'] as const),
+          ...(['no_painter', 'no_voice', 'try_again', ...ofOwn] as const),
         ),
       },
     )

@@ -2,8 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { ListQuery } from '../../core/list-query.ts'
 import { Id, Link, oneOf, orNull, Time } from '../../core/shape.ts'
-import { remixPriceCreditsMax } from '../../limits.ts'
-import { App, Origin, Rating, Ref } from '../apps/shapes.ts'
+import { App, MaxCredits, Origin, Rating, Ref } from '../apps/shapes.ts'
 import { shelfNames } from '../apps/shelves.ts'
 import { Asset } from '../assets/shapes.ts'
 import { Version } from '../versions/shapes.ts'
@@ -109,13 +108,7 @@ export const JsonFeed = Type.Unsafe<Response>(
 /** POST /apps/{id}/remix (document 1, operation 12). */
 export const RemixWanted = Type.Object(
   {
-    maxCredits: Type.Optional(
-      Type.Integer({
-        minimum: 0,
-        maximum: remixPriceCreditsMax,
-        description: 'The most you agree to pay.',
-      }),
-    ),
+    maxCredits: Type.Optional(MaxCredits),
     ref: Type.Optional(Ref),
   },
   { additionalProperties: false, examples: [{ maxCredits: 50 }] },
