@@ -148,10 +148,12 @@ const holding: Act = async (books, model, draw, step) => {
   const funds = draw(4) === 0 ? 'paid' : 'any'
   const passes = model.available(account, funds) >= amount
   const onExpiry = draw(2) === 0 ? 'settle' : 'release'
+  // Each step's own milliseconds: no two holds expire at once, in an order nobody promises.
+  const ms = (draw(2) === 0 ? minute : 1_000 * minute) + step
   const held = await agree(
     holdNow(books, {
       ...{ account, amount, shares, funds, onExpiry, kind: 'work', ref: `hold:${step}` },
-      ...{ ms: draw(2) === 0 ? minute : 1_000 * minute, cap: { key: 'ak_1', max: null } },
+      ...{ ms, cap: { key: 'ak_1', max: null } },
     }),
     passes,
   )
@@ -179,13 +181,15 @@ const releasing: Act = async (books, model, draw) => {
 
 const waiting: Act = async (books, model, draw) => {
   if (draw(4) > 0) return
-  books.clock.turn(minute)
-  const late = model.open.filter(({ deadline }) => deadline <= books.clock.now())
-  await expireOrphans(books)
-  for (const hold of late) {
+  const until = books.clock.now() + minute
+  const late = model.open.filter(({ deadline }) => deadline <= until)
+  for (const hold of late.sort((a, b) => a.deadline - b.deadline)) {
+    books.clock.turn(hold.deadline - books.clock.now())
+    await expireOrphans(books)
     if (hold.onExpiry === 'settle') model.settle(hold, hold.amount)
     else model.close(hold)
   }
+  books.clock.turn(until - books.clock.now())
 }
 
 const acts = [granting, giving, holding, holding, holding, settling, settling, releasing, waiting]
