@@ -149,7 +149,7 @@ const requestsName = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
  * nothing to tell.
  */
 export function environmentForMany({ upstreams, rows }: Config): typeof Bun.env | undefined {
-  const keys = Object.values(providers).map(({ key }): string => key)
+  const keys = Object.values(providers).map(({ key }): SettingName => key)
   const isKeyed = rows.some(({ name, value }) => value !== '' && keys.includes(name))
   if (Bun.env[requestsName] || (upstreams.length === 0 && !isKeyed)) return undefined
   return { ...Bun.env, [requestsName]: String(upstreamRequestsMax) }

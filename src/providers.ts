@@ -5,8 +5,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import type { SettingName } from './settings.ts'
-
 /** Kinds that do not speak OpenAI's HTTP, and where each is reached unless told otherwise. */
 const translated = {
   anthropic: 'https://api.anthropic.com/v1',
@@ -21,7 +19,8 @@ const translated = {
 export type TranslatedKind = keyof typeof translated
 
 interface Provider {
-  key: SettingName
+  /** The setting that has it. */
+  key: string
   kind: 'openai' | TranslatedKind
   baseUrl: string
   /** How its HTTP differs: see upstream/body.ts. */
