@@ -1,5 +1,6 @@
 import { openApp } from './app.ts'
 import { stopwatch } from './core/time.ts'
+import { thisProcess } from './core/visit.ts'
 import { type Door, openDoor } from './door.ts'
 import { writeOpens } from './hosting/apps/opens.ts'
 import { closeHouse, type House, openHouse } from './house.ts'
@@ -74,7 +75,7 @@ export async function serve(config: Config): Promise<Serving> {
   return {
     house,
     origin,
-    send: async (request) => door(request, 'this process'),
+    send: async (request) => door(request, thisProcess),
     stop: () => (stopping ??= stop()),
   }
 }

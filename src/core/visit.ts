@@ -1,3 +1,6 @@
+/** Stands for the address in what this process asks of itself: that is no visit, and not logged. */
+export const thisProcess = 'this process'
+
 /** What is known of one request while it runs: for limits, for the log and for `x-request-id`. */
 export interface Visit {
   readonly id: string

@@ -1,6 +1,6 @@
 import { addressGroup } from '../core/address.ts'
 import { readJson } from '../core/body.ts'
-import { visitOf } from '../core/visit.ts'
+import { thisProcess, visitOf } from '../core/visit.ts'
 import type { House } from '../house.ts'
 import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
@@ -60,7 +60,7 @@ async function open(
   send: Send,
   { extension, stopping }: McpOptions,
 ): Promise<Serve | Response> {
-  const described = await send(new Request('http://localhost/api/openapi.json'), 'this process')
+  const described = await send(new Request('http://localhost/api/openapi.json'), thisProcess)
   if (!described.ok) return described
   const [{ openHandler }, { openShelf }] = await Promise.all([
     import('./server.ts'),

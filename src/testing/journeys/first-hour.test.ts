@@ -59,6 +59,8 @@ test('the binary alone serves a game, and three lines that work when pasted', as
   expect(page.join('\n')).toContain('Hello')
 
   expect(await stop(house)).toBe(0)
+  // What it asked of itself to make all this stands in nobody's way.
+  expect(await house.stderr.text()).not.toContain('this process')
 })
 
 test('a house that starts again shows the same game and publishes no other', async () => {
