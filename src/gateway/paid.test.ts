@@ -116,7 +116,7 @@ describe.each(kinds)('what the ledger says of %s', (kind) => {
     expect(answer.headers.get('x-should-retry')).toBe(isFinal ? 'false' : null)
   })
 
-  test('no key, no model, another type, no rate: nothing is kept', async () => {
+  test('no key, no model, another type, no rate, a search: nothing is kept', async () => {
     const gus = await patient.gus()
     const other = kind === 'image' ? 'embedding' : 'image'
     for (const [model, status, says] of [
@@ -132,6 +132,8 @@ describe.each(kinds)('what the ledger says of %s', (kind) => {
     expect([wrong.status, wrong.text('error.message')]).toEqual([
       ...[400, expect.stringContaining(`use POST ${requests[other].path}`)],
     ])
+    const online = await ask(gus, kind, 'ok:online')
+    expect([online.status, online.code]).toEqual([400, 'W207'])
     const keyless = await patient.visit('POST', requests[kind].path, { body: 'x' })
     expect(keyless.status).toBe(401)
     expect(await patient.lastUse(gus)).toEqual({ use: undefined, total: 0 })

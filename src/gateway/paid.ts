@@ -93,7 +93,11 @@ export function reachable(
 ): Order['candidates'] {
   const { modelIds, type, preferences } = wanted
   const found = findModels(catalogue, modelIds, type)
-  for (const { model } of found) wanted.check?.(model)
+  for (const { model, suffixes } of found) {
+    // Only a chat is answered in rounds, which a search is.
+    if (suffixes.includes('online')) throw new Refusal('model_cannot_search', { model: model.id })
+    wanted.check?.(model)
+  }
   const [first, ...rest] = candidatesOf(found, preferences, (upstream, model) =>
     upstreams.speeds.of(upstream, model),
   )
@@ -122,7 +126,14 @@ function askOf({ house, spender, wanted, candidates, requestId }: Order): Ask {
 
 /** What each of these operations can be refused with, in the order of section 7. */
 export const paidRefusals = [
-  ...(['bad_request', 'no_rate', 'not_enough_credits', 'no_model', 'daily_cap'] as const),
+  ...([
+    'bad_request',
+    'no_rate',
+    'model_cannot_search',
+    'not_enough_credits',
+    'no_model',
+    'daily_cap',
+  ] as const),
   ...(['model_unavailable', 'gateway_unavailable', 'upstream_busy', 'content_policy'] as const),
   ...(['upstream_failed', 'upstream_refused', 'no_content', 'unreadable', 'deadline'] as const),
   ...(['too_large', 'holds_limit', 'ref_conflict', 'busy', 'try_again'] as const),
