@@ -120,7 +120,8 @@ export function errorAnswer(error: unknown, fault: () => Response): Response {
   return fault()
 }
 
-const isOurs = (error: unknown): error is Refusal<GatewayRefusal> =>
+/** Whether an error is an expected no of this API. */
+export const isOurs = (error: unknown): error is Refusal<GatewayRefusal> =>
   error instanceof Refusal && error.refusal in table
 
 /** The one answer without the envelope: too many requests from an address. */

@@ -4,6 +4,7 @@ import type { House } from '../../house.ts'
 import type { Call } from '../call.ts'
 import { complete, type Listener } from '../chat/chat.ts'
 import { streamResponse } from '../chat/streamed.ts'
+import { isOurs, wordsOf } from '../envelope.ts'
 import type { Spender } from '../key.ts'
 import { readAsked } from './asked.ts'
 import { streamOf } from './stream.ts'
@@ -21,15 +22,23 @@ export async function create(
   listener: Listener,
 ): Promise<Response> {
   const { chat, stream, echo, spaced } = readAsked(raw)
-  const answer = await complete(house, spender, chat, call, listener)
+  const answer = await complete(house, spender, chat, call, listener).catch(refusedHere)
   const { requestId } = call
   const created = Math.floor(house.clock.now() / second)
   const written = new Written({ echo, spaced, requestId, created })
-  // A charged failure that is given again is told as it was.
   if (!answer.ok) return answer
   if (stream && answer.body) return streamResponse(streamOf(answer.body, written))
   const whole: unknown = await answer.json()
   if (isRecord(whole)) written.read(whole)
   const cost = answer.headers.get('x-service-cost')
   return Response.json(written.finish(), { headers: cost ? { 'x-service-cost': cost } : {} })
+}
+
+/** What the chat refused: its messages are the input here. */
+function refusedHere(error: unknown): Response {
+  if (!isOurs(error)) throw error
+  const { status, headers, body } = wordsOf(error)
+  const { param } = body.error
+  const told = { ...body.error, param: param === 'messages' ? 'input' : param }
+  return Response.json({ error: told }, { status, headers })
 }
