@@ -1,3 +1,4 @@
+import { isBlank } from '../core/picture.ts'
 import { isRecord } from '../core/shape.ts'
 import { withChromium } from './chromium.ts'
 import { Devtools } from './devtools.ts'
@@ -23,8 +24,6 @@ const answerMs = 5_000
 const startMs = 15_000
 const allMs = 30_000
 const faultsMax = 8
-/** A picture of one colour comes to fewer bytes than this when it is 64 pixels wide. */
-const blankBytesMax = 200
 
 type Wire = Record<string, unknown>
 
@@ -158,8 +157,7 @@ class Look {
     // While it still goes to its address there is no page to be seen.
     if (!taken) return undefined
     const bytes = new Uint8Array(Buffer.from(String(taken.data), 'base64'))
-    const small = await new Bun.Image(bytes).resize(64, 64).png().bytes()
-    return small.length < blankBytesMax ? undefined : bytes
+    return (await isBlank(bytes)) ? undefined : bytes
   }
 }
 

@@ -67,21 +67,29 @@ export class Idempotency {
       throw new Refusal('bad_request', { problem })
     }
     const fingerprint = sha256(JSON.stringify(request, inOrder))
-    const slot = `${owner} ${ref}`
-    if (this.running.has(slot)) throw new Refusal('busy', { what: 'The same request' })
-    this.running.add(slot)
+    return this.alone(`${owner} ${ref}`, 'The same request', async () => {
+      try {
+        return (
+          (await this.first(owner, ref, fingerprint)) ??
+          (await work((db, answer) => this.keep(db, owner, ref, fingerprint, answer)))
+        )
+      } catch (error) {
+        // Another process that shares the database was first.
+        const first = faultOf(error) === 'unique' && (await this.first(owner, ref, fingerprint))
+        if (first) return first
+        throw error
+      }
+    })
+  }
+
+  /** Runs work that this process does once at a time under its name. Refuses busy with `what`. */
+  async alone<Done>(name: string, what: string, work: () => Promise<Done>): Promise<Done> {
+    if (this.running.has(name)) throw new Refusal('busy', { what })
+    this.running.add(name)
     try {
-      return (
-        (await this.first(owner, ref, fingerprint)) ??
-        (await work((db, answer) => this.keep(db, owner, ref, fingerprint, answer)))
-      )
-    } catch (error) {
-      // Another process that shares the database was first.
-      const first = faultOf(error) === 'unique' && (await this.first(owner, ref, fingerprint))
-      if (first) return first
-      throw error
+      return await work()
     } finally {
-      this.running.delete(slot)
+      this.running.delete(name)
     }
   }
 

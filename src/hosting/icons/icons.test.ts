@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 
 import { fromCredits } from '../../core/money.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
@@ -81,18 +81,36 @@ test('a made picture is paid; the first of something on Explore is free', async 
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(390), held: fromCredits(0) })
 })
 
+/** Has pictures wait to be made: `begun` when the first is asked for, until `go`. */
+function holdUp() {
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const { makers } = t.house
+  const make = makers.make.bind(makers)
+  spyOn(makers, 'make').mockImplementation(async (wanted) => {
+    begun.resolve()
+    await gate.promise
+    return make(wanted)
+  })
+  return { begun: begun.promise, go: gate.resolve }
+}
+
 test('of pictures asked for at once one is made, so that one is free', async () => {
   await ann.call('PATCH', `/apps/${app}`, { store: true })
-  const all = await Promise.all([1, 2, 3].map(() => put({ make: true })))
-  expect(all.map(({ status, code }) => [status, code]).sort()).toEqual([
-    [200, undefined],
-    [409, 'busy'],
-    [409, 'busy'],
-  ])
+  const { begun, go } = holdUp()
+  const first = put({ make: true })
+  await begun
+  const problem = 'Another picture of it is still running. Try again when it is done.'
+  for (let asked = 0; asked < 2; asked += 1) {
+    const { body } = await refused(t, 409, 'busy', () => put({ make: true }))
+    expect(body).toMatchObject({ error: problem })
+  }
+  go()
+  expect((await first).body).toMatchObject({ free: true })
   expect((await put({ make: true })).body).toMatchObject({ free: false })
 })
 
 test('the same Idempotency-Key has one made, and pays, only once', async () => {
+  await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '5' })
   const headers = { 'idempotency-key': 'monday-0001' }
   const make = (prompt: string) => ann.call('PUT', path(), { make: true, prompt }, headers)
@@ -102,8 +120,12 @@ test('the same Idempotency-Key has one made, and pays, only once', async () => {
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(395), held: fromCredits(0) })
   await refused(t, 409, 'ref_conflict', () => make('a dog'))
   const both = { 'idempotency-key': 'monday-0002' }
-  const twins = await Promise.all([1, 2].map(() => ann.call('PUT', path(), { make: true }, both)))
-  expect(twins.map(({ status }) => status).toSorted()).toEqual([200, 409])
+  const { begun, go } = holdUp()
+  const twin = ann.call('PUT', path(), { make: true }, both)
+  await begun
+  await refused(t, 409, 'busy', () => ann.call('PUT', path(), { make: true }, both))
+  go()
+  expect((await twin).status).toBe(200)
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(390), held: fromCredits(0) })
 })
 

@@ -45,7 +45,7 @@ export async function put(
     const same = { icon: id, make, prompt }
     return house.idempotency.once(caller.agent.id, ref, same, (keepAnswer) =>
       // One at a time, so that only the first is free.
-      house.idempotency.once(id, 'icon', {}, async () => {
+      house.idempotency.alone(`icon of ${id}`, 'Another picture of it', async () => {
         const now = await apps.theOwn(house, caller.agent, id)
         return paintFor(house, caller, { app: now, prompt, signal, keepAnswer })
       }),

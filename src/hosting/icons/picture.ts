@@ -1,3 +1,4 @@
+import { isBlank } from '../../core/picture.ts'
 import type { House } from '../../house.ts'
 import { iconBytesMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -38,13 +39,6 @@ export async function iconFrom(house: House, bytes: Uint8Array<ArrayBuffer>) {
   })
   if (await isBlank(made.bytes)) throw new Refusal('bad_picture', { why: 'it is blank' })
   return made.bytes
-}
-
-/** Whether a picture has one colour all over: small, it is what its mean is. */
-async function isBlank(bytes: Uint8Array): Promise<boolean> {
-  const small = async (from: Uint8Array) => new Bun.Image(from).resize(16, 16).png().bytes()
-  const mean = await new Bun.Image(bytes).resize(1, 1).png().bytes()
-  return Buffer.compare(await small(bytes), await small(mean)) === 0
 }
 
 const faults: Record<string, (bytes: Uint8Array) => string | undefined> = {
