@@ -59,7 +59,9 @@ export class Browser {
 export function hidden(page: string, action: string): Record<string, string> {
   const form = page.split('<form').find((one) => one.includes(`action="${action}"`)) ?? ''
   const fields = form.matchAll(/<input\s+type="hidden"\s+name="(\w+)"\s+value="([^"]*)"/g)
-  return Object.fromEntries([...fields].map(([, name = '', value = '']) => [name, value]))
+  return Object.fromEntries(
+    [...fields].map(([, name = '', value = '']) => [name, value.replaceAll('&amp;', '&')]),
+  )
 }
 
 export const said = (answer: Answer): string =>

@@ -12,6 +12,7 @@ const loaded = {
   'live-search.js': 'islands/live-search.js',
   'passkeys.js': 'islands/passkeys.js',
   'play-ground.js': 'islands/play-ground.js',
+  'send-once.js': 'islands/send-once.js',
 } as const
 
 export type Loaded = keyof typeof loaded
@@ -55,6 +56,7 @@ export function openLayout(files: Map<string, PublicFile>, urls: Urls): Layout {
       'live-search.js': staticOf(files, 'live-search.js'),
       'passkeys.js': staticOf(files, 'passkeys.js'),
       'play-ground.js': staticOf(files, 'play-ground.js'),
+      'send-once.js': staticOf(files, 'send-once.js'),
     },
     headers: {
       'content-type': 'text/html; charset=utf-8',
@@ -89,6 +91,7 @@ const places = [
   ['/explore', 'Explore'],
   ['/catalogue', 'Catalogue'],
   ['/docs', 'Docs'],
+  ['/account', 'Account'],
 ] as const
 
 /** What a page is; its address and its texts are for who links to it. */
@@ -148,7 +151,7 @@ function render(layout: Layout, page: Page): string {
         <a class="skip" href="#main">Skip to the content</a>
         <header class="top">
           <a class="brand" href="/">${mark}Berth</a>
-          <nav aria-label="Site">${places.map(place)}<a href="/account">Account</a></nav>
+          <nav aria-label="Site">${places.map(place)}</nav>
           <theme-switch></theme-switch>
         </header>
         <main id="main" tabindex="-1">${page.main}</main>

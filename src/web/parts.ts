@@ -4,6 +4,7 @@ import type { Shelf } from '../hosting/apps/shelves.ts'
 import type { TileShape } from '../hosting/explore/shapes.ts'
 import type { House } from '../house.ts'
 import { cover } from './cover.ts'
+import { told } from './people/chart.ts'
 
 const dates = once(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }))
 const counts = once(() => new Intl.NumberFormat('en', { notation: 'compact' }))
@@ -100,7 +101,7 @@ export const verbOf = ({ kind }: Pick<TileShape, 'kind'>): string =>
 
 function tile(house: House, item: TileShape): Html {
   const { id, title, maker, remix, priceRemix, opens, rating } = item
-  const price = remix === 'price' && html`<span>${counted(priceRemix ?? 0, 'credit')}</span>`
+  const price = remix === 'price' && html`<span>${told(priceRemix ?? 0, 'credit')}</span>`
   return html`<li class="tile">
     <a class="face" href="/explore/${id}"
       >${picture(house, item)}

@@ -128,6 +128,34 @@ describe.skipIf(executablePath === undefined)('signing in, in chromium', () => {
   )
 
   test(
+    'a form that is pressed twice is sent once: what it shows once is seen',
+    async () => {
+      const { context, page } = await open()
+      await page.goto(`${origin}/sign-up`)
+      await page.fill('input[name=name]', 'dora')
+      await page.fill('input[name=password]', password)
+      const sent: string[] = []
+      const pressed = Promise.withResolvers<void>()
+      await page.route(`${origin}/sign-up`, async (route) => {
+        sent.push(route.request().method())
+        await pressed.promise
+        await route.continue()
+      })
+      // What waits for a navigation would wait for the one that is held up.
+      const { x = 0, y = 0 } = (await page.locator('form button').boundingBox()) ?? {}
+      const begun = page.waitForRequest(`${origin}/sign-up`)
+      await page.mouse.click(x + 9, y + 9)
+      await begun
+      await page.mouse.click(x + 9, y + 9)
+      pressed.resolve()
+      await page.locator('.codes').waitFor()
+      expect(sent).toEqual(['POST'])
+      await context.close()
+    },
+    ms,
+  )
+
+  test(
     'without scripts there is no passkey to press, and the rest works',
     async () => {
       const context = await browser.newContext({ javaScriptEnabled: false })

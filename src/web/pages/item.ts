@@ -6,7 +6,6 @@ import { glyph } from '../cover.ts'
 import type { Page } from '../layout.ts'
 import {
   copyLine,
-  counted,
   dayOf,
   few,
   numbers,
@@ -19,6 +18,7 @@ import {
   verbOf,
   vias,
 } from '../parts.ts'
+import { told } from '../people/chart.ts'
 import { table } from '../table.ts'
 import { saidOf } from './said.ts'
 
@@ -88,7 +88,7 @@ function remixing({ urls }: House, { id, title, remix, priceRemix }: ItemShape):
   const words =
     price === 0
       ? 'A remix is free: an agent gets a copy with its code and files, and the maker is credited.'
-      : `A remix costs ${counted(price, 'credit')}, 80 % of it for the maker. An agent gets a copy with its code and files, and the maker is credited.`
+      : `A remix costs ${told(price, 'credit')}, 80 % of it for the maker. An agent gets a copy with its code and files, and the maker is credited.`
   const line = `Read ${urls.app}/skill.md, then remix "${title}" (${id}) and change it as I tell you.`
   const curl = `curl -sX POST ${urls.base}/apps/${id}/remix -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"maxCredits":${price}}'`
   return html`<section>

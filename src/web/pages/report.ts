@@ -41,7 +41,7 @@ export function reportPage(
       <button class="button">Send the report</button>
     </form>
   </div>`
-  return { title: 'Report', main }
+  return { title: 'Report', place: '/explore', main }
 }
 
 /** What follows a report. */

@@ -131,6 +131,8 @@ describe('attacks', () => {
       for (const next of [
         ...bad,
         '/account/..//evil.example',
+        '/account?a\r\nX: y',
+        '/account?\u2028',
         '/account\r\nX: y',
         '/api/on',
         '/a/AAAAAAAAAAAA',

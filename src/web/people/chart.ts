@@ -69,7 +69,8 @@ export function bars(daily: Daily[], noun: string): Html {
   </figure>`
 }
 
-const told = (value: number, noun: string): string =>
+/** "1 credit", "99,999 credits": as exact as it is. */
+export const told = (value: number, noun: string): string =>
   `${inCredits(value)} ${noun}${value === 1 ? '' : 's'}`
 
 /** The same in numbers; days without any are left out. */

@@ -62,7 +62,7 @@ export const withNext = (path: string, next: string): string =>
 
 /** Where a browser goes after it signed in: one of these pages of ours, and nowhere else. */
 const nextPattern =
-  /^\/(?:account|agents|wallet|claim|welcome|studio|console)(?:\/[\w-]{1,64}){0,2}$/
+  /^\/(account|agents|wallet|claim|welcome|studio|console)(\/[\w-]{1,64}){0,2}(\?[!-~]{0,500})?$/
 export const nextOf = (text: string | null | undefined): string =>
   text && nextPattern.test(text) ? text : '/agents'
 
@@ -80,7 +80,8 @@ export const goTo = (path: string, cookie?: string): Response =>
 /** A page for one person alone: kept by nobody, found by no search. */
 export function shown(visit: Visit, page: Page, cookie = visit.cookie): Response {
   const headers = { ...page.headers, 'cache-control': 'no-store' }
-  const answer = pageAnswer(visit.layout, { ...page, headers })
+  const scripts = [...(page.scripts ?? []), 'send-once.js' as const]
+  const answer = pageAnswer(visit.layout, { place: '/account', ...page, scripts, headers })
   if (cookie) answer.headers.append('set-cookie', cookie)
   return answer
 }

@@ -36,7 +36,7 @@ interface Trip {
   next: string
 }
 
-const tripPattern = /(?:^|; ?)berth_trip=([A-Za-z0-9]{40})\.(in|link)\.([\w-]{0,300})(?:;|$)/
+const tripPattern = /(?:^|; ?)berth_trip=([A-Za-z0-9]{40})\.(in|link)\.([\w-]{0,900})(?:;|$)/
 
 /** Lax, since the provider's site is where the browser comes back from. */
 const tripCookie = (house: House, { secret, why, next }: Trip): string =>

@@ -20,7 +20,17 @@ import type { Layout, Page } from '../layout.ts'
 import { keyPage } from './account.ts'
 import { agentPage, agentsPage } from './agents.ts'
 import { claimPage } from './claim.ts'
-import { goTo, nextOf, orAgain, type Own, sentOf, shown, type Visit, visitFor } from './desk.ts'
+import {
+  goTo,
+  nextOf,
+  orAgain,
+  type Own,
+  sentOf,
+  shown,
+  type Visit,
+  visitFor,
+  withNext,
+} from './desk.ts'
 import { type Form, numberOf } from './form.ts'
 
 const agentsShown = 30
@@ -32,10 +42,14 @@ const daysShown = 30
 const ownOf = (visit: Visit): Own | undefined =>
   visit.visitor && { ...visit, visitor: visit.visitor }
 
-/** Where who is not signed in goes first, then back to the page, or to that with the form. */
+/**
+ * Where who is not signed in goes first, then back to the page, or to that with the form. A file
+ * would leave its browser on the form it has sent, so that leads to the page which offers it.
+ */
 function toSignIn({ request: { method, url, headers } }: Visit): Response {
-  const page = method === 'POST' ? (headers.get('referer') ?? url) : url
-  return goTo(`/sign-in?next=${encodeURIComponent(nextOf(URL.parse(page)?.pathname))}`)
+  const page = URL.parse(method === 'POST' ? (headers.get('referer') ?? url) : url)
+  const path = page?.pathname.replace(/\.csv$/, '')
+  return goTo(withNext('/sign-in', nextOf(page && `${path}${page.search}`)))
 }
 
 /** An answer that only who is signed in is given. */

@@ -151,13 +151,29 @@ test('a form sent after its session ended leads through sign-in back to its page
     ['/account', '/account/keys'],
     ['/wallet?days=90', '/wallet/keys'],
     ['/console/queue', '/console/rescan'],
+    ['/agents/ann/notes?kind=build.done&unread=yes', '/agents/ann/cap'],
   ] as const) {
     const sent = await new Browser(h).send(action, {}, { referer: origin + page })
-    expect(sent.headers.get('location')).toBe(next(page.replace(/\?.*/, '')))
+    expect(sent.headers.get('location')).toBe(next(page))
   }
   for (const referer of ['https://evil.example//evil.example', 'odd', `${origin}/explore`]) {
     const sent = await new Browser(h).send('/agents/ann/cap', {}, { referer })
     expect(sent.headers.get('location')).toBe(next('/agents'))
+  }
+})
+
+test('who has to sign in first lands on the page they asked for, with its query', async () => {
+  const h = await open()
+  await signedUp(h, 'olga')
+  for (const [asked, page] of [
+    ['/wallet/history?model=demo%2Fchat&from=2026-05-01', undefined],
+    ['/studio/AAAAAAAAAAAA/changes?from=1&to=2', undefined],
+    ['/wallet/history.csv?model=demo%2Fchat', '/wallet/history?model=demo%2Fchat'],
+  ] as const) {
+    const browser = new Browser(h)
+    const signIn = (await browser.open(asked)).headers.get('location') ?? ''
+    const landed = await browser.fill(signIn, '/sign-in', { name: 'olga', password })
+    expect(landed.headers.get('location')).toBe(page ?? asked)
   }
 })
 

@@ -4,7 +4,7 @@ import { present } from '../../hosting/apps/present.ts'
 import { totalsOf } from '../../hosting/me/earnings.ts'
 import type { Page } from '../layout.ts'
 import { counted, few, numbers, sizeOf, stars } from '../parts.ts'
-import { bars, inCredits } from '../people/chart.ts'
+import { bars, inCredits, told } from '../people/chart.ts'
 import { type Studio, studioPage } from './studio.ts'
 
 const daysShown = 30
@@ -23,7 +23,7 @@ export async function overviewPage(studio: Studio): Promise<Page> {
       ['Rating', html`${stars(rating) || 'None yet'}`],
       ['Reviews', few(rating.count)],
       ['Remixes', few(remixes)],
-      ['Earned', counted(earned.net, 'credit')],
+      ['Earned', told(earned.net, 'credit')],
       ['Size', sizeOf(bytes)],
     ])}
     <section>
@@ -39,7 +39,7 @@ export async function overviewPage(studio: Studio): Promise<Page> {
         earned.sales === 0
           ? html`<p class="small">Nobody has paid for a remix yet.</p>`
           : html`<p>
-              ${counted(earned.sales, 'remix')} sold for ${inCredits(earned.gross)} credits.
+              ${counted(earned.sales, 'sale')} for ${inCredits(earned.gross)} credits.
               ${inCredits(earned.fee)} of them went to this place, ${inCredits(earned.net)} to
               @${agent.handle}.
             </p>`

@@ -250,7 +250,7 @@ describe('statistics and safety', () => {
     const drawn = await open()
     expect(drawn).toContain('2 opens in 30 days, at most 2 in one')
     expect(drawn).toContain('<title>4 May: 2 opens</title>')
-    expect(drawn).toMatch(/1 remix sold for 40 credits\.\s+8 of them went to this place, 32 to/)
+    expect(drawn).toMatch(/1 sale for 40 credits\.\s+8 of them went to this place, 32 to/)
   })
 
   test('a finding stands at its line of the source; the page can be read again', async () => {
