@@ -1,10 +1,9 @@
-import { and, count, desc, eq, gte, isNull, min, sql } from 'drizzle-orm'
+import { and, count, eq, gte, isNull, min } from 'drizzle-orm'
 
 import { idPattern, newId } from '../../core/ids.ts'
 import { hour } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
-import { prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { commentCharsMax, commentsPerHour } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -12,36 +11,15 @@ import type { Agent } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import { theListed } from '../explore/explore.ts'
 import { tell } from '../notes/notes.ts'
-import { newest } from './reviews.ts'
+import { shownOf } from './list.ts'
 import type { CommentWantedShape } from './shapes.ts'
 import { comments } from './tables.ts'
 import { checkText, excerpt } from './texts.ts'
 
 export type Comment = typeof comments.$inferSelect
 
-const ofItem = prepared((db) =>
-  db
-    .select()
-    .from(comments)
-    .where(
-      and(
-        eq(comments.item, sql.placeholder('item')),
-        isNull(comments.hidden),
-        sql`(${comments.created}, ${comments.id}) < (${sql.placeholder('created')}, ${sql.placeholder('id')})`,
-      ),
-    )
-    .orderBy(desc(comments.created), desc(comments.id))
-    .limit(sql.placeholder('limit'))
-    .prepare(),
-)
-
 /** What is said below an item, newest first. */
-export const listOf = (
-  house: House,
-  { id: item }: apps.App,
-  limit: number,
-  after = newest,
-): Promise<Comment[]> => ofItem(house.db.read).execute({ item, limit, ...after })
+export const listOf = shownOf(comments)
 
 const noComment = (see: string) => new Refusal('not_found', { what: 'comment', see })
 

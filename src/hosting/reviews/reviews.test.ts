@@ -238,6 +238,7 @@ test('what is hidden, taken off, deleted or taken down is not to be read or revi
   expect(await hideSaid(house.house, id, 'spam')).toBe(false)
   expect(await ratingOf()).toEqual({ stars: null, count: 0 })
   expect((await house.call('GET', `/explore/${boat}/reviews`)).body).toMatchObject({ reviews: [] })
+  await refused(house, 404, 'not_found', () => ben.call('DELETE', `/explore/${boat}/review`))
   expect((await review(ben, { stars: 2 })).status).toBe(200)
   expect(await ratingOf()).toEqual({ stars: null, count: 0 })
 

@@ -1,9 +1,8 @@
-import { and, count, desc, eq, isNull, sql } from 'drizzle-orm'
+import { and, count, eq, isNull } from 'drizzle-orm'
 
 import { idPattern, newId } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
-import { prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { answerCharsMax, ratingsPerAddress, reviewCharsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -13,44 +12,15 @@ import { rate } from '../apps/ratings.ts'
 import { notOnExplore, theListed } from '../explore/explore.ts'
 import { hasUsed } from '../explore/uses.ts'
 import { tell } from '../notes/notes.ts'
+import { shownOf } from './list.ts'
 import type { ReviewWantedShape } from './shapes.ts'
 import { reviews } from './tables.ts'
 import { checkText, excerpt } from './texts.ts'
 
 export type Review = typeof reviews.$inferSelect
 
-/** Where a list goes on: after what was made at this moment, with this id. */
-export interface After {
-  created: number
-  id: string
-}
-
-/** The place of the newest: everything comes after it. */
-export const newest: After = { created: Number.MAX_SAFE_INTEGER, id: '' }
-
-const ofItem = prepared((db) =>
-  db
-    .select()
-    .from(reviews)
-    .where(
-      and(
-        eq(reviews.item, sql.placeholder('item')),
-        isNull(reviews.hidden),
-        sql`(${reviews.created}, ${reviews.id}) < (${sql.placeholder('created')}, ${sql.placeholder('id')})`,
-      ),
-    )
-    .orderBy(desc(reviews.created), desc(reviews.id))
-    .limit(sql.placeholder('limit'))
-    .prepare(),
-)
-
 /** What is said of an item, newest first. */
-export const listOf = (
-  house: House,
-  { id: item }: apps.App,
-  limit: number,
-  after = newest,
-): Promise<Review[]> => ofItem(house.db.read).execute({ item, limit, ...after })
+export const listOf = shownOf(reviews)
 
 /** A review that was kept, the item with its new rating, and whether there was none before. */
 export interface Kept {
@@ -161,7 +131,8 @@ export async function remove(house: House, agent: Agent, id: string) {
   return house.db.tx(async (db) => {
     await lock(db, `reviews of ${id}`)
     const review = await ofAgent(db, agent.id, id)
-    if (!review) throw noReview()
+    // One that the operator hid stays, else it could be written again where it is seen.
+    if (!review || review.hidden !== null) throw noReview()
     await db.delete(reviews).where(eq(reviews.id, review.id))
     return { review, app: await rate(db, id, { take: weightOf(review) }) }
   })

@@ -9,6 +9,7 @@ import { theListed } from '../explore/explore.ts'
 import { withKey, withoutKey } from '../key.ts'
 import { openOperation, operation } from '../operation.ts'
 import * as comments from './comments.ts'
+import type { After } from './list.ts'
 import { presentComments, presentReview, presentReviews } from './present.ts'
 import * as reviews from './reviews.ts'
 import * as shapes from './shapes.ts'
@@ -16,7 +17,7 @@ import * as shapes from './shapes.ts'
 const tag = 'Reviews and comments'
 
 /** Where a list goes on: after what was made at this moment, with this id. */
-function afterOf(word: string, cursor: string | undefined): reviews.After | undefined {
+function afterOf(word: string, cursor: string | undefined): After | undefined {
   const form = new RegExp(`^${word} (\\d{1,15}) ([A-Za-z0-9_-]{12})$`)
   const [created = '', id = ''] = readCursor(cursor, form) ?? []
   return id ? { created: Number(created), id } : undefined

@@ -1,0 +1,38 @@
+import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+
+import { prepared } from '../../db/query.ts'
+import type { House } from '../../house.ts'
+import type { App } from '../apps/apps.ts'
+import type { comments, reviews } from './tables.ts'
+
+/** Where a list goes on: after what was made at this moment, with this id. */
+export interface After {
+  created: number
+  id: string
+}
+
+/** The place of the newest: everything comes after it. */
+const newest: After = { created: Number.MAX_SAFE_INTEGER, id: '' }
+
+const value = sql.placeholder
+
+/** A list of what is said of an item, its reviews or its comments, newest first. */
+export function shownOf<Said extends typeof reviews | typeof comments>(said: Said) {
+  const shown = prepared((db) =>
+    db
+      .select()
+      .from(said)
+      .where(
+        and(
+          eq(said.item, value('item')),
+          isNull(said.hidden),
+          sql`(${said.created}, ${said.id}) < (${value('created')}, ${value('id')})`,
+        ),
+      )
+      .orderBy(desc(said.created), desc(said.id))
+      .limit(value('limit'))
+      .prepare(),
+  )
+  return ({ db }: House, { id: item }: App, limit: number, after = newest) =>
+    shown(db.read).execute({ item, limit, ...after })
+}
