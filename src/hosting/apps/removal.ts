@@ -31,11 +31,12 @@ export async function remove(house: House, app: App): Promise<void> {
 /** Brings back an own app deleted less than 30 days ago. Refuses not_found, taken_down. */
 export async function undelete(house: House, maker: Agent, id: string): Promise<App> {
   const app = await find(house, id)
+  const isOwn = app?.maker === maker.id
+  if (isOwn) there({ ...app, closed: null })
   const since = house.clock.now() - deletedAppKeptMs
-  if (app?.maker !== maker.id || app.closed === null || app.closed < since) {
+  if (!isOwn || app.closed === null || app.closed < since) {
     throw new Refusal('not_found', { what: 'deleted app' })
   }
-  there({ ...app, closed: null })
   await house.db.tx((db) => db.update(apps).set({ closed: null }).where(eq(apps.id, id)))
   return theOwn(house, maker, id)
 }

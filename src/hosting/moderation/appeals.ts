@@ -59,7 +59,22 @@ export const listAppeals = ({ db }: House, limit: number, app?: string): Promise
     .orderBy(asc(appeals.at), asc(appeals.id))
     .limit(limit)
 
-/** Answers the open appeals of an app; a granted one shows it again. False when there is none. */
+/** Answers the open appeal of an app, inside a transaction. Undefined when there is none. */
+export async function answerAppeal(
+  { clock }: House,
+  db: Db,
+  id: string,
+  { state, answer }: Pick<Appeal, 'state' | 'answer'>,
+): Promise<Appeal | undefined> {
+  const [answered] = await db
+    .update(appeals)
+    .set({ state, answer, decided: clock.now() })
+    .where(and(eq(appeals.app, id), eq(appeals.state, 'open')))
+    .returning()
+  return answered
+}
+
+/** Decides the open appeal of an app; a granted one shows it again. False when there is none. */
 export const decide = (
   house: House,
   id: string,
@@ -69,11 +84,7 @@ export const decide = (
 ): Promise<boolean> =>
   house.db.tx(async (db) => {
     const state = granted ? 'granted' : 'denied'
-    const [decided] = await db
-      .update(appeals)
-      .set({ state, answer, decided: house.clock.now() })
-      .where(and(eq(appeals.app, id), eq(appeals.state, 'open')))
-      .returning()
+    const decided = await answerAppeal(house, db, id, { state, answer })
     if (!decided) return false
     const app = granted && ((await putBack(house, db, id)) ?? (await release(db, id)))
     if (app) await closeReports(house, db, id)

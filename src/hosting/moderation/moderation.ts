@@ -5,6 +5,7 @@ import type { App } from '../apps/apps.ts'
 import { forgetBadPage, noteBadPage } from '../apps/bad-pages.ts'
 import * as rows from '../apps/moderation.ts'
 import { type News, tell } from '../notes/notes.ts'
+import { answerAppeal } from './appeals.ts'
 import { note } from './audit.ts'
 import { heldNews, restoredNews, takenDownNews } from './news.ts'
 import { closeReports } from './reports.ts'
@@ -41,14 +42,26 @@ export const takeDown = (house: House, id: string, why: string, by = operator): 
     (app) => takenDownNews(app, why),
   )
 
-/** Undoes a takedown; the app is live again, off Explore. False when none was taken down. */
-export const restore = (house: House, id: string, why: string, by = operator): Promise<boolean> =>
+/** Shows an app again, which grants what its maker appealed. */
+const showAgain = (
+  house: House,
+  entry: Parameters<typeof decide>[1],
+  change: (db: Db) => Promise<App | undefined>,
+): Promise<boolean> =>
   decide(
     house,
-    { did: 'restore', item: id, why, by },
-    (db) => rows.putBack(house, db, id),
+    entry,
+    async (db) => {
+      const app = await change(db)
+      if (app) await answerAppeal(house, db, app.id, { state: 'granted', answer: entry.why })
+      return app
+    },
     restoredNews,
   )
+
+/** Undoes a takedown; the app is live again, off Explore. False when none was taken down. */
+export const restore = (house: House, id: string, why: string, by = operator): Promise<boolean> =>
+  showAgain(house, { did: 'restore', item: id, why, by }, (db) => rows.putBack(house, db, id))
 
 /** Holds an app back until it is released. False when there is none that is live. */
 export const hold = (house: House, id: string, why: string, by = operator): Promise<boolean> =>
@@ -61,7 +74,7 @@ export const hold = (house: House, id: string, why: string, by = operator): Prom
 
 /** Shows a held app again, on Explore too where it was there. False when it was not held. */
 export const release = (house: House, id: string, why: string, by = operator): Promise<boolean> =>
-  decide(house, { did: 'release', item: id, why, by }, (db) => rows.release(db, id), restoredNews)
+  showAgain(house, { did: 'release', item: id, why, by }, (db) => rows.release(db, id))
 
 /** Closes the reports about an app that is fine. False when there are none. */
 export const dismiss = (house: House, id: string, why: string, by = operator): Promise<boolean> =>

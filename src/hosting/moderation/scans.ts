@@ -68,7 +68,7 @@ async function judge(house: House, db: Db, app: App, looked: Looked[]): Promise<
     return tell(house, db, heldNews(held, why))
   }
   const listed = looked.find(({ row }) => row.version === app.listedVersion)
-  const reasons = app.listed === 'off' || !listed ? [] : pages.unlistable(listed.inspection)
+  const reasons = app.listed === 'off' || !listed ? [] : pages.unlistable(listed.inspection, app)
   if (reasons.length === 0) return
   await rows.delist(db, item)
   await note(house, db, { by: 'scan', did: 'delist', item, why: reasons.join(' ') })

@@ -82,6 +82,7 @@ test('a takedown is 410 everywhere within a second, with every cache warm', asyn
     ['POST', '/versions', { html: `${html}2` }],
     ['POST', '/versions/1/restore'],
     ['POST', '/rescan'],
+    ['POST', '/restore'],
     ['POST', '/remix'],
     ['PUT', '/icon', { make: true }],
     ['DELETE', '/icon'],
@@ -173,6 +174,20 @@ test('a hold is appealed and granted, too', async () => {
   expect((await ann.call('POST', `/apps/${id}/appeal`, { text: 'It is fine.' })).status).toBe(201)
   expect((await admin('decide', id, 'grant', 'It is.')).ok).toBe(true)
   expect((await h.call('GET', `/explore/${id}`)).status).toBe(200)
+})
+
+test('what is shown again without a decision leaves no appeal to decide', async () => {
+  for (const [stop, show] of [
+    ['takedown', 'restore'],
+    ['hold', 'release'],
+  ] as const) {
+    await admin(stop, id, 'a look')
+    h.clock.turn(second)
+    await ann.call('POST', `/apps/${id}/appeal`, { text: 'It is fine.' })
+    expect((await admin(show, id, 'It is.')).ok).toBe(true)
+    expect((await admin('appeals')).text).toBe('Nothing is there.')
+    expect((await admin('decide', id, 'deny', 'no')).ok).toBe(false)
+  }
 })
 
 test('account_suspended: its keys, what it made, and all of it back', async () => {
