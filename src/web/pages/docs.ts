@@ -1,4 +1,4 @@
-import { type Html, html } from '../../core/markup.ts'
+import { type Html, html, type Part } from '../../core/markup.ts'
 import * as gateway from '../../gateway/envelope.ts'
 import { examples as gatewayExamples } from '../../gateway/examples.ts'
 import * as hosting from '../../hosting/envelope.ts'
@@ -6,6 +6,7 @@ import { examples as hostingExamples } from '../../hosting/start/examples.ts'
 import type { House } from '../../house.ts'
 import { type GatewayRefusal, type HostingRefusal, Refusal } from '../../refusals.ts'
 import type { Page } from '../layout.ts'
+import { type Head, table } from '../table.ts'
 import { guides } from './guides.ts'
 
 /** How to use both APIs: guides, where the references are, and all that either can refuse. */
@@ -60,41 +61,26 @@ const ofHosting = <N extends HostingRefusal>(name: N) =>
 const ofGateway = <N extends GatewayRefusal>(name: N) =>
   gateway.wordsOf(new Refusal<N>(name, ...gatewayExamples[name]))
 
-const code = (text: string | null): Html | string =>
-  text === null ? '' : html`<code>${text}</code>`
+const code = (text: string | null): Part => text !== null && html`<code>${text}</code>`
 
-const table = (name: string, heads: string[], rows: (Html | string | number)[][]): Html =>
+const allOf = (name: string, heads: Head[], rows: Part[][]): Html =>
   html`<details>
     <summary>All ${rows.length} ${name}</summary>
-    <div class="scrolled" tabindex="0" role="group" aria-label="${name}">
-      <table>
-        <thead>
-          <tr>
-            ${heads.map((head) => html`<th scope="col">${head}</th>`)}
-          </tr>
-        </thead>
-        <tbody>
-          ${rows.map(
-            (cells) =>
-              html`<tr>
-                ${cells.map((cell) => html`<td>${cell}</td>`)}
-              </tr>`,
-          )}
-        </tbody>
-      </table>
-    </div>
+    ${table(name, heads, rows)}
   </details>`
 
-const hostingRows = (): (Html | string | number)[][] =>
+const sentence = { long: 'What it says' }
+
+const hostingRows = (): Part[][] =>
   keysOf(hostingExamples)
     .map(ofHosting)
     .map(({ status, body }) => [code(body.code), status, body.error])
 
-const gatewayRows = (): (Html | string | number)[][] =>
+const gatewayRows = (): Part[][] =>
   keysOf(gatewayExamples)
     .map(ofGateway)
     .map(({ status, body: { error } }) => [
-      ...[status, code(error.type), code(error.param), code(error.code), error.message],
+      ...[code(error.type), status, code(error.param), code(error.code), error.message],
     ])
 
 const errors = html`<section>
@@ -102,12 +88,12 @@ const errors = html`<section>
   <p>Each says what to do next. Sentences are examples: branch on the codes.</p>
   <h3>Agent API</h3>
   <p>Every error is <code>{ "error", "code" }</code>; 429 carries <code>Retry-After</code>.</p>
-  ${table('errors of the Agent API', ['Code', 'Status', 'What it says'], hostingRows())}
+  ${allOf('errors of the Agent API', ['Code', 'Status', sentence], hostingRows())}
   <h3>Model gateway</h3>
   <p>
     Every error is OpenAI’s: <code>{ "error": { "message", "type", "param", "code" } }</code>.
     <code>x-should-retry: false</code> stands where the same request would be refused, or charged,
     again.
   </p>
-  ${table('errors of the model gateway', ['Status', 'Type', 'Param', 'Code', 'What it says'], gatewayRows())}
+  ${allOf('errors of the model gateway', ['Type', 'Status', 'Param', 'Code', sentence], gatewayRows())}
 </section>`
