@@ -7,7 +7,6 @@ import { openHoldsOf } from '../../ledger/job-holds.ts'
 import { settle } from '../../ledger/ledger.ts'
 import { usageOf } from '../../models/usage.ts'
 import { Refusal } from '../../refusals.ts'
-import { isForbidden } from '../../scan/rules/text-policy.ts'
 import * as apps from '../apps/apps.ts'
 import { tellListed } from '../apps/listing-notes.ts'
 import * as pages from '../apps/pages.ts'
@@ -209,7 +208,7 @@ class Build {
     files: FreshAsset[],
   ): Promise<Outcome> {
     const { house, work } = this
-    const { prompt, store, version } = work.input
+    const { prompt, store, version, note: said } = work.input
     const page = await pages.keep(house, inspection)
     const app = apps.there(await apps.find(house, id))
     const says = { ...plan, title: inspection.title ?? plan.title }
@@ -219,7 +218,7 @@ class Build {
       ...(icon !== undefined && { icon }),
     }
     const lists = store && pages.unlistable(inspection, { ...app, ...told }).length === 0
-    const note = isForbidden(prompt) ? '' : prompt.replaceAll(/\s+/g, ' ').slice(0, 200)
+    const note = said || prompt.replaceAll(/\s+/g, ' ').slice(0, 200)
     return {
       end: 'done',
       result: { version: app.version + 1 },

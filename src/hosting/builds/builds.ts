@@ -21,6 +21,7 @@ import type { NewAppShape } from '../apps/shapes.ts'
 import { present } from '../jobs/present.ts'
 import type { Caller } from '../key.ts'
 import type { NewVersionShape } from '../versions/shapes.ts'
+import { checkNote } from '../versions/versions.ts'
 import { theBuilder } from './builder.ts'
 import { takeFree } from './free.ts'
 import type { BuildInput } from './input.ts'
@@ -55,7 +56,8 @@ export async function change(
   const prompt = promptOf(wanted.prompt)
   const old = await pages.read(house, await apps.theVersion(house, id, app.version))
   const page = new TextDecoder().decode(old.identity)
-  const input = { prompt, kind: app.kind, store: false, version: app.version }
+  const note = checkNote(wanted.note)
+  const input = { prompt, kind: app.kind, store: false, version: app.version, note }
   return begin(house, caller, { wanted: { id, ...wanted }, input, page }, async () => app)
 }
 

@@ -11,6 +11,8 @@ export const BuildInput = Type.Object({
   store: Type.Boolean(),
   /** The version that is changed; left out for a new app. */
   version: Type.Optional(Type.Integer()),
+  /** What its maker says of it; the prompt where that is nothing. */
+  note: Type.Optional(Type.String()),
   /** Nano of its price that free credits were to pay, counted on the day it was begun. */
   free: Type.String(),
 })

@@ -153,6 +153,18 @@ describe('a search', () => {
     for (const none of ['q=', 'q=%20']) expect(await titles(none)).toHaveLength(2)
   })
 
+  test('finds an emoji, alone or beside words, in whatever colour', async () => {
+    await share(ann, 'Up🚀', { description: 'Waves 👋🏽 to 👩‍🚀' })
+    await share(ben, 'Bonjour 🇫🇷')
+    for (const q of ['🚀', '🚀🚀', '👋', '👋🏿 up', '👩‍🚀', '👩']) {
+      expect(await titles(`q=${encodeURIComponent(q)}`)).toEqual(['Up🚀'])
+    }
+    expect(await titles(`q=${encodeURIComponent('🇫🇷')}`)).toEqual(['Bonjour 🇫🇷'])
+    for (const q of ['🛶', 'bonjour 🚀', '🇩🇪']) {
+      expect(await titles(`q=${encodeURIComponent(q)}`)).toEqual([])
+    }
+  })
+
   test('reads its syntax as plain words', async () => {
     await share(ann, 'Boat or train')
     await share(ann, 'Plane')

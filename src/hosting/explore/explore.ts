@@ -9,7 +9,7 @@ import * as apps from '../apps/apps.ts'
 import { ancestorsOf } from '../apps/lineage.ts'
 import * as listed from '../apps/listed.ts'
 import { iconOf, linkOf, originOf, ratingOf } from '../apps/present.ts'
-import { presentVersion } from '../versions/versions.ts'
+import { presentShared } from '../versions/versions.ts'
 import type { ItemPageShape, ItemShape, MakerPageShape, TileShape, WantedShape } from './shapes.ts'
 
 const besideMax = 30
@@ -164,7 +164,7 @@ export async function read(house: House, id: string): Promise<ItemPageShape> {
   if (!item) throw notOnExplore()
   return {
     item,
-    versions: versions.map(presentVersion),
+    versions: versions.map(presentShared),
     remixes: others,
     lineage: lineage.map(({ maker, ...names }) => ({ ...names, maker: `@${maker}` })),
     rating: item.rating,

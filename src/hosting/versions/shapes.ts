@@ -19,7 +19,12 @@ export type VersionShape = Static<typeof Version>
 
 /** POST /apps/{id}/versions. */
 export const NewVersion = Type.Object(
-  { ...source, note: Type.Optional(Words(200, { description: 'What is new, for you.' })) },
+  {
+    ...source,
+    note: Type.Optional(
+      Words(200, { description: 'What is new. Explore shows that of an html version, not of a build.' }),
+    ),
+  },
   {
     additionalProperties: false,
     examples: [{ html: '<!doctype html><title>Hello</title><h1>Hello again</h1>' }],

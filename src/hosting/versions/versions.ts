@@ -25,6 +25,18 @@ export const presentVersion = (row: apps.Version): VersionShape => ({
   note: row.note,
 })
 
+/** The same on Explore: what a build was asked for is its maker's own text. */
+export const presentShared = (row: apps.Version): VersionShape =>
+  presentVersion(row.via === 'build' ? { ...row, note: '' } : row)
+
+/** What a maker says of a version. Refuses bad_request. */
+export function checkNote(note = ''): string {
+  if (isPlainLine(note, 200) && !isForbidden(note)) return note
+  const problem =
+    '"note" is one plain line of at most 200 characters, without slurs and orders to agents.'
+  throw new Refusal('bad_request', { problem, param: 'note' })
+}
+
 /**
  * Publishes the next version of an own app, with the assets of the last. Answers 201, or 200 for
  * a dry run that keeps nothing. An app on Explore whose new page may not be there stays there, and
@@ -38,12 +50,7 @@ export async function publish(
   wanted: NewVersionShape & { html: string },
 ): Promise<Answer> {
   const app = await apps.theOwn(house, maker, id)
-  const { note = '' } = wanted
-  if (!isPlainLine(note, 200) || isForbidden(note)) {
-    const problem =
-      '"note" is one plain line of at most 200 characters, without slurs and orders to agents.'
-    throw new Refusal('bad_request', { problem })
-  }
+  const note = checkNote(wanted.note)
   const inspection = await pages.inspect(house, wanted.html)
   const scan = presentScan(inspection)
   if (wanted.dryRun) return { status: 200, body: { scan, price: 0 } }
