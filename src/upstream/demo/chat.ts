@@ -49,11 +49,12 @@ function say(
   const last = messages.at(-1)
   const tool = last?.role === 'tool' ? undefined : calledTool(body, askedIn(messages))
   const most = limitOf(model, body)
-  const thought = thinks ? tokensIn(thoughts).slice(0, most) : []
+  const thought = thinks ? tokensIn(thoughts, most) : []
   if (tool) return { thoughts: thought, words: [], tool, finish: 'tool_calls' }
   const answer = last?.role === 'tool' ? textOf(last) : answerOf(model, body, messages)
-  const words = tokensIn(beforeStop(answer, body.stop))
-  const kept = words.slice(0, most - thought.length)
+  const left = most - thought.length
+  const words = tokensIn(beforeStop(answer, body.stop), left + 1)
+  const kept = words.slice(0, left)
   const finish = kept.length < words.length ? 'length' : 'stop'
   return { thoughts: thought, words: kept, tool: undefined, finish }
 }

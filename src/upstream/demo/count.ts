@@ -4,10 +4,16 @@
  */
 const token = /\s*\S{1,16}|\s+$/gu
 
-/** A text as its tokens, which together are the text. */
-export const tokensIn = (text: string): string[] => text.match(token) ?? []
+/** The first tokens of a text, `most` of them; all of them together are the text. */
+export const tokensIn = (text: string, most: number): string[] =>
+  [...text.matchAll(token).take(most)].map(([one]) => one)
 
-export const count = (text: string): number => tokensIn(text).length
+/** How many tokens a text has, without a list of them: a text may have 40 MB. */
+export function count(text: string): number {
+  let tokens = 0
+  while (token.test(text)) tokens += 1
+  return tokens
+}
 
 /** A picture, file, sound or film in a message. */
 export const mediaTokens = 100
