@@ -13,13 +13,14 @@ import type { Urls } from './urls.ts'
 import { playPath } from './web/paths.ts'
 
 /**
- * Answers a request. `peer` is the address of its socket; `untimed` lets the socket be silent until
- * it is answered, for what has a clock of its own.
+ * Answers a request. `peer` is the address of its socket; `mayBeSilent` lets the socket be silent,
+ * for what has a clock of its own, from the end of the request to the beginning of its answer:
+ * before and after that something moves, or the client has stopped.
  */
 export type Door = (
   request: Request,
   peer: string,
-  untimed?: () => void,
+  mayBeSilent?: (isAllowed: boolean) => void,
 ) => Response | Promise<Response>
 
 interface App {
@@ -56,14 +57,17 @@ function openToAll(response: Response): Response {
 export function openDoor(house: House, app: App, options?: McpOptions): Door {
   const inside = roomFinder(house.urls)
   const mcp = openMcp(house, (request, address) => door(request, address), options)
-  const door: Door = (outer, peer, untimed) => {
+  const door: Door = (outer, peer, mayBeSilent) => {
     const started = stopwatch()
     const request = inside(outer)
-    const visit = visitFor(house, request, peer)
-    beginVisit(request, visit)
     const path = pathOf(request.url)
     const part = partOf(path)
+    const hasClock = part === 'gateway' || path === playPath
+    const visit = visitFor(house, request, peer)
+    if (hasClock) visit.onBody = () => mayBeSilent?.(true)
+    beginVisit(request, visit)
     const leave = (response: Response): Response => {
+      if (hasClock) mayBeSilent?.(false)
       const ms = stopwatch() - started
       house.traffic.count(part, response.status, ms)
       response.headers.set('x-request-id', visit.id)
@@ -79,7 +83,6 @@ export function openDoor(house: House, app: App, options?: McpOptions): Door {
       })
       return response
     }
-    if (part === 'gateway' || path === playPath) untimed?.()
     const answer = part === 'mcp' ? mcp(request) : rooms[part](house, app, request, visit)
     // What is at hand is answered at once: a promise costs as much as the rest of this function.
     return answer instanceof Promise ? answer.then(leave) : leave(answer)

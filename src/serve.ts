@@ -47,7 +47,7 @@ const starting = (): Response =>
 export async function serve(config: Config): Promise<Serving> {
   const release = ownFolder(config.dataDir)
   let door: Door = starting
-  const server = listen(config, (request, peer, untimed) => door(request, peer, untimed))
+  const server = listen(config, (...asked) => door(...asked))
   const name = ownHosts.has(config.host) ? 'localhost' : config.host
   const origin = `http://${name.includes(':') ? `[${name}]` : name}:${server.port}`
   const house = await openHouse(config, origin)
@@ -114,7 +114,7 @@ function listen(config: Config, answer: Door) {
         const peer = server.requestIP(request)?.address ?? ''
         const named = withHost(request)
         return named
-          ? answer(named, peer, () => server.timeout(request, 0))
+          ? answer(named, peer, (may) => server.timeout(request, may ? 0 : idleSecondsMax))
           : new Response('The Host of this request is no host.', { status: 400 })
       },
     })

@@ -2,6 +2,7 @@ import { jsonBodyBytesMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { type Parsed, parseJson } from './json.ts'
 import { Pool, PoolBusy } from './pool.ts'
+import { bodyRead } from './visit.ts'
 
 /** A text of 512 KB takes 4 ms to parse when all of it is escaped; larger ones hold everyone up. */
 const largeBytesMin = 524_288
@@ -11,6 +12,12 @@ const largeBytesMin = 524_288
  * or has come, before it is kept.
  */
 export async function readBytes(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = await readWhole(request, max)
+  bodyRead(request)
+  return bytes
+}
+
+async function readWhole(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
   const announced = Number(request.headers.get('content-length') ?? 0)
   if (announced > max) throw new Refusal('too_large', { bytes: announced, max })
   // A body never has more bytes than its head announces; in one piece it is read at half the cost.

@@ -12,6 +12,8 @@ export interface Visit {
   route?: string
   /** The first letters of the key, once it was found. */
   keyPrefix?: string
+  /** Told once the whole body is there. */
+  onBody?: (() => void) | undefined
 }
 
 const visits = new WeakMap<Request, Visit>()
@@ -27,6 +29,9 @@ export function visitOf(request: Request): Visit {
   if (!visit) throw new Error('a request that did not come through the front door')
   return visit
 }
+
+/** Tells the visit of a request, where it has one, that the whole body is there. */
+export const bodyRead = (request: Request): void => visits.get(request)?.onBody?.()
 
 /** The path of an absolute address, as URL has it in `pathname`, for a quarter of the time. */
 export function pathOf(url: string): string {
