@@ -1,6 +1,7 @@
 /** What changes while a page is being looked at, and what an older version may not bring back. */
 import { expect, test } from 'bun:test'
 
+import { holdUp } from '../testing/held-up.ts'
 import { openTestHouse } from '../testing/house.ts'
 import * as moderation from './moderation/moderation.ts'
 
@@ -30,11 +31,12 @@ test('an app deleted or taken down while a version is looked at gets none', asyn
   const deleted = await ann.publish({ html: page('one') })
   const taken = await ann.publish({ html: page('two') })
   const next = (id: string) => ann.call('POST', `/apps/${id}/versions`, { html: page('three') })
+  const { begun, go } = holdUp(house.inspector, 'inspect')
   const [first, second] = [next(deleted), next(taken)]
-  await Promise.all([
-    moderation.takeDown(house, taken, 'spam'),
-    ann.call('DELETE', `/apps/${deleted}`),
-  ])
+  await begun
+  await moderation.takeDown(house, taken, 'spam')
+  await ann.call('DELETE', `/apps/${deleted}`)
+  go()
   expect((await first).code).toBe('not_found')
   expect((await second).code).toBe('taken_down')
   await close()

@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { fromCredits } from '../../core/money.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
+import { holdUp } from '../../testing/held-up.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
 import { takeDown } from '../moderation/moderation.ts'
@@ -81,22 +82,9 @@ test('a made picture is paid; the first of something on Explore is free', async 
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(390), held: fromCredits(0) })
 })
 
-/** Has pictures wait to be made: `begun` when the first is asked for, until `go`. */
-function holdUp() {
-  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const { makers } = t.house
-  const make = makers.make.bind(makers)
-  spyOn(makers, 'make').mockImplementation(async (wanted) => {
-    begun.resolve()
-    await gate.promise
-    return make(wanted)
-  })
-  return { begun: begun.promise, go: gate.resolve }
-}
-
 test('of pictures asked for at once one is made, so that one is free', async () => {
   await ann.call('PATCH', `/apps/${app}`, { store: true })
-  const { begun, go } = holdUp()
+  const { begun, go } = holdUp(t.house.makers, 'make')
   const first = put({ make: true })
   await begun
   const problem = 'Another picture of it is still running. Try again when it is done.'
@@ -120,7 +108,7 @@ test('the same Idempotency-Key has one made, and pays, only once', async () => {
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(395), held: fromCredits(0) })
   await refused(t, 409, 'ref_conflict', () => make('a dog'))
   const both = { 'idempotency-key': 'monday-0002' }
-  const { begun, go } = holdUp()
+  const { begun, go } = holdUp(t.house.makers, 'make')
   const twin = ann.call('PUT', path(), { make: true }, both)
   await begun
   await refused(t, 409, 'busy', () => ann.call('PUT', path(), { make: true }, both))

@@ -205,7 +205,9 @@ describe('an owner', () => {
       await refused(h, 400, 'bad_request', () => send(body))
     }
     const twins = await Promise.all([1, 2, 3].map(() => send({ credits: 1, ref: 'at-once-01' })))
-    expect(twins.map(({ status, code }) => code ?? status).sort()).toEqual([200, 'busy', 'busy'])
+    // One that comes when another has its answer finds that.
+    const codes = new Set(twins.map(({ status, code }) => code ?? status))
+    expect([...codes.difference(new Set(['busy']))]).toEqual([200])
     expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 1_901.5 })
     expect((await ann.call('GET', '/me/ledger')).body).toMatchObject({
       entries: [

@@ -22,7 +22,9 @@ export const NewVersion = Type.Object(
   {
     ...source,
     note: Type.Optional(
-      Words(200, { description: 'What is new. Explore shows that of an html version, not of a build.' }),
+      Words(200, {
+        description: 'What is new. Explore shows that of an html version, not of a build.',
+      }),
     ),
   },
   {

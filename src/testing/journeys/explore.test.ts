@@ -51,7 +51,9 @@ test('ben buys a remix, once for his ref, changes it and shares it', async () =>
     ben.call('POST', `/apps/${lamp}/remix`, wanted),
     ben.call('POST', `/apps/${lamp}/remix`, wanted),
   ])
-  expect([one, two].map(({ status, code }) => code ?? status).sort()).toEqual([201, 'busy'])
+  // The second may also come when the first has its answer, and finds that.
+  const codes = [one, two].map(({ status, code }) => code ?? status).sort()
+  expect([`${[201, 201]}`, `${[201, 'busy']}`]).toContain(`${codes}`)
   const bought = await ben.call('POST', `/apps/${lamp}/remix`, wanted)
   expect(bought.body).toMatchObject({ html: game, bought: { credits: 150, makerCredits: 120 } })
   copy = bought.text('app.id')

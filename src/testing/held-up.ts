@@ -1,0 +1,18 @@
+/**
+ * Has a method of a thing wait, so that others come meanwhile: `begun` is when it is first called,
+ * and `go` lets it, and all that follow, do their work.
+ */
+export function holdUp<Name extends string>(
+  thing: { [name in Name]: (...given: never[]) => Promise<unknown> },
+  name: Name,
+) {
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const work = thing[name]
+  const held = async (...given: unknown[]): Promise<unknown> => {
+    begun.resolve()
+    await gate.promise
+    return Reflect.apply(work, thing, given)
+  }
+  Object.assign(thing, { [name]: held })
+  return { begun: begun.promise, go: () => gate.resolve() }
+}
