@@ -267,6 +267,8 @@ CREATE TABLE "people" (
 	"operator" boolean DEFAULT false NOT NULL,
 	"wallet" text NOT NULL,
 	"created" bigint NOT NULL,
+	"suspended" bigint,
+	"suspended_for" text,
 	CONSTRAINT "people_name_unique" UNIQUE("name"),
 	CONSTRAINT "people_wallet_unique" UNIQUE("wallet")
 );

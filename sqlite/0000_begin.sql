@@ -324,7 +324,9 @@ CREATE TABLE `people` (
 	`password` text,
 	`operator` integer DEFAULT false NOT NULL,
 	`wallet` text NOT NULL,
-	`created` integer NOT NULL
+	`created` integer NOT NULL,
+	`suspended` integer,
+	`suspended_for` text
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `people_name_unique` ON `people` (`name`);--> statement-breakpoint

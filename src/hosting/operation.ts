@@ -34,6 +34,7 @@ const personRefusals = [
   'not_signed_in',
   'bad_key',
   'wrong_key_kind',
+  'account_suspended',
   'cross_site',
   'rate_limited',
 ] as const

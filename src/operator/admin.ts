@@ -80,7 +80,7 @@ const reading: Record<string, (house: House, item?: string) => Promise<Outcome>>
 const listed = (lines: string[]): Outcome => done(lines.join('\n') || 'Nothing is there.')
 
 const usage = [
-  'usage: berth admin list | show <app id|@handle> | reports | appeals | audit [app id|@handle]',
+  'usage: berth admin list | show <app id|@handle> | reports | appeals | audit [app id|@handle|person]',
   ...decisions.map((words) => `       berth admin ${words}`),
 ].join('\n')
 

@@ -5,6 +5,7 @@ import { listHeld } from '../hosting/apps/moderation.ts'
 import { type Appeal, listAppeals } from '../hosting/moderation/appeals.ts'
 import { type Entry, listAudit } from '../hosting/moderation/audit.ts'
 import { listReports, type Report } from '../hosting/moderation/reports.ts'
+import * as people from '../hosting/people/people.ts'
 import type { House } from '../house.ts'
 
 /** So many of each list are looked at at once. */
@@ -50,6 +51,18 @@ export async function caseOf(house: House, id: string): Promise<Case | undefined
   ])
   const maker = handles.get(app.maker) ?? ''
   return { app, maker, versions, reports, appeals: asked, decided }
+}
+
+/** A person and what was decided about them. */
+export interface PersonCase {
+  person: people.Person
+  decided: Entry[]
+}
+
+/** What is known of a person by their name or e-mail address, a suspended one too. */
+export async function personCaseOf(house: House, name: string): Promise<PersonCase | undefined> {
+  const person = await people.findByName(house, name)
+  return person && { person, decided: await listAudit(house, casesMax, person.name) }
 }
 
 /** An agent with its newest apps and what was decided about it. */

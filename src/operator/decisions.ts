@@ -4,6 +4,7 @@ import { pause } from '../hosting/agents/spending.ts'
 import * as appeals from '../hosting/moderation/appeals.ts'
 import { note } from '../hosting/moderation/audit.ts'
 import * as moderation from '../hosting/moderation/moderation.ts'
+import * as people from '../hosting/people/suspension.ts'
 import { hideSaid } from '../hosting/reviews/removal.ts'
 import type { House } from '../house.ts'
 import { whyCharsMax } from '../limits.ts'
@@ -30,9 +31,15 @@ async function mayBuy(
   return true
 }
 
+const suspend = (house: House, who: string, why: string | null, by?: string): Promise<boolean> =>
+  who.startsWith('@')
+    ? moderation.suspend(house, who.slice(1), why, by)
+    : people.suspend(house, who, why, by)
+
 const page = /^[0-9a-f]{64}$/
 const ofApp = { item: idPattern, takes: '<app id> [reason]' }
 const ofAgent = { item: /^@[a-z0-9-]+$/, takes: '<@handle>' }
+const ofAnyone = { item: /^@?[^\s@]\S{2,119}$/, takes: '<@handle|person>' }
 const withReason = { takes: '<app id> <reason>' }
 
 const verbs = {
@@ -54,12 +61,12 @@ const verbs = {
     act: (house, item, _, by) => moderation.readAgain(house, item, by),
   },
   suspend: {
-    ...{ ...ofAgent, takes: '<@handle> <reason>', says: 'is suspended' },
-    act: (house, handle, why, by) => moderation.suspend(house, handle.slice(1), why, by),
+    ...{ ...ofAnyone, takes: '<@handle|person> <reason>', says: 'is suspended' },
+    act: suspend,
   },
   unsuspend: {
-    ...{ ...ofAgent, says: 'goes on as before' },
-    act: (house, handle, _, by) => moderation.suspend(house, handle.slice(1), null, by),
+    ...{ ...ofAnyone, says: 'goes on as before' },
+    act: (house, who, _, by) => suspend(house, who, null, by),
   },
   pause: {
     ...{ ...ofAgent, says: 'can buy nothing now' },

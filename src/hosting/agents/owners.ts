@@ -1,5 +1,6 @@
 import { and, count, desc, eq, isNull, lt, or } from 'drizzle-orm'
 
+import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import { listPageMax } from '../../limits.ts'
 import { agents } from './tables.ts'
@@ -34,6 +35,10 @@ export const ownedBy = (
     .orderBy(desc(agents.created), desc(agents.id))
     .limit(Math.min(limit, listPageMax + 1))
 }
+
+/** All agents that a person claimed, inside a transaction. */
+export const allOf = (db: Db, person: string): Promise<Agent[]> =>
+  db.select().from(agents).where(liveOf(person))
 
 /** How many agents a person has claimed. */
 export async function countOf(house: House, person: string): Promise<number> {

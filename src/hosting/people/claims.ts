@@ -3,7 +3,7 @@ import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import { take, theClaimed } from '../agents/claims.ts'
 import { tell } from '../notes/notes.ts'
-import { type Person, shownName } from './people.ts'
+import { checkHere, type Person, shownName } from './people.ts'
 import { limitsOf } from './sign-in.ts'
 
 /** Counts a code that turns out to be wrong. Refuses claim_locked after ten an hour. */
@@ -39,6 +39,7 @@ export const claim = (
   counted(house, address, async () => {
     await theClaimed(house, code)
     const agent = await house.db.tx(async (db) => {
+      await checkHere(house, db, person.id)
       const taken = await take(house, db, code, person.id)
       const text = `${shownName(person)} has claimed you, and can send you credits.`
       if (taken) await tell(house, db, { to: taken.id, kind: 'claim.done', text })

@@ -1,11 +1,10 @@
 import { isPlainLine } from '../../core/text.ts'
-import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import { keyNameCharsMax, keysPerPersonMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import { nanoOf } from './owned.ts'
-import type { Person } from './people.ts'
+import { checkHere, type Person } from './people.ts'
 
 /** A person's own keys: for scripts at People operations, and of the wallet for the gateway. */
 export type OwnKind = 'person' | 'gateway'
@@ -35,7 +34,7 @@ export async function make(
     throw new Refusal('bad_request', { problem })
   }
   const { text } = await house.db.tx(async (db) => {
-    await lock(db, `keys of ${owner}`)
+    await checkHere(house, db, person.id)
     if ((await keys.countOf(db, owner)) >= keysPerPersonMax) {
       const problem = `A person has at most ${keysPerPersonMax} keys. Revoke one first.`
       throw new Refusal('bad_request', { problem })

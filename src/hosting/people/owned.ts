@@ -3,6 +3,7 @@ import { Value } from '@sinclair/typebox/value'
 import { newId } from '../../core/ids.ts'
 import { nano, toCredits, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import type { KeepAnswer } from '../../idempotency/idempotency.ts'
@@ -164,15 +165,18 @@ export async function revokeKey(house: House, agent: Agent, prefix: string): Pro
 
 /** Lets an agent go: it keeps its credits and apps, and can be claimed with a new link. */
 export async function release(house: House, person: Person, agent: Agent): Promise<void> {
-  const cap = house.config.dailyCapCredits
-  await house.db.tx(async (db) => {
-    await limit(db, agent.id, {
-      owner: null,
-      dailyCap: cap === null ? null : nanoOf(cap),
-      ...(agent.pausedBy === 'owner' && { pausedBy: null }),
-    })
-    const text = `${shownName(person)} released you. POST /me/claim makes a link for another person.`
-    await tell(house, db, { to: agent.id, kind: 'system', text })
-  })
+  await house.db.tx((db) => letGo(house, db, person, agent))
   house.keys.forget()
+}
+
+/** The same inside a transaction; forget the keys after its commit. */
+export async function letGo(house: House, db: Db, person: Person, agent: Agent): Promise<void> {
+  const cap = house.config.dailyCapCredits
+  await limit(db, agent.id, {
+    owner: null,
+    dailyCap: cap === null ? null : nanoOf(cap),
+    ...(agent.pausedBy === 'owner' && { pausedBy: null }),
+  })
+  const text = `${shownName(person)} released you. POST /me/claim makes a link for another person.`
+  await tell(house, db, { to: agent.id, kind: 'system', text })
 }

@@ -99,6 +99,22 @@ export async function find(house: House, id: string): Promise<Person | undefined
   return person
 }
 
+/** Refuses account_suspended. */
+export function checkActive({ suspendedFor }: Person): void {
+  if (suspendedFor !== null) throw new Refusal('account_suspended', { reason: suspendedFor })
+}
+
+/**
+ * Keeps a person from being suspended, or leaving, until this transaction ends: first in it.
+ * Refuses not_signed_in for who has left meanwhile, and account_suspended.
+ */
+export async function checkHere(house: House, db: Db, id: string): Promise<void> {
+  await lock(db, `person ${id}`)
+  const [person] = await db.select().from(people).where(eq(people.id, id))
+  if (!person) throw new Refusal('not_signed_in', { signIn: `${house.urls.app}/sign-in` })
+  checkActive(person)
+}
+
 /** The person with this name or e-mail address, in whatever case. */
 export async function findByName(house: House, text: string): Promise<Person | undefined> {
   const name = nameOf(text) ?? ''

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, lte, ne, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, isNull, lte, ne, sql } from 'drizzle-orm'
 
 import { idPattern, newId, newSecret, sha256 } from '../../core/ids.ts'
 import { hour } from '../../core/time.ts'
@@ -7,7 +7,7 @@ import { prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { browserCharsMax, freshMs, sessionMs, sessionsPerPersonMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
-import type { Person } from './people.ts'
+import { checkHere, type Person } from './people.ts'
 import { people, sessions } from './tables.ts'
 
 export type Session = typeof sessions.$inferSelect
@@ -20,7 +20,7 @@ export interface SignedIn {
 
 /**
  * Begins a session, inside a transaction. Answers the text of its cookie, which is new each time:
- * what a browser brought before counts for nothing, and `before` ends.
+ * what a browser brought before counts for nothing, and `before` ends. Refuses as `checkHere`.
  */
 export async function begin(
   house: House,
@@ -28,6 +28,7 @@ export async function begin(
   person: string,
   { browser, before }: { browser: string; before?: Session | undefined },
 ): Promise<string> {
+  await checkHere(house, db, person)
   const secret = newSecret()
   const at = house.clock.now()
   if (before) await db.delete(sessions).where(eq(sessions.id, before.id))
@@ -56,7 +57,11 @@ const byHash = prepared((db) =>
     .from(sessions)
     .innerJoin(people, eq(people.id, sessions.person))
     .where(
-      and(eq(sessions.hash, sql.placeholder('hash')), gt(sessions.expires, sql.placeholder('now'))),
+      and(
+        eq(sessions.hash, sql.placeholder('hash')),
+        gt(sessions.expires, sql.placeholder('now')),
+        isNull(people.suspended),
+      ),
     )
     .prepare(),
 )

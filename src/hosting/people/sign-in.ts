@@ -133,7 +133,7 @@ export async function recover(
  * Shows again who they are: by the password, which begins another session, or who has none by a
  * session that has just begun, which stays. Refuses as `signIn`, and sign_in_again.
  */
-async function again(
+export async function again(
   house: House,
   person: people.Person,
   password: string,

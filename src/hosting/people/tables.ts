@@ -11,6 +11,9 @@ export const people = table('people', {
   /** The gateway account that holds this person's credits. */
   wallet: text('wallet').notNull().unique(),
   created: time('created').notNull(),
+  /** Since when the operator lets them in no more, and why. */
+  suspended: time('suspended'),
+  suspendedFor: text('suspended_for'),
 })
 
 /** A browser that is signed in. Only the SHA-256 of its cookie is kept. */

@@ -4,7 +4,7 @@ import type { House } from '../../house.ts'
 import { keyText } from '../../keys/sent.ts'
 import { Refusal } from '../../refusals.ts'
 import { checkOpen, keyed, theKey } from '../key.ts'
-import { find, type Person, vouched } from './people.ts'
+import { checkActive, find, type Person, vouched } from './people.ts'
 import * as sessions from './sessions.ts'
 
 /** Who asks: a person, by a session where there is one. */
@@ -26,6 +26,7 @@ async function lookUp(house: House, request: Request): Promise<Visitor | undefin
   if (house.config.personHeader) {
     const name = visitOf(request).vouchedFor
     const person = name === undefined ? undefined : await vouched(house, name)
+    if (person) checkActive(person)
     return person && { person, session: undefined }
   }
   const secret = cookieOf(house, request)
@@ -71,7 +72,7 @@ export function checkSite({ urls }: House, { headers }: Request): void {
 
 /**
  * The person of an API call: by a personal key, else by a session. Refuses agents_off,
- * not_signed_in, bad_key, wrong_key_kind, cross_site.
+ * not_signed_in, bad_key, wrong_key_kind, account_suspended, cross_site.
  */
 async function thePerson(house: House, request: Request): Promise<Person> {
   checkOpen(house)
@@ -82,6 +83,7 @@ async function thePerson(house: House, request: Request): Promise<Person> {
     }
     const person = await find(house, key.owner)
     if (!person) throw new Refusal('bad_key')
+    checkActive(person)
     return person
   }
   const visitor = await visitorOf(house, request)

@@ -21,7 +21,7 @@ const pages = [
   ...['', '/queue', '/agents', '/people', '/grants', '/upstreams', '/models', '/backups'],
   ...['/audit', '/settings'],
 ].map((page) => `/console${page}`)
-const posts = ['/blocklist', '/rescan', '/grants', '/backups', '/agents/ann'].map(
+const posts = ['/blocklist', '/rescan', '/grants', '/backups', '/agents/ann', '/people/cyrus'].map(
   (path) => `/console${path}`,
 )
 
@@ -36,7 +36,7 @@ describe('who may', () => {
     const olga = await operating(h)
     const cy = await signedUp(h, 'cyrus', '198.51.100.7')
     const nowhere = await cy.open('/console/nowhere')
-    const all = [...pages, `/console/apps/${id}`, '/console/agents/ann']
+    const all = [...pages, `/console/apps/${id}`, '/console/agents/ann', '/console/people/cyrus']
     for (const path of all) {
       const page = await olga.open(path)
       expect([path, page.status]).toEqual([path, 200])
@@ -53,6 +53,7 @@ describe('who may', () => {
     expect(String((await olga.open('/console/settings')).body)).toContain('(set)')
     expect((await olga.open('/console/apps/AAAAAAAAAAAA')).status).toBe(404)
     expect((await olga.open('/console/agents/nobody')).status).toBe(404)
+    expect((await olga.open('/console/people/nobody')).status).toBe(404)
     expect((await olga.open('/console/backups/..%2f..%2fetc')).status).toBe(404)
     expect((await olga.open('/console/backups/2026-05-04T12-00-00-000Z')).status).toBe(404)
     for (const odd of ['/agents?cursor=odd', '/audit?cursor=odd', '/people?cursor=odd']) {

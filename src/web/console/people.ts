@@ -6,15 +6,32 @@ import { countOf } from '../../hosting/agents/owners.ts'
 import { listPeople } from '../../hosting/people/listing.ts'
 import { type Person, walletOf } from '../../hosting/people/people.ts'
 import { accountOf, findBalance } from '../../ledger/accounts.ts'
+import { type PersonCase, personCaseOf } from '../../operator/cases.ts'
+import type { Decision } from '../../operator/decisions.ts'
+import { Refusal } from '../../refusals.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, dayOf, pager, wordsIn } from '../parts.ts'
+import { addressOf, dayOf, momentOf, numbers, pager, wordsIn } from '../parts.ts'
 import { inCredits } from '../people/chart.ts'
-import type { Own } from '../people/desk.ts'
+import { goTo, type Own } from '../people/desk.ts'
+import type { Form } from '../people/form.ts'
 import { table } from '../table.ts'
 import { badge, consolePage, empty, searchForm } from './frame.ts'
+import { decide } from './operator.ts'
+import { decisionForm, decisions, type Offer } from './parts.ts'
 
 const rowsShown = 30
 const wordsMax = 100
+
+/** What may be decided about a person. */
+const personDecisions = ['suspend', 'unsuspend'] satisfies Decision[]
+
+const placeOf = ({ name }: Person): string => `/console/people/${encodeURIComponent(name)}`
+
+const stateBadges = ({ operator, password, suspended }: Person): Part => [
+  operator && badge('operator', 'good'),
+  suspended !== null && badge('suspended', 'bad'),
+  password === null && badge('no password'),
+]
 
 /** Everybody with an account, by name, or those whose name has the words of the query in it. */
 export async function peoplePage({ house, request }: Own): Promise<Page> {
@@ -30,21 +47,21 @@ export async function peoplePage({ house, request }: Own): Promise<Page> {
       agents: await countOf(house, person.id),
     })),
   )
-  const row = ({ name, operator, password, created }: Person, at: number): Part[] => [
-    html`<bdi>${name}</bdi>`,
-    [operator && badge('operator', 'good'), password === null && badge('no password')],
+  const row = (person: Person, at: number): Part[] => [
+    html`<a href="${placeOf(person)}"><bdi>${person.name}</bdi></a>`,
+    stateBadges(person),
     owned[at]?.agents,
     inCredits(toCredits(owned[at]?.wallet?.balance ?? 0n)),
-    dayOf(iso(created)),
+    dayOf(iso(person.created)),
     html`<a
-      href="${addressOf('/console/grants', { to: name })}"
-      aria-label="Give credits to ${name}"
+      href="${addressOf('/console/grants', { to: person.name })}"
+      aria-label="Give credits to ${person.name}"
       >Give credits</a
     >`,
   ]
   const heads = [
     { long: 'Name' },
-    'Role',
+    'State',
     { number: 'Agents' },
     { number: 'Wallet, credits' },
     'Since',
@@ -56,4 +73,55 @@ export async function peoplePage({ house, request }: Own): Promise<Page> {
   ${page.length > 0 ? table('People', heads, page.map(row)) : none}
   ${pager(addressOf('/console/people', { q }), more, cursor === undefined)}`
   return consolePage({ place: '/console/people', title: 'People', main })
+}
+
+/** A person and what was decided about them. Refuses not_found. */
+export async function personPage(own: Own, name: string, said?: string): Promise<Page> {
+  const { person, decided } = await theCase(own, name)
+  const { house } = own
+  const [wallet, agents] = await Promise.all([
+    findBalance(house.db.read, accountOf(walletOf(person))),
+    countOf(house, person.id),
+  ])
+  const offer: Offer = person.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Let in']
+  const hint = 'A suspension needs one: the person is told. Their agents go on.'
+  const main = html`<p class="lead">${stateBadges(person)} Since ${dayOf(iso(person.created))}</p>
+    ${
+      person.suspended !== null &&
+      html`<p>
+        Suspended since ${momentOf(iso(person.suspended))}: <bdi>${person.suspendedFor}</bdi>
+      </p>`
+    }
+    ${numbers([
+      ['Wallet, credits', inCredits(toCredits(wallet?.balance ?? 0n))],
+      ['Agents', agents],
+    ])}
+    <p class="acts">
+      <a class="button quiet" href="${addressOf('/console/grants', { to: person.name })}"
+        >Give credits</a
+      >
+    </p>
+    ${
+      !person.operator &&
+      html`<section>
+        <h2>Decide</h2>
+        ${decisionForm(own.token, placeOf(person), hint, [offer])}
+      </section>`
+    }
+    ${decisions(decided)}`
+  return consolePage({ place: '/console/people', title: person.name, said, main })
+}
+
+async function theCase({ house }: Own, name: string): Promise<PersonCase> {
+  const known = await personCaseOf(house, name)
+  if (!known) throw new Refusal('not_found', { what: 'person' })
+  return known
+}
+
+/** Decides about a person. Refuses not_found, bad_request. */
+export async function decidePerson(own: Own, name: string, form: Form): Promise<Response> {
+  const { person } = await theCase(own, name)
+  const said = { name: form.text('decision'), item: person.name, why: form.text('why') }
+  await decide(own, personDecisions, said)
+  return goTo(placeOf(person))
 }

@@ -15,7 +15,7 @@ import { askAgain, give, grantsPage } from './grants.ts'
 import { modelsPage } from './models.ts'
 import { asOperator, byOf, decide, operatorForm, operatorPage } from './operator.ts'
 import { overviewPage } from './overview.ts'
-import { peoplePage } from './people.ts'
+import { decidePerson, peoplePage, personPage } from './people.ts'
 import { queuePage } from './queue.ts'
 import { settingsPage } from './settings.ts'
 import { upstreamsPage } from './upstreams.ts'
@@ -44,6 +44,9 @@ function looking(house: House, layout: Layout) {
     )
     .get('/console/agents/:handle', ({ request, params }) =>
       operatorPage(house, layout, request, (own) => agentPage(own, params.handle)),
+    )
+    .get('/console/people/:name', ({ request, params }) =>
+      operatorPage(house, layout, request, (own) => personPage(own, params.name)),
     )
   for (const [path, view] of Object.entries(pages)) {
     router.get(`/console${path}`, ({ request }) => operatorPage(house, layout, request, view))
@@ -87,6 +90,16 @@ function deciding(house: House, layout: Layout) {
             return goTo(`/console/agents/${handle}`)
           },
           (own, said) => agentPage(own, handle, said),
+        ),
+      none,
+    )
+    .post(
+      '/console/people/:name',
+      ({ request, params: { name } }) =>
+        operatorForm(
+          ...([house, layout, request] as const),
+          (own, form) => decidePerson(own, name, form),
+          (own, said) => personPage(own, name, said),
         ),
       none,
     )

@@ -6,6 +6,7 @@ import type { Key } from '../../keys/keys.ts'
 import type { Page } from '../layout.ts'
 import { dayOf } from '../parts.ts'
 import { table } from '../table.ts'
+import { inCredits } from './chart.ts'
 import { alert, field, form } from './form.ts'
 
 /** What the account page is drawn from. */
@@ -19,6 +20,8 @@ export interface Account {
   keys: Key[]
   /** How they sign in beside a password. */
   ways: Part
+  /** What is in their wallet, in credits. */
+  wallet: number
   said?: string | undefined
 }
 
@@ -82,7 +85,8 @@ export const keyForm = (token: string, action: string): Html => {
 }
 
 /** The sections of who is signed in here, and not by a proxy. */
-function security({ token, person, sessions, current, ways }: Account): Part {
+function security(account: Account): Part {
+  const { token, person, sessions, current, ways } = account
   const isKnown = person.password !== null
   const password = (label: string, name: string, autocomplete: string): Html =>
     field({ label, name, type: 'password', autocomplete })
@@ -117,7 +121,25 @@ function security({ token, person, sessions, current, ways }: Account): Part {
         </p>
         ${form(token, '/account/codes', codes)}
       </section>
-    </div>`
+    </div>
+    ${!person.operator && leaving(account)}`
+}
+
+function leaving({ token, person, wallet }: Account): Html {
+  const now = { label: 'Password', name: 'password', autocomplete: 'current-password' }
+  const fields = html`${person.password !== null && field({ ...now, type: 'password' })}<label
+      class="tick"
+      ><input type="checkbox" name="sure" value="yes" required />Delete my account for good</label
+    ><button class="button quiet">Delete it</button>`
+  return html`<section>
+    <h2>Delete the account</h2>
+    <p>
+      Your sign-ins, keys and codes end at once. Your agents are let go: they keep their credits and
+      apps.
+      ${wallet > 0 && html`Your wallet has <strong>${inCredits(wallet)} credits</strong>, which nobody can spend then: send them to an agent first.`}
+    </p>
+    ${form(token, '/account/leave', fields)}
+  </section>`
 }
 
 export function accountPage(account: Account): Page {

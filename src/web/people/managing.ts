@@ -1,15 +1,19 @@
 import { Elysia } from 'elysia'
 
+import { toCredits } from '../../core/money.ts'
 import * as identities from '../../hosting/people/identities.ts'
 import * as ownKeys from '../../hosting/people/keys.ts'
+import { leave } from '../../hosting/people/leaving.ts'
 import * as passkeys from '../../hosting/people/passkeys.ts'
+import { walletOf } from '../../hosting/people/people.ts'
 import * as sessions from '../../hosting/people/sessions.ts'
 import { changePassword, renewCodes } from '../../hosting/people/sign-in.ts'
 import type { House } from '../../house.ts'
+import * as ledger from '../../ledger/ledger.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
 import { accountPage, keyPage } from './account.ts'
-import { fromOf, goTo, type Own, sessionCookie, shown } from './desk.ts'
+import { fromOf, goTo, noCookie, type Own, sessionCookie, shown } from './desk.ts'
 import { codesPage } from './enter.ts'
 import type { Form } from './form.ts'
 import { ownForm, ownPage } from './owning.ts'
@@ -34,12 +38,15 @@ export const managing = (house: House, layout: Layout) =>
 export async function accountView(own: Own, said?: string): Promise<Page> {
   const { house, token, visitor } = own
   const { person, session } = visitor
-  const [all, keys, ways] = await Promise.all([
+  const [all, keys, ways, account] = await Promise.all([
     session ? sessions.listOf(house, person) : [],
     ownKeys.listOf(house, person, 'person'),
     waysOf(own),
+    ledger.balanceOf(house, walletOf(person)),
   ])
-  return accountPage({ token, person, sessions: all, current: session?.id, keys, ways, said })
+  const wallet = toCredits(account.balance)
+  const known = { token, person, sessions: all, current: session?.id, keys, ways, wallet }
+  return accountPage({ ...known, said })
 }
 
 async function run(own: Own, act: string, form: Form): Promise<Response> {
@@ -56,6 +63,12 @@ async function run(own: Own, act: string, form: Form): Promise<Response> {
     const said = { password, wanted: form.text('wanted') }
     const secret = await changePassword(house, person, said, fromOf(own))
     return goTo('/account', secret && sessionCookie(own, secret))
+  }
+  if (act === 'leave') {
+    if (!form.has('sure'))
+      throw new Refusal('bad_request', { problem: 'Tick the box to delete it.' })
+    await leave(house, person, password, fromOf(own))
+    return goTo('/', noCookie(own))
   }
   if (act === 'passkeys') return changePasskeys(own, form)
   if (act === 'identities') {

@@ -1,0 +1,40 @@
+import { eq } from 'drizzle-orm'
+
+import { lock } from '../../db/lock.ts'
+import type { House } from '../../house.ts'
+import * as keys from '../../keys/keys.ts'
+import { Refusal } from '../../refusals.ts'
+import { allOf } from '../agents/owners.ts'
+import { note } from '../moderation/audit.ts'
+import { letGo } from './owned.ts'
+import type { Person } from './people.ts'
+import { again, type From } from './sign-in.ts'
+import { identities, passkeys, people, recoveryCodes, sessions } from './tables.ts'
+
+/**
+ * Deletes a person's account, by the password or right after they signed in: every way in is gone,
+ * keys are revoked, agents are let go with all they have. What is left in the wallet stays in the
+ * books, and nobody can spend it. Refuses bad_request for the operator, and as `again` does.
+ */
+export async function leave(
+  house: House,
+  person: Person,
+  password: string,
+  from: From,
+): Promise<void> {
+  if (person.operator) {
+    throw new Refusal('bad_request', { problem: 'The operator’s account cannot be deleted.' })
+  }
+  await again(house, person, password, from)
+  await house.db.tx(async (db) => {
+    await lock(db, `person ${person.id}`)
+    for (const agent of await allOf(db, person.id)) await letGo(house, db, person, agent)
+    for (const owner of [person.id, person.wallet]) await keys.revokeAll(db, house.clock, owner)
+    for (const rows of [sessions, recoveryCodes, passkeys, identities]) {
+      await db.delete(rows).where(eq(rows.person, person.id))
+    }
+    await db.delete(people).where(eq(people.id, person.id))
+    await note(house, db, { by: person.name, did: 'leave', item: person.name, why: '' })
+  })
+  house.keys.forget()
+}

@@ -1,0 +1,42 @@
+import { and, eq, isNotNull, isNull } from 'drizzle-orm'
+
+import { lock } from '../../db/lock.ts'
+import type { House } from '../../house.ts'
+import * as keys from '../../keys/keys.ts'
+import { note } from '../moderation/audit.ts'
+import { findByName } from './people.ts'
+import { endOthers } from './sessions.ts'
+import { people } from './tables.ts'
+
+/**
+ * Lets a person in no more, for a reason, or again (null): sessions end, and keys of theirs and of
+ * their wallet work nowhere meanwhile. Their agents go on: they can be suspended by themselves.
+ * False when there is no such person, they are the operator, or it is so already.
+ */
+export async function suspend(
+  house: House,
+  name: string,
+  reason: string | null,
+  by = 'operator',
+): Promise<boolean> {
+  const known = await findByName(house, name)
+  if (!known || known.operator) return false
+  const at = reason === null ? null : house.clock.now()
+  const isOther = at === null ? isNotNull(people.suspended) : isNull(people.suspended)
+  const done = await house.db.tx(async (db) => {
+    await lock(db, `person ${known.id}`)
+    const [person] = await db
+      .update(people)
+      .set({ suspended: at, suspendedFor: reason })
+      .where(and(eq(people.id, known.id), isOther))
+      .returning()
+    if (!person) return false
+    for (const owner of [person.id, person.wallet]) await keys.suspendAll(db, owner, at)
+    await endOthers(db, person.id)
+    const did = reason === null ? 'unsuspend' : 'suspend'
+    await note(house, db, { by, did, item: person.name, why: reason ?? '' })
+    return true
+  })
+  house.keys.forget()
+  return done
+}
