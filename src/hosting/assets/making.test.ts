@@ -1,10 +1,12 @@
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { fromCredits } from '../../core/money.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
+import { holdUp } from '../../testing/held-up.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
 
+setDefaultTimeout(60_000)
 let t: TestHouse
 let ann: Person
 let app: string
@@ -27,7 +29,7 @@ async function creditsOf(person: Person) {
   return { balance, held }
 }
 
-test('all five kinds are made inside the call, free, and live at once', async () => {
+test('all five kinds are made, free, and live at once', async () => {
   const asks = [
     coin,
     { name: 'bay.png', kind: 'picture', what: 'a calm sea', width: 320, height: 200 },
@@ -35,12 +37,11 @@ test('all five kinds are made inside the call, free, and live at once', async ()
     { name: 'hello', kind: 'voice', what: 'Welcome aboard.' },
     { name: 'tune', kind: 'music', what: 'happy', seconds: 2, seed: 7 },
   ]
-  const { status, body } = await ann.call('POST', path(), { assets: asks })
+  const id = (await ann.call('POST', path(), { assets: asks })).text('job.id')
+  await t.house.jobs.waitFor(id, { seen: Infinity, ms: 60_000 })
   const items = asks.map(({ name, kind }) => ({ name, kind, price: 0, state: 'made' }))
-  expect([status, body]).toMatchObject([
-    201,
-    { job: { kind: 'assets', app, state: 'done', charged: 0, items }, items, held: 0 },
-  ])
+  const job = { kind: 'assets', app, state: 'done', charged: 0, items }
+  expect((await ann.call('GET', `/jobs/${id}`)).body).toMatchObject({ job })
   const list = Object((await ann.call('GET', path())).body)
   const made = new Map(list.assets.map((one: { name: string }) => [one.name, one]))
   expect(made.get('coin.png')).toMatchObject({
@@ -81,7 +82,10 @@ test('a price is held and charged for each; the same ref pays once', async () =>
   )
   const wanted = { assets: [coin, ding], maxCredits: 6, ref: 'my-coins-1' }
   const first = await ann.call('POST', path(), wanted)
-  expect([first.status, first.body]).toMatchObject([201, { job: { price: 6, charged: 6 } }])
+  expect([first.status, first.body]).toMatchObject([
+    201,
+    { job: { price: 6, charged: 6 }, items: [{ state: 'made' }, { state: 'made' }], held: 0 },
+  ])
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(394), held: fromCredits(0) })
   const again = await ann.call('POST', path(), wanted)
   expect([again.status, again.body]).toEqual([201, first.body])
@@ -89,6 +93,25 @@ test('a price is held and charged for each; the same ref pays once', async () =>
   await refused(t, 409, 'ref_conflict', () =>
     ann.call('POST', path(), { ...wanted, assets: [coin] }),
   )
+})
+
+test('what a cancelled job did not come to has failed, and holds nothing', async () => {
+  await t.close()
+  await open({ EMBEDDED_ASSET_CREDITS: '3' })
+  const { begun, go } = holdUp(t.house.makers, 'make')
+  const asked = ann.call('POST', path(), { assets: [coin, ding] })
+  await begun
+  const [job] = Object((await ann.call('GET', '/jobs')).body).jobs
+  const cancelled = await ann.call('DELETE', `/jobs/${job.id}`)
+  go()
+  const failed = { state: 'failed', code: 'cancelled' }
+  const items = [
+    { name: 'coin.png', ...failed },
+    { name: 'ding', ...failed },
+  ]
+  expect(cancelled.body).toMatchObject({ job: { state: 'cancelled', charged: 0, items } })
+  expect((await asked).body).toMatchObject({ held: 0, items })
+  expect(await creditsOf(ann)).toEqual({ balance: fromCredits(400), held: fromCredits(0) })
 })
 
 test('who cannot pay gets nothing made', async () => {

@@ -6,7 +6,7 @@ import type { House } from '../../house.ts'
 import type { Job } from '../../jobs/handler.ts'
 import type { JobEvent } from '../../jobs/jobs.ts'
 import { linkOf } from '../apps/present.ts'
-import { JobItems, jobKinds, type JobShape, jobSteps } from './shapes.ts'
+import { JobItems, type JobItemShape, jobKinds, type JobShape, jobSteps } from './shapes.ts'
 
 const wordIn = <T extends string>(words: readonly T[], word: string | null): T | undefined =>
   words.find((known) => known === word)
@@ -27,9 +27,16 @@ export function present(house: House, job: Job): JobShape {
     started: started === null ? null : iso(started),
     ended: ended === null ? null : iso(ended),
     result: item !== null && version ? { app: item, version, link: linkOf(house, item) } : null,
-    ...(Value.Check(JobItems, job.data) && { items: job.data.items }),
+    ...(Value.Check(JobItems, job.data) && { items: itemsOf(job, job.data.items) }),
     error,
   }
+}
+
+/** Nothing is held any more of a job that has ended: what it did not come to has failed with it. */
+function itemsOf({ state, error, ended }: Job, items: JobItemShape[]): JobItemShape[] {
+  if (ended === null) return items
+  const code = error?.code ?? state
+  return items.map((item) => (item.state === 'held' ? { ...item, state: 'failed', code } : item))
 }
 
 /** The job as it stood at an event. */
