@@ -46,7 +46,7 @@ const inner: Record<string, string[][]> = {
   gateway: [
     ['sentences', 'envelope', 'examples', 'operation', 'key', 'call', 'description', 'paths'],
     ['catalogue', 'accounts', 'usage'],
-    ['fields', 'chat', 'serving', 'paid', 'made', 'files', 'topups'],
+    ['fields', 'once', 'chat', 'serving', 'paid', 'made', 'files', 'topups'],
     ['embeddings', 'images', 'videos', 'audio', 'responses'],
     ['api'],
   ],

@@ -12,7 +12,9 @@ import type { Call } from './call.ts'
 import { type Candidate, candidatesOf, findModels } from './chat/candidates.ts'
 import { paidCallsOf } from './chat/running.ts'
 import type { Spender } from './key.ts'
+import { once } from './once.ts'
 import { type Order, serve, type Wanted } from './serving.ts'
+import { holdRef } from './usage/expired.ts'
 
 /** A hold outlives the gateway's own deadlines by this: for the settlement, and its retries. */
 const holdMarginMs = 60 * second
@@ -26,10 +28,9 @@ export function pay(house: House, spender: Spender, wanted: Wanted, call: Call):
   const answered = Promise.withResolvers<Response>()
   const present = wanted.present ?? jsonOf
   const request = { path: wanted.path, body: wanted.same }
-  house.idempotency
-    .once(spender.account, call.ref, request, (keep) =>
-      run(house, spender, wanted, { ...call, keep, begin: answered.resolve }),
-    )
+  once(house, spender.account, call.ref, request, (keep, slot) =>
+    run(house, spender, wanted, { ...call, keep, slot, begin: answered.resolve }),
+  )
     .then(async (answer) => answered.resolve(await refusedOr(answer, present)))
     .catch(answered.reject)
   return answered.promise
@@ -61,18 +62,16 @@ async function run(
   house: House,
   spender: Spender,
   wanted: Wanted,
-  call: Call & Pick<Order, 'keep' | 'begin'>,
+  call: Call & Pick<Order, 'keep' | 'slot' | 'begin'>,
 ): Promise<Answer> {
   const { open, failures } = paidCallsOf(house)
   const candidates = reachable(house, wanted)
   const { caller } = spender
   const same = { path: wanted.path, body: wanted.same }
   failures.check(caller, same)
-  const { ref, ...more } = call
   const paid = Promise.withResolvers<void>()
   const order: Order = {
-    ...{ house, spender, wanted, candidates, ...more },
-    ...{ isKept: ref !== undefined, paid: paid.promise },
+    ...{ house, spender, wanted, candidates, ...call, paid: paid.promise },
   }
   const done = open.begin(caller)
   try {
@@ -111,12 +110,12 @@ export function worstOf([first, ...rest]: Order['candidates'], most: Wanted['mos
   return rest.map(of).reduce((worst, one) => (one.amount > worst.amount ? one : worst), of(first))
 }
 
-function askOf({ house, spender, wanted, candidates, requestId }: Order): Ask {
+function askOf({ house, spender, wanted, candidates, requestId, slot }: Order): Ask {
   const worst = worstOf(candidates, wanted.most)
   const { account, cap, funds } = spender
   return {
     ...{ account, funds, cap, amount: worst.amount, price: storedPrice(worst.price) },
-    ref: [wanted.kind, requestId, ...(wanted.part ? [wanted.part] : [])].join(':'),
+    ref: holdRef([wanted.kind, requestId, ...(wanted.part ? [wanted.part] : [])], slot),
     kind: wanted.kind,
     item: candidates[0].model.id,
     onExpiry: 'settle',

@@ -81,7 +81,8 @@ export interface Order {
   requestId: string
   signal: AbortSignal
   keep: KeepAnswer
-  isKept: boolean
+  /** Where the answer is kept for the same Idempotency-Key. */
+  slot: string | undefined
   paid: Promise<unknown>
   begin(response: Response): void
 }
@@ -94,8 +95,9 @@ type Served =
  * client leaves: the client that comes again finds the answer.
  */
 export async function serve(order: Order, hold: Hold): Promise<Worked<Served>> {
-  const { house, wanted, candidates, isKept, paid, signal } = order
+  const { house, wanted, candidates, slot, paid, signal } = order
   const { path, body, bodyFor } = wanted
+  const isKept = slot !== undefined
   const client = isKept ? new AbortController().signal : signal
   const watch = new Watch(client, deadlinesOf(house.config))
   const account = new Timed(order, hold)

@@ -16,6 +16,12 @@ export interface Answer {
 /** Keeps the answer, inside the transaction that does what it tells of. */
 export type KeepAnswer = (db: Db, answer: Answer) => Promise<void>
 
+/**
+ * Work that is done once. `slot` names its answer, without the owner: who writes it down beside the
+ * work can keep an answer when the process has died (`keepLate`). Undefined where nothing is kept.
+ */
+export type Work = (keep: KeepAnswer, slot?: string) => Promise<Answer>
+
 /** What a request names itself by, so that it is done once: in its body, or by its header. */
 export const refOf = ({ headers }: Request, inBody?: string): string | undefined =>
   inBody ?? headers.get('idempotency-key') ?? undefined
@@ -46,32 +52,25 @@ export class Idempotency {
     private readonly clock: Clock,
   ) {}
 
-  once(
-    owner: string,
-    ref: string | undefined,
-    request: unknown,
-    work: (keep: KeepAnswer) => Promise<Answer>,
-  ): Promise<Answer> {
+  once(owner: string, ref: string | undefined, request: unknown, work: Work): Promise<Answer> {
     return ref === undefined ? work(keepNothing) : this.onceBy(ref, owner, request, work)
   }
 
-  private async onceBy(
-    ref: string,
-    owner: string,
-    request: unknown,
-    work: (keep: KeepAnswer) => Promise<Answer>,
-  ): Promise<Answer> {
+  private async onceBy(ref: string, owner: string, request: unknown, work: Work): Promise<Answer> {
     if (!pattern.test(ref)) {
       const problem =
         'A ref, or an Idempotency-Key, is 1 to 128 printable ASCII characters without spaces.'
       throw new Refusal('bad_request', { problem })
     }
     const fingerprint = sha256(JSON.stringify(request, inOrder))
+    const slot = `${fingerprint} ${ref}`
     return this.alone(`${owner} ${ref}`, 'The same request', async () => {
       try {
         return (
           (await this.first(owner, ref, fingerprint)) ??
-          (await work((db, answer) => this.keep(db, owner, ref, fingerprint, answer)))
+          (await work(async (db, answer) => {
+            await this.inserting(db, owner, slot, answer)
+          }, slot))
         )
       } catch (error) {
         // Another process that shares the database was first.
@@ -107,16 +106,15 @@ export class Idempotency {
     return { status: row.status, body: JSON.parse(row.body) }
   }
 
-  private async keep(
-    db: Db,
-    owner: string,
-    ref: string,
-    request: string,
-    answer: Answer,
-  ): Promise<void> {
-    const body = JSON.stringify(answer.body)
-    const at = this.clock.now()
-    await db.insert(answers).values({ owner, ref, request, status: answer.status, body, at })
+  /** Keeps the answer of work that ended without one, by its slot, unless there is one. */
+  async keepLate(db: Db, owner: string, slot: string, answer: Answer): Promise<void> {
+    await this.inserting(db, owner, slot, answer).onConflictDoNothing()
+  }
+
+  private inserting(db: Db, owner: string, slot: string, { status, body }: Answer) {
+    const [request = '', ref = ''] = slot.split(' ')
+    const row = { owner, ref, request, status, body: JSON.stringify(body), at: this.clock.now() }
+    return db.insert(answers).values(row)
   }
 
   /** Forgets answers older than 30 days. */

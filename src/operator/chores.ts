@@ -1,6 +1,6 @@
 import { day, hour, minute, second } from '../core/time.ts'
 import { forget as forgetMade } from '../gateway/made/made.ts'
-import { noteExpired } from '../gateway/usage/expired.ts'
+import { endExpired } from '../gateway/usage/expired.ts'
 import { forgetOpens, writeOpens } from '../hosting/apps/opens.ts'
 import { polishOne } from '../hosting/apps/polish.ts'
 import { purge } from '../hosting/apps/removal.ts'
@@ -15,7 +15,6 @@ import { forget as forgetTickets } from '../hosting/people/tickets.ts'
 import { removeSaid } from '../hosting/reviews/removal.ts'
 import type { House } from '../house.ts'
 import { sweep as forgetJobs } from '../jobs/jobs.ts'
-import { expireOrphans } from '../ledger/expiry.ts'
 import { sweepUses } from '../models/history.ts'
 import { beat, measure } from './minutes.ts'
 import { namedIn } from './stored.ts'
@@ -48,7 +47,7 @@ export const purgeApps = (house: House): Promise<number> =>
 
 /** What a running house does beside answering, and how often. */
 const chores: [name: string, everyMs: number, run: (house: House) => Promise<unknown>][] = [
-  ['release holds past their deadline', minute, (house) => expireOrphans(house, noteExpired)],
+  ['release holds past their deadline', minute, endExpired],
   ['measure', minute, measure],
   ['notice how late timers come', second, beat],
   ['count opens', 5 * second, writeOpens],

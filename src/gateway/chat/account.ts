@@ -29,8 +29,8 @@ export interface Order {
   /** Aborts when the client leaves. */
   signal: AbortSignal
   keep: KeepAnswer
-  /** Whether the answer will be given again to the same Idempotency-Key. */
-  isKept: boolean
+  /** Where the answer is kept for the same Idempotency-Key. */
+  slot: string | undefined
   /** The rounds of a request that searches the web, with who serves it now. */
   searching: Searching | undefined
 }

@@ -9,6 +9,8 @@ import { storedPrice } from '../../models/price.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Call } from '../call.ts'
 import type { Spender } from '../key.ts'
+import { once } from '../once.ts'
+import { holdRef } from '../usage/expired.ts'
 import type { Order } from './account.ts'
 import { type Fitted, readAsked } from './asked.ts'
 import { type Candidate, candidatesOf, findModels } from './candidates.ts'
@@ -39,11 +41,9 @@ export function complete(
 ): Promise<Response> {
   const request = { path: '/chat/completions', body: raw }
   return new Promise((begin, refuse) => {
-    house.idempotency
-      .once(spender.account, call.ref, request, (keep) =>
-        run(house, spender, raw, { ...call, keep, begin }, listener),
-      )
-      .then((answer) => begin(responseOf(answer)), refuse)
+    once(house, spender.account, call.ref, request, (keep, slot) =>
+      run(house, spender, raw, { ...call, keep, slot, begin }, listener),
+    ).then((answer) => begin(responseOf(answer)), refuse)
   })
 }
 
@@ -60,6 +60,7 @@ const finalHeaders = { 'x-should-retry': 'false' }
 
 interface Run extends Call {
   keep: KeepAnswer
+  slot: string | undefined
   begin(response: Response): void
 }
 
@@ -74,7 +75,7 @@ async function run(
   const { asked, candidates } = await prepare(house, spender, raw, listener(spender, call))
   const { caller } = spender
   failures.check(caller, raw)
-  const { requestId, ref, signal, keep } = call
+  const { requestId, slot, signal, keep } = call
   const order: Order = {
     house,
     spender,
@@ -83,7 +84,7 @@ async function run(
     requestId,
     signal,
     keep,
-    isKept: ref !== undefined,
+    slot,
     searching: undefined,
   }
   const done = open.begin(caller)
@@ -131,13 +132,13 @@ async function prepare(
   return { asked, candidates: [first, ...rest] }
 }
 
-function askOf({ house, spender, asked, candidates, requestId }: Order): Ask {
+function askOf({ house, spender, asked, candidates, requestId, slot }: Order): Ask {
   const { amount, price } = worstOf(asked, candidates)
   const { account, cap, funds } = spender
   return {
     account,
     amount,
-    ref: `chat:${requestId}`,
+    ref: holdRef(['chat', requestId], slot),
     kind: 'chat',
     item: candidates[0].model.id,
     funds,

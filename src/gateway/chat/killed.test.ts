@@ -41,11 +41,25 @@ const numberAt = async (answer: Response, name: string): Promise<number> => {
   return value
 }
 
+/** A call under an Idempotency-Key. */
+const ask = (house: Running, key: string, named: string, body: object): Promise<Response> =>
+  fetch(`${house.origin}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      'idempotency-key': named,
+    },
+    body: JSON.stringify(body),
+  })
+
+const hello = (model: string, stream: boolean) => ({
+  ...{ model, stream, max_tokens: 100, messages: [{ role: 'user', content: 'Hello.' }] },
+})
+
 /** Starts a call that its upstream never ends; answers when the upstream has it. */
 async function begin(house: Running, key: string, model: string, stream: boolean): Promise<void> {
   const before = fake.received.length
-  const body = { model, stream, max_tokens: 100, messages: [{ role: 'user', content: 'Hello.' }] }
-  const answer = house.call('POST', '/v1/chat/completions', key, body)
+  const answer = ask(house, key, model, hello(model, stream))
   // A plain one breaks off when its house is killed.
   answer.catch(() => undefined)
   for (let tries = 0; fake.received.length === before; tries += 1) {
@@ -64,14 +78,25 @@ test('kill -9 amid calls: on restart each hold is charged, as billed upstream, a
     ...{ model: 'fake/ok', messages: [{ role: 'user', content: 'Hello.' }] },
   })
   const cost = await numberAt(new Response(JSON.stringify(Object(await paid.json()).usage)), 'cost')
-  await begin(house, key, 'fake/hang', false)
-  await begin(house, key, 'fake/cut', true)
+  const calls = [
+    ['fake/hang', false],
+    ['fake/cut', true],
+  ] as const
+  for (const [model, stream] of calls) await begin(house, key, model, stream)
   const held = await numberAt(await house.call('POST', '/credits/balance', key, {}), 'held')
   expect(held).toBeGreaterThan(0)
   house.kill('SIGKILL')
   await house.exited
 
   house = await serveFolder(dataDir, { env: { OLLAMA_HOST: 'off' } })
+  // Who comes again under the same key learns that it was charged, at once, and pays nothing more.
+  for (const [model, stream] of calls) {
+    const again = await ask(house, key, model, hello(model, stream))
+    expect([again.status, again.headers.get('x-should-retry')]).toEqual([502, 'false'])
+    expect(await again.json()).toMatchObject({ error: { code: 'unreadable_response' } })
+    const other = await ask(house, key, model, hello(model, !stream))
+    expect(other.status).toBe(409)
+  }
   const after = async (name: string) =>
     numberAt(await house.call('POST', '/credits/balance', key, {}), name)
   for (let tries = 0; (await after('held')) > 0 && tries < 500; tries += 1) await Bun.sleep(10)

@@ -45,8 +45,8 @@ export async function serveStream(
   hold: Hold,
   client: Client,
 ): Promise<Worked<Served>> {
-  const { asked, candidates, house, isKept } = order
-  const signal = isKept ? new AbortController().signal : order.signal
+  const { asked, candidates, house, slot } = order
+  const signal = slot === undefined ? order.signal : new AbortController().signal
   const watch = new Watch(signal, deadlinesOf(house.config))
   const account = new Ledgered(order, hold)
   const { by, served, verdict } = await reach(house.upstreams, candidates, {
@@ -62,7 +62,7 @@ export async function serveStream(
   }
   account.began()
   const carried = new Carried(boundsOf(order, by))
-  const copy = isKept ? new Copy() : undefined
+  const copy = slot === undefined ? undefined : new Copy()
   const { wantsUsage } = asked
   // What cannot be read from its first byte on is a stream that broke off with nothing carried.
   const source = served ?? (await Source.open(new Response(null), watch))

@@ -12,8 +12,8 @@ import { deadlinesOf, Watch } from './watch.ts'
  * leaves: the client that comes again finds the answer.
  */
 export async function serveWhole(order: Order, hold: Hold): Promise<Worked<Served>> {
-  const { candidates, house, isKept } = order
-  const client = isKept ? new AbortController().signal : order.signal
+  const { candidates, house, slot } = order
+  const client = slot === undefined ? order.signal : new AbortController().signal
   const watch = new Watch(client, deadlinesOf(house.config))
   const account = new Ledgered(order, hold)
   try {

@@ -1,7 +1,11 @@
 import type { Db } from '../../db/engine.ts'
+import type { House } from '../../house.ts'
+import { expireOrphans } from '../../ledger/expiry.ts'
 import type { Hold } from '../../ledger/holds.ts'
 import { insertUse } from '../../models/history.ts'
 import type { ModelType } from '../../models/price.ts'
+import { Refusal } from '../../refusals.ts'
+import { wordsOf } from '../envelope.ts'
 
 /** The model's type by what the ledger calls the work. */
 const types = new Map<string, ModelType>([
@@ -12,19 +16,32 @@ const types = new Map<string, ModelType>([
   ['transcription', 'audio'],
 ])
 
+/** The name of a gateway hold: what it is for, and behind a space the slot of its answer. */
+export const holdRef = (work: string[], slot: string | undefined): string =>
+  [work.join(':'), ...(slot === undefined ? [] : [slot])].join(' ')
+
 /**
- * The history row of a hold that was charged whole because its process died over it ("billed
- * upstream"), within the transaction of that charge: what it used nobody knows.
+ * What is written of a hold that was charged whole because its process died over it ("billed
+ * upstream"), within the transaction of that charge: its history row, though what it used nobody
+ * knows, and the answer for who asks again under its Idempotency-Key.
  */
-export async function noteExpired(db: Db, hold: Hold): Promise<void> {
+const noteExpired = (house: House) => async (db: Db, hold: Hold) => {
   const { account, item, ref, price, charged, amount, at, kind } = hold
   const type = types.get(kind)
   if (!type || item === null) return
+  const [work = '', ...slot] = ref.split(' ')
+  if (slot.length > 0) {
+    const answer = wordsOf(new Refusal('unreadable'))
+    await house.idempotency.keepLate(db, account, slot.join(' '), answer)
+  }
   await insertUse(db, {
     ...{ account, at, model: item, type, source: 'api', status: 'failed', upstream: null },
-    requestId: ref.split(':')[1] ?? ref,
+    requestId: work.split(':')[1] ?? work,
     price: typeof price?.id === 'string' ? price.id : null,
     ...{ input: 0, cached: 0, output: 0, reasoning: 0, searches: 0, estimated: true },
     ...{ charged, held: amount, ms: 0, firstByteMs: null },
   })
 }
+
+/** Ends the holds that are past their deadline, or whose process died. */
+export const endExpired = (house: House) => expireOrphans(house, noteExpired(house))
