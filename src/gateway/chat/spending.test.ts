@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
+import { nano } from '../../core/money.ts'
+import { accountOf } from '../../ledger/accounts.ts'
+import { hold } from '../../ledger/ledger.ts'
 import { openHoldsPerKeyMax } from '../../limits.ts'
 import { scripts } from '../../testing/fake-scripts.ts'
 import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
 import type { Gus } from '../../testing/gateway.ts'
+import { endExpired, holdRef } from '../usage/expired.ts'
 
 let faked: Faked
 beforeAll(async () => {
@@ -166,6 +170,31 @@ test('under an Idempotency-Key a call runs on though its client leaves, and is t
   expect(again.status).toBe(200)
   expect(faked.fake.received.length).toBe(before + 1)
   expect((await faked.lastUse(gus)).use).toMatchObject({ status: 'completed', output: 7 })
+  expect(await faked.faults(gus)).toEqual([])
+})
+
+test('a key whose work died with its process is answered as charged, and charged once', async () => {
+  const gus = await faked.gus()
+  const { house } = faked
+  const account = accountOf({ kind: 'gateway', owner: gus.creditId })
+  const body = ask('fake/ok')
+  const request = { path: '/chat/completions', body }
+  const died = house.idempotency.once(account, 'd-1', request, async (_keep, slot) => {
+    const what = { kind: 'chat', item: 'fake/ok', onExpiry: 'settle', ms: 1 } as const
+    const ref = holdRef(['chat', 'died'], slot)
+    await house.db.tx((db) => hold(house, db, { account, amount: nano(9n), ref, ...what }))
+    throw new Error('killed')
+  })
+  expect(await died.catch(String)).toContain('killed')
+  faked.clock.turn(2)
+  await endExpired(house)
+  const key = { 'idempotency-key': 'd-1' }
+  const again = await gus.call('POST', path, body, key)
+  expect([again.status, again.code]).toEqual([502, 'unreadable_response'])
+  expect(again.headers.get('x-should-retry')).toBe('false')
+  expect((await gus.call('POST', path, ask('fake/ok', 'Other.'), key)).status).toBe(409)
+  const { use, total } = await faked.lastUse(gus)
+  expect([total, use?.requestId, use?.charged]).toEqual([1, 'died', nano(9n)])
   expect(await faked.faults(gus)).toEqual([])
 })
 
