@@ -217,7 +217,8 @@ class Build {
       ...(version === undefined && unsaid(app, says)),
       ...(icon !== undefined && { icon }),
     }
-    const lists = store && pages.unlistable(inspection, { ...app, ...told }).length === 0
+    const unlisted = store ? pages.unlistable(inspection, { ...app, ...told }) : []
+    const lists = store && unlisted.length === 0
     const note = said || prompt.replaceAll(/\s+/g, ' ').slice(0, 200)
     return {
       end: 'done',
@@ -229,7 +230,7 @@ class Build {
         const shown = lists ? await apps.update(house, db, made.app, { listed: 'on' }) : made.app
         if (lists) await tellListed(house, db, shown)
         const [hold] = await openHoldsOf(db, job.id)
-        const { reasons } = made
+        const reasons = [...made.reasons, ...unlisted]
         if (!hold) throw new Error('a build has a hold until it lands')
         const paid = await settle(house, db, hold, nano(this.spent))
         await endFree(db, job, await freeOf(db, paid.account, paid.charged))

@@ -12,17 +12,18 @@ interface Built {
   app: App
   job: Job
   charged: Nano
-  /** Why the new version is not the one on Explore. */
+  /** Why the new version is not on Explore. */
   reasons: string[]
 }
 
 /** Tells of a build that landed, in its transaction. */
 export async function tellBuilt(house: House, db: Db, { app, job, charged, reasons }: Built) {
   const credits = toCredits(charged)
-  const kept = reasons.length === 0 ? '' : ` Explore keeps the old one: ${reasons.join(' ')}`
+  const shown = app.listed === 'off' ? 'It is not on Explore' : 'Explore keeps the old one'
+  const why = reasons.length === 0 ? '' : ` ${shown}: ${reasons.join(' ')}`
   await tell(house, db, {
     ...{ to: app.maker, kind: 'build.done', item: app.id },
-    text: `“${app.title}” is built: version ${app.version}, ${linkOf(house, app.id)}.${kept}`,
+    text: `“${app.title}” is built: version ${app.version}, ${linkOf(house, app.id)}.${why}`,
     data: { job: job.id, version: app.version, credits },
   })
 }
