@@ -52,7 +52,7 @@ function checkInline({ kind, part }: Media, model: Model): void {
     throw new Refusal('no_file_input', { model: model.id })
   }
   const content = contentOf({ kind, part })
-  if (content === undefined) throw misfit('messages', `A ${kind} part has no content.`)
+  if (content === undefined) throw misfit('messages', `A part of the type ${kind} has no content.`)
   checkAddresses({ kind, part })
   if (sizeOf(content) > inlineMediaBytesMax) {
     const why = `A part has at most ${inlineMediaBytesMax} bytes. Upload it with POST /v1/files.`
@@ -75,7 +75,7 @@ function checkAddresses({ kind, part }: Pick<Media, 'kind' | 'part'>): void {
     if (typeof value !== 'string' || words.includes(name) || dataUrl.test(value)) continue
     const isAddress = name === 'url' || URL.canParse(value)
     if (isAddress && (kind === 'input_audio' || !publicUrl(value))) {
-      throw misfit('messages', `A ${kind} is a data: URL, or a public http:// or https:// address.`)
+      throw misfit('messages', `${kind} is a data: URL, or a public http:// or https:// address.`)
     }
   }
 }
