@@ -203,7 +203,7 @@ export const settings = {
   VIDEO_POLL_SECONDS: seconds('5', 'Seconds between two looks at a film that an upstream makes.'),
   USAGE_KEPT_DAYS: days('Days the history of what was used is kept; 0 keeps it for ever.'),
   SCAN_HOOK_URL: someAddress(
-    'An address that is asked about every page before it is hosted, beside our own rules.',
+    'An address that is asked about every page and icon before it is shown, beside our own rules.',
   ),
   HOOKS_TO_PRIVATE: {
     ...onOff,

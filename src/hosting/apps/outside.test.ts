@@ -101,6 +101,23 @@ test('a hook that is not there is try_again too, for pages, versions, lists and 
   await refused(t, 503, 'try_again', () => ann.call('POST', `/apps/${id}/rescan`))
 })
 
+test('an icon is posted as it would be shown, and shown where the verdict is clean', async () => {
+  const id = await ann.publish()
+  const put = (body: object) => ann.call('PUT', `/apps/${id}/icon`, body)
+  asked = []
+  const icon = await put({ make: true })
+  const { bytes } = await t.visit('GET', new URL(icon.text('icon')).pathname)
+  expect(asked).toMatchObject([{ method: 'POST', type: 'image/png', hash: sha256(bytes) }])
+  const own = { image: `data:image/png;base64,${bytes.toBase64()}` }
+  for (const verdict of ['warn', 'block']) {
+    answer = () => Response.json({ verdict })
+    const no = await refused(t, 422, 'bad_picture', () => put(own))
+    expect(no.text('error')).toContain("the operator's own safety check will not show it")
+  }
+  await hook.stop(true)
+  await refused(t, 503, 'try_again', () => put(own))
+})
+
 test('what our own rules block it is not asked about', async () => {
   await refused(t, 422, 'blocked_by_scan', () => publish({ html: phish }))
   expect(asked).toEqual([])

@@ -23,24 +23,31 @@ const Verdict = Type.Object({
 const rules = { warn: 'outside.warn', block: 'outside.block' } as const
 
 /**
- * What SCAN_HOOK_URL says of a page, as findings; none where there is no hook (agent-api, The
- * scan). It is posted the page as text/html, its hash beside it, and has 10 s. Refuses try_again
- * when it cannot be reached or answers anything else than a verdict.
+ * What SCAN_HOOK_URL says of bytes before they are shown; clean where there is no hook. They are
+ * posted as their type, their hash beside them, and it has 10 s. Refuses try_again when it cannot
+ * be reached or answers anything else than a verdict.
  */
-export async function outsideFindings(
+export async function askOutside(
   { config, log }: Pick<House, 'config' | 'log'>,
-  { identity, sha256 }: Inspection,
-): Promise<Finding[]> {
-  if (config.scanHookUrl === '') return []
-  const headers = { 'content-type': 'text/html; charset=utf-8', 'x-content-sha256': sha256 }
-  const init = { method: 'POST', headers, body: identity }
+  { type, sha256, body }: { type: string; sha256: string; body: Uint8Array<ArrayBuffer> },
+): Promise<typeof Verdict.static> {
+  if (config.scanHookUrl === '') return { verdict: 'clean' }
+  const headers = { 'content-type': type, 'x-content-sha256': sha256 }
+  const init = { method: 'POST', headers, body }
   const said: unknown = await fetchGuarded(config.scanHookUrl, init, bounds, undefined, anywhere)
     .then((answer) => (answer.ok ? answer.json() : `it answered ${answer.status}`))
     .catch((error: unknown) => String(error))
-  if (Value.Check(Verdict, said)) return findingsOf(said)
+  if (Value.Check(Verdict, said)) return said
   log.warn('scan.hook', { why: typeof said === 'string' ? said : 'its answer is no verdict' })
   throw new Refusal('try_again', { why: 'the outside safety check cannot be asked' })
 }
+
+/** What it says of a page, as findings (agent-api, The scan). Refuses try_again. */
+export const outsideFindings = async (
+  house: Pick<House, 'config' | 'log'>,
+  { identity, sha256 }: Inspection,
+): Promise<Finding[]> =>
+  findingsOf(await askOutside(house, { type: 'text/html; charset=utf-8', sha256, body: identity }))
 
 function findingsOf({ verdict, reasons = [] }: typeof Verdict.static): Finding[] {
   if (verdict === 'clean') return []

@@ -1,8 +1,10 @@
+import { sha256 } from '../../core/ids.ts'
 import { isBlank } from '../../core/picture.ts'
 import type { House } from '../../house.ts'
 import { iconBytesMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import { jpegFault, pngFault, webpFault } from '../../store/pictures.ts'
+import { askOutside } from '../apps/outside.ts'
 
 /** The side of every icon, in pixels (document 1, section 8). */
 const side = 512
@@ -28,7 +30,7 @@ export function bytesOf(image: string): Uint8Array<ArrayBuffer> {
 
 /**
  * A picture as an icon: its middle square at 512 pixels, without what its camera wrote into it,
- * looked at before it shows. Refuses bad_request, bad_picture, try_again.
+ * looked at before it shows, by SCAN_HOOK_URL too. Refuses bad_request, bad_picture, try_again.
  */
 export async function iconFrom(house: House, bytes: Uint8Array<ArrayBuffer>) {
   await checkPicture(bytes)
@@ -37,8 +39,11 @@ export async function iconFrom(house: House, bytes: Uint8Array<ArrayBuffer>) {
     if (error instanceof Refusal) throw error
     throw new Refusal('bad_picture', { why: 'it could not be cropped' })
   })
-  if (await isBlank(made.bytes)) throw new Refusal('bad_picture', { why: 'it is blank' })
-  return made.bytes
+  const { bytes: body } = made
+  if (await isBlank(body)) throw new Refusal('bad_picture', { why: 'it is blank' })
+  const { verdict } = await askOutside(house, { type: 'image/png', sha256: sha256(body), body })
+  if (verdict === 'clean') return body
+  throw new Refusal('bad_picture', { why: "the operator's own safety check will not show it" })
 }
 
 const faults: Record<string, (bytes: Uint8Array) => string | undefined> = {
