@@ -54,6 +54,7 @@ export const consolePages = (made: Awaited<ReturnType<typeof fillConsole>>) => (
   'console-case': `/console/apps/${made.reported}`,
   'console-appeal': `/console/apps/${made.down}`,
   'console-agent': `/console/agents/${made.handle}`,
+  'console-person': '/console/people/olga',
   'console-confirm': `/console/grants?to=@${made.handle}&usd=5`,
   'console-nobody': '/console/agents?q=zeppelin',
 })

@@ -9,13 +9,14 @@ import { minute } from '../../core/time.ts'
 import { dialect } from '../../db/dialect.ts'
 import { openEngine } from '../../db/open.ts'
 import { report } from '../../hosting/moderation/reports.ts'
+import { admin } from '../../operator/admin.ts'
 import { measure } from '../../operator/minutes.ts'
 import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser, until } from '../../testing/browsers/browser.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
-import { operating } from '../../testing/pages.ts'
+import { operating, signedUp } from '../../testing/pages.ts'
 
-const ms = 120_000
+const ms = 300_000
 const executablePath = findBrowser('chromium')
 
 describe.skipIf(executablePath === undefined)('the console in chromium', () => {
@@ -163,9 +164,11 @@ describe.skipIf(executablePath === undefined)('the console in chromium', () => {
       title: 'A title that is as long as a title may well become here',
     })
     await report(t.house, id, { reason: 'phishing', text: 'Look', contact: 'me' }, '192.0.2.77')
+    await signedUp(t, 'cyrus')
+    await admin(t.house, ['suspend', 'cyrus', 'w'.repeat(200)])
     const lists = ['', 'queue', 'agents', 'agents?q=zeppelin', 'people', 'grants', 'upstreams']
     const more = ['grants?to=@ann&usd=5', 'grants?to=nobody&usd=5', 'models', 'backups', 'audit']
-    const rest = ['settings', `apps/${id}`, 'agents/ann', 'audit?q=zeppelin']
+    const rest = ['settings', `apps/${id}`, 'agents/ann', 'people/cyrus', 'audit?q=zeppelin']
     return [...lists, ...more, ...rest].map((path) => `/console/${path}`.replace(/\/$/, ''))
   }
 

@@ -109,7 +109,7 @@ describe.skipIf(executablePath === undefined)('a studio in chromium', () => {
             if (said.startsWith(word)) return said
           }
           return undefined
-        }, 20_000)
+        }, ms / 2)
         expect(found).toBe(`${word} 1 null`)
         expect(page.url()).toBe(`${origin}/a/${id}/versions/${version}`)
       }
