@@ -117,16 +117,17 @@ test('a refusal is read only at its beginning', async () => {
   expect(await (await ask('long')).text()).toHaveLength(65_536)
 })
 
-test('the upstream sees within a second that the client left', async () => {
+test('the upstream sees that the client left', async () => {
   for (const model of ['hang', 'hang-middle', 'ok-slow']) {
     const leaving = new AbortController()
+    const before = fake.received.length
     const asked = ask(model, { stream: true }, leaving.signal).catch(() => undefined)
-    await Bun.sleep(60)
+    while (fake.received.length === before) await Bun.sleep(5)
     const seen = fake.received.at(-1)
     leaving.abort()
     const answer = await asked
     await answer?.body?.cancel().catch(() => {})
-    await Promise.race([seen?.ended, Bun.sleep(1_000)])
+    await seen?.ended
     expect([model, seen?.left]).toEqual([model, true])
   }
 })
