@@ -33,8 +33,10 @@ function eventsOf(house: House, id: string, after: number): ReadableStream<Uint8
     async pull(out) {
       const wait = { seen: last, ms: heartbeatMs, signal: gone.signal }
       const job = await house.jobs.waitFor(id, wait)
-      const news = job ? await eventsAfter(house, id, last) : []
+      const found = job ? await eventsAfter(house, id, last) : []
       if (gone.signal.aborted) return
+      // What came after the job was read is told with a later reading of it.
+      const news = found.filter(({ number }) => job && number <= job.events)
       const said = job ? news.map((event) => eventText(house, job, event)).join('') : ''
       last = news.at(-1)?.number ?? last
       const isOver = !job || (job.ended !== null && last >= job.events)
