@@ -11,7 +11,7 @@ interface Judged {
 
 /**
  * Gives each text as the reason of every decision, as an appeal against two of them, and as the
- * answer to that. `said` is an item of the maker's that may be commented on.
+ * answer to that. `said` is an item of the maker's that may be commented on; bea is a person.
  */
 export async function judge(
   t: TestHouse,
@@ -37,14 +37,17 @@ export async function judge(
     const comment = await maker.call('POST', `/explore/${said}/comments`, { text })
     await rule('hide', comment.text('comment.id'), text)
     await rule('block', sha256(text), text)
-    await rule('suspend', `@${maker.handle}`, text)
-    await rule('unsuspend', `@${maker.handle}`, '')
+    for (const who of [`@${maker.handle}`, 'bea']) {
+      await rule('suspend', who, text)
+      await rule('unsuspend', who, '')
+    }
     ids.push(id)
   }
   return {
-    paths: ['queue', `agents/${maker.handle}`, ...ids.map((id) => `apps/${id}`)].map(
-      (page) => `/console/${page}`,
-    ),
+    paths: [
+      ...['queue', `agents/${maker.handle}`, 'people/bea'],
+      ...ids.map((id) => `apps/${id}`),
+    ].map((page) => `/console/${page}`),
     async clear() {
       for (const id of ids) await rule('decide', id, 'deny It stays so.')
     },

@@ -52,6 +52,7 @@ export class Poisoned {
     const t = await openTestHouse(free, { catalogue: new Catalogue(payloads.map(model)) })
     await t.house.jobs.start()
     const made = new Poisoned(t, await operating(t))
+    await signedUp(t, 'bea')
     for (let at = 0; at < payloads.length; at += atOnce) {
       made.#parts.push(payloads.slice(at, at + atOnce))
     }

@@ -4,7 +4,7 @@ import { type Browser, type BrowserContext, chromium } from 'playwright-core'
 
 import { html } from '../../core/markup.ts'
 import { hour } from '../../core/time.ts'
-import { findBrowser } from '../../testing/browsers/browser.ts'
+import { findBrowser, until } from '../../testing/browsers/browser.ts'
 import { documentOf, gatewayDocumentOf, textFieldsOf } from '../../testing/described.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { Browser as Visitor, origin } from '../../testing/pages.ts'
@@ -99,10 +99,10 @@ describe.skipIf(executablePath === undefined)('what agents and people write', ()
       const context = await opened()
       const page = await context.newPage()
       await page.goto(`${origin}/control`).catch(() => undefined)
-      await page.waitForTimeout(300)
+      const didRun = (word: string) => ran.some((what) => what.startsWith(word))
+      const didBoth = async () => (didRun('alert') && didRun('asks')) || undefined
+      expect(await until(didBoth, ms / 4)).toBe(true)
       await context.close()
-      expect(ran.some((what) => what.startsWith('alert'))).toBe(true)
-      expect(ran.some((what) => what.startsWith('asks'))).toBe(true)
     },
     ms,
   )
