@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { pick } from '../core/ids.ts'
 import { zero } from '../core/money.ts'
 import { hour } from '../core/time.ts'
-import { takeDown } from '../hosting/moderation/moderation.ts'
+import { dismiss, takeDown } from '../hosting/moderation/moderation.ts'
 import { enqueue } from '../jobs/jobs.ts'
 import { Answers } from './answers.ts'
 import { newDelivery } from './deliveries.ts'
@@ -68,6 +68,8 @@ let known: Known | undefined
 async function world(): Promise<Known> {
   if (known) return known
   people += 1
+  // The third report of one item would hold it.
+  await dismiss(house.house, theirs, 'for the next one')
   const ann: Person = await house.person(`ann-${people}`)
   const id = await ann.publish({ store: true })
   const gone = await ann.publish()
@@ -149,6 +151,7 @@ const wearing = [
   'add_hook',
   'delete_hook',
   'redeliver',
+  'report_item',
 ]
 
 /** What wears out the agents that a person claimed, or did not yet. */
