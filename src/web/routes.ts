@@ -61,10 +61,13 @@ function browsing(house: House, layout: Layout) {
       if (isBrowser || !house.config.agentsOn) {
         return shownToMany(request, '/', () => homePage(house))
       }
-      const headers = { 'content-type': 'text/markdown; charset=utf-8', vary: 'accept' }
-      return new Response(markdownOf(guideOf(house)), {
-        headers: { ...headers, link: linksOf(house) },
-      })
+      const guide = guideOf(house)
+      const headers = { vary: 'accept', link: linksOf(house) }
+      if (prefers(request, 'application/json', 'text/markdown')) {
+        return Response.json(guide, { headers })
+      }
+      const type = { 'content-type': 'text/markdown; charset=utf-8' }
+      return new Response(markdownOf(guide), { headers: { ...headers, ...type } })
     })
     .get('/explore', ({ request }) => {
       const query = queryOf(request)

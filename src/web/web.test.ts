@@ -24,6 +24,9 @@ test('the front page shows what is on Explore to a browser, and the guide to an 
   expect(String(guide.body)).toContain('POST http://localhost:3000/api/keys')
   const reader = { accept: 'text/markdown, text/html, */*' }
   expect((await visit('GET', '/', { headers: reader })).body).toEqual(guide.body)
+  const program = { accept: 'application/json, text/plain, */*' }
+  const { body } = await visit('GET', '/', { headers: program })
+  expect(body).toEqual((await visit('GET', '/api', { headers: program })).body)
   await close()
   const closed = await openTestHouse({ AGENTS_ON: 'off' })
   const front = await closed.visit('GET', '/')
