@@ -70,9 +70,7 @@ async function run(
   const same = { path: wanted.path, body: wanted.same }
   failures.check(caller, same)
   const paid = Promise.withResolvers<void>()
-  const order: Order = {
-    ...{ house, spender, wanted, candidates, ...call, paid: paid.promise },
-  }
+  const order: Order = { house, spender, wanted, candidates, ...call, paid: paid.promise }
   const done = open.begin(caller)
   try {
     const { result, hold } = await withHold(house, askOf(order), (made) => serve(order, made))

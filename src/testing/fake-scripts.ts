@@ -184,7 +184,8 @@ export const scripts: Record<string, Script> = {
   truncated: { plain: cut(end), stream: chunked(words.slice(0, 3), [end]) },
   'reset-middle': {
     plain: cut({ do: 'reset' }),
-    stream: chunked(words.slice(0, 3), [{ waitMs: 20 }, ...reset]),
+    // What was sent just before a reset may be lost with it: it has long been read by then.
+    stream: chunked(words.slice(0, 3), [{ waitMs: 300 }, ...reset]),
   },
   'no-done': streamed([...words, finish]),
   html: both(plain(200, '<html><body>Sign in</body></html>', 'text/html')),
