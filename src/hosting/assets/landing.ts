@@ -72,15 +72,16 @@ async function land(
   const made = await makeFor(house, job.item ?? '', ask, signal)
   if ('code' in made) return made.code
   const app = await apps.find(house, made.row.app)
-  item.state = 'made'
+  const landed: JobItemShape = { ...item, state: 'made', maker: made.row.maker }
+  const all = items.map((one) => (one === item ? landed : one))
   try {
-    await note(progressOf(items), async (db) => {
+    await note(progressOf(all), async (db) => {
       await keepRow(house, db, apps.there(app), made.row)
       await settle(house, db, hold, made.charge)
     })
+    Object.assign(item, landed)
     return undefined
   } catch (error) {
-    item.state = 'held'
     if (error instanceof Refusal) return error.refusal
     throw error
   }

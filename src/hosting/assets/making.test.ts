@@ -39,21 +39,22 @@ test('all five kinds are made, free, and live at once', async () => {
   ]
   const id = (await ann.call('POST', path(), { assets: asks })).text('job.id')
   await t.house.jobs.waitFor(id, { seen: Infinity, ms: 60_000 })
-  const items = asks.map(({ name, kind }) => ({ name, kind, price: 0, state: 'made' }))
+  const made = { price: 0, state: 'made', maker: 'embedded' }
+  const items = asks.map(({ name, kind }) => ({ name, kind, ...made }))
   const job = { kind: 'assets', app, state: 'done', charged: 0, items }
   expect((await ann.call('GET', `/jobs/${id}`)).body).toMatchObject({ job })
   const list = Object((await ann.call('GET', path())).body)
-  const made = new Map(list.assets.map((one: { name: string }) => [one.name, one]))
-  expect(made.get('coin.png')).toMatchObject({
+  const files = new Map(list.assets.map((one: { name: string }) => [one.name, one]))
+  expect(files.get('coin.png')).toMatchObject({
     ...{ kind: 'sprite', type: 'image/png', width: 128, height: 128 },
     ...{ what: 'a golden coin', maker: 'embedded', seed: expect.any(Number) },
   })
-  expect(made.get('bay.png')).toMatchObject({ kind: 'picture', width: 320, height: 200 })
-  expect(made.get('tune')).toMatchObject({ kind: 'music', type: 'audio/ogg', seconds: 2, seed: 7 })
-  expect(made.get('hello')).toMatchObject({ kind: 'voice', type: 'audio/ogg' })
+  expect(files.get('bay.png')).toMatchObject({ kind: 'picture', width: 320, height: 200 })
+  expect(files.get('tune')).toMatchObject({ kind: 'music', type: 'audio/ogg', seconds: 2, seed: 7 })
+  expect(files.get('hello')).toMatchObject({ kind: 'voice', type: 'audio/ogg' })
   const { bytes } = await ann.call('GET', `${path()}/coin.png`)
   expect(new Bun.CryptoHasher('sha256').update(bytes).digest('hex')).toBe(
-    Object(made.get('coin.png')).sha256,
+    Object(files.get('coin.png')).sha256,
   )
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(400), held: fromCredits(0) })
 })

@@ -11,6 +11,7 @@ export const JobItem = Type.Object({
   kind: Type.String(),
   price: Type.Number({ description: 'The most it can cost, in credits.' }),
   state: oneOf(['held', 'made', 'failed']),
+  maker: Type.Optional(Type.String({ description: 'What made it: embedded, or a model.' })),
   code: Type.Optional(Type.String({ description: 'Why it failed; it was not charged.' })),
 })
 export type JobItemShape = Static<typeof JobItem>
