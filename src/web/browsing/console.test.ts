@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 import { minute } from '../../core/time.ts'
 import { dialect } from '../../db/dialect.ts'
@@ -13,17 +13,17 @@ import { admin } from '../../operator/admin.ts'
 import { measure } from '../../operator/minutes.ts'
 import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser, until } from '../../testing/browsers/browser.ts'
+import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { operating, signedUp } from '../../testing/pages.ts'
 
 const ms = 300_000
-const executablePath = findBrowser('chromium')
 
-describe.skipIf(executablePath === undefined)('the console in chromium', () => {
+describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium', () => {
   let t: TestHouse
   let browser: Browser
-  let server: ReturnType<typeof Bun.serve>
   let origin = ''
+  let close: Visited['close']
   let cookie = ''
   let ann: Person
   const folder = mkdtempSync(join(tmpdir(), 'berth-console-'))
@@ -33,18 +33,12 @@ describe.skipIf(executablePath === undefined)('the console in chromium', () => {
     const db = dialect === 'sqlite' ? { db: await openEngine({ dataDir: folder }) } : {}
     const free = { REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0', KEYS_PER_ADDRESS_DAY: '0' }
     t = await openTestHouse(free, db)
-    server = Bun.serve({ port: 0, fetch: (request) => t.door(request, '127.0.0.1') })
-    origin = `http://localhost:${server.port}`
+    ;({ browser, origin, close } = await openVisited(() => t))
     cookie = (await operating(t)).cookie() ?? ''
     ann = await t.person('ann')
-    browser = await chromium.launch({
-      executablePath: executablePath ?? '',
-      args: ['--no-sandbox'],
-    })
   }, ms)
   afterAll(async () => {
-    await browser.close()
-    await server.stop(true)
+    await close()
     await t.close()
     rmSync(folder, { recursive: true, force: true })
   })

@@ -1,28 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 
 import { operatorLink } from '../../hosting/people/people.ts'
 import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
+import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 
 const ms = 300_000
-const executablePath = findBrowser('chromium')
 const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1_280, height: 900 } }
 
-describe.skipIf(executablePath === undefined)('pages in chromium', () => {
+describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () => {
   let t: TestHouse
   let browser: Browser
-  let server: ReturnType<typeof Bun.serve>
   let origin = ''
+  let close: Visited['close']
   let id = ''
   let copied = ''
   let welcome = ''
 
   beforeAll(async () => {
-    server = Bun.serve({ port: 0, fetch: (request) => t.door(request, '127.0.0.1') })
-    origin = `http://localhost:${server.port}`
+    ;({ browser, origin, close } = await openVisited(() => t))
     const free = { REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0' }
     t = await openTestHouse({ ...free, APP_URL: origin, GATEWAY_URL: origin })
     // A day of two digits is among the wide ones.
@@ -38,14 +37,9 @@ describe.skipIf(executablePath === undefined)('pages in chromium', () => {
     await ben.call('PUT', `/explore/${id}/review`, { stars: 5, text: 'Calm and quick.' })
     await ben.call('POST', `/explore/${id}/comments`, { text: 'How far does it go?' })
     welcome = new URL((await operatorLink(t.house)) ?? '').pathname
-    browser = await chromium.launch({
-      executablePath: executablePath ?? '',
-      args: ['--no-sandbox'],
-    })
   }, ms)
   afterAll(async () => {
-    await browser.close()
-    await server.stop(true)
+    await close()
     await t.close()
   })
 

@@ -1,40 +1,34 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 import { historyOf } from '../../gateway/usage/usage.ts'
 import { findByName } from '../../hosting/people/people.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
 import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
+import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
 import { type Faked, openFaked } from '../../testing/faked.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { fund, password } from '../../testing/people.ts'
 
 const ms = 120_000
-const executablePath = findBrowser('chromium')
 const path = '/wallet/playground'
 
-describe.skipIf(executablePath === undefined)('the playground in chromium', () => {
+describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromium', () => {
   let browser: Browser
   let demo: TestHouse
-  let server: ReturnType<typeof Bun.serve>
   let origin = ''
+  let close: Visited['close']
   let faked: Faked
 
   beforeAll(async () => {
     demo = await openTestHouse()
-    server = Bun.serve({ port: 0, fetch: (request) => demo.door(request, '127.0.0.1') })
-    origin = `http://localhost:${server.port}`
+    ;({ browser, origin, close } = await openVisited(() => demo))
     faked = await openFaked()
-    browser = await chromium.launch({
-      executablePath: executablePath ?? '',
-      args: ['--no-sandbox'],
-    })
   }, ms)
   afterAll(async () => {
-    await browser.close()
-    await server.stop(true)
+    await close()
     await demo.close()
     await faked.close()
   })

@@ -1,37 +1,31 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 import { operatorLink } from '../../hosting/people/people.ts'
 import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { addDevice } from '../../testing/browsers/device.ts'
+import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { IdentityProvider } from '../../testing/identity-provider.ts'
 import { password } from '../../testing/people.ts'
 
 const ms = 120_000
-const executablePath = findBrowser('chromium')
 
-describe.skipIf(executablePath === undefined)('signing in, in chromium', () => {
+describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium', () => {
   const provider = new IdentityProvider()
   let t: TestHouse
   let browser: Browser
-  let server: ReturnType<typeof Bun.serve>
   let origin = ''
+  let close: Visited['close']
 
   beforeAll(async () => {
-    server = Bun.serve({ port: 0, fetch: (request) => t.door(request, '127.0.0.1') })
-    origin = `http://localhost:${server.port}`
+    ;({ browser, origin, close } = await openVisited(() => t))
     t = await openTestHouse({ ...provider.settings, APP_URL: origin })
-    browser = await chromium.launch({
-      executablePath: executablePath ?? '',
-      args: ['--no-sandbox'],
-    })
   }, ms)
   afterAll(async () => {
-    await browser.close()
-    await server.stop(true)
+    await close()
     await provider.close()
     await t.close()
   })

@@ -1,39 +1,35 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
 
 import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser, until } from '../../testing/browsers/browser.ts'
+import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { payloads } from '../../testing/payloads.ts'
 import { password } from '../../testing/people.ts'
 
 const ms = 120_000
-const executablePath = findBrowser('chromium')
 
 const pageOf = (word: string, more = ''): string =>
   `<!doctype html>\n<title>Boat</title>\n<h1>${word}</h1>\n<script>\n` +
   `document.body.append(document.createElement('canvas'))\n</script>\n${more}`
 
-describe.skipIf(executablePath === undefined)('a studio in chromium', () => {
+describe.skipIf(findBrowser('chromium') === undefined)('a studio in chromium', () => {
   let t: TestHouse
   let browser: Browser
-  let server: ReturnType<typeof Bun.serve>
   let origin = ''
+  let close: Visited['close']
   let names = 0
 
   beforeAll(async () => {
     t = await openTestHouse({
       ...{ REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0', KEYS_PER_ADDRESS_DAY: '0' },
     })
-    server = Bun.serve({ port: 0, fetch: (request) => t.door(request, '127.0.0.1') })
-    origin = `http://localhost:${server.port}`
-    const args = ['--no-sandbox']
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args })
+    ;({ browser, origin, close } = await openVisited(() => t))
   }, ms)
   afterAll(async () => {
-    await browser.close()
-    await server.stop(true)
+    await close()
     await t.close()
   })
 
