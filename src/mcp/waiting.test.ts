@@ -13,13 +13,13 @@ let t: McpHouse
 let gates: PromiseWithResolvers<void>[]
 beforeEach(async () => {
   t = await openMcpHouse()
-  gates = Array.from({ length: 3 }, () => Promise.withResolvers<void>())
+  gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
   t.house.jobs.register('icon', {
     ...{ lane: 'media', input: Type.Object({}), data: Type.Null() },
     async run({ note }) {
       for (const [at, gate] of gates.entries()) {
+        if (at > 0) await note({ step: 'writing', progress: at / 4 })
         await gate.promise
-        await note({ step: 'writing', progress: (at + 1) / 4 })
       }
       return { end: 'done', result: { version: 1 } }
     },

@@ -34,10 +34,16 @@ const use = (parts: Partial<NewUse> = {}): NewUse => ({
   ...parts,
 })
 
-const add = (...rows: Partial<NewUse>[]) =>
-  db.tx(async (tx) => {
-    for (const row of rows) await insertUse(tx, use(row))
-  })
+/** A unit of work has a deadline, so many rows are several. */
+const rowsAtOnce = 100
+
+async function add(...rows: Partial<NewUse>[]): Promise<void> {
+  for (let at = 0; at < rows.length; at += rowsAtOnce) {
+    await db.tx(async (tx) => {
+      for (const row of rows.slice(at, at + rowsAtOnce)) await insertUse(tx, use(row))
+    })
+  }
+}
 
 async function list(query: Partial<UseQuery> = {}) {
   const { rows, total } = await listUses(db.read, {
