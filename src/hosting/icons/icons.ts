@@ -97,7 +97,7 @@ async function paintFor(
     },
     async () => {
       const made = await painted(house, by, { words, price, signal, seed: newSeed(app) })
-      const icon = await keep(house, await iconFrom(house, made.bytes))
+      const icon = await keep(house, await iconFrom(house, made.bytes).catch(unpainted))
       const given = free || app.iconGiven
       const note = free
         ? 'The first made picture of something on Explore is free.'
@@ -115,6 +115,12 @@ async function paintFor(
     },
   )
   return done(result)
+}
+
+/** What came from a painter and cannot be read is no picture, rather than a fault of who asked. */
+function unpainted(error: unknown): never {
+  const isUnread = error instanceof Refusal && error.refusal === 'bad_request'
+  throw isUnread ? new Refusal('no_picture') : error
 }
 
 /** Another picture each time it is asked for. */
