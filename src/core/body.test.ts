@@ -4,11 +4,11 @@ import { jsonDepthMax, jsonValuesMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { readJson } from './body.ts'
 
-const parse = (body: string): Promise<unknown> =>
+const parse = (body: string | ReadableStream): Promise<unknown> =>
   readJson(new Request('http://localhost/', { method: 'POST', body }))
 
 /** What is wrong with a body. */
-async function problemOf(text: string): Promise<string> {
+async function problemOf(text: string | ReadableStream): Promise<string> {
   try {
     await parse(text)
     return ''
@@ -38,6 +38,16 @@ test('what is cut off in a text or after a backslash does not parse', async () =
   for (const text of ['"', '"\\', '{"a":"\\"', '{"a":"b\\']) {
     expect(await problemOf(text)).toContain('it does not parse')
   }
+})
+
+test('a body that breaks off is no fault of ours', async () => {
+  const broken = new ReadableStream({
+    start(out) {
+      out.enqueue(Buffer.from('{'))
+      out.error(new Error('The client left.'))
+    },
+  })
+  expect(await problemOf(broken)).toContain('broke off')
 })
 
 test('a packed body is told to come as it is', async () => {

@@ -9,12 +9,18 @@ const largeBytesMin = 524_288
 
 /**
  * A request's body, whole, at most `max` bytes. Refuses too_large as soon as more is announced
- * or has come, before it is kept.
+ * or has come, before it is kept; bad_request when it breaks off.
  */
 export async function readBytes(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = await readWhole(request, max)
+  const bytes = await readWhole(request, max).catch(asBadRequest)
   bodyRead(request)
   return bytes
+}
+
+/** A client that left is no fault of ours. */
+function asBadRequest(error: unknown): never {
+  if (error instanceof Refusal) throw error
+  throw new Refusal('bad_request', { problem: 'The body broke off before its end.' })
 }
 
 async function readWhole(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
