@@ -122,7 +122,7 @@ function headOf({ urls, files, theme }: Layout, page: Page): Part {
     ${theme}
     <link rel="stylesheet" href="${files['web.css'].address}" />
     <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
-    ${scripts.map((name) => html`<script defer src="${files[name].address}"></script>`)}
+    ${[...new Set(scripts)].map((name) => html`<script defer src="${files[name].address}"></script>`)}
     ${description && html`<meta name="description" content="${description}" />`}
     ${path === undefined ? html`<meta name="robots" content="noindex" />` : html`<link rel="canonical" href="${urls.app}${path}" />${meta('og:url', urls.app + path)}`}
     ${meta('og:title', title)}${meta('og:site_name', 'Berth')}${meta('og:type', 'website')}${description && meta('og:description', description)}${image && meta('og:image', urls.app + image)}

@@ -41,7 +41,7 @@ export function reportPage(
       <button class="button">Send the report</button>
     </form>
   </div>`
-  return { title: 'Report', place: '/explore', main }
+  return { title: 'Report', place: '/explore', main, scripts: ['send-once.js'] }
 }
 
 /** What follows a report. */
