@@ -137,6 +137,20 @@ describe('signing in at a provider', () => {
 })
 
 describe('linking a provider', () => {
+  test('who has no password deletes the account right after coming from there', async () => {
+    const { h, id } = await open()
+    const browser = new Browser(h)
+    await enter(browser, id)
+    h.clock.turn(15 * 60_000)
+    const leave = () => browser.fill('/account', '/account/leave', { sure: 'yes' })
+    const late = await leave()
+    expect([late.status, said(late)]).toEqual([403, expect.stringContaining('Sign in again')])
+    expect((await enter(browser, id)).status).toBe(303)
+    expect((await leave()).headers.get('location')).toBe('/')
+    const anew = await enter(browser, id)
+    expect([anew.status, String(anew.body)]).toEqual([200, expect.stringContaining('Keep these')])
+  })
+
   test('identity_taken: by a link of this session alone; then it signs in, and no other has it', async () => {
     const { h, id } = await open()
     const olga = await signedUp(h, 'olga')
