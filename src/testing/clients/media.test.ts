@@ -45,7 +45,7 @@ describe.each([0, 1])('the openai client, base URL %d', (which) => {
     const { videos } = client()
     let film = await videos.create({ model: 'demo/video', prompt: 'A boat', seconds: '4' })
     const states = new Set<string>()
-    for (let looks = 0; film.status !== 'completed' && looks < 200; looks += 1) {
+    for (let looks = 0; film.status !== 'completed' && looks < 1_000; looks += 1) {
       states.add(film.status)
       await Bun.sleep(50)
       film = await videos.retrieve(film.id)

@@ -114,13 +114,19 @@ test('a folder has one owner; a port too', async () => {
   expect((await house.call('GET', '/healthz')).status).toBe(200)
 }, 60_000)
 
-/** Starts an upload of which `more` is yet to come; answers how to send it and what came back. */
+/**
+ * Starts an upload of which `more` is yet to come, once the house is there for it; answers how to
+ * send that and what came back.
+ */
 async function slowUpload(house: Running, key: string, path: string, first: string, more: string) {
   const { port } = new URL(house.origin)
   const socket = connect(Number(port), '127.0.0.1')
-  const closed = Promise.withResolvers<string>()
+  const [begun, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()]
   let heard = ''
-  socket.on('data', (chunk) => (heard += chunk.toString()))
+  socket.on('data', (chunk) => {
+    heard += chunk.toString()
+    begun.resolve()
+  })
   socket.on('close', () => closed.resolve(heard))
   socket.on('error', () => closed.resolve(heard))
   const head = [
@@ -128,12 +134,13 @@ async function slowUpload(house: Running, key: string, path: string, first: stri
     'Host: localhost',
     `Authorization: Bearer ${key}`,
     'Content-Type: application/json',
+    'Expect: 100-continue',
     `Content-Length: ${first.length + more.length}`,
     '',
     first,
   ]
   socket.write(head.join('\r\n'))
-  await Bun.sleep(100)
+  await begun.promise
   return { finish: () => socket.write(more), closed: closed.promise }
 }
 
@@ -159,7 +166,7 @@ test('SIGTERM finishes an upload that runs, takes nothing new, and exits 0', asy
   expect(refusals).toBe(1)
   upload.finish()
   const heard = await upload.closed
-  expect(heard).toStartWith('HTTP/1.1 201')
+  expect(heard).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201/)
   expect(await house.exited).toBe(0)
   idle.destroy()
 

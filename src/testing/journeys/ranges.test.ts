@@ -57,7 +57,7 @@ test('a picture and a film by theirs', async () => {
   const film = { model: 'demo/video', prompt: 'a harbour', seconds: '1' }
   const { id } = Object(await (await house.call('POST', '/v1/videos', key, film)).json())
   let url: unknown
-  for (let tries = 0; tries < 60 && typeof url !== 'string'; tries += 1) {
+  for (let tries = 0; tries < 200 && typeof url !== 'string'; tries += 1) {
     await Bun.sleep(250)
     url = Object(await (await house.call('GET', `/v1/videos/${id}`, key)).json()).url
   }
