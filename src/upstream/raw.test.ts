@@ -117,6 +117,11 @@ test('a refusal is read only at its beginning', async () => {
   expect(await (await ask('long')).text()).toHaveLength(65_536)
 })
 
+test('a status that HTTP does not have is a failure of the upstream', async () => {
+  fake.script('fake/600', [{ send: 'HTTP/1.1 600 No\r\ncontent-length: 0\r\n\r\n' }, { do: 'end' }])
+  expect((await ask('600')).status).toBe(599)
+})
+
 test('the upstream sees that the client left', async () => {
   for (const model of ['hang', 'hang-middle', 'ok-slow']) {
     const leaving = new AbortController()

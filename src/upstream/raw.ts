@@ -62,7 +62,8 @@ async function withoutKey(
   for (const name of ['content-length', 'content-encoding', 'transfer-encoding', 'set-cookie']) {
     headers.delete(name)
   }
-  return new Response(text, { status: answer.status, headers })
+  // No status of HTTP is above 599, and no response is made with one.
+  return new Response(text, { status: Math.min(answer.status, 599), headers })
 }
 
 /** The beginning of a body as text; the rest is not waited for. */
