@@ -19,6 +19,7 @@ export function quickAnswer(pages: Pages, request: Request, path: string): Respo
   const host = headers.get('host')
   if (host !== null && host === pages.appsHost) return undefined
   if (path.length === shellChars) {
+    pages.hosted.opened(page.app, request)
     visitOf(request).route = '/a/:id'
     return answer(request, pages.shell(page, host))
   }

@@ -139,6 +139,16 @@ function frame(pages: Pages): (asked: Asked) => Response {
   }
 }
 
+/** Notes a visit: of a link, and of its page where that is fetched alone; together they are one. */
+async function note(
+  { hosted }: Pages,
+  { app }: { app: HostedApp },
+  { request }: Asked,
+): Promise<void> {
+  if (request.method === 'GET') hosted.opened(app, request)
+  await hosted.used?.(app, request)
+}
+
 /** Public links: the shell, the sandbox's wrapper, and an app's page and files as data. */
 export function viewer(pages: Pages) {
   const routes: Route[] = [
@@ -150,15 +160,14 @@ export function viewer(pages: Pages) {
         if (!page || state !== 'live') {
           return wordAnswer(pages, state === 'live' ? 'not_found' : state)
         }
-        await pages.hosted.used?.(page.app, asked.request)
+        await note(pages, page, asked)
         return shell(pages, page, asked)
       },
     ],
     [
       '/a/:id/data',
       below(pages, async (_, page, asked) => {
-        if (asked.request.method === 'GET') pages.hosted.opened(page.app, asked.request)
-        await pages.hosted.used?.(page.app, asked.request)
+        await note(pages, page, asked)
         return data(pages, page, asked)
       }),
     ],

@@ -262,11 +262,12 @@ describe('the order', () => {
 
   test('trending counts an address once a day, however often it reloads, and cools down', async () => {
     const [old, fresh] = [await share(ann, 'Old'), await share(ben, 'Fresh')]
-    const open = async (id: string, from: string) => {
-      await house.visit('GET', `/a/${id}/data`, { from })
+    const open = async (id: string, from: string, parts = ['', '/data']) => {
+      for (const part of parts) await house.visit('GET', `/a/${id}${part}`, { from })
       await writeOpens(house.house)
     }
-    for (let host = 1; host <= 3; host += 1) await open(old, `198.51.100.${host}`)
+    // Its link alone, as a client without scripts has it.
+    for (let host = 1; host <= 3; host += 1) await open(old, `198.51.100.${host}`, [''])
     for (let again = 0; again < 20; again += 1) await open(fresh, '198.51.100.1')
     // One network of IPv6 is one visitor.
     for (let host = 1; host <= 20; host += 1) await open(fresh, `2001:db8:1:2::${host}`)
