@@ -1,4 +1,4 @@
-import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { FormatRegistry, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 
 import { idPattern } from './ids.ts'
 
@@ -10,7 +10,13 @@ export const orNull = <T extends TSchema>(shape: T) => Type.Union([shape, Type.N
 
 /** An id of document 1, section 2. */
 export const Id = Type.String({ pattern: idPattern.source })
-/** ISO 8601, UTC. */
+// The framework's own take a date in many ways, and most of the time that an answer is checked in.
+const utc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const uri = /^[a-z][a-z\d+.-]*:[^\s]+$/
+FormatRegistry.Set('date-time', (text) => utc.test(text))
+FormatRegistry.Set('uri', (text) => uri.test(text))
+
+/** ISO 8601, UTC, to the millisecond. */
 export const Time = Type.String({ format: 'date-time' })
 export const Link = Type.String({ format: 'uri' })
 
