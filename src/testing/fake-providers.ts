@@ -76,7 +76,8 @@ export const claudeScripts: Record<string, { plain: Step[]; stream: Step[] }> = 
   'claude-cut': { plain: cut(end), stream: chunked(begun, [{ waitMs: 20 }, end]) },
   'claude-reset': {
     plain: cut({ do: 'reset' }),
-    stream: chunked(begun, [{ waitMs: 20 }, { do: 'reset' }]),
+    // As fake-scripts.ts has it for `reset-middle`.
+    stream: chunked(begun, [{ waitMs: 300 }, { do: 'reset' }]),
   },
   'claude-hang': { plain: cut({ do: 'hang' }), stream: chunked(begun, [{ do: 'hang' }]) },
   'claude-error': { plain: [], stream: chunked([...begun, overloaded]) },

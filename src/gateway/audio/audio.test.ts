@@ -122,13 +122,16 @@ test('an audio model is for one of both operations', async () => {
 
 test('speech that breaks off breaks off for its client too, and is charged', async () => {
   const start = `${head(200, 'audio/mpeg', 'content-length: 1000\r\n')}\r\nID3`
-  faked.fake.script('fake/speech-cut', [send(start), { waitMs: 30 }, { do: 'reset' }])
+  const { promise: heard, resolve: goOn } = Promise.withResolvers<void>()
+  const cut = [send(start), { do: 'end' } as const]
+  faked.fake.script('fake/speech-cut', [send(start), { until: heard }, { do: 'reset' }], cut)
   const before = await balanceOf(ned)
   const sent = { method: 'POST', headers: { authorization: `Bearer ${ned.key}` } }
   const body = JSON.stringify({ model: 'speech/speech-cut', input: 'Hello' })
   const headers = { ...sent.headers, 'content-type': 'application/json' }
   const answer = await fetch(`${faked.origin}/v1/audio/speech`, { ...sent, headers, body })
   expect([answer.status, answer.headers.get('x-service-cost')]).toEqual([200, '0.00005'])
+  goOn()
   expect(await answer.bytes().catch(() => 'broken')).toBe('broken')
   const { use } = await faked.lastUse(ned)
   expect([use?.status, Number(use?.charged)]).toEqual(['failed', 50_000])
