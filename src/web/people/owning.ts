@@ -78,14 +78,14 @@ export const ownForm = (
   layout: Layout,
   request: Request,
   work: (own: Own, form: Form) => Promise<Response>,
-  again: (own: Own, said: string) => Promise<Page>,
+  again: (own: Own, said: string, form: Form) => Promise<Page>,
 ): Promise<Response> =>
   asOwn(house, layout, request, async (own) => {
     const form = await sentOf(own)
     return orAgain(
       own,
       () => work(own, form),
-      (said) => again(own, said),
+      (said) => again(own, said, form),
     )
   })
 
@@ -150,7 +150,12 @@ async function agentsView(own: Own, cursor: string | undefined, said?: string): 
   })
 }
 
-async function agentView(own: Own, handle: string, said?: string): Promise<Page> {
+/** `again`: what was said of its form, and the gift that this was, so that it stays one. */
+async function agentView(
+  own: Own,
+  handle: string,
+  again?: { said: string; ref: string },
+): Promise<Page> {
   const { house, visitor, token } = own
   const agent = await owned.theOwned(house, visitor.person, handle)
   const [shape, wallet, spent, entries, keys, told] = await Promise.all([
@@ -161,8 +166,9 @@ async function agentView(own: Own, handle: string, said?: string): Promise<Page>
     owned.keysOf(house, agent),
     notes.listOf(house, agent.id, { unread: false, limit: notesShown }),
   ])
-  const data = { token, agent: shape, ref: newId(), spent, entries, keys, notes: told, said }
-  return agentPage({ ...data, wallet: toCredits(wallet.available) })
+  const form = { token, ref: again?.ref || newId(), said: again?.said }
+  const data = { agent: shape, spent, entries, keys, notes: told }
+  return agentPage({ ...form, ...data, wallet: toCredits(wallet.available) })
 }
 
 const listing = (house: House, layout: Layout) =>
@@ -182,7 +188,8 @@ const acts: Record<string, Act> = {
   async credits({ house, visitor }, agent, form) {
     const credits = numberOf(form, 'credits') ?? 0
     if (credits <= 0) throw new Refusal('bad_request', { problem: 'Send more than 0 credits.' })
-    const ref = form.text('ref') || undefined
+    // Another amount is another gift.
+    const ref = form.text('ref') ? `${form.text('ref')}:${credits}` : undefined
     await owned.send(house, visitor.person, agent, { credits, ref })
     return undefined
   },
@@ -222,7 +229,7 @@ const acting = (house: House, layout: Layout) =>
           if (!done) throw new Refusal('not_found', { what: 'address' })
           return (await done(own, agent, form)) ?? goTo(`/agents/${agent.handle}`)
         },
-        (own, said) => agentView(own, handle, said),
+        (own, said, form) => agentView(own, handle, { said, ref: form.text('ref') }),
       ),
     { parse: 'none' },
   )

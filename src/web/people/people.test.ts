@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 
 import { findByName, operatorLink } from '../../hosting/people/people.ts'
+import { holdUp } from '../../testing/held-up.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { Browser, formType, hidden, origin, said, signedUp } from '../../testing/pages.ts'
 import { fund, password } from '../../testing/people.ts'
@@ -222,8 +223,17 @@ describe('claiming by a page', () => {
       ...hidden(String((await olga.open(page)).body), `${page}/credits`),
       credits: '250',
     }
-    for (let at = 0; at < 2; at += 1)
-      expect((await olga.send(`${page}/credits`, fields)).status).toBe(303)
+    const give = () => olga.send(`${page}/credits`, fields)
+    const held = holdUp(h.house.db, 'tx')
+    const first = give()
+    await held.begun
+    const second = await give()
+    held.go()
+    expect([(await first).status, second.status]).toEqual([303, 409])
+    // The page that a second press shows would send the same gift, not another.
+    const again = hidden(String(second.body), `${page}/credits`)
+    expect({ ...again, credits: '250' }).toEqual(fields)
+    expect((await give()).status).toBe(303)
     expect((await ann.call('GET', '/me')).body).toMatchObject({ credits: 650 })
     for (const credits of ['0', '-5', 'x', ''])
       expect((await act('credits', { credits })).status).toBe(400)
