@@ -60,7 +60,7 @@ async function check(): Promise<void> {
 }
 
 /** Rows that are found by their key alone: SQLite keeps them in its tree, and not in one more. */
-const keyed = ['caps', 'entries', 'use_counts', 'uses']
+const keyed = ['accounts', 'caps', 'entries', 'holds', 'use_counts', 'uses']
 
 const withoutRowid = (sql: string): string =>
   keyed.reduce(

@@ -473,7 +473,7 @@ CREATE TABLE `accounts` (
 	CONSTRAINT "accounts_colours" CHECK("accounts"."kind" = 'house' or "accounts"."free" + "accounts"."earned" <= "accounts"."balance"),
 	CONSTRAINT "accounts_held" CHECK("accounts"."paid_held" >= 0 and "accounts"."paid_held" <= "accounts"."held"),
 	CONSTRAINT "accounts_paid" CHECK("accounts"."kind" = 'house' or "accounts"."paid_held" <= "accounts"."balance" - "accounts"."free")
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `caps` (
 	`key` text NOT NULL,
@@ -527,7 +527,7 @@ CREATE TABLE `holds` (
 	`at` integer NOT NULL,
 	CONSTRAINT "holds_charge" CHECK("holds"."charged" >= 0 and "holds"."charged" <= "holds"."amount"),
 	CONSTRAINT "holds_ended" CHECK("holds"."state" = 'settled' or "holds"."charged" = 0)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `holds_open` ON `holds` (`deadline`) WHERE "holds"."state" = 'held';--> statement-breakpoint
 CREATE INDEX `holds_spending` ON `holds` (`account`,`kind`,`charged`) WHERE ("holds"."kind" = 'build' or "holds"."kind" = 'icon' or "holds"."kind" = 'assets' or "holds"."kind" = 'remix');--> statement-breakpoint
