@@ -3,8 +3,8 @@ import { once } from '../core/once.ts'
 import type { Shelf } from '../hosting/apps/shelves.ts'
 import type { TileShape } from '../hosting/explore/shapes.ts'
 import type { House } from '../house.ts'
+import { told } from './amounts.ts'
 import { cover } from './cover.ts'
-import { told } from './people/chart.ts'
 
 const dates = once(() => new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' }))
 const counts = once(() => new Intl.NumberFormat('en', { notation: 'compact' }))

@@ -2,6 +2,7 @@ import { type Html, html } from '../../core/markup.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import type { ItemPageShape, ItemShape } from '../../hosting/explore/shapes.ts'
 import type { House } from '../../house.ts'
+import { told } from '../amounts.ts'
 import { glyph } from '../cover.ts'
 import type { Page } from '../layout.ts'
 import {
@@ -18,7 +19,6 @@ import {
   verbOf,
   vias,
 } from '../parts.ts'
-import { told } from '../people/chart.ts'
 import { table } from '../table.ts'
 import { saidOf } from './said.ts'
 

@@ -3,10 +3,10 @@ import { iso } from '../../core/time.ts'
 import type { Person } from '../../hosting/people/people.ts'
 import type { Session } from '../../hosting/people/sessions.ts'
 import type { Key } from '../../keys/keys.ts'
+import { inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import { dayOf } from '../parts.ts'
 import { table } from '../table.ts'
-import { inCredits } from './chart.ts'
 import { alert, field, form } from './form.ts'
 
 /** What the account page is drawn from. */

@@ -2,23 +2,15 @@ import { type Html, html } from '../../core/markup.ts'
 import { toCredits } from '../../core/money.ts'
 import { once } from '../../core/once.ts'
 import type { Spent } from '../../ledger/spending.ts'
+import { inCredits, told } from '../amounts.ts'
 
 /** The width of a day and the height of the highest, in a square that is stretched to fit. */
 const [step, high] = [24, 100]
-/** Cut off, so that nobody is told of more than there is. */
-const numbers = once(
-  () => new Intl.NumberFormat('en', { maximumFractionDigits: 2, roundingMode: 'trunc' }),
-)
-const smallNumbers = once(() => new Intl.NumberFormat('en', { maximumSignificantDigits: 2 }))
 const days = once(
   () => new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' }),
 )
 
 const dayOf = (day: string): string => days().format(Date.parse(day))
-
-/** A number of credits in few signs; a small one is never told as nothing. */
-export const inCredits = (credits: number): string =>
-  (Math.abs(credits) < 1 ? smallNumbers : numbers)().format(credits)
 
 /** What there was of something on one UTC day. */
 interface Daily {
@@ -68,10 +60,6 @@ export function bars(daily: Daily[], noun: string): Html {
     ${table(daily, noun)}
   </figure>`
 }
-
-/** "1 credit", "99,999 credits": as exact as it is. */
-export const told = (value: number, noun: string): string =>
-  `${inCredits(value)} ${noun}${value === 1 ? '' : 's'}`
 
 /** The same in numbers; days without any are left out. */
 function table(daily: Daily[], noun: string): Html {

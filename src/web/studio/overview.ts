@@ -2,9 +2,10 @@ import { html } from '../../core/markup.ts'
 import { opensByDay } from '../../hosting/apps/opens.ts'
 import { present } from '../../hosting/apps/present.ts'
 import { totalsOf } from '../../hosting/me/earnings.ts'
+import { inCredits, told } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import { counted, few, numbers, sizeOf, stars } from '../parts.ts'
-import { bars, inCredits, told } from '../people/chart.ts'
+import { bars } from '../people/chart.ts'
 import { type Studio, studioPage } from './studio.ts'
 
 const daysShown = 30

@@ -5,9 +5,9 @@ import type { HistoryWantedShape, UseShape } from '../../gateway/usage/shapes.ts
 import { historyOf } from '../../gateway/usage/usage.ts'
 import type { House } from '../../house.ts'
 import { csvRowsMax, historyPageMax } from '../../limits.ts'
+import { inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import { addressOf, momentOf, pager } from '../parts.ts'
-import { inCredits } from '../people/chart.ts'
 import { choice } from '../people/form.ts'
 import { lasted, placesOf } from './parts.ts'
 

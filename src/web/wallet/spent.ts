@@ -1,8 +1,9 @@
 import { type Html, html } from '../../core/markup.ts'
 import { toCredits } from '../../core/money.ts'
 import type { ModelSpent, Spending } from '../../models/spending.ts'
+import { inCredits } from '../amounts.ts'
 import { addressOf } from '../parts.ts'
-import { chart, inCredits } from '../people/chart.ts'
+import { chart } from '../people/chart.ts'
 
 /** The spans of days that are drawn. */
 const ranges = [7, 30, 90] as const

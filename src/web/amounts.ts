@@ -1,0 +1,15 @@
+import { once } from '../core/once.ts'
+
+/** Cut off, so that nobody is told of more than there is. */
+const numbers = once(
+  () => new Intl.NumberFormat('en', { maximumFractionDigits: 2, roundingMode: 'trunc' }),
+)
+const smallNumbers = once(() => new Intl.NumberFormat('en', { maximumSignificantDigits: 2 }))
+
+/** A number of credits in few signs; a small one is never told as nothing. */
+export const inCredits = (credits: number): string =>
+  (Math.abs(credits) < 1 ? smallNumbers : numbers)().format(credits)
+
+/** "1 credit", "99,999 credits": as exact as it is. */
+export const told = (value: number, noun: string): string =>
+  `${inCredits(value)} ${noun}${value === 1 ? '' : 's'}`
