@@ -4,6 +4,8 @@
  */
 import { cpuNs, median, type Plan, type Target, type Turn } from './load.ts'
 
+const closed = (): Error => new Error('the server closed the connection')
+
 /** One connection kept alive: it asks again as soon as an answer has come whole. */
 class Caller {
   #socket: Bun.Socket | undefined
@@ -14,6 +16,7 @@ class Caller {
   #turn: number
   #answerBytes = 0
   #got = 0
+  #isClosed = false
   #tail = ''
   #asked = 0
   #done: PromiseWithResolvers<void> | undefined
@@ -38,7 +41,10 @@ class Caller {
       socket: {
         data: (_, bytes) => this.#take(bytes),
         error: (_, error) => this.#done?.reject(error),
-        close: () => this.#done?.reject(new Error('the server closed the connection')),
+        close: () => {
+          this.#isClosed = true
+          this.#done?.reject(closed())
+        },
       },
     })
   }
@@ -47,6 +53,7 @@ class Caller {
   async ask(until: number): Promise<void> {
     let now = performance.now()
     do {
+      if (this.#isClosed) throw closed()
       this.#asked = now
       this.#done = Promise.withResolvers()
       const at = this.#turn % this.#requests.length
