@@ -6,12 +6,13 @@ export interface Call {
   requestId: string
   /** What the caller names it by. */
   ref: string | undefined
+  /** Aborts when the client leaves; never for a named call, whose client comes again. */
   signal: AbortSignal
 }
 
 /** A call's own facts. */
-export const callOf = (request: Request): Call => ({
-  requestId: visitOf(request).id,
-  ref: refOf(request),
-  signal: request.signal,
-})
+export function callOf(request: Request): Call {
+  const ref = refOf(request)
+  const signal = ref === undefined ? request.signal : new AbortController().signal
+  return { requestId: visitOf(request).id, ref, signal }
+}

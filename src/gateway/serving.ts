@@ -90,22 +90,18 @@ export interface Order {
 type Served =
   { answer: Answer; refusal?: undefined } | { answer?: undefined; refusal: Refusal<GatewayRefusal> }
 
-/**
- * Serves a paid request under its hold. Under an Idempotency-Key it runs to its end though its
- * client leaves: the client that comes again finds the answer.
- */
+/** Serves a paid request under its hold. */
 export async function serve(order: Order, hold: Hold): Promise<Worked<Served>> {
   const { house, wanted, candidates, slot, paid, signal } = order
   const { path, body, bodyFor } = wanted
-  const isKept = slot !== undefined
-  const client = isKept ? new AbortController().signal : signal
-  const watch = new Watch(client, deadlinesOf(house.config))
+  const watch = new Watch(signal, deadlinesOf(house.config))
   const account = new Timed(order, hold)
   try {
     const { by, served, verdict } = await reach(house.upstreams, candidates, {
       ...{ path, body, watch },
       through: bodyFor && ((send, by) => send(bodyFor(by))),
-      open: (response, by) => wanted.read(response, { by, watch, isKept, paid }),
+      open: (response, by) =>
+        wanted.read(response, { by, watch, isKept: slot !== undefined, paid }),
     })
     if (verdict) return account.failed(by, verdict)
     account.began()

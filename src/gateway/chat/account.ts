@@ -26,7 +26,7 @@ export interface Order {
   asked: Fitted
   candidates: [Candidate, ...Candidate[]]
   requestId: string
-  /** Aborts when the client leaves. */
+  /** Aborts when the client leaves, as a call's does. */
   signal: AbortSignal
   keep: KeepAnswer
   /** Where the answer is kept for the same Idempotency-Key. */

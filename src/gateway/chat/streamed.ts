@@ -45,8 +45,7 @@ export async function serveStream(
   hold: Hold,
   client: Client,
 ): Promise<Worked<Served>> {
-  const { asked, candidates, house, slot } = order
-  const signal = slot === undefined ? order.signal : new AbortController().signal
+  const { asked, candidates, house, slot, signal } = order
   const watch = new Watch(signal, deadlinesOf(house.config))
   const account = new Ledgered(order, hold)
   const { by, served, verdict } = await reach(house.upstreams, candidates, {

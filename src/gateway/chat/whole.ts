@@ -7,14 +7,10 @@ import { throughSearch } from './search/through.ts'
 import { withCost } from './told.ts'
 import { deadlinesOf, Watch } from './watch.ts'
 
-/**
- * Serves a request in one answer. Under an Idempotency-Key it runs to its end though its client
- * leaves: the client that comes again finds the answer.
- */
+/** Serves a request in one answer. */
 export async function serveWhole(order: Order, hold: Hold): Promise<Worked<Served>> {
-  const { candidates, house, slot } = order
-  const client = slot === undefined ? order.signal : new AbortController().signal
-  const watch = new Watch(client, deadlinesOf(house.config))
+  const { candidates, house, signal } = order
+  const watch = new Watch(signal, deadlinesOf(house.config))
   const account = new Ledgered(order, hold)
   try {
     const { by, served, verdict } = await reach(house.upstreams, candidates, {

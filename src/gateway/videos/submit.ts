@@ -117,14 +117,10 @@ function asHoldsLimit(error: unknown): never {
   throw new Refusal('holds_limit', { max: openJobsPerOwnerMax, retryAfter: 5 })
 }
 
-/**
- * Asks the candidates until one takes the film. Under an Idempotency-Key it goes on though its
- * client leaves: the client that comes again finds the job.
- */
+/** Asks the candidates until one takes the film. */
 async function ask(house: House, order: Order & { call: Call }): Promise<Making> {
   const { wanted, candidates, call } = order
-  const client = call.ref === undefined ? call.signal : new AbortController().signal
-  const watch = new Watch(client, deadlinesOf(house.config))
+  const watch = new Watch(call.signal, deadlinesOf(house.config))
   try {
     const { by, served, verdict } = await reach(house.upstreams, candidates, {
       ...{ path: '/videos', body: wanted.body, watch },
