@@ -1,21 +1,25 @@
-const packages = { chromium: '/usr/bin/chromium', 'firefox-esr': '/usr/bin/firefox-esr' }
+import { browsers, newEnough } from '../../src/testing/browsers/browser.ts'
 
 /**
- * Brings Debian's Chromium and Firefox for the browser tests, where this may: as root, with apt.
- * Elsewhere it says what is skipped and how to get it. `run` answers whether a command succeeded.
+ * Brings Debian's Chromium and Firefox for the browser tests, new enough, where this may: as root,
+ * with apt. Elsewhere it says what is skipped and how to get it. `run` answers whether a command
+ * succeeded.
  */
 export async function installBrowsers(run: (command: string[]) => Promise<boolean>) {
-  const missing = Object.entries(packages).flatMap(([name, path]) =>
-    Bun.which(path) === null ? [name] : [],
-  )
-  if (missing.length === 0) return true
+  const wanted = Object.values(browsers).filter((browser) => !newEnough(browser))
+  if (wanted.length === 0) return true
+  const names = wanted.map((browser) => browser.package)
   if (process.getuid?.() !== 0 || Bun.which('apt-get') === null) {
-    const names = missing.join(' ')
-    console.log(`Skipped: browser tests, without ${names}. As root: apt-get install ${names}`)
+    const install = `apt-get update && apt-get install ${names.join(' ')}`
+    console.log(`Skipped: browser tests, without a new ${names.join(' or ')}. As root: ${install}`)
     return true
   }
+  // A list of packages that is months old installs browsers that are months old.
+  await run(['apt-get', 'update', '-q'])
   const install = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', 'install', '-y', '-q']
-  const command = [...install, '--no-install-recommends', ...missing]
-  // The list of packages may be missing or too old: fetch it only then.
-  return (await run(command)) || ((await run(['apt-get', 'update', '-q'])) && run(command))
+  await run([...install, '--no-install-recommends', ...names])
+  for (const { package: name, oldest } of wanted.filter((browser) => !newEnough(browser))) {
+    console.log(`${name} ${oldest} or newer could not be installed.`)
+  }
+  return wanted.every(newEnough)
 }

@@ -9,6 +9,10 @@ test('a NUL, which PostgreSQL takes in no text, is no key, no maker and no curso
   await ann.publish()
   expect((await ann.call('DELETE', '/me/keys/%00')).code).toBe('not_found')
   expect((await ann.call('DELETE', '/me/keys/ak_abc%00defg')).code).toBe('not_found')
+  expect((await ann.call('DELETE', '/me/hooks/%00')).code).toBe('not_found')
+  const hook = await ann.call('POST', '/me/hooks', { url: 'https://example.com/' })
+  const deliveries = `/me/hooks/${hook.text('hook.id')}/deliveries`
+  expect((await ann.call('POST', `${deliveries}/%00/redeliver`)).code).toBe('not_found')
   expect((await visit('GET', '/explore/@%00')).status).toBe(404)
   const cursor = Buffer.from(`1 aaaaaaaaaaa\0`).toString('base64url')
   expect((await ann.call('GET', `/apps?cursor=${cursor}`)).code).toBe('bad_request')

@@ -32,17 +32,43 @@ export const recorder =
   "if (self === top) { self.told = []; addEventListener('message', (e) => { self.told.push(e.data); " +
   "console.debug('told', location.href, ...Object.keys(e.data ?? {})) }) }"
 
-const paths = {
-  chromium: ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'],
-  firefox: ['/usr/bin/firefox-esr', '/usr/bin/firefox'],
+interface Wanted {
+  /** Debian's package. */
+  package: string
+  paths: string[]
+  /** The oldest version that the tests are written for. */
+  oldest: number
 }
 
+export const browsers: Record<Browser['name'], Wanted> = {
+  chromium: {
+    package: 'chromium',
+    paths: ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'],
+    // Obeys Connection-Allowlist.
+    oldest: 152,
+  },
+  firefox: {
+    package: 'firefox-esr',
+    paths: ['/usr/bin/firefox-esr', '/usr/bin/firefox'],
+    oldest: 153,
+  },
+}
+
+/** Where a browser is installed that is new enough. */
+export const newEnough = ({ paths, oldest }: Wanted): string | undefined =>
+  paths.find((path) => {
+    if (!existsSync(path)) return false
+    const { stdout } = Bun.spawnSync([path, '--version'], { stderr: 'ignore' })
+    return Number(/ (\d+)\./.exec(stdout.toString())?.[1]) >= oldest
+  })
+
 /** Where a browser is installed; undefined, after one line that says how to get it. */
-export function findBrowser(name: 'chromium' | 'firefox'): string | undefined {
-  const found = paths[name].find((path) => existsSync(path))
+export function findBrowser(name: Browser['name']): string | undefined {
+  const wanted = browsers[name]
+  const found = newEnough(wanted)
   if (found !== undefined) return found
-  const wanted = name === 'firefox' ? 'firefox-esr' : name
-  const line = `${name} is not here: its tests were skipped. On Debian: apt-get install ${wanted}`
+  const install = `apt-get update && apt-get install ${wanted.package}`
+  const line = `No ${name} ${wanted.oldest} is here: its tests were skipped. On Debian: ${install}`
   if (Bun.env['CI'] === 'true') throw new Error(line)
   process.stderr.write(`${line}\n`)
   return undefined

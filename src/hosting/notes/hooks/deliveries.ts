@@ -1,6 +1,6 @@
 import { and, count, desc, eq, lt, or, sql } from 'drizzle-orm'
 
-import { newId } from '../../../core/ids.ts'
+import { idPattern, newId } from '../../../core/ids.ts'
 import { zero } from '../../../core/money.ts'
 import { day, hour, iso } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
@@ -100,6 +100,9 @@ export const listOf = (
  * while it is still on its way.
  */
 export async function redeliver(house: House, hook: Hook, id: string): Promise<Delivery> {
+  const see = `GET /me/hooks/${hook.id}/deliveries lists them.`
+  const none = new Refusal('not_found', { what: 'delivery', see })
+  if (!idPattern.test(id)) throw none
   const sent = await house.db.tx(async (db) => {
     const again = { state: 'waiting', tries: 0, next: house.clock.now(), ended: null } as const
     const [row] = await db
@@ -107,8 +110,7 @@ export async function redeliver(house: House, hook: Hook, id: string): Promise<D
       .set(again)
       .where(and(eq(deliveries.id, id), eq(deliveries.hook, hook.id)))
       .returning()
-    const see = `GET /me/hooks/${hook.id}/deliveries lists them.`
-    if (!row) throw new Refusal('not_found', { what: 'delivery', see })
+    if (!row) throw none
     await send(house, db, row)
     return row
   })

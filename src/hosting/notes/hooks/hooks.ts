@@ -1,7 +1,7 @@
 import { and, asc, count, desc, eq, sql } from 'drizzle-orm'
 
 import { publicUrl } from '../../../core/fetch.ts'
-import { newId } from '../../../core/ids.ts'
+import { idPattern, newId } from '../../../core/ids.ts'
 import type { Db } from '../../../db/engine.ts'
 import { lock } from '../../../db/lock.ts'
 import type { House } from '../../../house.ts'
@@ -66,10 +66,8 @@ export const listOf = ({ db }: House, agent: string): Promise<Hook[]> =>
 
 /** An agent's own hook. Refuses not_found. */
 export async function theOwn({ db }: House, agent: string, id: string): Promise<Hook> {
-  const [hook] = await db.read
-    .select()
-    .from(hooks)
-    .where(and(eq(hooks.id, id), eq(hooks.agent, agent)))
+  const mine = and(eq(hooks.id, id), eq(hooks.agent, agent))
+  const [hook] = idPattern.test(id) ? await db.read.select().from(hooks).where(mine) : []
   if (hook) return hook
   throw new Refusal('not_found', { what: 'hook', see: 'GET /me/hooks lists yours.' })
 }
