@@ -65,9 +65,11 @@ export class TokenCount {
   private others = 0
 
   add(text: string): void {
-    for (const character of text) {
-      if (character < '\u0080') this.ascii += 1
+    for (let at = 0; at < text.length; at += 1) {
+      const code = text.codePointAt(at) ?? 0
+      if (code < 0x80) this.ascii += 1
       else this.others += 1
+      if (code > 0xff_ff) at += 1
     }
   }
 

@@ -39,6 +39,8 @@ export class Carried {
   /** Reads a whole answer (`message`) or one chunk of a stream (`delta`). */
   read(answer: Json): void {
     for (const choice of listOf(answer.choices)) if (isRecord(choice)) this.readChoice(choice)
+    // Nearly every chunk of a stream has none.
+    if (!answer.usage) return
     const said = readUsage(answer.usage, this.bounds.limits)
     if (!said) return
     this.said = said
