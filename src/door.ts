@@ -3,9 +3,9 @@ import { newOrderedId } from './core/ids.ts'
 import { stopwatch } from './core/time.ts'
 import type { TrafficPart } from './core/traffic.ts'
 import { beginVisit, pathOf, thisProcess, type Visit } from './core/visit.ts'
-import { tooManyRequests } from './gateway/envelope.ts'
+import * as gateway from './gateway/envelope.ts'
 import { isGateway } from './gateway/paths.ts'
-import { answerOf } from './hosting/envelope.ts'
+import * as hosting from './hosting/envelope.ts'
 import type { House } from './house.ts'
 import { type McpOptions, openMcp } from './mcp/mcp.ts'
 import { Refusal } from './refusals.ts'
@@ -90,6 +90,18 @@ export function openDoor(house: House, app: App, options?: McpOptions): Door {
   return door
 }
 
+const starting = (): Response => new Response('Starting.', { status: 503 })
+const refusing = { api: hosting.errorAnswer, gateway: gateway.errorAnswer }
+
+/** Stands for the front door while the house is opened: both APIs refuse in their own words. */
+export const openingDoor: Door = (request) => {
+  const part = partOf(pathOf(request.url))
+  const isApi = part === 'api' || part === 'gateway'
+  const response = isApi ? refusing[part](new Refusal('try_again', {}), starting) : starting()
+  response.headers.set('retry-after', '1')
+  return openToAll(response)
+}
+
 function partOf(path: string): TrafficPart {
   if (path.startsWith('/a/') || path === '/frame') return 'apps'
   if (path === '/api' || path.startsWith('/api/')) return 'api'
@@ -113,7 +125,9 @@ async function gatewayAnswer(
   const address = addressGroup(visit.address)
   const retryAfter = rate.take(address)
   const response =
-    retryAfter === undefined ? await app.fetch(request) : tooManyRequests(rate.max, retryAfter)
+    retryAfter === undefined
+      ? await app.fetch(request)
+      : gateway.tooManyRequests(rate.max, retryAfter)
   if (rate.max > 0) {
     const { calls, resetAfter } = rate.left(address)
     response.headers.set('x-ratelimit-limit-requests', String(rate.max))
@@ -135,7 +149,7 @@ async function apiAnswer(
   const response =
     retryAfter === undefined
       ? await app.fetch(request)
-      : answerOf(new Refusal('rate_limited', { max: house.requests.max, retryAfter }))
+      : hosting.answerOf(new Refusal('rate_limited', { max: house.requests.max, retryAfter }))
   return openToAll(response)
 }
 

@@ -1,7 +1,7 @@
 import { openApp } from './app.ts'
 import { stopwatch } from './core/time.ts'
 import { thisProcess } from './core/visit.ts'
-import { type Door, openDoor } from './door.ts'
+import { type Door, openDoor, openingDoor } from './door.ts'
 import { writeOpens } from './hosting/apps/opens.ts'
 import { closeHouse, type House, openHouse } from './house.ts'
 import { drainMs } from './limits.ts'
@@ -40,13 +40,10 @@ class PortInUse extends Error {
   }
 }
 
-const starting = (): Response =>
-  new Response('Starting.', { status: 503, headers: { 'retry-after': '1' } })
-
 /** Opens the house of `config` and answers on its port. Throws FolderInUse, PortInUse. */
 export async function serve(config: Config): Promise<Serving> {
   const release = ownFolder(config.dataDir)
-  let door: Door = starting
+  let door: Door = openingDoor
   const server = listen(config, (...asked) => door(...asked))
   const name = ownHosts.has(config.host) ? 'localhost' : config.host
   const origin = `http://${name.includes(':') ? `[${name}]` : name}:${server.port}`
