@@ -1,4 +1,4 @@
-import { browsers, newEnough } from '../../src/testing/browsers/browser.ts'
+import { browsers, newEnough, type Wanted } from '../../src/testing/browsers/browser.ts'
 
 /**
  * Brings Debian's Chromium and Firefox for the browser tests, new enough, where this may: as root,
@@ -6,9 +6,9 @@ import { browsers, newEnough } from '../../src/testing/browsers/browser.ts'
  * succeeded.
  */
 export async function installBrowsers(run: (command: string[]) => Promise<boolean>) {
-  const wanted = Object.values(browsers).filter((browser) => !newEnough(browser))
-  if (wanted.length === 0) return true
-  const names = wanted.map((browser) => browser.package)
+  const missing = (): Wanted[] => Object.values(browsers).filter((one) => !newEnough(one))
+  const names = missing().map((browser) => browser.package)
+  if (names.length === 0) return true
   if (process.getuid?.() !== 0 || Bun.which('apt-get') === null) {
     const install = `apt-get update && apt-get install ${names.join(' ')}`
     console.log(`Skipped: browser tests, without a new ${names.join(' or ')}. As root: ${install}`)
@@ -18,8 +18,9 @@ export async function installBrowsers(run: (command: string[]) => Promise<boolea
   await run(['apt-get', 'update', '-q'])
   const install = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', 'install', '-y', '-q']
   await run([...install, '--no-install-recommends', ...names])
-  for (const { package: name, oldest } of wanted.filter((browser) => !newEnough(browser))) {
+  const still = missing()
+  for (const { package: name, oldest } of still) {
     console.log(`${name} ${oldest} or newer could not be installed.`)
   }
-  return wanted.every(newEnough)
+  return still.length === 0
 }

@@ -65,6 +65,7 @@ export class TokenCount {
   private others = 0
 
   add(text: string): void {
+    // By number: `of` would make a text of each character.
     for (let at = 0; at < text.length; at += 1) {
       const code = text.codePointAt(at) ?? 0
       if (code < 0x80) this.ascii += 1

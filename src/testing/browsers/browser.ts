@@ -32,7 +32,8 @@ export const recorder =
   "if (self === top) { self.told = []; addEventListener('message', (e) => { self.told.push(e.data); " +
   "console.debug('told', location.href, ...Object.keys(e.data ?? {})) }) }"
 
-interface Wanted {
+/** A browser that the tests want. */
+export interface Wanted {
   /** Debian's package. */
   package: string
   paths: string[]

@@ -100,17 +100,14 @@ export const listOf = (
  * while it is still on its way.
  */
 export async function redeliver(house: House, hook: Hook, id: string): Promise<Delivery> {
-  const see = `GET /me/hooks/${hook.id}/deliveries lists them.`
-  const none = new Refusal('not_found', { what: 'delivery', see })
-  if (!idPattern.test(id)) throw none
+  const mine = and(eq(deliveries.id, id), eq(deliveries.hook, hook.id))
+  const again = { state: 'waiting', tries: 0, next: house.clock.now(), ended: null } as const
   const sent = await house.db.tx(async (db) => {
-    const again = { state: 'waiting', tries: 0, next: house.clock.now(), ended: null } as const
-    const [row] = await db
-      .update(deliveries)
-      .set(again)
-      .where(and(eq(deliveries.id, id), eq(deliveries.hook, hook.id)))
-      .returning()
-    if (!row) throw none
+    const [row] = idPattern.test(id)
+      ? await db.update(deliveries).set(again).where(mine).returning()
+      : []
+    const see = `GET /me/hooks/${hook.id}/deliveries lists them.`
+    if (!row) throw new Refusal('not_found', { what: 'delivery', see })
     await send(house, db, row)
     return row
   })
