@@ -77,7 +77,8 @@ export function links(tell: (told: Told) => void, hard: boolean): void {
     if (href !== '' && href !== 'about:blank') act(href, null)
     return null
   }
-  Object.defineProperty(window, 'open', { value: open, writable: false, configurable: false })
+  // As the browser's own is: a page may have an `open` of its own.
+  Object.defineProperty(window, 'open', { value: open, writable: true, configurable: true })
 }
 
 /** Notes who wants a press stopped, and settles one whose way up is cut short. */

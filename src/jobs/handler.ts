@@ -15,7 +15,7 @@ export interface Change {
 }
 
 /** What else is done in the transaction of a report or of an ending. */
-export type Also = (db: Db, job: Job) => Promise<unknown>
+export type Also<Told = unknown> = (db: Db, job: Job) => Promise<Told>
 
 /** A job as it is worked on. */
 export interface Work<Input, Data> {
@@ -35,11 +35,12 @@ export interface Work<Input, Data> {
 
 /**
  * What a run comes to. `record` is written in the transaction that ends the job: there the hold is
- * settled and what was made is published, exactly once. `again` runs it once more after so many
- * milliseconds, and leaves its place to others until then.
+ * settled and what was made is published, exactly once; what it answers is the job's result, and
+ * what it refuses fails the job. `again` runs it once more after so many milliseconds, and leaves
+ * its place to others until then.
  */
 export type Outcome =
-  | { end: 'done'; result?: JobResult; record?: Also }
+  | { end: 'done'; record?: Also<JobResult | void> }
   | { end: 'failed'; error: Failure }
   | { end: 'again'; afterMs: number }
 

@@ -133,9 +133,8 @@ export async function putBack({ clock }: Rows, db: Db, left: Leased): Promise<vo
 /** How a job ends. */
 export interface Ending {
   state: Exclude<JobState, 'queued' | 'running'>
-  result?: JobResult
   error?: Failure
-  record?: Also | undefined
+  record?: Also<JobResult | void> | undefined
 }
 
 /** Whose ending it is: the one who works on it, or anyone while nobody does or it is not ended. */
@@ -154,14 +153,13 @@ export async function end(
   { clock, closeBooks }: Rows,
   db: Db,
   from: From,
-  { state, result, error, record }: Ending,
+  { state, error, record }: Ending,
 ): Promise<Job | undefined> {
   const at = clock.now()
   const [job] = await db
     .update(jobs)
     .set({
       ...{ state, lease: null, leaseUntil: null, ended: at },
-      ...(result && { result }),
       ...(error && { error }),
       ...(state === 'done' && { progress: 100 }),
       events: sql`${jobs.events} + 1`,
@@ -169,11 +167,12 @@ export async function end(
     .where(isFrom(from))
     .returning()
   if (!job) return undefined
-  await record?.(db, job)
+  const result = (await record?.(db, job)) ?? null
   const charged = await closeBooks(db, job.id)
-  if (charged > zero) await db.update(jobs).set({ charged }).where(eq(jobs.id, job.id))
+  const landed = { result, charged }
+  if (result || charged > zero) await db.update(jobs).set(landed).where(eq(jobs.id, job.id))
   await tell(db, at, job)
-  return { ...job, charged }
+  return { ...job, ...landed }
 }
 
 /** Which leases nobody keeps: those that have run out, or those of jobs from before a moment. */

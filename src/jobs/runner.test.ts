@@ -5,6 +5,7 @@ import { hour, minute } from '../core/time.ts'
 import { dialect } from '../db/dialect.ts'
 import { balanceOf, hold, settle } from '../ledger/ledger.ts'
 import { jobHeartbeatMs, jobLeaseMs } from '../limits.ts'
+import { Refusal } from '../refusals.ts'
 import { ann, ask, type TestBooks } from '../testing/books.ts'
 import { caught } from '../testing/caught.ts'
 import { hang, openJobs, type Run, type TestJobs, until } from '../testing/jobs.ts'
@@ -64,6 +65,13 @@ test('what fails, throws or refuses its own landing costs nothing and is undone'
         },
       }),
       'internal',
+    ],
+    [
+      async () => ({
+        end: 'done',
+        record: () => Promise.reject(new Refusal('storage_full', { max: 1 })),
+      }),
+      'storage_full',
     ],
   ]
   for (const [run, code] of failing) {

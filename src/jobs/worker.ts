@@ -1,9 +1,11 @@
 import type { Log } from '../core/log.ts'
 import { second } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
+import { Refusal } from '../refusals.ts'
 import { type Job, LeaseLost, type Outcome, type Work } from './handler.ts'
 import type { Kinds } from './kinds.ts'
 import * as rows from './rows.ts'
+import type { Failure } from './tables.ts'
 import type { Waiting } from './waiting.ts'
 
 /** What the runner needs of the house. */
@@ -28,6 +30,13 @@ const why = {
     code: 'internal',
     error: 'Something went wrong here. What did not land was not charged. Start it again.',
   },
+}
+
+/** What a job that threw ends with; a refusal of its ending is no fault of ours. */
+function failureOf(thrown: unknown): Failure {
+  if (thrown instanceof Stopped) return why.timedOut
+  if (!(thrown instanceof Refusal)) return why.internal
+  return { code: thrown.refusal, error: 'It could not be kept here. Nothing was charged for it.' }
 }
 
 /** Why a run is broken off from outside. */
@@ -70,14 +79,13 @@ export class Worker {
     try {
       const outcome = await this.outcomeOf(job, signal)
       await this.persist(job, () => this.conclude(job, outcome))
-    } catch (error) {
-      if (error instanceof LeaseLost) return
-      const isClosing = error instanceof Stopped && error.by === 'closing'
+    } catch (thrown) {
+      if (thrown instanceof LeaseLost) return
+      const isClosing = thrown instanceof Stopped && thrown.by === 'closing'
       if (isClosing) return this.leave(job)
-      const isLate = error instanceof Stopped
-      if (!isLate) log.fault('jobs.failed', error, { job: job.id, kind: job.kind })
-      const failure = isLate ? why.timedOut : why.internal
-      await this.persist(job, () => this.end(job, { state: 'failed', error: failure }))
+      const error = failureOf(thrown)
+      if (error === why.internal) log.fault('jobs.failed', thrown, { job: job.id, kind: job.kind })
+      await this.persist(job, () => this.end(job, { state: 'failed', error }))
     }
   }
 
@@ -109,13 +117,13 @@ export class Worker {
     else await this.end(job, { ...outcome, state: 'done' })
   }
 
-  /** An ending that fails is tried again; then it is left to the lease. */
+  /** An ending that fails, and is not refused, is tried again; then it is left to the lease. */
   private async persist(job: Job, ending: () => Promise<unknown>): Promise<void> {
     for (const waitMs of retryAfterMs) {
       try {
         return void (await ending())
       } catch (error) {
-        if (error instanceof LeaseLost) throw error
+        if (error instanceof LeaseLost || error instanceof Refusal) throw error
         this.parts.log.fault('jobs.ending_failed', error, { job: job.id, waitMs })
       }
       await Bun.sleep(waitMs)
@@ -126,8 +134,9 @@ export class Worker {
   /** Ends a job; undefined when it is not to be ended from there any more. */
   async end(from: rows.From, ending: rows.Ending): Promise<Job | undefined> {
     const { db } = this.parts
-    const undone = async (tx: Db, job: Job): Promise<unknown> =>
-      this.kinds.find(job.kind)?.undone?.(tx, job)
+    const undone = async (tx: Db, job: Job): Promise<void> => {
+      await this.kinds.find(job.kind)?.undone?.(tx, job)
+    }
     const record = ending.state === 'done' ? ending.record : undone
     const job = await db.tx((tx) => rows.end(this.parts, tx, from, { ...ending, record }))
     if (!job) return undefined

@@ -56,6 +56,7 @@ describe('daily caps', () => {
     await refused(holdNow(books, capped('a', 1, 0)), 'daily_cap', { cap: zero, spent: zero })
     expect((await holdNow(books, capped('b', 0, 0))).fresh).toBe(true)
     expect((await holdNow(books, capped('c', 99, null))).fresh).toBe(true)
+    expect((await holdNow(books, capped('d', 0, 50))).fresh).toBe(true)
     expect(await spent()).toBe(credits(99))
   })
 

@@ -51,6 +51,8 @@ const countQuery = prepared((db) =>
 
 /** Counts an amount on a key's day. False when its cap is passed; then nothing has changed. */
 export async function count(db: Db, at: KeyDay, amount: Nano, max: Nano | null): Promise<boolean> {
+  // What is free stays so when the cap was lowered below what is spent.
+  if (amount === zero) return true
   if (max !== null && amount > max) return false
   const counted = await countQuery(db).execute({ ...at, amount, max: max ?? unbounded })
   return changedBy(counted) === 1

@@ -26,9 +26,9 @@ export interface Worked<T> {
 const retryAfterMs = [50, 250, second]
 
 /**
- * The only shape of paid work: hold the worst case, work, settle what it cost. Work that throws
- * costs nothing; work that failed and still costs (document 2, section 7) returns its failure with
- * the charge. A process that dies leaves the hold to `expireOrphans`.
+ * The only shape of paid work: hold the worst case, work, settle what it cost. Work that throws, or
+ * whose `record` refuses, costs nothing; work that failed and still costs (document 2, section 7)
+ * returns its failure with the charge. A process that dies leaves the hold to `expireOrphans`.
  * Refuses what `hold` refuses, and a taken ref: busy while its work runs, else ref_conflict.
  */
 export async function withHold<T>(
@@ -43,28 +43,31 @@ export async function withHold<T>(
       ? new Refusal('busy', { what: ref })
       : new Refusal('ref_conflict', { ref })
   }
-  let worked: Worked<T>
-  try {
-    worked = await work(held.hold)
-  } catch (error) {
+  const letGo = async (error: unknown): Promise<never> => {
     // The caller must hear of the work's own failure; that of the release is in the log.
     await persist(house, held.hold, (db) => release(db, held.hold)).catch(() => undefined)
     throw error
   }
-  const { charge, result, record } = worked
-  const ended = await persist(house, held.hold, (db) =>
-    settle(house, db, held.hold, charge, record),
-  )
+  const { charge, result, record } = await work(held.hold).catch(letGo)
+  const settled = persist(house, held.hold, (db) => settle(house, db, held.hold, charge, record))
+  const ended = await settled.catch((error: unknown) => {
+    if (error instanceof Refusal) return letGo(error)
+    throw error
+  })
   if (ended.state !== 'settled') throw new Error(`The hold of ${ref} ended before its work.`)
   return { result, hold: ended }
 }
 
-/** Ends a hold, again and again when the database fails, and tells the log each time. */
+/**
+ * Ends a hold, again and again when the database fails, and tells the log each time. What `record`
+ * refuses is refused at once.
+ */
 async function persist(house: Books, { ref }: Hold, ending: (db: Db) => Promise<Hold>) {
   for (const waitMs of retryAfterMs) {
     try {
       return await house.db.tx(ending)
     } catch (error) {
+      if (error instanceof Refusal) throw error
       house.log.fault('ledger.hold_not_ended', error, { ref, waitMs })
     }
     await Bun.sleep(waitMs)

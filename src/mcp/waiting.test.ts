@@ -21,7 +21,7 @@ beforeEach(async () => {
         if (at > 0) await note({ step: 'writing', progress: at / 4 })
         await gate.promise
       }
-      return { end: 'done', result: { version: 1 } }
+      return { end: 'done', record: async () => ({ version: 1 }) }
     },
   })
 })

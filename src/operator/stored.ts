@@ -1,8 +1,8 @@
 import type { Db } from '../db/engine.ts'
 import { contents } from '../gateway/files/contents.ts'
 import { madeAfter, madeIn } from '../gateway/made/contents.ts'
-import { packsAfter, packsIn } from '../hosting/apps/apps.ts'
 import { iconsAfter, iconsIn } from '../hosting/apps/icons.ts'
+import { packsAfter, packsIn } from '../hosting/apps/packs.ts'
 import { contentsAfter, contentsIn } from '../hosting/assets/contents.ts'
 
 const pageSize = 100

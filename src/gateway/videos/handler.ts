@@ -122,7 +122,6 @@ function landing(
   const charge = chargeOf(price, usageOf({ seconds, images: 1 }))
   return {
     end: 'done',
-    result: 'url' in film ? film : { made: film.row.id },
     record: async (db, job) => {
       if ('row' in film) await made.record(db, [film.row])
       for (const hold of await openHoldsOf(db, job.id)) {
@@ -131,6 +130,7 @@ function landing(
           noteUse(house, db, { ...job, charged }, use),
         )
       }
+      return 'url' in film ? film : { made: film.row.id }
     },
   }
 }

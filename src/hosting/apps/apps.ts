@@ -1,9 +1,9 @@
-import { and, asc, count, desc, eq, gt, gte, inArray, isNull, lt, min, or, sql } from 'drizzle-orm'
+import { and, count, desc, eq, gte, isNull, lt, min, or, sql } from 'drizzle-orm'
 
 import { idPattern } from '../../core/ids.ts'
 import { hour } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { lookup, prepared } from '../../db/query.ts'
+import { forUpdate, lookup, prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { listPageMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -119,6 +119,18 @@ export async function theOwn(house: House, maker: Agent, id: string): Promise<Ap
   return there(app?.maker === maker.id ? app : undefined)
 }
 
+/**
+ * An app as it is now, inside a transaction that locks it from here on: its maker's row first and
+ * its own second, in the order in which publishing takes them. Refuses what `there` refuses, and
+ * what a closed or suspended account does.
+ */
+export async function locked(house: House, db: Db, app: Pick<App, 'id' | 'maker'>): Promise<App> {
+  await keepBytes(house, db, app.maker, 0)
+  const one = db.select().from(apps).where(eq(apps.id, app.id)).$dynamic()
+  const [now] = await forUpdate(one, apps.id)
+  return there(now)
+}
+
 /** An app that is there. Refuses not_found, for a deleted one too, and taken_down. */
 export function there(app: App | undefined): App {
   if (!app || app.closed !== null) throw new Refusal('not_found', { what: 'app' })
@@ -151,8 +163,8 @@ export async function listOf(
 const onceReleased = sql`case when ${apps.heldAt} is null then 'on' else 'pending' end`
 
 /**
- * Changes an app's row, inside a transaction. With `listed` on, its newest version is the one on
- * Explore.
+ * Changes the row of an app as it is in this transaction (`locked`). With `listed` on, its newest
+ * version is the one on Explore.
  */
 export async function update(
   house: House,
@@ -222,24 +234,4 @@ export async function closeAllOf(house: House, db: Db, maker: string): Promise<v
     .update(apps)
     .set({ closed: house.clock.now(), listed: 'off' })
     .where(and(eq(apps.maker, maker), isNull(apps.closed)))
-}
-
-/** Which of these stored packs a version names (the store's sweep asks). */
-export async function packsIn(db: Db, packs: string[]): Promise<Set<string>> {
-  const rows = await db
-    .selectDistinct({ pack: versions.pack })
-    .from(versions)
-    .where(inArray(versions.pack, packs))
-  return new Set(rows.map((row) => row.pack))
-}
-
-/** The stored packs that versions name, in order, at most `limit`, going on after one of them. */
-export async function packsAfter(db: Db, after: string, limit: number): Promise<string[]> {
-  const rows = await db
-    .selectDistinct({ pack: versions.pack })
-    .from(versions)
-    .where(gt(versions.pack, after))
-    .orderBy(asc(versions.pack))
-    .limit(limit)
-  return rows.map((row) => row.pack)
 }

@@ -1,5 +1,6 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, gt, gte, or, sql } from 'drizzle-orm'
 
+import { zero } from '../../core/money.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import type { App } from './apps.ts'
@@ -40,6 +41,26 @@ export async function hasRemixed(db: Db, agent: string, app: string): Promise<bo
     .select({ app: remixes.app })
     .from(remixes)
     .where(and(eq(remixes.buyer, agent), eq(remixes.of, app)))
+    .limit(1)
+  return found !== undefined
+}
+
+/** Whether an agent has paid for an app, or took this version or a later one while it was free. */
+export async function hasBought(
+  db: Db,
+  buyer: string,
+  app: string,
+  version: number,
+): Promise<boolean> {
+  const [found] = await db
+    .select({ app: remixes.app })
+    .from(remixes)
+    .where(
+      and(
+        ...[eq(remixes.buyer, buyer), eq(remixes.of, app)],
+        or(gt(remixes.price, zero), gte(remixes.version, version)),
+      ),
+    )
     .limit(1)
   return found !== undefined
 }

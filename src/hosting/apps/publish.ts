@@ -6,10 +6,10 @@ import { Refusal } from '../../refusals.ts'
 import type { Finding } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import type { Agent } from '../agents/agents.ts'
-import { type App, checkRoom, type NewApp, theOwn, there, theVersion, update } from './apps.ts'
+import { type App, checkRoom, locked, type NewApp, theOwn, theVersion, update } from './apps.ts'
 import { tellListed } from './listing-notes.ts'
 import { insertApp } from './new-app.ts'
-import { inspect, keep, lookAt, read, type Said, unlistable, unsayable } from './pages.ts'
+import { inspect, keep, lookAt, read, unlistable, unsayable } from './pages.ts'
 import { linkOf, present } from './present.ts'
 import type { AppChangeShape, AppShape, NewAppShape, ScanResultShape } from './shapes.ts'
 
@@ -29,13 +29,16 @@ export async function publish(
   wanted: NewAppShape & { html: string },
 ): Promise<Answer> {
   const named = newAppOf(house, wanted)
-  const inspection = await inspect(house, wanted.html)
-  if (wanted.dryRun) return { status: 200, body: { scan: presentScan(inspection), price: 0 } }
-  const title = wanted.title ?? inspection.title ?? named.title
-  const reasons = wanted.store ? unlistable(inspection, { ...named, title }) : []
-  const listed = wanted.store && reasons.length === 0 ? 'on' : 'off'
-  const app: NewApp = { ...named, title, listed }
+  if (wanted.dryRun) {
+    const inspection = await inspect(house, wanted.html)
+    return { status: 200, body: { scan: presentScan(inspection), price: 0 } }
+  }
   return house.idempotency.once(maker.id, wanted.ref, wanted, async (keepAnswer) => {
+    const inspection = await inspect(house, wanted.html)
+    const title = wanted.title ?? inspection.title ?? named.title
+    const reasons = wanted.store ? unlistable(inspection, { ...named, title }) : []
+    const listed = wanted.store && reasons.length === 0 ? 'on' : 'off'
+    const app: NewApp = { ...named, title, listed }
     await checkRoom(house, maker, inspection.identity.byteLength)
     const page = await keep(house, inspection)
     return house.db.tx(async (db) => {
@@ -101,29 +104,30 @@ export async function change(
     throw new Refusal('busy', { what: 'The first build of this app' })
   }
   checkTexts(wanted)
-  const stays = app.listed !== 'off' && store !== false
-  const unsaid = stays ? unsayable(others) : []
-  const { title, description } = app
-  const changes: Partial<NewApp> = {
-    ...others,
-    // What is on Explore keeps the words that it has.
-    ...(unsaid.length > 0 && { title, description }),
-    ...termsOf(house, wanted, app),
-  }
-  const said = { title, description, ...others }
-  const reasons = store ? await whyNotListed(house, app, said) : unsaid
-  if (store !== undefined && reasons.length === 0) changes.listed = store ? 'on' : 'off'
-  const changed = await house.db.tx(async (db) => {
-    const made = there(await update(house, db, app, changes))
+  const found = store ? await whyNotListed(house, app) : []
+  const { before, after, reasons } = await house.db.tx(async (db) => {
+    const before = await locked(house, db, app)
+    const { title, description } = before
+    const stays = before.listed !== 'off' && store !== false
+    const unsaid = stays ? unsayable(others) : []
+    const reasons = store ? [...found, ...unsayable({ title, description, ...others })] : unsaid
+    const isFit = reasons.length === 0
     // The page that was read is not the one that would stand on Explore.
-    if (changes.listed === 'on' && made.version !== app.version) {
+    if (store && isFit && before.version !== app.version) {
       throw new Refusal('try_again', { why: 'a new version was published meanwhile' })
     }
-    if ((made.listed === 'on') !== (app.listed === 'on')) await tellListed(house, db, made)
-    return made
+    const after = await update(house, db, before, {
+      ...others,
+      // What is on Explore keeps the words that it has.
+      ...(unsaid.length > 0 && { title, description }),
+      ...termsOf(house, wanted, before),
+      ...(store !== undefined && isFit && { listed: store ? 'on' : 'off' }),
+    })
+    if ((after.listed === 'on') !== (before.listed === 'on')) await tellListed(house, db, after)
+    return { before, after, reasons }
   })
   if (reasons.length > 0) throw new Refusal('not_listable', { reasons })
-  return { app: present(house, changed), note: changedNote(app, changed) }
+  return { app: present(house, after), note: changedNote(before, after) }
 }
 
 /** What became of the Explore parts: whether it is there, with which version, and what it costs. */
@@ -152,11 +156,11 @@ function termsNote({ remix, priceRemix }: App): string {
   return remix === 'free' ? 'A remix is free now.' : `A remix costs ${priceRemix} credits now.`
 }
 
-/** Runs the scan again at listing strength over the newest version, and what is said of it. */
-async function whyNotListed(house: House, app: App, said: Said): Promise<string[]> {
+/** Runs the scan again at listing strength over the newest version. */
+async function whyNotListed(house: House, app: App): Promise<string[]> {
   if (app.version === 0) return ['It has no version yet: wait until its first build has landed.']
   const { identity } = await read(house, await theVersion(house, app.id, app.version))
-  return unlistable(await lookAt(house, identity), said)
+  return unlistable(await lookAt(house, identity))
 }
 
 function checkKind(house: House, kind: NewAppShape['kind']): void {

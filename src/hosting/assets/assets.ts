@@ -113,14 +113,11 @@ export async function keepRow(house: House, db: Db, before: apps.App, row: Omit<
 }
 
 /**
- * The app as it is now, for a change of its newest files, inside a transaction: its maker's row is
- * locked first and its own second, in the order in which publishing takes them, so that two
+ * The app as it is now, for a change of its newest files, inside a transaction: locked, so that two
  * changes at once count each other and none goes to a version that is no longer the newest.
  */
-async function open(house: House, db: Db, before: apps.App): Promise<apps.App> {
-  await keepBytes(house, db, before.maker, 0)
-  return apps.there(await apps.update(house, db, before, {}))
-}
+const open = async (house: House, db: Db, before: apps.App): Promise<apps.App> =>
+  apps.update(house, db, await apps.locked(house, db, before), {})
 
 /** Refuses what would not fit into the app's newest version beside the file it replaces. */
 async function checkFits(db: Db, app: apps.App, old: Asset | undefined, bytes: number) {

@@ -122,7 +122,7 @@ const seedOf = (app: string, name: string): number =>
 async function outcomeOf(house: House, job: Job, items: JobItemShape[]): Promise<Outcome> {
   const app = await apps.find(house, job.item ?? '')
   if (app && items.some(({ state }) => state === 'made')) {
-    return { end: 'done', result: { version: app.version } }
+    return { end: 'done', record: async () => ({ version: app.version }) }
   }
   const code = items[0]?.code ?? 'no_picture'
   const error = 'None of the assets could be made; nothing was charged. The items tell why.'

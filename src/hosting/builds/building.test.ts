@@ -81,12 +81,19 @@ test.each([
   ['prose instead of a page', says('I would rather talk about boats.'), /no page in your answer/],
   ['half a page', says('```html\n<!doctype html><body><p>Boats<script>let a ='), /cut off/],
   ['an empty page', says(inBlock(pageOf(''))), /nothing would show/],
+  ['a head alone', says(inBlock('<!doctype html><title>Boats</title>')), /nothing would show/],
   ['10 MB', says(inBlock(pageOf('x'.repeat(10_000_000)))), /over 4 MB/],
 ])('%s is mended, and its model is told what failed', async (_, bad, told) => {
   const { job, calls, mends } = await build([plan, bad, good])
   expect(job).toMatchObject({ state: 'done', charged: expect.closeTo(3 * callCredits) })
   expect(mends).toEqual([expect.stringMatching(told)])
   expect(JSON.stringify(calls[2]).length).toBeLessThan(60_000)
+})
+
+test('the tags that HTML lets be left out may be', async () => {
+  const short = says(inBlock('<!doctype html><title>Boats</title><h1>Boats</h1>'))
+  const { job, calls } = await build([plan, short])
+  expect([job.state, calls.length]).toEqual(['done', 2])
 })
 
 test.each([

@@ -210,23 +210,23 @@ class Build {
     const { house, work } = this
     const { prompt, store, version, note: said } = work.input
     const page = await pages.keep(house, inspection)
-    const app = apps.there(await apps.find(house, id))
+    const before = apps.there(await apps.find(house, id))
     const says = { ...plan, title: inspection.title ?? plan.title }
-    const icon = app.icon === null ? await iconSeen(house, this.seen) : undefined
-    const told = {
-      ...(version === undefined && unsaid(app, says)),
-      ...(icon !== undefined && { icon }),
-    }
-    const unlisted = store ? pages.unlistable(inspection, { ...app, ...told }) : []
-    const lists = store && unlisted.length === 0
+    const icon = before.icon === null ? await iconSeen(house, this.seen) : undefined
     const note = said || prompt.replaceAll(/\s+/g, ' ').slice(0, 200)
     return {
       end: 'done',
-      result: { version: app.version + 1 },
       record: async (db, job) => {
-        if (Object.keys(told).length > 0) await apps.update(house, db, app, told)
-        const made = await add(house, db, app, { page, inspection, how: { via: 'build', note } })
+        const now = await apps.locked(house, db, before)
+        const told = {
+          ...(version === undefined && unsaid(now, says)),
+          ...(icon !== undefined && now.icon === null && { icon }),
+        }
+        const named = await apps.update(house, db, now, told)
+        const made = await add(house, db, named, { page, inspection, how: { via: 'build', note } })
         for (const { row } of files) await keepRow(house, db, made.app, row)
+        const unlisted = store ? pages.unlistable(inspection, named) : []
+        const lists = store && unlisted.length === 0
         const shown = lists ? await apps.update(house, db, made.app, { listed: 'on' }) : made.app
         if (lists) await tellListed(house, db, shown)
         const [hold] = await openHoldsOf(db, job.id)
@@ -236,6 +236,7 @@ class Build {
         await endFree(db, job, await freeOf(db, paid.account, paid.charged))
         await noteBuild(house, db, { by: this.by, job, hold: paid, used })
         await tellBuilt(house, db, { app: shown, job, charged: paid.charged, reasons })
+        return { version: shown.version }
       },
     }
   }

@@ -152,9 +152,9 @@ test('the same ref begins one build; another body with it is refused', async () 
   expect([again.status, again.body]).toEqual([202, first.body])
   const key = { 'idempotency-key': 'my-fox-game' }
   expect((await ann.call('POST', '/apps', game, key)).body).toEqual(first.body)
-  await refused(t, 409, 'ref_conflict', () =>
-    ann.call('POST', '/apps', { ...wanted, prompt: 'a snake' }),
-  )
+  for (const other of [{ prompt: 'a snake' }, { maxCredits: 300 }]) {
+    await refused(t, 409, 'ref_conflict', () => ann.call('POST', '/apps', { ...wanted, ...other }))
+  }
   expect(Object((await ann.call('GET', '/apps')).body).apps).toHaveLength(1)
 })
 
@@ -252,6 +252,19 @@ test('builds have a limit an hour, whatever became of them', async () => {
   })
   t.clock.turn(59 * 60_000)
   expect((await ann.call('POST', '/apps', { prompt: 'a list' })).status).toBe(202)
+})
+
+test('past the publishes of an hour, or with no byte left, nothing is built', async () => {
+  await reopen({ PUBLISHES_PER_HOUR: '1' })
+  const begun = await ann.call('POST', '/apps', game)
+  await ann.publish()
+  await t.house.jobs.runDue()
+  const { job } = Object((await ann.call('GET', `/jobs/${begun.text('job.id')}`)).body)
+  expect(job).toMatchObject({ state: 'failed', charged: 0, error: { code: 'publishes_limit' } })
+  await refused(t, 429, 'publishes_limit', () => ann.call('POST', '/apps', game))
+  await reopen({ BYTES_PER_AGENT: '100' })
+  await ann.publish({ html: '<p>'.padEnd(100, 'x') })
+  await refused(t, 409, 'storage_full', () => ann.call('POST', '/apps', game))
 })
 
 test('without a builder nothing begins', async () => {

@@ -32,8 +32,8 @@ const buildMs = 10 * minute
 
 /**
  * Starts the build of a new app (document 1, operation 9): 202 with its job, or 200 with the price
- * for a dry run. Refuses bad_request, games_off, no_builder, no_studio, builds_limit, busy,
- * price_above_max, not_enough_credits, daily_cap.
+ * for a dry run. Refuses bad_request, games_off, no_builder, no_studio, builds_limit,
+ * publishes_limit, storage_full, busy, price_above_max, not_enough_credits, daily_cap.
  */
 export async function build(house: House, caller: Caller, wanted: NewAppShape): Promise<Answer> {
   const prompt = promptOf(wanted.prompt)
@@ -81,13 +81,16 @@ async function begin(
   open: (db: Db) => Promise<apps.App>,
 ): Promise<Answer> {
   const { price } = budgetOf(house, theBuilder(house, input.kind), { prompt: input.prompt, page })
-  const { dryRun, maxCredits, ref, ...same } = wanted
+  const { dryRun, ref, ...same } = wanted
+  const { maxCredits } = wanted
   if (dryRun) return { status: 200, body: { price: toCredits(price) } }
   const answer = await house.idempotency
     .once(caller.agent.id, ref, same, async (keepAnswer) => {
       if (maxCredits !== undefined && price > fromCredits(maxCredits)) {
         throw new Refusal('price_above_max', { price, max: maxCredits })
       }
+      // What lands then may need more; where there is none at all, no model is asked.
+      await apps.checkRoom(house, caller.agent, 1)
       return house.db.tx(async (db) => {
         await checkBuilds(house, db, caller)
         const app = await open(db)

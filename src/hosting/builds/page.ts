@@ -11,16 +11,23 @@ export function pageIn(answer: string): string | undefined {
   return text.slice(from, end < 0 ? undefined : end + '</html>'.length)
 }
 
+/** Elements by which nothing is seen. */
+const unseen = new Set(['html', 'head', 'body', 'title', 'meta', 'link', 'base', 'style'])
 const scriptTypes = /^(|text\/javascript|application\/javascript|module)$/i
 
 /** What is wrong with a page's own code, each as a sentence for who wrote it. */
 export async function codeFaults(html: string): Promise<string[]> {
   const faults: string[] = []
-  if (!/<\/(html|body)>\s*$/i.test(html)) faults.push('The page is cut off: it has no </html>.')
-  const seen = { scripts: 0, elements: 0 }
+  // HTML lets both tags be left out (WHATWG HTML, 13.1.2.4).
+  if (/<(html|body)[\s>]/i.test(html) && !/<\/(html|body)>\s*$/i.test(html)) {
+    faults.push('The page is cut off: it has no </html>.')
+  }
+  const seen = { scripts: 0, bodies: 0, inBody: 0, elements: 0 }
   let script: { type: string; code: string } | undefined
   const rewriter = new HTMLRewriter()
-    .on('body *', { element: () => void (seen.elements += 1) })
+    .on('body', { element: () => void (seen.bodies += 1) })
+    .on('body *', { element: () => void (seen.inBody += 1) })
+    .on('*', { element: ({ tagName }) => void (seen.elements += unseen.has(tagName) ? 0 : 1) })
     .on('script', {
       element(element) {
         const own = { type: element.getAttribute('type') ?? '', code: '' }
@@ -37,7 +44,8 @@ export async function codeFaults(html: string): Promise<string[]> {
       },
     })
   await rewriter.transform(new Response(html)).text()
-  if (seen.elements === 0) faults.push('The page has no element in its body: nothing would show.')
+  const shown = seen.bodies > 0 ? seen.inBody : seen.elements
+  if (shown === 0) faults.push('The page has no element in its body: nothing would show.')
   return faults
 }
 

@@ -352,4 +352,16 @@ describe('the source', () => {
     await refused(house, 403, 'no_remix', () => house.call('GET', path))
     expect((await ben.call('GET', path)).status).toBe(200)
   })
+
+  test('of a later version is not theirs who took an earlier one while it was free', async () => {
+    const id = await ann.publish({ html, store: true })
+    const path = `/explore/${id}/source`
+    await remix(ben, id)
+    await ann.call('PATCH', `/apps/${id}`, { remix: 'price', priceRemix: 9 })
+    expect((await ben.call('GET', path)).body).toMatchObject({ version: 1 })
+    await ann.call('POST', `/apps/${id}/versions`, { html: `${html}<p>more` })
+    await refused(house, 402, 'price_above_max', () => ben.call('GET', path))
+    await remix(ben, id)
+    expect((await ben.call('GET', path)).body).toMatchObject({ version: 2 })
+  })
 })

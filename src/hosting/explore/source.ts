@@ -3,7 +3,7 @@ import type { House } from '../../house.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
-import { hasRemixed } from '../apps/lineage.ts'
+import { hasBought } from '../apps/lineage.ts'
 import * as pages from '../apps/pages.ts'
 import * as assets from '../assets/assets.ts'
 import { present } from '../assets/present.ts'
@@ -21,12 +21,12 @@ export async function source(
   id: string,
 ): Promise<SourceShape> {
   const app = await theListed(house, id)
-  if (app.remix !== 'free' && !(await mayRead(house, reader, app))) {
+  const version = apps.shownVersion(app)
+  if (app.remix !== 'free' && !(await mayRead(house, reader, app, version))) {
     if (app.remix === 'off' || !house.config.pricesOn) throw new Refusal('no_remix')
     const how = `POST /apps/${id}/remix buys it.`
     throw new Refusal('price_above_max', { price: fromCredits(app.priceRemix ?? 0), max: 0, how })
   }
-  const version = apps.shownVersion(app)
   const page = await pages.read(house, await apps.theVersion(house, id, version))
   const rows = await assets.rowsOf(house, id, version)
   const html = new TextDecoder('utf-8', { ignoreBOM: true }).decode(page.identity)
@@ -34,6 +34,11 @@ export async function source(
   return { id, version, html, assets: rows.map((row) => present(house, row)) }
 }
 
-const mayRead = async (house: House, reader: Agent | undefined, app: apps.App): Promise<boolean> =>
+const mayRead = async (
+  { db }: House,
+  reader: Agent | undefined,
+  { id, maker }: apps.App,
+  version: number,
+): Promise<boolean> =>
   reader !== undefined &&
-  (reader.id === app.maker || (await hasRemixed(house.db.read, reader.id, app.id)))
+  (reader.id === maker || (await hasBought(db.read, reader.id, id, version)))

@@ -117,6 +117,18 @@ test('the same Idempotency-Key has one made, and pays, only once', async () => {
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(390), held: fromCredits(0) })
 })
 
+test('an app deleted while its picture is made pays nothing, and nothing stays held', async () => {
+  await t.close()
+  await open({ EMBEDDED_ASSET_CREDITS: '5' })
+  const { begun, go } = holdUp(t.house.makers, 'make')
+  const making = put({ make: true })
+  await begun
+  await ann.call('DELETE', `/apps/${app}`)
+  go()
+  expect((await making).code).toBe('not_found')
+  expect(await creditsOf(ann)).toEqual({ balance: fromCredits(400), held: fromCredits(0) })
+})
+
 test('what is no picture, too big, a bomb or blank is refused, and nothing is kept', async () => {
   const svg = new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg"/>')
   const whole = await picture()

@@ -29,11 +29,12 @@ beforeEach(async () => {
       await note({ step: 'writing', progress: 0.25 })
       await gates[1]?.promise
       return {
-        ...{ end: 'done', result: { version: 1 } },
+        end: 'done',
         record: async (db, { id }) => {
           for (const held of await openHoldsOf(db, id)) {
             await settle(t.house, db, held, fromCredits(7))
           }
+          return { version: 1 }
         },
       }
     },

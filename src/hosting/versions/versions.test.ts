@@ -144,6 +144,9 @@ test('the same ref publishes one version, also when both calls come at once', as
   const other = { ...body, html: page('three') }
   expect((await ann.call('POST', `/apps/${id}/versions`, other)).code).toBe('ref_conflict')
   expect((await ann.call('GET', `/apps/${id}`)).body).toMatchObject({ app: { version: 2 } })
+  await ann.call('DELETE', `/apps/${id}`)
+  const late = await ann.call('POST', `/apps/${id}/versions`, body)
+  expect([late.status, late.body]).toEqual([201, again.body])
   await close()
 })
 

@@ -49,12 +49,15 @@ export async function publish(
   id: string,
   wanted: NewVersionShape & { html: string },
 ): Promise<Answer> {
-  const app = await apps.theOwn(house, maker, id)
-  const note = checkNote(wanted.note)
-  const inspection = await pages.inspect(house, wanted.html)
-  const scan = presentScan(inspection)
-  if (wanted.dryRun) return { status: 200, body: { scan, price: 0 } }
+  const looked = async () => {
+    const app = await apps.theOwn(house, maker, id)
+    const note = checkNote(wanted.note)
+    const inspection = await pages.inspect(house, wanted.html)
+    return { app, note, inspection, scan: presentScan(inspection) }
+  }
+  if (wanted.dryRun) return { status: 200, body: { scan: (await looked()).scan, price: 0 } }
   return house.idempotency.once(maker.id, wanted.ref, { id, ...wanted }, async (keepAnswer) => {
+    const { app, note, inspection, scan } = await looked()
     await apps.checkRoom(house, maker, inspection.identity.byteLength)
     const page = await pages.keep(house, inspection)
     return house.db.tx(async (db) => {

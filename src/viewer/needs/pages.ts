@@ -36,6 +36,16 @@ export const needs: Need[] = [
     says: 'QuotaExceededError',
   },
   {
+    name: 'names of its own that the browser or the viewer has too',
+    page: `${doctype}<script>const open=()=>1,service=2</script>${say('[open(),service]')}`,
+    says: [1, 2],
+  },
+  {
+    name: 'the same names as variables',
+    page: `${doctype}<script>var open=()=>1;function service(){return 2}</script>${say('[open(),service()]')}`,
+    says: [1, 2],
+  },
+  {
     name: 'a byte order mark',
     page: `\uFEFF<head><title>t</title></head><body>${say("document.head.querySelector('title')!==null")}`,
     says: true,

@@ -21,6 +21,11 @@ export const navigations: Vector[] = [
   },
   { name: 'window.open', page: script("window.open('{http}')"), live: 'firefox' },
   {
+    name: 'window.open below ours',
+    page: script("const o=open;delete window.open;(window.open||o)('{http}')"),
+    live: 'firefox',
+  },
+  {
     name: 'window.open on a press',
     page: script("addEventListener('click',()=>window.open('{http}','_blank','noopener'))"),
     hand: 'click',
