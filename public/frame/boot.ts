@@ -26,9 +26,9 @@ function boot(run: Run, shell: Window): void {
   for (const name of reachesOut) lock(window, name, undefined)
   if (run.hard) guard()
   const service = Object.freeze({ assets: openAssets(shell) })
-  // A page may have a `service` of its own.
-  const own = { writable: true, enumerable: true, configurable: true }
-  Object.defineProperty(window, 'service', { value: service, ...own })
+  // Configurable, so that a page may declare a `service` of its own.
+  const kept = { enumerable: true, configurable: true }
+  Object.defineProperty(window, 'service', { value: service, ...kept })
   openStorage(run, (area, changes) => tell({ type: 'service:save', area, changes }))
   quiet()
   clipboard()

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 
 import {
   type Browser,
@@ -13,6 +15,10 @@ import { MemoryHosted } from '../../testing/hosted.ts'
 import { openTarget, type Target } from '../redteam/target.ts'
 import { needs } from './pages.ts'
 
+const samplesDir = join(import.meta.dir, '../../../public/samples')
+const samples = readdirSync(samplesDir, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map((entry) => entry.name)
 const ms = 40_000
 const waitMs = 15_000
 const doctype = '<!doctype html><body>'
@@ -129,6 +135,19 @@ for (const name of ['chromium', 'firefox'] as const) {
           if (hand === 'click') await middle(tab)
           else if (hand) await tab.press(hand)
           expect((await heard(tab))?.[0]).toEqual(says)
+        },
+        ms,
+      )
+    }
+
+    for (const sample of samples) {
+      test(
+        `the sample ${sample} begins without a fault`,
+        async () => {
+          const watch = `<script>onerror=(e)=>top.postMessage({said:e},'*')</script>`
+          const end = `<script>setTimeout(()=>top.postMessage({said:'begun'},'*'),500)</script>`
+          await show(`${watch}${readFileSync(join(samplesDir, sample, 'index.html'))}${end}`)
+          expect((await heard(tab))?.[0]).toBe('begun')
         },
         ms,
       )
