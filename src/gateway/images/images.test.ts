@@ -93,12 +93,15 @@ test('what does not fit is refused by name', async () => {
       ['negative_prompt', 7],
       ['response_format', 'png'],
       ['model', ''],
+      ['stream', true],
     ],
   ]) {
     const answer = await paint({ [String(param)]: value })
     expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])
   }
-  expect((await paint({ size: 'auto' })).status).toBe(200)
+  for (const more of [{ size: 'auto' }, { stream: null }]) {
+    expect((await paint(more)).status).toBe(200)
+  }
 })
 
 test('the bytes themselves for a client that asks for them', async () => {

@@ -31,7 +31,8 @@ export const paint = (house: House, spender: Spender, raw: unknown, call: Call) 
   pay(house, spender, readWanted(house, raw), call)
 
 function readWanted(house: House, raw: unknown): Wanted {
-  const { model, models, provider, stream: _, ...sent } = isRecord(raw) ? raw : {}
+  const { model, models, provider, stream, ...sent } = isRecord(raw) ? raw : {}
+  if (stream === true) throw misfit('stream', 'Pictures are answered whole: drop stream.')
   const modelIds = readModels(model, models)
   const prompt = readText(sent, 'prompt', promptCharsMax)
   findText(sent, 'negative_prompt', promptCharsMax)

@@ -51,7 +51,7 @@ function say(
   const most = limitOf(model, body)
   const thought = thinks ? tokensIn(thoughts, most) : []
   if (tool) return { thoughts: thought, words: [], tool, finish: 'tool_calls' }
-  const answer = last?.role === 'tool' ? textOf(last) : answerOf(model, body, messages)
+  const answer = last?.role === 'tool' ? textOf(last) || wordless : answerOf(model, body, messages)
   const left = most - thought.length
   const words = tokensIn(beforeStop(answer, body.stop), left + 1)
   const kept = words.slice(0, left)

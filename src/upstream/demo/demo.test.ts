@@ -62,6 +62,7 @@ test('it has an answer also where no user spoke, or without a word', async () =>
     (await chat({ messages: [{ role, content }] })).choices[0].message.content
   expect(await said('system', 'Be kind.')).toBe('Be kind.')
   expect(await said('user', picture)).toBe('I was told no words.')
+  expect(await said('tool', '')).toBe('I was told no words.')
 })
 
 test('a stream carries the same text, a token a chunk, and the same usage at its end', async () => {
