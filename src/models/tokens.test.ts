@@ -57,8 +57,17 @@ test('media inline is bound by its bytes; media elsewhere by nothing but the win
   const film = { type: 'video_url', video_url: { url: `data:video/mp4;base64,${data}` } }
   expect(tokensAtMost(user([sound, film]), pictures)).toBeGreaterThan(10_000)
   const far = { type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } }
-  expect(tokensAtMost(user([far]), pictures)).toBe(Infinity)
-  expect(tokensAtMost(user([{ type: 'file', file: { file_id: 'f' } }]), pictures)).toBe(Infinity)
+  for (const part of [far, { type: 'file', file: { file_id: 'f' } }]) {
+    expect(tokensAtMost(user([part]), pictures, 2_000_000)).toBe(2_000_000)
+    expect(tokensAtMost(user([part]), pictures)).toBeGreaterThan(131_072)
+    expect(tokensAtMost(user([part, sound]), pictures)).toBeGreaterThan(136_000)
+  }
+})
+
+test('a window that is known is the most, one that is not cuts no text', () => {
+  const long = user('x'.repeat(500_000))
+  expect(tokensAtMost(long, pictures, 200_000)).toBe(200_000)
+  expect(tokensAtMost(long, pictures)).toBeGreaterThan(500_000)
 })
 
 test('messages that are none are only text', () => {

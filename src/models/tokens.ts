@@ -1,3 +1,5 @@
+import { unknownWindowTokens } from '../limits.ts'
+
 /**
  * Counting without a tokenizer. Every token of a byte-level vocabulary stands for at least one
  * byte, so the bytes of a request bound its tokens, whatever the model; the names and brackets of
@@ -48,15 +50,16 @@ function withoutPictures(body: Body): { text: string; pictures: number } {
 }
 
 /**
- * The most input tokens a chat or embedding request can have: a true bound, about four times the
- * count of English text. A picture counts as `pictureTokens`. Answers Infinity when media stands
- * elsewhere: then the model's window is the bound.
+ * The most input tokens a request can have: a true bound, about four times the count of English
+ * text. A picture counts as `pictureTokens`, media that stands elsewhere as a whole window. A
+ * `window` of 0 is not known, and cuts nothing: what was sent may fit it.
  */
-export function tokensAtMost(body: Body, pictureTokens: number): number {
+export function tokensAtMost(body: Body, pictureTokens: number, window = 0): number {
   const messages: unknown[] = Array.isArray(body.messages) ? body.messages : []
-  if (messages.some((message) => partsOf(message).some(isElsewhere))) return Infinity
+  const isFar = messages.some((message) => partsOf(message).some(isElsewhere))
   const { text, pictures } = withoutPictures(body)
-  return Buffer.byteLength(text) + pictures * pictureTokens + frameTokens
+  const held = Buffer.byteLength(text) + pictures * pictureTokens + frameTokens
+  return Math.min(isFar ? held + (window || unknownWindowTokens) : held, window || Infinity)
 }
 
 /** Our own count of the tokens of a text that comes in parts: for answers without usage. */

@@ -84,9 +84,11 @@ function limitsOf(asked: Asked, { contextLength, maxOutput }: Model) {
   const seconds =
     asked.seconds ?? Math.min(Math.ceil(asked.bytes / bytesPerSecond.fewest), daySeconds)
   const tokens = Math.ceil(seconds * tokensPerSecond) + asked.textBytes + frameTokens
+  // Of a sound whose length is not known, the fewest bytes of a second bound nothing worth a hold.
+  const unknownWindow = asked.seconds === undefined ? unknownWindowTokens : Infinity
   return {
     seconds,
-    prompt: Math.min(tokens, contextLength || unknownWindowTokens),
+    prompt: Math.min(tokens, contextLength || unknownWindow),
     completion: maxOutput || unknownOutputTokens,
   }
 }

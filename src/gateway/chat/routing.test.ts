@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { readPrice } from '../../models/price.ts'
-import { fakeText } from '../../testing/fake-scripts.ts'
+import { fakeText, json } from '../../testing/fake-scripts.ts'
 import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
 import type { Gus } from '../../testing/gateway.ts'
 
@@ -20,6 +20,7 @@ const places = [
   { upstream: 'ok-crlf', model: 'fake/ok-crlf', price: rate('0.000002', '0.000005') },
   { upstream: 'ok-comments', model: 'fake/ok-comments', price: rate('0.000001', '0.000002') },
 ]
+const unseen = [{ upstream: 'ok', model: 'fake/unseen', price: rate('0.000001', '0.000004') }]
 
 beforeAll(async () => {
   const model = (id: string, more: object) => ({ ...fakeModel('ok', more), id: `fake/${id}` })
@@ -31,6 +32,7 @@ beforeAll(async () => {
     model('open', { maxOutput: 0, contextLength: 100_000 }),
     model('narrow', { maxOutput: 0, contextLength: 20_000 }),
     model('unknown', { maxOutput: 0, contextLength: 0 }),
+    { ...model('unseen', { inputs: ['text', 'video'], contextLength: 0 }), offers: unseen },
     model('sees', { inputs: ['text', 'image'], contextLength: 200_000, pictureTokens: 700 }),
   ])
 })
@@ -133,6 +135,18 @@ describe('what is held', () => {
       ...say([picture(100), picture(100)]),
     })
     expect(two - small).toBe(700n * 1_000n)
+  })
+
+  test('a window that is not known cuts no text, and what stands elsewhere is one', async () => {
+    const usage = { prompt_tokens: 150_000, completion_tokens: 7 }
+    const choices = [{ index: 0, message: { content: 'Hi' }, finish_reason: 'stop' }]
+    faked.fake.script('fake/unseen', json(200, { choices, usage }))
+    const { use } = await run({ model: 'fake/unseen', ...say('word '.repeat(150_000)) })
+    expect([use?.input, Number(use?.charged)]).toEqual([150_000, 150_028_000])
+    const film = { type: 'video_url', video_url: { url: 'https://films.example/a.mp4' } }
+    const held = await hold({ model: 'fake/unseen', max_tokens: 10, ...say([film]) })
+    expect(held).toBeGreaterThan(131_072n * 1_000n)
+    expect(held).toBeLessThan(134_000n * 1_000n)
   })
 })
 

@@ -42,7 +42,7 @@ function outputMost(
   const window = contextLength || unknownWindowTokens
   const most = Math.min(outputMax ?? window, maxOutput || window, window)
   if (maxOutput || outputMax !== undefined) return most
-  const fits = tokensAtMost(body, pictureTokens) + unknownOutputTokens <= window
+  const fits = tokensAtMost(body, pictureTokens, contextLength) + unknownOutputTokens <= window
   return fits ? unknownOutputTokens : most
 }
 
@@ -60,10 +60,10 @@ export function outputToTell(sizes: Sizes, model: Model): number | undefined {
  */
 export function limitsOf(sizes: Sizes, model: Model): UsageLimits {
   const { body, choices, search } = sizes
-  const window = model.contextLength || unknownWindowTokens
+  const window = model.contextLength || Infinity
   const completion = choices * outputMost(sizes, model)
-  const prompt = tokensAtMost(body, model.pictureTokens)
-  if (!search) return { prompt: Math.min(prompt, window), completion }
+  const prompt = tokensAtMost(body, model.pictureTokens, model.contextLength)
+  if (!search) return { prompt, completion }
   const rounds = Array.from({ length: searchesPerRequestMax + 1 }, (_, searches) => {
     const found = searches * (searchWordsBytesMax + searchFrameTokens)
     return Math.min(prompt + searchFrameTokens + found + (searches && completion), window)

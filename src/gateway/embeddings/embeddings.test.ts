@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Faked, openFaked } from '../../testing/faked.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
-import { mediaModels } from '../../testing/media.ts'
+import { mediaModel, mediaModels } from '../../testing/media.ts'
 
 let demo: TestHouse
 let faked: Faked
@@ -11,7 +11,11 @@ let gus: Gus
 let ned: Gus
 beforeAll(async () => {
   demo = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '0', DEMO_MODELS: 'on' })
-  faked = await openFaked({}, mediaModels())
+  const unseen = { id: 'embedding/unseen', contextLength: 0 }
+  faked = await openFaked({}, [
+    ...mediaModels(),
+    { ...mediaModel('embedding', 'embedding-ok'), ...unseen },
+  ])
   gus = await newGus(demo, '1')
   ned = await faked.gus()
 })
@@ -52,6 +56,12 @@ test('base64 holds the same numbers, also of an upstream that answers only numbe
   const body = { model: 'embedding/embedding-ok', input: 'x', encoding_format: 'base64' }
   const other = await ned.call('POST', '/embeddings', body)
   expect(floats(dataOf(other.body)[0]?.embedding)).toEqual([0.6, 0.8].map(Math.fround))
+})
+
+test('a window that is not known cuts nothing of what is held', async () => {
+  const body = { model: 'embedding/unseen', input: 'word '.repeat(40_000) }
+  expect((await ned.call('POST', '/embeddings', body)).status).toBe(200)
+  expect((await faked.lastUse(ned)).use?.held).toBeGreaterThan(200_000n * 1_000n)
 })
 
 test('inputs and fields that do not fit are refused by name', async () => {

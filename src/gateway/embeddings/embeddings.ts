@@ -1,6 +1,6 @@
 import { isRecord } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
-import { embeddingInputsMax, embeddingLengthMax, unknownWindowTokens } from '../../limits.ts'
+import { embeddingInputsMax, embeddingLengthMax } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { tokensAtMost, tokensOf } from '../../models/tokens.ts'
 import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
@@ -30,10 +30,8 @@ function readWanted(raw: unknown): Wanted {
   const inputs = readInputs(body.input)
   const format = findWord(body, 'encoding_format', formats) ?? 'float'
   readCount(body, 'dimensions', embeddingLengthMax)
-  const most = (to: Model) => {
-    const window = to.contextLength || unknownWindowTokens
-    return Math.min(tokensAtMost(body, 0), inputs.length * window)
-  }
+  const most = ({ contextLength }: Model) =>
+    Math.min(tokensAtMost(body, 0), inputs.length * (contextLength || Infinity))
   const own = (to: Model): Usage => {
     const counted = inputs.reduce((sum, input) => sum + countOf(input), 0)
     return usageOf({ prompt: Math.min(counted, most(to)), estimated: true })
