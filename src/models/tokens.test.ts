@@ -51,13 +51,26 @@ test('a text that looks like a picture is a text', () => {
   expect(tokensAtMost(tools, pictures)).toBeGreaterThan(20_000)
 })
 
-test('media inline is bound by its bytes; media elsewhere by nothing but the window', () => {
+test('sound inline is bound by its bytes; other media by nothing but the window', () => {
   const data = 'A'.repeat(5_000)
   const sound = { type: 'input_audio', input_audio: { data, format: 'wav' } }
-  const film = { type: 'video_url', video_url: { url: `data:video/mp4;base64,${data}` } }
-  expect(tokensAtMost(user([sound, film]), pictures)).toBeGreaterThan(10_000)
-  const far = { type: 'video_url', video_url: { url: 'https://example.com/a.mp4' } }
-  for (const part of [far, { type: 'file', file: { file_id: 'f' } }]) {
+  const film = (url: string) => ({ type: 'video_url', video_url: { url } })
+  const file = (filename: string, file_data: string) => ({
+    ...{ type: 'file', file: { filename, file_data } },
+  })
+  const most = tokensAtMost(user([sound]), pictures)
+  expect(most).toBeGreaterThan(5_000)
+  expect(most).toBeLessThan(7_000)
+  for (const part of [
+    film(`data:video/mp4;base64,${data}`),
+    film('https://example.com/a.mp4'),
+    film('https://example.com/a.mp4?base64,'),
+    file('a.pdf', 'data:application/pdf;base64,AA'),
+    file('base64,', 'https://example.com/a.pdf'),
+    { type: 'file', file: { file_id: 'f' } },
+    { type: 'input_audio', input_audio: { file_id: 'base64,' } },
+    { ...film('https://example.com/a.mp4'), input_audio: { data } },
+  ]) {
     expect(tokensAtMost(user([part]), pictures, 2_000_000)).toBe(2_000_000)
     expect(tokensAtMost(user([part]), pictures)).toBeGreaterThan(131_072)
     expect(tokensAtMost(user([part, sound]), pictures)).toBeGreaterThan(136_000)

@@ -18,12 +18,18 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 const isPicture = (part: unknown): boolean => isRecord(part) && part.type === 'image_url'
 
-/** Sound, film and files that stand elsewhere: their size cannot be told from the request. */
-const isElsewhere = (part: unknown): boolean =>
+/**
+ * Media whose tokens its request does not bound: what stands elsewhere, and films and files, whose
+ * few bytes may be many pages. A second of sound has fewer tokens than bytes.
+ */
+const isUnbound = (part: unknown): boolean =>
   isRecord(part) &&
   ['file', 'input_audio', 'video_url'].includes(String(part.type)) &&
-  !JSON.stringify(part).includes('base64,') &&
-  !(isRecord(part.input_audio) && typeof part.input_audio.data === 'string')
+  !(
+    part.type === 'input_audio' &&
+    isRecord(part.input_audio) &&
+    typeof part.input_audio.data === 'string'
+  )
 
 /** Whether some of a request's tokens may stand for sound, that of films among it. */
 export const mayHoldSound = ({ messages }: Body): boolean =>
@@ -51,15 +57,15 @@ function withoutPictures(body: Body): { text: string; pictures: number } {
 
 /**
  * The most input tokens a request can have: a true bound, about four times the count of English
- * text. A picture counts as `pictureTokens`, media that stands elsewhere as a whole window. A
- * `window` of 0 is not known, and cuts nothing: what was sent may fit it.
+ * text. A picture counts as `pictureTokens`, media without a bound as a whole window. A `window` of
+ * 0 is not known, and cuts nothing: what was sent may fit it.
  */
 export function tokensAtMost(body: Body, pictureTokens: number, window = 0): number {
   const messages: unknown[] = Array.isArray(body.messages) ? body.messages : []
-  const isFar = messages.some((message) => partsOf(message).some(isElsewhere))
+  const isWindow = messages.some((message) => partsOf(message).some(isUnbound))
   const { text, pictures } = withoutPictures(body)
   const held = Buffer.byteLength(text) + pictures * pictureTokens + frameTokens
-  return Math.min(isFar ? held + (window || unknownWindowTokens) : held, window || Infinity)
+  return Math.min(isWindow ? held + (window || unknownWindowTokens) : held, window || Infinity)
 }
 
 /** Our own count of the tokens of a text that comes in parts: for answers without usage. */
