@@ -89,7 +89,12 @@ test('each kind that is kept is told by its bytes, with its size or length', asy
   expect(await kindOf(wav)).toEqual({ kind: 'sound', type: 'audio/wav', seconds: 1.5 })
   expect(await kindOf(mp3)).toEqual({ kind: 'sound', type: 'audio/mpeg', seconds: 2.612 })
   expect(await kindOf(opus)).toEqual({ kind: 'sound', type: 'audio/ogg', seconds: 2 })
-  expect(await kindOf(vorbis)).toEqual({ kind: 'sound', type: 'audio/ogg', seconds: 1.5 })
+  expect(await kindOf(vorbis)).toEqual({
+    kind: 'sound',
+    type: 'audio/ogg',
+    seconds: 1.5,
+    isClaimed: true,
+  })
   for (const json of ['{"level":[1,2,"]]]"]}', '[]', ' 7 ', '"é"', '\ufeff{}']) {
     expect(await kindOf(text(json))).toEqual({ kind: 'json', type: 'application/json' })
   }
@@ -106,6 +111,31 @@ test('tags around MP3 frames and open sizes of streamed WAV are known', async ()
   }
   const streamed = wavOf(1, 24_000, 0xffffffff, 0xffffffff)
   expect(await kindOf(streamed)).toMatchObject({ type: 'audio/wav', seconds: 1.5 })
+})
+
+test('an Opus stream lasts as long as its packets, whatever its clock says', async () => {
+  // One page of packets: of 20 ms each, of three frames of 20 ms, of 60 ms, and of 2 x 10 ms.
+  const packets = [[0x08], [0x0b, 3], [0x18], [0x61], [0xfd], []]
+  const stream = (clock: number, times: number): Uint8Array => {
+    const sent = Array.from({ length: times }, () => packets).flat()
+    const body = join(...sent)
+    const sizes = sent.map((packet) => packet.length)
+    const sounds = join(page(clock, body).subarray(0, 26), [sizes.length], sizes, body)
+    return join(page(0, opusHead), page(0, join('OpusTags')), sounds)
+  }
+  const each = 20 + 60 + 60 + 20 + 40
+  const real = 10 * each * 48
+  const skip = 312
+  const lasting = async (clock: number) => Object(await kindOf(stream(clock, 10))).seconds
+  expect(await lasting(real + skip)).toBe((10 * each) / 1_000)
+  expect(await lasting(real - 480)).toBeCloseTo((real - 480 - skip) / 48_000, 3)
+  expect(await lasting(4_912)).toBeCloseTo((real - skip) / 48_000, 3)
+})
+
+test('a WAV has one chunk of samples', async () => {
+  const twice = join(wav, 'data', u32(48_000), new Uint8Array(48_000))
+  const sized = join('RIFF', u32(twice.length - 8), twice.subarray(8))
+  expect(await kindOf(sized)).toEqual({ unfit: 'the file is damaged' })
 })
 
 test.each([

@@ -2,12 +2,12 @@ import { assetBytesMax, jsonDepthMax } from '../limits.ts'
 import { jsonFault } from './json.ts'
 import { gifFault, jpegFault, pngFault, webpFault } from './pictures.ts'
 import { letters } from './riff.ts'
-import { hearMp3, hearOgg, hearWav } from './sounds.ts'
+import { type Heard, hearMp3, hearOgg, hearWav } from './sounds.ts'
 
-/** What a file is, told by its bytes. Pixels; seconds to the millisecond. */
+/** What a file is, told by its bytes. Pixels; seconds to the millisecond, counted or claimed. */
 export type FileKind =
   | { kind: 'picture'; type: PictureType; width: number; height: number }
-  | { kind: 'sound'; type: SoundType; seconds: number }
+  | { kind: 'sound'; type: SoundType; seconds: number; isClaimed?: true }
   | { kind: 'json'; type: 'application/json' }
 
 type PictureType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif'
@@ -70,8 +70,8 @@ const tooManyPixels: Unfit = {
   unfit: `a picture has at most ${pictureSideMax} pixels on a side and ${picturePixelsMax} in all`,
 }
 
-const sound = (type: SoundType, heard: ReturnType<typeof hearWav>): FileKind | Unfit =>
-  'fault' in heard ? { unfit: heard.fault } : { kind: 'sound', type, seconds: heard.seconds }
+const sound = (type: SoundType, heard: Heard): FileKind | Unfit =>
+  'fault' in heard ? { unfit: heard.fault } : { kind: 'sound', type, ...heard }
 
 async function json(bytes: Uint8Array): Promise<FileKind | Unfit> {
   const fault = await jsonFault(bytes)

@@ -1,7 +1,10 @@
 import { letters, riffChunks } from './riff.ts'
 
-/** How long a sound lasts, in seconds to the millisecond; or why its file is not a whole sound. */
-type Heard = { seconds: number } | { fault: string }
+/**
+ * How long a sound lasts, in seconds to the millisecond, and whether its file only claims so, where
+ * its samples were not counted; or why it is not a whole sound.
+ */
+export type Heard = { seconds: number; isClaimed?: true } | { fault: string }
 
 const secondsMax = 24 * 3_600
 const fault = (why: string): Heard => ({ fault: why })
@@ -17,17 +20,13 @@ const viewOf = (bytes: Uint8Array): DataView =>
 /** PCM, float, A-law, mu-law, and the extensible form of these: what browsers play. */
 const wavFormats = new Set([1, 3, 6, 7, 0xfffe])
 
-/** WAV: a RIFF file of one `fmt ` chunk and one `data` chunk after it. */
+/** WAV: a RIFF file of one `fmt ` chunk and one `data` chunk after it; players differ on more. */
 export function hearWav(bytes: Uint8Array): Heard {
   const chunks = riffChunks(bytes, true)
   if (typeof chunks === 'string') return fault(chunks)
-  const format = chunks.findIndex((chunk) => chunk.id === 'fmt ')
-  const data = chunks.findIndex((chunk) => chunk.id === 'data')
-  const about = chunks[format]
-  const samples = chunks[data]
-  if (!about || !samples || data < format || about.end - about.start < 16) {
-    return fault('the file is damaged')
-  }
+  const [about, samples, ...more] = chunks.filter(({ id }) => id === 'fmt ' || id === 'data')
+  const isWhole = about?.id === 'fmt ' && samples?.id === 'data' && more.length === 0
+  if (!isWhole || about.end - about.start < 16) return fault('the file is damaged')
   const view = viewOf(bytes)
   if (!wavFormats.has(view.getUint16(about.start, true))) {
     return fault('the sound is compressed in a way browsers do not play: save it as PCM')
@@ -108,11 +107,12 @@ export function hearOgg(bytes: Uint8Array): Heard {
   const view = viewOf(bytes)
   let at = 0
   let last = 0n
-  let codec: { rate: number; skip: number } | undefined
+  let codec: Codec | undefined
   while (at < bytes.length) {
     const body = at + 27 + (bytes[at + 26] ?? 0)
     if (body > bytes.length || letters(bytes, at, 4) !== 'OggS') return fault('the file is damaged')
-    const end = bytes.subarray(at + 27, body).reduce((sum, size) => sum + size, body)
+    const sizes = bytes.subarray(at + 27, body)
+    const end = sizes.reduce((sum, size) => sum + size, body)
     if (end > bytes.length) return fault('the file is cut off')
     codec ??= oggCodec(bytes.subarray(body, end))
     if (!codec || view.getUint32(at + 14) !== view.getUint32(14)) {
@@ -120,19 +120,69 @@ export function hearOgg(bytes: Uint8Array): Heard {
     }
     const granule = view.getBigInt64(at + 6, true)
     if (granule > last) last = granule
+    codec.packets?.read(bytes.subarray(body, end), sizes, ((bytes[at + 5] ?? 0) & 1) === 1)
     at = end
   }
-  return lasting((Number(last) - (codec?.skip ?? 0)) / (codec?.rate ?? 1))
+  const { rate = 1, skip = 0, packets } = codec ?? {}
+  const told = Number(last)
+  if (!packets) return { ...lasting((told - skip) / rate), isClaimed: true }
+  // The last packet is seldom heard to its end, and only the clock says how far.
+  const isShort = told < packets.samples - opusPacketSamplesMax
+  return lasting(((isShort ? packets.samples : told) - skip) / rate)
 }
 
 /** Samples a second of an Ogg stream's clock, and the samples to skip at its start. */
-function oggCodec(head: Uint8Array): { rate: number; skip: number } | undefined {
+interface Codec {
+  rate: number
+  skip: number
+  packets?: OpusPackets
+}
+
+function oggCodec(head: Uint8Array): Codec | undefined {
   if (head.length < 19) return undefined
   const view = viewOf(head)
-  if (letters(head, 0, 8) === 'OpusHead') return { rate: 48_000, skip: view.getUint16(10, true) }
+  if (letters(head, 0, 8) === 'OpusHead') {
+    return { rate: 48_000, skip: view.getUint16(10, true), packets: new OpusPackets() }
+  }
   if (letters(head, 0, 7) === '\x01vorbis') return { rate: view.getUint32(12, true), skip: 0 }
   if (letters(head, 0, 5) === '\x7fFLAC' && head.length >= 31) {
     return { rate: view.getUint32(27) >>> 12, skip: 0 }
   }
   return undefined
+}
+
+/** 120 ms: the most of one packet (RFC 6716, section 3.2.5). */
+const opusPacketSamplesMax = 5_760
+/** `OpusHead` and `OpusTags` (RFC 7845, section 3) begin a stream, and are no sound. */
+const opusHeadPackets = 2
+
+/** Counts what an Opus stream holds, page after page: its clock may stand still. */
+class OpusPackets {
+  /** At 48 kHz. */
+  samples = 0
+  private begun = 0
+  private isWhole = true
+
+  /** Reads a page: its body, the sizes of its segments, and whether it goes on with a packet. */
+  read(body: Uint8Array, sizes: Uint8Array, isContinued: boolean): void {
+    if (!isContinued) this.isWhole = true
+    let at = 0
+    for (const size of sizes) {
+      if (this.isWhole && size > 0) {
+        this.begun += 1
+        if (this.begun > opusHeadPackets) this.samples += opusSamples(body[at], body[at + 1])
+      }
+      this.isWhole = size < 255
+      at += size
+    }
+  }
+}
+
+/** Samples of a packet by its first two bytes (RFC 6716, section 3.1 and 3.2): its equal frames. */
+function opusSamples(first = 0, second = 0): number {
+  const config = first >> 3
+  const silk = [480, 960, 1_920, 2_880][config & 3] ?? 0
+  const hybrid = 480 << (config & 1)
+  const frame = config < 12 ? silk : config < 16 ? hybrid : 120 << (config & 3)
+  return frame * ([1, 2, 2][first & 3] ?? second & 63)
 }

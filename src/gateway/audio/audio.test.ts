@@ -209,6 +209,27 @@ test('of a sound that does not tell its length the upstream says it, or we count
   expect(empty.body).toMatchObject({ text: '' })
 })
 
+test('of a sound whose samples are not counted the longer of both is paid', async () => {
+  const page = (clock: number, body: Uint8Array): Uint8Array => {
+    const top = Buffer.alloc(28)
+    top.write('OggS')
+    top.writeUInt32LE(clock, 6)
+    top.set([1, body.length], 26)
+    return Buffer.concat([top, body])
+  }
+  const vorbis = Buffer.concat([Buffer.from('\x01vorbis'), Buffer.alloc(23)])
+  vorbis.writeUInt32LE(8_000, 12)
+  for (const [seconds, cost] of [
+    [0.1, 0.002],
+    [3, 0.003],
+  ] as const) {
+    const sounds = Array.from({ length: 8 }, () => page(seconds * 8_000, Buffer.alloc(200)))
+    const bytes = Buffer.concat([page(0, vorbis), ...sounds])
+    const answer = await listen(ned, bytes, { model: 'transcription/transcription-ok' })
+    expect(answer.body).toEqual({ text: 'Hello wörld', cost })
+  }
+})
+
 test('a form that does not fit is refused by name, before the upstream is asked', async () => {
   const asked = faked.fake.received.length
   const model = 'transcription/transcription-ok'

@@ -7,6 +7,7 @@ import type { Call } from '../call.ts'
 import type { Listener } from '../chat/chat.ts'
 import * as files from '../files/files.ts'
 import type { Spender } from '../key.ts'
+import { lengthOf } from './sound.ts'
 import { hear, isListener } from './transcriptions.ts'
 
 /**
@@ -46,7 +47,7 @@ async function listen(
   form.append('file', new File([bytes], name, { type: file.type }))
   const asked = {
     ...{ models, form, format: 'json' as const, bytes: file.bytes, textBytes: 0 },
-    ...{ same: { file: file.sha256 }, seconds: (file.lastsMs ?? 0) / 1_000 || undefined },
+    ...{ same: { file: file.sha256 }, ...(await lengthOf(bytes)) },
   }
   // An answer to the chat's own Idempotency-Key is the chat's.
   const answer = await hear(house, spender, asked, { ...call, ref: undefined }, file.id)

@@ -19,10 +19,15 @@ export interface Asked {
   bytes: number
   /** How long it lasts, where its format is one we read. */
   seconds: number | undefined
+  /** The most it can last. */
+  secondsMax: number
   /** Bytes of the texts beside it. */
   textBytes: number
 }
 
+/** Of a sound whose samples are not counted. */
+const bytesPerSecondFewest = 500
+const daySeconds = 86_400
 const language = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i
 const fieldsMax = 40
 const modelCharsMax = 200
@@ -52,13 +57,21 @@ export async function readSound(request: Request): Promise<Asked> {
   checkFields(fields)
   const format = findWord(fields, 'response_format', ['json', 'verbose_json', 'text']) ?? 'json'
   const bytes = await file.bytes()
-  const told = await kindOf(bytes, fileBytesMax)
   return {
     ...{ models: [model], format, form: forwarded(texts, file, format), bytes: file.size },
     same: { texts, file: sha256(bytes) },
-    seconds: 'kind' in told && told.kind === 'sound' ? told.seconds : undefined,
+    ...(await lengthOf(bytes)),
     textBytes: Buffer.byteLength(JSON.stringify(texts)),
   }
+}
+
+/** How long a sound lasts, as its file says, and the most it can: by its samples, or its bytes. */
+export async function lengthOf(bytes: Uint8Array): Promise<Pick<Asked, 'seconds' | 'secondsMax'>> {
+  const told = await kindOf(bytes, fileBytesMax)
+  const most = Math.min(Math.ceil(bytes.length / bytesPerSecondFewest), daySeconds)
+  if (!('kind' in told) || told.kind !== 'sound') return { seconds: undefined, secondsMax: most }
+  const { seconds, isClaimed } = told
+  return { seconds, secondsMax: isClaimed ? Math.max(seconds, most) : seconds }
 }
 
 function checkFields(fields: Record<string, string>): void {

@@ -15,15 +15,14 @@ import type { Made, Wanted } from '../serving.ts'
 import { type Asked, readSound } from './sound.ts'
 import { isTimed } from './timed.ts'
 
-/** Of sounds that do not tell their length: the fewest bytes of a second, and the common ones. */
-const bytesPerSecond = { fewest: 500, common: 4_000 }
+/** Of sounds that do not tell their length. */
+const bytesPerSecondCommon = 4_000
 const tokensPerSecond = 50
 const frameTokens = 1_000
-const daySeconds = 86_400
 
 /**
  * What is said in a sound (document 2, POST /v1/audio/transcriptions): paid by its real seconds
- * where its format tells them. Refuses bad_request and what section 7 says.
+ * where its samples can be counted. Refuses bad_request and what section 7 says.
  */
 export const listen = async (house: House, spender: Spender, request: Request, call: Call) =>
   hear(house, spender, await readSound(request), call)
@@ -81,8 +80,7 @@ export const isListener = ({ outputs, price }: Model): boolean =>
 
 /** The most a sound can use at a model. */
 function limitsOf(asked: Asked, { contextLength, maxOutput }: Model) {
-  const seconds =
-    asked.seconds ?? Math.min(Math.ceil(asked.bytes / bytesPerSecond.fewest), daySeconds)
+  const seconds = asked.secondsMax
   const tokens = Math.ceil(seconds * tokensPerSecond) + asked.textBytes + frameTokens
   // Of a sound whose length is not known, the fewest bytes of a second bound nothing worth a hold.
   const unknownWindow = asked.seconds === undefined ? unknownWindowTokens : Infinity
@@ -95,22 +93,23 @@ function limitsOf(asked: Asked, { contextLength, maxOutput }: Model) {
 
 function ownOf(asked: Asked, model: Model): Usage {
   const most = limitsOf(asked, model)
-  const seconds = asked.seconds ?? asked.bytes / bytesPerSecond.common
+  const seconds = asked.seconds ?? asked.bytes / bytesPerSecondCommon
   const estimated = asked.seconds === undefined
   if (model.price && isTimed(model.price)) return usageOf({ seconds, estimated })
   return usageOf({ prompt: most.prompt, completion: most.completion, estimated: true })
 }
 
-/** Seconds that we read ourselves stand; else the upstream's, else our own count. */
+/** As the upstream says, but no fewer seconds than the file does; else our own count. */
 function usageIn(
   { usage, duration }: Record<string, unknown>,
   asked: Asked,
   { model, price }: { model: Model; price: Price },
 ): Usage {
   const own = ownOf(asked, model)
-  if (asked.seconds !== undefined && isTimed(price)) return own
   const limits = limitsOf(asked, model)
   const told = readUsage(usage, limits) ?? readUsage({ seconds: duration }, limits)
-  const isTold = told && (isTimed(price) ? told.seconds > 0 : told.prompt + told.completion > 0)
+  const isTold =
+    told &&
+    (isTimed(price) ? told.seconds > (asked.seconds ?? 0) : told.prompt + told.completion > 0)
   return isTold ? told : own
 }
