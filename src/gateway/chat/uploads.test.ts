@@ -206,7 +206,7 @@ test('a file beside the messages is as if the last user message named it', async
   await expectRefused(say('ok', '', { messages, file_id }), 400, null)
 })
 
-test('what an upstream would bill beside its price does not go on', async () => {
+test('what an upstream would bill beside what is held does not go on', async () => {
   for (const tool of [
     { type: 'web_search' },
     { type: 'code_interpreter' },
@@ -215,11 +215,13 @@ test('what an upstream would bill beside its price does not go on', async () => 
   ]) {
     await expectRefused(say('ok', 'x', { tools: [tool] }), 400, null)
   }
-  const dear = { service_tier: 'priority', search_parameters: { mode: 'on' } }
+  const dear = {
+    ...{ service_tier: 'priority', search_parameters: { mode: 'on' } },
+    ...{ n_predict: 4_000, preset: 'mine', deferred: true },
+  }
   expect((await say('ok', 'x', dear)).status).toBe(200)
-  const sent = Object.keys(faked.fake.received.at(-1)?.body ?? {})
-  expect(sent).not.toContain('search_parameters')
-  expect(sent).not.toContain('service_tier')
+  const sent = faked.fake.received.at(-1)?.body ?? {}
+  for (const name of Object.keys(dear)) expect(sent).not.toHaveProperty(name)
 })
 
 describe('where a model listens', () => {
