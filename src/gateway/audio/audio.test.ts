@@ -20,6 +20,9 @@ beforeAll(async () => {
     mediaModel('transcription', 'transcription-ok', { per_character: '0.00001' }),
     mediaModel('speech', 'speech-cut', { per_second: '0.001' }),
   ]
+  const byTokens = { prompt: '0.000001', completion: '0.000003' }
+  const words = mediaModel('transcription', 'transcription-no-usage', byTokens)
+  others.push({ ...words, id: 'transcription/words' })
   faked = await openFaked({}, [...mediaModels(), ...others])
   gus = await newGus(demo, '1')
   ned = await faked.gus()
@@ -207,6 +210,8 @@ test('of a sound that does not tell its length the upstream says it, or we count
   expect([use?.estimated, Number(use?.held)]).toEqual([true, 16_000_000])
   const empty = await listen(ned, bytes, { model: 'transcription/transcription-empty' })
   expect(empty.body).toMatchObject({ text: '' })
+  await listen(ned, bytes, { model: 'transcription/words' })
+  expect((await faked.lastUse(ned)).use).toMatchObject({ output: 4, estimated: true })
 })
 
 test('of a sound whose samples are not counted the longer of both is paid', async () => {

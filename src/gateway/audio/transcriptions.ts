@@ -2,6 +2,7 @@ import type { House } from '../../house.ts'
 import { unknownOutputTokens, unknownWindowTokens } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import type { Price } from '../../models/price.ts'
+import { tokensOf } from '../../models/tokens.ts'
 import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Call } from '../call.ts'
@@ -49,7 +50,7 @@ function wantedOf(asked: Asked, part: string | undefined): Wanted {
       if (typeof text !== 'string') return noContent
       const body = format === 'verbose_json' ? { ...read.answer, text } : { text }
       return {
-        usage: usageIn(read.answer, asked, by),
+        usage: usageIn({ ...read.answer, text }, asked, by),
         answer: (cost) => ({ status: 200, body: { ...body, cost } }),
       }
     },
@@ -101,11 +102,12 @@ function ownOf(asked: Asked, model: Model): Usage {
 
 /** As the upstream says, but no fewer seconds than the file does; else our own count. */
 function usageIn(
-  { usage, duration }: Record<string, unknown>,
+  { usage, duration, text }: Record<string, unknown> & { text: string },
   asked: Asked,
   { model, price }: { model: Model; price: Price },
 ): Usage {
-  const own = ownOf(asked, model)
+  const counted = ownOf(asked, model)
+  const own = { ...counted, completion: Math.min(counted.completion, tokensOf(text)) }
   const limits = limitsOf(asked, model)
   const told = readUsage(usage, limits) ?? readUsage({ seconds: duration }, limits)
   const isTold =
