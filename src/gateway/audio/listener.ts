@@ -16,12 +16,14 @@ import { hear, isListener } from './transcriptions.ts'
  */
 export function listenerOf(house: House): Listener {
   const running = new Map<string, Promise<string>>()
-  return (spender, call) => async (file) => {
+  return (spender, call) => {
     const models = listenersOf(house)
     if (models.length === 0) return undefined
-    const heard = running.get(file.id) ?? listen(house, spender, { file, models, call })
-    running.set(file.id, heard)
-    return heard.finally(() => running.delete(file.id))
+    return (file) => {
+      const heard = running.get(file.id) ?? listen(house, spender, { file, models, call })
+      running.set(file.id, heard)
+      return heard.finally(() => running.delete(file.id))
+    }
   }
 }
 

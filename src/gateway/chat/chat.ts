@@ -1,4 +1,4 @@
-import { inDigits } from '../../core/money.ts'
+import { inDigits, zero } from '../../core/money.ts'
 import { isRecord } from '../../core/shape.ts'
 import { second } from '../../core/time.ts'
 import type { House } from '../../house.ts'
@@ -12,18 +12,18 @@ import type { Spender } from '../key.ts'
 import { once } from '../once.ts'
 import { holdRef } from '../usage/expired.ts'
 import type { Order } from './account.ts'
-import { type Fitted, readAsked } from './asked.ts'
+import { type Asked, type Fitted, readAsked } from './asked.ts'
 import { type Candidate, candidatesOf, findModels } from './candidates.ts'
 import { checkFits, checkWindow } from './fits.ts'
 import { paidCallsOf } from './running.ts'
 import { checkSearch } from './search/check.ts'
 import { serveStream, streamResponse } from './streamed.ts'
-import { checkInlinePdfs, type Hear, withUploads } from './uploads.ts'
+import { checkInlinePdfs, type Hear, type Unheard, withUploads } from './uploads.ts'
 import { serveWhole } from './whole.ts'
 import { worstOf } from './worst.ts'
 
-/** How the words of an uploaded sound are had; its work is paid on its own. */
-export type Listener = (spender: Spender, call: Call) => Hear
+/** How uploaded sounds are heard, where a model listens; that work is paid on its own. */
+export type Listener = (spender: Spender, call: Call) => Hear | undefined
 
 /** A hold outlives the gateway's own deadlines by this: for the settlement, and its retries. */
 const holdMarginMs = 60 * second
@@ -72,7 +72,7 @@ async function run(
   listener: Listener,
 ): Promise<Answer> {
   const { open, failures } = paidCallsOf(house)
-  const { asked, candidates } = await prepare(house, spender, raw, listener(spender, call))
+  const { asked, candidates } = await prepare(house, spender, raw, call, listener)
   const { caller } = spender
   failures.check(caller, raw)
   const { requestId, slot, signal, keep } = call
@@ -108,7 +108,8 @@ async function prepare(
   house: House,
   spender: Spender,
   raw: unknown,
-  hear: Hear,
+  call: Run,
+  listener: Listener,
 ): Promise<{ asked: Fitted; candidates: [Candidate, ...Candidate[]] }> {
   const { config, catalogue, upstreams } = house
   const developer = config.gatewayDeveloperRole === 'system' ? 'system' : undefined
@@ -125,14 +126,35 @@ async function prepare(
   }
   for (const model of models) checkFits(read, model)
   await checkInlinePdfs(house, read)
-  const fitted = await withUploads(house, spender.account, { ...read, search }, models, hear)
-  for (const model of models) checkWindow(fitted, model)
-  const { body, stream, wantsUsage, choices, outputMax } = fitted
-  const asked = { body, stream, wantsUsage, choices, outputMax, search }
-  return { asked, candidates: [first, ...rest] }
+  const whole = { ...read, search }
+  const hear = () => listener(spender, call)
+  const filled = await withUploads(house, spender.account, whole, models, hear)
+  const fitted = (asked: Asked): Fitted => {
+    for (const model of models) checkWindow(asked, model)
+    const { body, stream, wantsUsage, choices, outputMax } = asked
+    return { body, stream, wantsUsage, choices, outputMax, search }
+  }
+  const candidates: Order['candidates'] = [first, ...rest]
+  const asked = fitted(filled.asked)
+  const { unheard } = filled
+  if (!unheard) return { asked, candidates }
+  const least = askOf({ house, spender, asked, candidates, ...call })
+  return { asked: fitted(await hearHolding(house, least, unheard)), candidates }
 }
 
-function askOf({ house, spender, asked, candidates, requestId, slot }: Order): Ask {
+/** Hears sounds while the least that their chat can cost is held: without that nothing is paid. */
+async function hearHolding(house: House, least: Ask, { sounds, hear }: Unheard): Promise<Asked> {
+  const ask = { ...least, ref: `sounds of ${least.ref}`, ms: sounds * least.ms }
+  const { result } = await withHold(house, { ...ask, onExpiry: 'release' }, async () => ({
+    result: await hear(),
+    charge: zero,
+  }))
+  return result
+}
+
+type Priced = Pick<Order, 'house' | 'spender' | 'asked' | 'candidates' | 'requestId' | 'slot'>
+
+function askOf({ house, spender, asked, candidates, requestId, slot }: Priced): Ask {
   const { amount, price } = worstOf(asked, candidates)
   const { account, cap, funds } = spender
   return {

@@ -279,6 +279,20 @@ describe('where a model listens', () => {
     expect(await hearing.faults(ann)).toEqual([])
   })
 
+  test('nothing is heard for a chat that is refused for a file, or for its own cost', async () => {
+    const id = await upload(wav(), 'a.wav', ann, hearing)
+    const thick = await upload(makePdf(Array<string>(201).fill('x')), 'thick.pdf', ann, hearing)
+    expect((await call('ok', id, thick)).code).toBe('W606')
+    expect(await historyOf()).toEqual([])
+    expect((await call('ok', id)).status).toBe(200)
+    const { use } = await hearing.lastUse(ann)
+    // Who has enough for the chat alone.
+    ann = await hearing.gus(String(Number(use?.held) / 1e9))
+    expect((await call('ok', await upload(wav(), 'a.wav', ann, hearing))).status).toBe(402)
+    expect(await historyOf()).toEqual([])
+    expect(await hearing.faults(ann)).toEqual([])
+  })
+
   test('a sound without words is W611, and is not heard again', async () => {
     hearing.fake.script('fake/transcription-ok', json(200, { text: ' ' }))
     const id = await upload(wav(), 'a.wav', ann, hearing)

@@ -18,26 +18,33 @@ import { misfit } from './misfit.ts'
 
 type Part = Record<string, unknown>
 
-/** Hears the words of a sound, once and for all; undefined where no model listens. */
-export type Hear = (file: files.StoredFile) => Promise<string | undefined>
+/** Hears the words of a sound, once and for all. */
+export type Hear = (file: files.StoredFile) => Promise<string>
+
+/** Sounds of a request that nobody heard yet. To hear them is paid. */
+export interface Unheard {
+  sounds: number
+  hear(): Promise<Asked>
+}
 
 /**
  * The request with its uploaded files in the place of their ids (document 2, POST /v1/files): a
  * PDF, a text or a sound goes in as words, a picture and a film as what they are; where no model
- * listens, a sound as a sound if every model takes it. Refuses no_file, too_many_pdfs,
- * no_picture_input, bad_media, too_large, bad_request.
+ * listens, a sound as a sound if every model takes it. A sound that is still to be heard has no
+ * words in it yet. Refuses no_file, too_many_pdfs, no_picture_input, bad_media, too_large,
+ * bad_request.
  */
 export async function withUploads(
   house: House,
   account: Spender['account'],
   asked: Asked,
   models: Model[],
-  hear: Hear,
-): Promise<Asked> {
+  listener: () => Hear | undefined,
+): Promise<{ asked: Asked; unheard?: Unheard }> {
   const named = asked.conversation.media.flatMap((media) =>
     media.fileId === undefined ? [] : [{ media, id: media.fileId }],
   )
-  if (named.length === 0) return asked
+  if (named.length === 0) return { asked }
   if (named.length > filesPerRequestMax) {
     throw misfit('messages', `A request names at most ${filesPerRequestMax} files.`)
   }
@@ -53,9 +60,25 @@ export async function withUploads(
   if (bytes > gatewayBodyBytesMax) {
     throw new Refusal('too_large', { bytes, max: gatewayBodyBytesMax })
   }
+  const hear = listener()
+  const sounds = hear ? found.filter(({ file }) => isUnheard(file)) : []
   const parts = new Map<unknown, Part>()
-  for (const { media, file } of found)
-    parts.set(media.part, await partOf(house, file, models, hear))
+  for (const one of found) {
+    const { media, file } = one
+    checkLength(file)
+    const part = sounds.includes(one) ? saying(file, '') : await partOf(house, file, models)
+    parts.set(media.part, part)
+  }
+  const begun = filled(asked, parts)
+  if (!hear || sounds.length === 0) return { asked: begun }
+  const hearAll = async (): Promise<Asked> => {
+    for (const { media, file } of sounds) parts.set(media.part, said(file, await hear(file)))
+    return filled(asked, parts)
+  }
+  return { asked: begun, unheard: { sounds: sounds.length, hear: hearAll } }
+}
+
+function filled(asked: Asked, parts: Map<unknown, Part>): Asked {
   const messages = asked.conversation.messages.map((message) => replaced(message, parts))
   const conversation = { ...asked.conversation, messages }
   return { ...asked, conversation, body: { ...asked.body, messages } }
@@ -87,12 +110,24 @@ export async function checkInlinePdfs(house: House, { conversation }: Asked): Pr
   }
 }
 
-async function partOf(
-  house: House,
-  file: files.StoredFile,
-  models: Model[],
-  hear: Hear,
-): Promise<Part> {
+const isUnheard = ({ kind, words }: files.StoredFile): boolean => kind === 'audio' && words === null
+
+function checkLength({ filename, lastsMs }: files.StoredFile): void {
+  if ((lastsMs ?? 0) <= soundSecondsMax * 1_000) return
+  throw unfit('W607', `${filename} lasts more than ${soundSecondsMax / 60} minutes.`)
+}
+
+const saying = ({ filename }: files.StoredFile, words: string): Part => ({
+  type: 'text',
+  text: `File "${filename}":\n${words}`,
+})
+
+function said(file: files.StoredFile, words: string | undefined): Part {
+  if (words) return saying(file, words)
+  throw unfit('W611', `No words were found in ${file.filename}.`)
+}
+
+async function partOf(house: House, file: files.StoredFile, models: Model[]): Promise<Part> {
   const { filename, kind } = file
   const refusing = (input: string): Model | undefined =>
     models.find(({ inputs }) => !inputs.includes(input))
@@ -103,26 +138,17 @@ async function partOf(
     return { type: 'image_url', image_url: { url } }
   }
   if (kind === 'pdf') checkPdf(file, filename)
-  if ((file.lastsMs ?? 0) > soundSecondsMax * 1_000) {
-    throw unfit('W607', `${filename} lasts more than ${soundSecondsMax / 60} minutes.`)
-  }
   if (kind === 'video') {
     const blind = refusing('video')
     if (blind) throw unfit('W609', `${blind.id} cannot watch ${filename}.`)
     const url = `data:${file.type};base64,${await base64Of(house, file)}`
     return { type: 'video_url', video_url: { url } }
   }
-  const isUnheard = kind === 'audio' && file.words === null
-  const words = isUnheard ? await hear(file) : await files.wordsOf(house, file)
-  if (words) return { type: 'text', text: `File "${filename}":\n${words}` }
+  if (!isUnheard(file)) return said(file, await files.wordsOf(house, file))
   const deaf = refusing('audio')
-  if (isUnheard && words === undefined && !deaf) {
-    const format = file.type === 'audio/mpeg' ? 'mp3' : file.type.replace('audio/', '')
-    return { type: 'input_audio', input_audio: { data: await base64Of(house, file), format } }
-  }
-  if (isUnheard && words === undefined && deaf)
-    throw unfit('W203', `${deaf.id} cannot listen to ${filename}.`)
-  throw unfit('W611', `No words were found in ${filename}.`)
+  if (deaf) throw unfit('W203', `${deaf.id} cannot listen to ${filename}.`)
+  const format = file.type === 'audio/mpeg' ? 'mp3' : file.type.replace('audio/', '')
+  return { type: 'input_audio', input_audio: { data: await base64Of(house, file), format } }
 }
 
 const base64Of = async (house: House, file: files.StoredFile): Promise<string> =>

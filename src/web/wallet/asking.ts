@@ -76,7 +76,7 @@ function requestOf({ model, system, max_tokens, turns, text }: Draft, stream: bo
 }
 
 /** No page sends files, so there are no sounds to be heard. */
-const noSounds = () => async () => undefined
+const noSounds = () => undefined
 
 /**
  * What the gateway answers to a draft, refusals too: the chat of document 2, within the address's
