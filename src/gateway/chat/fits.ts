@@ -80,21 +80,18 @@ function checkAddresses({ kind, part }: Pick<Media, 'kind' | 'part'>): void {
   }
 }
 
-/** Refuses window_exceeded when a request with files cannot fit the model. */
-export function checkWindow(asked: Asked, model: Model): void {
-  const { contextLength, pictureTokens } = model
-  if (contextLength === 0 || !asked.conversation.media.some(({ kind }) => kind !== 'image_url'))
-    return
-  const messages = asked.conversation.messages.map(withoutInline)
-  if (promptTokensOf({ messages }, pictureTokens) > contextLength) {
+/** Refuses window_exceeded when the words of a request with files cannot fit the model. */
+export function checkWindow({ conversation }: Asked, { contextLength }: Model): void {
+  if (contextLength === 0 || !conversation.media.some(({ kind }) => kind !== 'image_url')) return
+  const messages = conversation.messages.map(wordsIn)
+  if (promptTokensOf({ messages }, 0) > contextLength) {
     throw new Refusal('window_exceeded', { window: contextLength })
   }
 }
 
-/** A message without the files that it holds as bytes: those are not read as text. */
-function withoutInline(message: Record<string, unknown>): Record<string, unknown> {
+/** The words of a message: pictures and the files that it holds as bytes are not read as text. */
+function wordsIn(message: Record<string, unknown>): Record<string, unknown> {
   if (!Array.isArray(message.content)) return message
-  const isText = (part: unknown) =>
-    isRecord(part) && (part.type === 'text' || part.type === 'image_url')
+  const isText = (part: unknown) => isRecord(part) && part.type === 'text'
   return { ...message, content: message.content.filter(isText) }
 }

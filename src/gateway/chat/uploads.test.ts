@@ -101,6 +101,14 @@ test('a picture goes in as a picture, a sound as a sound, where the model takes 
   await expectRefused(ask('ok', sound), 400, 'W203')
 })
 
+test('pictures that were uploaded fit where the same ones in the request do', async () => {
+  const ids = Array<string>(40).fill(await upload(picture, 'a.png'))
+  expect((await ask('sees', ...ids)).status).toBe(200)
+  const pictures = sentParts()
+  expect(pictures).toHaveLength(40)
+  expect((await say('sees', [text, ...pictures])).status).toBe(200)
+})
+
 test('the words of files count for the window, and for the hold', async () => {
   const long = await upload('word '.repeat(2_000), 'long.txt')
   await expectRefused(ask('narrow', long), 413, 'context_length_exceeded')
