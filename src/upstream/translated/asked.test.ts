@@ -94,6 +94,27 @@ describe('messages', () => {
     ])
   })
 
+  test('the type of a picture is told by its address, and by its bytes', async () => {
+    const urls = [
+      'https://example.com/a.PNG?size=2',
+      'https://example.com/a',
+      `DATA:image/png;BASE64,${fakePicture}`,
+      `data:image/*;base64,${fakePicture}`,
+    ]
+    const content = urls.map((url) => ({ type: 'image_url', image_url: { url } }))
+    const { contents } = await gemini({ messages: [{ role: 'user', content }] })
+    const bytes = { inlineData: { mimeType: 'image/png', data: fakePicture } }
+    expect(contents).toMatchObject([
+      {
+        parts: [
+          { fileData: { mimeType: 'image/png', fileUri: urls[0] } },
+          { fileData: { mimeType: 'image/jpeg', fileUri: urls[1] } },
+          ...[bytes, bytes],
+        ],
+      },
+    ])
+  })
+
   test('calls of tools and their answers keep their ids, their names and their signatures', async () => {
     const calls = [call(), call({ id: 'call_2' })]
     const answers = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: `of ${id}` }))

@@ -142,7 +142,8 @@ function cachedBy({ cache_control: mark }: Json) {
   return { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } }
 }
 
-const dataUrl = /^data:([\w.+-]+\/[\w.+-]+)[^,]*;base64,/
+const dataUrl = /^data:([\w.+-]+\/[\w.+*-]+)[^,]*;base64,/i
+const pictureEnding = /\.(png|webp|gif|heic|avif)$/i
 
 /** A file that stands in a data: address, or that the provider fetches itself. */
 function fileAt(address: unknown, mediaType: string, filename = ''): LanguageModelV4FilePart[] {
@@ -153,8 +154,12 @@ function fileAt(address: unknown, mediaType: string, filename = ''): LanguageMod
     const data = { type: 'data' as const, data: url.slice(start.length) }
     return [{ type: 'file', mediaType: type, data, ...named }]
   }
-  if (URL.canParse(url)) {
-    return [{ type: 'file', mediaType, data: { type: 'url', url: new URL(url) }, ...named }]
+  const at = URL.parse(url)
+  if (at) {
+    // Of bytes the package tells the type itself, of an address it has to be told.
+    const [, ending = 'jpeg'] = pictureEnding.exec(at.pathname) ?? []
+    const type = mediaType.replace('*', ending.toLowerCase())
+    return [{ type: 'file', mediaType: type, data: { type: 'url', url: at }, ...named }]
   }
   return url ? [{ type: 'file', mediaType, data: { type: 'data', data: url }, ...named }] : []
 }
