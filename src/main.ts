@@ -85,6 +85,8 @@ async function serveUntilTold(config: Config, json: boolean): Promise<void> {
   const stop = (): void => void serving.stop().then(() => process.exit(0))
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
+  // A promise that nobody waited for is one piece of work: all others go on.
+  process.on('unhandledRejection', (error) => serving.house.log.fault('unhandled', error))
   const ready = {
     origin: serving.origin,
     baseUrl: urls.base,

@@ -52,19 +52,19 @@ export const withChromium = <T>(path: string, work: (pipe: Pipe) => Promise<T>):
     })
     const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
     const failed = new Promise<never>((_, reject) => child.once('error', reject))
+    // What did not start has no pipe yet, and says only a moment later why.
+    if (child.pid === undefined) return failed
     const [, , , out, come] = child.stdio
     try {
       // Who visits an app goes before who builds one.
-      if (child.pid !== undefined) setPriority(child.pid, 10)
+      setPriority(child.pid, 10)
       if (!(out instanceof Writable) || !(come instanceof Readable)) throw new Error('no pipe')
       return await Promise.race([work({ out, come }), failed])
     } finally {
       // Its whole group: the renderers are processes of their own.
-      if (child.pid !== undefined) {
-        try {
-          process.kill(-child.pid, 'SIGKILL')
-        } catch {}
-        await ended
-      }
+      try {
+        process.kill(-child.pid, 'SIGKILL')
+      } catch {}
+      await ended
     }
   })

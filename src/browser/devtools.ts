@@ -48,7 +48,12 @@ export class Devtools {
     const parts = (this.text + chunk).split('\0')
     this.text = parts.pop() ?? ''
     if (this.text.length > messageCharsMax) return this.close()
-    for (const part of parts) this.take(JSON.parse(part))
+    try {
+      for (const part of parts) this.take(JSON.parse(part))
+    } catch {
+      // Who says what is no JSON is no browser; and nobody is there to catch it.
+      this.close()
+    }
   }
 
   private take(message: unknown): void {

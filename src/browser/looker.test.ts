@@ -1,4 +1,7 @@
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 
 import { readPublic } from '../core/public.ts'
 import { systemClock } from '../core/time.ts'
@@ -78,13 +81,23 @@ test.skipIf(!path)('its files are there, and nothing of it reaches the network',
   expect(touched).toBe(0)
 })
 
-test('without a browser, or with one that fails, nothing is said of the page', async () => {
+/** A program that says on the browser's pipe what no browser says. */
+const babbler = join(mkdtempSync(join(tmpdir(), 'berth-babbler-')), 'browser')
+writeFileSync(babbler, "#!/bin/sh\nprintf 'hello\\0' >&4\nexec cat <&3\n", { mode: 0o755 })
+
+test.each([
+  ['is off', undefined, []],
+  ['ends at once', '/bin/false', [/ended/]],
+  ['is not there', '/usr/bin/chromum', [/ENOENT/]],
+  ['is no program', '/etc/passwd', [/EACCES/]],
+  ['talks nonsense', babbler, [/ended/]],
+])('a browser that %s says nothing of the page', async (_, at, told) => {
+  const bad = new Looker(at, log)
+  bad.register(trialBy(readPublic(), systemClock))
   const trial = { html: new TextEncoder().encode('<p>x'), files: [] }
-  const [none, bad] = [new Looker(undefined, log), new Looker('/bin/false', log)]
-  for (const one of [none, bad]) {
-    one.register(trialBy(readPublic(), systemClock))
-    expect(await one.look(trial, signal)).toBeUndefined()
-  }
-  expect(none.isThere).toBe(false)
-  expect(warnings).toMatchObject([{ name: 'browser.failed' }])
+  warnings.length = 0
+  expect(await bad.look(trial, signal)).toBeUndefined()
+  expect(bad.isThere).toBe(at !== undefined)
+  const why = told.map((words) => expect.stringMatching(words))
+  expect(warnings).toEqual(why.map((why) => ({ name: 'browser.failed', why })))
 })
