@@ -56,6 +56,24 @@ test('a proxy that would never be found, or an empty host, is a fault', () => {
   expect(faultsOf({}, nobody).join()).toContain('PERSON_HEADER needs TRUSTED_PROXIES')
 })
 
+test('a header that can be none, and an address below a host, are faults', () => {
+  const env = { DATA_DIR: folder(), TRUSTED_PROXIES: '10.0.0.1' }
+  for (const name of ['Remote-User:', 'a b', 'Rémote']) {
+    const said = faultsOf({}, { ...env, PERSON_HEADER: name })
+    expect(said).toEqual([
+      'PERSON_HEADER (environment) takes the name of a header, such as Remote-User.',
+    ])
+  }
+  for (const name of ['APP_URL', 'APPS_URL']) {
+    const said = faultsOf({}, { ...env, [name]: 'https://x.example/berth/' })
+    expect(said).toEqual([
+      `${name} (environment) takes an http:// or https:// address without a path.`,
+    ])
+  }
+  const whole = { APP_URL: 'https://x.example/', PERSON_HEADER: 'Remote-User' }
+  expect(loadConfig({}, { ...env, ...whole }).appUrl).toBe('https://x.example')
+})
+
 test('a sign-in provider is an issuer, as it is written, and a client of it', () => {
   const env = { DATA_DIR: folder(), OIDC_ISSUER: 'https://id.example/realms/berth/' }
   expect(faultsOf({}, env).join()).toContain('OIDC_ISSUER and OIDC_CLIENT_ID go together')

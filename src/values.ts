@@ -28,6 +28,11 @@ export const words = {
   read: (text: string): string | undefined => (text.length <= 1_000 ? text : undefined),
 }
 
+export const headerName = {
+  takes: 'the name of a header, such as Remote-User',
+  read: (text: string): string | undefined => (/^[\w-]{0,100}$/.test(text) ? text : undefined),
+}
+
 export const addresses = {
   takes: 'addresses (no ranges) with commas between',
   read: (text: string): string[] | undefined => {
@@ -54,6 +59,15 @@ export const address = {
     const url = URL.parse(text)
     if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash) return undefined
     return url.href.replace(/\/$/, '')
+  },
+}
+
+/** The address of a whole host, or nothing: its pages know no prefix. */
+export const site = {
+  takes: 'an http:// or https:// address without a path',
+  read: (text: string): string | undefined => {
+    const found = address.read(text)
+    return found && new URL(found).pathname !== '/' ? undefined : found
   },
 }
 
