@@ -23,12 +23,13 @@ const names = Object.keys(settings).filter((name): name is SettingName => name i
 
 /**
  * Reads every setting from flags, the environment and berth.toml (BERTH_CONFIG, else in the working
- * folder or beside the data), in this order of who wins. Throws ConfigFaults with all faults at
- * once.
+ * folder or in the data folder), in this order of who wins. Throws ConfigFaults with all faults at
+ * once. The keys of upstreams are with the server: who asks none of them needs none.
  */
 export function loadConfig(
   flags: Record<string, string> = {},
   environment: Record<string, string | undefined> = Bun.env,
+  needsKeys = true,
 ): Config {
   const faults: string[] = []
   const dataDir = flags.DATA_DIR ?? environment.DATA_DIR ?? settings.DATA_DIR.initial
@@ -52,7 +53,7 @@ export function loadConfig(
     values[camel(name)] = value
     return { name, value: shown(setting, text), source, help: setting.help }
   })
-  Object.assign(values, readTables(tables, values, environment, faults))
+  Object.assign(values, readTables(tables, values, environment, needsKeys, faults))
   if (Boolean(values.oidcIssuer) !== Boolean(values.oidcClientId)) {
     faults.push('OIDC_ISSUER and OIDC_CLIENT_ID go together: one of them is not set.')
   }
@@ -68,12 +69,14 @@ function readTables(
   tables: Record<string, unknown>,
   values: Record<string, unknown>,
   environment: Record<string, string | undefined>,
+  needsKeys: boolean,
   faults: string[],
 ): Pick<Config, 'upstreams' | 'models'> {
   const fault = (sentence: string): void => void faults.push(sentence)
-  const upstreams = readUpstreams(tables.upstream, (name) => environment[name], fault)
+  const lack = needsKeys ? fault : () => {}
+  const upstreams = readUpstreams(tables.upstream, (name) => environment[name], fault, lack)
   const keyed = Object.entries(providers).flatMap(([name, { key }]) =>
-    values[camel(key)] ? [name] : [],
+    values[camel(key)] || !needsKeys ? [name] : [],
   )
   const names = [...upstreams.map(({ name }) => name), ...keyed]
   return { upstreams, models: readModels(tables.model, names, fault) }

@@ -154,7 +154,7 @@ async function main(): Promise<void> {
   const [command = 'help'] = words
   if (command === 'help') return end({ ok: true, text: usage })
   if (command === 'version') return end({ ok: true, text: version })
-  const config = loadConfig(flags)
+  const config = loadConfig(flags, undefined, command === 'serve' || command === 'models')
   if (command === 'config') return end(showConfig(config))
   if (command === 'health') return end(await checkHealth(config))
   if (Object.hasOwn(commands, command)) return end(await operate(config, words))

@@ -66,6 +66,16 @@ test('a model may name a provider that has a key, or what is built in', () => {
   expect(faultsOf(models)[0]).toContain('no upstream "groq"')
 })
 
+test('a key that is not in this shell is a fault only for who asks its upstream', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'berth-config-'))
+  const toml = `${local}api_key_env = "LOCAL_KEY"\n${small.replace('"local"', '["local", "groq"]')}`
+  writeFileSync(join(dataDir, 'berth.toml'), toml)
+  expect(faultsOf(toml)).toHaveLength(2)
+  const config = loadConfig({}, { DATA_DIR: dataDir }, false)
+  expect(config.upstreams[0]).not.toHaveProperty('apiKey')
+  expect(config.models[0]?.upstreams).toEqual(['local', 'groq'])
+})
+
 test('all faults of the tables are told at once, with those of the settings', () => {
   const faults = faultsOf(
     `port = "x"\n${local}colour = "red"\n${local}api_key = "a"\napi_key_env = "B"\n` +

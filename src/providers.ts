@@ -159,11 +159,15 @@ export interface ModelRow {
 /** What is read of a table, or what is wrong with it, one sentence each. */
 type Fault = (sentence: string) => void
 
-/** Reads `[[upstream]]`. `variable` answers a variable of the environment. */
+/**
+ * Reads `[[upstream]]`. `variable` answers a variable of the environment; `lack` is told of a key
+ * that is in none.
+ */
 export function readUpstreams(
   tables: unknown,
   variable: (name: string) => string | undefined,
   fault: Fault,
+  lack: Fault,
 ): UpstreamRow[] {
   const rows = readRows('upstream', UpstreamTable, tables, fault).map((table) => {
     const { name, kind, api_key, api_key_env } = table
@@ -171,7 +175,7 @@ export function readUpstreams(
     if (api_key !== undefined && api_key_env !== undefined) {
       fault(`[[upstream]] ${name}: give api_key or api_key_env, not both.`)
     } else if (api_key_env && !apiKey) {
-      fault(`[[upstream]] ${name}: ${api_key_env} is not set in the environment.`)
+      lack(`[[upstream]] ${name}: ${api_key_env} is not set in the environment.`)
     }
     const own = kind === 'openai' ? '' : translated[kind]
     const { base_url: address = own } = table
