@@ -18,9 +18,10 @@ export async function noteBadPage(db: Db, page: typeof badPages.$inferInsert): P
   return noted.length > 0
 }
 
-/** Lets the pages of an app come back after its takedown was undone. */
-export async function forgetBadPagesOf(db: Db, app: string): Promise<void> {
-  await db.delete(badPages).where(eq(badPages.app, app))
+/** Lets the pages of an app come back after its takedown was undone, and tells their hashes. */
+export async function forgetBadPagesOf(db: Db, app: string): Promise<string[]> {
+  const gone = await db.delete(badPages).where(eq(badPages.app, app)).returning()
+  return gone.map(({ sha256 }) => sha256)
 }
 
 /** Lets a page come back that was blocked by itself. False when none was. */

@@ -80,8 +80,8 @@ export async function askAgain(db: Db, id?: string): Promise<boolean> {
 }
 
 /**
- * Undoes a takedown, inside a transaction: the app is live again, off Explore. Undefined when none
- * was taken down.
+ * Undoes a takedown, inside a transaction: the app is live again, off Explore, and what was held
+ * for the same pages is read again. Undefined when none was taken down.
  */
 export async function putBack({ clock }: House, db: Db, id: string): Promise<App | undefined> {
   const [app] = await db
@@ -89,7 +89,8 @@ export async function putBack({ clock }: House, db: Db, id: string): Promise<App
     .set({ takenDown: null, takenDownFor: null, updated: clock.now() })
     .where(and(eq(apps.id, id), isNotNull(apps.takenDown)))
     .returning()
-  if (app) await forgetBadPagesOf(db, id)
+  if (!app) return undefined
+  for (const sha256 of await forgetBadPagesOf(db, id)) await readAgain(db, sha256)
   return app
 }
 

@@ -125,6 +125,7 @@ export const unblock = (
 ): Promise<boolean> =>
   house.db.tx(async (db) => {
     if (!(await forgetBadPage(db, sha256))) return false
+    await rows.readAgain(db, sha256)
     await note(house, db, { by, did: 'unblock', item: sha256, why })
     return true
   })

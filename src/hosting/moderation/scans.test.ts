@@ -113,7 +113,7 @@ test('a page is read once by each set of rules, a bounded number in a round', as
   expect(await h.kept()).toEqual(after)
 })
 
-test('a takedown and a block by hash find the same page wherever it stands', async () => {
+test('a takedown and a block by hash hold the same page wherever it stands, until undone', async () => {
   const ben = await h.person('ben')
   const [first, twin] = [await ann.publish({ html }), await ben.publish({ html, store: true })]
   const admin = (...words: string[]) => run(h.house, { command: 'admin', words })
@@ -130,7 +130,25 @@ test('a takedown and a block by hash find the same page wherever it stands', asy
   expect((await h.visit('GET', `/a/${third}`)).status).toBe(403)
   expect((await ann.call('POST', '/apps', { html: page })).code).toBe('blocked_by_scan')
   expect((await admin('unblock', sha256(page))).ok).toBe(true)
-  expect((await ben.call('POST', `/apps/${third}/rescan`)).body).toMatchObject({ verdict: 'clean' })
+  expect((await admin('restore', first)).ok).toBe(true)
+  await rescanSome(h.house)
   h.clock.turn(1_000)
-  expect((await h.visit('GET', `/a/${third}`)).status).toBe(200)
+  for (const id of [first, twin, third]) {
+    expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
+  }
+  expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [{ id: twin }] })
+  expect((await ben.call('GET', '/me/notes?kind=item.restored')).body).toMatchObject({
+    notes: expect.arrayContaining([twin, third].map((item) => expect.objectContaining({ item }))),
+  })
+})
+
+test('a page that is blocked by its hash too stays held back when a takedown is undone', async () => {
+  const [first, twin] = [await ann.publish({ html }), await ann.publish({ html })]
+  const admin = (...words: string[]) => run(h.house, { command: 'admin', words })
+  await admin('block', sha256(html), 'scam')
+  await admin('takedown', first, 'phishing')
+  await rescanSome(h.house)
+  await admin('restore', first)
+  await rescanSome(h.house)
+  expect((await h.visit('GET', `/a/${twin}`)).status).toBe(403)
 })

@@ -9,7 +9,7 @@ import * as rows from '../apps/moderation.ts'
 import * as pages from '../apps/pages.ts'
 import { tell } from '../notes/notes.ts'
 import { note } from './audit.ts'
-import { delistedNews, heldNews } from './news.ts'
+import { delistedNews, heldNews, restoredNews } from './news.ts'
 
 /** The newest page of an own app, with its scan. Refuses not_found, taken_down, busy. */
 export async function scanOf(house: House, maker: Agent, id: string): Promise<Version> {
@@ -26,10 +26,7 @@ export async function rescan(house: House, maker: Agent, id: string): Promise<Ve
   await scanOf(house, maker, id)
   const app = await theOwn(house, maker, id)
   const looked = await lookAt(house, app)
-  await house.db.tx(async (db) => {
-    await judge(house, db, app, looked)
-    if (!isBlocked(looked)) await rows.release(db, id, 'scan')
-  })
+  await house.db.tx((db) => judge(house, db, app, looked))
   return scanOf(house, maker, id)
 }
 
@@ -66,6 +63,11 @@ async function judge(house: House, db: Db, app: App, looked: Looked[]): Promise<
     if (!held) return
     await note(house, db, { by: 'scan', did: 'hold', item, why })
     return tell(house, db, heldNews(held, why))
+  }
+  const released = await rows.release(db, item, 'scan')
+  if (released) {
+    await note(house, db, { by: 'scan', did: 'release', item, why: 'the safety check is content' })
+    await tell(house, db, restoredNews(released))
   }
   const listed = looked.find(({ row }) => row.version === app.listedVersion)
   const reasons = app.listed === 'off' || !listed ? [] : pages.unlistable(listed.inspection, app)
