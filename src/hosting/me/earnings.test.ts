@@ -102,7 +102,14 @@ describe('GET /me/earnings', () => {
 
   test('refuses what is no period, no item and no cursor', async () => {
     const forged = Buffer.from(`net 1) or (1=1 ${boat}`).toString('base64url')
-    const days = ['from=yesterday', 'to=2026-13-01', 'from=2026-05-04T99:00:00Z', 'to=', 'from=1']
+    const days = [
+      'from=yesterday',
+      'to=2026-13-01',
+      'from=2026-02-30',
+      'from=2026-05-04T99:00:00Z',
+      'to=',
+      'from=1',
+    ]
     for (const query of [...days, 'item=x', 'limit=0', 'cursor=x', `cursor=${forged}`]) {
       await refused(house, 400, 'bad_request', () => ann.call('GET', `/me/earnings?${query}`))
     }

@@ -1,5 +1,5 @@
 import { type Nano, toCredits } from '../../core/money.ts'
-import { day } from '../../core/time.ts'
+import { day, utcDay } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import { type Earned, earningsByItem, earningsOf, type Period } from '../../ledger/earnings.ts'
 import { Refusal } from '../../refusals.ts'
@@ -13,7 +13,9 @@ const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d
 /** A moment of the query; a day stands for its beginning. Refuses bad_request. */
 function momentOf(param: 'from' | 'to', text: string): number {
   const at = datePattern.test(text) || momentPattern.test(text) ? Date.parse(text) : Number.NaN
-  if (!Number.isNaN(at)) return at
+  // A 30th of February would be read as a day in March.
+  const date = text.slice(0, 10)
+  if (!Number.isNaN(at) && utcDay(Date.parse(date)) === date) return at
   const problem = `"${param}" is a day (2026-11-21) or a moment (2026-11-21T08:00:00Z).`
   throw new Refusal('bad_request', { problem, param })
 }
