@@ -185,3 +185,7 @@ export const jobWatchMs = 10 * 60_000
 
 /** How long a stopping server lets what runs finish. */
 export const drainMs = 30_000
+/** How long, after that, its database has to take what is left and to close. */
+export const closeMs = 5_000
+/** How long a database has to say that it is there. */
+export const pingMs = 2_000

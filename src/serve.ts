@@ -4,7 +4,7 @@ import { thisProcess } from './core/visit.ts'
 import { type Door, openDoor, openingDoor } from './door.ts'
 import { writeOpens } from './hosting/apps/opens.ts'
 import { closeHouse, type House, openHouse } from './house.ts'
-import { drainMs } from './limits.ts'
+import { closeMs, drainMs } from './limits.ts'
 import { startChores } from './operator/chores.ts'
 import { openControl } from './operator/control.ts'
 import type { Config } from './settings.ts'
@@ -26,7 +26,10 @@ export interface Serving {
   origin: string
   /** Brings a request of this process to its own front door. */
   send(request: Request): Promise<Response>
-  /** Stops accepting, lets what runs finish for at most 30 s, and closes the database. */
+  /**
+   * Stops accepting, lets what runs finish for at most 30 s, and closes the database, or leaves one
+   * that does not answer.
+   */
   stop(): Promise<void>
 }
 
@@ -60,13 +63,20 @@ export async function serve(config: Config): Promise<Serving> {
     // What stop() promises waits for sockets that only might ask something more.
     void server.stop()
     const until = stopwatch() + drainMs
+    const left = () => Bun.sleep(Math.max(0, until - stopwatch()))
     const jobsEnd = house.jobs.close(drainMs)
     while (server.pendingRequests > 0 && stopwatch() < until) await Bun.sleep(drainStepMs)
-    await jobsEnd
-    await server.stop(true)
-    await Promise.race([closeControl(), Bun.sleep(Math.max(0, until - stopwatch()))])
-    await writeOpens(house).catch((error: unknown) => house.log.fault('opens were lost', error))
-    await closeHouse(house)
+    await Promise.race([jobsEnd, left()])
+    const close = async (): Promise<boolean> => {
+      await jobsEnd
+      await server.stop(true)
+      await Promise.race([closeControl(), left()])
+      await writeOpens(house).catch((error: unknown) => house.log.fault('opens were lost', error))
+      await closeHouse(house)
+      return true
+    }
+    const isClosed = await Promise.race([close(), Bun.sleep(closeMs)])
+    if (!isClosed) house.log.warn('serve.left', { why: 'The database did not close.' })
     release()
   }
   return {

@@ -1,5 +1,6 @@
 import { visitOf } from '../core/visit.ts'
 import type { House } from '../house.ts'
+import { pingMs } from '../limits.ts'
 
 /**
  * /healthz says that the process answers; /readyz that its database and its files do too. They pass
@@ -19,7 +20,9 @@ export function healthAnswer(
 
 async function readiness(house: House): Promise<Response> {
   try {
-    await house.db.ping()
+    // Who watches wants an answer also where a database hangs.
+    const late = Bun.sleep(pingMs).then(() => Promise.reject(new Error('The database is silent.')))
+    await Promise.race([house.db.ping(), late])
     house.store.checkRoom(0)
     return Response.json({ ok: true })
   } catch (error) {

@@ -1,0 +1,27 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { loadConfig } from './config.ts'
+import { serve } from './serve.ts'
+
+let dir = ''
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'berth-serve-'))
+})
+afterEach(() => rmSync(dir, { recursive: true }))
+
+const quiet = { OLLAMA_HOST: 'off', BUILDER_BROWSER: 'off', DATABASE_URL: '' }
+const configOf = (more: Record<string, string> = {}) =>
+  loadConfig({ DATA_DIR: dir, PORT: '0', ...quiet, ...more }, {})
+
+test('a database that hangs does not keep a server from stopping', async () => {
+  const { house, origin, stop } = await serve(configOf())
+  expect((await fetch(`${origin}/readyz`)).status).toBe(200)
+  const close = house.db.close
+  Object.assign(house.db, { close: () => new Promise(() => {}) })
+  await stop()
+  await expect(fetch(`${origin}/healthz`)).rejects.toThrow()
+  await close()
+}, 30_000)
