@@ -86,7 +86,7 @@ export async function openHouse(
     clock,
     db,
     log,
-    store: parts.store ?? (await openDiskStore(files, { freeFloorBytes, clock })),
+    store: parts.store ?? (await openDiskStore(files, { freeFloorBytes, clock, log })),
     keys: new KeyRing(db),
     idempotency: new Idempotency(db, clock),
     inspector: new Inspector(),

@@ -11,7 +11,8 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { newId, sha256 } from '../core/ids.ts'
-import { type Clock, stopwatch } from '../core/time.ts'
+import type { Log } from '../core/log.ts'
+import { type Clock, minute, stopwatch } from '../core/time.ts'
 import { Refusal } from '../refusals.ts'
 import { cannotWrite, isMissing, syncFile, syncFolder, writeDurably } from './durable.ts'
 import type { IsReferenced, Store, Stored, Swept, Usage } from './store.ts'
@@ -20,6 +21,8 @@ interface DiskOptions {
   /** Bytes that stay free on the disk: below this nothing is written. */
   freeFloorBytes: number
   clock: Clock
+  /** Is told, at most once a minute, that nothing is written any more. */
+  log?: Log
 }
 
 /** Where a content lies in a store's folder. */
@@ -39,13 +42,16 @@ const noRoom = 'There is no room for new files just now.'
  * live in `<dir>/tmp`, so that opening needs to empty that folder alone. One process owns `dir`.
  */
 export async function openDiskStore(dir: string, options: DiskOptions): Promise<Store> {
-  return new DiskStore(dir, options, await readFolders(dir))
+  const store = new DiskStore(dir, options, await readFolders(dir))
+  if (store.free() < options.freeFloorBytes) store.tellFull()
+  return store
 }
 
 class DiskStore implements Store {
   private readonly writing = new Map<string, Promise<void>>()
   private lookedAt = -Infinity
   private seen = 0
+  private toldAt = -Infinity
 
   constructor(
     private readonly dir: string,
@@ -117,8 +123,18 @@ class DiskStore implements Store {
       this.lookedAt = stopwatch()
       this.seen = this.free()
     }
-    if (this.seen - bytes < freeFloorBytes) throw new Refusal('try_again', { why: noRoom })
+    if (this.seen - bytes < freeFloorBytes) {
+      this.tellFull()
+      throw new Refusal('try_again', { why: noRoom })
+    }
     this.seen -= bytes
+  }
+
+  tellFull(): void {
+    const { clock, log, freeFloorBytes } = this.options
+    if (clock.now() < this.toldAt + minute) return
+    this.toldAt = clock.now()
+    log?.warn('disk.full', { freeBytes: this.free(), DISK_FLOOR_BYTES: freeFloorBytes })
   }
 
   free(): number {

@@ -12,7 +12,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { sha256 } from '../core/ids.ts'
-import { hour } from '../core/time.ts'
+import { openLog } from '../core/log.ts'
+import { hour, minute } from '../core/time.ts'
 import { Refusal } from '../refusals.ts'
 import { openDiskStore } from './disk.ts'
 import type { Store } from './store.ts'
@@ -139,6 +140,20 @@ test('a sweep that cannot ask removes nothing', async () => {
   const isReferenced = () => Promise.reject(new Error('the database is away'))
   await expect(store.sweep(isReferenced, hour)).rejects.toThrow('the database is away')
   expect(await store.usage()).toMatchObject({ files: 1 })
+})
+
+test('the operator is told why nothing is written, at once and then once a minute', async () => {
+  const told: unknown[] = []
+  const log = openLog(clock, (line) => void told.push(JSON.parse(line)))
+  const freeFloorBytes = Number.MAX_SAFE_INTEGER
+  const full = await openDiskStore(dir, { freeFloorBytes, clock, log })
+  const facts = { freeBytes: expect.any(Number), DISK_FLOOR_BYTES: freeFloorBytes }
+  expect(told).toEqual([{ at: expect.any(String), level: 'warn', event: 'disk.full', ...facts }])
+  for (const ms of [0, minute - 1, minute]) {
+    clock.ms = start + ms
+    expect(() => full.checkRoom(1)).toThrow(Refusal)
+  }
+  expect(told).toHaveLength(2)
 })
 
 test('under the free-disk floor nothing new is written, and the rest stays readable', async () => {
