@@ -73,9 +73,10 @@ const htmlOf = async (its: House, agent: agents.Agent, id: string): Promise<stri
 
 const said = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-test('a backup holds the database, each file that rows name, the secret, and says so', async () => {
+test('a backup holds the database, each file that rows name, secret and prices, and says so', async () => {
   await fill(house)
   await house.store.put(Buffer.from('nobody names me'))
+  writeFileSync(at('data/models.json'), '[]')
   const outcome = await backup(house, at('copy'))
   expect(outcome).toMatchObject({ ok: true })
   const content = contentOf(at('copy'))
@@ -85,6 +86,7 @@ test('a backup holds the database, each file that rows name, the secret, and say
     'backup.json',
     'berth.sqlite',
     'link-secret',
+    'models.json',
   ])
   const bytes = stored.reduce((sum, name) => sum + statSync(at('copy', name)).size, 0)
   expect(JSON.parse(readFileSync(at('copy/backup.json'), 'utf8'))).toMatchObject({

@@ -120,9 +120,9 @@ export async function copyDurably(from: string, to: string): Promise<void> {
   await syncFile(to)
 }
 
-/** Copies what a data folder keeps in files of their own: the secret of links, the first app. */
+/** Copies what a data folder keeps in files of their own, of which the secret of links must be. */
 export async function copySmallFiles(from: string, to: string): Promise<void> {
-  for (const name of ['link-secret', 'first-app']) {
+  for (const name of ['link-secret', 'first-app', 'models.json']) {
     const isThere = name === 'link-secret' || existsSync(join(from, name))
     if (isThere) await copyDurably(join(from, name), join(to, name))
   }

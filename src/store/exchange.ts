@@ -20,6 +20,7 @@ const replaced = [
   'files',
   'link-secret',
   'first-app',
+  'models.json',
 ]
 
 const beingMade = 'restoring-'
