@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import {
+  chownSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -8,12 +9,14 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { exchange, finishExchange, openExchange } from './exchange.ts'
+import { ownFolder } from './owner.ts'
 
 let dir = ''
 beforeEach(() => {
@@ -39,14 +42,25 @@ const textsIn = (folder: string, names: string[]): (string | undefined)[] =>
 
 const all = (names: string[], text: string): string[] => names.map(() => text)
 
+test.skipIf(process.getuid?.() !== 0)("what root put together is for the folder's owner", () => {
+  fill(dir, parts, 'old')
+  chownSync(dir, 65_534, 65_534)
+  ownFolder(dir)()
+  fill(openExchange(dir, 'now'), parts, 'new')
+  const aside = exchange(dir, 'now')
+  const given = [aside, ...['owner.lock', 'files', ...parts].map((name) => join(dir, name))]
+  expect(given.filter((path) => statSync(path).uid !== 65_534)).toEqual([])
+})
+
 test('the new stands in the place of the old, which is kept beside it; settings stay', () => {
-  fill(dir, [...parts, ...kept, 'berth.sqlite-wal', 'first-app'], 'old')
+  const gone = ['berth.sqlite-wal', 'first-app', 'models.json']
+  fill(dir, [...parts, ...kept, ...gone], 'old')
   fill(openExchange(dir, 'now'), parts, 'new')
   const aside = exchange(dir, 'now')
   expect(textsIn(dir, parts)).toEqual(all(parts, 'new'))
   expect(textsIn(dir, kept)).toEqual(all(kept, 'old'))
-  expect(textsIn(dir, ['berth.sqlite-wal', 'first-app'])).toEqual([undefined, undefined])
-  const old = [...parts, 'berth.sqlite-wal', 'first-app']
+  expect(textsIn(dir, gone)).toEqual([undefined, undefined, undefined])
+  const old = [...parts, ...gone]
   expect(textsIn(aside, old)).toEqual(all(old, 'old'))
   expect(readdirSync(dir).sort()).toEqual(
     [

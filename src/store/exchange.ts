@@ -2,12 +2,14 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  lchownSync,
   mkdirSync,
   openSync,
   readdirSync,
   renameSync,
   rmdirSync,
   rmSync,
+  statSync,
 } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -47,8 +49,12 @@ export const closeExchange = (dir: string): Promise<void> =>
  * folder next finishes what a crash left (`finishExchange`).
  */
 export function exchange(dataDir: string, stamp: string): string {
-  sync(join(dataDir, beingMade + stamp))
-  renameSync(join(dataDir, beingMade + stamp), join(dataDir, readyToMove + stamp))
+  const made = join(dataDir, beingMade + stamp)
+  for (const name of readdirSync(made, { recursive: true, encoding: 'utf8' })) {
+    giveToOwner(dataDir, join(made, name))
+  }
+  sync(made)
+  renameSync(made, join(dataDir, readyToMove + stamp))
   sync(dataDir)
   finishExchange(dataDir)
   return asideOf(dataDir, stamp)
@@ -62,6 +68,13 @@ export function finishExchange(dataDir: string): void {
   }
 }
 
+/** What root makes in a data folder is for who owns the folder, and is to open the house. */
+export function giveToOwner(dataDir: string, path: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync(dataDir)
+  lchownSync(path, uid, gid)
+}
+
 const asideOf = (dataDir: string, stamp: string): string => join(dataDir, `before-restore-${stamp}`)
 
 /** Each step can be done again. The old goes aside first; its folder is named when all is in. */
@@ -71,6 +84,7 @@ function finish(dataDir: string, stamp: string): void {
   const aside = asideOf(dataDir, stamp)
   if (!existsSync(aside)) {
     mkdirSync(going, { recursive: true, mode: 0o700 })
+    giveToOwner(dataDir, going)
     moveAll(replaced, dataDir, going)
     renameSync(going, aside)
     sync(dataDir)

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { finishExchange } from './exchange.ts'
+import { finishExchange, giveToOwner } from './exchange.ts'
 
 /** Another process owns the data folder. */
 export class FolderInUse extends Error {
@@ -38,6 +38,7 @@ export function ownFolder(dir: string): () => void {
     if (error instanceof Error && /locked|busy/i.test(error.message)) throw new FolderInUse(dir)
     throw error
   }
+  giveToOwner(dir, join(dir, 'owner.lock'))
   finishExchange(dir)
   return () => lock.close()
 }
