@@ -92,8 +92,10 @@ const caller =
     const answer = await send(new Request(baseUrl + path, { method, headers, body: data }))
     const body: unknown = await answer.json().catch(() => undefined)
     if (answer.ok && isRecord(body)) return body
-    const why = isRecord(body) ? String(body.error) : 'no answer in JSON'
-    throw new Error(`${method} ${path} answered ${answer.status}: ${why}`)
+    // Of the Agent API it is a sentence, of the gateway an object that has one.
+    const error = isRecord(body) ? body.error : 'no answer in JSON'
+    const why = isRecord(error) ? error.message : error
+    throw new Error(`${method} ${path} answered ${answer.status}: ${String(why)}`)
   }
 
 function published(app: unknown): Published {
