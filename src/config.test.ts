@@ -45,7 +45,8 @@ test('all faults are told at once, with what is taken', () => {
   expect(faults.join(' ')).toContain('BERTH_X is no setting')
 })
 
-test('a proxy that would never be found, or an empty host, is a fault', () => {
+test('a proxy that would never be found, or an empty host or folder, is a fault', () => {
+  expect(faultsOf({ DATA_DIR: '' }, {})).toEqual(['DATA_DIR (flag) takes the path of a folder.'])
   const env = { DATA_DIR: folder(), TRUSTED_PROXIES: '10.0.0.0/8, proxy', HOST: '' }
   const faults = faultsOf({}, env).join(' ')
   expect(faults).toContain('TRUSTED_PROXIES (environment) takes addresses (no ranges)')

@@ -16,6 +16,13 @@ const quiet = { OLLAMA_HOST: 'off', BUILDER_BROWSER: 'off', DATABASE_URL: '' }
 const configOf = (more: Record<string, string> = {}) =>
   loadConfig({ DATA_DIR: dir, PORT: '0', ...quiet, ...more }, {})
 
+test.each(['nowhere.invalid', '192.0.2.1'])(
+  'a HOST that is not ours is named: %s',
+  async (HOST) => {
+    await expect(serve(configOf({ HOST }))).rejects.toThrow(`HOST ${HOST} and PORT 0 cannot be had`)
+  },
+)
+
 test('a database that hangs does not keep a server from stopping', async () => {
   const { house, origin, stop } = await serve(configOf())
   expect((await fetch(`${origin}/readyz`)).status).toBe(200)

@@ -129,6 +129,7 @@ function listen(config: Config, answer: Door) {
     if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
       throw new PortInUse(config)
     }
-    throw error
+    const why = error instanceof Error ? error.message : String(error)
+    throw new Error(`HOST ${config.host} and PORT ${config.port} cannot be had: ${why}.`)
   }
 }

@@ -4,6 +4,7 @@ import {
   addresses,
   amountUsd,
   database,
+  folder,
   headerName,
   host,
   issuer,
@@ -31,7 +32,6 @@ export interface Setting<T> {
 }
 
 const someWords = (help: string) => ({ ...words, initial: '', help })
-
 const someAddress = (help: string) => ({ ...address, initial: '', help })
 
 /** How often something may be done; 0 turns the limit off. */
@@ -52,7 +52,7 @@ const searchKey = (engine: string) => secretWords(`Key of ${engine}, which then 
 export const settings = {
   PORT: { ...whole(0, 65_535), initial: '3000', help: 'Port to listen on; 0 takes a free one.' },
   HOST: { ...host, initial: '127.0.0.1', help: 'Address to listen on; 0.0.0.0 is every one.' },
-  DATA_DIR: { ...words, initial: './data', help: 'Folder of the database and the files.' },
+  DATA_DIR: { ...folder, initial: './data', help: 'Folder of the database and the files.' },
   DATABASE_URL: {
     ...database,
     initial: '',

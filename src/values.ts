@@ -28,6 +28,11 @@ export const words = {
   read: (text: string): string | undefined => (text.length <= 1_000 ? text : undefined),
 }
 
+export const folder = {
+  takes: 'the path of a folder',
+  read: (text: string): string | undefined => (text === '' ? undefined : words.read(text)),
+}
+
 export const headerName = {
   takes: 'the name of a header, such as Remote-User',
   read: (text: string): string | undefined => (/^[\w-]{0,100}$/.test(text) ? text : undefined),

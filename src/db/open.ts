@@ -23,7 +23,17 @@ export const hasDatabase = (where: Where): boolean =>
  * postgres:// address is given, otherwise a SQLite file in the data folder. Throws NewerSchema.
  */
 export async function openEngine(where: Where): Promise<Engine> {
-  const { databaseUrl, dataDir } = where
+  try {
+    return await open(where)
+  } catch (error) {
+    // A driver says what is wrong, and not where.
+    if (!(error instanceof Error && 'code' in error)) throw error
+    const place = where.databaseUrl ? 'DATABASE_URL' : join(where.dataDir, databaseFile)
+    throw new Error(`${place}: ${error.message}`, { cause: error })
+  }
+}
+
+async function open({ databaseUrl, dataDir }: Where): Promise<Engine> {
   if (databaseUrl && isPostgresUrl(databaseUrl)) {
     await migratePostgres(databaseUrl)
     // Its driver is loaded only where it is used.

@@ -195,3 +195,8 @@ test('sync: without a key, or without an answer, nothing is kept', async () => {
     'usage: berth models list | check | sync [--yes] [url ...]',
   ])
 })
+
+test('prices that were kept and are no JSON any more are told by their file', async () => {
+  await Bun.write(join(dataDir, 'models.json'), '[{')
+  await expect(run('list')).rejects.toThrow(/^models\.json in the data folder is damaged/)
+})
