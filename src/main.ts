@@ -143,8 +143,8 @@ async function operate(config: Config, words: string[]): Promise<Outcome> {
   return outcome
 }
 
-async function putBack(config: Config, [, dir]: string[]): Promise<Outcome> {
-  return dir
+async function putBack(config: Config, [, dir, ...more]: string[]): Promise<Outcome> {
+  return dir && more.length === 0
     ? restore(config, dir, systemClock)
     : { ok: false, text: 'usage: berth restore <folder> [--data ./data]' }
 }

@@ -41,3 +41,18 @@ test('a takedown and its undoing say what they did, and fail where there was not
   expect((await run(house, { command: 'toString', words: [] })).ok).toBe(false)
   await close()
 })
+
+test('a word too many, where money or a folder is meant, does nothing', async () => {
+  const { house, person, kept, close } = await openTestHouse()
+  await person('ann')
+  const before = await kept()
+  for (const [command, ...words] of [
+    ['grant', '@ann', '5', 'extra'],
+    ['backup', '/tmp/berth-a', '/tmp/berth-b'],
+  ]) {
+    const outcome = await run(house, { command: command ?? '', words })
+    expect(outcome).toEqual({ ok: false, text: expect.stringContaining(`usage: berth ${command}`) })
+  }
+  expect(await kept()).toEqual(before)
+  await close()
+})

@@ -14,9 +14,10 @@ const done = (text: string): Outcome => ({ ok: true, text })
 const usage = (text: string): Outcome => ({ ok: false, text: `usage: berth ${text}` })
 
 /** `berth grant <@handle|name|credit_id> <usd>`: gives an agent, a person or an account credits. */
-const giveCredits: Command = async (house, [whom = '', usd = '']) => {
+const giveCredits: Command = async (house, [whom = '', usd = '', ...more]) => {
   const amount = amountOf(usd)
-  if (!whom || amount === undefined) return usage('grant <@handle|name|credit_id> <usd>')
+  if (!whom || amount === undefined || more.length > 0)
+    return usage('grant <@handle|name|credit_id> <usd>')
   const grantee = await granteeOf(house, whom)
   if (!grantee) return { ok: false, text: `There is no ${whom} here.` }
   await grant(house, grantee, { amount })
@@ -27,8 +28,8 @@ const giveCredits: Command = async (house, [whom = '', usd = '']) => {
 const checkBooks: Command = (house) => doctor(house)
 
 /** `berth backup <folder>`: a consistent copy of the database and the files. */
-const keepCopy: Command = async (house, [dir = '']) =>
-  dir ? backup(house, dir) : usage('backup <folder>')
+const keepCopy: Command = async (house, [dir = '', ...more]) =>
+  dir && more.length === 0 ? backup(house, dir) : usage('backup <folder>')
 
 /** `berth link`: the link of the sample that this house shows. */
 const link: Command = async (house) => {

@@ -110,6 +110,8 @@ test('a folder has one owner; a port too', async () => {
   await expectRefused(['serve', '--port', port, '--data', other], new RegExp(`Port ${port} on`))
   await expectRefused(['restore', join(dir, 'none'), '--data', data], /holds no whole backup/)
   expect(await berth(['backup', join(dir, 'copy'), '--data', data])).toMatchObject({ code: 0 })
+  const twoFolders = ['restore', join(dir, 'copy'), join(dir, 'other'), '--data', data]
+  await expectRefused(twoFolders, /usage: berth restore/)
   await expectRefused(['restore', join(dir, 'copy'), '--data', data], /Another Berth is running/)
   expect((await house.call('GET', '/healthz')).status).toBe(200)
 }, 60_000)
