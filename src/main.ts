@@ -150,6 +150,8 @@ async function putBack(config: Config, [, dir, ...more]: string[]): Promise<Outc
 }
 
 async function main(): Promise<void> {
+  // What is made here is for its owner alone, also in a folder that others may enter.
+  process.umask(0o077)
   const { words, flags, json, yes } = readLine()
   const [command = 'help'] = words
   if (command === 'help') return end({ ok: true, text: usage })

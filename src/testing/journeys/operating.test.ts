@@ -1,6 +1,14 @@
 /** What an operator and a script rely on: commands, exit codes, lines, signals. */
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -205,6 +213,17 @@ test('a data folder that cannot be written to is one clear line', async () => {
   await expectRefused(['serve', '--port', '0', '--data', data], shut, { under })
   await expectRefused(['doctor', '--data', data], shut, { under })
   chmodSync(data, 0o755)
+}, 60_000)
+
+test("what is made in a folder that others may enter is its owner's alone", async () => {
+  mkdirSync(data, { mode: 0o755 })
+  await (await serve()).newKey()
+  const copy = join(dir, 'copy')
+  expect(await berth(['backup', copy, '--data', data])).toMatchObject({ code: 0 })
+  const open = [data, copy].flatMap((folder) =>
+    readdirSync(folder).filter((name) => statSync(join(folder, name)).mode & 0o077),
+  )
+  expect(open).toEqual([])
 }, 60_000)
 
 test('a long path to the data folder does not part a command from its server', async () => {
