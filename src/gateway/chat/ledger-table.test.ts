@@ -69,7 +69,8 @@ async function run(script: string, stream: boolean, cell: Cell): Promise<Answer>
   ])
   expect(use).toMatchObject({ model: `fake/${script}`, type: 'chat', source: 'api' })
   if (cell.estimated) expect(use.estimated).toBe(true)
-  if (cell.charge === 'used') expect(use).toMatchObject({ estimated: false, status: 'completed' })
+  const status = cell.event ? 'failed' : 'completed'
+  if (cell.charge === 'used') expect(use).toMatchObject({ estimated: false, status })
   const { balance } = Object((await gus.call('POST', '/credits/balance', {})).body)
   expect(balance).toBe(Number(1_000_000_000n - use.charged) / 1e9)
   expect(await faked.faults(gus)).toEqual([])
@@ -150,7 +151,7 @@ const streamed: [string, Cell][] = [
   ].map((name): [string, Cell] => [name, broken]),
   ['error-event', broken],
   ['error-first', { status: 502, charge: 'nothing' }],
-  ['content-filter-finish', { ...broken, event: 'content_policy_violation' }],
+  ['content-filter-finish', { ...broken, charge: 'used', event: 'content_policy_violation' }],
   ['no-choices', { ...broken, charge: 'nothing' }],
   ['no-content', { ...broken, charge: 'nothing' }],
 ]

@@ -107,6 +107,26 @@ describe('Relay', () => {
     expect(events[1]).toContain('"prompt_tokens":9')
   })
 
+  test('of a stream that its upstream ended the usage is waited for, a second at most', async () => {
+    const event = (chunk: object) => bytes(`data: ${JSON.stringify(chunk)}\n\n`)
+    const filtered = event({ choices: [{ index: 0, finish_reason: 'content_filter' }] })
+    const failed = event({ error: { message: 'Broken.' } })
+    const usage = event({ choices: [], usage: { prompt_tokens: 9, completion_tokens: 2 } })
+    for (const last of [filtered, failed]) {
+      const { body, feed, relay, carried } = await openRelay()
+      feed?.enqueue(last)
+      feed?.enqueue(usage)
+      expect(await new Response(body).text()).not.toContain('usage')
+      expect(await relay.ended).toBe(last === filtered ? 'filtered' : 'failed')
+      expect(carried.usage(false)).toMatchObject({ prompt: 9, completion: 2, estimated: false })
+      const silent = await openRelay()
+      silent.feed?.enqueue(last)
+      await new Response(silent.body).text()
+      expect(silent.isCancelled()).toBe(true)
+      expect(silent.carried.usage(false)).toMatchObject({ prompt: 3, estimated: true })
+    }
+  })
+
   test('what came after an early usage is counted, when it breaks off', async () => {
     const { body, feed, relay, carried } = await openRelay()
     const early = { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 }

@@ -94,9 +94,10 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     while (this.isOpen) {
       const events = await this.source.next()
       if (!this.isOpen) return
-      const { bytes, end } = this.pass(events)
+      const { bytes, end, rest } = this.pass(events)
       this.isQuiet = false
       if (bytes.byteLength > 0) this.send(out, bytes)
+      if (rest) await this.readUsage(rest)
       if (end) await this.end(out, end)
       if (end || bytes.byteLength > 0) return
     }
@@ -107,17 +108,23 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     out.enqueue(bytes)
   }
 
-  /** The bytes of events that go on, up to the one that ends the stream. */
-  private pass(events: Event[] | undefined): { bytes: Uint8Array; end?: Ending } {
+  /**
+   * The bytes of events that go on, up to the one that ends the stream; and the `rest` behind that,
+   * where its upstream gave up and may tell yet what it used.
+   */
+  private pass(events: Event[] | undefined): { bytes: Uint8Array; end?: Ending; rest?: Event[] } {
+    if (!events) return { bytes: bytesOf([]), end: { how: 'broken' } }
     const passed: Event[] = []
-    for (const event of events ?? []) {
+    for (const [at, event] of events.entries()) {
       const end = this.read(event)
       if (end === 'drop') continue
-      if (end) return { bytes: bytesOf(passed), end }
+      if (end) {
+        const isGivenUp = end.how === 'filtered' || end.how === 'failed'
+        return { bytes: bytesOf(passed), end, ...(isGivenUp && { rest: events.slice(at + 1) }) }
+      }
       passed.push(event)
     }
-    const bytes = bytesOf(passed)
-    return events ? { bytes } : { bytes, end: { how: 'broken' } }
+    return { bytes: bytesOf(passed) }
   }
 
   private read(event: Event): Ending | 'drop' | undefined {
@@ -138,6 +145,15 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     if (chunk.usage && this.carried.isTold) this.isTold = true
     if (!isUsage) this.latest = chunk
     return undefined
+  }
+
+  /** Reads on to the usage behind the end, which wins over our own count. */
+  private async readUsage(rest: Event[]): Promise<void> {
+    for await (const { data = '' } of this.source.rest(rest)) {
+      const usage = parsed(data)?.usage
+      if (usage) return this.carried.read({ usage })
+      if (data.trim() === doneMark) return
+    }
   }
 
   /** Ends the stream, once: what comes second finds it closed. */

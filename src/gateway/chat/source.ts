@@ -107,6 +107,17 @@ export class Source {
     return []
   }
 
+  /** What comes behind these events, as long as an upstream that is done has to close. */
+  async *rest(events: Event[]): AsyncGenerator<Event> {
+    const timer = setTimeout(() => void this.cancel(), closeMs)
+    try {
+      yield* events
+      for (let next = await this.next(); next; next = await this.next()) yield* next
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
   /** Lets go of the upstream: at once, or when it has closed after its last event. */
   async close(isDone: boolean): Promise<void> {
     const timer = setTimeout(() => void this.cancel(), isDone ? closeMs : 0)

@@ -160,3 +160,29 @@ test('a client that leaves in mid-stream takes the provider with it', async () =
   await asked?.ended
   expect(asked?.left).toBe(true)
 })
+
+test.each([
+  ['declined', { candidates: [{ index: 0, finishReason: 'SAFETY' }] }],
+  ['failed', { error: { code: 503, message: 'Overloaded.', status: 'UNAVAILABLE' } }],
+])('of a Gemini that %s in mid-stream its own usage is charged', async (name, last) => {
+  const usageMetadata = { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18 }
+  const content = { role: 'model', parts: [{ text: 'Hello' }] }
+  const events = [{ candidates: [{ index: 0, content }], usageMetadata }, last]
+  const text = events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join('')
+  const headers = { 'content-type': 'text/event-stream' }
+  const gemini = Bun.serve({ port: 0, fetch: () => new Response(text, { headers }) })
+  const id = `gemini/${name}`
+  const baseUrl = `http://127.0.0.1:${gemini.port}`
+  const its = await openProvided([{ id, kind: 'google', baseUrl, model: 'gemini-2.5-flash' }])
+  const one = await its.gus()
+  const messages = [{ role: 'user', content: 'Say hello.' }]
+  const { body } = await one.call('POST', '/v1/chat/completions', {
+    model: id,
+    messages,
+    stream: true,
+  })
+  expect(String(body)).toContain('"error"')
+  expect(await its.lastUse(one)).toMatchObject({ input: 11, output: 7, estimated: false })
+  await its.close()
+  await gemini.stop(true)
+})
