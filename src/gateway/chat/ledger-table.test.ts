@@ -152,7 +152,7 @@ const streamed: [string, Cell][] = [
   ['error-event', broken],
   ['error-first', { status: 502, charge: 'nothing' }],
   ['content-filter-finish', { ...broken, charge: 'used', event: 'content_policy_violation' }],
-  ['no-choices', { ...broken, charge: 'nothing' }],
+  ['no-choices', { status: 502, charge: 'nothing' }],
   ['no-content', { ...broken, charge: 'nothing' }],
 ]
 

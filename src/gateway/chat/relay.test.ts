@@ -95,14 +95,15 @@ describe('Relay', () => {
         `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 9, completion_tokens } })}\n\n`,
       )
     const told = async (...more: Uint8Array[]) => {
-      const { body, feed } = await openRelay({ wantsUsage: true }, usageOf(0))
+      const first = Buffer.concat([usageOf(0), word])
+      const { body, feed } = await openRelay({ wantsUsage: true }, first)
       for (const event of more) feed?.enqueue(event)
       feed?.close()
       return new Response(body).text()
     }
-    const late = await told(word, usageOf(1), done)
+    const late = await told(usageOf(1), done)
     expect(late).toBe(String(Buffer.concat([word, usageOf(1), done])))
-    const events = (await told(word, done)).trim().split('\n\n')
+    const events = (await told(done)).trim().split('\n\n')
     expect(events).toHaveLength(3)
     expect(events[1]).toContain('"prompt_tokens":9')
   })

@@ -25,6 +25,12 @@ const readerOf = (body: NonNullable<Response['body']>) => body.getReader()
 type Reader = ReturnType<typeof readerOf>
 const cut = (): undefined => undefined
 
+/** Quotes within a text are escaped, so these are the chunk's own fields. */
+const isUsage = (data: string): boolean =>
+  /"choices":\s*\[\]/.test(data) && /"usage":\s*\{/.test(data)
+
+const isBegun = ({ data }: Event): boolean => data !== undefined && !isUsage(data)
+
 /** The events of an upstream's stream, as they come. */
 export class Source {
   private readonly events = new EventReader(eventBytesMax)
@@ -44,13 +50,14 @@ export class Source {
   }
 
   /**
-   * Opens a stream and waits for its first event that is more than a comment. The deadline of the
-   * first byte is not for who says by comments that it works.
+   * Opens a stream and waits for its first event that is more than a comment, or than the usage of
+   * a prompt: what is refused behind that was never begun. The deadline of the first byte is not
+   * for who says by comments that it works.
    */
   static async open(response: Response, watch: Watch): Promise<Source> {
     const source = new Source(response)
     const first: Event[] = []
-    while (!first.some(({ data }) => data !== undefined)) {
+    while (!first.some(isBegun)) {
       const events = await source.next()
       watch.began()
       if (!events) break
@@ -62,7 +69,7 @@ export class Source {
 
   /** The data of the first event; undefined when the stream ended, or broke off, without any. */
   get first(): string | undefined {
-    return this.waiting.find(({ data }) => data !== undefined)?.data
+    return this.waiting.find(isBegun)?.data
   }
 
   /** Whether it closed in good order without a byte. */

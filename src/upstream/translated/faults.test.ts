@@ -57,11 +57,11 @@ const same: [string, Cell][] = [
   ['claude-400', nothing(400)],
   ['claude-404', nothing(400)],
   ['claude-filter', nothing(400, 'content_policy_violation')],
+  ['claude-refusal', nothing(400, 'content_policy_violation')],
 ]
 
 const plain: [string, Cell][] = [
   ...same,
-  ['claude-refusal', nothing(400, 'content_policy_violation')],
   ['bad-headers', unread],
   ['gzip-bomb', unread],
   ['html', unread],
@@ -77,7 +77,6 @@ const streamed: [string, Cell][] = [
   ['html', broken],
   ['claude-error-first', nothing(502)],
   ['claude-unknown-event', { status: 200, charge: 'used' }],
-  ['claude-refusal', { ...broken, event: 'content_policy_violation' }],
   ['claude-cut', broken],
   ['claude-reset', broken],
   ['claude-hang', broken],
