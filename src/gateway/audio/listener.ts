@@ -15,15 +15,48 @@ import { hear, isListener } from './transcriptions.ts'
  * transcription with its own row in the history, by whoever's request needs the words first.
  */
 export function listenerOf(house: House): Listener {
-  const running = new Map<string, Promise<string>>()
+  const running = new Map<string, Hearing>()
   return (spender, call) => {
     const models = listenersOf(house)
     if (models.length === 0) return undefined
     return (file) => {
-      const heard = running.get(file.id) ?? listen(house, spender, { file, models, call })
-      running.set(file.id, heard)
-      return heard.finally(() => running.delete(file.id))
+      const known = running.get(file.id)
+      const begin = (signal: AbortSignal) =>
+        listen(house, spender, { file, models, call: { ...call, signal } })
+      const hearing = known?.isWanted ? known : new Hearing(begin)
+      running.set(file.id, hearing)
+      return hearing.waitedFor(call.signal).finally(() => {
+        if (running.get(file.id) === hearing) running.delete(file.id)
+      })
     }
+  }
+}
+
+/** A sound as it is heard, for all whose chats wait for its words; the last who leaves ends it. */
+class Hearing {
+  private readonly gone = new AbortController()
+  private readonly words: Promise<string>
+  private waiting = 0
+
+  constructor(listen: (signal: AbortSignal) => Promise<string>) {
+    this.words = listen(this.gone.signal)
+  }
+
+  /** Whether somebody waits. */
+  get isWanted(): boolean {
+    return !this.gone.signal.aborted
+  }
+
+  /** The words, for a client that leaves with `signal`. */
+  async waitedFor(signal: AbortSignal): Promise<string> {
+    const leave = (): void => {
+      this.waiting -= 1
+      if (this.waiting === 0) this.gone.abort()
+    }
+    this.waiting += 1
+    signal.addEventListener('abort', leave)
+    if (signal.aborted) leave()
+    return this.words.finally(() => signal.removeEventListener('abort', leave))
   }
 }
 

@@ -287,6 +287,32 @@ describe('where a model listens', () => {
     expect(await hearing.faults(ann)).toEqual([])
   })
 
+  test('a client that leaves does not take the words from another that waits for them', async () => {
+    const words = json(200, { text: 'Hello wörld' })
+    hearing.fake.script('fake/transcription-ok', [{ waitMs: 500 }, ...words], words)
+    const id = await upload(wav(), 'a.wav', ann, hearing)
+    const content = [text, { type: 'input_audio', file_id: id }]
+    const ask = (signal: AbortSignal) =>
+      fetch(`${hearing.origin}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${ann.key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'fake/ok', messages: [{ role: 'user', content }] }),
+        signal,
+      }).catch(() => undefined)
+    const leaving = new AbortController()
+    const before = hearing.fake.received.length
+    const first = ask(leaving.signal)
+    while (hearing.fake.received.length === before) await Bun.sleep(5)
+    const second = ask(new AbortController().signal)
+    await Bun.sleep(150)
+    leaving.abort()
+    expect(await first).toBeUndefined()
+    expect((await second)?.status).toBe(200)
+    while ((await hearing.faults(ann)).length > 0) await Bun.sleep(5)
+    const types = (await historyOf()).map(({ type }: { type: string }) => type)
+    expect(types.filter((type: string) => type === 'audio')).toHaveLength(1)
+  })
+
   test('nothing is heard for a chat that is refused for a file, or for its own cost', async () => {
     const id = await upload(wav(), 'a.wav', ann, hearing)
     const thick = await upload(makePdf(Array<string>(201).fill('x')), 'thick.pdf', ann, hearing)
