@@ -43,7 +43,8 @@ const kept: [name: string, why: string][] = [
 export function readAsked(raw: unknown): Asked {
   const body: Json = isRecord(raw) ? raw : {}
   for (const [name, why] of kept) if (body[name]) throw misfit(name, why)
-  const { instructions, stream = false, max_output_tokens: most } = body
+  const { instructions, max_output_tokens: most } = body
+  const stream = body.stream ?? false
   if (typeof stream !== 'boolean') throw misfit('stream', 'stream is true or false.')
   const { tools, spaced, searches } = readTools(body.tools)
   const choice = readChoice(body.tool_choice)
