@@ -65,6 +65,7 @@ export interface Called {
   status: Status
   /** Its place among the calls of the chat's message. */
   index: number
+  /** Empty until the chat tells one. */
   callId: string
   name: string
   namespace?: string
@@ -83,7 +84,8 @@ export function presentItem(item: Item): Json {
   const { type, id, status } = item
   if (type === 'function_call') {
     const { callId, name, namespace, sent } = item
-    const called = { id, type, status, call_id: callId, name, arguments: sent }
+    const call_id = callId || id.replace('fc_', 'call_')
+    const called = { id, type, status, call_id, name, arguments: sent }
     return namespace === undefined ? called : { ...called, namespace }
   }
   const parts = item.parts.map(presentPart)

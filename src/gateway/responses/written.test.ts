@@ -43,6 +43,22 @@ test('calls without an index are told apart by their ids, and one without an id 
   ])
 })
 
+test('a name or an id that comes with a later piece is that of its call', () => {
+  const { response, events } = writtenOf(
+    { tool_calls: [{ index: 0, id: 'a', function: { arguments: '' } }] },
+    call('depth', '{}', { index: 0 }),
+    call('wind', '{', { index: 1 }),
+    { tool_calls: [{ index: 1, id: 'b', function: { arguments: '}' } }] },
+  )
+  const [depth, wind] = calls(['depth', '{}'], ['wind', '{}'])
+  expect(response.output).toMatchObject([
+    { ...depth, call_id: 'a' },
+    { ...wind, call_id: 'b' },
+  ])
+  const added = events.filter(({ type }) => type === 'response.output_item.added')
+  expect(added).toHaveLength(2)
+})
+
 test('a text before a call is closed by it, and a refusal is a part of its own', () => {
   const { response, events } = writtenOf(
     { content: 'I look' },

@@ -161,8 +161,12 @@ export class Written {
     const known = this.items.findLast(
       (item): item is Called => item.type === 'function_call' && item.index === index,
     )
-    const isSame = known && (callId === '' || known.callId === callId)
-    const item = isSame ? known : this.openCall(index, callId, typeof name === 'string' ? name : '')
+    const isSame = known && (!callId || !known.callId || known.callId === callId)
+    const own = typeof name === 'string' ? name : ''
+    const item = isSame ? known : this.openCall(index, callId, own)
+    // Some upstreams tell either with a later piece.
+    item.callId ||= callId
+    if (item.name === '') Object.assign(item, this.calledBy(own))
     if (typeof delta !== 'string' || delta === '') return
     item.sent += delta
     this.chars += delta.length
@@ -174,9 +178,12 @@ export class Written {
     this.closeSpoken()
     const at = this.items.length
     const id = `fc_${this.name}${at}`
-    const own = this.start.spaced.get(name) ?? { name }
-    const call = { index, callId: callId || `call_${this.name}${at}`, ...own, sent: '' }
+    const call = { index, callId, ...this.calledBy(name), sent: '' }
     return this.add({ type: 'function_call', id, at, status: 'in_progress', ...call })
+  }
+
+  private calledBy(name: string): Partial<Spaced> & { name: string } {
+    return this.start.spaced.get(name) ?? { name }
   }
 
   private closeSpoken(): void {
