@@ -1,14 +1,13 @@
 import { type Html, html, type Part } from '../../core/markup.ts'
-import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Note } from '../../hosting/notes/notes.ts'
 import type { OwnedShape } from '../../hosting/people/shapes.ts'
 import type { Key } from '../../keys/keys.ts'
 import type { Entry } from '../../ledger/entries.ts'
 import type { Spent } from '../../ledger/spending.ts'
-import { inCredits } from '../amounts.ts'
+import { inColumn, inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
-import { counted, dayOf, numbers } from '../parts.ts'
+import { counted, momentOf, numbers } from '../parts.ts'
 import { table } from '../table.ts'
 import { keyForm, keyTable } from './account.ts'
 import { chart } from './chart.ts'
@@ -82,17 +81,24 @@ export interface OwnedView {
 }
 
 /** Ledger lines, newest first. */
-export const entryTable = (entries: Entry[]): Html =>
-  table(
+export function entryTable(entries: Entry[]): Html {
+  const amounts = inColumn(
+    entries.map(({ amount }) => amount),
+    'exceptZero',
+  )
+  const left = inColumn(entries.map(({ balance }) => balance))
+  return table(
     'Ledger',
-    ['Day', { kind: 'What' }, { number: 'Credits' }, { number: 'Left' }],
-    entries.map(({ at, kind, amount, balance }) => [
-      dayOf(iso(at)),
+    ['Time', { kind: 'What' }, 'Of', { number: 'Credits' }, { number: 'Left' }],
+    entries.map(({ at, kind, item }, row) => [
+      momentOf(iso(at)),
       kind,
-      `${amount > 0n ? '+' : ''}${inCredits(toCredits(amount))}`,
-      inCredits(toCredits(balance)),
+      item !== null && html`<code>${item}</code>`,
+      amounts[row],
+      left[row],
     ]),
   )
+}
 
 function bounding({ token, agent, wallet, ref }: OwnedView): Html {
   const path = `/agents/${agent.handle}`

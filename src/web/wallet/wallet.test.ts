@@ -163,11 +163,22 @@ test('the ledger, in pages', async () => {
     await h.visit('POST', '/chat/completions', { key, body: chat, from: `192.0.2.${at}` })
   }
   const first = await bodyOf(dee, '/wallet/ledger')
+  expect(first).toMatch(
+    /4 May 2026, 12:00 UTC<\/time><\/td>\s*<td[^>]*>chat<\/td>\s*<td[^>]*><code>demo\/chat</,
+  )
+  const column = (name: string): number[] =>
+    [...first.matchAll(new RegExp(`data-label="${name}"[^>]*>([^<]+)<`, 'g'))].map(
+      ([, text = '']) => Math.round(Number(text.replaceAll(',', '')) * 1e6),
+    )
+  const [amounts, left] = [column('Credits'), column('Left')]
+  for (const [at, amount] of amounts.slice(0, -1).entries()) {
+    expect(left[at]).toBe((left[at + 1] ?? 0) + amount)
+  }
   const next = /rel="next" href="([^"]+)"/.exec(first)?.[1] ?? ''
   expect(first.match(/data-label="What"[^>]*>chat/g)).toHaveLength(50)
   const second = await bodyOf(dee, next)
   expect(second.match(/data-label="What"[^>]*>chat/g)).toHaveLength(5)
-  expect(second).toMatch(/data-label="What"[^>]*>grant<\/td>\s*<td[^>]*>\+1,000/)
+  expect(second).toMatch(/data-label="What"[^>]*>grant<\/td>\s*<td[^>]*><\/td>\s*<td[^>]*>\+1,000/)
   expect((await dee.open('/wallet/ledger?cursor=odd')).status).toBe(400)
 })
 
