@@ -5,7 +5,7 @@ const style = `:host{all:initial;color-scheme:light dark}
 dialog{width:min(26rem,80%);border:1px solid #8888;border-radius:10px;font:15px/1.45 system-ui;white-space:pre-wrap;overflow-wrap:anywhere}
 dialog:not(:modal){position:fixed;inset:auto 0 1rem;z-index:2147483647}
 p{margin:0 0 1rem}
-input{width:95%;margin:0 0 1rem}
+input{box-sizing:border-box;width:100%;margin:0 0 1rem}
 input,button{font:inherit;padding:.3rem .8rem}
 form{text-align:right}
 button+button{margin-left:.5rem}`
