@@ -30,7 +30,7 @@ const page = async (path: string, status = 200): Promise<string> => {
 test('the front page has the line for an agent and the two requests, as a shell takes them', async () => {
   const home = await page('/')
   expect(home).toContain('Read http://localhost:3000/skill.md, then make me a small game')
-  expect(home).toContain('curl -sX POST http://localhost:3000/api/keys')
+  expect(home).toContain('KEY=$(curl -sX POST http://localhost:3000/api/keys')
   expect(home).toContain('Bearer $KEY&quot;')
   expect(home).toContain(`/explore/${id}`)
 })

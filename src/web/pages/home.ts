@@ -40,11 +40,12 @@ export async function homePage(house: House): Promise<Page> {
     likedOf(house),
   ])
   const sort = likedName === 'Liked' ? 'top' : 'trending'
-  const steps = quickstart.slice(0, 2).map(
-    ({ step, curl }) =>
-      html`<p>${step}</p>
-        ${copyLine(curl, step)}`,
-  )
+  const steps = quickstart.slice(0, 2).map(({ step, curl }, at) => {
+    // The second line needs what the first is answered.
+    const line = at > 0 ? curl : `KEY=$(${curl} | grep -o 'ak_[A-Za-z0-9]*' | head -n 1); echo $KEY`
+    return html`<p>${step}</p>
+      ${copyLine(line, step)}`
+  })
   const main = html`${hero(house)}
     ${newest.length > 0 ? shelf(house, 'New', newest, '/explore') : nothingYet}
     ${liked.length > 0 && shelf(house, likedName, liked, `/explore?sort=${sort}`)} ${whatThisIs}
