@@ -59,6 +59,7 @@ const units = ['bytes', 'KB', 'MB']
 
 /** "24 KB" */
 export function size(bytes: number): string {
+  if (bytes === 1) return '1 byte'
   let value = bytes
   let unit = 0
   while (value >= 1024 && unit < units.length - 1) {

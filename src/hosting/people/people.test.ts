@@ -197,7 +197,10 @@ describe('an owner', () => {
       sent.body,
     )
     await refused(h, 409, 'ref_conflict', () => send({ credits: 2, ref: 'monday-01' }))
-    await refused(h, 402, 'not_enough_credits', () => send({ credits: 3_499.6, ref: 'monday-02' }))
+    const short = await refused(h, 402, 'not_enough_credits', () =>
+      send({ credits: 3_499.6, ref: 'monday-02' }),
+    )
+    expect(short.text('error')).toStartWith('This takes 3,499.6 credits and you have 3,499.5.')
     for (const credits of [0, -1, 0.000_000_1, 1e10, '5', null, true]) {
       await refused(h, 400, 'bad_request', () => send({ credits }))
     }

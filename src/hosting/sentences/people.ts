@@ -1,6 +1,9 @@
 import { toCredits } from '../../core/money.ts'
 import { type Rows, wait } from './row.ts'
 
+const grouped = (amount: bigint): string =>
+  toCredits(amount).toLocaleString('en', { maximumFractionDigits: 6 })
+
 /** What people are told. */
 export const people = {
   bad_code: {
@@ -67,7 +70,7 @@ export const people = {
     status: 402,
     code: 'not_enough_credits',
     say: ({ needed, available }) =>
-      `You sent ${toCredits(needed)} credits and have ${toCredits(available)}. Nothing was moved. ` +
+      `This takes ${grouped(needed)} credits and you have ${grouped(available)}. Nothing was moved. ` +
       'The operator adds to your wallet with: berth grant <your name> <usd>.',
   },
 } satisfies Rows

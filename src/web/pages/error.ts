@@ -6,7 +6,9 @@ import { type Layout, type Page, pageAnswer } from '../layout.ts'
 
 const names: Record<number, string> = {
   400: 'That does not fit',
+  403: 'That is not allowed',
   404: 'Nothing here',
+  409: 'That cannot be done',
   410: 'No longer here',
   413: 'Too much',
   429: 'A little slower',

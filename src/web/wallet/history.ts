@@ -90,7 +90,7 @@ const none = (isFiltered: boolean): Html =>
   isFiltered
     ? html`<div class="empty">
         <h2>No such request</h2>
-        <p>Nothing was asked of this model in these days.</p>
+        <p>No request fits what is chosen above.</p>
         <a class="button quiet" href="/wallet/history">Show all</a>
       </div>`
     : html`<div class="empty">
