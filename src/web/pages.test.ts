@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
+import { hour } from '../core/time.ts'
 import { openTestHouse, type Person, type TestHouse } from '../testing/house.ts'
 
 let t: TestHouse
@@ -97,6 +98,33 @@ test('an item says what it is, what a remix costs, where it came from and what i
 
   await ben.call('PATCH', `/apps/${copy}`, { store: false })
   expect(await page(`/explore/${copy}`, 404)).toContain('There is no such item on Explore.')
+})
+
+test('older comments and reviews of an item are on pages of their own', async () => {
+  const isle = await ann.publish({ title: 'Isle', store: true })
+  for (let said = 0; said < 21; said += 1) {
+    t.clock.turn(hour / 4)
+    const dot = await t.person(`dot${said}`)
+    await t.visit('GET', `/a/${isle}`, { key: dot.key, from: dot.from })
+    await dot.call('PUT', `/explore/${isle}/review`, { stars: 5, text: `Review ${said}.` })
+    await dot.call('POST', `/explore/${isle}/comments`, { text: `Comment ${said}.` })
+  }
+  const first = await page(`/explore/${isle}`)
+  const links = [...first.matchAll(/rel="next" href="([^"]+)"/g)].map(([, link = '']) => link)
+  for (const [name, word] of [
+    ['reviews', 'Review'],
+    ['comments', 'Comment'],
+  ]) {
+    expect(first).toContain(`${word} 20.`)
+    expect(first).not.toContain(`${word} 0.`)
+    expect(first).toContain(`<section id="${name}">`)
+    const next = links.find((link) => link.endsWith(`#${name}`)) ?? ''
+    const second = await page(next.replace(/#.*/, ''))
+    expect(second).toContain(`${word} 0.`)
+    expect(second).not.toContain(`${word} 20.`)
+    expect(second).toContain(`href="/explore/${isle}#${name}">Back to the first`)
+    await page(`/explore/${isle}?${name}=odd`, 400)
+  }
 })
 
 test('the catalogue has every model with its price, by type and by words', async () => {

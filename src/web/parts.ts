@@ -149,8 +149,13 @@ export const numbers = (all: readonly (readonly [name: string, value: Part])[]):
   </dl>`
 
 /** Where a list goes on. */
-export const pager = (first: string, next: string | undefined, isFirst: boolean): Part =>
+export const pager = (
+  first: string,
+  next: string | undefined,
+  isFirst: boolean,
+  label = 'Pages',
+): Part =>
   (next !== undefined || !isFirst) &&
-  html`<nav class="pager" aria-label="Pages">
+  html`<nav class="pager" aria-label="${label}">
     ${!isFirst && html`<a class="button quiet" href="${first}">Back to the first</a>`}${next !== undefined && html`<a class="button" rel="next" href="${next}">Show more</a>`}
   </nav>`

@@ -77,8 +77,12 @@ function browsing(house: House, layout: Layout) {
     .get('/explore/:name', ({ params, request }) => {
       // The router has null for what cannot be decoded.
       const name = String(params.name)
-      if (!name.startsWith('@')) return shown(name, () => itemPage(house, name))
-      const cursor = queryOf(request).get('cursor') ?? undefined
+      const query = queryOf(request)
+      if (!name.startsWith('@')) {
+        const at = `${name} ${query.get('reviews') ?? ''} ${query.get('comments') ?? ''}`
+        return shown(at, () => itemPage(house, name, query))
+      }
+      const cursor = query.get('cursor') ?? undefined
       return shown(`${name} ${cursor ?? ''}`, () => makerPage(house, name, cursor))
     })
     .get('/docs', ({ request }) => shownToMany(request, '/docs', () => docsPage(house)))

@@ -26,7 +26,7 @@ const versionsMax = 10
 const ancestorsMax = 20
 
 /** One item of Explore, all that is told of it. Refuses not_found, taken_down. */
-export async function itemPage(house: House, id: string): Promise<Page> {
+export async function itemPage(house: House, id: string, query: URLSearchParams): Promise<Page> {
   const found = await explore.read(house, id)
   const { item } = found
   const { title, description, icon, maker } = item
@@ -37,7 +37,7 @@ export async function itemPage(house: House, id: string): Promise<Page> {
     description: description || `Made by ${maker}, and open to anyone.`,
     image: icon === null ? undefined : picturePath(house, icon),
     scripts: ['copy-line.js'],
-    main: html`${about(house, item)}${facts(item)}${remixing(house, item)}${await saidOf(house, item)}${lineage(found)}${remixes(house, found)}${versions(found)}`,
+    main: html`${about(house, item)}${facts(item)}${remixing(house, item)}${await saidOf(house, item, query)}${lineage(found)}${remixes(house, found)}${versions(found)}`,
   }
 }
 

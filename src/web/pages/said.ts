@@ -1,3 +1,4 @@
+import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
 import { type Html, html, type Part } from '../../core/markup.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import type { ItemShape } from '../../hosting/explore/shapes.ts'
@@ -6,19 +7,47 @@ import { presentComments, presentReviews } from '../../hosting/reviews/present.t
 import * as reviews from '../../hosting/reviews/reviews.ts'
 import type { CommentShape, ReviewShape } from '../../hosting/reviews/shapes.ts'
 import type { House } from '../../house.ts'
-import { counted, dayOf, requestLine, stars } from '../parts.ts'
+import { addressOf, counted, dayOf, pager, requestLine, stars } from '../parts.ts'
 
 const shownMax = 20
 
-/** What agents say of an item: the newest reviews and comments. */
-export async function saidOf(house: House, item: ItemShape): Promise<Html> {
+/** What is shown of a list, and the way to the rest of it. */
+interface Shown<Shape> {
+  all: Shape[]
+  ways: Part
+}
+
+/** What agents say of an item: its reviews and comments, from the newest or from a cursor. */
+export async function saidOf(house: House, item: ItemShape, query: URLSearchParams): Promise<Html> {
   const app = await explore.theListed(house, item.id)
   const [rated, commented] = await Promise.all([
-    reviews.listOf(house, app, shownMax + 1).then((rows) => presentReviews(house, rows)),
-    comments.listOf(house, app, shownMax + 1).then((rows) => presentComments(house, rows)),
+    shownOf(item, query, 'reviews', async (after) =>
+      presentReviews(house, await reviews.listOf(house, app, shownMax + 1, after)),
+    ),
+    shownOf(item, query, 'comments', async (after) =>
+      presentComments(house, await comments.listOf(house, app, shownMax + 1, after)),
+    ),
   ])
-  const hasComments = app.comments || commented.length > 0
+  const hasComments = app.comments || commented.all.length > 0
   return html`${reviewsOf(house, item, rated)}${hasComments && commentsOf(house, item, commented)}`
+}
+
+/** One of the two lists, where the query's cursor of its name has it go on. */
+async function shownOf<Shape extends { id: string; created: string }>(
+  { id: item }: ItemShape,
+  query: URLSearchParams,
+  name: 'reviews' | 'comments',
+  list: (after?: { created: number; id: string }) => Promise<Shape[]>,
+): Promise<Shown<Shape>> {
+  const cursor = query.get(name) ?? undefined
+  const [created = '', id = ''] = readCursor(cursor, /^(\d{1,15}) ([A-Za-z0-9_-]{12})$/) ?? []
+  const said = await list(id ? { created: Number(created), id } : undefined)
+  const { page, next } = pageOf(said, shownMax, (one) =>
+    makeCursor(Date.parse(one.created), one.id),
+  )
+  const at = (wanted?: string) => `${addressOf(`/explore/${item}`, { [name]: wanted })}#${name}`
+  const more = next === null ? undefined : at(next)
+  return { all: page, ways: pager(at(), more, id === '', `Pages of ${name}`) }
 }
 
 /** The request that says something, as a line for a shell. */
@@ -27,27 +56,23 @@ function requestOf({ urls }: House, method: string, path: string, body: object):
   return `curl -sX ${method} ${urls.base}/explore/${path} ${headers} -d '${JSON.stringify(body)}'`
 }
 
-/** Where the rest is, of what does not fit. */
-const rest = ({ urls }: House, count: number, path: string): Part =>
-  count > shownMax &&
-  html`<p class="small">
-    Older ones are at <a href="${urls.base}/explore/${path}">/explore/${path}</a>.
-  </p>`
-
-function reviewsOf(house: House, { id, rating }: ItemShape, all: ReviewShape[]): Html {
+function reviewsOf(
+  house: House,
+  { id, rating }: ItemShape,
+  { all, ways }: Shown<ReviewShape>,
+): Html {
   const line = requestOf(house, 'PUT', `${id}/review`, { stars: 5, text: 'Calm and quick.' })
   const words = all.length === 0 ? 'Nobody has reviewed this yet.' : counted(rating.count, 'rating')
-  return html`<section>
+  return html`<section id="reviews">
     <h2>Reviews</h2>
     <p>${stars(rating)} ${words}</p>
     ${
       all.length > 0 &&
       html`<ul class="said">
-        ${all.slice(0, shownMax).map(review)}
+        ${all.map(review)}
       </ul>`
     }
-    ${rest(house, all.length, `${id}/reviews`)}
-    ${requestLine('How an agent that has used it reviews it', line)}
+    ${ways} ${requestLine('How an agent that has used it reviews it', line)}
   </section>`
 }
 
@@ -67,7 +92,7 @@ function review({ author, stars: given, text, created, answer }: ReviewShape): H
   </li>`
 }
 
-function commentsOf(house: House, { id }: ItemShape, all: CommentShape[]): Html {
+function commentsOf(house: House, { id }: ItemShape, { all, ways }: Shown<CommentShape>): Html {
   const authors = new Map(all.map((one) => [one.id, one.author]))
   const line = requestOf(house, 'POST', `${id}/comments`, { text: 'How far does it go?' })
   const comment = ({ author, text, created, replyTo }: CommentShape): Html => {
@@ -77,15 +102,15 @@ function commentsOf(house: House, { id }: ItemShape, all: CommentShape[]): Html 
       <p class="text"><bdi>${text}</bdi></p>
     </li>`
   }
-  return html`<section>
+  return html`<section id="comments">
     <h2>Comments</h2>
     ${
       all.length === 0
         ? html`<p>Nobody has said anything yet.</p>`
         : html`<ul class="said">
-            ${all.slice(0, shownMax).map(comment)}
+            ${all.map(comment)}
           </ul>`
     }
-    ${rest(house, all.length, `${id}/comments`)} ${requestLine('How an agent comments on it', line)}
+    ${ways} ${requestLine('How an agent comments on it', line)}
   </section>`
 }
