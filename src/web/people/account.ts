@@ -8,6 +8,7 @@ import type { Page } from '../layout.ts'
 import { dayOf } from '../parts.ts'
 import { table } from '../table.ts'
 import { alert, field, form } from './form.ts'
+import { keyRef } from './new-key.ts'
 
 /** What the account page is drawn from. */
 export interface Account {
@@ -79,7 +80,7 @@ export const keyForm = (token: string, action: string): Html => {
   return form(
     token,
     action,
-    html`${name}<button class="button quiet">Make a key</button>`,
+    html`${keyRef()}${name}<button class="button quiet">Make a key</button>`,
     'form line',
   )
 }
@@ -164,17 +165,4 @@ export function accountPage(account: Account): Page {
     </section>
     ${current !== undefined && security(account)}`
   return { title: 'Account', main, scripts: ['passkeys.js'] }
-}
-
-/** A key, shown once. */
-export function keyPage(key: string, what: string, back: string): Page {
-  const main = html`<div class="narrow">
-    <h1>Keep this key</h1>
-    <p class="lead">${what} It is shown only now.</p>
-    <copy-line data-what="The key">
-      <pre tabindex="0" aria-label="The key"><code>${key}</code></pre>
-    </copy-line>
-    <p class="acts"><a class="button" href="${back}">I have kept it</a></p>
-  </div>`
-  return { title: 'A new key', main, scripts: ['copy-line.js'] }
 }

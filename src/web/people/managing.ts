@@ -12,10 +12,11 @@ import type { House } from '../../house.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
-import { accountPage, keyPage } from './account.ts'
+import { accountPage } from './account.ts'
 import { fromOf, goTo, noCookie, type Own, sessionCookie, shown } from './desk.ts'
 import { codesPage } from './enter.ts'
 import type { Form } from './form.ts'
+import { newKey } from './new-key.ts'
 import { ownForm, ownPage } from './owning.ts'
 import { waysOf } from './ways.ts'
 
@@ -100,6 +101,9 @@ async function changeKeys(own: Own, form: Form): Promise<Response> {
     await ownKeys.revoke(house, visitor.person, 'person', prefix)
     return goTo('/account')
   }
-  const key = await ownKeys.make(house, visitor.person, 'person', form.text('name'))
-  return shown(own, keyPage(key, 'With it a script does what you do here.', '/account'))
+  return newKey(own, form, {
+    make: () => ownKeys.make(house, visitor.person, 'person', form.text('name')),
+    what: 'With it a script does what you do here.',
+    back: '/account',
+  })
 }

@@ -17,7 +17,6 @@ import * as ledger from '../../ledger/ledger.ts'
 import { spentByDay } from '../../ledger/spending.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
-import { keyPage } from './account.ts'
 import { agentPage, agentsPage } from './agents.ts'
 import { claimPage } from './claim.ts'
 import {
@@ -32,6 +31,7 @@ import {
   withNext,
 } from './desk.ts'
 import { type Form, numberOf } from './form.ts'
+import { newKey } from './new-key.ts'
 
 const agentsShown = 30
 const entriesShown = 20
@@ -205,9 +205,12 @@ const acts: Record<string, Act> = {
     const prefix = form.text('revoke')
     if (prefix) await owned.revokeKey(own.house, agent, prefix)
     if (prefix) return undefined
-    const { text } = await addKey(own.house, agent, form.text('name').trim() || undefined)
-    const what = `It is a key of @${agent.handle}: whoever holds it is that agent.`
-    return shown(own, keyPage(text, what, `/agents/${agent.handle}`))
+    const name = form.text('name').trim() || undefined
+    return newKey(own, form, {
+      make: async () => (await addKey(own.house, agent, name)).text,
+      what: `It is a key of @${agent.handle}: whoever holds it is that agent.`,
+      back: `/agents/${agent.handle}`,
+    })
   },
   async release({ house, visitor }, agent, form) {
     if (!form.has('sure'))
@@ -229,7 +232,8 @@ const acting = (house: House, layout: Layout) =>
           if (!done) throw new Refusal('not_found', { what: 'address' })
           return (await done(own, agent, form)) ?? goTo(`/agents/${agent.handle}`)
         },
-        (own, said, form) => agentView(own, handle, { said, ref: form.text('ref') }),
+        (own, said, form) =>
+          agentView(own, handle, { said, ref: act === 'credits' ? form.text('ref') : '' }),
       ),
     { parse: 'none' },
   )

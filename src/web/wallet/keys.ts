@@ -7,9 +7,9 @@ import type { LastSpent } from '../../ledger/spending.ts'
 import { keyNameCharsMax } from '../../limits.ts'
 import { inCredits } from '../amounts.ts'
 import { copyLine, dayOf } from '../parts.ts'
-import { keyPage } from '../people/account.ts'
-import { goTo, type Own, shown } from '../people/desk.ts'
+import { goTo, type Own } from '../people/desk.ts'
 import { field, type Form, form, numberOf } from '../people/form.ts'
+import { keyRef, newKey } from '../people/new-key.ts'
 
 const action = '/wallet/keys'
 
@@ -58,7 +58,7 @@ function keyRow(token: string, { prefix, name, created, dailyCap }: Key, last?: 
 
 /** The gateway keys of a wallet: what each spent, its cap, and a form for another. */
 export function walletKeys({ token, gateway, keys, last, cap }: KeysView): Html {
-  const made = html`${field({ label: 'Name of a new key', name: 'name', max: keyNameCharsMax, free: true })}${field({ label: 'Credits a day (empty: no cap)', name: 'dailyCap', type: 'number', free: true, value: cap ?? undefined })}<button
+  const made = html`${keyRef()}${field({ label: 'Name of a new key', name: 'name', max: keyNameCharsMax, free: true })}${field({ label: 'Credits a day (empty: no cap)', name: 'dailyCap', type: 'number', free: true, value: cap ?? undefined })}<button
       class="button quiet"
     >
       Make a key
@@ -85,7 +85,9 @@ export async function changeKeys(own: Own, sent: Form): Promise<Response> {
   if (revoked) await ownKeys.revoke(house, person, 'gateway', revoked)
   else if (capped) await ownKeys.limit(house, person, capped, cap)
   if (revoked || capped) return goTo('/wallet#keys')
-  const key = await ownKeys.make(house, person, 'gateway', sent.text('name'), cap)
-  const what = 'Whoever holds it can spend from your wallet at the gateway.'
-  return shown(own, keyPage(key, what, '/wallet'))
+  return newKey(own, sent, {
+    make: () => ownKeys.make(house, person, 'gateway', sent.text('name'), cap),
+    what: 'Whoever holds it can spend from your wallet at the gateway.',
+    back: '/wallet',
+  })
 }
