@@ -278,7 +278,7 @@ describe('where a model listens', () => {
       await upload(wav(), 'a.wav', ann, hearing),
       await upload(loud, 'b.wav', ann, hearing),
     ]
-    expect((await call('ok', one, two)).status).toBe(200)
+    expect((await call('ok', one, two, one)).status).toBe(200)
     const third = await upload(wav(), 'c.wav', ann, hearing)
     const both = await Promise.all([call('ok', third), call('ok', third)])
     expect(both.map(({ status }) => status)).toEqual([200, 200])

@@ -72,7 +72,13 @@ export async function withUploads(
   const begun = filled(asked, parts)
   if (!hear || sounds.length === 0) return { asked: begun }
   const hearAll = async (): Promise<Asked> => {
-    for (const { media, file } of sounds) parts.set(media.part, said(file, await hear(file)))
+    // One that is named twice is heard once.
+    const words = new Map<string, string>()
+    for (const { media, file } of sounds) {
+      const heard = words.get(file.id) ?? (await hear(file))
+      words.set(file.id, heard)
+      parts.set(media.part, said(file, heard))
+    }
     return filled(asked, parts)
   }
   return { asked: begun, unheard: { sounds: sounds.length, hear: hearAll } }
