@@ -8,7 +8,6 @@ export function nest(html: string): HTMLIFrameElement {
   frame.title = 'app'
   frame.setAttribute('sandbox', sandbox)
   frame.setAttribute('allow', allow)
-  frame.setAttribute('allowfullscreen', '')
   frame.srcdoc = html
   // The keys stay with the frame that went, unless they are called away and back.
   if (document.querySelector('iframe')) {

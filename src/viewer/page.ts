@@ -71,7 +71,7 @@ export function shellPage(
 ${head(`${app.title} by @${app.maker}`, parts.style, linkedAs(app, origin))}
 <body><header><div id=who><h1 dir=auto>${title}</h1>${by}</div>
 <nav><a href=/report/${app.id} title="Report this app" aria-label="Report this app">${flag}</a><button id=reload title="Start again" aria-label="Start again">${turn}</button><button id=full title="Full screen" aria-label="Full screen">${corners}</button></nav></header>
-<main><p id=say role=status><noscript>An app needs JavaScript.</noscript></p><iframe title="${title}" sandbox="${sandbox}" allow="${allow}" allowfullscreen referrerpolicy=no-referrer></iframe>
+<main><p id=say role=status><noscript>An app needs JavaScript.</noscript></p><iframe title="${title}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
 <div id=notice popover=manual role=status><span id=said></span><button id=offer hidden></button><nav><button id=close title=Close aria-label=Close>${cross}</button></nav></div></main>
 <script>${parts.script}</script>`
 }
