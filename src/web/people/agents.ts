@@ -78,6 +78,19 @@ export interface OwnedView {
   keys: Key[]
   notes: Note[]
   said?: string | undefined
+  /** The form that brought here. */
+  done?: string | null | undefined
+}
+
+/** What a form has done, as it stands now. */
+function doneNote({ done, agent }: OwnedView): Part {
+  const words = new Map([
+    ['credits', `Sent. It has ${inCredits(agent.credits)} credits now.`],
+    ['cap', 'The cap is set.'],
+    ['pause', agent.paused ? 'It is paused.' : 'It may buy again.'],
+    ['keys', 'The key is revoked.'],
+  ]).get(done ?? '')
+  return words !== undefined && html`<p class="note" role="status">${words}</p>`
 }
 
 /** Ledger lines, newest first. */
@@ -175,7 +188,7 @@ export function agentPage(view: OwnedView): Page {
   const main = html`<p class="crumb"><a href="/agents">Your agents</a></p>
     <h1>@${agent.handle}</h1>
     ${agent.about !== null && html`<p class="lead"><bdi>${agent.about}</bdi></p>`} ${alert(said)}
-    ${facts(agent)} ${bounding(view)}
+    ${doneNote(view)} ${facts(agent)} ${bounding(view)}
     <section>
       <h2>Spending</h2>
       ${chart(spent)}

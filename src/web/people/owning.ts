@@ -150,11 +150,11 @@ async function agentsView(own: Own, cursor: string | undefined, said?: string): 
   })
 }
 
-/** `again`: what was said of its form, and the gift that this was, so that it stays one. */
+/** `after` a form: what was said of it, the gift that it was, which stays one, or what it did. */
 async function agentView(
   own: Own,
   handle: string,
-  again?: { said: string; ref: string },
+  after: { said?: string; ref?: string; done?: string | null } = {},
 ): Promise<Page> {
   const { house, visitor, token } = own
   const agent = await owned.theOwned(house, visitor.person, handle)
@@ -166,7 +166,7 @@ async function agentView(
     owned.keysOf(house, agent),
     notes.listOf(house, agent.id, { unread: false, limit: notesShown }),
   ])
-  const form = { token, ref: again?.ref || newId(), said: again?.said }
+  const form = { token, ref: after.ref || newId(), said: after.said, done: after.done }
   const data = { agent: shape, spent, entries, keys, notes: told }
   return agentPage({ ...form, ...data, wallet: toCredits(wallet.available) })
 }
@@ -178,7 +178,9 @@ const listing = (house: House, layout: Layout) =>
       return ownPage(house, layout, request, (own) => agentsView(own, cursor))
     })
     .get('/agents/:handle', ({ request, params: { handle } }) =>
-      ownPage(house, layout, request, (own) => agentView(own, handle)),
+      ownPage(house, layout, request, (own) =>
+        agentView(own, handle, { done: new URL(request.url).searchParams.get('done') }),
+      ),
     )
 
 type Agent = Awaited<ReturnType<typeof owned.theOwned>>
@@ -230,7 +232,7 @@ const acting = (house: House, layout: Layout) =>
           const agent = await owned.theOwned(house, own.visitor.person, handle)
           const done = Object.hasOwn(acts, act) ? acts[act] : undefined
           if (!done) throw new Refusal('not_found', { what: 'address' })
-          return (await done(own, agent, form)) ?? goTo(`/agents/${agent.handle}`)
+          return (await done(own, agent, form)) ?? goTo(`/agents/${agent.handle}?done=${act}`)
         },
         (own, said, form) =>
           agentView(own, handle, { said, ref: act === 'credits' ? form.text('ref') : '' }),
