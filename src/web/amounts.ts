@@ -20,6 +20,9 @@ export function inColumn(amounts: bigint[], signDisplay: 'auto' | 'exceptZero' =
   return credits.map(format)
 }
 
+/** USD with every digit to the ninth decimal, and those of the cents in any case. */
+export const inUsd = (usd: number): string => `$${usd.toFixed(9).replace(/0{1,7}$/, '')}`
+
 /** "1 credit", "99,999 credits": as exact as it is. */
 export const told = (value: number, noun: string): string =>
   `${inCredits(value)} ${noun}${value === 1 ? '' : 's'}`

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { hour } from '../core/time.ts'
 import { openTestHouse, type Person, type TestHouse } from '../testing/house.ts'
+import { signedUp } from '../testing/pages.ts'
 
 let t: TestHouse
 let ann: Person
@@ -100,6 +101,13 @@ test('an item says what it is, what a remix costs, where it came from and what i
   expect(await page(`/explore/${copy}`, 404)).toContain('There is no such item on Explore.')
 })
 
+test('what can never work is not headed as a thing of the moment', async () => {
+  const code = (await ann.call('POST', '/me/claim')).text('claim.code')
+  const bea = await signedUp(t, 'bea')
+  await bea.fill(`/claim/${code}`, `/claim/${code}`, {})
+  expect(await page(`/claim/${code}`, 409)).toContain('<h1>That did not work</h1>')
+})
+
 test('older comments and reviews of an item are on pages of their own', async () => {
   const isle = await ann.publish({ title: 'Isle', store: true })
   for (let said = 0; said < 21; said += 1) {
@@ -130,7 +138,7 @@ test('older comments and reviews of an item are on pages of their own', async ()
 test('the catalogue has every model with its price, by type and by words', async () => {
   const all = await page('/catalogue')
   expect(all).toContain('demo/chat')
-  expect(all).toContain('$0.1 <span class="unit">/ 1M tokens')
+  expect(all).toContain('$0.10 <span class="unit">/ 1M tokens')
   const pictures = await page('/catalogue?type=image')
   expect(pictures).toContain('demo/image')
   expect(pictures).not.toContain('demo/chat')

@@ -18,5 +18,9 @@ type Status = 400 | 401 | 402 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 502 | 
 /** The rows of one area. */
 export type Rows = { [N in HostingRefusal]?: Row<N> }
 
-export const wait = ({ retryAfter }: { retryAfter: number }): string =>
-  `Try again in ${retryAfter} s.`
+/** When to come back, in the unit of so long a wait and never too early. */
+export function wait({ retryAfter }: { retryAfter: number }): string {
+  if (retryAfter < 120) return `Try again in ${retryAfter} s.`
+  const minutes = Math.ceil(retryAfter / 60)
+  return `Try again in ${minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`}.`
+}

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
+import { table } from './table.ts'
 
 let house: TestHouse
 let ann: Person
@@ -48,4 +49,24 @@ test('what a file has too much is what was sent', async () => {
   const headers = { 'content-length': `${body.length}` }
   const { text } = await ann.call('PUT', `/apps/${id}/assets/big.png`, body, headers)
   expect(text('error')).toStartWith('7 MB is over the 4 MB')
+})
+
+test('a wait is told in the unit of its length', () => {
+  for (const [retryAfter, words] of [
+    [1, '1 s'],
+    [119, '119 s'],
+    [120, '2 minutes'],
+    [872, '15 minutes'],
+    [7_141, '2 hours'],
+    [86_400, '24 hours'],
+  ] as const) {
+    expect(table.sign_in_locked.say({ retryAfter })).toEndWith(` Try again in ${words}.`)
+  }
+})
+
+test('who sends more than the wallet has is told both, in groups of digits', () => {
+  const facts = { needed: 12_000_500_000n, available: 1_234_567_890_123n }
+  expect(table.wallet_short.say(facts)).toStartWith(
+    'That is more than you have: 12,000.5 credits of 1,234,567.890123. Nothing was moved.',
+  )
 })

@@ -278,7 +278,7 @@ test('models show what the upstream asks, what is asked here, and the margin bet
   const h = await open({ MARGIN_PERCENT: '20' })
   const olga = await operating(h)
   const page = String((await olga.open('/console/models?q=demo/chat')).body)
-  expect(page).toContain('$0.1 <span class="small">/ 1M tokens in')
+  expect(page).toContain('$0.10 <span class="small">/ 1M tokens in')
   expect(page).toContain('$0.12 <span class="small">/ 1M tokens in')
   expect(page).toContain('20 %')
   expect(page).not.toContain('demo/image')

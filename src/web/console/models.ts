@@ -1,6 +1,7 @@
 import { html, type Part } from '../../core/markup.ts'
 import type { Model, Offer } from '../../models/catalogue.ts'
 import { type Price, toUsdPerUnit, withoutMargin } from '../../models/price.ts'
+import { inUsd } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import { addressOf, pager, wordsIn } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
@@ -27,8 +28,8 @@ const lines = (price: Price | undefined, rateOf: (rate: bigint) => bigint): Part
     : units.flatMap(([part, unit, many]) => {
         const rate = price[part]
         if (rate === undefined) return []
-        const usd = Number((Number(toUsdPerUnit(rateOf(rate))) * many).toPrecision(7))
-        return html`<div>$${usd} <span class="small">/ ${unit}</span></div>`
+        const usd = Number(toUsdPerUnit(rateOf(rate))) * many
+        return html`<div>${inUsd(usd)} <span class="small">/ ${unit}</span></div>`
       })
 
 /** Every model at every upstream: what it costs there, what is asked here, and what stays. */

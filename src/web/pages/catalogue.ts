@@ -2,6 +2,7 @@ import { type Html, html, type Part } from '../../core/markup.ts'
 import * as catalogue from '../../gateway/catalogue/catalogue.ts'
 import { type ModelShape, modelTypes, type PriceShape } from '../../gateway/catalogue/shapes.ts'
 import type { House } from '../../house.ts'
+import { inUsd } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import { addressOf, copyLine, few, pager, wordsIn } from '../parts.ts'
 import { type Head, table } from '../table.ts'
@@ -112,14 +113,11 @@ function row(model: ModelShape): Part[] {
   ]
 }
 
-/** Seven digits are more than any price has; those behind are of binary fractions. */
-const usd = (amount: number): string => `$${Number(amount.toPrecision(7))}`
-
 const each = (amount: number | string, unit: string): Html =>
-  html`${usd(Number(amount))} <span class="unit">${unit}</span>`
+  html`${inUsd(Number(amount))} <span class="unit">${unit}</span>`
 /** The price of a token as USD for a million of them; "–" where it has none. */
 export const perMillion = (amount: string | undefined): string =>
-  amount === undefined ? '–' : usd(Number(amount) * 1e6)
+  amount === undefined ? '–' : inUsd(Number(amount) * 1e6)
 const tokens = (amount: string): Html =>
   html`${perMillion(amount)} <span class="unit">/ 1M tokens</span>`
 

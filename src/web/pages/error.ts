@@ -37,7 +37,7 @@ export function refusalPage(layout: Layout, error: unknown): Response | undefine
   const refusal = cannotTake(error) ? new Refusal('try_again', {}) : error
   if (!isOurs(refusal)) return undefined
   const { status, body } = wordsOf(refusal)
-  const title = names[status] ?? 'Not now'
+  const title = names[status] ?? (status < 500 ? 'That did not work' : 'Not now')
   const wait = answerOf(refusal).headers.get('retry-after')
   const headers = wait === null ? {} : { 'retry-after': wait }
   return pageAnswer(layout, { ...wordPage(title, body.error, status), headers })

@@ -24,13 +24,13 @@ const refuse = (problem: string): never => {
 
 const checkChange = checkerOf(AppChange)
 
-/** Changes the fields of an app; answers what became of it on Explore. */
+/** Changes the fields of an app; answers that, and what became of it on Explore. */
 const changing =
   (wanted: (form: Form) => AppChangeShape): Act['work'] =>
   async ({ own, agent, app }, form) => {
     const changes = wanted(form)
     checkChange(changes)
-    return (await change(own.house, agent, app.id, changes)).note
+    return `Saved. ${(await change(own.house, agent, app.id, changes)).note}`
   }
 
 const details = changing((form) => {

@@ -190,7 +190,8 @@ describe('assets', () => {
 describe('listing', () => {
   test('renames, shelves, lists, prices, with the note that came back', async () => {
     const details = { title: 'Ship', description: 'Two\r\nlines', shelf: 'art' }
-    expect((await act('listing', 'details', details)).status).toBe(200)
+    const saved = await act('listing', 'details', details)
+    expect(String(saved.body)).toContain('role="status">Saved. It stays on Explore.')
     const said1 = { ...details, description: 'Two\nlines', comments: false, listed: 'on' }
     expect(await app()).toMatchObject({ app: said1 })
     const off = await act('listing', 'explore', { store: 'no' })

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import { addressGroup } from '../../core/address.ts'
-import { fromUsd, toCredits, zero } from '../../core/money.ts'
+import { fromUsd, toCredits, toUsd, zero } from '../../core/money.ts'
 import { oneOf } from '../../core/shape.ts'
 import { visitOf } from '../../core/visit.ts'
 import { errorAnswer } from '../../gateway/envelope.ts'
@@ -14,10 +14,10 @@ import { accountOf, type Owner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { playTurnsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
-import { inCredits } from '../amounts.ts'
+import { inCredits, inUsd } from '../amounts.ts'
 import type { Own } from '../people/desk.ts'
 import type { Form } from '../people/form.ts'
-import { inUsd, lasted } from './parts.ts'
+import { lasted } from './parts.ts'
 
 /** What was said in a playground: by the person, or by a model, with what that came to. */
 const Turn = Type.Object(
@@ -123,7 +123,7 @@ export async function toldOf(
   const words = [
     use.model,
     `tokens: ${use.input_count} in, ${use.output_count} out${use.estimated ? ' (our count)' : ''}`,
-    `${inCredits(toCredits(amount))} credits, ${inUsd(amount)}`,
+    `${inCredits(toCredits(amount))} credits, ${inUsd(toUsd(amount))}`,
     lasted(use.ms),
     ...(use.status === 'interrupted' ? ['stopped early'] : []),
     ...(use.status === 'failed' ? ['failed'] : []),

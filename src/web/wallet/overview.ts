@@ -1,15 +1,15 @@
 import { type Html, html, type Part } from '../../core/markup.ts'
-import { toCredits } from '../../core/money.ts'
+import { toCredits, toUsd } from '../../core/money.ts'
 import type { Balance } from '../../ledger/accounts.ts'
 import type { Entry } from '../../ledger/entries.ts'
 import type { Spending } from '../../models/spending.ts'
-import { inCredits } from '../amounts.ts'
+import { inCredits, inUsd } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import { copyLine, numbers } from '../parts.ts'
 import { entryTable } from '../people/agents.ts'
 import { alert } from '../people/form.ts'
 import { type KeysView, walletKeys } from './keys.ts'
-import { inUsd, placesOf } from './parts.ts'
+import { placesOf } from './parts.ts'
 import { spendingSection } from './spent.ts'
 
 /** What the wallet's page is drawn from. */
@@ -26,7 +26,10 @@ export interface WalletView extends KeysView {
 
 const facts = ({ balance, held }: Balance, wallet: string): Html =>
   numbers([
-    ['Credits', html`${inCredits(toCredits(balance))} <span class="unit">${inUsd(balance)}</span>`],
+    [
+      'Credits',
+      html`${inCredits(toCredits(balance))} <span class="unit">${inUsd(toUsd(balance))}</span>`,
+    ],
     ['Held for what runs', inCredits(toCredits(held))],
     ['Gateway account', html`<code>${wallet}</code>`],
   ])

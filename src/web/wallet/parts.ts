@@ -1,5 +1,4 @@
 import { type Html, html } from '../../core/markup.ts'
-import { toUsd } from '../../core/money.ts'
 
 /** The pages of a wallet, by their paths. */
 const places = [
@@ -16,12 +15,6 @@ export const placesOf = (at: (typeof places)[number][0]): Html =>
       ${places.map(([path, name]) => html`<li><a href="${path}" ${path === at && html` aria-current="page"`}>${name}</a></li>`)}
     </ul>
   </nav>`
-
-/** Money as USD, every digit of it. */
-export const inUsd = (amount: bigint): string =>
-  `$${toUsd(amount)
-    .toFixed(9)
-    .replace(/0{1,7}$/, '')}`
 
 /** How long something took: 12 ms, 1.4 s. */
 export const lasted = (ms: number): string =>
