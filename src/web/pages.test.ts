@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { hour } from '../core/time.ts'
 import { openTestHouse, type Person, type TestHouse } from '../testing/house.ts'
-import { signedUp } from '../testing/pages.ts'
 
 let t: TestHouse
 let ann: Person
@@ -99,13 +98,6 @@ test('an item says what it is, what a remix costs, where it came from and what i
 
   await ben.call('PATCH', `/apps/${copy}`, { store: false })
   expect(await page(`/explore/${copy}`, 404)).toContain('There is no such item on Explore.')
-})
-
-test('what can never work is not headed as a thing of the moment', async () => {
-  const code = (await ann.call('POST', '/me/claim')).text('claim.code')
-  const bea = await signedUp(t, 'bea')
-  await bea.fill(`/claim/${code}`, `/claim/${code}`, {})
-  expect(await page(`/claim/${code}`, 409)).toContain('<h1>That did not work</h1>')
 })
 
 test('older comments and reviews of an item are on pages of their own', async () => {

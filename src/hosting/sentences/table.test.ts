@@ -63,10 +63,3 @@ test('a wait is told in the unit of its length', () => {
     expect(table.sign_in_locked.say({ retryAfter })).toEndWith(` Try again in ${words}.`)
   }
 })
-
-test('who sends more than the wallet has is told both, in groups of digits', () => {
-  const facts = { needed: 12_000_500_000n, available: 1_234_567_890_123n }
-  expect(table.wallet_short.say(facts)).toStartWith(
-    'That is more than you have: 12,000.5 credits of 1,234,567.890123. Nothing was moved.',
-  )
-})

@@ -144,12 +144,10 @@ test('usage: pages, filters by model and days, and CSV as the API has it', async
   expect(csv.body).toBe(wanted.body)
   const all = await h.visit('GET', '/queries/history?format=csv', { key })
   expect((await bea.open('/wallet/history.csv?model=&from=')).body).toBe(all.body)
-  for (const [query, words] of [
-    ['model=none', 'this model.'],
-    ['to=2020-01-01', 'any model in these days.'],
-    ['model=none&to=2020-01-01', 'this model in these days.'],
-  ]) {
-    expect(await bodyOf(bea, `/wallet/history?${query}`)).toContain(`Nothing was asked of ${words}`)
+  for (const query of ['model=none', 'to=2020-01-01']) {
+    expect(await bodyOf(bea, `/wallet/history?${query}`)).toContain(
+      'No request fits what is chosen',
+    )
   }
   for (const odd of ['page=0', 'page=1.5', 'page=x', 'from=yesterday', 'to=2026-13-01']) {
     const answer = await bea.open(`/wallet/history?${odd}`)
