@@ -6,6 +6,7 @@ import { seenAs } from './columns.ts'
 import { Deadline } from './deadline.ts'
 import type { Db, Engine } from './engine.ts'
 import { Busy, sqlState } from './fault.ts'
+import { sessionName } from './process.ts'
 
 const writeConnections = 16
 const readConnections = 8
@@ -107,11 +108,15 @@ class Units {
 
 /** Opens a PostgreSQL database: postgres://user:password@host:port/name. */
 export async function openPostgres(url: string, unitMs = 5_000): Promise<Engine> {
-  const limits = { statement_timeout: unitMs, idle_in_transaction_session_timeout: 2 * unitMs }
-  const writing = new SQL(url, { max: writeConnections, connection: limits })
+  const session = {
+    application_name: sessionName,
+    statement_timeout: unitMs,
+    idle_in_transaction_session_timeout: 2 * unitMs,
+  }
+  const writing = new SQL(url, { max: writeConnections, connection: session })
   const reading = new SQL(url, {
     max: readConnections,
-    connection: { ...limits, default_transaction_read_only: true },
+    connection: { ...session, default_transaction_read_only: true },
   })
   const units = new Units(writing, unitMs)
   return {

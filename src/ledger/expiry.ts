@@ -1,6 +1,7 @@
-import { and, asc, isNull, lte, ne, or, sql } from 'drizzle-orm'
+import { and, asc, isNull, lte, or, sql } from 'drizzle-orm'
 
-import { type Hold, thisProcess } from './holds.ts'
+import { hasEnded } from '../db/process.ts'
+import type { Hold } from './holds.ts'
 import { type Note, release, settle } from './ledger.ts'
 import type { Books } from './paid-work.ts'
 import { holds } from './tables.ts'
@@ -9,10 +10,10 @@ const batch = 256
 const batchesMax = 10_000
 
 /**
- * Ends every hold past its deadline, and on SQLite, where one process owns the database, at once
- * those that dead processes left and no job has: given back, or charged whole where the hold says
- * so. One that cannot be ended is logged and left for the next time. Answers how many ended which
- * way. Run it at start and by a job. `note` is told of each that is charged, in its transaction.
+ * Ends every hold past its deadline, and at once those that dead processes left and no job has:
+ * given back, or charged whole where the hold says so. One that cannot be ended is logged and left
+ * for the next time. Answers how many ended which way. Run it at start and by a job. `note` is told
+ * of each that is charged, in its transaction.
  */
 export async function expireOrphans(
   house: Books,
@@ -30,12 +31,9 @@ export async function expireOrphans(
 
 function findOrphans(house: Books): Promise<Hold[]> {
   const late = lte(holds.deadline, house.clock.now())
-  const isLeft = and(ne(holds.process, thisProcess), isNull(holds.job))
+  const isLeft = and(isNull(holds.job), hasEnded(holds.process))
   // The literal lets both engines use the index over open holds alone.
-  const orphan = and(
-    sql`${holds.state} = 'held'`,
-    house.db.kind === 'sqlite' ? or(late, isLeft) : late,
-  )
+  const orphan = and(sql`${holds.state} = 'held'`, or(late, isLeft))
   return house.db.read.select().from(holds).where(orphan).orderBy(asc(holds.deadline)).limit(batch)
 }
 

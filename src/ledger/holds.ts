@@ -1,6 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
 
-import { newId } from '../core/ids.ts'
 import { type Nano, nano, zero } from '../core/money.ts'
 import type { Db } from '../db/engine.ts'
 import { changedBy, prepared } from '../db/query.ts'
@@ -9,9 +8,6 @@ import type { Kept } from './accounts.ts'
 import { holds } from './tables.ts'
 
 export type Hold = typeof holds.$inferSelect
-
-/** Which process made a hold, so that a later one can tell the holds of the dead. */
-export const thisProcess = newId()
 
 const value = sql.placeholder
 const claimQuery = prepared((db) =>

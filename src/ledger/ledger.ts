@@ -2,6 +2,7 @@ import { newOrderedId } from '../core/ids.ts'
 import { type Nano, nano, zero } from '../core/money.ts'
 import { type Clock, utcDay } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
+import { thisProcess } from '../db/process.ts'
 import { Refusal } from '../refusals.ts'
 import {
   accountOf,
@@ -15,7 +16,7 @@ import {
   type Owner,
 } from './accounts.ts'
 import { type Cap, capPassed, count, type KeyDay, uncount, usedOn } from './caps.ts'
-import { claim, end, type Hold, keptBy, theHold, thisProcess, unclaim, unspent } from './holds.ts'
+import { claim, end, type Hold, keptBy, theHold, unclaim, unspent } from './holds.ts'
 import { must } from './must.ts'
 import { post } from './post.ts'
 import type { AccountId, Part, Price } from './tables.ts'

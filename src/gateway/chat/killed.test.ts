@@ -3,15 +3,19 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { dialect } from '../../db/dialect.ts'
+import { createDatabase, dropDatabase } from '../../testing/databases.ts'
 import { scripts } from '../../testing/fake-scripts.ts'
 import { type FakeUpstream, startFakeUpstream } from '../../testing/fake-upstream.ts'
 import { berth, type Running, serveFolder, textAt } from '../../testing/running.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'berth-killed-chat-'))
 const dataDir = join(folder, 'data')
+const env: { OLLAMA_HOST: string; DATABASE_URL?: string } = { OLLAMA_HOST: 'off' }
 let fake: FakeUpstream
 
-beforeAll(() => {
+beforeAll(async () => {
+  if (dialect === 'postgres') env.DATABASE_URL = await createDatabase()
   fake = startFakeUpstream()
   mkdirSync(dataDir)
   const price = '{ prompt = "0.000001", completion = "0.000004" }'
@@ -30,8 +34,9 @@ price = ${price}
   writeFileSync(join(dataDir, 'berth.toml'), [upstream, ...models].join('\n'))
   fake.script('fake/cut', [...(scripts.ok?.stream.slice(0, 4) ?? []), { do: 'hang' }])
 })
-afterAll(() => {
+afterAll(async () => {
   fake.close()
+  if (env.DATABASE_URL) await dropDatabase(env.DATABASE_URL)
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -70,7 +75,7 @@ async function begin(house: Running, key: string, model: string, stream: boolean
 }
 
 test('kill -9 amid calls: on restart each hold is charged, as billed upstream, and the books are sound', async () => {
-  let house = await serveFolder(dataDir, { env: { OLLAMA_HOST: 'off' } })
+  let house = await serveFolder(dataDir, { env })
   const account = await (await house.call('POST', '/accounts/create')).json()
   const [creditId, key] = [textAt(account, 'credit_id'), textAt(account, 'api_key')]
   expect((await berth(['grant', creditId, '1', '--data', dataDir])).code).toBe(0)
@@ -88,7 +93,7 @@ test('kill -9 amid calls: on restart each hold is charged, as billed upstream, a
   house.kill('SIGKILL')
   await house.exited
 
-  house = await serveFolder(dataDir, { env: { OLLAMA_HOST: 'off' } })
+  house = await serveFolder(dataDir, { env })
   // Who comes again under the same key learns that it was charged, at once, and pays nothing more.
   for (const [model, stream] of calls) {
     const again = await ask(house, key, model, hello(model, stream))
@@ -111,6 +116,6 @@ test('kill -9 amid calls: on restart each hold is charged, as billed upstream, a
   }
   house.kill('SIGTERM')
   await house.exited
-  const doctor = await berth(['doctor', '--data', dataDir])
+  const doctor = await berth(['doctor', '--data', dataDir], { env })
   expect([doctor.code, doctor.out]).toEqual([0, expect.stringContaining('sound')])
 }, 60_000)

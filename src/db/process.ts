@@ -1,0 +1,22 @@
+import { and, ne, type SQL, sql } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+
+import { newId } from '../core/ids.ts'
+import { dialect } from './dialect.ts'
+
+/** This process, as the rows name it that it works on. */
+export const thisProcess = newId()
+
+/** What its sessions on a PostgreSQL server are called: that server ends those of who died. */
+export const sessionName = `berth ${thisProcess}`
+
+/**
+ * Whether the process that a column names has ended. A SQLite database has one owner, so all others
+ * have; PostgreSQL may serve several, which are there as long as one of their sessions is.
+ */
+export function hasEnded(process: SQLiteColumn): SQL | undefined {
+  const isOther = ne(process, thisProcess)
+  if (dialect === 'sqlite') return isOther
+  const session = sql`select 1 from pg_stat_activity where application_name = 'berth ' || ${process}`
+  return and(isOther, sql`not exists (${session})`)
+}
