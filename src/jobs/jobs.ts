@@ -102,7 +102,7 @@ async function countOpen(db: Db, owner: string): Promise<number> {
 /** The open jobs of an owner that are about an item, or about this one. */
 export const openOf = ({ db }: { db: Engine }, owner: string, item?: string) =>
   db.read
-    .select({ id: jobs.id })
+    .select({ id: jobs.id, progress: jobs.progress })
     .from(jobs)
     .where(
       and(

@@ -40,6 +40,8 @@ export interface Hosted {
   commits?(): number | undefined
   /** The app of a public link, whoever asks; undefined when there never was one. */
   find(id: string): Promise<HostedApp | undefined>
+  /** How far an app's first build is, 0 to 1; undefined where none runs. */
+  built?(app: HostedApp): Promise<number | undefined>
   /** Notes that a visitor opened the app with this request. */
   opened(app: HostedApp, request: Request): void
   /** Keeps that an agent opened the app with its key, if the request carries one. */

@@ -8,7 +8,9 @@ import { iconOf, stateOf } from '../hosting/apps/present.ts'
 import * as assets from '../hosting/assets/assets.ts'
 import { noteUse } from '../hosting/explore/uses.ts'
 import type { House } from '../house.ts'
+import { openOf } from '../jobs/jobs.ts'
 import { keyText } from '../keys/sent.ts'
+import { accountOf } from '../ledger/accounts.ts'
 import type { Hosted, HostedApp } from './hosted.ts'
 
 /** The viewer's view of hosting's verbs. */
@@ -28,6 +30,12 @@ export function hostedBy(house: House): Hosted {
       const by = { maker: maker.handle, listed: app.listed === 'on' }
       const shown = { state, version: apps.shownVersion(app), updated }
       return { id, title, description, icon: iconOf(house, app), ...by, ...shown }
+    },
+    async built({ id }) {
+      const app = await apps.find(house, id)
+      const owner = app && accountOf({ kind: 'agent', owner: app.maker })
+      const [build] = owner === undefined ? [] : await openOf(house, owner, id)
+      return build && build.progress / 100
     },
     async preview(id, version, request) {
       const { mayPreview } = await import('../hosting/people/previews.ts')

@@ -76,10 +76,14 @@ ${head(`${app.title} by @${app.maker}`, parts.style, linkedAs(app, origin))}
 <script>${parts.script}</script>`
 }
 
-/** Pages that say one thing: not found, taken down, being built. */
-export function wordPage(title: string, text: string, parts: Parts, refresh = false): string {
-  const more = refresh ? '<meta http-equiv=refresh content=4>' : ''
+/**
+ * Pages that say one thing: not found, taken down, being built. With how much of it is `done`, 0 to
+ * 1, the page looks again by itself.
+ */
+export function wordPage(title: string, text: string, parts: Parts, done?: number): string {
+  const more = done === undefined ? '' : '<meta http-equiv=refresh content=3>'
+  const bar = done === undefined ? '' : `<progress value=${done} aria-label="${title}"></progress>`
   return `<!doctype html><html lang=en>
 ${head(title, parts.wordStyle, more)}
-<body><main class=word><h1>${escape(title)}</h1><p>${escape(text)}</p><p><a href="/explore">Explore</a></p></main>`
+<body><main class=word><h1>${escape(title)}</h1><p>${escape(text)}</p>${bar}<p><a href="/explore">Explore</a></p></main>`
 }

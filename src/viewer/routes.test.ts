@@ -261,7 +261,11 @@ describe('states', () => {
       hosted.put(id, html, { state })
       const answer = await ask(`/a/${id}`)
       expect([answer.status, get(answer, 'cache-control')]).toEqual([page, 'no-store'])
-      expect(await answer.text()).toContain(`<h1>${says}</h1>`)
+      const text = await answer.text()
+      expect(text).toContain(`<h1>${says}</h1>`)
+      // Long work tells how far it is, and only that looks again by itself.
+      expect(text.includes('<progress value=0.15')).toBe(state === 'building')
+      expect(text.includes('http-equiv=refresh')).toBe(state === 'building')
       for (const below of ['data', 'files', 'files/lamp.json']) {
         const refused = await ask(`/a/${id}/${below}`)
         expect(refused.status).toBe(data)

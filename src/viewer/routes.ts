@@ -46,10 +46,10 @@ type Word = keyof typeof words
 
 const stateOf = (app: HostedApp | undefined): Word | 'live' => app?.state ?? 'not_found'
 
-/** A page that says one thing, in the shell's own dress. */
-export function wordAnswer(pages: Pages, word: Word): Response {
+/** A page that says one thing, in the shell's own dress; how much of it is `done`, 0 to 1. */
+export function wordAnswer(pages: Pages, word: Word, done?: number): Response {
   const { status, title, text } = words[word]
-  const body = wordPage(title, text, pages.parts, word === 'building')
+  const body = wordPage(title, text, pages.parts, done)
   return new Response(body, { status, headers: wordHeaders(pages.parts.wordHash) })
 }
 
@@ -157,6 +157,9 @@ export function viewer(pages: Pages) {
       async (asked) => {
         const page = await pages.find(asked.params['id'] ?? '')
         const state = stateOf(page?.app)
+        if (page && state === 'building') {
+          return wordAnswer(pages, state, (await pages.hosted.built?.(page.app)) ?? 0)
+        }
         if (!page || state !== 'live') {
           return wordAnswer(pages, state === 'live' ? 'not_found' : state)
         }

@@ -1,5 +1,8 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 
+import { eq } from 'drizzle-orm'
+
+import { jobs } from '../../jobs/tables.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
 
@@ -41,6 +44,7 @@ const htmlOf = async (id: string, version: number) =>
 
 test('202 Building: the job, the app and the price, held at once; its link says so', async () => {
   const { status, body, text } = await ann.call('POST', '/apps', game)
+  const [link, id] = [`/a/${text('app.id')}`, text('job.id')]
   const { job, app, price, held } = Object(body)
   expect([status, Object.keys(Object(body))]).toEqual([202, ['job', 'app', 'price', 'held']])
   expect(app).toEqual({ id: expect.stringMatching(idPattern), link: expect.any(String) })
@@ -54,8 +58,11 @@ test('202 Building: the job, the app and the price, held at once; its link says 
   expect(await creditsOf(ann)).toEqual({ credits: 400, held: price, builds: 0 })
   const { apps } = Object((await ann.call('GET', '/apps')).body)
   expect(apps).toMatchObject([{ id: app.id, version: 0, state: 'building', kind: 'game' }])
-  const page = await t.visit('GET', `/a/${text('app.id')}`)
+  const page = await t.visit('GET', link)
   expect([page.status, String(page.body)]).toEqual([200, expect.stringContaining('Being built')])
+  expect(String(page.body)).toContain('<progress value=0 ')
+  await t.house.db.tx((db) => db.update(jobs).set({ progress: 15 }).where(eq(jobs.id, id)))
+  expect(String((await t.visit('GET', link)).body)).toContain('<progress value=0.15 ')
   expect((await ann.call('GET', `/apps/${app.id}/html`)).status).toBe(404)
 })
 
