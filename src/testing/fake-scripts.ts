@@ -118,6 +118,13 @@ const cut = (last: Step): Step[] => [
 const bytes = (pieces: string[]) =>
   [...Buffer.from(pieces.join(''))].map((one) => Buffer.from([one]))
 
+/** An answer that can be read, and is nested too deep for JSON.stringify. */
+const deep = (answer: object) => {
+  const nested = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+  return `${JSON.stringify(answer).slice(0, -1)},"more":${nested}}`
+}
+const deepEvents = () => [...words.slice(0, 3), `data: ${deep(delta('x'))}\n\n`, done]
+
 const wrongKey = JSON.stringify({
   error: { message: 'Incorrect API key provided: KEY.', code: null },
 })
@@ -188,6 +195,7 @@ export const scripts: Record<string, Script> = {
     stream: chunked(words.slice(0, 3), [{ waitMs: 300 }, ...reset]),
   },
   'no-done': streamed([...words, finish]),
+  deep: { plain: plain(200, deep(completion(fakeUsage))), stream: chunked(deepEvents()) },
   html: both(plain(200, '<html><body>Sign in</body></html>', 'text/html')),
   'bad-headers': both([send('HTTP/1.1 200 OK\r\nthis is no header\r\n\r\n{}'), end]),
   'gzip-bomb': both(bomb()),

@@ -1,4 +1,5 @@
 import { isRecord } from '../core/shape.ts'
+import { jsonDepthMax } from '../limits.ts'
 
 /** How a lane of ours says no, in OpenAI's shape. */
 export const refuse = (
@@ -14,3 +15,28 @@ export const recordsIn = (value: unknown): Record<string, unknown>[] =>
   Array.isArray(value) ? value.filter(isRecord) : []
 
 export const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** A shorter text is never nested so deep that what it says could not be written again. */
+const deepCharsMin = 8_192
+
+/**
+ * The JSON object that a text of an upstream is; undefined where it is none, or is nested more than
+ * 64 deep: that can be read, and nothing that is made of it can be written.
+ */
+export function recordIn(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    const isFlat = text.length < deepCharsMin || isNestedWithin(value, jsonDepthMax)
+    return isFlat && isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isNestedWithin = (value: unknown, depth: number): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (depth > 0 &&
+    (Array.isArray(value) ? value : Object.values(value)).every((part) =>
+      isNestedWithin(part, depth - 1),
+    ))

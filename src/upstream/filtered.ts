@@ -1,4 +1,5 @@
 import { isRecord } from '../core/shape.ts'
+import { recordIn } from './answer.ts'
 
 /** How upstreams name a refusal under their content rules. */
 const filterCodes = [
@@ -11,19 +12,10 @@ const filterCodes = [
 
 /** Whether the body of a failure says that its upstream declined under its content rules. */
 export function saysFiltered(said: string): boolean {
-  const error = parsed(said)
+  const told = recordIn(said)?.error
+  const error = isRecord(told) ? told : {}
   const inner = isRecord(error.innererror) ? error.innererror : {}
   return [error.code, error.type, inner.code].some(
     (code) => typeof code === 'string' && filterCodes.includes(code),
   )
-}
-
-function parsed(said: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(said)
-    const error = isRecord(value) ? value.error : undefined
-    return isRecord(error) ? error : {}
-  } catch {
-    return {}
-  }
 }

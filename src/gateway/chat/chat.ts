@@ -43,7 +43,9 @@ export function complete(
   return new Promise((begin, refuse) => {
     once(house, spender.account, call.ref, request, (keep, slot) =>
       run(house, spender, raw, { ...call, keep, slot, begin }, listener),
-    ).then((answer) => begin(responseOf(answer)), refuse)
+    )
+      .then((answer) => begin(responseOf(answer)))
+      .catch(refuse)
   })
 }
 

@@ -109,7 +109,7 @@ const plain: [string, Cell][] = [
     name,
     { status: 502, charge: 'nothing' },
   ]),
-  ...['bad-json', 'truncated', 'reset-middle', 'html', 'bad-headers', 'gzip-bomb'].map(
+  ...['bad-json', 'truncated', 'reset-middle', 'html', 'deep', 'bad-headers', 'gzip-bomb'].map(
     (name): [string, Cell] => [name, { status: 502, charge: 'hold', code: 'unreadable_response' }],
   ),
   ['hang', { status: 504, charge: 'hold', code: 'deadline_exceeded' }],
@@ -131,7 +131,7 @@ const plain: [string, Cell][] = [
 const broken: Cell = { status: 200, charge: 'carried', event: 'upstream_stream_error' }
 const streamed: [string, Cell][] = [
   ...plain.filter(
-    ([name]) => !/filter-finish|no-ch|no-co|json|trunc|middle|html|bomb|bad-h/.test(name),
+    ([name]) => !/filter-finish|no-ch|no-co|json|trunc|middle|html|deep|bomb|bad-h/.test(name),
   ),
   ...'early each crlf comments split-utf8 one-piece done-twice'
     .split(' ')
@@ -145,6 +145,7 @@ const streamed: [string, Cell][] = [
     'reset-middle',
     'no-done',
     'html',
+    'deep',
     'gzip-bomb',
     'hang-middle',
     'bad-headers',

@@ -1,5 +1,6 @@
 import { isRecord } from '../../core/shape.ts'
 import { upstreamAnswerBytesMax } from '../../limits.ts'
+import { recordIn } from '../../upstream/answer.ts'
 import { type Bounds, Carried } from './carried.ts'
 import {
   brokenOff,
@@ -51,7 +52,7 @@ export async function readObject(
   const bytes = await readBounded(response, watch)
   if (!bytes) return brokenOff(watch)
   if (bytes.byteLength === 0) return noContent
-  const answer = parse(bytes)
+  const answer = recordIn(new TextDecoder().decode(bytes))
   return answer ? { answer } : unreadable
 }
 
@@ -85,13 +86,4 @@ export async function readBounded(
 function isAnnounced({ headers }: Response, max: number): boolean {
   const length = Number(headers.get('content-length') ?? Infinity)
   return length <= max && !headers.has('content-encoding')
-}
-
-function parse(bytes: Uint8Array): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes))
-    return isRecord(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }

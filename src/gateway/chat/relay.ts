@@ -1,7 +1,7 @@
 import type { UnderlyingSource } from 'bun'
 
-import { isRecord } from '../../core/shape.ts'
 import { heartbeatMs } from '../../limits.ts'
+import { recordIn } from '../../upstream/answer.ts'
 import type { Carried } from './carried.ts'
 import { bytesOf, type Event, isComment } from './events.ts'
 import { Pulse } from './pulse.ts'
@@ -133,7 +133,7 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     if (data.trim() === doneMark) {
       return this.carried.hasContent ? { how: 'done', last: bytesOf([event]) } : { how: 'empty' }
     }
-    const chunk = parsed(data)
+    const chunk = recordIn(data)
     if (!chunk) return { how: 'broken' }
     if (chunk.error) return { how: endOf(chunk.error) }
     this.carried.read(chunk)
@@ -150,7 +150,7 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
   /** Reads on to the usage behind the end, which wins over our own count. */
   private async readUsage(rest: Event[]): Promise<void> {
     for await (const { data = '' } of this.source.rest(rest)) {
-      const usage = parsed(data)?.usage
+      const usage = recordIn(data)?.usage
       if (usage) return this.carried.read({ usage })
       if (data.trim() === doneMark) return
     }
@@ -184,12 +184,3 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
 
 const endOf = (error: unknown): 'filtered' | 'failed' =>
   verdictOfError(error).refusal.refusal === 'content_policy' ? 'filtered' : 'failed'
-
-function parsed(data: string): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(data)
-    return isRecord(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}

@@ -1,8 +1,8 @@
-import { isRecord } from '../../core/shape.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Hold } from '../../ledger/holds.ts'
 import type { Worked } from '../../ledger/paid-work.ts'
 import { upstreamAnswerBytesMax } from '../../limits.ts'
+import { recordIn } from '../../upstream/answer.ts'
 import { boundsOf, Ledgered, type Order, sendingOf, type Served } from './account.ts'
 import { type Bounds, Carried } from './carried.ts'
 import { reach } from './reach.ts'
@@ -97,20 +97,12 @@ async function openStream(
 function verdictOfFirst({ first, isEmpty }: Source, bounds: Bounds): Verdict | undefined {
   if (first === undefined) return isEmpty ? noContent : undefined
   if (first.trim() === '[DONE]') return noContent
-  const chunk = parsed(first)
-  if (!isRecord(chunk)) return undefined
+  const chunk = recordIn(first)
+  if (!chunk) return undefined
   if (chunk.error) return verdictOfError(chunk.error)
   const carried = new Carried(bounds)
   carried.read(chunk)
   return carried.isFiltered ? filtered : undefined
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The bytes of a stream, to be given again, unless they are too many. */

@@ -1,4 +1,5 @@
 import { isRecord } from '../../../core/shape.ts'
+import { recordIn } from '../../../upstream/answer.ts'
 import { UpstreamFault } from '../../../upstream/upstream.ts'
 import type { Send } from '../reach.ts'
 import { Source } from '../source.ts'
@@ -82,7 +83,7 @@ async function* passed(
     for (const { data } of events) {
       if (data === undefined) continue
       if (data.trim() === '[DONE]') return true
-      const chunk = parsed(data)
+      const chunk = recordIn(data)
       // What is no chunk ends the stream where it is read next.
       if (!chunk || chunk.error) yield data
       if (!chunk || chunk.error) return false
@@ -99,20 +100,11 @@ async function sendOn(searching: Searching, send: Send, watch: Watch): Promise<R
   try {
     const response = await send(searching.body, searching.left)
     if (response.ok) return response
-    const said = parsed(await response.text())?.error
+    const said = recordIn(await response.text())?.error
     return { error: { ...(isRecord(said) ? said : {}), status: response.status } }
   } catch (fault) {
     const isTheirs = fault instanceof UpstreamFault && fault.kind !== 'unreadable'
     if (watch.cause || !isTheirs) throw fault
     return { error: { status: 502 } }
-  }
-}
-
-function parsed(data: string): Json | undefined {
-  try {
-    const value: unknown = JSON.parse(data)
-    return isRecord(value) ? value : undefined
-  } catch {
-    return undefined
   }
 }
