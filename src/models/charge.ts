@@ -6,6 +6,8 @@ import type { Usage } from './usage.ts'
 const perSecond = 1_000n
 const perMinute = 60n
 const divisor = 1_000_000n * perSecond * perMinute
+/** More than anybody has, and within what both databases count: all that is dearer is held so. */
+const unpayable = nano(2n ** 62n)
 
 interface Rates {
   prompt: bigint
@@ -97,7 +99,8 @@ export function worstCase(price: Price, bounds: Bounds): Nano {
   const output = highest(all.flatMap((at) => [at.completion, at.reasoning]))
   const tokens = whole(inputTokensMax) * input + whole(n * outputTokensMax) * output
   const { images = 0, searches = 0, seconds = 0, characters = 0 } = bounds
-  return rounded(price, tokens, { images, searches, seconds, characters })
+  const most = rounded(price, tokens, { images, searches, seconds, characters })
+  return most < unpayable ? most : unpayable
 }
 
 const highest = (rates: bigint[]): bigint => rates.reduce((top, at) => (at > top ? at : top), 0n)

@@ -7,13 +7,16 @@ import { openHoldsPerKeyMax } from '../../limits.ts'
 import { scripts } from '../../testing/fake-scripts.ts'
 import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
 import type { Gus } from '../../testing/gateway.ts'
+import { testModel } from '../../testing/models.ts'
 import { endExpired, holdRef } from '../usage/expired.ts'
 
 let faked: Faked
 beforeAll(async () => {
   const later = fakeModel('ok', { id: 'fake/later' })
   const offers = later.offers.map((offer) => ({ ...offer, model: 'fake/later' }))
-  faked = await openFaked({}, [{ ...later, offers }])
+  const { price } = testModel({ prompt: '999999999', completion: '999999999' })
+  const dear = fakeModel('ok', { id: 'fake/dear', price })
+  faked = await openFaked({}, [{ ...later, offers }, dear])
 })
 afterAll(() => faked.close())
 
@@ -72,6 +75,13 @@ test('402 tells what is needed and what is there; a cap is 429; neither is charg
     expect((await faked.lastUse(one)).total).toBe(0)
     expect(await faked.faults(one)).toEqual([])
   }
+})
+
+test('what costs more than a database counts is 402', async () => {
+  const gus = await faked.gus()
+  const refused = await gus.call('POST', path, ask('fake/dear'))
+  expect([refused.status, Object(refused.body).error.type]).toEqual([402, 'insufficient_quota'])
+  expect(await balanceOf(gus)).toMatchObject({ balance: 1, held: 0 })
 })
 
 test('a smaller max_tokens lowers what is held', async () => {
