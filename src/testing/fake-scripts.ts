@@ -211,6 +211,8 @@ export const scripts: Record<string, Script> = {
   'error-first': streamed([
     event({ error: { message: 'Broken.', type: 'server_error', code: null } }),
   ]),
+  // As OpenRouter says it: what the operator pays.
+  'usage-cost': used({ ...fakeUsage, cost: 0.5, cost_details: { upstream_inference_cost: 0.4 } }),
   'usage-missing': used(undefined),
   'usage-null': used(null),
   'usage-negative': used({ prompt_tokens: -11, completion_tokens: 7, total_tokens: -4 }),

@@ -89,6 +89,7 @@ const anyOf = ({ code, message }: { code: unknown; message: string }) =>
 
 const plain: [string, Cell][] = [
   ['ok', { status: 200, charge: 'used' }],
+  ['usage-cost', { status: 200, charge: 'used' }],
   ['429', { status: 429, charge: 'nothing', type: 'rate_limit_error' }],
   ['500', { status: 502, charge: 'nothing' }],
   ['503', { status: 502, charge: 'nothing' }],

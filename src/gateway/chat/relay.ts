@@ -1,5 +1,6 @@
 import type { UnderlyingSource } from 'bun'
 
+import { isRecord } from '../../core/shape.ts'
 import { heartbeatMs } from '../../limits.ts'
 import { recordIn } from '../../upstream/answer.ts'
 import type { Carried } from './carried.ts'
@@ -7,7 +8,7 @@ import { bytesOf, type Event, isComment } from './events.ts'
 import { Pulse } from './pulse.ts'
 import type { Source } from './source.ts'
 import { type End, errorEvent } from './stream-end.ts'
-import { usageChunk } from './told.ts'
+import { toldUsage, usageChunk } from './told.ts'
 import { verdictOfError } from './verdict.ts'
 import type { Watch } from './watch.ts'
 
@@ -116,20 +117,21 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     if (!events) return { bytes: bytesOf([]), end: { how: 'broken' } }
     const passed: Event[] = []
     for (const [at, event] of events.entries()) {
-      const end = this.read(event)
-      if (end === 'drop') continue
-      if (end) {
-        const isGivenUp = end.how === 'filtered' || end.how === 'failed'
-        return { bytes: bytesOf(passed), end, ...(isGivenUp && { rest: events.slice(at + 1) }) }
+      const read = this.read(event)
+      if (read && 'how' in read) {
+        const isGivenUp = read.how === 'filtered' || read.how === 'failed'
+        const rest = isGivenUp && { rest: events.slice(at + 1) }
+        return { bytes: bytesOf(passed), end: read, ...rest }
       }
-      passed.push(event)
+      if (read) passed.push(read)
     }
     return { bytes: bytesOf(passed) }
   }
 
-  private read(event: Event): Ending | 'drop' | undefined {
+  /** What of an event goes on, if anything does, or how it ends the stream. */
+  private read(event: Event): Ending | Event | undefined {
     const { data } = event
-    if (data === undefined) return isComment(event) ? undefined : 'drop'
+    if (data === undefined) return isComment(event) ? event : undefined
     if (data.trim() === doneMark) {
       return this.carried.hasContent ? { how: 'done', last: bytesOf([event]) } : { how: 'empty' }
     }
@@ -139,12 +141,22 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     this.carried.read(chunk)
     if (this.carried.isFiltered) return { how: 'filtered' }
     const isUsage = Array.isArray(chunk.choices) && chunk.choices.length === 0 && chunk.usage
-    if (!this.terms.wantsUsage) return isUsage ? 'drop' : undefined
+    const { wantsUsage } = this.terms
     // Clients add up what they are told, and are told it last: not also of the prompt before.
-    if (isUsage && !this.carried.hasContent) return 'drop'
-    if (chunk.usage && this.carried.isTold) this.isTold = true
-    if (!isUsage) this.latest = chunk
-    return undefined
+    if (isUsage && !(wantsUsage && this.carried.hasContent)) return undefined
+    if (wantsUsage && chunk.usage && this.carried.isTold) this.isTold = true
+    if (wantsUsage && !isUsage) this.latest = chunk
+    return this.told(event, chunk)
+  }
+
+  /** The event itself, unless the client is to be told another usage. */
+  private told(event: Event, chunk: Json): Event {
+    const { usage: said } = chunk
+    if (!isRecord(said) || !this.carried.isTold) return event
+    const usage = toldUsage(said, this.carried.usage(true))
+    if (Bun.deepEquals(usage, said)) return event
+    const bytes = encoder.encode(`data: ${JSON.stringify({ ...chunk, usage })}\n\n`)
+    return { ...event, bytes, start: 0, end: bytes.byteLength }
   }
 
   /** Reads on to the usage behind the end, which wins over our own count. */

@@ -174,6 +174,22 @@ describe('a whole stream', () => {
     })
   })
 
+  test.each(['usage-cost', 'usage-float'])(
+    'tells what was charged, not what %s says',
+    async (name) => {
+      const gus = await faked.gus()
+      const more = { model: `fake/${name}`, stream_options: { include_usage: true } }
+      const { text } = await stream(gus, more)
+      const [usage = ''] = text.trim().split('\n\n').slice(-2)
+      const { use } = await faked.lastUse(gus)
+      expect(JSON.parse(usage.slice('data: '.length)).usage).toEqual({
+        ...{ prompt_tokens: use?.input, completion_tokens: use?.output, total_tokens: 18 },
+        prompt_tokens_details: expect.objectContaining({ cached_tokens: use?.cached }),
+        completion_tokens_details: expect.objectContaining({ reasoning_tokens: use?.reasoning }),
+      })
+    },
+  )
+
   test('is given again to its Idempotency-Key and paid once, also where it broke off', async () => {
     const gus = await faked.gus()
     for (const [at, model] of ['fake/ok', 'fake/error-event', 'fake/reset-middle'].entries()) {

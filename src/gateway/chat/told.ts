@@ -14,13 +14,17 @@ export const presentUsage = ({ prompt, cached, completion, reasoning }: Usage) =
 })
 
 /**
- * An upstream's answer as it goes to the client: its own, with `usage.cost` in USD. Where its usage
- * was missing or wrong, the one that was charged stands there.
+ * An upstream's usage as it goes to the client: without what the upstream was paid, which is not
+ * what the client pays. Where it was missing or wrong, the one that was charged stands there.
  */
+export function toldUsage(said: unknown, usage: Usage): Json {
+  const { cost: _cost, cost_details: _details, ...own } = isRecord(said) ? said : {}
+  return usage.estimated ? { ...own, ...presentUsage(usage) } : own
+}
+
+/** An upstream's answer as it goes to the client: its own, with `usage.cost` in USD. */
 export function withCost(answer: Json, usage: Usage, charge: Nano): Json {
-  const own = isRecord(answer.usage) ? answer.usage : {}
-  const told = usage.estimated ? { ...own, ...presentUsage(usage) } : own
-  return { ...answer, usage: { ...told, cost: toUsd(charge) } }
+  return { ...answer, usage: { ...toldUsage(answer.usage, usage), cost: toUsd(charge) } }
 }
 
 /** The last chunk of a stream whose upstream told no usage: like `latest`, without choices. */
