@@ -59,10 +59,11 @@ export function readAsked(raw: unknown, developer: 'system' | undefined): Asked 
 
 /**
  * Without what is ours, and what an upstream bills beside what is held: a dearer tier, searches of
- * its own, llama.cpp's word for max_tokens, OpenRouter's presets, xAI's answers that come later.
+ * its own, llama.cpp's words for max_tokens and n, OpenRouter's presets, xAI's answers that come
+ * later.
  */
 function withoutOthers(sent: Body): Body {
-  const { file_id, search_parameters, n_predict, preset, deferred, ...body } = sent
+  const { file_id, search_parameters, n_predict, n_cmpl, preset, deferred, ...body } = sent
   return body.service_tier === 'priority' ? { ...body, service_tier: undefined } : body
 }
 

@@ -225,7 +225,7 @@ test('what an upstream would bill beside what is held does not go on', async () 
   }
   const dear = {
     ...{ service_tier: 'priority', search_parameters: { mode: 'on' } },
-    ...{ n_predict: 4_000, preset: 'mine', deferred: true },
+    ...{ n_predict: 4_000, n_cmpl: 8, preset: 'mine', deferred: true },
   }
   expect((await say('ok', 'x', dear)).status).toBe(200)
   const sent = faked.fake.received.at(-1)?.body ?? {}
