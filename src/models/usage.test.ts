@@ -4,7 +4,7 @@ import fc from 'fast-check'
 
 import { readUsage, type Usage, usageOf } from './usage.ts'
 
-const limits = { prompt: 1_000, completion: 100 }
+const limits = { prompt: 1_000, completion: 100, seconds: 86_400 }
 
 /** What each kind of upstream sends, and what is read. */
 test.each<[string, unknown, Partial<Usage> | undefined]>([
@@ -66,6 +66,11 @@ test.each<[string, unknown, Partial<Usage> | undefined]>([
   [
     'only a total beside the prompt',
     { prompt_tokens: 11, total_tokens: 18 },
+    { prompt: 11, completion: 7 },
+  ],
+  [
+    'only a total beside the completion',
+    { completion_tokens: 7, total_tokens: 18 },
     { prompt: 11, completion: 7 },
   ],
   ['zero is a usage', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }, {}],
@@ -143,6 +148,13 @@ test.each<[string, unknown]>([
   ['all null', { prompt_tokens: null, completion_tokens: null }],
 ])('%s says nothing of use', (_, raw) => {
   expect(readUsage(raw, limits)).toBeUndefined()
+})
+
+test('a total alone is the prompt where nothing is written, as Voyage tells it', () => {
+  const { seconds: _, ...embedded } = { ...limits, completion: 0 }
+  expect(readUsage({ total_tokens: 11 }, embedded)).toEqual(usageOf({ prompt: 11 }))
+  expect(readUsage({ total_tokens: 11 }, limits)).toBeUndefined()
+  expect(readUsage({ seconds: 3 }, embedded)).toBeUndefined()
 })
 
 test('whatever comes, parts stay within their wholes and wholes within the limits', () => {

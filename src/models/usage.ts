@@ -23,11 +23,9 @@ export interface Usage {
 export interface UsageLimits {
   prompt: number
   completion: number
-  /** Of sound or film; a day when left out. */
+  /** Of sound or film; left out where neither is made or heard, and none is read. */
   seconds?: number
 }
-
-const daySeconds = 86_400
 
 const nothing: Usage = {
   prompt: 0,
@@ -64,15 +62,19 @@ export function readUsage(raw: unknown, limits: UsageLimits): Usage | undefined 
   const usage = recordOf(raw)
   if (!usage) return undefined
   const read = new Reading()
-  const prompt = read.tokens(usage, promptNames, limits.prompt)
+  let prompt = read.tokens(usage, promptNames, limits.prompt)
   let completion = read.tokens(usage, completionNames, limits.completion)
+  const total = read.tokens(usage, ['total_tokens'], Infinity) ?? 0
+  // What has no completion, as an embedding, may tell its prompt as the total.
+  const isPrompt = completion !== undefined || limits.completion === 0
+  if (prompt === undefined && isPrompt && total > (completion ?? 0)) {
+    prompt = read.within(total - (completion ?? 0), limits.prompt)
+  }
   if (prompt === undefined && completion === undefined) {
     const seconds = read.number(usage.seconds)
-    if (seconds === undefined) return undefined
-    const most = read.within(seconds, limits.seconds ?? daySeconds)
-    return usageOf({ seconds: most, estimated: read.mended })
+    if (seconds === undefined || limits.seconds === undefined) return undefined
+    return usageOf({ seconds: read.within(seconds, limits.seconds), estimated: read.mended })
   }
-  const total = read.tokens(usage, ['total_tokens'], Infinity) ?? 0
   const unsaid = read.believed(
     total - (prompt ?? 0) - (completion ?? 0),
     limits.completion - (completion ?? 0),

@@ -26,3 +26,13 @@ test.each([...Object.entries(written), ['tool_calls', [custom]]] as const)(
     }
   },
 )
+
+test('a usage that tells the prompt alone is filled up with our own count of what was written', () => {
+  const limits = { prompt: 100, completion: 100 }
+  for (const completion_tokens of [undefined, null, 0, -7]) {
+    const carried = new Carried({ limits, choices: 1, countPrompt: () => 2 })
+    carried.read({ choices: [{ index: 0, message: { content: 'Hello there' } }] })
+    carried.read({ usage: { prompt_tokens: 11, completion_tokens } })
+    expect(carried.usage(true)).toMatchObject({ prompt: 11, completion: 3, estimated: true })
+  }
+})
