@@ -145,6 +145,7 @@ export const scripts: Record<string, Script> = {
   ]),
   'ok-crlf': streamed(events().map((piece) => piece.replaceAll('\n', '\r\n'))),
   'ok-comments': streamed([': waiting\n\n', ...events().flatMap((piece) => [': still\n', piece])]),
+  'ok-empty-data': streamed(events().flatMap((piece) => ['data:\n\n', 'data: \n\n', piece])),
   'ok-split-utf8': streamed(bytes(events())),
   'ok-one-piece': streamed([events().join('')]),
   'ok-done-twice': streamed([...events(), done]),

@@ -8,10 +8,11 @@ const text = [
   'event: x\r\ndata: one\r\ndata: two\r\n\r\n',
   'data:tight\n\n',
   'data\n\n',
+  'data: \n\n',
   'data: [DONE]\n\n',
 ].join('')
 const bytes = new TextEncoder().encode(text)
-const wanted = [undefined, '{"a":"é😀"}', 'one\ntwo', 'tight', '', '[DONE]']
+const wanted = [undefined, '{"a":"é😀"}', 'one\ntwo', 'tight', undefined, undefined, '[DONE]']
 
 function readIn(size: number): Event[] {
   const reader = new EventReader(1_000)

@@ -1,4 +1,4 @@
-/** A server-sent event: where it stands in what came, and its data unless it was only comments. */
+/** A server-sent event: where it stands in what came, and its data unless that is nothing. */
 export interface Event {
   bytes: Uint8Array
   start: number
@@ -91,7 +91,7 @@ export class EventReader {
   }
 
   private close(chunk: Uint8Array, start: number, end: number): Event {
-    const data = this.data.length > 0 ? this.data.join('\n') : undefined
+    const data = this.data.join('\n') || undefined
     const isWhole = this.event.length === 0
     const bytes = isWhole ? chunk : joined(this.event, chunk.subarray(start, end))
     this.event = []
@@ -114,7 +114,7 @@ function ofOneLine(chunk: Uint8Array): Event[] {
     text ??= decoder.decode(chunk)
     const isPlain = text.length === chunk.byteLength
     const own = isPlain ? text.slice(start, line) : decoder.decode(chunk.subarray(start, line))
-    events.push({ bytes: chunk, start, end: line + 2, data: own.slice(prefixBytes) })
+    events.push({ bytes: chunk, start, end: line + 2, data: own.slice(prefixBytes) || undefined })
     start = line + 2
   }
 }

@@ -134,7 +134,7 @@ const streamed: [string, Cell][] = [
   ...plain.filter(
     ([name]) => !/filter-finish|no-ch|no-co|json|trunc|middle|html|deep|bomb|bad-h/.test(name),
   ),
-  ...'early each crlf comments split-utf8 one-piece done-twice'
+  ...'early each crlf comments empty-data split-utf8 one-piece done-twice'
     .split(' ')
     .map((name): [string, Cell] => [
       /early|each/.test(name) ? `ok-usage-${name}` : `ok-${name}`,
