@@ -118,8 +118,11 @@ test('a refusal is read only at its beginning', async () => {
 })
 
 test('a status that HTTP does not have is a failure of the upstream', async () => {
-  fake.script('fake/600', [{ send: 'HTTP/1.1 600 No\r\ncontent-length: 0\r\n\r\n' }, { do: 'end' }])
-  expect((await ask('600')).status).toBe(599)
+  for (const status of ['600', '000']) {
+    const head = `HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`
+    fake.script(`fake/${status}`, [{ send: head }, { do: 'end' }])
+    expect((await ask(status)).status).toBe(599)
+  }
 })
 
 test('the upstream sees that the client left', async () => {

@@ -62,8 +62,9 @@ async function withoutKey(
   for (const name of ['content-length', 'content-encoding', 'transfer-encoding', 'set-cookie']) {
     headers.delete(name)
   }
-  // No status of HTTP is above 599, and no response is made with one.
-  return new Response(text, { status: Math.min(answer.status, 599), headers })
+  // No status of HTTP is another, and no response is made with one.
+  const isKnown = answer.status >= 400 && answer.status < 600
+  return new Response(text, { status: isKnown ? answer.status : 599, headers })
 }
 
 /** The beginning of a body as text; the rest is not waited for. */
