@@ -52,3 +52,14 @@ test('an upstream that refuses stream_options is sent none', () => {
   expect(sent(body)).toEqual({ model: 'm', ...body })
   expect(sent({ stream: true, stream_options: null })).toEqual({ model: 'm', ...body })
 })
+
+test('nothing is kept in a cache for longer than its price says', () => {
+  const part = (cache_control: object) => ({ type: 'text', text: 'A "ttl": 1.', cache_control })
+  const asked = (cache_control: object) => ({
+    ...{ cache_control, ttl: 5 },
+    messages: [{ role: 'user', content: [part(cache_control)] }],
+  })
+  const minutes = { model: 'm', ...asked({ type: 'ephemeral' }) }
+  expect(sent(asked({ type: 'ephemeral', ttl: '1h' }))).toEqual(minutes)
+  expect(sent(asked({ type: 'ephemeral' }))).toEqual(minutes)
+})

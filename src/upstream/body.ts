@@ -1,3 +1,4 @@
+import { isRecord } from '../core/shape.ts'
 import type { Call } from './upstream.ts'
 
 /** How an upstream's HTTP differs from OpenAI's of today. */
@@ -12,8 +13,14 @@ export interface Dialect {
 export function bodyOf(call: Call, dialect: Dialect): string | FormData {
   const { model, body } = call
   if (body instanceof FormData) return formOf(body, model)
-  return JSON.stringify({ ...body, ...outputOf(call, dialect), model, ...streamOf(body, dialect) })
+  const sent = { ...body, ...outputOf(call, dialect), model, ...streamOf(body, dialect) }
+  const text = JSON.stringify(sent)
+  return text.includes('"ttl":') ? JSON.stringify(sent, withoutTtl) : text
 }
+
+/** To keep a prompt in a cache for an hour costs more than its price, which is that of minutes. */
+const withoutTtl = (name: string, value: unknown): unknown =>
+  name === 'cache_control' && isRecord(value) ? { ...value, ttl: undefined } : value
 
 function formOf(body: FormData, model: string): FormData {
   const form = new FormData()
