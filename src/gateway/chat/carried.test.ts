@@ -27,12 +27,22 @@ test.each([...Object.entries(written), ['tool_calls', [custom]]] as const)(
   },
 )
 
-test('a usage that tells the prompt alone is filled up with our own count of what was written', () => {
+test('half a usage is filled up with our own count of the other half', () => {
   const limits = { prompt: 100, completion: 100 }
-  for (const completion_tokens of [undefined, null, 0, -7]) {
+  const usageOf = (usage: object) => {
     const carried = new Carried({ limits, choices: 1, countPrompt: () => 2 })
     carried.read({ choices: [{ index: 0, message: { content: 'Hello there' } }] })
-    carried.read({ usage: { prompt_tokens: 11, completion_tokens } })
-    expect(carried.usage(true)).toMatchObject({ prompt: 11, completion: 3, estimated: true })
+    carried.read({ usage })
+    return carried.usage(true)
   }
+  for (const none of [undefined, null, 0, -7]) {
+    expect(usageOf({ prompt_tokens: 11, completion_tokens: none })).toMatchObject({
+      ...{ prompt: 11, completion: 3, estimated: true },
+    })
+    expect(usageOf({ prompt_tokens: none, completion_tokens: 1 })).toMatchObject({
+      ...{ prompt: 2, completion: 1, estimated: true },
+    })
+  }
+  const zero = { prompt: 0, completion: 0, estimated: false }
+  expect(usageOf({ prompt_tokens: 0, completion_tokens: 0 })).toMatchObject(zero)
 })

@@ -82,18 +82,21 @@ export class Carried {
 
   /**
    * What it used: as the upstream says, else by our own count. Of what broke off (`isWhole` false)
-   * an early usage does not count what came after it, nor does one of the prompt alone ever.
+   * an early usage does not count what came after it. Half a usage is filled up: nobody writes for
+   * nothing, or of nothing.
    */
   usage(isWhole: boolean): Usage {
     const { said, bounds } = this
     if (bounds.searching) return bounds.searching.usage(isWhole)
     const own = Math.min(this.written.tokens, bounds.limits.completion)
-    // Who was paid for a prompt, and wrote, did not write for nothing.
-    const isHalf = said && said.prompt > 0 && said.completion === 0 && own > 0
-    if (said && !isHalf && (isWhole || !this.isStale)) return said
-    if (said) return said.completion >= own ? said : { ...said, completion: own, estimated: true }
-    const prompt = Math.min(bounds.countPrompt(), bounds.limits.prompt)
-    return usageOf({ prompt, completion: own, estimated: true })
+    const toldPrompt = said?.prompt ?? 0
+    const toldCompletion = said?.completion ?? 0
+    const isHalf = toldPrompt > 0 !== toldCompletion > 0 && own > 0
+    const isLast = isWhole || !this.isStale
+    if (said && !isHalf && (isLast || toldCompletion >= own)) return said
+    const prompt = toldPrompt || Math.min(bounds.countPrompt(), bounds.limits.prompt)
+    const completion = isLast && toldCompletion ? toldCompletion : Math.max(toldCompletion, own)
+    return usageOf({ ...said, prompt, completion, estimated: true })
   }
 }
 
