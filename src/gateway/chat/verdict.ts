@@ -1,4 +1,5 @@
 import { isRecord } from '../../core/shape.ts'
+import { systemClock } from '../../core/time.ts'
 import { type GatewayRefusal, Refusal } from '../../refusals.ts'
 import { saysFiltered } from '../../upstream/filtered.ts'
 import { UpstreamFault } from '../../upstream/upstream.ts'
@@ -59,13 +60,16 @@ export function verdictOfFault(fault: unknown, watch: Watch): Verdict {
   return free(new Refusal(name), true)
 }
 
+/** Request Timeout and Too Early (RFC 9110, RFC 8470): the same request may come again. */
+const notYet = [408, 425]
+
 /** An answer that is no success, by its status and its body ("What the ledger says"). */
 export function verdictOfStatus(status: number, said: string, headers: Headers): Verdict {
   if (saysFiltered(said)) return filtered
   if (status === 429)
     return free(new Refusal('upstream_busy', { retryAfter: waitOf(headers) }), true)
   if ([401, 402, 403].includes(status)) return unavailable
-  if (status >= 500) return free(new Refusal('upstream_failed'), true)
+  if (status >= 500 || notYet.includes(status)) return free(new Refusal('upstream_failed'), true)
   return free(new Refusal('upstream_refused'), status === 404)
 }
 
@@ -78,8 +82,9 @@ export function verdictOfError(error: unknown): Verdict {
 
 const waitMax = 3_600
 
-/** The seconds an upstream wants to be left alone, as it says; else 1. */
+/** The seconds an upstream wants to be left alone, as it says (RFC 9110, 10.2.3); else 1. */
 function waitOf(headers: Headers): number {
-  const seconds = Number(headers.get('retry-after') ?? 1)
-  return Number.isInteger(seconds) && seconds > 0 ? Math.min(seconds, waitMax) : 1
+  const said = headers.get('retry-after') ?? ''
+  const seconds = Math.ceil(Number(said || NaN) || (Date.parse(said) - systemClock.now()) / 1_000)
+  return seconds > 0 ? Math.min(seconds, waitMax) : 1
 }

@@ -1,0 +1,29 @@
+import { expect, test } from 'bun:test'
+
+import { verdictOfStatus } from './verdict.ts'
+
+const told = (status: number, headers: Record<string, string> = {}) => {
+  const { refusal, charges, another } = verdictOfStatus(status, '', new Headers(headers))
+  return [refusal.refusal, charges, another]
+}
+
+test('what may come again is a failure of the upstream, and another one is asked', () => {
+  for (const status of [408, 425, 500, 503, 599]) {
+    expect([status, ...told(status)]).toEqual([status, 'upstream_failed', 'nothing', true])
+  }
+  expect(told(404)).toEqual(['upstream_refused', 'nothing', true])
+  expect(told(422)).toEqual(['upstream_refused', 'nothing', false])
+})
+
+test('the wait of a 429 is its upstream’s, in seconds or until a date, up to an hour', () => {
+  const waitOf = (said: string): unknown => {
+    const { refusal } = verdictOfStatus(429, '', new Headers({ 'retry-after': said }))
+    return Object(refusal.facts.at(0)).retryAfter
+  }
+  const soon = new Date(Date.now() + 30_500).toUTCString()
+  expect([waitOf('7'), waitOf('0.2'), waitOf('90000')]).toEqual([7, 1, 3_600])
+  expect([29, 30, 31]).toContain(Number(waitOf(soon)))
+  for (const nothing of ['', '0', '-3', 'soon', 'Sat, 01 Jan 2000 00:00:00 GMT', 'Infinity']) {
+    expect([nothing, waitOf(nothing)]).toEqual([nothing, nothing === 'Infinity' ? 3_600 : 1])
+  }
+})
