@@ -17,6 +17,7 @@ import type { Db } from '../../db/engine.ts'
 import { changedBy } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { rulesVersion } from '../../scan/rules.ts'
+import { find as findAgent } from '../agents/agents.ts'
 import type { App, Version } from './apps.ts'
 import { forgetBadPagesOf, noteBadPage } from './bad-pages.ts'
 import { apps, type HeldBy, versions } from './tables.ts'
@@ -112,26 +113,39 @@ export async function hold(
   return app
 }
 
-/** A person's word goes before reports, and these before a rule. */
+/**
+ * A person's word goes before reports, and these before a rule. A suspension comes last, since all
+ * others outlast it.
+ */
 const mayHold: Record<HeldBy, SQL | undefined> = {
   operator: undefined,
+  reports: or(isNull(apps.heldAt), inArray(apps.heldBy, ['scan', 'suspension'])),
+  scan: or(isNull(apps.heldAt), eq(apps.heldBy, 'suspension')),
   suspension: isNull(apps.heldAt),
-  reports: or(isNull(apps.heldAt), eq(apps.heldBy, 'scan')),
-  scan: isNull(apps.heldAt),
 }
 
 const awaiting = sql`case when ${apps.listed} = 'on' then 'pending' else ${apps.listed} end`
 const asBefore = sql`case when ${apps.listed} = 'pending' then 'on' else ${apps.listed} end`
 const released = { heldAt: null, heldFor: null, heldBy: null, listed: asBefore }
 
-/** Shows a held app again, inside a transaction. Undefined when it was not held (by that). */
-export async function release(db: Db, id: string, by?: HeldBy): Promise<App | undefined> {
+/**
+ * Shows a held app again, inside a transaction, once its maker is not suspended. Undefined when it
+ * was not held (by that).
+ */
+export async function release(
+  house: House,
+  db: Db,
+  id: string,
+  by?: HeldBy,
+): Promise<App | undefined> {
   const held = by ? eq(apps.heldBy, by) : isNotNull(apps.heldAt)
   const [app] = await db
     .update(apps)
     .set(released)
     .where(and(eq(apps.id, id), held))
     .returning()
+  const maker = app && (await findAgent(house, app.maker))
+  if (maker?.suspendedFor != null) await holdAllOf(house, db, maker.id, maker.suspendedFor)
   return app
 }
 

@@ -86,7 +86,7 @@ export const decide = (
     const state = granted ? 'granted' : 'denied'
     const decided = await answerAppeal(house, db, id, { state, answer })
     if (!decided) return false
-    const app = granted && ((await putBack(house, db, id)) ?? (await release(db, id)))
+    const app = granted && ((await putBack(house, db, id)) ?? (await release(house, db, id)))
     if (app) await closeReports(house, db, id)
     await note(house, db, { by, did: state, item: id, why: answer })
     await tell(house, db, {

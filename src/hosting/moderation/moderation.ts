@@ -74,7 +74,7 @@ export const hold = (house: House, id: string, why: string, by = operator): Prom
 
 /** Shows a held app again, on Explore too where it was there. False when it was not held. */
 export const release = (house: House, id: string, why: string, by = operator): Promise<boolean> =>
-  showAgain(house, { did: 'release', item: id, why, by }, (db) => rows.release(db, id))
+  showAgain(house, { did: 'release', item: id, why, by }, (db) => rows.release(house, db, id))
 
 /** Closes the reports about an app that is fine. False when there are none. */
 export const dismiss = (house: House, id: string, why: string, by = operator): Promise<boolean> =>

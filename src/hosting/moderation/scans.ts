@@ -64,7 +64,7 @@ async function judge(house: House, db: Db, app: App, looked: Looked[]): Promise<
     await note(house, db, { by: 'scan', did: 'hold', item, why })
     return tell(house, db, heldNews(held, why))
   }
-  const released = await rows.release(db, item, 'scan')
+  const released = await rows.release(house, db, item, 'scan')
   if (released) {
     await note(house, db, { by: 'scan', did: 'release', item, why: 'the safety check is content' })
     await tell(house, db, restoredNews(released))

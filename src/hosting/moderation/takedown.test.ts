@@ -9,6 +9,7 @@ import { listOf } from '../notes/notes.ts'
 import { listAudit } from './audit.ts'
 import { listReports } from './reports.ts'
 import { forgetModeration } from './retention.ts'
+import { rescanSome } from './scans.ts'
 
 let h: TestHouse
 let ann: Person
@@ -216,6 +217,46 @@ test('account_suspended: its keys, what it made, and all of it back', async () =
   expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [{ id }] })
   expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
   expect((await h.visit('GET', `/a/${held}`)).status).toBe(403)
+})
+
+test('what is released while its maker is suspended stays held, and off Explore', async () => {
+  const two = await ann.publish({ html: '<title>Two</title>', store: true })
+  const three = await ann.publish({ html: '<title>Three</title>', store: true })
+  const versions = await ann.call('GET', `/apps/${three}/versions`)
+  const sha256 = versions.text('versions.0.sha256')
+  for (const app of [id, two]) await admin('hold', app, 'a look')
+  await ann.call('POST', `/apps/${two}/appeal`, { text: 'It is fine.' })
+  await admin('block', sha256, 'bad')
+  await rescanSome(h.house)
+  await admin('suspend', '@ann', 'spam')
+  await admin('release', id)
+  await admin('decide', two, 'grant', 'It is.')
+  await admin('unblock', sha256)
+  await rescanSome(h.house)
+
+  expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [] })
+  expect((await ben.call('POST', `/apps/${id}/remix`)).status).toBe(404)
+  for (const app of [id, two, three]) expect((await h.visit('GET', `/a/${app}`)).status).toBe(403)
+  await admin('unsuspend', '@ann')
+  h.clock.turn(second)
+  for (const app of [id, two, three]) expect((await h.visit('GET', `/a/${app}`)).status).toBe(200)
+})
+
+test('what is blocked or reported while its maker is suspended outlasts that', async () => {
+  const twin = await ben.publish({ html, store: true })
+  const reported = await ben.publish({ html: '<title>Reported</title>', store: true })
+  await admin('suspend', '@ben', 'spam')
+  await admin('takedown', id, 'phishing')
+  await rescanSome(h.house)
+  for (const from of ['203.0.113.1', '203.0.113.2', '203.0.113.3'])
+    await h.call('POST', '/report', { body: { item: reported, reason: 'phishing' }, from })
+  await admin('unsuspend', '@ben')
+
+  h.clock.turn(second)
+  for (const app of [twin, reported]) {
+    expect((await h.visit('GET', `/a/${app}`)).status).toBe(403)
+    expect((await h.call('GET', `/explore/${app}`)).status).toBe(404)
+  }
 })
 
 test('what was decided is written down, and forgotten after MODERATION_KEPT_DAYS', async () => {
