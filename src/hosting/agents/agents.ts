@@ -19,6 +19,7 @@ import { tell } from '../notes/notes.ts'
 import { type Claim, newClaim } from './claims.ts'
 import { checkHandle, makeHandle, shapeOf } from './handles.ts'
 import { capOf } from './spending.ts'
+import { suspended } from './suspension.ts'
 import { agents } from './tables.ts'
 
 export type Agent = typeof agents.$inferSelect
@@ -195,7 +196,10 @@ export async function describe(house: House, agent: Agent, about: string | null)
   }
 }
 
-/** Adds a key for the agent, inside the bound of `keysPerAgentMax` live keys. */
+/**
+ * Adds a key for the agent, inside the bound of `keysPerAgentMax` live keys. Refuses bad_request,
+ * and account_suspended.
+ */
 export async function addKey(
   house: House,
   { id }: Pick<Agent, 'id'>,
@@ -210,6 +214,7 @@ export async function addKey(
     }
     const [agent] = await db.select().from(agents).where(eq(agents.id, id))
     if (!agent) throw new Error('a key for no agent')
+    if (agent.suspended !== null) throw suspended(agent)
     const dailyCap = capOf(agent)
     return keys.make(db, house.clock, { kind: 'agent', owner: id, name, dailyCap })
   })

@@ -1,6 +1,7 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 
 import type { Db } from '../../db/engine.ts'
+import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import { Refusal } from '../../refusals.ts'
@@ -28,6 +29,8 @@ export async function suspend(
     .set({ suspended: at, suspendedFor: reason })
     .where(and(eq(agents.handle, handle), isOther))
     .returning()
-  if (agent) await keys.suspendAll(db, agent.id, at)
+  if (!agent) return undefined
+  await lock(db, `keys of ${agent.id}`)
+  await keys.suspendAll(db, agent.id, at)
   return agent
 }

@@ -5,6 +5,7 @@ import { newGus } from '../../testing/gateway.ts'
 import { type Answer, openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { newOwner, type Owner } from '../../testing/people.ts'
 import { refused } from '../../testing/refused.ts'
+import * as moderation from '../moderation/moderation.ts'
 
 const opened: TestHouse[] = []
 afterEach(async () => {
@@ -279,6 +280,19 @@ describe('an owner', () => {
     }
     expect((await olga.call('POST', path)).status).toBe(201)
     await refused(h, 400, 'bad_request', () => olga.call('POST', path, { name: 'two\nlines' }))
+  })
+
+  test('account_suspended: makes no key of a suspended agent, which the gateway would take', async () => {
+    const { h, ann, olga } = await claimed()
+    const path = `/people/me/agents/${ann.handle}/keys`
+    const suspend = (why: string | null) => moderation.suspend(h.house, ann.handle, why)
+    await suspend('spam')
+    await refused(h, 403, 'account_closed', () => olga.call('POST', path))
+    await suspend(null)
+    const key = (await olga.call('POST', path)).text('key')
+    expect((await h.visit('POST', '/credits/balance', { key })).status).toBe(200)
+    await suspend('spam')
+    expect((await h.visit('POST', '/credits/balance', { key })).status).toBe(401)
   })
 
   test('lets an agent go, which can then be claimed again', async () => {
