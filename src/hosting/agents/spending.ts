@@ -13,6 +13,25 @@ type Agent = typeof agents.$inferSelect
 export const capOf = ({ dailyCap, pausedBy }: Pick<Agent, 'dailyCap' | 'pausedBy'>): Nano | null =>
   pausedBy === null ? dailyCap : zero
 
+/** Who has paused an agent. Each lifts a pause of their own alone. */
+type Pauser = 'owner' | 'operator'
+
+interface Pause {
+  by: Pauser
+  is: boolean
+}
+
+function pausedAfter(before: Agent['pausedBy'], { by, is }: Pause): Agent['pausedBy'] {
+  const [one, other] = by === 'owner' ? [by, 'operator' as const] : [by, 'owner' as const]
+  const isOthers = before === other || before === 'both'
+  if (is) return isOthers ? 'both' : one
+  return isOthers ? other : null
+}
+
+/** Whether the operator has paused an agent, its owner perhaps too. */
+export const isPausedByOperator = ({ pausedBy }: Pick<Agent, 'pausedBy'>): boolean =>
+  pausedBy === 'operator' || pausedBy === 'both'
+
 /**
  * Changes what an agent may spend, and what its keys say of it, inside a transaction. Forget the
  * keys after its commit. Undefined when there is no such agent.
@@ -20,19 +39,31 @@ export const capOf = ({ dailyCap, pausedBy }: Pick<Agent, 'dailyCap' | 'pausedBy
 export async function limit(
   db: Db,
   id: string,
-  change: Partial<Pick<Agent, 'dailyCap' | 'pausedBy' | 'owner'>>,
+  { pause, ...change }: Partial<Pick<Agent, 'dailyCap' | 'owner'>> & { pause?: Pause },
 ): Promise<Agent | undefined> {
   await lock(db, `keys of ${id}`)
-  const [agent] = await db.update(agents).set(change).where(eq(agents.id, id)).returning()
+  const isIt = eq(agents.id, id)
+  const [before] = await db.select().from(agents).where(isIt)
+  if (!before) return undefined
+  const pausedBy = pause ? pausedAfter(before.pausedBy, pause) : before.pausedBy
+  const [agent] = await db
+    .update(agents)
+    .set({ ...change, pausedBy })
+    .where(isIt)
+    .returning()
   if (agent) await keys.limitAll(db, id, capOf(agent))
   return agent
 }
 
-/** Lets an agent buy nothing, or buy again: the operator's word. False when there is none. */
-export async function pause(house: House, handle: string, paused: boolean): Promise<boolean> {
+/**
+ * Lets an agent buy nothing, or buy again: the operator's word. False when there is none, or the
+ * operator has said so already.
+ */
+export async function pause(house: House, handle: string, is: boolean): Promise<boolean> {
   const changed = await house.db.tx(async (db) => {
     const [agent] = await db.select().from(agents).where(eq(agents.handle, handle))
-    return agent && limit(db, agent.id, { pausedBy: paused ? 'operator' : null })
+    if (!agent || isPausedByOperator(agent) === is) return undefined
+    return limit(db, agent.id, { pause: { by: 'operator', is } })
   })
   house.keys.forget()
   return changed !== undefined

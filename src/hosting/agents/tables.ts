@@ -11,7 +11,7 @@ export const agents = table(
     /** The id of the person who claimed it. */
     owner: text('owner'),
     /** Who lets it buy nothing just now. */
-    pausedBy: text('paused_by').$type<'owner' | 'operator'>(),
+    pausedBy: text('paused_by').$type<'owner' | 'operator' | 'both'>(),
     /** What all its keys together may spend in a day; each of them carries it (spending.ts). */
     dailyCap: nano('daily_cap'),
     claimHash: text('claim_hash').unique(),

@@ -81,7 +81,6 @@ export async function change(house: House, agent: Agent, bounds: Bounds): Promis
     throw new Refusal('bad_request', { problem: 'Nothing to change: send dailyCap or paused.' })
   }
   const dailyCap = credits === undefined || credits === null ? null : nanoOf(credits)
-  const isOwners = agent.pausedBy !== 'operator' && paused !== undefined
   const changed = await house.db.tx(async (db) => {
     const text =
       paused === true
@@ -90,7 +89,7 @@ export async function change(house: House, agent: Agent, bounds: Bounds): Promis
     await tell(house, db, { to: agent.id, kind: 'cap.changed', text, data: { ...bounds } })
     return limit(db, agent.id, {
       ...(credits !== undefined && { dailyCap }),
-      ...(isOwners && { pausedBy: paused ? ('owner' as const) : null }),
+      ...(paused !== undefined && { pause: { by: 'owner', is: paused } }),
     })
   })
   house.keys.forget()
@@ -175,7 +174,7 @@ export async function letGo(house: House, db: Db, person: Person, agent: Agent):
   await limit(db, agent.id, {
     owner: null,
     dailyCap: cap === null ? null : nanoOf(cap),
-    ...(agent.pausedBy === 'owner' && { pausedBy: null }),
+    pause: { by: 'owner', is: false },
   })
   const text = `${shownName(person)} released you. POST /me/claim makes a link for another person.`
   await tell(house, db, { to: agent.id, kind: 'system', text })

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 
 import { hour, minute } from '../../core/time.ts'
+import { admin } from '../../operator/admin.ts'
 import { newGus } from '../../testing/gateway.ts'
 import { type Answer, openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { newOwner, type Owner } from '../../testing/people.ts'
@@ -255,6 +256,28 @@ describe('an owner', () => {
     ]) {
       await refused(h, 400, 'bad_request', () => olga.call('PATCH', path, body))
     }
+  })
+
+  test('and the operator each lift a pause of their own alone', async () => {
+    const { h, ann, olga } = await claimed()
+    const byOwner = (paused: boolean) =>
+      olga.call('PATCH', `/people/me/agents/${ann.handle}`, { paused })
+    const byOperator = (word: string) => admin(h.house, [word, `@${ann.handle}`])
+    const maker = await h.person('ben')
+    const id = await maker.publish({ store: true, remix: 'price', priceRemix: 2 })
+    const isPaused = async () => (await ann.call('POST', `/apps/${id}/remix`)).code === 'paused'
+    await byOwner(true)
+    for (const word of ['pause', 'resume']) expect((await byOperator(word)).ok).toBe(true)
+    expect((await byOperator('resume')).ok).toBe(false)
+    expect(await isPaused()).toBe(true)
+    await byOperator('pause')
+    await byOwner(false)
+    expect(await isPaused()).toBe(true)
+    await byOwner(true)
+    await byOperator('resume')
+    expect(await isPaused()).toBe(true)
+    await byOwner(false)
+    expect(await isPaused()).toBe(false)
   })
 
   test('makes and revokes its keys, the last one too', async () => {

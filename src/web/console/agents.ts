@@ -4,6 +4,7 @@ import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import { listAgents } from '../../hosting/agents/listing.ts'
+import { isPausedByOperator } from '../../hosting/agents/spending.ts'
 import { namesOf } from '../../hosting/people/listing.ts'
 import { accountOf, findBalance } from '../../ledger/accounts.ts'
 import { agentCaseOf } from '../../operator/cases.ts'
@@ -25,10 +26,13 @@ export const agentDecisions = [
   ...(['suspend', 'unsuspend', 'pause', 'resume'] as const),
 ] satisfies Decision[]
 
+const pauserOf = (by: NonNullable<Agent['pausedBy']>): string =>
+  by === 'both' ? 'paused by its owner and the operator' : `paused by the ${by}`
+
 const stateBadges = ({ closed, suspended, pausedBy }: Agent): Part => [
   closed !== null && badge('closed', 'bad'),
   suspended !== null && badge('suspended', 'bad'),
-  pausedBy !== null && badge(`paused by the ${pausedBy}`),
+  pausedBy !== null && badge(pauserOf(pausedBy)),
   closed === null && suspended === null && pausedBy === null && badge('active', 'good'),
 ]
 
@@ -80,7 +84,7 @@ export async function agentPage(own: Own, handle: string, said?: string): Promis
   const owner = agent.owner && (await namesOf(own.house, [agent.owner])).get(agent.owner)
   const offers: Offer[] = [
     agent.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Let it go on'],
-    agent.pausedBy === null ? ['pause', 'Pause'] : ['resume', 'Let it buy'],
+    isPausedByOperator(agent) ? ['resume', 'Let it buy'] : ['pause', 'Pause'],
   ]
   const hint = 'A suspension needs one: the agent is told. Paused, it can buy nothing.'
   const main = html`<p class="lead">
