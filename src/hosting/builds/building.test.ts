@@ -170,6 +170,18 @@ test('a change that fails leaves the app as it was', async () => {
   expect(app).toMatchObject({ version: 1, state: 'live', title: 'Lines' })
 })
 
+test('a change of a version that is no longer the newest undoes nothing', async () => {
+  const id = await published()
+  t.fake.script(model, says(inBlock(pageOf(lines.join('\n').replace('line 3<', 'line three<')))))
+  const path = `/apps/${id}/versions`
+  const begun = await ann.call('POST', path, { prompt: 'make line 3 red' })
+  await ann.call('POST', path, { html: pageOf('<h1>Newer</h1>') })
+  await t.house.jobs.runDue()
+  const { job } = Object((await ann.call('GET', `/jobs/${begun.text('job.id')}`)).body)
+  expect(job).toMatchObject({ state: 'failed', charged: 0, error: { code: 'try_again' } })
+  expect(String((await ann.call('GET', `/apps/${id}/html`)).body)).toContain('Newer')
+})
+
 /** Begins a build whose model never answers, and waits until it was asked. */
 async function hanging() {
   t.fake.script(model, [{ do: 'hang' }])

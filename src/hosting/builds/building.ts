@@ -10,7 +10,6 @@ import { Refusal } from '../../refusals.ts'
 import * as apps from '../apps/apps.ts'
 import { tellListed } from '../apps/listing-notes.ts'
 import * as pages from '../apps/pages.ts'
-import { untold } from '../apps/publish.ts'
 import { keepRow, rowsOf } from '../assets/assets.ts'
 import { type FreshAsset, makeFor } from '../assets/landing.ts'
 import { chat, type Message } from '../models/chat.ts'
@@ -24,7 +23,7 @@ import { BuildData, BuildInput } from './input.ts'
 import { changing, mending, planning, writing } from './instructions.ts'
 import { iconSeen, look } from './looking.ts'
 import { isRewritten } from './page.ts'
-import { type Plan, planIn } from './plan.ts'
+import { type Plan, planIn, unsaid } from './plan.ts'
 import { type Budget, budgetOf, buildAssetsMax, repairsMax } from './price.ts'
 import { tellBuilt, undone } from './telling.ts'
 
@@ -39,6 +38,12 @@ const failed = (code: string, error: string): Failed => ({ end: 'failed', error:
 
 const modelFailed =
   'The model could not be reached or gave no answer. Nothing was charged. Try again.'
+
+const overtaken = failed(
+  'try_again',
+  'Another version was published meanwhile, which this would undo. Nothing was charged. Ask again.',
+)
+const isOvertaken = (app: apps.App, { version = 0 }: BuildInput) => app.version !== version
 
 /** How an app is built: planned, written, checked, mended, given its assets, and published. */
 export const buildHandler = (house: House): Handler<typeof BuildInput, typeof BuildData> => ({
@@ -211,6 +216,7 @@ class Build {
     const { prompt, store, version, note: said } = work.input
     const page = await pages.keep(house, inspection)
     const before = apps.there(await apps.find(house, id))
+    if (isOvertaken(before, work.input)) return overtaken
     const says = { ...plan, title: inspection.title ?? plan.title }
     const icon = before.icon === null ? await iconSeen(house, this.seen) : undefined
     const note = said || prompt.replaceAll(/\s+/g, ' ').slice(0, 200)
@@ -218,6 +224,7 @@ class Build {
       end: 'done',
       record: async (db, job) => {
         const now = await apps.locked(house, db, before)
+        if (isOvertaken(now, work.input)) throw new Refusal('try_again', {})
         const told = {
           ...(version === undefined && unsaid(now, says)),
           ...(icon !== undefined && now.icon === null && { icon }),
@@ -241,10 +248,3 @@ class Build {
     }
   }
 }
-
-/** What a build may say of its app: what the maker has not said, at its start or while it ran. */
-const unsaid = (app: apps.App, { title, description, shelf }: Omit<Plan, 'plan'>) => ({
-  ...(app.title === untold.title && { title }),
-  ...(app.description === untold.description && { description }),
-  ...(app.shelf === untold.shelf && { shelf }),
-})

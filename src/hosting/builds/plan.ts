@@ -1,6 +1,8 @@
 import { isRecord } from '../../core/shape.ts'
 import { isPlainLine, isPlainText } from '../../core/text.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
+import type { App } from '../apps/apps.ts'
+import { untold } from '../apps/publish.ts'
 import { type Shelf, shelfNames } from '../apps/shelves.ts'
 
 /** What a model wants to build: its name on the tile, and what the page is to be. */
@@ -42,3 +44,10 @@ function recordIn(text: string): Record<string, unknown> {
     return {}
   }
 }
+
+/** What a build may say of its app: what the maker has not said, at its start or while it ran. */
+export const unsaid = (app: App, { title, description, shelf }: Omit<Plan, 'plan'>) => ({
+  ...(app.title === untold.title && { title }),
+  ...(app.description === untold.description && { description }),
+  ...(app.shelf === untold.shelf && { shelf }),
+})
