@@ -158,6 +158,13 @@ describe('the same ref', () => {
     expect(await creditsOf(ben)).toBe(349)
   })
 
+  test('gives no page again whose copy was taken down', async () => {
+    const id = await ann.publish(priced)
+    const first = await remix(ben, id, { ref: 'remix-0001' })
+    await takeDown(house.house, first.text('app.id'), 'spam')
+    await refused(house, 410, 'taken_down', () => remix(ben, id, { ref: 'remix-0001' }))
+  })
+
   test('with another body, or for another app, is ref_conflict', async () => {
     const id = await ann.publish(priced)
     const other = await ann.publish({ ...priced, html: `${html}!` })

@@ -66,6 +66,8 @@ export async function remix(
     })
   })
   if (!Value.Check(Bought, body)) throw new Error('a remembered remix of another shape')
+  const copied = await apps.find(house, body.app.id)
+  if (copied?.takenDown != null) apps.there(copied)
   // The page is not remembered with the answer: the copy keeps it.
   const made = await apps.theVersion(house, body.app.id, 1)
   const { identity } = await pages.read(house, made)
