@@ -46,6 +46,7 @@ async function theLinked(house: House, url: string): Promise<apps.App> {
   const id = url.slice(linkOf(house, '').length)
   const isOurs = url.startsWith(linkOf(house, '')) && idPattern.test(id)
   const app = isOurs ? await apps.find(house, id) : undefined
-  if (app && app.version > 0) return app
+  // The link of what is held back tells nothing of it either.
+  if (app && app.version > 0 && app.heldAt === null) return app
   throw new Refusal('not_found', { what: 'app', see: 'Send the link of an app as url.' })
 }

@@ -95,9 +95,11 @@ test('phishing or malware, said from three addresses, holds an app back; release
     list: (await h.call('GET', '/explore')).body,
     page: (await h.visit('GET', `/a/${id}`)).status,
     data: (await h.visit('GET', `/a/${id}/data`)).status,
+    embed: (await h.visit('GET', `/oembed?url=http://localhost:3000/a/${id}`)).status,
   })
   const before = await stands()
-  expect(before).toMatchObject({ explore: 200, page: 200, data: 200, list: { items: [{ id }] } })
+  expect(before).toMatchObject({ explore: 200, page: 200, data: 200, embed: 200 })
+  expect(before).toMatchObject({ list: { items: [{ id }] } })
   // One address counts once, and so does another reason.
   for (const from of ['198.51.100.1', '198.51.100.1', '198.51.100.2']) await send(id, from)
   await send(id, '198.51.100.3', { reason: 'abuse' })
@@ -105,7 +107,8 @@ test('phishing or malware, said from three addresses, holds an app back; release
   await send(id, '198.51.100.3', { reason: 'malware' })
   h.clock.turn(500)
   const held = await stands()
-  expect(held).toMatchObject({ explore: 404, page: 403, data: 403, list: { items: [] } })
+  expect(held).toMatchObject({ explore: 404, page: 403, data: 403, embed: 404 })
+  expect(held).toMatchObject({ list: { items: [] } })
   expect(held.app).toMatchObject({
     app: {
       ...{ state: 'live', listed: 'pending', store: true },
