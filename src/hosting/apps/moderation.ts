@@ -84,14 +84,15 @@ export async function askAgain(db: Db, id?: string): Promise<boolean> {
  * Undoes a takedown, inside a transaction: the app is live again, off Explore, and what was held
  * for the same pages is read again. Undefined when none was taken down.
  */
-export async function putBack({ clock }: House, db: Db, id: string): Promise<App | undefined> {
+export async function putBack(house: House, db: Db, id: string): Promise<App | undefined> {
   const [app] = await db
     .update(apps)
-    .set({ takenDown: null, takenDownFor: null, updated: clock.now() })
+    .set({ takenDown: null, takenDownFor: null, updated: house.clock.now() })
     .where(and(eq(apps.id, id), isNotNull(apps.takenDown)))
     .returning()
   if (!app) return undefined
   for (const sha256 of await forgetBadPagesOf(db, id)) await readAgain(db, sha256)
+  await holdWithMaker(house, db, app)
   return app
 }
 
@@ -144,9 +145,14 @@ export async function release(
     .set(released)
     .where(and(eq(apps.id, id), held))
     .returning()
-  const maker = app && (await findAgent(house, app.maker))
-  if (maker?.suspendedFor != null) await holdAllOf(house, db, maker.id, maker.suspendedFor)
+  if (app) await holdWithMaker(house, db, app)
   return app
+}
+
+/** Holds what is shown again of a maker that is suspended. */
+async function holdWithMaker(house: House, db: Db, { maker }: App): Promise<void> {
+  const { suspendedFor = null } = (await findAgent(house, maker)) ?? {}
+  if (suspendedFor !== null) await holdAllOf(house, db, maker, suspendedFor)
 }
 
 /** Holds all that an agent made, or shows again what was held with it, inside a transaction. */

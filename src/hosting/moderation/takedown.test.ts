@@ -222,6 +222,7 @@ test('account_suspended: its keys, what it made, and all of it back', async () =
 test('what is released while its maker is suspended stays held, and off Explore', async () => {
   const two = await ann.publish({ html: '<title>Two</title>', store: true })
   const three = await ann.publish({ html: '<title>Three</title>', store: true })
+  const four = await ann.publish({ html: '<title>Four</title>' })
   const versions = await ann.call('GET', `/apps/${three}/versions`)
   const sha256 = versions.text('versions.0.sha256')
   for (const app of [id, two]) await admin('hold', app, 'a look')
@@ -233,13 +234,16 @@ test('what is released while its maker is suspended stays held, and off Explore'
   await admin('decide', two, 'grant', 'It is.')
   await admin('unblock', sha256)
   await rescanSome(h.house)
+  for (const word of ['takedown', 'restore']) await admin(word, four, 'a look')
 
+  const all = [id, two, three, four]
+  for (const app of all) expect((await admin('show', app)).text).toContain('held')
   expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [] })
   expect((await ben.call('POST', `/apps/${id}/remix`)).status).toBe(404)
-  for (const app of [id, two, three]) expect((await h.visit('GET', `/a/${app}`)).status).toBe(403)
+  for (const app of all) expect((await h.visit('GET', `/a/${app}`)).status).toBe(403)
   await admin('unsuspend', '@ann')
   h.clock.turn(second)
-  for (const app of [id, two, three]) expect((await h.visit('GET', `/a/${app}`)).status).toBe(200)
+  for (const app of all) expect((await h.visit('GET', `/a/${app}`)).status).toBe(200)
 })
 
 test('what is blocked or reported while its maker is suspended outlasts that', async () => {
