@@ -128,6 +128,14 @@ describe('arguments', () => {
     expect(await house.kept()).toEqual(before)
   })
 
+  test('a file in base64 that is no data URL: its JSON was kept as the file', async () => {
+    const id = await ann.publish()
+    const args = { id, name: 'ship.png', data: 'iVBORw0KGgo=' }
+    const { structuredContent } = await callTool(house, 'put_asset', args, { key: ann.key })
+    expect(structuredContent['code']).toBe('bad_request')
+    expect((await ann.call('GET', `/apps/${id}/assets`)).body).toMatchObject({ assets: [] })
+  })
+
   test('that are no object at all', async () => {
     for (const args of ['x', 7, [], null]) {
       const { body } = await send(house, 'tools/call', { name: 'get_me', arguments: args })

@@ -122,7 +122,9 @@ const uploads: Record<string, { schema: OpenAPIV3.SchemaObject }> = {
     schema: {
       type: 'object',
       required: ['data'],
-      properties: { data: { type: 'string', description: 'The file as a data URL.' } },
+      properties: {
+        data: { type: 'string', pattern: '^data:', description: 'The file as a data URL.' },
+      },
       additionalProperties: false,
     },
   },
