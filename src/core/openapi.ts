@@ -175,10 +175,16 @@ const inputs = new Schemas(true)
 
 /**
  * One word or one of several is an enum, Elysia's "number or its text" a number, and "this or null"
- * one schema with two types.
+ * one schema with two types. `nullable` is a word of 3.0 alone.
  */
-function simple(schema: Node): Node {
+function simple(given: Node): Node {
+  const { nullable, ...schema } = given
   const { anyOf, const: only, ...rest } = schema
+  if (nullable) {
+    const { type, oneOf } = schema
+    if (!Array.isArray(oneOf)) return { ...schema, type: [type, 'null'] }
+    return { ...schema, oneOf: [...oneOf, { type: 'null' }] }
+  }
   if (typeof only === 'string') return { ...rest, enum: [only] }
   if (!Array.isArray(anyOf)) return schema
   const parts = anyOf.map(node)

@@ -24,6 +24,9 @@ export const Link = Type.String({ format: 'uri' })
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** An object of any fields, for descriptions: generated clients send only what those allow. */
+export const anything = { type: 'object', additionalProperties: {} } as const
+
 /** An object whose unknown fields are ignored, as clients of many makers need it. */
 export const Lenient = <T extends TProperties>(properties: T) =>
   Type.Object(properties, { additionalProperties: true })

@@ -121,6 +121,29 @@ test('the description is valid OpenAPI 3.1 and has every operation once', async 
       '/topup/create/{method}': { post: {} },
     },
   })
-  const copy: object = JSON.parse(JSON.stringify(body))
+  const text = JSON.stringify(body)
+  const copy: object = JSON.parse(text)
   expect(await new Validator().validate({ ...copy })).toMatchObject({ valid: true })
+  // A word of 3.0: generated clients refused the null of an assistant who calls a tool.
+  expect(text.includes('"nullable"')).toBe(false)
+})
+
+test('a client that is made from the description may send what goes on to the upstream', async () => {
+  const { body } = await t.visit('GET', '/v1/openapi.json')
+  const sent = (schema: object) => ({
+    post: { requestBody: { content: { 'application/json': { schema } } } },
+  })
+  const any = { additionalProperties: {} }
+  const message = { ...any, properties: { content: { oneOf: expect.any(Array) } } }
+  const messages = { properties: { messages: { items: message } } }
+  expect(body).toMatchObject({
+    paths: {
+      '/chat/completions': sent({ ...any, ...messages }),
+      '/responses': sent(any),
+      '/audio/speech': sent(any),
+      '/images/generations': sent(any),
+      '/embeddings': sent(any),
+      '/videos': sent(any),
+    },
+  })
 })

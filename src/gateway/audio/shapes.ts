@@ -1,12 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
+import { anything } from '../../core/shape.ts'
 import { promptCharsMax, speechCharsMax } from '../../limits.ts'
 import { formats } from './speech.ts'
 
 /** A request for speech, for its description: the body is read by hand. */
 export const speechWanted: OpenAPIV3.SchemaObject = {
-  type: 'object',
+  ...anything,
   required: ['model', 'input'],
   properties: {
     model: { type: 'string', description: 'The id of an audio model that speaks.' },
@@ -19,7 +20,7 @@ export const speechWanted: OpenAPIV3.SchemaObject = {
 
 /** A sound to be written down, for its description: the body is read by hand. */
 export const transcriptionWanted: OpenAPIV3.SchemaObject = {
-  type: 'object',
+  ...anything,
   required: ['model', 'file'],
   properties: {
     model: { type: 'string', description: 'The id of an audio model that listens.' },

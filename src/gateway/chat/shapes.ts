@@ -1,9 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
+import { anything, Lenient, orNull } from '../../core/shape.ts'
+
 /** A chat request, for its description: the body is read by hand, in the order of section 7. */
 export const chatWanted: OpenAPIV3.SchemaObject = {
-  type: 'object',
+  ...anything,
   required: ['model', 'messages'],
   properties: {
     model: { type: 'string', description: 'An id of GET /v1/models, with :floor or :nitro.' },
@@ -12,13 +14,13 @@ export const chatWanted: OpenAPIV3.SchemaObject = {
       type: 'array',
       minItems: 1,
       items: {
-        type: 'object',
+        ...anything,
         required: ['role'],
         properties: {
           role: { type: 'string', enum: ['system', 'user', 'assistant', 'tool'] },
           content: {
             nullable: true,
-            oneOf: [{ type: 'string' }, { type: 'array', items: { type: 'object' } }],
+            oneOf: [{ type: 'string' }, { type: 'array', items: anything }],
           },
         },
       },
@@ -31,7 +33,7 @@ export const chatWanted: OpenAPIV3.SchemaObject = {
       description: 'A file of POST /v1/files, for the last user message.',
     },
     provider: {
-      type: 'object',
+      ...anything,
       description: 'order, only, ignore, allow_fallbacks, sort, max_price.',
     },
   },
@@ -44,7 +46,17 @@ export const Completion = Type.Object(
     object: Type.Optional(Type.String()),
     created: Type.Optional(Type.Number()),
     model: Type.Optional(Type.String()),
-    choices: Type.Array(Type.Record(Type.String(), Type.Unknown())),
+    choices: Type.Array(
+      Lenient({
+        index: Type.Optional(Type.Integer()),
+        message: Lenient({
+          role: Type.Optional(Type.String()),
+          content: Type.Optional(orNull(Type.String())),
+          tool_calls: Type.Optional(orNull(Type.Array(Type.Record(Type.String(), Type.Unknown())))),
+        }),
+        finish_reason: Type.Optional(orNull(Type.String())),
+      }),
+    ),
     usage: Type.Object({
       prompt_tokens: Type.Optional(Type.Number()),
       completion_tokens: Type.Optional(Type.Number()),

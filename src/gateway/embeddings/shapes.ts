@@ -1,12 +1,14 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
+import { anything } from '../../core/shape.ts'
+
 const list = (items: OpenAPIV3.SchemaObject): OpenAPIV3.SchemaObject => ({ type: 'array', items })
 const tokens = list({ type: 'integer' })
 
 /** An embedding request, for its description: the body is read by hand. */
 export const embeddingWanted: OpenAPIV3.SchemaObject = {
-  type: 'object',
+  ...anything,
   required: ['model', 'input'],
   properties: {
     model: { type: 'string', description: 'The id of an embedding model.' },

@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
+import { anything } from '../../core/shape.ts'
 import { imagesPerRequestMax, promptCharsMax } from '../../limits.ts'
 
 /** A request for pictures, for its description: the body is read by hand. */
 export const imagesWanted: OpenAPIV3.SchemaObject = {
-  type: 'object',
+  ...anything,
   required: ['model', 'prompt'],
   properties: {
     model: { type: 'string', description: 'The id of an image model.' },

@@ -1,13 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { orNull } from '../../core/shape.ts'
-
-const anything = { type: 'object' } as const
+import { anything, orNull } from '../../core/shape.ts'
 
 /** A Responses request, for its description: the body is read by hand. */
 export const responseWanted: OpenAPIV3.SchemaObject = {
-  type: 'object',
+  ...anything,
   required: ['model', 'input'],
   properties: {
     model: { type: 'string', description: 'An id of GET /v1/models, with :floor or :nitro.' },
@@ -28,8 +26,8 @@ export const responseWanted: OpenAPIV3.SchemaObject = {
       nullable: true,
       description: 'Lowers the credits that are held.',
     },
-    text: { type: 'object', description: 'format: text, json_object or json_schema.' },
-    reasoning: { type: 'object', description: 'effort.' },
+    text: { ...anything, description: 'format: text, json_object or json_schema.' },
+    reasoning: { ...anything, description: 'effort.' },
     stream: { type: 'boolean', nullable: true },
     store: { type: 'boolean', nullable: true, description: 'false: nothing is stored.' },
   },

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { oneOf } from '../../core/shape.ts'
+import { anything, oneOf } from '../../core/shape.ts'
 import { promptCharsMax, videoSecondsDefault, videoSecondsMax } from '../../limits.ts'
 import type { PriceTexts } from '../../models/price.ts'
 
@@ -13,7 +13,7 @@ const fields: Record<string, OpenAPIV3.SchemaObject> = {
 
 /** A request for a film, for its description: the body is read by hand. */
 export const videoWanted: OpenAPIV3.SchemaObject = {
-  type: 'object',
+  ...anything,
   required: ['model', 'prompt'],
   properties: {
     ...fields,
