@@ -150,6 +150,7 @@ export const scripts: Record<string, Script> = {
   'ok-one-piece': streamed([events().join('')]),
   'ok-done-twice': streamed([...events(), done]),
   'ok-slow': streamed([], slowly(40, 25)),
+  '408': both(failure(408, 'Too slow.')),
   '429': both(failure(429, 'Too many.')),
   '500': both(failure(500, 'Broken.')),
   '503': both(failure(503, 'Overloaded.')),

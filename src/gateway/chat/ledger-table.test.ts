@@ -91,6 +91,7 @@ const plain: [string, Cell][] = [
   ['ok', { status: 200, charge: 'used' }],
   ['usage-cost', { status: 200, charge: 'used' }],
   ['429', { status: 429, charge: 'nothing', type: 'rate_limit_error' }],
+  ['408', { status: 502, charge: 'nothing' }],
   ['500', { status: 502, charge: 'nothing' }],
   ['503', { status: 502, charge: 'nothing' }],
   ['reset-first', { status: 502, charge: 'nothing' }],
