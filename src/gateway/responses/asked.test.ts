@@ -48,6 +48,7 @@ test('items become messages, calls made together one of them', async () => {
       ],
     },
     { type: 'reasoning', id: 'rs_1', summary: [] },
+    { type: 'item_reference', id: 'rs_2' },
     {
       ...{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' },
       content: [

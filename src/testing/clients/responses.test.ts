@@ -90,6 +90,13 @@ test('AI SDK, openai, as it comes: text, stream, tools and their answers', async
   const looped = await generateText(asked)
   expect([looped.steps.length, looped.text]).toEqual([2, 'nine fathoms'])
   expect(await streamText(asked).text).toBe('nine fathoms')
+  // It sends the id of a thought alone, and that of a text, unless it is told to store nothing.
+  const thinks = { reasoningEffort: 'low', forceReasoning: true }
+  const thought = await generateText({ ...asked, providerOptions: { openai: thinks } })
+  expect([thought.steps.length, thought.text]).toEqual([2, 'nine fathoms'])
+  const messages = [...looped.response.messages, { role: 'user', content: 'and then?' } as const]
+  const providerOptions = { openai: { store: false } }
+  expect((await generateText({ model: chat, messages, providerOptions })).text).toBe('and then?')
 })
 
 test('OpenAI Agents over responses: a tool is called and its answer comes back', async () => {

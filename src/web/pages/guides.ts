@@ -44,6 +44,15 @@ const answer = await client.chat.completions.create({
 console.log(answer.choices[0].message.content)`,
     },
     {
+      step: 'In JavaScript, with the AI SDK. With .chat, since openai(model) sends back the ids of answers, and none is stored here.',
+      line: `import { createOpenAI } from '@ai-sdk/openai'
+import { generateText } from 'ai'
+
+const openai = createOpenAI({ baseURL: '${gateway}/v1', apiKey: process.env.KEY })
+const { text } = await generateText({ model: openai.chat('demo/chat'), prompt: 'Name a small boat.' })
+console.log(text)`,
+    },
+    {
       step: 'Without a client.',
       line: `curl -s ${gateway}/v1/chat/completions ${authorized} ${json} -d '{"model":"demo/chat","messages":[{"role":"user","content":"Name a small boat."}]}'`,
     },
