@@ -102,7 +102,10 @@ export const Atom = Type.Unsafe<Response>(
   Type.String({ contentMediaType: 'application/atom+xml', description: 'RFC 4287.' }),
 )
 export const JsonFeed = Type.Unsafe<Response>(
-  Type.String({ contentMediaType: 'application/feed+json', description: 'JSON Feed 1.1.' }),
+  Type.Object(
+    { version: Type.String(), title: Type.String(), items: Type.Array(Type.Object({ id: Link })) },
+    { contentMediaType: 'application/feed+json', description: 'JSON Feed 1.1.' },
+  ),
 )
 
 /** POST /apps/{id}/remix (document 1, operation 12). */
