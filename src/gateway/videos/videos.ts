@@ -70,7 +70,9 @@ export async function contentOf(
   const { url, made: kept } = job?.result ?? {}
   if (typeof url === 'string') return Response.redirect(url, 302)
   const found = typeof kept === 'string' ? await made.find(house, kept) : undefined
-  if (!found) throw new Refusal('not_found', { what: 'film: its address works for 24 hours' })
+  const early = `it is not there yet, or failed: GET /v1/videos/${id} says which`
+  const why = job && !job.result ? early : 'its address works for 24 hours'
+  if (!found) throw new Refusal('not_found', { what: `film: ${why}` })
   return made.shown(found)
 }
 
