@@ -192,7 +192,9 @@ test('a sound is written down, paid by its real seconds', async () => {
     ...['A sound of 10 seconds.', '0.0001'],
   ])
   const whole = await listen(gus, bytes, { response_format: 'verbose_json' })
-  expect(whole.body).toMatchObject({ cost: 0.0001, usage: { seconds: 10 } })
+  const segments = [{ id: 0, start: 0, end: 10, text: 'A sound of 10 seconds.' }]
+  const timed = { language: null, duration: 10, segments }
+  expect(whole.body).toMatchObject({ cost: 0.0001, usage: { seconds: 10 }, ...timed })
   const twice = { 'idempotency-key': 'heard' }
   const first = await listen(gus, bytes, {}, twice)
   const before = await balanceOf(gus)

@@ -10,7 +10,9 @@ export async function transcribe(form: FormData): Promise<Response> {
   const seconds = secondsOf(Buffer.from(await file.slice(0, 44).arrayBuffer()), file.size)
   const text = `A sound of ${seconds} seconds.`
   if (form.get('response_format') === 'text') return new Response(text)
-  return Response.json({ text, usage: { type: 'duration', seconds } })
+  const timed = { duration: seconds, segments: [{ id: 0, start: 0, end: seconds, text }] }
+  const usage = { type: 'duration', seconds }
+  return Response.json({ text, language: form.get('language'), ...timed, usage })
 }
 
 /** In hundredths of a second, rounded up. */
