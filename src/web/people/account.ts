@@ -75,8 +75,8 @@ export function keyTable(
 }
 
 /** The form that makes a key. */
-export const keyForm = (token: string, action: string): Html => {
-  const name = field({ label: 'Name of a new key', name: 'name', max: 80, free: true })
+export const keyForm = (token: string, action: string, value?: string): Html => {
+  const name = field({ label: 'Name of a new key', name: 'name', max: 80, free: true, value })
   return form(
     token,
     action,

@@ -11,15 +11,16 @@ import { counted, momentOf, numbers } from '../parts.ts'
 import { table } from '../table.ts'
 import { keyForm, keyTable } from './account.ts'
 import { chart } from './chart.ts'
-import { alert, field, form } from './form.ts'
+import { alert, field, type Form, form } from './form.ts'
 import { noteItem } from './notes.ts'
 
 const appsShown = 8
 
-const claimForm = (token: string): Html => {
+const claimForm = (token: string, value: string | undefined): Html => {
   const code = field({
     label: 'Claim code',
     name: 'code',
+    value,
     max: 64,
     hint: 'Such as 8K2M-Q0ZT-4RWX.',
   })
@@ -40,7 +41,7 @@ const card = ({ handle, credits, paused, dailyCap, apps }: OwnedShape): Html =>
 export function agentsPage(
   token: string,
   agents: OwnedShape[],
-  more: { next: string | undefined; said?: string | undefined },
+  more: { next: string | undefined; said?: string | undefined; code?: string | undefined },
 ): Page {
   const list =
     agents.length > 0
@@ -60,7 +61,7 @@ export function agentsPage(
     ${list}
     <section>
       <h2>Claim an agent</h2>
-      ${alert(more.said)} ${claimForm(token)}
+      ${alert(more.said)} ${claimForm(token, more.code)}
     </section>`
   return { title: 'Your agents', main }
 }
@@ -78,6 +79,8 @@ export interface OwnedView {
   keys: Key[]
   notes: Note[]
   said?: string | undefined
+  /** What was typed into the form that was refused. */
+  sent?: Form | undefined
   /** The form that brought here. */
   done?: string | null | undefined
 }
@@ -113,18 +116,21 @@ export function entryTable(entries: Entry[]): Html {
   )
 }
 
-function bounding({ token, agent, wallet, ref }: OwnedView): Html {
+function bounding({ token, agent, wallet, ref, sent }: OwnedView): Html {
   const path = `/agents/${agent.handle}`
   const hint = `Your wallet has ${inCredits(wallet)}.`
   const gift = html`<input
       type="hidden"
       name="ref"
       value="${ref}"
-    />${field({ label: 'Credits', name: 'credits', type: 'number', hint })}<button class="button">
+    />${field({ ...{ label: 'Credits', name: 'credits', type: 'number', hint }, value: sent?.text('credits') })}<button
+      class="button"
+    >
       Send credits
     </button>`
   const cap = field({
-    ...{ label: 'Credits a day', name: 'dailyCap', type: 'number', value: agent.dailyCap ?? '' },
+    ...{ label: 'Credits a day', name: 'dailyCap', type: 'number' },
+    value: sent?.text('dailyCap') || (agent.dailyCap ?? ''),
     ...{ hint: 'Of all its keys together. Empty: no cap.', free: true },
   })
   const label = agent.paused ? 'Let it buy again' : 'Pause it'
@@ -174,7 +180,7 @@ const headed = (name: string, path: string, hasMore: boolean): Html =>
 
 /** One agent, as its owner sees it. */
 export function agentPage(view: OwnedView): Page {
-  const { token, agent, spent, entries, keys, notes, said } = view
+  const { token, agent, spent, entries, keys, notes, said, sent } = view
   const path = `/agents/${agent.handle}`
   const apps = agent.apps.slice(0, appsShown).map(
     ({ id, title }) =>
@@ -207,7 +213,7 @@ export function agentPage(view: OwnedView): Page {
     </section>
     <section>
       <h2>Keys</h2>
-      ${keyTable(token, `${path}/keys`, keys)}${keyForm(token, `${path}/keys`)}
+      ${keyTable(token, `${path}/keys`, keys)}${keyForm(token, `${path}/keys`, sent?.text('name'))}
     </section>
     <section>
       <h2>Release</h2>

@@ -50,7 +50,9 @@ export function numberOf(form: Form, name: string): number | undefined {
   const text = form.text(name).trim()
   if (text === '') return undefined
   if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return Number(text)
-  return refuse('Send credits as a number, such as 250 or 0.5.')
+  return refuse(
+    'Credits are a number below 1,000,000,000 with at most six decimals, such as 250 or 0.5.',
+  )
 }
 
 /** A form of ours: what it sends goes to `action`, with the token that proves it is ours. */
@@ -101,7 +103,7 @@ export function field(given: Field): Html {
 interface Area {
   label: string
   name: string
-  value?: string
+  value?: string | undefined
   max: number
   required?: boolean
 }

@@ -132,12 +132,16 @@ const claiming = (house: House, layout: Layout) =>
             await look(house, code, addressOf(own))
             return goTo(`/claim/${code}`)
           },
-          (own, said) => agentsView(own, undefined, said),
+          (own, said, form) => agentsView(own, undefined, { said, code: form.text('code') }),
         ),
       { parse: 'none' },
     )
 
-async function agentsView(own: Own, cursor: string | undefined, said?: string): Promise<Page> {
+async function agentsView(
+  own: Own,
+  cursor: string | undefined,
+  again: { said?: string; code?: string } = {},
+): Promise<Page> {
   const { house, visitor, token } = own
   const [created = '', id = ''] = readCursor(cursor, /^(\d{1,15}) ([A-Za-z0-9]{12})$/) ?? []
   const after = id ? { created: Number(created), id } : undefined
@@ -146,15 +150,15 @@ async function agentsView(own: Own, cursor: string | undefined, said?: string): 
   const agents = await Promise.all(page.map((agent) => owned.present(house, agent)))
   return agentsPage(token, agents, {
     next: next === null ? undefined : `/agents?cursor=${next}`,
-    said,
+    ...again,
   })
 }
 
-/** `after` a form: what was said of it, the gift that it was, which stays one, or what it did. */
+/** `after` a form: why it was refused and what it sent, the gift that it was, or what it did. */
 async function agentView(
   own: Own,
   handle: string,
-  after: { said?: string; ref?: string; done?: string | null } = {},
+  after: { said?: string; sent?: Form; ref?: string; done?: string | null } = {},
 ): Promise<Page> {
   const { house, visitor, token } = own
   const agent = await owned.theOwned(house, visitor.person, handle)
@@ -166,7 +170,7 @@ async function agentView(
     owned.keysOf(house, agent),
     notes.listOf(house, agent.id, { unread: false, limit: notesShown }),
   ])
-  const form = { token, ref: after.ref || newId(), said: after.said, done: after.done }
+  const form = { token, ...after, ref: after.ref || newId() }
   const data = { agent: shape, spent, entries, keys, notes: told }
   return agentPage({ ...form, ...data, wallet: toCredits(wallet.available) })
 }
@@ -235,7 +239,10 @@ const acting = (house: House, layout: Layout) =>
           return (await done(own, agent, form)) ?? goTo(`/agents/${agent.handle}?done=${act}`)
         },
         (own, said, form) =>
-          agentView(own, handle, { said, ref: act === 'credits' ? form.text('ref') : '' }),
+          agentView(own, handle, {
+            ...{ said, sent: form },
+            ref: act === 'credits' ? form.text('ref') : '',
+          }),
       ),
     { parse: 'none' },
   )

@@ -208,6 +208,7 @@ describe('claiming by a page', () => {
     expect((await cy.open(`/agents/${ann.handle}`)).status).toBe(404)
     const taken = await cy.fill('/agents', '/claim', { code: link.slice('/claim/'.length) })
     expect([taken.status, said(taken)]).toEqual([409, 'This code was used already. It works once.'])
+    expect(String(taken.body)).toContain(`value="${link.slice('/claim/'.length)}"`)
   })
 
   test('an owner sends credits, caps, pauses, makes and revokes keys, and lets go', async () => {
@@ -221,6 +222,7 @@ describe('claiming by a page', () => {
       olga.fill(page, `${page}/${name}`, values)
     const short = await act('credits', { credits: '250' })
     expect([short.status, said(short)]).toEqual([402, expect.stringContaining('berth grant')])
+    expect(String(short.body)).toMatch(/name="credits"\s+value="250"/)
     const self = await findByName(h.house, 'olga')
     if (self) await fund(h.house, self, 5n)
     const fields = {

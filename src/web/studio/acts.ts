@@ -8,7 +8,9 @@ import * as assets from '../../hosting/assets/assets.ts'
 import { appeal } from '../../hosting/moderation/appeals.ts'
 import { rescan } from '../../hosting/moderation/scans.ts'
 import { restore } from '../../hosting/versions/versions.ts'
+import { remixPriceCreditsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
+import { inCredits } from '../amounts.ts'
 import { type Form, numberOf } from '../people/form.ts'
 import type { Studio, Tab } from './studio.ts'
 
@@ -36,15 +38,20 @@ const changing =
 const details = changing((form) => {
   const shelf = shelfNames.find((name) => name === form.text('shelf'))
   if (!shelf) return refuse('Choose a shelf.')
+  const title = form.text('title').trim() || refuse('Give it a title.')
   const description = form.text('description').replaceAll('\r\n', '\n')
-  return { title: form.text('title').trim(), description, shelf, comments: form.has('comments') }
+  return { title, description, shelf, comments: form.has('comments') }
 })
 
 const terms = changing((form) => {
   const remix = (['off', 'free', 'price'] as const).find((name) => name === form.text('remix'))
   if (!remix) return refuse('Choose whether it may be remixed.')
-  const priceRemix = remix === 'price' ? numberOf(form, 'priceRemix') : undefined
-  return { remix, ...(priceRemix !== undefined && { priceRemix }) }
+  if (remix !== 'price') return { remix }
+  const priceRemix = numberOf(form, 'priceRemix') ?? 0
+  if (!Number.isInteger(priceRemix) || priceRemix < 1 || priceRemix > remixPriceCreditsMax) {
+    return refuse(`A remix costs 1 to ${inCredits(remixPriceCreditsMax)} whole credits.`)
+  }
+  return { remix, priceRemix }
 })
 
 /** Names that forms send to, below /studio/<id>. */
@@ -94,7 +101,7 @@ const acts: Record<string, Act> = {
     tab: 'safety',
     async work({ own, agent, app }) {
       await rescan(own.house, agent, app.id)
-      return undefined
+      return 'It was checked again.'
     },
   },
   appeal: {

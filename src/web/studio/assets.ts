@@ -92,7 +92,9 @@ function waiting(asks: AssetListShape['waiting']): Part {
 }
 
 const upload = (studio: Studio): Html => {
-  const name = field({ label: 'Name', name: 'name', max: 64, hint: 'Such as ship.png.' })
+  const { sent } = studio
+  const value = sent?.has('file') ? sent.text('name') : undefined
+  const name = field({ label: 'Name', name: 'name', max: 64, hint: 'Such as ship.png.', value })
   const chosen = html`<label class="field"
     ><span>File</span
     ><span class="hint">PNG, JPEG, WebP, GIF, MP3, Ogg, WAV or JSON, at most 4 MB.</span

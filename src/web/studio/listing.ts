@@ -32,7 +32,13 @@ export function listingPage(studio: Studio): Page {
 }
 
 function details(studio: Studio): Part {
-  const { title, description, shelf, comments } = studio.app
+  const { sent, app } = studio
+  const { title, description, shelf, comments } = sent?.has('title')
+    ? {
+        ...{ title: sent.text('title'), description: sent.text('description') },
+        ...{ shelf: sent.text('shelf'), comments: sent.has('comments') },
+      }
+    : app
   const fields = html`${field({ label: 'Title', name: 'title', value: title, max: titleCharsMax })}${area(
       { label: 'Description', name: 'description', value: description, max: descriptionCharsMax },
     )}${choice({ label: 'Shelf', name: 'shelf', value: shelf, options: shelfNames.map((name) => [name, name]) })}<label
@@ -72,12 +78,14 @@ const remixes = [
 ] as const
 
 function pricing(studio: Studio): Part {
-  const { remix, priceRemix } = studio.app
+  const { sent, app } = studio
+  const remix = sent?.text('remix') || app.remix
+  const priceRemix = sent?.text('priceRemix') || (app.priceRemix ?? '')
   // A price from before prices were closed stays until it is changed.
-  const isPriced = studio.own.house.config.pricesOn || remix === 'price'
+  const isPriced = studio.own.house.config.pricesOn || app.remix === 'price'
   const options = isPriced ? remixes : remixes.filter(([name]) => name !== 'price')
   const price = field({
-    ...{ label: 'Price in credits', name: 'priceRemix', type: 'number', value: priceRemix ?? '' },
+    ...{ label: 'Price in credits', name: 'priceRemix', type: 'number', value: priceRemix },
     ...{ hint: 'With “A remix costs credits”.', free: true },
   })
   const terms = choice({ label: 'Terms', name: 'remix', value: remix, options })

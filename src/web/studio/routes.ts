@@ -49,7 +49,7 @@ export const studioPages = (house: House, layout: Layout) =>
       { parse: 'none' },
     )
 
-type Said = Pick<Studio, 'said' | 'note'>
+type Said = Pick<Studio, 'said' | 'sent' | 'note'>
 
 async function view(own: Own, id: string, name: string, said: Said = {}): Promise<Page> {
   const draw = name === 'changes' ? changesPage : isTab(name) ? views[name] : undefined
@@ -74,6 +74,6 @@ async function run(own: Own, id: string, name: string): Promise<Response> {
         ? goTo(at(studio, tab))
         : shown(own, await view(own, id, tab, { note }))
     },
-    (said) => view(own, id, tab, { said }),
+    (said) => view(own, id, tab, { said, sent: form }),
   )
 }

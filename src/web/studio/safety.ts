@@ -86,7 +86,7 @@ export const appealForm = (studio: Studio): Part =>
   form(
     studio.own.token,
     at(studio, 'appeal'),
-    html`${area({ label: 'Why it is fine', name: 'text', max: appealCharsMax, required: true })}<button
+    html`${area({ label: 'Why it is fine', name: 'text', value: studio.sent?.text('text'), max: appealCharsMax, required: true })}<button
         class="button"
       >
         Appeal

@@ -226,6 +226,22 @@ describe('listing', () => {
     expect([answer.status, said(answer)]).toEqual([422, expect.stringContaining('Explore')])
   })
 
+  test('what was typed stays where the form was refused', async () => {
+    const typed = { title: ' ', description: 'A long\r\n<story>', shelf: 'art' }
+    const details = await act('listing', 'details', typed)
+    expect([details.status, said(details)]).toEqual([400, 'Give it a title.'])
+    expect(String(details.body)).toContain('A long\r\n&lt;story&gt;</textarea>')
+    expect(String(details.body)).toMatch(/value="art"\s+selected/)
+    expect(String(details.body)).not.toMatch(/name="comments" value="yes"\s+checked/)
+    for (const priceRemix of ['', '2.5', '100001']) {
+      const terms = await act('listing', 'remix', { remix: 'price', priceRemix })
+      expect(said(terms)).toBe('A remix costs 1 to 100,000 whole credits.')
+      expect(String(terms.body)).toMatch(/value="price"\s+selected/)
+      expect(String(terms.body)).toMatch(new RegExp(`name="priceRemix"\\s+value="${priceRemix}"`))
+    }
+    expect(String((await upload('My ship.png', new Blob([png]))).body)).toContain('"My ship.png"')
+  })
+
   test('deleting asks to be sure, and can be taken back', async () => {
     expect((await act('listing', 'delete')).status).toBe(400)
     expect((await act('listing', 'delete', { sure: 'yes' })).status).toBe(303)
@@ -261,7 +277,7 @@ describe('statistics and safety', () => {
     expect(list).toContain('net.external')
     expect(list).toMatch(/class="found">\s*<td>5<\/td>\s*<td>\s*<mark><code>&lt;script src=/)
     h.clock.turn(60_000)
-    expect((await act('safety', 'rescan')).headers.get('location')).toBe(at('safety'))
+    expect(String((await act('safety', 'rescan')).body)).toContain('It was checked again.')
     expect(await open('safety')).toContain('12:01 UTC')
   })
 

@@ -3,12 +3,13 @@ import * as apps from '../../hosting/apps/apps.ts'
 import type { OwnedApp } from '../../hosting/people/owned-apps.ts'
 import type { Page } from '../layout.ts'
 import type { Own } from '../people/desk.ts'
-import { alert } from '../people/form.ts'
+import { alert, type Form } from '../people/form.ts'
 
-/** One visit of an owner to an app. `said` is why a form was refused, `note` what it did. */
+/** One visit of an owner to an app. `said` is why `sent` was refused, `note` what it did. */
 export interface Studio extends OwnedApp {
   own: Own
   said?: string | undefined
+  sent?: Form | undefined
   note?: string | undefined
 }
 

@@ -22,12 +22,18 @@ export interface KeysView {
   last: Map<string, LastSpent>
   /** What a new key may spend in a day unless one says otherwise; null is no cap. */
   cap: number | null
+  /** What was typed into the form that was refused. */
+  sent?: Form | undefined
+  /** What a form has done. */
+  done?: string | null | undefined
 }
 
-function keyRow(token: string, { prefix, name, created, dailyCap }: Key, last?: LastSpent): Html {
-  const cap = dailyCap === null ? undefined : toCredits(dailyCap)
-  const spent = last
-    ? html`last spent with ${dayOf(last.day)} · ${inCredits(toCredits(last.today))} credits today`
+function keyRow({ token, last, sent }: KeysView, { prefix, name, created, dailyCap }: Key): Html {
+  const typed = sent?.text('cap') === prefix ? sent.text('dailyCap') : ''
+  const cap = typed || (dailyCap === null ? undefined : toCredits(dailyCap))
+  const used = last.get(prefix)
+  const spent = used
+    ? html`last spent with ${dayOf(used.day)} · ${inCredits(toCredits(used.today))} credits today`
     : 'never spent with'
   const capping = html`<input type="hidden" name="cap" value="${prefix}" /><label class="field"
       ><span>Credits a day</span
@@ -57,20 +63,24 @@ function keyRow(token: string, { prefix, name, created, dailyCap }: Key, last?: 
 }
 
 /** The gateway keys of a wallet: what each spent, its cap, and a form for another. */
-export function walletKeys({ token, gateway, keys, last, cap }: KeysView): Html {
-  const made = html`${keyRef()}${field({ label: 'Name of a new key', name: 'name', max: keyNameCharsMax, free: true })}${field({ label: 'Credits a day (empty: no cap)', name: 'dailyCap', type: 'number', free: true, value: cap ?? undefined })}<button
+export function walletKeys(view: KeysView): Html {
+  const { token, gateway, keys, cap, sent, done } = view
+  const typed = sent?.has('name') ? sent : undefined
+  const words = done === 'cap' ? 'The cap is set.' : done === 'revoke' && 'The key is revoked.'
+  const made = html`${keyRef()}${field({ label: 'Name of a new key', name: 'name', max: keyNameCharsMax, free: true, value: typed?.text('name') })}${field({ label: 'Credits a day (empty: no cap)', name: 'dailyCap', type: 'number', free: true, value: typed?.text('dailyCap') ?? cap ?? undefined })}<button
       class="button quiet"
     >
       Make a key
     </button>`
   return html`<section id="keys">
     <h2>Gateway keys</h2>
+    ${words && html`<p class="note" role="status">${words}</p>`}
     <p class="small">Any OpenAI client can spend from this wallet with one of these.</p>
     ${copyLine(`OPENAI_BASE_URL=${gateway}/v1`, 'The address for OpenAI clients')}
     ${
       keys.length > 0 &&
       html`<ul class="rows keys">
-        ${keys.map((key) => keyRow(token, key, last.get(key.prefix)))}
+        ${keys.map((key) => keyRow(view, key))}
       </ul>`
     }
     ${form(token, action, made, 'form trio')}
@@ -84,7 +94,7 @@ export async function changeKeys(own: Own, sent: Form): Promise<Response> {
   const [revoked, capped] = [sent.text('revoke'), sent.text('cap')]
   if (revoked) await ownKeys.revoke(house, person, 'gateway', revoked)
   else if (capped) await ownKeys.limit(house, person, capped, cap)
-  if (revoked || capped) return goTo('/wallet#keys')
+  if (revoked || capped) return goTo(`/wallet?done=${revoked ? 'revoke' : 'cap'}#keys`)
   return newKey(own, sent, {
     make: () => ownKeys.make(house, person, 'gateway', sent.text('name'), cap),
     what: 'Whoever holds it can spend from your wallet at the gateway.',

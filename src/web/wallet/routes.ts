@@ -16,6 +16,7 @@ import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
 import { playPath } from '../paths.ts'
 import { type Own, sentOf, shown } from '../people/desk.ts'
+import type { Form } from '../people/form.ts'
 import { asOwn, ownForm, ownPage } from '../people/owning.ts'
 import { answerTo, type Draft, draftOf, leftIn, toldOf } from './asking.ts'
 import { historyPage, rowsOf, wantedIn } from './history.ts'
@@ -37,7 +38,7 @@ export const walletPages = (house: House, layout: Layout) =>
 const queryOf = ({ url }: Request): URLSearchParams => new URL(url).searchParams
 const ownerOf = ({ visitor }: Own) => walletOf(visitor.person)
 
-async function walletView(own: Own, said?: string): Promise<Page> {
+async function walletView(own: Own, said?: string, sent?: Form): Promise<Page> {
   const { house, token, request, visitor } = own
   const { wallet, name } = visitor.person
   const owner = ownerOf(own)
@@ -54,13 +55,13 @@ async function walletView(own: Own, said?: string): Promise<Page> {
   ])
   const { gateway } = house.urls
   const cap = house.config.dailyCapCredits
-  const view = { token, wallet, gateway, name, account, keys, last, cap, spending, entries, said }
-  return walletPage(view)
+  const form = { token, said, sent, done: queryOf(request).get('done') }
+  return walletPage({ ...form, wallet, gateway, name, account, keys, last, cap, spending, entries })
 }
 
 const keeping = (house: House, layout: Layout) =>
   new Elysia()
-    .get('/wallet', ({ request }) => ownPage(house, layout, request, walletView))
+    .get('/wallet', ({ request }) => ownPage(house, layout, request, (own) => walletView(own)))
     .post(
       '/wallet/keys',
       ({ request }) => ownForm(house, layout, request, changeKeys, walletView),

@@ -50,7 +50,8 @@ test('a key is made with a cap, spends within it, is changed, and revoked; its l
     expect((await keys({ cap: prefix, dailyCap })).status).toBe(400)
   }
   const changed = await keys({ cap: prefix, dailyCap: '12.5' })
-  expect([changed.status, changed.headers.get('location')]).toEqual([303, '/wallet#keys'])
+  expect([changed.status, changed.headers.get('location')]).toEqual([303, '/wallet?done=cap#keys'])
+  expect(await bodyOf(olga, '/wallet?done=cap')).toContain('The cap is set.')
   expect((await ask()).status).toBe(200)
   const page = await bodyOf(olga, '/wallet')
   expect(page).toContain('value="12.5"')
@@ -72,6 +73,18 @@ test('the keys of another person are neither changed nor revoked, nor are odd on
     expect([capped.status, said(capped)]).toEqual([404, expect.stringContaining('no such key')])
   }
   expect(await h.kept()).toEqual(kept)
+})
+
+test('what was typed stays where the form was refused', async () => {
+  const made = await keys({ name: 'my <key>', dailyCap: '10000000000' })
+  expect([made.status, said(made)]).toEqual([400, expect.stringContaining('below 1,000,000,000')])
+  expect(String(made.body)).toMatch(/name="name"\s+value="my &lt;key&gt;"/)
+  expect(String(made.body)).toMatch(/name="dailyCap"\s+value="10000000000"/)
+  const cap = (await newKey({ name: 'other' })).slice(0, 11)
+  const odd = String((await keys({ cap, dailyCap: '0.0000001' })).body)
+  expect(odd.match(/value="0.0000001"/g)).toHaveLength(1)
+  await keys({ revoke: cap })
+  expect(await bodyOf(olga, '/wallet?done=revoke')).toContain('The key is revoked.')
 })
 
 test('spending is drawn by day and by model, for 7, 30 or 90 days', async () => {
