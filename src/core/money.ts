@@ -5,7 +5,7 @@
 declare const nanoBrand: unique symbol
 export type Nano = bigint & { readonly [nanoBrand]: 'Nano' }
 
-const nanoPerCredit = 1_000_000n
+export const nanoPerCredit = 1_000_000n
 const nanoPerUsd = 1_000_000_000n
 const decimalPattern = /^(\d{1,12})(?:\.(\d{1,9}))?$/
 

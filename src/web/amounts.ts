@@ -1,4 +1,4 @@
-import { inDigits, toCredits } from '../core/money.ts'
+import { inDigits, nanoPerCredit, toCredits } from '../core/money.ts'
 import { once } from '../core/once.ts'
 
 /** Cut off, so that nobody is told of more than there is. */
@@ -13,15 +13,21 @@ export const inCredits = (credits: number): string =>
 
 /** Amounts of one column, none of them rounded and all to the same decimal: they add up. */
 export function inColumn(amounts: bigint[], signDisplay: 'auto' | 'exceptZero' = 'auto'): string[] {
-  const credits = amounts.map(toCredits)
-  const decimals = Math.max(0, ...credits.map((one) => inDigits(one).split('.')[1]?.length ?? 0))
+  // A large number of credits has digits that only a float has: what is after the point is exact.
+  const parts = amounts.map((one) => inDigits(toCredits(one % nanoPerCredit)))
+  const decimals = Math.max(0, ...parts.map((one) => one.split('.')[1]?.length ?? 0))
   const fraction = { minimumFractionDigits: decimals, maximumFractionDigits: decimals }
   const { format } = new Intl.NumberFormat('en', { ...fraction, signDisplay })
-  return credits.map(format)
+  return amounts.map((one) => format(toCredits(one)))
 }
 
+const dollars = once(() => {
+  const currency = { style: 'currency', currency: 'USD' } as const
+  return new Intl.NumberFormat('en', { ...currency, maximumFractionDigits: 9 })
+})
+
 /** USD with every digit to the ninth decimal, and those of the cents in any case. */
-export const inUsd = (usd: number): string => `$${usd.toFixed(9).replace(/0{1,7}$/, '')}`
+export const inUsd = (usd: number): string => dollars().format(usd)
 
 /** "1 credit", "99,999 credits": as exact as it is. */
 export const told = (value: number, noun: string): string =>

@@ -199,6 +199,17 @@ test('the ledger, in pages', async () => {
   expect((await dee.open('/wallet/ledger?cursor=odd')).status).toBe(400)
 })
 
+test('large amounts have the digits that they have, and no others', async () => {
+  const max = await signedUp(h, 'maximilian')
+  await wallet('maximilian', 999_999n)
+  const made = await max.fill('/wallet', '/wallet/keys', { name: 'a' })
+  const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
+  await h.visit('POST', '/chat/completions', { key, body: chat })
+  const left = /data-label="Left"[^>]*>([^<]+)</.exec(await bodyOf(max, '/wallet/ledger'))?.[1]
+  expect(left).toMatch(/^999,998,999\.99\d{1,4}$/)
+  expect(await bodyOf(max, '/wallet')).toMatch(/\$999,998\.99999\d+</)
+})
+
 test('nobody sees a wallet without a session, and how credits are added is said', async () => {
   for (const path of ['', '/history', '/history.csv', '/ledger', '/playground', '/playground/x']) {
     const answer = await h.visit('GET', `/wallet${path}`, { headers: { origin } })
