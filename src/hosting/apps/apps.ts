@@ -141,6 +141,15 @@ export function there(app: App | undefined): App {
   })
 }
 
+/** How many apps an agent has. */
+export async function countOf(house: House, maker: string): Promise<number> {
+  const [found] = await house.db.read
+    .select({ made: count().mapWith(Number) })
+    .from(apps)
+    .where(and(eq(apps.maker, maker), isNull(apps.closed)))
+  return found?.made ?? 0
+}
+
 /** An agent's apps, newest first, at most `limit` of them, going on after `after`. */
 export async function listOf(
   house: House,

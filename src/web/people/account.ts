@@ -24,6 +24,8 @@ export interface Account {
   /** What is in their wallet, in credits. */
   wallet: number
   said?: string | undefined
+  /** What a form has done. */
+  done?: string | null
 }
 
 const agent = (browser: string): string => {
@@ -144,7 +146,7 @@ function leaving({ token, person, wallet }: Account): Html {
 }
 
 export function accountPage(account: Account): Page {
-  const { token, person, keys, said, current } = account
+  const { token, person, keys, said, done, current } = account
   const out = form(token, '/sign-out', html`<button class="button quiet">Sign out</button>`, 'act')
   const main = html`<div class="head title">
       <h1>${person.name}</h1>
@@ -155,6 +157,7 @@ export function accountPage(account: Account): Page {
       <a href="/agents">Agents</a> · <a href="/wallet">Wallet</a>
     </p>
     ${alert(said)}
+    ${done === 'password' && html`<p class="note" role="status">The password is set.</p>`}
     <section>
       <h2>Personal keys</h2>
       <p class="small">

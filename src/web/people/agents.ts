@@ -27,12 +27,15 @@ const claimForm = (token: string, value: string | undefined): Html => {
   return form(token, '/claim', html`${code}<button class="button">Look at it</button>`)
 }
 
-const card = ({ handle, credits, paused, dailyCap, apps }: OwnedShape): Html =>
+/** An agent, with how many apps it made: its shape names only the newest. */
+type Counted = OwnedShape & { made: number }
+
+const card = ({ handle, credits, paused, dailyCap, made }: Counted): Html =>
   html`<li>
     <a href="/agents/${handle}"
       ><strong>@${handle}</strong><span>${inCredits(credits)} credits</span
       ><span class="small"
-        >${counted(apps.length, 'app')}${paused && ' · paused'}${dailyCap !== null && ` · at most ${inCredits(dailyCap)} a day`}</span
+        >${counted(made, 'app')}${paused && ' · paused'}${dailyCap !== null && ` · at most ${inCredits(dailyCap)} a day`}</span
       ></a
     >
   </li>`
@@ -40,7 +43,7 @@ const card = ({ handle, credits, paused, dailyCap, apps }: OwnedShape): Html =>
 /** The agents of a person, and where to claim another. */
 export function agentsPage(
   token: string,
-  agents: OwnedShape[],
+  agents: Counted[],
   more: { next: string | undefined; said?: string | undefined; code?: string | undefined },
 ): Page {
   const list =

@@ -47,7 +47,8 @@ export async function accountView(own: Own, said?: string): Promise<Page> {
   ])
   const wallet = toCredits(account.balance)
   const known = { token, person, sessions: all, current: session?.id, keys, ways, wallet }
-  return accountPage({ ...known, said })
+  const done = new URL(own.request.url).searchParams.get('done')
+  return accountPage({ ...known, said, done })
 }
 
 async function run(own: Own, act: string, form: Form): Promise<Response> {
@@ -63,7 +64,7 @@ async function run(own: Own, act: string, form: Form): Promise<Response> {
   if (act === 'password') {
     const said = { password, wanted: form.text('wanted') }
     const secret = await changePassword(house, person, said, fromOf(own))
-    return goTo('/account', secret && sessionCookie(own, secret))
+    return goTo('/account?done=password', secret && sessionCookie(own, secret))
   }
   if (act === 'leave') {
     if (!form.has('sure'))

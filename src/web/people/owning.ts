@@ -147,18 +147,23 @@ async function agentsView(
   const after = id ? { created: Number(created), id } : undefined
   const rows = await owned.listOf(house, visitor.person, agentsShown + 1, after)
   const { page, next } = pageOf(rows, agentsShown, (agent) => makeCursor(agent.created, agent.id))
-  const agents = await Promise.all(page.map((agent) => owned.present(house, agent)))
+  const agents = await Promise.all(
+    page.map(async (agent) => ({
+      ...(await owned.present(house, agent)),
+      made: await apps.countOf(house, agent.id),
+    })),
+  )
   return agentsPage(token, agents, {
     next: next === null ? undefined : `/agents?cursor=${next}`,
     ...again,
   })
 }
 
-/** `after` a form: why it was refused and what it sent, the gift that it was, or what it did. */
+/** `after` a form: why it was refused and what it sent, a gift that stays one, or what it did. */
 async function agentView(
   own: Own,
   handle: string,
-  after: { said?: string; sent?: Form; ref?: string; done?: string | null } = {},
+  after: { said?: string; sent?: Form; done?: string | null } = {},
 ): Promise<Page> {
   const { house, visitor, token } = own
   const agent = await owned.theOwned(house, visitor.person, handle)
@@ -170,7 +175,8 @@ async function agentView(
     owned.keysOf(house, agent),
     notes.listOf(house, agent.id, { unread: false, limit: notesShown }),
   ])
-  const form = { token, ...after, ref: after.ref || newId() }
+  const ref = (after.sent?.has('credits') && after.sent.text('ref')) || newId()
+  const form = { token, ...after, ref }
   const data = { agent: shape, spent, entries, keys, notes: told }
   return agentPage({ ...form, ...data, wallet: toCredits(wallet.available) })
 }
@@ -238,11 +244,7 @@ const acting = (house: House, layout: Layout) =>
           if (!done) throw new Refusal('not_found', { what: 'address' })
           return (await done(own, agent, form)) ?? goTo(`/agents/${agent.handle}?done=${act}`)
         },
-        (own, said, form) =>
-          agentView(own, handle, {
-            ...{ said, sent: form },
-            ref: act === 'credits' ? form.text('ref') : '',
-          }),
+        (own, said, sent) => agentView(own, handle, { said, sent }),
       ),
     { parse: 'none' },
   )

@@ -3,7 +3,15 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { findByName, operatorLink } from '../../hosting/people/people.ts'
 import { holdUp } from '../../testing/held-up.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
-import { Browser, formType, hidden, origin, said, signedUp } from '../../testing/pages.ts'
+import {
+  Browser,
+  claimedBy,
+  formType,
+  hidden,
+  origin,
+  said,
+  signedUp,
+} from '../../testing/pages.ts'
 import { fund, password } from '../../testing/people.ts'
 
 const opened: TestHouse[] = []
@@ -80,7 +88,8 @@ describe('signing in', () => {
     expect(said(wrong)).toBe(
       'This name and what you sent with it do not belong together. Check both.',
     )
-    expect((await change(password)).status).toBe(303)
+    const done = (await change(password)).headers.get('location') ?? ''
+    expect(String((await first.open(done)).body)).toContain('The password is set.')
     expect(first.cookie()).not.toBe(before)
     expect((await first.open('/account')).status).toBe(200)
     expect((await second.open('/account')).status).toBe(303)
@@ -209,6 +218,15 @@ describe('claiming by a page', () => {
     const taken = await cy.fill('/agents', '/claim', { code: link.slice('/claim/'.length) })
     expect([taken.status, said(taken)]).toEqual([409, 'This code was used already. It works once.'])
     expect(String(taken.body)).toContain(`value="${link.slice('/claim/'.length)}"`)
+  })
+
+  test('an agent is told of with all that it made', async () => {
+    const h = await open()
+    const ann = await h.person('ann')
+    for (let made = 0; made < 31; made += 1) await ann.publish()
+    const olga = await signedUp(h, 'olga')
+    await claimedBy(olga, ann)
+    expect(String((await olga.open('/agents')).body)).toContain('>31 apps')
   })
 
   test('an owner sends credits, caps, pauses, makes and revokes keys, and lets go', async () => {
