@@ -63,6 +63,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
         const id = await ann.publish({ html, title: `Boat ${how}` })
         const guest = await (await browser.newContext({ javaScriptEnabled })).newPage()
         await guest.goto(`${origin}/report/${id}`)
+        await guest.selectOption('select', 'copy')
         await guest.fill('textarea', 'It is mine.')
         await guest.click('main form button')
 

@@ -26,14 +26,16 @@ export function reportPage(
   { reason, text, contact }: Words,
   said?: string,
 ): Page {
-  const reasons = { label: 'What is wrong', name: 'reason', value: reason }
+  // The first reason is among those that hold an app back: nobody gives it by leaving it there.
+  const options = [['', 'Choose what fits best'], ...Object.entries(reportReasons)] as const
+  const reasons = { label: 'What is wrong', name: 'reason', value: reason, required: true }
   const seen = { label: 'What did you see?', name: 'text', value: text, max: reportCharsMax }
   const main = html`<div class="narrow">
     <h1>Report “<bdi>${title}</bdi>”</h1>
     <p>The operator of this place looks at every report. You need no account.</p>
     ${alert(said)}
     <form class="form" method="post" action="/report/${id}">
-      ${choice({ ...reasons, options: Object.entries(reportReasons) })}${area(seen)}
+      ${choice({ ...reasons, options })}${area(seen)}
       <label class="field"
         ><span>Where may we ask you? You may leave this out.</span
         ><input name="contact" value="${contact}" maxlength="${reportContactCharsMax}"

@@ -121,13 +121,15 @@ interface Choice {
   name: string
   value: string
   options: readonly (readonly [value: string, label: string])[]
+  /** That of the empty value is none. */
+  required?: boolean
 }
 
 /** A field that takes one of several values. */
-export const choice = ({ label, name, value, options }: Choice): Html =>
+export const choice = ({ label, name, value, options, required = false }: Choice): Html =>
   html`<label class="field"
     ><span>${label}</span
-    ><select name="${name}">
+    ><select name="${name}" ${required && html` required`}>
       ${options.map(
         ([one, words]) =>
           html`<option value="${one}" ${one === value && html` selected`}>${words}</option>`,
