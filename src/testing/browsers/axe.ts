@@ -11,7 +11,9 @@ const narrow = { width: 320, height: 640 }
 
 /** A page hears of another theme with its next frame, and is drawn so with the one after. */
 const frame = 'new Promise(requestAnimationFrame)'
-const violations = `${frame}.then(() => ${frame}).then(() => axe.run()).then((all) =>
+/** Of WCAG 2.2, and off unless it is asked for. */
+const rules = "{ rules: { 'target-size': { enabled: true } } }"
+const violations = `${frame}.then(() => ${frame}).then(() => axe.run(${rules})).then((all) =>
   all.violations.map((one) => one.id + ' ' + one.nodes[0].html))`
 const sideways = 'document.documentElement.scrollWidth > document.documentElement.clientWidth'
 

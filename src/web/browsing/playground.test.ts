@@ -166,7 +166,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
     async () => {
       const context = await person('looker', demo, origin)
       const page = await context.newPage()
-      for (const place of ['/wallet', '/wallet/history', '/wallet/ledger', path]) {
+      for (const place of ['/wallet', '/wallet/ledger', path, '/wallet/history']) {
         await page.goto(origin + place)
         if (place === path) {
           await page.fill('textarea[name=text]', 'Ahoy')
@@ -175,6 +175,10 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
         }
         expect([place, ...(await violationsOn(page))]).toEqual([place])
       }
+      await page.evaluate("document.documentElement.style.fontSize = '200%'")
+      const cut =
+        '[...document.querySelectorAll("select")].every((one) => one.scrollHeight <= one.clientHeight)'
+      expect(await page.evaluate<boolean>(cut)).toBe(true)
       await context.close()
     },
     ms,

@@ -130,6 +130,12 @@ describe.skipIf(findBrowser('chromium') === undefined)('a studio in chromium', (
       }
       for (const path of pathsOf(agent, id)) await look(path)
       expect(ran).toEqual([])
+      await page.emulateMedia({ forcedColors: 'active', colorScheme: 'dark' })
+      await page.goto(`${origin}/studio/${id}/safety`)
+      const ground = "getComputedStyle(document.querySelector('.found mark')).backgroundColor"
+      // The line that was found is black, as the colours of a system have it: so is the page.
+      expect(await page.evaluate<string>(ground)).not.toStartWith('rgba')
+      await page.emulateMedia({ forcedColors: 'none' })
       await agent.call('PATCH', `/apps/${id}`, { title: 'W'.repeat(80) })
       const other = await t.person('bea')
       const claim = new URL((await other.call('POST', '/me/claim')).text('claim.url')).pathname
