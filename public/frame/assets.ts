@@ -1,3 +1,4 @@
+import { listen } from './listen.ts'
 import { field } from './messages.ts'
 
 /** `service.assets` of document 1, section 2. Files come as blobs, in one message of the shell. */
@@ -26,15 +27,17 @@ export function openAssets(shell: Window): Assets {
   const urls = new Map<string, string>()
   const addressOf = URL.createObjectURL.bind(URL)
   const ready = new Promise<string[]>((resolve) => {
+    let came = false
     const take = (event: MessageEvent): void => {
+      if (came) return
       const list = field(event.data, 'files')
       if (event.source !== shell || field(event.data, 'type') !== 'service:assets') return
       event.stopImmediatePropagation()
-      removeEventListener('message', take, true)
+      came = true
       for (const file of Array.isArray(list) ? list : []) files.set(file.name, file.blob)
       resolve([...files.keys()])
     }
-    addEventListener('message', take, true)
+    listen('message', take, { capture: true })
   })
   const url = (given: string): string => {
     const name = String(given)

@@ -3,6 +3,7 @@ import { clipboard } from './clipboard.ts'
 import { dialogs } from './dialogs.ts'
 import { guard, lock } from './guard.ts'
 import { histories, links } from './links.ts'
+import { listen, outliveOpening } from './listen.ts'
 import type { Run, Told } from './messages.ts'
 import { quiet } from './quiet.ts'
 import { quirks } from './quirks.ts'
@@ -36,7 +37,8 @@ function boot(run: Run, shell: Window): void {
   links(tell, run.hard)
   histories()
   if (run.quirks) quirks()
-  addEventListener('pagehide', () => tell({ type: 'service:gone', run: run.run }))
+  outliveOpening()
+  listen('pagehide', () => tell({ type: 'service:gone', run: run.run }))
   tell({ type: 'service:hello', run: run.run })
 }
 

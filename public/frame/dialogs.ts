@@ -1,3 +1,5 @@
+import { listen } from './listen.ts'
+
 /** What one page may have waiting to be said. */
 const waitingMax = 5
 const alertMs = 6_000
@@ -93,8 +95,8 @@ export function dialogs(): void {
       target.dispatchEvent(again)
     }
   }
-  addEventListener('click', remember, true)
-  addEventListener('keydown', remember, true)
+  listen('click', remember, { capture: true })
+  listen('keydown', remember, { capture: true })
 
   /** The answer given a moment ago to this question, or undefined while it is being put. */
   const put = (kind: string, text: string, begin?: string): string | undefined => {

@@ -3,6 +3,8 @@
  * leaves three things open there: WebRTC from a fresh realm, dns-prefetch and preconnect. So no
  * link, meta or frame may come to be. All that is used later is taken before the app begins.
  */
+import { listen } from './listen.ts'
+
 const { apply } = Reflect
 const text = String
 const replaced = String.prototype.replace
@@ -130,45 +132,64 @@ const getter = (owner: object, name: string): (() => unknown) => {
   return get
 }
 
+const mathml = 'http://www.w3.org/1998/Math/MathML'
+const html = 'http://www.w3.org/1999/xhtml'
+const xlink = 'http://www.w3.org/1999/xlink'
+const presses = ['mousedown', 'click', 'auxclick', 'touchstart', 'pointerdown'] as const
+
 /** A press on a link that leaves warms up a connection to it, so it is stopped on the way down. */
-function presses(): void {
-  const { composedPath, preventDefault } = Event.prototype
+function stopPresses(): void {
+  const { composedPath, preventDefault, stopImmediatePropagation } = Event.prototype
   const { getAttribute, getAttributeNS } = Element.prototype
+  const { focus } = HTMLElement.prototype
+  const typeOf = getter(Event.prototype, 'type')
   const localName = getter(Element.prototype, 'localName')
   const namespace = getter(Element.prototype, 'namespaceURI')
   const key = getter(KeyboardEvent.prototype, 'key')
-  const xlink = 'http://www.w3.org/1999/xlink'
   const leaves = (part: EventTarget): boolean => {
+    const name = apply(localName, part, [])
+    const href = apply(getAttribute, part, ['href']) || apply(getAttributeNS, part, [xlink, 'href'])
+    if (href && href[0] !== '#' && name !== 'use') return true
+    return name === 'a' && apply(namespace, part, []) !== html
+  }
+  /** What may be a link that leaves by the time the press has been told to all listeners. */
+  const mayLeave = (part: EventTarget): boolean => {
+    const name = apply(localName, part, [])
+    return name === 'a' || name === 'area' || apply(namespace, part, []) === mathml
+  }
+  /** Stops the event where a part of its path asks for that, and what is above has no such part. */
+  const stopAt = (event: Event, part: EventTarget, type: unknown): boolean => {
     try {
-      const name = apply(localName, part, [])
-      const href =
-        apply(getAttribute, part, ['href']) || apply(getAttributeNS, part, [xlink, 'href'])
-      if (href && href[0] !== '#' && name !== 'use') return true
-      return name === 'a' && apply(namespace, part, []) !== 'http://www.w3.org/1999/xhtml'
+      const outside = leaves(part)
+      if (!outside && (type !== 'mousedown' || !mayLeave(part))) return false
+      apply(preventDefault, event, [])
+      if (!outside) apply(focus, part, [{ preventScroll: true }])
+      return true
     } catch {
+      // The window and the document are no elements.
       return false
     }
   }
   const stop = (event: Event): void => {
+    const type = apply(typeOf, event, [])
     const path: EventTarget[] = apply(composedPath, event, [])
     for (let i = 0; i < path.length; i++) {
       const part = path[i]
-      if (part && leaves(part)) {
-        apply(preventDefault, event, [])
-        return
-      }
+      if (part && stopAt(event, part, type)) return
     }
   }
-  for (const type of ['mousedown', 'click', 'auxclick', 'touchstart', 'pointerdown']) {
-    addEventListener(type, stop, { capture: true, passive: false })
+  for (const type of presses) listen(type, stop, { capture: true, passive: false })
+  const enter = (event: KeyboardEvent): void => {
+    if (apply(key, event, []) === 'Enter') stop(event)
   }
-  addEventListener(
-    'keydown',
-    (event) => {
-      if (apply(key, event, []) === 'Enter') stop(event)
-    },
-    { capture: true },
-  )
+  listen('keydown', enter, { capture: true })
+
+  // While the document begins anew, a listener of the app's can come before ours.
+  Event.prototype.stopImmediatePropagation = function () {
+    const type = apply(typeOf, this, [])
+    for (let i = 0; i < presses.length; i++) if (presses[i] === type) stop(this)
+    apply(stopImmediatePropagation, this, [])
+  }
 }
 
 export function guard(): void {
@@ -176,7 +197,7 @@ export function guard(): void {
   policy()
   creation()
   parsers()
-  presses()
+  stopPresses()
   for (const meta of document.querySelectorAll('meta')) meta.remove()
   lock(window, 'trustedTypes', undefined)
 }

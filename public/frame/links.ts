@@ -1,3 +1,4 @@
+import { listen } from './listen.ts'
 import type { Told } from './messages.ts'
 
 const xlink = 'http://www.w3.org/1999/xlink'
@@ -64,9 +65,9 @@ export function links(tell: (told: Told) => void, hard: boolean): void {
   }
 
   watchEvents(asked, settle)
-  addEventListener('click', settle)
-  addEventListener('auxclick', settle)
-  addEventListener('submit', (event) => {
+  listen('click', settle)
+  listen('auxclick', settle)
+  listen('submit', (event) => {
     const form = event.target
     if (form instanceof HTMLFormElement && form.method !== 'dialog') event.preventDefault()
   })

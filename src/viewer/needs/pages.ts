@@ -78,6 +78,12 @@ export const needs: Need[] = [
     says: '#there',
   },
   {
+    name: 'a link within a page that was written anew',
+    page: `${doctype}<script>onload=()=>setTimeout(()=>{document.open();document.write('<a ${fill} href=#there>go</a><p id=there>x<script>onhashchange=()=>top.postMessage({said:location.hash},"*")</scr'+'ipt>');document.close()})</script>`,
+    hand: 'click',
+    says: '#there',
+  },
+  {
     name: 'a javascript: link',
     page: `${doctype}<a ${fill} href="javascript:top.postMessage({said:'ran'},'*')">go</a>`,
     hand: 'click',

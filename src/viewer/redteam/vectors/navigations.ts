@@ -4,6 +4,12 @@ const big = 'style="position:fixed;inset:0;display:block;font-size:99px"'
 const form = (attributes: string): string =>
   `<form ${attributes}><input name=a value=1><button ${big}>go</button></form>`
 
+/** The whole page again, after it has loaded: listeners of the old one are gone by then. */
+const anew = (html: string, more = ''): string =>
+  script(
+    `setTimeout(()=>{document.open();document.write('${html}');${more}document.close();top.postMessage({ran:1},'*')},50)`,
+  )
+
 /** Leaving the page, opening another one, and what browsers warm up before either. */
 export const navigations: Vector[] = [
   { name: 'location.href', page: script("location.href='{http}'") },
@@ -67,6 +73,44 @@ export const navigations: Vector[] = [
   {
     name: 'a press that is undone',
     page: `<a ${big} href={http}>go</a>${script("addEventListener('click',e=>e.preventDefault(),true)")}`,
+    hand: 'click',
+    live: 'firefox',
+  },
+  {
+    name: 'link in a rewritten document',
+    page: anew(`<a ${big} href={http}>go</a>`),
+    hand: 'click',
+  },
+  {
+    name: 'SVG link in a rewritten document',
+    page: anew(
+      `<svg ${big} width=100% height=100%><a href={http}><rect width=100% height=100% /></a></svg>`,
+    ),
+    hand: 'click',
+  },
+  {
+    name: 'link in a document that is written anew',
+    page: script(
+      `addEventListener('load',()=>setTimeout(()=>{document.write('<a ${big} href={http}>go</a>');document.close()},50))`,
+    ),
+    hand: 'click',
+  },
+  {
+    name: 'link whose press is taken away in between',
+    page: script(
+      `customElements.define('x-x',class extends HTMLElement{disconnectedCallback(){for(const t of ['mousedown','pointerdown','click'])addEventListener(t,e=>{e.stopImmediatePropagation()},true)}});document.body.append(document.createElement('x-x'));` +
+        `setTimeout(()=>{document.open();document.write('<a ${big} href={http}>go</a>');document.close()},50)`,
+    ),
+    hand: 'click',
+  },
+  {
+    name: 'link that leads out once it is pressed',
+    page: `<a ${big} href=#x id=a>go</a>${script("addEventListener('mousedown',()=>{a.href='{http}'},true)")}`,
+    hand: 'click',
+  },
+  {
+    name: 'MathML link that leads out once it is pressed',
+    page: `<math ${big} id=m><mtext style="font-size:600px">go</mtext></math>${script("addEventListener('mousedown',()=>m.setAttribute('href','{http}'),true)")}`,
     hand: 'click',
     live: 'firefox',
   },
