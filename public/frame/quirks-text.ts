@@ -23,11 +23,13 @@ export function isQuirky(html: string): boolean {
   )
 }
 
-/** 3.2, the unitless length quirk: "100" is "100px" where a length is meant. */
+/** 3.2, the unitless length quirk: "100" is "100px" where a length is meant, but not in calc(). */
 export const withUnits = (value: string): string =>
-  value.replace(bare, (whole, space: string, number: string) =>
-    Number(number) === 0 ? whole : `${space}${number}px`,
-  )
+  value.includes('(')
+    ? value
+    : value.replace(bare, (whole, space: string, number: string) =>
+        Number(number) === 0 ? whole : `${space}${number}px`,
+      )
 
 export const isLength = (property: string): boolean => length.test(property)
 

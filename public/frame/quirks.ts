@@ -2,10 +2,13 @@ import { declarations, isLength, withUnits } from './quirks-text.ts'
 
 const dashed = (name: string): string => name.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)
 
+/** Lengths as a script gave them; null takes a property away, as '' does. */
+const lengths = (value: unknown): string => (value === null ? '' : withUnits(String(value)))
+
 /** A style object that takes `left = 40` and `width = '100'` as quirks mode does. */
 function lenient(style: CSSStyleDeclaration): CSSStyleDeclaration {
   const setProperty = (name: string, value: string | null, priority?: string): void =>
-    style.setProperty(name, isLength(name) ? withUnits(String(value)) : value, priority)
+    style.setProperty(name, isLength(name) ? lengths(value) : value, priority)
   return new Proxy(style, {
     get(target, name) {
       if (name === 'setProperty') return setProperty
@@ -14,9 +17,8 @@ function lenient(style: CSSStyleDeclaration): CSSStyleDeclaration {
     },
     set(target, name, value: unknown) {
       const property = typeof name === 'string' ? dashed(name) : ''
-      const given = String(value)
-      if (property === 'css-text') return Reflect.set(target, name, declarations(given))
-      return Reflect.set(target, name, isLength(property) ? withUnits(given) : value)
+      if (property === 'css-text') return Reflect.set(target, name, declarations(String(value)))
+      return Reflect.set(target, name, isLength(property) ? lengths(value) : value)
     },
   })
 }

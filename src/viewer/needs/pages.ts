@@ -60,6 +60,15 @@ export const needs: Need[] = [
     says: [120, 40, 70, 25, 5],
   },
   {
+    name: 'quirks: numbers in calc(), and lengths that are taken away',
+    page:
+      '<style>#a{position:absolute;width:calc(200px - 2 * 10px)}</style><body><div id=a></div><div id=b style="width:50px;height:9px;top:calc(1px * 2 )">x</div>' +
+      say(
+        "(b.style.width=null,b.style.setProperty('height',null),[a.offsetWidth,b.getAttribute('style')])",
+      ),
+    says: [180, 'top: calc(2px);'],
+  },
+  {
     name: 'quirks: the height of the body',
     page:
       '<body style="margin:0"><div id=a style="height:100%">x</div>' +
