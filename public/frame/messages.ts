@@ -2,6 +2,8 @@
 
 export type Saved = [key: string, value: string][]
 export type Change = [key: string, value: string | null]
+/** The changes that one message may carry. */
+export const changesMax = 10_000
 export type Area = 'local' | 'session'
 
 /** Shell to wrapper: run this app, in place of the one that runs. */

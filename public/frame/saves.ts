@@ -1,4 +1,4 @@
-import type { Change, Saved } from './messages.ts'
+import { type Change, changesMax, type Saved } from './messages.ts'
 
 const charsMax = 1_048_576
 const writeMs = 200
@@ -64,7 +64,14 @@ export async function openSaves(id: string): Promise<Saves> {
     apply(kept, changes)
     to.put(kept, id)
   }
-  addEventListener('pagehide', () => void write())
+  addEventListener('pagehide', () => {
+    if (waiting.length === 0) return
+    waiting = []
+    // A page that goes hears no answer any more: nothing is read before, and all is put at once.
+    const to = store('readwrite')
+    to?.put(entries, id)
+    to?.transaction.commit()
+  })
   return {
     all: () => [...entries],
     change(changes) {
@@ -78,7 +85,7 @@ export async function openSaves(id: string): Promise<Saves> {
 /** Changes as they may be believed: pairs of texts, a bounded number of them. */
 export function changesIn(data: unknown): Change[] {
   if (!Array.isArray(data)) return []
-  return data.slice(0, 10_000).flatMap((pair: unknown): Change[] => {
+  return data.slice(0, changesMax).flatMap((pair: unknown): Change[] => {
     if (!Array.isArray(pair)) return []
     const [key, value]: unknown[] = pair
     if (typeof key !== 'string' || (typeof value !== 'string' && value !== null)) return []

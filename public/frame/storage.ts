@@ -1,4 +1,4 @@
-import type { Area, Change, Saved } from './messages.ts'
+import { type Area, type Change, changesMax, type Saved } from './messages.ts'
 
 /** What one app may save, counted in characters of keys and values. */
 const charsMax = 1_048_576
@@ -114,7 +114,9 @@ export function openStorage(
   for (const area of ['local', 'session'] as const) {
     let waiting: Change[] = []
     const flush = (): void => {
-      if (waiting.length > 0) save(area, waiting)
+      for (let at = 0; at < waiting.length; at += changesMax) {
+        save(area, waiting.slice(at, at + changesMax))
+      }
       waiting = []
     }
     const made = storage(

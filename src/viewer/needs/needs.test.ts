@@ -173,6 +173,21 @@ for (const name of ['chromium', 'firefox'] as const) {
     )
 
     test(
+      'what is saved while the page is left is kept, and more values in one turn than a message has',
+      async () => {
+        const id = await show(
+          `${doctype}<script>top.postMessage({said:[localStorage.length,localStorage.left]},'*');for(let i=0;i<10005;i++)localStorage['k'+i]=i;onbeforeunload=()=>{localStorage.left=1}</script>`,
+        )
+        await heard(tab)
+        await Bun.sleep(1_500)
+        await tab.goto(`${target.origin}/watch`)
+        await tab.goto(`${target.origin}/a/${id}`)
+        expect(await heard(tab)).toEqual([[10_006, '1']])
+      },
+      ms,
+    )
+
+    test(
       'an app that tries to leave is still there, or begins again',
       async () => {
         await show(
