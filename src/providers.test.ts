@@ -49,6 +49,16 @@ test('upstreams and models are read from their tables', () => {
   ])
 })
 
+test('every fault of a table is told at once, each field once', () => {
+  const faults = faultsOf('[[upstream]]\nnam = "q"\nkind = "zzz"\nbase_url = 3\n')
+  expect(faults.map((fault) => fault.split(' ')[3]).sort()).toEqual([
+    'base_url',
+    'kind',
+    'nam',
+    'name',
+  ])
+})
+
 test('a kind of provider other than openai knows its own base_url', () => {
   const row = (kind: string) => `[[upstream]]\nname = "mine"\nkind = "${kind}"\napi_key = "k"\n`
   expect(load(row('anthropic')).upstreams).toEqual([

@@ -233,8 +233,14 @@ function readRows<T extends TSchema>(
   }
   return tables.flatMap((table: unknown, at) => {
     if (Value.Check(shape, table)) return [table]
-    const first = Value.Errors(shape, table).First()
-    fault(`[[${name}]] number ${at + 1}: ${first?.path.slice(1) ?? ''} ${first?.message ?? ''}.`)
+    // A field that is missing is of the wrong type as well: each is told of once.
+    const faulty = new Map<string, string>()
+    for (const { path, message } of Value.Errors(shape, table)) {
+      if (!faulty.has(path)) faulty.set(path, message)
+    }
+    for (const [path, message] of faulty) {
+      fault(`[[${name}]] number ${at + 1}: ${path.slice(1)} ${message}.`)
+    }
     return []
   })
 }
