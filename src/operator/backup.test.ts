@@ -175,7 +175,8 @@ test('a restored house and its backup share files that neither can change for th
   await fresh.store.sweep(async () => new Set(), -day)
   expect(await fresh.store.usage()).toMatchObject({ files: 0 })
   await closeHouse(fresh)
-  await restore(configOf('again'), at('copy'), systemClock)
+  const { text } = await restore(configOf('again'), at('copy'), systemClock)
+  expect(text).not.toContain('before')
   expect(readdirSync(at('again/files'))).toHaveLength(2)
 })
 

@@ -83,10 +83,10 @@ export async function restore(config: Config, dir: string, clock: Clock): Promis
     const stamp = iso(clock.now()).replaceAll(/[:.]/g, '-')
     const copied = await prove(dir, manifest, openExchange(config.dataDir, stamp))
     const aside = exchange(config.dataDir, stamp)
-    const text =
-      `Restored the backup of ${manifest.created}: the database and ${said(copied)}. ` +
-      `What was here before is in ${aside}; remove it when all is well.`
-    return { ok: true, text }
+    const text = `Restored the backup of ${manifest.created}: the database and ${said(copied)}.`
+    if (aside === undefined) return { ok: true, text }
+    const before = `What was here before is in ${aside}; remove it when all is well.`
+    return { ok: true, text: `${text} ${before}` }
   } finally {
     finishExchange(config.dataDir)
     release()

@@ -47,7 +47,7 @@ test.skipIf(process.getuid?.() !== 0)("what root put together is for the folder'
   chownSync(dir, 65_534, 65_534)
   ownFolder(dir)()
   fill(openExchange(dir, 'now'), parts, 'new')
-  const aside = exchange(dir, 'now')
+  const aside = exchange(dir, 'now') ?? ''
   const given = [aside, ...['owner.lock', 'files', ...parts].map((name) => join(dir, name))]
   expect(given.filter((path) => statSync(path).uid !== 65_534)).toEqual([])
 })
@@ -56,7 +56,7 @@ test('the new stands in the place of the old, which is kept beside it; settings 
   const gone = ['berth.sqlite-wal', 'first-app', 'models.json']
   fill(dir, [...parts, ...kept, ...gone], 'old')
   fill(openExchange(dir, 'now'), parts, 'new')
-  const aside = exchange(dir, 'now')
+  const aside = exchange(dir, 'now') ?? ''
   expect(textsIn(dir, parts)).toEqual(all(parts, 'new'))
   expect(textsIn(dir, kept)).toEqual(all(kept, 'old'))
   expect(textsIn(dir, gone)).toEqual([undefined, undefined, undefined])
@@ -72,6 +72,12 @@ test('the new stands in the place of the old, which is kept beside it; settings 
       'owner.lock',
     ].sort(),
   )
+})
+
+test('where nothing was before, nothing is kept beside it', () => {
+  fill(openExchange(dir, 'now'), parts, 'new')
+  expect(exchange(dir, 'now')).toBeUndefined()
+  expect(readdirSync(dir).sort()).toEqual(['berth.sqlite', 'files', 'link-secret'])
 })
 
 test('an exchange that nobody decided on is gone at the next start, and nothing was replaced', () => {

@@ -45,10 +45,10 @@ export const closeExchange = (dir: string): Promise<void> =>
 
 /**
  * Replaces the content of the data folder by what was put together, and answers where the earlier
- * content is now. One rename decides: before it nothing is replaced, and after it whoever owns the
- * folder next finishes what a crash left (`finishExchange`).
+ * content is now, if there was any. One rename decides: before it nothing is replaced, and after it
+ * whoever owns the folder next finishes what a crash left (`finishExchange`).
  */
-export function exchange(dataDir: string, stamp: string): string {
+export function exchange(dataDir: string, stamp: string): string | undefined {
   const made = join(dataDir, beingMade + stamp)
   for (const name of readdirSync(made, { recursive: true, encoding: 'utf8' })) {
     giveToOwner(dataDir, join(made, name))
@@ -57,7 +57,10 @@ export function exchange(dataDir: string, stamp: string): string {
   renameSync(made, join(dataDir, readyToMove + stamp))
   sync(dataDir)
   finishExchange(dataDir)
-  return asideOf(dataDir, stamp)
+  const aside = asideOf(dataDir, stamp)
+  if (readdirSync(aside).length > 0) return aside
+  rmdirSync(aside)
+  return undefined
 }
 
 /** Finishes a restore that was decided on, and removes one that was not. For the folder's owner. */
