@@ -30,6 +30,8 @@ test('a takedown and its undoing say what they did, and fail where there was not
   expect((await admin('show', '@ann')).text).toMatch(/operator {2}pause {2}@ann/)
   await run(house, { command: 'grant', words: ['@ann', '1.5'] })
   expect((await admin('audit', '@ann')).text).toMatch(/operator {2}grant {2}@ann {2}1.5 USD/)
+  await run(house, { command: 'grant', words: ['@ann', '0.0000001'] })
+  expect((await admin('audit', '@ann')).text).toContain('@ann  0.0000001 USD')
   expect((await admin('list')).text).toBe('Nothing waits.')
   expect((await admin('rescan', id)).text).toBe(`${id} will be read again by the safety check.`)
   expect((await admin('rescan', 'all')).ok).toBe(true)

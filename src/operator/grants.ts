@@ -1,5 +1,5 @@
 import { idPattern, newId } from '../core/ids.ts'
-import { fromUsd, type Nano, toCredits } from '../core/money.ts'
+import { fromUsd, inDigits, type Nano, toCredits, toUsd } from '../core/money.ts'
 import * as accounts from '../gateway/accounts/accounts.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import { note } from '../hosting/moderation/audit.ts'
@@ -65,7 +65,7 @@ export async function grant(
     const wanted = { account, amount, kind: 'grant', ref: `grant:${ref}`, free: false }
     const { fresh } = await ledger.grant(house, db, wanted)
     if (!fresh) return
-    await note(house, db, { by, did: 'grant', item: name, why: `${credits / 1_000} USD` })
+    await note(house, db, { by, did: 'grant', item: name, why: `${inDigits(toUsd(amount))} USD` })
     if (owner.kind !== 'agent') return
     const text = `The operator gave you ${credits} credits.`
     await tell(house, db, { to: owner.owner, kind: 'credits.received', text, data: { credits } })
