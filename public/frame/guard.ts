@@ -135,21 +135,32 @@ const getter = (owner: object, name: string): (() => unknown) => {
 const mathml = 'http://www.w3.org/1998/Math/MathML'
 const html = 'http://www.w3.org/1999/xhtml'
 const xlink = 'http://www.w3.org/1999/xlink'
+const shown = 'a, foreignObject area, foreignObject math'
 const presses = ['mousedown', 'click', 'auxclick', 'touchstart', 'pointerdown'] as const
 
-/** A press on a link that leaves warms up a connection to it, so it is stopped on the way down. */
-function stopPresses(): void {
-  const { composedPath, preventDefault, stopImmediatePropagation } = Event.prototype
-  const { getAttribute, getAttributeNS } = Element.prototype
-  const { focus } = HTMLElement.prototype
-  const typeOf = getter(Event.prototype, 'type')
+/** What tells of a part of an event's path whether it leaves, or may once all listeners heard. */
+function linkTests() {
+  const { closest, getAttribute, getAttributeNS } = Element.prototype
+  const { getRootNode } = Node.prototype
+  const { querySelectorAll: allOf } = Document.prototype
+  const { querySelectorAll: allOfShadow } = DocumentFragment.prototype
   const localName = getter(Element.prototype, 'localName')
   const namespace = getter(Element.prototype, 'namespaceURI')
-  const key = getter(KeyboardEvent.prototype, 'key')
+  /** What `use` shows is in no event's path: it may be a link when its tree has one within SVG. */
+  const showsLinks = (part: EventTarget): boolean => {
+    const root = apply(getRootNode, part, [])
+    const links = apply(root === document ? allOf : allOfShadow, root, [shown])
+    for (let i = 0; links[i]; i++) {
+      if (apply(namespace, links[i], []) !== html) return true
+      if (apply(closest, links[i], ['foreignObject'])) return true
+    }
+    return false
+  }
   const leaves = (part: EventTarget): boolean => {
     const name = apply(localName, part, [])
+    if (name === 'use') return showsLinks(part)
     const href = apply(getAttribute, part, ['href']) || apply(getAttributeNS, part, [xlink, 'href'])
-    if (href && href[0] !== '#' && name !== 'use') return true
+    if (href && href[0] !== '#') return true
     return name === 'a' && apply(namespace, part, []) !== html
   }
   /** What may be a link that leaves by the time the press has been told to all listeners. */
@@ -157,7 +168,17 @@ function stopPresses(): void {
     const name = apply(localName, part, [])
     return name === 'a' || name === 'area' || apply(namespace, part, []) === mathml
   }
-  /** Stops the event where a part of its path asks for that, and what is above has no such part. */
+  return { leaves, mayLeave }
+}
+
+/** A press on a link that leaves warms up a connection to it, so it is stopped on the way down. */
+function stopPresses(): void {
+  const { composedPath, preventDefault, stopImmediatePropagation } = Event.prototype
+  const { focus } = HTMLElement.prototype
+  const typeOf = getter(Event.prototype, 'type')
+  const key = getter(KeyboardEvent.prototype, 'key')
+  const { leaves, mayLeave } = linkTests()
+  /** Stops the event when this part of its path asks for that, and tells whether it did. */
   const stopAt = (event: Event, part: EventTarget, type: unknown): boolean => {
     try {
       const outside = leaves(part)

@@ -71,6 +71,22 @@ export const navigations: Vector[] = [
     hand: 'click',
   },
   {
+    name: 'SVG link that is shown by use',
+    page: `<svg ${big} width=1280 height=800><defs><g id=l><a href={http}><rect width=1280 height=800 /></a></g></defs><use href=#l /></svg>`,
+    hand: 'click',
+  },
+  {
+    name: 'SVG link in a shadow root that is shown by use',
+    page: `<div id=d></div>${script(`d.attachShadow({mode:'closed'}).innerHTML='<svg ${big} width=1280 height=800><defs><a id=l href={http}><rect width=1280 height=800 /></a></defs><use href=#l /></svg>'`)}`,
+    hand: 'click',
+  },
+  {
+    name: 'link in SVG that is shown by use',
+    page: `<svg ${big} width=1280 height=800><defs><foreignObject id=l width=1280 height=800><a ${big} href={http}>go</a></foreignObject></defs><use href=#l /></svg>`,
+    hand: 'click',
+    live: 'firefox',
+  },
+  {
     name: 'a press that is undone',
     page: `<a ${big} href={http}>go</a>${script("addEventListener('click',e=>e.preventDefault(),true)")}`,
     hand: 'click',
