@@ -6,6 +6,7 @@ import type { Nano } from '../core/money.ts'
 import { isPlainLine } from '../core/text.ts'
 import { type Clock, second } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
+import { lock } from '../db/lock.ts'
 import { prepared } from '../db/query.ts'
 import { keyNameCharsMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
@@ -56,6 +57,12 @@ export function checkName(name: string | undefined): void {
   throw new Refusal('bad_request', { problem, param: 'name' })
 }
 
+/**
+ * Lets one change at a time pass of what an owner's keys are, until the transaction ends: who makes
+ * one reads under it what it may do, and who limits or suspends all of them misses none.
+ */
+export const lockAll = (db: Db, owner: string): Promise<void> => lock(db, `keys of ${owner}`)
+
 /** Makes a key inside the caller's transaction. `text` is shown once and never kept. */
 export async function make(
   db: Db,
@@ -75,7 +82,7 @@ export async function make(
   return { text, key }
 }
 
-/** A key's owner's live keys, oldest first; there are at most `keysPerAgentMax`. */
+/** An owner's live keys, oldest first: whoever makes one bounds how many there are. */
 export const listOf = (db: Db, owner: string): Promise<Key[]> =>
   db
     .select(columns)
@@ -108,7 +115,7 @@ export async function edit(
   return changed
 }
 
-/** Gives an owner's live keys the same cap, inside a transaction; `forget` once it is kept. */
+/** Gives an owner's live keys the same cap, under `lockAll`; `forget` once it is kept. */
 export async function limitAll(db: Db, owner: string, dailyCap: Nano | null): Promise<void> {
   await db
     .update(keys)
@@ -130,13 +137,13 @@ export const capOf = ({
   max: dailyCap,
 })
 
-/** Revokes every live key of an owner, inside a transaction; call `forget` after its commit. */
+/** Revokes every live key of an owner, under `lockAll`; call `forget` after the commit. */
 export async function revokeAll(db: Db, clock: Clock, owner: string): Promise<void> {
   const live = and(eq(keys.owner, owner), isNull(keys.revoked))
   await db.update(keys).set({ revoked: clock.now() }).where(live)
 }
 
-/** Suspends an owner's keys, or lets them go on (null), inside a transaction; then `forget`. */
+/** Suspends an owner's keys, or lets them go on (null), under `lockAll`; then `forget`. */
 export async function suspendAll(db: Db, owner: string, suspended: number | null): Promise<void> {
   await db.update(keys).set({ suspended }).where(eq(keys.owner, owner))
 }

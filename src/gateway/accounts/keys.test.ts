@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
+import { beginVisit } from '../../core/visit.ts'
 import { keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { theSpender } from '../key.ts'
+import * as keys from './keys.ts'
 
 let t: TestHouse
 let gus: Gus
@@ -77,6 +80,35 @@ test('a capped key raises no cap, not even its own: cap_above_own', async () => 
   })
   const raised = await gus.call('PATCH', `/accounts/keys/${id}`, { daily_cap: 20 })
   expect(raised.body).toMatchObject({ daily_cap: 20 })
+})
+
+test('a key that was limited or revoked while its request arrived makes and changes none', async () => {
+  const made = await gus.call('POST', '/accounts/keys')
+  const [key, id] = [made.text('api_key'), made.text('id')]
+  const headers = { authorization: `Bearer ${key}` }
+  const request = new Request('http://localhost/accounts/keys', { method: 'POST', headers })
+  beginVisit(request, { id: 'late', address: '127.0.0.1' })
+  const asked = await theSpender(t.house, request)
+  await gus.call('PATCH', `/accounts/keys/${id}`, { daily_cap: 1 })
+  expect(await keys.add(t.house, asked, {})).toMatchObject({ daily_cap: 1 })
+  for (const daily_cap of [2, null]) {
+    await expect(keys.add(t.house, asked, { daily_cap })).rejects.toMatchObject({
+      refusal: 'cap_above_own',
+    })
+    await expect(keys.edit(t.house, asked, first(), { daily_cap })).rejects.toMatchObject({
+      refusal: 'cap_above_own',
+    })
+  }
+  await gus.call('DELETE', `/accounts/keys/${id}`)
+  const kept = await t.kept()
+  for (const late of [
+    () => keys.add(t.house, asked, {}),
+    () => keys.edit(t.house, asked, first(), { name: 'mine' }),
+    () => keys.revoke(t.house, asked, first()),
+  ]) {
+    await expect(late()).rejects.toMatchObject({ refusal: 'bad_key' })
+  }
+  expect(await t.kept()).toEqual(kept)
 })
 
 test('wrong shapes are 400 and name the field, and nothing is kept', async () => {

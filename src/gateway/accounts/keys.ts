@@ -1,7 +1,6 @@
 import { type Nano, nano, toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import { keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
@@ -18,7 +17,7 @@ interface Wanted {
 const nanoPerCredit = 1_000_000
 
 /** The cap asked for. Refuses cap_above_own: a capped key raises no cap, not even its own. */
-function capOf({ key }: KeySpender, credits: number | null | undefined): Nano | null | undefined {
+function capOf(key: keys.Key, credits: number | null | undefined): Nano | null | undefined {
   if (credits === undefined) return undefined
   const cap = credits === null ? null : nano(BigInt(Math.round(credits * nanoPerCredit)))
   if (key.dailyCap !== null && (cap === null || cap > key.dailyCap)) {
@@ -36,15 +35,22 @@ const present = (key: keys.Key, current: keys.Key): KeyShape => ({
   current: key.prefix === current.prefix,
 })
 
-/** Changes the account's keys in a transaction of their own, one change at a time. */
+/**
+ * Changes the account's keys in a transaction of their own, one change at a time. The key that asks
+ * is read again in it: it may have been limited or revoked since its request began to arrive.
+ * Refuses bad_key.
+ */
 async function change<T>(
   house: House,
-  { owner }: KeySpender,
-  work: (db: Db, live: number) => Promise<T>,
+  { owner, key }: KeySpender,
+  work: (db: Db, current: keys.Key, live: number) => Promise<T>,
 ): Promise<T> {
   const done = await house.db.tx(async (db) => {
-    await lock(db, `keys of ${owner.owner}`)
-    return work(db, await keys.countOf(db, owner.owner))
+    await keys.lockAll(db, owner.owner)
+    const live = await keys.listOf(db, owner.owner)
+    const current = live.find(({ prefix }) => prefix === key.prefix)
+    if (!current || current.suspended !== null) throw new Refusal('bad_key')
+    return work(db, current, live.length)
   })
   house.keys.forget()
   return done
@@ -65,11 +71,11 @@ export async function add(
   spender: KeySpender,
   wanted: Wanted,
 ): Promise<KeyShape & { api_key: string }> {
-  const { key: current, owner } = spender
+  const { owner } = spender
   keys.checkName(wanted.name)
-  const cap = capOf(spender, wanted.daily_cap)
-  const dailyCap = cap === undefined ? current.dailyCap : cap
-  const { key, text } = await change(house, spender, (db, live) => {
+  const { key, text } = await change(house, spender, (db, current, live) => {
+    const cap = capOf(current, wanted.daily_cap)
+    const dailyCap = cap === undefined ? current.dailyCap : cap
     const most = owner.kind === 'agent' ? keysPerAgentMax : keysPerAccountMax
     if (live >= most) {
       const problem = `There are at most ${most} keys. Revoke one first.`
@@ -78,7 +84,7 @@ export async function add(
     const made = { kind: current.kind, owner: owner.owner, name: wanted.name, dailyCap }
     return keys.make(db, house.clock, made)
   })
-  return { ...present(key, current), api_key: text }
+  return { ...present(key, spender.key), api_key: text }
 }
 
 /** Changes a key's name or cap. Refuses bad_request, not_found, cap_above_own. */
@@ -89,17 +95,17 @@ export async function edit(
   wanted: Wanted,
 ): Promise<KeyShape> {
   keys.checkName(wanted.name)
-  const dailyCap = capOf(spender, wanted.daily_cap)
-  const changed = await change(house, spender, (db) =>
-    keys.edit(db, spender.owner.owner, id, { name: wanted.name, dailyCap }),
-  )
+  const changed = await change(house, spender, (db, current) => {
+    const dailyCap = capOf(current, wanted.daily_cap)
+    return keys.edit(db, spender.owner.owner, id, { name: wanted.name, dailyCap })
+  })
   if (!changed) throw new Refusal('not_found', { what: 'key' })
   return present(changed, spender.key)
 }
 
 /** Revokes a key of the account. Refuses not_found, last_key. */
 export const revoke = (house: House, spender: KeySpender, id: string): Promise<void> =>
-  change(house, spender, async (db, live) => {
+  change(house, spender, async (db, _, live) => {
     if (!(await house.keys.revoke(db, house.clock, spender.owner.owner, id))) {
       throw new Refusal('not_found', { what: 'key' })
     }

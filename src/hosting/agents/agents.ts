@@ -198,7 +198,7 @@ export async function describe(house: House, agent: Agent, about: string | null)
 
 /**
  * Adds a key for the agent, inside the bound of `keysPerAgentMax` live keys. Refuses bad_request,
- * and account_suspended.
+ * account_closed, account_suspended.
  */
 export async function addKey(
   house: House,
@@ -207,13 +207,14 @@ export async function addKey(
 ): Promise<{ text: string; key: keys.Key }> {
   keys.checkName(name)
   return house.db.tx(async (db) => {
-    await lock(db, `keys of ${id}`)
+    await keys.lockAll(db, id)
     if ((await keys.countOf(db, id)) >= keysPerAgentMax) {
       const problem = `An agent has at most ${keysPerAgentMax} keys. Revoke one first.`
       throw new Refusal('bad_request', { problem })
     }
     const [agent] = await db.select().from(agents).where(eq(agents.id, id))
     if (!agent) throw new Error('a key for no agent')
+    if (agent.closed !== null) throw new Refusal('account_closed')
     if (agent.suspended !== null) throw suspended(agent)
     const dailyCap = capOf(agent)
     return keys.make(db, house.clock, { kind: 'agent', owner: id, name, dailyCap })
@@ -223,7 +224,7 @@ export async function addKey(
 /** Revokes one of the agent's keys by its prefix. Refuses not_found, and last_key for the last. */
 export async function revokeKey(house: House, agent: Agent, prefix: string): Promise<void> {
   await house.db.tx(async (db) => {
-    await lock(db, `keys of ${agent.id}`)
+    await keys.lockAll(db, agent.id)
     const live = await keys.countOf(db, agent.id)
     if (!(await house.keys.revoke(db, house.clock, agent.id, prefix))) {
       throw new Refusal('not_found', { what: 'key', see: 'GET /me/keys lists yours.' })
@@ -240,6 +241,7 @@ export async function revokeKey(house: House, agent: Agent, prefix: string): Pro
  * account_closed then. Forget the keys after its commit.
  */
 export async function close(house: House, db: Db, agent: string): Promise<void> {
+  await keys.lockAll(db, agent)
   await db
     .update(agents)
     .set({ closed: house.clock.now(), claimHash: null, claimExpires: null })

@@ -2,7 +2,6 @@ import { eq } from 'drizzle-orm'
 
 import { type Nano, zero } from '../../core/money.ts'
 import type { Db } from '../../db/engine.ts'
-import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import { agents } from './tables.ts'
@@ -41,7 +40,7 @@ export async function limit(
   id: string,
   { pause, ...change }: Partial<Pick<Agent, 'dailyCap' | 'owner'>> & { pause?: Pause },
 ): Promise<Agent | undefined> {
-  await lock(db, `keys of ${id}`)
+  await keys.lockAll(db, id)
   const isIt = eq(agents.id, id)
   const [before] = await db.select().from(agents).where(isIt)
   if (!before) return undefined

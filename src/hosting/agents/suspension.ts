@@ -1,7 +1,6 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 
 import type { Db } from '../../db/engine.ts'
-import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import { Refusal } from '../../refusals.ts'
@@ -23,14 +22,15 @@ export async function suspend(
   reason: string | null,
 ): Promise<Agent | undefined> {
   const at = reason === null ? null : clock.now()
+  const [known] = await db.select({ id: agents.id }).from(agents).where(eq(agents.handle, handle))
+  if (!known) return undefined
+  await keys.lockAll(db, known.id)
   const isOther = at === null ? isNotNull(agents.suspended) : isNull(agents.suspended)
   const [agent] = await db
     .update(agents)
     .set({ suspended: at, suspendedFor: reason })
-    .where(and(eq(agents.handle, handle), isOther))
+    .where(and(eq(agents.id, known.id), isOther))
     .returning()
-  if (!agent) return undefined
-  await lock(db, `keys of ${agent.id}`)
-  await keys.suspendAll(db, agent.id, at)
+  if (agent) await keys.suspendAll(db, agent.id, at)
   return agent
 }

@@ -29,6 +29,7 @@ export async function leave(
   await house.db.tx(async (db) => {
     await lock(db, `person ${person.id}`)
     for (const agent of await allOf(db, person.id)) await letGo(house, db, person, agent)
+    await keys.lockAll(db, person.wallet)
     for (const owner of [person.id, person.wallet]) await keys.revokeAll(db, house.clock, owner)
     for (const rows of [sessions, recoveryCodes, passkeys, identities]) {
       await db.delete(rows).where(eq(rows.person, person.id))

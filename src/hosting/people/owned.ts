@@ -4,7 +4,6 @@ import { newId } from '../../core/ids.ts'
 import { nano, toCredits, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import type { KeepAnswer } from '../../idempotency/idempotency.ts'
 import * as keys from '../../keys/keys.ts'
@@ -151,7 +150,7 @@ export const keysOf = (house: House, agent: Agent): Promise<keys.Key[]> =>
 /** Revokes a key of an agent, its last one too: an owner can make another. Refuses not_found. */
 export async function revokeKey(house: House, agent: Agent, prefix: string): Promise<void> {
   await house.db.tx(async (db) => {
-    await lock(db, `keys of ${agent.id}`)
+    await keys.lockAll(db, agent.id)
     if (!(await house.keys.revoke(db, house.clock, agent.id, prefix))) {
       const see = `GET /people/me/agents/${agent.handle}/keys lists them.`
       throw new Refusal('not_found', { what: 'key', see })

@@ -31,6 +31,7 @@ export async function suspend(
       .where(and(eq(people.id, known.id), isOther))
       .returning()
     if (!person) return false
+    await keys.lockAll(db, person.wallet)
     for (const owner of [person.id, person.wallet]) await keys.suspendAll(db, owner, at)
     await endOthers(db, person.id)
     const did = reason === null ? 'unsuspend' : 'suspend'
