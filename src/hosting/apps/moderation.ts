@@ -221,12 +221,17 @@ export async function noteScan(
 
 type Scanned = Pick<Version, 'verdict' | 'findings' | 'scanned'>
 
-/** Keeps that what an app showed was read by the rules of now, unless it has changed since. */
-export async function noteRead(db: Db, { id, version, rules }: App): Promise<void> {
-  await db
+/**
+ * Notes that an app's pages were read by the rules of now, inside a transaction. The app as it is
+ * then; undefined where another version came meanwhile, or it was asked to be read again.
+ */
+export async function noteRead(db: Db, { id, version, rules }: App): Promise<App | undefined> {
+  const [app] = await db
     .update(apps)
     .set({ rules: rulesVersion })
     .where(and(eq(apps.id, id), eq(apps.version, version), eq(apps.rules, rules)))
+    .returning()
+  return app
 }
 
 /** Takes off Explore what may not be there any more, inside a transaction. */

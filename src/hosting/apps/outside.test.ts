@@ -11,7 +11,7 @@ const phish =
 let t: TestHouse
 let ann: Person
 /** What the hook answers next, and what it was sent. */
-let answer: () => Response
+let answer: () => Response | Promise<Response>
 let asked: { method: string; type: string | null; hash: string | null; page: string }[]
 let hook: ReturnType<typeof Bun.serve>
 
@@ -121,4 +121,16 @@ test('an icon is posted as it would be shown, and shown where the verdict is cle
 test('what our own rules block it is not asked about', async () => {
   await refused(t, 422, 'blocked_by_scan', () => publish({ html: phish }))
   expect(asked).toEqual([])
+})
+
+test('what it says of a page is not held against the one that replaced it meanwhile', async () => {
+  const id = await ann.publish({ html, store: true })
+  answer = async () => {
+    answer = () => Response.json({ verdict: 'clean' })
+    const mended = html.replace('hello', 'mended')
+    expect((await ann.call('POST', `/apps/${id}/versions`, { html: mended })).status).toBe(201)
+    return Response.json({ verdict: 'block', reasons: ['scam'] })
+  }
+  expect((await ann.call('POST', `/apps/${id}/rescan`)).body).toMatchObject({ verdict: 'clean' })
+  expect((await t.visit('GET', `/a/${id}`)).status).toBe(200)
 })

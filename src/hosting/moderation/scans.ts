@@ -4,7 +4,7 @@ import type { House } from '../../house.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import type { Agent } from '../agents/agents.ts'
-import { type App, theOwn, theVersion, type Version } from '../apps/apps.ts'
+import { type App, find, theOwn, theVersion, type Version } from '../apps/apps.ts'
 import * as rows from '../apps/moderation.ts'
 import * as pages from '../apps/pages.ts'
 import { tell } from '../notes/notes.ts'
@@ -25,9 +25,20 @@ export async function scanOf(house: House, maker: Agent, id: string): Promise<Ve
 export async function rescan(house: House, maker: Agent, id: string): Promise<Version> {
   await scanOf(house, maker, id)
   const app = await theOwn(house, maker, id)
-  const looked = await lookAt(house, app)
-  await house.db.tx((db) => judge(house, db, app, looked))
+  await readNow(house, app)
   return scanOf(house, maker, id)
+}
+
+const triesMax = 3
+
+/** Reads what an app shows and judges it: anew where another version came meanwhile. */
+async function readNow(house: House, known: App): Promise<void> {
+  let app: App | undefined = known
+  for (let tries = 0; app && tries < triesMax; tries += 1) {
+    const [before, looked] = [app, await lookAt(house, app)]
+    if (await house.db.tx((db) => judge(house, db, before, looked))) return
+    app = await find(house, known.id)
+  }
 }
 
 interface Looked {
@@ -47,12 +58,21 @@ async function lookAt(house: House, app: App): Promise<Looked[]> {
 const isBlocked = (looked: Looked[]): boolean =>
   looked.some(({ inspection }) => inspection.scan.verdict === 'block')
 
-/** Keeps what was seen, and does what follows from it, inside a transaction. */
-async function judge(house: House, db: Db, app: App, looked: Looked[]): Promise<void> {
+/**
+ * Keeps what was seen, and does what follows from it, inside a transaction. False where it was seen
+ * of what the app shows no more.
+ */
+async function judge(house: House, db: Db, before: App, looked: Looked[]): Promise<boolean> {
+  const app = await rows.noteRead(db, before)
+  if (!app) return false
   for (const { row, inspection } of looked) {
     await rows.noteScan(db, { ...row, ...pages.scannedOf(house, inspection) })
   }
-  await rows.noteRead(db, app)
+  await follow(house, db, app, looked)
+  return true
+}
+
+async function follow(house: House, db: Db, app: App, looked: Looked[]): Promise<void> {
   const { id: item } = app
   if (isBlocked(looked)) {
     const codes = looked.flatMap(({ inspection }) =>
@@ -98,8 +118,7 @@ export async function rescanSome(house: House): Promise<void> {
 /** False when nothing more can be read just now. */
 async function rescanOne(house: House, app: App): Promise<boolean> {
   try {
-    const looked = await lookAt(house, app)
-    await house.db.tx((db) => judge(house, db, app, looked))
+    await readNow(house, app)
   } catch (error) {
     if (error instanceof Refusal) return false
     house.log.fault('rescan', error, { app: app.id })
