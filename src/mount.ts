@@ -20,9 +20,6 @@ interface Failed {
   fault(say: (requestId: string) => Response): Response
 }
 
-/** What is new is not taken while the disk has less free than DISK_FLOOR_BYTES. */
-const bringsMore = new Set(['POST', 'PUT'])
-
 /** A router for one part of the house, which says no in the part's own envelope. */
 export function mount(house: House, sayNo: (failed: Failed) => Response) {
   // Without the handler's setting the router takes the path of a host of one to three letters to
@@ -39,14 +36,23 @@ export function mount(house: House, sayNo: (failed: Failed) => Response) {
       const misfit = isMisfit ? error : undefined
       return sayNo({ request, error, misfit, isUnmatched: code === 'NOT_FOUND', fault })
     })
-    .onRequest(({ request }) => {
-      // The rest is for what is under way: money is settled, things are changed or deleted.
-      if (bringsMore.has(request.method)) house.store.checkRoom(0)
-    })
     .onTransform({ as: 'global' }, ({ request, route }) => {
       visitOf(request).route = route
     })
 }
+
+const bringsMore = new Set(['POST', 'PUT'])
+
+/**
+ * An API takes nothing new while the disk has less free than DISK_FLOOR_BYTES: the rest is for what
+ * is under way, where money is settled and things are changed or deleted. All that a page sends is
+ * a POST, what makes room too, so there each form that brings what is new looks by itself.
+ */
+const takingNoMore =
+  (house: House) =>
+  ({ request }: { request: Request }): void => {
+    if (bringsMore.has(request.method)) house.store.checkRoom(0)
+  }
 
 /** A router that says no as the Agent API does. */
 export const mountAgentApi = (house: House) =>
@@ -54,7 +60,7 @@ export const mountAgentApi = (house: House) =>
     if (isUnmatched) return hosting.noSuchOperation(method, pathOf(url), house.urls.base)
     const refusal = misfit && new Refusal('bad_request', { problem: problemOf(misfit, url) })
     return hosting.errorAnswer(refusal ?? error, () => fault(hosting.faultAnswer))
-  })
+  }).onRequest(takingNoMore(house))
 
 /** A router that says no as the gateway does. */
 export const mountGateway = (house: House) =>
@@ -62,7 +68,7 @@ export const mountGateway = (house: House) =>
     if (isUnmatched) return gateway.noSuchOperation(method, pathOf(url))
     const refusal = misfit && new Refusal('bad_request', misfitOf(misfit.valueError))
     return gateway.errorAnswer(refusal ?? error, () => fault(gateway.faultAnswer))
-  })
+  }).onRequest(takingNoMore(house))
 
 /** What does not fit in the path or the query, without repeating what was sent. */
 function problemOf({ valueError, value }: ValidationError, url: string): string {

@@ -157,7 +157,7 @@ export const settings = {
   DISK_FLOOR_BYTES: {
     ...whole(0, 1_000_000_000_000_000),
     initial: '200000000',
-    help: 'Free bytes on the disk under which nothing more is written.',
+    help: 'Free bytes on the disk under which nothing new is taken.',
   },
   OPENAI_API_KEY: providerKey('OpenAI'),
   OPENROUTER_API_KEY: providerKey('OpenRouter'),

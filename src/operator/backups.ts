@@ -65,8 +65,9 @@ function begin(
     })
 }
 
-/** Begins a backup into the data folder. Refuses busy, and bad_request past `backupsMax`. */
+/** Begins a backup into the data folder. Refuses busy, try_again, bad_request past `backupsMax`. */
 export async function makeBackup(house: House, by: string): Promise<void> {
+  house.store.checkRoom(0)
   if ((await kept.listBackups(house.config.dataDir)).length >= backupsMax) {
     const problem = `There are ${backupsMax} backups already. Remove one first.`
     throw new Refusal('bad_request', { problem })

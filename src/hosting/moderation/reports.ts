@@ -42,8 +42,8 @@ export const theReported = async (house: House, id: string): Promise<App> => {
 
 /**
  * Keeps a report for the operator; no key is needed. Phishing or malware, said from three
- * addresses, holds the app back. Refuses not_found, taken_down, bad_request, and reports_limit past
- * five a day from one address.
+ * addresses, holds the app back. Refuses not_found, taken_down, bad_request, try_again, and
+ * reports_limit past five a day from one address.
  */
 export async function report(
   house: House,
@@ -51,6 +51,7 @@ export async function report(
   { reason, text = '', contact }: Said,
   address: string,
 ): Promise<Report> {
+  house.store.checkRoom(0)
   const app = await theReported(house, id)
   const isFine = isReason(reason) && isPlainText(text, reportCharsMax)
   if (!isFine || !isPlainLine(contact ?? '', reportContactCharsMax)) {

@@ -157,7 +157,7 @@ test('where files may not grow, writes are refused, reads go on, and nothing is 
   expect(textAt(await (await house.call('GET', '/api/me', key)).json(), 'about')).toBe(about)
 }, 60_000)
 
-test('below the floor nothing more is written, though there is room', async () => {
+test('below the floor nothing new is taken, though there is room', async () => {
   if (!needsMount('the floor of a disk')) return
   mount('26m')
   house = await serveFolder(join(disk, 'data'), { env: { DISK_FLOOR_BYTES: String(16 * mb) } })

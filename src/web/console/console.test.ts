@@ -3,8 +3,10 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { minute } from '../../core/time.ts'
 import { report } from '../../hosting/moderation/reports.ts'
 import { measure } from '../../operator/minutes.ts'
+import { Refusal } from '../../refusals.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { Browser, hidden, operating, said, signedUp } from '../../testing/pages.ts'
+import { password } from '../../testing/people.ts'
 
 const opened: TestHouse[] = []
 afterEach(async () => {
@@ -282,4 +284,23 @@ test('models show what the upstream asks, what is asked here, and the margin bet
   expect(page).toContain('$0.12 <span class="small">/ 1M tokens in')
   expect(page).toContain('20 %')
   expect(page).not.toContain('demo/image')
+})
+
+test('on a full disk the operator comes in and makes room; nobody brings what is new', async () => {
+  const h = await open()
+  const ann = await h.person('ann')
+  const id = await ann.publish()
+  await operating(h)
+  h.house.store.checkRoom = () => {
+    throw new Refusal('try_again', { why: 'the disk is full' })
+  }
+  const name = 'olga'
+  const olga = new Browser(h)
+  expect((await olga.fill('/sign-in', '/sign-in', { name, password })).status).toBe(303)
+  expect((await olga.fill('/console/backups', '/console/backups', {})).status).toBe(503)
+  expect((await decide(olga, `/console/apps/${id}`, 'takedown', 'malware')).status).toBe(303)
+  expect((await h.visit('GET', `/a/${id}`)).status).toBe(410)
+  const cy = new Browser(h, '198.51.100.7')
+  expect((await cy.fill('/sign-up', '/sign-up', { name: 'cyrus', password })).status).toBe(503)
+  expect((await ann.call('POST', '/apps', { html: '<title>Boats</title>' })).status).toBe(503)
 })

@@ -170,6 +170,7 @@ async function signedUp(
   code: string | undefined,
   next: string,
 ): Promise<Response> {
+  visit.house.store.checkRoom(0)
   const joining = { name: form.text('name'), password: form.text('password'), code }
   const { secret, codes } = await signUp(visit.house, joining, fromOf(visit))
   return shown(visit, codesPage(codes, next), sessionCookie(visit, secret))
