@@ -74,6 +74,9 @@ async function listen(
   spender: Spender,
   { file, models, call }: { file: files.StoredFile; models: string[]; call: Call },
 ): Promise<string> {
+  // Another chat may have had it heard since this one looked.
+  const now = await files.the(house, file.account, file.id)
+  if (now.words !== null) return (await files.wordsOf(house, now)) ?? ''
   const bytes = await files.bytesOf(house, file)
   const form = new FormData()
   form.append('response_format', 'json')

@@ -313,6 +313,20 @@ describe('where a model listens', () => {
     expect(types.filter((type: string) => type === 'audio')).toHaveLength(1)
   })
 
+  test('a sound that another chat heard while this one heard the one before is not paid twice', async () => {
+    const words = json(200, { text: 'Hello wörld' })
+    hearing.fake.script('fake/transcription-ok', [{ waitMs: 500 }, ...words], words)
+    const slow = await upload(wav(), 'a.wav', ann, hearing)
+    const quick = await upload(wav(), 'b.wav', ann, hearing)
+    const before = hearing.fake.received.length
+    const both = call('ok', slow, quick)
+    while (hearing.fake.received.length === before) await Bun.sleep(5)
+    expect((await call('ok', quick)).status).toBe(200)
+    expect((await both).status).toBe(200)
+    const types = (await historyOf()).map(({ type }: { type: string }) => type)
+    expect(types.filter((type: string) => type === 'audio')).toHaveLength(2)
+  })
+
   test('nothing is heard for a chat that is refused for a file, or for its own cost', async () => {
     const id = await upload(wav(), 'a.wav', ann, hearing)
     const thick = await upload(makePdf(Array<string>(201).fill('x')), 'thick.pdf', ann, hearing)
