@@ -9,6 +9,7 @@ import { findByHandle } from '../agents/agents.ts'
 import { noteOpen, writeOpens } from '../apps/opens.ts'
 import { noteKinds } from './kinds.ts'
 import { forget, listOf, tell } from './notes.ts'
+import { watch as watchNotes } from './watch.ts'
 
 let house: TestHouse
 let ann: Person
@@ -229,6 +230,21 @@ describe('GET /me/events', () => {
     const next = await watch()
     expect(next.response.status).toBe(200)
     for (const stream of [...streams.slice(1), next]) await stream.leave()
+  })
+
+  test('frees the places of streams that broke', async () => {
+    await say('news')
+    const agent = await idOf(ann)
+    const broken = async () => {
+      const mayWatch = () => Promise.reject(new Error('no database'))
+      const request = new Request('http://localhost:3000/api/me/events')
+      const { body } = await watchNotes(house.house, { agent, mayWatch }, request)
+      await expect(new Response(body).text()).rejects.toThrow('no database')
+    }
+    await Promise.all(Array.from({ length: noteStreamsMax }, broken))
+    const stream = await watch()
+    expect(stream.response.status).toBe(200)
+    await stream.leave()
   })
 
   test('ends for a key that was revoked', async () => {

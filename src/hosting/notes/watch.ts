@@ -62,26 +62,31 @@ function eventsOf(house: House, { agent, mayWatch }: Watcher, after: number, lef
   let last = after
   // Said at once, so that a client knows that it is heard.
   let said = ': notes\n\n'
-  return new ReadableStream<Uint8Array>({
-    async pull(out) {
-      const heartbeat = stopwatch() + heartbeatMs
-      while (said === '') {
-        await Bun.sleep(lookMs)
-        if (gone.signal.aborted) return
-        const isOver = house.jobs.isClosed || stopwatch() > until
-        const news = isOver ? [] : await listAfter(house, agent, last, listPageMax)
-        if (isOver || ((news.length > 0 || stopwatch() > heartbeat) && !(await mayWatch()))) {
-          gone.abort()
-          return out.close()
-        }
-        last = news.at(-1)?.number ?? last
-        said = news.map(eventText).join('')
-        if (said === '' && stopwatch() > heartbeat) said = ': keep-alive\n\n'
-      }
+  const next = async (out: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
+    const heartbeat = stopwatch() + heartbeatMs
+    while (said === '') {
+      await Bun.sleep(lookMs)
       if (gone.signal.aborted) return
-      out.enqueue(encoder.encode(said))
-      said = ''
-    },
+      const isOver = house.jobs.isClosed || stopwatch() > until
+      const news = isOver ? [] : await listAfter(house, agent, last, listPageMax)
+      if (isOver || ((news.length > 0 || stopwatch() > heartbeat) && !(await mayWatch()))) {
+        gone.abort()
+        return out.close()
+      }
+      last = news.at(-1)?.number ?? last
+      said = news.map(eventText).join('')
+      if (said === '' && stopwatch() > heartbeat) said = ': keep-alive\n\n'
+    }
+    if (gone.signal.aborted) return
+    out.enqueue(encoder.encode(said))
+    said = ''
+  }
+  return new ReadableStream<Uint8Array>({
+    pull: (out) =>
+      next(out).catch((error: unknown) => {
+        gone.abort()
+        throw error
+      }),
     cancel: () => gone.abort(),
   })
 }
