@@ -6,7 +6,10 @@ import { newGus } from '../../testing/gateway.ts'
 import { type Answer, openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { newOwner, type Owner } from '../../testing/people.ts'
 import { refused } from '../../testing/refused.ts'
+import { findByHandle } from '../agents/agents.ts'
 import * as moderation from '../moderation/moderation.ts'
+import { change, release } from './owned.ts'
+import { findByName } from './people.ts'
 
 const opened: TestHouse[] = []
 afterEach(async () => {
@@ -278,6 +281,24 @@ describe('an owner', () => {
     expect(await isPaused()).toBe(true)
     await byOwner(false)
     expect(await isPaused()).toBe(false)
+  })
+
+  test('does not lift what the operator paused meanwhile, nor by letting it go', async () => {
+    const { h, ann, olga } = await claimed()
+    const path = `/people/me/agents/${ann.handle}`
+    await olga.call('PATCH', path, { paused: true })
+    const asked = await findByHandle(h.house, ann.handle)
+    const person = await findByName(h.house, 'olga')
+    if (!asked || !person) throw new Error('nobody')
+    await admin(h.house, ['pause', `@${ann.handle}`])
+    for (const paused of [true, false]) {
+      const still = await olga.call('PATCH', path, { paused })
+      expect(still.body).toMatchObject({ agent: { paused: true } })
+    }
+    expect(await change(h.house, asked, { paused: false })).toMatchObject({ pausedBy: 'operator' })
+    await release(h.house, person, asked)
+    const now = await findByHandle(h.house, ann.handle)
+    expect(now).toMatchObject({ owner: null, pausedBy: 'operator' })
   })
 
   test('makes and revokes its keys, the last one too', async () => {
