@@ -35,12 +35,19 @@ function chosenFor(house: House, ask: Ask): Chosen | undefined {
 
 /** Who would make it, and for how much. Refuses no_painter, no_voice. */
 export function quote(house: House, ask: Ask): Quote {
+  const found = whoMakes(house, ask)
+  if (!found) throw new Refusal(isPicture(ask) ? 'no_painter' : 'no_voice')
+  return found
+}
+
+/** The same; undefined where nothing here makes its kind. */
+export function whoMakes(house: House, ask: Ask): Quote | undefined {
   const by = chosenFor(house, ask)
   if (by) return { by, price: mostOf(by, boundsOf(by, wordsOf(ask))) }
   if (house.config.embeddedMakers) {
     return { by, price: fromCredits(house.config.embeddedAssetCredits) }
   }
-  throw new Refusal(isPicture(ask) ? 'no_painter' : 'no_voice')
+  return undefined
 }
 
 /** What a model is told: a sprite is cut out of its ground afterwards. */

@@ -310,3 +310,16 @@ test('a build is cancelled before it runs: its app is gone, its credits are back
   expect(await creditsOf(ann)).toEqual({ credits: 400, held: 0, builds: 0 })
   expect((await built(game)).job.state).toBe('done')
 })
+
+test('a price has the assets that can be made, though others have no model', async () => {
+  const priceWith = async (PAINTER_MODEL: string): Promise<number> => {
+    const house = await openTestHouse({ EMBEDDED_MAKERS: 'off', PAINTER_MODEL })
+    const asked = { prompt: 'a harbour', dryRun: true }
+    const dry = await (await house.person('ann')).call('POST', '/apps', asked)
+    await house.close()
+    return Number(Object(dry.body).price)
+  }
+  const bare = await priceWith('')
+  expect([bare > 0, await priceWith('demo/nothing')]).toEqual([true, bare])
+  expect(await priceWith('demo/image')).toBeGreaterThan(bare)
+})

@@ -1,7 +1,7 @@
 import { type Nano, nano } from '../../core/money.ts'
 import type { House } from '../../house.ts'
 import { tokensAtMost } from '../../models/tokens.ts'
-import { quote } from '../assets/maker.ts'
+import { whoMakes } from '../assets/maker.ts'
 import type { AssetAskShape } from '../assets/shapes.ts'
 import { type Chosen, mostOf } from '../models/chosen.ts'
 import { planning, writing } from './instructions.ts'
@@ -24,7 +24,7 @@ export interface Budget {
 
 /**
  * The price of a build before it begins: a plan, a page, its repairs, and its assets, each at its
- * most. `page` is the page that is changed, or empty. Refuses no_painter, no_voice.
+ * most. `page` is the page that is changed, or empty.
  */
 export function budgetOf(
   house: House,
@@ -49,10 +49,9 @@ const asks: AssetAskShape[] = (['sprite', 'picture', 'sound', 'voice', 'music'] 
   (kind) => ({ name: 'x', kind, what: longest, seconds: 60 }),
 )
 
+/** The dearest of the kinds that can be made here, as often as a build makes one. */
 function assetsAtMost(house: House): bigint {
-  const { painterModel, speakerModel, soundModel, embeddedMakers, assetsOn } = house.config
-  const hasMakers = embeddedMakers || (painterModel && speakerModel && soundModel)
-  if (!assetsOn || !hasMakers) return 0n
-  const prices = asks.map((one) => quote(house, one).price)
+  if (!house.config.assetsOn) return 0n
+  const prices = asks.map((one) => whoMakes(house, one)?.price ?? 0n)
   return prices.reduce((most, one) => (one > most ? one : most), 0n) * BigInt(buildAssetsMax)
 }
