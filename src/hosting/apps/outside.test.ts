@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { sha256 } from '../../core/ids.ts'
+import { run } from '../../operator/control.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
 
@@ -121,6 +122,15 @@ test('an icon is posted as it would be shown, and shown where the verdict is cle
 test('what our own rules block it is not asked about', async () => {
   await refused(t, 422, 'blocked_by_scan', () => publish({ html: phish }))
   expect(asked).toEqual([])
+})
+
+test('a page that is blocked by its hash while the hook looks at it is not hosted', async () => {
+  answer = async () => {
+    await run(t.house, { command: 'admin', words: ['block', sha256(html), 'scam'] })
+    return Response.json({ verdict: 'clean' })
+  }
+  const no = await publish()
+  expect([no.status, no.code]).toEqual([422, 'blocked_by_scan'])
 })
 
 test('what it says of a page is not held against the one that replaced it meanwhile', async () => {

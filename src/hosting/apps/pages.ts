@@ -46,10 +46,12 @@ export async function inspect(house: House, html: string | Uint8Array): Promise<
  */
 export async function lookAt(house: House, page: Uint8Array): Promise<Inspection> {
   const inspection = await house.inspector.inspect(page)
-  if (await isBadPage(house.db.read, inspection.sha256)) return withFindings(inspection, [known])
   // What our own rules block need not be asked about.
-  if (inspection.scan.verdict === 'block') return inspection
-  return withFindings(inspection, await outsideFindings(house, inspection))
+  const isOurs = inspection.scan.verdict === 'block'
+  const isBad = () => isBadPage(house.db.read, inspection.sha256)
+  const outside = isOurs || (await isBad()) ? [] : await outsideFindings(house, inspection)
+  // It may have been taken down while it was looked at.
+  return withFindings(inspection, (await isBad()) ? [known] : outside)
 }
 
 const { code, effect, help } = theRule('known.bad')
