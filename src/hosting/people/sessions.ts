@@ -3,6 +3,7 @@ import { and, asc, desc, eq, gt, isNull, lte, ne, sql } from 'drizzle-orm'
 import { idPattern, newId, newSecret, sha256 } from '../../core/ids.ts'
 import { hour } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
+import { cannotTake } from '../../db/fault.ts'
 import { prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { browserCharsMax, freshMs, sessionMs, sessionsPerPersonMax } from '../../limits.ts'
@@ -70,12 +71,17 @@ const byHash = prepared((db) =>
 export async function find(house: House, secret: string): Promise<SignedIn | undefined> {
   const now = house.clock.now()
   const [found] = await byHash(house.db.read).execute({ hash: sha256(secret), now })
-  if (found && now - found.session.seen >= hour) {
-    await house.db.tx((db) =>
-      db.update(sessions).set({ seen: now }).where(eq(sessions.id, found.session.id)),
-    )
-  }
+  if (found && now - found.session.seen >= hour) await noteSeen(house, found.session, now)
   return found
+}
+
+/** Says when a session was last used; where nothing can be written just now, the next page does. */
+async function noteSeen(house: House, { id }: Session, seen: number): Promise<void> {
+  try {
+    await house.db.tx((db) => db.update(sessions).set({ seen }).where(eq(sessions.id, id)))
+  } catch (error) {
+    if (!cannotTake(error)) throw error
+  }
 }
 
 /** A person's live sessions, newest first. */

@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 
+import { hour } from '../../core/time.ts'
+import { Busy } from '../../db/fault.ts'
 import { findByName, operatorLink } from '../../hosting/people/people.ts'
 import { holdUp } from '../../testing/held-up.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
@@ -73,6 +75,17 @@ describe('signing in', () => {
     expect((await second.open('/account')).status).toBe(303)
     h.clock.turn(30 * 24 * 3_600_000)
     expect((await first.open('/account')).status).toBe(303)
+  })
+
+  test('who is signed in is let in while nothing can be written', async () => {
+    const h = await open()
+    const olga = await signedUp(h, 'olga')
+    h.clock.turn(2 * hour)
+    const { tx } = h.house.db
+    h.house.db.tx = () => Promise.reject(new Busy('Too many writes wait.'))
+    expect((await olga.open('/account')).status).toBe(200)
+    h.house.db.tx = tx
+    expect((await olga.open('/account')).status).toBe(200)
   })
 
   test('a new password ends every other session and rotates this one', async () => {
