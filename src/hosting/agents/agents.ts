@@ -11,15 +11,12 @@ import { lookup, prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import * as ledger from '../../ledger/ledger.ts'
-import { aboutCharsMax, keysPerAgentMax } from '../../limits.ts'
+import { aboutCharsMax } from '../../limits.ts'
 import { startCredits } from '../../prices.ts'
 import { Refusal } from '../../refusals.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
-import { tell } from '../notes/notes.ts'
 import { type Claim, newClaim } from './claims.ts'
 import { checkHandle, makeHandle, shapeOf } from './handles.ts'
-import { capOf } from './spending.ts'
-import { suspended } from './suspension.ts'
 import { agents } from './tables.ts'
 
 export type Agent = typeof agents.$inferSelect
@@ -194,46 +191,6 @@ export async function describe(house: House, agent: Agent, about: string | null)
     const isFull = error instanceof Refusal && error.refusal === 'try_again'
     throw isFull || cannotTake(error) ? new Refusal('not_ready') : error
   }
-}
-
-/**
- * Adds a key for the agent, inside the bound of `keysPerAgentMax` live keys. Refuses bad_request,
- * account_closed, account_suspended.
- */
-export async function addKey(
-  house: House,
-  { id }: Pick<Agent, 'id'>,
-  name: string | undefined,
-): Promise<{ text: string; key: keys.Key }> {
-  keys.checkName(name)
-  return house.db.tx(async (db) => {
-    await keys.lockAll(db, id)
-    if ((await keys.countOf(db, id)) >= keysPerAgentMax) {
-      const problem = `An agent has at most ${keysPerAgentMax} keys. Revoke one first.`
-      throw new Refusal('bad_request', { problem })
-    }
-    const [agent] = await db.select().from(agents).where(eq(agents.id, id))
-    if (!agent) throw new Error('a key for no agent')
-    if (agent.closed !== null) throw new Refusal('account_closed')
-    if (agent.suspended !== null) throw suspended(agent)
-    const dailyCap = capOf(agent)
-    return keys.make(db, house.clock, { kind: 'agent', owner: id, name, dailyCap })
-  })
-}
-
-/** Revokes one of the agent's keys by its prefix. Refuses not_found, and last_key for the last. */
-export async function revokeKey(house: House, agent: Agent, prefix: string): Promise<void> {
-  await house.db.tx(async (db) => {
-    await keys.lockAll(db, agent.id)
-    const live = await keys.countOf(db, agent.id)
-    if (!(await house.keys.revoke(db, house.clock, agent.id, prefix))) {
-      throw new Refusal('not_found', { what: 'key', see: 'GET /me/keys lists yours.' })
-    }
-    if (live === 1) throw new Refusal('last_key')
-    const text = `The key ${prefix} was revoked with one of your keys.`
-    await tell(house, db, { to: agent.id, kind: 'key.revoked', text, data: { prefix } })
-  })
-  house.keys.forget()
 }
 
 /**

@@ -5,6 +5,7 @@ import * as ledger from '../../ledger/ledger.ts'
 import { withHold } from '../../ledger/paid-work.ts'
 import { openTestHouse } from '../../testing/house.ts'
 import { findByHandle } from '../agents/agents.ts'
+import { addKey } from '../agents/keys.ts'
 
 test('a new agent has 400 credits, and its ledger says where they came from', async () => {
   const { person, close } = await openTestHouse()
@@ -76,6 +77,27 @@ test('a closed account answers account_closed, and its links are gone', async ()
   clock.turn(1_000)
   expect((await ann.call('GET', '/me')).code).toBe('account_closed')
   expect((await visit('GET', `/a/${id}`)).status).toBe(410)
+  await close()
+})
+
+test('a key that a capped key makes has its cap, and one revoked meanwhile makes none', async () => {
+  const { house, person, call, visit, close } = await openTestHouse()
+  const ann = await person('ann')
+  const capped = await visit('POST', '/accounts/keys', { key: ann.key, body: { daily_cap: 2 } })
+  const key = capped.text('api_key')
+  const made = await call('POST', '/me/keys', { key })
+  expect((await call('GET', '/me', { key: made.text('key') })).body).toMatchObject({
+    limits: { dailyCap: 2 },
+  })
+  const own = await ann.call('POST', '/me/keys')
+  expect((await call('GET', '/me', { key: own.text('key') })).body).toMatchObject({
+    limits: { dailyCap: null },
+  })
+  const agent = await findByHandle(house, ann.handle)
+  if (!agent) throw new Error('nobody')
+  const by = await house.keys.find(key)
+  await ann.call('DELETE', `/me/keys/${key.slice(0, 11)}`)
+  await expect(addKey(house, agent, undefined, by)).rejects.toMatchObject({ refusal: 'bad_key' })
   await close()
 })
 

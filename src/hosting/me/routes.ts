@@ -9,6 +9,7 @@ import type { House } from '../../house.ts'
 import { checkInvited } from '../../keys/sent.ts'
 import * as agents from '../agents/agents.ts'
 import { type Claim, renewClaim } from '../agents/claims.ts'
+import { addKey, revokeKey } from '../agents/keys.ts'
 import { refusePersons, withKey, withoutKey } from '../key.ts'
 import { openOperation, operation } from '../operation.ts'
 import * as me from './me.ts'
@@ -119,7 +120,7 @@ export const meRoutes = (house: House) =>
     .post(
       '/me/keys',
       async ({ caller, body, status }) => {
-        const made = await agents.addKey(house, caller.agent, body?.name)
+        const made = await addKey(house, caller.agent, body?.name, caller.key)
         return status(201, { key: made.text, prefix: made.key.prefix })
       },
       {
@@ -136,7 +137,7 @@ export const meRoutes = (house: House) =>
     .delete(
       '/me/keys/:prefix',
       async ({ caller, params }) => {
-        await agents.revokeKey(house, caller.agent, params.prefix)
+        await revokeKey(house, caller.agent, params.prefix)
         return { prefix: params.prefix, revoked: true as const }
       },
       operation(
