@@ -1,5 +1,6 @@
+import { csv } from '../../core/csv.ts'
 import { wholeOf } from '../../core/cursor.ts'
-import { inDigits, toUsd } from '../../core/money.ts'
+import { toUsd } from '../../core/money.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { day, iso, utcDay } from '../../core/time.ts'
 import type { House } from '../../house.ts'
@@ -74,15 +75,4 @@ const columns = [
 ]
 
 /** The rows as CSV with a line of names (RFC 4180). */
-export const csvOf = (uses: UseShape[]): string =>
-  [columns, ...uses.map((use) => columns.map((name) => use[name]))]
-    .map((cells) => `${cells.map(cellOf).join(',')}\r\n`)
-    .join('')
-
-/** Money is written without an exponent; a text that a spreadsheet would run is made plain. */
-function cellOf(value: string | number | boolean | null): string {
-  if (typeof value === 'number') return inDigits(value)
-  const text = String(value ?? '')
-  const plain = /^[=+@\t\r-]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
-}
+export const csvOf = (uses: UseShape[]): string => csv(columns, uses)
