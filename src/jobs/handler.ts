@@ -47,7 +47,7 @@ export type Outcome =
 /**
  * A kind of work. A room that has one writes a handler and app.ts registers it:
  *
- *     house.jobs.register('icon', { lane: 'media', input: Input, data: Type.Null(), run, undone })
+ *     house.jobs.register('assets', { lane: 'media', input, data: Type.Null(), run, undone })
  *
  * Its verb writes the job, what stands for it, and its holds in one transaction, the job first;
  * each hold names the job (`job`) and lives longer than it (`ms`); then it wakes the runner:

@@ -14,7 +14,7 @@ let gates: PromiseWithResolvers<void>[]
 beforeEach(async () => {
   t = await openMcpHouse()
   gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
-  t.house.jobs.register('icon', {
+  t.house.jobs.register('assets', {
     ...{ lane: 'media', input: Type.Object({}), data: Type.Null() },
     async run({ note }) {
       for (const [at, gate] of gates.entries()) {
@@ -34,7 +34,7 @@ afterEach(async () => {
 async function newJob(key: string): Promise<string> {
   const owner = `agent:${(await t.house.keys.find(key))?.owner}` as const
   const wanted: Wanted = {
-    ...{ kind: 'icon', lane: 'media', owner, item: 'Boats0000001', input: {} },
+    ...{ kind: 'assets', lane: 'media', owner, item: 'Boats0000001', input: {} },
     ...{ price: zero, ms: hour },
   }
   const job = await t.house.db.tx((db) => enqueue(t.house, db, wanted))

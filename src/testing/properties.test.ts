@@ -135,7 +135,7 @@ async function reviewed(ann: Person, id: string): Promise<Record<string, string>
 async function newJob({ key }: Person, item: string): Promise<string> {
   const { db, keys, clock } = house.house
   const owner = `agent:${(await keys.find(key))?.owner}`
-  const about = { kind: 'icon', lane: 'media', owner, item, input: {} } as const
+  const about = { kind: 'assets', lane: 'media', owner, item, input: {} } as const
   return (await db.tx((tx) => enqueue({ clock }, tx, { ...about, price: zero, ms: hour }))).id
 }
 

@@ -22,7 +22,7 @@ beforeEach(async () => {
   t = await openTestHouse()
   ann = await t.person('ann')
   gates = [Promise.withResolvers(), Promise.withResolvers()]
-  t.house.jobs.register('icon', {
+  t.house.jobs.register('assets', {
     ...{ lane: 'media', input: Type.Object({}), data: Type.Null() },
     async run({ note }) {
       await gates[0]?.promise
@@ -62,9 +62,9 @@ async function newJob(): Promise<string> {
   const price = fromCredits(10)
   return house.db.tx(async (db) => {
     const job = await enqueue(house, db, {
-      ...{ kind: 'icon', lane: 'media', owner: account, item: app, input: {}, price, ms: hour },
+      ...{ kind: 'assets', lane: 'media', owner: account, item: app, input: {}, price, ms: hour },
     })
-    const more = { ref: `icon:${job.id}`, kind: 'icon', job: job.id, ms: 2 * hour }
+    const more = { ref: `assets:${job.id}`, kind: 'assets', job: job.id, ms: 2 * hour }
     await hold(house, db, { account, amount: price, ...more })
     return job.id
   })
@@ -77,7 +77,7 @@ test('a job from its beginning to its end', async () => {
   const path = `/jobs/${id}`
   const created = new Date(t.clock.now()).toISOString()
   const first = await ann.call('GET', path)
-  const known = { id, kind: 'icon', app, price: 10, created }
+  const known = { id, kind: 'assets', app, price: 10, created }
   expect([first.status, first.body]).toEqual([
     200,
     { job: { ...known, ...fresh, state: 'queued', started: null } },

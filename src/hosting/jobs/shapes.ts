@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { Id, Link, oneOf, orNull, Time } from '../../core/shape.ts'
 
-export const jobKinds = ['build', 'assets', 'icon'] as const
+export const jobKinds = ['build', 'assets'] as const
 export const jobSteps = ['planning', 'writing', 'checking', 'assets', 'publishing'] as const
 
 /** One of the things that a job makes, each paid on its own (agent-api, Assets). */
