@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
 import { nano } from './core/money.ts'
+import { isRecord } from './core/shape.ts'
 import * as agents from './hosting/agents/agents.ts'
 import { linkOf } from './hosting/apps/present.ts'
 import { operatorLink } from './hosting/people/people.ts'
@@ -74,9 +75,6 @@ const json = (value: unknown): Payload => ({
   type: 'application/json',
   data: JSON.stringify(value),
 })
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null
 
 type Call = (
   method: string,

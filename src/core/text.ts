@@ -9,5 +9,8 @@ export const isPlainLine = (text: string, max: number): boolean =>
 export const isPlainText = (text: string, max: number): boolean =>
   isPlainLine(text.replace(/[\n\t\r]/g, ' '), max)
 
+/** Whether there is something to see in a text: no spaces and joiners alone. */
+export const isVisible = (text: string): boolean => /[\p{L}\p{N}\p{P}\p{S}]/u.test(text)
+
 /** Text made safe for the inside of HTML elements and quoted attributes. */
 export const escapeHtml = (text: string): string => Bun.escapeHTML(text)

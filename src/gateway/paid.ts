@@ -1,6 +1,5 @@
 import { inDigits } from '../core/money.ts'
 import { isRecord } from '../core/shape.ts'
-import { second } from '../core/time.ts'
 import type { House } from '../house.ts'
 import type { Answer } from '../idempotency/idempotency.ts'
 import type { Ask } from '../ledger/ledger.ts'
@@ -14,10 +13,7 @@ import { paidCallsOf } from './chat/running.ts'
 import type { Spender } from './key.ts'
 import { once } from './once.ts'
 import { type Order, serve, type Wanted } from './serving.ts'
-import { holdRef } from './usage/expired.ts'
-
-/** A hold outlives the gateway's own deadlines by this: for the settlement, and its retries. */
-const holdMarginMs = 60 * second
+import { holdMs, holdRef } from './usage/expired.ts'
 
 /**
  * Paid work other than chat's (document 2, sections 4 and 7): model, price, worst case, hold,
@@ -117,7 +113,7 @@ function askOf({ house, spender, wanted, candidates, requestId, slot }: Order): 
     kind: wanted.kind,
     item: candidates[0].model.id,
     onExpiry: 'settle',
-    ms: house.config.gatewayTotalSeconds * second + holdMarginMs,
+    ms: holdMs(house),
   }
 }
 

@@ -1,3 +1,4 @@
+import { isRecord } from '../core/shape.ts'
 import { unknownWindowTokens } from '../limits.ts'
 
 /**
@@ -12,9 +13,6 @@ const frameTokens = 1_000
 const asciiPerToken = 4
 
 type Body = Record<string, unknown>
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const isPicture = (part: unknown): boolean => isRecord(part) && part.type === 'image_url'
 

@@ -1,3 +1,5 @@
+import { isRecord } from '../core/shape.ts'
+
 /** What one request used, in whole units (seconds may be parts of one). */
 export interface Usage {
   /** All input tokens: `cached` (read from a cache) and `cacheWrite` are parts of it. */
@@ -137,9 +139,6 @@ class Reading {
     return max
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const recordOf = (value: unknown) => (isRecord(value) ? value : undefined)
 

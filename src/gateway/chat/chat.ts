@@ -1,6 +1,5 @@
 import { inDigits, zero } from '../../core/money.ts'
 import { isRecord } from '../../core/shape.ts'
-import { second } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import type { Answer, KeepAnswer } from '../../idempotency/idempotency.ts'
 import type { Ask } from '../../ledger/ledger.ts'
@@ -10,7 +9,7 @@ import { Refusal } from '../../refusals.ts'
 import type { Call } from '../call.ts'
 import type { Spender } from '../key.ts'
 import { once } from '../once.ts'
-import { holdRef } from '../usage/expired.ts'
+import { holdMs, holdRef } from '../usage/expired.ts'
 import type { Order } from './account.ts'
 import { type Asked, type Fitted, readAsked } from './asked.ts'
 import { type Candidate, candidatesOf, findModels } from './candidates.ts'
@@ -24,9 +23,6 @@ import { worstOf } from './worst.ts'
 
 /** How uploaded sounds are heard, where a model listens; that work is paid on its own. */
 export type Listener = (spender: Spender, call: Call) => Hear | undefined
-
-/** A hold outlives the gateway's own deadlines by this: for the settlement, and its retries. */
-const holdMarginMs = 60 * second
 
 /**
  * A chat completion (document 2, POST /chat/completions): checked in the order of section 7, its
@@ -169,6 +165,6 @@ function askOf({ house, spender, asked, candidates, requestId, slot }: Priced): 
     price: storedPrice(price),
     cap,
     onExpiry: 'settle',
-    ms: house.config.gatewayTotalSeconds * second + holdMarginMs,
+    ms: holdMs(house),
   }
 }

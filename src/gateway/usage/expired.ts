@@ -1,3 +1,4 @@
+import { second } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import { expireOrphans } from '../../ledger/expiry.ts'
@@ -15,6 +16,13 @@ const types = new Map<string, ModelType>([
   ['speech', 'audio'],
   ['transcription', 'audio'],
 ])
+
+/** A hold outlives the gateway's own deadlines by this: for the settlement, and its retries. */
+const holdMarginMs = 60 * second
+
+/** How long a gateway hold lasts at most. */
+export const holdMs = ({ config }: House): number =>
+  config.gatewayTotalSeconds * second + holdMarginMs
 
 /** The name of a gateway hold: what it is for, and behind a space the slot of its answer. */
 export const holdRef = (work: string[], slot: string | undefined): string =>

@@ -1,4 +1,4 @@
-import { isPlainLine, isPlainText } from '../../core/text.ts'
+import { isPlainLine, isPlainText, isVisible } from '../../core/text.ts'
 import type { House } from '../../house.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
@@ -15,8 +15,6 @@ import type { AppChangeShape, AppShape, NewAppShape, ScanResultShape } from './s
 
 /** What is said of an app until somebody says more. */
 export const untold = { title: 'Untitled', description: '', shelf: 'other' } as const
-/** Something that can be seen: no title is made of spaces and joiners alone. */
-const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
 
 /**
  * Publishes a page as a new app, version 1, live at once and free (document 1, operation 9).
@@ -169,7 +167,7 @@ function checkKind(house: House, kind: NewAppShape['kind']): void {
 
 function checkTexts(wanted: AppChangeShape): void {
   const { title, description } = wanted
-  if (title !== undefined && (!isPlainLine(title, titleCharsMax) || !visible.test(title))) {
+  if (title !== undefined && (!isPlainLine(title, titleCharsMax) || !isVisible(title))) {
     const problem = `"title" is one plain line of 1 to ${titleCharsMax} characters.`
     throw new Refusal('bad_request', { problem })
   }

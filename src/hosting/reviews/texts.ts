@@ -1,16 +1,13 @@
-import { isPlainText } from '../../core/text.ts'
+import { isPlainText, isVisible } from '../../core/text.ts'
 import { Refusal } from '../../refusals.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
-
-/** Something that can be seen. */
-const visible = /[\p{L}\p{N}\p{P}\p{S}]/u
 
 /**
  * What others are to read: plain text that shows and breaks no rule. Refuses bad_request for what
  * is no plain text of `max` characters, text_blocked for what the rules forbid.
  */
 export function checkText(text: string, max: number): string {
-  if (!isPlainText(text, max) || !visible.test(text)) {
+  if (!isPlainText(text, max) || !isVisible(text)) {
     const problem = `"text" is plain text of 1 to ${max} characters.`
     throw new Refusal('bad_request', { problem, param: 'text' })
   }
