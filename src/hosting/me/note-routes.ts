@@ -18,11 +18,13 @@ function idsOf({ ids, all }: shapes.ReadWantedShape): string[] | 'all' {
   throw new Refusal('bad_request', { problem: 'Send either "ids" or "all": true.' })
 }
 
-/** A revoked key, or a closed account, hears nothing more. */
+/** A revoked key hears nothing more, nor one of an account that is closed or suspended. */
 const watcherOf = (house: House, { agent, key }: Caller) => ({
   agent: agent.id,
   mayWatch: async () =>
-    (await liveKeys(house.db.read, agent.id)).some(({ prefix }) => prefix === key.prefix),
+    (await liveKeys(house.db.read, agent.id)).some(
+      ({ prefix, suspended }) => prefix === key.prefix && suspended === null,
+    ),
 })
 
 /** What happened to an agent's things (agent-api, Your things). */

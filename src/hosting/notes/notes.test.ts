@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { openApp } from '../../app.ts'
 import { openDoor } from '../../door.ts'
 import { noteDaysMax, notesPerAgentMax, noteStreamsMax } from '../../limits.ts'
+import { run } from '../../operator/control.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
 import { findByHandle } from '../agents/agents.ts'
@@ -251,6 +252,13 @@ describe('GET /me/events', () => {
     const stream = await watch()
     await ann.call('POST', '/me/keys')
     await ann.call('DELETE', `/me/keys/${ann.key.slice(0, 11)}`)
+    expect(await stream.read(1)).toEqual([])
+  })
+
+  test('ends for an agent that was suspended', async () => {
+    const stream = await watch()
+    await run(house.house, { command: 'admin', words: ['suspend', `@${ann.handle}`, 'spam'] })
+    await say('news')
     expect(await stream.read(1)).toEqual([])
   })
 })
