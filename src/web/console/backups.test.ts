@@ -10,6 +10,7 @@ import { openEngine } from '../../db/open.ts'
 import { backupsMax } from '../../limits.ts'
 import { restore } from '../../operator/backup.ts'
 import { listBackups } from '../../operator/backups.ts'
+import { Refusal } from '../../refusals.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { type Browser, hidden, operating, said, signedUp } from '../../testing/pages.ts'
 
@@ -57,6 +58,14 @@ async function act(name: string, what: string) {
 const folder = (...names: string[]): string => join(h.house.config.dataDir, 'backups', ...names)
 
 describe.skipIf(dialect === 'postgres')('backups of the console', () => {
+  test('a full disk takes none', async () => {
+    h.house.store.checkRoom = () => {
+      throw new Refusal('try_again', { why: 'the disk is full' })
+    }
+    expect((await olga.fill(place, place, {})).status).toBe(503)
+    expect((await listBackups(h.house)).backups).toEqual([])
+  })
+
   test('one is made, proved, downloaded, and what was downloaded is restored', async () => {
     expect(await page()).toContain('No backup yet')
     const name = await make()

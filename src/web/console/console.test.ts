@@ -297,7 +297,6 @@ test('on a full disk the operator comes in and makes room; nobody brings what is
   const name = 'olga'
   const olga = new Browser(h)
   expect((await olga.fill('/sign-in', '/sign-in', { name, password })).status).toBe(303)
-  expect((await olga.fill('/console/backups', '/console/backups', {})).status).toBe(503)
   expect((await decide(olga, `/console/apps/${id}`, 'takedown', 'malware')).status).toBe(303)
   expect((await h.visit('GET', `/a/${id}`)).status).toBe(410)
   const cy = new Browser(h, '198.51.100.7')
