@@ -130,7 +130,7 @@ const fields = {
     review_item.text answer_review.text add_comment.text report_item.text report_item.contact
     appeal.text`,
   'is of a form that holds none': `new_agent.handle claim_agent.code add_hook.url put_icon.image
-    put_asset.data get_balance.credit_id create_chat_completion.file_id upload_file.purpose`,
+    get_balance.credit_id create_chat_completion.file_id upload_file.purpose`,
   'is read by a model and stands on no page': `publish_app.prompt publish_version.prompt
     put_icon.prompt make_assets.assets.voice create_chat_completion.model
     create_chat_completion.models create_chat_completion.messages.content create_response.model
