@@ -81,6 +81,15 @@ export class TokenCount {
     }
   }
 
+  /** The same of a text in UTF-8: each character has one byte that is no continuation. */
+  addBytes(bytes: Uint8Array, from: number, to: number): void {
+    for (let at = from; at < to; at += 1) {
+      const byte = bytes[at] ?? 0
+      if (byte < 0x80) this.ascii += 1
+      else if (byte >= 0xc0) this.others += 1
+    }
+  }
+
   /** Never 0 unless there was no text. */
   get tokens(): number {
     return Math.ceil(this.ascii / asciiPerToken) + this.others

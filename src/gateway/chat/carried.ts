@@ -22,13 +22,14 @@ export class Carried {
   /** Content came after the last usage. */
   private isStale = false
   private readonly written = new TokenCount()
-  private readonly filtered = new Set<unknown>()
+  /** Made when it is needed: thousands of streams live at a time. */
+  private filtered: Set<unknown> | undefined
 
   constructor(private readonly bounds: Bounds) {}
 
   /** Whether the content rules ended every choice. */
   get isFiltered(): boolean {
-    return this.filtered.size >= this.bounds.choices
+    return (this.filtered?.size ?? 0) >= this.bounds.choices
   }
 
   /** Whether the upstream told its usage. */
@@ -49,7 +50,7 @@ export class Carried {
 
   private readChoice(choice: Json): void {
     const { finish_reason, index = 0 } = choice
-    if (finish_reason === 'content_filter') this.filtered.add(index)
+    if (finish_reason === 'content_filter') (this.filtered ??= new Set()).add(index)
     // A model that thought until its tokens were spent has nothing to show, and has answered.
     if (finish_reason === 'length') this.hasContent = true
     const held = isRecord(choice.delta) ? choice.delta : choice.message
@@ -71,6 +72,14 @@ export class Carried {
   private readCall({ function: called, function_call, custom }: Json): void {
     const sent = called ?? function_call ?? custom
     if (isRecord(sent)) for (const text of [sent.name, sent.arguments, sent.input]) this.count(text)
+  }
+
+  /** Reads a chunk that tells nothing but this text, in UTF-8. */
+  readText(bytes: Uint8Array, from: number, to: number): void {
+    if (from === to) return
+    this.hasContent = true
+    this.isStale = true
+    this.written.addBytes(bytes, from, to)
   }
 
   private count(text: unknown): void {

@@ -104,18 +104,26 @@ export class EventReader {
 /** The events of one line that a chunk begins with, as nearly all are: they need no state. */
 function ofOneLine(chunk: Uint8Array): Event[] {
   const events: Event[] = []
-  let text: string | undefined
   let start = 0
   for (;;) {
     for (let at = 0; at < prefixBytes; at += 1) if (chunk[start + at] !== prefix[at]) return events
     const line = chunk.indexOf(newline, start + prefixBytes)
     if (line < 0 || chunk[line + 1] !== newline || chunk[line - 1] === carriageReturn) return events
-    // Where each byte is a letter, all events are read at once.
-    text ??= decoder.decode(chunk)
-    const isPlain = text.length === chunk.byteLength
-    const own = isPlain ? text.slice(start, line) : decoder.decode(chunk.subarray(start, line))
-    events.push({ bytes: chunk, start, end: line + 2, data: own.slice(prefixBytes) || undefined })
+    events.push(new Line(chunk, start, line + 2))
     start = line + 2
+  }
+}
+
+/** An event of one line, whose data is read when it is asked for: most are but passed on. */
+class Line implements Event {
+  constructor(
+    readonly bytes: Uint8Array,
+    readonly start: number,
+    readonly end: number,
+  ) {}
+
+  get data(): string | undefined {
+    return decoder.decode(this.bytes.subarray(this.start + prefixBytes, this.end - 2)) || undefined
   }
 }
 

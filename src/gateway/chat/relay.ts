@@ -3,6 +3,7 @@ import type { UnderlyingSource } from 'bun'
 import { isRecord } from '../../core/shape.ts'
 import { heartbeatMs } from '../../limits.ts'
 import { recordIn } from '../../upstream/answer.ts'
+import { Alike } from './alike.ts'
 import type { Carried } from './carried.ts'
 import { bytesOf, type Event, isComment } from './events.ts'
 import { Pulse } from './pulse.ts'
@@ -41,6 +42,7 @@ const doneMark = '[DONE]'
 export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject {
   readonly ended: Promise<End>
   private readonly tell: (end: End) => void
+  private readonly alike = new Alike()
   private isOpen = true
   private isQuiet = false
   private out: Out | undefined
@@ -130,6 +132,7 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
 
   /** What of an event goes on, if anything does, or how it ends the stream. */
   private read(event: Event): Ending | Event | undefined {
+    if (this.alike.read(event, this.carried)) return event
     const { data } = event
     if (data === undefined) return isComment(event) ? event : undefined
     if (data.trim() === doneMark) {
@@ -139,6 +142,7 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     if (!chunk) return { how: 'broken' }
     if (chunk.error) return { how: endOf(chunk.error) }
     this.carried.read(chunk)
+    this.alike.learn(event, chunk)
     if (this.carried.isFiltered) return { how: 'filtered' }
     const isUsage = Array.isArray(chunk.choices) && chunk.choices.length === 0 && chunk.usage
     const { wantsUsage } = this.terms
@@ -156,7 +160,7 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     const usage = toldUsage(said, this.carried.usage(true))
     if (Bun.deepEquals(usage, said)) return event
     const bytes = encoder.encode(`data: ${JSON.stringify({ ...chunk, usage })}\n\n`)
-    return { ...event, bytes, start: 0, end: bytes.byteLength }
+    return { bytes, start: 0, end: bytes.byteLength, data: undefined }
   }
 
   /** Reads on to the usage behind the end, which wins over our own count. */

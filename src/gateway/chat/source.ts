@@ -8,7 +8,7 @@ import type { Watch } from './watch.ts'
  * costs more than all that is done with it. No client waits longer for it than this, and for the
  * first event not at all.
  */
-const togetherMs = 20
+const togetherMs = 40
 
 let beat: Promise<void> | undefined
 
