@@ -17,6 +17,10 @@ export const zero = nano(0n)
 /** Whole credits, as limits and prices state them, to Nano. Throws a RangeError for a fraction. */
 export const fromCredits = (credits: number): Nano => nano(BigInt(credits) * nanoPerCredit)
 
+/** Credits as they come over the wire, with at most six decimals, to Nano. */
+export const nanoOf = (credits: number): Nano =>
+  nano(BigInt(Math.round(credits * Number(nanoPerCredit))))
+
 /** Nano to the credits shown on the wire (a number with at most six decimals). */
 export const toCredits = (amount: bigint): number => Number(amount) / Number(nanoPerCredit)
 

@@ -7,8 +7,10 @@ import { dialect } from './dialect.ts'
 /** This process, as the rows name it that it works on. */
 export const thisProcess = newId()
 
+const called = 'berth '
+
 /** What its sessions on a PostgreSQL server are called: that server ends those of who died. */
-export const sessionName = `berth ${thisProcess}`
+export const sessionName = called + thisProcess
 
 /**
  * Whether the process that a column names has ended. A SQLite database has one owner, so all others
@@ -17,6 +19,6 @@ export const sessionName = `berth ${thisProcess}`
 export function hasEnded(process: SQLiteColumn): SQL | undefined {
   const isOther = ne(process, thisProcess)
   if (dialect === 'sqlite') return isOther
-  const session = sql`select 1 from pg_stat_activity where application_name = 'berth ' || ${process}`
+  const session = sql`select 1 from pg_stat_activity where application_name = ${called} || ${process}`
   return and(isOther, sql`not exists (${session})`)
 }

@@ -1,4 +1,4 @@
-import { type Nano, nano, toCredits } from '../../core/money.ts'
+import { type Nano, nanoOf, toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
@@ -14,12 +14,10 @@ interface Wanted {
   daily_cap?: number | null | undefined
 }
 
-const nanoPerCredit = 1_000_000
-
 /** The cap asked for. Refuses cap_above_own: a capped key raises no cap, not even its own. */
 function capOf(key: keys.Key, credits: number | null | undefined): Nano | null | undefined {
   if (credits === undefined) return undefined
-  const cap = credits === null ? null : nano(BigInt(Math.round(credits * nanoPerCredit)))
+  const cap = credits === null ? null : nanoOf(credits)
   if (key.dailyCap !== null && (cap === null || cap > key.dailyCap)) {
     throw new Refusal('cap_above_own', { cap: key.dailyCap })
   }

@@ -51,16 +51,16 @@ export class Alike {
     const at = field ? field.index + field[0].length : 0
     const [before, behind] = [data.slice(0, at), data.slice(at + text.length)]
     // Another text in its place must be found where this one was.
-    const other = toldIn(recordIn(`${before}${text}.${behind}`) ?? {})
-    const isText = data.startsWith(text, at) && other?.[0] === name
-    const parts = [`data: ${before}`, text, `${behind}\n\n`].map((part) => Buffer.byteLength(part))
-    const [from = 0, length = 0, rest = 0] = parts
-    if (!isText || other[1] !== `${text}.` || from + length + rest !== end - start) return
-    // An event may be spelled otherwise and be as long.
-    if (bytes[start + from - 1] !== quote || bytes[start + from + length] !== quote) return
+    const [, other] = toldIn(recordIn(`${before}${text}.${behind}`) ?? {}) ?? []
+    if (other !== `${text}.`) return
+    const from = Buffer.byteLength(`data: ${before}`)
+    const to = from + Buffer.byteLength(text)
+    // An event may be spelled otherwise, and be as long.
+    const isOneLine = to + Buffer.byteLength(`${behind}\n\n`) === end - start
+    if (!isOneLine || bytes[start + from - 1] !== quote || bytes[start + to] !== quote) return
     this.known = bytes.slice(start, end)
     this.from = from
-    this.to = from + length
+    this.to = to
   }
 }
 

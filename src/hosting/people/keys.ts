@@ -1,9 +1,9 @@
+import { nanoOf } from '../../core/money.ts'
 import { isPlainLine } from '../../core/text.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import { keyNameCharsMax, keysPerPersonMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
-import { nanoOf } from './owned.ts'
 import { checkHere, type Person } from './people.ts'
 
 /** A person's own keys: for scripts at People operations, and of the wallet for the gateway. */

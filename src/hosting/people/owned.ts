@@ -1,7 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 
 import { newId } from '../../core/ids.ts'
-import { nano, toCredits, zero } from '../../core/money.ts'
+import { nanoOf, toCredits, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
@@ -21,8 +21,6 @@ import { type Person, shownName, walletOf } from './people.ts'
 import { type AgentKeyShape, Gift, type GiftShape, type OwnedShape } from './shapes.ts'
 
 type Agent = agents.Agent
-
-const nanoPerCredit = 1_000_000
 
 /** An agent of a person by its handle, with or without @. Refuses not_found. */
 export async function theOwned(house: House, person: Person, handle: string): Promise<Agent> {
@@ -63,9 +61,6 @@ export const listOf = async (
   limit: number,
   after?: apps.After,
 ): Promise<Agent[]> => ownedBy(house, person.id, limit, after)
-
-/** Credits of the wire to Nano; they have at most six decimals. */
-export const nanoOf = (credits: number) => nano(BigInt(Math.round(credits * nanoPerCredit)))
 
 /** What an owner may change of an agent: credits a day (null is no cap), and whether it may buy. */
 export interface Bounds {
