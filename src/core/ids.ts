@@ -48,7 +48,8 @@ function ordered(number: number, chars: number): string {
 
 let countedAt = 0
 let count = 0
-let moment = ''
+/** All but the last character of the newest ordered id. */
+let stem = ''
 
 /**
  * An id as long as the others for rows that many are written of: those of one time lie on one page
@@ -58,9 +59,13 @@ let moment = ''
 export function newOrderedId(at: number): string {
   const isSame = at === countedAt
   count = isSame ? (count + 1) % countMax : pick(countMax)
-  if (!isSame) moment = ordered(at, momentChars)
+  const last = count % inOrder.length
+  if (!isSame || last === 0) {
+    const before = ordered(Math.floor(count / inOrder.length), idChars - momentChars - 1)
+    stem = ordered(at, momentChars) + before
+  }
   countedAt = at
-  return moment + ordered(count, idChars - momentChars)
+  return stem + inOrder[last]
 }
 
 /** The secret part of a key: forty letters or digits, 238 bits. */

@@ -24,15 +24,16 @@ export const deadlinesOf = (config: {
 export class Watch implements EventListenerObject {
   cause: Cause | undefined
   private readonly controller = new AbortController()
-  private readonly total: Timer
-  private firstByte: Timer | undefined
+  private timer: Timer
+  private isBegun = false
 
   constructor(
     private readonly client: AbortSignal,
     { firstByteMs, totalMs }: Deadlines,
   ) {
-    this.total = setTimeout(expire, totalMs, this)
-    this.firstByte = setTimeout(expire, firstByteMs, this)
+    // Nearly all work is over before the first is due: the second needs no timer until then.
+    const firstMs = Math.min(firstByteMs, totalMs)
+    this.timer = setTimeout(firstIsDue, firstMs, this, totalMs - firstMs)
     client.addEventListener('abort', this)
     if (client.aborted) this.handleEvent()
   }
@@ -48,8 +49,13 @@ export class Watch implements EventListenerObject {
 
   /** The first byte is there. */
   began(): void {
-    clearTimeout(this.firstByte)
-    this.firstByte = undefined
+    this.isBegun = true
+  }
+
+  /** The deadline of the first byte has come; `leftMs` are left of that in all. */
+  firstIsDue(leftMs: number): void {
+    if (this.isBegun) this.timer = setTimeout(expire, leftMs, this)
+    else expire(this)
   }
 
   /** Breaks the upstream's work off. The first cause stands. */
@@ -63,10 +69,10 @@ export class Watch implements EventListenerObject {
 
   /** The work is over: nothing is watched any more. */
   end(): void {
-    clearTimeout(this.total)
-    this.began()
+    clearTimeout(this.timer)
     this.client.removeEventListener('abort', this)
   }
 }
 
+const firstIsDue = (watch: Watch, leftMs: number): void => watch.firstIsDue(leftMs)
 const expire = (watch: Watch): void => watch.stop('deadline')

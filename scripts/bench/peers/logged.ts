@@ -1,0 +1,50 @@
+/**
+ * The least that a handler can do which writes a line for each request: one page and its 304, by
+ * the same bytes and headers as they come over the wire, an id and the client's address, and
+ * nothing is looked up. `bun logged.ts ORIGIN PATH`. Prints its port.
+ */
+const [origin = '', path = ''] = Bun.argv.slice(2)
+const asked = { 'accept-encoding': 'identity' }
+const whole = await fetch(origin + path, { headers: asked })
+const etag = whole.headers.get('etag') ?? ''
+const same = await fetch(origin + path, { headers: { ...asked, 'if-none-match': etag } })
+const page = new Blob([await whole.bytes()])
+
+/** Without what is new in each answer. */
+function ownOf({ headers }: Response): Headers {
+  const own = new Headers(headers)
+  for (const name of ['content-length', 'date', 'x-request-id']) own.delete(name)
+  return own
+}
+
+const [headers, unchanged] = [ownOf(whole), ownOf(same)]
+const idChars = 12
+const flushMs = 20
+let count = 0
+let waiting = ''
+
+function flush(): void {
+  process.stderr.write(waiting)
+  waiting = ''
+}
+
+const server = Bun.serve({
+  hostname: '127.0.0.1',
+  port: 0,
+  development: false,
+  fetch: (request) => {
+    const response =
+      request.headers.get('if-none-match') === etag
+        ? new Response(null, { status: 304, headers: unchanged })
+        : new Response(page, { headers })
+    count += 1
+    const id = String(count).padStart(idChars, '0')
+    response.headers.set('x-request-id', id)
+    const { status } = response
+    const address = server.requestIP(request)?.address
+    if (waiting === '') setTimeout(flush, flushMs)
+    waiting += `${JSON.stringify({ id, method: request.method, route: path, status, address })}\n`
+    return response
+  },
+})
+console.log(server.port)
