@@ -22,3 +22,12 @@ export const utcDay = (ms: number): string => iso(ms).slice(0, 10)
 
 /** The moment the next UTC day begins. */
 export const nextUtcDay = (ms: number): number => ms - (ms % day) + day
+
+/**
+ * Whether less than `ms` has gone by since a moment. One that is still to come, as after the clock
+ * was set back, counts as long ago.
+ */
+export function isWithin(clock: Clock, since: number, ms: number): boolean {
+  const age = clock.now() - since
+  return age >= 0 && age < ms
+}

@@ -1,4 +1,15 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  eq,
+  inArray,
+  isNotNull,
+  isNull,
+  lte,
+  notBetween,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 
 import { newId } from '../core/ids.ts'
 import { type Nano, zero } from '../core/money.ts'
@@ -130,6 +141,14 @@ export async function putBack({ clock }: Rows, db: Db, left: Leased): Promise<vo
   if (job) await tell(db, at, job)
 }
 
+/** Moves what waits by `ms`, as the clock was set. */
+export async function move(db: Db, ms: number): Promise<void> {
+  await db
+    .update(jobs)
+    .set({ due: sql`${jobs.due} + ${ms}` })
+    .where(isWaiting)
+}
+
 /** How a job ends. */
 export interface Ending {
   state: Exclude<JobState, 'queued' | 'running'>
@@ -175,13 +194,18 @@ export async function end(
   return { ...job, ...landed }
 }
 
-/** Which leases nobody keeps: those that have run out, or those of jobs from before a moment. */
-export type Left = { leaseUntil: number } | { created: number }
+/**
+ * Which leases nobody keeps: those that have run out, or those of jobs that were not made between
+ * two moments.
+ */
+export type Left = { leaseUntil: number } | { notMade: [from: number, to: number] }
 
 /** Jobs whose leases nobody keeps any more, at most `limit`. */
 export async function findLeft(db: Db, limit: number, left: Left): Promise<(Job & Leased)[]> {
   const isLeft =
-    'created' in left ? lte(jobs.created, left.created) : lte(jobs.leaseUntil, left.leaseUntil)
+    'notMade' in left
+      ? notBetween(jobs.created, ...left.notMade)
+      : lte(jobs.leaseUntil, left.leaseUntil)
   const found = await db
     .select()
     .from(jobs)

@@ -129,6 +129,32 @@ test.skipIf(dialect === 'postgres')(
   },
 )
 
+test.skipIf(dialect === 'postgres')(
+  'a start takes up what was made before the clock was set back',
+  async () => {
+    const left = await t.newJob({ ownMs: hour })
+    books.clock.turn(-hour)
+    await t.runner(t.land).start()
+    await until(async () => (await t.the(left)).state === 'done')
+  },
+)
+
+test('what waits a while waits no longer when the clock is set back', async () => {
+  const id = await t.newJob()
+  const runs: number[] = []
+  const runner = t.runner(async () => {
+    runs.push(books.clock.now())
+    return runs.length === 1 ? { end: 'again', afterMs: 5_000 } : { end: 'done' }
+  })
+  await runner.runDue()
+  books.clock.turn(-hour)
+  await runner.runDue()
+  expect(runs).toHaveLength(1)
+  books.clock.turn(5_000)
+  await runner.runDue()
+  expect(await t.the(id)).toMatchObject({ state: 'done' })
+})
+
 test('who lost its lease writes nothing more, and its landing does not count', async () => {
   const id = await t.newJob()
   const gate = Promise.withResolvers<void>()

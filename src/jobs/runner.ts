@@ -36,6 +36,7 @@ export class Runner {
   private readonly waiting = new Waiting()
   private timer: Timer | undefined
   private renewedAt = -Infinity
+  private seenAt = -Infinity
   private turning: Promise<void> | undefined
   private isAsked = false
   /** Whether it takes nothing more: who waits may leave. */
@@ -70,10 +71,10 @@ export class Runner {
 
   /** Takes up what an earlier process left, and goes on until `close`. */
   async start(): Promise<void> {
-    const { db, log } = this.parts
+    const { db, log, clock } = this.parts
     // What could not be taken up now is found when its lease has run out.
     if (db.kind === 'sqlite') {
-      await this.takeUp({ created: this.opened }).catch((error: unknown) =>
+      await this.takeUp({ notMade: [this.opened + 1, clock.now()] }).catch((error: unknown) =>
         log.fault('jobs.start', error),
       )
     }
@@ -152,9 +153,19 @@ export class Runner {
 
   /** One look at the rows: leases kept, what others left taken up, what is due begun. */
   async turn(): Promise<void> {
+    await this.followClock()
     await this.renew()
     await this.takeUp({ leaseUntil: this.parts.clock.now() })
     for (const lane of lanes) await this.begin(lane)
+  }
+
+  /** Where the clock was set back by an hour, all that waits would wait an hour more. */
+  private async followClock(): Promise<void> {
+    const { clock, db } = this.parts
+    const now = clock.now()
+    const step = now - this.seenAt
+    if (step < 0) await db.tx((tx) => rows.move(tx, step))
+    this.seenAt = now
   }
 
   private async renew(): Promise<void> {

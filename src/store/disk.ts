@@ -12,7 +12,7 @@ import { join } from 'node:path'
 
 import { newId, sha256 } from '../core/ids.ts'
 import type { Log } from '../core/log.ts'
-import { type Clock, minute, stopwatch } from '../core/time.ts'
+import { type Clock, isWithin, minute, stopwatch } from '../core/time.ts'
 import { Refusal } from '../refusals.ts'
 import { cannotWrite, isMissing, syncFile, syncFolder, writeDurably } from './durable.ts'
 import type { IsReferenced, Store, Stored, Swept, Usage } from './store.ts'
@@ -132,7 +132,7 @@ class DiskStore implements Store {
 
   tellFull(): void {
     const { clock, log, freeFloorBytes } = this.options
-    if (clock.now() < this.toldAt + minute) return
+    if (isWithin(clock, this.toldAt, minute)) return
     this.toldAt = clock.now()
     log?.warn('disk.full', { freeBytes: this.free(), DISK_FLOOR_BYTES: freeFloorBytes })
   }

@@ -70,3 +70,13 @@ test('failures of requests that were under way do not lengthen the pause', () =>
   clock.at += 5_000
   expect(breaker.take()).toBe(true)
 })
+
+test('a clock that is set back lengthens no pause and no probe', () => {
+  const { breaker, clock, fail } = fresh()
+  fail(5)
+  clock.at -= 3_600_000
+  expect(breaker.state).toBe('half-open')
+  expect(breaker.take()).toBe(true)
+  clock.at -= 3_600_000
+  expect(breaker.take()).toBe(true)
+})

@@ -1,4 +1,4 @@
-import { type Clock, minute, second } from '../core/time.ts'
+import { type Clock, isWithin, minute, second } from '../core/time.ts'
 
 /** So many failures in a row open a breaker. */
 const failuresMax = 5
@@ -12,7 +12,7 @@ const longestPauseMs = 5 * minute
 export class Breaker {
   private failures = 0
   private pauseMs = firstPauseMs
-  private openUntil = 0
+  private openedAt = -Infinity
   /** When the running probe was sent. One that never ends is forgotten after a pause. */
   private probeAt: number | undefined
 
@@ -21,15 +21,14 @@ export class Breaker {
   /** Closed lets all through, open none, and half-open one that probes. */
   get state(): 'closed' | 'open' | 'half-open' {
     if (this.failures < failuresMax) return 'closed'
-    return this.clock.now() < this.openUntil ? 'open' : 'half-open'
+    return this.isPaused ? 'open' : 'half-open'
   }
 
   /** Whether a request may be sent now. */
   get allows(): boolean {
     if (this.failures < failuresMax) return true
-    const now = this.clock.now()
-    const probing = this.probeAt !== undefined && now < this.probeAt + longestPauseMs
-    return now >= this.openUntil && !probing
+    const probeAt = this.probeAt ?? -Infinity
+    return !this.isPaused && !isWithin(this.clock, probeAt, longestPauseMs)
   }
 
   /** Takes the right to send one request, which is to be followed by one of the reports. */
@@ -53,12 +52,16 @@ export class Breaker {
     if (wasProbe) this.pauseMs = Math.min(this.pauseMs * 2, longestPauseMs)
     if (this.failures > failuresMax && !wasProbe) return false
     this.probeAt = undefined
-    this.openUntil = this.clock.now() + this.pauseMs
+    this.openedAt = this.clock.now()
     return true
   }
 
   /** The request ended without telling anything: its client left. */
   untold(): void {
     this.probeAt = undefined
+  }
+
+  private get isPaused(): boolean {
+    return isWithin(this.clock, this.openedAt, this.pauseMs)
   }
 }

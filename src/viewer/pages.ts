@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { compressed, type Entity, entity } from '../core/entity.ts'
 import { idPattern } from '../core/ids.ts'
 import { type PublicFile, readPublic } from '../core/public.ts'
-import type { Clock } from '../core/time.ts'
+import { type Clock, isWithin } from '../core/time.ts'
 import type { Hosted, HostedApp, ViewerUrls } from './hosted.ts'
 import { type Parts, partsOf, shellPage } from './page.ts'
 import { dataHeaders, shellHeaders } from './policy.ts'
@@ -62,9 +62,8 @@ export class Pages {
   /** The page of a public link when nothing was changed since it was compared, a moment ago. */
   fresh(id: string): Page | undefined {
     const kept = this.#pages.get(id)
-    const age = kept ? this.clock.now() - kept.checked : trustMs
     const isUnchanged = kept?.commits === this.hosted.commits?.()
-    return age >= 0 && age < trustMs && isUnchanged ? kept : undefined
+    return kept && isUnchanged && isWithin(this.clock, kept.checked, trustMs) ? kept : undefined
   }
 
   /** The page of a public link as it is now; undefined when there is no such app. */

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 import { RateLimit } from '../../core/counters.ts'
 import { sha256 } from '../../core/ids.ts'
-import { type Clock, minute } from '../../core/time.ts'
+import { type Clock, isWithin, minute } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import {
   failureReplayMs,
@@ -49,7 +49,7 @@ class ChargedFailures {
   check(key: string, body: unknown): void {
     if (this.kept.size === 0) return
     const failure = this.kept.get(nameOf(key, body))
-    if (failure && this.clock.now() < failure.at + failureReplayMs) throw failure.refusal
+    if (failure && isWithin(this.clock, failure.at, failureReplayMs)) throw failure.refusal
   }
 
   keep(key: string, body: unknown, refusal: Refusal<GatewayRefusal>): void {

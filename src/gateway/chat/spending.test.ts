@@ -228,5 +228,8 @@ test('a failure that was charged is told again for a minute, and then runs again
   const kept = await call({ 'idempotency-key': 'b-1' })
   expect([kept.body, kept.headers.get('x-should-retry')]).toEqual([first.body, 'false'])
   expect((await faked.lastUse(gus)).total).toBe(2)
+  faked.clock.turn(-7_200_000)
+  expect((await call()).status).toBe(502)
+  expect((await faked.lastUse(gus)).total).toBe(3)
   expect(await faked.faults(gus)).toEqual([])
 })
