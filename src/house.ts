@@ -91,7 +91,7 @@ export async function openHouse(
     idempotency: new Idempotency(db, clock),
     inspector: new Inspector(),
     makers: new Makers(),
-    looker: new Looker(browserOf(config.builderBrowser), log),
+    looker: new Looker(browserOf(config.builderBrowser), config.dataDir, log),
     traffic: new Traffic(),
     requests: new RateLimit(clock, config.requestsPerMinute, minute),
     gatewayRequests: new RateLimit(clock, config.gatewayRequestsPerMinute, minute),

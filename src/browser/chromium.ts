@@ -31,6 +31,12 @@ const flags = [
   ],
 ]
 
+/** A browser, and the data folder of who opens pages in it, one after the other. */
+export interface Browser {
+  path: string
+  dataDir: string
+}
+
 /** The two ends of the pipe. */
 export interface Pipe {
   out: Writable
@@ -41,8 +47,11 @@ export interface Pipe {
  * Starts a browser with a profile of its own for one piece of work, and ends it with all that it
  * wrote. It sees nothing of this process's environment. Throws when it cannot be started.
  */
-export const withChromium = <T>(path: string, work: (pipe: Pipe) => Promise<T>): Promise<T> =>
-  withScratch(async (folder) => {
+export const withChromium = <T>(
+  { path, dataDir }: Browser,
+  work: (pipe: Pipe) => Promise<T>,
+): Promise<T> =>
+  withScratch(dataDir, async (folder) => {
     // Chromium's own sandbox cannot be had as root.
     const own = process.getuid?.() === 0 ? ['--no-sandbox'] : []
     const child = spawn(path, [...flags, ...own, `--user-data-dir=${folder}`], {

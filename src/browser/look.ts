@@ -1,6 +1,6 @@
 import { isBlank } from '../core/picture.ts'
 import { isRecord } from '../core/shape.ts'
-import { withChromium } from './chromium.ts'
+import { type Browser, withChromium } from './chromium.ts'
 import { Devtools } from './devtools.ts'
 
 /** Where a page stands, and how its addresses are answered. */
@@ -35,8 +35,8 @@ const stuck =
   'so that nobody could use it.'
 
 /** Opens a page in a browser of its own: what it draws and throws. Fails when the browser does. */
-export const lookAt = (path: string, shown: Shown, signal: AbortSignal): Promise<Looked> =>
-  withChromium(path, async ({ out, come }) => {
+export const lookAt = (browser: Browser, shown: Shown, signal: AbortSignal): Promise<Looked> =>
+  withChromium(browser, async ({ out, come }) => {
     const look = new Look(shown, (heard) => new Devtools(out, come, heard))
     return within(allMs, look.run(), signal)
   })

@@ -3,6 +3,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { newId } from '../core/ids.ts'
 import { readPublic } from '../core/public.ts'
 import { systemClock } from '../core/time.ts'
 import { findBrowser } from '../testing/browsers/browser.ts'
@@ -14,7 +15,8 @@ const path = findBrowser('chromium')
 const warnings: unknown[] = []
 const note = (name: string, facts?: object): void => void warnings.push({ name, ...facts })
 const log = { info: note, warn: note, fault: note }
-const looker = new Looker(path, log)
+const dataDir = `/house/${newId()}`
+const looker = new Looker(path, dataDir, log)
 looker.register(trialBy(readPublic(), systemClock))
 
 let touched = 0
@@ -92,7 +94,7 @@ test.each([
   ['is no program', '/etc/passwd', [/EACCES/]],
   ['talks nonsense', babbler, [/ended/]],
 ])('a browser that %s says nothing of the page', async (_, at, told) => {
-  const bad = new Looker(at, log)
+  const bad = new Looker(at, dataDir, log)
   bad.register(trialBy(readPublic(), systemClock))
   const trial = { html: new TextEncoder().encode('<p>x'), files: [] }
   warnings.length = 0

@@ -17,6 +17,7 @@ export class Looker {
 
   constructor(
     private readonly path: string | undefined,
+    private readonly dataDir: string,
     private readonly log: Log,
   ) {}
 
@@ -34,13 +35,13 @@ export class Looker {
    * the page: then the page is taken as it is.
    */
   async look(trial: Trial, signal: AbortSignal): Promise<Looked | undefined> {
-    const { path, show } = this
+    const { path, dataDir, show } = this
     if (path === undefined || !show || this.waiting >= waitingMax) return undefined
     this.waiting += 1
     const before = this.last
     const look = before.then(async () => {
       signal.throwIfAborted()
-      return lookAt(path, show(trial), signal)
+      return lookAt({ path, dataDir }, show(trial), signal)
     })
     this.last = look.catch(() => {})
     try {
