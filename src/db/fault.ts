@@ -21,8 +21,11 @@ const postgresFaults: [RegExp, Fault][] = [
   [/^23514$/, 'check'],
   [/^53[12]00$/, 'full'],
   [/^25006$/, 'readonly'],
-  [/^(40001|40P01|55P03|57014|53300|57P03)$/, 'busy'],
+  [/^(40001|40P01|55P03|57014|53300|57P01|57P03)$/, 'busy'],
 ]
+
+/** The server is away: it is started again, or the network is cut. */
+const isAway = (code: string): boolean => code.startsWith('ERR_POSTGRES_CONNECTION_')
 
 /** A text property of the driver's own error, which drizzle wraps as a cause (four deep at most) */
 function told(error: unknown, property: string): string {
@@ -40,6 +43,7 @@ export const sqlState = (error: unknown): string => told(error, 'errno')
 export function faultOf(error: unknown): Fault {
   if (error instanceof Busy) return 'busy'
   const code = told(error, 'code')
+  if (isAway(code)) return 'busy'
   const [faults, text] = code.startsWith('SQLITE_')
     ? [sqliteFaults, code]
     : [postgresFaults, sqlState(error)]

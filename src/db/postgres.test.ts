@@ -115,6 +115,48 @@ if (dialect === 'postgres')
       await hasty.close()
     })
 
+    const pid = sql<number>`pg_backend_pid()`
+    const asAdmin = async (statements: string) => {
+      const admin = new SQL(url, { max: 1 })
+      await admin.unsafe(statements)
+      await admin.end()
+    }
+
+    test('is busy while the server is started again, and there afterwards', async () => {
+      const cut = engine.tx(async (db) => {
+        const [session] = await db.insert(things).values(thing('cut')).returning({ pid })
+        await asAdmin(`select pg_terminate_backend(${session?.pid})`)
+        await db.insert(things).values(thing('more'))
+      })
+      expect(faultOf(await caught(cut))).toBe('busy')
+      await engine.tx((db) => db.insert(things).values(thing('after')))
+      expect(await counts()).toHaveLength(3)
+      const away = await openPostgres('postgres://nobody@127.0.0.1:1/nothing')
+      expect(faultOf(await caught(away.tx(async () => {})))).toBe('busy')
+      expect(faultOf(await caught(away.read.select().from(things).execute()))).toBe('busy')
+      await away.close()
+    })
+
+    test('a unit that is cut off in its commit is not busy: it may count', async () => {
+      await asAdmin(`create function sleep() returns trigger language plpgsql as
+        $$ begin perform pg_sleep(9); return null; end $$;
+        create constraint trigger slow after insert on things deferrable initially deferred
+        for each row when (new.id = 'cut') execute function sleep()`)
+      const { promise, resolve } = Promise.withResolvers<number | undefined>()
+      const cut = caught(
+        engine.tx(async (db) => {
+          const [session] = await db.insert(things).values(thing('cut')).returning({ pid })
+          resolve(session?.pid)
+        }),
+      )
+      const session = await promise
+      await Bun.sleep(100)
+      await asAdmin(`select pg_terminate_backend(${session})`)
+      const error = await cut
+      expect([faultOf(error), String(error)]).toEqual(['other', expect.stringContaining('commit')])
+      await asAdmin('drop trigger slow on things; drop function sleep()')
+    })
+
     test('cuts a statement that takes too long', async () => {
       const hasty = await openPostgres(url, 500)
       const slow = hasty.read.select({ x: sql`pg_sleep(20)` }).from(things)

@@ -97,12 +97,21 @@ class Units {
 
   async #once<T>(work: (db: Db) => Promise<T>): Promise<T> {
     let lane: Lane | undefined
-    const result = await this.sql.begin((transaction) => {
-      lane = this.#idle.pop() ?? new Lane()
-      return lane.run(transaction, this.unitMs, work)
-    })
-    if (lane) this.#idle.push(lane)
-    return result
+    let isWorked = false
+    try {
+      const result = await this.sql.begin(async (transaction) => {
+        lane = this.#idle.pop() ?? new Lane()
+        const done = await lane.run(transaction, this.unitMs, work)
+        isWorked = true
+        return done
+      })
+      if (lane) this.#idle.push(lane)
+      return result
+    } catch (error) {
+      if (!isWorked || runAgain.includes(sqlState(error))) throw error
+      // It may count: nobody is to be told that nothing was kept.
+      throw new Error(`It is not known whether a commit counts: ${String(error)}`)
+    }
   }
 }
 
