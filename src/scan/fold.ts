@@ -1,11 +1,11 @@
 import { fromBase64, fromPercent } from './decode.ts'
+import type { Room } from './page.ts'
 import { CHUNK, NAME, NUMBER, TEXT } from './token-kinds.ts'
 import type { Tokens } from './tokens.ts'
 
 const depthMax = 4
 const textMax = 4 * 1024 * 1024
 const charsMax = 1_000_000
-const constantCharsMax = 6 * 1024 * 1024
 
 /** A constant string worked out of tokens: `next` is the token after it. */
 export interface Folded {
@@ -19,25 +19,19 @@ export interface Folded {
   partial: boolean
 }
 
-/**
- * Names whose constant values are known at this place of the script; every use of one costs its
- * length.
- */
+/** Names whose values are known at this place of the script; using one takes of the page's room. */
 export interface Constants {
   values: Map<string, { value: string; decoded: boolean }>
-  charsLeft: number
+  room: Room
 }
-
-/** No names yet, and a bound for what using them may cost. */
-export const newConstants = (): Constants => ({ values: new Map(), charsLeft: constantCharsMax })
 
 function lookUp(
   constants: Constants,
   name: string,
 ): { value: string; decoded: boolean } | undefined {
   const known = constants.values.get(name)
-  if (known) constants.charsLeft -= known.value.length
-  return constants.charsLeft > 0 ? known : undefined
+  if (known) constants.room.built -= known.value.length
+  return constants.room.built > 0 ? known : undefined
 }
 
 interface Reader {
@@ -200,7 +194,12 @@ function joined(reader: Reader, items: string[], from: number, depth: number): F
   if (kinds[at + 3] !== TEXT && texts[at + 3] !== '`') return undefined
   const glue = plainTerm(reader, at + 3)
   if (!glue || texts[glue.next] !== ')') return undefined
-  return whole(items.join(glue.value).slice(0, textMax), glue.next + 1, true)
+  const { room } = reader.constants
+  const most = Math.min(textMax, Math.max(0, room.built))
+  const fit = items.slice(0, most / Math.max(1, glue.value.length) + 2)
+  const value = fit.join(glue.value).slice(0, textMax)
+  room.built -= value.length
+  return room.built > 0 ? whole(value, glue.next + 1, true) : undefined
 }
 
 /** Methods after a constant string that keep it constant. */

@@ -36,6 +36,24 @@ for (const [name, html] of [
     expect(new TextDecoder().decode(Bun.gunzipSync(gzip ?? new Uint8Array()))).toBe(html)
   })
 
+test('a small page whose scripts build a large one holds nobody up', async () => {
+  let made = 0
+  const looking = inspector({}, () => {
+    made++
+    return new Worker(new URL('./inspect.worker.ts', import.meta.url))
+  })
+  const names = Array.from({ length: 6 }, (_, n) => `const a${n + 1}=a${n}+a${n};`).join('')
+  const text = '<p>more text</p>'.repeat(60)
+  const doubled = `<script>const a0="${text}";${names}document.write(a6)</script>`
+  const glued = `<script>document.write([${"'',".repeat(100)}''].join('${text}'))</script>`
+  await looking.inspect(small)
+  expect(made).toBe(0)
+  const pages = [doubled, glued]
+  const looked = await Promise.all(pages.map((page) => looking.inspect(page)))
+  expect(looked.map(({ sha256 }) => sha256)).toEqual(pages.map(hash))
+  expect(made).toBe(pages.length)
+})
+
 test('tiny pages are not compressed, titles are cut to 80 letters', async () => {
   const { br, gzip, title } = await inspector().inspect(`<title>${'🎲'.repeat(99)}</title>`)
   expect({ br, gzip, title }).toEqual({ br: undefined, gzip: undefined, title: '🎲'.repeat(80) })

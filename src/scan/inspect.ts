@@ -2,7 +2,10 @@ import { Pool, PoolBusy } from '../core/pool.ts'
 import { Refusal } from '../refusals.ts'
 import type { Inspection, OwnBytes } from './inspection.ts'
 
-/** Pages up to this size take well under 20 ms and are looked at where they are. */
+/**
+ * Pages up to this size take well under 20 ms and are looked at where they are, unless scripts in
+ * them build more than that.
+ */
 const inlineBytesMax = 24 * 1_024
 const bounds = {
   workersMax: 2,
@@ -40,8 +43,9 @@ export class Inspector {
     )
     if (bytes.byteLength <= inlineBytesMax) {
       // The tokenisers are loaded with the first page, not with the house.
-      const { inspectNow } = await import('./inspection.ts')
-      return inspectNow(bytes)
+      const { inspectSmall } = await import('./inspection.ts')
+      const looked = inspectSmall(bytes, inlineBytesMax)
+      if (looked) return looked
     }
     return this.pool.run(bytes, [bytes.buffer]).catch((error: unknown) => {
       if (!(error instanceof PoolBusy)) throw error

@@ -53,6 +53,24 @@ export interface Literal {
 }
 
 /**
+ * How many characters scripts may still put together, and how many may be read inside other things:
+ * one for a whole page, since a few names that double each other are longer than any page.
+ */
+export interface Room {
+  built: number
+  nested: number
+}
+
+const builtMax = 6 * 1024 * 1024
+const nestedMax = 4 * 1024 * 1024
+
+/** The room of a page that is looked at where it holds nobody up. */
+export const roomOf = (html: string): Room => ({
+  built: builtMax,
+  nested: Math.min(nestedMax, nestedMax / 16 + html.length * 16),
+})
+
+/**
  * The facts of a page that the rules look at, flat: what scripts write stands beside what the
  * page says itself.
  */
@@ -79,6 +97,7 @@ export interface Page {
   /** True where decoding within decoding went past its bound. */
   tooDeep: boolean
   canvas: boolean
+  room: Room
 }
 
 export interface Sink {
@@ -91,7 +110,7 @@ export interface Sink {
 }
 
 /** A page without facts. */
-export function emptyPage(html: string): Page {
+export function emptyPage(html: string, room: Room): Page {
   return {
     html,
     title: undefined,
@@ -111,6 +130,7 @@ export function emptyPage(html: string): Page {
     wordStarts: [],
     tooDeep: false,
     canvas: false,
+    room,
   }
 }
 

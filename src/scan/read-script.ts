@@ -1,4 +1,4 @@
-import { type Constants, fold, type Folded, newConstants } from './fold.ts'
+import { type Constants, fold, type Folded } from './fold.ts'
 import { isRemote, type Script } from './page.ts'
 import type { Reading } from './reading.ts'
 import { CHUNK, NAME, TEXT } from './token-kinds.ts'
@@ -36,7 +36,7 @@ interface Job {
 export function readScript(code: string, reading: Reading, handler: boolean): void {
   const script: Script = { tokens: tokensOf(code), handler, place: reading.place }
   reading.page.scripts.push(script)
-  const job = { script, reading, constants: newConstants() }
+  const job = { script, reading, constants: { values: new Map(), room: reading.page.room } }
   readLiterals(job)
   for (const name of codeSinks) readSink(job, name, true)
   for (const name of htmlSinks) readSink(job, name, false)

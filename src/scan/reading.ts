@@ -2,7 +2,6 @@ import { type Page, plain, type Run } from './page.ts'
 import { pattern } from './pattern.ts'
 
 const depthMax = 4
-const nestedCharsMax = 4 * 1024 * 1024
 const nestedPiecesMax = 20_000
 const nearMax = 160
 
@@ -25,9 +24,8 @@ export interface Reading {
   html(html: string, offset: number): void
 }
 
-/** How much may still be read inside other things; one for the whole page. */
+/** What may still be read inside other things, within the page's room; one for a whole page. */
 export interface Budget {
-  chars: number
   pieces: number
   /** What was read already: the same text twice says nothing new. */
   seen: Set<string>
@@ -37,7 +35,7 @@ export interface Budget {
 
 /** A budget for one page. */
 export function newBudget(readers: Pick<Budget, 'readHtml' | 'readScript'>): Budget {
-  return { chars: nestedCharsMax, pieces: nestedPiecesMax, seen: new Set(), ...readers }
+  return { pieces: nestedPiecesMax, seen: new Set(), ...readers }
 }
 
 const scriptTypes = pattern(
@@ -60,9 +58,9 @@ export function newReading(
     return newReading(page, exact ? (more) => place(offset + more) : () => start, budget, depth + 1)
   }
   const allowed = (text: string): boolean => {
-    budget.chars -= text.length
+    page.room.nested -= text.length
     budget.pieces--
-    const fits = depth < depthMax && budget.chars >= 0 && budget.pieces >= 0
+    const fits = depth < depthMax && page.room.nested >= 0 && budget.pieces >= 0
     if (!fits) page.tooDeep = true
     if (!fits || budget.seen.has(text)) return false
     budget.seen.add(text)

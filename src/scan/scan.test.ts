@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 
 import { RULES } from './rules.ts'
-import { scan } from './scan.ts'
+import { readPage, scan } from './scan.ts'
 
 const size = 400_000
 const fill = (piece: string, before = '', after = '') =>
@@ -76,6 +76,10 @@ const hostile: [string, string][] = [
   ['alarms', fill('microsoft your pc virus device call 1 800 ')],
   ['spaces', fill(' ', '<p>ignore')],
   ['half letters', fill('\ud800', '<script>"', '"</script>\ud800')],
+  [
+    'texts that a glue makes longer than any text',
+    `<script>x=[${'"",'.repeat(400_000)}""].join("${'y'.repeat(10_000)}")</script>`,
+  ],
   ['zero bytes', fill('\0', '<script>')],
 ]
 
@@ -89,6 +93,18 @@ test('a page in pages is read to a depth, and then not listed', () => {
   const connection = '<script>new RTCPeerConnection()</script>'
   expect(scan(nest(connection, 2)).verdict).toBe('block')
   expect(scan(nest(connection, 9)).listable).toBe(false)
+})
+
+test('what scripts put together is bounded for the whole page, not for each script', () => {
+  const names = Array.from({ length: 11 }, (_, n) => `const a${n + 1}=a${n}+a${n};`).join('')
+  const scripts = Array.from(
+    { length: 40 },
+    (_, n) => `<script>const a0="${'x'.repeat(990)}${n}";${names}</script>`,
+  )
+  const glued = `<script>x=[${"'',".repeat(990)}''].join("${'y'.repeat(4_000)}")</script>`
+  const page = readPage(scripts.join('') + glued.repeat(4))
+  const built = page.literals.reduce((sum, { value }) => sum + value.length, 0)
+  expect(built).toBeLessThan(8 * 1_048_576)
 })
 
 test('our own sample games are clean', async () => {

@@ -1,5 +1,5 @@
 import { type Hit, type Scan, scanOf, takeHits } from './findings.ts'
-import { emptyPage, joinWords, type Page } from './page.ts'
+import { emptyPage, joinWords, type Page, roomOf } from './page.ts'
 import { readHtml } from './read-html.ts'
 import { readScript } from './read-script.ts'
 import { newBudget, newReading } from './reading.ts'
@@ -41,8 +41,8 @@ export function scan(html: string): Scan {
 }
 
 /** The facts of a page, for `scanPage` and for those who need its title or its asset list. */
-export function readPage(html: string): Page {
-  const page = emptyPage(html)
+export function readPage(html: string, room = roomOf(html)): Page {
+  const page = emptyPage(html, room)
   const reading = newReading(page, (offset) => offset, newBudget({ readHtml, readScript }))
   readHtml(html, reading)
   joinWords(page)

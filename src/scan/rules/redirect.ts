@@ -1,6 +1,6 @@
 import type { Hit } from '../findings.ts'
-import { fold, newConstants } from '../fold.ts'
-import { isRemote, type Page, type Script } from '../page.ts'
+import { fold } from '../fold.ts'
+import { isRemote, type Page, roomOf, type Script } from '../page.ts'
 
 /**
  * Meta refreshes to an address, and scripts that lead away by themselves; a click on a link is no
@@ -29,6 +29,6 @@ function leadsAway({ tokens }: Script, index: number): boolean {
   if (texts[at] === '.' && texts[at + 1] === 'href') at += 2
   else if (texts[at] === '.' && (texts[at + 1] === 'replace' || texts[at + 1] === 'assign')) at += 2
   if (texts[at] !== '=' && texts[at] !== '(') return false
-  const url = fold(tokens, at + 1, newConstants())
+  const url = fold(tokens, at + 1, { values: new Map(), room: roomOf('') })
   return url !== undefined && (isRemote(url.value) || /^\s*data:/i.test(url.value))
 }
