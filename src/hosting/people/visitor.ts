@@ -33,16 +33,32 @@ async function lookUp(house: House, request: Request): Promise<Visitor | undefin
   return secret === undefined ? undefined : sessions.find(house, secret)
 }
 
+/** A secret, as a pattern has it. */
+export const secretForm = '[A-Za-z0-9]{40}'
+
 const isSecure = ({ urls }: House): boolean => urls.app.startsWith('https:')
 
-/** Behind https the name itself binds the cookie to this host (RFC 6265bis, 4.1.3.2). */
-export const cookieName = (house: House): string => (isSecure(house) ? '__Host-berth' : 'berth')
+/**
+ * Behind https the name itself binds a cookie to this host (RFC 6265bis, 4.1.3.2), so that no host
+ * beside or below it can plant one.
+ */
+export const cookieName = (house: House, name = 'berth'): string =>
+  isSecure(house) ? `__Host-${name}` : name
 
-/** The session cookie of a request. */
-export function cookieOf(house: House, { headers }: Request): string | undefined {
-  const pattern = new RegExp(`(?:^|; ?)${cookieName(house)}=([A-Za-z0-9]{40})(?:;|$)`)
+/** What a request's cookie of ours holds, where that is of this form. */
+export function cookieIn(
+  house: House,
+  { headers }: Request,
+  name: string,
+  form: string,
+): string | undefined {
+  const pattern = new RegExp(`(?:^|; ?)${cookieName(house, name)}=(${form})(?:;|$)`)
   return pattern.exec(headers.get('cookie') ?? '')?.[1]
 }
+
+/** The session cookie of a request. */
+export const cookieOf = (house: House, request: Request): string | undefined =>
+  cookieIn(house, request, 'berth', secretForm)
 
 /** The header that sets a cookie, or with no value takes it back. */
 export function setCookie(house: House, value: string, seconds?: number): string {

@@ -6,8 +6,11 @@ import { answerOf, isOurs, wordsOf } from '../../hosting/envelope.ts'
 import type { From } from '../../hosting/people/sign-in.ts'
 import {
   checkSite,
+  cookieIn,
+  cookieName,
   cookieOf,
   formToken,
+  secretForm,
   setCookie,
   type Visitor,
   visitorOf,
@@ -34,12 +37,10 @@ export interface Own extends Visit {
   visitor: Visitor
 }
 
-const seedPattern = /(?:^|; ?)berth_form=([A-Za-z0-9]{40})(?:;|$)/
-
 /** Who visits. A form's token belongs to a session, or to a browser before it has one. */
 export async function visitFor(house: House, layout: Layout, request: Request): Promise<Visit> {
   const visitor = await visitorOf(house, request)
-  const known = seedPattern.exec(request.headers.get('cookie') ?? '')?.[1]
+  const known = cookieIn(house, request, 'berth_form', secretForm)
   const seed = known ?? newSecret()
   const own = visitor?.session?.hash ?? visitor?.person.id
   const isNew = own === undefined && known === undefined
@@ -47,7 +48,7 @@ export async function visitFor(house: House, layout: Layout, request: Request): 
     ...{ house, layout, request, visitor },
     token: formToken(house, own ?? `guest ${seed}`),
     cookie: isNew
-      ? `berth_form=${seed}; Path=/; HttpOnly; SameSite=Strict${secureOf(house)}`
+      ? `${cookieName(house, 'berth_form')}=${seed}; Path=/; HttpOnly; SameSite=Strict${secureOf(house)}`
       : undefined,
   }
 }

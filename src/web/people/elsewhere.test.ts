@@ -312,11 +312,22 @@ describe('attacks on the way back', () => {
     expect((await enter(new Browser(h), id)).status).toBe(200)
   })
 
-  test('the cookie of the way there is for that way alone', async () => {
+  test('nobody is signed in as another by a cookie that a host beside this one plants', async () => {
+    const { h, id } = await open({}, { APP_URL: 'https://berth.example' })
+    const left = await h.visit('GET', '/sign-in/oidc')
+    const [cookie = ''] = left.headers.getSetCookie()[0]?.split(';') ?? []
+    const path = id.approve(left.headers.get('location'), ann)
+    const back = (planted: string) => h.visit('GET', path, { headers: { cookie: planted } })
+    // Browsers take names of this prefix from this host alone.
+    expect((await back(cookie.replace('__Host-', ''))).status).toBe(400)
+    expect((await back(cookie)).status).toBe(200)
+  })
+
+  test('the cookie of the way there is bound to this host', async () => {
     const { h } = await open({}, { APP_URL: 'https://berth.example' })
     const left = await h.visit('GET', '/sign-in/oidc')
     expect(left.headers.getSetCookie()[0]).toMatch(
-      /^berth_trip=[A-Za-z0-9]{40}\.in\.[\w-]+; Path=\/sign-in\/oidc; HttpOnly; SameSite=Lax; Max-Age=900; Secure$/,
+      /^__Host-berth_trip=[A-Za-z0-9]{40}\.in\.[\w-]+; Path=\/; HttpOnly; SameSite=Lax; Max-Age=900; Secure$/,
     )
     const { searchParams } = new URL(left.headers.get('location') ?? '')
     expect(Object.fromEntries(searchParams)).toMatchObject({

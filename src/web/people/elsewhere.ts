@@ -5,6 +5,7 @@ import { enterAs, link } from '../../hosting/people/identities.ts'
 import { addressFor, backPath, providerName } from '../../hosting/people/provider.ts'
 import { checkFresh } from '../../hosting/people/sessions.ts'
 import { isTicket, ticketMs } from '../../hosting/people/tickets.ts'
+import { cookieIn, cookieName, secretForm } from '../../hosting/people/visitor.ts'
 import type { House } from '../../house.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
@@ -36,15 +37,16 @@ interface Trip {
   next: string
 }
 
-const tripPattern = /(?:^|; ?)berth_trip=([A-Za-z0-9]{40})\.(in|link)\.([\w-]{0,900})(?:;|$)/
+const tripForm = `${secretForm}\\.(?:in|link)\\.[\\w-]{0,900}`
 
 /** Lax, since the provider's site is where the browser comes back from. */
 const tripCookie = (house: House, { secret, why, next }: Trip): string =>
-  `berth_trip=${secret}.${why}.${Buffer.from(next).toString('base64url')}; Path=/sign-in/oidc; ` +
-  `HttpOnly; SameSite=Lax; Max-Age=${ticketMs / 1_000}${secureOf(house)}`
+  `${cookieName(house, 'berth_trip')}=${secret}.${why}.${Buffer.from(next).toString('base64url')}; ` +
+  `Path=/; HttpOnly; SameSite=Lax; Max-Age=${ticketMs / 1_000}${secureOf(house)}`
 
-function tripOf({ headers }: Request): Trip {
-  const [, secret, why, next = ''] = tripPattern.exec(headers.get('cookie') ?? '') ?? []
+function tripOf(house: House, request: Request): Trip {
+  const trip = cookieIn(house, request, 'berth_trip', tripForm)
+  const [secret, why, next = ''] = trip?.split('.') ?? []
   if (secret === undefined) throw new Refusal('sign_in_stale')
   const back = nextOf(Buffer.from(next, 'base64url').toString())
   return { secret, why: why === 'link' ? 'link' : 'in', next: back }
@@ -69,7 +71,7 @@ async function leave(visit: Visit): Promise<Response> {
 
 async function arrive(visit: Visit): Promise<Response> {
   const { house, request, visitor } = visit
-  const trip = tripOf(request)
+  const trip = tripOf(house, request)
   const query = new URL(request.url).searchParams
   const back = { holder: holderOf(visit, trip), query, from: fromOf(visit) }
   if (trip.why === 'link') {
