@@ -46,7 +46,11 @@ const preflightHeaders = {
 const preflight = (): Response => new Response(null, { status: 204, headers: preflightHeaders })
 
 function openToAll(response: Response): Response {
-  for (const [name, value] of corsLines) response.headers.set(name, value)
+  const { headers } = response
+  for (const [name, value] of corsLines) headers.set(name, value)
+  headers.set('x-content-type-options', 'nosniff')
+  // Caches know `authorization` and nothing of X-API-Key: what does not say so is for nobody else.
+  if (!headers.has('cache-control')) headers.set('cache-control', 'no-store')
   return response
 }
 

@@ -241,6 +241,22 @@ describe('every answer', () => {
     expect(preflight.headers.get('access-control-allow-headers')).toBe('authorization, *')
   })
 
+  test('is kept by no cache that does not know whose it is, and is what its type says', async () => {
+    const headers = { 'x-api-key': ann.key }
+    const answers = [
+      ...(await Promise.all(
+        ['/me', '/on', '/no/such'].map((path) => house.call('GET', path, { headers })),
+      )),
+      await house.visit('GET', '/v1/accounts/keys', { headers }),
+    ]
+    for (const answer of answers) {
+      expect(answer.headers.get('cache-control')).toBe('no-store')
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    }
+    const shared = await house.call('GET', '/openapi.json')
+    expect(shared.headers.get('cache-control')).toBe('no-cache')
+  })
+
   test('is one line in the log, without the key and the body', async () => {
     const before = house.lines.length
     const { headers } = await ann.call('PATCH', `/apps/${id}`, { title: 'A secret title' })
