@@ -12,5 +12,22 @@ export const isPlainText = (text: string, max: number): boolean =>
 /** Whether there is something to see in a text: no spaces and joiners alone. */
 export const isVisible = (text: string): boolean => /[\p{L}\p{N}\p{P}\p{S}]/u.test(text)
 
+const spaces =
+  '\t\n\v\f\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a' +
+  '\u2028\u2029\u202f\u205f\u3000\ufeff'
+const spaceCodes = new Set([...spaces].map((space) => space.charCodeAt(0)))
+
+/** How many words stand in a text, without a list of them: a file may have millions. */
+export function wordsIn(text: string): number {
+  let words = 0
+  let isInWord = false
+  for (let at = 0; at < text.length; at += 1) {
+    const isSpace = spaceCodes.has(text.charCodeAt(at))
+    if (!isSpace && !isInWord) words += 1
+    isInWord = !isSpace
+  }
+  return words
+}
+
 /** Text made safe for the inside of HTML elements and quoted attributes. */
 export const escapeHtml = (text: string): string => Bun.escapeHTML(text)

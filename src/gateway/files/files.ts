@@ -2,6 +2,7 @@ import { and, count, desc, eq, sum } from 'drizzle-orm'
 
 import { wholeOf } from '../../core/cursor.ts'
 import { newId } from '../../core/ids.ts'
+import { wordsIn } from '../../core/text.ts'
 import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import { fileBytesPerAccountMax, filesPerAccountMax } from '../../limits.ts'
@@ -33,7 +34,6 @@ export async function pagesOf(
 }
 
 const idPattern = /^file_[A-Za-z0-9]{12}$/
-const wordsIn = (text: string): number => text.match(/\S+/g)?.length ?? 0
 
 /**
  * Keeps a file and the words read out of it, for chat requests to name by its id (document 2,
