@@ -107,6 +107,24 @@ test('a worker that crashes is replaced; its page is refused with try_again', as
   }
 })
 
+test('one maker has at most eight pages in hand, so that others get theirs', async () => {
+  const looking = inspector(
+    {},
+    () => new Worker(URL.createObjectURL(new Blob(['onmessage = () => {}']))),
+  )
+  const ends: unknown[] = []
+  const look = (maker: string) => {
+    looking.inspect(large, maker).catch((error: unknown) => ends.push([maker, error]))
+  }
+  for (let at = 0; at < 70; at += 1) look('mallory')
+  look('ann')
+  await Bun.sleep(50)
+  expect(ends).toHaveLength(62)
+  expect(ends).toEqual(
+    Array(62).fill(['mallory', expect.objectContaining({ refusal: 'try_again' })]),
+  )
+})
+
 test('a full queue and a closed inspector refuse with try_again', async () => {
   const looking = inspector(
     {},

@@ -10,6 +10,8 @@ const inlineBytesMax = 24 * 1_024
 const bounds = {
   workersMax: 2,
   queueMax: 64,
+  /** Of one maker, so that many at once leave room for others. */
+  ofMakerMax: 8,
   queueBytesMax: 128 * 1_024 * 1_024,
   pieceMs: 10_000,
   idleMs: 10_000,
@@ -31,13 +33,21 @@ const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url
  */
 export class Inspector {
   private readonly pool: Pool<OwnBytes, Inspection>
+  /** How many pages of each maker wait or are looked at. */
+  private readonly inHand = new Map<string, number>()
+  private readonly ofMakerMax: number
 
   constructor(limits: Partial<typeof bounds> = {}, start = startWorker) {
-    this.pool = new Pool(start, { ...bounds, ...limits })
+    const { ofMakerMax, ...poolBounds } = { ...bounds, ...limits }
+    this.ofMakerMax = ofMakerMax
+    this.pool = new Pool(start, poolBounds)
   }
 
-  /** Looks at a page of at most 4 MB. Refuses with try_again when it cannot be done now. */
-  async inspect(page: string | Uint8Array): Promise<Inspection> {
+  /**
+   * Looks at a page of at most 4 MB, for its maker where it is one's own doing. Refuses with
+   * try_again when it cannot be done now.
+   */
+  async inspect(page: string | Uint8Array, maker?: string): Promise<Inspection> {
     const bytes = new Uint8Array(
       typeof page === 'string' ? new TextEncoder().encode(page) : page.slice(),
     )
@@ -47,11 +57,23 @@ export class Inspector {
       const looked = inspectSmall(bytes, inlineBytesMax)
       if (looked) return looked
     }
-    return this.pool.run(bytes, [bytes.buffer]).catch((error: unknown) => {
+    return this.among(maker, () => this.pool.run(bytes, [bytes.buffer])).catch((error: unknown) => {
       if (!(error instanceof PoolBusy)) throw error
       throw new Refusal('try_again', {
         why: `The page could not be looked at: ${error.message}.`,
       })
+    })
+  }
+
+  private async among<T>(maker: string | undefined, work: () => Promise<T>): Promise<T> {
+    if (maker === undefined) return work()
+    const before = this.inHand.get(maker) ?? 0
+    if (before >= this.ofMakerMax) throw new PoolBusy('too many of its maker wait already')
+    this.inHand.set(maker, before + 1)
+    return work().finally(() => {
+      const left = (this.inHand.get(maker) ?? 1) - 1
+      if (left > 0) this.inHand.set(maker, left)
+      else this.inHand.delete(maker)
     })
   }
 

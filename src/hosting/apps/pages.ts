@@ -27,14 +27,18 @@ export interface PageBytes {
 
 /**
  * Looks at a page before anything is kept. Refuses too_large over 4 MB of UTF-8, blocked_by_scan
- * with the reasons, try_again when it could not be looked at.
+ * with the reasons, try_again when it could not be looked at; `maker` is whose doing it is.
  */
-export async function inspect(house: House, html: string | Uint8Array): Promise<Inspection> {
+export async function inspect(
+  house: House,
+  html: string | Uint8Array,
+  maker?: string,
+): Promise<Inspection> {
   const bytes = typeof html === 'string' ? new TextEncoder().encode(html) : html
   if (bytes.byteLength > htmlBytesMax) {
     throw new Refusal('too_large', { bytes: bytes.byteLength, max: htmlBytesMax })
   }
-  const inspection = await lookAt(house, bytes)
+  const inspection = await lookAt(house, bytes, maker)
   const reasons = blocking(inspection)
   if (reasons.length > 0) throw new Refusal('blocked_by_scan', { reasons })
   return inspection
@@ -44,8 +48,8 @@ export async function inspect(house: House, html: string | Uint8Array): Promise<
  * What the safety check says of a page now, whether that was taken down before among it. Refuses
  * try_again when it could not be looked at.
  */
-export async function lookAt(house: House, page: Uint8Array): Promise<Inspection> {
-  const inspection = await house.inspector.inspect(page)
+export async function lookAt(house: House, page: Uint8Array, maker?: string): Promise<Inspection> {
+  const inspection = await house.inspector.inspect(page, maker)
   // What our own rules block need not be asked about.
   const isOurs = inspection.scan.verdict === 'block'
   const isBad = () => isBadPage(house.db.read, inspection.sha256)

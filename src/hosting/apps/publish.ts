@@ -28,11 +28,11 @@ export async function publish(
 ): Promise<Answer> {
   const named = newAppOf(house, wanted)
   if (wanted.dryRun) {
-    const inspection = await inspect(house, wanted.html)
+    const inspection = await inspect(house, wanted.html, maker.id)
     return { status: 200, body: { scan: presentScan(inspection), price: 0 } }
   }
   return house.idempotency.once(maker.id, wanted.ref, wanted, async (keepAnswer) => {
-    const inspection = await inspect(house, wanted.html)
+    const inspection = await inspect(house, wanted.html, maker.id)
     const title = wanted.title ?? inspection.title ?? named.title
     const reasons = wanted.store ? unlistable(inspection, { ...named, title }) : []
     const listed = wanted.store && reasons.length === 0 ? 'on' : 'off'
@@ -158,7 +158,7 @@ function termsNote({ remix, priceRemix }: App): string {
 async function whyNotListed(house: House, app: App): Promise<string[]> {
   if (app.version === 0) return ['It has no version yet: wait until its first build has landed.']
   const { identity } = await read(house, await theVersion(house, app.id, app.version))
-  return unlistable(await lookAt(house, identity))
+  return unlistable(await lookAt(house, identity, app.maker))
 }
 
 function checkKind(house: House, kind: NewAppShape['kind']): void {

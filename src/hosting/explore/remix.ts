@@ -57,7 +57,7 @@ export async function remix(
     priceFor(house, asked)
     const version = await apps.theVersion(house, id, shownTo(agent, original))
     // What was fine when it was published may meet a newer rule now.
-    await pages.inspect(house, (await pages.read(house, version)).identity)
+    await pages.inspect(house, (await pages.read(house, version)).identity, agent.id)
     return house.db.tx(async (db) => {
       const done = await copy(house, db, asked, version)
       const answer = { status: 201, body: done }

@@ -25,17 +25,17 @@ export async function scanOf(house: House, maker: Agent, id: string): Promise<Ve
 export async function rescan(house: House, maker: Agent, id: string): Promise<Version> {
   await scanOf(house, maker, id)
   const app = await theOwn(house, maker, id)
-  await readNow(house, app)
+  await readNow(house, app, maker.id)
   return scanOf(house, maker, id)
 }
 
 const triesMax = 3
 
 /** Reads what an app shows and judges it: anew where another version came meanwhile. */
-async function readNow(house: House, known: App): Promise<void> {
+async function readNow(house: House, known: App, maker?: string): Promise<void> {
   let app: App | undefined = known
   for (let tries = 0; app && tries < triesMax; tries += 1) {
-    const [before, looked] = [app, await lookAt(house, app)]
+    const [before, looked] = [app, await lookAt(house, app, maker)]
     if (await house.db.tx((db) => judge(house, db, before, looked))) return
     app = await find(house, known.id)
   }
@@ -46,11 +46,11 @@ interface Looked {
   inspection: Inspection
 }
 
-async function lookAt(house: House, app: App): Promise<Looked[]> {
+async function lookAt(house: House, app: App, maker?: string): Promise<Looked[]> {
   const looked: Looked[] = []
   for (const row of await rows.shownOf(house, app)) {
     const { identity } = await pages.read(house, row)
-    looked.push({ row, inspection: await pages.lookAt(house, identity) })
+    looked.push({ row, inspection: await pages.lookAt(house, identity, maker) })
   }
   return looked
 }

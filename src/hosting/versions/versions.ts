@@ -52,7 +52,7 @@ export async function publish(
   const looked = async () => {
     const app = await apps.theOwn(house, maker, id)
     const note = checkNote(wanted.note)
-    const inspection = await pages.inspect(house, wanted.html)
+    const inspection = await pages.inspect(house, wanted.html, maker.id)
     return { app, note, inspection, scan: presentScan(inspection) }
   }
   if (wanted.dryRun) return { status: 200, body: { scan: (await looked()).scan, price: 0 } }
@@ -132,7 +132,7 @@ export async function restore(
 ): Promise<{ app: apps.App; note: string }> {
   const app = await apps.theOwn(house, maker, id)
   const old = await apps.theVersion(house, id, number)
-  const inspection = await pages.inspect(house, (await pages.read(house, old)).identity)
+  const inspection = await pages.inspect(house, (await pages.read(house, old)).identity, maker.id)
   const { sha256, pack, htmlBytes, gzipBytes, brBytes, asks } = old
   const stored = { sha256, pack, htmlBytes, gzipBytes, brBytes, asks }
   const page = { ...stored, ...pages.scannedOf(house, inspection) }
