@@ -123,7 +123,7 @@ async function prepare(
     checkSearch(house.searcher, read, models, paidCallsOf(house).searches, spender.account)
   }
   for (const model of models) checkFits(read, model)
-  await checkInlinePdfs(house, read)
+  await checkInlinePdfs(house, spender.account, read)
   const whole = { ...read, search }
   const hear = () => listener(spender, call)
   const filled = await withUploads(house, spender.account, whole, models, hear)

@@ -108,10 +108,14 @@ function checkPdf({ pages }: { pages?: number | null | undefined }, name: string
  * Looks into the PDFs that a request holds itself, as an upload does. One that we cannot read goes
  * on as it came: its model may. Refuses bad_media, try_again.
  */
-export async function checkInlinePdfs(house: House, { conversation }: Asked): Promise<void> {
+export async function checkInlinePdfs(
+  house: House,
+  account: Spender['account'],
+  { conversation }: Asked,
+): Promise<void> {
   for (const media of conversation.media.filter(isInlinePdf)) {
     const bytes = inlineBytes(media)
-    const pdf = bytes && (await files.pagesOf(house, bytes))
+    const pdf = bytes && (await files.pagesOf(house, account, bytes))
     if (pdf) checkPdf(pdf, inlineName(media))
   }
 }

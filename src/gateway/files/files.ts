@@ -27,9 +27,10 @@ function readerOf(house: House): PdfReader {
 /** The pages of a PDF that is not kept; undefined where they cannot be told. Refuses try_again. */
 export async function pagesOf(
   house: House,
+  account: AccountId,
   bytes: Uint8Array,
 ): Promise<{ pages: number | undefined } | undefined> {
-  const read = await readerOf(house).read(bytes, 0)
+  const read = await readerOf(house).read(bytes, account, 0)
   return 'unreadable' in read ? undefined : read
 }
 
@@ -42,7 +43,7 @@ const idPattern = /^file_[A-Za-z0-9]{12}$/
 export async function keep(house: House, account: AccountId, upload: Upload): Promise<StoredFile> {
   const { bytes, filename, purpose } = upload
   await checkRoom(house, account, bytes.length)
-  const { kind, type, text, pages, seconds } = await know(readerOf(house), bytes)
+  const { kind, type, text, pages, seconds } = await know(readerOf(house), bytes, account)
   const stored = await house.store.put(bytes)
   const words = text === undefined || text === '' ? null : await putWords(house, kind, stored, text)
   const row: StoredFile = {

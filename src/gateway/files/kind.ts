@@ -28,10 +28,10 @@ const unplain = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]/
  * Tells what an uploaded file is, never by its name or the type it came with, and reads its words.
  * Refuses upload_type, upload_unreadable, and try_again while too many PDFs are read.
  */
-export async function know(pdfs: PdfReader, bytes: Uint8Array): Promise<Known> {
+export async function know(pdfs: PdfReader, bytes: Uint8Array, account: string): Promise<Known> {
   if (bytes.length === 0) throw new Refusal('upload_unreadable', { why: 'it is empty' })
   const head = letters(bytes, 0, 1_024)
-  if (head.includes('%PDF-')) return pdf(pdfs, bytes)
+  if (head.includes('%PDF-')) return pdf(pdfs, bytes, account)
   const film = filmTypeOf(bytes)
   if (film) return filmed(bytes, film)
   if (!mark.test(head)) return plain(bytes)
@@ -48,8 +48,8 @@ function filmed(bytes: Uint8Array, type: 'video/mp4' | 'video/webm'): Known {
   return { kind: 'video', type, ...told }
 }
 
-async function pdf(pdfs: PdfReader, bytes: Uint8Array): Promise<Known> {
-  const read = await pdfs.read(bytes)
+async function pdf(pdfs: PdfReader, bytes: Uint8Array, account: string): Promise<Known> {
+  const read = await pdfs.read(bytes, account)
   if ('unreadable' in read) throw new Refusal('upload_unreadable', { why: read.unreadable })
   return { kind: 'pdf', type: 'application/pdf', ...read }
 }

@@ -7,23 +7,39 @@ import { bounds, PdfReader } from './pdf.ts'
 
 test('a bomb is stopped, and the next PDF is read', async () => {
   const reader = new PdfReader({ ...bounds, bytes: 64 * 1_048_576 })
-  const bomb = await reader.read(makePdfBomb(300_000_000))
+  const bomb = await reader.read(makePdfBomb(300_000_000), 'ann')
   expect(bomb).toEqual({ unreadable: expect.stringMatching(/memory|long/) })
   const calm = new PdfReader()
-  expect(await calm.read(makePdf(['Hello tide']))).toEqual({ pages: 1, text: 'Hello tide' })
+  expect(await calm.read(makePdf(['Hello tide']), 'ann')).toEqual({ pages: 1, text: 'Hello tide' })
 })
 
 test('a PDF that takes too long is stopped', async () => {
   const reader = new PdfReader({ ...bounds, ms: 1 })
-  const late = await reader.read(makePdf(['Hello tide']))
+  const late = await reader.read(makePdf(['Hello tide']), 'ann')
   expect(late).toEqual({ unreadable: 'it takes too long' })
 })
 
 test('so many wait and no more: try_again', async () => {
   const reader = new PdfReader({ ...bounds, ms: 1 })
-  const all = Array.from({ length: 19 }, () => reader.read(makePdf(['x'])))
+  const all = Array.from({ length: 19 }, () => reader.read(makePdf(['x']), 'ann'))
   const error = await caught(all.at(-1) ?? Promise.resolve())
   expect(error).toBeInstanceOf(Refusal)
   expect(error).toMatchObject({ refusal: 'try_again' })
   await Promise.all(all.slice(0, -1))
+})
+
+test('where many wait, those of one account leave room for others, and are not read before them', async () => {
+  const hung = () => new Worker(URL.createObjectURL(new Blob(['onmessage = () => {}'])))
+  const reader = new PdfReader({ ...bounds, ms: 100 }, hung)
+  const ends: string[] = []
+  const read = (account: string) =>
+    reader.read(makePdf(['x']), account).then(
+      () => ends.push(account),
+      () => ends.push(`${account} was refused`),
+    )
+  const all = [...Array.from({ length: 18 }, () => read('mallory')), read('ann')]
+  await Promise.all(all)
+  expect(ends[0]).toBe('mallory was refused')
+  expect(ends.indexOf('ann')).toBeLessThan(6)
+  expect(ends.filter((end) => end === 'mallory')).toHaveLength(17)
 })

@@ -8,6 +8,13 @@ const readersMax = 2
 const waitingMax = 16
 const lookEveryMs = 50
 
+/** Who waits for a reader. */
+interface Waiter {
+  account: string
+  begin: () => void
+  refuse: (refusal: Refusal) => void
+}
+
 /** Beside this file, or below the root of the compiled binary, where this file is part of main. */
 const workerFile = import.meta.url.endsWith('/files/pdf.ts')
   ? './pdf.worker.ts'
@@ -17,11 +24,13 @@ const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url
 
 /**
  * Reads the words of PDFs, each in a worker of its own that is ended when it takes too long or too
- * much memory, so that a bomb costs its own upload and nothing else. Two are read at a time.
+ * much memory, so that a bomb costs its own upload and nothing else. Two are read at a time, and
+ * where many wait, those of one account leave room for others.
  */
 export class PdfReader {
-  private running = 0
-  private readonly waiting: (() => void)[] = []
+  /** Whose are read, and whose wait, the first first. */
+  private readonly running: string[] = []
+  private readonly waiting: Waiter[] = []
 
   constructor(
     private readonly limits = bounds,
@@ -29,20 +38,41 @@ export class PdfReader {
   ) {}
 
   /** Of its words at most `charsMax` are read: 0 for its pages alone. Refuses try_again. */
-  async read(bytes: Uint8Array, charsMax = this.limits.charsMax): Promise<PdfAnswer> {
-    if (this.waiting.length >= waitingMax) {
-      throw new Refusal('try_again', { why: 'too many PDFs are being read' })
-    }
-    if (this.running >= readersMax) {
-      await new Promise<void>((begin) => this.waiting.push(begin))
-    } else this.running += 1
+  async read(
+    bytes: Uint8Array,
+    account: string,
+    charsMax = this.limits.charsMax,
+  ): Promise<PdfAnswer> {
+    if (this.running.length < readersMax) this.running.push(account)
+    else await this.turn(account)
     try {
       return await this.readNow(new Uint8Array(bytes), charsMax)
     } finally {
-      const next = this.waiting.shift()
-      if (next) next()
-      else this.running -= 1
+      this.running.splice(this.running.indexOf(account), 1)
+      const isNew = (one: Waiter): boolean => !this.running.includes(one.account)
+      const at = Math.max(0, this.waiting.findIndex(isNew))
+      for (const next of this.waiting.splice(at, 1)) {
+        this.running.push(next.account)
+        next.begin()
+      }
     }
+  }
+
+  private async turn(account: string): Promise<void> {
+    if (this.waiting.length >= waitingMax) this.makeRoom(account)
+    const { promise, resolve: begin, reject: refuse } = Promise.withResolvers<void>()
+    this.waiting.push({ account, begin, refuse })
+    return promise
+  }
+
+  /** The newest of whoever has most waiting gives way to an account with fewer. */
+  private makeRoom(account: string): void {
+    const refusal = new Refusal('try_again', { why: 'too many PDFs are being read' })
+    const countOf = (one: string): number => this.waiting.filter((it) => it.account === one).length
+    const counts = this.waiting.map((one) => countOf(one.account))
+    const most = Math.max(...counts)
+    if (most <= countOf(account) + 1) throw refusal
+    for (const { refuse } of this.waiting.splice(counts.lastIndexOf(most), 1)) refuse(refusal)
   }
 
   private async readNow(bytes: Uint8Array<ArrayBuffer>, charsMax: number): Promise<PdfAnswer> {
