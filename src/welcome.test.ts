@@ -8,8 +8,29 @@ test('a new house that may make nothing says why, in the words of both APIs', as
   await greet(h.house, async (request) => h.door(request, '127.0.0.1'))
   const faults = h.lines.flatMap(({ level, error }) => (level === 'fault' ? String(error) : []))
   expect(faults).toEqual([
-    expect.stringMatching(/POST \/keys answered \d+: \w[^\n]+/),
     expect.stringMatching(/POST \/accounts\/create answered \d+: \w[^\n]+/),
+    expect.stringMatching(/POST \/keys answered \d+: \w[^\n]+/),
   ])
+  await h.close()
+})
+
+test('a house whose first start was killed is still new, and one that is not shows its sample', async () => {
+  const h = await openTestHouse({ DEMO_MODELS: 'on' })
+  const send = async (request: Request) => h.door(request, '127.0.0.1')
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
+  // What was under way when a process died never answers.
+  void greet(h.house, (request) => {
+    if (!request.url.endsWith('/assets/island.png')) return send(request)
+    reach()
+    return new Promise<never>(() => {})
+  })
+  await reached
+  const second = await greet(h.house, send)
+  const [link] = /http\S+\/a\/\w{12}/.exec(second) ?? []
+  expect(second).toContain(`play         ${link}`)
+  expect(second).toMatch(/apiKey: 'gk_/)
+  const third = await greet(h.house, send)
+  expect(third).toContain(`play         ${link}`)
+  expect(third).not.toContain('apiKey')
   await h.close()
 })

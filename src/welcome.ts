@@ -8,7 +8,7 @@ import { linkOf } from './hosting/apps/present.ts'
 import { operatorLink } from './hosting/people/people.ts'
 import type { House } from './house.ts'
 import { grantTo } from './ledger/ledger.ts'
-import { readFirstApp, writeFirstApp } from './store/first-app.ts'
+import { forgetFirstApp, readFirstApp, writeFirstApp } from './store/first-app.ts'
 import type { Urls } from './urls.ts'
 
 /** Our sample apps: each a folder of public/samples with its page, its assets and sample.json. */
@@ -157,20 +157,24 @@ const client = (baseURL: string, apiKey: string): string[] => [
 /**
  * The greeting of a house that answers. A new one first publishes a sample game and, where demo
  * models are served, makes a funded gateway key, both through the public APIs as `send` brings it
- * there; when one refuses (new keys may need an invitation) there is none, and the log says why.
+ * there; when one refuses (new keys may need an invitation) there is none, and the log says why. A
+ * house whose first start was killed over it is still new.
  */
 export async function greet(house: House, send: Send): Promise<string> {
   const { dataDir } = house.config
   const operator = await operatorLink(house)
   const known = await readFirstApp(dataDir)
-  if (known !== undefined) return welcome(house.urls, { link: linkOf(house, known), operator })
-  if (!(await agents.areNone(house))) return welcome(house.urls, { operator })
+  if (known) return welcome(house.urls, { link: linkOf(house, known), operator })
+  const isNew = known === '' || (await agents.areNone(house))
+  if (!isNew) return welcome(house.urls, { operator })
   const orNone = (error: unknown): undefined => {
     house.log.fault('a new house could not make its samples', error)
     return undefined
   }
-  const link = await firstSample(house, send).catch(orNone)
+  await writeFirstApp(dataDir, '')
   const key = house.catalogue.find('demo/chat') && (await fundedKey(house, send).catch(orNone))
+  const link = await firstSample(house, send).catch(orNone)
+  if (!link) await forgetFirstApp(dataDir)
   return welcome(house.urls, { link, key, operator })
 }
 
