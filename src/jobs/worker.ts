@@ -1,6 +1,6 @@
 import type { Log } from '../core/log.ts'
-import { second } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
+import { endingWaitsMs } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { type Job, LeaseLost, type Outcome, type Work } from './handler.ts'
 import type { Kinds } from './kinds.ts'
@@ -13,8 +13,6 @@ export interface Parts extends rows.Rows {
   db: Engine
   log: Log
 }
-
-const retryAfterMs = [50, 250, second]
 
 const why = {
   timedOut: {
@@ -119,7 +117,7 @@ export class Worker {
 
   /** An ending that fails, and is not refused, is tried again; then it is left to the lease. */
   private async persist(job: Job, ending: () => Promise<unknown>): Promise<void> {
-    for (const waitMs of retryAfterMs) {
+    for (const waitMs of endingWaitsMs) {
       try {
         return void (await ending())
       } catch (error) {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 
 import { fromCredits as credits, zero } from '../core/money.ts'
 import { minute } from '../core/time.ts'
@@ -99,12 +99,15 @@ describe('withHold', () => {
   })
 
   test('an ending that never works is left to the deadline of its hold', async () => {
+    const sleep = spyOn(Bun, 'sleep').mockResolvedValue()
     const torn: TestBooks = { ...books }
     const done = withHold(torn, ask('r', 10), async () => {
       torn.db = failing(100)
       return work()
     })
     expect(String(await caught(done))).toBe('Error: disk full')
+    expect(sleep.mock.calls.reduce((sum, [ms]) => sum + Number(ms), 0)).toBeGreaterThan(15_000)
+    sleep.mockRestore()
     expect(books.lines.at(-1)).toContain('left_to_its_deadline')
     expect(await annHas()).toMatchObject({ held: credits(10) })
     books.clock.turn(minute)

@@ -1,7 +1,8 @@
 import type { Log } from '../core/log.ts'
 import type { Nano } from '../core/money.ts'
-import { type Clock, second } from '../core/time.ts'
+import type { Clock } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
+import { endingWaitsMs } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import type { Hold } from './holds.ts'
 import { type Ask, type Hear, hold, type Note, release, settle } from './ledger.ts'
@@ -21,9 +22,6 @@ export interface Worked<T> {
   /** What else is kept of it, written in the transaction of the settlement. */
   record?: Note
 }
-
-/** An ending that fails is tried again after these; then it is left to the hold's deadline. */
-const retryAfterMs = [50, 250, second]
 
 /**
  * The only shape of paid work: hold the worst case, work, settle what it cost. Work that throws, or
@@ -59,11 +57,11 @@ export async function withHold<T>(
 }
 
 /**
- * Ends a hold, again and again when the database fails, and tells the log each time. What `record`
- * refuses is refused at once.
+ * Ends a hold, again and again when the database fails, and tells the log each time; then it is left
+ * to its deadline. What `record` refuses is refused at once.
  */
 async function persist(house: Books, { ref }: Hold, ending: (db: Db) => Promise<Hold>) {
-  for (const waitMs of retryAfterMs) {
+  for (const waitMs of endingWaitsMs) {
     try {
       return await house.db.tx(ending)
     } catch (error) {
