@@ -166,7 +166,7 @@ export class Poisoned {
       stored(await agent.call('POST', '/me/keys', { name }))
       await keys.make(house, person, 'person', name)
       await keys.make(house, person, 'gateway', name)
-      await house.db.tx((db) => sessions.begin(house, db, person.id, { browser: name }))
+      await house.db.tx((db) => sessions.begin(house, db, person, { browser: name }))
       const page = (await browser.open('/account')).body
       const answer = await new Authenticator(origin).create(optionsIn(page))
       const { token = '' } = hidden(String(page), '/account/passkeys')

@@ -1,13 +1,12 @@
 import { eq } from 'drizzle-orm'
 
-import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import { Refusal } from '../../refusals.ts'
 import { allOf } from '../agents/owners.ts'
 import { note } from '../moderation/audit.ts'
 import { letGo } from './owned.ts'
-import type { Person } from './people.ts'
+import { checkSame, type Person } from './people.ts'
 import { again, type From } from './sign-in.ts'
 import { identities, passkeys, people, recoveryCodes, sessions } from './tables.ts'
 
@@ -25,9 +24,9 @@ export async function leave(
   if (person.operator) {
     throw new Refusal('bad_request', { problem: 'The operator’s account cannot be deleted.' })
   }
-  await again(house, person, password, from)
+  const { same } = await again(house, person, password, from)
   await house.db.tx(async (db) => {
-    await lock(db, `person ${person.id}`)
+    await checkSame(house, db, same)
     for (const agent of await allOf(db, person.id)) await letGo(house, db, person, agent)
     await keys.lockAll(db, person.wallet)
     for (const owner of [person.id, person.wallet]) await keys.revokeAll(db, house.clock, owner)

@@ -108,11 +108,18 @@ export function checkActive({ suspendedFor }: Person): void {
  * Keeps a person from being suspended, or leaving, until this transaction ends: first in it.
  * Refuses not_signed_in for who has left meanwhile, and account_suspended.
  */
-export async function checkHere(house: House, db: Db, id: string): Promise<void> {
+export async function checkHere(house: House, db: Db, id: string): Promise<Person> {
   await lock(db, `person ${id}`)
   const [person] = await db.select().from(people).where(eq(people.id, id))
   if (!person) throw new Refusal('not_signed_in', { signIn: `${house.urls.app}/sign-in` })
   checkActive(person)
+  return person
+}
+
+/** The same for who has shown who they are; bad_sign_in where the password was changed since. */
+export async function checkSame(house: House, db: Db, { id, password }: Person): Promise<void> {
+  const now = await checkHere(house, db, id)
+  if (now.password !== password) throw new Refusal('bad_sign_in')
 }
 
 /** The person with this name or e-mail address, in whatever case. */

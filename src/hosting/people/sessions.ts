@@ -8,7 +8,7 @@ import { prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { browserCharsMax, freshMs, sessionMs, sessionsPerPersonMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
-import { checkHere, type Person } from './people.ts'
+import { checkSame, type Person } from './people.ts'
 import { people, sessions } from './tables.ts'
 
 export type Session = typeof sessions.$inferSelect
@@ -21,28 +21,28 @@ export interface SignedIn {
 
 /**
  * Begins a session, inside a transaction. Answers the text of its cookie, which is new each time:
- * what a browser brought before counts for nothing, and `before` ends. Refuses as `checkHere`.
+ * what a browser brought before counts for nothing, and `before` ends. Refuses as `checkSame`.
  */
 export async function begin(
   house: House,
   db: Db,
-  person: string,
+  person: Person,
   { browser, before }: { browser: string; before?: Session | undefined },
 ): Promise<string> {
-  await checkHere(house, db, person)
+  await checkSame(house, db, person)
   const secret = newSecret()
   const at = house.clock.now()
   if (before) await db.delete(sessions).where(eq(sessions.id, before.id))
   const kept = await db
     .select({ id: sessions.id })
     .from(sessions)
-    .where(eq(sessions.person, person))
+    .where(eq(sessions.person, person.id))
     .orderBy(asc(sessions.created))
   for (const { id } of kept.slice(0, Math.max(0, kept.length + 1 - sessionsPerPersonMax))) {
     await db.delete(sessions).where(eq(sessions.id, id))
   }
   await db.insert(sessions).values({
-    ...{ id: newId(), hash: sha256(secret), person, browser: browserOf(browser) },
+    ...{ id: newId(), hash: sha256(secret), person: person.id, browser: browserOf(browser) },
     ...{ created: at, seen: at, expires: at + sessionMs },
   })
   return secret

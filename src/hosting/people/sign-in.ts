@@ -1,6 +1,7 @@
 import { RateLimit } from '../../core/counters.ts'
 import { sha256 } from '../../core/ids.ts'
 import { hour, minute } from '../../core/time.ts'
+import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import {
   claimTriesPerHour,
@@ -95,7 +96,7 @@ export async function tried(
 
 const enter = async (house: House, person: people.Person, from: From): Promise<Entered> => ({
   person,
-  secret: await house.db.tx((db) => begin(house, db, person.id, from)),
+  secret: await house.db.tx((db) => begin(house, db, person, from)),
 })
 
 /** Makes a person and signs them in. Refuses sign_in_locked and what `join` does. */
@@ -120,31 +121,33 @@ export async function recover(
   return tried(house, byName(house, name, from), from, async () => {
     const [person, hash] = [await people.findByName(house, name), await hashOf(password)]
     const isRight = await house.db.tx(async (db) => {
+      await lock(db, `person ${person?.id}`)
       if (!(await takeCode(db, person?.id ?? '', code)) || !person) return false
       await people.setPassword(db, person.id, hash)
       await endOthers(db, person.id)
       return true
     })
-    return isRight ? person : undefined
+    return person && isRight ? { ...person, password: hash } : undefined
   })
 }
 
 /**
  * Shows again who they are: by the password, which begins another session, or who has none by a
- * session that has just begun, which stays. Refuses as `signIn`, and sign_in_again.
+ * session that has just begun, which stays. `same`: as they were then, for `checkSame`. Refuses as
+ * `signIn`, and sign_in_again.
  */
 export async function again(
   house: House,
   person: people.Person,
   password: string,
   from: From,
-): Promise<{ secret: string | undefined; hash: string | undefined }> {
+): Promise<{ same: people.Person; secret: string | undefined; hash: string | undefined }> {
   if (person.password === null) {
     checkFresh(house, from.before)
-    return { secret: undefined, hash: from.before?.hash }
+    return { same: person, secret: undefined, hash: from.before?.hash }
   }
-  const { secret } = await signIn(house, { name: person.name, password }, from)
-  return { secret, hash: sha256(secret) }
+  const { person: same, secret } = await signIn(house, { name: person.name, password }, from)
+  return { same, secret, hash: sha256(secret) }
 }
 
 /**
@@ -158,9 +161,10 @@ export async function changePassword(
   from: From,
 ): Promise<string | undefined> {
   checkPassword(wanted, person.name)
-  const { secret, hash: session } = await again(house, person, password, from)
+  const { same, secret, hash: session } = await again(house, person, password, from)
   const hash = await hashOf(wanted)
   await house.db.tx(async (db) => {
+    await people.checkSame(house, db, same)
     await people.setPassword(db, person.id, hash)
     await endOthers(db, person.id, session)
   })
@@ -174,6 +178,10 @@ export async function renewCodes(
   password: string,
   from: From,
 ): Promise<{ secret: string | undefined; codes: string[] }> {
-  const { secret } = await again(house, person, password, from)
-  return { secret, codes: await house.db.tx((db) => newCodes(db, person.id)) }
+  const { same, secret } = await again(house, person, password, from)
+  const codes = await house.db.tx(async (db) => {
+    await people.checkSame(house, db, same)
+    return newCodes(db, person.id)
+  })
+  return { secret, codes }
 }

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 
 import { operatorLink } from '../../hosting/people/people.ts'
 import { formToken } from '../../hosting/people/visitor.ts'
+import { holdUp } from '../../testing/held-up.ts'
 import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { Browser, formType, hidden, origin, said, signedUp } from '../../testing/pages.ts'
 import { password } from '../../testing/people.ts'
@@ -249,5 +250,63 @@ describe('attacks', () => {
     const headers = { ...formType, origin, ...olga.headers }
     expect((await h.visit('POST', link, { from: '10.0.0.1', body, headers })).status).toBe(303)
     expect((await h.visit('GET', '/console', olga)).status).toBe(200)
+  })
+})
+
+describe('bad_sign_in: who knew a password that its owner changes in the same moment', () => {
+  const stolen = { name: 'olga', password }
+  const owners = 'only olga knows this'
+
+  /** Olga recovers her account while what a thief sends waits for its password to be looked at. */
+  async function recovered(send: (thief: Browser, token: string) => ReturnType<Browser['send']>) {
+    const h = await open()
+    const made = await new Browser(h).fill('/sign-up', '/sign-up', stolen)
+    const [code = ''] = /[0-9A-Z]{4}(-[0-9A-Z]{4}){2}/.exec(String(made.body)) ?? []
+    const thief = new Browser(h, '198.51.100.66')
+    await thief.fill('/sign-in', '/sign-in', stolen)
+    const { token = '' } = hidden(String((await thief.open('/account')).body), '/account/password')
+    const verify = spyOn(Bun.password, 'verify')
+    const look = holdUp(Bun.password, 'verify')
+    const sent = send(thief, token)
+    await look.begun
+    const own = new Browser(h)
+    const back = await own.fill('/recover', '/recover', { name: 'olga', code, password: owners })
+    look.go()
+    const answer = await sent
+    verify.mockRestore()
+    expect([back.status, answer.status]).toEqual([303, 401])
+    expect([(await own.open('/account')).status, (await thief.open('/account')).status]).toEqual([
+      200, 303,
+    ])
+    const again = await new Browser(h).fill('/sign-in', '/sign-in', {
+      ...{ name: 'olga', password: owners },
+    })
+    expect(again.status).toBe(303)
+    return h
+  }
+
+  test('is not signed in by it', async () => {
+    await recovered((thief) => thief.fill('/sign-in?again', '/sign-in', stolen))
+  })
+
+  for (const [what, path, more] of [
+    ['sets no other password', '/account/password', { wanted: 'the thief knows this' }],
+    ['makes no recovery codes', '/account/codes', {}],
+    ['deletes nothing', '/account/leave', { sure: 'yes' }],
+  ] as const) {
+    test(what, async () => {
+      await recovered((thief, token) => thief.send(path, { token, password, ...more }))
+    })
+  }
+
+  test('loses to a change that was first, where both change it', async () => {
+    const h = await open()
+    const olga = await signedUp(h, 'olga')
+    const other = new Browser(h)
+    await other.fill('/sign-in', '/sign-in', stolen)
+    const change = (from: Browser, wanted: string) =>
+      from.fill('/account', '/account/password', { password, wanted })
+    const both = await Promise.all([change(olga, owners), change(other, 'another of olga')])
+    expect(both.map(({ status }) => status).sort()).toEqual([303, 401])
   })
 })
