@@ -9,7 +9,7 @@ import { listPageMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import { keepBytes } from '../agents/kept.ts'
-import type { KeptPage } from './pages.ts'
+import { checkStill, type KeptPage } from './pages.ts'
 import { apps, versions } from './tables.ts'
 import { wordsOf } from './words.ts'
 
@@ -36,7 +36,7 @@ export const findable = ({ title, description }: Pick<App, 'title' | 'descriptio
 /**
  * Adds the next version to an app, inside a transaction, and answers the app as it then is.
  * Refuses publishes_limit past the maker's hourly publishes, storage_full past its bytes, and what
- * `there` and a closed account refuse.
+ * `checkStill`, `there` and a closed account refuse.
  */
 export async function addVersion(
   house: House,
@@ -49,6 +49,7 @@ export async function addVersion(
   await keepBytes(house, db, app.maker, page.htmlBytes)
   const { used, max, retryAfter } = await publishesOf(house, db, app.maker)
   if (max > 0 && used >= max) throw new Refusal('publishes_limit', { max, retryAfter })
+  await checkStill(db, page)
   const at = house.clock.now()
   const [row] = await db
     .update(apps)

@@ -1,3 +1,4 @@
+import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import { htmlBytesMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -60,6 +61,13 @@ export async function lookAt(house: House, page: Uint8Array, maker?: string): Pr
 
 const { code, effect, help } = theRule('known.bad')
 const known: Finding = { code, effect, line: 1, excerpt: '', help }
+
+/** Refuses a page that was blocked since it was looked at, inside the transaction that keeps it. */
+export async function checkStill(db: Db, { sha256 }: KeptPage): Promise<void> {
+  if (await isBadPage(db, sha256)) {
+    throw new Refusal('blocked_by_scan', { reasons: [reasonOf(known)] })
+  }
+}
 
 /** An inspection with more findings, which weigh as they would among the others. */
 function withFindings(inspection: Inspection, more: Finding[]): Inspection {

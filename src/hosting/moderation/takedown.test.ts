@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { day, second } from '../../core/time.ts'
 import { run } from '../../operator/control.ts'
+import { holdUp } from '../../testing/held-up.ts'
 import { type Answer, openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
 import { find } from '../apps/apps.ts'
@@ -244,6 +245,22 @@ test('what is released while its maker is suspended stays held, and off Explore'
   await admin('unsuspend', '@ann')
   h.clock.turn(second)
   for (const app of all) expect((await h.visit('GET', `/a/${app}`)).status).toBe(200)
+})
+
+test('a page that is blocked or taken down while it is published is not kept', async () => {
+  const own = await ben.publish()
+  const page = { html: '<title>Bad</title>' }
+  const bad = await ann.publish(page)
+  for (const path of ['/apps', `/apps/${own}/versions`]) {
+    const kept = holdUp(h.house.store, 'put')
+    const sent = ben.call('POST', path, page)
+    await kept.begun
+    await admin('takedown', bad, 'phishing')
+    kept.go()
+    expect((await sent).code).toBe('blocked_by_scan')
+    await admin('restore', bad)
+  }
+  expect((await ben.call('GET', '/apps')).body).toMatchObject({ apps: [{ id: own, version: 1 }] })
 })
 
 test('what is blocked or reported while its maker is suspended outlasts that', async () => {
