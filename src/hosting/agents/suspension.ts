@@ -1,6 +1,7 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 
 import type { Db } from '../../db/engine.ts'
+import { forUpdate } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import { Refusal } from '../../refusals.ts'
@@ -10,6 +11,13 @@ import { agents } from './tables.ts'
 /** What a suspended agent is told. */
 export const suspended = ({ suspendedFor }: Pick<Agent, 'suspendedFor'>) =>
   new Refusal('account_suspended', { reason: suspendedFor ?? '' })
+
+/** Why an agent is suspended, inside a transaction that keeps it so; null where it is not. */
+export async function whySuspended(db: Db, agent: string): Promise<string | null> {
+  const one = db.select({ why: agents.suspendedFor }).from(agents).where(eq(agents.id, agent))
+  const [row] = await forUpdate(one.$dynamic(), agents.id)
+  return row?.why ?? null
+}
 
 /**
  * Suspends an agent and its keys for a reason, or lets it go on (null), inside a transaction;

@@ -17,7 +17,7 @@ import type { Db } from '../../db/engine.ts'
 import { changedBy } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { rulesVersion } from '../../scan/rules.ts'
-import { find as findAgent } from '../agents/agents.ts'
+import { whySuspended } from '../agents/suspension.ts'
 import type { App, Version } from './apps.ts'
 import { forgetBadPagesOf, noteBadPage } from './bad-pages.ts'
 import { apps, type HeldBy, versions } from './tables.ts'
@@ -151,8 +151,8 @@ export async function release(
 
 /** Holds what is shown again of a maker that is suspended. */
 async function holdWithMaker(house: House, db: Db, { maker }: App): Promise<void> {
-  const { suspendedFor = null } = (await findAgent(house, maker)) ?? {}
-  if (suspendedFor !== null) await holdAllOf(house, db, maker, suspendedFor)
+  const why = await whySuspended(db, maker)
+  if (why !== null) await holdAllOf(house, db, maker, why)
 }
 
 /** Holds all that an agent made, or shows again what was held with it, inside a transaction. */

@@ -7,6 +7,7 @@ import type { House } from '../../house.ts'
 import { appealCharsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
+import { againstOf } from '../apps/against.ts'
 import { find } from '../apps/apps.ts'
 import { putBack, release } from '../apps/moderation.ts'
 import { tell } from '../notes/notes.ts'
@@ -34,16 +35,17 @@ export async function appeal(
     const problem = `"text" is plain text of 1 to ${appealCharsMax} characters.`
     throw new Refusal('bad_request', { problem })
   }
-  const against = app.takenDown ?? app.heldAt
-  if (against === null) throw new Refusal('nothing_to_appeal')
   const at = house.clock.now()
-  const [made] = await house.db.tx((db) =>
-    db
+  const [made] = await house.db.tx(async (db) => {
+    // It may be shown again in this moment: nobody would decide about it then.
+    const against = await againstOf(db, id)
+    if (against === null) throw new Refusal('nothing_to_appeal')
+    return db
       .insert(appeals)
       .values({ id: newId(), app: id, maker: maker.id, against, text, at, state: 'open' })
       .onConflictDoNothing()
-      .returning(),
-  )
+      .returning()
+  })
   if (!made) throw new Refusal('appealed_already')
   return made
 }

@@ -247,6 +247,29 @@ test('what is released while its maker is suspended stays held, and off Explore'
   for (const app of all) expect((await h.visit('GET', `/a/${app}`)).status).toBe(200)
 })
 
+test('no appeal stays open of an app that is shown again in the same moment', async () => {
+  await admin('takedown', id, 'phishing')
+  const text = 'It is fine.'
+  await Promise.all([admin('restore', id), ann.call('POST', `/apps/${id}/appeal`, { text })])
+  expect((await admin('appeals')).text).toBe('Nothing is there.')
+})
+
+test('what is released in the same moment as its maker is suspended stays held', async () => {
+  const two = await ann.publish({ html: '<title>Two</title>', store: true })
+  await admin('hold', id, 'a look')
+  await admin('takedown', two, 'a look')
+  const all = [
+    ['suspend', '@ann', 'spam'],
+    ...[
+      ['release', id],
+      ['restore', two],
+    ],
+  ] as const
+  await Promise.all(all.map((words) => admin(...words)))
+  for (const app of [id, two]) expect((await admin('show', app)).text).toContain('held')
+  expect((await h.call('GET', '/explore')).body).toMatchObject({ items: [] })
+})
+
 test('a page that is blocked or taken down while it is published is not kept', async () => {
   const own = await ben.publish()
   const page = { html: '<title>Bad</title>' }
