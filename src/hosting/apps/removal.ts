@@ -7,7 +7,7 @@ import { accountOf } from '../../ledger/accounts.ts'
 import { deletedAppKeptMs } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
-import { freeBytes } from '../agents/kept.ts'
+import { freeBytes, keepBytes } from '../agents/kept.ts'
 import { type App, find, theOwn, there } from './apps.ts'
 import { apps, versions } from './tables.ts'
 
@@ -28,7 +28,10 @@ export async function remove(house: House, app: App): Promise<void> {
   await stopWork(house, app.maker, app.id)
 }
 
-/** Brings back an own app deleted less than 30 days ago. Refuses not_found, taken_down. */
+/**
+ * Brings back an own app deleted less than 30 days ago. Refuses not_found, taken_down,
+ * account_closed.
+ */
 export async function undelete(house: House, maker: Agent, id: string): Promise<App> {
   const app = await find(house, id)
   const isOwn = app?.maker === maker.id
@@ -37,7 +40,11 @@ export async function undelete(house: House, maker: Agent, id: string): Promise<
   if (!isOwn || app.closed === null || app.closed < since) {
     throw new Refusal('not_found', { what: 'deleted app' })
   }
-  await house.db.tx((db) => db.update(apps).set({ closed: null }).where(eq(apps.id, id)))
+  await house.db.tx(async (db) => {
+    // Its maker's account may be closing, and all its apps with it.
+    await keepBytes(house, db, maker.id, 0)
+    await db.update(apps).set({ closed: null }).where(eq(apps.id, id))
+  })
   return theOwn(house, maker, id)
 }
 

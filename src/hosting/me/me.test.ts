@@ -121,3 +121,13 @@ test('a new claim link stops the earlier ones, and about is one plain line', asy
   expect((await ann.call('PATCH', '/me', { about: null })).body).toMatchObject({ about: null })
   await close()
 })
+
+test('an app is not brought back by an account that closes in the same moment', async () => {
+  const { visit, person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const id = await ann.publish()
+  await ann.call('DELETE', `/apps/${id}`)
+  await Promise.all([ann.call('DELETE', '/me'), ann.call('POST', `/apps/${id}/restore`)])
+  expect((await visit('GET', `/a/${id}`)).status).toBe(410)
+  await close()
+})
