@@ -40,6 +40,12 @@ export const ownedBy = (
 export const allOf = (db: Db, person: string): Promise<Agent[]> =>
   db.select().from(agents).where(liveOf(person))
 
+/** Whether an agent still is its owner's, and open, inside a transaction under `keys.lockAll`. */
+export async function isOwned(db: Db, { id, owner }: Agent): Promise<boolean> {
+  const its = and(eq(agents.id, id), liveOf(owner ?? ''))
+  return (await db.select({ id: agents.id }).from(agents).where(its)).length > 0
+}
+
 /** How many agents a person has claimed. */
 export async function countOf(house: House, person: string): Promise<number> {
   const [row] = await house.db.read

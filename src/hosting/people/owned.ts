@@ -12,7 +12,7 @@ import * as ledger from '../../ledger/ledger.ts'
 import { listPageDefault } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import * as agents from '../agents/agents.ts'
-import { ownedBy } from '../agents/owners.ts'
+import { isOwned, ownedBy } from '../agents/owners.ts'
 import { limit } from '../agents/spending.ts'
 import * as apps from '../apps/apps.ts'
 import { linkOf } from '../apps/present.ts'
@@ -27,8 +27,19 @@ export async function theOwned(house: House, person: Person, handle: string): Pr
   const [, name] = /^@?([a-z0-9-]{1,30})$/.exec(handle) ?? []
   const agent = name === undefined ? undefined : await agents.findByHandle(house, name)
   if (agent && agent.owner === person.id && agent.closed === null) return agent
-  const see = 'GET /people/me/agents lists the agents that you claimed.'
-  throw new Refusal('not_found', { what: 'agent', see })
+  throw notOwned()
+}
+
+const notOwned = () =>
+  new Refusal('not_found', {
+    what: 'agent',
+    see: 'GET /people/me/agents lists the agents that you claimed.',
+  })
+
+/** Keeps an agent its owner's until this transaction ends: first in it. Refuses not_found. */
+async function checkOwned(db: Db, agent: Agent): Promise<void> {
+  await keys.lockAll(db, agent.id)
+  if (!(await isOwned(db, agent))) throw notOwned()
 }
 
 export const ownerOf = (agent: Agent) => ({ kind: 'agent', owner: agent.id }) as const
@@ -76,6 +87,7 @@ export async function change(house: House, agent: Agent, bounds: Bounds): Promis
   }
   const dailyCap = credits === undefined || credits === null ? null : nanoOf(credits)
   const changed = await house.db.tx(async (db) => {
+    await checkOwned(db, agent)
     const text =
       paused === true
         ? 'Your owner paused you: nothing can be bought now.'
@@ -92,7 +104,7 @@ export async function change(house: House, agent: Agent, bounds: Bounds): Promis
 
 /**
  * Sends credits from a person's wallet to an agent, once for each `ref`. They can be spent and are
- * not earned. Refuses wallet_short, ref_conflict, busy.
+ * not earned. Refuses not_found, wallet_short, ref_conflict, busy.
  */
 export async function send(
   house: House,
@@ -104,6 +116,7 @@ export async function send(
   const asked = { to: agent.id, credits }
   const give = (keep: KeepAnswer) =>
     house.db.tx(async (db) => {
+      await checkOwned(db, agent)
       const [from, account] = [accountOf(walletOf(person)), accountOf(ownerOf(agent))]
       const gift = { from, to: [{ account, amount }], ref: `gift:${newId()}`, kind: 'gift' }
       await ledger.transfer(house, db, gift)
@@ -145,7 +158,7 @@ export const keysOf = (house: House, agent: Agent): Promise<keys.Key[]> =>
 /** Revokes a key of an agent, its last one too: an owner can make another. Refuses not_found. */
 export async function revokeKey(house: House, agent: Agent, prefix: string): Promise<void> {
   await house.db.tx(async (db) => {
-    await keys.lockAll(db, agent.id)
+    await checkOwned(db, agent)
     if (!(await house.keys.revoke(db, house.clock, agent.id, prefix))) {
       const see = `GET /people/me/agents/${agent.handle}/keys lists them.`
       throw new Refusal('not_found', { what: 'key', see })
@@ -158,7 +171,10 @@ export async function revokeKey(house: House, agent: Agent, prefix: string): Pro
 
 /** Lets an agent go: it keeps its credits and apps, and can be claimed with a new link. */
 export async function release(house: House, person: Person, agent: Agent): Promise<void> {
-  await house.db.tx((db) => letGo(house, db, person, agent))
+  await house.db.tx(async (db) => {
+    await checkOwned(db, agent)
+    await letGo(house, db, person, agent)
+  })
   house.keys.forget()
 }
 

@@ -109,12 +109,12 @@ describe('who may call', () => {
     ['POST', '/claim', { code: 'AAAA-AAAA-AAAA' }],
     ['GET', '/people/me'],
     ['GET', '/people/me/agents'],
-    ['PATCH', '/people/me/agents/ann-person', { paused: true }],
-    ['POST', '/people/me/agents/ann-person/credits', { credits: 1 }],
-    ['GET', '/people/me/agents/ann-person/keys'],
-    ['POST', '/people/me/agents/ann-person/keys'],
-    ['DELETE', '/people/me/agents/ann-person/keys/ak_12345678'],
-    ['POST', '/people/me/agents/ann-person/release'],
+    ['PATCH', '/people/me/agents/ann', { paused: true }],
+    ['POST', '/people/me/agents/ann/credits', { credits: 1 }],
+    ['GET', '/people/me/agents/ann/keys'],
+    ['POST', '/people/me/agents/ann/keys'],
+    ['DELETE', '/people/me/agents/ann/keys/ak_12345678'],
+    ['POST', '/people/me/agents/ann/release'],
   ]
 
   test('not_signed_in: nobody without a key, no key of another kind, no body before that', async () => {
@@ -353,5 +353,27 @@ describe('an owner', () => {
     })
     const cy = await newOwner(h, 'cyrus')
     expect((await cy.call('POST', '/claim', { code: await codeOf(ann) })).status).toBe(200)
+  })
+})
+
+describe('an agent that goes in the same moment', () => {
+  test('is sent nothing once its account is closed', async () => {
+    const { ann, olga } = await claimed()
+    const [, sent] = await Promise.all([
+      ann.call('DELETE', '/me'),
+      olga.call('POST', '/people/me/agents/ann/credits', { credits: 10 }),
+    ])
+    expect(sent.code).toBe('not_found')
+    expect((await olga.call('GET', '/people/me')).body).toMatchObject({ credits: 5_000 })
+  })
+
+  test('is not bound by who has released it', async () => {
+    const { ann, olga } = await claimed()
+    await Promise.all([
+      olga.call('POST', '/people/me/agents/ann/release'),
+      olga.call('PATCH', '/people/me/agents/ann', { paused: true, dailyCap: 7 }),
+    ])
+    const { body } = await ann.call('GET', '/me')
+    expect(body).toMatchObject({ claimed: false, limits: { dailyCap: null } })
   })
 })
