@@ -25,7 +25,7 @@ export const rowsOf = (house: House, app: string, version: number): Promise<Asse
   house.db.read.select().from(assets).where(at(app, version)).orderBy(asc(assets.name))
 
 /** One file of a version, in what `db` sees. */
-async function findIn(db: Db, app: string, version: number, name: string) {
+export async function findIn(db: Db, app: string, version: number, name: string) {
   const [row] = await db
     .select()
     .from(assets)

@@ -1,7 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { sha256 } from '../../core/ids.ts'
-import { type Nano, toCredits } from '../../core/money.ts'
+import { type Nano, nano, toCredits } from '../../core/money.ts'
+import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import type { Handler, Job, Outcome, Work } from '../../jobs/handler.ts'
 import type { Hold } from '../../ledger/holds.ts'
@@ -11,7 +12,7 @@ import { Refusal } from '../../refusals.ts'
 import * as apps from '../apps/apps.ts'
 import { JobItems, type JobItemShape } from '../jobs/shapes.ts'
 import { NoAnswer } from '../models/chosen.ts'
-import { type Asset, keepRow } from './assets.ts'
+import { type Asset, findIn, keepRow } from './assets.ts'
 import { makeOne } from './maker.ts'
 import { AssetAsk, type AssetAskShape } from './shapes.ts'
 
@@ -113,6 +114,24 @@ export async function makeFor(
     house.log.warn('assets.no_answer', { app, kind, why: error.message })
     return { code: kind === 'sprite' || kind === 'picture' ? 'no_picture' : 'no_sound' }
   }
+}
+
+/**
+ * Keeps what a build made for its version, inside a transaction, but for what its maker has sent
+ * under the same names meanwhile. Answers what that cost.
+ */
+export async function keepMade(
+  house: House,
+  db: Db,
+  app: apps.App,
+  files: FreshAsset[],
+): Promise<Nano> {
+  let unused = 0n
+  for (const { row, charge } of files) {
+    if (await findIn(db, app.id, app.version, row.name)) unused += charge
+    else await keepRow(house, db, app, row)
+  }
+  return nano(unused)
 }
 
 /** Another name in another app is another one, and the same again the same. */

@@ -2,13 +2,16 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 
 import { minute } from '../../core/time.ts'
 import { doctor } from '../../ledger/doctor.ts'
+import { fakePicture } from '../../testing/fake-media.ts'
 import { json, type Step } from '../../testing/fake-scripts.ts'
 import { type Faked, fakePrice, openFaked } from '../../testing/faked.ts'
+import { holdUp } from '../../testing/held-up.ts'
 import type { Person } from '../../testing/house.ts'
 import { until } from '../../testing/jobs.ts'
 import { refused } from '../../testing/refused.ts'
 
 setDefaultTimeout(60_000)
+const picture = Uint8Array.fromBase64(fakePicture)
 const model = 'fake/ok'
 let t: Faked
 let ann: Person
@@ -252,4 +255,21 @@ test('credits that run out between price and start: refused, nothing kept', asyn
   await ann.call('POST', `/apps/${id}/assets`, { assets: [coin] })
   Object.assign(t.house.config, { embeddedAssetCredits: 0 })
   await refused(t, 402, 'not_enough_credits', () => ann.call('POST', '/apps', wanted))
+})
+
+test('a file that is sent while a build makes one of its name is kept', async () => {
+  const asks = '[{"name":"ship.png","kind":"sprite","what":"a ship"}]'
+  const asking = `<script type="application/json" data-assets>${asks}</script>`
+  const id = await ann.publish({ html: pageOf(`<h1>Boats</h1>\n${asking}`) })
+  const made = holdUp(t.house.makers, 'make')
+  const changed = says(inBlock(pageOf(`<h1>Ships</h1>\n${asking}`)))
+  const built = build([changed], { prompt: 'ships' }, `/apps/${id}/versions`)
+  await made.begun
+  const sent = await ann.call('PUT', `/apps/${id}/assets/ship.png`, picture)
+  made.go()
+  expect((await built).job).toMatchObject({ state: 'done' })
+  expect((await ann.call('GET', `/apps/${id}/assets`)).body).toMatchObject({
+    version: 2,
+    assets: [{ name: 'ship.png', sha256: sent.text('asset.sha256'), maker: 'upload' }],
+  })
 })

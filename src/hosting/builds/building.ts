@@ -10,8 +10,8 @@ import { Refusal } from '../../refusals.ts'
 import * as apps from '../apps/apps.ts'
 import { tellListed } from '../apps/listing-notes.ts'
 import * as pages from '../apps/pages.ts'
-import { keepRow, rowsOf } from '../assets/assets.ts'
-import { type FreshAsset, makeFor } from '../assets/landing.ts'
+import { rowsOf } from '../assets/assets.ts'
+import { type FreshAsset, keepMade, makeFor } from '../assets/landing.ts'
 import { chat, type Message } from '../models/chat.ts'
 import { type Chosen, costOf, Declined, NoAnswer } from '../models/chosen.ts'
 import { add } from '../versions/versions.ts'
@@ -231,7 +231,7 @@ class Build {
         }
         const named = await apps.update(house, db, now, told)
         const made = await add(house, db, named, { page, inspection, how: { via: 'build', note } })
-        for (const { row } of files) await keepRow(house, db, made.app, row)
+        const unused = await keepMade(house, db, made.app, files)
         const unlisted = store ? pages.unlistable(inspection, named) : []
         const lists = store && unlisted.length === 0
         const shown = lists ? await apps.update(house, db, made.app, { listed: 'on' }) : made.app
@@ -239,7 +239,7 @@ class Build {
         const [hold] = await openHoldsOf(db, job.id)
         const reasons = [...made.reasons, ...unlisted]
         if (!hold) throw new Error('a build has a hold until it lands')
-        const paid = await settle(house, db, hold, nano(this.spent))
+        const paid = await settle(house, db, hold, nano(this.spent - unused))
         await endFree(db, job, await freeOf(db, paid.account, paid.charged))
         await noteBuild(house, db, { by: this.by, job, hold: paid, used })
         await tellBuilt(house, db, { app: shown, job, charged: paid.charged, reasons })
