@@ -3,8 +3,10 @@ import { expect, test } from 'bun:test'
 import { unzipSync } from 'fflate'
 
 import { hour } from '../../core/time.ts'
+import { versionsPerAppMax } from '../../limits.ts'
 import { holdUp } from '../../testing/held-up.ts'
 import { openTestHouse } from '../../testing/house.ts'
+import { apps } from '../apps/tables.ts'
 
 const page = (text: string): string => `<!doctype html><title>${text}</title><p>${text}</p>`
 const picture = Buffer.from(
@@ -165,5 +167,16 @@ test('deleted apps come back within 30 days', async () => {
   await ann.call('DELETE', `/apps/${id}`)
   clock.turn(31 * 24 * hour)
   expect((await ann.call('POST', `/apps/${id}/restore`)).code).toBe('not_found')
+  await close()
+})
+
+test('versions that are published at once are no more than an app may have', async () => {
+  const { house, person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const id = await ann.publish({ html: page('one') })
+  await house.db.tx((db) => db.update(apps).set({ version: versionsPerAppMax - 1 }))
+  const publish = (text: string) => ann.call('POST', `/apps/${id}/versions`, { html: page(text) })
+  const both = await Promise.all(['two', 'three'].map(publish))
+  expect(both.map(({ status }) => status).sort()).toEqual([201, 400])
   await close()
 })

@@ -95,12 +95,12 @@ export async function add(
   app: apps.App,
   { page, inspection, how, filesOf }: Next,
 ): Promise<Made> {
-  if (app.version >= versionsPerAppMax) {
+  const made = await apps.addVersion(house, db, app, page, how)
+  const { id, version, listed } = made
+  if (version > versionsPerAppMax) {
     const problem = `An app has at most ${versionsPerAppMax} versions. Publish a new app.`
     throw new Refusal('bad_request', { problem })
   }
-  const made = await apps.addVersion(house, db, app, page, how)
-  const { id, version, listed } = made
   await assets.copy(db, { app: id, version: filesOf ?? version - 1 }, { app: id, version })
   if (listed === 'off') return { app: made, reasons: [] }
   const reasons = pages.unlistable(inspection)
