@@ -19,6 +19,7 @@ import { newId } from '../core/ids.ts'
 import type { Nano } from '../core/money.ts'
 import { type Clock, day } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
+import { forUpdate } from '../db/query.ts'
 import { jobEventsMax, openJobsPerOwnerMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { type Job, LeaseLost } from './handler.ts'
@@ -70,6 +71,16 @@ export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: Wante
   if (!job) throw new Refusal('busy', { what: `A ${kind} of yours` })
   await tell(db, now, job)
   return job
+}
+
+/**
+ * Refuses busy while a slot's job is open, and waits for one that is ending, before more is locked
+ * than that ending may want.
+ */
+export async function checkSlot(db: Db, { kind, slot }: { kind: string; slot: string }) {
+  const its = and(eq(jobs.slot, slot), isNull(jobs.ended))
+  const open = await forUpdate(db.select({ id: jobs.id }).from(jobs).where(its).$dynamic(), jobs.id)
+  if (open.length > 0) throw new Refusal('busy', { what: `A ${kind} of yours` })
 }
 
 /**

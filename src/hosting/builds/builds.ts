@@ -8,7 +8,7 @@ import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Job } from '../../jobs/handler.ts'
 import * as jobs from '../../jobs/jobs.ts'
 import { capOf } from '../../keys/keys.ts'
-import { accountOf } from '../../ledger/accounts.ts'
+import { accountOf, lockAccounts } from '../../ledger/accounts.ts'
 import { hold } from '../../ledger/ledger.ts'
 import { buildPromptCharsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -136,6 +136,9 @@ async function start(
 ): Promise<Job> {
   const owner = accountOf({ kind: 'agent', owner: agent.id })
   const slot = `${kind}:${input.kind}:${owner}`
+  // In the order in which a build ends: its job, its account, what is free today.
+  await jobs.checkSlot(db, { kind, slot })
+  await lockAccounts(db, [owner])
   const free = await takeFree(house, db, owner, price)
   const job = await jobs.enqueue(house, db, {
     ...{ kind, lane: 'builds', owner, item: app.id, slot, price, ms: buildMs },

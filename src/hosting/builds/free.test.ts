@@ -76,3 +76,34 @@ test('with 0, free credits build nothing', async () => {
   Object.assign(t.house.config, { freeSpendPerDayUsd: 0n })
   await refused(t, 503, 'no_builder', () => build(ann))
 })
+
+test('a build that begins while another ends takes what both lock in the same order', async () => {
+  const h = await openTestHouse({ BUILDS_PER_HOUR: '0', REQUESTS_PER_MINUTE: '0' })
+  const all = await Promise.all(['ann', 'ben', 'cyd'].map((name) => h.person(name)))
+  const { tx } = h.house.db
+  let [asked, run] = [0, 0]
+  // PostgreSQL runs a unit of work again that waited for another in a circle.
+  Object.assign(h.house.db, {
+    tx: (work: Parameters<typeof tx>[0]) => {
+      asked += 1
+      return tx((db) => {
+        run += 1
+        return work(db)
+      })
+    },
+  })
+  const begin = (ann: Person) => ann.call('POST', '/apps', { prompt: 'a lamp' })
+  for (let round = 0; round < 8; round += 1) {
+    await Promise.all(
+      all.map(async (ann) => {
+        const { body } = await begin(ann)
+        const { job } = Object(body)
+        const [, next] = await Promise.all([ann.call('DELETE', `/jobs/${job.id}`), begin(ann)])
+        expect([202, 409]).toContain(next.status)
+        if (next.status === 202) await ann.call('DELETE', `/jobs/${next.text('job.id')}`)
+      }),
+    )
+  }
+  expect(run).toBe(asked)
+  await h.close()
+})

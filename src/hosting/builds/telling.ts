@@ -2,6 +2,7 @@ import { type Nano, toCredits, zero } from '../../core/money.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import type { Job } from '../../jobs/handler.ts'
+import { accountOf, lockAccounts } from '../../ledger/accounts.ts'
 import type { App } from '../apps/apps.ts'
 import { dropBuilding } from '../apps/new-app.ts'
 import { linkOf } from '../apps/present.ts'
@@ -31,10 +32,13 @@ export async function tellBuilt(house: House, db: Db, { app, job, charged, reaso
 /** Undoes what stands for a build that did not land, and tells why, in the same transaction. */
 export async function undone(house: House, db: Db, job: Job) {
   const { id, item, owner, state, error } = job
+  const agent = owner.replace('agent:', '')
+  // Its holds are ended after this: their account comes before what is free today, as elsewhere.
+  await lockAccounts(db, [accountOf({ kind: 'agent', owner: agent })])
   await endFree(db, job, zero)
   if (state === 'failed') {
     await tell(house, db, {
-      ...{ to: owner.replace('agent:', ''), kind: 'build.failed' },
+      ...{ to: agent, kind: 'build.failed' },
       ...(item !== null && { item }),
       text: error?.error ?? 'The build failed. Nothing was charged.',
       data: { job: id, code: error?.code ?? 'internal' },

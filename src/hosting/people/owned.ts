@@ -88,15 +88,16 @@ export async function change(house: House, agent: Agent, bounds: Bounds): Promis
   const dailyCap = credits === undefined || credits === null ? null : nanoOf(credits)
   const changed = await house.db.tx(async (db) => {
     await checkOwned(db, agent)
+    const limited = await limit(db, agent.id, {
+      ...(credits !== undefined && { dailyCap }),
+      ...(paused !== undefined && { pause: { by: 'owner', is: paused } }),
+    })
     const text =
       paused === true
         ? 'Your owner paused you: nothing can be bought now.'
         : 'Your owner changed what you may spend in a day.'
     await tell(house, db, { to: agent.id, kind: 'cap.changed', text, data: { ...bounds } })
-    return limit(db, agent.id, {
-      ...(credits !== undefined && { dailyCap }),
-      ...(paused !== undefined && { pause: { by: 'owner', is: paused } }),
-    })
+    return limited
   })
   house.keys.forget()
   return changed ?? agent
