@@ -3,9 +3,12 @@ export class Deadline {
   readonly passed: Promise<never>
   readonly #timer: Timer
 
-  constructor(readonly ms: number) {
+  constructor(
+    readonly ms: number,
+    Late: new (text: string) => Error = Error,
+  ) {
     const { promise, reject } = Promise.withResolvers<never>()
-    const late = new Error(`A unit of work did not finish in ${ms} ms; it was undone.`)
+    const late = new Late(`A unit of work did not finish in ${ms} ms; it was undone.`)
     this.passed = promise
     this.#timer = setTimeout(() => reject(late), ms)
   }

@@ -44,7 +44,8 @@ class Lane {
     unitMs: number,
     work: (db: Db) => Promise<T>,
   ): Promise<T> {
-    const deadline = new Deadline(unitMs)
+    // Mostly it has waited for the rows of others.
+    const deadline = new Deadline(unitMs, Busy)
     this.#transaction = transaction
     try {
       const result = await Promise.race([work(this.db), deadline.passed])

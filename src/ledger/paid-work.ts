@@ -21,6 +21,8 @@ export interface Worked<T> {
   charge: Nano
   /** What else is kept of it, written in the transaction of the settlement. */
   record?: Note
+  /** Locks what `record` writes to and others lock before they pay. */
+  first?: (db: Db) => Promise<unknown>
 }
 
 /**
@@ -46,8 +48,11 @@ export async function withHold<T>(
     await persist(house, held.hold, (db) => release(db, held.hold)).catch(() => undefined)
     throw error
   }
-  const { charge, result, record } = await work(held.hold).catch(letGo)
-  const settled = persist(house, held.hold, (db) => settle(house, db, held.hold, charge, record))
+  const { charge, result, record, first } = await work(held.hold).catch(letGo)
+  const settled = persist(house, held.hold, async (db) => {
+    await first?.(db)
+    return settle(house, db, held.hold, charge, record)
+  })
   const ended = await settled.catch((error: unknown) => {
     if (error instanceof Refusal) return letGo(error)
     throw error

@@ -85,14 +85,16 @@ export async function askAgain(db: Db, id?: string): Promise<boolean> {
  * for the same pages is read again. Undefined when none was taken down.
  */
 export async function putBack(house: House, db: Db, id: string): Promise<App | undefined> {
+  const it = and(eq(apps.id, id), isNotNull(apps.takenDown))
+  const why = await whyWithMaker(db, it)
   const [app] = await db
     .update(apps)
     .set({ takenDown: null, takenDownFor: null, updated: house.clock.now() })
-    .where(and(eq(apps.id, id), isNotNull(apps.takenDown)))
+    .where(it)
     .returning()
   if (!app) return undefined
   for (const sha256 of await forgetBadPagesOf(db, id)) await readAgain(db, sha256)
-  await holdWithMaker(house, db, app)
+  if (why !== null) await holdAllOf(house, db, app.maker, why)
   return app
 }
 
@@ -140,19 +142,17 @@ export async function release(
   by?: HeldBy,
 ): Promise<App | undefined> {
   const held = by ? eq(apps.heldBy, by) : isNotNull(apps.heldAt)
-  const [app] = await db
-    .update(apps)
-    .set(released)
-    .where(and(eq(apps.id, id), held))
-    .returning()
-  if (app) await holdWithMaker(house, db, app)
+  const it = and(eq(apps.id, id), held)
+  const why = await whyWithMaker(db, it)
+  const [app] = await db.update(apps).set(released).where(it).returning()
+  if (app && why !== null) await holdAllOf(house, db, app.maker, why)
   return app
 }
 
-/** Holds what is shown again of a maker that is suspended. */
-async function holdWithMaker(house: House, db: Db, { maker }: App): Promise<void> {
-  const why = await whySuspended(db, maker)
-  if (why !== null) await holdAllOf(house, db, maker, why)
+/** Why the maker of an app is suspended: its row is locked before the app's own, as elsewhere. */
+async function whyWithMaker(db: Db, it: SQL | undefined): Promise<string | null> {
+  const [app] = await db.select({ maker: apps.maker }).from(apps).where(it)
+  return app ? whySuspended(db, app.maker) : null
 }
 
 /** Holds all that an agent made, or shows again what was held with it, inside a transaction. */

@@ -5,6 +5,7 @@ import { balanceOf } from '../../ledger/ledger.ts'
 import { holdUp } from '../../testing/held-up.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
+import { runsAgain } from '../../testing/run-again.ts'
 import { takeDown } from '../moderation/moderation.ts'
 
 setDefaultTimeout(60_000)
@@ -200,4 +201,24 @@ test('no_icon_painter, no key, someone else’s app, one that was taken down, no
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '500' })
   await refused(t, 402, 'not_enough_credits', () => put({ make: true }))
+})
+
+test('a picture that is paid for while others buy the app locks in the same order as they', async () => {
+  await t.close()
+  await open({ EMBEDDED_ASSET_CREDITS: '2', PUBLISHES_PER_HOUR: '0' })
+  const terms = { store: true, remix: 'price', priceRemix: 1 }
+  await ann.call('PATCH', `/apps/${app}`, terms)
+  await put({ make: true })
+  const again = runsAgain(t.house)
+  for (const name of ['ben', 'cyd', 'dan', 'eve']) {
+    const buyer = await t.person(name)
+    let painting = true
+    const painted = put({ make: true }).finally(() => (painting = false))
+    while (painting) {
+      const bought = [1, 2].map(() => buyer.call('POST', `/apps/${app}/remix`))
+      for (const { status } of await Promise.all(bought)) expect(status).toBe(201)
+    }
+    expect((await painted).body).toMatchObject({ credits: 2 })
+  }
+  expect(again()).toBe(0)
 })

@@ -106,6 +106,7 @@ async function paintFor(
       return {
         result: presented,
         charge: free ? zero : made.charge,
+        first: (db) => apps.locked(house, db, app),
         record: async (db, hold) => {
           apps.there(await apps.update(house, db, app, { icon, iconGiven: given }))
           presented.credits = toCredits(hold.charged)
