@@ -190,5 +190,5 @@ export const closeMs = 5_000
 /** How long a database has to say that it is there. */
 export const pingMs = 2_000
 
-/** Work that was done is ended again after these while the database fails: a restart takes seconds. */
+/** Work that was done is ended again after these while the database fails: it may be restarting. */
 export const endingWaitsMs = [50, 250, 1_000, 4_000, 15_000] as const

@@ -62,8 +62,8 @@ export async function withHold<T>(
 }
 
 /**
- * Ends a hold, again and again when the database fails, and tells the log each time; then it is left
- * to its deadline. What `record` refuses is refused at once.
+ * Ends a hold, again and again when the database fails, and tells the log each time; then it is
+ * left to its deadline. What `record` refuses is refused at once.
  */
 async function persist(house: Books, { ref }: Hold, ending: (db: Db) => Promise<Hold>) {
   for (const waitMs of endingWaitsMs) {
