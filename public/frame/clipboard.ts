@@ -1,4 +1,4 @@
-import { put } from './quiet.ts'
+import { put, refuse } from './quiet.ts'
 
 /** Copies by the old command, which a press allows where the clipboard API is switched off. */
 async function writeText(given: string): Promise<void> {
@@ -20,10 +20,6 @@ async function write(items: ClipboardItem[]): Promise<void> {
     return writeText(await (await item.getType('text/plain')).text())
   }
   throw new DOMException('Only text.', 'NotAllowedError')
-}
-
-const refuse = async (): Promise<never> => {
-  throw new DOMException('Not here.', 'NotAllowedError')
 }
 
 export function clipboard(): void {

@@ -4,6 +4,7 @@
  * link, meta or frame may come to be. All that is used later is taken before the app begins.
  */
 import { listen } from './listen.ts'
+import { findRenamed, renamed } from './renamed.ts'
 
 const { apply } = Reflect
 const text = String
@@ -11,8 +12,6 @@ const replaced = String.prototype.replace
 const tested = RegExp.prototype.test
 
 const banned = /^(?:link|meta|base|iframe|frame|frameset|object|embed|portal|fencedframe)$/i
-const tags =
-  /<(?=\/?(?:[^\s<>/"'=:]*:)?(?:link|meta|base|iframe|frame|frameset|object|embed|portal|fencedframe)(?![a-z0-9-]))/gi
 const entities = /<!ENTITY|<!DOCTYPE[^>]*\[/i
 const declarations = /<!/g
 const shadows = /shadowrootmode/gi
@@ -44,7 +43,11 @@ export function lock(owner: object | undefined, name: string, value: unknown): v
 function clean(given: string, sink: string): string {
   let html = text(given)
   if (test(entities, html)) html = swap(html, declarations, '&lt;!')
-  html = swap(swap(html, tags, '<x-off-'), shadows, 'data-srm')
+  for (let i = 0; i < renamed.length; i++) {
+    const row = renamed[i]
+    if (row) html = swap(html, row[0], row[1])
+  }
+  html = swap(html, shadows, 'data-srm')
   return test(writes, sink) ? swap(html, halfTag, '&lt;$1') : html
 }
 
@@ -218,6 +221,7 @@ export function guard(): void {
   policy()
   creation()
   parsers()
+  findRenamed()
   stopPresses()
   for (const meta of document.querySelectorAll('meta')) meta.remove()
   lock(window, 'trustedTypes', undefined)

@@ -72,6 +72,9 @@ export function links(tell: (told: Told) => void, hard: boolean): void {
     if (form instanceof HTMLFormElement && form.method !== 'dialog') event.preventDefault()
   })
 
+  // No form goes anywhere: Chromium would begin the page anew, Firefox throws.
+  HTMLFormElement.prototype.submit = () => undefined
+
   detached(act)
   const open = (url: unknown = ''): null => {
     const href = String(url)

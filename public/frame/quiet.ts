@@ -7,21 +7,45 @@ export function put(owner: object, name: string, value: unknown): void {
   Object.defineProperty(owner, name, { get: () => value, configurable: true })
 }
 
-/** A request that fails as a browser's does when storing is switched off. */
+/** What is asked for is refused, as where the person said no. */
+export const refuse = async (): Promise<never> => {
+  throw new DOMException('Not here.', 'NotAllowedError')
+}
+
+/** A request or a socket that fails as a browser's does: by events, after its maker went on. */
 class Refused extends EventTarget {
   error = new DOMException('Use localStorage.', 'UnknownError')
   result = undefined
-  readyState = 'done'
-  onerror: ((event: Event) => void) | null = null
 
-  constructor() {
+  constructor(
+    readonly readyState: string | number,
+    ...events: string[]
+  ) {
     super()
     setTimeout(() => {
-      const event = new Event('error')
-      this.dispatchEvent(event)
-      this.onerror?.(event)
+      for (const type of events) {
+        const event = new Event(type)
+        this.dispatchEvent(event)
+        const hear: unknown = Reflect.get(this, `on${type}`)
+        if (typeof hear === 'function') hear.call(this, event)
+      }
     })
   }
+  send(): void {}
+  close(): void {}
+}
+
+/** Firefox throws where a socket is made; a wrong address throws everywhere. */
+function sockets(): void {
+  const construct = (real: typeof WebSocket, given: [string | URL]): object => {
+    try {
+      return Reflect.construct(real, given)
+    } catch (error) {
+      if (error instanceof DOMException || error instanceof TypeError) throw error
+      return new Refused(3, 'error', 'close')
+    }
+  }
+  window.WebSocket = new Proxy(WebSocket, { construct })
 }
 
 /** document.cookie as a small jar in memory: what is set can be read, until the page goes. */
@@ -41,6 +65,7 @@ function cookies(): void {
 
 export function quiet(): void {
   cookies()
+  sockets()
   const nothing = async (): Promise<undefined> => undefined
   const no = async (): Promise<boolean> => false
   const none = async (): Promise<never[]> => []
@@ -48,8 +73,8 @@ export function quiet(): void {
   const open = async (): Promise<object> => ({ ...cache, delete: no, keys: none })
   put(window, 'caches', { open, match: nothing, has: no, delete: no, keys: none })
   put(window, 'indexedDB', {
-    open: () => new Refused(),
-    deleteDatabase: () => new Refused(),
+    open: () => new Refused('done', 'error'),
+    deleteDatabase: () => new Refused('done', 'error'),
     databases: none,
     cmp: (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0),
   })
@@ -63,9 +88,9 @@ export function quiet(): void {
     estimate: async () => ({ quota: 1_048_576, usage: 0 }),
     persist: no,
     persisted: no,
-    getDirectory: async () => {
-      throw new DOMException('Not here.', 'SecurityError')
-    },
+    getDirectory: refuse,
   })
   put(window, 'print', () => undefined)
+  // Firefox would ask whether it may, where nobody sees the question.
+  if ('requestMIDIAccess' in navigator) put(navigator, 'requestMIDIAccess', refuse)
 }

@@ -1,6 +1,7 @@
 import { type Down, field, type Mode, type Run, type Saved } from './messages.ts'
 import { handDownFocus, nest } from './nest.ts'
 import { isQuirky, quirkless } from './quirks-text.ts'
+import { renamed } from './renamed.ts'
 
 /**
  * The wrapper: the same bytes for every app, and no app in it. The shell sends the app's html; here
@@ -20,8 +21,6 @@ const depth = gecko ? 7 : webkit ? 1 : 0
 const own = (name: string): string => document.getElementById(name)?.textContent ?? ''
 const style = `<style>${document.querySelector('style')?.textContent}</style>`
 const relay = `<!doctype html>${style}<body><script>${own('relay')}</script>`
-const frames =
-  /<(?=\/?(?:[^\s<>/"'=:]*:)?(?:link|meta|base|iframe|frame|frameset|object|embed|portal|fencedframe)(?![a-z0-9-]))/gi
 const trusted =
   '<meta http-equiv=x-dns-prefetch-control content=off>' +
   `<meta http-equiv=Content-Security-Policy content="require-trusted-types-for 'script'; trusted-types default">`
@@ -34,7 +33,8 @@ const quoted = (run: Run): string =>
 function dress(html: string, run: Run): string {
   const boot = `<script data-run='${quoted(run)}'>${own('boot')}</script>`
   if (!hard) return boot + html
-  return trusted + boot + html.replace(frames, '<x-off-').replace(/shadowrootmode/gi, 'data-srm')
+  const safe = renamed.reduce((text, [pattern, by]) => text.replace(pattern, by), html)
+  return trusted + boot + safe.replace(/shadowrootmode/gi, 'data-srm')
 }
 
 const saved = (data: unknown, name: string): Saved => {

@@ -207,6 +207,30 @@ export const needs: Need[] = [
     says: 'all of it',
   },
   {
+    name: 'a head with all that stands in heads',
+    page: `<!doctype html><html><head><meta charset=utf-8><meta name=theme-color content=#111><link rel="icon" href="data:,"><base target=_self><style>body{display:flex;margin:0}body>div{width:10px;height:9px}</style></head><body><div id=a></div><div id=b></div>${say(
+      `(document.querySelector('meta[name="theme-color"]').content='#222',document.querySelector('head > link[rel~=icon]').href='data:,x',[document.head.querySelector('style')!==null,a.parentNode===document.body,b.offsetLeft,document.querySelector('embed')])`,
+    )}`,
+    says: [true, true, 10, null],
+  },
+  {
+    name: 'elements that may not be here end where they should',
+    page: `${doctype}<div id=a><iframe></iframe><object></object><embed><b id=b>x</b></div>${say('b.parentNode===a')}`,
+    says: true,
+  },
+  {
+    name: 'code that compares without spaces',
+    page: doctype + say('((i,base,link)=>i<base.length&&i<link)(1,[1,2],3)'),
+    says: true,
+  },
+  {
+    name: 'a socket, a form and an instrument that get nowhere',
+    page: `${doctype}<form id=f action=/go></form>${say(
+      "(async()=>{f.submit();const s=new WebSocket('wss://a.example');const midi=navigator.requestMIDIAccess?.().catch(e=>e.name)??'NotAllowedError';return[await new Promise(r=>{s.onclose=()=>r('closed');s.onerror=()=>r('error')}),await midi]})()",
+    )}`,
+    says: ['error', 'NotAllowedError'],
+  },
+  {
     name: 'document.write while the page is parsed',
     page: `${doctype}<script>document.write('<p id=w>x</p>')</script>${say("document.getElementById('w')!==null")}`,
     says: true,

@@ -17,6 +17,8 @@ export const lookups: Vector[] = all([
     name: 'dns-prefetch by innerHTML',
     page: script("document.body.innerHTML='<link rel=dns-prefetch href=//{name}:9>'"),
   },
+  { name: 'dns-prefetch behind a word', page: `a${link('dns-prefetch')}` },
+  { name: 'dns-prefetch in a broken tag', page: `<p a<base=b><i<link>${link('dns-prefetch')}` },
   {
     name: 'dns-prefetch in SVG',
     page: `<svg><foreignObject>${link('dns-prefetch')}</foreignObject></svg>`,
