@@ -85,6 +85,9 @@ export interface Page {
   downloads: { name: string; url: string; at: number }[]
   refreshes: { url: string; at: number }[]
   assetLists: { text: string; at: number }[]
+  importMaps: { text: string; at: number }[]
+  /** Where frames stand that have no address of their own. */
+  frames: number[]
   scripts: Script[]
   literals: Literal[]
   /** Calls that run or write text; `text` is undefined where it cannot be worked out. */
@@ -122,6 +125,8 @@ export function emptyPage(html: string, room: Room): Page {
     downloads: [],
     refreshes: [],
     assetLists: [],
+    importMaps: [],
+    frames: [],
     scripts: [],
     literals: [],
     sinks: [],

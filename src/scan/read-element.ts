@@ -42,6 +42,7 @@ export function readElement(
   if (tag === 'form') readForm(attributes, at, reading)
   else if (tag === 'input' || tag === 'textarea') readField(tag, attributes, at, reading)
   else if (tag === 'canvas') page.canvas = true
+  else if (tag === 'iframe') readFrame(attributes, at, reading)
   else if (tag === 'meta') readMeta(attributes, at, page)
   else if (tag === 'a' || tag === 'area') readLink(attributes, offset, reading)
   const formAction = attributes.get('formaction')
@@ -54,6 +55,12 @@ export function readElement(
   if (names.length < 2) return undefined
   if (headingClass.test(names)) return 'heading'
   return controlClass.test(names) ? 'control' : undefined
+}
+
+/** A frame without an address of its own; a text that only speaks of one has no `srcdoc`. */
+function readFrame(attributes: Attributes, at: number, { page, depth }: Reading): void {
+  const isOwn = !attributes.get('src') && (depth === 0 || attributes.has('srcdoc'))
+  if (isOwn) page.frames.push(at)
 }
 
 function readForm(attributes: Attributes, at: number, reading: Reading): void {

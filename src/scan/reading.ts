@@ -83,6 +83,7 @@ export function newReading(
     script(code, attributes, offset) {
       const type = (attributes.get('type') ?? '').trim().toLowerCase()
       if (attributes.has('data-assets')) page.assetLists.push({ text: code, at: place(offset) })
+      else if (type === 'importmap') page.importMaps.push({ text: code, at: place(offset) })
       else if (scriptTypes.test(type)) budget.readScript(code, inside(offset, true), false)
       else if (templateTypes.test(type)) reading.html(code, offset)
     },

@@ -156,6 +156,14 @@ export const RULES = [
     help: 'It will not load here: inline it, or upload it as an asset and use service.assets.',
   },
   {
+    code: 'sandbox.differs',
+    effect: 'warn',
+    says:
+      'Something of the browser that a page does not have here, or has in another way: ' +
+      'confirm(), prompt(), print(), indexedDB, frames, file pickers, camera, forms that are sent.',
+    help: 'Do without it: the help of each finding says how.',
+  },
+  {
     code: 'assets.malformed',
     effect: 'warn',
     says: 'The list in <script type="application/json" data-assets> is not a list of asset asks.',

@@ -9,10 +9,12 @@ import { external } from './rules/external.ts'
 import { frameBreaks } from './rules/frame.ts'
 import { miners } from './rules/miner.ts'
 import { decodedEvals, obfuscation } from './rules/obfuscation.ts'
+import { ownFiles } from './rules/own-files.ts'
 import { phishing } from './rules/phish.ts'
 import { redirects } from './rules/redirect.ts'
 import { scams } from './rules/scam.ts'
 import { secrets } from './rules/secrets.ts'
+import { standIns } from './rules/stand-ins.ts'
 import { textPolicy } from './rules/text-policy.ts'
 import { webrtc } from './rules/webrtc.ts'
 
@@ -28,6 +30,8 @@ const families: readonly ((page: Page) => Iterable<Hit>)[] = [
   redirects,
   textPolicy,
   external,
+  ownFiles,
+  standIns,
   assetLists,
 ]
 

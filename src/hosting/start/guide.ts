@@ -15,7 +15,9 @@ import type { Urls } from '../../urls.ts'
 const pageRules = [
   'A page is one self-contained html document. It runs in a sandbox that reaches no network: inline every script, style, picture and font, or use assets.',
   "Assets load from inside: `await service.assets.ready`, then `service.assets.url('ship.png')`, or `await service.assets.image(name)`, `audio(name)`, `bytes(name)`, `json(name)`. A missing file gives '' or null: draw a stand-in.",
-  'localStorage works and is kept per app. Pop-ups, cookies, camera and requests to other hosts do not.',
+  'localStorage works, 1 MB for each app, and is kept across reloads and versions. IndexedDB, kept cookies, frames, camera, printing and requests to other hosts do not work; links, window.open and a[download] are offered to the visitor by a button of the viewer.',
+  'alert, confirm and prompt do not wait: confirm answers false and prompt null, and the press is made again once the visitor has answered. Ask with a <dialog> of your own. Route by location.hash or history.pushState: location.href = "#x" begins the page anew.',
+  'What will not work here stands in "scan.warnings" of the answer to a publish, each with its line and what to do instead.',
   'Declare the files you want with <script type="application/json" data-assets>[{"name":"ship.png","kind":"sprite","what":"a small red ship"}]</script>; GET /apps/{id}/assets lists those still waiting.',
 ]
 

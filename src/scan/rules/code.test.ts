@@ -117,11 +117,46 @@ const table: [string, string, string[]][] = [
     ['redirect.script 3'],
   ],
   ['a redirect by replace', "location.replace('https://elsewhere.example')", ['redirect.script 3']],
-  ['a reload', "location.reload(); location.hash = '#2'; location.href = '#a'", []],
+  ['a reload', "location.reload(); location.hash = '#2'; location.href = url", []],
   ['a level record', "spawn.location = 'https://elsewhere.example'", []],
 
   ['a request', "fetch('https://api.example/x')", ['net.external 3']],
   ['an imported module', "import x from 'https://cdn.example/x.js'", ['net.external 3']],
+  ['a picture beside the page', "\nimg.src = 'art/hero.png'", ['net.external 4']],
+  ['a sound beside the page', "new Audio('boom.mp3').play()", ['net.external 3']],
+  ['data beside the page', "await fetch('levels.json')", ['net.external 3']],
+  ['a server of its own', 'fetch(`/api/scores/${id}`)', ['net.external 3']],
+  ['a worker beside the page', "new Worker('worker.js')", ['net.external 3']],
+  ['a library by name', "import * as THREE from 'three'", ['net.external 3']],
+  [
+    'a module beside the page',
+    "import './game.js'\nimport('./x.js')",
+    ['net.external 3', 'net.external 4'],
+  ],
+  [
+    'things that are there',
+    "img.src = service.assets.url('hero.png'); service.assets.image('a.png'); img.src = hero\n" +
+      "fetch('data:,x'); fetch(blob); cache.fetch('x'); new Audio(url); Array.from('x')\n" +
+      "new Worker('blob:x'); const o = { src: 'a.png', from: 'b' }; import(`data:text/javascript,1`)",
+    [],
+  ],
+
+  ['a question', "if (confirm('Sure?')) reset()", ['sandbox.differs 3']],
+  ['a question of the window', "name = window.prompt('Name?')", ['sandbox.differs 3']],
+  [
+    'questions of its own',
+    "function confirm(text) {}\nconfirm('x')\nui.prompt('x'); class A { print(x) {} }",
+    [],
+  ],
+  ['a database', "const r = indexedDB.open('saves', 1)", ['sandbox.differs 3']],
+  ['a frame', "document.createElement('iframe')", ['sandbox.differs 3']],
+  ['a camera', 'navigator.mediaDevices.getUserMedia({ video: true })', ['sandbox.differs 3']],
+  [
+    'a hash that leaves',
+    "location.href = '#menu'\nwindow.location = `#${n}`\nlocation.replace('#/a')",
+    ['sandbox.differs 3', 'sandbox.differs 4', 'sandbox.differs 5'],
+  ],
+  ['a hash that stays', "location.hash = '#menu'; box.location = '#x'; location.href === '#'", []],
   ['a name space', "document.createElementNS('http://www.w3.org/2000/svg', 'g')", []],
 ]
 

@@ -118,6 +118,19 @@ const table: [string, string, string[]][] = [
     [],
   ],
 
+  ['a frame of its own', '\n<iframe srcdoc="<p>x"></iframe>', ['sandbox.differs 2']],
+  ['words on frames', '<script>help("<iframe> and <b>frames</b>")</script>', []],
+  [
+    'a form that is sent',
+    '<form action="https://find.example"><input name=q></form>',
+    ['sandbox.differs 1'],
+  ],
+  [
+    'a map of modules',
+    '<script type=importmap>{"imports":{"a":"https://x.example/a.js",\n"b":"data:,","c/":"data:,"}}</script><script type=module>import "a"; import "b"; import "c/d"</script>',
+    ['net.external 1'],
+  ],
+
   [
     'asks',
     '<script type="application/json" data-assets>' +

@@ -1,0 +1,86 @@
+import type { Hit } from '../findings.ts'
+import { isRemote, type Page, type Script } from '../page.ts'
+import { CHUNK, NAME, TEXT } from '../token-kinds.ts'
+
+const loaders = ['fetch', 'Worker', 'Audio', 'importScripts', 'import']
+const within = /^(?:$|data:|blob:|about:|javascript:|#)/i
+const fileName =
+  /^[^\s<>]{1,200}\.(?:png|jpe?g|gif|webp|avif|svg|mp3|ogg|wav|m4a|mp4|webm|m?js|json)(?:[?#]\S{0,200})?$/i
+const mapMax = 200_000
+const foldersMax = 100
+
+/** What a script names as a file beside the page: there is none, a page is one document. */
+export function* ownFiles(page: Page): Generator<Hit> {
+  const mapped = new Set<string>()
+  const folders: string[] = []
+  for (const { text, at } of page.importMaps)
+    for (const [name, url] of entriesOf(text)) {
+      mapped.add(name)
+      if (name.endsWith('/') && folders.length < foldersMax) folders.push(name)
+      if (!within.test(url)) yield hit(url, at)
+    }
+  const isMapped = (name: string): boolean =>
+    mapped.has(name) || folders.some((key) => name.startsWith(key))
+  for (const script of page.scripts)
+    for (const { name, index } of namesIn(script))
+      if (!within.test(name) && !isRemote(name) && !isMapped(name))
+        yield hit(name, script.place(script.tokens.starts[index] ?? 0))
+}
+
+function hit(name: string, at: number): Hit {
+  const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name
+  const help = `${shown} will not load here: a page is one document. Put it into the page, or upload it as an asset and use service.assets.`
+  return { code: 'net.external', at, help }
+}
+
+function entriesOf(text: string): [string, string][] {
+  try {
+    const map: unknown = JSON.parse(text.slice(0, mapMax))
+    const imports: unknown = typeof map === 'object' && map ? Reflect.get(map, 'imports') : {}
+    return Object.entries(imports ?? {}).map(([name, url]) => [name, String(url).trim()])
+  } catch {
+    return []
+  }
+}
+
+/** Addresses that are written where they are used. */
+function* namesIn({ tokens }: Script): Generator<{ name: string; index: number }> {
+  const { kinds, texts, find } = tokens
+  const text = (index: number): string => (kinds[index] === TEXT ? (texts[index] ?? '').trim() : '')
+  for (const loader of loaders)
+    for (const index of find(loader)) {
+      const own = texts[index - 1] === '.' && !/^(?:window|self)$/.test(texts[index - 2] ?? '')
+      if (own || texts[index - 1] === 'function') continue
+      const name = texts[index + 1] === '(' ? text(index + 2) : ''
+      if (name !== '' && (loader !== 'Audio' || fileName.test(name))) yield { name, index }
+      else if (loader === 'fetch' && isPath(tokens, index + 2))
+        yield { name: texts[index + 3] ?? '', index }
+      if (loader === 'import' && text(index + 1) !== '') yield { name: text(index + 1), index }
+    }
+  for (const index of find('from'))
+    if (texts[index - 1] === '}' || kinds[index - 1] === NAME)
+      if (text(index + 1) !== '' && isImport(tokens, index)) yield { name: text(index + 1), index }
+  for (const index of find('src'))
+    if (texts[index - 1] === '.' && texts[index + 1] === '=' && fileName.test(text(index + 2)))
+      yield { name: text(index + 2), index }
+}
+
+/** A template that begins with a path: `/api/${id}`. */
+function isPath({ kinds, texts }: Script['tokens'], index: number): boolean {
+  return (
+    texts[index] === '`' &&
+    kinds[index + 1] === CHUNK &&
+    /^\.{0,2}\/\w/.test(texts[index + 1] ?? '')
+  )
+}
+
+const clauseMax = 100
+
+/** True where `from` ends the clause of an import or an export. */
+function isImport({ texts }: Script['tokens'], index: number): boolean {
+  for (let at = index - 1; at >= 0 && index - at < clauseMax; at--) {
+    if (texts[at] === 'import' || texts[at] === 'export') return true
+    if (!/^(?:[{},*]|[\w$]+)$/.test(texts[at] ?? '')) return false
+  }
+  return false
+}
