@@ -146,8 +146,11 @@ async function openTab(session: Session, seen: Map<string, string[]>): Promise<T
     return typeof value === 'string' ? JSON.parse(value) : undefined
   }
   return {
-    goto: async (url) =>
-      void (await session.send('browsingContext.navigate', { context, url, wait: 'none' })),
+    async goto(url) {
+      // An app begins where it is shown.
+      await session.send('browsingContext.activate', { context })
+      await session.send('browsingContext.navigate', { context, url, wait: 'none' })
+    },
     evaluate,
     async told() {
       const names = await evaluate('self.told.flatMap((data) => Object.keys(data ?? {}))')
@@ -170,10 +173,7 @@ async function openTab(session: Session, seen: Map<string, string[]>): Promise<T
       await act({
         type: 'key',
         id: 'keys',
-        actions: [
-          { type: 'keyDown', value },
-          { type: 'keyUp', value },
-        ],
+        actions: ['keyDown', 'keyUp'].map((type) => ({ type, value })),
       })
     },
     async screenshot(path) {

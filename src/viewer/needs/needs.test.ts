@@ -266,6 +266,22 @@ for (const name of ['chromium', 'firefox'] as const) {
     )
 
     test(
+      'an app in a tab that is not shown has its size from the first',
+      async () => {
+        const id = await show(`${doctype}<script>top.postMessage({said:innerWidth},'*')</script>`)
+        await tab.goto(`${target.origin}/watch`)
+        const other = await browser.open()
+        await other.goto(`${target.origin}/watch`)
+        await tab.evaluate(`void (location.href = '/a/${id}')`)
+        await Bun.sleep(1_500)
+        await tab.press('a')
+        expect(await heard(tab)).toEqual([await tab.evaluate('innerWidth')])
+        await other.close()
+      },
+      ms,
+    )
+
+    test(
       'the bar works while an app burns the processor',
       async () => {
         // Chromium is given an app that never ends; Firefox may run it where the shell runs.
