@@ -14,6 +14,7 @@ import { inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import { addressOf, dayOf, momentOf, numbers, pager, sizeOf, wordsIn } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
+import type { Form } from '../people/form.ts'
 import { table } from '../table.ts'
 import { badge, consolePage, empty, searchForm } from './frame.ts'
 import { appTable, decisionForm, decisions, type Offer } from './parts.ts'
@@ -77,7 +78,12 @@ export async function agentsPage(own: Own): Promise<Page> {
 }
 
 /** An agent, what it made and what was decided about it. Refuses not_found. */
-export async function agentPage(own: Own, handle: string, said?: string): Promise<Page> {
+export async function agentPage(
+  own: Own,
+  handle: string,
+  said?: string,
+  sent?: Form,
+): Promise<Page> {
   const known = await agentCaseOf(own.house, handle)
   if (!known) throw new Refusal('not_found', { what: 'agent' })
   const { agent, made, decided } = known
@@ -86,7 +92,11 @@ export async function agentPage(own: Own, handle: string, said?: string): Promis
     agent.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Let it go on'],
     isPausedByOperator(agent) ? ['resume', 'Let it buy'] : ['pause', 'Pause'],
   ]
-  const hint = 'A suspension needs one: the agent is told. Paused, it can buy nothing.'
+  const asked = {
+    action: `/console/agents/${agent.handle}`,
+    hint: 'A suspension needs one: the agent is told. Paused, it can buy nothing.',
+    why: sent?.text('why'),
+  }
   const main = html`<p class="lead">
       ${stateBadges(agent)} ${owner ? html`Owned by <bdi>${owner}</bdi>` : 'Claimed by nobody'} ·
       since ${dayOf(iso(agent.created))}
@@ -108,7 +118,7 @@ export async function agentPage(own: Own, handle: string, said?: string): Promis
     </p>
     <section>
       <h2>Decide</h2>
-      ${agent.closed === null ? decisionForm(own.token, `/console/agents/${agent.handle}`, hint, offers) : html`<p class="small">The account is closed for good.</p>`}
+      ${agent.closed === null ? decisionForm(own.token, asked, offers) : html`<p class="small">The account is closed for good.</p>`}
     </section>
     <section>
       <h2>Newest apps</h2>

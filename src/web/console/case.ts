@@ -12,13 +12,16 @@ import { Refusal } from '../../refusals.ts'
 import type { Page } from '../layout.ts'
 import { momentOf, sizeOf } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
-import { form } from '../people/form.ts'
+import { area, type Form, form } from '../people/form.ts'
 import { table } from '../table.ts'
 import { badge, consolePage } from './frame.ts'
 import { decisionForm, decisions, type Offer, stateBadge } from './parts.ts'
 
 /** The verdict stands before the answer. */
 const answerCharsMax = whyCharsMax - 'grant '.length
+
+/** What may be said to an appeal. */
+export const verdicts: ReadonlySet<string> = new Set(['grant', 'deny'])
 
 /** What may be decided about an app at all. */
 export const appDecisions = [
@@ -45,11 +48,11 @@ const reportItem = ({ at, reason, text, contact }: Report): Html =>
     ${contact !== null && html`<p class="small">Reach them at <bdi>${contact}</bdi></p>`}
   </li>`
 
-function appealPart(token: string, action: string, { at, text }: Appeal): Html {
-  const fields = html`<label class="field"
-      ><span>Answer</span><span class="hint">The maker reads it.</span
-      ><textarea name="why" rows="3" maxlength="${answerCharsMax}" required></textarea>
-    </label>
+function appealPart(asked: { token: string; action: string; why: string }, appeal: Appeal): Html {
+  const { token, action, why: value } = asked
+  const { at, text } = appeal
+  const answer = { label: 'Answer', name: 'why', hint: 'The maker reads it.', value }
+  const fields = html`${area({ ...answer, max: answerCharsMax, required: true })}
     <div class="acts">
       <button class="button" name="decision" value="grant">Grant it</button>
       <button class="button quiet" name="decision" value="deny">Deny it</button>
@@ -101,13 +104,15 @@ function facts({ app, maker }: Case, link: string): Html {
 }
 
 /** One app with all that decides about it. Refuses not_found. */
-export async function casePage(own: Own, id: string, said?: string): Promise<Page> {
+export async function casePage(own: Own, id: string, said?: string, sent?: Form): Promise<Page> {
   const { house, token } = own
   const known = await caseOf(house, id)
   if (!known) throw new Refusal('not_found', { what: 'app' })
   const { app, versions, reports, appeals, decided } = known
   const action = `/console/apps/${id}`
   const hint = 'The maker is told. A takedown and a hold need one.'
+  const why = sent?.text('why') ?? ''
+  const isVerdict = verdicts.has(sent?.text('decision') ?? '')
   const told: Part =
     reports.length > 0 &&
     html`<section>
@@ -125,10 +130,11 @@ export async function casePage(own: Own, id: string, said?: string): Promise<Pag
     { unseen: 'Block' },
   ]
   const main = html`${facts(known, linkOf(house, id))}
-    ${appeals.map((appeal) => appealPart(token, action, appeal))} ${told}
+    ${appeals.map((appeal) => appealPart({ token, action, why: isVerdict ? why : '' }, appeal))}
+    ${told}
     <section>
       <h2>Decide</h2>
-      ${decisionForm(token, action, hint, offersOf(known))}
+      ${decisionForm(token, { action, hint, why: isVerdict ? '' : why }, offersOf(known))}
     </section>
     <section>
       <h2>Versions</h2>

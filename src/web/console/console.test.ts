@@ -182,6 +182,40 @@ describe('moderation', () => {
   })
 })
 
+/** What a field of a page holds: its value, or the text between its tags. */
+const typed = ({ body }: { body: unknown }, name: string): (string | undefined)[] =>
+  [
+    ...String(body).matchAll(
+      new RegExp(`name="${name}"[^>]*?(?:value="([^"]*)"[^>]*/>|>\\s*([^<]*)</textarea>)`, 'g'),
+    ),
+  ].map(([, value, text]) => value ?? text)
+
+test('a reason that was typed stays in the form that was refused, as does the hash of a page', async () => {
+  const h = await open()
+  const [ann, olga] = [await h.person('ann'), await operating(h)]
+  await signedUp(h, 'cyrus', '198.51.100.7')
+  const id = await ann.publish({ title: 'Boats', store: true })
+  const path = `/console/apps/${id}`
+  const why = 'Three visitors wrote that it asks for a password.'
+  expect(typed(await decide(olga, path, 'restore', why), 'why')).toEqual([why])
+  await decide(olga, path, 'takedown', 'malware')
+  await ann.call('POST', `/apps/${id}/appeal`, { text: 'I made it' })
+  expect(typed(await decide(olga, path, 'takedown', why), 'why')).toEqual(['', why])
+  const long = 'x'.repeat(2_001)
+  expect(typed(await decide(olga, path, 'deny', long), 'why')).toEqual([long, ''])
+  expect(typed(await decide(olga, '/console/agents/ann', 'unsuspend', why), 'why')).toEqual([why])
+  const person = '/console/people/cyrus'
+  expect(typed(await decide(olga, person, 'unsuspend', why), 'why')).toEqual([why])
+
+  const block = (sha256: string) =>
+    olga.fill('/console/queue', '/console/blocklist', { decision: 'block', sha256, why })
+  const refused = await block('9f86d081')
+  expect(said(refused)).toBe('A SHA-256 is 64 digits of 0-9 and a-f.')
+  expect([typed(refused, 'sha256'), typed(refused, 'why')]).toEqual([['9f86d081'], [why]])
+  // Some programs write a hash in capitals.
+  expect((await block('9F'.repeat(32))).status).toBe(303)
+})
+
 describe('grants', () => {
   test('are confirmed with who it is, given once however often they are sent', async () => {
     const h = await open()

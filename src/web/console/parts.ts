@@ -5,7 +5,7 @@ import { stateOf } from '../../hosting/apps/present.ts'
 import type { Entry } from '../../hosting/moderation/audit.ts'
 import { whyCharsMax } from '../../limits.ts'
 import { dayOf, momentOf } from '../parts.ts'
-import { form } from '../people/form.ts'
+import { area, form } from '../people/form.ts'
 import { table } from '../table.ts'
 import { badge } from './frame.ts'
 
@@ -19,16 +19,20 @@ export function stateBadge(app: App): Html {
 /** A decision that a form offers: its name, and the word on its button. */
 export type Offer = [name: string, word: string]
 
+/** Where a decision goes, what is said of its reason, and the reason that was refused. */
+interface Asked {
+  action: string
+  hint: string
+  why?: string | undefined
+}
+
 /** A reason, and a button for each decision that may be taken now. */
-export function decisionForm(token: string, action: string, hint: string, offers: Offer[]): Part {
+export function decisionForm(token: string, { action, hint, why }: Asked, offers: Offer[]): Part {
   const button = ([name, word]: Offer, at: number): Html =>
     html`<button class="button${at > 0 && ' quiet'}" name="decision" value="${name}">
       ${word}
     </button>`
-  const fields = html`<label class="field"
-      ><span>Reason</span><span class="hint">${hint}</span
-      ><textarea name="why" rows="3" maxlength="${whyCharsMax}"></textarea>
-    </label>
+  const fields = html`${area({ label: 'Reason', name: 'why', value: why, hint, max: whyCharsMax })}
     <div class="acts">${offers.map(button)}</div>`
   return offers.length > 0 && form(token, action, fields)
 }

@@ -76,7 +76,12 @@ export async function peoplePage({ house, request }: Own): Promise<Page> {
 }
 
 /** A person and what was decided about them. Refuses not_found. */
-export async function personPage(own: Own, name: string, said?: string): Promise<Page> {
+export async function personPage(
+  own: Own,
+  name: string,
+  said?: string,
+  sent?: Form,
+): Promise<Page> {
   const { person, decided } = await theCase(own, name)
   const { house } = own
   const [wallet, agents] = await Promise.all([
@@ -84,7 +89,11 @@ export async function personPage(own: Own, name: string, said?: string): Promise
     countOf(house, person.id),
   ])
   const offer: Offer = person.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Let in']
-  const hint = 'A suspension needs one: the person is told. Their agents go on.'
+  const asked = {
+    action: placeOf(person),
+    hint: 'A suspension needs one: the person is told. Their agents go on.',
+    why: sent?.text('why'),
+  }
   const main = html`<p class="lead">${stateBadges(person)} Since ${dayOf(iso(person.created))}</p>
     ${
       person.suspended !== null &&
@@ -105,7 +114,7 @@ export async function personPage(own: Own, name: string, said?: string): Promise
       !person.operator &&
       html`<section>
         <h2>Decide</h2>
-        ${decisionForm(own.token, placeOf(person), hint, [offer])}
+        ${decisionForm(own.token, asked, [offer])}
       </section>`
     }
     ${decisions(decided)}`

@@ -7,7 +7,7 @@ import { waiting } from '../../operator/cases.ts'
 import type { Page } from '../layout.ts'
 import { counted, momentOf } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
-import { field, form } from '../people/form.ts'
+import { field, type Form, form } from '../people/form.ts'
 import { table } from '../table.ts'
 import { badge, consolePage, empty } from './frame.ts'
 import { stateBadge } from './parts.ts'
@@ -82,8 +82,12 @@ const blockedRow = (token: string, { sha256, app, reason, at }: BadPage): Part[]
   ]
 }
 
-function blocklist(token: string, blocked: BadPage[], sha256: string): Html {
-  const fields = html`${field({ label: 'SHA-256 of a page', name: 'sha256', max: 64, value: sha256 })}${field({ label: 'Reason', name: 'why', max: 200 })}<button
+function blocklist(
+  token: string,
+  blocked: BadPage[],
+  { sha256, why }: { sha256: string; why?: string | undefined },
+): Html {
+  const fields = html`${field({ label: 'SHA-256 of a page', name: 'sha256', max: 64, value: sha256 })}${field({ label: 'Reason', name: 'why', max: 200, value: why })}<button
       class="button quiet"
       name="decision"
       value="block"
@@ -108,10 +112,11 @@ function blocklist(token: string, blocked: BadPage[], sha256: string): Html {
 }
 
 /** What waits for a decision, and what may not come back. */
-export async function queuePage(own: Own, said?: string): Promise<Page> {
+export async function queuePage(own: Own, said?: string, sent?: Form): Promise<Page> {
   const { house, token, request } = own
   const [cases, blocked] = await Promise.all([casesOf(own), listBadPages(house, blockedShown)])
-  const sha256 = new URL(request.url).searchParams.get('sha256') ?? ''
+  const typed = sent?.text('decision') === 'block' ? sent : undefined
+  const sha256 = typed?.text('sha256') ?? new URL(request.url).searchParams.get('sha256') ?? ''
   const again = form(
     token,
     '/console/rescan',
@@ -130,6 +135,6 @@ export async function queuePage(own: Own, said?: string): Promise<Page> {
       </p>
       ${again}
     </section>
-    ${blocklist(token, blocked, sha256)}`
+    ${blocklist(token, blocked, { sha256, why: typed?.text('why') })}`
   return consolePage({ place: '/console/queue', title: 'Moderation', said, main })
 }

@@ -10,7 +10,7 @@ import type { Form } from '../people/form.ts'
 import { agentDecisions, agentPage, agentsPage } from './agents.ts'
 import { auditPage } from './audit.ts'
 import { backupsPage } from './backups.ts'
-import { appDecisions, casePage } from './case.ts'
+import { appDecisions, casePage, verdicts } from './case.ts'
 import { askAgain, give, grantsPage } from './grants.ts'
 import { modelsPage } from './models.ts'
 import { asOperator, byOf, decide, operatorForm, operatorPage } from './operator.ts'
@@ -57,13 +57,22 @@ function looking(house: House, layout: Layout) {
 /** Decides about an app; the verdict on an appeal stands before its answer. */
 async function decideApp(own: Own, id: string, form: Form): Promise<Response> {
   const [name, why] = [form.text('decision'), form.text('why').trim()]
-  const isVerdict = name === 'grant' || name === 'deny'
-  const said = isVerdict ? { name: 'decide', why: `${name} ${why}` } : { name, why }
+  const said = verdicts.has(name) ? { name: 'decide', why: `${name} ${why}` } : { name, why }
   await decide(own, appDecisions, { ...said, item: id })
   return goTo(`/console/apps/${id}`)
 }
 
 const blocking: Decision[] = ['block', 'unblock']
+
+/** Blocks a page, or lifts that. Refuses bad_request. */
+async function decideBlock(own: Own, form: Form): Promise<void> {
+  const [name, why] = [form.text('decision'), form.text('why')]
+  const item = form.text('sha256').trim().toLowerCase()
+  if (!/^[0-9a-f]{64}$/.test(item)) {
+    throw new Refusal('bad_request', { problem: 'A SHA-256 is 64 digits of 0-9 and a-f.' })
+  }
+  await decide(own, blocking, { name, item, why })
+}
 
 /** A form of the console at an address: what it does, and its page again when it is refused. */
 function deciding(house: House, layout: Layout) {
@@ -75,7 +84,7 @@ function deciding(house: House, layout: Layout) {
         operatorForm(
           ...([house, layout, request] as const),
           (own, form) => decideApp(own, id, form),
-          (own, said) => casePage(own, id, said),
+          (own, said, sent) => casePage(own, id, said, sent),
         ),
       none,
     )
@@ -89,7 +98,7 @@ function deciding(house: House, layout: Layout) {
             await decide(own, agentDecisions, { name, item: `@${handle}`, why })
             return goTo(`/console/agents/${handle}`)
           },
-          (own, said) => agentPage(own, handle, said),
+          (own, said, sent) => agentPage(own, handle, said, sent),
         ),
       none,
     )
@@ -99,7 +108,7 @@ function deciding(house: House, layout: Layout) {
         operatorForm(
           ...([house, layout, request] as const),
           (own, form) => decidePerson(own, name, form),
-          (own, said) => personPage(own, name, said),
+          (own, said, sent) => personPage(own, name, said, sent),
         ),
       none,
     )
@@ -109,8 +118,7 @@ function deciding(house: House, layout: Layout) {
         operatorForm(
           ...([house, layout, request] as const),
           async (own, form) => {
-            const [name, why] = [form.text('decision'), form.text('why')]
-            await decide(own, blocking, { name, item: form.text('sha256').trim(), why })
+            await decideBlock(own, form)
             return goTo('/console/queue')
           },
           queuePage,

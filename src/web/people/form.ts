@@ -104,15 +104,20 @@ interface Area {
   label: string
   name: string
   value?: string | undefined
+  hint?: string
   max: number
   required?: boolean
 }
 
 /** A field of several lines. */
-export const area = ({ label, name, value = '', max, required = false }: Area): Html =>
+export const area = ({ label, name, value = '', hint, max, required = false }: Area): Html =>
   html`<label class="field"
-    ><span>${label}</span
-    ><textarea name="${name}" rows="4" maxlength="${max}" ${required && html` required`}>
+    ><span>${label}</span>${hint !== undefined && html`<span class="hint">${hint}</span>`}<textarea
+      name="${name}"
+      rows="4"
+      maxlength="${max}"
+      ${required && html` required`}
+    >
 ${value}</textarea>
   </label>`
 
