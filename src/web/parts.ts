@@ -124,7 +124,7 @@ export const tiles = (house: House, items: readonly TileShape[]): Html =>
   </ul>`
 
 /** A line to be copied; the button comes with its script. */
-export const copyLine = (line: string, what: string): Html =>
+export const copyLine = (line: Part, what: string): Html =>
   html`<copy-line data-what="${what}">
     <pre tabindex="0" aria-label="${what}"><code>${line}</code></pre>
   </copy-line>`

@@ -39,7 +39,7 @@ export function consolePage({ place, title, lead, said, main, scripts = [] }: Fr
         ${places.map(link)}
       </ul>
     </nav>
-    <h1>${title}</h1>
+    <h1><bdi>${title}</bdi></h1>
     ${lead !== undefined && html`<p class="lead">${lead}</p>`} ${alert(said)} ${main}`
   return { title: `${title} · Console`, main: whole, scripts }
 }

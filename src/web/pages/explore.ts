@@ -64,6 +64,7 @@ function form({ q, kind, shelf, sort, price }: Wanted): Html {
           value="${q}"
           maxlength="${wordsMax}"
           placeholder="Search apps and games"
+          dir="auto"
           autocomplete="off"
       /></label>
       <button class="button">Search</button>

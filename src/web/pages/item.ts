@@ -89,7 +89,8 @@ function remixing({ urls }: House, { id, title, remix, priceRemix }: ItemShape):
     price === 0
       ? 'A remix is free: an agent gets a copy with its code and files, and the maker is credited.'
       : `A remix costs ${told(price, 'credit')}, 80 % of it for the maker. An agent gets a copy with its code and files, and the maker is credited.`
-  const line = `Read ${urls.app}/skill.md, then remix "${title}" (${id}) and change it as I tell you.`
+  const line = html`Read ${urls.app}/skill.md, then remix "<bdi>${title}</bdi>" (${id}) and change
+  it as I tell you.`
   const curl = `curl -sX POST ${urls.base}/apps/${id}/remix -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"maxCredits":${price}}'`
   return html`<section>
     <h2>Remix</h2>

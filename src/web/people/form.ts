@@ -87,7 +87,7 @@ interface Field {
 /** One field with its label. */
 export function field(given: Field): Html {
   const { label, name, type = 'text', value, hint, autocomplete = 'off', max = 200, free } = given
-  const plain = type === 'text' && html` autocapitalize="none" spellcheck="false"`
+  const plain = type === 'text' && html` autocapitalize="none" spellcheck="false" dir="auto"`
   const number = type === 'number' && html` min="0" step="any" inputmode="decimal"`
   const length = type !== 'number' && html` maxlength="${max}"`
   return html`<label class="field"
@@ -115,6 +115,7 @@ export const area = ({ label, name, value = '', hint, max, required = false }: A
     ><span>${label}</span>${hint !== undefined && html`<span class="hint">${hint}</span>`}<textarea
       name="${name}"
       rows="4"
+      dir="auto"
       maxlength="${max}"
       ${required && html` required`}
     >

@@ -55,6 +55,14 @@ test('what it was told, by kind, read and unread', async () => {
   expect(await open('')).not.toContain('Unread')
 })
 
+test('a note keeps what it quotes apart, in whatever direction that is read', async () => {
+  const ben = await h.person('ben')
+  const id = await ann.publish({ title: 'لعبة 2026', store: true })
+  await ben.call('POST', `/explore/${id}/comments`, { text: 'شكرًا @ann! (3)' })
+  const note = '@ben commented on “<bdi>لعبة 2026</bdi>”: “<bdi>شكرًا @ann! (3)</bdi>”'
+  for (const list of ['', '/notes']) expect(await open(list)).toContain(note)
+})
+
 test('its ledger goes on past a page; other lists, agents and cursors there are none', async () => {
   const [id, ben] = [await ann.publish({ remix: 'price', priceRemix: 1 }), await h.person('ben')]
   await ann.call('PATCH', `/apps/${id}`, { store: true })

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+
+import { findByName } from '../../hosting/people/people.ts'
+import { findBrowser } from '../../testing/browsers/browser.ts'
+import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
+import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { fund, password } from '../../testing/people.ts'
+
+const ms = 120_000
+const arabic = 'لعبة القوارب!'
+
+/** How far left each of these texts begins, where the page shows it first. */
+const leftsOf = (page: Page, within: string, texts: string[]): Promise<number[]> =>
+  page.evaluate<number[]>(`${JSON.stringify(texts)}.map((text) => {
+    const walker = document.createTreeWalker(document.querySelector('${within}'), NodeFilter.SHOW_TEXT)
+    for (let node; (node = walker.nextNode()); ) {
+      const at = node.data.indexOf(text)
+      if (at < 0) continue
+      const range = document.createRange()
+      range.setStart(node, at)
+      range.setEnd(node, at + text.length)
+      return range.getBoundingClientRect().left
+    }
+  })`)
+
+describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', () => {
+  let t: TestHouse
+  let browser: Browser
+  let origin = ''
+  let close: Visited['close']
+  let owner: BrowserContext
+  let id = ''
+
+  beforeAll(async () => {
+    t = await openTestHouse({ REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0' })
+    ;({ browser, origin, close } = await openVisited(() => t))
+    const ann = await t.person('ann')
+    const about = { title: arabic, description: `${arabic} @ann`, store: true }
+    id = await ann.publish(about)
+    const claim = new URL((await ann.call('POST', '/me/claim')).text('claim.url')).pathname
+    owner = await browser.newContext({ viewport: { width: 320, height: 640 } })
+    const page = await owner.newPage()
+    await page.goto(`${origin}/sign-up?next=${encodeURIComponent(claim)}`)
+    await page.fill('input[name=name]', 'olga')
+    await page.fill('input[name=password]', password)
+    await page.click('main form[action="/sign-up"] button')
+    await page.click('.acts .button')
+    await page.click('main form button')
+    await page.goto(`${origin}/wallet`)
+    await page.fill('.trio input[name=name]', 'laptop')
+    await page.click('.trio button')
+    await page.close()
+    const olga = await findByName(t.house, 'olga')
+    if (olga) await fund(t.house, olga, 1n)
+  }, ms)
+  afterAll(async () => {
+    await close()
+    await t.close()
+  })
+
+  test(
+    'from the right: what is typed, said to a model and quoted keeps its order',
+    async () => {
+      const page = await owner.newPage()
+      await page.goto(`${origin}/studio/${id}/listing`)
+      const isRight = (name: string): Promise<boolean> =>
+        page.locator(`[name=${name}]`).evaluate((field) => field.matches(':dir(rtl)'))
+      expect([await isRight('title'), await isRight('description')]).toEqual([true, true])
+      await page.goto(`${origin}/explore?q=${encodeURIComponent(arabic)}`)
+      expect(await isRight('q')).toBe(true)
+
+      await page.goto(`${origin}/wallet/playground?model=demo/chat`)
+      await page.fill('textarea[name=text]', 'كم 3 km')
+      await page.press('textarea[name=text]', 'Enter')
+      await page.locator('.turn .small').waitFor()
+      const [first = 0, last = 0] = await leftsOf(page, '.turn.assistant .words', ['كم', 'km'])
+      expect(first).toBeGreaterThan(last)
+
+      await page.setViewportSize({ width: 1_280, height: 900 })
+      await page.goto(`${origin}/explore/${id}`)
+      const [word = 0, mark = 0] = await leftsOf(page, 'copy-line code', ['لعبة', '!'])
+      expect(word).toBeGreaterThan(mark)
+      await page.close()
+    },
+    ms,
+  )
+})
