@@ -86,4 +86,66 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
     },
     ms,
   )
+
+  test(
+    'on a small phone the forms of a key stand in whole, and a short name is no dots',
+    async () => {
+      const page = await owner.newPage()
+      await page.goto(`${origin}/wallet`)
+      for (const button of await page.locator('.keys button').all()) {
+        expect((await button.boundingBox())?.width).toBeGreaterThan(40)
+      }
+      await page.goto(`${origin}/a/${id}`)
+      const name = "document.querySelector('#who > :last-child')"
+      expect(await page.evaluate(`${name}.scrollWidth <= ${name}.clientWidth`)).toBe(true)
+      await page.close()
+    },
+    ms,
+  )
+
+  test(
+    'in letters half as large again nothing is cut or covered, and no page scrolls sideways',
+    async () => {
+      const page = await owner.newPage()
+      const large = "document.documentElement.style.fontSize = '24px'"
+      for (const width of [320, 390]) {
+        await page.setViewportSize({ width, height: 844 })
+        for (const path of ['/docs', '/explore', '/catalogue', '/wallet', `/studio/${id}`]) {
+          await page.goto(origin + path)
+          await page.evaluate(large)
+          const at = `${width} ${path}`
+          expect([at, ...(await page.evaluate<string[]>(faults))]).toEqual([at])
+        }
+      }
+      await page.goto(`${origin}/a/AAAAAAAAAAAA`)
+      await page.evaluate(large)
+      const size = "getComputedStyle(document.querySelector('p')).fontSize"
+      expect(await page.evaluate<string>(size)).toBe('24px')
+      await page.close()
+    },
+    ms,
+  )
 })
+
+/** What cannot be read: a choice that is cut, a line under its button, what is beyond the page. */
+const faults = `(() => {
+  const root = document.documentElement
+  const found = root.scrollWidth > root.clientWidth ? ['scrolls sideways'] : []
+  for (const one of document.querySelectorAll('.search select')) {
+    const copy = document.createElement('select')
+    const { font, padding } = getComputedStyle(one)
+    copy.append(new Option(one.selectedOptions[0].text))
+    Object.assign(copy.style, { font, padding })
+    document.body.append(copy)
+    if (copy.offsetWidth > one.offsetWidth) found.push('cuts ' + one.name)
+    copy.remove()
+  }
+  for (const line of document.querySelectorAll('copy-line')) {
+    const button = line.querySelector('button')?.getBoundingClientRect()
+    const range = document.createRange()
+    range.selectNodeContents(line.querySelector('code'))
+    const isUnder = ({ right, top }) => right > button?.left && top < button?.bottom
+    if ([...range.getClientRects()].some(isUnder)) found.push('covers ' + line.dataset.what)
+  }
+  return found
+})()`
