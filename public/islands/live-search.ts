@@ -29,6 +29,7 @@ class LiveSearch extends HTMLElement {
     const { signal } = this.#asked
     try {
       const answer = await fetch(url, { signal, headers: { accept: 'text/html' } })
+      if (!answer.ok) return
       const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
       for (const id of ['said', 'found']) {
         const now = page.getElementById(id)
@@ -37,7 +38,7 @@ class LiveSearch extends HTMLElement {
       history.replaceState(null, '', url)
       document.title = page.title
     } catch {
-      // Another word was typed meanwhile, or the network is gone: what is shown stays.
+      // Another word was typed meanwhile, or the network is gone: what is shown stays, as its name.
     }
   }
 }

@@ -128,6 +128,24 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
       expect(await page.evaluate('document.activeElement.name')).toBe('q')
       expect(await page.title()).toBe('row on Explore · Berth')
 
+      // While a proxy restarts, what is shown stays, and is called what it is.
+      await page.evaluate(`self.titles = []; new MutationObserver(() => titles.push(document.title))
+        .observe(document.querySelector('title'), { childList: true })`)
+      await page.route('**/explore?q=harbour', (route) =>
+        route.fulfill({
+          status: 502,
+          contentType: 'text/html',
+          body: '<title>Bad Gateway</title>',
+        }),
+      )
+      const refused = page.waitForResponse('**/explore?q=harbour')
+      await page.fill('input[type=search]', 'harbour')
+      await (await refused).finished()
+      await page.fill('input[type=search]', 'row by')
+      await page.waitForURL('**/explore?q=row+by')
+      await page.waitForFunction("document.title.startsWith('row by on')")
+      expect(await page.evaluate<string[]>('titles')).toEqual(['row by on Explore · Berth'])
+
       // "Copied" is told for a moment, which ends when this test lets it.
       await page.clock.install()
       await page.goto(origin)
