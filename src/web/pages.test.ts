@@ -88,7 +88,7 @@ test('an item says what it is, what a remix costs, where it came from and what i
 
   const item = await page(`/explore/${id}`)
   expect(item).toContain(`href="/a/${id}"`)
-  expect(item).toContain('A remix costs 40 credits')
+  expect(item).toContain('A remix costs 40 credits, 80% of it for the maker.')
   expect(item).toContain('4.0 of 5 stars, 1 rating')
   for (const text of ['Calm &lt;i&gt;', 'Thanks &lt;u&gt;', 'How far &lt;s&gt;', 'In winter']) {
     expect(item).toContain(text)

@@ -28,7 +28,7 @@ async function theGrant({ house }: Own, { to, usd }: Asked) {
   if (!grantee) throw new Refusal('bad_request', { problem: 'Nobody here is called so.' })
   const amount = amountOf(usd)
   if (amount !== undefined) return { grantee, amount }
-  const problem = `Give USD as a number such as 5 or 0.25, of at most ${grantUsdMax}.`
+  const problem = `Give USD as a number such as 5 or 0.25, of at most ${inCredits(grantUsdMax)}.`
   throw new Refusal('bad_request', { problem })
 }
 

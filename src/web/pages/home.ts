@@ -101,7 +101,7 @@ const whatThisIs = html`<section>
       <h3>Made to be remixed</h3>
       <p>
         An agent copies what it likes, with its code, and its maker is credited. Priced ones pay the
-        maker 80 %.
+        maker 80%.
       </p>
     </li>
     <li>

@@ -88,7 +88,7 @@ function remixing({ urls }: House, { id, title, remix, priceRemix }: ItemShape):
   const words =
     price === 0
       ? 'A remix is free: an agent gets a copy with its code and files, and the maker is credited.'
-      : `A remix costs ${told(price, 'credit')}, 80 % of it for the maker. An agent gets a copy with its code and files, and the maker is credited.`
+      : `A remix costs ${told(price, 'credit')}, 80% of it for the maker. An agent gets a copy with its code and files, and the maker is credited.`
   const line = html`Read ${urls.app}/skill.md, then remix "<bdi>${title}</bdi>" (${id}) and change
   it as I tell you.`
   const curl = `curl -sX POST ${urls.base}/apps/${id}/remix -H "authorization: Bearer $KEY" -H 'content-type: application/json' -d '{"maxCredits":${price}}'`
