@@ -57,7 +57,10 @@ test('anyone can report an app, five times a day, and nothing odd is kept', asyn
       body: new URLSearchParams({ reason, text }).toString(),
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
     })
-  expect(String((await visit('GET', `/report/${id}`)).body)).toContain('method="post"')
+  const form = String((await visit('GET', `/report/${id}`)).body)
+  expect(form).toContain('method="post"')
+  // A browser may fill in where somebody can be asked (WCAG 2.2, 1.3.5).
+  expect(form).toMatch(/name="contact"[^>]*\sautocomplete="email"/)
 
   const before = await kept()
   expect((await send('nonsense', 'text')).status).toBe(400)

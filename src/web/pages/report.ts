@@ -38,7 +38,12 @@ export function reportPage(
       ${choice({ ...reasons, options })}${area(seen)}
       <label class="field"
         ><span>Where may we ask you? You may leave this out.</span
-        ><input name="contact" value="${contact}" maxlength="${reportContactCharsMax}"
+        ><input
+          name="contact"
+          value="${contact}"
+          autocomplete="email"
+          dir="auto"
+          maxlength="${reportContactCharsMax}"
       /></label>
       <button class="button">Send the report</button>
     </form>
