@@ -19,6 +19,12 @@ const rest = ({ next }: Entry): Part => html`<input type="hidden" name="next" va
 const nameField = (entry: Entry): Part =>
   field({ label: 'Name or e-mail', name: 'name', value: entry.name, autocomplete: 'username' })
 
+/** Says which names can be had before one is refused. */
+const newName = ({ name: value }: Entry): Part => {
+  const about = { label: 'Name or e-mail', name: 'name', value, autocomplete: 'username' }
+  return field({ ...about, hint: '3 to 40 letters a-z, digits and . _ -, or an e-mail address.' })
+}
+
 const newPassword = (label: string): Part =>
   field({
     label,
@@ -62,7 +68,7 @@ export const proxyPage: Page = {
 
 export function signUpPage(entry: Entry): Page {
   const { token, next, said } = entry
-  const fields = html`${rest(entry)}${nameField(entry)}${newPassword('Password')}<button
+  const fields = html`${rest(entry)}${newName(entry)}${newPassword('Password')}<button
       class="button"
     >
       Make the account
@@ -86,7 +92,7 @@ export function welcomePage(entry: Entry, code: string, person: string | undefin
   const { token, said } = entry
   const fields =
     person === undefined
-      ? html`${nameField(entry)}${newPassword('Password')}<button class="button">
+      ? html`${newName(entry)}${newPassword('Password')}<button class="button">
             Make the account
           </button>`
       : html`<button class="button">Become the operator</button>`

@@ -31,6 +31,7 @@ describe('signing in', () => {
   test('an account, its codes, out, in by another case, and back by a code', async () => {
     const h = await open()
     const browser = new Browser(h)
+    expect((await browser.open('/sign-up')).body).toContain('3 to 40 letters a-z')
     const made = await browser.fill('/sign-up', '/sign-up', { name: 'Olga@Example.org', password })
     const codes = String(made.body).match(/[0-9A-Z]{4}-[0-9A-Z]{4}-[0-9A-Z]{4}/g) ?? []
     expect(codes).toHaveLength(8)
