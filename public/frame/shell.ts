@@ -138,10 +138,6 @@ async function open(): Promise<void> {
     start()
     rescue(run)
   })
-  // In a tab that is not shown Firefox gives frames no size, and games measure theirs once.
-  if (document.hidden) {
-    await new Promise((shown) => addEventListener('visibilitychange', shown, { once: true }))
-  }
   start()
 }
 

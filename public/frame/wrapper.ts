@@ -42,7 +42,11 @@ const saved = (data: unknown, name: string): Saved => {
   return Array.isArray(entries) ? entries : []
 }
 
-function start(data: unknown, given: string): void {
+async function start(data: unknown, given: string): Promise<void> {
+  // In a tab that is not shown Firefox gives new frames 10 by 10, and games measure theirs once.
+  if (document.hidden) {
+    await new Promise((shown) => addEventListener('visibilitychange', shown, { once: true }))
+  }
   const page = given.replace(/^\uFEFF+/, '')
   const quirks = isQuirky(page)
   const html = dress(quirks ? quirkless(page) : page, {
@@ -68,7 +72,7 @@ function start(data: unknown, given: string): void {
 addEventListener('message', ({ source, data }) => {
   const html = field(data, 'html')
   if (source === shell && field(data, 'type') === 'start' && typeof html === 'string') {
-    start(data, html)
+    void start(data, html)
   }
 })
 handDownFocus()

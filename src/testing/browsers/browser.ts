@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs'
 /** A browser driven from outside, as far as our tests need one. */
 export interface Browser {
   name: 'chromium' | 'firefox'
-  open(): Promise<Tab>
+  /** One `behind` is hidden while another is driven, as tabs of people are. */
+  open(tab?: 'shown' | 'behind'): Promise<Tab>
   close(): Promise<void>
   /** Host names the browser's own resolver was asked for; complete only after close(). */
   lookups(): Promise<string>

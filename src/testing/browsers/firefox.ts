@@ -111,7 +111,13 @@ export async function openFirefox(path: string): Promise<Browser> {
   await session.send('script.addPreloadScript', { functionDeclaration: `() => { ${recorder} }` })
   return {
     name: 'firefox',
-    open: () => openTab(session, seen),
+    open: async (tab = 'shown') => {
+      const made = await session.send('browsingContext.create', { type: 'tab', background: true })
+      const context = String(at(made, 'context'))
+      const shown = { functionDeclaration: alwaysShown, contexts: [context] }
+      if (tab === 'shown') await session.send('script.addPreloadScript', shown)
+      return tabOf(session, context, seen)
+    },
     async close() {
       child.kill()
       const hard = setTimeout(() => child.kill('SIGKILL'), endMs)
@@ -127,9 +133,10 @@ export async function openFirefox(path: string): Promise<Browser> {
   }
 }
 
-async function openTab(session: Session, seen: Map<string, string[]>): Promise<Tab> {
-  const made = await session.send('browsingContext.create', { type: 'tab', background: true })
-  const context = String(at(made, 'context'))
+/** Tabs are driven side by side, and only one is in front: all say that they are. */
+const alwaysShown = "() => { Object.defineProperty(document, 'hidden', { get: () => false }) }"
+
+function tabOf(session: Session, context: string, seen: Map<string, string[]>): Tab {
   const mine: string[] = []
   seen.set(context, mine)
   const act = (source: Wire): Promise<unknown> =>
@@ -146,11 +153,8 @@ async function openTab(session: Session, seen: Map<string, string[]>): Promise<T
     return typeof value === 'string' ? JSON.parse(value) : undefined
   }
   return {
-    async goto(url) {
-      // An app begins where it is shown.
-      await session.send('browsingContext.activate', { context })
-      await session.send('browsingContext.navigate', { context, url, wait: 'none' })
-    },
+    goto: async (url) =>
+      void (await session.send('browsingContext.navigate', { context, url, wait: 'none' })),
     evaluate,
     async told() {
       const names = await evaluate('self.told.flatMap((data) => Object.keys(data ?? {}))')
@@ -173,7 +177,10 @@ async function openTab(session: Session, seen: Map<string, string[]>): Promise<T
       await act({
         type: 'key',
         id: 'keys',
-        actions: ['keyDown', 'keyUp'].map((type) => ({ type, value })),
+        actions: [
+          { type: 'keyDown', value },
+          { type: 'keyUp', value },
+        ],
       })
     },
     async screenshot(path) {

@@ -268,15 +268,15 @@ for (const name of ['chromium', 'firefox'] as const) {
     test(
       'an app in a tab that is not shown has its size from the first',
       async () => {
-        const id = await show(`${doctype}<script>top.postMessage({said:innerWidth},'*')</script>`)
-        await tab.goto(`${target.origin}/watch`)
-        const other = await browser.open()
-        await other.goto(`${target.origin}/watch`)
-        await tab.evaluate(`void (location.href = '/a/${id}')`)
-        await Bun.sleep(1_500)
+        const behind = await browser.open('behind')
         await tab.press('a')
-        expect(await heard(tab)).toEqual([await tab.evaluate('innerWidth')])
-        await other.close()
+        const page = `${doctype}<script>top.postMessage({said:innerWidth},'*')</script>`
+        const shown = show(page, behind)
+        await Bun.sleep(1_500)
+        await behind.press('a')
+        await shown
+        expect(await heard(behind)).toEqual([await behind.evaluate('innerWidth')])
+        await behind.close()
       },
       ms,
     )

@@ -17,7 +17,7 @@ const browsers: [name: 'chromium' | 'firefox', open: (path: string) => Promise<B
   ['chromium', openChromium],
   ['firefox', openFirefox],
 ]
-const wholeMs = 420_000
+const wholeMs = 280_000
 
 const names = (list: { vector: Vector }[]): string[] => list.map(({ vector }) => vector.name)
 
