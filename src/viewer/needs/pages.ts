@@ -208,7 +208,7 @@ export const needs: Need[] = [
   },
   {
     name: 'a head with all that stands in heads',
-    page: `<!doctype html><html><head><meta charset=utf-8><meta name=theme-color content=#111><link rel="icon" href="data:,"><base target=_self><style>body{display:flex;margin:0}body>div{width:10px;height:9px}</style></head><body><div id=a></div><div id=b></div>${say(
+    page: `<!doctype html><html><head><meta charset=utf-8><meta name=theme-color content=#111><link rel="icon" href="data:,"><base target=_self><style>body{display:flex;margin:0}body>div{width:10px;height:9px;flex:none}</style></head><body><div id=a></div><div id=b></div>${say(
       `(document.querySelector('meta[name="theme-color"]').content='#222',document.querySelector('head > link[rel~=icon]').href='data:,x',[document.head.querySelector('style')!==null,a.parentNode===document.body,b.offsetLeft,document.querySelector('embed')])`,
     )}`,
     says: [true, true, 10, null],
