@@ -1,5 +1,5 @@
 import type { Hit } from '../findings.ts'
-import { fold } from '../fold.ts'
+import { type Constants, fold } from '../fold.ts'
 import { isRemote, type Page, roomOf, type Script } from '../page.ts'
 
 /**
@@ -9,10 +9,12 @@ import { isRemote, type Page, roomOf, type Script } from '../page.ts'
 export function* redirects(page: Page): Generator<Hit> {
   for (const { url, at } of page.refreshes)
     if (!url.startsWith('#')) yield { code: 'redirect.meta', at }
+  // No names are known here, and all uses of the page share one room.
+  const constants: Constants = { values: new Map(), room: roomOf('') }
   for (const script of page.scripts) {
     if (script.handler) continue
     for (const index of script.tokens.find('location'))
-      if (isOwn(script, index) && leadsAway(script, index))
+      if (isOwn(script, index) && leadsAway(script, index, constants))
         yield { code: 'redirect.script', at: script.place(script.tokens.starts[index] ?? 0) }
   }
 }
@@ -23,12 +25,12 @@ function isOwn({ tokens: { texts } }: Script, index: number): boolean {
   return texts[index - 1] !== '.' || owners.has(texts[index - 2] ?? '')
 }
 
-function leadsAway({ tokens }: Script, index: number): boolean {
+function leadsAway({ tokens }: Script, index: number, constants: Constants): boolean {
   const { texts } = tokens
   let at = index + 1
   if (texts[at] === '.' && texts[at + 1] === 'href') at += 2
   else if (texts[at] === '.' && (texts[at + 1] === 'replace' || texts[at + 1] === 'assign')) at += 2
   if (texts[at] !== '=' && texts[at] !== '(') return false
-  const url = fold(tokens, at + 1, { values: new Map(), room: roomOf('') })
+  const url = fold(tokens, at + 1, constants)
   return url !== undefined && (isRemote(url.value) || /^\s*data:/i.test(url.value))
 }
