@@ -4,7 +4,7 @@ import { readJson } from '../core/body.ts'
 import { checkPath } from '../core/path.ts'
 import { visitOf } from '../core/visit.ts'
 import type { House } from '../house.ts'
-import type { Key } from '../keys/keys.ts'
+import { type Key, listOf as liveKeys } from '../keys/keys.ts'
 import { keyText } from '../keys/sent.ts'
 import { keylessBodyBytesMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
@@ -45,6 +45,12 @@ async function lookUp(house: House, request: Request): Promise<Caller> {
   if (agent.suspended !== null) throw suspended(agent)
   return { agent, key }
 }
+
+/** Whether who called still may: no key that was revoked, of an agent closed or suspended. */
+export const mayGoOn = async (house: House, { agent, key }: Caller): Promise<boolean> =>
+  (await liveKeys(house.db.read, agent.id)).some(
+    ({ prefix, suspended }) => prefix === key.prefix && suspended === null,
+  )
 
 /** The live key of a request, of whatever kind. Refuses no_key, bad_key. */
 export async function theKey(house: House, request: Request): Promise<Key> {

@@ -227,3 +227,14 @@ test('a client that leaves a stream is not waited for', async () => {
   await reader?.cancel()
   expect(await ann.call('DELETE', `/jobs/${id}`)).toMatchObject({ status: 200 })
 })
+
+test('its events end for a key that was revoked, and tell nothing more', async () => {
+  const id = await newJob()
+  const { key } = ann
+  await ann.call('POST', '/me/keys')
+  const watched = ann.call('GET', `/jobs/${id}/events`)
+  await Bun.sleep(20)
+  await ann.call('DELETE', `/me/keys/${key.slice(0, 11)}`)
+  await t.house.jobs.cancel(id)
+  expect(eventsIn(String((await watched).body)).map(({ number }) => number)).toEqual([1])
+})

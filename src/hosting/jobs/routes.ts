@@ -5,7 +5,7 @@ import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import type { House } from '../../house.ts'
 import { jobWaitSecondsMax } from '../../limits.ts'
-import { withKey } from '../key.ts'
+import { mayGoOn, withKey } from '../key.ts'
 import { operation } from '../operation.ts'
 import * as jobs from './jobs.ts'
 import { present } from './present.ts'
@@ -82,8 +82,10 @@ export const jobRoutes = (house: House) =>
     )
     .get(
       '/jobs/:id/events',
-      async ({ caller, params, request }) =>
-        watch(house, await jobs.theOwn(house, caller.agent, params.id), request),
+      async ({ caller, params, request }) => {
+        const job = await jobs.theOwn(house, caller.agent, params.id)
+        return watch(house, { job, mayWatch: () => mayGoOn(house, caller) }, request)
+      },
       operation(
         { id: 'watch_job', tag: 'Jobs', summary: 'What happens to a job, as it happens.' },
         { 200: shapes.JobEvents, 204: Type.Void() },

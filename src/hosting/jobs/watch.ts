@@ -1,12 +1,14 @@
 import { eventStream } from '../../core/event-stream.ts'
-import { stopwatch } from '../../core/time.ts'
+import { second, stopwatch } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import type { Job } from '../../jobs/handler.ts'
 import { eventsAfter } from '../../jobs/jobs.ts'
-import { heartbeatMs, jobWatchMs } from '../../limits.ts'
+import { jobWatchMs } from '../../limits.ts'
 import { presentAt } from './present.ts'
 
 const encoder = new TextEncoder()
+/** Between two looks at whether the watcher of a silent job may go on; each is told. */
+const lookMs = 5 * second
 
 /** The number of the last event that a client has, as it says; else 0. */
 const lastSeen = (headers: Headers): number => {
@@ -14,25 +16,33 @@ const lastSeen = (headers: Headers): number => {
   return /^\d{1,9}$/.test(said) ? Number(said) : 0
 }
 
+/** A job, and whether its watcher may go on. */
+interface Watched {
+  job: Job
+  mayWatch(): Promise<boolean>
+}
+
 /**
  * What happens to a job after Last-Event-ID, as server-sent events, until it has ended or ten
  * minutes have passed; the client comes again with Last-Event-ID. 204 tells one that has the last
- * event to stay away (WHATWG HTML, section 9.2).
+ * event to stay away (WHATWG HTML, section 9.2). It ends for who may watch no more.
  */
-export function watch(house: House, job: Job, request: Request): Response {
+export function watch(house: House, watched: Watched, request: Request): Response {
+  const { job } = watched
   const after = lastSeen(request.headers)
   if (job.ended !== null && after >= job.events) return new Response(null, { status: 204 })
-  return eventStream(request, () => eventsOf(house, job.id, Math.min(after, job.events)))
+  return eventStream(request, () => eventsOf(house, watched, Math.min(after, job.events)))
 }
 
-function eventsOf(house: House, id: string, after: number): ReadableStream<Uint8Array> {
+function eventsOf(house: House, { job: { id }, mayWatch }: Watched, after: number) {
   const gone = new AbortController()
   const until = stopwatch() + jobWatchMs
   let last = after
-  return new ReadableStream({
+  return new ReadableStream<Uint8Array>({
     async pull(out) {
-      const wait = { seen: last, ms: heartbeatMs, signal: gone.signal }
-      const job = await house.jobs.waitFor(id, wait)
+      const wait = { seen: last, ms: lookMs, signal: gone.signal }
+      const changed = await house.jobs.waitFor(id, wait)
+      const job = (await mayWatch()) ? changed : undefined
       const found = job ? await eventsAfter(house, id, last) : []
       if (gone.signal.aborted) return
       // What came after the job was read is told with a later reading of it.

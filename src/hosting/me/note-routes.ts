@@ -3,9 +3,8 @@ import { Elysia } from 'elysia'
 import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
 import { taking } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
-import { listOf as liveKeys } from '../../keys/keys.ts'
 import { Refusal } from '../../refusals.ts'
-import { type Caller, withKey } from '../key.ts'
+import { type Caller, mayGoOn, withKey } from '../key.ts'
 import { listOf, markRead, unreadOf } from '../notes/notes.ts'
 import { present } from '../notes/present.ts'
 import * as shapes from '../notes/shapes.ts'
@@ -18,13 +17,9 @@ function idsOf({ ids, all }: shapes.ReadWantedShape): string[] | 'all' {
   throw new Refusal('bad_request', { problem: 'Send either "ids" or "all": true.' })
 }
 
-/** A revoked key hears nothing more, nor one of an account that is closed or suspended. */
-const watcherOf = (house: House, { agent, key }: Caller) => ({
-  agent: agent.id,
-  mayWatch: async () =>
-    (await liveKeys(house.db.read, agent.id)).some(
-      ({ prefix, suspended }) => prefix === key.prefix && suspended === null,
-    ),
+const watcherOf = (house: House, caller: Caller) => ({
+  agent: caller.agent.id,
+  mayWatch: () => mayGoOn(house, caller),
 })
 
 /** What happened to an agent's things (agent-api, Your things). */
