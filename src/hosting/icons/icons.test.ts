@@ -6,7 +6,7 @@ import { holdUp } from '../../testing/held-up.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
 import { runsAgain } from '../../testing/run-again.ts'
-import { takeDown } from '../moderation/moderation.ts'
+import { hold, takeDown } from '../moderation/moderation.ts'
 
 setDefaultTimeout(60_000)
 let t: TestHouse
@@ -191,6 +191,8 @@ test('no_icon_painter, no key, someone else’s app, one that was taken down, no
     await refused(t, 404, 'not_found', () => ben.call(method, path(), body))
   }
   const icon = (await put({ make: true })).text('icon')
+  await hold(t.house, app, 'reported')
+  expect((await t.visit('GET', new URL(icon).pathname)).status).toBe(404)
   await takeDown(t.house, app, 'phishing')
   await refused(t, 410, 'taken_down', () => put({ make: true }))
   await refused(t, 410, 'taken_down', () => ann.call('DELETE', path()))

@@ -151,10 +151,13 @@ export async function remove(house: House, { agent }: Caller, id: string): Promi
   await show(house, app, { icon: null })
 }
 
-/** The bytes of an app's picture, whoever asks. Refuses not_found, taken_down. */
+/**
+ * The bytes of an app's picture, whoever asks. Refuses taken_down, and not_found, also for an app
+ * that is held back.
+ */
 export async function read(house: House, id: string): Promise<{ bytes: Uint8Array; etag: string }> {
-  const { icon } = apps.there(await apps.find(house, id))
-  const bytes = icon === null ? undefined : await house.store.read(icon)
+  const { icon, heldAt } = apps.there(await apps.find(house, id))
+  const bytes = icon === null || heldAt !== null ? undefined : await house.store.read(icon)
   if (icon === null || !bytes) throw new Refusal('not_found', { what: 'picture' })
   return { bytes, etag: icon.slice(0, 32) }
 }

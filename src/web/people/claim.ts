@@ -22,15 +22,15 @@ export function claimPage(
   { agent: { claimExpires, about }, shape: { handle, credits }, apps }: Claimed,
   more: { code: string; token: string; name: string | undefined; said?: string | undefined },
 ): Page {
-  const made = apps.map(
-    (app) =>
-      html`<li class="tile">
-        <a class="face" href="/a/${app.id}"
-          >${picture(house, { ...app, icon: iconOf(house, app) })}
-          <h3><bdi>${app.title}</bdi></h3></a
-        >
-      </li>`,
-  )
+  const made = apps.map((app) => {
+    const icon = app.heldAt === null ? iconOf(house, app) : null
+    return html`<li class="tile">
+      <a class="face" href="/a/${app.id}"
+        >${picture(house, { ...app, icon })}
+        <h3><bdi>${app.title}</bdi></h3></a
+      >
+    </li>`
+  })
   const main = html`<div class="narrow">
     <h1>Claim @${handle}</h1>
     <p class="lead">
