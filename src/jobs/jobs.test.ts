@@ -118,7 +118,10 @@ test('what ended 30 days ago is forgotten', async () => {
 test('an owner has so many open jobs and no more', async () => {
   const one = { kind: 'build', lane: 'builds', input: {}, price: zero, ms: hour } as const
   const enqueue = (owner: string) => books.db.tx((db) => jobs.enqueue(books, db, { ...one, owner }))
-  for (let made = 0; made < openJobsPerOwnerMax; made += 1) await enqueue('agent:ben')
+  const all = await Promise.allSettled(
+    Array.from({ length: openJobsPerOwnerMax + 16 }, () => enqueue('agent:ben')),
+  )
+  expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(openJobsPerOwnerMax)
   await refused(enqueue('agent:ben'), 'busy', {})
   expect(await enqueue('agent:ann')).toMatchObject({ state: 'queued' })
 })

@@ -19,6 +19,7 @@ import { newId } from '../core/ids.ts'
 import type { Nano } from '../core/money.ts'
 import { type Clock, day } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
+import { lock } from '../db/lock.ts'
 import { forUpdate } from '../db/query.ts'
 import { jobEventsMax, openJobsPerOwnerMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
@@ -49,12 +50,19 @@ export interface Wanted {
 }
 
 /**
+ * Lets one job at a time be added to an owner's, until the transaction ends. `enqueue` takes it; who
+ * locks more before that takes it first.
+ */
+export const lockOpen = (db: Db, owner: string): Promise<void> => lock(db, `jobs of ${owner}`)
+
+/**
  * Writes a job inside the caller's transaction, before the holds that are made with its id. Tell
  * the runner once that is committed: `house.jobs.wake()`. Refuses busy when its slot is taken or
  * its owner has too many open jobs.
  */
 export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: Wanted): Promise<Job> {
   const { ms, ownMs, kind, ...rest } = wanted
+  await lockOpen(db, wanted.owner)
   if ((await countOpen(db, wanted.owner)) >= openJobsPerOwnerMax) {
     throw new Refusal('busy', { what: `Each of your ${openJobsPerOwnerMax} jobs` })
   }

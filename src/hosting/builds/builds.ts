@@ -92,6 +92,7 @@ async function begin(
       // What lands then may need more; where there is none at all, no model is asked.
       await apps.checkRoom(house, caller.agent, 1)
       return house.db.tx(async (db) => {
+        await jobs.lockOpen(db, accountOf({ kind: 'agent', owner: caller.agent.id }))
         await checkBuilds(house, db, caller)
         const app = await open(db)
         const job = await start(house, db, caller, { app, input, price })
