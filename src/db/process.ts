@@ -1,5 +1,4 @@
-import { and, ne, type SQL, sql } from 'drizzle-orm'
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { and, type SQL, sql, type SQLWrapper } from 'drizzle-orm'
 
 import { newId } from '../core/ids.ts'
 import { dialect } from './dialect.ts'
@@ -16,8 +15,8 @@ export const sessionName = called + thisProcess
  * Whether the process that a column names has ended. A SQLite database has one owner, so all others
  * have; PostgreSQL may serve several, which are there as long as one of their sessions is.
  */
-export function hasEnded(process: SQLiteColumn): SQL | undefined {
-  const isOther = ne(process, thisProcess)
+export function hasEnded(process: SQLWrapper): SQL | undefined {
+  const isOther = sql`${process} <> ${thisProcess}`
   if (dialect === 'sqlite') return isOther
   const session = sql`select 1 from pg_stat_activity where application_name = ${called} || ${process}`
   return and(isOther, sql`not exists (${session})`)

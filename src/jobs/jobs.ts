@@ -24,7 +24,7 @@ import { forUpdate } from '../db/query.ts'
 import { jobEventsMax, openJobsPerOwnerMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { type Job, LeaseLost } from './handler.ts'
-import { tell } from './rows.ts'
+import { newLease, tell } from './rows.ts'
 import { events, jobs, type Lane } from './tables.ts'
 
 export type JobEvent = typeof events.$inferSelect
@@ -50,8 +50,8 @@ export interface Wanted {
 }
 
 /**
- * Lets one job at a time be added to an owner's, until the transaction ends. `enqueue` takes it; who
- * locks more before that takes it first.
+ * Lets one job at a time be added to an owner's, until the transaction ends. `enqueue` does so; who
+ * locks more before that does it first.
  */
 export const lockOpen = (db: Db, owner: string): Promise<void> => lock(db, `jobs of ${owner}`)
 
@@ -72,7 +72,7 @@ export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: Wante
     .values({
       ...{ ...rest, kind, id: newId(), state: 'queued' },
       ...{ due: now, deadline: now + ms, created: now },
-      ...(ownMs !== undefined && { lease: newId(), leaseUntil: now + ownMs }),
+      ...(ownMs !== undefined && { lease: newLease(), leaseUntil: now + ownMs }),
     })
     .onConflictDoNothing()
     .returning()

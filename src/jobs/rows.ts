@@ -1,20 +1,10 @@
-import {
-  and,
-  asc,
-  eq,
-  inArray,
-  isNotNull,
-  isNull,
-  lte,
-  notBetween,
-  type SQL,
-  sql,
-} from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm'
 
 import { newId } from '../core/ids.ts'
 import { type Nano, zero } from '../core/money.ts'
 import type { Clock } from '../core/time.ts'
 import type { Db } from '../db/engine.ts'
+import { hasEnded, thisProcess } from '../db/process.ts'
 import { jobEventsMax, jobLeaseMs } from '../limits.ts'
 import { type Also, type Change, type Job, LeaseLost } from './handler.ts'
 import { events, type Failure, type JobResult, jobs, type JobState, type Lane } from './tables.ts'
@@ -31,6 +21,10 @@ export interface Leased {
   id: string
   lease: string
 }
+
+/** A lease of this process: its name begins with that of who holds it. */
+export const newLease = (): string => thisProcess + newId()
+const holder = sql<string>`substr(${jobs.lease}, 1, ${sql.raw(String(thisProcess.length))})`
 
 const isWaiting = and(isNull(jobs.ended), isNull(jobs.lease))
 const isOurs = ({ id, lease }: Leased) => and(eq(jobs.id, id), eq(jobs.lease, lease))
@@ -63,7 +57,7 @@ export async function claim(
   { id, state }: Pick<Job, 'id' | 'state'>,
 ): Promise<(Job & Leased) | undefined> {
   const at = clock.now()
-  const lease = newId()
+  const lease = newLease()
   const isNew = state === 'queued'
   const [job] = await db
     .update(jobs)
@@ -194,18 +188,12 @@ export async function end(
   return { ...job, ...landed }
 }
 
-/**
- * Which leases nobody keeps: those that have run out, or those of jobs that were not made between
- * two moments.
- */
-export type Left = { leaseUntil: number } | { notMade: [from: number, to: number] }
+/** Which leases nobody keeps: those that have run out, or those of processes that have ended. */
+export type Left = { leaseUntil: number } | 'ended'
 
 /** Jobs whose leases nobody keeps any more, at most `limit`. */
 export async function findLeft(db: Db, limit: number, left: Left): Promise<(Job & Leased)[]> {
-  const isLeft =
-    'notMade' in left
-      ? notBetween(jobs.created, ...left.notMade)
-      : lte(jobs.leaseUntil, left.leaseUntil)
+  const isLeft = left === 'ended' ? hasEnded(holder) : lte(jobs.leaseUntil, left.leaseUntil)
   const found = await db
     .select()
     .from(jobs)

@@ -27,8 +27,8 @@ const turnsMax = 10_000
 
 /**
  * Works on the rows of `jobs`, each kind in its lane. A job is ours while its lease is renewed; a
- * process that dies leaves it to whoever finds the lease run out, and on SQLite, where one process
- * owns the database, to the next start. Register every kind before `start`.
+ * process that dies leaves it to the next start, and to whoever finds the lease run out. Register
+ * every kind before `start`.
  */
 export class Runner {
   private readonly kinds = new Kinds()
@@ -44,11 +44,7 @@ export class Runner {
 
   private readonly worker: Worker
 
-  /** Requests begin jobs before the runner starts: those are no earlier process's. */
-  private readonly opened: number
-
   constructor(private readonly parts: Parts) {
-    this.opened = parts.clock.now()
     this.worker = new Worker(parts, this.kinds, this.waiting)
   }
 
@@ -69,15 +65,10 @@ export class Runner {
     )
   }
 
-  /** Takes up what an earlier process left, and goes on until `close`. */
+  /** Takes up what processes that have ended left, and goes on until `close`. */
   async start(): Promise<void> {
-    const { db, log, clock } = this.parts
     // What could not be taken up now is found when its lease has run out.
-    if (db.kind === 'sqlite') {
-      await this.takeUp({ notMade: [this.opened + 1, clock.now()] }).catch((error: unknown) =>
-        log.fault('jobs.start', error),
-      )
-    }
+    await this.takeUp('ended').catch((error: unknown) => this.parts.log.fault('jobs.start', error))
     if (this.isClosed) return
     this.timer = setInterval(() => this.wake(), lookMs)
     this.wake()

@@ -1,10 +1,13 @@
 import { Type } from '@sinclair/typebox'
+import { eq } from 'drizzle-orm'
 
+import { newId } from '../core/ids.ts'
 import { fromCredits, zero } from '../core/money.ts'
 import { hour } from '../core/time.ts'
 import type { Handler, Job, Outcome, Work } from '../jobs/handler.ts'
 import * as jobs from '../jobs/jobs.ts'
 import { Runner } from '../jobs/runner.ts'
+import { jobs as rows } from '../jobs/tables.ts'
 import { doctor } from '../ledger/doctor.ts'
 import { closeJob, openHoldsOf } from '../ledger/job-holds.ts'
 import { balanceOf, hold, settle } from '../ledger/ledger.ts'
@@ -25,6 +28,8 @@ export interface TestJobs {
   newJob(more?: Partial<jobs.Wanted>): Promise<string>
   /** Lands: settles 60 of the 100 credits. */
   land: Run
+  /** Has the lease of a job be that of a process that has ended. */
+  abandon(id: string): Promise<void>
   /** A job as it stands. */
   the(id: string): Promise<Job>
   /** The credits that are gone; throws when any are held. */
@@ -72,6 +77,10 @@ export async function openJobs(): Promise<TestJobs> {
         return { version: 1 }
       },
     }),
+    async abandon(id) {
+      const lease = newId() + newId()
+      await books.db.tx((db) => db.update(rows).set({ lease }).where(eq(rows.id, id)))
+    },
     async the(id) {
       const job = await jobs.find(books, id)
       if (!job) throw new Error('there is no such job')
