@@ -1,6 +1,7 @@
 import { openApp } from './app.ts'
 import { stopwatch } from './core/time.ts'
 import { thisProcess } from './core/visit.ts'
+import { hasOthers } from './db/process.ts'
 import { type Door, openDoor, openingDoor } from './door.ts'
 import { writeOpens } from './hosting/apps/opens.ts'
 import { closeHouse, type House, openHouse } from './house.ts'
@@ -43,6 +44,11 @@ class PortInUse extends Error {
   }
 }
 
+/** The folder has one owner, so a second server has another one. */
+const shared =
+  'Another Berth is on this PostgreSQL database. The files of apps stay in the data folder of each: ' +
+  'if that one is a server too, links of either break at the other. Run one.'
+
 /** Opens the house of `config` and answers on its port. Throws FolderInUse, PortInUse. */
 export async function serve(config: Config): Promise<Serving> {
   const release = ownFolder(config.dataDir)
@@ -51,6 +57,7 @@ export async function serve(config: Config): Promise<Serving> {
   const name = ownHosts.has(config.host) ? 'localhost' : config.host
   const origin = `http://${name.includes(':') ? `[${name}]` : name}:${server.port}`
   const house = await openHouse(config, origin)
+  if (await hasOthers(house.db.read)) house.log.warn('database.shared', { why: shared })
   const app = openApp(house)
   const ending = new AbortController()
   door = openDoor(house, app, { stopping: ending.signal })

@@ -11,6 +11,7 @@ import type { Engine } from './engine.ts'
 import { Busy, faultOf } from './fault.ts'
 import { migratePostgres } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
+import { hasOthers } from './process.ts'
 
 if (dialect === 'postgres')
   describe('the PostgreSQL engine', () => {
@@ -30,6 +31,14 @@ if (dialect === 'postgres')
     afterAll(async () => {
       await engine.close()
       await dropDatabase(url)
+    })
+
+    test('tells of another process on the same database', async () => {
+      expect(await hasOthers(engine.read)).toBe(false)
+      const other = new SQL(url, { max: 1, connection: { application_name: 'berth other' } })
+      await other`select 1`
+      expect(await hasOthers(engine.read)).toBe(true)
+      await other.close()
     })
 
     const counts = async () =>
