@@ -37,6 +37,21 @@ test('a flag wins over the environment, which wins over berth.toml', () => {
   expect(config.rows.find((row) => row.name === 'KEYS_OPEN')?.source).toBe('berth.toml')
 })
 
+test('what may not be meant is a warning, without its value', () => {
+  const dataDir = folder()
+  const path = join(dataDir, 'berth.toml')
+  writeFileSync(path, 'port = 1\nhost = "::1"\noperator_token = ""\nmetrics_token = "hush"')
+  const environment = { DATA_DIR: dataDir, PORT: '1', METRICS_TOKEN: 'quiet', HOST: '::' }
+  const { warnings } = loadConfig({ KEYS_OPEN: 'invite' }, environment)
+  expect(warnings).toEqual([
+    `HOST is another one in the environment than in ${path}; that of the environment counts.`,
+    `METRICS_TOKEN is another one in the environment than in ${path}; that of the environment counts.`,
+    'KEYS_OPEN is invite and OPERATOR_TOKEN is not set: nobody can make a key.',
+  ])
+  const open = { ...environment, HOST: '::1', METRICS_TOKEN: 'hush' }
+  expect(loadConfig({}, open).warnings).toEqual([])
+})
+
 test('all faults are told at once, with what is taken', () => {
   const faults = faultsOf({ PORT: 'abc' }, { DATA_DIR: folder(), GAMES_ON: 'yes', BERTH_X: '1' })
   expect(faults).toHaveLength(3)

@@ -45,7 +45,13 @@ export function loadConfig(
     }
   }
   const values: Record<string, unknown> = {}
+  const warnings: string[] = []
+  values.warnings = warnings
   values.rows = names.map((name) => {
+    if (isTwo(environment[name], file[name])) {
+      const place = `in the environment than in ${path}`
+      warnings.push(`${name} is another one ${place}; that of the environment counts.`)
+    }
     const [text, source] = pickSource(name, flags, environment, file)
     const setting: Setting<unknown> = settings[name]
     const value = setting.read(text)
@@ -59,6 +65,9 @@ export function loadConfig(
   }
   if (values.personHeader && String(values.trustedProxies) === '') {
     faults.push('PERSON_HEADER needs TRUSTED_PROXIES: from nobody else is it taken.')
+  }
+  if (values.keysOpen === 'invite' && values.operatorToken === '') {
+    warnings.push('KEYS_OPEN is invite and OPERATOR_TOKEN is not set: nobody can make a key.')
   }
   if (!isWhole(values, faults)) throw new ConfigFaults(faults)
   return values
@@ -84,7 +93,11 @@ function readTables(
 
 /** Every setting was read without a fault, so the record is a Config. */
 const isWhole = (values: object, faults: string[]): values is Config =>
-  faults.length === 0 && Object.keys(values).length === names.length + tableNames.length + 1
+  faults.length === 0 && Object.keys(values).length === names.length + tableNames.length + 2
+
+/** Whether something is told twice, and not the same. */
+const isTwo = (one: string | undefined, other: string | undefined): boolean =>
+  one !== undefined && other !== undefined && one !== other
 
 const camel = (name: string): string =>
   name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())

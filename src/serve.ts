@@ -57,6 +57,7 @@ export async function serve(config: Config): Promise<Serving> {
   const name = ownHosts.has(config.host) ? 'localhost' : config.host
   const origin = `http://${name.includes(':') ? `[${name}]` : name}:${server.port}`
   const house = await openHouse(config, origin)
+  for (const why of config.warnings) house.log.warn('config', { why })
   if (await hasOthers(house.db.read)) house.log.warn('database.shared', { why: shared })
   const app = openApp(house)
   const ending = new AbortController()

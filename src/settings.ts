@@ -185,9 +185,7 @@ export const settings = {
     help: 'Whether the demo models are served; auto: while no other upstream is configured.',
   },
   SEARCH_ON: { ...onOff, initial: 'on', help: 'Whether chat models may search the web.' },
-  SEARXNG_URL: someAddress(
-    'A SearXNG that searches the web; its settings must allow the format json.',
-  ),
+  SEARXNG_URL: someAddress('A SearXNG that searches the web; it must allow the format json.'),
   BRAVE_API_KEY: searchKey('Brave Search'),
   TAVILY_API_KEY: searchKey('Tavily'),
   EXA_API_KEY: searchKey('Exa'),
@@ -247,4 +245,6 @@ export type Config = {
   models: ModelRow[]
   /** Every setting as `berth config` shows it. */
   rows: ConfigRow[]
+  /** What is allowed and may not be meant, one sentence each. */
+  warnings: string[]
 }
