@@ -1,11 +1,24 @@
 import { and, desc, eq, lt, or } from 'drizzle-orm'
 
 import type { Db, Engine } from '../../db/engine.ts'
-import { badPages } from './tables.ts'
+import { apps, badPages, versions } from './tables.ts'
 
 /** Whether these very bytes may not come back (rule known.bad). */
 export async function isBadPage(db: Db, sha256: string): Promise<boolean> {
   const found = await db.select().from(badPages).where(eq(badPages.sha256, sha256)).limit(1)
+  return found.length > 0
+}
+
+/** Whether one of these is what an app shows: its newest version, or the one on Explore. */
+export async function showsBadPage(db: Db, app: string): Promise<boolean> {
+  const isShown = or(eq(versions.version, apps.version), eq(versions.version, apps.listedVersion))
+  const found = await db
+    .select({ sha256: badPages.sha256 })
+    .from(apps)
+    .innerJoin(versions, and(eq(versions.app, apps.id), isShown))
+    .innerJoin(badPages, eq(badPages.sha256, versions.sha256))
+    .where(eq(apps.id, app))
+    .limit(1)
   return found.length > 0
 }
 

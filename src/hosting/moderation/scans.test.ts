@@ -142,6 +142,20 @@ test('a takedown and a block by hash hold the same page wherever it stands, unti
   })
 })
 
+test('a deleted app whose page was blocked meanwhile comes back held', async () => {
+  const [id, fine] = [await ann.publish({ html }), await ann.publish()]
+  for (const app of [id, fine]) await ann.call('DELETE', `/apps/${app}`)
+  await run(h.house, { command: 'admin', words: ['block', sha256(html), 'phishing'] })
+  for (const app of [id, fine])
+    expect((await ann.call('POST', `/apps/${app}/restore`)).status).toBe(200)
+  expect((await h.visit('GET', `/a/${id}`)).status).toBe(403)
+  expect((await h.visit('GET', `/a/${fine}`)).status).toBe(200)
+  await run(h.house, { command: 'admin', words: ['unblock', sha256(html), 'a mistake'] })
+  await rescanSome(h.house)
+  h.clock.turn(1_000)
+  expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
+})
+
 test('a page that is blocked by its hash too stays held back when a takedown is undone', async () => {
   const [first, twin] = [await ann.publish({ html }), await ann.publish({ html })]
   const admin = (...words: string[]) => run(h.house, { command: 'admin', words })
