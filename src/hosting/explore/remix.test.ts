@@ -136,6 +136,22 @@ describe('a remix', () => {
     expect((await remix(ann, id)).body).toMatchObject({ html: away, bought: { version: 3 } })
   })
 
+  test('copies the version that came while the one before it was looked at', async () => {
+    const id = await ann.publish(priced)
+    const { inspector } = house.house
+    const inspect = inspector.inspect.bind(inspector)
+    let isPublished = false
+    const afterOne: typeof inspect = async (...page) => {
+      if (!isPublished) {
+        isPublished = true
+        await ann.call('POST', `/apps/${id}/versions`, { html: `${html}<p>two` })
+      }
+      return inspect(...page)
+    }
+    Object.assign(inspector, { inspect: afterOne })
+    expect((await remix(ben, id)).body).toMatchObject({ bought: { version: 2, credits: 51 } })
+  })
+
   test('gives back the very page, with its first mark and its last line', async () => {
     const odd = '\ufeff<!doctype html>\r\n<p>é🚀</p>\n\n'
     const id = await ann.publish({ html: odd, store: true })

@@ -4,6 +4,7 @@ import { fromCredits, type Nano, share, toCredits, zero } from '../../core/money
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
+import type { Answer, KeepAnswer } from '../../idempotency/idempotency.ts'
 import { capOf } from '../../keys/keys.ts'
 import { accountOf } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
@@ -51,19 +52,13 @@ export async function remix(
   const { agent } = caller
   const request = { remix: id, ...wanted }
   const { body } = await house.idempotency.once(agent.id, wanted.ref, request, async (keep) => {
-    const original = await theOriginal(house, agent, id)
-    const maker = (await handlesOf(house, [original.maker])).get(original.maker) ?? ''
-    const asked = { caller, original, wanted, maker }
-    priceFor(house, asked)
-    const version = await apps.theVersion(house, id, shownTo(agent, original))
-    // What was fine when it was published may meet a newer rule now.
-    await pages.inspect(house, (await pages.read(house, version)).identity, agent.id)
-    return house.db.tx(async (db) => {
-      const done = await copy(house, db, asked, version)
-      const answer = { status: 201, body: done }
-      await keep(db, answer)
-      return answer
-    })
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await copyNow(house, { caller, id, wanted, keep })
+      } catch (error) {
+        if (!(error instanceof Outdated) || tries === triesMax) throw error
+      }
+    }
   })
   if (!Value.Check(Bought, body)) throw new Error('a remembered remix of another shape')
   const copied = await apps.find(house, body.app.id)
@@ -72,6 +67,40 @@ export async function remix(
   const made = await apps.theVersion(house, body.app.id, 1)
   const { identity } = await pages.read(house, made)
   return { ...body, html: new TextDecoder('utf-8', { ignoreBOM: true }).decode(identity) }
+}
+
+/** Its maker published while the page was looked at: the newer one is to be looked at, too. */
+class Outdated extends Refusal<'try_again'> {
+  constructor() {
+    super('try_again', { why: 'a new version was published meanwhile' })
+  }
+}
+
+const triesMax = 5
+
+interface Wanted {
+  caller: Caller
+  id: string
+  wanted: RemixWantedShape
+  keep: KeepAnswer
+}
+
+/** Looks at the page that is shown now, and copies it. Throws Outdated. */
+async function copyNow(house: House, { caller, id, wanted, keep }: Wanted): Promise<Answer> {
+  const { agent } = caller
+  const original = await theOriginal(house, agent, id)
+  const maker = (await handlesOf(house, [original.maker])).get(original.maker) ?? ''
+  const asked = { caller, original, wanted, maker }
+  priceFor(house, asked)
+  const version = await apps.theVersion(house, id, shownTo(agent, original))
+  // What was fine when it was published may meet a newer rule now.
+  await pages.inspect(house, (await pages.read(house, version)).identity, agent.id)
+  return house.db.tx(async (db) => {
+    const done = await copy(house, db, asked, version)
+    const answer = { status: 201, body: done }
+    await keep(db, answer)
+    return answer
+  })
 }
 
 const isOwn = (agent: Agent, app: apps.App): boolean => app.maker === agent.id
@@ -124,9 +153,7 @@ async function copy(house: House, db: Db, asked: Asked, page: apps.Version): Pro
   )
   // Counting locks the original: what its maker asks for is what stands there now.
   const original = open(agent, await countRemix(db, of, isOwn(agent, asked.original), agent.id))
-  if (shownTo(agent, original) !== page.version) {
-    throw new Refusal('try_again', { why: 'a new version was published meanwhile' })
-  }
+  if (shownTo(agent, original) !== page.version) throw new Outdated()
   const price = priceFor(house, { ...asked, original })
   if (price > 0n) await pay(house, db, { caller, original, price, ref: `remix:${made.id}` })
   const at = house.clock.now()
