@@ -1,6 +1,7 @@
 import { and, desc, eq, lt, or } from 'drizzle-orm'
 
 import type { Db, Engine } from '../../db/engine.ts'
+import { lock } from '../../db/lock.ts'
 import { apps, badPages, versions } from './tables.ts'
 
 /** Whether these very bytes may not come back (rule known.bad). */
@@ -23,10 +24,17 @@ export async function showsBadPage(db: Db, app: string): Promise<boolean> {
 }
 
 /**
+ * Lets these bytes be kept, or noted as those that may not come back, one after the other until the
+ * transaction ends: else who notes them sees no publish that is about to be kept.
+ */
+export const lockPage = (db: Db, sha256: string): Promise<void> => lock(db, `page ${sha256}`)
+
+/**
  * Notes a page that may not come back: of an app that is taken down, or by itself (app ''). False
  * when it is noted already.
  */
 export async function noteBadPage(db: Db, page: typeof badPages.$inferInsert): Promise<boolean> {
+  await lockPage(db, page.sha256)
   const noted = await db.insert(badPages).values(page).onConflictDoNothing().returning()
   return noted.length > 0
 }

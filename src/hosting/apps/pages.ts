@@ -6,7 +6,7 @@ import type { Finding, Scan } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import { type Effect, theRule } from '../../scan/rules.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
-import { isBadPage } from './bad-pages.ts'
+import { isBadPage, lockPage } from './bad-pages.ts'
 import { outsideFindings } from './outside.ts'
 import type { versions } from './tables.ts'
 
@@ -64,6 +64,7 @@ const known: Finding = { code, effect, line: 1, excerpt: '', help }
 
 /** Refuses a page that was blocked since it was looked at, inside the transaction that keeps it. */
 export async function checkStill(db: Db, { sha256 }: KeptPage): Promise<void> {
+  await lockPage(db, sha256)
   if (await isBadPage(db, sha256)) {
     throw new Refusal('blocked_by_scan', { reasons: [reasonOf(known)] })
   }

@@ -286,6 +286,32 @@ test('a page that is blocked or taken down while it is published is not kept', a
   expect((await ben.call('GET', '/apps')).body).toMatchObject({ apps: [{ id: own, version: 1 }] })
 })
 
+test('a page that is taken down as its publish is about to be kept is held', async () => {
+  const page = { html: '<title>Bad</title>' }
+  const bad = await ann.publish(page)
+  const { db } = h.house
+  const { tx } = db
+  const [worked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const late: typeof tx = (work) =>
+    tx(async (unit) => {
+      const done = await work(unit)
+      worked.resolve()
+      await gate.promise
+      return done
+    })
+  Object.assign(db, { tx: late })
+  const sent = ben.call('POST', '/apps', page)
+  await worked.promise
+  Object.assign(db, { tx })
+  const down = admin('takedown', bad, 'phishing')
+  await Bun.sleep(50)
+  gate.resolve()
+  await down
+  await rescanSome(h.house)
+  h.clock.turn(second)
+  expect((await h.visit('GET', `/a/${(await sent).text('app.id')}`)).status).toBe(403)
+})
+
 test('what is blocked or reported while its maker is suspended outlasts that', async () => {
   const twin = await ben.publish({ html, store: true })
   const reported = await ben.publish({ html: '<title>Reported</title>', store: true })
