@@ -3,7 +3,16 @@ import { and, asc, eq } from 'drizzle-orm'
 import { idPattern, newId } from '../../core/ids.ts'
 import type { House } from '../../house.ts'
 import { Refusal } from '../../refusals.ts'
-import { find, identityRow, join, type Joined, nameOf, type Person, shownName } from './people.ts'
+import {
+  checkHere,
+  find,
+  identityRow,
+  join,
+  type Joined,
+  nameOf,
+  type Person,
+  shownName,
+} from './people.ts'
 import { type Identity, theIdentity } from './provider.ts'
 import { checkFresh } from './sessions.ts'
 import { byAddress, type Entered, type From, tried } from './sign-in.ts'
@@ -77,9 +86,10 @@ export async function link(
   checkFresh(house, from.before)
   const identity = await theIdentity(house, holder, query)
   const row = identityRow(house, person.id, identity)
-  const kept = await house.db.tx((db) =>
-    db.insert(identities).values(row).onConflictDoNothing().returning({ id: identities.id }),
-  )
+  const kept = await house.db.tx(async (db) => {
+    await checkHere(house, db, person.id)
+    return db.insert(identities).values(row).onConflictDoNothing().returning({ id: identities.id })
+  })
   if (kept.length > 0) return
   if ((await personOf(house, identity))?.id !== person.id) throw new Refusal('identity_taken')
 }
@@ -99,11 +109,12 @@ const shownMax = 20
 export async function unlink(house: House, person: Person, id: string): Promise<void> {
   if (!idPattern.test(id)) throw new Refusal('not_found', { what: 'sign-in' })
   await house.db.tx(async (db) => {
+    const now = await checkHere(house, db, person.id)
     const gone = await db
       .delete(identities)
       .where(and(eq(identities.id, id), eq(identities.person, person.id)))
       .returning({ id: identities.id })
     if (gone.length === 0) throw new Refusal('not_found', { what: 'sign-in' })
-    await checkWayLeft(db, person)
+    await checkWayLeft(db, now)
   })
 }

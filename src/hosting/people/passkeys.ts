@@ -2,11 +2,10 @@ import { and, asc, count, eq, lt, or } from 'drizzle-orm'
 
 import { idPattern, newId } from '../../core/ids.ts'
 import { isPlainLine } from '../../core/text.ts'
-import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import { keyNameCharsMax, passkeysPerPersonMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
-import { find, type Person } from './people.ts'
+import { checkHere, find, type Person } from './people.ts'
 import { checkFresh } from './sessions.ts'
 import { byAddress, type Entered, type From, tried } from './sign-in.ts'
 import { passkeys } from './tables.ts'
@@ -37,7 +36,7 @@ export async function add(
   const { credential, ticket } = await registered(house, holder, answer)
   const { id, publicKey, counter } = credential
   await house.db.tx(async (db) => {
-    await lock(db, `passkeys of ${person.id}`)
+    await checkHere(house, db, person.id)
     await useTicket(house, db, purposeOf('add', holder), ticket)
     const [row] = await db
       .select({ all: count().mapWith(Number) })
@@ -97,11 +96,12 @@ export const listOf = (house: House, person: Person): Promise<Passkey[]> =>
 export async function remove(house: House, person: Person, id: string): Promise<void> {
   if (!idPattern.test(id)) throw new Refusal('not_found', { what: 'passkey' })
   await house.db.tx(async (db) => {
+    const now = await checkHere(house, db, person.id)
     const gone = await db
       .delete(passkeys)
       .where(and(eq(passkeys.id, id), eq(passkeys.person, person.id)))
       .returning({ id: passkeys.id })
     if (gone.length === 0) throw new Refusal('not_found', { what: 'passkey' })
-    await checkWayLeft(db, person)
+    await checkWayLeft(db, now)
   })
 }

@@ -5,7 +5,7 @@ import { Refusal } from '../../refusals.ts'
 import type { Person } from './people.ts'
 import { identities, passkeys } from './tables.ts'
 
-/** Inside the transaction that takes a way to sign in away. Refuses last_way_in. */
+/** Under `checkHere`, in the transaction that takes a way to sign in. Refuses last_way_in. */
 export async function checkWayLeft(db: Db, { id, password }: Person): Promise<void> {
   if (password !== null) return
   const keys = db.select({ id: passkeys.id }).from(passkeys).where(eq(passkeys.person, id))
