@@ -19,10 +19,11 @@ const hooksAtOnce = 100
 
 /** Puts what agents were told since the last look on its way to their hooks. */
 export async function passOn(house: House): Promise<void> {
-  for (const hook of await listBehind(house, hooksAtOnce)) {
+  for (const { hook, told } of await listBehind(house, hooksAtOnce)) {
     const news = await listAfter(house, hook.agent, hook.seen, listPageMax)
-    const last = news.at(-1)
-    if (last) await house.db.tx((db) => passOne(house, db, hook, news, last.number))
+    // What it was told may be forgotten by now.
+    const last = news.at(-1)?.number ?? told
+    await house.db.tx((db) => passOne(house, db, hook, news, last))
   }
   house.jobs.wake()
 }

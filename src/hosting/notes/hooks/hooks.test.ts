@@ -8,9 +8,10 @@ import { inside } from '../../../testing/inside.ts'
 import { refused } from '../../../testing/refused.ts'
 import { findByHandle } from '../../agents/agents.ts'
 import type { NoteKind } from '../kinds.ts'
-import { tell } from '../notes.ts'
+import { forget as forgetNotes, tell } from '../notes.ts'
 import { forget, passOn } from './deliveries.ts'
 import { hookHandler } from './handler.ts'
+import { listBehind } from './hooks.ts'
 
 /** What stands for the open internet here. */
 const outside = '127.0.0.2'
@@ -344,6 +345,15 @@ test('two processes that look at once send once; what ended is forgotten after 3
   h.clock.turn(31 * day)
   await forget(h.house)
   expect(await deliveriesOf(id)).toEqual([])
+})
+
+test('a hook whose news were forgotten before it was looked at is behind no more', async () => {
+  await add()
+  await happen('system')
+  h.clock.turn(91 * day)
+  await forgetNotes(h.house)
+  await passOn(h.house)
+  expect(await listBehind(h.house, 1)).toEqual([])
 })
 
 test('HOOKS_TO_PRIVATE lets them go to this machine', async () => {

@@ -89,25 +89,21 @@ export async function removeAllOf(db: Db, agent: string): Promise<void> {
   for (const { id } of own) await removeRows(db, id)
 }
 
+/** A hook, and the number of the newest note that its agent was told. */
+interface Behind {
+  hook: Hook
+  told: number
+}
+
 /** Hooks whose agents were told something that was not looked at for them yet. */
-export const listBehind = ({ db }: House, limit: number): Promise<Hook[]> =>
+export const listBehind = ({ db }: House, limit: number): Promise<Behind[]> =>
   db.read
-    .select(columns)
+    .select({ hook: hooks, told: noteCounts.last })
     .from(hooks)
     .innerJoin(noteCounts, eq(noteCounts.agent, hooks.agent))
     .where(sql`${noteCounts.last} > ${hooks.seen} and ${hooks.gone} is null`)
     .orderBy(asc(hooks.id))
     .limit(limit)
-
-const columns = {
-  id: hooks.id,
-  agent: hooks.agent,
-  url: hooks.url,
-  kinds: hooks.kinds,
-  seen: hooks.seen,
-  created: hooks.created,
-  gone: hooks.gone,
-}
 
 /** Looked at up to this note, inside a transaction. False when another process was first. */
 export async function pass(db: Db, { id, seen }: Hook, last: number): Promise<boolean> {
