@@ -40,7 +40,7 @@ const own = (house: House) =>
     .post(
       '/me/hooks',
       async ({ caller, body, status }) => {
-        const hook = await hooks.add(house, caller.agent.id, body)
+        const hook = await hooks.add(house, caller.key, body)
         const note =
           'Keep the secret, it is shown once. Each note from now on is posted as ' +
           '{ type, timestamp, data }, signed as standardwebhooks.com says; answer 2xx within 10 s.'

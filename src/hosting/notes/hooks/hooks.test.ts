@@ -11,7 +11,7 @@ import type { NoteKind } from '../kinds.ts'
 import { forget as forgetNotes, tell } from '../notes.ts'
 import { forget, passOn } from './deliveries.ts'
 import { hookHandler } from './handler.ts'
-import { listBehind } from './hooks.ts'
+import { add as addTo, listBehind, listOf } from './hooks.ts'
 
 /** What stands for the open internet here. */
 const outside = '127.0.0.2'
@@ -300,6 +300,15 @@ describe('a hook is refused', () => {
       ann.call('GET', `/me/hooks/${id}/deliveries?cursor=x`),
     )
   })
+})
+
+test('a hook that is asked for as its account closes is none', async () => {
+  const key = await h.house.keys.find(ann.key)
+  if (!key) throw new Error('there is no key')
+  const asked = () => addTo(h.house, key, { url: 'https://example.com/in' })
+  await Promise.allSettled([ann.call('DELETE', '/me'), asked()])
+  await expect(asked()).rejects.toThrow('bad_key')
+  expect(await listOf(h.house, key.owner)).toEqual([])
 })
 
 test('what waits for a hook has a bound, and lists go on where they stopped', async () => {

@@ -3,8 +3,8 @@ import { and, asc, count, desc, eq, sql } from 'drizzle-orm'
 import { publicUrl } from '../../../core/fetch.ts'
 import { idPattern, newId } from '../../../core/ids.ts'
 import type { Db } from '../../../db/engine.ts'
-import { lock } from '../../../db/lock.ts'
 import type { House } from '../../../house.ts'
+import * as keys from '../../../keys/keys.ts'
 import { hooksPerAgentMax, hookUrlCharsMax } from '../../../limits.ts'
 import { Refusal } from '../../../refusals.ts'
 import type { NoteKind } from '../kinds.ts'
@@ -14,17 +14,20 @@ import { deliveries, hooks } from './tables.ts'
 export type Hook = typeof hooks.$inferSelect
 
 /**
- * Adds a hook for an agent's notes from now on. Refuses bad_request for an address that is none of
- * the open internet, and past five hooks.
+ * Adds a hook for the notes of a key's agent from now on. Refuses bad_request for an address that
+ * is none of the open internet, and past five hooks; bad_key for a key that was revoked meanwhile.
  */
 export async function add(
   house: House,
-  agent: string,
+  { owner: agent, prefix }: keys.Key,
   { url, kinds }: { url: string; kinds?: NoteKind[] | undefined },
 ): Promise<Hook> {
   const address = addressOf(house, url)
   return house.db.tx(async (db) => {
-    await lock(db, `hooks of ${agent}`)
+    // Its account may be closing, and its keys and hooks with it.
+    await keys.lockAll(db, agent)
+    const live = await keys.listOf(db, agent)
+    if (!live.some((key) => key.prefix === prefix)) throw new Refusal('bad_key')
     const [row] = await db
       .select({ hooks: count().mapWith(Number) })
       .from(hooks)
