@@ -68,19 +68,22 @@ export async function purge(house: House, alsoEnd: End): Promise<number> {
     .limit(purgeBatch)
   for (const app of old) {
     await house.db.tx(async (db) => {
+      // Its maker may have brought it back meanwhile.
+      const isOld = and(eq(apps.id, app.id), lt(apps.closed, before))
+      const gone = await db.delete(apps).where(isOld).returning({ id: apps.id })
+      if (gone.length === 0) return
       await alsoEnd(db, app)
-      await purgeOne(db, app)
+      await removeVersions(db, app)
     })
   }
   return old.length
 }
 
-async function purgeOne(db: Db, { id, maker }: Gone): Promise<void> {
+async function removeVersions(db: Db, { id, maker }: Gone): Promise<void> {
   const gone = await db
     .delete(versions)
     .where(eq(versions.app, id))
     .returning({ bytes: versions.htmlBytes })
-  await db.delete(apps).where(eq(apps.id, id))
   const bytes = gone.reduce((sum, row) => sum + row.bytes, 0)
   await freeBytes(db, maker, bytes)
 }
