@@ -1,6 +1,7 @@
 import { idPattern } from '../core/ids.ts'
 import { isPlainText } from '../core/text.ts'
 import { pause } from '../hosting/agents/spending.ts'
+import { find } from '../hosting/apps/apps.ts'
 import * as appeals from '../hosting/moderation/appeals.ts'
 import { note } from '../hosting/moderation/audit.ts'
 import * as moderation from '../hosting/moderation/moderation.ts'
@@ -15,9 +16,21 @@ interface Verb {
   item: RegExp
   /** What it is about and what else it is told; what stands in <> is needed. */
   takes: string
-  act(house: House, item: string, why: string, by?: string): Promise<boolean>
+  act: Act
   says: string
 }
+
+/** Whether it was done; or what is to be said of it in the place of `says`. */
+type Act = (house: House, item: string, why: string, by?: string) => Promise<boolean | string>
+
+/** Shows an app again, or says why it is not shown yet. */
+const showing =
+  (act: Act): Act =>
+  async (house, id, why, by) => {
+    const done = await act(house, id, why, by)
+    const app = done ? await find(house, id) : undefined
+    return app?.heldBy === 'suspension' ? 'stays held back while its maker is suspended' : done
+  }
 
 async function mayBuy(
   house: House,
@@ -44,9 +57,9 @@ const withReason = { takes: '<app id> <reason>' }
 
 const verbs = {
   takedown: { ...ofApp, ...withReason, act: moderation.takeDown, says: 'is taken down' },
-  restore: { ...ofApp, act: moderation.restore, says: 'is live again' },
+  restore: { ...ofApp, act: showing(moderation.restore), says: 'is live again' },
   hold: { ...ofApp, ...withReason, act: moderation.hold, says: 'is held back' },
-  release: { ...ofApp, act: moderation.release, says: 'is shown again' },
+  release: { ...ofApp, act: showing(moderation.release), says: 'is shown again' },
   dismiss: { ...ofApp, act: moderation.dismiss, says: 'has no open reports now' },
   decide: {
     ...{ ...ofApp, takes: '<app id> <grant|deny> <answer>', says: 'is decided; its maker is told' },
@@ -112,7 +125,7 @@ export async function decide(
   const words = [item, ...why.split(' ').filter(Boolean)]
   const isWhole = verb.item.test(item) && words.length >= needed
   if (!isWhole || !isPlainText(why, whyCharsMax)) return undefined
-  return (await verb.act(house, item, why, by))
-    ? { ok: true, text: `${item} ${verb.says}.` }
-    : { ok: false, text: `Nothing to ${name}: there is no such ${item}, or it is so already.` }
+  const done = await verb.act(house, item, why, by)
+  if (done) return { ok: true, text: `${item} ${done === true ? verb.says : done}.` }
+  return { ok: false, text: `Nothing to ${name}: there is no such ${item}, or it is so already.` }
 }

@@ -231,11 +231,13 @@ test('what is released while its maker is suspended stays held, and off Explore'
   await admin('block', sha256, 'bad')
   await rescanSome(h.house)
   await admin('suspend', '@ann', 'spam')
-  await admin('release', id)
+  const stays = 'stays held back while its maker is suspended.'
+  expect((await admin('release', id)).text).toBe(`${id} ${stays}`)
   await admin('decide', two, 'grant', 'It is.')
   await admin('unblock', sha256)
   await rescanSome(h.house)
-  for (const word of ['takedown', 'restore']) await admin(word, four, 'a look')
+  await admin('takedown', four, 'a look')
+  expect((await admin('restore', four)).text).toBe(`${four} ${stays}`)
 
   const all = [id, two, three, four]
   for (const app of all) expect((await admin('show', app)).text).toContain('held')
