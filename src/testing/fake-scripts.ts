@@ -99,6 +99,7 @@ const streamed = (pieces: (string | Uint8Array)[], last?: Step[]): Script => ({
 })
 const reset: Step[] = [{ do: 'reset' }]
 const filter = 'content_filter'
+const declined = [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: filter }]
 
 /** 64 MB of spaces in 64 KB: JSON that never comes to its point. */
 const bomb = (): Step[] => {
@@ -149,6 +150,8 @@ export const scripts: Record<string, Script> = {
   'ok-split-utf8': streamed(bytes(events())),
   'ok-one-piece': streamed([events().join('')]),
   'ok-done-twice': streamed([...events(), done]),
+  // Servers without streams answer whole.
+  'ok-unstreamed': both(ok),
   'ok-slow': streamed([], slowly(40, 25)),
   '408': both(failure(408, 'Too slow.')),
   '429': both(failure(429, 'Too many.')),
@@ -161,12 +164,7 @@ export const scripts: Record<string, Script> = {
     stream: failure(400, 'Declined.', filter),
   },
   'content-filter-finish': {
-    plain: json(
-      200,
-      completion(fakeUsage, [
-        { index: 0, message: { role: 'assistant', content: '' }, finish_reason: filter },
-      ]),
-    ),
+    plain: json(200, completion(fakeUsage, declined)),
     stream: chunked([...words.slice(0, 3), event(delta(undefined, filter)), tail(fakeUsage), done]),
   },
   '400': both(failure(400, 'Wrong.')),
@@ -213,6 +211,8 @@ export const scripts: Record<string, Script> = {
   'error-first': streamed([
     event({ error: { message: 'Broken.', type: 'server_error', code: null } }),
   ]),
+  'error-unstreamed': both(failure(200, 'Broken.')),
+  'filter-unstreamed': both(json(200, completion(fakeUsage, declined))),
   // As OpenRouter says it: what the operator pays.
   'usage-cost': used({ ...fakeUsage, cost: 0.5, cost_details: { upstream_inference_cost: 0.4 } }),
   'usage-missing': used(undefined),

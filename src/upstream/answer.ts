@@ -16,6 +16,18 @@ export const recordsIn = (value: unknown): Record<string, unknown>[] =>
 
 export const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
 
+/** The beginning of a body as text; the rest is not waited for. */
+export async function readAtMost(answer: Response, bytesMax: number): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of answer.body ?? []) {
+    chunks.push(chunk)
+    bytes += chunk.byteLength
+    if (bytes >= bytesMax) break
+  }
+  return Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8')
+}
+
 /** A shorter text is never nested so deep that what it says could not be written again. */
 const deepCharsMin = 8_192
 

@@ -1,5 +1,7 @@
+import { readAtMost } from './answer.ts'
 import { bodyOf, type Dialect } from './body.ts'
 import { faultKindOf } from './fault.ts'
+import { isWhole, streamOf } from './unstreamed.ts'
 import { type Call, type Upstream, UpstreamFault } from './upstream.ts'
 
 /** An upstream that speaks OpenAI's HTTP. */
@@ -18,13 +20,16 @@ const refusalBytesMax = 65_536
 
 /**
  * The raw lane: the body goes out as it came, but for what body.ts names; the answer's bytes come
- * back as they are. Redirects are not followed (the key would go along), and the key is cut out of
- * what a refusing upstream says.
+ * back as they are, but for a whole one where a stream was asked for. Redirects are not followed
+ * (the key would go along), and the key is cut out of what a refusing upstream says.
  */
 export const rawLane = (to: RawUpstream): Upstream => ({
   name: to.name,
   kind: 'openai',
-  send: (call) => ask(to, call, bodyOf(call, to)),
+  async send(call) {
+    const answer = await ask(to, call, bodyOf(call, to))
+    return isWhole(answer, call) ? streamOf(answer) : answer
+  },
   look: (at) => ask(to, at),
 })
 
@@ -65,16 +70,4 @@ async function withoutKey(
   // No status of HTTP is another, and no response is made with one.
   const isKnown = answer.status >= 400 && answer.status < 600
   return new Response(text, { status: isKnown ? answer.status : 599, headers })
-}
-
-/** The beginning of a body as text; the rest is not waited for. */
-async function readAtMost(answer: Response, bytesMax: number): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of answer.body ?? []) {
-    chunks.push(chunk)
-    bytes += chunk.byteLength
-    if (bytes >= bytesMax) break
-  }
-  return Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8')
 }

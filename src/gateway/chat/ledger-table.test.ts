@@ -89,20 +89,24 @@ const anyOf = ({ code, message }: { code: unknown; message: string }) =>
 
 const plain: [string, Cell][] = [
   ['ok', { status: 200, charge: 'used' }],
+  ['ok-unstreamed', { status: 200, charge: 'used' }],
   ['usage-cost', { status: 200, charge: 'used' }],
   ['429', { status: 429, charge: 'nothing', type: 'rate_limit_error' }],
   ['408', { status: 502, charge: 'nothing' }],
   ['500', { status: 502, charge: 'nothing' }],
   ['503', { status: 502, charge: 'nothing' }],
+  ['error-unstreamed', { status: 502, charge: 'nothing' }],
   ['reset-first', { status: 502, charge: 'nothing' }],
   ['close-first', { status: 502, charge: 'nothing' }],
-  ...['content-filter', 'content-filter-finish'].map((name): [string, Cell] => [
-    name,
-    {
-      ...{ status: 400, charge: 'nothing', code: 'content_policy_violation' },
-      type: 'invalid_request_error',
-    },
-  ]),
+  ...['content-filter', 'content-filter-finish', 'filter-unstreamed'].map(
+    (name): [string, Cell] => [
+      name,
+      {
+        ...{ status: 400, charge: 'nothing', code: 'content_policy_violation' },
+        type: 'invalid_request_error',
+      },
+    ],
+  ),
   ...['400', '404', '422'].map((name): [string, Cell] => [
     name,
     { status: 400, charge: 'nothing' },
