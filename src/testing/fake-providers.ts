@@ -46,8 +46,8 @@ const overloaded = event({
   ...{ error: { type: 'overloaded_error', message: 'Overloaded' } },
 })
 
-const whole = (reason: string, content: unknown[]): Step[] =>
-  json(200, { ...start.message, content, stop_reason: reason, usage: claudeUsage })
+const whole = (reason: string, content: unknown[], usage: unknown = claudeUsage): Step[] =>
+  json(200, { ...start.message, content, stop_reason: reason, usage })
 
 const failure = (status: number, type: string, message: string): Step[] =>
   json(status, { type: 'error', error: { type, message } })
@@ -58,6 +58,8 @@ const unfinished = JSON.stringify({ ...start.message, content: told })
 /** What a fake Anthropic does, by the model's name: for a plain request, and for a stream. */
 export const claudeScripts: Record<string, { plain: Step[]; stream: Step[] }> = {
   'claude-ok': { plain: whole('end_turn', told), stream: chunked([...begun, ...over('end_turn')]) },
+  'claude-usage-null': { plain: whole('end_turn', told, null), stream: [] },
+  'claude-usage-text': { plain: whole('end_turn', told, { input_tokens: 'five' }), stream: [] },
   'claude-429': both(failure(429, 'rate_limit_error', 'Too many.'), 'retry-after: 7'),
   'claude-529': both(failure(529, 'overloaded_error', 'Overloaded')),
   'claude-401': both(failure(401, 'authentication_error', 'invalid x-api-key KEY')),
@@ -86,6 +88,14 @@ export const claudeScripts: Record<string, { plain: Step[]; stream: Step[] }> = 
   'claude-unknown-event': {
     plain: [],
     stream: chunked([...begun, event({ type: 'new_thing' }), ...over('end_turn')]),
+  },
+}
+
+/** The same of a fake Cohere. */
+export const cohereScripts: Record<string, { plain: Step[]; stream: Step[] }> = {
+  'cohere-usage-missing': {
+    plain: json(200, { message: { role: 'assistant', content: told }, finish_reason: 'COMPLETE' }),
+    stream: [],
   },
 }
 

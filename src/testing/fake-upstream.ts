@@ -1,10 +1,10 @@
 import type { Socket } from 'bun'
 
 import { mediaScripts } from './fake-media.ts'
-import { claudeScripts } from './fake-providers.ts'
+import { claudeScripts, cohereScripts } from './fake-providers.ts'
 import { scripts, type Step } from './fake-scripts.ts'
 
-const known = { ...mediaScripts, ...claudeScripts, ...scripts }
+const known = { ...mediaScripts, ...claudeScripts, ...cohereScripts, ...scripts }
 
 /** A request as the fake upstream received it. */
 export interface Received {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { chargeOf } from '../../models/charge.ts'
 import { usageOf } from '../../models/usage.ts'
-import { claudeScripts, claudeText } from '../../testing/fake-providers.ts'
+import { claudeScripts, claudeText, cohereScripts } from '../../testing/fake-providers.ts'
 import { scripts } from '../../testing/fake-scripts.ts'
 import { type FakeUpstream, startFakeUpstream } from '../../testing/fake-upstream.ts'
 import type { Gus } from '../../testing/gateway.ts'
@@ -10,7 +10,7 @@ import { hushed, openProvided, type ProvidedHouse } from '../../testing/provided
 
 /** Faults of HTTP, which are the same whoever speaks it. */
 const common = 'reset-first close-first bad-headers gzip-bomb html bad-json empty redirect hang'
-const names = [...common.split(' '), ...Object.keys(claudeScripts)]
+const names = [...common.split(' '), ...Object.keys(claudeScripts), ...Object.keys(cohereScripts)]
 
 let fake: FakeUpstream
 let house: ProvidedHouse
@@ -18,7 +18,8 @@ let gus: Gus
 beforeAll(async () => {
   fake = startFakeUpstream()
   const models = names.map((name) => ({
-    ...{ id: `fake/${name}`, kind: 'anthropic', baseUrl: fake.baseUrl },
+    ...{ id: `fake/${name}`, kind: name in cohereScripts ? 'cohere' : 'anthropic' },
+    baseUrl: fake.baseUrl,
   }))
   const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }
   house = await openProvided(models, deadlines)
@@ -31,7 +32,7 @@ afterAll(async () => {
 
 interface Cell {
   status: number
-  charge: 'used' | 'nothing' | 'hold' | 'carried'
+  charge: 'used' | 'own' | 'nothing' | 'hold' | 'carried'
   code?: string
   event?: string
 }
@@ -62,6 +63,9 @@ const same: [string, Cell][] = [
 
 const plain: [string, Cell][] = [
   ...same,
+  ['claude-usage-null', { status: 200, charge: 'own' }],
+  ['cohere-usage-missing', { status: 200, charge: 'own' }],
+  ['claude-usage-text', { status: 200, charge: 'own' }],
   ['bad-headers', unread],
   ['gzip-bomb', unread],
   ['html', unread],
@@ -96,6 +100,7 @@ async function run(name: string, stream: boolean, cell: Cell) {
   if (!price) throw new Error('no price')
   const fits = {
     used: use.charged === chargeOf(price, used),
+    own: use.estimated && use.output > 0 && use.charged > 0n && use.charged < use.held,
     nothing: use.charged === 0n,
     hold: use.charged === use.held && use.held > 0n,
     carried: use.charged > 0n && use.charged < use.held,

@@ -25,6 +25,8 @@ export interface Kind {
   homes?: string[]
   /** Mends the request's JSON: the package may ask for more output tokens than `most`. */
   amend?(body: Record<string, unknown>, most: number): void
+  /** What its package must find as the usage of a chat, or it reads nothing of the answer. */
+  usage?: Record<string, unknown>
   /** Its thoughts are signed; a call of a tool whose thoughts are gone cannot be thought about. */
   signs?: boolean
   /** It knows shapes of pictures, not sizes. */
@@ -52,18 +54,24 @@ function withinMost(body: Record<string, unknown>, most: number): void {
   else delete body.thinking
 }
 
+const noTokens = { input_tokens: 0, output_tokens: 0 }
+
 /** Every kind of provider that is spoken to in its own words, through its package. */
 export const kinds: Record<TranslatedKind, Kind> = {
   anthropic: {
     open: async (access) => (await import('@ai-sdk/anthropic')).createAnthropic(access),
     amend: withinMost,
+    usage: noTokens,
     signs: true,
   },
   google: {
     open: async (access) => (await import('@ai-sdk/google')).createGoogle(access),
     shapes: true,
   },
-  cohere: { open: async (access) => (await import('@ai-sdk/cohere')).createCohere(access) },
+  cohere: {
+    open: async (access) => (await import('@ai-sdk/cohere')).createCohere(access),
+    usage: { tokens: noTokens },
+  },
   fal: {
     open: async (access) => {
       const fal = (await import('@ai-sdk/fal')).createFal(access)

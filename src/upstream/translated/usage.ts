@@ -2,6 +2,8 @@ import type { LanguageModelV4Usage } from '@ai-sdk/provider'
 
 import { isRecord } from '../../core/shape.ts'
 
+type Json = Record<string, unknown>
+
 /** A usage in OpenAI's shape, as models/usage.ts reads it: cached and written are in the prompt. */
 export interface Told {
   prompt_tokens: number
@@ -32,12 +34,27 @@ const toldOf = ({ prompt, cached, written, sound, completion, reasoning }: Count
   completion_tokens_details: { reasoning_tokens: reasoning },
 })
 
+/** The mark of a usage that no provider told. */
+const untold = 'untold'
+
+/** An answer with a usage that its package reads: where it has none, `none`, marked as untold. */
+export function withUsage(answer: Json, none: Json): Json {
+  return isLike(answer.usage, none) ? answer : { ...answer, usage: { ...none, [untold]: true } }
+}
+
+/** Whether all that stands in a sample stands in a value too, of the same type. */
+const isLike = (value: unknown, sample: unknown): boolean =>
+  isRecord(sample)
+    ? isRecord(value) && Object.entries(sample).every(([name, one]) => isLike(value[name], one))
+    : typeof value === typeof sample
+
 /** Undefined when the provider did not say: then the gateway's own count stands. */
 export function usageOf({
   inputTokens,
   outputTokens,
   raw,
 }: LanguageModelV4Usage): Told | undefined {
+  if (raw?.[untold]) return undefined
   if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined
   return toldOf({
     prompt: inputTokens.total ?? 0,

@@ -2,9 +2,11 @@ import { fetchGuarded } from '../../core/fetch.ts'
 import { isRecord } from '../../core/shape.ts'
 import { minute } from '../../core/time.ts'
 import { upstreamAnswerBytesMax } from '../../limits.ts'
+import { recordIn } from '../answer.ts'
 import { faultKindOf } from '../fault.ts'
 import { type Call, UpstreamFault } from '../upstream.ts'
 import type { Kind } from './kinds.ts'
+import { withUsage } from './usage.ts'
 
 /** A provider that is spoken to through its package. */
 export interface TranslatedUpstream {
@@ -53,8 +55,15 @@ export class Wire {
       await answer.body?.cancel()
       throw new UpstreamFault('redirect', name)
     }
-    const { status, headers } = answer
-    return new Response(this.bounded(answer), { status, headers })
+    const { ok, status, headers } = answer
+    const bounded = new Response(this.bounded(answer), { status, headers })
+    const { usage } = this.kind
+    const isChat = this.call.path === '/chat/completions'
+    if (!ok || !usage || !isChat || isEvents(headers)) return bounded
+    const text = await bounded.text()
+    const said = recordIn(text)
+    const told = said ? JSON.stringify(withUsage(said, usage)) : text
+    return new Response(told, { status, headers })
   }
 
   /** What a provider made, from where it lies; behind a redirect the key is not taken along. */
@@ -114,11 +123,10 @@ export class Wire {
   private bounded({ body, headers }: Response): ReadableStream<Uint8Array> | null {
     if (!body) return null
     const reader = body.getReader()
-    const isEvents = headers.get('content-type')?.startsWith('text/event-stream') ?? false
     return new ReadableStream<Uint8Array>({
       pull: async (out) => {
         const { done, value } = await reader.read().catch((error: unknown) => {
-          if (!isEvents || this.call.signal.aborted) throw error
+          if (!isEvents(headers) || this.call.signal.aborted) throw error
           // An error would take along what came before it and is not read yet.
           this.isCut = true
           return { done: true, value: undefined }
@@ -133,6 +141,9 @@ export class Wire {
     })
   }
 }
+
+const isEvents = (headers: Headers): boolean =>
+  headers.get('content-type')?.startsWith('text/event-stream') ?? false
 
 /** What a provider made and laid on another host is fetched within this. */
 const mediaFetchMs = 2 * minute
