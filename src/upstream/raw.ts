@@ -1,6 +1,7 @@
 import { readAtMost } from './answer.ts'
 import { bodyOf, type Dialect } from './body.ts'
 import { faultKindOf } from './fault.ts'
+import { Line } from './line.ts'
 import { isWhole, streamOf } from './unstreamed.ts'
 import { type Call, type Upstream, UpstreamFault } from './upstream.ts'
 
@@ -23,30 +24,34 @@ const refusalBytesMax = 65_536
  * back as they are, but for a whole one where a stream was asked for. Redirects are not followed
  * (the key would go along), and the key is cut out of what a refusing upstream says.
  */
-export const rawLane = (to: RawUpstream): Upstream => ({
-  name: to.name,
-  kind: 'openai',
-  async send(call) {
-    const answer = await ask(to, call, bodyOf(call, to))
-    return isWhole(answer, call) ? streamOf(answer) : answer
-  },
-  look: (at) => ask(to, at),
-})
+export function rawLane(row: RawUpstream): Upstream {
+  const to = { ...row, line: new Line() }
+  return {
+    name: to.name,
+    kind: 'openai',
+    async send(call) {
+      const answer = await ask(to, call, bodyOf(call, to))
+      return isWhole(answer, call) ? streamOf(answer) : answer
+    },
+    look: (at) => ask(to, at),
+  }
+}
 
-async function ask(to: RawUpstream, at: Asked, body?: string | FormData): Promise<Response> {
-  const { name, baseUrl, apiKey } = to
+async function ask(
+  to: RawUpstream & { line: Line },
+  at: Asked,
+  body?: string | FormData,
+): Promise<Response> {
+  const { name, baseUrl, apiKey, line } = to
   const { path, signal } = at
   const headers: Record<string, string> = { 'accept-encoding': 'identity' }
   if (apiKey) headers.authorization = `Bearer ${apiKey}`
   if (typeof body === 'string') headers['content-type'] = 'application/json'
   const method = body === undefined ? 'GET' : 'POST'
-  // The deadlines are the caller's signal: the client's own would cut a quiet stream.
-  const init = { method, headers, signal, redirect: 'manual', timeout: false } as const
-  const answer = await fetch(baseUrl + path, { ...init, ...(body && { body }) }).catch(
-    (error: unknown) => {
-      throw new UpstreamFault(faultKindOf(error, signal), name)
-    },
-  )
+  const init = { method, headers, signal, ...(body && { body }) }
+  const answer = await line.fetch(baseUrl + path, init).catch((error: unknown) => {
+    throw new UpstreamFault(faultKindOf(error, signal), name)
+  })
   if (answer.status >= 300 && answer.status < 400) {
     await answer.body?.cancel()
     throw new UpstreamFault('redirect', name)

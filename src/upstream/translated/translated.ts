@@ -2,6 +2,7 @@ import type { Clock } from '../../core/time.ts'
 import { second } from '../../core/time.ts'
 import type { TranslatedKind } from '../../providers.ts'
 import { refuse } from '../answer.ts'
+import { Line } from '../line.ts'
 import type { Call, Upstream } from '../upstream.ts'
 import { askedOf } from './asked.ts'
 import { streamChat } from './chat-stream.ts'
@@ -15,6 +16,8 @@ import { transcribe } from './transcription.ts'
 import { begin, begunIn, lookAt } from './video.ts'
 import { mostOf, type TranslatedUpstream, Wire } from './wire.ts'
 
+type Provided = TranslatedUpstream & { kind: TranslatedKind }
+
 /** A package asks the environment for a key that it is not given. */
 const noKey = 'none'
 
@@ -22,31 +25,31 @@ const noKey = 'none'
  * The translated lane: a provider that does not speak OpenAI's HTTP is asked through its package,
  * and its answer is written in OpenAI's shapes.
  */
-export const translatedLane = (
-  to: TranslatedUpstream & { kind: TranslatedKind },
-  clock: Clock,
-): Upstream => ({
-  name: to.name,
-  kind: to.kind,
-  send: (call) =>
-    opened(to, call, (provider, wire) => {
-      const created = Math.floor(clock.now() / second)
-      return answer(provider, call, { to, wire, created })
-    }),
-  async look({ path, signal }) {
-    const begun = begunIn(path)
-    if (!begun) return refuse(404, 'There is no such film.')
-    const call: Call = { path: '/videos', model: begun.model, body: {}, signal }
-    return opened(to, call, async (provider, wire) => {
-      const film = provider.videoModel?.(begun.model)
-      return film ? lookAt(film, begun, { to, wire, signal }) : nothingAt('/videos')
-    })
-  },
-})
+export function translatedLane(row: Omit<Provided, 'line'>, clock: Clock): Upstream {
+  const to = { ...row, line: new Line() }
+  return {
+    name: to.name,
+    kind: to.kind,
+    send: (call) =>
+      opened(to, call, (provider, wire) => {
+        const created = Math.floor(clock.now() / second)
+        return answer(provider, call, { to, wire, created })
+      }),
+    async look({ path, signal }) {
+      const begun = begunIn(path)
+      if (!begun) return refuse(404, 'There is no such film.')
+      const call: Call = { path: '/videos', model: begun.model, body: {}, signal }
+      return opened(to, call, async (provider, wire) => {
+        const film = provider.videoModel?.(begun.model)
+        return film ? lookAt(film, begun, { to, wire, signal }) : nothingAt('/videos')
+      })
+    },
+  }
+}
 
 /** A request opens its provider anew, over a network of its own; a failure becomes its answer. */
 async function opened(
-  to: Sending['to'],
+  to: Provided,
   call: Call,
   ask: (provider: Provider, wire: Wire) => Promise<Response>,
 ): Promise<Response> {
@@ -61,7 +64,7 @@ async function opened(
 }
 
 interface Sending {
-  to: TranslatedUpstream & { kind: TranslatedKind }
+  to: Provided
   wire: Wire
   /** Seconds since 1970. */
   created: number

@@ -4,6 +4,7 @@ import { minute } from '../../core/time.ts'
 import { upstreamAnswerBytesMax } from '../../limits.ts'
 import { recordIn } from '../answer.ts'
 import { faultKindOf } from '../fault.ts'
+import type { Line } from '../line.ts'
 import { type Call, UpstreamFault } from '../upstream.ts'
 import type { Kind } from './kinds.ts'
 import { withUsage } from './usage.ts'
@@ -14,6 +15,7 @@ export interface TranslatedUpstream {
   /** Without a slash at its end. */
   baseUrl: string
   apiKey?: string
+  line: Line
 }
 
 /**
@@ -92,12 +94,8 @@ export class Wire {
       const bounds = { bytesMax, ms: mediaFetchMs }
       return fetchGuarded(url, { headers: Object.fromEntries(headers) }, bounds, this.call.signal)
     }
-    // The deadlines are the caller's signal: the client's own would cut a quiet stream.
-    return fetch(url, {
-      ...init,
-      ...{ headers, body: this.bodyOf(init.body), signal: this.call.signal },
-      ...{ redirect: 'manual', timeout: false },
-    } as const)
+    const body = this.bodyOf(init.body)
+    return this.to.line.fetch(url, { ...init, headers, body, signal: this.call.signal })
   }
 
   private bodyOf(body: RequestInit['body']): RequestInit['body'] {
