@@ -145,6 +145,7 @@ export const scripts: Record<string, Script> = {
     done,
   ]),
   'ok-crlf': streamed(events().map((piece) => piece.replaceAll('\n', '\r\n'))),
+  'ok-cr': streamed(events().map((piece) => piece.replaceAll('\n', '\r'))),
   'ok-comments': streamed([': waiting\n\n', ...events().flatMap((piece) => [': still\n', piece])]),
   'ok-empty-data': streamed(events().flatMap((piece) => ['data:\n\n', 'data: \n\n', piece])),
   'ok-split-utf8': streamed(bytes(events())),

@@ -6,13 +6,25 @@ const text = [
   ': a comment\n\n',
   'data: {"a":"é😀"}\n\n',
   'event: x\r\ndata: one\r\ndata: two\r\n\r\n',
+  'data: old\rdata: new\r\r',
+  'data: old\r\r',
   'data:tight\n\n',
   'data\n\n',
   'data: \n\n',
   'data: [DONE]\n\n',
 ].join('')
 const bytes = new TextEncoder().encode(text)
-const wanted = [undefined, '{"a":"é😀"}', 'one\ntwo', 'tight', undefined, undefined, '[DONE]']
+const wanted = [
+  undefined,
+  '{"a":"é😀"}',
+  'one\ntwo',
+  'old\nnew',
+  'old',
+  'tight',
+  undefined,
+  undefined,
+  '[DONE]',
+]
 
 function readIn(size: number): Event[] {
   const reader = new EventReader(1_000)

@@ -34,8 +34,8 @@ const one = ({ bytes, start, end }: Event): Uint8Array =>
   start === 0 && end === bytes.byteLength ? bytes : bytes.subarray(start, end)
 
 /**
- * Splits a byte stream into server-sent events (WHATWG HTML, 9.2.6) as it passes: lines end with LF
- * or CRLF, bytes are cut anywhere. The bytes of all events together are the bytes that came. An
+ * Splits a byte stream into server-sent events (WHATWG HTML, 9.2.6) as it passes: lines end with
+ * LF, CRLF or CR, bytes are cut anywhere. The bytes of all events together are those that came. An
  * event has at most `bytesMax` bytes; a longer one throws a RangeError.
  */
 export class EventReader {
@@ -43,19 +43,23 @@ export class EventReader {
   private line: Uint8Array[] = []
   private data: string[] = []
   private bytes = 0
+  /** The byte that came last. */
+  private last: number | undefined
 
   constructor(private readonly bytesMax: number) {}
 
   /** The events that end in this chunk. */
   push(chunk: Uint8Array): Event[] {
     const isBetween = this.event.length === 0 && this.line.length === 0
-    const events = isBetween ? ofOneLine(chunk) : []
+    const events = isBetween && !chunk.includes(carriageReturn) ? ofOneLine(chunk) : []
     let start = events.at(-1)?.end ?? 0
-    let at = start
-    for (let end = chunk.indexOf(newline, at); end >= 0; end = chunk.indexOf(newline, at)) {
+    // The end of the last line may go on here.
+    let at = this.last === carriageReturn && chunk[0] === newline ? 1 : start
+    this.last = chunk.at(-1) ?? this.last
+    for (let end = endOfLine(chunk, at); end >= 0; end = endOfLine(chunk, at)) {
       const isBlank = this.take(joined(this.line, chunk.subarray(at, end)))
       this.line = []
-      at = end + 1
+      at = end + (chunk[end] === carriageReturn && chunk[end + 1] === newline ? 2 : 1)
       if (!isBlank) continue
       events.push(this.close(chunk, start, at))
       start = at
@@ -77,8 +81,7 @@ export class EventReader {
 
   /** Reads a line; true when it is the blank one that ends an event. */
   private take(line: Uint8Array): boolean {
-    const hasReturn = line.at(-1) === carriageReturn
-    const text = decoder.decode(hasReturn ? line.subarray(0, -1) : line)
+    const text = decoder.decode(line)
     const field = /^data(?:: ?(.*))?$/s.exec(text)
     if (field) this.data.push(field[1] ?? '')
     return text === ''
@@ -101,6 +104,14 @@ export class EventReader {
   }
 }
 
+/** Where the line that goes on at `at` ends; -1 when it does not in this chunk. */
+function endOfLine(chunk: Uint8Array, at: number): number {
+  for (let end = at; end < chunk.byteLength; end += 1) {
+    if (chunk[end] === newline || chunk[end] === carriageReturn) return end
+  }
+  return -1
+}
+
 /** The events of one line that a chunk begins with, as nearly all are: they need no state. */
 function ofOneLine(chunk: Uint8Array): Event[] {
   const events: Event[] = []
@@ -108,7 +119,7 @@ function ofOneLine(chunk: Uint8Array): Event[] {
   for (;;) {
     for (let at = 0; at < prefixBytes; at += 1) if (chunk[start + at] !== prefix[at]) return events
     const line = chunk.indexOf(newline, start + prefixBytes)
-    if (line < 0 || chunk[line + 1] !== newline || chunk[line - 1] === carriageReturn) return events
+    if (line < 0 || chunk[line + 1] !== newline) return events
     events.push(new Line(chunk, start, line + 2))
     start = line + 2
   }

@@ -139,7 +139,7 @@ const streamed: [string, Cell][] = [
   ...plain.filter(
     ([name]) => !/filter-finish|no-ch|no-co|json|trunc|middle|html|deep|bomb|bad-h/.test(name),
   ),
-  ...'early each crlf comments empty-data split-utf8 one-piece done-twice'
+  ...'early each crlf cr comments empty-data split-utf8 one-piece done-twice'
     .split(' ')
     .map((name): [string, Cell] => [
       /early|each/.test(name) ? `ok-usage-${name}` : `ok-${name}`,
@@ -186,7 +186,7 @@ describe('what the ledger says of a stream', () => {
       const answer = await run(name, true, cell)
       if (cell.status !== 200) return
       const text = String(answer.body)
-      const data = text.split(/\r?\n/).filter((line) => line.startsWith('data:'))
+      const data = text.split(/\r?\n|\r/).filter((line) => line.startsWith('data:'))
       const last = data.at(-1)?.slice(5).trim() ?? ''
       if (!cell.event) {
         expect(data.filter((line) => line.includes('[DONE]'))).toHaveLength(1)
