@@ -14,8 +14,8 @@ import { playPath } from './web/paths.ts'
 
 /**
  * Answers a request. `peer` is the address of its socket; `mayBeSilent` lets the socket be silent,
- * for what has a clock of its own, from the end of the request to the beginning of its answer:
- * before and after that something moves, or the client has stopped.
+ * for what has a clock of its own, from the end of the request to the beginning of its answer, and
+ * while a sound is waited for that goes on: else something moves, or the client has stopped.
  */
 export type Door = (
   request: Request,
@@ -68,10 +68,10 @@ export function openDoor(house: House, app: App, options?: McpOptions): Door {
     const part = partOf(path)
     const hasClock = part === 'gateway' || path === playPath
     const visit = visitFor(house, request, peer)
-    if (hasClock) visit.onBody = () => mayBeSilent?.(true)
+    if (hasClock) visit.mayBeSilent = mayBeSilent
     beginVisit(request, visit)
     const leave = (response: Response): Response => {
-      if (hasClock) mayBeSilent?.(false)
+      visit.mayBeSilent?.(false)
       const ms = stopwatch() - started
       house.traffic.count(part, response.status, ms)
       response.headers.set('x-request-id', visit.id)

@@ -12,8 +12,8 @@ export interface Visit {
   route?: string
   /** The first letters of the key, once it was found. */
   keyPrefix?: string
-  /** Told once the whole body is there. */
-  onBody?: (() => void) | undefined
+  /** Lets the socket be silent, or no more, for what has a clock of its own. */
+  mayBeSilent?: ((isAllowed: boolean) => void) | undefined
 }
 
 const visits = new WeakMap<Request, Visit>()
@@ -31,7 +31,7 @@ export function visitOf(request: Request): Visit {
 }
 
 /** Tells the visit of a request, where it has one, that the whole body is there. */
-export const bodyRead = (request: Request): void => visits.get(request)?.onBody?.()
+export const bodyRead = (request: Request): void => visits.get(request)?.mayBeSilent?.(true)
 
 /** The path of an absolute address, as URL has it in `pathname`, for a quarter of the time. */
 export function pathOf(url: string): string {

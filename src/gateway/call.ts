@@ -1,4 +1,4 @@
-import { visitOf } from '../core/visit.ts'
+import { type Visit, visitOf } from '../core/visit.ts'
 import { refOf } from '../idempotency/idempotency.ts'
 
 /** A call as it came through the front door. */
@@ -8,11 +8,14 @@ export interface Call {
   ref: string | undefined
   /** Aborts when the client leaves; never for a named call, whose client comes again. */
   signal: AbortSignal
+  /** Lets its socket be silent, or no more, while an upstream is. */
+  mayBeSilent?: Visit['mayBeSilent']
 }
 
 /** A call's own facts. */
 export function callOf(request: Request): Call {
   const ref = refOf(request)
   const signal = ref === undefined ? request.signal : new AbortController().signal
-  return { requestId: visitOf(request).id, ref, signal }
+  const { id: requestId, mayBeSilent } = visitOf(request)
+  return { requestId, ref, signal, mayBeSilent }
 }

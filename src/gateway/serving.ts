@@ -12,6 +12,7 @@ import type { ModelType } from '../models/price.ts'
 import { type Usage, usageOf } from '../models/usage.ts'
 import type { GatewayRefusal, Refusal } from '../refusals.ts'
 import type { Call as Sent, Path } from '../upstream/upstream.ts'
+import type { Call } from './call.ts'
 import type { Candidate } from './chat/candidates.ts'
 import type { Preferences } from './chat/preferences.ts'
 import { reach } from './chat/reach.ts'
@@ -42,6 +43,7 @@ export interface Serving {
   isKept: boolean
   /** Settles once the work is paid: until then a stream is not closed. */
   paid: Promise<unknown>
+  mayBeSilent?: Call['mayBeSilent']
 }
 
 /** A request for a paid answer other than chat's, its shape checked. */
@@ -83,6 +85,7 @@ export interface Order {
   keep: KeepAnswer
   /** Where the answer is kept for the same Idempotency-Key. */
   slot: string | undefined
+  mayBeSilent?: Call['mayBeSilent']
   paid: Promise<unknown>
   begin(response: Response): void
 }
@@ -92,7 +95,7 @@ type Served =
 
 /** Serves a paid request under its hold. */
 export async function serve(order: Order, hold: Hold): Promise<Worked<Served>> {
-  const { house, wanted, candidates, slot, paid, signal } = order
+  const { house, wanted, candidates, slot, paid, signal, mayBeSilent } = order
   const { path, body, bodyFor } = wanted
   const watch = new Watch(signal, deadlinesOf(house.config))
   const account = new Timed(order, hold)
@@ -101,7 +104,7 @@ export async function serve(order: Order, hold: Hold): Promise<Worked<Served>> {
       ...{ path, body, watch },
       through: bodyFor && ((send, by) => send(bodyFor(by))),
       open: (response, by) =>
-        wanted.read(response, { by, watch, isKept: slot !== undefined, paid }),
+        wanted.read(response, { by, watch, isKept: slot !== undefined, paid, mayBeSilent }),
     })
     if (verdict) return account.failed(by, verdict)
     account.began()

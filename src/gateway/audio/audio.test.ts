@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
+import { openApp } from '../../app.ts'
 import { day } from '../../core/time.ts'
+import { openDoor } from '../../door.ts'
 import { kindOf } from '../../store/kinds.ts'
 import { hearWav } from '../../store/sounds.ts'
-import { head, send } from '../../testing/fake-scripts.ts'
+import { end, head, send } from '../../testing/fake-scripts.ts'
 import { type Faked, openFaked } from '../../testing/faked.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
 import { type Answer, openTestHouse, type TestHouse } from '../../testing/house.ts'
@@ -167,6 +169,31 @@ test('a client that leaves its speech pays for it, and the upstream is let go', 
   const { use } = await faked.lastUse(gil)
   expect([use?.status, Number(use?.charged)]).toEqual(['interrupted', 50_000])
   expect(await faked.faults(gil)).toEqual([])
+})
+
+test('a sound that stands still for a while may be silent, but not one that nobody takes', async () => {
+  const allowed: boolean[] = []
+  const { promise: silence, resolve: speakOn } = Promise.withResolvers<void>()
+  const start = `${head(200, 'audio/mpeg', 'content-length: 6\r\n')}\r\nID3`
+  faked.fake.script('fake/speech-ok', [send(start), { until: silence }, send('ID3'), end])
+  const gil = await faked.gus()
+  const door = openDoor(faked.house, openApp(faked.house))
+  const request = new Request('http://localhost/v1/audio/speech', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gil.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'speech/speech-ok', input: 'Hello' }),
+  })
+  const { body } = await door(request, '127.0.0.1', (isAllowed) => void allowed.push(isAllowed))
+  expect(allowed).toEqual([true, false])
+  const reader = body?.getReader()
+  await reader?.read()
+  const next = reader?.read()
+  while (allowed.length < 3) await Bun.sleep(1)
+  expect(allowed).toEqual([true, false, true])
+  speakOn()
+  expect(new TextDecoder().decode((await next)?.value)).toBe('ID3')
+  expect((await reader?.read())?.done).toBe(true)
+  expect(allowed.at(-1)).toBe(false)
 })
 
 test('no sound costs nothing; what is none costs the hold', async () => {

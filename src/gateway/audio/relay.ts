@@ -1,5 +1,5 @@
 import type { Watch } from '../chat/watch.ts'
-import type { End } from '../serving.ts'
+import type { End, Serving } from '../serving.ts'
 
 type Out = ReadableStreamDefaultController<Uint8Array>
 
@@ -37,8 +37,7 @@ export class Relay {
 
   constructor(
     private readonly source: Source,
-    private readonly watch: Watch,
-    private readonly paid: Promise<unknown>,
+    private readonly serving: Pick<Serving, 'watch' | 'paid' | 'mayBeSilent'>,
   ) {
     const { promise, resolve } = Promise.withResolvers<End>()
     this.ended = promise
@@ -57,18 +56,23 @@ export class Relay {
   private start(out: Out): void {
     out.enqueue(this.source.first)
     // A client that does not read any more, or a deadline, is noticed between two pulls as well.
+    const { watch } = this.serving
     const stop = () => void this.end(out, false)
-    this.watch.signal.addEventListener('abort', stop)
-    if (this.watch.cause) stop()
+    watch.signal.addEventListener('abort', stop)
+    if (watch.cause) stop()
   }
 
   private leave(): void {
     this.isGone = true
-    this.watch.stop('client')
+    this.serving.watch.stop('client')
   }
 
   private async pull(out: Out): Promise<void> {
+    const { mayBeSilent } = this.serving
+    // Nothing can be told between two parts of a sound.
+    mayBeSilent?.(true)
     const part = await this.source.next().catch(() => 'broken' as const)
+    mayBeSilent?.(false)
     if (!this.isOpen) return
     if (part === 'broken') return this.end(out, false)
     if (part === undefined) return this.end(out, true)
@@ -78,11 +82,11 @@ export class Relay {
   private async end(out: Out, isWhole: boolean): Promise<void> {
     if (!this.isOpen) return
     this.isOpen = false
-    const { cause } = this.watch
-    this.watch.end()
-    this.tell(isWhole ? 'completed' : cause === 'client' ? 'interrupted' : 'failed')
+    const { watch, paid } = this.serving
+    watch.end()
+    this.tell(isWhole ? 'completed' : watch.cause === 'client' ? 'interrupted' : 'failed')
     if (!isWhole) void this.source.close()
-    await this.paid
+    await paid
     if (this.isGone) return
     if (isWhole) out.close()
     // Cuts the connection. The server would print a reason, if there was one.

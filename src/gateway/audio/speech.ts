@@ -140,8 +140,8 @@ async function open(
   return source ? { source, type: isSound ? said : types[format] } : noContent
 }
 
-function passOn(source: Source, type: string, usage: Usage, { watch, paid }: Serving): Made {
-  const relay = new Relay(source, watch, paid)
+function passOn(source: Source, type: string, usage: Usage, serving: Serving): Made {
+  const relay = new Relay(source, serving)
   return {
     usage,
     answer: () => ({ status: 200, body: null }),
