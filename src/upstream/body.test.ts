@@ -55,8 +55,11 @@ test('an upstream that refuses stream_options is sent none', () => {
 
 test('nothing is kept in a cache for longer than its price says', () => {
   const part = (cache_control: object) => ({ type: 'text', text: 'A "ttl": 1.', cache_control })
+  const properties = { cache_control: { type: 'object', ttl: 'in seconds' } }
+  const called = { name: 'f', parameters: { type: 'object', properties } }
   const asked = (cache_control: object) => ({
     ...{ cache_control, ttl: 5 },
+    tools: [{ type: 'function', function: { ...called, cache_control }, cache_control }],
     messages: [{ role: 'user', content: [part(cache_control)] }],
   })
   const minutes = { model: 'm', ...asked({ type: 'ephemeral' }) }

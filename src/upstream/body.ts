@@ -1,6 +1,8 @@
 import { isRecord } from '../core/shape.ts'
 import type { Call } from './upstream.ts'
 
+type Json = Record<string, unknown>
+
 /** How an upstream's HTTP differs from OpenAI's of today. */
 export interface Dialect {
   /** What it calls the most output tokens; left out, both names go out as they came. */
@@ -15,12 +17,31 @@ export function bodyOf(call: Call, dialect: Dialect): string | FormData {
   if (body instanceof FormData) return formOf(body, model)
   const sent = { ...body, ...outputOf(call, dialect), model, ...streamOf(body, dialect) }
   const text = JSON.stringify(sent)
-  return text.includes('"ttl":') ? JSON.stringify(sent, withoutTtl) : text
+  return text.includes('"ttl":') ? JSON.stringify(cachedForMinutes(sent)) : text
 }
 
-/** To keep a prompt in a cache for an hour costs more than its price, which is that of minutes. */
-const withoutTtl = (name: string, value: unknown): unknown =>
-  name === 'cache_control' && isRecord(value) ? { ...value, ttl: undefined } : value
+/**
+ * To keep a prompt in a cache for an hour costs more than its price, which is that of minutes. What
+ * a schema or an example calls so is the client's own.
+ */
+const cachedForMinutes = (body: Json): unknown =>
+  withoutTtl({
+    ...body,
+    tools: eachOf(body.tools, (tool) =>
+      withoutTtl({ ...tool, function: withoutTtl(tool.function) }),
+    ),
+    messages: eachOf(body.messages, (message) =>
+      withoutTtl({ ...message, content: eachOf(message.content, withoutTtl) }),
+    ),
+  })
+
+const withoutTtl = (held: unknown): unknown =>
+  isRecord(held) && isRecord(held.cache_control)
+    ? { ...held, cache_control: { ...held.cache_control, ttl: undefined } }
+    : held
+
+const eachOf = (list: unknown, change: (one: Json) => unknown): unknown =>
+  Array.isArray(list) ? list.map((one: unknown) => (isRecord(one) ? change(one) : one)) : list
 
 function formOf(body: FormData, model: string): FormData {
   const form = new FormData()
