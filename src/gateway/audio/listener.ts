@@ -1,3 +1,4 @@
+import { fromUsd, zero } from '../../core/money.ts'
 import { isRecord } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import { fallbackModelsMax } from '../../limits.ts'
@@ -5,6 +6,7 @@ import type { Model } from '../../models/catalogue.ts'
 import { worstCase } from '../../models/charge.ts'
 import type { Call } from '../call.ts'
 import type { Listener } from '../chat/chat.ts'
+import type { Heard } from '../chat/uploads.ts'
 import * as files from '../files/files.ts'
 import type { Spender } from '../key.ts'
 import { lengthOf } from './sound.ts'
@@ -25,9 +27,12 @@ export function listenerOf(house: House): Listener {
         listen(house, spender, { file, models, call: { ...call, signal } })
       const hearing = known?.isWanted ? known : new Hearing(begin)
       running.set(file.id, hearing)
-      return hearing.waitedFor(call.signal).finally(() => {
-        if (running.get(file.id) === hearing) running.delete(file.id)
-      })
+      return hearing
+        .waitedFor(call.signal)
+        .then((heard) => (hearing === known ? { ...heard, cost: zero } : heard))
+        .finally(() => {
+          if (running.get(file.id) === hearing) running.delete(file.id)
+        })
     }
   }
 }
@@ -35,11 +40,11 @@ export function listenerOf(house: House): Listener {
 /** A sound as it is heard, for all whose chats wait for its words; the last who leaves ends it. */
 class Hearing {
   private readonly gone = new AbortController()
-  private readonly words: Promise<string>
+  private readonly heard: Promise<Heard>
   private waiting = 0
 
-  constructor(listen: (signal: AbortSignal) => Promise<string>) {
-    this.words = listen(this.gone.signal)
+  constructor(listen: (signal: AbortSignal) => Promise<Heard>) {
+    this.heard = listen(this.gone.signal)
   }
 
   /** Whether somebody waits. */
@@ -48,7 +53,7 @@ class Hearing {
   }
 
   /** The words, for a client that leaves with `signal`. */
-  async waitedFor(signal: AbortSignal): Promise<string> {
+  async waitedFor(signal: AbortSignal): Promise<Heard> {
     const leave = (): void => {
       this.waiting -= 1
       if (this.waiting === 0) this.gone.abort()
@@ -56,7 +61,7 @@ class Hearing {
     this.waiting += 1
     signal.addEventListener('abort', leave)
     if (signal.aborted) leave()
-    return this.words.finally(() => signal.removeEventListener('abort', leave))
+    return this.heard.finally(() => signal.removeEventListener('abort', leave))
   }
 }
 
@@ -73,10 +78,10 @@ async function listen(
   house: House,
   spender: Spender,
   { file, models, call }: { file: files.StoredFile; models: string[]; call: Call },
-): Promise<string> {
+): Promise<Heard> {
   // Another chat may have had it heard since this one looked.
   const now = await files.the(house, file.account, file.id)
-  if (now.words !== null) return (await files.wordsOf(house, now)) ?? ''
+  if (now.words !== null) return { words: (await files.wordsOf(house, now)) ?? '', cost: zero }
   const bytes = await files.bytesOf(house, file)
   const form = new FormData()
   form.append('response_format', 'json')
@@ -90,8 +95,8 @@ async function listen(
   // An answer to the chat's own Idempotency-Key is the chat's.
   const answer = await hear(house, spender, asked, { ...call, ref: undefined }, file.id)
   const said: unknown = await answer.json()
-  const text =
+  const words =
     isRecord(said) && typeof said.text === 'string' ? said.text.trim().toWellFormed() : ''
-  await files.keepWords(house, file, text)
-  return text
+  await files.keepWords(house, file, words)
+  return { words, cost: fromUsd(answer.headers.get('x-service-cost') ?? '') ?? zero }
 }

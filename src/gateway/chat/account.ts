@@ -24,6 +24,8 @@ export interface Order {
   house: House
   spender: Spender
   asked: Fitted
+  /** What was paid for the sounds that were heard for it. */
+  heard: Nano
   candidates: [Candidate, ...Candidate[]]
   requestId: string
   /** Aborts when the client leaves, as a call's does. */

@@ -12,7 +12,7 @@ import { once } from '../once.ts'
 import { holdMs, holdRef } from '../usage/expired.ts'
 import type { Order } from './account.ts'
 import { type Asked, type Fitted, readAsked } from './asked.ts'
-import { type Candidate, candidatesOf, findModels } from './candidates.ts'
+import { candidatesOf, findModels } from './candidates.ts'
 import { checkFits, checkWindow } from './fits.ts'
 import { paidCallsOf } from './running.ts'
 import { checkSearch } from './search/check.ts'
@@ -70,7 +70,7 @@ async function run(
   listener: Listener,
 ): Promise<Answer> {
   const { open, failures } = paidCallsOf(house)
-  const { asked, candidates } = await prepare(house, spender, raw, call, listener)
+  const { asked, heard, candidates } = await prepare(house, spender, raw, call, listener)
   const { caller } = spender
   failures.check(caller, raw)
   const { requestId, slot, signal, keep } = call
@@ -78,6 +78,7 @@ async function run(
     house,
     spender,
     asked,
+    heard,
     candidates,
     requestId,
     signal,
@@ -108,7 +109,7 @@ async function prepare(
   raw: unknown,
   call: Run,
   listener: Listener,
-): Promise<{ asked: Fitted; candidates: [Candidate, ...Candidate[]] }> {
+): Promise<Pick<Order, 'asked' | 'heard' | 'candidates'>> {
   const { config, catalogue, upstreams } = house
   const developer = config.gatewayDeveloperRole === 'system' ? 'system' : undefined
   const read = readAsked(raw, developer)
@@ -135,13 +136,14 @@ async function prepare(
   const candidates: Order['candidates'] = [first, ...rest]
   const asked = fitted(filled.asked)
   const { unheard } = filled
-  if (!unheard) return { asked, candidates }
+  if (!unheard) return { asked, heard: zero, candidates }
   const least = askOf({ house, spender, asked, candidates, ...call })
-  return { asked: fitted(await hearHolding(house, least, unheard)), candidates }
+  const told = await hearHolding(house, least, unheard)
+  return { asked: fitted(told.asked), heard: told.cost, candidates }
 }
 
 /** Hears sounds while the least that their chat can cost is held: without that nothing is paid. */
-async function hearHolding(house: House, least: Ask, { sounds, hear }: Unheard): Promise<Asked> {
+async function hearHolding(house: House, least: Ask, { sounds, hear }: Unheard) {
   const ask = { ...least, ref: `sounds of ${least.ref}`, ms: sounds * least.ms }
   const { result } = await withHold(house, { ...ask, onExpiry: 'release' }, async () => ({
     result: await hear(),

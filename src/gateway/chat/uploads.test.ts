@@ -255,6 +255,7 @@ describe('where a model listens', () => {
   /** Half a second at 0.06 USD a minute. */
   const heard = { type: 'audio', status: 'completed', charged: 500_000n }
   const historyOf = async () => Object((await ann.call('GET', '/queries/history')).body).data
+  const costOf = ({ body }: Answer): number => Object(body).usage.cost
 
   test('a sound goes in as words, which are heard and paid once', async () => {
     const id = await upload(wav(), 'a.wav', ann, hearing)
@@ -269,6 +270,21 @@ describe('where a model listens', () => {
     expect(types).toEqual(['chat', 'chat', 'audio'])
     const [row] = (await historyOf()).slice(-1)
     expect(row).toMatchObject({ price_in_usd: Number(heard.charged) / 1e9, status: heard.status })
+  })
+
+  test('a chat tells its cost with what it paid to hear, and only that', async () => {
+    const id = await upload(wav(), 'a.wav', ann, hearing)
+    const [first, second] = [await call('ok', id), await call('ok', id)]
+    expect(costOf(first) - costOf(second)).toBeCloseTo(Number(heard.charged) / 1e9, 12)
+    expect(Number(first.headers.get('x-service-cost'))).toBe(costOf(first))
+    const other = await upload(wav(), 'b.wav', ann, hearing)
+    const both = await Promise.all([call('ok', other), call('ok', other)])
+    const told = [first, second, ...both].reduce((sum, answer) => sum + costOf(answer), 0)
+    const rows: { price_in_usd: number }[] = await historyOf()
+    expect(told).toBeCloseTo(
+      rows.reduce((sum, row) => sum + row.price_in_usd, 0),
+      12,
+    )
     expect(await hearing.faults(ann)).toEqual([])
   })
 

@@ -1,3 +1,4 @@
+import { type Nano, nano, zero } from '../../core/money.ts'
 import { isRecord } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import {
@@ -18,13 +19,19 @@ import { misfit } from './misfit.ts'
 
 type Part = Record<string, unknown>
 
+/** What was heard in a sound, and what the request paid for that. */
+export interface Heard {
+  words: string
+  cost: Nano
+}
+
 /** Hears the words of a sound, once and for all. */
-export type Hear = (file: files.StoredFile) => Promise<string>
+export type Hear = (file: files.StoredFile) => Promise<Heard>
 
 /** Sounds of a request that nobody heard yet. To hear them is paid. */
 export interface Unheard {
   sounds: number
-  hear(): Promise<Asked>
+  hear(): Promise<{ asked: Asked; cost: Nano }>
 }
 
 /**
@@ -71,15 +78,16 @@ export async function withUploads(
   }
   const begun = filled(asked, parts)
   if (!hear || sounds.length === 0) return { asked: begun }
-  const hearAll = async (): Promise<Asked> => {
+  const hearAll: Unheard['hear'] = async () => {
     // One that is named twice is heard once.
-    const words = new Map<string, string>()
+    const heard = new Map<string, Heard>()
     for (const { media, file } of sounds) {
-      const heard = words.get(file.id) ?? (await hear(file))
-      words.set(file.id, heard)
-      parts.set(media.part, said(file, heard))
+      const one = heard.get(file.id) ?? (await hear(file))
+      heard.set(file.id, one)
+      parts.set(media.part, said(file, one.words))
     }
-    return filled(asked, parts)
+    const cost = [...heard.values()].reduce((sum, one) => nano(sum + one.cost), zero)
+    return { asked: filled(asked, parts), cost }
   }
   return { asked: begun, unheard: { sounds: sounds.length, hear: hearAll } }
 }
