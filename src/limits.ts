@@ -153,6 +153,10 @@ export const eventBytesMax = 8 * mb
 export const heartbeatMs = 15_000
 export const failureReplayMs = 60_000
 export const failureReplaysMax = 10_000
+/** What Responses remembers of its answers, in memory, of all accounts and of one. */
+export const rememberedMs = 3_600_000
+export const rememberedBytesMax = 64 * mb
+export const rememberedOfAccountBytesMax = 16 * mb
 
 /** Media (document 2, section 4, and what it leaves open). */
 export const promptCharsMax = 32_000

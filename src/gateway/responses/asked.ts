@@ -1,6 +1,6 @@
 import { isRecord } from '../../core/shape.ts'
 import { misfit } from '../chat/misfit.ts'
-import { readInput, spacedName } from './input.ts'
+import { readInput, type Recall, spacedName } from './input.ts'
 
 type Json = Record<string, unknown>
 
@@ -9,6 +9,8 @@ export interface Asked {
   /** The chat request that answers it. */
   chat: Json
   stream: boolean
+  /** Whether what is answered may be sent back by its id. */
+  isRemembered: boolean
   /** The fields of the request that every answer repeats. */
   echo: Json
   /** The functions that stand in a namespace, by their name in the chat. */
@@ -40,7 +42,7 @@ const kept: [name: string, why: string][] = [
  * Reads a Responses request into a chat request. Fields that are not known are ignored, those that
  * would need a stored conversation are refused. Refuses bad_request.
  */
-export function readAsked(raw: unknown): Asked {
+export function readAsked(raw: unknown, recall: Recall): Asked {
   const body: Json = isRecord(raw) ? raw : {}
   for (const [name, why] of kept) if (body[name]) throw misfit(name, why)
   const { instructions, max_output_tokens: most } = body
@@ -55,7 +57,7 @@ export function readAsked(raw: unknown): Asked {
   return {
     chat: {
       ...Object.fromEntries(same),
-      messages: readInput(body.input, instructions),
+      messages: readInput(body.input, instructions, recall),
       ...(searches ? { web_search: true } : {}),
       ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
       ...(outputMax === undefined ? {} : { max_tokens: outputMax }),
@@ -65,6 +67,7 @@ export function readAsked(raw: unknown): Asked {
       ...(effort === undefined ? {} : { reasoning_effort: effort }),
     },
     stream,
+    isRemembered: body.store !== false,
     echo: echoOf(body),
     spaced,
   }

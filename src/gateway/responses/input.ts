@@ -6,14 +6,17 @@ type Json = Record<string, unknown>
 /** The name in a chat of a function that stands in a namespace. */
 export const spacedName = (namespace: string, name: string): string => `${namespace}__${name}`
 
+/** Finds an item that was answered before, by its id. */
+export type Recall = (id: string) => unknown
+
 const roles = ['user', 'assistant', 'system', 'developer'] as const
 
 /**
  * The items of a Responses request as the messages of a chat request; a developer's message is read
  * as the system's (gateway-completed, Roles). What a model thought before is left out: no chat
- * takes it. Refuses bad_request.
+ * takes it. Instead of an item that was answered here its id may stand. Refuses bad_request.
  */
-export function readInput(input: unknown, instructions: unknown): Json[] {
+export function readInput(input: unknown, instructions: unknown, recall: Recall): Json[] {
   const messages: Json[] = []
   if (typeof instructions === 'string') messages.push({ role: 'system', content: instructions })
   else if (instructions) throw misfit('instructions', 'instructions is a text.')
@@ -22,8 +25,23 @@ export function readInput(input: unknown, instructions: unknown): Json[] {
     throw misfit('input', 'Send "input": a text, or a list of items that is not empty.')
   }
   const called = new Set<unknown>()
-  for (const item of input) addItem(messages, item, called)
+  for (const item of input) addItem(messages, whole(item, recall), called)
   return messages
+}
+
+/** The item that a reference names, or the item itself. */
+function whole(item: unknown, recall: Recall): unknown {
+  if (!isRecord(item) || item.type !== 'item_reference') return item
+  const { id } = item
+  // A thought would be left out, too.
+  if (typeof id === 'string' && id.startsWith('rs_')) return { type: 'reasoning' }
+  const known = typeof id === 'string' ? recall(id) : undefined
+  if (known) return known
+  throw misfit(
+    'input',
+    'No answer with this id is remembered; that is for an hour at most. Send the item whole, and ' +
+      '"store": false with a client that sends ids.',
+  )
 }
 
 function addItem(messages: Json[], item: unknown, called: Set<unknown>): void {
@@ -38,10 +56,6 @@ function addItem(messages: Json[], item: unknown, called: Set<unknown>): void {
       return addOutput(messages, item, called)
     case 'reasoning':
       return
-    case 'item_reference':
-      // The AI SDK sends the id of a thought alone, and a whole one would be left out, too.
-      if (typeof item.id === 'string' && item.id.startsWith('rs_')) return
-      throw misfit('input', 'Answers are not stored here: send "store": false, and items whole.')
     default:
       throw misfit(
         'input',

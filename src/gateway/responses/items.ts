@@ -74,6 +74,9 @@ export interface Called {
 
 export type Item = Spoken | Called
 
+export const isSpoken = (item: Item | undefined): item is Spoken =>
+  item !== undefined && item.type !== 'function_call'
+
 export const presentPart = ({ kind, text, annotations }: Part): Json => {
   const { type, field, more } = partKinds[kind]
   return { type, [field]: text, ...more, ...(kind === 'text' ? { annotations } : {}) }

@@ -180,6 +180,42 @@ describe('an answer', () => {
   })
 })
 
+describe('an id that is sent back', () => {
+  const input = [{ role: 'user', content: 'call depth' }]
+  const said = { tools: [depth], input }
+  const again = (call: { id: string; call_id: string }) => ({
+    tools: [depth],
+    input: [
+      ...input,
+      { type: 'item_reference', id: call.id },
+      { type: 'function_call_output', call_id: call.call_id, output: 'nine fathoms' },
+    ],
+  })
+  const called = async () => Object((await ask(said)).body).output[0]
+
+  test('stands for the item, of a stream too', async () => {
+    const streamed = Object((await stream(said)).at(-1)?.response).output[0]
+    const whole = await called()
+    expect(whole.id).not.toBe(streamed.id)
+    for (const call of [whole, streamed]) {
+      const answer = await ask(again(call))
+      expect(answer.body).toMatchObject({ output: [{ content: [{ text: 'nine fathoms' }] }] })
+    }
+  })
+
+  test('is not known to another account, nor with "store": false, nor after an hour', async () => {
+    const call = await called()
+    const ben = await newGus(demo, '1', '198.51.100.77')
+    const other = await ben.call('POST', '/v1/responses', { model, ...again(call) })
+    const unknown = { message: expect.stringContaining('"store": false'), param: 'input' }
+    expect(other).toMatchObject({ status: 400, body: { error: unknown } })
+    const unkept = Object((await ask({ ...said, store: false })).body).output[0]
+    expect(await ask(again(unkept))).toMatchObject({ status: 400, body: { error: unknown } })
+    demo.clock.turn(3_600_001)
+    expect(await ask(again(call))).toMatchObject({ status: 400, body: { error: unknown } })
+  })
+})
+
 describe('a stream', () => {
   test('tells a message piece by piece', async () => {
     const events = await stream({ input: 'one two three' })

@@ -1,3 +1,4 @@
+import { sha256 } from '../../core/ids.ts'
 import { isRecord } from '../../core/shape.ts'
 import { second } from '../../core/time.ts'
 import type { House } from '../../house.ts'
@@ -7,6 +8,7 @@ import { streamResponse } from '../chat/streamed.ts'
 import { isOurs, wordsOf } from '../envelope.ts'
 import type { Spender } from '../key.ts'
 import { readAsked } from './asked.ts'
+import { rememberedOf } from './remembered.ts'
 import { streamOf } from './stream.ts'
 import { Written } from './written.ts'
 
@@ -21,11 +23,17 @@ export async function create(
   call: Call,
   listener: Listener,
 ): Promise<Response> {
-  const { chat, stream, echo, spaced } = readAsked(raw)
+  const { account } = spender
+  const remembered = rememberedOf(house)
+  const asked = readAsked(raw, (id) => remembered.find(account, id))
+  const { chat, stream, echo, spaced, isRemembered } = asked
   const answer = await complete(house, spender, chat, call, listener).catch(refusedHere)
-  const { requestId } = call
+  // Given again under its Idempotency-Key it is the same answer, with the same ids.
+  const name = sha256(`${account} ${call.ref ?? call.requestId}`).slice(0, 32)
   const created = Math.floor(house.clock.now() / second)
-  const written = new Written({ echo, spaced, requestId, created })
+  const keep = (item: Record<string, unknown>): void =>
+    isRemembered ? remembered.keep(account, item) : undefined
+  const written = new Written({ echo, spaced, name, created, keep })
   if (!answer.ok) return answer
   if (stream && answer.body) return streamResponse(streamOf(answer.body, written))
   const whole: unknown = await answer.json()

@@ -25,7 +25,7 @@ export const responseRoutes = (house: House, listener: Listener) =>
             summary: "Answer in the shape of OpenAI's Responses, whole or as a stream.",
             more:
               'Paid and refused as the same chat is. Stateless: no conversation is stored, so send ' +
-              'the whole of it; tools are functions of yours.',
+              'the whole of it, or for an hour the ids of its items; tools are functions of yours.',
             takes: { 'application/json': { schema: shapes.responseWanted } },
           },
           { 200: Type.Unsafe<Response>(shapes.Answered) },

@@ -11,7 +11,9 @@ export const responseWanted: OpenAPIV3.SchemaObject = {
     model: { type: 'string', description: 'An id of GET /v1/models, with :floor or :nitro.' },
     input: {
       oneOf: [{ type: 'string' }, { type: 'array', minItems: 1, items: anything }],
-      description: 'A text, or items: message, function_call, function_call_output, reasoning.',
+      description:
+        'A text, or items: message, function_call, function_call_output, reasoning; or an ' +
+        'item_reference to one that was answered within the hour.',
     },
     instructions: { type: 'string', nullable: true },
     tools: {
@@ -29,7 +31,7 @@ export const responseWanted: OpenAPIV3.SchemaObject = {
     text: { ...anything, description: 'format: text, json_object or json_schema.' },
     reasoning: { ...anything, description: 'effort.' },
     stream: { type: 'boolean', nullable: true },
-    store: { type: 'boolean', nullable: true, description: 'false: nothing is stored.' },
+    store: { type: 'boolean', nullable: true, description: 'false: its ids are not known later.' },
   },
 }
 

@@ -30,14 +30,17 @@ export function streamOf(
           if (bytes.byteLength > 0) out.enqueue(bytes)
           if (written.chars > upstreamAnswerBytesMax) {
             written.fail(tooLong)
-            out.enqueue(framed(written.take()))
+            out.enqueue(framed(written.events.take()))
             out.close()
             return void (await reader.cancel())
           }
           if (bytes.byteLength > 0) return
         }
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel(reason) {
+        written.leave()
+        return reader.cancel(reason)
+      },
     },
     { highWaterMark: 0 },
   )
@@ -48,7 +51,7 @@ function pass(event: Event, written: Written): Uint8Array {
   if (data === undefined) return bytesOf(isComment(event) ? [event] : [])
   if (data.trim() === '[DONE]') written.finish()
   else readChunk(JSON.parse(data), written)
-  return framed(written.take())
+  return framed(written.events.take())
 }
 
 /** A chunk of our own chat: it was seen to be JSON there. */

@@ -2,14 +2,14 @@ import { expect, test } from 'bun:test'
 
 import { Written } from './written.ts'
 
-const start = { echo: {}, spaced: new Map(), requestId: 'request', created: 7 }
+const start = { echo: {}, spaced: new Map(), name: 'answer', created: 7, keep() {} }
 
 /** What is written of a stream whose deltas are these. */
 function writtenOf(...deltas: object[]) {
   const written = new Written(start)
   for (const delta of deltas) written.read({ choices: [{ delta }] })
   const response = written.finish()
-  return { events: written.take(), response }
+  return { events: written.events.take(), response }
 }
 
 const call = (name: string, sent: string, more: object = {}) => ({
@@ -39,7 +39,7 @@ test('calls without an index are told apart by their ids, and one without an id 
   expect(response.output).toMatchObject(calls(['depth', '{}'], ['wind', '{}']))
   const nameless = writtenOf(call('depth', '{}'))
   expect(nameless.response.output).toMatchObject([
-    { call_id: expect.stringMatching(/^call_[0-9a-f]{32}0$/) },
+    { call_id: expect.stringMatching(/^call_answer0$/) },
   ])
 })
 
@@ -83,11 +83,29 @@ test('in an answer that failed nothing is said to go on', () => {
   const written = new Written(start)
   written.read({ choices: [{ delta: { content: 'I loo' } }] })
   written.fail({ code: 'upstream_stream_error', message: 'It broke off.' })
-  const { response } = written.take().at(-1) ?? {}
+  const { response } = written.events.take().at(-1) ?? {}
   expect(response).toMatchObject({
     status: 'failed',
     output: [{ status: 'incomplete', content: [{ text: 'I loo' }] }],
   })
+})
+
+test('what came is kept without its thoughts, also where its client leaves', () => {
+  const kept: object[] = []
+  const written = new Written({ ...start, keep: (item) => void kept.push(item) })
+  const deltas = [
+    { reasoning_content: 'Hm.' },
+    { content: 'One' },
+    call('depth', '{}'),
+    { content: 'Tw' },
+  ]
+  for (const delta of deltas) written.read({ choices: [{ delta }] })
+  expect(kept).toMatchObject([{ id: 'msg_answer1', content: [{ text: 'One' }] }])
+  written.leave()
+  expect(kept.slice(1)).toMatchObject([
+    ...calls(['depth', '{}']),
+    { id: 'msg_answer3', status: 'incomplete', content: [{ text: 'Tw' }] },
+  ])
 })
 
 test('a usage that is no usage counts nothing', () => {

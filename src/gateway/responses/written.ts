@@ -1,9 +1,10 @@
-import { sha256 } from '../../core/ids.ts'
 import { isRecord } from '../../core/shape.ts'
 import type { Spaced } from './asked.ts'
+import { Events } from './events.ts'
 import {
   annotationsOf,
   type Called,
+  isSpoken,
   type Item,
   type PartKind,
   partKinds,
@@ -22,9 +23,12 @@ export interface Start {
   echo: Json
   /** The functions that stand in a namespace, by their name in the chat. */
   spaced: Map<string, Spaced>
-  requestId: string
+  /** What its ids are made of: no other answer's are the same. */
+  name: string
   /** Unix seconds, where the chat tells none. */
   created: number
+  /** Is given every item once it is ended. */
+  keep(item: Json): void
 }
 
 /** Why an answer could not be finished. */
@@ -35,28 +39,21 @@ export interface Fault {
 
 /**
  * A Responses answer, written from a chat's: `read` takes its chunks, or a whole one at once, and
- * what there is to tell is taken as events, numbered in order.
+ * what there is to tell is taken from its `events`.
  */
 export class Written {
   /** UTF-16 code units that are kept. */
   chars = 0
+  /** What there is to tell a stream. */
+  readonly events = new Events()
   private readonly items: Item[] = []
-  private events: Json[] = []
-  private told = 0
-  private name = ''
+  private isBegun = false
   private created = 0
   private model: unknown = null
   private usage: Json | null = null
   private isCut = false
 
   constructor(private readonly start: Start) {}
-
-  /** The events since they were last taken. */
-  take(): Json[] {
-    const { events } = this
-    this.events = []
-    return events
-  }
 
   /** Reads a chunk of a stream (`delta`) or a whole answer (`message`). */
   read(chunk: Json): void {
@@ -76,27 +73,31 @@ export class Written {
     const status = this.isCut ? 'incomplete' : 'completed'
     const incomplete_details = this.isCut ? { reason: 'max_output_tokens' } : null
     const response = { ...this.response(status), incomplete_details }
-    this.tell(`response.${status}`, { response })
+    this.events.tell(`response.${status}`, { response })
     return response
   }
 
   /** Ends the answer with what went wrong. */
   fail({ code, message }: Fault): void {
     this.begin({})
-    for (const item of this.items) if (item.status === 'in_progress') item.status = 'incomplete'
-    this.tell('error', { code, message, param: null })
+    this.leave()
+    this.events.tell('error', { code, message, param: null })
     const response = { ...this.response('failed'), error: { code, message } }
-    this.tell('response.failed', { response })
+    this.events.tell('response.failed', { response })
   }
 
-  private begin({ id, created, model }: Json): void {
-    if (this.name !== '') return
-    const { requestId, created: now } = this.start
-    this.name = sha256(typeof id === 'string' && id !== '' ? id : requestId).slice(0, 32)
-    this.created = typeof created === 'number' ? created : now
+  /** Ends what is being written, where nothing more comes: its client has it so far, too. */
+  leave(): void {
+    for (const item of this.items) if (item.status === 'in_progress') this.end(item, 'incomplete')
+  }
+
+  private begin({ created, model }: Json): void {
+    if (this.isBegun) return
+    this.isBegun = true
+    this.created = typeof created === 'number' ? created : this.start.created
     this.model = model ?? null
-    this.tell('response.created', { response: this.response('in_progress') })
-    this.tell('response.in_progress', { response: this.response('in_progress') })
+    this.events.tell('response.created', { response: this.response('in_progress') })
+    this.events.tell('response.in_progress', { response: this.response('in_progress') })
   }
 
   private readPieces(held: Json): void {
@@ -113,7 +114,7 @@ export class Written {
     if (!part) return
     part.text += delta
     this.chars += delta.length
-    this.tell(`${piece}.delta`, { ...this.placeOf(item), delta, ...beside })
+    this.events.tell(`${piece}.delta`, { ...this.placeOf(item), delta, ...beside })
   }
 
   /** A page belongs to the words that were said last. */
@@ -123,7 +124,7 @@ export class Written {
     if (!isSpoken(item) || part?.kind !== 'text') return
     const where = { ...this.placeOf(item), annotation_index: part.annotations.length }
     part.annotations.push(annotation)
-    this.tell('response.output_text.annotation.added', { ...where, annotation })
+    this.events.tell('response.output_text.annotation.added', { ...where, annotation })
   }
 
   /** The item that is being written, opened where another was. */
@@ -136,20 +137,23 @@ export class Written {
     this.closePart(item)
     const opened = { kind, text: '', annotations: [] }
     item.parts.push(opened)
-    this.tell(`${part}.added`, { ...this.placeOf(item), part: presentPart(opened) })
+    this.events.tell(`${part}.added`, { ...this.placeOf(item), part: presentPart(opened) })
     return item
   }
 
   private open(type: Spoken['type']): Spoken {
     this.closeSpoken()
     const at = this.items.length
-    const id = `${type === 'message' ? 'msg' : 'rs'}_${this.name}${at}`
+    const id = `${type === 'message' ? 'msg' : 'rs'}_${this.start.name}${at}`
     return this.add({ type, id, at, status: 'in_progress', parts: [] })
   }
 
   private add<I extends Item>(item: I): I {
     this.items.push(item)
-    this.tell('response.output_item.added', { output_index: item.at, item: presentItem(item) })
+    this.events.tell('response.output_item.added', {
+      output_index: item.at,
+      item: presentItem(item),
+    })
     return item
   }
 
@@ -171,13 +175,13 @@ export class Written {
     item.sent += delta
     this.chars += delta.length
     const where = { item_id: item.id, output_index: item.at }
-    this.tell('response.function_call_arguments.delta', { ...where, delta })
+    this.events.tell('response.function_call_arguments.delta', { ...where, delta })
   }
 
   private openCall(index: number, callId: string, name: string): Called {
     this.closeSpoken()
     const at = this.items.length
-    const id = `fc_${this.name}${at}`
+    const id = `fc_${this.start.name}${at}`
     const call = { index, callId, ...this.calledBy(name), sent: '' }
     return this.add({ type: 'function_call', id, at, status: 'in_progress', ...call })
   }
@@ -196,8 +200,8 @@ export class Written {
     if (!part) return
     const { part: name, piece, field, beside } = partKinds[part.kind]
     const where = this.placeOf(item)
-    this.tell(`${piece}.done`, { ...where, [field]: part.text, ...beside })
-    this.tell(`${name}.done`, { ...where, part: presentPart(part) })
+    this.events.tell(`${piece}.done`, { ...where, [field]: part.text, ...beside })
+    this.events.tell(`${name}.done`, { ...where, part: presentPart(part) })
   }
 
   private close(item: Item, isCut: boolean): void {
@@ -205,10 +209,19 @@ export class Written {
     if (item.type === 'function_call') {
       const { id: item_id, at: output_index, name, sent } = item
       const call = { item_id, output_index, name, arguments: sent }
-      this.tell('response.function_call_arguments.done', call)
+      this.events.tell('response.function_call_arguments.done', call)
     } else this.closePart(item)
-    item.status = isCut ? 'incomplete' : 'completed'
-    this.tell('response.output_item.done', { output_index: item.at, item: presentItem(item) })
+    this.end(item, isCut ? 'incomplete' : 'completed')
+    this.events.tell('response.output_item.done', {
+      output_index: item.at,
+      item: presentItem(item),
+    })
+  }
+
+  private end(item: Item, status: Item['status']): void {
+    item.status = status
+    // What it thought is never read again.
+    if (item.type !== 'reasoning') this.start.keep(presentItem(item))
   }
 
   /** Where the part that is being written stands. */
@@ -218,14 +231,9 @@ export class Written {
     return { item_id: id, output_index: at, ...index }
   }
 
-  private tell(type: string, facts: Json): void {
-    this.events.push({ type, sequence_number: this.told, ...facts })
-    this.told += 1
-  }
-
   private response(status: string): Json {
     return {
-      id: `resp_${this.name}`,
+      id: `resp_${this.start.name}`,
       object: 'response',
       created_at: this.created,
       status,
@@ -238,6 +246,3 @@ export class Written {
     }
   }
 }
-
-const isSpoken = (item: Item | undefined): item is Spoken =>
-  item !== undefined && item.type !== 'function_call'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { createOpenAI } from '@ai-sdk/openai'
 import { Agent, OpenAIProvider, Runner, tool } from '@openai/agents'
-import { generateText, isStepCount, streamText, tool as aiTool } from 'ai'
+import { generateText, isStepCount, type ModelMessage, streamText, tool as aiTool } from 'ai'
 import OpenAI from 'openai'
 import { zodTextFormat } from 'openai/helpers/zod'
 import { z } from 'zod'
@@ -90,13 +90,35 @@ test('AI SDK, openai, as it comes: text, stream, tools and their answers', async
   const looped = await generateText(asked)
   expect([looped.steps.length, looped.text]).toEqual([2, 'nine fathoms'])
   expect(await streamText(asked).text).toBe('nine fathoms')
-  // It sends the id of a thought alone, and that of a text, unless it is told to store nothing.
-  const thinks = { reasoningEffort: 'low', forceReasoning: true }
-  const thought = await generateText({ ...asked, providerOptions: { openai: thinks } })
-  expect([thought.steps.length, thought.text]).toEqual([2, 'nine fathoms'])
-  const messages = [...looped.response.messages, { role: 'user', content: 'and then?' } as const]
-  const providerOptions = { openai: { store: false } }
-  expect((await generateText({ model: chat, messages, providerOptions })).text).toBe('and then?')
+})
+
+const thinks = { reasoningEffort: 'low', forceReasoning: true } as const
+const conversations = [{}, thinks, { store: false }].flatMap((options) => [
+  [options, 'whole'] as const,
+  [options, 'streamed'] as const,
+])
+test.each(conversations)('AI SDK, openai, %j, %s: three turns and a tool', async (openai, how) => {
+  const chat = createOpenAI(at())(model)
+  const messages: ModelMessage[] = []
+  const execute = async () => 'nine fathoms'
+  const asked = {
+    model: chat,
+    tools: { depth: aiTool({ description, inputSchema: place, execute }) },
+    stopWhen: isStepCount(3),
+    providerOptions: { openai },
+  }
+  const say = async (content: string): Promise<string> => {
+    messages.push({ role: 'user', content })
+    const answer =
+      how === 'whole'
+        ? await generateText({ ...asked, messages })
+        : streamText({ ...asked, messages })
+    messages.push(...(await answer.response).messages)
+    return answer.text
+  }
+  expect(await say('ahoy there')).toBe('ahoy there')
+  expect(await say('call depth')).toBe('nine fathoms')
+  expect(await say('and then?')).toBe('and then?')
 })
 
 test('OpenAI Agents over responses: a tool is called and its answer comes back', async () => {

@@ -44,12 +44,12 @@ const answer = await client.chat.completions.create({
 console.log(answer.choices[0].message.content)`,
     },
     {
-      step: 'In JavaScript, with the AI SDK. With .chat, since openai(model) sends back the ids of answers, and none is stored here.',
+      step: 'In JavaScript, with the AI SDK.',
       line: `import { createOpenAI } from '@ai-sdk/openai'
 import { generateText } from 'ai'
 
 const openai = createOpenAI({ baseURL: '${gateway}/v1', apiKey: process.env.KEY })
-const { text } = await generateText({ model: openai.chat('demo/chat'), prompt: 'Name a small boat.' })
+const { text } = await generateText({ model: openai('demo/chat'), prompt: 'Name a small boat.' })
 console.log(text)`,
     },
     {

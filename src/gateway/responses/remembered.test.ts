@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test'
+
+import { rememberedBytesMax, rememberedMs, rememberedOfAccountBytesMax } from '../../limits.ts'
+import { Remembered } from './remembered.ts'
+
+function opened() {
+  let now = 1
+  return { remembered: new Remembered({ now: () => now }), turn: (ms: number) => void (now += ms) }
+}
+const item = (id: string, chars: number) => ({ id, text: 'a'.repeat(chars) })
+
+test('an item is found by its account, for an hour', () => {
+  const { remembered, turn } = opened()
+  remembered.keep('ann', item('msg_1', 5))
+  turn(rememberedMs)
+  expect(remembered.find('ann', 'msg_1')).toEqual(item('msg_1', 5))
+  expect(remembered.find('ben', 'msg_1')).toBeUndefined()
+  turn(1)
+  expect(remembered.find('ann', 'msg_1')).toBeUndefined()
+})
+
+test('one account forgets its oldest, and nothing of another', () => {
+  const { remembered } = opened()
+  remembered.keep('ben', item('msg_b', 5))
+  const chars = rememberedOfAccountBytesMax / 8
+  for (const id of ['msg_1', 'msg_2', 'msg_3', 'msg_4']) remembered.keep('ann', item(id, chars))
+  expect(remembered.find('ann', 'msg_1')).toBeUndefined()
+  expect(remembered.find('ann', 'msg_2')).toBeDefined()
+  expect(remembered.find('ben', 'msg_b')).toBeDefined()
+  // What is longer than all that an account may have is not kept.
+  remembered.keep('ann', item('msg_5', 4 * chars))
+  expect(remembered.find('ann', 'msg_5')).toBeUndefined()
+})
+
+test('all together have a bound: who was answered longest ago is forgotten', () => {
+  const { remembered } = opened()
+  const chars = rememberedOfAccountBytesMax / 2 - 1_000
+  const accounts = Math.floor(rememberedBytesMax / rememberedOfAccountBytesMax) + 1
+  for (let at = 0; at < accounts; at += 1) remembered.keep(`account ${at}`, item('msg_1', chars))
+  expect(remembered.find('account 0', 'msg_1')).toBeUndefined()
+  expect(remembered.find('account 1', 'msg_1')).toBeDefined()
+})
