@@ -112,6 +112,17 @@ test('options go on in the words of a chat; what is not known is left out', asyn
   })
 })
 
+test('how likely the tokens are is asked for by include, or by a number of others', async () => {
+  const include = ['reasoning.encrypted_content', 'message.output_text.logprobs']
+  expect(await sent({ include })).toMatchObject({ logprobs: true })
+  expect(await sent({ include, top_logprobs: 3 })).toMatchObject({
+    logprobs: true,
+    top_logprobs: 3,
+  })
+  expect(await sent({ top_logprobs: 2 })).toMatchObject({ logprobs: true, top_logprobs: 2 })
+  expect(await sent({ top_logprobs: 0 })).not.toHaveProperty('logprobs')
+})
+
 const message = (content: unknown, role: unknown = 'user') => ({ input: [{ role, content }] })
 const part = (fields: object) => message([fields])
 

@@ -64,6 +64,7 @@ export function readAsked(raw: unknown, recall: Recall): Asked {
       ...(tools.length > 0 ? { tools } : {}),
       ...(choice === undefined ? {} : { tool_choice: choice }),
       ...text,
+      ...readLogprobs(body),
       ...(effort === undefined ? {} : { reasoning_effort: effort }),
     },
     stream,
@@ -152,6 +153,12 @@ function readEffort(reasoning: unknown): unknown {
   throw misfit('reasoning', 'reasoning is an object.')
 }
 
+/** How likely each token was, and how many others are told beside it. */
+function readLogprobs({ include, top_logprobs }: Json): Json {
+  const isIncluded = Array.isArray(include) && include.includes('message.output_text.logprobs')
+  return isIncluded || top_logprobs ? { logprobs: true, ...defined({ top_logprobs }) } : {}
+}
+
 const defined = (fields: Json): Json =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null))
 
@@ -168,6 +175,7 @@ const echoOf = (body: Json): Json => ({
   text: body.text ?? { format: { type: 'text' } },
   tool_choice: body.tool_choice ?? 'auto',
   tools: body.tools ?? [],
+  top_logprobs: body.top_logprobs ?? 0,
   top_p: body.top_p ?? null,
   truncation: 'disabled',
 })

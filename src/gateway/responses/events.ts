@@ -1,5 +1,11 @@
 type Json = Record<string, unknown>
 
+/** Why an answer could not be finished, as an event tells it. */
+export interface Fault {
+  code: string
+  message: string
+}
+
 /** The events of an answer, numbered in the order they are told, until they are taken. */
 export class Events {
   private events: Json[] = []

@@ -1,4 +1,5 @@
 import { isRecord } from '../../core/shape.ts'
+import { recordsIn } from '../../upstream/answer.ts'
 
 type Json = Record<string, unknown>
 
@@ -11,8 +12,6 @@ export const partKinds = {
     part: 'response.content_part',
     piece: 'response.output_text',
     index: 'content_index',
-    more: { logprobs: [] },
-    beside: { logprobs: [] },
   },
   refusal: {
     item: 'message',
@@ -21,8 +20,6 @@ export const partKinds = {
     part: 'response.content_part',
     piece: 'response.refusal',
     index: 'content_index',
-    more: {},
-    beside: {},
   },
   // Chats hand a model's thoughts on as they are; this is where clients of Responses look for them.
   thought: {
@@ -32,8 +29,6 @@ export const partKinds = {
     part: 'response.reasoning_summary_part',
     piece: 'response.reasoning_summary_text',
     index: 'summary_index',
-    more: {},
-    beside: {},
   },
 } as const
 
@@ -44,6 +39,8 @@ interface Part {
   text: string
   /** The pages that it stands on. */
   annotations: Json[]
+  /** How likely its tokens were, where that was asked for. */
+  logprobs: Json[]
 }
 
 type Status = 'in_progress' | 'completed' | 'incomplete'
@@ -77,10 +74,14 @@ export type Item = Spoken | Called
 export const isSpoken = (item: Item | undefined): item is Spoken =>
   item !== undefined && item.type !== 'function_call'
 
-export const presentPart = ({ kind, text, annotations }: Part): Json => {
-  const { type, field, more } = partKinds[kind]
-  return { type, [field]: text, ...more, ...(kind === 'text' ? { annotations } : {}) }
+export const presentPart = ({ kind, text, annotations, logprobs }: Part): Json => {
+  const { type, field } = partKinds[kind]
+  return { type, [field]: text, ...(kind === 'text' ? { annotations, logprobs } : {}) }
 }
+
+/** How likely tokens are is told of a text alone, and of each: clients look for the list. */
+export const besideText = (kind: PartKind, logprobs: Json[]): Json =>
+  kind === 'text' ? { logprobs } : {}
 
 /** An item of `output`, as far as it has come. */
 export function presentItem(item: Item): Json {
@@ -109,6 +110,19 @@ export const annotationsOf = ({ annotations }: Json): Json[] =>
   (Array.isArray(annotations) ? annotations.filter(isRecord) : []).flatMap((one) =>
     isRecord(one.url_citation) ? [{ type: 'url_citation', ...one.url_citation }] : [],
   )
+
+/** How likely the tokens of a chat's choice were, or of one delta of it. */
+export const logprobsOf = ({ logprobs }: Json): Json[] =>
+  recordsIn(Object(logprobs).content).map(({ top_logprobs, ...token }) => ({
+    ...logprobOf(token),
+    top_logprobs: recordsIn(top_logprobs).map(logprobOf),
+  }))
+
+const logprobOf = ({ token, bytes, logprob }: Json): Json => ({
+  token,
+  bytes: bytes ?? [],
+  logprob,
+})
 
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content

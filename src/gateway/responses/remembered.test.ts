@@ -8,10 +8,11 @@ function opened() {
   return { remembered: new Remembered({ now: () => now }), turn: (ms: number) => void (now += ms) }
 }
 const item = (id: string, chars: number) => ({ id, text: 'a'.repeat(chars) })
+const logprobs = [{ token: 'a', logprob: -0.1 }]
 
 test('an item is found by its account, for an hour', () => {
   const { remembered, turn } = opened()
-  remembered.keep('ann', item('msg_1', 5))
+  remembered.keep('ann', { ...item('msg_1', 5), logprobs })
   turn(rememberedMs)
   expect(remembered.find('ann', 'msg_1')).toEqual(item('msg_1', 5))
   expect(remembered.find('ben', 'msg_1')).toBeUndefined()

@@ -19,7 +19,7 @@ export class Remembered {
 
   keep(account: string, item: Json): void {
     const items = this.byAccount.get(account) ?? this.open()
-    items.set(String(item.id), JSON.stringify(item))
+    items.set(String(item.id), JSON.stringify(item, withoutLogprobs))
     items.purgeStale()
     // Set again, so that it counts with what it holds now.
     this.byAccount.set(account, items, { size: emptyBytes + items.calculatedSize })
@@ -41,6 +41,10 @@ export class Remembered {
     })
   }
 }
+
+/** They are many times a text's length, and no chat reads them. */
+const withoutLogprobs = (name: string, value: unknown): unknown =>
+  name === 'logprobs' ? undefined : value
 
 /** About what an item without a text takes, and an account without items. */
 const emptyBytes = 500

@@ -1,7 +1,8 @@
 import { isRecord } from '../../core/shape.ts'
 import { eventBytesMax, upstreamAnswerBytesMax } from '../../limits.ts'
 import { bytesOf, type Event, EventReader, isComment } from '../chat/events.ts'
-import type { Fault, Written } from './written.ts'
+import type { Fault } from './events.ts'
+import type { Written } from './written.ts'
 
 const encoder = new TextEncoder()
 

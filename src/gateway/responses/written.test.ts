@@ -90,6 +90,27 @@ test('in an answer that failed nothing is said to go on', () => {
   })
 })
 
+test('how likely its tokens were is told beside each piece, and of the whole with its part', () => {
+  const likely = (token: string) => ({ token, bytes: [1], logprob: -0.5 })
+  const told = (token: string) => ({ ...likely(token), top_logprobs: [likely(token)] })
+  const chunk = (content: string, delta: object = { content }) => ({
+    choices: [{ delta, logprobs: { content: [told(content)], refusal: null } }],
+  })
+  const written = new Written(start)
+  written.read(chunk('Hm', { reasoning_content: 'Hm' }))
+  for (const content of ['a', 'b']) written.read(chunk(content))
+  const { output } = written.finish()
+  const whole = [told('a'), told('b')]
+  expect(output).toMatchObject([
+    { type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm' }] },
+    { content: [{ type: 'output_text', text: 'ab', annotations: [], logprobs: whole }] },
+  ])
+  const events = written.events.take()
+  const of = (name: string) => events.filter(({ type }) => type === `response.output_text.${name}`)
+  expect(of('delta').map(({ logprobs }) => logprobs)).toEqual([[told('a')], [told('b')]])
+  expect(of('done')).toMatchObject([{ logprobs: whole }])
+})
+
 test('what came is kept without its thoughts, also where its client leaves', () => {
   const kept: object[] = []
   const written = new Written({ ...start, keep: (item) => void kept.push(item) })

@@ -1,11 +1,13 @@
 import { isRecord } from '../../core/shape.ts'
 import type { Spaced } from './asked.ts'
-import { Events } from './events.ts'
+import { Events, type Fault } from './events.ts'
 import {
   annotationsOf,
+  besideText,
   type Called,
   isSpoken,
   type Item,
+  logprobsOf,
   type PartKind,
   partKinds,
   piecesOf,
@@ -29,12 +31,6 @@ export interface Start {
   created: number
   /** Is given every item once it is ended. */
   keep(item: Json): void
-}
-
-/** Why an answer could not be finished. */
-export interface Fault {
-  code: string
-  message: string
 }
 
 /**
@@ -62,7 +58,7 @@ export class Written {
     const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
     if (!isRecord(choice)) return
     const held = isRecord(choice.delta) ? choice.delta : choice.message
-    if (isRecord(held)) this.readPieces(held)
+    if (isRecord(held)) this.readPieces(held, logprobsOf(choice))
     if (choice.finish_reason === 'length') this.isCut = true
   }
 
@@ -100,21 +96,23 @@ export class Written {
     this.events.tell('response.in_progress', { response: this.response('in_progress') })
   }
 
-  private readPieces(held: Json): void {
-    for (const [kind, piece] of piecesOf(held)) if (piece !== '') this.say(kind, piece)
+  private readPieces(held: Json, logprobs: Json[]): void {
+    for (const [kind, piece] of piecesOf(held)) if (piece !== '') this.say(kind, piece, logprobs)
     for (const annotation of annotationsOf(held)) this.annotate(annotation)
     const calls = Array.isArray(held.tool_calls) ? held.tool_calls.filter(isRecord) : []
     for (const [place, call] of calls.entries()) this.call(call, place)
   }
 
-  private say(kind: PartKind, delta: string): void {
-    const { piece, beside } = partKinds[kind]
+  private say(kind: PartKind, delta: string, logprobs: Json[]): void {
     const item = this.spoken(kind)
     const part = item.parts.at(-1)
     if (!part) return
     part.text += delta
     this.chars += delta.length
-    this.events.tell(`${piece}.delta`, { ...this.placeOf(item), delta, ...beside })
+    part.logprobs.push(...logprobs)
+    if (logprobs.length > 0) this.chars += JSON.stringify(logprobs).length
+    const said = { delta, ...besideText(kind, logprobs) }
+    this.events.tell(`${partKinds[kind].piece}.delta`, { ...this.placeOf(item), ...said })
   }
 
   /** A page belongs to the words that were said last. */
@@ -135,7 +133,7 @@ export class Written {
     const item = isOpen ? last : this.open(type)
     if (item.parts.at(-1)?.kind === kind) return item
     this.closePart(item)
-    const opened = { kind, text: '', annotations: [] }
+    const opened = { kind, text: '', annotations: [], logprobs: [] }
     item.parts.push(opened)
     this.events.tell(`${part}.added`, { ...this.placeOf(item), part: presentPart(opened) })
     return item
@@ -198,9 +196,10 @@ export class Written {
   private closePart(item: Spoken): void {
     const part = item.parts.at(-1)
     if (!part) return
-    const { part: name, piece, field, beside } = partKinds[part.kind]
+    const { part: name, piece, field } = partKinds[part.kind]
     const where = this.placeOf(item)
-    this.events.tell(`${piece}.done`, { ...where, [field]: part.text, ...beside })
+    const done = { [field]: part.text, ...besideText(part.kind, part.logprobs) }
+    this.events.tell(`${piece}.done`, { ...where, ...done })
     this.events.tell(`${name}.done`, { ...where, part: presentPart(part) })
   }
 
