@@ -1,5 +1,6 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 
+import { nano } from '../../core/money.ts'
 import { Carried } from './carried.ts'
 import { Pulse } from './pulse.ts'
 import { Relay, type Terms } from './relay.ts'
@@ -30,7 +31,7 @@ async function openRelay(terms: Partial<Terms> = {}, first = word) {
   const limits = { prompt: 1_000, completion: 1_000 }
   const carried = new Carried({ limits, choices: 1, countPrompt: () => 3 })
   const source = await Source.open(new Response(upstream), watch)
-  const wanted = { wantsUsage: false, paid: Promise.resolve(), ...terms }
+  const wanted = { costOf: undefined, paid: Promise.resolve(), ...terms }
   const relay = new Relay(source, carried, watch, wanted)
   const body = relay.body()
   return { relay, watch, client, carried, feed, body, isCancelled: () => isCancelled }
@@ -90,22 +91,23 @@ describe('Relay', () => {
   })
 
   test('tells the usage once, as the last chunk, though its upstream tells the prompt first', async () => {
-    const usageOf = (completion_tokens: number) =>
+    const usageOf = (completion_tokens: number, cost?: number) =>
       bytes(
-        `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 9, completion_tokens } })}\n\n`,
+        `data: ${JSON.stringify({ choices: [], usage: { prompt_tokens: 9, completion_tokens, cost } })}\n\n`,
       )
     const told = async (...more: Uint8Array[]) => {
       const first = Buffer.concat([usageOf(0), word])
-      const { body, feed } = await openRelay({ wantsUsage: true }, first)
+      const { body, feed } = await openRelay({ costOf: () => nano(5_000_000n) }, first)
       for (const event of more) feed?.enqueue(event)
       feed?.close()
       return new Response(body).text()
     }
     const late = await told(usageOf(1), done)
-    expect(late).toBe(String(Buffer.concat([word, usageOf(1), done])))
+    expect(late).toBe(String(Buffer.concat([word, usageOf(1, 0.005), done])))
     const events = (await told(done)).trim().split('\n\n')
     expect(events).toHaveLength(3)
     expect(events[1]).toContain('"prompt_tokens":9')
+    expect(events[1]).toContain('"cost":0.005')
   })
 
   test('of a stream that its upstream ended the usage is waited for, a second at most', async () => {

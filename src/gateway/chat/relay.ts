@@ -1,7 +1,9 @@
 import type { UnderlyingSource } from 'bun'
 
+import type { Nano } from '../../core/money.ts'
 import { isRecord } from '../../core/shape.ts'
 import { heartbeatMs } from '../../limits.ts'
+import type { Usage } from '../../models/usage.ts'
 import { recordIn } from '../../upstream/answer.ts'
 import { Alike } from './alike.ts'
 import type { Carried } from './carried.ts'
@@ -21,7 +23,8 @@ type Ending = { how: 'done'; last: Uint8Array } | { how: Exclude<End, 'done'>; l
 
 /** What a client asked of its stream, and how one is told that it ended and was paid. */
 export interface Terms {
-  wantsUsage: boolean
+  /** What a usage costs, where the client wants to be told it. */
+  costOf: ((usage: Usage) => Nano) | undefined
   /** Settles once the stream is paid: until then its last event is kept back. */
   paid: Promise<unknown>
   /** Is given every byte that the client is. */
@@ -145,7 +148,7 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     this.alike.learn(event, chunk)
     if (this.carried.isFiltered) return { how: 'filtered' }
     const isUsage = Array.isArray(chunk.choices) && chunk.choices.length === 0 && chunk.usage
-    const { wantsUsage } = this.terms
+    const wantsUsage = this.terms.costOf !== undefined
     // Clients add up what they are told, and are told it last: not also of the prompt before.
     if (isUsage && !(wantsUsage && this.carried.hasContent)) return undefined
     if (wantsUsage && chunk.usage && this.carried.isTold) this.isTold = true
@@ -157,7 +160,8 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
   private told(event: Event, chunk: Json): Event {
     const { usage: said } = chunk
     if (!isRecord(said) || !this.carried.isTold) return event
-    const usage = toldUsage(said, this.carried.usage(true))
+    const used = this.carried.usage(true)
+    const usage = toldUsage(said, used, this.terms.costOf?.(used))
     if (Bun.deepEquals(usage, said)) return event
     const bytes = encoder.encode(`data: ${JSON.stringify({ ...chunk, usage })}\n\n`)
     return { bytes, start: 0, end: bytes.byteLength, data: undefined }
@@ -193,8 +197,10 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
   private closing({ how, last }: Ending): Uint8Array | undefined {
     if (how === 'client') return undefined
     if (how !== 'done') return errorEvent(how)
-    if (!this.terms.wantsUsage || this.isTold) return last
-    return Buffer.concat([usageChunk(this.latest, this.carried.usage(true)), last])
+    const { costOf } = this.terms
+    if (!costOf || this.isTold) return last
+    const usage = this.carried.usage(true)
+    return Buffer.concat([usageChunk(this.latest, usage, costOf(usage)), last])
   }
 }
 

@@ -23,7 +23,8 @@ export const chatRoutes = (house: House, listener: Listener) =>
             summary: 'Answer a conversation, whole or as a stream.',
             more:
               "OpenAI's chat completions. The worst case is held before the model runs; what was used " +
-              'is charged: usage.cost and X-Service-Cost tell it, in USD.',
+              'is charged: usage.cost and X-Service-Cost tell it, in USD; of a stream the usage chunk ' +
+              'does, which comes with stream_options.include_usage.',
             takes: { 'application/json': { schema: shapes.chatWanted } },
           },
           { 200: Type.Unsafe<Response>(shapes.Completion) },

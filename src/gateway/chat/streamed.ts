@@ -2,6 +2,7 @@ import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Hold } from '../../ledger/holds.ts'
 import type { Worked } from '../../ledger/paid-work.ts'
 import { upstreamAnswerBytesMax } from '../../limits.ts'
+import type { Usage } from '../../models/usage.ts'
 import { recordIn } from '../../upstream/answer.ts'
 import { boundsOf, Ledgered, type Order, sendingOf, type Served } from './account.ts'
 import { type Bounds, Carried } from './carried.ts'
@@ -62,10 +63,10 @@ export async function serveStream(
   account.began()
   const carried = new Carried(boundsOf(order, by))
   const copy = slot === undefined ? undefined : new Copy()
-  const { wantsUsage } = asked
+  const costOf = asked.wantsUsage ? (usage: Usage) => account.chargeOf(by, usage) : undefined
   // What cannot be read from its first byte on is a stream that broke off with nothing carried.
   const source = served ?? (await Source.open(new Response(null), watch))
-  const relay = new Relay(source, carried, watch, { wantsUsage, paid: client.paid, copy })
+  const relay = new Relay(source, carried, watch, { costOf, paid: client.paid, copy })
   client.begin(streamResponse(copy ? copy.readBeside(relay.body()) : relay.body()))
   const end = await relay.ended
   if (end === 'empty') {

@@ -146,10 +146,15 @@ describe('a whole stream', () => {
   const sent = (piece: Step): string => ('send' in piece ? String(piece.send) : '')
   const wire = whole.slice(1, -2).map((step) => sent(step).replace(/^[0-9a-f]+\r\n|\r\n$/g, ''))
 
-  test('has the bytes of the upstream; its usage only when it was asked for', async () => {
+  test('has the bytes of the upstream; its usage, with what it cost, only when it was asked for', async () => {
     const gus = await faked.gus()
     const asked = await stream(gus, { stream_options: { include_usage: true } })
-    expect(asked.text).toBe(wire.join(''))
+    const { use } = await faked.lastUse(gus)
+    const cost = Number(use?.charged) / 1e9
+    const priced = wire.map((event, at) =>
+      at === usageAt - 1 ? event.replace('}}\n', `,"cost":${cost}}}\n`) : event,
+    )
+    expect(asked.text).toBe(priced.join(''))
     expect(asked.answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     const unasked = await stream(gus)
     expect(unasked.text).toBe(wire.filter((_, at) => at !== usageAt - 1).join(''))
@@ -171,6 +176,7 @@ describe('a whole stream', () => {
     expect(chunk.usage).toMatchObject({
       prompt_tokens: use?.input,
       completion_tokens: use?.output,
+      cost: Number(use?.charged) / 1e9,
     })
   })
 
@@ -186,6 +192,7 @@ describe('a whole stream', () => {
         ...{ prompt_tokens: use?.input, completion_tokens: use?.output, total_tokens: 18 },
         prompt_tokens_details: expect.objectContaining({ cached_tokens: use?.cached }),
         completion_tokens_details: expect.objectContaining({ reasoning_tokens: use?.reasoning }),
+        cost: Number(use?.charged) / 1e9,
       })
     },
   )

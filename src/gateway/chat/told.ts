@@ -15,20 +15,22 @@ export const presentUsage = ({ prompt, cached, completion, reasoning }: Usage) =
 
 /**
  * An upstream's usage as it goes to the client: without what the upstream was paid, which is not
- * what the client pays. Where it was missing or wrong, the one that was charged stands there.
+ * what the client pays; with that, `cost` in USD, where it is told. Where the usage was missing or
+ * wrong, the one that was charged stands there.
  */
-export function toldUsage(said: unknown, usage: Usage): Json {
+export function toldUsage(said: unknown, usage: Usage, charge: Nano | undefined): Json {
   const { cost: _cost, cost_details: _details, ...own } = isRecord(said) ? said : {}
-  return usage.estimated ? { ...own, ...presentUsage(usage) } : own
+  const right = usage.estimated ? { ...own, ...presentUsage(usage) } : own
+  return charge === undefined ? right : { ...right, cost: toUsd(charge) }
 }
 
 /** An upstream's answer as it goes to the client: its own, with `usage.cost` in USD. */
 export function withCost(answer: Json, usage: Usage, charge: Nano): Json {
-  return { ...answer, usage: { ...toldUsage(answer.usage, usage), cost: toUsd(charge) } }
+  return { ...answer, usage: toldUsage(answer.usage, usage, charge) }
 }
 
 /** The last chunk of a stream whose upstream told no usage: like `latest`, without choices. */
-export function usageChunk(latest: Json, usage: Usage): Uint8Array {
-  const chunk = { ...latest, choices: [], usage: presentUsage(usage) }
+export function usageChunk(latest: Json, usage: Usage, charge: Nano): Uint8Array {
+  const chunk = { ...latest, choices: [], usage: toldUsage(presentUsage(usage), usage, charge) }
   return new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`)
 }
