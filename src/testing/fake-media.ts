@@ -30,6 +30,10 @@ export const mediaScripts: Record<string, Step[]> = {
   'embedding-empty': json(200, { object: 'list', data: [], model: 'fake', usage: tokens }),
   'image-ok': json(200, { created: 1, data: [picture] }),
   'image-two': json(200, { created: 1, data: [picture, picture] }),
+  'image-told': json(200, {
+    ...{ created: 1, data: [{ ...picture, revised_prompt: 'A small boat' }], model: 'fake' },
+    ...{ background: 'opaque', output_format: 'png', quality: 'high', size: '64x32' },
+  }),
   'image-tokens': json(200, {
     created: 1,
     data: [picture],

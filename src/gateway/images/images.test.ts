@@ -109,6 +109,14 @@ test('the bytes themselves for a client that asks for them', async () => {
   expect(body).toEqual({ created: 1, data: [{ b64_json: fakePicture }], cost: 0.02 })
 })
 
+test('what the upstream tells of its pictures is told on', async () => {
+  const told = { background: 'opaque', output_format: 'png', quality: 'high', size: '64x32' }
+  const { body } = await fromFake('image-told')
+  const [shown] = partsOf(body).data
+  const data = [{ url: shown?.url, revised_prompt: 'A small boat' }]
+  expect(body).toEqual({ created: 1, ...told, data, cost: 0.02 })
+})
+
 test('what came is paid: fewer, no more than asked for, addresses as they are', async () => {
   const fewer = await fromFake('image-ok', { n: 3 })
   expect([partsOf(fewer.body).data.length, partsOf(fewer.body).cost]).toEqual([1, 0.02])

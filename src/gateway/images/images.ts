@@ -63,7 +63,7 @@ function readWanted(house: House, raw: unknown): Wanted {
     async read(response, { by, watch }): Promise<Made | Verdict> {
       const read = await readRecord(response, watch)
       if (!('answer' in read)) return read
-      const { data, usage: said, created } = read.answer
+      const { data, usage: said, created, ...more } = read.answer
       if (!Array.isArray(data) || data.length === 0) return noContent
       const pictures = await readPictures(data, n)
       const images = pictures.length
@@ -77,11 +77,22 @@ function readWanted(house: House, raw: unknown): Wanted {
       return {
         usage,
         record: (db) => made.record(db, kept.rows),
-        answer: (cost) => ({ status: 200, body: { created: seconds, data: kept.data, cost } }),
+        answer: (cost) => ({
+          status: 200,
+          body: { created: seconds, ...toldOf(more), data: kept.data, cost },
+        }),
       }
     },
   }
 }
+
+/** What its pictures are, as an upstream tells it in OpenAI's words. */
+const toldOf = (answer: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    ['background', 'output_format', 'quality', 'size'].flatMap((name) =>
+      typeof answer[name] === 'string' ? [[name, answer[name]]] : [],
+    ),
+  )
 
 /** WIDTHxHEIGHT; "auto", which clients send, leaves it to the model. */
 function withSize({ size, ...body }: Record<string, unknown>): Record<string, unknown> {
@@ -96,16 +107,17 @@ function withSize({ size, ...body }: Record<string, unknown>): Record<string, un
 /** Pictures that came as bytes are kept behind a link, unless the client wants the bytes. */
 async function keepAll(house: House, pictures: Picture[], asBytes: boolean) {
   const rows: made.Made[] = []
-  const data: ({ url: string } | { b64_json: string })[] = []
+  const data: Record<string, string>[] = []
   for (const picture of pictures) {
+    const told = picture.revised === undefined ? {} : { revised_prompt: picture.revised }
     if ('url' in picture) {
-      data.push(picture)
+      data.push({ url: picture.url, ...told })
     } else if (asBytes) {
-      data.push({ b64_json: Buffer.from(picture.bytes).toString('base64') })
+      data.push({ b64_json: Buffer.from(picture.bytes).toString('base64'), ...told })
     } else {
       const row = await made.keep(house, { ...picture, forMs: mediaLinkMs })
       rows.push(row)
-      data.push({ url: made.linkTo(house, row) })
+      data.push({ url: made.linkTo(house, row), ...told })
     }
   }
   return { rows, data }

@@ -3,17 +3,23 @@ import { upstreamAnswerBytesMax } from '../../limits.ts'
 import { kindOf } from '../../store/kinds.ts'
 
 /** A picture as an upstream answers it: its bytes, or where it stands. */
-export type Picture = { bytes: Uint8Array; type: string } | { url: string }
+export type Picture = ({ bytes: Uint8Array; type: string } | { url: string }) & {
+  /** What its model made of the prompt, where it tells. */
+  revised?: string
+}
 
 /** The pictures of an answer, at most `max`; what is none is left out. */
 export async function readPictures(data: unknown[], max: number): Promise<Picture[]> {
   const pictures: Picture[] = []
   for (const item of data.slice(0, max)) {
     const picture = isRecord(item) ? await readPicture(item) : undefined
-    if (picture) pictures.push(picture)
+    if (picture) pictures.push({ ...picture, ...revisedIn(item) })
   }
   return pictures
 }
+
+const revisedIn = (item: unknown): Pick<Picture, 'revised'> =>
+  isRecord(item) && typeof item.revised_prompt === 'string' ? { revised: item.revised_prompt } : {}
 
 const dataUrl = /^data:image\/[a-z+.-]+;base64,/i
 

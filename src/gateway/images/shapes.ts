@@ -26,8 +26,15 @@ export const Images = Type.Object(
       Type.Object({
         url: Type.Optional(Type.String({ description: 'Opens without a key for 24 hours.' })),
         b64_json: Type.Optional(Type.String()),
+        revised_prompt: Type.Optional(
+          Type.String({ description: 'What the model made of the prompt, where it tells.' }),
+        ),
       }),
     ),
+    background: Type.Optional(Type.String()),
+    output_format: Type.Optional(Type.String()),
+    quality: Type.Optional(Type.String()),
+    size: Type.Optional(Type.String()),
     cost: Type.Number({ description: 'USD' }),
   },
   { title: 'Images' },
