@@ -172,6 +172,10 @@ test('lists are read in pages, from either end', async () => {
   expect(await list('?order=asc&limit=1')).toMatchObject({ data: [{ id: ids[2] }] })
   expect(await list('?purpose=two')).toMatchObject({ data: [{ id: ids[1] }], has_more: false })
   expect((await gus.call('GET', '/v1/files?limit=0')).status).toBe(400)
+  await gus.call('DELETE', `/v1/files/${ids[1]}`)
+  for (const query of [`?after=${ids[1]}`, `?after=${ids[0]}&purpose=two`]) {
+    expect(await list(query)).toMatchObject({ error: { param: 'after' } })
+  }
 })
 
 test('the sweep keeps what files name, until they are deleted', async () => {

@@ -114,7 +114,10 @@ export async function wordsOf(house: House, file: StoredFile): Promise<string | 
   return bytes ? new TextDecoder().decode(bytes) : undefined
 }
 
-/** The account's files, newest first unless told otherwise, in pages as OpenAI clients ask. */
+/**
+ * The account's files, newest first unless told otherwise, in pages as OpenAI clients ask. Refuses
+ * bad_request, also for a page after a file that is not in the list.
+ */
 export async function list(
   house: House,
   account: AccountId,
@@ -130,6 +133,10 @@ export async function list(
   const ordered = order === 'asc' ? rows.toReversed() : rows
   const wanted = ordered.filter((row) => purpose === undefined || row.purpose === purpose)
   const start = after === undefined ? 0 : wanted.findIndex((row) => row.id === after) + 1
+  if (after !== undefined && start === 0) {
+    const problem = '"after" is no file of this list, or no more: begin again without it.'
+    throw new Refusal('bad_request', { problem, param: 'after' })
+  }
   const page = wanted.slice(start, start + size)
   return {
     object: 'list',
