@@ -15,7 +15,10 @@ export function wholeOf(param: string, value: number, max: number): number {
   })
 }
 
-/** A cursor is where a list stopped; callers are to treat it as opaque. */
+/**
+ * A cursor is where a list stopped; callers are to treat it as opaque. It begins with a word for
+ * the list, so that another list does not take it.
+ */
 export const makeCursor = (...parts: (string | number)[]): string =>
   Buffer.from(parts.join(' ')).toString('base64url')
 

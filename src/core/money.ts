@@ -1,3 +1,5 @@
+import { Refusal } from '../refusals.ts'
+
 /**
  * Money is whole nano-USD (1e-9 USD). 1 credit is 1,000,000 Nano (1,000 credits are 1 USD:
  * document 1 section 8). Floats exist only on the wire.
@@ -17,9 +19,15 @@ export const zero = nano(0n)
 /** Whole credits, as limits and prices state them, to Nano. Throws a RangeError for a fraction. */
 export const fromCredits = (credits: number): Nano => nano(BigInt(credits) * nanoPerCredit)
 
-/** Credits as they come over the wire, with at most six decimals, to Nano. */
-export const nanoOf = (credits: number): Nano =>
-  nano(BigInt(Math.round(credits * Number(nanoPerCredit))))
+/**
+ * Credits as they come over the wire, to Nano. Refuses bad_request, naming the field, for more than
+ * six decimals: rounded, a cap of less than a Nano would be one of nothing.
+ */
+export function nanoOf(credits: number, param: string): Nano {
+  const amount = nano(BigInt(Math.round(credits * Number(nanoPerCredit))))
+  if (toCredits(amount) === credits) return amount
+  throw new Refusal('bad_request', { problem: `"${param}" has at most six decimals.`, param })
+}
 
 /** Nano to the credits shown on the wire (a number with at most six decimals). */
 export const toCredits = (amount: bigint): number => Number(amount) / Number(nanoPerCredit)

@@ -15,6 +15,8 @@ const utc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const uri = /^[a-z][a-z\d+.-]*:[^\s]+$/
 FormatRegistry.Set('date-time', (text) => utc.test(text))
 FormatRegistry.Set('uri', (text) => uri.test(text))
+// A number in an address is written in digits: the framework's own takes 0x10 and 1e1, too.
+FormatRegistry.Set('numeric', (text) => /^\d{1,15}(\.\d{1,9})?$/.test(text))
 
 /** ISO 8601, UTC, to the millisecond. */
 export const Time = Type.String({ format: 'date-time' })

@@ -59,12 +59,13 @@ export function asked(shape: TSchema): string {
     return [...new Set([...known, ...others])].join(' or ')
   }
   const { type, pattern, minLength, maxLength, charsMax = maxLength } = shape
-  const { minimum, maximum, minItems, maxItems, exclusiveMinimum: floor } = shape
+  const { minimum, maximum, minItems, maxItems, multipleOf, exclusiveMinimum: floor } = shape
   const matching = pattern === undefined ? '' : ` that matches ${pattern}`
   if (type === 'string') return `a string${between(minLength, charsMax, ' characters')}${matching}`
   if (type === 'integer') return `an integer${between(minimum, maximum)}`
   const above = floor === undefined ? '' : ` above ${floor}`
-  if (type === 'number') return `a number${above}${between(minimum, maximum)}`
+  const number = multipleOf === 1 ? 'a whole number' : 'a number'
+  if (type === 'number') return `${number}${above}${between(minimum, maximum)}`
   if (type === 'array') return `an array${between(minItems, maxItems, ' items')}`
   if (type === 'boolean') return 'true or false'
   return type === 'null' ? 'null' : 'an object'

@@ -177,7 +177,8 @@ describe('changes refuse', () => {
 
 describe('addresses and queries refuse', () => {
   test('lists with a wrong limit or cursor', async () => {
-    const queries = ['limit=0', 'limit=101', 'limit=1.5', 'limit=x', 'limit=', 'limit=-1']
+    const limits = ['0', '101', '1.5', 'x', '', '-1', '0x10', '1e1', '%205']
+    const queries = limits.map((limit) => `limit=${limit}`)
     const cursors = [
       'cursor=x',
       'cursor=LTE',
@@ -193,8 +194,19 @@ describe('addresses and queries refuse', () => {
     }
   })
 
+  test('a cursor of another list', async () => {
+    await ann.publish()
+    const others = [`/apps/${id}/versions`, '/me/ledger', '/jobs']
+    const { body } = await ann.call('GET', '/apps?limit=1')
+    const next = String(Object(body).next)
+    for (const path of others) {
+      await refused(house, 400, 'bad_request', () => ann.call('GET', `${path}?cursor=${next}`))
+    }
+    expect((await ann.call('GET', `/apps?cursor=${next}`)).status).toBe(200)
+  })
+
   test('versions that are no number', async () => {
-    for (const version of ['0', '-1', '1.5', 'x', '1e9', '99999999999999999999']) {
+    for (const version of ['0', '-1', '1.5', 'x', '0x1', '1e0', '1e9', '99999999999999999999']) {
       await refused(house, 400, 'bad_request', () =>
         ann.call('POST', `/apps/${id}/versions/${version}/restore`),
       )

@@ -60,6 +60,17 @@ test('the keys of another account cannot be seen, changed or revoked', async () 
   expect(await t.kept()).toEqual(kept)
 })
 
+test('a cap of more than six decimals is refused: rounded it would be another, or nothing', async () => {
+  const kept = await t.kept()
+  for (const daily_cap of [1e-7, 0.1234567]) {
+    const { status, body } = await gus.call('POST', '/accounts/keys', { daily_cap })
+    expect([status, body]).toMatchObject([400, { error: { param: 'daily_cap' } }])
+  }
+  expect(await t.kept()).toEqual(kept)
+  const made = await gus.call('POST', '/accounts/keys', { daily_cap: 1_000_000.000_001 })
+  expect(made.body).toMatchObject({ daily_cap: 1_000_000.000_001 })
+})
+
 test('a capped key raises no cap, not even its own: cap_above_own', async () => {
   const made = await gus.call('POST', '/accounts/keys', { daily_cap: 10 })
   const capped = withKey(made.text('api_key'))

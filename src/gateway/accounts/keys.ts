@@ -17,7 +17,7 @@ interface Wanted {
 /** The cap asked for. Refuses cap_above_own: a capped key raises no cap, not even its own. */
 function capOf(key: keys.Key, credits: number | null | undefined): Nano | null | undefined {
   if (credits === undefined) return undefined
-  const cap = credits === null ? null : nanoOf(credits)
+  const cap = credits === null ? null : nanoOf(credits, 'daily_cap')
   if (key.dailyCap !== null && (cap === null || cap > key.dailyCap)) {
     throw new Refusal('cap_above_own', { cap: key.dailyCap })
   }

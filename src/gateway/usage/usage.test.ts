@@ -86,6 +86,8 @@ test('wrong shapes are 400 and name the field', async () => {
     ['page', 'x'],
     ['page_count', '1001'],
     ['page_count', '1.5'],
+    ['page_count', '0x10'],
+    ['page_count', '1e1'],
     ['from', 'yesterday'],
     ['to', '2026-13-01'],
     ['from', '2026-02-30'],

@@ -13,7 +13,7 @@ import { remove, undelete } from './removal.ts'
 import * as shapes from './shapes.ts'
 
 /** Where an apps list goes on: after the app made at this moment, with this id. */
-const appsCursor = /^(\d{1,15}) ([A-Za-z0-9_-]{12})$/
+const appsCursor = /^app (\d{1,15}) ([A-Za-z0-9_-]{12})$/
 
 function afterOf(cursor: string | undefined): apps.After | undefined {
   const [created = '', id = ''] = readCursor(cursor, appsCursor) ?? []
@@ -30,7 +30,7 @@ export const appRoutes = (house: House) =>
         const limit = pageSize(query.limit)
         const after = afterOf(query.cursor)
         const rows = await apps.listOf(house, caller.agent.id, limit + 1, after)
-        const { page, next } = pageOf(rows, limit, (app) => makeCursor(app.created, app.id))
+        const { page, next } = pageOf(rows, limit, (app) => makeCursor('app', app.created, app.id))
         return { apps: page.map((app) => present(house, app)), next }
       },
       {

@@ -13,7 +13,7 @@ import * as shapes from './shapes.ts'
 import { watch } from './watch.ts'
 
 /** Where a list goes on: after the job made at this moment, with this id. */
-const jobsCursor = /^(\d{1,15}) ([A-Za-z0-9_-]{12})$/
+const jobsCursor = /^job (\d{1,15}) ([A-Za-z0-9_-]{12})$/
 
 function beforeOf(cursor: string | undefined): [at: number, id: string] | undefined {
   const [created = '', id = ''] = readCursor(cursor, jobsCursor) ?? []
@@ -33,7 +33,7 @@ export const jobRoutes = (house: House) =>
       async ({ caller, query }) => {
         const limit = pageSize(query.limit)
         const rows = await jobs.listOf(house, caller.agent, limit + 1, beforeOf(query.cursor))
-        const { page, next } = pageOf(rows, limit, (job) => makeCursor(job.created, job.id))
+        const { page, next } = pageOf(rows, limit, (job) => makeCursor('job', job.created, job.id))
         return { jobs: page.map((job) => present(house, job)), next }
       },
       {

@@ -14,7 +14,7 @@ import { LedgerList } from './shapes.ts'
 
 /** Where a list goes on: before the entry of this number. */
 function beforeOf(cursor: string | undefined): number | undefined {
-  const [number] = readCursor(cursor, /^(\d{1,15})$/) ?? []
+  const [number] = readCursor(cursor, /^entry (\d{1,15})$/) ?? []
   return number === undefined ? undefined : Number(number)
 }
 
@@ -43,7 +43,7 @@ const ledgerRoutes = (house: House) =>
         const limit = pageSize(query.limit)
         const before = beforeOf(query.cursor)
         const rows = await ledgerOf(house, caller.agent, { limit: limit + 1, before })
-        const { page, next } = pageOf(rows, limit, ({ id }) => makeCursor(id))
+        const { page, next } = pageOf(rows, limit, ({ id }) => makeCursor('entry', id))
         return { entries: page, next }
       },
       {

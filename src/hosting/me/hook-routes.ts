@@ -24,7 +24,7 @@ function presentDelivery(row: deliveries.Delivery): shapes.DeliveryShape {
   return { ...{ id, note, kind, state, tries, status, problem }, ...times }
 }
 
-const deliveryCursor = /^(\d{1,15}) ([A-Za-z0-9_-]{12})$/
+const deliveryCursor = /^delivery (\d{1,15}) ([A-Za-z0-9_-]{12})$/
 
 function beforeOf(cursor: string | undefined): { created: number; id: string } | undefined {
   const [created = '', id = ''] = readCursor(cursor, deliveryCursor) ?? []
@@ -96,7 +96,9 @@ const sent = (house: House) =>
         const hook = await hooks.theOwn(house, caller.agent.id, params.id)
         const limit = pageSize(query.limit)
         const rows = await deliveries.listOf(house, hook.id, limit + 1, beforeOf(query.cursor))
-        const { page, next } = pageOf(rows, limit, (row) => makeCursor(row.created, row.id))
+        const { page, next } = pageOf(rows, limit, (row) =>
+          makeCursor('delivery', row.created, row.id),
+        )
         return { deliveries: page.map(presentDelivery), next }
       },
       {

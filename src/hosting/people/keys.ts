@@ -16,7 +16,7 @@ const holderOf = ({ id, wallet }: Person, kind: OwnKind): string =>
 export const listOf = (house: House, person: Person, kind: OwnKind): Promise<keys.Key[]> =>
   keys.listOf(house.db.read, holderOf(person, kind))
 
-const capOf = (credits: number | null) => (credits === null ? null : nanoOf(credits))
+const capOf = (credits: number | null) => (credits === null ? null : nanoOf(credits, 'dailyCap'))
 
 /**
  * Makes a key; its text is shown once. `dailyCap` is in credits; null is none. Refuses bad_request.

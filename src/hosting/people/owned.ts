@@ -1,7 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 
 import { newId } from '../../core/ids.ts'
-import { nanoOf, toCredits, zero } from '../../core/money.ts'
+import { fromCredits, nanoOf, toCredits, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
@@ -85,7 +85,7 @@ export async function change(house: House, agent: Agent, bounds: Bounds): Promis
   if (credits === undefined && paused === undefined) {
     throw new Refusal('bad_request', { problem: 'Nothing to change: send dailyCap or paused.' })
   }
-  const dailyCap = credits === undefined || credits === null ? null : nanoOf(credits)
+  const dailyCap = credits === undefined || credits === null ? null : nanoOf(credits, 'dailyCap')
   const changed = await house.db.tx(async (db) => {
     await checkOwned(db, agent)
     const limited = await limit(db, agent.id, {
@@ -113,7 +113,7 @@ export async function send(
   agent: Agent,
   { credits, ref }: { credits: number; ref?: string | undefined },
 ): Promise<GiftShape> {
-  const amount = nanoOf(credits)
+  const amount = nanoOf(credits, 'credits')
   const asked = { to: agent.id, credits }
   const give = (keep: KeepAnswer) =>
     house.db.tx(async (db) => {
@@ -184,7 +184,7 @@ export async function letGo(house: House, db: Db, person: Person, agent: Agent):
   const cap = house.config.dailyCapCredits
   await limit(db, agent.id, {
     owner: null,
-    dailyCap: cap === null ? null : nanoOf(cap),
+    dailyCap: cap === null ? null : fromCredits(cap),
     pause: { by: 'owner', is: false },
   })
   const text = `${shownName(person)} released you. POST /me/claim makes a link for another person.`

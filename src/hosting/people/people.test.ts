@@ -253,6 +253,7 @@ describe('an owner', () => {
       {},
       undefined,
       { dailyCap: -1 },
+      { dailyCap: 1e-7 },
       { dailyCap: '3' },
       { paused: 1 },
       { owner: 'x' },

@@ -91,7 +91,7 @@ async function recordOf(house: House, person: Person): Promise<shapes.PersonShap
 }
 
 /** Where a list of agents goes on: after the one made at this moment, with this id. */
-const agentsCursor = /^(\d{1,15}) ([A-Za-z0-9_-]{12})$/
+const agentsCursor = /^agent (\d{1,15}) ([A-Za-z0-9_-]{12})$/
 
 const ownedRoutes = (house: House) =>
   new Elysia()
@@ -111,7 +111,9 @@ const ownedRoutes = (house: House) =>
         const [created = '', id = ''] = readCursor(query.cursor, agentsCursor) ?? []
         const after = id ? { created: Number(created), id } : undefined
         const rows = await owned.listOf(house, caller, limit + 1, after)
-        const { page, next } = pageOf(rows, limit, (agent) => makeCursor(agent.created, agent.id))
+        const { page, next } = pageOf(rows, limit, (agent) =>
+          makeCursor('agent', agent.created, agent.id),
+        )
         return { agents: await Promise.all(page.map((one) => owned.present(house, one))), next }
       },
       {

@@ -33,10 +33,10 @@ export const versionRoutes = (house: House) =>
       async ({ caller, params, query }) => {
         const app = await apps.theOwn(house, caller.agent, params.id)
         const limit = pageSize(query.limit)
-        const [before] = readCursor(query.cursor, /^(\d{1,9})$/) ?? []
+        const [before] = readCursor(query.cursor, /^version (\d{1,9})$/) ?? []
         const older = before === undefined ? undefined : Number(before)
         const rows = await apps.versionsOf(house, app, limit + 1, older)
-        const { page, next } = pageOf(rows, limit, (row) => makeCursor(row.version))
+        const { page, next } = pageOf(rows, limit, (row) => makeCursor('version', row.version))
         return { versions: page.map(versions.presentVersion), next }
       },
       {
