@@ -42,6 +42,9 @@ export function mount(house: House, sayNo: (failed: Failed) => Response) {
 }
 
 const bringsMore = new Set(['POST', 'PUT'])
+/** POSTs that ask, or change what is there: the others bring something. */
+const bringsNothing =
+  /(?:\/credits\/balance|\/topup\/create\/[^/]+|\/me\/notes\/read|\/apps\/[^/]+\/restore|\/release)$/
 
 /**
  * An API takes nothing new while the disk has less free than DISK_FLOOR_BYTES: the rest is for what
@@ -51,7 +54,8 @@ const bringsMore = new Set(['POST', 'PUT'])
 const takingNoMore =
   (house: House) =>
   ({ request }: { request: Request }): void => {
-    if (bringsMore.has(request.method)) house.store.checkRoom(0)
+    if (!bringsMore.has(request.method) || bringsNothing.test(pathOf(request.url))) return
+    house.store.checkRoom(0)
   }
 
 /** A router that says no as the Agent API does. */
