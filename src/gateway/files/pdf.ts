@@ -24,8 +24,8 @@ const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url
 
 /**
  * Reads the words of PDFs, each in a worker of its own that is ended when it takes too long or too
- * much memory, so that a bomb costs its own upload and nothing else. Two are read at a time, and
- * where many wait, those of one account leave room for others.
+ * much memory, so that a bomb costs its own upload and nothing else. Two are read at a time, of two
+ * accounts, and where many wait, those of one account leave room for others.
  */
 export class PdfReader {
   /** Whose are read, and whose wait, the first first. */
@@ -43,19 +43,23 @@ export class PdfReader {
     account: string,
     charsMax = this.limits.charsMax,
   ): Promise<PdfAnswer> {
-    if (this.running.length < readersMax) this.running.push(account)
+    if (this.running.length < readersMax && this.mayRun(account)) this.running.push(account)
     else await this.turn(account)
     try {
       return await this.readNow(new Uint8Array(bytes), charsMax)
     } finally {
       this.running.splice(this.running.indexOf(account), 1)
-      const isNew = (one: Waiter): boolean => !this.running.includes(one.account)
-      const at = Math.max(0, this.waiting.findIndex(isNew))
-      for (const next of this.waiting.splice(at, 1)) {
+      const at = this.waiting.findIndex((one) => this.mayRun(one.account))
+      for (const next of at < 0 ? [] : this.waiting.splice(at, 1)) {
         this.running.push(next.account)
         next.begin()
       }
     }
+  }
+
+  /** An account has one reader: who comes meanwhile need not wait for all that it sent. */
+  private mayRun(account: string): boolean {
+    return !this.running.includes(account)
   }
 
   private async turn(account: string): Promise<void> {
