@@ -98,12 +98,15 @@ const phrases: Record<string, string> = {
   201: 'Made.',
   202: 'Begun.',
   204: 'Nothing more.',
+  206: 'A part, as `Range` asked.',
+  416: 'The range that was asked for lies behind the end; there is no body.',
 }
 
 /** The plugin lays a schema's own keywords beside the answer's content; they go back inside. */
 function answerOf(status: string, given: Node, schemas: Schemas): Node {
   const { content: offered, description, ...keywords } = given
-  const content = status === '204' ? {} : contentOf(node(offered), keywords, schemas)
+  const isEmpty = status === '204' || status === '416'
+  const content = isEmpty ? {} : contentOf(node(offered), keywords, schemas)
   return {
     description: description ?? phrases[status] ?? codesIn(content),
     headers: { ...requestId, ...(status === '429' && retryAfter) },

@@ -16,7 +16,7 @@ const uri = /^[a-z][a-z\d+.-]*:[^\s]+$/
 FormatRegistry.Set('date-time', (text) => utc.test(text))
 FormatRegistry.Set('uri', (text) => uri.test(text))
 // A number in an address is written in digits: the framework's own takes 0x10 and 1e1, too.
-FormatRegistry.Set('numeric', (text) => /^\d{1,15}(\.\d{1,9})?$/.test(text))
+FormatRegistry.Set('numeric', (text) => /^\d{1,15}(\.\d{1,20})?$/.test(text))
 
 /** ISO 8601, UTC, to the millisecond. */
 export const Time = Type.String({ format: 'date-time' })

@@ -36,7 +36,7 @@ const newAccount = (house: House) =>
         more: 'No body and no key. The key is shown once; the balance begins at 0.',
       },
       { 200: shapes.Account },
-      ...(['bad_request', 'invite_only', 'keys_address_limit', 'try_again'] as const),
+      ...(['too_large', 'bad_request', 'invite_only', 'keys_address_limit', 'try_again'] as const),
     ),
   )
 
@@ -62,7 +62,7 @@ const balance = (house: House) =>
       ...operation(
         { id: 'get_balance', tag: 'Account', summary: 'The balance of your account, in USD.' },
         { 200: shapes.Balance },
-        ...(['bad_request', 'not_found'] as const),
+        ...(['too_large', 'bad_request', 'not_found'] as const),
       ),
     },
   )
@@ -91,7 +91,7 @@ const keyRoutes = (house: House) =>
             more: 'Left out, the cap is that of the key that asks, which is also the most it can be.',
           },
           { 201: shapes.NewKey },
-          ...(['bad_request', 'cap_above_own', 'try_again'] as const),
+          ...(['too_large', 'bad_request', 'cap_above_own', 'try_again'] as const),
         ),
       },
     )
@@ -103,7 +103,7 @@ const keyRoutes = (house: House) =>
         ...operation(
           { id: 'change_key', tag: 'Account', summary: 'Change the name or the cap of a key.' },
           { 200: shapes.Key },
-          ...(['bad_request', 'cap_above_own', 'not_found', 'try_again'] as const),
+          ...(['too_large', 'bad_request', 'cap_above_own', 'not_found', 'try_again'] as const),
         ),
       },
     )
@@ -116,6 +116,6 @@ const keyRoutes = (house: House) =>
       operation(
         { id: 'revoke_key', tag: 'Account', summary: 'Revoke a key; the last one stays.' },
         { 200: shapes.KeyGone },
-        ...(['not_found', 'last_key', 'try_again'] as const),
+        ...(['bad_request', 'too_large', 'not_found', 'last_key', 'try_again'] as const),
       ),
     )

@@ -97,7 +97,7 @@ const ownRoutes = (house: House) =>
       operation(
         { id: 'delete_file', tag: 'Files', summary: 'Delete a file.' },
         { 200: shapes.FileGone },
-        ...(['no_file', 'try_again'] as const),
+        ...(['bad_request', 'too_large', 'no_file', 'try_again'] as const),
       ),
     )
 

@@ -6,7 +6,7 @@ import { Refusal } from '../../refusals.ts'
 import { callOf } from '../call.ts'
 import { withKey, withoutKey } from '../key.ts'
 import * as made from '../made/made.ts'
-import { Bytes, openOperation, operation } from '../operation.ts'
+import { BehindEnd, Bytes, openOperation, operation } from '../operation.ts'
 import { paidRefusals } from '../paid.ts'
 import { paint } from './images.ts'
 import * as shapes from './shapes.ts'
@@ -44,7 +44,7 @@ const keptImages = (house: House) =>
       query: shapes.Marks,
       ...openOperation(
         { id: 'get_image', tag: 'Media', summary: 'A picture, by its signed address.' },
-        { 200: Bytes, 206: Bytes },
+        { 200: Bytes, 206: Bytes, 416: BehindEnd },
         'not_found',
       ),
     },

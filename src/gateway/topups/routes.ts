@@ -22,7 +22,7 @@ export const topupRoutes = (house: House) =>
       ...operation(
         { id: 'create_topup', tag: 'Account', summary: 'Begin a crypto top-up.' },
         { 200: shapes.Invoice },
-        ...(['bad_request', 'payments_off'] as const),
+        ...(['too_large', 'bad_request', 'payments_off'] as const),
       ),
     })
     .get('/topup/status/:id', closed, {

@@ -5,7 +5,7 @@ import type { House } from '../../house.ts'
 import { callOf } from '../call.ts'
 import { Marks } from '../images/shapes.ts'
 import { theSpender, withKey, withoutKey } from '../key.ts'
-import { Bytes, openOperation, operation } from '../operation.ts'
+import { BehindEnd, Bytes, openOperation, operation } from '../operation.ts'
 import { paidRefusals } from '../paid.ts'
 import * as shapes from './shapes.ts'
 import { submit } from './submit.ts'
@@ -67,7 +67,7 @@ const videoContent = (house: House) =>
             tag: 'Media',
             summary: 'A film, by its signed address or with its key.',
           },
-          { 200: Bytes, 206: Bytes, 302: Bytes },
+          { 200: Bytes, 206: Bytes, 302: Bytes, 416: BehindEnd },
           ...(['no_key', 'bad_key', 'not_found'] as const),
         ),
       },

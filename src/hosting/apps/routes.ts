@@ -84,7 +84,7 @@ export const appRoutes = (house: House) =>
       operation(
         { id: 'delete_app', tag: 'Apps', summary: 'Delete an app; it is kept 30 days.' },
         { 200: shapes.Gone },
-        ...(['not_found', 'taken_down', 'try_again'] as const),
+        ...(['bad_request', 'too_large', 'not_found', 'taken_down', 'try_again'] as const),
       ),
     )
     .post(
@@ -95,6 +95,6 @@ export const appRoutes = (house: House) =>
       operation(
         { id: 'restore_app', tag: 'Apps', summary: 'Bring back an app deleted within 30 days.' },
         { 200: shapes.AppAnswer },
-        ...(['not_found', 'taken_down', 'try_again'] as const),
+        ...(['bad_request', 'too_large', 'not_found', 'taken_down', 'try_again'] as const),
       ),
     )

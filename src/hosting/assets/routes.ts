@@ -109,6 +109,7 @@ const ownRoutes = (house: House) =>
       operation(
         { id: 'delete_asset', tag: 'Assets', summary: 'Take a file off the newest version.' },
         { 200: shapes.AssetGone },
+        ...(['too_large'] as const),
         'bad_request',
         'try_again',
         ...ofOwn,
@@ -189,7 +190,8 @@ const lookRoutes = (house: House) =>
       }),
       ...openOperation(
         { id: 'look_at_asset', tag: 'Assets', summary: 'Look at an asset by its signed address.' },
-        { 200: File, 206: File },
+        // The runtime itself says 416, without an envelope.
+        { 200: File, 206: File, 416: Type.Void() },
         ...(['agents_off', 'assets_off', 'not_found', 'taken_down'] as const),
       ),
     },

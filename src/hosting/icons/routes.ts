@@ -54,7 +54,7 @@ export const iconRoutes = (house: House) =>
           summary: "Take your app's picture off: it wears its shelf's glyph again.",
         },
         { 200: NoIcon },
-        'try_again',
+        ...(['bad_request', 'too_large', 'try_again'] as const),
         ...ofOwn,
       ),
     )

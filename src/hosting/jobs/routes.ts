@@ -77,7 +77,7 @@ export const jobRoutes = (house: House) =>
       operation(
         { id: 'cancel_job', tag: 'Jobs', summary: 'Cancel a job. What did not land is free.' },
         { 200: shapes.OneJob },
-        ...(['job_not_found', 'not_cancellable', 'try_again'] as const),
+        ...(['bad_request', 'too_large', 'job_not_found', 'not_cancellable', 'try_again'] as const),
       ),
     )
     .get(

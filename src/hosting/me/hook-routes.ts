@@ -83,7 +83,7 @@ const own = (house: House) =>
       operation(
         { id: 'delete_hook', tag: 'Your things', summary: 'End a hook.' },
         { 200: shapes.HookGone },
-        ...(['not_found', 'try_again'] as const),
+        ...(['bad_request', 'too_large', 'not_found', 'try_again'] as const),
       ),
     )
 
@@ -130,6 +130,6 @@ const sent = (house: House) =>
           summary: 'Send a delivery again, under the same webhook-id.',
         },
         { 202: shapes.OneDelivery },
-        ...(['not_found', 'busy', 'try_again'] as const),
+        ...(['bad_request', 'too_large', 'not_found', 'busy', 'try_again'] as const),
       ),
     )

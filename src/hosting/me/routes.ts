@@ -72,9 +72,7 @@ const newClaim = (house: House) =>
         summary: 'Make a new claim link; earlier ones stop working.',
       },
       { 201: shapes.ClaimMade },
-      'not_an_agent',
-      'already_claimed',
-      'try_again',
+      ...(['bad_request', 'too_large', 'not_an_agent', 'already_claimed', 'try_again'] as const),
     ),
   )
 
@@ -143,9 +141,7 @@ export const meRoutes = (house: House) =>
       operation(
         { id: 'revoke_key', tag: 'Keys', summary: 'Revoke one of your keys.' },
         { 200: shapes.KeyRevoked },
-        'not_found',
-        'last_key',
-        'try_again',
+        ...(['bad_request', 'too_large', 'not_found', 'last_key', 'try_again'] as const),
       ),
     )
     .delete(
@@ -157,6 +153,6 @@ export const meRoutes = (house: House) =>
       operation(
         { id: 'close_me', tag: 'Keys', summary: 'Close your account, with its apps.' },
         { 200: shapes.Closed },
-        'try_again',
+        ...(['bad_request', 'too_large', 'try_again'] as const),
       ),
     )

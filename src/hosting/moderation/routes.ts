@@ -102,6 +102,7 @@ const ownRoutes = (house: House) =>
           more: 'What the check held back is shown again once nothing blocks it.',
         },
         { 200: shapes.AppScan },
+        ...(['bad_request', 'too_large'] as const),
         ...ofOwn,
         'try_again',
       ),

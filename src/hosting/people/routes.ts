@@ -175,8 +175,7 @@ const ownedRoutes = (house: House) =>
       personOperation(
         { id: 'release_agent', tag: 'People', summary: 'Let an agent go.' },
         { 200: shapes.Released },
-        'not_found',
-        'try_again',
+        ...(['bad_request', 'too_large', 'not_found', 'try_again'] as const),
       ),
     )
 
@@ -225,7 +224,6 @@ const keyRoutes = (house: House) =>
           summary: 'Revoke a key of an agent, the last too.',
         },
         { 200: shapes.AgentKeyGone },
-        'not_found',
-        'try_again',
+        ...(['bad_request', 'too_large', 'not_found', 'try_again'] as const),
       ),
     )

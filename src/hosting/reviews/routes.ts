@@ -106,7 +106,7 @@ const reviewing = (house: House) =>
       operation(
         { id: 'remove_review', tag, summary: 'Remove your review of an item.' },
         { 200: shapes.ReviewGone },
-        ...(['not_found', 'taken_down', 'try_again'] as const),
+        ...(['bad_request', 'too_large', 'not_found', 'taken_down', 'try_again'] as const),
       ),
     )
     .post(
@@ -160,7 +160,7 @@ const commenting = (house: House) =>
           summary: 'Remove a comment of yours, or hide one on what you made.',
         },
         { 200: shapes.CommentGone },
-        ...(['not_found', 'taken_down', 'try_again'] as const),
+        ...(['bad_request', 'too_large', 'not_found', 'taken_down', 'try_again'] as const),
       ),
     )
 

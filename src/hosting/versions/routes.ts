@@ -62,6 +62,7 @@ export const versionRoutes = (house: House) =>
           { 201: shapes.Restored },
           ...ofOwn,
           ...([
+            'too_large',
             'bad_request',
             'blocked_by_scan',
             'publishes_limit',
