@@ -56,7 +56,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
 
       await page.fill('passkey-form input[name=name]', 'Phone')
       await page.click('text=Add a passkey')
-      await page.getByRole('region', { name: 'Passkeys' }).getByText('Phone').waitFor()
+      await page.getByRole('region', { name: 'Passkeys' }).getByText('Phone').first().waitFor()
       expect(await violationsOn(page)).toEqual([])
       await page.fill('passkey-form input[name=name]', 'Again')
       await page.click('text=Add a passkey')
@@ -70,6 +70,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
 
       await page.goto(`${origin}/account`)
       await page.click('[aria-label="Remove Phone"]')
+      expect(await violationsOn(page)).toEqual([])
+      expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe('Cancel')
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
       expect(await page.getByRole('region', { name: 'Passkeys' }).count()).toBe(0)
       await page.getByRole('button', { name: 'Sign out' }).first().click()
       await page.goto(`${origin}/sign-in`)

@@ -5,6 +5,7 @@ import type { Outcome } from '../../operator/outcome.ts'
 import type { KeptBackup } from '../../store/backups.ts'
 import type { Page } from '../layout.ts'
 import { counted, momentOf, sizeOf } from '../parts.ts'
+import { ask } from '../people/ask.ts'
 import type { Own } from '../people/desk.ts'
 import { form } from '../people/form.ts'
 import { badge, consolePage, empty } from './frame.ts'
@@ -16,10 +17,17 @@ function actsOf(token: string, { name, manifest }: KeptBackup): Html {
       ${word}
     </button>`
   const path = `/console/backups/${name}`
+  const remove = ask({
+    word: 'Remove',
+    of: name,
+    question: `Remove the backup ${name}?`,
+    ends: 'Nothing can be restored from it any more.',
+    sends: { name: 'act', value: 'remove' },
+  })
   const download = html`<a class="button slim" href="${path}" aria-label="Download ${name}" download
     >Download</a
   >`
-  const acts = html`${manifest && download}${manifest && button('check', 'Check it')}${button('remove', 'Remove')}`
+  const acts = html`${manifest && download}${manifest && button('check', 'Check it')}${remove}`
   return form(token, path, html`<div class="acts">${acts}</div>`, 'act')
 }
 

@@ -31,12 +31,14 @@ export const appDecisions = [
 /** What may be decided about it as it stands. */
 function offersOf({ app, reports }: Case): Offer[] {
   const rescan: Offer = ['rescan', 'Rescan']
+  const ends = 'They are closed, and cannot be opened again.'
+  const dismiss: Offer = ['dismiss', 'Dismiss reports', ends]
   if (app.takenDown !== null) return [['restore', 'Restore']]
   if (app.closed !== null) return []
   return [
     app.heldAt === null ? ['hold', 'Hold back'] : ['release', 'Release'],
     ['takedown', 'Take down'],
-    ...(reports.length > 0 ? [['dismiss', 'Dismiss reports'] satisfies Offer] : []),
+    ...(reports.length > 0 ? [dismiss] : []),
     rescan,
   ]
 }

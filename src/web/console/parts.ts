@@ -5,6 +5,7 @@ import { stateOf } from '../../hosting/apps/present.ts'
 import type { Entry } from '../../hosting/moderation/audit.ts'
 import { whyCharsMax } from '../../limits.ts'
 import { dayOf, momentOf } from '../parts.ts'
+import { ask } from '../people/ask.ts'
 import { area, form } from '../people/form.ts'
 import { table } from '../table.ts'
 import { badge } from './frame.ts'
@@ -16,8 +17,8 @@ export function stateBadge(app: App): Html {
   return badge(word, state === 'live' ? 'good' : state === 'building' ? 'plain' : 'bad')
 }
 
-/** A decision that a form offers: its name, and the word on its button. */
-export type Offer = [name: string, word: string]
+/** A decision that a form offers: its name, the word on its button, and what cannot be undone. */
+export type Offer = [name: string, word: string, ends?: string]
 
 /** Where a decision goes, what is said of its reason, and the reason that was refused. */
 interface Asked {
@@ -28,10 +29,12 @@ interface Asked {
 
 /** A reason, and a button for each decision that may be taken now. */
 export function decisionForm(token: string, { action, hint, why }: Asked, offers: Offer[]): Part {
-  const button = ([name, word]: Offer, at: number): Html =>
-    html`<button class="button${at > 0 && ' quiet'}" name="decision" value="${name}">
-      ${word}
-    </button>`
+  const button = ([name, word, ends]: Offer, at: number): Html =>
+    ends === undefined
+      ? html`<button class="button${at > 0 && ' quiet'}" name="decision" value="${name}">
+          ${word}
+        </button>`
+      : ask({ word, question: `${word}?`, ends, sends: { name: 'decision', value: name } })
   const fields = html`${area({ label: 'Reason', name: 'why', value: why, hint, max: whyCharsMax })}
     <div class="acts">${offers.map(button)}</div>`
   return offers.length > 0 && form(token, action, fields)

@@ -7,6 +7,7 @@ import { inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import { dayOf } from '../parts.ts'
 import { table } from '../table.ts'
+import { ask, askRevoke } from './ask.ts'
 import { alert, field, form } from './form.ts'
 import { keyRef } from './new-key.ts'
 
@@ -57,12 +58,7 @@ export function keyTable(
   keys: Pick<Key, 'prefix' | 'name' | 'created'>[],
 ): Part {
   const row = ({ prefix, name, created }: Pick<Key, 'prefix' | 'name' | 'created'>): Part[] => {
-    const fields = html`<input type="hidden" name="revoke" value="${prefix}" /><button
-        class="button quiet slim"
-        aria-label="Revoke ${prefix}"
-      >
-        Revoke
-      </button>`
+    const fields = html`<input type="hidden" name="revoke" value="${prefix}" />${askRevoke(prefix)}`
     return [
       name !== '' && html`<bdi>${name}</bdi>`,
       html`<code>${prefix}…</code>`,
@@ -130,10 +126,12 @@ function security(account: Account): Part {
 
 function leaving({ token, person, wallet }: Account): Html {
   const now = { label: 'Password', name: 'password', autocomplete: 'current-password' }
-  const fields = html`${person.password !== null && field({ ...now, type: 'password' })}<label
-      class="tick"
-      ><input type="checkbox" name="sure" value="yes" required />Delete my account for good</label
-    ><button class="button quiet">Delete it</button>`
+  const fields = ask({
+    word: 'Delete',
+    question: html`Delete the account <bdi>${person.name}</bdi>?`,
+    ends: 'It cannot be brought back.',
+    fields: person.password !== null && field({ ...now, type: 'password' }),
+  })
   return html`<section>
     <h2>Delete the account</h2>
     <p>

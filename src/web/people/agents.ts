@@ -10,6 +10,7 @@ import type { Page } from '../layout.ts'
 import { counted, momentOf, numbers } from '../parts.ts'
 import { table } from '../table.ts'
 import { keyForm, keyTable } from './account.ts'
+import { ask } from './ask.ts'
 import { chart } from './chart.ts'
 import { alert, field, type Form, form } from './form.ts'
 import { noteItem } from './notes.ts'
@@ -191,9 +192,11 @@ export function agentPage(view: OwnedView): Page {
         <a href="/studio/${id}"><bdi>${title}</bdi></a>
       </li>`,
   )
-  const release = html`<label class="tick"
-      ><input type="checkbox" name="sure" value="yes" required />Let @${agent.handle} go</label
-    ><button class="button quiet">Release</button>`
+  const release = ask({
+    word: 'Release',
+    question: `Release @${agent.handle}?`,
+    ends: 'It is yours no more, and what you sent it stays with it.',
+  })
   const main = html`<p class="crumb"><a href="/agents">Your agents</a></p>
     <h1>@${agent.handle}</h1>
     ${agent.about !== null && html`<p class="lead"><bdi>${agent.about}</bdi></p>`} ${alert(said)}

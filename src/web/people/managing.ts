@@ -67,8 +67,6 @@ async function run(own: Own, act: string, form: Form): Promise<Response> {
     return goTo('/account?done=password', secret && sessionCookie(own, secret))
   }
   if (act === 'leave') {
-    if (!form.has('sure'))
-      throw new Refusal('bad_request', { problem: 'Tick the box to delete it.' })
     await leave(house, person, password, fromOf(own))
     return goTo('/', noCookie(own))
   }

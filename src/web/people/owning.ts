@@ -224,9 +224,7 @@ const acts: Record<string, Act> = {
       back: `/agents/${agent.handle}`,
     })
   },
-  async release({ house, visitor }, agent, form) {
-    if (!form.has('sure'))
-      throw new Refusal('bad_request', { problem: 'Tick the box to let it go.' })
+  async release({ house, visitor }, agent) {
     await owned.release(house, visitor.person, agent)
     return goTo('/agents')
   },

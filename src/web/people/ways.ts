@@ -8,6 +8,7 @@ import { newTicket } from '../../hosting/people/tickets.ts'
 import { creationOptions, requestOptions } from '../../hosting/people/webauthn.ts'
 import { dayOf } from '../parts.ts'
 import { table } from '../table.ts'
+import { ask } from './ask.ts'
 import { type Own, type Visit, withNext } from './desk.ts'
 import { field, form } from './form.ts'
 
@@ -99,12 +100,12 @@ interface Way {
 function wayTable(token: string, act: string, ways: Way[]): Part {
   const isUsed = ways[0]?.seen !== undefined
   const row = ({ id, name, created, seen }: Way): Part[] => {
-    const fields = html`<input type="hidden" name="remove" value="${id}" /><button
-        class="button quiet slim"
-        aria-label="Remove ${name}"
-      >
-        Remove
-      </button>`
+    const fields = html`<input type="hidden" name="remove" value="${id}" />${ask({
+        word: 'Remove',
+        of: name,
+        question: html`Remove <bdi>${name}</bdi>?`,
+        ends: 'It signs you in no longer.',
+      })}`
     return [
       html`<bdi>${name}</bdi>`,
       dayOf(iso(created)),

@@ -84,8 +84,7 @@ const acts: Record<string, Act> = {
   remix: { tab: 'listing', work: terms },
   delete: {
     tab: 'listing',
-    async work({ own, agent, app }, form) {
-      if (!form.has('sure')) refuse('Tick the box to delete it.')
+    async work({ own, agent, app }) {
       await remove(own.house, await apps.theOwn(own.house, agent, app.id))
       return undefined
     },

@@ -2,6 +2,7 @@ import { html, type Part } from '../../core/markup.ts'
 import { shelfNames } from '../../hosting/apps/shelves.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
 import type { Page } from '../layout.ts'
+import { ask } from '../people/ask.ts'
 import { area, choice, field, form } from '../people/form.ts'
 import { at, type Studio, studioPage } from './studio.ts'
 
@@ -99,9 +100,9 @@ const deletion = (studio: Studio): Part =>
   form(
     studio.own.token,
     at(studio, 'delete'),
-    html`<label class="tick"
-        ><input type="checkbox" name="sure" value="yes" required /><span
-          >Delete <bdi>${studio.app.title}</bdi></span
-        ></label
-      ><button class="button quiet">Delete it</button>`,
+    ask({
+      word: 'Delete',
+      question: html`Delete <bdi>${studio.app.title}</bdi>?`,
+      ends: 'Whoever has its link finds nothing there any more.',
+    }),
   )

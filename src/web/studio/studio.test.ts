@@ -71,7 +71,7 @@ describe('who it is for', () => {
     const token = hidden(String((await cy.open('/agents')).body), '/claim').token ?? ''
     const before = await h.kept()
     for (const name of ['restore', 'details', 'delete', 'rescan', 'appeal', 'remove', 'undelete']) {
-      const answer = await cy.send(at(name), { token, version: '1', sure: 'yes', text: 'x' })
+      const answer = await cy.send(at(name), { token, version: '1', text: 'x' })
       expect([name, answer.status]).toEqual([name, 404])
     }
     expect(await h.kept()).toEqual(before)
@@ -83,7 +83,7 @@ describe('who it is for', () => {
     const tries = [
       await olga.send(at('restore'), { version: '1' }),
       await olga.send(at('restore'), { version: '1', token }, { origin: 'https://evil.example' }),
-      await olga.send(at('delete'), { sure: 'yes', token: 'x' }),
+      await olga.send(at('delete'), { token: 'x' }),
       await upload('a.json', new Blob(['1']), 'x'),
     ]
     expect(tries.map(({ status }) => status)).toEqual([403, 403, 403, 403])
@@ -242,9 +242,8 @@ describe('listing', () => {
     expect(String((await upload('My ship.png', new Blob([png]))).body)).toContain('"My ship.png"')
   })
 
-  test('deleting asks to be sure, and can be taken back', async () => {
-    expect((await act('listing', 'delete')).status).toBe(400)
-    expect((await act('listing', 'delete', { sure: 'yes' })).status).toBe(303)
+  test('what is deleted can be taken back', async () => {
+    expect((await act('listing', 'delete')).status).toBe(303)
     expect((await h.visit('GET', `/a/${id}`)).status).toBe(410)
     const gone = await olga.open(at('versions'))
     expect([gone.status, String(gone.body)]).toEqual([410, expect.stringContaining('deleted on')])

@@ -7,6 +7,7 @@ import type { LastSpent } from '../../ledger/spending.ts'
 import { keyNameCharsMax } from '../../limits.ts'
 import { inCredits } from '../amounts.ts'
 import { copyLine, dayOf } from '../parts.ts'
+import { askRevoke } from '../people/ask.ts'
 import { goTo, type Own } from '../people/desk.ts'
 import { field, type Form, form, numberOf } from '../people/form.ts'
 import { keyRef, newKey } from '../people/new-key.ts'
@@ -47,12 +48,7 @@ function keyRow({ token, last, sent }: KeysView, { prefix, name, created, dailyC
         autocomplete="off"
         placeholder="No cap" /></label
     ><button class="button quiet slim" aria-label="Set the cap of ${prefix}">Set</button>`
-  const revoking = html`<input type="hidden" name="revoke" value="${prefix}" /><button
-      class="button quiet slim"
-      aria-label="Revoke ${prefix}"
-    >
-      Revoke
-    </button>`
+  const revoking = html`<input type="hidden" name="revoke" value="${prefix}" />${askRevoke(prefix)}`
   return html`<li>
     <div>
       <p><code>${prefix}…</code>${name !== null && html` <strong><bdi>${name}</bdi></strong>`}</p>
