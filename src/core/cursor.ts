@@ -22,6 +22,9 @@ export function wholeOf(param: string, value: number, max: number): number {
 export const makeCursor = (...parts: (string | number)[]): string =>
   Buffer.from(parts.join(' ')).toString('base64url')
 
+export const notOurCursor =
+  'This cursor is not one of ours: send "next" of the last answer, or none.'
+
 /**
  * Reads the parts of a cursor, as the groups of `form`; undefined when none was sent. Refuses
  * bad_request for one that was not made here.
@@ -31,8 +34,7 @@ export function readCursor(cursor: string | undefined, form: RegExp): string[] |
   const text = Buffer.from(cursor, 'base64url').toString('utf8')
   const parts = makeCursor(text) === cursor ? form.exec(text) : null
   if (parts) return parts.slice(1)
-  const problem = 'This cursor is not one of ours: send "next" of the last answer, or none.'
-  throw new Refusal('bad_request', { problem })
+  throw new Refusal('bad_request', { problem: notOurCursor })
 }
 
 /** A list of `limit + 1` rows or fewer, cut to a page with the cursor of the next one. */

@@ -119,7 +119,7 @@ export async function checkHere(house: House, db: Db, id: string): Promise<Perso
 /** The same for who has shown who they are; bad_sign_in where the password was changed since. */
 export async function checkSame(house: House, db: Db, { id, password }: Person): Promise<void> {
   const now = await checkHere(house, db, id)
-  if (now.password !== password) throw new Refusal('bad_sign_in')
+  if (now.password !== password) throw new Refusal('bad_sign_in', { own: true })
 }
 
 /** The person with this name or e-mail address, in whatever case. */
@@ -156,7 +156,7 @@ export const operatorLink = async (house: House): Promise<string | undefined> =>
 export async function checkFirst(house: House, db: Db, code: string): Promise<void> {
   const isRight = sha256(code) === sha256(firstCode(house))
   if (isRight && !(await hasOperator(db))) return
-  const see = 'That of the operator works once, and a start prints it until then.'
+  const see = 'The operator’s link works once; each start of this place prints it until then.'
   throw new Refusal('not_found', { what: 'link', see })
 }
 

@@ -68,7 +68,7 @@ export async function agentsPage(own: Own): Promise<Page> {
   const heads = ['Agent', 'State', 'Owner', { number: 'Credits' }, { number: 'Keeps' }, 'Made']
   const none =
     q === undefined
-      ? empty('No agent yet', 'An agent makes itself with POST /keys.')
+      ? empty('No agent yet', 'An agent makes itself, with the line on the front page.')
       : empty('No such agent', html`No handle has “<bdi>${q}</bdi>” in it.`)
   const more = next === null ? undefined : addressOf('/console/agents', { q, cursor: next })
   const main = html`${searchForm('/console/agents', 'Search by handle', q)}

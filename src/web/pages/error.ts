@@ -1,8 +1,9 @@
 import { html } from '../../core/markup.ts'
 import { cannotTake } from '../../db/fault.ts'
-import { answerOf, faultWords, isOurs, wordsOf } from '../../hosting/envelope.ts'
+import { faultWords, isOurs } from '../../hosting/envelope.ts'
 import { Refusal } from '../../refusals.ts'
 import { type Layout, type Page, pageAnswer } from '../layout.ts'
+import { told } from '../words.ts'
 
 const names: Record<number, string> = {
   400: 'That does not fit',
@@ -32,15 +33,13 @@ function wordPage(title: string, words: string, status: number): Page {
 export const missing = (layout: Layout): Response =>
   pageAnswer(layout, wordPage('Nothing here', 'This address leads nowhere.', 404))
 
-/** A refusal as a page, in the Agent API's sentence; undefined for what is none. */
+/** A refusal as a page, in a person's words; undefined for what is none. */
 export function refusalPage(layout: Layout, error: unknown): Response | undefined {
   const refusal = cannotTake(error) ? new Refusal('try_again', {}) : error
   if (!isOurs(refusal)) return undefined
-  const { status, body } = wordsOf(refusal)
+  const { status, said, headers } = told(refusal)
   const title = names[status] ?? (status < 500 ? 'That did not work' : 'Not now')
-  const wait = answerOf(refusal).headers.get('retry-after')
-  const headers = wait === null ? {} : { 'retry-after': wait }
-  return pageAnswer(layout, { ...wordPage(title, body.error, status), headers })
+  return pageAnswer(layout, { ...wordPage(title, said, status), headers })
 }
 
 /** A fault of ours as a page. */

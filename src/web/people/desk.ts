@@ -2,7 +2,7 @@ import { addressGroup } from '../../core/address.ts'
 import { newSecret, sha256 } from '../../core/ids.ts'
 import { visitOf } from '../../core/visit.ts'
 import { cannotTake } from '../../db/fault.ts'
-import { answerOf, isOurs, wordsOf } from '../../hosting/envelope.ts'
+import { isOurs } from '../../hosting/envelope.ts'
 import type { From } from '../../hosting/people/sign-in.ts'
 import {
   checkSite,
@@ -19,6 +19,7 @@ import type { House } from '../../house.ts'
 import { formBytesMax, sessionMs } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import { type Layout, type Page, pageAnswer } from '../layout.ts'
+import { told } from '../words.ts'
 import { type Form, readForm } from './form.ts'
 
 /** One visit to the pages of people: who it is, and the token of the forms that are shown. */
@@ -124,9 +125,7 @@ export async function orAgain(
   } catch (error) {
     const refusal = cannotTake(error) ? new Refusal('try_again', {}) : error
     if (!isOurs(refusal)) throw error
-    const { status, body } = wordsOf(refusal)
-    const wait = answerOf(refusal).headers.get('retry-after')
-    const headers = wait === null ? {} : { 'retry-after': wait }
-    return shown(visit, { ...(await again(body.error)), status, headers })
+    const { said, ...answered } = told(refusal)
+    return shown(visit, { ...(await again(said)), ...answered })
   }
 }

@@ -99,9 +99,7 @@ describe('signing in', () => {
       first.fill('/account', '/account/password', { password: now, wanted: 'another password' })
     const wrong = await change('wrong password')
     expect([wrong.status, first.cookie()]).toEqual([401, before])
-    expect(said(wrong)).toBe(
-      'This name and what you sent with it do not belong together. Check both.',
-    )
+    expect(said(wrong)).toBe('This is not your password. Type it again.')
     const done = (await change(password)).headers.get('location') ?? ''
     expect(String((await first.open(done)).body)).toContain('The password is set.')
     expect(first.cookie()).not.toBe(before)
@@ -155,7 +153,7 @@ describe('the operator’s link', () => {
     const used = await olga.open(link)
     expect([used.status, String(used.body)]).toEqual([
       404,
-      expect.stringContaining('There is no such link. That of the operator works once'),
+      expect.stringContaining('There is no such link. The operator’s link works once'),
     ])
 
     const other = await open()
@@ -253,7 +251,10 @@ describe('claiming by a page', () => {
     const act = (name: string, values: Record<string, string>) =>
       olga.fill(page, `${page}/${name}`, values)
     const short = await act('credits', { credits: '250' })
-    expect([short.status, said(short)]).toEqual([402, expect.stringContaining('berth grant')])
+    expect([short.status, said(short)]).toEqual([
+      402,
+      expect.stringContaining('Your wallet’s page'),
+    ])
     expect(String(short.body)).toMatch(/name="credits"\s+value="250"/)
     const self = await findByName(h.house, 'olga')
     if (self) await fund(h.house, self, 5n)

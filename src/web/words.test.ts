@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { openTestHouse, type TestHouse } from '../testing/house.ts'
+import { type Browser, claimedBy, hidden, operating } from '../testing/pages.ts'
+
+let h: TestHouse
+let olga: Browser
+let id = ''
+
+beforeAll(async () => {
+  h = await openTestHouse({ REQUESTS_PER_MINUTE: '0' })
+  const ann = await h.person('ann')
+  id = await ann.publish({ store: true })
+  await ann.call('PUT', `/apps/${id}/assets/lamp.json`, new Uint8Array([0x31]))
+  olga = await operating(h)
+  await claimedBy(olga, ann)
+})
+afterAll(() => h.close())
+
+/** What a page says of what went wrong: above its form, or in place of all else. */
+const fault = (page: string): string =>
+  (/role="alert">([^]*?)<\/p>/.exec(page) ?? /class="lead">([^]*?)<\/p>/.exec(page))?.[1] ?? ''
+const isOfApi = (words: string): boolean =>
+  /\b(?:GET|POST|PUT|PATCH|DELETE) |[a-z]_[a-z]|(?:"|&quot;)\w+(?:"|&quot;)|Bearer|JSON|cursor/.test(
+    words,
+  )
+
+test('who asks a page for what is not there is told so in the words of pages', async () => {
+  const nobody = 'A'.repeat(12)
+  for (const path of [
+    ...[
+      `/explore/${nobody}`,
+      '/explore/@nobody',
+      '/explore?cursor=odd',
+      '/explore/@ann?cursor=odd',
+    ],
+    ...[`/explore/${id}?reviews=odd`, `/report/${nobody}`, `/studio/${nobody}`, '/agents/nobody'],
+    ...['/agents?cursor=odd', '/agents/ann/odd', '/agents/ann/ledger?cursor=odd', '/claim/odd'],
+    ...[`/studio/${id}/odd`, `/studio/${id}/versions?cursor=odd`, `/studio/${id}/changes?from=9`],
+    ...[`/studio/${id}/changes?to=odd`, '/wallet/ledger?cursor=odd', '/wallet/history?from=odd'],
+    ...['/wallet/history?page=odd', '/welcome/odd', `/console/apps/${nobody}`, '/console/odd'],
+    ...['/console/agents/nobody', '/console/people/nobody', '/console/audit?cursor=odd'],
+    ...['/console/backups/odd', '/static/odd', `/icons/${nobody}.png`, '/sign-in/oidc', '/odd'],
+  ]) {
+    const page = await olga.open(path)
+    expect([path, page.status]).toEqual([path, page.status === 400 ? 400 : 404])
+    const said = fault(String(page.body))
+    expect([path, said, isOfApi(said)]).toEqual([path, expect.stringMatching(/\.$/), false])
+  }
+})
+
+test('a form that is refused says why in the words of pages', async () => {
+  for (const at of ['/account', '/wallet']) await olga.fill(at, `${at}/keys`, { name: 'laptop' })
+  const studio = [`/studio/${id}/assets`, `/studio/${id}/listing`, `/studio/${id}/safety`]
+  const tried = new Set<string>()
+  for (const path of [
+    '/agents',
+    '/agents/ann',
+    '/account',
+    '/wallet',
+    '/console/queue',
+    ...studio,
+  ]) {
+    const page = String((await olga.open(path)).body)
+    for (const [, action = ''] of page.matchAll(/<form[^>]*method="post"\s+action="([^"]+)"/g)) {
+      const kept = hidden(page, action)
+      // Which would be done, and take the rest away.
+      if (/release|sign-out|\/delete|rescan/.test(action) || tried.has(action)) continue
+      tried.add(action)
+      const form = page.split('<form').find((one) => one.includes(`action="${action}"`)) ?? ''
+      const names = [...form.matchAll(/name="(\w+)"/g)].map(([, name = '']) => name)
+      for (const value of ['', '-1', '\u0000', 'odd', '99999999', 'x'.repeat(9_000)]) {
+        const typed = Object.fromEntries(names.map((name) => [name, value]))
+        const answer = await olga.send(action, { ...typed, token: kept.token ?? '' })
+        if (answer.status < 400) continue
+        const said = fault(String(answer.body))
+        expect([action, said, isOfApi(said)]).toEqual([action, expect.stringMatching(/\.$/), false])
+      }
+    }
+  }
+  expect(tried.size).toBeGreaterThan(9)
+})
+
+test('fields are called as their labels are', async () => {
+  const send = async (act: string, values: Record<string, string>): Promise<string> =>
+    fault(String((await olga.fill(`/studio/${id}/listing`, `/studio/${id}/${act}`, values)).body))
+  const shelf = 'other'
+  expect([
+    await send('details', { shelf, title: '\u0007' }),
+    await send('details', { shelf, title: 'Boats', description: '\u0007' }),
+  ]).toEqual([
+    '“Title” is one plain line of 1 to 80 characters.',
+    '“Description” is plain text of at most 500 characters.',
+  ])
+})
