@@ -35,7 +35,8 @@ interface HostingFacts {
   claim_locked: { max: number; retryAfter: number }
   not_signed_in: { signIn: string }
   cross_site: None
-  bad_sign_in: None
+  /** `own`: the password of who is signed in already, so that no name was asked. */
+  bad_sign_in: { own?: boolean }
   sign_in_locked: { retryAfter: number }
   name_taken: None
   sign_in_stale: None

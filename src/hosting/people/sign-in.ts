@@ -49,18 +49,21 @@ export interface Entered {
 
 /**
  * Signs a person in by name or e-mail address and password. Refuses bad_sign_in with one sentence
- * and after the same time for a wrong name and a wrong password, and sign_in_locked.
+ * and after the same time for a wrong name and a wrong password, and sign_in_locked. `own`: it is
+ * the password of who is signed in already.
  */
 export async function signIn(
   house: House,
   { name, password }: { name: string; password: string },
   from: From,
+  own = false,
 ): Promise<Entered> {
-  return tried(house, byName(house, name, from), from, async () => {
+  const work = async (): Promise<people.Person | undefined> => {
     const person = await people.findByName(house, name)
     const right = await isPassword(password, person?.password ?? null)
     return person && right ? person : undefined
-  })
+  }
+  return tried(house, byName(house, name, from), from, work, own)
 }
 
 /** What one try counts for. */
@@ -83,13 +86,14 @@ export async function tried(
   counts: Count[],
   from: From,
   work: () => Promise<people.Person | undefined>,
+  own = false,
 ): Promise<Entered> {
   for (const [limit, key] of counts) {
     const retryAfter = limit.take(key)
     if (retryAfter !== undefined) throw new Refusal('sign_in_locked', { retryAfter })
   }
   const person = await work()
-  if (!person) throw new Refusal('bad_sign_in')
+  if (!person) throw new Refusal('bad_sign_in', { own })
   for (const [limit, key] of counts) limit.giveBack(key)
   return enter(house, person, from)
 }
@@ -146,7 +150,7 @@ export async function again(
     checkFresh(house, from.before)
     return { same: person, secret: undefined, hash: from.before?.hash }
   }
-  const { person: same, secret } = await signIn(house, { name: person.name, password }, from)
+  const { person: same, secret } = await signIn(house, { name: person.name, password }, from, true)
   return { same, secret, hash: sha256(secret) }
 }
 

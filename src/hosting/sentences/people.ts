@@ -35,7 +35,10 @@ export const people = {
   },
   bad_sign_in: {
     status: 401,
-    say: () => 'This name and what you sent with it do not belong together. Check both.',
+    say: ({ own }) =>
+      own
+        ? 'This is not your password. Type it again.'
+        : 'This name and what you sent with it do not belong together. Check both.',
   },
   sign_in_locked: { status: 429, say: (facts) => `That was tried too often. ${wait(facts)}` },
   name_taken: { status: 409, say: () => 'This name is taken. Choose another.' },

@@ -30,7 +30,7 @@ export const examples: { [N in HostingRefusal]: FactsOf<N> } = {
   claim_locked: [{ max: 10, retryAfter }],
   not_signed_in: [{ signIn: 'http://localhost:3000/sign-in' }],
   cross_site: [],
-  bad_sign_in: [],
+  bad_sign_in: [{}],
   sign_in_locked: [{ retryAfter }],
   name_taken: [],
   sign_in_stale: [],
