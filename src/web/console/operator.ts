@@ -5,7 +5,7 @@ import { decide as decided, type Decision, isDecision } from '../../operator/dec
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
 import { missing } from '../pages/error.ts'
-import { orAgain, type Own, sentOf, shown } from '../people/desk.ts'
+import { type Own, shown, takeForm } from '../people/desk.ts'
 import type { Form } from '../people/form.ts'
 import { asOwn } from '../people/owning.ts'
 
@@ -37,14 +37,13 @@ export const operatorForm = (
   work: (own: Own, form: Form) => Promise<Response>,
   again: (own: Own, said: string, form: Form) => Page | Promise<Page>,
 ): Promise<Response> =>
-  asOperator(house, layout, request, async (own) => {
-    const form = await sentOf(own)
-    return orAgain(
+  asOperator(house, layout, request, (own) =>
+    takeForm(
       own,
-      () => work(own, form),
-      (said) => again(own, said, form),
-    )
-  })
+      (form) => work(own, form),
+      (said, form) => again(own, said, form),
+    ),
+  )
 
 /** Who decides, as the audit log has it. */
 export const byOf = ({ visitor }: Own): string => visitor.person.name

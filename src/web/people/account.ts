@@ -143,8 +143,15 @@ function leaving({ token, person, wallet }: Account): Html {
   </section>`
 }
 
+/** What a form has done. */
+const doneWords = new Map([
+  ['password', 'The password is set.'],
+  ['codes', 'Recovery codes are shown once. If you did not keep them, make new ones.'],
+])
+
 export function accountPage(account: Account): Page {
   const { token, person, keys, said, done, current } = account
+  const words = doneWords.get(done ?? '')
   const out = form(token, '/sign-out', html`<button class="button quiet">Sign out</button>`, 'act')
   const main = html`<div class="head title">
       <h1>${person.name}</h1>
@@ -154,8 +161,7 @@ export function accountPage(account: Account): Page {
       ${person.operator ? html`You are the operator of this place: <a href="/console">console</a>.` : 'Your account.'}
       <a href="/agents">Agents</a> · <a href="/wallet">Wallet</a>
     </p>
-    ${alert(said)}
-    ${done === 'password' && html`<p class="note" role="status">The password is set.</p>`}
+    ${alert(said)} ${words !== undefined && html`<p class="note" role="status">${words}</p>`}
     <section>
       <h2>Personal keys</h2>
       <p class="small">

@@ -88,17 +88,6 @@ export function shown(visit: Visit, page: Page, cookie = visit.cookie): Response
   return answer
 }
 
-/** What a form of ours sent. Refuses cross_site, bad_request, too_large. */
-export async function sentOf(
-  { house, request, token }: Visit,
-  bytesMax = formBytesMax,
-): Promise<Form> {
-  checkSite(house, request)
-  const form = await readForm(request, bytesMax)
-  if (sha256(form.text('token')) !== sha256(token)) throw new Refusal('cross_site')
-  return form
-}
-
 /** Where a request comes from, as sign-ins are counted and sessions are listed. */
 export const fromOf = ({ request, visitor }: Visit): From => ({
   address: addressGroup(visitOf(request).address),
@@ -128,4 +117,41 @@ export async function orAgain(
     const { said, ...answered } = told(refusal)
     return shown(visit, { ...(await again(said)), ...answered })
   }
+}
+
+/** What the page says whose form was sent with the token of another session, or with none. */
+const stale = ({ visitor }: Visit): string =>
+  visitor
+    ? 'You signed in since this page was opened, so nothing was done. Look it over and send it again.'
+    : 'This page was open for too long, or your browser keeps no cookies. Nothing was done: send it ' +
+      'again.'
+
+export interface Taking {
+  bytesMax?: number
+  /** Where such a form leads instead, where its page has nothing to do any more. */
+  instead?: (form: Form) => string | undefined
+}
+
+/**
+ * Does what a form of ours asks; when that is refused, or its token is of another session, shows
+ * its page again with the sentence and what was typed. Refuses cross_site, bad_request, too_large.
+ */
+export async function takeForm(
+  visit: Visit,
+  work: (form: Form) => Promise<Response>,
+  again: (said: string, form: Form) => Page | Promise<Page>,
+  { bytesMax = formBytesMax, instead }: Taking = {},
+): Promise<Response> {
+  checkSite(visit.house, visit.request)
+  const form = await readForm(visit.request, bytesMax)
+  if (sha256(form.text('token')) === sha256(visit.token)) {
+    return orAgain(
+      visit,
+      () => work(form),
+      (said) => again(said, form),
+    )
+  }
+  const path = instead?.(form)
+  if (path !== undefined) return goTo(path)
+  return shown(visit, { ...(await again(stale(visit), form)), status: 403 })
 }

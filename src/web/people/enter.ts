@@ -9,6 +9,8 @@ export interface Entry {
   token: string
   next: string
   name?: string
+  /** A recovery code. */
+  code?: string
   /** Ways in beside a password. */
   ways?: Part
   said?: string | undefined
@@ -109,7 +111,7 @@ export function welcomePage(entry: Entry, code: string, person: string | undefin
 
 export function recoverPage(entry: Entry): Page {
   const { token, next, said } = entry
-  const code = field({ label: 'Recovery code', name: 'code', max: 64 })
+  const code = field({ label: 'Recovery code', name: 'code', value: entry.code, max: 64 })
   const fields = html`${rest(entry)}${nameField(entry)}${code}${newPassword('New password')}<button
       class="button"
     >
@@ -126,6 +128,9 @@ export function recoverPage(entry: Entry): Page {
   </div>`
   return { title: 'Use a recovery code', main }
 }
+
+/** Where the form leads that codes were shown for, when it is sent once more. */
+export const codesShown = '/account?done=codes'
 
 /** Recovery codes, shown once. */
 export function codesPage(codes: string[], next: string): Page {

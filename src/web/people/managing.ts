@@ -14,7 +14,7 @@ import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
 import { accountPage } from './account.ts'
 import { fromOf, goTo, noCookie, type Own, sessionCookie, shown } from './desk.ts'
-import { codesPage } from './enter.ts'
+import { codesPage, codesShown } from './enter.ts'
 import type { Form } from './form.ts'
 import { newKey } from './new-key.ts'
 import { ownForm, ownPage } from './owning.ts'
@@ -31,9 +31,19 @@ export const managing = (house: House, layout: Layout) =>
           ...([house, layout, request] as const),
           (own, form) => run(own, act, form),
           accountView,
+          { instead: () => (act === 'codes' ? codesShown : undefined) },
         ),
       { parse: 'none' },
     )
+    .post('/sign-out', ({ request }) => ownForm(house, layout, request, signOut, accountView), {
+      parse: 'none',
+    })
+
+async function signOut(own: Own): Promise<Response> {
+  const { person, session } = own.visitor
+  if (session) await sessions.end(own.house, person, session.id)
+  return goTo('/', noCookie(own))
+}
 
 /** The account page, with what went wrong there. */
 export async function accountView(own: Own, said?: string): Promise<Page> {

@@ -22,10 +22,10 @@ import { claimPage } from './claim.ts'
 import {
   goTo,
   nextOf,
-  orAgain,
   type Own,
-  sentOf,
   shown,
+  takeForm,
+  type Taking,
   type Visit,
   visitFor,
   withNext,
@@ -79,14 +79,11 @@ export const ownForm = (
   request: Request,
   work: (own: Own, form: Form) => Promise<Response>,
   again: (own: Own, said: string, form: Form) => Promise<Page>,
+  more?: Taking,
 ): Promise<Response> =>
-  asOwn(house, layout, request, async (own) => {
-    const form = await sentOf(own)
-    return orAgain(
-      own,
-      () => work(own, form),
-      (said) => again(own, said, form),
-    )
+  asOwn(house, layout, request, (own) => {
+    const doing = (form: Form): Promise<Response> => work(own, form)
+    return takeForm(own, doing, (said, form) => again(own, said, form), more)
   })
 
 /** Claims, and the agents of a person. */
@@ -115,11 +112,14 @@ const claiming = (house: House, layout: Layout) =>
     .post(
       '/claim/:code',
       ({ request, params: { code } }) =>
-        asOwn(house, layout, request, async (own) => {
-          await sentOf(own)
-          const agent = await claim(house, own.visitor.person, code, addressOf(own))
-          return goTo(`/agents/${agent.handle}`)
-        }),
+        ownForm(
+          ...([house, layout, request] as const),
+          async (own) => {
+            const agent = await claim(house, own.visitor.person, code, addressOf(own))
+            return goTo(`/agents/${agent.handle}`)
+          },
+          (own, said) => claimView(own, code, said),
+        ),
       { parse: 'none' },
     )
     .post(

@@ -1,8 +1,12 @@
 import { Elysia } from 'elysia'
 
 import { enterBy } from '../../hosting/people/passkeys.ts'
-import { becomeOperator, checkFirst, shownName } from '../../hosting/people/people.ts'
-import { end } from '../../hosting/people/sessions.ts'
+import {
+  becomeOperator,
+  checkFirst,
+  nameOf as nameIn,
+  shownName,
+} from '../../hosting/people/people.ts'
 import { recover, signIn, signUp } from '../../hosting/people/sign-in.ts'
 import type { House } from '../../house.ts'
 import type { Layout, Page } from '../layout.ts'
@@ -10,16 +14,15 @@ import {
   fromOf,
   goTo,
   nextOf,
-  noCookie,
-  orAgain,
-  sentOf,
   sessionCookie,
   shown,
+  takeForm,
   type Visit,
   visitFor,
 } from './desk.ts'
 import {
   codesPage,
+  codesShown,
   type Entry,
   proxyPage,
   recoverPage,
@@ -75,17 +78,6 @@ export const entering = (house: House, layout: Layout) =>
         }),
       { parse: 'none' },
     )
-    .post(
-      '/sign-out',
-      async ({ request }) => {
-        const visit = await visitFor(house, layout, request)
-        await sentOf(visit)
-        const { visitor } = visit
-        if (visitor?.session) await end(house, visitor.person, visitor.session.id)
-        return goTo('/', noCookie(visit))
-      },
-      { parse: 'none' },
-    )
     .use(welcoming(house, layout))
 
 /** The one-time link that is printed when a new place starts. */
@@ -100,12 +92,15 @@ const welcoming = (house: House, layout: Layout) =>
       '/welcome/:code',
       async ({ request, params: { code } }) => {
         const visit = await visitFor(house, layout, request)
-        const form = await sentOf(visit)
+        if (visit.visitor?.person.operator) return goTo(codesShown)
         await checkFirst(house, house.db.read, code)
         if (isUnknown(visit)) return shown(visit, { ...proxyPage, status: 403 })
-        const again = (said: string) =>
-          firstPage({ ...entryOf(visit), said, name: form.text('name') }, visit, code)
-        return orAgain(visit, () => welcomed(visit, form, code), again)
+        return takeForm(
+          visit,
+          (form) => welcomed(visit, form, code),
+          (said, form) =>
+            firstPage({ ...entryOf(visit), said, name: form.text('name') }, visit, code),
+        )
       },
       { parse: 'none' },
     )
@@ -147,7 +142,7 @@ function asked(visit: Visit, draw: Draw): Response {
   return shown(visit, visit.house.config.personHeader ? proxyPage : draw(entry, visit))
 }
 
-/** What such a page sent; refused, it is shown again, with the name and without the rest. */
+/** What such a page sent; refused, it is shown again, with all that is no password. */
 async function sent(
   house: House,
   layout: Layout,
@@ -157,10 +152,20 @@ async function sent(
 ): Promise<Response> {
   const visit = await visitFor(house, layout, request)
   if (house.config.personHeader) return shown(visit, { ...proxyPage, status: 403 })
-  const form = await sentOf(visit)
-  const [next, name] = [nextOf(form.text('next')), form.text('name')]
-  const again = (said: string) => draw({ token: visit.token, next, name, said }, visit)
-  return orAgain(visit, () => work(visit, form), again)
+  const again = (said: string, form: Form): Page => {
+    const [next, name, code] = [nextOf(form.text('next')), form.text('name'), form.text('code')]
+    return draw({ token: visit.token, next, name, code, said }, visit)
+  }
+  const instead = (form: Form): string | undefined => leadsTo(visit, draw, form)
+  return takeForm(visit, (form) => work(visit, form), again, { instead })
+}
+
+/** Where who has signed in meanwhile goes on who sends a form once more, or in a second tab. */
+function leadsTo({ visitor }: Visit, draw: Draw, form: Form): string | undefined {
+  if (!visitor) return undefined
+  if (draw === upPage) return codesShown
+  const isSame = nameIn(form.text('name')) === visitor.person.name
+  return isSame && draw === inPage ? nextOf(form.text('next')) : undefined
 }
 
 /** A new account, and its recovery codes before anything else. */

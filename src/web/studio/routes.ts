@@ -7,7 +7,7 @@ import type { House } from '../../house.ts'
 import { assetBytesMax, formBytesMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
-import { goTo, orAgain, type Own, sentOf, shown } from '../people/desk.ts'
+import { goTo, type Own, shown, takeForm } from '../people/desk.ts'
 import { asOwn, ownPage } from '../people/owning.ts'
 import { theAct } from './acts.ts'
 import { assetsPage } from './assets.ts'
@@ -63,17 +63,17 @@ async function view(own: Own, id: string, name: string, said: Said = {}): Promis
 
 async function run(own: Own, id: string, name: string): Promise<Response> {
   const { tab, work } = theAct(name)
-  const form = await sentOf(own, name === 'upload' ? assetBytesMax + aroundMax : formBytesMax)
   const studio = { ...(await theOwnedApp(own.house, own.visitor.person, id)), own }
-  return orAgain(
+  return takeForm(
     own,
-    async () => {
+    async (form) => {
       if (studio.agent.suspended !== null) throw suspended(studio.agent)
       const note = await work(studio, form)
       return note === undefined
         ? goTo(at(studio, tab))
         : shown(own, await view(own, id, tab, { note }))
     },
-    (said) => view(own, id, tab, { said, sent: form }),
+    (said, sent) => view(own, id, tab, { said, sent }),
+    { bytesMax: name === 'upload' ? assetBytesMax + aroundMax : formBytesMax },
   )
 }

@@ -15,7 +15,7 @@ import { modelsOf, spendingOf } from '../../models/spending.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
 import { playPath } from '../paths.ts'
-import { type Own, sentOf, shown } from '../people/desk.ts'
+import { type Own, shown, takeForm } from '../people/desk.ts'
 import type { Form } from '../people/form.ts'
 import { asOwn, ownForm, ownPage } from '../people/owning.ts'
 import { answerTo, type Draft, draftOf, leftIn, toldOf } from './asking.ts'
@@ -132,13 +132,19 @@ const playing = (house: House, layout: Layout) =>
     .post(
       playPath,
       ({ request }) =>
-        asOwn(house, layout, request, async (own) => {
-          const form = await sentOf(own, playBytesMax)
-          const draft = draftOf(form)
-          return form.has('stream')
-            ? answerTo(own, draft, true)
-            : shown(own, await played(own, draft))
-        }),
+        asOwn(house, layout, request, (own) =>
+          takeForm(
+            own,
+            async (form) => {
+              const draft = draftOf(form)
+              return form.has('stream')
+                ? answerTo(own, draft, true)
+                : shown(own, await played(own, draft))
+            },
+            (said, form) => playView(own, draftOf(form), said),
+            { bytesMax: playBytesMax },
+          ),
+        ),
       { parse: 'none' },
     )
     .get(`${playPath}/:request`, ({ request, params }) =>
