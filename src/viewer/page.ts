@@ -10,6 +10,9 @@ export interface Parts {
   styleHash: string
   wordStyle: string
   wordHash: string
+  /** Draws again what changes in a page that waits. */
+  live: string
+  liveHash: string
 }
 
 const hash = (text: string): string =>
@@ -24,8 +27,9 @@ export function partsOf(files: Map<string, PublicFile>): Parts {
   const script = read('frame/shell.js')
   const style = read('frame/shell.css')
   const wordStyle = style + read('frame/word.css')
+  const live = read('islands/live-part.js')
   const hashes = { scriptHash: hash(script), styleHash: hash(style), wordHash: hash(wordStyle) }
-  return { script, style, wordStyle, ...hashes }
+  return { script, style, wordStyle, live, liveHash: hash(live), ...hashes }
 }
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '"': '&quot;' }
@@ -78,12 +82,17 @@ ${head(`${app.title} by @${app.maker}`, parts.style, linkedAs(app, origin))}
 
 /**
  * Pages that say one thing: not found, taken down, being built. With how much of it is `done`, 0 to
- * 1, the page looks again by itself.
+ * 1, the page looks again by itself, and only its bar is drawn anew: loaded whole, it would be read
+ * out from its beginning each time.
  */
 export function wordPage(title: string, text: string, parts: Parts, done?: number): string {
-  const more = done === undefined ? '' : '<meta http-equiv=refresh content=3>'
-  const bar = done === undefined ? '' : `<progress value=${done} aria-label="${title}"></progress>`
+  const waiting = {
+    again: '<noscript><meta http-equiv=refresh content=3></noscript>',
+    bar: `<live-part data-seconds=3><progress value=${done} aria-label="${title}"></progress></live-part>`,
+    script: `<script>${parts.live}</script>`,
+  }
+  const { again = '', bar = '', script = '' } = done === undefined ? {} : waiting
   return `<!doctype html><html lang=en>
-${head(title, parts.wordStyle, more)}
-<body><main class=word><h1>${escape(title)}</h1><p>${escape(text)}</p>${bar}<p><a href="/explore">Explore</a></p></main>`
+${head(title, parts.wordStyle, again)}
+<body><main class=word><h1>${escape(title)}</h1><p>${escape(text)}</p>${bar}<p><a href="/explore">Explore</a></p></main>${script}`
 }

@@ -84,13 +84,20 @@ export function shellHeaders(facts: {
   }
 }
 
-/** A page of ours without any script. */
-export const wordHeaders = (styleHash: string): Record<string, string> => ({
-  ...document,
-  'cache-control': 'no-store',
-  'content-security-policy': `default-src 'none'; style-src ${styleHash}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  'x-frame-options': 'DENY',
-})
+/** A page of ours that says one thing: it has no script, or the one that asks for it again. */
+export function wordHeaders(styleHash: string, scriptHash?: string): Record<string, string> {
+  const csp = [
+    `default-src 'none'; style-src ${styleHash}`,
+    ...(scriptHash === undefined ? [] : [`script-src ${scriptHash}; connect-src 'self'`]),
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  ]
+  return {
+    ...document,
+    'cache-control': 'no-store',
+    'content-security-policy': csp.join('; '),
+    'x-frame-options': 'DENY',
+  }
+}
 
 /** An app's page or file as data. Opened as a page it is a download, and inert even then. */
 export const dataHeaders = (type: string, cache: string): Record<string, string> => ({

@@ -246,6 +246,8 @@ describe('HEAD', () => {
 })
 
 describe('states', () => {
+  const hashOf = (text: string): string =>
+    new Bun.CryptoHasher('sha256').update(text).digest('base64')
   const states: [
     state: 'building' | 'taken_down' | 'closed',
     page: number,
@@ -265,7 +267,11 @@ describe('states', () => {
       expect(text).toContain(`<h1>${says}</h1>`)
       // Long work tells how far it is, and only that looks again by itself.
       expect(text.includes('<progress value=0.15')).toBe(state === 'building')
-      expect(text.includes('http-equiv=refresh')).toBe(state === 'building')
+      expect(text.includes('<noscript><meta http-equiv=refresh')).toBe(state === 'building')
+      const policy = get(answer, 'content-security-policy')
+      const [script = ''] = /(?<=<script>)[^]*(?=<\/script>)/.exec(text) ?? []
+      expect(script.includes('live-part')).toBe(state === 'building')
+      expect(policy.includes(`script-src 'sha256-${hashOf(script)}'`)).toBe(state === 'building')
       for (const below of ['data', 'files', 'files/lamp.json']) {
         const refused = await ask(`/a/${id}/${below}`)
         expect(refused.status).toBe(data)

@@ -50,7 +50,9 @@ const stateOf = (app: HostedApp | undefined): Word | 'live' => app?.state ?? 'no
 export function wordAnswer(pages: Pages, word: Word, done?: number): Response {
   const { status, title, text } = words[word]
   const body = wordPage(title, text, pages.parts, done)
-  return new Response(body, { status, headers: wordHeaders(pages.parts.wordHash) })
+  const { wordHash, liveHash } = pages.parts
+  const headers = wordHeaders(wordHash, done === undefined ? undefined : liveHash)
+  return new Response(body, { status, headers })
 }
 
 const codes = {
