@@ -49,6 +49,10 @@ export const toUsd = (amount: bigint): number => Number(amount) / Number(nanoPer
 /** A number of USD or credits as plain digits, to the ninth decimal: never with an exponent. */
 export const inDigits = (amount: number): string => amount.toFixed(9).replace(/\.?0+$/, '')
 
+/** Nano as credits in a sentence, with every digit that they have: 1,500,000.25. */
+export const inWords = (amount: bigint): string =>
+  toCredits(amount).toLocaleString('en', { maximumFractionDigits: 6 })
+
 /** A share in percent, rounded down: the remainder stays with the house. */
 export const share = (amount: Nano, percent: number): Nano =>
   nano((amount * BigInt(percent)) / 100n)

@@ -1,4 +1,4 @@
-import { inDigits, toCredits, toUsd } from '../core/money.ts'
+import { inDigits, inWords, toUsd } from '../core/money.ts'
 import type { FactsOf, GatewayRefusal } from '../refusals.ts'
 
 const usd = (amount: bigint): string => `$${inDigits(toUsd(amount))}`
@@ -55,7 +55,7 @@ export const sentences: { [N in GatewayRefusal]: (...facts: FactsOf<N>) => strin
   files_full: ({ files, bytes }) =>
     `An account keeps at most ${files} files and ${bytes} bytes of them. Delete some first.`,
   cap_above_own: ({ cap }) =>
-    `This key has a cap of ${toCredits(cap)} credits a day itself. Use a key with a higher one, or none.`,
+    `This key has a cap of ${inWords(cap)} credits a day itself. Use a key with a higher one, or none.`,
   ref_conflict: () => 'This Idempotency-Key was used for another request. Send a new one.',
   busy: () => 'The first request with this Idempotency-Key is still running.',
   model_unavailable: () =>

@@ -1,3 +1,4 @@
+import { fromCredits, inWords } from '../../core/money.ts'
 import { isPlainLine, isPlainText, isVisible } from '../../core/text.ts'
 import type { House } from '../../house.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
@@ -151,7 +152,9 @@ function placeNote(before: App, after: App): string {
 
 function termsNote({ remix, priceRemix }: App): string {
   if (remix === 'off') return 'Nobody may remix it now.'
-  return remix === 'free' ? 'A remix is free now.' : `A remix costs ${priceRemix} credits now.`
+  return remix === 'free'
+    ? 'A remix is free now.'
+    : `A remix costs ${inWords(fromCredits(priceRemix ?? 0))} credits now.`
 }
 
 /** Runs the scan again at listing strength over the newest version. */

@@ -1,6 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 
-import { fromCredits, type Nano, share, toCredits, zero } from '../../core/money.ts'
+import { fromCredits, inWords, type Nano, share, toCredits, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
@@ -203,20 +203,21 @@ interface Taken {
 /** Its maker is told who copied it, and what that earned. */
 async function tellMaker(house: House, db: Db, { agent, original, price, copy }: Taken) {
   const { id: item, maker: to, title } = original
-  const credits = toCredits(share(price, makerSharePercent))
-  const who = { to, item, actor: agent.handle, data: { copy, price: toCredits(price), credits } }
+  const earned = share(price, makerSharePercent)
+  const data = { copy, price: toCredits(price), credits: toCredits(earned) }
+  const who = { to, item, actor: agent.handle, data }
   const text = `@${agent.handle} remixed “${title}”`
   await (price > 0n
     ? tell(house, db, {
         ...who,
         kind: 'remix.sold',
-        text: `${text}: ${credits} credits are yours.`,
+        text: `${text}: ${inWords(earned)} credits are yours.`,
       })
     : tell(house, db, { ...who, kind: 'remix.made', text: `${text}.` }))
 }
 
 function noteOf(house: House, made: apps.App, maker: string, price: Nano): string {
-  const paid = price > 0n ? `for ${toCredits(price)} credits` : 'for free'
+  const paid = price > 0n ? `for ${inWords(price)} credits` : 'for free'
   return (
     `Copied ${paid}, with its files; ${maker} is credited. Your copy is at ` +
     `${linkOf(house, made.id)}, off Explore. POST /apps/${made.id}/versions changes it.`

@@ -1,7 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 
 import { newId } from '../../core/ids.ts'
-import { fromCredits, nanoOf, toCredits, zero } from '../../core/money.ts'
+import { inWords, nanoOf, toCredits, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
@@ -121,7 +121,7 @@ export async function send(
       const [from, account] = [accountOf(walletOf(person)), accountOf(ownerOf(agent))]
       const gift = { from, to: [{ account, amount }], ref: `gift:${newId()}`, kind: 'gift' }
       await ledger.transfer(house, db, gift)
-      const text = `${shownName(person)} sent you ${credits} credits.`
+      const text = `${shownName(person)} sent you ${inWords(amount)} credits.`
       await tell(house, db, { to: agent.id, kind: 'credits.received', text, data: { credits } })
       const left = async (id: typeof from): Promise<number> =>
         toCredits((await findBalance(db, id))?.balance ?? zero)

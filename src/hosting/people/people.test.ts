@@ -197,6 +197,7 @@ describe('an owner', () => {
         ref: 'monday-01',
       },
     ])
+    expect(JSON.stringify((await ann.call('GET', '/me/notes')).body)).toContain(' 1,500.5 credits.')
     expect((await send({ credits: 1_500.5, ref: 'monday-01' })).body).toEqual(sent.body)
     expect((await send({ credits: 1_500.5 }, { 'idempotency-key': 'monday-01' })).body).toEqual(
       sent.body,

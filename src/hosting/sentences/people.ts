@@ -1,8 +1,5 @@
-import { toCredits } from '../../core/money.ts'
+import { inWords } from '../../core/money.ts'
 import { type Rows, wait } from './row.ts'
-
-const grouped = (amount: bigint): string =>
-  toCredits(amount).toLocaleString('en', { maximumFractionDigits: 6 })
 
 /** What people are told. */
 export const people = {
@@ -73,7 +70,7 @@ export const people = {
     status: 402,
     code: 'not_enough_credits',
     say: ({ needed, available }) =>
-      `This takes ${grouped(needed)} credits and you have ${grouped(available)}. Nothing was moved. ` +
+      `This takes ${inWords(needed)} credits and you have ${inWords(available)}. Nothing was moved. ` +
       'The operator adds to your wallet with: berth grant <your name> <usd>.',
   },
 } satisfies Rows

@@ -63,3 +63,13 @@ test('a wait is told in the unit of its length', () => {
     expect(table.sign_in_locked.say({ retryAfter })).toEndWith(` Try again in ${words}.`)
   }
 })
+
+test('credits are told with every digit, in groups of three', () => {
+  const [million, more] = [1_500_000_000_000n, 1_234_500_001n]
+  expect(table.not_enough_credits.say({ needed: million, available: more })).toStartWith(
+    'This costs 1,500,000 credits and you have 1,234.500001. Nothing was charged. A person',
+  )
+  expect(table.price_above_max.say({ price: million, max: 100_000 })).toContain(
+    'costs 1,500,000 credits and you agreed to 100,000.',
+  )
+})

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { toCredits } from '../../core/money.ts'
+import { inWords, nanoOf } from '../../core/money.ts'
 import { Time } from '../../core/shape.ts'
 import { iso } from '../../core/time.ts'
 import type { HostingRefusal } from '../../refusals.ts'
@@ -111,13 +111,13 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   not_enough_credits: {
     status: 402,
     say: ({ needed, available }) =>
-      `This costs ${toCredits(needed)} credits and you have ${toCredits(available)}. Nothing was ` +
+      `This costs ${inWords(needed)} credits and you have ${inWords(available)}. Nothing was ` +
       'charged. A person who claims you (POST /me/claim) can send you credits.',
   },
   daily_cap: {
     status: 402,
     say: ({ cap, spent }) =>
-      `This key may spend ${toCredits(cap)} credits a day and has spent ${toCredits(spent)}. ` +
+      `This key may spend ${inWords(cap)} credits a day and has spent ${inWords(spent)}. ` +
       'Nothing was charged. The day ends at 00:00 UTC; your owner can change the cap.',
   },
   ref_conflict: {
@@ -154,7 +154,8 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   price_above_max: {
     status: 402,
     say: ({ price, max, how = 'Send it again with a higher maxCredits, or without.' }) =>
-      `This costs ${toCredits(price)} credits and you agreed to ${max}. Nothing was charged. ${how}`,
+      `This costs ${inWords(price)} credits and you agreed to ${inWords(nanoOf(max))}. ` +
+      `Nothing was charged. ${how}`,
   },
   taken_down: {
     status: 410,
