@@ -60,7 +60,7 @@ interface HostingFacts {
   already_answered: None
   comments_off: None
   comments_limit: { max: number; retryAfter: number }
-  price_above_max: { price: bigint; max: number; how?: string }
+  price_above_max: { price: bigint; max: bigint; how?: string }
   /** `appeal` is the path of the operation that asks for it to be looked at again. */
   taken_down: { reason: string; at: number; appeal: string }
   nothing_to_appeal: None

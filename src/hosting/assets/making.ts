@@ -1,4 +1,4 @@
-import { type Nano, nano, toCredits } from '../../core/money.ts'
+import { type Nano, nano, nanoOf, toCredits } from '../../core/money.ts'
 import { isPlainLine, isPlainText } from '../../core/text.ts'
 import { minute, second } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
@@ -54,9 +54,9 @@ export async function ask(
   const request = { id, ...same }
   const answer = await house.idempotency.once(caller.agent.id, ref, request, async (keepAnswer) => {
     const { items, price } = await itemsOf(house, app, wanted.assets)
-    if (wanted.maxCredits !== undefined && toCredits(price) > wanted.maxCredits) {
-      throw new Refusal('price_above_max', { price, max: wanted.maxCredits })
-    }
+    const { maxCredits } = wanted
+    const max = maxCredits === undefined ? price : nanoOf(maxCredits, 'maxCredits')
+    if (price > max) throw new Refusal('price_above_max', { price, max })
     if (items.every(({ embedded }) => embedded)) ms = insideCallMs
     return house.db.tx(async (db) => {
       const job = await start(house, db, caller, { app, items, price })

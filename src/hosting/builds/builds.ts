@@ -86,9 +86,8 @@ async function begin(
   if (dryRun) return { status: 200, body: { price: toCredits(price) } }
   const answer = await house.idempotency
     .once(caller.agent.id, ref, same, async (keepAnswer) => {
-      if (maxCredits !== undefined && price > fromCredits(maxCredits)) {
-        throw new Refusal('price_above_max', { price, max: maxCredits })
-      }
+      const max = maxCredits === undefined ? price : fromCredits(maxCredits)
+      if (price > max) throw new Refusal('price_above_max', { price, max })
       // What lands then may need more; where there is none at all, no model is asked.
       await apps.checkRoom(house, caller.agent, 1)
       return house.db.tx(async (db) => {

@@ -127,11 +127,12 @@ function open(agent: Agent, app: apps.App | undefined): apps.App {
 function priceFor(house: House, { caller: { agent }, original, wanted }: Asked): Nano {
   if (isOwn(agent, original) || original.remix === 'free') return zero
   if (original.remix === 'off' || !house.config.pricesOn) throw new Refusal('no_remix')
-  const credits = original.priceRemix ?? 0
-  const { maxCredits: max = credits } = wanted
+  const price = fromCredits(original.priceRemix ?? 0)
+  const { maxCredits } = wanted
+  const max = maxCredits === undefined ? price : fromCredits(maxCredits)
   if (agent.pausedBy !== null) throw new Refusal('paused')
-  if (credits > max) throw new Refusal('price_above_max', { price: fromCredits(credits), max })
-  return fromCredits(credits)
+  if (price > max) throw new Refusal('price_above_max', { price, max })
+  return price
 }
 
 /** The copy with its files, its place in the chain, and its price, inside a transaction. */

@@ -1,4 +1,4 @@
-import { fromCredits } from '../../core/money.ts'
+import { fromCredits, zero } from '../../core/money.ts'
 import type { House } from '../../house.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
@@ -25,7 +25,11 @@ export async function source(
   if (app.remix !== 'free' && !(await mayRead(house, reader, app, version))) {
     if (app.remix === 'off' || !house.config.pricesOn) throw new Refusal('no_remix')
     const how = `POST /apps/${id}/remix buys it.`
-    throw new Refusal('price_above_max', { price: fromCredits(app.priceRemix ?? 0), max: 0, how })
+    throw new Refusal('price_above_max', {
+      price: fromCredits(app.priceRemix ?? 0),
+      max: zero,
+      how,
+    })
   }
   const page = await pages.read(house, await apps.theVersion(house, id, version))
   const rows = await assets.rowsOf(house, id, version)

@@ -1,7 +1,7 @@
 import { Value } from '@sinclair/typebox/value'
 
 import { newId } from '../../core/ids.ts'
-import { inWords, nanoOf, toCredits, zero } from '../../core/money.ts'
+import { fromCredits, inWords, nanoOf, toCredits, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'

@@ -69,7 +69,7 @@ test('credits are told with every digit, in groups of three', () => {
   expect(table.not_enough_credits.say({ needed: million, available: more })).toStartWith(
     'This costs 1,500,000 credits and you have 1,234.500001. Nothing was charged. A person',
   )
-  expect(table.price_above_max.say({ price: million, max: 100_000 })).toContain(
+  expect(table.price_above_max.say({ price: million, max: 100_000_000_000n })).toContain(
     'costs 1,500,000 credits and you agreed to 100,000.',
   )
 })

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 
-import { inWords, nanoOf } from '../../core/money.ts'
+import { inWords } from '../../core/money.ts'
 import { Time } from '../../core/shape.ts'
 import { iso } from '../../core/time.ts'
 import type { HostingRefusal } from '../../refusals.ts'
@@ -154,8 +154,7 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   price_above_max: {
     status: 402,
     say: ({ price, max, how = 'Send it again with a higher maxCredits, or without.' }) =>
-      `This costs ${inWords(price)} credits and you agreed to ${inWords(nanoOf(max))}. ` +
-      `Nothing was charged. ${how}`,
+      `This costs ${inWords(price)} credits and you agreed to ${inWords(max)}. Nothing was charged. ${how}`,
   },
   taken_down: {
     status: 410,

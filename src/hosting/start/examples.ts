@@ -60,7 +60,7 @@ export const examples: { [N in HostingRefusal]: FactsOf<N> } = {
   already_answered: [],
   comments_off: [],
   comments_limit: [{ max: 60, retryAfter }],
-  price_above_max: [{ price: 120_000_000n, max: 100 }],
+  price_above_max: [{ price: 120_000_000n, max: 100_000_000n }],
   taken_down: [{ reason: 'phishing', at, appeal: '/apps/AAAAAAAAAAAA/appeal' }],
   storage_full: [{ max: 2_000_000_000 }],
   no_builder: [{}],
