@@ -71,7 +71,9 @@ export const mountGateway = (house: House) =>
   mount(house, ({ request: { method, url }, error, misfit, isUnmatched, fault }) => {
     if (isUnmatched) return gateway.noSuchOperation(method, pathOf(url))
     const refusal = misfit && new Refusal('bad_request', misfitOf(misfit.valueError))
-    return gateway.errorAnswer(refusal ?? error, () => fault(gateway.faultAnswer))
+    return gateway.errorAnswer(refusal ?? error, () =>
+      fault((requestId) => gateway.faultAnswer(requestId, error)),
+    )
   }).onRequest(takingNoMore(house))
 
 /** What does not fit in the path or the query, without repeating what was sent. */

@@ -2,6 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 
 import { orNull } from '../core/shape.ts'
 import { faultOf } from '../db/fault.ts'
+import { ChargedLate } from '../ledger/paid-work.ts'
 import { type GatewayRefusal, Refusal } from '../refusals.ts'
 import { sentences } from './sentences.ts'
 
@@ -78,12 +79,15 @@ export interface Envelope {
   error: { message: string; type: string; param: string | null; code: string | null }
 }
 
+/** Clients that try again by themselves read this. */
+const final = { 'x-should-retry': 'false' }
+
 /** A refusal in this API's words, with the headers that tell a client whether to try again. */
 export function wordsOf<N extends GatewayRefusal>({ refusal, facts }: Refusal<N>) {
   const [status, type, param = null, code = null, retry] = table[refusal]
   const varying: Varying = facts[0] ?? {}
   const headers: Record<string, string> = {}
-  if (retry) headers['x-should-retry'] = 'false'
+  if (retry) Object.assign(headers, final)
   if (status === 401) headers['www-authenticate'] = 'Bearer'
   // Of the conflicts only a first request that still runs goes by itself.
   const comesBack = status === 429 || status === 503 || refusal === 'busy'
@@ -131,11 +135,18 @@ export function tooManyRequests(max: number, retryAfter: number): Response {
   return Response.json(body, { status: 429, headers: { 'retry-after': String(retryAfter) } })
 }
 
-/** What is no refusal is a fault of ours: it is logged, and the caller is told only that. */
-export function faultAnswer(requestId: string): Response {
-  const message = `Something went wrong here. Nothing was charged. Tell the operator: ${requestId}`
+/**
+ * What is no refusal is a fault of ours: it is logged, and the caller is told only that, and what
+ * becomes of the credits.
+ */
+export function faultAnswer(requestId: string, error: unknown): Response {
+  const isCharged = error instanceof ChargedLate
+  const charged = isCharged
+    ? 'What was held for this is charged within minutes: GET /v1/queries/history tells it.'
+    : 'Nothing was charged.'
+  const message = `Something went wrong here. ${charged} Tell the operator: ${requestId}`
   const body: Envelope = { error: { message, type: api, param: null, code: 'internal' } }
-  return Response.json(body, { status: 500 })
+  return Response.json(body, { status: 500, headers: isCharged ? final : {} })
 }
 
 /** A path or a method that is no operation. */

@@ -18,7 +18,7 @@ import { accountOf } from './accounts.ts'
 import { doctor } from './doctor.ts'
 import { expireOrphans } from './expiry.ts'
 import { balanceOf, grantTo } from './ledger.ts'
-import { withHold } from './paid-work.ts'
+import { ChargedLate, withHold } from './paid-work.ts'
 
 let books: TestBooks
 beforeEach(async () => {
@@ -113,6 +113,20 @@ describe('withHold', () => {
     books.clock.turn(minute)
     await expireOrphans(books)
     expect(await annHas()).toMatchObject({ balance: credits(100), held: zero })
+  })
+
+  test('where its deadline charges it, that is told instead of why the work failed', async () => {
+    const sleep = spyOn(Bun, 'sleep').mockResolvedValue()
+    for (const [index, end] of [work, () => Promise.reject(new Error('no model'))].entries()) {
+      const torn: TestBooks = { ...books }
+      const wanted = { ...ask(`r${index}`, 10), onExpiry: 'settle' } as const
+      const done = withHold(torn, wanted, async () => {
+        torn.db = failing(100)
+        return end()
+      })
+      expect(await caught(done)).toBeInstanceOf(ChargedLate)
+    }
+    sleep.mockRestore()
   })
 
   test('work that outlives its hold is a fault, and moves nothing', async () => {

@@ -25,10 +25,18 @@ export interface Worked<T> {
   first?: (db: Db) => Promise<unknown>
 }
 
+/** Work that is over, and whose hold its deadline ends, charging all of it: `onExpiry` says so. */
+export class ChargedLate extends Error {
+  constructor(ref: string) {
+    super(`The hold of ${ref} did not end with its work, and is charged whole.`)
+  }
+}
+
 /**
  * The only shape of paid work: hold the worst case, work, settle what it cost. Work that throws, or
  * whose `record` refuses, costs nothing; work that failed and still costs (document 2, section 7)
- * returns its failure with the charge. A process that dies leaves the hold to `expireOrphans`.
+ * returns its failure with the charge. A process that dies leaves the hold to `expireOrphans`; a
+ * database that is away for too long does, too, and throws ChargedLate where that will charge it.
  * Refuses what `hold` refuses, and a taken ref: busy while its work runs, else ref_conflict.
  */
 export async function withHold<T>(
@@ -43,10 +51,15 @@ export async function withHold<T>(
       ? new Refusal('busy', { what: ref })
       : new Refusal('ref_conflict', { ref })
   }
+  const isChargedLate = ask.onExpiry === 'settle'
   const letGo = async (error: unknown): Promise<never> => {
-    // The caller must hear of the work's own failure; that of the release is in the log.
-    await persist(house, held.hold, (db) => release(db, held.hold)).catch(() => undefined)
-    throw error
+    const released = persist(house, held.hold, (db) => release(db, held.hold))
+    // The caller must hear of the work's own failure, if that is free; the other is in the log.
+    const isLeft = await released.then(
+      () => false,
+      () => true,
+    )
+    throw isLeft && isChargedLate ? new ChargedLate(ref) : error
   }
   const { charge, result, record, first } = await work(held.hold).catch(letGo)
   const settled = persist(house, held.hold, async (db) => {
@@ -55,7 +68,7 @@ export async function withHold<T>(
   })
   const ended = await settled.catch((error: unknown) => {
     if (error instanceof Refusal) return letGo(error)
-    throw error
+    throw isChargedLate ? new ChargedLate(ref) : error
   })
   if (ended.state !== 'settled') throw new Error(`The hold of ${ref} ended before its work.`)
   return { result, hold: ended }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, spyOn, test } from 'bun:test'
 
 import { nano } from '../../core/money.ts'
 import { accountOf } from '../../ledger/accounts.ts'
@@ -8,7 +8,7 @@ import { scripts } from '../../testing/fake-scripts.ts'
 import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
 import type { Gus } from '../../testing/gateway.ts'
 import { testModel } from '../../testing/models.ts'
-import { endExpired, holdRef } from '../usage/expired.ts'
+import { endExpired, holdMs, holdRef } from '../usage/expired.ts'
 
 let faked: Faked
 beforeAll(async () => {
@@ -53,6 +53,25 @@ test('of 100 parallel spends of the last credits as many pass as can pay, and no
   expect({ charged: count(502), refused: count(402) }).toEqual({ charged: 7, refused: 93 })
   expect((await faked.lastUse(gus)).total).toBe(7)
   expect((await balanceOf(gus)).balance).toBe(Number(held / 2n) / 1e9)
+  expect(await faked.faults(gus)).toEqual([])
+})
+
+test('what a database that is away left to be charged is told as such, and is charged so', async () => {
+  const gus = await faked.gus()
+  const { tx } = faked.house.db
+  const away = spyOn(faked.house.db, 'tx').mockRejectedValue(new Error('away'))
+  away.mockImplementationOnce(tx)
+  const sleep = spyOn(Bun, 'sleep').mockResolvedValue()
+  const answer = await gus.call('POST', path, ask('fake/ok'))
+  sleep.mockRestore()
+  away.mockRestore()
+  expect([answer.status, answer.headers.get('x-should-retry')]).toEqual([500, 'false'])
+  expect(Object(answer.body).error.message).toContain('is charged within minutes')
+  const { held } = await balanceOf(gus)
+  expect(held).toBeGreaterThan(0)
+  faked.clock.turn(holdMs(faked.house))
+  await endExpired(faked.house)
+  expect((await faked.lastUse(gus)).use).toMatchObject({ charged: BigInt(Math.round(held * 1e9)) })
   expect(await faked.faults(gus)).toEqual([])
 })
 
