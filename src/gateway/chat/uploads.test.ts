@@ -360,7 +360,16 @@ describe('where a model listens', () => {
   test('a sound without words is W611, and is not heard again', async () => {
     hearing.fake.script('fake/transcription-ok', json(200, { text: ' ' }))
     const id = await upload(wav(), 'a.wav', ann, hearing)
-    for (let calls = 0; calls < 2; calls += 1) expect((await call('ok', id)).code).toBe('W611')
+    const first = await call('ok', id)
+    expect([first.code, Object(first.body).error.message]).toEqual([
+      'W611',
+      'No words were found in a.wav. It was heard, which is charged once. Leave it out.',
+    ])
+    const second = await call('ok', id)
+    expect([second.code, Object(second.body).error.message]).toEqual([
+      'W611',
+      'No words were found in a.wav. Leave it out.',
+    ])
     expect(await historyOf()).toHaveLength(1)
     hearing.fake.script('fake/transcription-ok', failing)
     const other = await upload(wav(), 'b.wav', ann, hearing)

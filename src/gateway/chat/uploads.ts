@@ -84,7 +84,7 @@ export async function withUploads(
     for (const { media, file } of sounds) {
       const one = heard.get(file.id) ?? (await hear(file))
       heard.set(file.id, one)
-      parts.set(media.part, said(file, one.words))
+      parts.set(media.part, said(file, one.words, ' It was heard, which is charged once.'))
     }
     const cost = [...heard.values()].reduce((sum, one) => nano(sum + one.cost), zero)
     return { asked: filled(asked, parts), cost }
@@ -140,9 +140,9 @@ const saying = ({ filename }: files.StoredFile, words: string): Part => ({
   text: `File "${filename}":\n${words}`,
 })
 
-function said(file: files.StoredFile, words: string | undefined): Part {
+function said(file: files.StoredFile, words: string | undefined, charged = ''): Part {
   if (words) return saying(file, words)
-  throw unfit('W611', `No words were found in ${file.filename}.`)
+  throw unfit('W611', `No words were found in ${file.filename}.${charged} Leave it out.`)
 }
 
 async function partOf(house: House, file: files.StoredFile, models: Model[]): Promise<Part> {
