@@ -108,11 +108,20 @@ test('a folder with something in it takes no backup', async () => {
   expect(readdirSync(at('copy'))).toEqual(['letter'])
 })
 
-test('a backup whose file is missing has no backup.json', async () => {
+test('a backup whose file is missing, or whose disk is full, leaves an empty folder', async () => {
   await fill(house)
+  const error = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+  const clock = {
+    now() {
+      throw error
+    },
+  }
+  const full = await caught(backup({ ...house, clock }, at('copy')))
+  expect(said(full)).toContain(`The disk of ${at('copy')} is full`)
+  expect(readdirSync(at('copy'))).toEqual([])
   rmSync(at('data/files'), { recursive: true })
   expect(said(await caught(backup(house, at('copy'))))).toContain('is missing')
-  expect(readdirSync(at('copy'))).not.toContain('backup.json')
+  expect(readdirSync(at('copy'))).toEqual([])
 })
 
 test('on PostgreSQL both say what to do instead', async () => {

@@ -10,6 +10,7 @@ import type { House } from '../house.ts'
 import { doctor } from '../ledger/doctor.ts'
 import type { Config } from '../settings.ts'
 import * as files from '../store/backup.ts'
+import { isFull } from '../store/durable.ts'
 import { closeExchange, exchange, finishExchange, openExchange } from '../store/exchange.ts'
 import { ownFolder } from '../store/owner.ts'
 import { openSecret } from '../store/secret.ts'
@@ -43,30 +44,44 @@ const said = ({ files, bytes }: files.Copied): string =>
 
 /**
  * Copies the database as of one moment, then the stored files that it names, into a new folder
- * `dir`, beside a working house. Throws when the folder is not empty or a stored file is missing.
+ * `dir`, beside a working house. Throws when the folder is not empty, its disk is full or a stored
+ * file is missing; what was copied until then is removed.
  */
 export async function backup(house: House, dir: string): Promise<Outcome> {
   if (!house.db.file) return { ok: false, text: onPostgres }
   return inTurn(house, async () => {
     await files.makeFolder(dir)
-    const file = join(dir, databaseFile)
-    await snapshot(house.db, file)
-    const copy = openCopy(file)
-    const { dataDir } = house.config
-    const copied = await files
-      .copyFiles(dataDir, dir, allNamed(copy.read), false)
-      .finally(() => copy.close())
-    await files.copySmallFiles(dataDir, dir)
-    await files.writeManifest(dir, {
-      format: 1,
-      berth: version,
-      schema: schemaVersion(),
-      created: iso(house.clock.now()),
-      ...copied,
-      sha256: await files.hashFile(file),
-    })
-    return { ok: true, text: `The backup is in ${dir}: the database and ${said(copied)}.` }
+    try {
+      const copied = await copyTo(house, dir)
+      return { ok: true, text: `The backup is in ${dir}: the database and ${said(copied)}.` }
+    } catch (error) {
+      await files.emptyFolder(dir)
+      if (!isFull(error)) throw error
+      throw new Error(
+        `The disk of ${dir} is full, so nothing of the backup was kept. Make room there, or name a ` +
+          'folder on another disk.',
+      )
+    }
   })
+}
+
+async function copyTo({ config: { dataDir }, clock, db }: House, dir: string) {
+  const file = join(dir, databaseFile)
+  await snapshot(db, file)
+  const copy = openCopy(file)
+  const copied = await files
+    .copyFiles(dataDir, dir, allNamed(copy.read), false)
+    .finally(() => copy.close())
+  await files.copySmallFiles(dataDir, dir)
+  await files.writeManifest(dir, {
+    format: 1,
+    berth: version,
+    schema: schemaVersion(),
+    created: iso(clock.now()),
+    ...copied,
+    sha256: await files.hashFile(file),
+  })
+  return copied
 }
 
 /**

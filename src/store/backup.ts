@@ -1,5 +1,5 @@
 import { constants, existsSync } from 'node:fs'
-import { copyFile, link, mkdir, readdir, readFile } from 'node:fs/promises'
+import { copyFile, link, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 import { type Static, Type } from '@sinclair/typebox'
@@ -37,6 +37,11 @@ export async function makeFolder(dir: string): Promise<void> {
   if ((await readdir(dir)).length > 0) {
     throw new Error(`${dir} is not empty. A backup takes a new folder.`)
   }
+}
+
+/** Removes what stands in the folder of a backup that could not be finished. */
+export async function emptyFolder(dir: string): Promise<void> {
+  for (const name of await readdir(dir)) await rm(join(dir, name), { recursive: true })
 }
 
 /** Writes backup.json: from then on the folder is a backup. */

@@ -66,6 +66,14 @@ export const cannotWrite = (error: unknown): boolean =>
   typeof error.code === 'string' &&
   fullOrShut.has(error.code)
 
+const full = new Set(['ENOSPC', 'EDQUOT'])
+
+/** Whether there was no room on a disk: for a file, or for a database in the words of SQLite. */
+export const isFull = (error: unknown): boolean =>
+  error instanceof Error &&
+  (('code' in error && full.has(String(error.code))) ||
+    error.message.includes('database or disk is full'))
+
 /** Whether an error of the file system means that there is no such file. */
 export const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT'
