@@ -3,6 +3,13 @@ import { expect, test } from 'bun:test'
 import { freshEngine } from '../testing/engine.ts'
 import { openTestHouse } from '../testing/house.ts'
 
+test('a disk below its floor is told, and the house is ready', async () => {
+  const h = await openTestHouse({ DISK_FLOOR_BYTES: '999999999999999' })
+  const body = { ok: true, disk: 'full' }
+  expect(await h.visit('GET', '/readyz')).toMatchObject({ status: 200, body })
+  await h.close()
+})
+
 test('a database that hangs is told as not ready, and the process as there', async () => {
   const db = { ...(await freshEngine()), ping: () => new Promise<void>(() => {}) }
   const h = await openTestHouse({}, { db })

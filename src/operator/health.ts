@@ -3,9 +3,9 @@ import type { House } from '../house.ts'
 import { pingMs } from '../limits.ts'
 
 /**
- * /healthz says that the process answers; /readyz that its database and its files do too. They pass
- * no router, since who waits for a house to start asks for them first. Undefined leaves a request
- * to the routes.
+ * /healthz says that the process answers; /readyz that its database and its files do too, and
+ * whether its disk is below the floor. They pass no router, since who waits for a house to start
+ * asks for them first. Undefined leaves a request to the routes.
  */
 export function healthAnswer(
   house: House,
@@ -23,8 +23,9 @@ async function readiness(house: House): Promise<Response> {
     // Who watches wants an answer also where a database hangs.
     const late = Bun.sleep(pingMs).then(() => Promise.reject(new Error('The database is silent.')))
     await Promise.race([house.db.ping(), late])
-    house.store.checkRoom(0)
-    return Response.json({ ok: true })
+    // All that is there can still be read, so it is no reason to send visitors away.
+    const isFull = house.store.free() < house.config.diskFloorBytes
+    return Response.json({ ok: true, ...(isFull && { disk: 'full' }) })
   } catch (error) {
     house.log.fault('not ready', error)
     return Response.json({ ok: false }, { status: 503 })

@@ -168,7 +168,7 @@ test('below the floor nothing new is taken, though there is room', async () => {
   const { kept, refused } = await publishUntilFull(house, key, 400_000)
   expect(refused).toEqual(tryAgain)
   writeFileSync(ballast[1] ?? '', new Uint8Array(2 * mb))
-  expect((await house.call('GET', '/readyz')).status).toBe(503)
+  expect(await (await house.call('GET', '/readyz')).json()).toEqual({ ok: true, disk: 'full' })
   const line = { about: 'no room for a line' }
   expect(await answer(await house.call('PATCH', '/api/me', key, line))).toEqual({
     status: 503,
