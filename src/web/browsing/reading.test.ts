@@ -92,12 +92,21 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
     async () => {
       const page = await owner.newPage()
       await page.goto(`${origin}/wallet`)
-      for (const button of await page.locator('.keys button').all()) {
+      for (const button of await page.locator('.keys button:visible').all()) {
         expect((await button.boundingBox())?.width).toBeGreaterThan(40)
       }
       await page.goto(`${origin}/a/${id}`)
       const name = "document.querySelector('#who > :last-child')"
       expect(await page.evaluate(`${name}.scrollWidth <= ${name}.clientWidth`)).toBe(true)
+      // A long title in both directions keeps what is read first, and loses its end.
+      const title = page.locator('h1')
+      const long = `Harbour ${arabic} ${'في بحر الشمال العظيم '.repeat(3)}2026`
+      await title.evaluate((head, text) => void (head.textContent = text), long)
+      const { x = 0, width = 0 } = (await title.boundingBox()) ?? {}
+      const [first = 0, year = 0] = await leftsOf(page, 'h1', ['لعبة', '2026'])
+      expect([first > x, first < x + width, year > x && year < x + width]).toEqual([
+        ...[true, true, false],
+      ])
       await page.close()
     },
     ms,
