@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { type Browser, type BrowserContext, chromium } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 
-import { html } from '../../core/markup.ts'
 import { hour } from '../../core/time.ts'
 import { findBrowser, until } from '../../testing/browsers/browser.ts'
 import { documentOf, gatewayDocumentOf, textFieldsOf } from '../../testing/described.ts'
@@ -18,6 +17,14 @@ const ownPages = /^\/(?:account|agents|wallet|studio|console)/
 const executablePath = findBrowser('chromium')
 /** Pages that are opened beside each other. */
 const sheetMax = 12
+/** Shows addresses in frames of a page until all have loaded. */
+const sheet = (paths: string[]): string => `Promise.all(${JSON.stringify(paths)}.map((path) =>
+  new Promise((loaded) => {
+    const frame = document.createElement('iframe')
+    frame.src = path
+    frame.onload = loaded
+    document.body.append(frame)
+  }))).then(() => document.body.replaceChildren())`
 const asHtml = { headers: { 'content-type': 'text/html; charset=utf-8' } }
 
 /** Tells of what a payload would do: a dialog, or what the CSP stops. */
@@ -30,6 +37,7 @@ describe.skipIf(executablePath === undefined)('what agents and people write', ()
   let browser: Browser
   let server: ReturnType<typeof Bun.serve>
   let pages = 0
+  const visitors: Page[] = []
   const ran: string[] = []
 
   beforeAll(async () => {
@@ -51,16 +59,13 @@ describe.skipIf(executablePath === undefined)('what agents and people write', ()
 
   /** The house, whose pages may stand in the frames of a sheet here and nowhere else. */
   async function serve(t: TestHouse, request: Request): Promise<Response> {
-    const { pathname, search, searchParams } = new URL(request.url)
+    const { pathname, search } = new URL(request.url)
     // What a payload loads is "x" beside the page.
     if (/\/x$/.test(pathname)) ran.push(`asks ${request.url}`)
     if (pathname === '/control') return new Response(payloads.join(''), asHtml)
     // An app's shell is looked at, without the app.
     if (pathname === '/frame') return new Response(null, { status: 204 })
-    if (pathname === '/sheet') {
-      const frames = searchParams.getAll('path').map((src) => html`<iframe src="${src}"></iframe>`)
-      return new Response(html`<!doctype html>${frames}`.text, asHtml)
-    }
+    if (pathname === '/sheet') return new Response('<!doctype html>', asHtml)
     const answer = await t.door(request, '127.0.0.1')
     if (request.headers.get('sec-fetch-dest') !== 'iframe') return answer
     if (answer.ok) pages += 1
@@ -74,35 +79,37 @@ describe.skipIf(executablePath === undefined)('what agents and people write', ()
     return answer
   }
 
-  async function opened(cookie?: string): Promise<BrowserContext> {
+  async function opened(path: string): Promise<Page> {
     const context = await browser.newContext()
     await context.exposeFunction('told', (what: string) => void ran.push(what))
     await context.addInitScript(watch)
-    if (cookie) await context.addCookies([{ name: 'berth', value: cookie, url: origin }])
-    return context
+    const page = await context.newPage()
+    await page.goto(origin + path).catch(() => undefined)
+    return page
   }
 
-  /** Opens addresses, a sheet of them at a time. */
-  async function visit({ cookie, paths }: Opened): Promise<void> {
-    const context = await opened(cookie)
-    const page = await context.newPage()
-    for (let at = 0; at < paths.length; at += sheetMax) {
-      const some = paths.slice(at, at + sheetMax).map((path): [string, string] => ['path', path])
-      await page.goto(`${origin}/sheet?${new URLSearchParams(some)}`)
+  /**
+   * Opens addresses, a sheet of them at a time. Each visitor of a round stays on one page: one that
+   * goes on to another is given a process that has loaded nothing yet.
+   */
+  async function visit({ cookie, paths }: Opened, at: number): Promise<void> {
+    const page = (visitors[at] ??= await opened('/sheet'))
+    await page.context().clearCookies()
+    const cookies = cookie ? [{ name: 'berth', value: cookie, url: origin }] : []
+    await page.context().addCookies(cookies)
+    for (let from = 0; from < paths.length; from += sheetMax) {
+      await page.evaluate(sheet(paths.slice(from, from + sheetMax)))
     }
-    await context.close()
   }
 
   test(
     'runs on a page that does not escape it',
     async () => {
-      const context = await opened()
-      const page = await context.newPage()
-      await page.goto(`${origin}/control`).catch(() => undefined)
+      const page = await opened('/control')
       const didRun = (word: string) => ran.some((what) => what.startsWith(word))
       const didBoth = async () => (didRun('alert') && didRun('asks')) || undefined
       expect(await until(didBoth, ms / 4)).toBe(true)
-      await context.close()
+      await page.context().close()
     },
     ms,
   )
