@@ -1,7 +1,7 @@
-import { minute, second, stopwatch } from '../core/time.ts'
+import { second, stopwatch } from '../core/time.ts'
 
 /** An upstream that answered so lately is asked as one that can be reached. */
-const freshMs = minute
+const freshMs = 10 * second
 
 /** The deadlines are the caller's signal: the client's own would cut a quiet stream. */
 const common = { redirect: 'manual', timeout: false } as const
@@ -13,8 +13,8 @@ type Init = RequestInit & { signal: AbortSignal }
 
 /**
  * The line to one upstream. Only a request that reached it may be billed, and `fetch` does not tell
- * whether it did; but a body that is a stream it begins to read once it is connected. Such a
- * request takes no connection that is kept, so it is made only where nothing was heard for long.
+ * whether it did; but a body that is a stream it begins to read once it is connected. That takes
+ * three times as long, so it is done only where nothing was heard for a while.
  */
 export class Line {
   private heardAt = -Infinity
