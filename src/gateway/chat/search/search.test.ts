@@ -210,6 +210,18 @@ describe('a stream', () => {
     expect(await faked.faults(gus)).toEqual([])
   })
 
+  test('of an upstream that answers whole is one too', async () => {
+    answers(asking(search('tides')), saying('High.'))
+    const { bytes } = await ask({ stream: true })
+    const events = dataOf(new TextDecoder().decode(bytes))
+    expect(events.pop()).toBe('[DONE]')
+    const said = events.map((data) => JSON.parse(data).choices[0]?.delta.content ?? '')
+    expect(said.join('')).toBe('High.')
+    expect(events.join('')).not.toContain('web_search')
+    const { use } = await faked.lastUse(gus)
+    expect(use).toMatchObject({ searches: 1, charged: fee + tokens(2), estimated: false })
+  })
+
   test('gives the calls of the client whole', async () => {
     const call = {
       id: 'c9',
