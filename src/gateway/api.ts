@@ -7,6 +7,7 @@ import { accountRoutes } from './accounts/routes.ts'
 import { listenerOf } from './audio/listener.ts'
 import { audioRoutes } from './audio/routes.ts'
 import { catalogueRoutes } from './catalogue/routes.ts'
+import type { Listener } from './chat/chat.ts'
 import { chatRoutes } from './chat/routes.ts'
 import { describeGateway } from './description.ts'
 import { embeddingRoutes } from './embeddings/routes.ts'
@@ -22,13 +23,13 @@ import { videoRoutes } from './videos/routes.ts'
 const OpenApi = Type.Object({ openapi: Type.String() }, { additionalProperties: true })
 
 /** Every operation of the gateway, by the paths of document 2 without /v1. */
-const routes = (house: House) =>
+const routes = (house: House, listener: Listener) =>
   new Elysia()
     .use(catalogueRoutes(house))
     .use(accountRoutes(house))
     .use(usageRoutes(house))
-    .use(chatRoutes(house, listenerOf(house)))
-    .use(responseRoutes(house, listenerOf(house)))
+    .use(chatRoutes(house, listener))
+    .use(responseRoutes(house, listener))
     .use(embeddingRoutes(house))
     .use(imageRoutes(house))
     .use(videoRoutes(house))
@@ -38,7 +39,9 @@ const routes = (house: House) =>
 
 /** The gateway (document 2): every operation answers with and without /v1. */
 export function gatewayApi(house: House) {
-  const api = new Elysia({ prefix: '/v1' }).use(routes(house))
+  // One for all addresses: a sound that two requests need is heard once.
+  const listener = listenerOf(house)
+  const api = new Elysia({ prefix: '/v1' }).use(routes(house, listener))
   let description: Promise<Entity> | undefined
   return new Elysia()
     .use(
@@ -51,5 +54,5 @@ export function gatewayApi(house: House) {
         ),
       ),
     )
-    .use(routes(house))
+    .use(routes(house, listener))
 }

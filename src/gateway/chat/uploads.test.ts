@@ -296,8 +296,11 @@ describe('where a model listens', () => {
     ]
     expect((await call('ok', one, two, one)).status).toBe(200)
     const third = await upload(wav(), 'c.wav', ann, hearing)
-    const both = await Promise.all([call('ok', third), call('ok', third)])
-    expect(both.map(({ status }) => status)).toEqual([200, 200])
+    const input = [{ role: 'user', content: [{ type: 'input_file', file_id: third }] }]
+    const response = (path: string) => ann.call('POST', path, { model: 'fake/ok', input })
+    const calls = [call('ok', third), call('ok', third), response('/v1/responses')]
+    const all = await Promise.all([...calls, response('/responses')])
+    expect(all.map(({ status }) => status)).toEqual([200, 200, 200, 200])
     const types = (await historyOf()).map(({ type }: { type: string }) => type)
     expect(types.filter((type: string) => type === 'audio')).toHaveLength(3)
     expect(await hearing.faults(ann)).toEqual([])
