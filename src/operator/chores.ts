@@ -1,4 +1,5 @@
 import { day, hour, minute, second } from '../core/time.ts'
+import { forget as forgetFiles } from '../gateway/files/files.ts'
 import { forget as forgetMade } from '../gateway/made/made.ts'
 import { endExpired } from '../gateway/usage/expired.ts'
 import { forgetOpens, writeOpens } from '../hosting/apps/opens.ts'
@@ -55,6 +56,7 @@ const chores: [name: string, everyMs: number, run: (house: House) => Promise<unk
   ['compress pages better', minute, polishSome],
   ['make the index of searches one part', hour, mergeIndex],
   ['forget old history', hour, forgetUses],
+  ['forget files that have expired', hour, forgetFiles],
   ['forget pictures whose links have expired', hour, forgetMade],
   ['read again what older rules have read', minute, rescanSome],
   ['forget old reports and decisions', hour, forgetModeration],

@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
+import { day } from '../../core/time.ts'
 import { fileBytesMax, filesPerAccountMax } from '../../limits.ts'
 import { namedIn } from '../../operator/stored.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
 import { type Answer, openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { makePdf } from '../../testing/pdf.ts'
-import { the, wordsOf } from './files.ts'
+import { forget, the, wordsOf } from './files.ts'
 
 let t: TestHouse
 let gus: Gus
@@ -175,6 +176,36 @@ test('lists are read in pages, from either end', async () => {
   await gus.call('DELETE', `/v1/files/${ids[1]}`)
   for (const query of [`?after=${ids[1]}`, `?after=${ids[0]}&purpose=two`]) {
     expect(await list(query)).toMatchObject({ error: { param: 'after' } })
+  }
+})
+
+test('a file that is to expire says when, and is gone then', async () => {
+  const until = (anchor: string, seconds: string) => {
+    const fields = { 'expires_after[anchor]': anchor, 'expires_after[seconds]': seconds }
+    return upload({ file: file('tide'), ...fields })
+  }
+  const made = await until('created_at', '3600')
+  const created = Number(Object(made.body).created_at)
+  expect(made.body).toMatchObject({ expires_at: created + 3_600 })
+  const path = `/v1/files/${made.text('id')}`
+  const { sha256 } = await the(t.house, `gateway:${gus.creditId}`, made.text('id'))
+  t.clock.turn(3_599_999)
+  expect((await gus.call('GET', path)).body).toEqual(made.body)
+  t.clock.turn(1)
+  expect((await gus.call('GET', path)).status).toBe(404)
+  expect((await gus.call('GET', '/v1/files')).body).toMatchObject({ data: [] })
+  expect((await upload({ file: file('stays') })).body).not.toHaveProperty('expires_at')
+  await forget(t.house)
+  expect(await namedIn(t.house.db.read, [sha256])).toEqual(new Set())
+  t.clock.turn(day)
+  expect((await gus.call('GET', '/v1/files')).body).toMatchObject({ data: [{ bytes: 5 }] })
+  for (const [anchor, seconds] of [
+    ['now', '3600'],
+    ['created_at', '3599'],
+    ['created_at', '2592001'],
+  ] as const) {
+    const refused = { status: 400, body: { error: { param: 'expires_after' } } }
+    expect(await until(anchor, seconds)).toMatchObject(refused)
   }
 })
 

@@ -1,8 +1,9 @@
-import { and, count, desc, eq, sum } from 'drizzle-orm'
+import { and, count, desc, eq, gt, isNull, lte, or, sum } from 'drizzle-orm'
 
 import { wholeOf } from '../../core/cursor.ts'
 import { newId } from '../../core/ids.ts'
 import { wordsIn } from '../../core/text.ts'
+import { second } from '../../core/time.ts'
 import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import { fileBytesPerAccountMax, filesPerAccountMax } from '../../limits.ts'
@@ -41,17 +42,19 @@ const idPattern = /^file_[A-Za-z0-9]{12}$/
  * POST /v1/files). Refuses upload_type, upload_unreadable, files_full, try_again.
  */
 export async function keep(house: House, account: AccountId, upload: Upload): Promise<StoredFile> {
-  const { bytes, filename, purpose } = upload
+  const { bytes, filename, purpose, keptSeconds } = upload
   await checkRoom(house, account, bytes.length)
   const { kind, type, text, pages, seconds } = await know(readerOf(house), bytes, account)
   const stored = await house.store.put(bytes)
   const words = text === undefined || text === '' ? null : await putWords(house, kind, stored, text)
+  const created = house.clock.now()
   const row: StoredFile = {
     ...{ id: `file_${newId()}`, account, filename, purpose, kind, type, bytes: bytes.length },
     ...{ sha256: stored.sha256, wordsSha256: words, pages: pages ?? null },
     words: text === undefined ? null : wordsIn(text),
     lastsMs: seconds === undefined ? null : Math.round(seconds * 1_000),
-    created: house.clock.now(),
+    created,
+    expires: keptSeconds === undefined ? null : created + keptSeconds * second,
   }
   await house.db.tx(async (db) => {
     await lock(db, `files of ${account}`)
@@ -82,7 +85,7 @@ async function checkRoom(
       bytes: sum(gatewayFiles.bytes).mapWith(Number),
     })
     .from(gatewayFiles)
-    .where(eq(gatewayFiles.account, account))
+    .where(ofAccount(house, account))
   const full =
     (kept?.files ?? 0) >= filesPerAccountMax || (kept?.bytes ?? 0) + bytes > fileBytesPerAccountMax
   if (!full) return
@@ -92,11 +95,21 @@ async function checkRoom(
 /** A file of this account. Refuses no_file, also for that of another account. */
 export async function the(house: House, account: AccountId, id: string): Promise<StoredFile> {
   const [file] = idPattern.test(id)
-    ? await house.db.read.select().from(gatewayFiles).where(own(account, id))
+    ? await house.db.read
+        .select()
+        .from(gatewayFiles)
+        .where(and(ofAccount(house, account), eq(gatewayFiles.id, id)))
     : []
   if (!file) throw new Refusal('no_file', { id: id.slice(0, 100) })
   return file
 }
+
+/** What has expired is gone, also before it is forgotten. */
+const ofAccount = ({ clock }: House, account: AccountId) =>
+  and(
+    eq(gatewayFiles.account, account),
+    or(isNull(gatewayFiles.expires), gt(gatewayFiles.expires, clock.now())),
+  )
 
 const own = (account: AccountId, id: string) =>
   and(eq(gatewayFiles.account, account), eq(gatewayFiles.id, id))
@@ -127,7 +140,7 @@ export async function list(
   const rows = await house.db.read
     .select()
     .from(gatewayFiles)
-    .where(eq(gatewayFiles.account, account))
+    .where(ofAccount(house, account))
     .orderBy(desc(gatewayFiles.created), desc(gatewayFiles.id))
     .limit(filesPerAccountMax)
   const ordered = order === 'asc' ? rows.toReversed() : rows
@@ -164,6 +177,10 @@ export async function remove(house: House, account: AccountId, id: string): Prom
   await house.db.tx((db) => db.delete(gatewayFiles).where(own(account, file.id)))
 }
 
+/** Forgets the files that have expired. */
+export const forget = ({ db, clock }: House): Promise<unknown> =>
+  db.tx((tx) => tx.delete(gatewayFiles).where(lte(gatewayFiles.expires, clock.now())))
+
 /** A file on the wire. */
 export const present = (file: StoredFile): FileShape => ({
   id: file.id,
@@ -171,6 +188,7 @@ export const present = (file: StoredFile): FileShape => ({
   object: 'file',
   bytes: file.bytes,
   created_at: Math.floor(file.created / 1_000),
+  ...(file.expires !== null && { expires_at: Math.floor(file.expires / 1_000) }),
   filename: file.filename,
   purpose: file.purpose,
   kind: file.kind,

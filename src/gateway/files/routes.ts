@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import type { House } from '../../house.ts'
+import { fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
 import { theSpender, withKey } from '../key.ts'
 import { Bytes, operation } from '../operation.ts'
 import * as files from './files.ts'
@@ -21,6 +22,19 @@ const takes: Record<string, { schema: OpenAPIV3.SchemaObject }> = {
       properties: {
         file: { type: 'string', format: 'binary' },
         purpose: { type: 'string', description: 'user_data when left out.' },
+        expires_after: {
+          type: 'object',
+          description: 'Until when it is kept; else until it is deleted.',
+          required: ['anchor', 'seconds'],
+          properties: {
+            anchor: { type: 'string', enum: ['created_at'] },
+            seconds: {
+              type: 'integer',
+              minimum: fileKeptSecondsMin,
+              maximum: fileKeptSecondsMax,
+            },
+          },
+        },
       },
     },
   },

@@ -13,6 +13,7 @@ export const File = Type.Object(
     object: Type.Literal('file'),
     bytes: Type.Integer(),
     created_at: Type.Integer({ description: 'Seconds since 1970.' }),
+    expires_at: Type.Optional(Type.Integer({ description: 'Where expires_after was sent.' })),
     filename: Type.String(),
     purpose: Type.String(),
     kind: oneOf(fileKinds),

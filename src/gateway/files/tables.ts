@@ -28,9 +28,12 @@ export const gatewayFiles = table(
     /** How long a sound or a film lasts, in milliseconds. */
     lastsMs: integer('lasts_ms'),
     created: time('created').notNull(),
+    /** When it is no more; null where it stays until it is deleted. */
+    expires: time('expires'),
   },
   (t) => [
     index('gateway_files_account').on(t.account, t.created, t.id),
+    index('gateway_files_expires').on(t.expires),
     index('gateway_files_sha256').on(t.sha256),
     index('gateway_files_words_sha256').on(t.wordsSha256),
   ],

@@ -1,6 +1,6 @@
 import { readBytes } from '../../core/body.ts'
 import { isPlainLine } from '../../core/text.ts'
-import { fileBytesMax } from '../../limits.ts'
+import { fileBytesMax, fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 
 /** A file of 32 MB, and some room for the fields and boundaries around it. */
@@ -13,14 +13,17 @@ export interface Upload {
   filename: string
   purpose: string
   bytes: Uint8Array
+  /** How long it is kept, in seconds; until it is deleted where that is left out. */
+  keptSeconds?: number | undefined
 }
 
 const bad = (problem: string, param: string): Refusal =>
   new Refusal('bad_request', { problem, param })
 
 /**
- * The file of a multipart/form-data body (RFC 7578): fields `file` and `purpose`. Refuses
- * upload_too_large before more than that is kept, and bad_request for another body.
+ * The file of a multipart/form-data body (RFC 7578): fields `file`, `purpose` and, as OpenAI's
+ * clients send it, `expires_after`. Refuses upload_too_large before more than that is kept, and
+ * bad_request for another body.
  */
 export async function readUpload(request: Request): Promise<Upload> {
   const type = request.headers.get('content-type') ?? ''
@@ -36,7 +39,20 @@ export async function readUpload(request: Request): Promise<Upload> {
   if (typeof purpose !== 'string' || !purposePattern.test(purpose)) {
     throw bad('"purpose" is a word such as user_data.', 'purpose')
   }
-  return { filename: nameOf(file.name), purpose, bytes: await file.bytes() }
+  const keptSeconds = keptSecondsIn(form)
+  return { filename: nameOf(file.name), purpose, bytes: await file.bytes(), keptSeconds }
+}
+
+function keptSecondsIn(form: Awaited<ReturnType<typeof formOf>>): number | undefined {
+  const [anchor, text] = ['anchor', 'seconds'].map((name) => form.get(`expires_after[${name}]`))
+  if (anchor == null && text == null) return undefined
+  const seconds = typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  const isWithin = seconds >= fileKeptSecondsMin && seconds <= fileKeptSecondsMax
+  if (anchor === 'created_at' && isWithin) return seconds
+  const problem =
+    '"expires_after[anchor]" is created_at, and "expires_after[seconds]" a whole number from ' +
+    `${fileKeptSecondsMin} to ${fileKeptSecondsMax}.`
+  throw bad(problem, 'expires_after')
 }
 
 function asTooLarge(error: unknown): never {
