@@ -32,11 +32,14 @@ test('an answer beyond every bound ends with an error, and its chat is left', as
   expect(left).toHaveLength(1)
 })
 
-test('comments are handed on, and a client that leaves it leaves its chat', async () => {
+test('comments are handed on; a client that leaves it leaves its chat, and has what came', async () => {
   const { chat, left } = saying('hello')
-  const reader = streamOf(chat, new Written(start)).getReader()
+  const kept: object[] = []
+  const written = new Written({ ...start, keep: (item) => void kept.push(item) })
+  const reader = streamOf(chat, written).getReader()
   const { value } = await reader.read()
   expect(new TextDecoder().decode(value)).toStartWith(': waiting\n\nevent: response.created\n')
   await reader.cancel('gone')
   expect(left).toEqual(['gone'])
+  expect(kept).toMatchObject([{ status: 'incomplete', content: [{ text: 'hello' }] }])
 })
