@@ -125,6 +125,8 @@ async function start(
   const job = await enqueue(house, db, {
     ...{ kind, lane: 'assets', owner: account, item: app.id, input, price, ms },
   })
+  // It may have been deleted, or its maker's account closed, since it was asked for.
+  await apps.locked(house, db, app)
   for (const [index, item] of items.entries()) {
     const cap = capOf(key)
     const more = { ref: refOf(job.id, index), kind, item: app.id, job: job.id, cap, ms: 2 * ms }

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { eq } from 'drizzle-orm'
 
 import { jobs } from '../../jobs/tables.ts'
+import { holdUp } from '../../testing/held-up.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
 
@@ -163,6 +164,23 @@ test('the same ref begins one build; another body with it is refused', async () 
     await refused(t, 409, 'ref_conflict', () => ann.call('POST', '/apps', { ...wanted, ...other }))
   }
   expect(Object((await ann.call('GET', '/apps')).body).apps).toHaveLength(1)
+})
+
+test('account_closed: nothing is begun for an account that closed since it was asked for', async () => {
+  const id = await ann.publish()
+  const { begun, go } = holdUp(t.house.idempotency, 'once')
+  const sent = [
+    ann.call('POST', '/apps', game),
+    ann.call('POST', `/apps/${id}/versions`, { prompt }),
+    ann.call('POST', `/apps/${id}/assets`, {
+      assets: [{ name: 'coin.png', kind: 'sprite', what: 'a coin' }],
+    }),
+  ]
+  await begun
+  await ann.call('DELETE', '/me')
+  go()
+  for (const answer of sent) expect((await answer).code).toBe('account_closed')
+  expect(await t.house.db.read.select().from(jobs)).toEqual([])
 })
 
 test('one build of each kind runs at a time', async () => {

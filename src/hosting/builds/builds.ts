@@ -12,6 +12,7 @@ import { accountOf, lockAccounts } from '../../ledger/accounts.ts'
 import { hold } from '../../ledger/ledger.ts'
 import { buildPromptCharsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
+import { keepBytes } from '../agents/kept.ts'
 import * as apps from '../apps/apps.ts'
 import { insertBuilding } from '../apps/new-app.ts'
 import * as pages from '../apps/pages.ts'
@@ -136,8 +137,10 @@ async function start(
 ): Promise<Job> {
   const owner = accountOf({ kind: 'agent', owner: agent.id })
   const slot = `${kind}:${input.kind}:${owner}`
-  // In the order in which a build ends: its job, its account, what is free today.
+  // In the order in which a build ends: its job, its agent, its account, what is free today.
   await jobs.checkSlot(db, { kind, slot })
+  // Whose account is closing, and all its work with it, begins none.
+  await keepBytes(house, db, agent.id, 0)
   await lockAccounts(db, [owner])
   const free = await takeFree(house, db, owner, price)
   const job = await jobs.enqueue(house, db, {
