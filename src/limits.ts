@@ -93,6 +93,8 @@ export const playBytesMax = mb
 export const playTurnsMax = 100
 /** Models that its list shows; a link to it may name any other. */
 export const playModelsMax = 500
+/** Other orders of a search than the newest are those of this many, which came to Explore last. */
+export const matchesMax = 500
 
 /** A 4 MB page whose every byte is escaped in JSON still fits. */
 export const jsonBodyBytesMax = 26 * mb

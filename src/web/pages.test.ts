@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
+import { makeCursor } from '../core/cursor.ts'
 import { hour } from '../core/time.ts'
 import { openTestHouse, type Person, type TestHouse } from '../testing/house.ts'
 
@@ -210,4 +211,26 @@ test('what pages load may be kept for ever, and pages load nothing else', async 
   expect(home).not.toMatch(/ (style|on[a-z]+)=/)
   const { headers } = await t.visit('GET', '/', { headers: browser })
   expect(headers.get('content-security-policy')).not.toContain('unsafe')
+})
+
+test('a search in another order says how many it looks at; each list keeps what was chosen', async () => {
+  for (let at = 0; at < 25; at += 1) await ann.publish({ title: `Sail ${at}`, store: true })
+  const cut = 'looks at the 500 that came to Explore last'
+  const top = await page('/explore?q=sail&sort=top')
+  expect(top).toContain(cut)
+  expect(top).toMatch(/rel="next" href="\/explore\?q=sail&amp;sort=top&amp;cursor=/)
+  for (const whole of ['?q=sail', '?q=harbour&sort=top', '?sort=top']) {
+    expect(await page(`/explore${whole}`)).not.toContain(cut)
+  }
+  const made = await ben.call('POST', '/apps', { html: '<h1>Quay</h1>', title: 'Quay' })
+  const quay = made.text('app.id')
+  await ben.call('PATCH', `/apps/${quay}`, { store: true })
+  for (let at = 0; at < 21; at += 1) {
+    await ann.call('POST', `/explore/${quay}/comments`, { text: `Number ${at}` })
+  }
+  const reviews = makeCursor(t.clock.now() + hour, 'A'.repeat(12))
+  const next = new RegExp(
+    `href="/explore/${quay}\\?reviews=${reviews}&amp;comments=[^"]+#comments"`,
+  )
+  expect(await page(`/explore/${quay}?reviews=${reviews}`)).toMatch(next)
 })

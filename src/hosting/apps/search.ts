@@ -2,6 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 
 import { dialect } from '../../db/dialect.ts'
 import type { House } from '../../house.ts'
+import { matchesMax } from '../../limits.ts'
 import type { App } from './apps.ts'
 import { wordsOf } from './words.ts'
 
@@ -9,8 +10,6 @@ import { wordsOf } from './words.ts'
 export type Filters = Partial<Pick<App, 'shelf' | 'remix' | 'maker'>> & { kind?: string }
 
 const wordsMax = 12
-/** Other orders than the newest are those of this many matches, which came to Explore last. */
-const matchesMax = 500
 
 /**
  * What both engines match by: every word, or the beginning of one, in any order. SQLite meets the

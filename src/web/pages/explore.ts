@@ -3,6 +3,7 @@ import { shelfNames } from '../../hosting/apps/shelves.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import type { WantedShape } from '../../hosting/explore/shapes.ts'
 import type { House } from '../../house.ts'
+import { matchesMax } from '../../limits.ts'
 import { glyph } from '../cover.ts'
 import type { Page } from '../layout.ts'
 import { addressOf, copyLine, pager, tiles, wordsIn } from '../parts.ts'
@@ -120,6 +121,8 @@ export async function explorePage(house: House, query: URLSearchParams): Promise
   const { items, next } = await explore.tiles(house, { ...wanted, limit: tilesMax })
   const first = addressOf('/explore', rest)
   const more = next === null ? undefined : addressOf('/explore', { ...rest, cursor: next })
+  const isOne = next === null && cursor === undefined
+  const isCut = wanted.q !== undefined && (wanted.sort ?? 'new') !== 'new' && !isOne
   const main = html`<h1>Explore</h1>
     ${form(wanted)}
     <p class="unseen" role="status" id="said">
@@ -130,6 +133,7 @@ export async function explorePage(house: House, query: URLSearchParams): Promise
       <section class="found">
         <h2 class="unseen">What was found</h2>
         ${items.length === 0 ? nothing(house, wanted) : tiles(house, items)}
+        ${isCut && html`<p class="small below">In this order a search looks at the ${matchesMax} that came to Explore last.</p>`}
         ${pager(first, more, cursor === undefined)}
       </section>
     </div>`

@@ -45,7 +45,12 @@ async function shownOf<Shape extends { id: string; created: string }>(
   const { page, next } = pageOf(said, shownMax, (one) =>
     makeCursor(Date.parse(one.created), one.id),
   )
-  const at = (wanted?: string) => `${addressOf(`/explore/${item}`, { [name]: wanted })}#${name}`
+  const [reviews, comments] = [query.get('reviews'), query.get('comments')].map(
+    (one) => one ?? undefined,
+  )
+  // Who goes on in one list stays where they are in the other.
+  const at = (wanted?: string) =>
+    `${addressOf(`/explore/${item}`, { reviews, comments, [name]: wanted })}#${name}`
   const more = next === null ? undefined : at(next)
   return { all: page, ways: pager(at(), more, id === '', `Pages of ${name}`) }
 }

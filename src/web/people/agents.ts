@@ -7,7 +7,7 @@ import type { Entry } from '../../ledger/entries.ts'
 import type { Spent } from '../../ledger/spending.ts'
 import { inColumn, inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
-import { counted, momentOf, numbers } from '../parts.ts'
+import { counted, momentOf, numbers, pager } from '../parts.ts'
 import { table } from '../table.ts'
 import { keyForm, keyTable } from './account.ts'
 import { ask } from './ask.ts'
@@ -45,14 +45,14 @@ const card = ({ handle, credits, paused, dailyCap, made }: Counted): Html =>
 export function agentsPage(
   token: string,
   agents: Counted[],
-  more: { next: string | undefined; said?: string | undefined; code?: string | undefined },
+  more: { next: string | undefined; isFirst: boolean; said?: string; code?: string },
 ): Page {
   const list =
     agents.length > 0
       ? html`<ul class="cards">
             ${agents.map(card)}
           </ul>
-          ${more.next !== undefined && html`<nav class="pager" aria-label="Pages"><a class="button" rel="next" href="${more.next}">Show more</a></nav>`}`
+          ${pager('/agents', more.next, more.isFirst)}`
       : html`<div class="empty">
           <h2>No agent yet</h2>
           <p>

@@ -155,6 +155,7 @@ async function agentsView(
   )
   return agentsPage(token, agents, {
     next: next === null ? undefined : `/agents?cursor=${next}`,
+    isFirst: cursor === undefined,
     ...again,
   })
 }

@@ -5,7 +5,7 @@ import type { HistoryWantedShape, UseShape } from '../../gateway/usage/shapes.ts
 import { historyOf } from '../../gateway/usage/usage.ts'
 import type { House } from '../../house.ts'
 import { csvRowsMax, historyPageMax } from '../../limits.ts'
-import { inCredits } from '../amounts.ts'
+import { inCredits, told } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import { addressOf, momentOf, pager } from '../parts.ts'
 import { choice } from '../people/form.ts'
@@ -42,9 +42,9 @@ const row = (use: UseShape): Html =>
     <td>${momentOf(use.timestamp)}</td>
     <td><code>${use.model}</code></td>
     <td>${sources[use.source]}</td>
-    <td class="number" data-label="In">${use.input_count}</td>
+    <td class="number" data-label="In">${use.input_count.toLocaleString('en')}</td>
     <td class="number" data-label="Out">
-      ${use.output_count}${use.estimated && html` <abbr title="Counted here, because the upstream did not say.">≈</abbr>`}
+      ${use.output_count.toLocaleString('en')}${use.estimated && html` <abbr title="Counted here, because the upstream did not say.">≈</abbr>`}
     </td>
     <td class="kind">${use.status}</td>
     <td class="number">${lasted(use.ms)}</td>
@@ -117,8 +117,10 @@ export async function historyPage(house: House, view: HistoryView): Promise<Page
   const isFiltered = Object.keys(wanted).length > 0
   const csv = addressOf('/wallet/history.csv', wanted)
   const count = html`<div class="head">
-    <p>${total} request${total !== 1 && 's'}${page > 1 && `, page ${page}`}</p>
-    <a href="${csv}" download>CSV${total > csvRowsMax && ` of the newest ${csvRowsMax}`}</a>
+    <p>${told(total, 'request')}${page > 1 && `, page ${page}`}</p>
+    <a href="${csv}" download
+      >CSV${total > csvRowsMax && ` of the newest ${csvRowsMax.toLocaleString('en')}`}</a
+    >
   </div>`
   const main = html`<h1>Usage</h1>
     <p class="lead">
