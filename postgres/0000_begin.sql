@@ -17,8 +17,7 @@ CREATE TABLE "gateway_files" (
 	"words" bigint,
 	"pages" bigint,
 	"lasts_ms" bigint,
-	"created" bigint NOT NULL,
-	"expires" bigint
+	"created" bigint NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "gateway_made" (
@@ -490,7 +489,6 @@ CREATE TABLE "uses" (
 --> statement-breakpoint
 CREATE INDEX "gateway_accounts_made_from" ON "gateway_accounts" USING btree ("made_from","created");--> statement-breakpoint
 CREATE INDEX "gateway_files_account" ON "gateway_files" USING btree ("account","created","id");--> statement-breakpoint
-CREATE INDEX "gateway_files_expires" ON "gateway_files" USING btree ("expires");--> statement-breakpoint
 CREATE INDEX "gateway_files_sha256" ON "gateway_files" USING btree ("sha256");--> statement-breakpoint
 CREATE INDEX "gateway_files_words_sha256" ON "gateway_files" USING btree ("words_sha256");--> statement-breakpoint
 CREATE INDEX "gateway_made_sha256" ON "gateway_made" USING btree ("sha256");--> statement-breakpoint

@@ -18,12 +18,10 @@ CREATE TABLE `gateway_files` (
 	`words` integer,
 	`pages` integer,
 	`lasts_ms` integer,
-	`created` integer NOT NULL,
-	`expires` integer
+	`created` integer NOT NULL
 );
 --> statement-breakpoint
 CREATE INDEX `gateway_files_account` ON `gateway_files` (`account`,`created`,`id`);--> statement-breakpoint
-CREATE INDEX `gateway_files_expires` ON `gateway_files` (`expires`);--> statement-breakpoint
 CREATE INDEX `gateway_files_sha256` ON `gateway_files` (`sha256`);--> statement-breakpoint
 CREATE INDEX `gateway_files_words_sha256` ON `gateway_files` (`words_sha256`);--> statement-breakpoint
 CREATE TABLE `gateway_made` (

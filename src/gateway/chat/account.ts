@@ -1,4 +1,4 @@
-import { type Nano, zero } from '../../core/money.ts'
+import { type Nano, nano, zero } from '../../core/money.ts'
 import { stopwatch } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
@@ -91,8 +91,13 @@ export class Ledgered {
     return this.worked({ by, usage, status: end }, charge, answer)
   }
 
+  /** What the client is told that it cost: also what was paid to hear its sounds. */
+  costOf(by: Candidate, usage: Usage): Nano {
+    return nano(this.chargeOf(by, usage) + this.order.heard)
+  }
+
   /** Within the hold, whatever the upstream says that was used. */
-  chargeOf({ price }: Candidate, usage: Usage): Nano {
+  private chargeOf({ price }: Candidate, usage: Usage): Nano {
     return chargeWithin(this.hold, price, usage)
   }
 

@@ -63,7 +63,7 @@ export async function serveStream(
   account.began()
   const carried = new Carried(boundsOf(order, by))
   const copy = slot === undefined ? undefined : new Copy()
-  const costOf = asked.wantsUsage ? (usage: Usage) => account.chargeOf(by, usage) : undefined
+  const costOf = asked.wantsUsage ? (usage: Usage) => account.costOf(by, usage) : undefined
   // What cannot be read from its first byte on is a stream that broke off with nothing carried.
   const source = served ?? (await Source.open(new Response(null), watch))
   const relay = new Relay(source, carried, watch, { costOf, paid: client.paid, copy })

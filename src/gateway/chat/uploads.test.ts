@@ -246,11 +246,12 @@ describe('where a model listens', () => {
     ann = await hearing.gus()
   })
   afterAll(() => hearing.close())
-  const call = (model: string, ...ids: string[]) => {
+  const chat = (model: string, ids: string[], more = {}) => {
     const parts = ids.map((id) => ({ type: 'input_audio', file_id: id }))
     const messages = [{ role: 'user', content: [text, ...parts] }]
-    return ann.call('POST', '/v1/chat/completions', { model: `fake/${model}`, messages })
+    return ann.call('POST', '/v1/chat/completions', { model: `fake/${model}`, messages, ...more })
   }
+  const call = (model: string, ...ids: string[]) => chat(model, ids)
   const fileOf = async (id: string) => (await ann.call('GET', `/v1/files/${id}`)).body
   /** Half a second at 0.06 USD a minute. */
   const heard = { type: 'audio', status: 'completed', charged: 500_000n }
@@ -277,9 +278,14 @@ describe('where a model listens', () => {
     const [first, second] = [await call('ok', id), await call('ok', id)]
     expect(costOf(first) - costOf(second)).toBeCloseTo(Number(heard.charged) / 1e9, 12)
     expect(Number(first.headers.get('x-service-cost'))).toBe(costOf(first))
+    const third = await upload(wav(), 'c.wav', ann, hearing)
+    const streaming = { stream: true, stream_options: { include_usage: true } }
+    const { bytes } = await chat('ok', [third], streaming)
+    const [, streamed] = /"cost":([\d.e-]+)/.exec(new TextDecoder().decode(bytes)) ?? []
+    expect(Number(streamed)).toBe(costOf(first))
     const other = await upload(wav(), 'b.wav', ann, hearing)
     const both = await Promise.all([call('ok', other), call('ok', other)])
-    const told = [first, second, ...both].reduce((sum, answer) => sum + costOf(answer), 0)
+    const told = [first, first, second, ...both].reduce((sum, one) => sum + costOf(one), 0)
     const rows: { price_in_usd: number }[] = await historyOf()
     expect(told).toBeCloseTo(
       rows.reduce((sum, row) => sum + row.price_in_usd, 0),

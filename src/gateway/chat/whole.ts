@@ -1,4 +1,3 @@
-import { nano } from '../../core/money.ts'
 import type { Hold } from '../../ledger/holds.ts'
 import type { Worked } from '../../ledger/paid-work.ts'
 import { boundsOf, Ledgered, type Order, sendingOf, type Served } from './account.ts'
@@ -21,7 +20,7 @@ export async function serveWhole(order: Order, hold: Hold): Promise<Worked<Serve
     if (verdict) return { ...account.failed(by, verdict), result: { refusal: verdict.refusal } }
     account.began()
     const usage = served.carried.usage(true)
-    const body = withCost(served.answer, usage, nano(account.chargeOf(by, usage) + order.heard))
+    const body = withCost(served.answer, usage, account.costOf(by, usage))
     const answer = { status: 200, body }
     return { ...account.answered(by, usage, 'completed', answer), result: { answer } }
   } finally {
