@@ -3,6 +3,8 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import { rememberedBytesMax, rememberedMs, rememberedOfAccountBytesMax } from '../../limits.ts'
+import { misfit } from '../chat/misfit.ts'
+import type { Recall } from './input.ts'
 
 type Json = Record<string, unknown>
 
@@ -21,20 +23,30 @@ export class Remembered {
     const items = this.byAccount.get(account) ?? this.open()
     items.set(String(item.id), JSON.stringify(item, withoutLogprobs))
     items.purgeStale()
-    // Set again, so that it counts with what it holds now.
+    // What is set again counts as it did: only what is new counts with what it holds now.
+    this.byAccount.delete(account)
     this.byAccount.set(account, items, { size: emptyBytes + items.calculatedSize })
   }
 
-  /** An item of this account, as it was answered. */
-  find(account: string, id: string): unknown {
-    const item = this.byAccount.get(account)?.get(id)
-    return item === undefined ? undefined : JSON.parse(item)
+  /**
+   * Finds the items that one request of this account names, as they were answered. Refuses
+   * bad_request when they are more than an account may have: an id may stand there many times.
+   */
+  recall(account: string): Recall {
+    let bytes = 0
+    return (id) => {
+      const item = this.byAccount.get(account)?.get(id)
+      if (item === undefined) return undefined
+      bytes += bytesOf(item)
+      if (bytes > rememberedOfAccountBytesMax) throw misfit('input', tooMany)
+      return JSON.parse(item)
+    }
   }
 
   private open(): LRUCache<string, string> {
     return new LRUCache({
       maxSize: rememberedOfAccountBytesMax,
-      sizeCalculation: (item) => emptyBytes + 2 * item.length,
+      sizeCalculation: bytesOf,
       ttl: rememberedMs,
       ttlResolution: 0,
       perf: this.clock,
@@ -48,6 +60,10 @@ const withoutLogprobs = (name: string, value: unknown): unknown =>
 
 /** About what an item without a text takes, and an account without items. */
 const emptyBytes = 500
+
+const tooMany = 'The items that are named by their ids are too many: name each once.'
+
+const bytesOf = (item: string): number => emptyBytes + 2 * item.length
 
 const byHouse = new WeakMap<House, Remembered>()
 

@@ -25,7 +25,7 @@ export async function create(
 ): Promise<Response> {
   const { account } = spender
   const remembered = rememberedOf(house)
-  const asked = readAsked(raw, (id) => remembered.find(account, id))
+  const asked = readAsked(raw, remembered.recall(account))
   const { chat, stream, echo, spaced, isRemembered } = asked
   const answer = await complete(house, spender, chat, call, listener).catch(refusedHere)
   // Given again under its Idempotency-Key it is the same answer, with the same ids.
