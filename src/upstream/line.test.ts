@@ -1,5 +1,8 @@
 import { afterAll, expect, test } from 'bun:test'
 
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+
 import { faultKindOf } from './fault.ts'
 import { Line } from './line.ts'
 
@@ -16,6 +19,9 @@ afterAll(async () => {
   await echo.stop(true)
 })
 
+const echoed = (told: unknown) =>
+  Value.Decode(Type.Tuple([Type.Record(Type.String(), Type.String()), Type.String()]), told)
+
 const body = JSON.stringify({ content: 'wörld' })
 const ask = (line: Line, url: string, signal = AbortSignal.timeout(5_000)) =>
   line.fetch(url, { method: 'POST', body, signal, headers: { 'content-type': 'application/json' } })
@@ -26,6 +32,19 @@ test('a connection that does not open was reset before any byte', async () => {
     (error: unknown) => error,
   )
   expect(faultKindOf(error, signal)).toBe('reset')
+})
+
+test('so was that of a form or of bytes', async () => {
+  const { signal } = new AbortController()
+  const form = new FormData()
+  form.append('file', new Blob(['ahoy']), 'a.txt')
+  for (const body of [form, new TextEncoder().encode('ahoy')]) {
+    const init = { method: 'POST', body, signal: AbortSignal.timeout(3_000) }
+    const asking = new Line(20).fetch(`https://127.0.0.1:${mute.port}`, init)
+    const error: unknown = await asking.catch((error: unknown) => error)
+    expect(faultKindOf(error, signal)).toBe('reset')
+    expect(init.signal.aborted).toBe(false)
+  }
 })
 
 test('an upstream that was reached may take its time', async () => {
@@ -43,4 +62,21 @@ test('what is sent is the same, whether the upstream was heard of or not', async
   ]
   expect(second).toEqual(first)
   expect(first).toMatchObject([{ 'content-length': String(Buffer.byteLength(body)) }, body])
+})
+
+test('a form is sent with its boundary, bytes as they are', async () => {
+  const line = new Line()
+  const form = new FormData()
+  form.append('file', new Blob(['ahoy']), 'a.txt')
+  const signal = AbortSignal.timeout(5_000)
+  const sent = await line.fetch(echo.url.href, { method: 'POST', body: form, signal })
+  const [headers, text] = echoed(await sent.json())
+  const [, boundary] =
+    /^multipart\/form-data; boundary=(.+)$/.exec(headers['content-type'] ?? '') ?? []
+  expect(text).toContain(`--${boundary}\r\n`)
+  expect(headers['content-length']).toBe(String(text.length))
+  const bytes = new TextEncoder().encode('ahoy')
+  const init = { method: 'POST', body: bytes, signal, headers: { 'content-type': 'audio/wav' } }
+  const [told, same] = echoed(await (await new Line().fetch(echo.url.href, init)).json())
+  expect([told['content-type'], told['content-length'], same]).toEqual(['audio/wav', '4', 'ahoy'])
 })

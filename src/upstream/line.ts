@@ -28,15 +28,25 @@ export class Line {
   async fetch(url: string, init: Init): Promise<Response> {
     const { body } = init
     const isFresh = stopwatch() - this.heardAt < freshMs
-    const isKnown = isFresh || typeof body !== 'string'
+    const isKnown = isFresh || !body
     const asking = isKnown ? fetch(url, { ...init, ...common }) : this.connect(url, init, body)
     const answer = await asking
     this.heardAt = stopwatch()
     return answer
   }
 
-  private async connect(url: string, init: Init, text: string): Promise<Response> {
-    const bytes = new TextEncoder().encode(text)
+  private async connect(
+    url: string,
+    init: Init,
+    given: NonNullable<Init['body']>,
+  ): Promise<Response> {
+    const whole = new Response(given)
+    const headers = new Headers(init.headers)
+    // A form's tells the boundary of its parts: it must be asked before the bytes are.
+    const type = headers.get('content-type') ?? whole.headers.get('content-type')
+    if (type !== null) headers.set('content-type', type)
+    const bytes = await whole.bytes()
+    headers.set('content-length', String(bytes.byteLength))
     const unreached = new AbortController()
     const late = setTimeout(() => unreached.abort(), this.withinMs)
     const body = new ReadableStream<Uint8Array>(
@@ -49,8 +59,6 @@ export class Line {
       },
       { highWaterMark: 0 },
     )
-    const headers = new Headers(init.headers)
-    headers.set('content-length', String(bytes.byteLength))
     const signal = AbortSignal.any([unreached.signal, init.signal])
     try {
       return await fetch(url, { ...init, ...common, headers, body, signal })
