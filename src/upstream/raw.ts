@@ -2,7 +2,7 @@ import { readAtMost } from './answer.ts'
 import { bodyOf, type Dialect } from './body.ts'
 import { faultKindOf } from './fault.ts'
 import { Line } from './line.ts'
-import { isWhole, streamOf } from './unstreamed.ts'
+import { mayBeWhole, streamOf } from './unstreamed.ts'
 import { type Call, type Upstream, UpstreamFault } from './upstream.ts'
 
 /** An upstream that speaks OpenAI's HTTP. */
@@ -31,7 +31,7 @@ export function rawLane(row: RawUpstream): Upstream {
     kind: 'openai',
     async send(call) {
       const answer = await ask(to, call, bodyOf(call, to))
-      return isWhole(answer, call) ? streamOf(answer) : answer
+      return mayBeWhole(answer, call) ? streamOf(answer) : answer
     },
     look: (at) => ask(to, at),
   }

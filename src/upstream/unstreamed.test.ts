@@ -1,10 +1,12 @@
 import { expect, test } from 'bun:test'
 
-import { isWhole, streamOf } from './unstreamed.ts'
+import { mayBeWhole, streamOf } from './unstreamed.ts'
 
 const chunksOf = async (answer: object) => {
   const text = await streamOf(Response.json(answer)).text()
-  return text.split('\n\n').map((event) => event.slice('data: '.length))
+  const [begun, ...events] = text.split('\n\n')
+  expect(begun).toBe(': keep-alive')
+  return events.map((event) => event.slice('data: '.length))
 }
 
 test('a whole answer is a chunk for each choice, the usage and [DONE]', async () => {
@@ -43,13 +45,50 @@ test('an error is its event alone, and what is no JSON breaks off', async () => 
   await expect(streamOf(new Response('{"id": ')).text()).rejects.toThrow()
 })
 
+const chunk = 'data: {"choices":[]}\n\n'
+/** A body that goes on when it is told to. */
+function slow() {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+  const writer = writable.getWriter()
+  const reader = streamOf(new Response(readable)).body?.getReader()
+  return {
+    write: (text: string) => void writer.write(Buffer.from(text)),
+    end: () => void writer.close(),
+    read: async () => Buffer.from((await reader?.read())?.value ?? []).toString(),
+  }
+}
+
+test('events go on as they come, whatever they are called', async () => {
+  const { write, end, read } = slow()
+  write(chunk)
+  expect(await read()).toBe(chunk)
+  write('data: [DONE]\n\n')
+  expect(await read()).toBe('data: [DONE]\n\n')
+  end()
+  expect(await read()).toBe('')
+})
+
+test('a whole answer begins with its first byte, though that is space', async () => {
+  const { write, end, read } = slow()
+  write('\n')
+  expect(await read()).toBe(': keep-alive\n\n')
+  write(' ')
+  write('{"choices":')
+  write('[{"index":0,"message":{}}]}')
+  end()
+  expect(await read()).toContain('"delta":{}')
+})
+
 test('only a chat that was to be a stream is looked at', () => {
   const call = { path: '/chat/completions', model: 'm', signal: AbortSignal.timeout(1) } as const
   const whole = Response.json({})
-  expect(isWhole(whole, { ...call, body: { stream: true } })).toBe(true)
-  expect(isWhole(whole, { ...call, body: {} })).toBe(false)
-  expect(isWhole(whole, { ...call, path: '/audio/speech', body: { stream: true } })).toBe(false)
-  expect(isWhole(Response.json({}, { status: 400 }), { ...call, body: { stream: true } })).toBe(
+  expect(mayBeWhole(whole, { ...call, body: { stream: true } })).toBe(true)
+  expect(mayBeWhole(new Response(''), { ...call, body: { stream: true } })).toBe(true)
+  const events = new Response('', { headers: { 'content-type': 'text/event-stream; charset=x' } })
+  expect(mayBeWhole(events, { ...call, body: { stream: true } })).toBe(false)
+  expect(mayBeWhole(whole, { ...call, body: {} })).toBe(false)
+  expect(mayBeWhole(whole, { ...call, path: '/audio/speech', body: { stream: true } })).toBe(false)
+  expect(mayBeWhole(Response.json({}, { status: 400 }), { ...call, body: { stream: true } })).toBe(
     false,
   )
 })
