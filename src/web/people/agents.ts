@@ -1,5 +1,7 @@
 import { type Html, html, type Part } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
+import type { Agent } from '../../hosting/agents/agents.ts'
+import { suspended } from '../../hosting/agents/suspension.ts'
 import type { Note } from '../../hosting/notes/notes.ts'
 import type { OwnedShape } from '../../hosting/people/shapes.ts'
 import type { Key } from '../../keys/keys.ts'
@@ -9,6 +11,7 @@ import { inColumn, inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import { counted, momentOf, numbers, pager } from '../parts.ts'
 import { table } from '../table.ts'
+import { told } from '../words.ts'
 import { keyForm, keyTable } from './account.ts'
 import { ask } from './ask.ts'
 import { chart } from './chart.ts'
@@ -29,14 +32,14 @@ const claimForm = (token: string, value: string | undefined): Html => {
 }
 
 /** An agent, with how many apps it made: its shape names only the newest. */
-type Counted = OwnedShape & { made: number }
+type Counted = OwnedShape & { made: number; isSuspended: boolean }
 
-const card = ({ handle, credits, paused, dailyCap, made }: Counted): Html =>
+const card = ({ handle, credits, paused, dailyCap, made, isSuspended }: Counted): Html =>
   html`<li>
     <a href="/agents/${handle}"
       ><strong>@${handle}</strong><span>${inCredits(credits)} credits</span
       ><span class="small"
-        >${counted(made, 'app')}${paused && ' · paused'}${dailyCap !== null && ` · at most ${inCredits(dailyCap)} a day`}</span
+        >${counted(made, 'app')}${isSuspended && ' · suspended'}${paused && ' · paused'}${dailyCap !== null && ` · at most ${inCredits(dailyCap)} a day`}</span
       ></a
     >
   </li>`
@@ -74,6 +77,8 @@ export function agentsPage(
 export interface OwnedView {
   token: string
   agent: OwnedShape
+  /** What others than its owner decided of it. */
+  standing: Pick<Agent, 'suspendedFor' | 'pausedBy'>
   /** What is in the person's wallet, in credits. */
   wallet: number
   /** Names the gift that this page would send: sent twice, it is one. */
@@ -88,6 +93,10 @@ export interface OwnedView {
   /** The form that brought here. */
   done?: string | null | undefined
 }
+
+/** Why an agent can do nothing, for its owner. */
+export const suspendedNote = (agent: Pick<Agent, 'suspendedFor'>): string | undefined =>
+  agent.suspendedFor === null ? undefined : told(suspended(agent)).said
 
 /** What a form has done, as it stands now. */
 function doneNote({ done, agent }: OwnedView): Part {
@@ -120,7 +129,7 @@ export function entryTable(entries: Entry[]): Html {
   )
 }
 
-function bounding({ token, agent, wallet, ref, sent }: OwnedView): Html {
+function bounding({ token, agent, standing, wallet, ref, sent }: OwnedView): Html {
   const path = `/agents/${agent.handle}`
   const hint = `Your wallet has ${inCredits(wallet)}.`
   const gift = html`<input
@@ -138,7 +147,12 @@ function bounding({ token, agent, wallet, ref, sent }: OwnedView): Html {
     ...{ hint: 'Of all its keys together. Empty: no cap.', free: true },
   })
   const label = agent.paused ? 'Let it buy again' : 'Pause it'
-  const words = agent.paused ? 'It is paused and can buy nothing.' : 'Paused, it can buy nothing.'
+  const byOperator = standing.pausedBy === 'operator' || standing.pausedBy === 'both'
+  const words = byOperator
+    ? 'The operator of this place paused it: it can buy nothing until they let it.'
+    : agent.paused
+      ? 'It is paused and can buy nothing.'
+      : 'Paused, it can buy nothing.'
   const pause = html`<input
       type="hidden"
       name="paused"
@@ -153,7 +167,7 @@ function bounding({ token, agent, wallet, ref, sent }: OwnedView): Html {
       <h2>Daily cap</h2>
       ${form(token, `${path}/cap`, html`${cap}<button class="button quiet">Set the cap</button>`)}
       <p class="small below">${words}</p>
-      ${form(token, `${path}/pause`, pause, 'act')}
+      ${!byOperator && form(token, `${path}/pause`, pause, 'act')}
     </section>
   </div>`
 }
@@ -184,7 +198,8 @@ const headed = (name: string, path: string, hasMore: boolean): Html =>
 
 /** One agent, as its owner sees it. */
 export function agentPage(view: OwnedView): Page {
-  const { token, agent, spent, entries, keys, notes, said, sent } = view
+  const { token, agent, standing, spent, entries, keys, notes, sent } = view
+  const said = view.said ?? suspendedNote(standing)
   const path = `/agents/${agent.handle}`
   const apps = agent.apps.slice(0, appsShown).map(
     ({ id, title }) =>

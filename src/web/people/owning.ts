@@ -150,6 +150,7 @@ async function agentsView(
   const agents = await Promise.all(
     page.map(async (agent) => ({
       ...(await owned.present(house, agent)),
+      isSuspended: agent.suspendedFor !== null,
       made: await apps.countOf(house, agent.id),
     })),
   )
@@ -177,7 +178,7 @@ async function agentView(
     notes.listOf(house, agent.id, { unread: false, limit: notesShown }),
   ])
   const ref = (after.sent?.has('credits') && after.sent.text('ref')) || newId()
-  const form = { token, ...after, ref }
+  const form = { token, ...after, ref, standing: agent }
   const data = { agent: shape, spent, entries, keys, notes: told }
   return agentPage({ ...form, ...data, wallet: toCredits(wallet.available) })
 }

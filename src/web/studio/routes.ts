@@ -7,6 +7,7 @@ import type { House } from '../../house.ts'
 import { assetBytesMax, formBytesMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
+import { suspendedNote } from '../people/agents.ts'
 import { goTo, type Own, shown, takeForm } from '../people/desk.ts'
 import { asOwn, ownPage } from '../people/owning.ts'
 import { theAct } from './acts.ts'
@@ -55,7 +56,7 @@ async function view(own: Own, id: string, name: string, said: Said = {}): Promis
   const draw = name === 'changes' ? changesPage : isTab(name) ? views[name] : undefined
   if (!draw) throw new Refusal('not_found', { what: 'page', see: 'The studio links to its pages.' })
   const owned = await theOwnedApp(own.house, own.visitor.person, id)
-  const studio = { ...owned, own, ...said }
+  const studio = { ...owned, own, said: suspendedNote(owned.agent), ...said }
   const { closed, takenDown } = owned.app
   if (closed !== null || takenDown !== null) return gonePage(studio)
   return draw(studio, new URL(own.request.url).searchParams)
