@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
+import { findByName } from '../hosting/people/people.ts'
 import { openTestHouse, type TestHouse } from '../testing/house.ts'
 import { type Browser, claimedBy, hidden, operating } from '../testing/pages.ts'
+import { fund } from '../testing/people.ts'
 
 let h: TestHouse
 let olga: Browser
@@ -92,4 +94,14 @@ test('fields are called as their labels are', async () => {
     '“Title” is one plain line of 1 to 80 characters.',
     '“Description” is plain text of at most 500 characters.',
   ])
+})
+
+test('what is short by less than a hundredth of a credit is told to its last digit', async () => {
+  const person = await findByName(h.house, 'olga')
+  if (person) await fund(h.house, person, 1n)
+  const path = '/agents/ann'
+  const short = await olga.fill(path, `${path}/credits`, { credits: '1000.000001' })
+  expect(fault(String(short.body))).toStartWith(
+    'This takes 1,000.000001 credits and your wallet has 1,000. Nothing was moved.',
+  )
 })

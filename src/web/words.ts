@@ -1,8 +1,7 @@
 import { notOurCursor } from '../core/cursor.ts'
-import { toCredits } from '../core/money.ts'
+import { inWords } from '../core/money.ts'
 import { answerOf, wordsOf } from '../hosting/envelope.ts'
 import type { FactsOf, HostingRefusal, Refusal } from '../refusals.ts'
-import { inCredits } from './amounts.ts'
 
 /** The name of a field of the API, as the label of a form has it: "title" is “Title”. */
 const labelled = (problem: string): string =>
@@ -25,8 +24,8 @@ const words: { [N in HostingRefusal]?: (...facts: FactsOf<N>) => string } = {
       : labelled(problem),
   ref_conflict: () => 'This form was sent before with something else in it. Open its page again.',
   wallet_short: ({ needed, available }) =>
-    `This takes ${inCredits(toCredits(needed))} credits and your wallet has ` +
-    `${inCredits(toCredits(available))}. Nothing was moved. Your wallet’s page says how to add some.`,
+    `This takes ${inWords(needed)} credits and your wallet has ${inWords(available)}. ` +
+    'Nothing was moved. Your wallet’s page says how to add some.',
   prices_off: () => 'Prices are not open here: a remix is free, or there is none.',
   blocked_by_scan: ({ reasons }) =>
     `The safety check will not host this page. ${reasons.join(' ')}`,
