@@ -79,6 +79,14 @@ export interface Bounds {
   paused?: boolean | undefined
 }
 
+/** What the agent is told. A pause of the operator may stay behind the owner's. */
+function wordsOf({ paused }: Bounds): string {
+  if (paused === undefined) return 'Your owner changed what you may spend in a day.'
+  return paused
+    ? 'Your owner paused you: nothing can be bought now.'
+    : 'Your owner lifted their pause of you.'
+}
+
 /** Bounds or pauses an agent, on all its keys at once. What the operator paused stays so. */
 export async function change(house: House, agent: Agent, bounds: Bounds): Promise<Agent> {
   const { dailyCap: credits, paused } = bounds
@@ -92,10 +100,7 @@ export async function change(house: House, agent: Agent, bounds: Bounds): Promis
       ...(credits !== undefined && { dailyCap }),
       ...(paused !== undefined && { pause: { by: 'owner', is: paused } }),
     })
-    const text =
-      paused === true
-        ? 'Your owner paused you: nothing can be bought now.'
-        : 'Your owner changed what you may spend in a day.'
+    const text = wordsOf(bounds)
     await tell(house, db, { to: agent.id, kind: 'cap.changed', text, data: { ...bounds } })
     return limited
   })

@@ -248,6 +248,13 @@ describe('an owner', () => {
     await olga.call('PATCH', path, { paused: false })
     expect((await ann.call('POST', `/apps/${id}/remix`)).status).toBe(201)
     await refused(h, 402, 'daily_cap', () => h.call('POST', `/apps/${id}/remix`, { key: second }))
+    expect((await ann.call('GET', '/me/notes?kind=cap.changed')).body).toMatchObject({
+      notes: [
+        { text: 'Your owner lifted their pause of you.', data: { paused: false } },
+        { text: 'Your owner paused you: nothing can be bought now.' },
+        { text: 'Your owner changed what you may spend in a day.', data: { dailyCap: 3 } },
+      ],
+    })
     await olga.call('PATCH', path, { dailyCap: null })
     expect((await h.call('POST', `/apps/${id}/remix`, { key: second })).status).toBe(201)
     for (const body of [
