@@ -105,3 +105,12 @@ test('what is short by less than a hundredth of a credit is told to its last dig
     'This takes 1,000.000001 credits and your wallet has 1,000. Nothing was moved.',
   )
 })
+
+test('a key that was revoked in another tab is missed where such keys are listed', async () => {
+  const revoke = async (at: string): Promise<string> =>
+    fault(String((await olga.fill(at, `${at}/keys`, { revoke: 'gk_gone' })).body))
+  expect([await revoke('/wallet'), await revoke('/account')]).toEqual([
+    'There is no such key. Your wallet lists them.',
+    'There is no such key. Your account lists them.',
+  ])
+})

@@ -46,7 +46,11 @@ export async function make(
 }
 
 /** What a person is told of a key that is not theirs. */
-const noKey = () => new Refusal('not_found', { what: 'key', see: 'Your account lists them.' })
+const noKey = (kind: OwnKind) =>
+  new Refusal('not_found', {
+    what: 'key',
+    see: kind === 'person' ? 'Your account lists them.' : 'Your wallet lists them.',
+  })
 
 /** Changes what a key of the wallet may spend in a day; null is no cap. Refuses not_found. */
 export async function limit(
@@ -57,7 +61,7 @@ export async function limit(
 ): Promise<void> {
   const wanted = { name: undefined, dailyCap: capOf(dailyCap) }
   const changed = await house.db.tx((db) => keys.edit(db, person.wallet, prefix, wanted))
-  if (!changed) throw noKey()
+  if (!changed) throw noKey('gateway')
   house.keys.forget()
 }
 
@@ -70,6 +74,6 @@ export async function revoke(
 ): Promise<void> {
   const owner = holderOf(person, kind)
   const revoked = await house.db.tx((db) => house.keys.revoke(db, house.clock, owner, prefix))
-  if (!revoked) throw noKey()
+  if (!revoked) throw noKey(kind)
   house.keys.forget()
 }
