@@ -59,8 +59,14 @@ export async function decide(
   }
   const outcome = await decided(own.house, name, { item, why: why.trim(), by: byOf(own) })
   if (outcome?.ok) return
-  const needed = isPlainText(why, whyCharsMax)
+  throw new Refusal('bad_request', { problem: outcome ? overtaken : neededOf(why) })
+}
+
+/** Its page was opened before, or in another tab. */
+const overtaken = 'Nothing was done: it is so already, or something else was decided meanwhile.'
+
+function neededOf(why: string): string {
+  return isPlainText(why, whyCharsMax)
     ? 'Say why: who is concerned is told.'
-    : `A reason is plain text of at most ${whyCharsMax} characters.`
-  throw new Refusal('bad_request', { problem: outcome?.text ?? needed })
+    : `A reason is plain text of at most ${whyCharsMax.toLocaleString('en')} characters.`
 }
