@@ -72,6 +72,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
       await page.click('[aria-label="Remove Phone"]')
       expect(await violationsOn(page)).toEqual([])
       expect(await page.evaluate('document.activeElement.textContent.trim()')).toBe('Cancel')
+      await page.getByRole('dialog').getByText('It signs you in no longer.').click()
+      expect(await page.evaluate('document.activeElement.role')).toBe('dialog')
       await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
       expect(await page.getByRole('region', { name: 'Passkeys' }).count()).toBe(0)
       await page.getByRole('button', { name: 'Sign out' }).first().click()

@@ -18,6 +18,7 @@ interface Question {
 /**
  * The button of what cannot be undone, within its form: it opens the question, and that has the
  * button which sends. A popover needs no script; a browser without them shows the question as is.
+ * A press on its words keeps the focus in it, so that no live part draws it away.
  */
 export function ask({ word, of, question, ends, fields, sends }: Question): Html {
   const id = `ask-${newId()}`
@@ -31,7 +32,7 @@ export function ask({ word, of, question, ends, fields, sends }: Question): Html
     >
       ${word}
     </button>
-    <div class="ask" id="${id}" popover role="dialog" aria-labelledby="${id}-words">
+    <div class="ask" id="${id}" popover role="dialog" tabindex="-1" aria-labelledby="${id}-words">
       <p id="${id}-words"><strong>${question}</strong></p>
       <p>${ends}</p>
       ${fields}
