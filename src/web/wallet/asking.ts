@@ -2,10 +2,10 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import { addressGroup } from '../../core/address.ts'
-import { fromUsd, toCredits, toUsd, zero } from '../../core/money.ts'
+import { fromUsd, inWords, toCredits, toUsd, zero } from '../../core/money.ts'
 import { oneOf } from '../../core/shape.ts'
 import { visitOf } from '../../core/visit.ts'
-import { errorAnswer } from '../../gateway/envelope.ts'
+import { errorAnswer, isOurs, wordsOf } from '../../gateway/envelope.ts'
 import { spenderOf } from '../../gateway/key.ts'
 import { historyOf } from '../../gateway/usage/usage.ts'
 import { walletOf } from '../../hosting/people/people.ts'
@@ -13,7 +13,7 @@ import type { House } from '../../house.ts'
 import { accountOf, type Owner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { playTurnsMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
+import { type FactsOf, type GatewayRefusal, Refusal } from '../../refusals.ts'
 import { inCredits, inUsd } from '../amounts.ts'
 import type { Own } from '../people/desk.ts'
 import type { Form } from '../people/form.ts'
@@ -63,6 +63,12 @@ function requestOf({ model, system, max_tokens, turns, text }: Draft, stream: bo
     const problem = `A conversation here has at most ${playTurnsMax} messages. Begin a new one.`
     throw new Refusal('bad_request', { problem })
   }
+  const most = Number(max_tokens)
+  if (max_tokens !== '' && !(Number.isSafeInteger(most) && most > 0)) {
+    throw new Refusal('bad_request', {
+      problem: '“At most” is a whole number of tokens, 1 or more.',
+    })
+  }
   const said = turns.map(({ role, content }) => ({ role, content }))
   return {
     model,
@@ -70,16 +76,32 @@ function requestOf({ model, system, max_tokens, turns, text }: Draft, stream: bo
       ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
       ...[...said, { role: 'user', content: text }],
     ],
-    ...(max_tokens !== '' && { max_tokens: Number(max_tokens) }),
+    ...(max_tokens !== '' && { max_tokens: most }),
     ...(stream && { stream }),
   }
+}
+
+/** What a person is told where the gateway's sentence speaks of its fields, and in USD. */
+const words: { [N in GatewayRefusal]?: (...facts: FactsOf<N>) => string } = {
+  not_enough_credits: ({ needed, available }) =>
+    `This can cost ${inWords(needed)} credits and your wallet has ${inWords(available)}. Nothing ` +
+    'was charged. Lower “At most”, or add credits: your wallet’s page says how.',
+  no_model: ({ model }) => `The model ${model.slice(0, 100)} is not served here. Choose another.`,
+}
+
+/** A refusal as the gateway answers it, in a person's words. */
+function refused<N extends GatewayRefusal>(refusal: Refusal<N>): Response {
+  const own: ((...facts: FactsOf<N>) => string) | undefined = words[refusal.refusal]
+  const { status, headers, body } = wordsOf(refusal)
+  const message = own?.(...refusal.facts) ?? body.error.message
+  return Response.json({ error: { ...body.error, message } }, { status, headers })
 }
 
 /** No page sends files, so there are no sounds to be heard. */
 const noSounds = () => undefined
 
 /**
- * What the gateway answers to a draft, refusals too: the chat of document 2, within the address's
+ * What the gateway answers to a draft, or why not in words of the page: the chat of document 2, within the address's
  * rate, held and settled on the wallet of who is signed in.
  */
 export async function answerTo(own: Own, draft: Draft, stream: boolean): Promise<Response> {
@@ -95,6 +117,7 @@ export async function answerTo(own: Own, draft: Draft, stream: boolean): Promise
     const call = { requestId, ref: undefined, signal: request.signal }
     return await complete(house, spenderOf(walletOf(visitor.person)), asked, call, noSounds)
   } catch (error) {
+    if (isOurs(error)) return refused(error)
     return errorAnswer(error, () => {
       throw error
     })

@@ -85,7 +85,7 @@ test('with scripts it is the gateway’s own stream, and what it came to is told
     expect((await olga.open(`${path}/${odd}`)).status).toBe(404)
 })
 
-test('refusals are the gateway’s sentences, the message stays, and nothing is charged', async () => {
+test('refusals are in words of the page, the message stays, and nothing is charged', async () => {
   const kept = await walletOf('olga')
   const refused = async (values: Record<string, string>, browser = olga) => {
     const plain = await send(browser, { text: 'Hello "there"', ...values })
@@ -93,21 +93,23 @@ test('refusals are the gateway’s sentences, the message stays, and nothing is 
     expect(streamed.status).toBe(plain.status)
     const sentence = said(plain).replaceAll('&quot;', '"')
     // That it is a stream is a part of what is held for.
-    const wordsOf = (text: string) => text.replace(/\$[\d.]+/, '$')
+    const wordsOf = (text: string) => text.replace(/cost [\d.]+/, 'cost')
     expect(wordsOf(streamed.text('error.message'))).toBe(wordsOf(sentence))
     expect(String(plain.body)).toContain('Hello &quot;there&quot;</textarea>')
     return [plain.status, sentence]
   }
   expect(await refused({}, cy)).toEqual([
     402,
-    expect.stringMatching(/^This can cost \$.* you have \$0/),
+    expect.stringMatching(/^This can cost 0\.\d+ credits and your wallet has 0\. .*“At most”/),
   ])
-  expect(await refused({ model: 'demo/none' })).toEqual([404, expect.stringContaining('demo/none')])
+  expect(await refused({ model: 'demo/none' })).toEqual([
+    ...[404, 'The model demo/none is not served here. Choose another.'],
+  ])
   expect(await refused({ model: 'demo/image' })).toEqual([400, expect.any(String)])
   for (const most of ['0', '1.5', 'many', '-3']) {
     expect(await refused({ max_tokens: most })).toEqual([
       400,
-      expect.stringContaining('max_tokens'),
+      '“At most” is a whole number of tokens, 1 or more.',
     ])
   }
   const many = JSON.stringify(Array.from({ length: 99 }, () => ({ role: 'user', content: 'x' })))
