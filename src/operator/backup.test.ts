@@ -46,7 +46,7 @@ const quiet = openLog(systemClock, () => {})
 const open = (name: string): Promise<House> =>
   openHouse(configOf(name), 'http://localhost', { log: quiet })
 
-const page = '<!doctype html><title>Lamp</title><p>A page to keep'
+const page = `<!doctype html><title>Lamp</title><p>A page to keep${'.'.repeat(1_000)}`
 const sound = Buffer.from(JSON.stringify({ notes: [1, 2, 3] }))
 
 /** An agent with an app of two versions and an asset. */
@@ -78,7 +78,6 @@ test('a backup holds the database, each file that rows name, secret and prices, 
   await house.store.put(Buffer.from('nobody names me'))
   writeFileSync(at('data/models.json'), '[]')
   const outcome = await backup(house, at('copy'))
-  expect(outcome).toMatchObject({ ok: true })
   const content = contentOf(at('copy'))
   const stored = Object.keys(content).filter((name) => name.startsWith('files/'))
   expect(stored).toHaveLength(2)
@@ -89,6 +88,12 @@ test('a backup holds the database, each file that rows name, secret and prices, 
     'models.json',
   ])
   const bytes = stored.reduce((sum, name) => sum + statSync(at('copy', name)).size, 0)
+  expect(outcome).toMatchObject({
+    ok: true,
+    text: expect.stringContaining(
+      `: the database and 2 files, ${bytes.toLocaleString('en')} bytes.`,
+    ),
+  })
   expect(JSON.parse(readFileSync(at('copy/backup.json'), 'utf8'))).toMatchObject({
     format: 1,
     berth: expect.any(String),

@@ -40,7 +40,7 @@ export async function check(dataDir: string, dir: string, stamp: string): Promis
 }
 
 const said = ({ files, bytes }: files.Copied): string =>
-  `${files} file${files === 1 ? '' : 's'}, ${bytes} bytes`
+  `${files} file${files === 1 ? '' : 's'}, ${bytes.toLocaleString('en')} bytes`
 
 /**
  * Copies the database as of one moment, then the stored files that it names, into a new folder
