@@ -46,10 +46,18 @@ test('what may not be meant is a warning, without its value', () => {
   expect(warnings).toEqual([
     `HOST is another one in the environment than in ${path}; that of the environment counts.`,
     `METRICS_TOKEN is another one in the environment than in ${path}; that of the environment counts.`,
-    'KEYS_OPEN is invite and OPERATOR_TOKEN is not set: nobody can make a key.',
+    'KEYS_OPEN is invite and OPERATOR_TOKEN is not set: POST /keys refuses all.',
   ])
+  const { warnings: flagged } = loadConfig({ HOST: '::3' }, environment)
+  expect(flagged.filter((sentence) => sentence.startsWith('HOST'))).toEqual([])
   const open = { ...environment, HOST: '::1', METRICS_TOKEN: 'hush' }
   expect(loadConfig({}, open).warnings).toEqual([])
+})
+
+test('a number may be as large as its sentence says', () => {
+  const read = (bytes: string) => loadConfig({ DISK_FLOOR_BYTES: bytes }, { DATA_DIR: folder() })
+  expect(read('1000000000000000').diskFloorBytes).toBe(1e15)
+  expect(() => read('1000000000000001')).toThrow()
 })
 
 test('all faults are told at once, with what is taken', () => {

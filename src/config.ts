@@ -48,11 +48,11 @@ export function loadConfig(
   const warnings: string[] = []
   values.warnings = warnings
   values.rows = names.map((name) => {
-    if (isTwo(environment[name], file[name])) {
+    const [text, source] = pickSource(name, flags, environment, file)
+    if (source === 'environment' && (file[name] ?? text) !== text) {
       const place = `in the environment than in ${path}`
       warnings.push(`${name} is another one ${place}; that of the environment counts.`)
     }
-    const [text, source] = pickSource(name, flags, environment, file)
     const setting: Setting<unknown> = settings[name]
     const value = setting.read(text)
     if (value === undefined) faults.push(`${name} (${source}) takes ${setting.takes}.`)
@@ -67,7 +67,7 @@ export function loadConfig(
     faults.push('PERSON_HEADER needs TRUSTED_PROXIES: from nobody else is it taken.')
   }
   if (values.keysOpen === 'invite' && values.operatorToken === '') {
-    warnings.push('KEYS_OPEN is invite and OPERATOR_TOKEN is not set: nobody can make a key.')
+    warnings.push('KEYS_OPEN is invite and OPERATOR_TOKEN is not set: POST /keys refuses all.')
   }
   if (!isWhole(values, faults)) throw new ConfigFaults(faults)
   return values
@@ -94,10 +94,6 @@ function readTables(
 /** Every setting was read without a fault, so the record is a Config. */
 const isWhole = (values: object, faults: string[]): values is Config =>
   faults.length === 0 && Object.keys(values).length === names.length + tableNames.length + 2
-
-/** Whether something is told twice, and not the same. */
-const isTwo = (one: string | undefined, other: string | undefined): boolean =>
-  one !== undefined && other !== undefined && one !== other
 
 const camel = (name: string): string =>
   name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())

@@ -6,7 +6,7 @@ import { fromUsd, type Nano } from './core/money.ts'
 export const whole = (min: number, max: number) => ({
   takes: `a whole number from ${min} to ${max}`,
   read: (text: string): number | undefined => {
-    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
     return value >= min && value <= max ? value : undefined
   },
 })

@@ -3,14 +3,24 @@ import { expect, test } from 'bun:test'
 import { openTestHouse } from './testing/house.ts'
 import { greet } from './welcome.ts'
 
-test('a new house that may make nothing says why, in the words of both APIs', async () => {
-  const h = await openTestHouse({ KEYS_OPEN: 'invite', DEMO_MODELS: 'on' })
+test('a new house that may make no sample says why, in the words of the API', async () => {
+  const h = await openTestHouse({ BYTES_PER_AGENT: '5', DEMO_MODELS: 'on' })
   await greet(h.house, async (request) => h.door(request, '127.0.0.1'))
   const faults = h.lines.flatMap(({ level, error }) => (level === 'fault' ? String(error) : []))
-  expect(faults).toEqual([
-    expect.stringMatching(/POST \/accounts\/create answered \d+: \w[^\n]+/),
-    expect.stringMatching(/POST \/keys answered \d+: \w[^\n]+/),
-  ])
+  expect(faults).toEqual([expect.stringMatching(/POST \/apps answered \d+: \w[^\n]+/)])
+  await h.close()
+})
+
+test('where keys need an invitation a new house makes nothing, which is no fault', async () => {
+  const h = await openTestHouse({ KEYS_OPEN: 'invite', OPERATOR_TOKEN: 'x'.repeat(32) })
+  const asked: string[] = []
+  const greeting = await greet(h.house, async (request) => {
+    asked.push(request.url)
+    return h.door(request, '127.0.0.1')
+  })
+  expect(asked).toEqual([])
+  expect(h.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(greeting).not.toContain('apiKey')
   await h.close()
 })
 

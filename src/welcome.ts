@@ -157,15 +157,16 @@ const client = (baseURL: string, apiKey: string): string[] => [
 /**
  * The greeting of a house that answers. A new one first publishes a sample game and, where demo
  * models are served, makes a funded gateway key, both through the public APIs as `send` brings it
- * there; when one refuses (new keys may need an invitation) there is none, and the log says why. A
- * house whose first start was killed over it is still new.
+ * there, unless new keys need an invitation; when one refuses there is none, and the log says why.
+ * A house whose first start was killed over it is still new.
  */
 export async function greet(house: House, send: Send): Promise<string> {
   const { dataDir } = house.config
   const operator = await operatorLink(house)
   const known = await readFirstApp(dataDir)
   if (known) return welcome(house.urls, { link: linkOf(house, known), operator })
-  const isNew = known === '' || (await agents.areNone(house))
+  const isOpen = house.config.keysOpen === 'on'
+  const isNew = isOpen && (known === '' || (await agents.areNone(house)))
   if (!isNew) return welcome(house.urls, { operator })
   const orNone = (error: unknown): undefined => {
     house.log.fault('a new house could not make its samples', error)
