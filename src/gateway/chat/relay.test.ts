@@ -1,6 +1,7 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 
 import { nano } from '../../core/money.ts'
+import type { Usage } from '../../models/usage.ts'
 import { Carried } from './carried.ts'
 import { Pulse } from './pulse.ts'
 import { Relay, type Terms } from './relay.ts'
@@ -108,6 +109,33 @@ describe('Relay', () => {
     expect(events).toHaveLength(3)
     expect(events[1]).toContain('"prompt_tokens":9')
     expect(events[1]).toContain('"cost":0.005')
+  })
+
+  test('tells last the usage that is charged, though an earlier one stood beside the words', async () => {
+    const beside = (content: string) => ({
+      choices: [{ index: 0, delta: { role: 'assistant', content } }],
+      usage: { prompt_tokens: 9, completion_tokens: 0, cost: 7 },
+    })
+    const costOf = ({ completion }: Usage) => nano(BigInt(completion) * 1_000_000_000n)
+    for (const content of ['', 'Ahoy']) {
+      const first = bytes(`data: ${JSON.stringify(beside(content))}\n\n`)
+      const { body, feed, carried } = await openRelay({ costOf }, first)
+      for (const part of [word, word, done]) feed?.enqueue(part)
+      const events = (await new Response(body).text()).trim().split('\n\n')
+      const told = events.flatMap((event) => [...event.matchAll(/"cost":(\d+)/g)].map(([, n]) => n))
+      expect(told.at(-1)).toBe(String(carried.usage(true).completion))
+      // Before there were words nothing is told.
+      expect(told).toHaveLength(content === '' ? 1 : 2)
+      expect(events.at(-2)).toContain('"usage"')
+    }
+  })
+
+  test('a usage that cannot be read is not handed on', async () => {
+    const usage = { cost: 7, prompt_tokens: 'nine' }
+    const first = bytes(`data: ${JSON.stringify({ choices: [], usage })}\n\n`)
+    const { body, feed } = await openRelay({ costOf: () => nano(1n) }, Buffer.concat([word, first]))
+    feed?.enqueue(done)
+    expect(await new Response(body).text()).not.toContain('"cost":7')
   })
 
   test('of a stream that its upstream ended the usage is waited for, a second at most', async () => {

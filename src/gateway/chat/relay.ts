@@ -51,8 +51,8 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
   private out: Out | undefined
   private isGone = false
   private latest: Json = {}
-  /** Whether the client was told the usage. */
-  private isTold = false
+  /** The usage that the client was told last. */
+  private lastTold: Usage | undefined
   private readonly pulse: Pulse
 
   constructor(
@@ -149,22 +149,30 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     if (this.carried.isFiltered) return { how: 'filtered' }
     const isUsage = Array.isArray(chunk.choices) && chunk.choices.length === 0 && chunk.usage
     const wantsUsage = this.terms.costOf !== undefined
-    // Clients add up what they are told, and are told it last: not also of the prompt before.
-    if (isUsage && !(wantsUsage && this.carried.hasContent)) return undefined
-    if (wantsUsage && chunk.usage && this.carried.isTold) this.isTold = true
+    if (isUsage && !(wantsUsage && this.isReadable)) return undefined
     if (wantsUsage && !isUsage) this.latest = chunk
     return this.told(event, chunk)
   }
 
-  /** The event itself, unless the client is to be told another usage. */
+  /** Clients add up what they are told, and are told it last: not also of the prompt before. */
+  private get isReadable(): boolean {
+    return this.carried.isTold && this.carried.hasContent
+  }
+
+  /** The event itself, unless the client is to be told another usage, or none yet. */
   private told(event: Event, chunk: Json): Event {
     const { usage: said } = chunk
-    if (!isRecord(said) || !this.carried.isTold) return event
-    const used = this.carried.usage(true)
-    const usage = toldUsage(said, used, this.terms.costOf?.(used))
+    if (!isRecord(said)) return event
+    const usage = this.isReadable ? this.usageFor(said) : undefined
     if (Bun.deepEquals(usage, said)) return event
     const bytes = encoder.encode(`data: ${JSON.stringify({ ...chunk, usage })}\n\n`)
     return { bytes, start: 0, end: bytes.byteLength, data: undefined }
+  }
+
+  private usageFor(said: Json): Json {
+    const used = this.carried.usage(true)
+    this.lastTold = used
+    return toldUsage(said, used, this.terms.costOf?.(used))
   }
 
   /** Reads on to the usage behind the end, which wins over our own count. */
@@ -198,8 +206,8 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     if (how === 'client') return undefined
     if (how !== 'done') return errorEvent(how)
     const { costOf } = this.terms
-    if (!costOf || this.isTold) return last
     const usage = this.carried.usage(true)
+    if (!costOf || Bun.deepEquals(usage, this.lastTold)) return last
     return Buffer.concat([usageChunk(this.latest, usage, costOf(usage)), last])
   }
 }
