@@ -209,6 +209,17 @@ test('a file that is to expire says when, and is gone then', async () => {
   }
 })
 
+test('a form that was made by the description says so in one part of JSON', async () => {
+  const until = (expires_after: string) => upload({ file: file('tide'), expires_after })
+  const made = await until('{"anchor": "created_at", "seconds": 3600}')
+  const created = Number(Object(made.body).created_at)
+  expect(made.body).toMatchObject({ expires_at: created + 3_600 })
+  const refused = { status: 400, body: { error: { param: 'expires_after' } } }
+  for (const text of ['3600', '{"seconds": 3600}', '{"anchor": "created_at"}', '{}', '']) {
+    expect(await until(text)).toMatchObject(refused)
+  }
+})
+
 test('the sweep keeps what files name, until they are deleted', async () => {
   const made = await upload({ file: file(makePdf(['Hello tide']), 'a.pdf') })
   const { sha256, wordsSha256 } = await the(t.house, `gateway:${gus.creditId}`, made.text('id'))

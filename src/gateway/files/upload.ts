@@ -2,6 +2,7 @@ import { readBytes } from '../../core/body.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { fileBytesMax, fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
+import { recordIn } from '../../upstream/answer.ts'
 
 /** A file of 32 MB, and some room for the fields and boundaries around it. */
 export const uploadBytesMax = fileBytesMax + 65_536
@@ -44,15 +45,23 @@ export async function readUpload(request: Request): Promise<Upload> {
 }
 
 function keptSecondsIn(form: Awaited<ReturnType<typeof formOf>>): number | undefined {
-  const [anchor, text] = ['anchor', 'seconds'].map((name) => form.get(`expires_after[${name}]`))
+  const [anchor, text] = expiryIn(form)
   if (anchor == null && text == null) return undefined
-  const seconds = typeof text === 'string' && /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN
+  const seconds = /^\d{1,9}$/.test(String(text)) ? Number(text) : Number.NaN
   const isWithin = seconds >= fileKeptSecondsMin && seconds <= fileKeptSecondsMax
   if (anchor === 'created_at' && isWithin) return seconds
   const problem =
     '"expires_after[anchor]" is created_at, and "expires_after[seconds]" a whole number from ' +
     `${fileKeptSecondsMin} to ${fileKeptSecondsMax}.`
   throw bad(problem, 'expires_after')
+}
+
+/** As OpenAI's clients send it, or as OpenAPI has an object in a form: one part of JSON. */
+function expiryIn(form: Awaited<ReturnType<typeof formOf>>): [anchor: unknown, seconds: unknown] {
+  const whole = form.get('expires_after')
+  if (whole === null) return [form.get('expires_after[anchor]'), form.get('expires_after[seconds]')]
+  const { anchor, seconds } = recordIn(String(whole)) ?? {}
+  return [anchor ?? '', seconds]
 }
 
 function asTooLarge(error: unknown): never {
