@@ -31,8 +31,11 @@ export function readInput(input: unknown, instructions: unknown, recall: Recall)
 
 /** The item that a reference names, or the item itself. */
 function whole(item: unknown, recall: Recall): unknown {
-  if (!isRecord(item) || item.type !== 'item_reference') return item
-  const { id } = item
+  if (!isRecord(item)) return item
+  const { id, role, type = null } = item
+  // With OpenAI the type may be left out.
+  const isReference = type === 'item_reference' || (type === null && !role && id !== undefined)
+  if (!isReference) return item
   // A thought would be left out, too.
   if (typeof id === 'string' && id.startsWith('rs_')) return { type: 'reasoning' }
   const known = typeof id === 'string' ? recall(id) : undefined

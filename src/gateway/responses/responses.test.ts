@@ -200,6 +200,12 @@ describe('an id that is sent back', () => {
     for (const call of [whole, streamed]) {
       const answer = await ask(again(call))
       expect(answer.body).toMatchObject({ output: [{ content: [{ text: 'nine fathoms' }] }] })
+      // The type may be left out, or be null.
+      const [asked, , output] = again(call).input
+      for (const reference of [{ id: call.id }, { id: call.id, type: null }]) {
+        const bare = await ask({ tools: [depth], input: [asked, reference, output] })
+        expect(bare.status).toBe(200)
+      }
     }
   })
 
