@@ -29,7 +29,9 @@ const showing =
   async (house, id, why, by) => {
     const done = await act(house, id, why, by)
     const app = done ? await find(house, id) : undefined
-    return app?.heldBy === 'suspension' ? 'stays held back while its maker is suspended' : done
+    if (app?.heldBy === 'suspension') return 'stays held back while its maker is suspended'
+    if (app && app.closed !== null) return 'stays deleted; its maker may bring it back'
+    return app && app.heldFor !== null ? `stays held back: ${app.heldFor}` : done
   }
 
 async function mayBuy(

@@ -29,6 +29,7 @@ export interface Hold {
 }
 
 const isOpen = and(isNull(apps.closed), isNull(apps.takenDown))
+const free = { heldAt: null, heldFor: null, heldBy: null }
 
 /**
  * Takes an app down, inside a transaction: every operation on it answers 410, its link too, and the
@@ -42,10 +43,9 @@ export async function takeDown(
   reason: string,
 ): Promise<App | undefined> {
   const at = clock.now()
-  const none = { heldAt: null, heldFor: null, heldBy: null }
   const [app] = await db
     .update(apps)
-    .set({ takenDown: at, takenDownFor: reason, listed: 'off', ...none, updated: at })
+    .set({ takenDown: at, takenDownFor: reason, listed: 'off', ...free, updated: at })
     .where(and(eq(apps.id, id), isNull(apps.takenDown)))
     .returning()
   if (!app) return undefined
@@ -82,7 +82,7 @@ export async function askAgain(db: Db, id?: string): Promise<boolean> {
 
 /**
  * Undoes a takedown, inside a transaction: the app is live again, off Explore, and what was held
- * for the same pages is read again. Undefined when none was taken down.
+ * for the same pages is read again. The app as it then is; undefined when none was taken down.
  */
 export async function putBack(house: House, db: Db, id: string): Promise<App | undefined> {
   const it = and(eq(apps.id, id), isNotNull(apps.takenDown))
@@ -94,8 +94,7 @@ export async function putBack(house: House, db: Db, id: string): Promise<App | u
     .returning()
   if (!app) return undefined
   for (const sha256 of await forgetBadPagesOf(db, id)) await readAgain(db, sha256)
-  if (why !== null) await holdAllOf(house, db, app.maker, why)
-  return app
+  return asItIs(house, db, app, why)
 }
 
 /**
@@ -129,11 +128,13 @@ const mayHold: Record<HeldBy, SQL | undefined> = {
 
 const awaiting = sql`case when ${apps.listed} = 'on' then 'pending' else ${apps.listed} end`
 const asBefore = sql`case when ${apps.listed} = 'pending' then 'on' else ${apps.listed} end`
-const released = { heldAt: null, heldFor: null, heldBy: null, listed: asBefore }
+/** What was held for another reason is read again: its page may be blocked since. */
+const unlessRead = sql`case when ${apps.heldBy} = 'scan' then ${apps.rules} else 0 end`
+const released = { ...free, listed: asBefore, rules: unlessRead }
 
 /**
- * Shows a held app again, inside a transaction, once its maker is not suspended. Undefined when it
- * was not held (by that).
+ * Shows a held app again, inside a transaction, once its maker is not suspended. The app as it then
+ * is; undefined when it was not held (by that).
  */
 export async function release(
   house: House,
@@ -145,8 +146,15 @@ export async function release(
   const it = and(eq(apps.id, id), held)
   const why = await whyWithMaker(db, it)
   const [app] = await db.update(apps).set(released).where(it).returning()
-  if (app && why !== null) await holdAllOf(house, db, app.maker, why)
-  return app
+  return app && asItIs(house, db, app, why)
+}
+
+/** An app that was shown again, held back once more where its maker is suspended (`why`). */
+async function asItIs(house: House, db: Db, app: App, why: string | null): Promise<App> {
+  if (why === null) return app
+  await holdAllOf(house, db, app.maker, why)
+  const [now = app] = await db.select().from(apps).where(eq(apps.id, app.id))
+  return now
 }
 
 /** Why the maker of an app is suspended: its row is locked before the app's own, as elsewhere. */
@@ -236,8 +244,6 @@ export async function noteRead(db: Db, { id, version, rules }: App): Promise<App
 
 /** Takes off Explore what may not be there any more, inside a transaction. */
 export async function delist(db: Db, id: string): Promise<void> {
-  await db
-    .update(apps)
-    .set({ listed: 'off' })
-    .where(and(eq(apps.id, id), ne(apps.listed, 'off')))
+  const isOn = and(eq(apps.id, id), ne(apps.listed, 'off'))
+  await db.update(apps).set({ listed: 'off' }).where(isOn)
 }

@@ -9,8 +9,6 @@ import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import { freeBytes, keepBytes } from '../agents/kept.ts'
 import { type App, find, theOwn, there } from './apps.ts'
-import { showsBadPage } from './bad-pages.ts'
-import { hold } from './moderation.ts'
 import { apps, versions } from './tables.ts'
 
 /** Ends what is being made for an agent's apps, or for one of them. Nothing of it is charged. */
@@ -31,10 +29,15 @@ export async function remove(house: House, app: App): Promise<void> {
 }
 
 /**
- * Brings back an own app deleted less than 30 days ago, held back where its page was blocked
- * meanwhile. Refuses not_found, taken_down, account_closed.
+ * Brings back an own app deleted less than 30 days ago; `also` is done in the same transaction.
+ * Refuses not_found, taken_down, account_closed.
  */
-export async function undelete(house: House, maker: Agent, id: string): Promise<App> {
+export async function undelete(
+  house: House,
+  maker: Agent,
+  id: string,
+  also: (db: Db) => Promise<unknown>,
+): Promise<App> {
   const app = await find(house, id)
   const isOwn = app?.maker === maker.id
   if (isOwn) there({ ...app, closed: null })
@@ -46,8 +49,7 @@ export async function undelete(house: House, maker: Agent, id: string): Promise<
     // Its maker's account may be closing, and all its apps with it.
     await keepBytes(house, db, maker.id, 0)
     await db.update(apps).set({ closed: null }).where(eq(apps.id, id))
-    const reason = 'the safety check found known.bad'
-    if (await showsBadPage(db, id)) await hold(house, db, id, { by: 'scan', reason })
+    await also(db)
   })
   return theOwn(house, maker, id)
 }

@@ -9,7 +9,7 @@ import { operation } from '../operation.ts'
 import * as apps from './apps.ts'
 import { present } from './present.ts'
 import { change } from './publish.ts'
-import { remove, undelete } from './removal.ts'
+import { remove } from './removal.ts'
 import * as shapes from './shapes.ts'
 
 /** Where an apps list goes on: after the app made at this moment, with this id. */
@@ -84,17 +84,6 @@ export const appRoutes = (house: House) =>
       operation(
         { id: 'delete_app', tag: 'Apps', summary: 'Delete an app; it is kept 30 days.' },
         { 200: shapes.Gone },
-        ...(['bad_request', 'too_large', 'not_found', 'taken_down', 'try_again'] as const),
-      ),
-    )
-    .post(
-      '/apps/:id/restore',
-      async ({ caller, params }) => ({
-        app: present(house, await undelete(house, caller.agent, params.id)),
-      }),
-      operation(
-        { id: 'restore_app', tag: 'Apps', summary: 'Bring back an app deleted within 30 days.' },
-        { 200: shapes.AppAnswer },
         ...(['bad_request', 'too_large', 'not_found', 'taken_down', 'try_again'] as const),
       ),
     )

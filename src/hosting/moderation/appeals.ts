@@ -9,9 +9,11 @@ import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import { againstOf } from '../apps/against.ts'
 import { find } from '../apps/apps.ts'
-import { putBack, release } from '../apps/moderation.ts'
+import { release } from '../apps/moderation.ts'
 import { tell } from '../notes/notes.ts'
 import { note } from './audit.ts'
+import { putBack } from './holds.ts'
+import { standing } from './news.ts'
 import { closeReports } from './reports.ts'
 import { appeals } from './tables.ts'
 
@@ -93,7 +95,7 @@ export const decide = (
     await note(house, db, { by, did: state, item: id, why: answer })
     await tell(house, db, {
       ...{ to: decided.maker, kind: 'appeal.decided', item: id, data: { state, answer } },
-      text: `Your appeal was ${state}: ${answer}${granted ? ' The app is live again.' : ''}`,
+      text: `Your appeal was ${state}: ${answer}${app ? ` The app ${standing(app)}.` : ''}`,
     })
     return true
   })

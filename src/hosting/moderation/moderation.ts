@@ -7,6 +7,7 @@ import * as rows from '../apps/moderation.ts'
 import { type News, tell } from '../notes/notes.ts'
 import { answerAppeal } from './appeals.ts'
 import { note } from './audit.ts'
+import { putBack } from './holds.ts'
 import { heldNews, restoredNews, takenDownNews } from './news.ts'
 import { closeReports } from './reports.ts'
 
@@ -61,7 +62,7 @@ const showAgain = (
 
 /** Undoes a takedown; the app is live again, off Explore. False when none was taken down. */
 export const restore = (house: House, id: string, why: string, by = operator): Promise<boolean> =>
-  showAgain(house, { did: 'restore', item: id, why, by }, (db) => rows.putBack(house, db, id))
+  showAgain(house, { did: 'restore', item: id, why, by }, (db) => putBack(house, db, id))
 
 /** Holds an app back until it is released. False when there is none that is live. */
 export const hold = (house: House, id: string, why: string, by = operator): Promise<boolean> =>

@@ -26,13 +26,16 @@ export const takenDownNews = (app: App, reason: string): News => ({
   data: { reason },
 })
 
-/** Of an app that is shown again. */
+/** How an app stands once what was decided against it is undone. */
+export function standing({ id, closed, heldFor, listed }: App): string {
+  if (closed !== null) return `stays deleted: POST /apps/${id}/restore brings it back`
+  if (heldFor !== null) return `stays held back: ${heldFor}`
+  return `is live again${listed === 'on' ? ', on Explore too' : ''}`
+}
+
+/** Of an app that is shown again, unless something else keeps it from that. */
 export const restoredNews = (app: App): News =>
-  about(
-    app,
-    'item.restored',
-    `"${app.title}" is live again${app.listed === 'on' ? ', on Explore too' : ''}.`,
-  )
+  about(app, 'item.restored', `"${app.title}" ${standing(app)}.`)
 
 /** Of an app that a newer rule of the scan took off Explore. */
 export const delistedNews = (app: App, reasons: string[]): News => ({

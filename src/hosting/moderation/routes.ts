@@ -6,10 +6,13 @@ import { iso } from '../../core/time.ts'
 import { visitOf } from '../../core/visit.ts'
 import type { House } from '../../house.ts'
 import type { Version } from '../apps/apps.ts'
+import { present } from '../apps/present.ts'
 import { findingOf } from '../apps/publish.ts'
+import { AppAnswer } from '../apps/shapes.ts'
 import { withKey, withoutKey } from '../key.ts'
 import { openOperation, operation } from '../operation.ts'
 import { appeal } from './appeals.ts'
+import { undelete } from './holds.ts'
 import { report } from './reports.ts'
 import { rescan, scanOf } from './scans.ts'
 import * as shapes from './shapes.ts'
@@ -89,6 +92,17 @@ const ownRoutes = (house: House) =>
         },
         { 200: shapes.AppScan },
         ...ofOwn,
+      ),
+    )
+    .post(
+      '/apps/:id/restore',
+      async ({ caller, params }) => ({
+        app: present(house, await undelete(house, caller.agent, params.id)),
+      }),
+      operation(
+        { id: 'restore_app', tag: 'Apps', summary: 'Bring back an app deleted within 30 days.' },
+        { 200: AppAnswer },
+        ...(['bad_request', 'too_large', 'not_found', 'taken_down', 'try_again'] as const),
       ),
     )
     .post(

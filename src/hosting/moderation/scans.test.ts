@@ -7,6 +7,7 @@ import { minute } from '../../core/time.ts'
 import { run } from '../../operator/control.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { apps, versions } from '../apps/tables.ts'
+import { listAudit } from './audit.ts'
 import { rescanSome } from './scans.ts'
 
 let h: TestHouse
@@ -150,6 +151,11 @@ test('a deleted app whose page was blocked meanwhile comes back held', async () 
     expect((await ann.call('POST', `/apps/${app}/restore`)).status).toBe(200)
   expect((await h.visit('GET', `/a/${id}`)).status).toBe(403)
   expect((await h.visit('GET', `/a/${fine}`)).status).toBe(200)
+  const why = 'the safety check found known.bad'
+  expect(await listAudit(h.house, 9, id)).toMatchObject([{ by: 'scan', did: 'hold', why }])
+  expect((await ann.call('GET', '/me/notes?kind=report.opened')).body).toMatchObject({
+    notes: [{ item: id, data: { reason: why } }],
+  })
   await run(h.house, { command: 'admin', words: ['unblock', sha256(html), 'a mistake'] })
   await rescanSome(h.house)
   h.clock.turn(1_000)
@@ -162,7 +168,30 @@ test('a page that is blocked by its hash too stays held back when a takedown is 
   await admin('block', sha256(html), 'scam')
   await admin('takedown', first, 'phishing')
   await rescanSome(h.house)
-  await admin('restore', first)
+  const still = 'stays held back: the safety check found known.bad.'
+  expect((await admin('restore', first)).text).toBe(`${first} ${still}`)
+  h.clock.turn(1_000)
+  expect((await h.visit('GET', `/a/${first}`)).status).toBe(403)
+  expect((await ann.call('GET', '/me/notes?kind=item.restored')).body).toMatchObject({
+    notes: [{ item: first, text: expect.stringContaining(still) }],
+  })
   await rescanSome(h.house)
   expect((await h.visit('GET', `/a/${twin}`)).status).toBe(403)
+})
+
+test('a page that was blocked while its app was held by hand is not shown when that ends', async () => {
+  const id = await ann.publish({ html })
+  const admin = (...words: string[]) => run(h.house, { command: 'admin', words })
+  await admin('hold', id, 'a look')
+  await admin('block', sha256(html), 'scam')
+  await rescanSome(h.house)
+  await admin('release', id)
+  await rescanSome(h.house)
+  h.clock.turn(1_000)
+  expect((await h.visit('GET', `/a/${id}`)).status).toBe(403)
+  // Who releases what the check held has seen why.
+  expect((await admin('release', id)).text).toBe(`${id} is shown again.`)
+  await rescanSome(h.house)
+  h.clock.turn(1_000)
+  expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
 })

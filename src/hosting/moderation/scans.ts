@@ -9,7 +9,8 @@ import * as rows from '../apps/moderation.ts'
 import * as pages from '../apps/pages.ts'
 import { tell } from '../notes/notes.ts'
 import { note } from './audit.ts'
-import { delistedNews, heldNews, restoredNews } from './news.ts'
+import { holdFound } from './holds.ts'
+import { delistedNews, restoredNews } from './news.ts'
 
 /** The newest page of an own app, with its scan. Refuses not_found, taken_down, busy. */
 export async function scanOf(house: House, maker: Agent, id: string): Promise<Version> {
@@ -78,11 +79,8 @@ async function follow(house: House, db: Db, app: App, looked: Looked[]): Promise
     const codes = looked.flatMap(({ inspection }) =>
       inspection.scan.findings.flatMap(({ effect, code }) => (effect === 'block' ? [code] : [])),
     )
-    const why = `the safety check found ${[...new Set(codes)].join(', ')}`
-    const held = await rows.hold(house, db, item, { by: 'scan', reason: why })
-    if (!held) return
-    await note(house, db, { by: 'scan', did: 'hold', item, why })
-    return tell(house, db, heldNews(held, why))
+    await holdFound(house, db, item, codes)
+    return
   }
   const released = await rows.release(house, db, item, 'scan')
   if (released) {

@@ -132,7 +132,12 @@ test('a deleted app that is taken down does not come back either', async () => {
   await ann.call('DELETE', `/apps/${id}`)
   await admin('takedown', id, 'phishing')
   await refused(h, 410, 'taken_down', () => ann.call('POST', `/apps/${id}/restore`))
-  await admin('restore', id)
+  expect((await admin('restore', id)).text).toBe(
+    `${id} stays deleted; its maker may bring it back.`,
+  )
+  expect((await ann.call('GET', '/me/notes?kind=item.restored')).body).toMatchObject({
+    notes: [{ text: expect.stringContaining('stays deleted') }],
+  })
   expect((await ann.call('POST', `/apps/${id}/restore`)).status).toBe(200)
 })
 
