@@ -87,6 +87,12 @@ test('fields are called as their labels are', async () => {
   const send = async (act: string, values: Record<string, string>): Promise<string> =>
     fault(String((await olga.fill(`/studio/${id}/listing`, `/studio/${id}/${act}`, values)).body))
   const shelf = 'other'
+  const page = String((await olga.open(`/studio/${id}/safety`)).body)
+  const { token = '' } = hidden(page, `/studio/${id}/rescan`)
+  const appeal = await olga.send(`/studio/${id}/appeal`, { token, text: '' })
+  expect(fault(String(appeal.body))).toBe(
+    'Say why it is fine, in plain text of at most 2,000 characters.',
+  )
   expect([
     await send('details', { shelf, title: '\u0007' }),
     await send('details', { shelf, title: 'Boats', description: '\u0007' }),

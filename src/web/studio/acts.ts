@@ -1,4 +1,5 @@
 import { checkerOf } from '../../core/taking.ts'
+import { isPlainText } from '../../core/text.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import { change } from '../../hosting/apps/publish.ts'
 import { remove } from '../../hosting/apps/removal.ts'
@@ -9,7 +10,7 @@ import { appeal } from '../../hosting/moderation/appeals.ts'
 import { undelete } from '../../hosting/moderation/holds.ts'
 import { rescan } from '../../hosting/moderation/scans.ts'
 import { restore } from '../../hosting/versions/versions.ts'
-import { remixPriceCreditsMax } from '../../limits.ts'
+import { appealCharsMax, remixPriceCreditsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import { inCredits } from '../amounts.ts'
 import { type Form, numberOf } from '../people/form.ts'
@@ -107,7 +108,13 @@ const acts: Record<string, Act> = {
   appeal: {
     tab: 'safety',
     async work({ own, agent, app }, form) {
-      await appeal(own.house, agent, app.id, form.text('text').replaceAll('\r\n', '\n'))
+      const text = form.text('text').replaceAll('\r\n', '\n')
+      if (text.trim() === '' || !isPlainText(text, appealCharsMax)) {
+        refuse(
+          `Say why it is fine, in plain text of at most ${appealCharsMax.toLocaleString('en')} characters.`,
+        )
+      }
+      await appeal(own.house, agent, app.id, text)
       return 'The operator looks at every appeal. The notes of the agent tell when it is decided.'
     },
   },
