@@ -51,7 +51,7 @@ test('a refusal says what was wrong, also one byte over a limit', async () => {
   const ann = await person('ann')
   for (const limit of ['many', '101']) {
     const list = await ann.call('GET', `/apps?limit=${limit}`)
-    expect(list.text('error')).toBe('"limit" must be a number (1 to 100).')
+    expect(list.text('error')).toBe('"limit" must be a whole number (1 to 100).')
   }
   const big = await ann.call('POST', '/apps', { html: 'x'.repeat(htmlBytesMax + 1) })
   expect(big.text('error')).toStartWith('4.1 MB is over the 4 MB allowed.')

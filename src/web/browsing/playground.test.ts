@@ -149,7 +149,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
       const other = (await play(poor, origin, 'demo/chat')).page
       await other.fill('textarea[name=text]', 'Say hello.')
       await other.press('textarea[name=text]', 'Enter')
-      expect(await other.locator('.alert').innerText()).toMatch(/^This can cost .* Add credits/)
+      expect(await other.locator('.alert').innerText()).toMatch(/^This can cost .* add credits/)
       expect(await other.inputValue('textarea[name=text]')).toBe('Say hello.')
       expect(await words(other)).toEqual([])
       await poor.clearCookies()

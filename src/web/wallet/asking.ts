@@ -101,8 +101,8 @@ function refused<N extends GatewayRefusal>(refusal: Refusal<N>): Response {
 const noSounds = () => undefined
 
 /**
- * What the gateway answers to a draft, or why not in words of the page: the chat of document 2, within the address's
- * rate, held and settled on the wallet of who is signed in.
+ * What the gateway answers to a draft, or why not, in words of the page: the chat of document 2,
+ * within the address's rate, held and settled on the wallet of who is signed in.
  */
 export async function answerTo(own: Own, draft: Draft, stream: boolean): Promise<Response> {
   const { house, request, visitor } = own
