@@ -19,7 +19,7 @@ import type { House } from '../../house.ts'
 import { rulesVersion } from '../../scan/rules.ts'
 import { whySuspended } from '../agents/suspension.ts'
 import type { App, Version } from './apps.ts'
-import { forgetBadPagesOf, noteBadPage } from './bad-pages.ts'
+import { forgetBadPagesOf, lockPage, noteBadPage } from './bad-pages.ts'
 import { apps, type HeldBy, versions } from './tables.ts'
 
 /** Why an app is held back, and who wants that. */
@@ -43,6 +43,8 @@ export async function takeDown(
   reason: string,
 ): Promise<App | undefined> {
   const at = clock.now()
+  // Who keeps one of these pages locks it first, and an app after it.
+  for (const sha256 of await hashesOf(db, id)) await lockPage(db, sha256)
   const [app] = await db
     .update(apps)
     .set({ takenDown: at, takenDownFor: reason, listed: 'off', ...free, updated: at })
@@ -56,12 +58,13 @@ export async function takeDown(
   return app
 }
 
-/** The hashes of every page an app ever showed; there are at most `versionsPerAppMax`. */
+/** The hashes of every page an app ever showed, in order; at most `versionsPerAppMax`. */
 async function hashesOf(db: Db, id: string): Promise<string[]> {
   const rows = await db
     .selectDistinct({ sha256: versions.sha256 })
     .from(versions)
     .where(eq(versions.app, id))
+    .orderBy(asc(versions.sha256))
   return rows.map(({ sha256 }) => sha256)
 }
 
@@ -221,10 +224,8 @@ export async function noteScan(
   db: Db,
   { app, version, verdict, findings, scanned }: Pick<Version, 'app' | 'version'> & Scanned,
 ): Promise<void> {
-  await db
-    .update(versions)
-    .set({ verdict, findings, scanned })
-    .where(and(eq(versions.app, app), eq(versions.version, version)))
+  const it = and(eq(versions.app, app), eq(versions.version, version))
+  await db.update(versions).set({ verdict, findings, scanned }).where(it)
 }
 
 type Scanned = Pick<Version, 'verdict' | 'findings' | 'scanned'>

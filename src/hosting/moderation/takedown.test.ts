@@ -1,13 +1,19 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
+import { eq } from 'drizzle-orm'
+
+import { sha256 } from '../../core/ids.ts'
 import { day, second } from '../../core/time.ts'
 import { run } from '../../operator/control.ts'
 import { holdUp } from '../../testing/held-up.ts'
 import { type Answer, openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
 import { find } from '../apps/apps.ts'
+import { lockPage } from '../apps/bad-pages.ts'
+import { apps } from '../apps/tables.ts'
 import { listOf } from '../notes/notes.ts'
 import { listAudit } from './audit.ts'
+import { takeDown } from './moderation.ts'
 import { listReports } from './reports.ts'
 import { forgetModeration } from './retention.ts'
 import { rescanSome } from './scans.ts'
@@ -126,6 +132,23 @@ test('its pages cannot come back, of any version, from anyone, by any way', asyn
   }
   await admin('restore', id)
   expect((await ben.call('POST', '/apps', { html })).status).toBe(201)
+})
+
+test('a takedown and who keeps the same page wait for each other in one order', async () => {
+  let runs = 0
+  const { tx } = h.house.db
+  const counted: typeof tx = (work) => tx((db) => ((runs += 1), work(db)))
+  Object.assign(h.house.db, { tx: counted })
+  const locked = Promise.withResolvers<void>()
+  const keeping = h.house.db.tx(async (db) => {
+    await lockPage(db, sha256(html))
+    locked.resolve()
+    await Bun.sleep(100)
+    await db.update(apps).set({ remixes: 1 }).where(eq(apps.id, id))
+  })
+  await locked.promise
+  await Promise.all([keeping, takeDown(h.house, id, 'phishing')])
+  expect(runs).toBe(2)
 })
 
 test('a deleted app that is taken down does not come back either', async () => {
