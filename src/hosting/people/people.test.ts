@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { hour, minute } from '../../core/time.ts'
 import { admin } from '../../operator/admin.ts'
 import { newGus } from '../../testing/gateway.ts'
+import { holdUp } from '../../testing/held-up.ts'
 import { type Answer, openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { newOwner, type Owner } from '../../testing/people.ts'
 import { refused } from '../../testing/refused.ts'
@@ -367,12 +368,13 @@ describe('an owner', () => {
 
 describe('an agent that goes in the same moment', () => {
   test('is sent nothing once its account is closed', async () => {
-    const { ann, olga } = await claimed()
-    const [, sent] = await Promise.all([
-      ann.call('DELETE', '/me'),
-      olga.call('POST', '/people/me/agents/ann/credits', { credits: 10 }),
-    ])
-    expect(sent.code).toBe('not_found')
+    const { h, ann, olga } = await claimed()
+    const { begun, go } = holdUp(h.house.idempotency, 'once')
+    const sending = olga.call('POST', '/people/me/agents/ann/credits', { credits: 10 })
+    await begun
+    expect((await ann.call('DELETE', '/me')).status).toBe(200)
+    go()
+    expect((await sending).code).toBe('not_found')
     expect((await olga.call('GET', '/people/me')).body).toMatchObject({ credits: 5_000 })
   })
 
