@@ -56,10 +56,10 @@ async function tests(name: string, words: string[], under: string[] = []): Promi
   return { passed: Math.max(0, all - skipped - failures), failed, skipped, places }
 }
 
-/** Where tests drive real browsers; in the last a press that came late would count as stopped. */
-const driven = ['src/browser', 'src/viewer/needs', 'src/web/browsing']
-const attacks = ['src/viewer/redteam']
-const inBrowsers = [...driven, ...attacks]
+/** Where tests drive real browsers; in hosted pages what came late would count as stopped. */
+const driven = ['src/browser', 'src/web/browsing']
+const hosted = ['src/viewer/redteam', 'src/viewer/needs']
+const inBrowsers = [...driven, ...hosted]
 const notIn = (folders: string[]) => folders.map((folder) => `--path-ignore-patterns=${folder}/**`)
 
 /** What keeps rows, once more, beside a PostgreSQL server that lives as long as the tests. */
@@ -99,7 +99,7 @@ const steps: Step[][] = [
   ],
   [['soak', soak]],
   // By itself: a browser that has to wait for the processor looks like one that was held.
-  [['attacks in browsers', () => tests('attacks', attacks)]],
+  [['hosted pages in browsers', () => tests('hosted', hosted)]],
 ]
 
 rmSync(reports, { recursive: true, force: true })
