@@ -19,7 +19,7 @@ export async function embedOf(house: House, query: URLSearchParams): Promise<Res
   }
   const app = apps.there(await theLinked(house, query.get('url') ?? ''))
   const maker = await agents.find(house, app.maker)
-  const icon = app.heldAt === null ? iconOf(house, app) : null
+  const icon = iconOf(house, app)
   const most = (name: string): number => Number(query.get(name) ?? pictureSize)
   const fits = most('maxwidth') >= pictureSize && most('maxheight') >= pictureSize
   const picture = icon !== null &&
