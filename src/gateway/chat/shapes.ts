@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { anything, Lenient, orNull } from '../../core/shape.ts'
+import type { GatewayRefusal } from '../../refusals.ts'
 
 /** A chat request, for its description: the body is read by hand, in the order of section 7. */
 export const chatWanted: OpenAPIV3.SchemaObject = {
@@ -68,12 +69,38 @@ export const Completion = Type.Object(
 )
 
 /** What a chat request can be refused with, in the order of section 7. */
-export const refusals = [
-  ...(['no_messages', 'bad_role', 'no_usable_messages', 'conversation_too_long'] as const),
-  ...(['no_rate', 'not_enough_credits', 'no_model', 'daily_cap', 'search_off'] as const),
-  ...(['model_cannot_search', 'searches_limit', 'no_picture_input', 'no_file_input'] as const),
-  ...(['bad_part', 'no_file', 'too_many_pdfs', 'window_exceeded', 'bad_media'] as const),
-  ...(['model_unavailable', 'gateway_unavailable', 'upstream_busy', 'content_policy'] as const),
-  ...(['upstream_failed', 'upstream_refused', 'no_content', 'unreadable', 'deadline'] as const),
-  ...(['bad_request', 'too_large', 'holds_limit', 'ref_conflict', 'busy', 'try_again'] as const),
-] as const
+export const refusals: GatewayRefusal[] = [
+  'no_messages',
+  'bad_role',
+  'no_usable_messages',
+  'conversation_too_long',
+  'no_rate',
+  'not_enough_credits',
+  'no_model',
+  'daily_cap',
+  'search_off',
+  'model_cannot_search',
+  'searches_limit',
+  'no_picture_input',
+  'no_file_input',
+  'bad_part',
+  'no_file',
+  'too_many_pdfs',
+  'window_exceeded',
+  'bad_media',
+  'model_unavailable',
+  'gateway_unavailable',
+  'upstream_busy',
+  'content_policy',
+  'upstream_failed',
+  'upstream_refused',
+  'no_content',
+  'unreadable',
+  'deadline',
+  'bad_request',
+  'too_large',
+  'holds_limit',
+  'ref_conflict',
+  'busy',
+  'try_again',
+]

@@ -27,6 +27,9 @@ const Use = Type.Object(
 )
 export type UseShape = Static<typeof Use>
 
+/** Those of the CSV. */
+export const columns = Object.keys(Use.properties)
+
 /** GET /queries/history, newest first. */
 export const History = Type.Object({
   data: Type.Array(Use),

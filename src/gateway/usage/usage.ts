@@ -7,7 +7,7 @@ import type { House } from '../../house.ts'
 import { historyPageDefault, historyPageMax } from '../../limits.ts'
 import { listUses, type Use } from '../../models/history.ts'
 import { Refusal } from '../../refusals.ts'
-import type { HistoryWantedShape, UseShape } from './shapes.ts'
+import { columns, type HistoryWantedShape, type UseShape } from './shapes.ts'
 
 const pageMax = 1_000_000_000
 const modelCharsMax = 200
@@ -66,13 +66,6 @@ const present = (use: Use): UseShape => ({
   ms: use.ms,
   ttft_ms: use.firstByteMs,
 })
-
-const columns = [
-  ...(['id', 'request_id', 'timestamp', 'model', 'type', 'source', 'status'] as const),
-  ...(['input_count', 'cached_count', 'output_count', 'reasoning_count'] as const),
-  ...(['search_count', 'estimated'] as const),
-  ...(['price_in_usd', 'held_in_usd', 'ms', 'ttft_ms'] as const),
-]
 
 /** The rows as CSV with a line of names (RFC 4180). */
 export const csvOf = (uses: UseShape[]): string => csv(columns, uses)
