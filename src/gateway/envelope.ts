@@ -80,7 +80,7 @@ export interface Envelope {
 }
 
 /** Clients that try again by themselves read this. */
-const final = { 'x-should-retry': 'false' }
+export const final = { 'x-should-retry': 'false' }
 
 /** A refusal in this API's words, with the headers that tell a client whether to try again. */
 export function wordsOf<N extends GatewayRefusal>({ refusal, facts }: Refusal<N>) {

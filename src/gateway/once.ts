@@ -1,23 +1,63 @@
+import { inDigits } from '../core/money.ts'
 import type { House } from '../house.ts'
-import type { Answer, Work } from '../idempotency/idempotency.ts'
+import type { Answer, KeepAnswer } from '../idempotency/idempotency.ts'
+import type { Call } from './call.ts'
+import { final } from './envelope.ts'
+import type { Spender } from './key.ts'
 import { endExpired } from './usage/expired.ts'
+
+/** A paid call while it runs. */
+export interface Running extends Call {
+  keep: KeepAnswer
+  /** Where its answer is kept for the same Idempotency-Key. */
+  slot: string | undefined
+  /** Gives the client a response that goes on with the work: the answer is not given then. */
+  begin(response: Response): void
+}
+
+interface Asked {
+  /** What makes it the same request again. */
+  request: unknown
+  /** An answer as a response, the first time and every other. */
+  present(answer: Answer): Response | Promise<Response>
+}
 
 const ended = new WeakMap<House, Promise<unknown>>()
 
 /**
- * Does paid work once under its Idempotency-Key, `ref`. What the process before this one died over
- * is ended first: who comes again at once must find that it was charged.
+ * The response to paid work that is done once under its Idempotency-Key. What the process before
+ * this one died over is ended first: who comes again at once must find that it was charged.
  */
-export async function once(
+export function respondOnce(
   house: House,
-  owner: string,
-  ref: string | undefined,
-  request: unknown,
-  work: Work,
-): Promise<Answer> {
-  if (ref !== undefined) await endTheDead(house)
-  return house.idempotency.once(owner, ref, request, work)
+  { account }: Spender,
+  call: Call,
+  { request, present }: Asked,
+  work: (call: Running) => Promise<Answer>,
+): Promise<Response> {
+  const { promise, resolve: begin, reject } = Promise.withResolvers<Response>()
+  const respond = async (): Promise<void> => {
+    if (call.ref !== undefined) await endTheDead(house)
+    const answer = await house.idempotency.once(account, call.ref, request, (keep, slot) =>
+      work({ ...call, keep, slot, begin }),
+    )
+    if (answer.body !== null) begin(await present(answer))
+  }
+  respond().catch(reject)
+  return promise
 }
+
+/** A JSON answer with its cost as a header; a failure that was charged, as the first time. */
+export function jsonOf({ status, body }: Answer): Response {
+  const { usage, cost } = Object(body)
+  const headers = status === 200 ? costHeader(Number(Object(usage).cost ?? cost)) : final
+  return Response.json(body, { status, headers })
+}
+
+/** X-Service-Cost: USD as plain digits, to the billionth. */
+export const costHeader = (cost: number): { 'x-service-cost': string } => ({
+  'x-service-cost': inDigits(cost),
+})
 
 async function endTheDead(house: House): Promise<void> {
   const ending = ended.get(house) ?? endExpired(house)

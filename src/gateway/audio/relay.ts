@@ -1,5 +1,6 @@
+import type { End } from '../chat/bill.ts'
 import type { Watch } from '../chat/watch.ts'
-import type { End, Serving } from '../serving.ts'
+import type { Serving } from '../serving.ts'
 
 type Out = ReadableStreamDefaultController<Uint8Array>
 

@@ -2,6 +2,7 @@ import { candidatesMax } from '../../limits.ts'
 import type { Catalogue, Model, Offer, Suffix } from '../../models/catalogue.ts'
 import type { Price } from '../../models/price.ts'
 import { Refusal } from '../../refusals.ts'
+import type { Speeds } from '../../upstream/speeds.ts'
 import { misfit } from './misfit.ts'
 import type { Preferences } from './preferences.ts'
 
@@ -12,8 +13,8 @@ export interface Candidate {
   price: Price
 }
 
-/** Output tokens a second of a model at an upstream; 0 when it was never measured. */
-export type SpeedOf = (upstream: string, model: string) => number
+/** The ways to serve a request, in the order they are tried. */
+export type Candidates = [Candidate, ...Candidate[]]
 
 /** A model that was asked for, and the suffixes it was asked for with. */
 export interface Wanted {
@@ -46,7 +47,7 @@ export function findModels(catalogue: Catalogue, ids: string[], type: Model['typ
  * offers, sorted as asked and then by the caller's own order. Refuses no_rate, and bad_request
  * when the preferences leave none.
  */
-export function candidatesOf(wanted: Wanted[], asked: Preferences, speedOf: SpeedOf): Candidate[] {
+export function candidatesOf(wanted: Wanted[], asked: Preferences, speeds: Speeds): Candidates {
   const all = wanted.flatMap(({ model, suffixes }) => {
     const priced = model.offers.flatMap((offer) =>
       offer.price ? [{ model, offer, price: offer.price }] : [],
@@ -57,11 +58,11 @@ export function candidatesOf(wanted: Wanted[], asked: Preferences, speedOf: Spee
       : suffixes.includes('nitro')
         ? 'throughput'
         : asked.sort
-    return inOrder(sorted(priced, sort, speedOf).filter(allowedBy(asked)), asked)
+    return inOrder(sorted(priced, sort, speeds).filter(allowedBy(asked)), asked)
   })
   const isFew = !asked.allowFallbacks && asked.order.length === 0
-  const chosen = all.slice(0, isFew ? 1 : candidatesMax)
-  if (chosen.length > 0) return chosen
+  const [first, ...rest] = all.slice(0, isFew ? 1 : candidatesMax)
+  if (first) return [first, ...rest]
   throw misfit('provider', 'No upstream of this model is left by your provider preferences.')
 }
 
@@ -77,10 +78,10 @@ const allowedBy =
 const sumOf = ({ price }: Candidate): bigint => (price.prompt ?? 0n) + (price.completion ?? 0n)
 
 /** Sorted by price, or by measured speed. */
-function sorted(from: Candidate[], sort: Preferences['sort'], speedOf: SpeedOf): Candidate[] {
+function sorted(from: Candidate[], sort: Preferences['sort'], speeds: Speeds): Candidate[] {
   if (sort === 'price') return from.toSorted((a, b) => Number(sumOf(a) - sumOf(b)))
   if (sort === undefined) return from
-  const speed = ({ offer: { upstream, model } }: Candidate): number => speedOf(upstream, model)
+  const speed = ({ offer: { upstream, model } }: Candidate): number => speeds.of(upstream, model)
   return from.toSorted((a, b) => speed(b) - speed(a))
 }
 

@@ -1,6 +1,6 @@
 import type { Registry } from '../../upstream/registry.ts'
 import type { Call, Path } from '../../upstream/upstream.ts'
-import type { Candidate } from './candidates.ts'
+import type { Candidate, Candidates } from './candidates.ts'
 import { unavailable, type Verdict, verdictOfFault, verdictOfStatus } from './verdict.ts'
 import type { Watch } from './watch.ts'
 
@@ -32,7 +32,7 @@ const isVerdict = (value: object): value is Verdict => 'refusal' in value
  */
 export async function reach<T extends object>(
   upstreams: Registry,
-  candidates: [Candidate, ...Candidate[]],
+  candidates: Candidates,
   sending: Sending<T>,
 ): Promise<Reached<T>> {
   let last: Reached<T> = { by: candidates[0], verdict: unavailable }

@@ -4,6 +4,8 @@ import { RateLimit } from '../../core/counters.ts'
 import { sha256 } from '../../core/ids.ts'
 import { type Clock, isWithin, minute } from '../../core/time.ts'
 import type { House } from '../../house.ts'
+import type { Answer } from '../../idempotency/idempotency.ts'
+import type { Hold } from '../../ledger/holds.ts'
 import {
   failureReplayMs,
   failureReplaysMax,
@@ -11,6 +13,7 @@ import {
   searchesPerMinuteMax,
 } from '../../limits.ts'
 import { type GatewayRefusal, Refusal } from '../../refusals.ts'
+import type { Served } from './bill.ts'
 
 /** How many paid calls of each key are running. */
 class OpenCalls {
@@ -79,4 +82,29 @@ export function paidCallsOf(house: House): PaidCalls {
   }
   byHouse.set(house, made)
   return made
+}
+
+/**
+ * Does paid work as one of its caller's running calls; `paid` settles once it is over. Refuses
+ * holds_limit, and what the work comes to, also when that was charged within the last minute.
+ */
+export async function runPaid(
+  house: House,
+  caller: string,
+  request: unknown,
+  work: (paid: Promise<void>) => Promise<{ result: Served; hold: Hold }>,
+): Promise<Answer> {
+  const { open, failures } = paidCallsOf(house)
+  failures.check(caller, request)
+  const done = open.begin(caller)
+  const { promise: paid, resolve: tell } = Promise.withResolvers<void>()
+  try {
+    const { result, hold } = await work(paid)
+    if (result.answer) return result.answer
+    if (hold.charged > 0n) failures.keep(caller, request, result.refusal)
+    throw result.refusal
+  } finally {
+    tell()
+    done()
+  }
 }

@@ -1,11 +1,13 @@
+import { nano } from '../../core/money.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Hold } from '../../ledger/holds.ts'
 import type { Worked } from '../../ledger/paid-work.ts'
 import { upstreamAnswerBytesMax } from '../../limits.ts'
 import type { Usage } from '../../models/usage.ts'
 import { recordIn } from '../../upstream/answer.ts'
-import { boundsOf, Ledgered, type Order, sendingOf, type Served } from './account.ts'
+import type { Served } from './bill.ts'
 import { type Bounds, Carried } from './carried.ts'
+import { billOf, boundsOf, type ChatOrder, sendingOf } from './order.ts'
 import { reach } from './reach.ts'
 import { Relay } from './relay.ts'
 import { throughSearch } from './search/through.ts'
@@ -30,27 +32,19 @@ export const streamResponse = (body: ReadableStream<Uint8Array> | string): Respo
     },
   })
 
-/** How the stream reaches its client while the work goes on, and when it was paid. */
-export interface Client {
-  begin(response: Response): void
-  paid: Promise<unknown>
-}
-
 /**
- * Serves a request as a stream: `client` is given it as soon as the first event is there; the work
- * goes on until it ends, and is charged for what it carried. Under an Idempotency-Key it is read to
- * its end though its client leaves: the client that comes again finds the answer.
+ * Serves a request as a stream: its client is given it as soon as the first event is there; the
+ * work goes on until it ends, and is charged for what it carried. Under an Idempotency-Key it is
+ * read to its end though its client leaves: the client that comes again finds the answer.
  */
-export async function serveStream(
-  order: Order,
-  hold: Hold,
-  client: Client,
-): Promise<Worked<Served>> {
-  const { asked, candidates, house, slot, signal } = order
+export async function serveStream(order: ChatOrder, hold: Hold): Promise<Worked<Served>> {
+  const { asked, begin, candidates, heard, house, paid, signal, slot } = order
   const watch = new Watch(signal, deadlinesOf(house.config))
-  const account = new Ledgered(order, hold)
+  const bill = billOf(order, hold)
   const { by, served, verdict } = await reach(house.upstreams, candidates, {
-    ...{ ...sendingOf(order), watch, through: throughSearch(order, watch) },
+    ...sendingOf(order),
+    watch,
+    through: throughSearch(order, watch),
     open: (answer, candidate) => openStream(answer, boundsOf(order, candidate), watch),
   }).catch((error: unknown) => {
     watch.end()
@@ -58,29 +52,23 @@ export async function serveStream(
   })
   if (verdict && verdict !== unreadable) {
     watch.end()
-    return { ...account.failed(by, verdict), result: { refusal: verdict.refusal } }
+    return bill.failed(by, verdict)
   }
-  account.began()
+  bill.began()
   const carried = new Carried(boundsOf(order, by))
   const copy = slot === undefined ? undefined : new Copy()
-  const costOf = asked.wantsUsage ? (usage: Usage) => account.costOf(by, usage) : undefined
+  const costOf = (usage: Usage) => nano(bill.chargeOf(by, usage) + heard)
   // What cannot be read from its first byte on is a stream that broke off with nothing carried.
   const source = served ?? (await Source.open(new Response(null), watch))
-  const relay = new Relay(source, carried, watch, { costOf, paid: client.paid, copy })
-  client.begin(streamResponse(copy ? copy.readBeside(relay.body()) : relay.body()))
+  const terms = { costOf: asked.wantsUsage ? costOf : undefined, paid, copy }
+  const relay = new Relay(source, carried, watch, terms)
+  begin(streamResponse(copy ? copy.readBeside(relay.body()) : relay.body()))
   const end = await relay.ended
-  if (end === 'empty') {
-    return { ...account.failed(by, noContent), result: { refusal: noContent.refusal } }
-  }
+  if (end === 'empty') return bill.failed(by, noContent)
   const isWhole = end === 'done'
-  // What was charged is given again, also where it broke off.
-  const answer = copy?.answer
   const status = isWhole ? 'completed' : end === 'client' ? 'interrupted' : 'failed'
-  const usage = carried.usage(isWhole)
-  return {
-    ...account.answered(by, usage, status, answer),
-    result: { answer: answer ?? { status: 200, body: null } },
-  }
+  // What was charged is given again, also where it broke off.
+  return bill.answered(by, carried.usage(isWhole), status, copy?.answer)
 }
 
 /** Opens a stream, unless it ends or fails before its first event. */

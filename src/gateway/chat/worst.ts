@@ -10,7 +10,7 @@ import { worstCase } from '../../models/charge.ts'
 import type { Price } from '../../models/price.ts'
 import { mayHoldSound, tokensAtMost } from '../../models/tokens.ts'
 import type { UsageLimits } from '../../models/usage.ts'
-import type { Candidate } from './candidates.ts'
+import type { Candidates } from './candidates.ts'
 
 /** What the worst case of a request depends on. */
 export interface Sizes {
@@ -73,7 +73,7 @@ export function limitsOf(sizes: Sizes, model: Model): UsageLimits {
 }
 
 /** The worst case over all candidates: whichever serves, its charge fits the hold. */
-export function worstOf(sizes: Sizes, candidates: [Candidate, ...Candidate[]]): Worst {
+export function worstOf(sizes: Sizes, candidates: Candidates): Worst {
   const seen = new Map<Model, UsageLimits>()
   let worst: Worst = { amount: zero, price: candidates[0].price }
   for (const { model, price } of candidates) {

@@ -10,7 +10,7 @@ import type { Model } from '../../models/catalogue.ts'
 import { hasRate, presentPrice, storedPrice } from '../../models/price.ts'
 import { type GatewayRefusal, Refusal } from '../../refusals.ts'
 import type { Call } from '../call.ts'
-import type { Candidate } from '../chat/candidates.ts'
+import type { Candidates } from '../chat/candidates.ts'
 import { misfit } from '../chat/misfit.ts'
 import { readRecord } from '../chat/plain.ts'
 import { reach } from '../chat/reach.ts'
@@ -83,7 +83,7 @@ function checkFits({ id, price, inputs }: Model, hasPicture: boolean): void {
 
 interface Order {
   wanted: Wanted
-  candidates: [Candidate, ...Candidate[]]
+  candidates: Candidates
 }
 
 /** The job and its hold. It is ours until an upstream has taken the film. */

@@ -1,4 +1,4 @@
-import type { Order } from '../account.ts'
+import type { ChatOrder } from '../order.ts'
 import type { Sending } from '../reach.ts'
 import type { Watch } from '../watch.ts'
 import { limitsOf } from '../worst.ts'
@@ -7,7 +7,7 @@ import { searchStream } from './stream.ts'
 import { searchWhole } from './whole.ts'
 
 /** What stands between a request that may search the web and its upstream; else undefined. */
-export function throughSearch(order: Order, watch: Watch): Sending<object>['through'] {
+export function throughSearch(order: ChatOrder, watch: Watch): Sending<object>['through'] {
   const { asked, house } = order
   const { searcher } = house
   if (!asked.search || !searcher) return undefined
