@@ -1,5 +1,7 @@
-import type { AnyColumn } from 'drizzle-orm'
+import { type AnyColumn, getTableColumns, sql } from 'drizzle-orm'
+import type { SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
+import { seenAs } from './columns.ts'
 import { compiled } from './compiled.ts'
 import { dialect } from './dialect.ts'
 import type { Db, Engine, Prepared } from './engine.ts'
@@ -23,6 +25,14 @@ export function prepared<Rows>(build: (db: Db) => Prepared<Rows>): (db: Db) => P
     return query
   }
 }
+
+/** Every column of a table as a placeholder of its name: the values of a prepared insert. */
+export const placeholders = <T extends SQLiteTable>(table: T) =>
+  seenAs<SQLiteInsertValue<T>>(
+    Object.fromEntries(
+      Object.keys(getTableColumns(table)).map((name) => [name, sql.placeholder(name)]),
+    ),
+  )
 
 /** How many rows a query without `returning` changed: asking for them costs more than that. */
 export const changedBy = (answer: unknown): number =>

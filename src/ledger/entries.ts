@@ -1,33 +1,15 @@
-import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, lt } from 'drizzle-orm'
 
 import type { Nano } from '../core/money.ts'
 import type { Db, Engine } from '../db/engine.ts'
-import { prepared } from '../db/query.ts'
+import { placeholders, prepared } from '../db/query.ts'
 import { csvRowsMax } from '../limits.ts'
 import { accountOf, type Mark, type Owner } from './accounts.ts'
 import { type AccountId, entries } from './tables.ts'
 
 export type Entry = typeof entries.$inferSelect
 
-const value = sql.placeholder
-const appendQuery = prepared((db) =>
-  db
-    .insert(entries)
-    .values({
-      account: value('account'),
-      number: value('number'),
-      ref: value('ref'),
-      line: value('line'),
-      kind: value('kind'),
-      item: value('item'),
-      amount: value('amount'),
-      balance: value('balance'),
-      free: value('free'),
-      earned: value('earned'),
-      at: value('at'),
-    })
-    .prepare(),
-)
+const appendQuery = prepared((db) => db.insert(entries).values(placeholders(entries)).prepare())
 
 /** What one line says, beside the account's own numbers. */
 export interface Line {

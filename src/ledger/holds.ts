@@ -1,8 +1,8 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 
 import { type Nano, nano, zero } from '../core/money.ts'
 import type { Db } from '../db/engine.ts'
-import { changedBy, prepared } from '../db/query.ts'
+import { changedBy, placeholders, prepared } from '../db/query.ts'
 import { Refusal } from '../refusals.ts'
 import type { Kept } from './accounts.ts'
 import { holds } from './tables.ts'
@@ -10,50 +10,16 @@ import { holds } from './tables.ts'
 export type Hold = typeof holds.$inferSelect
 
 const value = sql.placeholder
+const { ref: _, ...besideRef } = getTableColumns(holds)
 const claimQuery = prepared((db) =>
   db
     .insert(holds)
-    .values({
-      ref: value('ref'),
-      id: value('id'),
-      account: value('account'),
-      kind: value('kind'),
-      item: value('item'),
-      amount: value('amount'),
-      charged: value('charged'),
-      state: value('state'),
-      funds: value('funds'),
-      parts: value('parts'),
-      price: value('price'),
-      capKey: value('capKey'),
-      capDay: value('capDay'),
-      onExpiry: value('onExpiry'),
-      deadline: value('deadline'),
-      process: value('process'),
-      job: value('job'),
-      at: value('at'),
-    })
+    .values(placeholders(holds))
     .onConflictDoUpdate({
       target: holds.ref,
-      set: {
-        id: sql`excluded.id`,
-        account: sql`excluded.account`,
-        kind: sql`excluded.kind`,
-        item: sql`excluded.item`,
-        amount: sql`excluded.amount`,
-        charged: sql`excluded.charged`,
-        state: sql`excluded.state`,
-        funds: sql`excluded.funds`,
-        parts: sql`excluded.parts`,
-        price: sql`excluded.price`,
-        capKey: sql`excluded.cap_key`,
-        capDay: sql`excluded.cap_day`,
-        onExpiry: sql`excluded.on_expiry`,
-        deadline: sql`excluded.deadline`,
-        process: sql`excluded.process`,
-        job: sql`excluded.job`,
-        at: sql`excluded.at`,
-      },
+      set: Object.fromEntries(
+        Object.entries(besideRef).map(([key, { name }]) => [key, sql.raw(`excluded.${name}`)]),
+      ),
       setWhere: eq(holds.state, 'released'),
     })
     .prepare(),

@@ -3,7 +3,7 @@ import { and, asc, between, desc, eq, gt, lt, sql } from 'drizzle-orm'
 import { newId } from '../core/ids.ts'
 import { utcDay } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
-import { prepared } from '../db/query.ts'
+import { placeholders, prepared } from '../db/query.ts'
 import { useCounts, uses } from './tables.ts'
 
 export type Use = typeof uses.$inferSelect
@@ -31,41 +31,15 @@ const countQuery = prepared((db) =>
       },
     })
     .returning({
-      ...{ day: useCounts.day, model: useCounts.model },
-      ...{ count: useCounts.count, at: useCounts.at },
+      day: useCounts.day,
+      model: useCounts.model,
+      count: useCounts.count,
+      at: useCounts.at,
     })
     .prepare(),
 )
 
-const insertQuery = prepared((db) =>
-  db
-    .insert(uses)
-    .values({
-      account: value('account'),
-      number: value('number'),
-      model: value('model'),
-      modelNumber: value('modelNumber'),
-      id: value('id'),
-      requestId: value('requestId'),
-      at: value('at'),
-      type: value('type'),
-      source: value('source'),
-      status: value('status'),
-      upstream: value('upstream'),
-      price: value('price'),
-      input: value('input'),
-      cached: value('cached'),
-      output: value('output'),
-      reasoning: value('reasoning'),
-      searches: value('searches'),
-      estimated: value('estimated'),
-      charged: value('charged'),
-      held: value('held'),
-      ms: value('ms'),
-      firstByteMs: value('firstByteMs'),
-    })
-    .prepare(),
-)
+const insertQuery = prepared((db) => db.insert(uses).values(placeholders(uses)).prepare())
 
 /** Adds a request to its account's history, within the caller's transaction. */
 export async function insertUse(db: Db, use: NewUse): Promise<void> {
