@@ -85,7 +85,7 @@ function readTables(
   const lack = needsKeys ? fault : () => {}
   const upstreams = readUpstreams(tables.upstream, (name) => environment[name], fault, lack)
   const keyed = Object.entries(providers).flatMap(([name, { key }]) =>
-    values[camel(key)] || !needsKeys ? [name] : [],
+    values[key] || !needsKeys ? [name] : [],
   )
   const names = [...upstreams.map(({ name }) => name), ...keyed]
   return { upstreams, models: readModels(tables.model, names, fault) }
@@ -160,10 +160,9 @@ const requestsName = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
  * Bun reads the bound, 256 unless told, before any code of ours runs. Undefined when there is
  * nothing to tell.
  */
-export function environmentForMany({ upstreams, rows }: Config): typeof Bun.env | undefined {
-  const keys = Object.values(providers).map(({ key }): SettingName => key)
-  const isKeyed = rows.some(({ name, value }) => value !== '' && keys.includes(name))
-  if (Bun.env[requestsName] || (upstreams.length === 0 && !isKeyed)) return undefined
+export function environmentForMany(config: Config): typeof Bun.env | undefined {
+  const isKeyed = Object.values(providers).some(({ key }) => config[key] !== '')
+  if (Bun.env[requestsName] || (config.upstreams.length === 0 && !isKeyed)) return undefined
   return { ...Bun.env, [requestsName]: String(upstreamRequestsMax) }
 }
 

@@ -19,7 +19,7 @@ const translated = {
 export type TranslatedKind = keyof typeof translated
 
 interface Provider {
-  /** The setting that has it. */
+  /** Where the config has its key. */
   key: string
   kind: 'openai' | TranslatedKind
   baseUrl: string
@@ -36,25 +36,25 @@ const spoken = <K extends TranslatedKind>(kind: K) => ({ kind, baseUrl: translat
 
 /** Providers whose key is enough, by the name that `upstream` in a `[[model]]` gives them. */
 export const providers = {
-  openai: { key: 'OPENAI_API_KEY', baseUrl: 'https://api.openai.com/v1', ...modern },
-  openrouter: { key: 'OPENROUTER_API_KEY', ...openai, baseUrl: 'https://openrouter.ai/api/v1' },
-  groq: { key: 'GROQ_API_KEY', baseUrl: 'https://api.groq.com/openai/v1', ...modern },
-  together: { key: 'TOGETHER_API_KEY', baseUrl: 'https://api.together.xyz/v1', ...older },
-  deepseek: { key: 'DEEPSEEK_API_KEY', baseUrl: 'https://api.deepseek.com/v1', ...older },
+  openai: { key: 'openaiApiKey', baseUrl: 'https://api.openai.com/v1', ...modern },
+  openrouter: { key: 'openrouterApiKey', ...openai, baseUrl: 'https://openrouter.ai/api/v1' },
+  groq: { key: 'groqApiKey', baseUrl: 'https://api.groq.com/openai/v1', ...modern },
+  together: { key: 'togetherApiKey', baseUrl: 'https://api.together.xyz/v1', ...older },
+  deepseek: { key: 'deepseekApiKey', baseUrl: 'https://api.deepseek.com/v1', ...older },
   mistral: {
-    key: 'MISTRAL_API_KEY',
+    key: 'mistralApiKey',
     baseUrl: 'https://api.mistral.ai/v1',
     ...older,
     refusesStreamOptions: true,
   },
-  xai: { key: 'XAI_API_KEY', baseUrl: 'https://api.x.ai/v1', ...modern },
-  gemini: { key: 'GEMINI_API_KEY', ...spoken('google') },
-  anthropic: { key: 'ANTHROPIC_API_KEY', ...spoken('anthropic') },
-  cohere: { key: 'COHERE_API_KEY', ...spoken('cohere') },
-  fal: { key: 'FAL_KEY', ...spoken('fal') },
-  replicate: { key: 'REPLICATE_API_TOKEN', ...spoken('replicate') },
-  elevenlabs: { key: 'ELEVENLABS_API_KEY', ...spoken('elevenlabs') },
-  deepgram: { key: 'DEEPGRAM_API_KEY', ...spoken('deepgram') },
+  xai: { key: 'xaiApiKey', baseUrl: 'https://api.x.ai/v1', ...modern },
+  gemini: { key: 'geminiApiKey', ...spoken('google') },
+  anthropic: { key: 'anthropicApiKey', ...spoken('anthropic') },
+  cohere: { key: 'cohereApiKey', ...spoken('cohere') },
+  fal: { key: 'falKey', ...spoken('fal') },
+  replicate: { key: 'replicateApiToken', ...spoken('replicate') },
+  elevenlabs: { key: 'elevenlabsApiKey', ...spoken('elevenlabs') },
+  deepgram: { key: 'deepgramApiKey', ...spoken('deepgram') },
 } as const satisfies Record<string, Provider>
 
 /** Upstreams that stand without a row of their own. */

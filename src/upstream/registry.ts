@@ -134,48 +134,10 @@ export interface OpenUpstreams {
   demo: boolean
 }
 
-type UpstreamConfig = Pick<
-  Config,
-  'upstreams' | 'models' | 'demoModels' | 'ollamaHost' | ProviderKey
->
-type ProviderKey =
-  | 'openaiApiKey'
-  | 'openrouterApiKey'
-  | 'groqApiKey'
-  | 'togetherApiKey'
-  | 'deepseekApiKey'
-  | 'mistralApiKey'
-  | 'xaiApiKey'
-  | 'geminiApiKey'
-  | 'anthropicApiKey'
-  | 'cohereApiKey'
-  | 'falKey'
-  | 'replicateApiToken'
-  | 'elevenlabsApiKey'
-  | 'deepgramApiKey'
-
-const keyOf: Record<keyof typeof providers, ProviderKey> = {
-  openai: 'openaiApiKey',
-  openrouter: 'openrouterApiKey',
-  groq: 'groqApiKey',
-  together: 'togetherApiKey',
-  deepseek: 'deepseekApiKey',
-  mistral: 'mistralApiKey',
-  xai: 'xaiApiKey',
-  gemini: 'geminiApiKey',
-  anthropic: 'anthropicApiKey',
-  cohere: 'cohereApiKey',
-  fal: 'falKey',
-  replicate: 'replicateApiToken',
-  elevenlabs: 'elevenlabsApiKey',
-  deepgram: 'deepgramApiKey',
-}
-
 /** The upstreams of the keys, whose prices are published. */
-export const keyedUpstreams = (config: UpstreamConfig) =>
-  Object.entries(providers).flatMap(([name, { key: _, ...provider }]) => {
-    const setting = Object.entries(keyOf).find(([known]) => known === name)?.[1]
-    const apiKey = setting && config[setting]
+export const keyedUpstreams = (config: Config) =>
+  Object.entries(providers).flatMap(([name, { key, ...provider }]) => {
+    const apiKey = config[key]
     return apiKey ? [{ ...provider, name, apiKey }] : []
   })
 
@@ -184,7 +146,7 @@ export const keyedUpstreams = (config: UpstreamConfig) =>
  * and the demo upstream when it is wanted or when nothing else is configured.
  */
 export async function openUpstreams(
-  config: UpstreamConfig,
+  config: Config,
   house: { clock: Clock; log: Log },
 ): Promise<OpenUpstreams> {
   const keyed = keyedUpstreams(config)

@@ -17,10 +17,8 @@ export interface Engine {
   read(answer: unknown): Found[]
 }
 
-type Keys = Pick<Config, 'searxngUrl' | 'braveApiKey' | 'tavilyApiKey' | 'exaApiKey'>
-
 /** The engines that are configured, in the order they are asked. */
-export function engines({ searxngUrl, braveApiKey, tavilyApiKey, exaApiKey }: Keys): Engine[] {
+export function engines({ searxngUrl, braveApiKey, tavilyApiKey, exaApiKey }: Config): Engine[] {
   return [
     ...(searxngUrl ? [searxng(searxngUrl)] : []),
     ...(braveApiKey ? [brave(braveApiKey)] : []),

@@ -8,17 +8,12 @@ import { type Engine, engines, type Found } from './engines.ts'
 /** Searches the web; answers undefined when no engine answered. */
 export type Searcher = (query: string, signal: AbortSignal) => Promise<Found[] | undefined>
 
-type SearchConfig = Pick<
-  Config,
-  'searchOn' | 'searxngUrl' | 'braveApiKey' | 'tavilyApiKey' | 'exaApiKey'
->
-
 /**
  * The searcher of this server: the configured engines, of which one after the other is asked until
  * one answers; the demo's where `demo` and none is configured; undefined where there is none.
  */
 export function openSearcher(
-  config: SearchConfig,
+  config: Config,
   { log, demo }: { log: Log; demo: boolean },
 ): Searcher | undefined {
   if (!config.searchOn) return undefined
