@@ -47,3 +47,23 @@ export function pageOf<Row>(
   const last = page.at(-1)
   return { page, next: rows.length > limit && last ? cursorOf(last) : null }
 }
+
+/** Where a list of the newest first goes on: after what was made at this moment, with this id. */
+export interface After {
+  created: number
+  id: string
+}
+
+/** A page of what `find` lists, the newest first. `word` is that of the list's cursors. */
+export async function newestFirst<Row extends After>(
+  word: string,
+  query: { limit?: number; cursor?: string },
+  find: (limit: number, after: After | undefined) => Promise<Row[]>,
+): Promise<{ page: Row[]; next: string | null }> {
+  const form = new RegExp(`^${word} (\\d{1,15}) ([A-Za-z0-9_-]{12})$`)
+  const [created, id] = readCursor(query.cursor, form) ?? []
+  const after = id === undefined ? undefined : { created: Number(created), id }
+  const limit = pageSize(query.limit)
+  const rows = await find(limit + 1, after)
+  return pageOf(rows, limit, (row) => makeCursor(word, row.created, row.id))
+}

@@ -1,6 +1,7 @@
-import { type AnyColumn, getTableColumns, sql } from 'drizzle-orm'
+import { and, type AnyColumn, eq, getTableColumns, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
+import type { After } from '../core/cursor.ts'
 import { seenAs } from './columns.ts'
 import { compiled } from './compiled.ts'
 import { dialect } from './dialect.ts'
@@ -79,6 +80,13 @@ export function lookup<Row extends object>(
       return row
     })
 }
+
+/** The rows behind one of a list that is ordered by moment and id, the newest first. */
+export const isBehind = (
+  { created, id }: Record<keyof After, AnyColumn>,
+  after: After | undefined,
+): SQL | undefined =>
+  after && or(lt(created, after.created), and(eq(created, after.created), lt(id, after.id)))
 
 interface Orderable {
   orderBy: (...columns: never[]) => unknown

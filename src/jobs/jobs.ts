@@ -9,18 +9,17 @@ import {
   inArray,
   isNotNull,
   isNull,
-  lt,
   lte,
   min,
-  or,
 } from 'drizzle-orm'
 
+import type { After } from '../core/cursor.ts'
 import { newId } from '../core/ids.ts'
 import type { Nano } from '../core/money.ts'
 import { type Clock, day } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { lock } from '../db/lock.ts'
-import { forUpdate } from '../db/query.ts'
+import { forUpdate, isBehind } from '../db/query.ts'
 import { jobEventsMax, openJobsPerOwnerMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { type Job, LeaseLost } from './handler.ts'
@@ -159,24 +158,18 @@ export async function find({ db }: { db: Engine }, id: string): Promise<Job | un
   return job
 }
 
-/** An owner's jobs of these kinds, newest first, older than `before` where it is given. */
-export function list(
+/** An owner's jobs of these kinds, newest first, going on after `after`. */
+export const list = (
   { db }: { db: Engine },
   owner: string,
-  { kinds, limit, before }: { kinds: string[]; limit: number; before?: [at: number, id: string] },
-): Promise<Job[]> {
-  const [at, id] = before ?? []
-  const isOlder =
-    at === undefined || id === undefined
-      ? undefined
-      : or(lt(jobs.created, at), and(eq(jobs.created, at), lt(jobs.id, id)))
-  return db.read
+  { kinds, limit, after }: { kinds: string[]; limit: number; after?: After | undefined },
+): Promise<Job[]> =>
+  db.read
     .select()
     .from(jobs)
-    .where(and(eq(jobs.owner, owner), inArray(jobs.kind, kinds), isOlder))
+    .where(and(eq(jobs.owner, owner), inArray(jobs.kind, kinds), isBehind(jobs, after)))
     .orderBy(desc(jobs.created), desc(jobs.id))
     .limit(limit)
-}
 
 /** What a job's watcher is told after the event `after`, oldest first: all of it. */
 export const eventsAfter = (

@@ -1,5 +1,7 @@
-import { and, count, desc, eq, like, lt, or } from 'drizzle-orm'
+import { and, count, desc, like } from 'drizzle-orm'
 
+import type { After } from '../../core/cursor.ts'
+import { isBehind } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
@@ -8,19 +10,14 @@ import { agents } from './tables.ts'
 export const listAgents = (
   { db }: House,
   limit: number,
-  { q = '', after }: { q?: string | undefined; after?: Pick<Agent, 'created' | 'id'> | undefined },
+  { q = '', after }: { q?: string | undefined; after?: After | undefined },
 ): Promise<Agent[]> => {
   const letters = q.toLowerCase().replace(/[^a-z0-9-]/g, '')
-  const isOlder =
-    after &&
-    or(
-      lt(agents.created, after.created),
-      and(eq(agents.created, after.created), lt(agents.id, after.id)),
-    )
+  const isAlike = letters === '' ? undefined : like(agents.handle, `%${letters}%`)
   return db.read
     .select()
     .from(agents)
-    .where(and(letters === '' ? undefined : like(agents.handle, `%${letters}%`), isOlder))
+    .where(and(isAlike, isBehind(agents, after)))
     .orderBy(desc(agents.created), desc(agents.id))
     .limit(limit)
 }

@@ -1,17 +1,12 @@
-import { and, count, desc, eq, isNull, lt, or } from 'drizzle-orm'
+import { and, count, desc, eq, isNull } from 'drizzle-orm'
 
+import type { After } from '../../core/cursor.ts'
 import type { Db } from '../../db/engine.ts'
+import { isBehind } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { listPageMax } from '../../limits.ts'
+import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
-
-type Agent = typeof agents.$inferSelect
-
-/** Where a list of agents goes on: after the one made at this moment, with this id. */
-interface After {
-  created: number
-  id: string
-}
 
 const liveOf = (person: string) => and(eq(agents.owner, person), isNull(agents.closed))
 
@@ -21,20 +16,13 @@ export const ownedBy = (
   person: string,
   limit: number,
   after?: After,
-): Promise<Agent[]> => {
-  const older =
-    after &&
-    or(
-      lt(agents.created, after.created),
-      and(eq(agents.created, after.created), lt(agents.id, after.id)),
-    )
-  return house.db.read
+): Promise<Agent[]> =>
+  house.db.read
     .select()
     .from(agents)
-    .where(and(liveOf(person), older))
+    .where(and(liveOf(person), isBehind(agents, after)))
     .orderBy(desc(agents.created), desc(agents.id))
     .limit(Math.min(limit, listPageMax + 1))
-}
 
 /** All agents that a person claimed, inside a transaction. */
 export const allOf = (db: Db, person: string): Promise<Agent[]> =>

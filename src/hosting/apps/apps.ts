@@ -1,9 +1,10 @@
-import { and, count, desc, eq, gte, isNull, lt, min, or, sql } from 'drizzle-orm'
+import { and, count, desc, eq, gte, isNull, lt, min, sql } from 'drizzle-orm'
 
+import type { After } from '../../core/cursor.ts'
 import { idPattern } from '../../core/ids.ts'
 import { hour } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { forUpdate, lookup, prepared } from '../../db/query.ts'
+import { forUpdate, isBehind, lookup, prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { listPageMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -15,12 +16,6 @@ import { wordsOf } from './words.ts'
 
 export type App = typeof apps.$inferSelect
 export type Version = typeof versions.$inferSelect
-
-/** Where a list goes on: after the app that was made at this moment and has this id. */
-export interface After {
-  created: number
-  id: string
-}
 
 /** What a maker says of an app when it is made. */
 export type NewApp = Pick<
@@ -158,13 +153,10 @@ export async function listOf(
   limit: number,
   after?: After,
 ): Promise<App[]> {
-  const older =
-    after &&
-    or(lt(apps.created, after.created), and(eq(apps.created, after.created), lt(apps.id, after.id)))
   return house.db.read
     .select()
     .from(apps)
-    .where(and(eq(apps.maker, maker), isNull(apps.closed), older))
+    .where(and(eq(apps.maker, maker), isNull(apps.closed), isBehind(apps, after)))
     .orderBy(desc(apps.created), desc(apps.id))
     .limit(Math.min(limit, listPageMax + 1))
 }

@@ -1,7 +1,8 @@
-import { and, desc, eq, lt, or } from 'drizzle-orm'
+import { and, desc, eq, or } from 'drizzle-orm'
 
 import type { Db, Engine } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
+import { isBehind } from '../../db/query.ts'
 import { apps, badPages, versions } from './tables.ts'
 
 /** Whether these very bytes may not come back (rule known.bad). */
@@ -56,6 +57,8 @@ export async function forgetBadPage(db: Db, sha256: string): Promise<boolean> {
 
 export type BadPage = typeof badPages.$inferSelect
 
+const place = { created: badPages.at, id: badPages.sha256 }
+
 /** Pages that may not come back, the newest first, after that page where it is given. */
 export const listBadPages = (
   { db }: { db: Engine },
@@ -65,12 +68,6 @@ export const listBadPages = (
   db.read
     .select()
     .from(badPages)
-    .where(
-      after &&
-        or(
-          lt(badPages.at, after.at),
-          and(eq(badPages.at, after.at), lt(badPages.sha256, after.sha256)),
-        ),
-    )
+    .where(isBehind(place, after && { created: after.at, id: after.sha256 }))
     .orderBy(desc(badPages.at), desc(badPages.sha256))
     .limit(limit)

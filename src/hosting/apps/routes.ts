@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 
-import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import { taking } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
@@ -12,14 +12,6 @@ import { change } from './publish.ts'
 import { remove } from './removal.ts'
 import * as shapes from './shapes.ts'
 
-/** Where an apps list goes on: after the app made at this moment, with this id. */
-const appsCursor = /^app (\d{1,15}) ([A-Za-z0-9_-]{12})$/
-
-function afterOf(cursor: string | undefined): apps.After | undefined {
-  const [created = '', id = ''] = readCursor(cursor, appsCursor) ?? []
-  return id ? { created: Number(created), id } : undefined
-}
-
 /** An agent's apps (document 1, operations 8 to 11). */
 export const appRoutes = (house: House) =>
   new Elysia()
@@ -27,10 +19,9 @@ export const appRoutes = (house: House) =>
     .get(
       '/apps',
       async ({ caller, query }) => {
-        const limit = pageSize(query.limit)
-        const after = afterOf(query.cursor)
-        const rows = await apps.listOf(house, caller.agent.id, limit + 1, after)
-        const { page, next } = pageOf(rows, limit, (app) => makeCursor('app', app.created, app.id))
+        const { page, next } = await newestFirst('app', query, (limit, after) =>
+          apps.listOf(house, caller.agent.id, limit, after),
+        )
         return { apps: page.map((app) => present(house, app)), next }
       },
       {

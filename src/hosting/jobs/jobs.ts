@@ -1,3 +1,4 @@
+import type { After } from '../../core/cursor.ts'
 import { idPattern } from '../../core/ids.ts'
 import { second } from '../../core/time.ts'
 import type { House } from '../../house.ts'
@@ -32,12 +33,8 @@ export async function theOwnAfter(
 }
 
 /** An agent's jobs, newest first. */
-export const listOf = (
-  house: House,
-  agent: Agent,
-  limit: number,
-  before?: [at: number, id: string],
-): Promise<Job[]> => jobs.list(house, ownerOf(agent), { kinds, limit, ...(before && { before }) })
+export const listOf = (house: House, agent: Agent, limit: number, after?: After): Promise<Job[]> =>
+  jobs.list(house, ownerOf(agent), { kinds, limit, after })
 
 /** Ends a job that has not ended; nothing is charged. Refuses job_not_found, not_cancellable. */
 export async function cancel(house: House, agent: Agent, id: string): Promise<Job> {

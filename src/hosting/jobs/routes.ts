@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 
-import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import type { House } from '../../house.ts'
 import { jobWaitSecondsMax } from '../../limits.ts'
@@ -11,14 +11,6 @@ import * as jobs from './jobs.ts'
 import { present } from './present.ts'
 import * as shapes from './shapes.ts'
 import { watch } from './watch.ts'
-
-/** Where a list goes on: after the job made at this moment, with this id. */
-const jobsCursor = /^job (\d{1,15}) ([A-Za-z0-9_-]{12})$/
-
-function beforeOf(cursor: string | undefined): [at: number, id: string] | undefined {
-  const [created = '', id = ''] = readCursor(cursor, jobsCursor) ?? []
-  return id ? [Number(created), id] : undefined
-}
 
 const JobQuery = Type.Object({
   wait: Type.Optional(t.Numeric({ minimum: 0, maximum: jobWaitSecondsMax })),
@@ -31,9 +23,9 @@ export const jobRoutes = (house: House) =>
     .get(
       '/jobs',
       async ({ caller, query }) => {
-        const limit = pageSize(query.limit)
-        const rows = await jobs.listOf(house, caller.agent, limit + 1, beforeOf(query.cursor))
-        const { page, next } = pageOf(rows, limit, (job) => makeCursor('job', job.created, job.id))
+        const { page, next } = await newestFirst('job', query, (limit, after) =>
+          jobs.listOf(house, caller.agent, limit, after),
+        )
         return { jobs: page.map((job) => present(house, job)), next }
       },
       {

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 
-import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import { taking } from '../../core/taking.ts'
 import { iso } from '../../core/time.ts'
@@ -22,13 +22,6 @@ function presentDelivery(row: deliveries.Delivery): shapes.DeliveryShape {
   const { id, note, kind, state, tries, status, problem } = row
   const times = { created: iso(row.created), next: orIso(row.next), ended: orIso(row.ended) }
   return { ...{ id, note, kind, state, tries, status, problem }, ...times }
-}
-
-const deliveryCursor = /^delivery (\d{1,15}) ([A-Za-z0-9_-]{12})$/
-
-function beforeOf(cursor: string | undefined): { created: number; id: string } | undefined {
-  const [created = '', id = ''] = readCursor(cursor, deliveryCursor) ?? []
-  return id ? { created: Number(created), id } : undefined
 }
 
 /** Webhooks: an agent's notes, sent to an address of its choice (agent-api, Your things). */
@@ -94,10 +87,8 @@ const sent = (house: House) =>
       '/me/hooks/:id/deliveries',
       async ({ caller, params, query }) => {
         const hook = await hooks.theOwn(house, caller.agent.id, params.id)
-        const limit = pageSize(query.limit)
-        const rows = await deliveries.listOf(house, hook.id, limit + 1, beforeOf(query.cursor))
-        const { page, next } = pageOf(rows, limit, (row) =>
-          makeCursor('delivery', row.created, row.id),
+        const { page, next } = await newestFirst('delivery', query, (limit, after) =>
+          deliveries.listOf(house, hook.id, limit, after),
         )
         return { deliveries: page.map(presentDelivery), next }
       },

@@ -1,8 +1,9 @@
-import { and, desc, eq, lt, or } from 'drizzle-orm'
+import { and, desc, eq, lt } from 'drizzle-orm'
 
 import { newId } from '../../core/ids.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Db, Engine } from '../../db/engine.ts'
+import { isBehind } from '../../db/query.ts'
 import { audit } from './tables.ts'
 
 export type Entry = typeof audit.$inferSelect
@@ -15,6 +16,8 @@ export async function note(
 ): Promise<void> {
   await db.insert(audit).values({ ...entry, id: newId(), at: clock.now() })
 }
+
+const place = { created: audit.at, id: audit.id }
 
 /** What was decided, newest first: all, or about one item, before that entry where it is given. */
 export const listAudit = (
@@ -29,8 +32,7 @@ export const listAudit = (
     .where(
       and(
         item === undefined ? undefined : eq(audit.item, item),
-        before &&
-          or(lt(audit.at, before.at), and(eq(audit.at, before.at), lt(audit.id, before.id))),
+        isBehind(place, before && { created: before.at, id: before.id }),
       ),
     )
     .orderBy(desc(audit.at), desc(audit.id))

@@ -1,5 +1,6 @@
 import { Value } from '@sinclair/typebox/value'
 
+import type { After } from '../../core/cursor.ts'
 import { newId } from '../../core/ids.ts'
 import { fromCredits, inWords, nanoOf, toCredits, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
@@ -70,7 +71,7 @@ export const listOf = async (
   house: House,
   person: Person,
   limit: number,
-  after?: apps.After,
+  after?: After,
 ): Promise<Agent[]> => ownedBy(house, person.id, limit, after)
 
 /** What an owner may change of an agent: credits a day (null is no cap), and whether it may buy. */

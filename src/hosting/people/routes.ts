@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import { addressGroup } from '../../core/address.ts'
-import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import { toCredits } from '../../core/money.ts'
 import { taking } from '../../core/taking.ts'
@@ -90,9 +90,6 @@ async function recordOf(house: House, person: Person): Promise<shapes.PersonShap
   return { id, name, operator, credits, held: toCredits(held), wallet, agents, created }
 }
 
-/** Where a list of agents goes on: after the one made at this moment, with this id. */
-const agentsCursor = /^agent (\d{1,15}) ([A-Za-z0-9_-]{12})$/
-
 const ownedRoutes = (house: House) =>
   new Elysia()
     .use(withPerson(house))
@@ -107,12 +104,8 @@ const ownedRoutes = (house: House) =>
     .get(
       '/people/me/agents',
       async ({ caller, query }) => {
-        const limit = pageSize(query.limit)
-        const [created = '', id = ''] = readCursor(query.cursor, agentsCursor) ?? []
-        const after = id ? { created: Number(created), id } : undefined
-        const rows = await owned.listOf(house, caller, limit + 1, after)
-        const { page, next } = pageOf(rows, limit, (agent) =>
-          makeCursor('agent', agent.created, agent.id),
+        const { page, next } = await newestFirst('agent', query, (limit, after) =>
+          owned.listOf(house, caller, limit, after),
         )
         return { agents: await Promise.all(page.map((one) => owned.present(house, one))), next }
       },

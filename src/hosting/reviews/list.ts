@@ -1,15 +1,10 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 
+import type { After } from '../../core/cursor.ts'
 import { prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import type { App } from '../apps/apps.ts'
 import type { comments, reviews } from './tables.ts'
-
-/** Where a list goes on: after what was made at this moment, with this id. */
-export interface After {
-  created: number
-  id: string
-}
 
 /** The place of the newest: everything comes after it. */
 const newest: After = { created: Number.MAX_SAFE_INTEGER, id: '' }

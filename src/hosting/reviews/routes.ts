@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 
-import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import { taking } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
@@ -9,19 +9,11 @@ import { theListed } from '../explore/explore.ts'
 import { withKey, withoutKey } from '../key.ts'
 import { openOperation, operation } from '../operation.ts'
 import * as comments from './comments.ts'
-import type { After } from './list.ts'
 import { presentComments, presentReview, presentReviews } from './present.ts'
 import * as reviews from './reviews.ts'
 import * as shapes from './shapes.ts'
 
 const tag = 'Reviews and comments'
-
-/** Where a list goes on: after what was made at this moment, with this id. */
-function afterOf(word: string, cursor: string | undefined): After | undefined {
-  const form = new RegExp(`^${word} (\\d{1,15}) ([A-Za-z0-9_-]{12})$`)
-  const [created = '', id = ''] = readCursor(cursor, form) ?? []
-  return id ? { created: Number(created), id } : undefined
-}
 
 /** What is said of what was shared, as anyone may read it (agent-api, Reviews and comments). */
 const readingRoutes = (house: House) =>
@@ -31,11 +23,8 @@ const readingRoutes = (house: House) =>
       '/explore/:id/reviews',
       async ({ params, query }) => {
         const item = await theListed(house, params.id)
-        const limit = pageSize(query.limit)
-        const after = afterOf('review', query.cursor)
-        const rows = await reviews.listOf(house, item, limit + 1, after)
-        const { page, next } = pageOf(rows, limit, ({ created, id }) =>
-          makeCursor('review', created, id),
+        const { page, next } = await newestFirst('review', query, (limit, after) =>
+          reviews.listOf(house, item, limit, after),
         )
         return { reviews: await presentReviews(house, page), rating: ratingOf(item), next }
       },
@@ -52,11 +41,8 @@ const readingRoutes = (house: House) =>
       '/explore/:id/comments',
       async ({ params, query }) => {
         const item = await theListed(house, params.id)
-        const limit = pageSize(query.limit)
-        const after = afterOf('comment', query.cursor)
-        const rows = await comments.listOf(house, item, limit + 1, after)
-        const { page, next } = pageOf(rows, limit, ({ created, id }) =>
-          makeCursor('comment', created, id),
+        const { page, next } = await newestFirst('comment', query, (limit, after) =>
+          comments.listOf(house, item, limit, after),
         )
         return { comments: await presentComments(house, page), next }
       },

@@ -1,9 +1,11 @@
-import { and, count, desc, eq, lt, or, sql } from 'drizzle-orm'
+import { and, count, desc, eq, lt, sql } from 'drizzle-orm'
 
+import type { After } from '../../../core/cursor.ts'
 import { idPattern, newId } from '../../../core/ids.ts'
 import { zero } from '../../../core/money.ts'
 import { day, hour, iso } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
+import { isBehind } from '../../../db/query.ts'
 import type { House } from '../../../house.ts'
 import { enqueue } from '../../../jobs/jobs.ts'
 import { deliveriesWaitingMax, listPageMax } from '../../../limits.ts'
@@ -75,26 +77,19 @@ const send = (house: House, db: Db, { id, hook }: Delivery) =>
     ...{ input: { delivery: id }, price: zero, ms: allMs },
   })
 
-/** A hook's deliveries, newest first, older than `before` where it is given. */
+/** A hook's deliveries, newest first, going on after `after`. */
 export const listOf = (
   { db }: House,
   hook: string,
   limit: number,
-  before?: { created: number; id: string },
-): Promise<Delivery[]> => {
-  const older =
-    before &&
-    or(
-      lt(deliveries.created, before.created),
-      and(eq(deliveries.created, before.created), lt(deliveries.id, before.id)),
-    )
-  return db.read
+  after?: After,
+): Promise<Delivery[]> =>
+  db.read
     .select()
     .from(deliveries)
-    .where(and(eq(deliveries.hook, hook), older))
+    .where(and(eq(deliveries.hook, hook), isBehind(deliveries, after)))
     .orderBy(desc(deliveries.created), desc(deliveries.id))
     .limit(limit)
-}
 
 /**
  * Sends a delivery again, with all its tries, under the id it had. Refuses not_found, and busy
