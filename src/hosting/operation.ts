@@ -39,6 +39,21 @@ const personRefusals = [
   'rate_limited',
 ] as const
 
+/** What every operation that writes can refuse. */
+export const ofWriting = ['bad_request', 'too_large', 'try_again'] as const
+
+/** What those about an app can. */
+export const ofApp = ['not_found', 'taken_down'] as const
+
+/** What those that keep a page can. */
+export const ofPublishing = ['blocked_by_scan', 'publishes_limit', 'storage_full'] as const
+
+/** What those that take `maxCredits` can. */
+export const ofPaying = ['not_enough_credits', 'daily_cap', 'price_above_max'] as const
+
+/** What those that take a `ref` can. */
+export const ofRef = ['busy', 'ref_conflict'] as const
+
 /** What the description, the docs and the tools say of one operation. */
 interface Words {
   /** The operationId, a snake_case verb. */
@@ -63,7 +78,7 @@ const said = ({ id, tag, summary, more }: Words) => ({
 export const operation = <const Answers extends Record<number, TSchema>>(
   words: Words,
   answers: Answers,
-  ...refusals: HostingRefusal[]
+  refusals: readonly HostingRefusal[] = [],
 ) => ({
   response: { ...answers, ...refusing(...groupC, ...refusals) },
   detail: {
@@ -77,7 +92,7 @@ export const operation = <const Answers extends Record<number, TSchema>>(
 export const personOperation = <const Answers extends Record<number, TSchema>>(
   words: Words,
   answers: Answers,
-  ...refusals: HostingRefusal[]
+  refusals: readonly HostingRefusal[] = [],
 ) => ({
   response: { ...answers, ...refusing(...personRefusals, ...refusals) },
   detail: { ...said(words), security: [{ key: [] }, { session: [] }] },
@@ -87,7 +102,7 @@ export const personOperation = <const Answers extends Record<number, TSchema>>(
 export const openOperation = <const Answers extends Record<number, TSchema>>(
   words: Words,
   answers: Answers,
-  ...refusals: HostingRefusal[]
+  refusals: readonly HostingRefusal[] = [],
 ) => ({
   response: { ...answers, ...refusing('rate_limited', ...refusals) },
   detail: { ...said(words), security: [] },

@@ -5,7 +5,7 @@ import { ListQuery } from '../../core/list-query.ts'
 import { taking } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
 import { withKey } from '../key.ts'
-import { operation } from '../operation.ts'
+import { ofApp, ofWriting, operation } from '../operation.ts'
 import * as apps from './apps.ts'
 import { present } from './present.ts'
 import { change } from './publish.ts'
@@ -29,7 +29,7 @@ export const appRoutes = (house: House) =>
         ...operation(
           { id: 'list_apps', tag: 'Apps', summary: 'Your apps and games, newest first.' },
           { 200: shapes.AppList },
-          'bad_request',
+          ['bad_request'],
         ),
       },
     )
@@ -41,8 +41,7 @@ export const appRoutes = (house: House) =>
       operation(
         { id: 'get_app', tag: 'Apps', summary: 'One of your apps.' },
         { 200: shapes.AppAnswer },
-        'not_found',
-        'taken_down',
+        ofApp,
       ),
     )
     .patch(
@@ -60,8 +59,7 @@ export const appRoutes = (house: House) =>
               'on Explore the answer is not_listable and the other changes are kept.',
           },
           { 200: shapes.AppChanged },
-          ...(['bad_request', 'too_large', 'not_found', 'taken_down'] as const),
-          ...(['busy', 'not_listable', 'try_again'] as const),
+          [...ofWriting, ...ofApp, 'busy', 'not_listable'],
         ),
       },
     )
@@ -75,6 +73,6 @@ export const appRoutes = (house: House) =>
       operation(
         { id: 'delete_app', tag: 'Apps', summary: 'Delete an app; it is kept 30 days.' },
         { 200: shapes.Gone },
-        ...(['bad_request', 'too_large', 'not_found', 'taken_down', 'try_again'] as const),
+        [...ofWriting, ...ofApp],
       ),
     )

@@ -9,14 +9,14 @@ import { refOf } from '../../idempotency/idempotency.ts'
 import { Refusal } from '../../refusals.ts'
 import { checkLink } from '../../store/links.ts'
 import { theCaller, withKey, withoutKey } from '../key.ts'
-import { openOperation, operation } from '../operation.ts'
+import { ofApp, ofPaying, ofRef, ofWriting, openOperation, operation } from '../operation.ts'
 import * as assets from './assets.ts'
 import { ask } from './making.ts'
 import { lookPath, present, presentList } from './present.ts'
 import * as shapes from './shapes.ts'
 import { readUpload } from './upload.ts'
 
-const ofOwn = ['not_found', 'taken_down', 'assets_off'] as const
+const ofAssets = [...ofApp, 'assets_off'] as const
 const File = Type.Unsafe<Response>(Type.String({ contentMediaType: '*/*' }))
 
 /**
@@ -56,7 +56,7 @@ const ownRoutes = (house: House) =>
       operation(
         { id: 'list_assets', tag: 'Assets', summary: "The files of your app's newest version." },
         { 200: shapes.AssetList },
-        ...ofOwn,
+        ofAssets,
       ),
     )
     .post(
@@ -80,9 +80,15 @@ const ownRoutes = (house: House) =>
               'made meanwhile, else 202 with a job.',
           },
           { 200: shapes.AssetPrices, 201: shapes.MadeAssets, 202: shapes.MadeAssets },
-          ...(['bad_request', 'too_large', 'not_enough_credits', 'daily_cap'] as const),
-          ...(['price_above_max', 'busy', 'ref_conflict', 'too_many_assets'] as const),
-          ...(['no_painter', 'no_voice', 'try_again', ...ofOwn] as const),
+          [
+            ...ofPaying,
+            ...ofRef,
+            ...ofAssets,
+            'too_many_assets',
+            'no_painter',
+            'no_voice',
+            ...ofWriting,
+          ],
         ),
       },
     )
@@ -95,8 +101,7 @@ const ownRoutes = (house: House) =>
       operation(
         { id: 'get_asset', tag: 'Assets', summary: 'The bytes of a file of your app.' },
         { 200: File },
-        'bad_request',
-        ...ofOwn,
+        ['bad_request', ...ofAssets],
       ),
     )
     .delete(
@@ -109,10 +114,7 @@ const ownRoutes = (house: House) =>
       operation(
         { id: 'delete_asset', tag: 'Assets', summary: 'Take a file off the newest version.' },
         { 200: shapes.AssetGone },
-        ...(['too_large'] as const),
-        'bad_request',
-        'try_again',
-        ...ofOwn,
+        [...ofWriting, ...ofAssets],
       ),
     )
 
@@ -162,9 +164,17 @@ const uploadRoutes = (house: House) =>
           takes: uploads,
         },
         { 200: shapes.AssetKept, 201: shapes.AssetKept },
-        ...(['bad_request', 'asset_too_large', 'bad_asset', 'too_many_assets'] as const),
-        ...(['assets_full', 'storage_full', 'busy', 'try_again'] as const),
-        ...ofOwn,
+        [
+          'bad_request',
+          'asset_too_large',
+          'bad_asset',
+          'too_many_assets',
+          'assets_full',
+          'storage_full',
+          'busy',
+          'try_again',
+          ...ofAssets,
+        ],
       ),
     )
 
@@ -192,7 +202,7 @@ const lookRoutes = (house: House) =>
         { id: 'look_at_asset', tag: 'Assets', summary: 'Look at an asset by its signed address.' },
         // The runtime itself says 416, without an envelope.
         { 200: File, 206: File, 416: Type.Void() },
-        ...(['agents_off', 'assets_off', 'not_found', 'taken_down'] as const),
+        ['agents_off', 'assets_off', ...ofApp],
       ),
     },
   )

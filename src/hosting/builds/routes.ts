@@ -7,19 +7,15 @@ import { Refusal } from '../../refusals.ts'
 import { publish } from '../apps/publish.ts'
 import { NewApp, Published } from '../apps/shapes.ts'
 import { withKey } from '../key.ts'
-import { operation } from '../operation.ts'
+import { ofApp, ofPaying, ofPublishing, ofRef, ofWriting, operation } from '../operation.ts'
 import { NewVersion, VersionMade } from '../versions/shapes.ts'
 import * as versions from '../versions/versions.ts'
 import { build, change } from './builds.ts'
 import { Building, DryRun } from './shapes.ts'
 
+const ofBuilds = ['builds_limit', 'no_builder', 'no_studio'] as const
 /** What publishing a page, and building one, can refuse. */
-const ofBoth = ['bad_request', 'busy', 'ref_conflict', 'storage_full', 'try_again'] as const
-const ofPages = ['too_large', 'blocked_by_scan', 'publishes_limit'] as const
-const ofBuilds = [
-  ...(['not_enough_credits', 'daily_cap', 'price_above_max', 'builds_limit'] as const),
-  ...(['no_builder', 'no_studio'] as const),
-] as const
+const ofMaking = [...ofWriting, ...ofRef, ...ofPublishing, ...ofPaying, ...ofBuilds] as const
 
 interface Made {
   html?: string
@@ -65,10 +61,7 @@ export const buildRoutes = (house: House) =>
               '200 and nothing is kept.',
           },
           { 200: DryRun, 201: Published, 202: Building },
-          'games_off',
-          ...ofBoth,
-          ...ofPages,
-          ...ofBuilds,
+          ['games_off', ...ofMaking],
         ),
       },
     )
@@ -94,10 +87,7 @@ export const buildRoutes = (house: House) =>
               'page may not be, the old version stays shown; note says why.',
           },
           { 200: DryRun, 201: VersionMade, 202: Building },
-          ...(['not_found', 'taken_down'] as const),
-          ...ofBoth,
-          ...ofPages,
-          ...ofBuilds,
+          [...ofApp, ...ofMaking],
         ),
       },
     )

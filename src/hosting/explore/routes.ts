@@ -6,7 +6,15 @@ import type { House } from '../../house.ts'
 import { refOf } from '../../idempotency/idempotency.ts'
 import { shelfNames, shelves } from '../apps/shelves.ts'
 import { aCaller, withKey, withoutKey } from '../key.ts'
-import { openOperation, operation } from '../operation.ts'
+import {
+  ofApp,
+  ofPaying,
+  ofPublishing,
+  ofRef,
+  ofWriting,
+  openOperation,
+  operation,
+} from '../operation.ts'
 import * as explore from './explore.ts'
 import { atom, jsonFeed } from './feeds.ts'
 import { remix } from './remix.ts'
@@ -33,8 +41,7 @@ const listRoutes = (house: House) =>
             'than new are those of the 500 newest matches. price is that of a remix.',
         },
         { 200: shapes.ItemList },
-        'agents_off',
-        'bad_request',
+        ['agents_off', 'bad_request'],
       ),
     })
     .get(
@@ -43,7 +50,7 @@ const listRoutes = (house: House) =>
       openOperation(
         { id: 'list_shelves', tag: 'Explore', summary: 'The shelves, each with its glyph.' },
         { 200: shapes.ShelfList },
-        'agents_off',
+        ['agents_off'],
       ),
     )
     .get('/explore/feed.atom', ({ query }) => atom(house, query), {
@@ -51,8 +58,7 @@ const listRoutes = (house: House) =>
       ...openOperation(
         { id: 'get_atom_feed', tag: 'Explore', summary: 'The newest items, or a search, as Atom.' },
         { 200: shapes.Atom },
-        'agents_off',
-        'bad_request',
+        ['agents_off', 'bad_request'],
       ),
     })
     .get('/explore/feed.json', ({ query }) => jsonFeed(house, query), {
@@ -60,8 +66,7 @@ const listRoutes = (house: House) =>
       ...openOperation(
         { id: 'get_json_feed', tag: 'Explore', summary: 'The same as JSON Feed.' },
         { 200: shapes.JsonFeed },
-        'agents_off',
-        'bad_request',
+        ['agents_off', 'bad_request'],
       ),
     })
 
@@ -74,9 +79,7 @@ const itemRoutes = (house: House) =>
       ...openOperation(
         { id: 'get_maker', tag: 'Explore', summary: 'A maker and what it has on Explore.' },
         { 200: shapes.MakerPage },
-        'agents_off',
-        'bad_request',
-        'not_found',
+        ['agents_off', 'bad_request', 'not_found'],
       ),
     })
     .get(
@@ -89,9 +92,7 @@ const itemRoutes = (house: House) =>
           summary: 'One item: versions, remixes, lineage, rating.',
         },
         { 200: shapes.ItemPage },
-        'agents_off',
-        'not_found',
-        'taken_down',
+        ['agents_off', ...ofApp],
       ),
     )
     .get(
@@ -106,8 +107,15 @@ const itemRoutes = (house: House) =>
           more: 'Open where a remix is free. Send your key for your own items and those you bought.',
         },
         { 200: shapes.Source },
-        ...(['agents_off', 'bad_key', 'wrong_key_kind', 'account_closed', 'not_found'] as const),
-        ...(['taken_down', 'no_remix', 'price_above_max'] as const),
+        [
+          'agents_off',
+          'bad_key',
+          'wrong_key_kind',
+          'account_closed',
+          ...ofApp,
+          'no_remix',
+          'price_above_max',
+        ],
       ),
     )
 
@@ -132,10 +140,16 @@ const remixRoutes = (house: House) =>
             'The same ref again buys nothing more.',
         },
         { 201: shapes.Remixed },
-        ...(['bad_request', 'games_off', 'not_enough_credits', 'daily_cap'] as const),
-        ...(['price_above_max', 'no_remix', 'paused', 'not_found', 'busy'] as const),
-        ...(['ref_conflict', 'taken_down', 'too_large', 'blocked_by_scan'] as const),
-        ...(['publishes_limit', 'storage_full', 'try_again'] as const),
+        [
+          ...ofWriting,
+          'games_off',
+          ...ofPaying,
+          ...ofRef,
+          ...ofApp,
+          ...ofPublishing,
+          'no_remix',
+          'paused',
+        ],
       ),
     },
   )

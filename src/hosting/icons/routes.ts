@@ -4,11 +4,9 @@ import { taking } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
 import { refOf } from '../../idempotency/idempotency.ts'
 import { withKey } from '../key.ts'
-import { operation } from '../operation.ts'
+import { ofApp, ofRef, ofWriting, operation } from '../operation.ts'
 import * as icons from './icons.ts'
 import { Icon, NewIcon, NoIcon } from './shapes.ts'
-
-const ofOwn = ['not_found', 'taken_down'] as const
 
 /** An item's picture (document 1, operations 13 and 14). */
 export const iconRoutes = (house: House) =>
@@ -34,10 +32,17 @@ export const iconRoutes = (house: House) =>
               'something on Explore is free.',
           },
           { 200: Icon },
-          ...(['bad_request', 'too_large', 'not_enough_credits', 'daily_cap'] as const),
-          ...(['too_big', 'bad_picture', 'no_picture', 'no_icon_painter', 'try_again'] as const),
-          ...(['busy', 'ref_conflict'] as const),
-          ...ofOwn,
+          [
+            ...ofRef,
+            ...ofApp,
+            'not_enough_credits',
+            'daily_cap',
+            'bad_picture',
+            'no_picture',
+            'no_icon_painter',
+            ...ofWriting,
+            'too_big',
+          ],
         ),
       },
     )
@@ -54,7 +59,6 @@ export const iconRoutes = (house: House) =>
           summary: "Take your app's picture off: it wears its shelf's glyph again.",
         },
         { 200: NoIcon },
-        ...(['bad_request', 'too_large', 'try_again'] as const),
-        ...ofOwn,
+        [...ofWriting, ...ofApp],
       ),
     )

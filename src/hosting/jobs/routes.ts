@@ -6,7 +6,7 @@ import { ListQuery } from '../../core/list-query.ts'
 import type { House } from '../../house.ts'
 import { jobWaitSecondsMax } from '../../limits.ts'
 import { mayGoOn, withKey } from '../key.ts'
-import { operation } from '../operation.ts'
+import { ofWriting, operation } from '../operation.ts'
 import * as jobs from './jobs.ts'
 import { present } from './present.ts'
 import * as shapes from './shapes.ts'
@@ -33,7 +33,7 @@ export const jobRoutes = (house: House) =>
         ...operation(
           { id: 'list_jobs', tag: 'Jobs', summary: 'Your jobs, newest first.' },
           { 200: shapes.JobList },
-          'bad_request',
+          ['bad_request'],
         ),
       },
     )
@@ -56,8 +56,7 @@ export const jobRoutes = (house: House) =>
               'that failed is charged.',
           },
           { 200: shapes.OneJob },
-          'bad_request',
-          'job_not_found',
+          ['bad_request', 'job_not_found'],
         ),
       },
     )
@@ -69,7 +68,7 @@ export const jobRoutes = (house: House) =>
       operation(
         { id: 'cancel_job', tag: 'Jobs', summary: 'Cancel a job. What did not land is free.' },
         { 200: shapes.OneJob },
-        ...(['bad_request', 'too_large', 'job_not_found', 'not_cancellable', 'try_again'] as const),
+        [...ofWriting, 'job_not_found', 'not_cancellable'],
       ),
     )
     .get(
@@ -81,6 +80,6 @@ export const jobRoutes = (house: House) =>
       operation(
         { id: 'watch_job', tag: 'Jobs', summary: 'What happens to a job, as it happens.' },
         { 200: shapes.JobEvents, 204: Type.Void() },
-        'job_not_found',
+        ['job_not_found'],
       ),
     )

@@ -51,7 +51,7 @@ const ledgerRoutes = (house: House) =>
         ...operation(
           { id: 'get_ledger', tag: 'Your things', summary: 'What came to you and what you paid.' },
           { 200: LedgerList },
-          'bad_request',
+          ['bad_request'],
         ),
       },
     )
@@ -100,7 +100,7 @@ export const earningsRoutes = (house: House) =>
             more: 'gross is what buyers paid, net what came to you, in credits, of a period.',
           },
           { 200: shapes.Earnings },
-          'bad_request',
+          ['bad_request'],
         ),
       },
     )
@@ -116,7 +116,7 @@ export const earningsRoutes = (house: House) =>
         ...operation(
           { id: 'get_earnings_csv', tag: 'Your things', summary: 'The same as CSV.' },
           { 200: shapes.Csv },
-          'bad_request',
+          ['bad_request'],
         ),
       },
     )

@@ -10,7 +10,7 @@ import * as deliveries from '../notes/hooks/deliveries.ts'
 import * as hooks from '../notes/hooks/hooks.ts'
 import * as shapes from '../notes/hooks/shapes.ts'
 import { secretOf } from '../notes/hooks/signing.ts'
-import { operation } from '../operation.ts'
+import { ofWriting, operation } from '../operation.ts'
 
 const orIso = (at: number | null): string | null => (at === null ? null : iso(at))
 
@@ -52,7 +52,7 @@ const own = (house: House) =>
               'Redirects are not followed.',
           },
           { 201: shapes.HookMade },
-          ...(['bad_request', 'too_large', 'try_again'] as const),
+          ofWriting,
         ),
       },
     )
@@ -76,7 +76,7 @@ const own = (house: House) =>
       operation(
         { id: 'delete_hook', tag: 'Your things', summary: 'End a hook.' },
         { 200: shapes.HookGone },
-        ...(['bad_request', 'too_large', 'not_found', 'try_again'] as const),
+        [...ofWriting, 'not_found'],
       ),
     )
 
@@ -102,8 +102,7 @@ const sent = (house: House) =>
             more: 'Kept 30 days.',
           },
           { 200: shapes.DeliveryList },
-          'bad_request',
-          'not_found',
+          ['bad_request', 'not_found'],
         ),
       },
     )
@@ -121,6 +120,6 @@ const sent = (house: House) =>
           summary: 'Send a delivery again, under the same webhook-id.',
         },
         { 202: shapes.OneDelivery },
-        ...(['bad_request', 'too_large', 'not_found', 'busy', 'try_again'] as const),
+        [...ofWriting, 'not_found', 'busy'],
       ),
     )

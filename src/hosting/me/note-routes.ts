@@ -9,7 +9,7 @@ import { listOf, markRead, unreadOf } from '../notes/notes.ts'
 import { present } from '../notes/present.ts'
 import * as shapes from '../notes/shapes.ts'
 import { watch } from '../notes/watch.ts'
-import { operation } from '../operation.ts'
+import { ofWriting, operation } from '../operation.ts'
 
 function idsOf({ ids, all }: shapes.ReadWantedShape): string[] | 'all' {
   if (ids && !all) return ids
@@ -48,7 +48,7 @@ export const noteRoutes = (house: House) =>
             more: 'With unread only what you have not read. Your newest 1,000 are kept, 90 days.',
           },
           { 200: shapes.NoteList },
-          'bad_request',
+          ['bad_request'],
         ),
       },
     )
@@ -63,7 +63,7 @@ export const noteRoutes = (house: House) =>
         ...operation(
           { id: 'read_notes', tag: 'Your things', summary: 'Mark notes as read: some, or all.' },
           { 200: shapes.Read },
-          ...(['bad_request', 'too_large', 'try_again'] as const),
+          ofWriting,
         ),
       },
     )
@@ -78,6 +78,6 @@ export const noteRoutes = (house: House) =>
           more: 'Goes on after Last-Event-ID; without it, from your oldest unread note.',
         },
         { 200: shapes.NoteEvents },
-        'busy',
+        ['busy'],
       ),
     )

@@ -11,7 +11,7 @@ import * as agents from '../agents/agents.ts'
 import { type Claim, renewClaim } from '../agents/claims.ts'
 import { addKey, revokeKey } from '../agents/keys.ts'
 import { refusePersons, withKey, withoutKey } from '../key.ts'
-import { openOperation, operation } from '../operation.ts'
+import { ofWriting, openOperation, operation } from '../operation.ts'
 import * as me from './me.ts'
 import * as shapes from './shapes.ts'
 
@@ -43,15 +43,15 @@ const newAgent = (house: House) =>
             'claim link makes a person its owner.',
         },
         { 201: shapes.KeyMade },
-        ...([
-          'bad_request',
-          'too_large',
+        [
+          'agents_off',
+          ...ofWriting,
           'bad_handle',
           'handle_taken',
           'invite_only',
-          'agents_off',
-        ] as const),
-        ...(['keys_address_limit', 'keys_daily_limit', 'try_again'] as const),
+          'keys_address_limit',
+          'keys_daily_limit',
+        ],
       ),
     },
   )
@@ -72,7 +72,7 @@ const newClaim = (house: House) =>
         summary: 'Make a new claim link; earlier ones stop working.',
       },
       { 201: shapes.ClaimMade },
-      ...(['bad_request', 'too_large', 'not_an_agent', 'already_claimed', 'try_again'] as const),
+      [...ofWriting, 'not_an_agent', 'already_claimed'],
     ),
   )
 
@@ -101,9 +101,7 @@ export const meRoutes = (house: House) =>
         ...operation(
           { id: 'change_me', tag: 'Keys', summary: 'Change the line about yourself.' },
           { 200: shapes.AboutChanged },
-          'bad_request',
-          'too_large',
-          'not_ready',
+          ['bad_request', 'too_large', 'not_ready'],
         ),
       },
     )
@@ -126,9 +124,7 @@ export const meRoutes = (house: House) =>
         ...operation(
           { id: 'add_key', tag: 'Keys', summary: 'Make another key of yours, to rotate.' },
           { 201: shapes.KeyAdded },
-          'bad_request',
-          'too_large',
-          'try_again',
+          ofWriting,
         ),
       },
     )
@@ -141,7 +137,7 @@ export const meRoutes = (house: House) =>
       operation(
         { id: 'revoke_key', tag: 'Keys', summary: 'Revoke one of your keys.' },
         { 200: shapes.KeyRevoked },
-        ...(['bad_request', 'too_large', 'not_found', 'last_key', 'try_again'] as const),
+        [...ofWriting, 'not_found', 'last_key'],
       ),
     )
     .delete(
@@ -153,6 +149,6 @@ export const meRoutes = (house: House) =>
       operation(
         { id: 'close_me', tag: 'Keys', summary: 'Close your account, with its apps.' },
         { 200: shapes.Closed },
-        ...(['bad_request', 'too_large', 'try_again'] as const),
+        ofWriting,
       ),
     )

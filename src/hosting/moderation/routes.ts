@@ -10,14 +10,12 @@ import { present } from '../apps/present.ts'
 import { findingOf } from '../apps/publish.ts'
 import { AppAnswer } from '../apps/shapes.ts'
 import { withKey, withoutKey } from '../key.ts'
-import { openOperation, operation } from '../operation.ts'
+import { ofApp, ofWriting, openOperation, operation } from '../operation.ts'
 import { appeal } from './appeals.ts'
 import { undelete } from './holds.ts'
 import { report } from './reports.ts'
 import { rescan, scanOf } from './scans.ts'
 import * as shapes from './shapes.ts'
-
-const ofOwn = ['not_found', 'taken_down', 'busy'] as const
 
 const presentScan = ({ verdict, scanned, findings }: Version): shapes.AppScanShape => ({
   ...{ verdict, at: iso(scanned), findings: findings.map(findingOf) },
@@ -48,8 +46,7 @@ const reportRoutes = (house: House) =>
             'reported is held back at once: off Explore, with a warning on its link.',
         },
         { 201: shapes.Reported },
-        ...(['agents_off', 'bad_request', 'too_large', 'not_found', 'taken_down'] as const),
-        ...(['reports_limit', 'try_again'] as const),
+        ['agents_off', ...ofWriting, ...ofApp, 'reports_limit'],
       ),
     },
   )
@@ -76,8 +73,7 @@ const ownRoutes = (house: House) =>
             more: 'Once for each takedown or hold.',
           },
           { 201: shapes.Appealed },
-          ...(['bad_request', 'too_large', 'not_found', 'nothing_to_appeal'] as const),
-          ...(['appealed_already', 'try_again'] as const),
+          [...ofWriting, 'not_found', 'nothing_to_appeal', 'appealed_already'],
         ),
       },
     )
@@ -91,7 +87,7 @@ const ownRoutes = (house: House) =>
           summary: "What the safety check said of your app's newest page.",
         },
         { 200: shapes.AppScan },
-        ...ofOwn,
+        [...ofApp, 'busy'],
       ),
     )
     .post(
@@ -102,7 +98,7 @@ const ownRoutes = (house: House) =>
       operation(
         { id: 'restore_app', tag: 'Apps', summary: 'Bring back an app deleted within 30 days.' },
         { 200: AppAnswer },
-        ...(['bad_request', 'too_large', 'not_found', 'taken_down', 'try_again'] as const),
+        [...ofWriting, ...ofApp],
       ),
     )
     .post(
@@ -116,8 +112,6 @@ const ownRoutes = (house: House) =>
           more: 'What the check held back is shown again once nothing blocks it.',
         },
         { 200: shapes.AppScan },
-        ...(['bad_request', 'too_large'] as const),
-        ...ofOwn,
-        'try_again',
+        [...ofWriting, ...ofApp, 'busy'],
       ),
     )

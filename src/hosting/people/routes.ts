@@ -17,12 +17,14 @@ import { countOf } from '../agents/owners.ts'
 import * as apps from '../apps/apps.ts'
 import { present as presentApp } from '../apps/present.ts'
 import { withoutKey } from '../key.ts'
-import { openOperation, personOperation } from '../operation.ts'
+import { ofWriting, openOperation, personOperation } from '../operation.ts'
 import { claim, look } from './claims.ts'
 import * as owned from './owned.ts'
 import { type Person, walletOf } from './people.ts'
 import * as shapes from './shapes.ts'
 import { withPerson } from './visitor.ts'
+
+const ofCode = ['bad_code', 'code_used', 'code_expired', 'already_claimed', 'claim_locked'] as const
 
 /** Claims and people (document 1, section 1, People). */
 export const peopleRoutes = (house: House) =>
@@ -49,8 +51,7 @@ const lookRoutes = (house: House) =>
         more: 'Looking does not use the code up. Ten wrong codes an hour from one address lock it.',
       },
       { 200: shapes.Claimable },
-      ...(['agents_off', 'bad_code', 'code_used', 'code_expired'] as const),
-      ...(['already_claimed', 'claim_locked'] as const),
+      ['agents_off', ...ofCode],
     ),
   )
 
@@ -74,8 +75,7 @@ const claimRoutes = (house: House) =>
           summary: 'Become the owner of an agent by its claim code, once.',
         },
         { 200: shapes.Claimed },
-        ...(['bad_request', 'too_large', 'bad_code', 'code_used', 'code_expired'] as const),
-        ...(['already_claimed', 'claim_locked', 'try_again'] as const),
+        [...ofWriting, ...ofCode],
       ),
     },
   )
@@ -114,7 +114,7 @@ const ownedRoutes = (house: House) =>
         ...personOperation(
           { id: 'list_agents', tag: 'People', summary: 'The agents you claimed, newest first.' },
           { 200: shapes.OwnedList },
-          'bad_request',
+          ['bad_request'],
         ),
       },
     )
@@ -135,7 +135,7 @@ const ownedRoutes = (house: House) =>
             more: 'The cap is in credits and of all its keys together. A paused agent buys nothing.',
           },
           { 200: shapes.OwnedAnswer },
-          ...(['bad_request', 'too_large', 'not_found', 'try_again'] as const),
+          [...ofWriting, 'not_found'],
         ),
       },
     )
@@ -151,8 +151,7 @@ const ownedRoutes = (house: House) =>
         ...personOperation(
           { id: 'send_credits', tag: 'People', summary: 'Send an agent credits of your wallet.' },
           { 200: shapes.Gift },
-          ...(['bad_request', 'too_large', 'wallet_short', 'not_found'] as const),
-          ...(['ref_conflict', 'busy', 'try_again'] as const),
+          [...ofWriting, 'wallet_short', 'not_found', 'ref_conflict', 'busy'],
         ),
       },
     )
@@ -168,7 +167,7 @@ const ownedRoutes = (house: House) =>
       personOperation(
         { id: 'release_agent', tag: 'People', summary: 'Let an agent go.' },
         { 200: shapes.Released },
-        ...(['bad_request', 'too_large', 'not_found', 'try_again'] as const),
+        [...ofWriting, 'not_found'],
       ),
     )
 
@@ -184,7 +183,7 @@ const keyRoutes = (house: House) =>
       personOperation(
         { id: 'list_agent_keys', tag: 'People', summary: 'The keys of an agent.' },
         { 200: shapes.AgentKeyList },
-        'not_found',
+        ['not_found'],
       ),
     )
     .post(
@@ -199,7 +198,7 @@ const keyRoutes = (house: House) =>
         ...personOperation(
           { id: 'add_agent_key', tag: 'People', summary: 'Make another key of an agent.' },
           { 201: shapes.AgentKeyMade },
-          ...(['bad_request', 'too_large', 'not_found', 'try_again'] as const),
+          [...ofWriting, 'not_found'],
         ),
       },
     )
@@ -217,6 +216,6 @@ const keyRoutes = (house: House) =>
           summary: 'Revoke a key of an agent, the last too.',
         },
         { 200: shapes.AgentKeyGone },
-        ...(['bad_request', 'too_large', 'not_found', 'try_again'] as const),
+        [...ofWriting, 'not_found'],
       ),
     )

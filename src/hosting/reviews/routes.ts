@@ -7,7 +7,7 @@ import type { House } from '../../house.ts'
 import { ratingOf } from '../apps/present.ts'
 import { theListed } from '../explore/explore.ts'
 import { withKey, withoutKey } from '../key.ts'
-import { openOperation, operation } from '../operation.ts'
+import { ofApp, ofWriting, openOperation, operation } from '../operation.ts'
 import * as comments from './comments.ts'
 import { presentComments, presentReview, presentReviews } from './present.ts'
 import * as reviews from './reviews.ts'
@@ -33,7 +33,7 @@ const readingRoutes = (house: House) =>
         ...openOperation(
           { id: 'list_reviews', tag, summary: 'What is said of an item, newest first.' },
           { 200: shapes.ReviewList },
-          ...(['agents_off', 'bad_request', 'not_found', 'taken_down'] as const),
+          ['agents_off', 'bad_request', ...ofApp],
         ),
       },
     )
@@ -51,7 +51,7 @@ const readingRoutes = (house: House) =>
         ...openOperation(
           { id: 'list_comments', tag, summary: 'What is said below an item, newest first.' },
           { 200: shapes.CommentList },
-          ...(['agents_off', 'bad_request', 'not_found', 'taken_down'] as const),
+          ['agents_off', 'bad_request', ...ofApp],
         ),
       },
     )
@@ -78,8 +78,7 @@ const reviewing = (house: House) =>
               'One review of each item is yours; the next takes its place.',
           },
           { 200: shapes.Reviewed, 201: shapes.Reviewed },
-          ...(['bad_request', 'too_large', 'not_used', 'own_item', 'same_owner'] as const),
-          ...(['not_found', 'taken_down', 'text_blocked', 'try_again'] as const),
+          [...ofWriting, ...ofApp, 'text_blocked', 'not_used', 'own_item', 'same_owner'],
         ),
       },
     )
@@ -92,7 +91,7 @@ const reviewing = (house: House) =>
       operation(
         { id: 'remove_review', tag, summary: 'Remove your review of an item.' },
         { 200: shapes.ReviewGone },
-        ...(['bad_request', 'too_large', 'not_found', 'taken_down', 'try_again'] as const),
+        [...ofWriting, ...ofApp],
       ),
     )
     .post(
@@ -106,8 +105,7 @@ const reviewing = (house: House) =>
         ...operation(
           { id: 'answer_review', tag, summary: 'Answer a review of what you made, once.' },
           { 201: shapes.Answered },
-          ...(['bad_request', 'too_large', 'not_found', 'already_answered'] as const),
-          ...(['taken_down', 'text_blocked', 'try_again'] as const),
+          [...ofWriting, ...ofApp, 'already_answered', 'text_blocked'],
         ),
       },
     )
@@ -128,8 +126,7 @@ const commenting = (house: House) =>
         ...operation(
           { id: 'add_comment', tag, summary: 'Comment on an item, or reply to a comment.' },
           { 201: shapes.Commented },
-          ...(['bad_request', 'too_large', 'not_found', 'taken_down', 'comments_off'] as const),
-          ...(['text_blocked', 'comments_limit', 'try_again'] as const),
+          [...ofWriting, ...ofApp, 'comments_off', 'text_blocked', 'comments_limit'],
         ),
       },
     )
@@ -146,7 +143,7 @@ const commenting = (house: House) =>
           summary: 'Remove a comment of yours, or hide one on what you made.',
         },
         { 200: shapes.CommentGone },
-        ...(['bad_request', 'too_large', 'not_found', 'taken_down', 'try_again'] as const),
+        [...ofWriting, ...ofApp],
       ),
     )
 

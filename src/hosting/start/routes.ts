@@ -59,7 +59,7 @@ export const startRoutes = (house: House) =>
           more: 'With Accept: text/markdown, the same as a text.',
         },
         { 200: shapes.Guide },
-        'agents_off',
+        ['agents_off'],
       ),
     )
 
@@ -74,7 +74,7 @@ export function descriptionRoutes(house: House, api: Described) {
       openOperation(
         { id: 'get_openapi', tag: 'Start', summary: 'This description (OpenAPI 3.1).' },
         { 200: shapes.OpenApi },
-        'agents_off',
+        ['agents_off'],
       ),
     )
 }

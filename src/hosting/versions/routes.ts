@@ -7,12 +7,11 @@ import type { House } from '../../house.ts'
 import * as apps from '../apps/apps.ts'
 import { present } from '../apps/present.ts'
 import { withKey } from '../key.ts'
-import { operation } from '../operation.ts'
+import { ofApp, ofPublishing, ofWriting, operation } from '../operation.ts'
 import { zipOf } from './export.ts'
 import * as shapes from './shapes.ts'
 import * as versions from './versions.ts'
 
-const ofOwn = ['not_found', 'taken_down'] as const
 const VersionNumber = t.Numeric({ minimum: 1, maximum: 1_000_000, multipleOf: 1 })
 
 /** A page is data here, never a page: it is saved, not shown. */
@@ -44,8 +43,7 @@ export const versionRoutes = (house: House) =>
         ...operation(
           { id: 'list_versions', tag: 'Apps', summary: 'The versions of your app, newest first.' },
           { 200: shapes.VersionList },
-          'bad_request',
-          ...ofOwn,
+          ['bad_request', ...ofApp],
         ),
       },
     )
@@ -60,15 +58,7 @@ export const versionRoutes = (house: House) =>
         ...operation(
           { id: 'restore_version', tag: 'Apps', summary: 'Make an older version the newest.' },
           { 201: shapes.Restored },
-          ...ofOwn,
-          ...([
-            'too_large',
-            'bad_request',
-            'blocked_by_scan',
-            'publishes_limit',
-            'storage_full',
-            'try_again',
-          ] as const),
+          [...ofWriting, ...ofApp, ...ofPublishing],
         ),
       },
     )
@@ -85,8 +75,7 @@ export const versionRoutes = (house: House) =>
         ...operation(
           { id: 'get_html', tag: 'Apps', summary: 'The html of a version, the newest by default.' },
           { 200: shapes.Html },
-          'bad_request',
-          ...ofOwn,
+          ['bad_request', ...ofApp],
         ),
       },
     )
@@ -104,6 +93,6 @@ export const versionRoutes = (house: House) =>
           summary: 'Every version and asset of your app, as a zip.',
         },
         { 200: shapes.Zip },
-        ...ofOwn,
+        ofApp,
       ),
     )
