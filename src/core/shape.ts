@@ -22,6 +22,13 @@ FormatRegistry.Set('numeric', (text) => /^\d{1,15}(\.\d{1,20})?$/.test(text))
 export const Time = Type.String({ format: 'date-time' })
 export const Link = Type.String({ format: 'uri' })
 
+/** An answer that is no JSON. */
+export const Media = (contentMediaType: string, more: { description?: string } = {}) =>
+  Type.Unsafe<Response>(Type.String({ ...more, contentMediaType }))
+
+/** The 416 of a range behind the end: the runtime itself says it, without an envelope. */
+export const BehindEnd = Type.Void()
+
 /** Whether a JSON value is an object. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -23,9 +23,6 @@ interface Words {
 /** An answer that is no JSON: a picture, a film, a sound, a file. */
 export const Bytes = Type.Unsafe<Response>(Type.String({ format: 'binary' }))
 
-/** The 416 of a range behind the end: the runtime itself says it, without an envelope. */
-export const BehindEnd = Type.Void()
-
 const said = ({ id, tag, summary, more, takes }: Words) => ({
   operationId: id,
   tags: [tag],

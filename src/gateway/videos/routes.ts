@@ -1,11 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
+import { BehindEnd } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import { callOf } from '../call.ts'
 import { Marks } from '../images/shapes.ts'
 import { theSpender, withKey, withoutKey } from '../key.ts'
-import { BehindEnd, Bytes, openOperation, operation } from '../operation.ts'
+import { Bytes, openOperation, operation } from '../operation.ts'
 import { paidRefusals } from '../paid.ts'
 import * as shapes from './shapes.ts'
 import { submit } from './submit.ts'

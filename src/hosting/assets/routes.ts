@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import { checkPath } from '../../core/path.ts'
+import { BehindEnd, Media } from '../../core/shape.ts'
 import { taking } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
 import { refOf } from '../../idempotency/idempotency.ts'
@@ -17,7 +18,7 @@ import * as shapes from './shapes.ts'
 import { readUpload } from './upload.ts'
 
 const ofAssets = [...ofApp, 'assets_off'] as const
-const File = Type.Unsafe<Response>(Type.String({ contentMediaType: '*/*' }))
+const File = Media('*/*')
 
 /**
  * A file with the type its content has and nothing that could make it a page: what hides inside a
@@ -200,8 +201,7 @@ const lookRoutes = (house: House) =>
       }),
       ...openOperation(
         { id: 'look_at_asset', tag: 'Assets', summary: 'Look at an asset by its signed address.' },
-        // The runtime itself says 416, without an envelope.
-        { 200: File, 206: File, 416: Type.Void() },
+        { 200: File, 206: File, 416: BehindEnd },
         ['agents_off', 'assets_off', ...ofApp],
       ),
     },

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { ListQuery } from '../../core/list-query.ts'
-import { Id, Link, oneOf, orNull, Time } from '../../core/shape.ts'
+import { Id, Link, Media, oneOf, orNull, Time } from '../../core/shape.ts'
 import { App, MaxCredits, Origin, Rating, Ref } from '../apps/shapes.ts'
 import { shelfNames } from '../apps/shelves.ts'
 import { Asset } from '../assets/shapes.ts'
@@ -98,9 +98,7 @@ export const Source = Type.Object({
 })
 export type SourceShape = Static<typeof Source>
 
-export const Atom = Type.Unsafe<Response>(
-  Type.String({ contentMediaType: 'application/atom+xml', description: 'RFC 4287.' }),
-)
+export const Atom = Media('application/atom+xml', { description: 'RFC 4287.' })
 export const JsonFeed = Type.Unsafe<Response>(
   Type.Object(
     { version: Type.String(), title: Type.String(), items: Type.Array(Type.Object({ id: Link })) },

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { Id, Link, oneOf, orNull, Time } from '../../core/shape.ts'
+import { Id, Link, Media, oneOf, orNull, Time } from '../../core/shape.ts'
 
 export const jobKinds = ['build', 'assets'] as const
 export const jobSteps = ['planning', 'writing', 'checking', 'assets', 'publishing'] as const
@@ -45,9 +45,6 @@ export const OneJob = Type.Object({ job: Job })
 export const JobList = Type.Object({ jobs: Type.Array(Job), next: orNull(Type.String()) })
 
 /** Server-sent events (WHATWG HTML, section 9.2). */
-export const JobEvents = Type.Unsafe<Response>(
-  Type.String({
-    contentMediaType: 'text/event-stream',
-    description: 'Each event is a Job as it stood then; its id goes into Last-Event-ID.',
-  }),
-)
+export const JobEvents = Media('text/event-stream', {
+  description: 'Each event is a Job as it stood then; its id goes into Last-Event-ID.',
+})

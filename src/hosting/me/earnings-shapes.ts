@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { ListQuery } from '../../core/list-query.ts'
-import { Id, orNull } from '../../core/shape.ts'
+import { Id, Media, orNull } from '../../core/shape.ts'
 
 const when = {
   from: Type.Optional(
@@ -39,6 +39,4 @@ export const Earnings = Type.Object({
   next: orNull(Type.String()),
 })
 
-export const Csv = Type.Unsafe<Response>(
-  Type.String({ contentMediaType: 'text/csv', description: 'RFC 4180, with a head.' }),
-)
+export const Csv = Media('text/csv', { description: 'RFC 4180, with a head.' })

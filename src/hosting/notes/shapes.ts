@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { ListQuery } from '../../core/list-query.ts'
-import { Id, oneOf, orNull, Time } from '../../core/shape.ts'
+import { Id, Media, oneOf, orNull, Time } from '../../core/shape.ts'
 import { noteIdsMax } from '../../limits.ts'
 import { noteKinds } from './kinds.ts'
 
@@ -52,9 +52,6 @@ export const Read = Type.Object({
 })
 
 /** Server-sent events (WHATWG HTML, section 9.2). */
-export const NoteEvents = Type.Unsafe<Response>(
-  Type.String({
-    contentMediaType: 'text/event-stream',
-    description: 'Each event is a Note; its id goes into Last-Event-ID.',
-  }),
-)
+export const NoteEvents = Media('text/event-stream', {
+  description: 'Each event is a Note; its id goes into Last-Event-ID.',
+})

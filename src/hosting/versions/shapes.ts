@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { oneOf, orNull, Time, Words } from '../../core/shape.ts'
+import { Media, oneOf, orNull, Time, Words } from '../../core/shape.ts'
 import { App, ScanResult, source } from '../apps/shapes.ts'
 
 /** A version as lists show it. */
@@ -44,9 +44,6 @@ export const Html = Type.String({
   contentMediaType: 'text/html',
   description: 'The page as it was published.',
 })
-export const Zip = Type.Unsafe<Response>(
-  Type.String({
-    contentMediaType: 'application/zip',
-    description: 'versions/<n>/version.json, index.html and assets/<name> of every version.',
-  }),
-)
+export const Zip = Media('application/zip', {
+  description: 'versions/<n>/version.json, index.html and assets/<name> of every version.',
+})
