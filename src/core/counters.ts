@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
-import type { Clock } from './time.ts'
+import { type Clock, secondsUntil } from './time.ts'
 
 /** Addresses remembered at once; the one seen longest ago is forgotten first. */
 const keysMax = 100_000
@@ -33,7 +33,7 @@ export class RateLimit {
     const window = this.windowAt(key, at)
     const left = 1 - (at - window.start) / this.windowMs
     if (window.before * left + window.now >= this.max) {
-      return Math.max(1, Math.ceil((window.start + this.windowMs - at) / 1_000))
+      return secondsUntil(window.start + this.windowMs, at)
     }
     window.now += 1
     return undefined

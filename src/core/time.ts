@@ -23,6 +23,10 @@ export const utcDay = (ms: number): string => iso(ms).slice(0, 10)
 /** The moment the next UTC day begins. */
 export const nextUtcDay = (ms: number): number => ms - (ms % day) + day
 
+/** Whole seconds from now to a moment, for who is to come again then: one at the least. */
+export const secondsUntil = (moment: number, now: number): number =>
+  Math.max(1, Math.ceil((moment - now) / 1_000))
+
 /**
  * Whether less than `ms` has gone by since a moment. One that is still to come, as after the clock
  * was set back, counts as long ago.

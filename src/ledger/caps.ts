@@ -1,7 +1,7 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
 
 import { type Nano, zero } from '../core/money.ts'
-import { nextUtcDay } from '../core/time.ts'
+import { nextUtcDay, secondsUntil } from '../core/time.ts'
 import type { Db } from '../db/engine.ts'
 import { changedBy, prepared } from '../db/query.ts'
 import { Refusal } from '../refusals.ts'
@@ -73,6 +73,6 @@ export async function uncount(db: Db, at: KeyDay, amount: Nano): Promise<void> {
 
 /** The refusal of a key whose cap is passed at a moment, with its facts. */
 export async function capPassed(db: Db, at: KeyDay, cap: Nano, now: number): Promise<Refusal> {
-  const retryAfter = Math.ceil((nextUtcDay(now) - now) / 1_000)
+  const retryAfter = secondsUntil(nextUtcDay(now), now)
   return new Refusal('daily_cap', { cap, spent: await usedOn(db, at), retryAfter })
 }

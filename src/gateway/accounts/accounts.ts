@@ -2,7 +2,7 @@ import { and, count, eq, gte } from 'drizzle-orm'
 
 import { newId, sign } from '../../core/ids.ts'
 import { fromCredits } from '../../core/money.ts'
-import { nextUtcDay, utcDay } from '../../core/time.ts'
+import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
@@ -45,7 +45,7 @@ async function checkNew(house: House, db: Db, madeFrom: string): Promise<void> {
     .from(gatewayAccounts)
     .where(and(eq(gatewayAccounts.madeFrom, madeFrom), today))
   if ((row?.made ?? 0) < accountsPerAddressDay) return
-  const retryAfter = Math.ceil((nextUtcDay(now) - now) / 1_000)
+  const retryAfter = secondsUntil(nextUtcDay(now), now)
   throw new Refusal('keys_address_limit', { max: accountsPerAddressDay, retryAfter })
 }
 

@@ -3,7 +3,7 @@ import { and, count, eq, gte, isNull, or, sql } from 'drizzle-orm'
 import { newId, sign } from '../../core/ids.ts'
 import { fromCredits } from '../../core/money.ts'
 import { isPlainLine } from '../../core/text.ts'
-import { nextUtcDay, utcDay } from '../../core/time.ts'
+import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { cannotTake } from '../../db/fault.ts'
 import { lock } from '../../db/lock.ts'
@@ -83,7 +83,7 @@ async function checkNewKeys(house: House, db: Db, madeFrom: string): Promise<voi
   const { keysPerAddressDay, keysPerDay } = house.config
   const now = house.clock.now()
   const today = gte(agents.created, Date.parse(utcDay(now)))
-  const retryAfter = Math.ceil((nextUtcDay(now) - now) / 1_000)
+  const retryAfter = secondsUntil(nextUtcDay(now), now)
   const made = async (where: typeof today | undefined): Promise<number> => {
     const [row] = await db
       .select({ agents: count().mapWith(Number) })

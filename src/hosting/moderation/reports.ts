@@ -2,7 +2,7 @@ import { and, asc, count, countDistinct, eq, gte, inArray, isNull, lt } from 'dr
 
 import { newId, sign } from '../../core/ids.ts'
 import { isPlainLine, isPlainText } from '../../core/text.ts'
-import { nextUtcDay, utcDay } from '../../core/time.ts'
+import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
@@ -83,7 +83,7 @@ async function checkReports(db: Db, from: string, at: number): Promise<void> {
     .from(reports)
     .where(and(eq(reports.from, from), today))
   if ((row?.sent ?? 0) < reportsPerAddressDay) return
-  const retryAfter = Math.ceil((nextUtcDay(at) - at) / 1_000)
+  const retryAfter = secondsUntil(nextUtcDay(at), at)
   throw new Refusal('reports_limit', { max: reportsPerAddressDay, retryAfter })
 }
 

@@ -1,7 +1,7 @@
 import { and, count, eq, gte, isNull, min } from 'drizzle-orm'
 
 import { idPattern, newId } from '../../core/ids.ts'
-import { hour } from '../../core/time.ts'
+import { hour, secondsUntil } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
@@ -66,7 +66,7 @@ async function checkPace(house: House, db: Db, agent: Agent): Promise<void> {
     .from(comments)
     .where(and(eq(comments.agent, agent.id), gte(comments.created, now - hour)))
   if ((row?.made ?? 0) < commentsPerHour) return
-  const retryAfter = Math.max(1, Math.ceil(((row?.oldest ?? now) + hour - now) / 1_000))
+  const retryAfter = secondsUntil((row?.oldest ?? now) + hour, now)
   throw new Refusal('comments_limit', { max: commentsPerHour, retryAfter })
 }
 
