@@ -18,6 +18,10 @@ export async function keepBytes(house: House, db: Db, agent: string, bytes: numb
   if (bytes > 0 && max > 0 && row && row.kept > max) throw new Refusal('storage_full', { max })
 }
 
+/** Locks an agent's row in the same way. Refuses account_closed, account_suspended. */
+export const lockAgent = (house: House, db: Db, agent: string): Promise<void> =>
+  keepBytes(house, db, agent, 0)
+
 /** Counts bytes that are gone, of a closed agent too, inside a transaction. */
 export async function freeBytes(db: Db, agent: string, bytes: number): Promise<void> {
   await countBytes(db, agent, -bytes)

@@ -2,14 +2,14 @@ import { and, count, desc, eq, gte, isNull, lt, min, sql } from 'drizzle-orm'
 
 import type { After } from '../../core/cursor.ts'
 import { idPattern } from '../../core/ids.ts'
-import { hour } from '../../core/time.ts'
+import { hour, secondsUntil } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { forUpdate, isBehind, lookup, prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { listPageMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
-import { keepBytes } from '../agents/kept.ts'
+import { keepBytes, lockAgent } from '../agents/kept.ts'
 import { checkStill, type KeptPage } from './pages.ts'
 import { apps, versions } from './tables.ts'
 import { wordsOf } from './words.ts'
@@ -42,8 +42,7 @@ export async function addVersion(
 ): Promise<App> {
   // Counting the bytes locks the maker's row, so that two publishes at once count each other.
   await keepBytes(house, db, app.maker, page.htmlBytes)
-  const { used, max, retryAfter } = await publishesOf(house, db, app.maker)
-  if (max > 0 && used >= max) throw new Refusal('publishes_limit', { max, retryAfter })
+  await checkPublishes(house, db, app.maker)
   await checkStill(db, page)
   const at = house.clock.now()
   const [row] = await db
@@ -69,12 +68,16 @@ export async function addVersion(
  * disk. What counts is the look inside the transaction.
  */
 export async function checkRoom(house: House, maker: Agent, bytes: number): Promise<void> {
-  const { used, max, retryAfter } = await publishesOf(house, house.db.read, maker.id)
-  if (max > 0 && used >= max) throw new Refusal('publishes_limit', { max, retryAfter })
+  await checkPublishes(house, house.db.read, maker.id)
   const { bytesPerAgent } = house.config
   if (bytesPerAgent > 0 && maker.kept + bytes > bytesPerAgent) {
     throw new Refusal('storage_full', { max: bytesPerAgent })
   }
+}
+
+async function checkPublishes(house: House, db: Db, maker: string): Promise<void> {
+  const { used, max, retryAfter } = await publishesOf(house, db, maker)
+  if (max > 0 && used >= max) throw new Refusal('publishes_limit', { max, retryAfter })
 }
 
 /** Publishes of the last hour, the bound (0: none), and the seconds until one is free again. */
@@ -88,8 +91,7 @@ export async function publishesOf(
     .select({ used: count().mapWith(Number), oldest: min(versions.created).mapWith(Number) })
     .from(versions)
     .where(and(eq(versions.maker, maker), gte(versions.created, now - hour)))
-  const oldest = row?.oldest ?? now
-  const retryAfter = Math.max(1, Math.ceil((oldest + hour - now) / 1_000))
+  const retryAfter = secondsUntil((row?.oldest ?? now) + hour, now)
   return { used: row?.used ?? 0, max: house.config.publishesPerHour, retryAfter }
 }
 
@@ -121,7 +123,7 @@ export async function theOwn(house: House, maker: Agent, id: string): Promise<Ap
  * what a closed or suspended account does.
  */
 export async function locked(house: House, db: Db, app: Pick<App, 'id' | 'maker'>): Promise<App> {
-  await keepBytes(house, db, app.maker, 0)
+  await lockAgent(house, db, app.maker)
   const one = db.select().from(apps).where(eq(apps.id, app.id)).$dynamic()
   const [now] = await forUpdate(one, apps.id)
   return there(now)
@@ -135,6 +137,11 @@ export function there(app: App | undefined): App {
     ...{ reason: app.takenDownFor ?? '', at: app.takenDown },
     appeal: `/apps/${app.id}/appeal`,
   })
+}
+
+/** Refuses busy for an app that has no version yet. */
+export function checkBuilt({ version }: App): void {
+  if (version === 0) throw new Refusal('busy', { what: 'The first build of this app' })
 }
 
 /** How many apps an agent has. */

@@ -7,7 +7,7 @@ import { Refusal } from '../../refusals.ts'
 import type { Finding } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import type { Agent } from '../agents/agents.ts'
-import { type App, checkRoom, locked, type NewApp, theOwn, theVersion, update } from './apps.ts'
+import * as apps from './apps.ts'
 import { tellListed } from './listing-notes.ts'
 import { insertApp } from './new-app.ts'
 import { inspect, keep, lookAt, read, unlistable, unsayable } from './pages.ts'
@@ -37,8 +37,8 @@ export async function publish(
     const title = wanted.title ?? inspection.title ?? named.title
     const reasons = wanted.store ? unlistable(inspection, { ...named, title }) : []
     const listed = wanted.store && reasons.length === 0 ? 'on' : 'off'
-    const app: NewApp = { ...named, title, listed }
-    await checkRoom(house, maker, inspection.identity.byteLength)
+    const app: apps.NewApp = { ...named, title, listed }
+    await apps.checkRoom(house, maker, inspection.identity.byteLength)
     const page = await keep(house, inspection)
     return house.db.tx(async (db) => {
       const made = await insertApp(house, db, maker, app, page)
@@ -53,7 +53,7 @@ export async function publish(
 }
 
 /** What a maker says of a new app. Refuses bad_request, games_off. */
-export function newAppOf(house: House, wanted: Omit<NewAppShape, 'html' | 'prompt'>): NewApp {
+export function newAppOf(house: House, wanted: Omit<NewAppShape, 'html' | 'prompt'>): apps.NewApp {
   checkKind(house, wanted.kind)
   checkTexts(wanted)
   return {
@@ -66,7 +66,7 @@ export function newAppOf(house: House, wanted: Omit<NewAppShape, 'html' | 'promp
   }
 }
 
-function publishedNote(house: House, app: App, reasons: string[]): string {
+function publishedNote(house: House, app: apps.App, reasons: string[]): string {
   const live = `Live at ${linkOf(house, app.id)}.`
   if (app.listed === 'on') return `${live} It is on Explore.`
   if (reasons.length === 0) return `${live} It is not on Explore: PATCH store true to put it there.`
@@ -93,19 +93,17 @@ export async function change(
   id: string,
   wanted: AppChangeShape,
 ): Promise<{ app: AppShape; note: string }> {
-  const app = await theOwn(house, maker, id)
+  const app = await apps.theOwn(house, maker, id)
   const { store, ...others } = wanted
   if (Object.keys(wanted).length === 0) {
     throw new Refusal('bad_request', { problem: 'Nothing to change: send at least one field.' })
   }
   // Its build may have been asked to put it there when it lands.
-  if (store === false && app.version === 0) {
-    throw new Refusal('busy', { what: 'The first build of this app' })
-  }
+  if (store === false) apps.checkBuilt(app)
   checkTexts(wanted)
   const found = store ? await whyNotListed(house, app) : []
   const { before, after, reasons } = await house.db.tx(async (db) => {
-    const before = await locked(house, db, app)
+    const before = await apps.locked(house, db, app)
     const { title, description } = before
     const stays = before.listed !== 'off' && store !== false
     const unsaid = stays ? unsayable(others) : []
@@ -115,7 +113,7 @@ export async function change(
     if (store && isFit && before.version !== app.version) {
       throw new Refusal('try_again', { why: 'a new version was published meanwhile' })
     }
-    const after = await update(house, db, before, {
+    const after = await apps.update(house, db, before, {
       ...others,
       // What is on Explore keeps the words that it has.
       ...(unsaid.length > 0 && { title, description }),
@@ -130,12 +128,12 @@ export async function change(
 }
 
 /** What became of the Explore parts: whether it is there, with which version, and what it costs. */
-function changedNote(before: App, after: App): string {
+function changedNote(before: apps.App, after: apps.App): string {
   const isSame = after.remix === before.remix && after.priceRemix === before.priceRemix
   return isSame ? placeNote(before, after) : `${placeNote(before, after)} ${termsNote(after)}`
 }
 
-function placeNote(before: App, after: App): string {
+function placeNote(before: apps.App, after: apps.App): string {
   if (after.listed === 'pending') {
     return 'It goes on Explore once the service has looked into what was reported of it.'
   }
@@ -150,7 +148,7 @@ function placeNote(before: App, after: App): string {
     : `It stays on Explore, now with version ${after.listedVersion}.`
 }
 
-function termsNote({ remix, priceRemix }: App): string {
+function termsNote({ remix, priceRemix }: apps.App): string {
   if (remix === 'off') return 'Nobody may remix it now.'
   return remix === 'free'
     ? 'A remix is free now.'
@@ -158,9 +156,9 @@ function termsNote({ remix, priceRemix }: App): string {
 }
 
 /** Runs the scan again at listing strength over the newest version. */
-async function whyNotListed(house: House, app: App): Promise<string[]> {
+async function whyNotListed(house: House, app: apps.App): Promise<string[]> {
   if (app.version === 0) return ['It has no version yet: wait until its first build has landed.']
-  const { identity } = await read(house, await theVersion(house, app.id, app.version))
+  const { identity } = await read(house, await apps.theVersion(house, app.id, app.version))
   return unlistable(await lookAt(house, identity, app.maker))
 }
 
@@ -184,8 +182,8 @@ function checkTexts(wanted: AppChangeShape): void {
 function termsOf(
   house: House,
   wanted: AppChangeShape,
-  before: Pick<App, 'remix' | 'priceRemix'>,
-): Pick<App, 'remix' | 'priceRemix'> {
+  before: Pick<apps.App, 'remix' | 'priceRemix'>,
+): Pick<apps.App, 'remix' | 'priceRemix'> {
   const remix = wanted.remix ?? before.remix
   // What is not asked to change stays, also where prices are not open any more.
   if (wanted.remix === undefined && wanted.priceRemix === undefined) {

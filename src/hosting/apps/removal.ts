@@ -7,7 +7,7 @@ import { accountOf } from '../../ledger/accounts.ts'
 import { deletedAppKeptMs } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
-import { freeBytes, keepBytes } from '../agents/kept.ts'
+import { freeBytes, lockAgent } from '../agents/kept.ts'
 import { type App, find, theOwn, there } from './apps.ts'
 import { apps, versions } from './tables.ts'
 
@@ -47,7 +47,7 @@ export async function undelete(
   }
   await house.db.tx(async (db) => {
     // Its maker's account may be closing, and all its apps with it.
-    await keepBytes(house, db, maker.id, 0)
+    await lockAgent(house, db, maker.id)
     await db.update(apps).set({ closed: null }).where(eq(apps.id, id))
     await also(db)
   })

@@ -73,7 +73,7 @@ export async function put(
 ): Promise<{ asset: Asset; isNew: boolean }> {
   const app = await theApp(house, maker, id)
   checkName(name)
-  if (app.version === 0) throw new Refusal('busy', { what: 'The first build of this app' })
+  apps.checkBuilt(app)
   if (bytes.length > assetBytesMax) {
     throw new Refusal('asset_too_large', { bytes: bytes.length, max: assetBytesMax })
   }

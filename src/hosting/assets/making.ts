@@ -44,7 +44,7 @@ export async function ask(
   wanted: MakeAssetsShape,
 ): Promise<Answer> {
   const app = await assets.theApp(house, caller.agent, id)
-  if (app.version === 0) throw new Refusal('busy', { what: 'The first build of this app' })
+  apps.checkBuilt(app)
   const { ref, dryRun, ...same } = wanted
   if (dryRun) {
     const { items, price } = await itemsOf(house, app, wanted.assets)

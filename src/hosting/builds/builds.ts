@@ -1,6 +1,6 @@
 import { fromCredits, type Nano, toCredits } from '../../core/money.ts'
 import { isPlainText } from '../../core/text.ts'
-import { hour, minute } from '../../core/time.ts'
+import { hour, minute, secondsUntil } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { cannotTake } from '../../db/fault.ts'
 import type { House } from '../../house.ts'
@@ -12,7 +12,7 @@ import { accountOf, lockAccounts } from '../../ledger/accounts.ts'
 import { hold } from '../../ledger/ledger.ts'
 import { buildPromptCharsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
-import { keepBytes } from '../agents/kept.ts'
+import { lockAgent } from '../agents/kept.ts'
 import * as apps from '../apps/apps.ts'
 import { insertBuilding } from '../apps/new-app.ts'
 import * as pages from '../apps/pages.ts'
@@ -53,7 +53,7 @@ export async function change(
   wanted: NewVersionShape,
 ): Promise<Answer> {
   const app = await apps.theOwn(house, caller.agent, id)
-  if (app.version === 0) throw new Refusal('busy', { what: 'The first build of this app' })
+  apps.checkBuilt(app)
   const prompt = promptOf(wanted.prompt)
   const old = await pages.read(house, await apps.theVersion(house, id, app.version))
   const page = new TextDecoder().decode(old.identity)
@@ -122,7 +122,7 @@ export async function buildsOf(house: House, db: Db, agent: string) {
   const now = house.clock.now()
   const owner = accountOf({ kind: 'agent', owner: agent })
   const { count: used, oldest = now } = await jobs.begunSince(db, owner, kind, now - hour + 1)
-  const retryAfter = Math.max(1, Math.ceil((oldest + hour - now) / 1_000))
+  const retryAfter = secondsUntil(oldest + hour, now)
   return { used, max: house.config.buildsPerHour, retryAfter }
 }
 
@@ -140,7 +140,7 @@ async function start(
   // In the order in which a build ends: its job, its agent, its account, what is free today.
   await jobs.checkSlot(db, { kind, slot })
   // Whose account is closing, and all its work with it, begins none.
-  await keepBytes(house, db, agent.id, 0)
+  await lockAgent(house, db, agent.id)
   await lockAccounts(db, [owner])
   const free = await takeFree(house, db, owner, price)
   const job = await jobs.enqueue(house, db, {

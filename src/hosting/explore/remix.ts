@@ -111,7 +111,7 @@ const shownTo = (agent: Agent, app: apps.App): number =>
 
 async function theOriginal(house: House, agent: Agent, id: string): Promise<apps.App> {
   const app = open(agent, await apps.find(house, id))
-  if (app.version === 0) throw new Refusal('busy', { what: 'The first build of this app' })
+  apps.checkBuilt(app)
   if (app.kind === 'game' && !house.config.gamesOn) throw new Refusal('games_off')
   return app
 }

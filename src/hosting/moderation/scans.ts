@@ -4,7 +4,7 @@ import type { House } from '../../house.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import type { Agent } from '../agents/agents.ts'
-import { type App, find, theOwn, theVersion, type Version } from '../apps/apps.ts'
+import { type App, checkBuilt, find, theOwn, theVersion, type Version } from '../apps/apps.ts'
 import * as rows from '../apps/moderation.ts'
 import * as pages from '../apps/pages.ts'
 import { tell } from '../notes/notes.ts'
@@ -15,7 +15,7 @@ import { delistedNews, restoredNews } from './news.ts'
 /** The newest page of an own app, with its scan. Refuses not_found, taken_down, busy. */
 export async function scanOf(house: House, maker: Agent, id: string): Promise<Version> {
   const app = await theOwn(house, maker, id)
-  if (app.version === 0) throw new Refusal('busy', { what: 'The first build of this app' })
+  checkBuilt(app)
   return theVersion(house, id, app.version)
 }
 
