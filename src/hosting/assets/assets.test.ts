@@ -16,7 +16,7 @@ import { freshEngine } from '../../testing/engine.ts'
 import * as agents from '../agents/agents.ts'
 import { purge } from '../apps/removal.ts'
 import * as assets from './assets.ts'
-import { contentsIn } from './contents.ts'
+import { contents } from './contents.ts'
 
 const sample = (name: string): Buffer =>
   readFileSync(join(import.meta.dir, '../../../public/samples/lampkeeper/assets', name))
@@ -328,14 +328,14 @@ test('an old version keeps the files it had; the newest is the one that changes'
   expect(await list(ann, app)).toMatchObject({ version: 3, assets: [{ type: 'image/png' }] })
   expect(await kept(ann)).toBeGreaterThanOrEqual(before)
 
-  const named = await contentsIn(house.db.read, [sha256(picture), sha256(bell)])
+  const named = await contents.namedIn(house.db.read, [sha256(picture), sha256(bell)])
   expect(named).toEqual(new Set([sha256(picture)]))
   await call('DELETE', `/apps/${app}`, ann)
   clock.ms += 31 * day
   await purge(house, assets.removeAll)
-  expect(await contentsIn(house.db.read, [sha256(picture)])).toEqual(new Set())
+  expect(await contents.namedIn(house.db.read, [sha256(picture)])).toEqual(new Set())
   expect(await kept(ann)).toBe(0)
-  await house.store.sweep((names) => contentsIn(house.db.read, names), hour)
+  await house.store.sweep((names) => contents.namedIn(house.db.read, names), hour)
   expect(await house.store.usage()).toMatchObject({ files: 0 })
 })
 
