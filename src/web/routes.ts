@@ -99,7 +99,7 @@ const asking = (house: House, layout: Layout) =>
       '/report/:id',
       async ({ params, request }) => {
         const app = await theReported(house, params.id)
-        const visit = await visitFor(house, layout, request)
+        const visit = await visitFor({ house, layout, request })
         let words = noWords
         const work = async (): Promise<Response> => {
           // Nobody is signed in by it, so there is no token; no other site may send it either.

@@ -1,49 +1,31 @@
 import { isPlainText } from '../../core/text.ts'
-import type { House } from '../../house.ts'
 import { whyCharsMax } from '../../limits.ts'
 import { decide as decided, type Decision, isDecision } from '../../operator/decisions.ts'
 import { Refusal } from '../../refusals.ts'
-import type { Layout, Page } from '../layout.ts'
+import type { Page } from '../layout.ts'
 import { missing } from '../pages/error.ts'
-import { type Own, shown, takeForm } from '../people/desk.ts'
+import { asOwn, type Incoming, type Own, shown, takeForm } from '../people/desk.ts'
 import type { Form } from '../people/form.ts'
-import { asOwn } from '../people/owning.ts'
 
 /** An answer for the operator alone: for anyone else the address leads nowhere. */
 export const asOperator = (
-  house: House,
-  layout: Layout,
-  request: Request,
+  incoming: Incoming,
   work: (own: Own) => Promise<Response>,
 ): Promise<Response> =>
-  asOwn(house, layout, request, async (own) =>
-    own.visitor.person.operator ? work(own) : missing(layout),
-  )
+  asOwn(incoming, async (own) => (own.visitor.person.operator ? work(own) : missing(own.layout)))
 
 /** A page of the console. */
 export const operatorPage = (
-  house: House,
-  layout: Layout,
-  request: Request,
+  incoming: Incoming,
   view: (own: Own) => Page | Promise<Page>,
-): Promise<Response> =>
-  asOperator(house, layout, request, async (own) => shown(own, await view(own)))
+): Promise<Response> => asOperator(incoming, async (own) => shown(own, await view(own)))
 
 /** A form of the console, and its page again when it is refused. */
 export const operatorForm = (
-  house: House,
-  layout: Layout,
-  request: Request,
+  incoming: Incoming,
   work: (own: Own, form: Form) => Promise<Response>,
   again: (own: Own, said: string, form: Form) => Page | Promise<Page>,
-): Promise<Response> =>
-  asOperator(house, layout, request, (own) =>
-    takeForm(
-      own,
-      (form) => work(own, form),
-      (said, form) => again(own, said, form),
-    ),
-  )
+): Promise<Response> => asOperator(incoming, (own) => takeForm(own, work, again))
 
 /** Who decides, as the audit log has it. */
 export const byOf = ({ visitor }: Own): string => visitor.person.name

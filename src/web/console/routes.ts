@@ -38,18 +38,18 @@ const pages: Record<string, (own: Own) => Page | Promise<Page>> = {
 
 function looking(house: House, layout: Layout) {
   const router = new Elysia()
-    .get('/console/grants', ({ request }) => asOperator(house, layout, request, grantsPage))
+    .get('/console/grants', ({ request }) => asOperator({ house, layout, request }, grantsPage))
     .get('/console/apps/:id', ({ request, params }) =>
-      operatorPage(house, layout, request, (own) => casePage(own, params.id)),
+      operatorPage({ house, layout, request }, (own) => casePage(own, params.id)),
     )
     .get('/console/agents/:handle', ({ request, params }) =>
-      operatorPage(house, layout, request, (own) => agentPage(own, params.handle)),
+      operatorPage({ house, layout, request }, (own) => agentPage(own, params.handle)),
     )
     .get('/console/people/:name', ({ request, params }) =>
-      operatorPage(house, layout, request, (own) => personPage(own, params.name)),
+      operatorPage({ house, layout, request }, (own) => personPage(own, params.name)),
     )
   for (const [path, view] of Object.entries(pages)) {
-    router.get(`/console${path}`, ({ request }) => operatorPage(house, layout, request, view))
+    router.get(`/console${path}`, ({ request }) => operatorPage({ house, layout, request }, view))
   }
   return router
 }
@@ -82,7 +82,7 @@ function deciding(house: House, layout: Layout) {
       '/console/apps/:id',
       ({ request, params: { id } }) =>
         operatorForm(
-          ...([house, layout, request] as const),
+          { house, layout, request },
           (own, form) => decideApp(own, id, form),
           (own, said, sent) => casePage(own, id, said, sent),
         ),
@@ -92,7 +92,7 @@ function deciding(house: House, layout: Layout) {
       '/console/agents/:handle',
       ({ request, params: { handle } }) =>
         operatorForm(
-          ...([house, layout, request] as const),
+          { house, layout, request },
           async (own, form) => {
             const [name, why] = [form.text('decision'), form.text('why')]
             await decide(own, agentDecisions, { name, item: `@${handle}`, why })
@@ -106,7 +106,7 @@ function deciding(house: House, layout: Layout) {
       '/console/people/:name',
       ({ request, params: { name } }) =>
         operatorForm(
-          ...([house, layout, request] as const),
+          { house, layout, request },
           (own, form) => decidePerson(own, name, form),
           (own, said, sent) => personPage(own, name, said, sent),
         ),
@@ -116,7 +116,7 @@ function deciding(house: House, layout: Layout) {
       '/console/blocklist',
       ({ request }) =>
         operatorForm(
-          ...([house, layout, request] as const),
+          { house, layout, request },
           async (own, form) => {
             await decideBlock(own, form)
             return goTo('/console/queue')
@@ -129,7 +129,7 @@ function deciding(house: House, layout: Layout) {
       '/console/rescan',
       ({ request }) =>
         operatorForm(
-          ...([house, layout, request] as const),
+          { house, layout, request },
           async (own) => {
             await decide(own, ['rescan'], { name: 'rescan', item: 'all', why: '' })
             return goTo('/console/queue')
@@ -140,7 +140,7 @@ function deciding(house: House, layout: Layout) {
     )
     .post(
       '/console/grants',
-      ({ request }) => operatorForm(...([house, layout, request] as const), give, askAgain),
+      ({ request }) => operatorForm({ house, layout, request }, give, askAgain),
       none,
     )
 }
@@ -149,7 +149,7 @@ function deciding(house: House, layout: Layout) {
 const keeping = (house: House, layout: Layout) =>
   new Elysia()
     .get('/console/backups/:name', ({ request, params: { name } }) =>
-      asOperator(house, layout, request, async () => {
+      asOperator({ house, layout, request }, async () => {
         const headers = {
           'content-type': 'application/x-tar',
           'content-disposition': `attachment; filename="berth-${name}.tar"`,
@@ -162,7 +162,7 @@ const keeping = (house: House, layout: Layout) =>
       '/console/backups',
       ({ request }) =>
         operatorForm(
-          ...([house, layout, request] as const),
+          { house, layout, request },
           async (own) => {
             await makeBackup(house, byOf(own))
             return goTo('/console/backups')
@@ -175,7 +175,7 @@ const keeping = (house: House, layout: Layout) =>
       '/console/backups/:name',
       ({ request, params: { name } }) =>
         operatorForm(
-          ...([house, layout, request] as const),
+          { house, layout, request },
           async (own, form) => {
             const act = form.text('act')
             if (act === 'check') checkBackup(house, name)

@@ -22,11 +22,15 @@ import { type Layout, type Page, pageAnswer } from '../layout.ts'
 import { told } from '../words.ts'
 import { type Form, readForm } from './form.ts'
 
-/** One visit to the pages of people: who it is, and the token of the forms that are shown. */
-export interface Visit {
+/** A request as it comes in, with what answers it. */
+export interface Incoming {
   house: House
   layout: Layout
   request: Request
+}
+
+/** One visit to the pages of people: who it is, and the token of the forms that are shown. */
+export interface Visit extends Incoming {
   visitor: Visitor | undefined
   token: string
   /** Set for who has none yet: the seed of the token of forms before any sign-in. */
@@ -39,14 +43,16 @@ export interface Own extends Visit {
 }
 
 /** Who visits. A form's token belongs to a session, or to a browser before it has one. */
-export async function visitFor(house: House, layout: Layout, request: Request): Promise<Visit> {
+export async function visitFor(incoming: Incoming): Promise<Visit> {
+  const { house, request } = incoming
   const visitor = await visitorOf(house, request)
   const known = cookieIn(house, request, 'berth_form', secretForm)
   const seed = known ?? newSecret()
   const own = visitor?.session?.hash ?? visitor?.person.id
   const isNew = own === undefined && known === undefined
   return {
-    ...{ house, layout, request, visitor },
+    ...incoming,
+    visitor,
     token: formToken(house, own ?? `guest ${seed}`),
     cookie: isNew
       ? `${cookieName(house, 'berth_form')}=${seed}; Path=/; HttpOnly; SameSite=Strict${secureOf(house)}`
@@ -136,10 +142,10 @@ export interface Taking {
  * Does what a form of ours asks; when that is refused, or its token is of another session, shows
  * its page again with the sentence and what was typed. Refuses cross_site, bad_request, too_large.
  */
-export async function takeForm(
-  visit: Visit,
-  work: (form: Form) => Promise<Response>,
-  again: (said: string, form: Form) => Page | Promise<Page>,
+export async function takeForm<V extends Visit>(
+  visit: V,
+  work: (visit: V, form: Form) => Promise<Response>,
+  again: (visit: V, said: string, form: Form) => Page | Promise<Page>,
   { bytesMax = formBytesMax, instead }: Taking = {},
 ): Promise<Response> {
   checkSite(visit.house, visit.request)
@@ -147,11 +153,43 @@ export async function takeForm(
   if (sha256(form.text('token')) === sha256(visit.token)) {
     return orAgain(
       visit,
-      () => work(form),
-      (said) => again(said, form),
+      () => work(visit, form),
+      (said) => again(visit, said, form),
     )
   }
   const path = instead?.(form)
   if (path !== undefined) return goTo(path)
-  return shown(visit, { ...(await again(stale(visit), form)), status: 403 })
+  return shown(visit, { ...(await again(visit, stale(visit), form)), status: 403 })
 }
+
+/**
+ * Where who is not signed in goes first, then back to the page, or to that with the form. A file
+ * would leave its browser on the form it has sent, so that leads to the page which offers it.
+ */
+function toSignIn({ request: { method, url, headers } }: Incoming): Response {
+  const page = URL.parse(method === 'POST' ? (headers.get('referer') ?? url) : url)
+  const path = page?.pathname.replace(/\.csv$/, '')
+  return goTo(withNext('/sign-in', nextOf(page && `${path}${page.search}`)))
+}
+
+/** An answer that only who is signed in is given. */
+export async function asOwn(
+  incoming: Incoming,
+  work: (own: Own) => Promise<Response>,
+): Promise<Response> {
+  const visit = await visitFor(incoming)
+  const { visitor } = visit
+  return visitor ? work({ ...visit, visitor }) : toSignIn(incoming)
+}
+
+/** A page that only who is signed in is shown. */
+export const ownPage = (incoming: Incoming, view: (own: Own) => Promise<Page>): Promise<Response> =>
+  asOwn(incoming, async (own) => shown(own, await view(own)))
+
+/** A form that only who is signed in may send, and its page again when it is refused. */
+export const ownForm = (
+  incoming: Incoming,
+  work: (own: Own, form: Form) => Promise<Response>,
+  again: (own: Own, said: string, form: Form) => Promise<Page>,
+  more?: Taking,
+): Promise<Response> => asOwn(incoming, (own) => takeForm(own, work, again, more))

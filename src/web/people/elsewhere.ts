@@ -12,6 +12,7 @@ import type { Layout, Page } from '../layout.ts'
 import {
   fromOf,
   goTo,
+  type Incoming,
   nextOf,
   orAgain,
   secureOf,
@@ -27,8 +28,8 @@ import { linkPurpose, waysIn } from './ways.ts'
 /** Signing in at a provider, and linking that to an account: there, and back. */
 export const elsewhere = (house: House, layout: Layout) =>
   new Elysia()
-    .get('/sign-in/oidc', ({ request }) => travelled(house, layout, request, leave))
-    .get(backPath, ({ request }) => travelled(house, layout, request, arrive))
+    .get('/sign-in/oidc', ({ request }) => travelled({ house, layout, request }, leave))
+    .get(backPath, ({ request }) => travelled({ house, layout, request }, arrive))
 
 /** What a browser keeps while it is away: a secret, what it went for, and where it goes then. */
 interface Trip {
@@ -88,14 +89,14 @@ async function arrive(visit: Visit): Promise<Response> {
 
 /** A step of such a trip; refused, the page that it began on says why. */
 async function travelled(
-  house: House,
-  layout: Layout,
-  request: Request,
+  incoming: Incoming,
   step: (visit: Visit) => Promise<Response>,
 ): Promise<Response> {
-  if (providerName(house) === undefined) throw new Refusal('not_found', { what: 'address' })
-  const visit = await visitFor(house, layout, request)
-  const next = nextOf(new URL(request.url).searchParams.get('next'))
+  if (providerName(incoming.house) === undefined) {
+    throw new Refusal('not_found', { what: 'address' })
+  }
+  const visit = await visitFor(incoming)
+  const next = nextOf(new URL(incoming.request.url).searchParams.get('next'))
   const { token, visitor } = visit
   const again = (said: string): Page | Promise<Page> =>
     visitor

@@ -13,29 +13,25 @@ import * as ledger from '../../ledger/ledger.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
 import { accountPage } from './account.ts'
-import { fromOf, goTo, noCookie, type Own, sessionCookie, shown } from './desk.ts'
+import { fromOf, goTo, noCookie, type Own, ownForm, ownPage, sessionCookie, shown } from './desk.ts'
 import { codesPage, codesShown } from './enter.ts'
 import type { Form } from './form.ts'
 import { newKey } from './new-key.ts'
-import { ownForm, ownPage } from './owning.ts'
 import { waysOf } from './ways.ts'
 
 /** A person's account. */
 export const managing = (house: House, layout: Layout) =>
   new Elysia()
-    .get('/account', ({ request }) => ownPage(house, layout, request, accountView))
+    .get('/account', ({ request }) => ownPage({ house, layout, request }, accountView))
     .post(
       '/account/:act',
       ({ request, params: { act } }) =>
-        ownForm(
-          ...([house, layout, request] as const),
-          (own, form) => run(own, act, form),
-          accountView,
-          { instead: () => (act === 'codes' ? codesShown : undefined) },
-        ),
+        ownForm({ house, layout, request }, (own, form) => run(own, act, form), accountView, {
+          instead: () => (act === 'codes' ? codesShown : undefined),
+        }),
       { parse: 'none' },
     )
-    .post('/sign-out', ({ request }) => ownForm(house, layout, request, signOut, accountView), {
+    .post('/sign-out', ({ request }) => ownForm({ house, layout, request }, signOut, accountView), {
       parse: 'none',
     })
 

@@ -19,17 +19,7 @@ import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
 import { agentPage, agentsPage } from './agents.ts'
 import { claimPage } from './claim.ts'
-import {
-  goTo,
-  nextOf,
-  type Own,
-  shown,
-  takeForm,
-  type Taking,
-  type Visit,
-  visitFor,
-  withNext,
-} from './desk.ts'
+import { goTo, type Own, ownForm, ownPage, shown, type Visit, visitFor } from './desk.ts'
 import { type Form, numberOf } from './form.ts'
 import { newKey } from './new-key.ts'
 
@@ -37,54 +27,6 @@ const agentsShown = 30
 const entriesShown = 20
 const notesShown = 8
 const daysShown = 30
-
-/** A visit of someone who is signed in; undefined for anyone else. */
-const ownOf = (visit: Visit): Own | undefined =>
-  visit.visitor && { ...visit, visitor: visit.visitor }
-
-/**
- * Where who is not signed in goes first, then back to the page, or to that with the form. A file
- * would leave its browser on the form it has sent, so that leads to the page which offers it.
- */
-function toSignIn({ request: { method, url, headers } }: Visit): Response {
-  const page = URL.parse(method === 'POST' ? (headers.get('referer') ?? url) : url)
-  const path = page?.pathname.replace(/\.csv$/, '')
-  return goTo(withNext('/sign-in', nextOf(page && `${path}${page.search}`)))
-}
-
-/** An answer that only who is signed in is given. */
-export async function asOwn(
-  house: House,
-  layout: Layout,
-  request: Request,
-  work: (own: Own) => Promise<Response>,
-): Promise<Response> {
-  const visit = await visitFor(house, layout, request)
-  const own = ownOf(visit)
-  return own ? work(own) : toSignIn(visit)
-}
-
-/** A page that only who is signed in is shown. */
-export const ownPage = (
-  house: House,
-  layout: Layout,
-  request: Request,
-  view: (own: Own) => Promise<Page>,
-): Promise<Response> => asOwn(house, layout, request, async (own) => shown(own, await view(own)))
-
-/** A form that only who is signed in may send, and its page again when it is refused. */
-export const ownForm = (
-  house: House,
-  layout: Layout,
-  request: Request,
-  work: (own: Own, form: Form) => Promise<Response>,
-  again: (own: Own, said: string, form: Form) => Promise<Page>,
-  more?: Taking,
-): Promise<Response> =>
-  asOwn(house, layout, request, (own) => {
-    const doing = (form: Form): Promise<Response> => work(own, form)
-    return takeForm(own, doing, (said, form) => again(own, said, form), more)
-  })
 
 /** Claims, and the agents of a person. */
 export const owning = (house: House, layout: Layout) =>
@@ -106,14 +48,14 @@ async function claimView(visit: Visit, code: string, said?: string): Promise<Pag
 const claiming = (house: House, layout: Layout) =>
   new Elysia()
     .get('/claim/:code', async ({ request, params: { code } }) => {
-      const visit = await visitFor(house, layout, request)
+      const visit = await visitFor({ house, layout, request })
       return shown(visit, await claimView(visit, code))
     })
     .post(
       '/claim/:code',
       ({ request, params: { code } }) =>
         ownForm(
-          ...([house, layout, request] as const),
+          { house, layout, request },
           async (own) => {
             const agent = await claim(house, own.visitor.person, code, addressOf(own))
             return goTo(`/agents/${agent.handle}`)
@@ -126,7 +68,7 @@ const claiming = (house: House, layout: Layout) =>
       '/claim',
       ({ request }) =>
         ownForm(
-          ...([house, layout, request] as const),
+          { house, layout, request },
           async (own, form) => {
             const code = codeOf(form.text('code'))
             await look(house, code, addressOf(own))
@@ -187,10 +129,10 @@ const listing = (house: House, layout: Layout) =>
   new Elysia()
     .get('/agents', ({ request }) => {
       const cursor = new URL(request.url).searchParams.get('cursor') ?? undefined
-      return ownPage(house, layout, request, (own) => agentsView(own, cursor))
+      return ownPage({ house, layout, request }, (own) => agentsView(own, cursor))
     })
     .get('/agents/:handle', ({ request, params: { handle } }) =>
-      ownPage(house, layout, request, (own) =>
+      ownPage({ house, layout, request }, (own) =>
         agentView(own, handle, { done: new URL(request.url).searchParams.get('done') }),
       ),
     )
@@ -237,7 +179,7 @@ const acting = (house: House, layout: Layout) =>
     '/agents/:handle/:act',
     ({ request, params: { handle, act } }) =>
       ownForm(
-        ...([house, layout, request] as const),
+        { house, layout, request },
         async (own, form) => {
           const agent = await owned.theOwned(house, own.visitor.person, handle)
           const done = Object.hasOwn(acts, act) ? acts[act] : undefined

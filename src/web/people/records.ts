@@ -14,9 +14,9 @@ import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
 import { addressOf, counted, pager } from '../parts.ts'
 import { entryTable } from './agents.ts'
+import { ownPage } from './desk.ts'
 import { choice } from './form.ts'
 import { noteItem } from './notes.ts'
-import { ownPage } from './owning.ts'
 
 const rowsShown = 50
 
@@ -102,7 +102,7 @@ const lists: Record<string, { name: string; draw: Draw }> = {
 /** Everything that an agent made, paid and was told, page by page. */
 export const recordPages = (house: House, layout: Layout) =>
   new Elysia().get('/agents/:handle/:list', ({ request, params: { handle, list } }) =>
-    ownPage(house, layout, request, async ({ visitor }): Promise<Page> => {
+    ownPage({ house, layout, request }, async ({ visitor }): Promise<Page> => {
       const found = Object.hasOwn(lists, list) ? lists[list] : undefined
       if (!found)
         throw new Refusal('not_found', { what: 'page', see: 'Its agent’s page links on.' })

@@ -13,6 +13,7 @@ import type { Layout, Page } from '../layout.ts'
 import {
   fromOf,
   goTo,
+  type Incoming,
   nextOf,
   sessionCookie,
   shown,
@@ -36,13 +37,19 @@ import { waysIn, wayUp } from './ways.ts'
 /** Where people come in, and go out. */
 export const entering = (house: House, layout: Layout) =>
   new Elysia()
-    .get('/sign-in', async ({ request }) => asked(await visitFor(house, layout, request), inPage))
-    .get('/sign-up', async ({ request }) => asked(await visitFor(house, layout, request), upPage))
-    .get('/recover', async ({ request }) => asked(await visitFor(house, layout, request), backPage))
+    .get('/sign-in', async ({ request }) =>
+      asked(await visitFor({ house, layout, request }), inPage),
+    )
+    .get('/sign-up', async ({ request }) =>
+      asked(await visitFor({ house, layout, request }), upPage),
+    )
+    .get('/recover', async ({ request }) =>
+      asked(await visitFor({ house, layout, request }), backPage),
+    )
     .post(
       '/sign-in',
       ({ request }) =>
-        sent(house, layout, request, inPage, async (visit, form) => {
+        sent({ house, layout, request }, inPage, async (visit, form) => {
           const said = { name: form.text('name'), password: form.text('password') }
           const { secret } = await signIn(house, said, fromOf(visit))
           return goTo(nextOf(form.text('next')), sessionCookie(visit, secret))
@@ -52,7 +59,7 @@ export const entering = (house: House, layout: Layout) =>
     .post(
       '/sign-in/passkey',
       ({ request }) =>
-        sent(house, layout, request, inPage, async (visit, form) => {
+        sent({ house, layout, request }, inPage, async (visit, form) => {
           const by = { holder: visit.token, from: fromOf(visit) }
           const { secret } = await enterBy(house, form.text('answer'), by)
           return goTo(nextOf(form.text('next')), sessionCookie(visit, secret))
@@ -62,7 +69,7 @@ export const entering = (house: House, layout: Layout) =>
     .post(
       '/sign-up',
       ({ request }) =>
-        sent(house, layout, request, upPage, (visit, form) =>
+        sent({ house, layout, request }, upPage, (visit, form) =>
           signedUp(visit, form, undefined, nextOf(form.text('next'))),
         ),
       { parse: 'none' },
@@ -70,7 +77,7 @@ export const entering = (house: House, layout: Layout) =>
     .post(
       '/recover',
       ({ request }) =>
-        sent(house, layout, request, backPage, async (visit, form) => {
+        sent({ house, layout, request }, backPage, async (visit, form) => {
           const [name, code] = [form.text('name'), form.text('code')]
           const said = { name, code, password: form.text('password') }
           const { secret } = await recover(house, said, fromOf(visit))
@@ -84,21 +91,21 @@ export const entering = (house: House, layout: Layout) =>
 const welcoming = (house: House, layout: Layout) =>
   new Elysia()
     .get('/welcome/:code', async ({ request, params: { code } }) => {
-      const visit = await visitFor(house, layout, request)
+      const visit = await visitFor({ house, layout, request })
       await checkFirst(house, house.db.read, code)
       return shown(visit, firstPage(entryOf(visit), visit, code))
     })
     .post(
       '/welcome/:code',
       async ({ request, params: { code } }) => {
-        const visit = await visitFor(house, layout, request)
+        const visit = await visitFor({ house, layout, request })
         if (visit.visitor?.person.operator) return goTo(codesShown)
         await checkFirst(house, house.db.read, code)
         if (isUnknown(visit)) return shown(visit, { ...proxyPage, status: 403 })
         return takeForm(
           visit,
-          (form) => welcomed(visit, form, code),
-          (said, form) =>
+          (_, form) => welcomed(visit, form, code),
+          (_, said, form) =>
             firstPage({ ...entryOf(visit), said, name: form.text('name') }, visit, code),
         )
       },
@@ -144,20 +151,18 @@ function asked(visit: Visit, draw: Draw): Response {
 
 /** What such a page sent; refused, it is shown again, with all that is no password. */
 async function sent(
-  house: House,
-  layout: Layout,
-  request: Request,
+  incoming: Incoming,
   draw: Draw,
   work: (visit: Visit, form: Form) => Promise<Response>,
 ): Promise<Response> {
-  const visit = await visitFor(house, layout, request)
-  if (house.config.personHeader) return shown(visit, { ...proxyPage, status: 403 })
-  const again = (said: string, form: Form): Page => {
+  const visit = await visitFor(incoming)
+  if (visit.house.config.personHeader) return shown(visit, { ...proxyPage, status: 403 })
+  const again = (_: Visit, said: string, form: Form): Page => {
     const [next, name, code] = [nextOf(form.text('next')), form.text('name'), form.text('code')]
     return draw({ token: visit.token, next, name, code, said }, visit)
   }
   const instead = (form: Form): string | undefined => leadsTo(visit, draw, form)
-  return takeForm(visit, (form) => work(visit, form), again, { instead })
+  return takeForm(visit, work, again, { instead })
 }
 
 /** Where who has signed in meanwhile goes on who sends a form once more, or in a second tab. */

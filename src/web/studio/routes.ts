@@ -8,8 +8,7 @@ import { assetBytesMax, formBytesMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
 import { suspendedNote } from '../people/agents.ts'
-import { goTo, type Own, shown, takeForm } from '../people/desk.ts'
-import { asOwn, ownPage } from '../people/owning.ts'
+import { asOwn, goTo, type Own, ownPage, shown, takeForm } from '../people/desk.ts'
 import { theAct } from './acts.ts'
 import { assetsPage } from './assets.ts'
 import { changesPage } from './changes.ts'
@@ -38,15 +37,15 @@ export const studioPages = (house: House, layout: Layout) =>
   new Elysia()
     .onTransform(({ params }) => checkPath(params))
     .get('/studio/:id', ({ request, params: { id } }) =>
-      ownPage(house, layout, request, (own) => view(own, id, '')),
+      ownPage({ house, layout, request }, (own) => view(own, id, '')),
     )
     .get('/studio/:id/:name', ({ request, params: { id, name } }) =>
-      ownPage(house, layout, request, (own) => view(own, id, name)),
+      ownPage({ house, layout, request }, (own) => view(own, id, name)),
     )
     .post(
       '/studio/:id/:act',
       ({ request, params: { id, act } }) =>
-        asOwn(house, layout, request, (own) => run(own, id, act)),
+        asOwn({ house, layout, request }, (own) => run(own, id, act)),
       { parse: 'none' },
     )
 
@@ -67,14 +66,14 @@ async function run(own: Own, id: string, name: string): Promise<Response> {
   const studio = { ...(await theOwnedApp(own.house, own.visitor.person, id)), own }
   return takeForm(
     own,
-    async (form) => {
+    async (_, form) => {
       if (studio.agent.suspended !== null) throw suspended(studio.agent)
       const note = await work(studio, form)
       return note === undefined
         ? goTo(at(studio, tab))
         : shown(own, await view(own, id, tab, { note }))
     },
-    (said, sent) => view(own, id, tab, { said, sent }),
+    (_, said, sent) => view(own, id, tab, { said, sent }),
     { bytesMax: name === 'upload' ? assetBytesMax + aroundMax : formBytesMax },
   )
 }

@@ -15,9 +15,8 @@ import { modelsOf, spendingOf } from '../../models/spending.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
 import { playPath } from '../paths.ts'
-import { type Own, shown, takeForm } from '../people/desk.ts'
+import { asOwn, type Own, ownForm, ownPage, shown } from '../people/desk.ts'
 import type { Form } from '../people/form.ts'
-import { asOwn, ownForm, ownPage } from '../people/owning.ts'
 import { answerTo, type Draft, draftOf, leftIn, toldOf } from './asking.ts'
 import { historyPage, rowsOf, wantedIn } from './history.ts'
 import { changeKeys } from './keys.ts'
@@ -61,24 +60,24 @@ async function walletView(own: Own, said?: string, sent?: Form): Promise<Page> {
 
 const keeping = (house: House, layout: Layout) =>
   new Elysia()
-    .get('/wallet', ({ request }) => ownPage(house, layout, request, (own) => walletView(own)))
+    .get('/wallet', ({ request }) => ownPage({ house, layout, request }, (own) => walletView(own)))
     .post(
       '/wallet/keys',
-      ({ request }) => ownForm(house, layout, request, changeKeys, walletView),
+      ({ request }) => ownForm({ house, layout, request }, changeKeys, walletView),
       { parse: 'none' },
     )
 
 const looking = (house: House, layout: Layout) =>
   new Elysia()
     .get('/wallet/history', ({ request }) =>
-      ownPage(house, layout, request, async (own) => {
+      ownPage({ house, layout, request }, async (own) => {
         const account = accountOf(ownerOf(own))
         const models = await modelsOf(house.db.read, account, modelsListed)
         return historyPage(house, { account, models, query: queryOf(request) })
       }),
     )
     .get('/wallet/history.csv', ({ request }) =>
-      asOwn(house, layout, request, async (own) => {
+      asOwn({ house, layout, request }, async (own) => {
         const rows = await rowsOf(house, accountOf(ownerOf(own)), wantedIn(queryOf(request)))
         const headers = {
           'content-type': 'text/csv; charset=utf-8',
@@ -89,7 +88,7 @@ const looking = (house: House, layout: Layout) =>
       }),
     )
     .get('/wallet/ledger', ({ request }) =>
-      ownPage(house, layout, request, (own) =>
+      ownPage({ house, layout, request }, (own) =>
         ledgerPage(house, ownerOf(own), queryOf(request).get('cursor') ?? undefined),
       ),
     )
@@ -125,30 +124,28 @@ function contentOf(body: unknown): string {
 const playing = (house: House, layout: Layout) =>
   new Elysia()
     .get(playPath, ({ request }) =>
-      ownPage(house, layout, request, (own) =>
+      ownPage({ house, layout, request }, (own) =>
         playView(own, emptyDraft(queryOf(request).get('model'))),
       ),
     )
     .post(
       playPath,
       ({ request }) =>
-        asOwn(house, layout, request, (own) =>
-          takeForm(
-            own,
-            async (form) => {
-              const draft = draftOf(form)
-              return form.has('stream')
-                ? answerTo(own, draft, true)
-                : shown(own, await played(own, draft))
-            },
-            (said, form) => playView(own, draftOf(form), said),
-            { bytesMax: playBytesMax },
-          ),
+        ownForm(
+          { house, layout, request },
+          async (own, form) => {
+            const draft = draftOf(form)
+            return form.has('stream')
+              ? answerTo(own, draft, true)
+              : shown(own, await played(own, draft))
+          },
+          (own, said, form) => playView(own, draftOf(form), said),
+          { bytesMax: playBytesMax },
         ),
       { parse: 'none' },
     )
     .get(`${playPath}/:request`, ({ request, params }) =>
-      asOwn(house, layout, request, async (own) => {
+      asOwn({ house, layout, request }, async (own) => {
         const told = await toldOf(house, ownerOf(own), params.request)
         if (told) return Response.json(told, { headers: { 'cache-control': 'no-store' } })
         throw new Refusal('not_found', { what: 'request', see: 'Your history lists them.' })
