@@ -1,7 +1,8 @@
 import { notOurCursor } from '../core/cursor.ts'
 import { inWords } from '../core/money.ts'
-import { answerOf, wordsOf } from '../hosting/envelope.ts'
-import type { FactsOf, HostingRefusal, Refusal } from '../refusals.ts'
+import { cannotTake } from '../db/fault.ts'
+import { answerOf, isOurs, wordsOf } from '../hosting/envelope.ts'
+import { type FactsOf, type HostingRefusal, Refusal, type RefusalName } from '../refusals.ts'
 
 /** The name of a field of the API, as the label of a form has it: "title" is “Title”. */
 const labelled = (problem: string): string =>
@@ -10,8 +11,16 @@ const labelled = (problem: string): string =>
     (_, first: string, rest: string) => `“${first.toUpperCase()}${rest}”`,
   )
 
-/** What a person is told where the API's sentence speaks of its operations and fields. */
-const words: { [N in HostingRefusal]?: (...facts: FactsOf<N>) => string } = {
+/** The sentences of pages, for refusals of which an API's own speaks of its fields. */
+export type Words<Name extends RefusalName> = { [N in Name]?: (...facts: FactsOf<N>) => string }
+
+/** What a person is told; undefined where the API's sentence does for people too. */
+export const ownWords = <N extends RefusalName>(
+  words: Words<N>,
+  { refusal, facts }: Refusal<N>,
+): string | undefined => words[refusal]?.(...facts)
+
+const words: Words<HostingRefusal> = {
   bad_code: () =>
     'This is no claim code that works here. Check it, or have the agent make a new link.',
   code_expired: () => 'This claim code has expired. Have the agent make a new link.',
@@ -37,11 +46,15 @@ const words: { [N in HostingRefusal]?: (...facts: FactsOf<N>) => string } = {
   bad_asset: ({ why }) => `This file cannot be used: ${why}`,
 }
 
-/** A refusal as a page tells it: its status, what it says, and when one may try again. */
-export function told<N extends HostingRefusal>(refusal: Refusal<N>) {
-  const own: ((...facts: FactsOf<N>) => string) | undefined = words[refusal.refusal]
+/**
+ * A refusal as a page tells it: its status, what it says, and when one may try again. A database or
+ * disk that cannot take a write is told so as well; undefined for any other fault.
+ */
+export function refusalOf(error: unknown) {
+  const refusal = cannotTake(error) ? new Refusal('try_again', {}) : error
+  if (!isOurs(refusal)) return undefined
   const { status, body } = wordsOf(refusal)
   const wait = answerOf(refusal).headers.get('retry-after')
   const headers: Record<string, string> = wait === null ? {} : { 'retry-after': wait }
-  return { status, said: own?.(...refusal.facts) ?? body.error, headers }
+  return { status, said: ownWords(words, refusal) ?? body.error, headers }
 }

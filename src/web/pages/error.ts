@@ -1,9 +1,7 @@
 import { html } from '../../core/markup.ts'
-import { cannotTake } from '../../db/fault.ts'
-import { faultWords, isOurs } from '../../hosting/envelope.ts'
-import { Refusal } from '../../refusals.ts'
+import { faultWords } from '../../hosting/envelope.ts'
 import { type Layout, type Page, pageAnswer } from '../layout.ts'
-import { told } from '../words.ts'
+import { refusalOf } from '../words.ts'
 
 const names: Record<number, string> = {
   400: 'That does not fit',
@@ -35,9 +33,9 @@ export const missing = (layout: Layout): Response =>
 
 /** A refusal as a page, in a person's words; undefined for what is none. */
 export function refusalPage(layout: Layout, error: unknown): Response | undefined {
-  const refusal = cannotTake(error) ? new Refusal('try_again', {}) : error
-  if (!isOurs(refusal)) return undefined
-  const { status, said, headers } = told(refusal)
+  const refusal = refusalOf(error)
+  if (!refusal) return undefined
+  const { status, said, headers } = refusal
   const title = names[status] ?? (status < 500 ? 'That did not work' : 'Not now')
   return pageAnswer(layout, { ...wordPage(title, said, status), headers })
 }

@@ -11,7 +11,7 @@ import { inColumn, inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import { counted, momentOf, numbers, pager } from '../parts.ts'
 import { table } from '../table.ts'
-import { told } from '../words.ts'
+import { refusalOf } from '../words.ts'
 import { keyForm, keyTable } from './account.ts'
 import { ask } from './ask.ts'
 import { chart } from './chart.ts'
@@ -96,7 +96,7 @@ export interface OwnedView {
 
 /** Why an agent can do nothing, for its owner. */
 export const suspendedNote = (agent: Pick<Agent, 'suspendedFor'>): string | undefined =>
-  agent.suspendedFor === null ? undefined : told(suspended(agent)).said
+  agent.suspendedFor === null ? undefined : refusalOf(suspended(agent))?.said
 
 /** What a form has done, as it stands now. */
 function doneNote({ done, agent }: OwnedView): Part {

@@ -1,8 +1,6 @@
 import { addressGroup } from '../../core/address.ts'
 import { newSecret, sha256 } from '../../core/ids.ts'
 import { visitOf } from '../../core/visit.ts'
-import { cannotTake } from '../../db/fault.ts'
-import { isOurs } from '../../hosting/envelope.ts'
 import type { From } from '../../hosting/people/sign-in.ts'
 import {
   checkSite,
@@ -17,9 +15,8 @@ import {
 } from '../../hosting/people/visitor.ts'
 import type { House } from '../../house.ts'
 import { formBytesMax, sessionMs } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import { type Layout, type Page, pageAnswer } from '../layout.ts'
-import { told } from '../words.ts'
+import { refusalOf } from '../words.ts'
 import { type Form, readForm } from './form.ts'
 
 /** A request as it comes in, with what answers it. */
@@ -118,9 +115,9 @@ export async function orAgain(
   try {
     return await work()
   } catch (error) {
-    const refusal = cannotTake(error) ? new Refusal('try_again', {}) : error
-    if (!isOurs(refusal)) throw error
-    const { said, ...answered } = told(refusal)
+    const refusal = refusalOf(error)
+    if (!refusal) throw error
+    const { said, ...answered } = refusal
     return shown(visit, { ...(await again(said)), ...answered })
   }
 }

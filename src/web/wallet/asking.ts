@@ -13,10 +13,11 @@ import type { House } from '../../house.ts'
 import { accountOf, type Owner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { playTurnsMax } from '../../limits.ts'
-import { type FactsOf, type GatewayRefusal, Refusal } from '../../refusals.ts'
+import { type GatewayRefusal, Refusal } from '../../refusals.ts'
 import { inCredits, inUsd } from '../amounts.ts'
 import type { Own } from '../people/desk.ts'
 import type { Form } from '../people/form.ts'
+import { ownWords, type Words } from '../words.ts'
 import { lasted } from './parts.ts'
 
 /** What was said in a playground: by the person, or by a model, with what that came to. */
@@ -82,7 +83,7 @@ function requestOf({ model, system, max_tokens, turns, text }: Draft, stream: bo
 }
 
 /** What a person is told where the gateway's sentence speaks of its fields, and in USD. */
-const words: { [N in GatewayRefusal]?: (...facts: FactsOf<N>) => string } = {
+const words: Words<GatewayRefusal> = {
   not_enough_credits: ({ needed, available }) =>
     `This can cost ${inWords(needed)} credits and your wallet has ${inWords(available)}. Nothing ` +
     'was charged. Lower “At most”, or add credits: your wallet’s page says how.',
@@ -90,10 +91,9 @@ const words: { [N in GatewayRefusal]?: (...facts: FactsOf<N>) => string } = {
 }
 
 /** A refusal as the gateway answers it, in a person's words. */
-function refused<N extends GatewayRefusal>(refusal: Refusal<N>): Response {
-  const own: ((...facts: FactsOf<N>) => string) | undefined = words[refusal.refusal]
+function refused(refusal: Refusal<GatewayRefusal>): Response {
   const { status, headers, body } = wordsOf(refusal)
-  const message = own?.(...refusal.facts) ?? body.error.message
+  const message = ownWords(words, refusal) ?? body.error.message
   return Response.json({ error: { ...body.error, message } }, { status, headers })
 }
 
