@@ -1,3 +1,4 @@
+import { readCursor } from '../core/cursor.ts'
 import { type Html, html, type Part } from '../core/markup.ts'
 import { once } from '../core/once.ts'
 import type { Shelf } from '../hosting/apps/shelves.ts'
@@ -46,6 +47,9 @@ export const few = (count: number): string =>
 /** "1 open", "2 opens". */
 export const counted = (count: number, noun: string): string =>
   `${few(count)} ${noun}${count === 1 ? '' : 's'}`
+
+/** What the address of a request asks for. */
+export const queryOf = ({ url }: Request): URLSearchParams => new URL(url).searchParams
 
 /** An address of a page with what is set in a query. */
 export function addressOf(path: string, wanted: Record<string, string | undefined>): string {
@@ -148,6 +152,19 @@ export const numbers = (all: readonly (readonly [name: string, value: Part])[]):
     )}
   </dl>`
 
+/** The row after which a list goes on, of those in the order of their making: a query's cursor. */
+export function madeIn(query: URLSearchParams, name = 'cursor') {
+  const form = /^(\d{1,15}) ([A-Za-z0-9_-]{12})$/
+  const [created, id = ''] = readCursor(query.get(name) ?? undefined, form) ?? []
+  return created === undefined ? undefined : { created: Number(created), id }
+}
+
+/** The same of rows that are numbered. */
+export function numberIn(query: URLSearchParams): number | undefined {
+  const [number] = readCursor(query.get('cursor') ?? undefined, /^(\d{1,15})$/) ?? []
+  return number === undefined ? undefined : Number(number)
+}
+
 /** Where a list goes on. */
 export const pager = (
   first: string,
@@ -159,3 +176,14 @@ export const pager = (
   html`<nav class="pager" aria-label="${label}">
     ${!isFirst && html`<a class="button quiet" href="${first}">Back to the first</a>`}${next !== undefined && html`<a class="button" rel="next" href="${next}">Show more</a>`}
   </nav>`
+
+/** The same of a list by cursors at a path; `kept` is what else its query asks for. */
+export const cursorPager = (
+  query: URLSearchParams,
+  path: string,
+  next: string | null,
+  kept: Record<string, string | undefined> = {},
+): Part => {
+  const more = next === null ? undefined : addressOf(path, { ...kept, cursor: next })
+  return pager(addressOf(path, kept), more, !query.get('cursor'))
+}

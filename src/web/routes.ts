@@ -32,6 +32,7 @@ import { homePage } from './pages/home.ts'
 import { itemPage } from './pages/item.ts'
 import { makerPage } from './pages/maker.ts'
 import { noWords, reportPage, thanksPage, wordsOf } from './pages/report.ts'
+import { queryOf } from './parts.ts'
 import { orAgain, visitFor } from './people/desk.ts'
 import { readForm } from './people/form.ts'
 
@@ -41,8 +42,6 @@ const idLength = 12
 /** Pages for people: what was shared, its makers, the models. */
 export const web = (house: House, layout: Layout) =>
   new Elysia().use(browsing(house, layout)).use(asking(house, layout)).use(files(house, layout))
-
-const queryOf = (request: Request): URLSearchParams => new URL(request.url).searchParams
 
 const pagesMax = 200
 const common = untilCommit<Entity>(pagesMax)
@@ -82,8 +81,7 @@ function browsing(house: House, layout: Layout) {
         const at = `${name} ${query.get('reviews') ?? ''} ${query.get('comments') ?? ''}`
         return shown(at, () => itemPage(house, name, query))
       }
-      const cursor = query.get('cursor') ?? undefined
-      return shown(`${name} ${cursor ?? ''}`, () => makerPage(house, name, cursor))
+      return shown(`${name} ${query.get('cursor') ?? ''}`, () => makerPage(house, name, query))
     })
     .get('/docs', ({ request }) => shownToMany(request, '/docs', () => docsPage(house)))
     .get('/catalogue', ({ request }) => pageAnswer(layout, cataloguePage(house, queryOf(request))))

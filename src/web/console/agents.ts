@@ -1,4 +1,4 @@
-import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
+import { makeCursor, pageOf } from '../../core/cursor.ts'
 import { html, type Part } from '../../core/markup.ts'
 import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
@@ -12,7 +12,17 @@ import type { Decision } from '../../operator/decisions.ts'
 import { Refusal } from '../../refusals.ts'
 import { inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, dayOf, momentOf, numbers, pager, sizeOf, wordsIn } from '../parts.ts'
+import {
+  addressOf,
+  cursorPager,
+  dayOf,
+  madeIn,
+  momentOf,
+  numbers,
+  queryOf,
+  sizeOf,
+  wordsIn,
+} from '../parts.ts'
 import type { Own } from '../people/desk.ts'
 import type { Form } from '../people/form.ts'
 import { table } from '../table.ts'
@@ -45,12 +55,9 @@ const creditsOf = async ({ house }: Own, { id }: Agent): Promise<string> => {
 /** Every agent, the newest first, or those whose handle has the words of the query in it. */
 export async function agentsPage(own: Own): Promise<Page> {
   const { house, request } = own
-  const query = new URL(request.url).searchParams
+  const query = queryOf(request)
   const q = wordsIn(query, wordsMax)
-  const cursor = query.get('cursor') ?? undefined
-  const [created = '', id = ''] = readCursor(cursor, /^(\d{1,15}) ([A-Za-z0-9]{12})$/) ?? []
-  const after = id === '' ? undefined : { created: Number(created), id }
-  const found = await listAgents(house, rowsShown + 1, { q, after })
+  const found = await listAgents(house, rowsShown + 1, { q, after: madeIn(query) })
   const { page, next } = pageOf(found, rowsShown, (one) => makeCursor(one.created, one.id))
   const owners = await namesOf(
     house,
@@ -70,10 +77,9 @@ export async function agentsPage(own: Own): Promise<Page> {
     q === undefined
       ? empty('No agent yet', 'An agent makes itself, with the line on the front page.')
       : empty('No such agent', html`No handle has “<bdi>${q}</bdi>” in it.`)
-  const more = next === null ? undefined : addressOf('/console/agents', { q, cursor: next })
   const main = html`${searchForm('/console/agents', 'Search by handle', q)}
   ${page.length > 0 ? table('Agents', heads, page.map(row)) : none}
-  ${pager(addressOf('/console/agents', { q }), more, cursor === undefined)}`
+  ${cursorPager(query, '/console/agents', next, { q })}`
   return consolePage({ place: '/console/agents', title: 'Agents', main })
 }
 

@@ -1,8 +1,8 @@
-import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
+import { makeCursor, pageOf } from '../../core/cursor.ts'
 import { html } from '../../core/markup.ts'
 import { listAudit } from '../../hosting/moderation/audit.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, pager, wordsIn } from '../parts.ts'
+import { cursorPager, madeIn, queryOf, wordsIn } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
 import { consolePage, empty, searchForm } from './frame.ts'
 import { auditTable } from './parts.ts'
@@ -12,20 +12,17 @@ const wordsMax = 100
 
 /** What was decided, by whom and why, the newest first: all, or about one item. */
 export async function auditPage({ house, request }: Own): Promise<Page> {
-  const query = new URL(request.url).searchParams
+  const query = queryOf(request)
   const q = wordsIn(query, wordsMax)?.replace(/\p{Cc}/gu, '')
-  const cursor = query.get('cursor') ?? undefined
-  const [at = '', id = ''] = readCursor(cursor, /^(\d{1,15}) ([A-Za-z0-9]{12})$/) ?? []
-  const before = id === '' ? undefined : { at: Number(at), id }
+  const last = madeIn(query)
+  const before = last && { at: last.created, id: last.id }
   const rows = await listAudit(house, rowsShown + 1, q, before)
   const { page, next } = pageOf(rows, rowsShown, (entry) => makeCursor(entry.at, entry.id))
-  const more = next === null ? undefined : addressOf('/console/audit', { q, cursor: next })
   const none =
     q === undefined
       ? empty('Nothing was decided yet', 'Takedowns, holds, suspensions and grants are kept here.')
       : empty('Nothing about that', html`Nothing was decided about “<bdi>${q}</bdi>”.`)
   const main = html`${searchForm('/console/audit', 'An app’s id, an @handle, a hash', q)}
-  ${page.length > 0 ? auditTable(page) : none}
-  ${pager(addressOf('/console/audit', { q }), more, cursor === undefined)}`
+  ${page.length > 0 ? auditTable(page) : none} ${cursorPager(query, '/console/audit', next, { q })}`
   return consolePage({ place: '/console/audit', title: 'Audit log', main })
 }

@@ -7,7 +7,7 @@ import { amountOf, grant, granteeOf, hasNow } from '../../operator/grants.ts'
 import { Refusal } from '../../refusals.ts'
 import { inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, dayOf, numbers } from '../parts.ts'
+import { addressOf, dayOf, numbers, queryOf } from '../parts.ts'
 import { goTo, orAgain, type Own, shown } from '../people/desk.ts'
 import { field, type Form, form } from '../people/form.ts'
 import { consolePage } from './frame.ts'
@@ -42,7 +42,7 @@ const askForm = ({ to, usd }: Asked): Html =>
   </form>`
 
 const askedOf = ({ request }: Own): Asked => {
-  const query = new URL(request.url).searchParams
+  const query = queryOf(request)
   return { to: query.get('to') ?? '', usd: query.get('usd') ?? '' }
 }
 
@@ -51,7 +51,7 @@ const title = 'Give credits'
 const credits = (amount: number): string => `${inCredits(amount)} credits`
 /** Asks to whom and how much; after a grant it says what they have now. */
 async function askPage(own: Own, asked: Asked, said?: string): Promise<Page> {
-  const done = new URL(own.request.url).searchParams.get('done')?.slice(0, charsMax)
+  const done = queryOf(own.request).get('done')?.slice(0, charsMax)
   const grantee = done === undefined ? undefined : await granteeOf(own.house, done)
   const given =
     grantee &&

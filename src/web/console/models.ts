@@ -3,7 +3,7 @@ import type { Model, Offer } from '../../models/catalogue.ts'
 import { type Price, toUsdPerUnit, withoutMargin } from '../../models/price.ts'
 import { inUsd } from '../amounts.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, pager, wordsIn } from '../parts.ts'
+import { addressOf, pager, queryOf, wordsIn } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
 import { table } from '../table.ts'
 import { badge, consolePage, empty, searchForm } from './frame.ts'
@@ -35,7 +35,7 @@ const lines = (price: Price | undefined, rateOf: (rate: bigint) => bigint): Part
 /** Every model at every upstream: what it costs there, what is asked here, and what stays. */
 export function modelsPage({ house, request }: Own): Page {
   const { marginPercent } = house.config
-  const query = new URL(request.url).searchParams
+  const query = queryOf(request)
   const q = wordsIn(query, wordsMax)
   const all = house.catalogue
     .list()

@@ -11,7 +11,7 @@ import type { Decision } from '../../operator/decisions.ts'
 import { Refusal } from '../../refusals.ts'
 import { inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, dayOf, momentOf, numbers, pager, wordsIn } from '../parts.ts'
+import { addressOf, cursorPager, dayOf, momentOf, numbers, queryOf, wordsIn } from '../parts.ts'
 import { goTo, type Own } from '../people/desk.ts'
 import type { Form } from '../people/form.ts'
 import { table } from '../table.ts'
@@ -35,10 +35,9 @@ const stateBadges = ({ operator, password, suspended }: Person): Part => [
 
 /** Everybody with an account, by name, or those whose name has the words of the query in it. */
 export async function peoplePage({ house, request }: Own): Promise<Page> {
-  const query = new URL(request.url).searchParams
+  const query = queryOf(request)
   const q = wordsIn(query, wordsMax)
-  const cursor = query.get('cursor') ?? undefined
-  const [after] = readCursor(cursor, /^(\S{1,120})$/) ?? []
+  const [after] = readCursor(query.get('cursor') ?? undefined, /^(\S{1,120})$/) ?? []
   const found = await listPeople(house, rowsShown + 1, { q, after })
   const { page, next } = pageOf(found, rowsShown, ({ name }) => makeCursor(name))
   const owned = await Promise.all(
@@ -67,11 +66,10 @@ export async function peoplePage({ house, request }: Own): Promise<Page> {
     'Since',
     { unseen: 'Credits' },
   ]
-  const more = next === null ? undefined : addressOf('/console/people', { q, cursor: next })
   const none = empty('Nobody', html`No name has “<bdi>${q}</bdi>” in it.`)
   const main = html`${searchForm('/console/people', 'Search by name', q)}
   ${page.length > 0 ? table('People', heads, page.map(row)) : none}
-  ${pager(addressOf('/console/people', { q }), more, cursor === undefined)}`
+  ${cursorPager(query, '/console/people', next, { q })}`
   return consolePage({ place: '/console/people', title: 'People', main })
 }
 

@@ -5,7 +5,7 @@ import * as apps from '../../hosting/apps/apps.ts'
 import { type BadPage, listBadPages } from '../../hosting/apps/bad-pages.ts'
 import { waiting } from '../../operator/cases.ts'
 import type { Page } from '../layout.ts'
-import { counted, momentOf } from '../parts.ts'
+import { counted, momentOf, queryOf } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
 import { field, type Form, form } from '../people/form.ts'
 import { table } from '../table.ts'
@@ -116,7 +116,7 @@ export async function queuePage(own: Own, said?: string, sent?: Form): Promise<P
   const { house, token, request } = own
   const [cases, blocked] = await Promise.all([casesOf(own), listBadPages(house, blockedShown)])
   const typed = sent?.text('decision') === 'block' ? sent : undefined
-  const sha256 = typed?.text('sha256') ?? new URL(request.url).searchParams.get('sha256') ?? ''
+  const sha256 = typed?.text('sha256') ?? queryOf(request).get('sha256') ?? ''
   const again = form(
     token,
     '/console/rescan',

@@ -6,7 +6,7 @@ import type { House } from '../../house.ts'
 import { matchesMax } from '../../limits.ts'
 import { glyph } from '../cover.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, copyLine, pager, tiles, wordsIn } from '../parts.ts'
+import { addressOf, copyLine, cursorPager, tiles, wordsIn } from '../parts.ts'
 import { lineFor } from './home.ts'
 
 /** Fills rows of two, three, four and six. */
@@ -119,8 +119,6 @@ export async function explorePage(house: House, query: URLSearchParams): Promise
   const wanted = wantedIn(query)
   const { cursor, ...rest } = wanted
   const { items, next } = await explore.tiles(house, { ...wanted, limit: tilesMax })
-  const first = addressOf('/explore', rest)
-  const more = next === null ? undefined : addressOf('/explore', { ...rest, cursor: next })
   const isOne = next === null && cursor === undefined
   const isCut = wanted.q !== undefined && (wanted.sort ?? 'new') !== 'new' && !isOne
   const main = html`<h1>Explore</h1>
@@ -134,7 +132,7 @@ export async function explorePage(house: House, query: URLSearchParams): Promise
         <h2 class="unseen">What was found</h2>
         ${items.length === 0 ? nothing(house, wanted) : tiles(house, items)}
         ${isCut && html`<p class="small below">In this order a search looks at the ${matchesMax} that came to Explore last.</p>`}
-        ${pager(first, more, cursor === undefined)}
+        ${cursorPager(query, '/explore', next, rest)}
       </section>
     </div>`
   return {

@@ -2,22 +2,18 @@ import { html } from '../../core/markup.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import type { House } from '../../house.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, dayOf, pager, tiles } from '../parts.ts'
+import { cursorPager, dayOf, tiles } from '../parts.ts'
 
 const tilesMax = 24
 
 /** A maker's page (document 1, section 2). Refuses not_found until something is on Explore. */
-export async function makerPage(
-  house: House,
-  name: string,
-  cursor: string | undefined,
-): Promise<Page> {
+export async function makerPage(house: House, name: string, query: URLSearchParams): Promise<Page> {
+  const cursor = query.get('cursor') ?? undefined
   const wanted = { limit: tilesMax, ...(cursor && { cursor }) }
   const { maker, items, next } = await explore.makerTiles(house, name, wanted)
   const { handle, about, created } = maker
   const path = `/explore/@${handle}`
   const feed = `?maker=${handle}`
-  const more = next === null ? undefined : addressOf(path, { cursor: next })
   const main = html`<h1>@${handle}</h1>
     ${about && html`<p class="lead"><bdi>${about}</bdi></p>`}
     <p class="small">
@@ -32,7 +28,7 @@ export async function makerPage(
     </p>
     <section>
       <h2>Made by @${handle}</h2>
-      ${tiles(house, items)} ${pager(path, more, cursor === undefined)}
+      ${tiles(house, items)} ${cursorPager(query, path, next)}
     </section>`
   const description = about ?? `What @${handle} made and shared.`
   return { title: `@${handle}`, path, place: '/explore', description, main, feed }

@@ -1,4 +1,4 @@
-import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
+import { makeCursor, pageOf } from '../../core/cursor.ts'
 import { type Html, html, type Part } from '../../core/markup.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import type { ItemShape } from '../../hosting/explore/shapes.ts'
@@ -7,7 +7,7 @@ import { presentComments, presentReviews } from '../../hosting/reviews/present.t
 import * as reviews from '../../hosting/reviews/reviews.ts'
 import type { CommentShape, ReviewShape } from '../../hosting/reviews/shapes.ts'
 import type { House } from '../../house.ts'
-import { addressOf, counted, dayOf, pager, requestLine, stars } from '../parts.ts'
+import { addressOf, counted, dayOf, madeIn, pager, requestLine, stars } from '../parts.ts'
 
 const shownMax = 20
 
@@ -39,9 +39,8 @@ async function shownOf<Shape extends { id: string; created: string }>(
   name: 'reviews' | 'comments',
   list: (after?: { created: number; id: string }) => Promise<Shape[]>,
 ): Promise<Shown<Shape>> {
-  const cursor = query.get(name) ?? undefined
-  const [created = '', id = ''] = readCursor(cursor, /^(\d{1,15}) ([A-Za-z0-9_-]{12})$/) ?? []
-  const said = await list(id ? { created: Number(created), id } : undefined)
+  const after = madeIn(query, name)
+  const said = await list(after)
   const { page, next } = pageOf(said, shownMax, (one) =>
     makeCursor(Date.parse(one.created), one.id),
   )
@@ -52,7 +51,7 @@ async function shownOf<Shape extends { id: string; created: string }>(
   const at = (wanted?: string) =>
     `${addressOf(`/explore/${item}`, { reviews, comments, [name]: wanted })}#${name}`
   const more = next === null ? undefined : at(next)
-  return { all: page, ways: pager(at(), more, id === '', `Pages of ${name}`) }
+  return { all: page, ways: pager(at(), more, after === undefined, `Pages of ${name}`) }
 }
 
 /** The request that says something, as a line for a shell. */

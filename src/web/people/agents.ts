@@ -9,7 +9,7 @@ import type { Entry } from '../../ledger/entries.ts'
 import type { Spent } from '../../ledger/spending.ts'
 import { inColumn, inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
-import { counted, momentOf, numbers, pager } from '../parts.ts'
+import { counted, momentOf, numbers } from '../parts.ts'
 import { table } from '../table.ts'
 import { refusalOf } from '../words.ts'
 import { keyForm, keyTable } from './account.ts'
@@ -48,14 +48,14 @@ const card = ({ handle, credits, paused, dailyCap, made, isSuspended }: Counted)
 export function agentsPage(
   token: string,
   agents: Counted[],
-  more: { next: string | undefined; isFirst: boolean; said?: string; code?: string },
+  more: { ways: Part; said?: string; code?: string },
 ): Page {
   const list =
     agents.length > 0
       ? html`<ul class="cards">
             ${agents.map(card)}
           </ul>
-          ${pager('/agents', more.next, more.isFirst)}`
+          ${more.ways}`
       : html`<div class="empty">
           <h2>No agent yet</h2>
           <p>

@@ -9,6 +9,7 @@ import { cookieIn, cookieName, secretForm } from '../../hosting/people/visitor.t
 import type { House } from '../../house.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
+import { queryOf } from '../parts.ts'
 import {
   fromOf,
   goTo,
@@ -59,7 +60,7 @@ const holderOf = ({ visitor }: Visit, { secret, why, next }: Trip): string =>
 
 async function leave(visit: Visit): Promise<Response> {
   const { house, request, token, visitor } = visit
-  const query = new URL(request.url).searchParams
+  const query = queryOf(request)
   const ticket = query.get('link')
   if (ticket !== null) {
     if (!isTicket(house, linkPurpose(token), ticket)) throw new Refusal('sign_in_stale')
@@ -73,7 +74,7 @@ async function leave(visit: Visit): Promise<Response> {
 async function arrive(visit: Visit): Promise<Response> {
   const { house, request, visitor } = visit
   const trip = tripOf(house, request)
-  const query = new URL(request.url).searchParams
+  const query = queryOf(request)
   const back = { holder: holderOf(visit, trip), query, from: fromOf(visit) }
   if (trip.why === 'link') {
     if (!visitor) throw new Refusal('sign_in_stale')
@@ -96,7 +97,7 @@ async function travelled(
     throw new Refusal('not_found', { what: 'address' })
   }
   const visit = await visitFor(incoming)
-  const next = nextOf(new URL(incoming.request.url).searchParams.get('next'))
+  const next = nextOf(queryOf(incoming.request).get('next'))
   const { token, visitor } = visit
   const again = (said: string): Page | Promise<Page> =>
     visitor

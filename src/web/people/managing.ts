@@ -12,6 +12,7 @@ import type { House } from '../../house.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
+import { queryOf } from '../parts.ts'
 import { accountPage } from './account.ts'
 import { fromOf, goTo, noCookie, type Own, ownForm, ownPage, sessionCookie, shown } from './desk.ts'
 import { codesPage, codesShown } from './enter.ts'
@@ -53,7 +54,7 @@ export async function accountView(own: Own, said?: string): Promise<Page> {
   ])
   const wallet = toCredits(account.balance)
   const known = { token, person, sessions: all, current: session?.id, keys, ways, wallet }
-  const done = new URL(own.request.url).searchParams.get('done')
+  const done = queryOf(own.request).get('done')
   return accountPage({ ...known, said, done })
 }
 

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 
 import { addressGroup } from '../../core/address.ts'
-import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
+import { makeCursor, pageOf } from '../../core/cursor.ts'
 import { codeOf, newId } from '../../core/ids.ts'
 import { toCredits } from '../../core/money.ts'
 import { visitOf } from '../../core/visit.ts'
@@ -17,6 +17,7 @@ import * as ledger from '../../ledger/ledger.ts'
 import { spentByDay } from '../../ledger/spending.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
+import { cursorPager, madeIn, queryOf } from '../parts.ts'
 import { agentPage, agentsPage } from './agents.ts'
 import { claimPage } from './claim.ts'
 import { goTo, type Own, ownForm, ownPage, shown, type Visit, visitFor } from './desk.ts'
@@ -74,20 +75,15 @@ const claiming = (house: House, layout: Layout) =>
             await look(house, code, addressOf(own))
             return goTo(`/claim/${code}`)
           },
-          (own, said, form) => agentsView(own, undefined, { said, code: form.text('code') }),
+          (own, said, form) => agentsView(own, { said, code: form.text('code') }),
         ),
       { parse: 'none' },
     )
 
-async function agentsView(
-  own: Own,
-  cursor: string | undefined,
-  again: { said?: string; code?: string } = {},
-): Promise<Page> {
+async function agentsView(own: Own, again: { said?: string; code?: string } = {}): Promise<Page> {
   const { house, visitor, token } = own
-  const [created = '', id = ''] = readCursor(cursor, /^(\d{1,15}) ([A-Za-z0-9]{12})$/) ?? []
-  const after = id ? { created: Number(created), id } : undefined
-  const rows = await owned.listOf(house, visitor.person, agentsShown + 1, after)
+  const query = queryOf(own.request)
+  const rows = await owned.listOf(house, visitor.person, agentsShown + 1, madeIn(query))
   const { page, next } = pageOf(rows, agentsShown, (agent) => makeCursor(agent.created, agent.id))
   const agents = await Promise.all(
     page.map(async (agent) => ({
@@ -96,11 +92,7 @@ async function agentsView(
       made: await apps.countOf(house, agent.id),
     })),
   )
-  return agentsPage(token, agents, {
-    next: next === null ? undefined : `/agents?cursor=${next}`,
-    isFirst: cursor === undefined,
-    ...again,
-  })
+  return agentsPage(token, agents, { ways: cursorPager(query, '/agents', next), ...again })
 }
 
 /** `after` a form: why it was refused and what it sent, a gift that stays one, or what it did. */
@@ -127,13 +119,10 @@ async function agentView(
 
 const listing = (house: House, layout: Layout) =>
   new Elysia()
-    .get('/agents', ({ request }) => {
-      const cursor = new URL(request.url).searchParams.get('cursor') ?? undefined
-      return ownPage({ house, layout, request }, (own) => agentsView(own, cursor))
-    })
+    .get('/agents', ({ request }) => ownPage({ house, layout, request }, (own) => agentsView(own)))
     .get('/agents/:handle', ({ request, params: { handle } }) =>
       ownPage({ house, layout, request }, (own) =>
-        agentView(own, handle, { done: new URL(request.url).searchParams.get('done') }),
+        agentView(own, handle, { done: queryOf(request).get('done') }),
       ),
     )
 

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 
-import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
+import { makeCursor, pageOf } from '../../core/cursor.ts'
 import { type Html, html, type Part } from '../../core/markup.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import * as apps from '../../hosting/apps/apps.ts'
@@ -12,7 +12,7 @@ import type { House } from '../../house.ts'
 import { listEntries } from '../../ledger/entries.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
-import { addressOf, counted, pager } from '../parts.ts'
+import { counted, cursorPager, madeIn, numberIn, queryOf } from '../parts.ts'
 import { entryTable } from './agents.ts'
 import { ownPage } from './desk.ts'
 import { choice } from './form.ts'
@@ -28,11 +28,6 @@ interface Listed {
 
 type Draw = (house: House, agent: Agent, query: URLSearchParams) => Promise<Listed>
 
-const numberIn = (query: URLSearchParams): number | undefined => {
-  const [number] = readCursor(query.get('cursor') ?? undefined, /^(\d{1,15})$/) ?? []
-  return number === undefined ? undefined : Number(number)
-}
-
 const rows = (items: Html[], empty: string): Html =>
   items.length > 0
     ? html`<ul class="rows">
@@ -43,10 +38,7 @@ const rows = (items: Html[], empty: string): Html =>
 const states = { live: '', building: 'being built', taken_down: 'taken down', closed: 'deleted' }
 
 async function madeBy(house: House, { id }: Agent, query: URLSearchParams): Promise<Listed> {
-  const cursor = query.get('cursor') ?? undefined
-  const [created = '', last = ''] = readCursor(cursor, /^(\d{1,15}) ([A-Za-z0-9_-]{12})$/) ?? []
-  const after = last ? { created: Number(created), id: last } : undefined
-  const found = await apps.listOf(house, id, rowsShown + 1, after)
+  const found = await apps.listOf(house, id, rowsShown + 1, madeIn(query))
   const { page, next } = pageOf(found, rowsShown, (app) => makeCursor(app.created, app.id))
   const items = page.map((app) => {
     const { title, kind, state, listed, opens, version } = present(house, app)
@@ -107,11 +99,10 @@ export const recordPages = (house: House, layout: Layout) =>
       if (!found)
         throw new Refusal('not_found', { what: 'page', see: 'Its agent’s page links on.' })
       const agent = await theOwned(house, visitor.person, handle)
-      const query = new URL(request.url).searchParams
+      const query = queryOf(request)
       const { main, next } = await found.draw(house, agent, query)
       const at = `/agents/${agent.handle}/${list}`
       const kept = Object.fromEntries([...query].filter(([name]) => name !== 'cursor'))
-      const more = next === null ? undefined : addressOf(at, { ...kept, cursor: next })
       return {
         title: `${found.name}: @${agent.handle}`,
         main: html`<p class="crumb">
@@ -119,7 +110,7 @@ export const recordPages = (house: House, layout: Layout) =>
             <a href="/agents/${agent.handle}">@${agent.handle}</a>
           </p>
           <h1>${found.name}</h1>
-          ${main} ${pager(addressOf(at, kept), more, !query.has('cursor'))}`,
+          ${main} ${cursorPager(query, at, next, kept)}`,
       }
     }),
   )

@@ -10,6 +10,7 @@ import {
 import { recover, signIn, signUp } from '../../hosting/people/sign-in.ts'
 import type { House } from '../../house.ts'
 import type { Layout, Page } from '../layout.ts'
+import { queryOf } from '../parts.ts'
 import {
   fromOf,
   goTo,
@@ -132,7 +133,7 @@ const nameOf = ({ visitor }: Visit): string | undefined => visitor && shownName(
 
 const entryOf = ({ request, token }: Visit): Entry => ({
   token,
-  next: nextOf(new URL(request.url).searchParams.get('next')),
+  next: nextOf(queryOf(request).get('next')),
 })
 
 type Draw = (entry: Entry, visit: Visit) => Page
@@ -144,7 +145,7 @@ const backPage: Draw = (entry) => recoverPage(entry)
 /** A page of sign-in; who is signed in already goes on, but to sign in again. */
 function asked(visit: Visit, draw: Draw): Response {
   const entry = entryOf(visit)
-  const isAgain = new URL(visit.request.url).searchParams.has('again')
+  const isAgain = queryOf(visit.request).has('again')
   if (visit.visitor && !isAgain) return goTo(entry.next)
   return shown(visit, visit.house.config.personHeader ? proxyPage : draw(entry, visit))
 }

@@ -7,6 +7,7 @@ import type { House } from '../../house.ts'
 import { assetBytesMax, formBytesMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
+import { queryOf } from '../parts.ts'
 import { suspendedNote } from '../people/agents.ts'
 import { asOwn, goTo, type Own, ownPage, shown, takeForm } from '../people/desk.ts'
 import { theAct } from './acts.ts'
@@ -58,7 +59,7 @@ async function view(own: Own, id: string, name: string, said: Said = {}): Promis
   const studio = { ...owned, own, said: suspendedNote(owned.agent), ...said }
   const { closed, takenDown } = owned.app
   if (closed !== null || takenDown !== null) return gonePage(studio)
-  return draw(studio, new URL(own.request.url).searchParams)
+  return draw(studio, queryOf(own.request))
 }
 
 async function run(own: Own, id: string, name: string): Promise<Response> {

@@ -1,10 +1,10 @@
-import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
+import { makeCursor, pageOf } from '../../core/cursor.ts'
 import { type Html, html, type Part } from '../../core/markup.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import type { VersionShape } from '../../hosting/versions/shapes.ts'
 import { presentVersion } from '../../hosting/versions/versions.ts'
 import type { Page } from '../layout.ts'
-import { momentOf, pager, sizeOf, vias } from '../parts.ts'
+import { cursorPager, momentOf, numberIn, sizeOf, vias } from '../parts.ts'
 import { form } from '../people/form.ts'
 import { at, type Studio, studioPage } from './studio.ts'
 
@@ -13,11 +13,8 @@ const shownMax = 30
 /** The versions of an app, newest first, with what can be done with each. */
 export async function versionsPage(studio: Studio, query: URLSearchParams): Promise<Page> {
   const { app, own } = studio
-  const [before] = readCursor(query.get('cursor') ?? undefined, /^(\d{1,9})$/) ?? []
-  const older = before === undefined ? undefined : Number(before)
-  const rows = await apps.versionsOf(own.house, app, shownMax + 1, older)
+  const rows = await apps.versionsOf(own.house, app, shownMax + 1, numberIn(query))
   const { page, next } = pageOf(rows, shownMax, ({ version }) => makeCursor(version))
-  const here = at(studio, 'versions')
   const main =
     page.length === 0
       ? html`<div class="empty">
@@ -28,7 +25,7 @@ export async function versionsPage(studio: Studio, query: URLSearchParams): Prom
           <ol class="versions-list">
             ${page.map((row) => item(studio, presentVersion(row)))}
           </ol>
-          ${pager(here, next === null ? undefined : `${here}?cursor=${next}`, older === undefined)}`
+          ${cursorPager(query, at(studio, 'versions'), next)}`
   return studioPage(studio, 'versions', main)
 }
 

@@ -14,6 +14,7 @@ import { playBytesMax } from '../../limits.ts'
 import { modelsOf, spendingOf } from '../../models/spending.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
+import { queryOf } from '../parts.ts'
 import { playPath } from '../paths.ts'
 import { asOwn, type Own, ownForm, ownPage, shown } from '../people/desk.ts'
 import type { Form } from '../people/form.ts'
@@ -34,7 +35,6 @@ const modelsListed = 300
 export const walletPages = (house: House, layout: Layout) =>
   new Elysia().use(keeping(house, layout)).use(looking(house, layout)).use(playing(house, layout))
 
-const queryOf = ({ url }: Request): URLSearchParams => new URL(url).searchParams
 const ownerOf = ({ visitor }: Own) => walletOf(visitor.person)
 
 async function walletView(own: Own, said?: string, sent?: Form): Promise<Page> {
@@ -89,7 +89,7 @@ const looking = (house: House, layout: Layout) =>
     )
     .get('/wallet/ledger', ({ request }) =>
       ownPage({ house, layout, request }, (own) =>
-        ledgerPage(house, ownerOf(own), queryOf(request).get('cursor') ?? undefined),
+        ledgerPage(house, ownerOf(own), queryOf(request)),
       ),
     )
 
