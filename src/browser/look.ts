@@ -1,6 +1,6 @@
 import { isBlank } from '../core/picture.ts'
 import { isRecord } from '../core/shape.ts'
-import { type Browser, withChromium } from './chromium.ts'
+import { type Browser, type Pipe, withChromium } from './chromium.ts'
 import { Devtools } from './devtools.ts'
 
 /** Where a page stands, and how its addresses are answered. */
@@ -36,10 +36,7 @@ const stuck =
 
 /** Opens a page in a browser of its own: what it draws and throws. Fails when the browser does. */
 export const lookAt = (browser: Browser, shown: Shown, signal: AbortSignal): Promise<Looked> =>
-  withChromium(browser, async ({ out, come }) => {
-    const look = new Look(shown, (heard) => new Devtools(out, come, heard))
-    return within(allMs, look.run(), signal)
-  })
+  withChromium(browser, (pipe) => within(allMs, new Look(shown, pipe).run(), signal))
 
 /** Fails when it takes longer, or is called off. */
 async function within<T>(ms: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
@@ -61,9 +58,9 @@ class Look {
 
   constructor(
     private readonly shown: Shown,
-    open: (heard: (method: string, params: Wire, session: string) => void) => Devtools,
+    { out, come }: Pipe,
   ) {
-    this.devtools = open((method, params, session) => this.hear(method, params, session))
+    this.devtools = new Devtools(out, come, (...event) => this.hear(...event))
   }
 
   async run(): Promise<Looked> {
@@ -123,12 +120,11 @@ class Look {
       await this.devtools.send('Fetch.failRequest', { requestId, errorReason }, session)
       return
     }
-    const sent = Object.entries(isRecord(headers) ? headers : {}).map(([name, value]) => [
-      ...[name, String(value)],
-    ])
-    const response = await this.shown.answer(
-      new Request(String(url), { headers: new Headers(Object.fromEntries(sent)) }),
-    )
+    const sent = new Headers()
+    for (const [name, value] of Object.entries(isRecord(headers) ? headers : {})) {
+      sent.set(name, String(value))
+    }
+    const response = await this.shown.answer(new Request(String(url), { headers: sent }))
     const filled = {
       requestId,
       responseCode: response.status,
