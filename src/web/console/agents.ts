@@ -33,9 +33,7 @@ const rowsShown = 30
 const wordsMax = 100
 
 /** What may be decided about an agent. */
-export const agentDecisions = [
-  ...(['suspend', 'unsuspend', 'pause', 'resume'] as const),
-] satisfies Decision[]
+export const agentDecisions: Decision[] = ['suspend', 'unsuspend', 'pause', 'resume']
 
 const pauserOf = (by: NonNullable<Agent['pausedBy']>): string =>
   by === 'both' ? 'paused by its owner and the operator' : `paused by the ${by}`

@@ -24,9 +24,15 @@ const answerCharsMax = whyCharsMax - 'grant '.length
 export const verdicts: ReadonlySet<string> = new Set(['grant', 'deny'])
 
 /** What may be decided about an app at all. */
-export const appDecisions = [
-  ...(['takedown', 'restore', 'hold', 'release', 'dismiss', 'rescan', 'decide'] as const),
-] satisfies Decision[]
+export const appDecisions: Decision[] = [
+  'takedown',
+  'restore',
+  'hold',
+  'release',
+  'dismiss',
+  'rescan',
+  'decide',
+]
 
 /** What may be decided about it as it stands. */
 function offersOf({ app, reports }: Case): Offer[] {

@@ -23,7 +23,7 @@ const rowsShown = 30
 const wordsMax = 100
 
 /** What may be decided about a person. */
-const personDecisions = ['suspend', 'unsuspend'] satisfies Decision[]
+const personDecisions: Decision[] = ['suspend', 'unsuspend']
 
 const placeOf = ({ name }: Person): string => `/console/people/${encodeURIComponent(name)}`
 

@@ -20,15 +20,8 @@ const never = html`<span class="small">never</span>`
 /** Where requests go, and how each place does. */
 export function upstreamsPage({ upstreams, catalogue }: House): Page {
   const offers = catalogue.list().flatMap((model) => model.offers)
-  const row = ({
-    name,
-    kind,
-    state,
-    answers,
-    failures,
-    answeredAt,
-    lastFailure,
-  }: Health): Part[] => {
+  const row = (health: Health): Part[] => {
+    const { name, kind, state, answers, failures, answeredAt, lastFailure } = health
     const isUnknown = state === 'closed' && answeredAt === undefined
     const [word, look] = isUnknown ? unknown : states[state]
     const models = offers.filter(({ upstream }) => upstream === name).length
@@ -43,9 +36,13 @@ export function upstreamsPage({ upstreams, catalogue }: House): Page {
     ]
   }
   const heads = [
-    ...['Upstream', 'State'],
-    ...[{ number: 'Models' }, { number: 'Answers' }],
-    ...['Last answer', { number: 'Failures' }, 'Last failure'],
+    'Upstream',
+    'State',
+    { number: 'Models' },
+    { number: 'Answers' },
+    'Last answer',
+    { number: 'Failures' },
+    'Last failure',
   ]
   const main = html`<live-part data-seconds="5"
       >${table('Upstreams', heads, upstreams.health().map(row))}</live-part

@@ -80,7 +80,11 @@ const gatewayRows = (): Part[][] =>
   keysOf(gatewayExamples)
     .map(ofGateway)
     .map(({ status, body: { error } }) => [
-      ...[code(error.type), status, code(error.param), code(error.code), error.message],
+      code(error.type),
+      status,
+      code(error.param),
+      code(error.code),
+      error.message,
     ])
 
 const errors = html`<section>

@@ -42,10 +42,8 @@ async function madeBy(house: House, { id }: Agent, query: URLSearchParams): Prom
   const { page, next } = pageOf(found, rowsShown, (app) => makeCursor(app.created, app.id))
   const items = page.map((app) => {
     const { title, kind, state, listed, opens, version } = present(house, app)
-    const facts = [
-      ...[kind, states[state], `version ${version}`, counted(opens, 'open')],
-      ...(listed === 'on' ? ['on Explore'] : []),
-    ]
+    const place = listed === 'on' && 'on Explore'
+    const facts = [kind, states[state], `version ${version}`, counted(opens, 'open'), place]
     return html`<li>
       <a href="/studio/${app.id}"><bdi>${title}</bdi></a
       ><br /><span class="small">${facts.filter(Boolean).join(' · ')}</span>

@@ -75,7 +75,8 @@ function requestOf({ model, system, max_tokens, turns, text }: Draft, stream: bo
     model,
     messages: [
       ...(system.trim() === '' ? [] : [{ role: 'system', content: system }]),
-      ...[...said, { role: 'user', content: text }],
+      ...said,
+      { role: 'user', content: text },
     ],
     ...(max_tokens !== '' && { max_tokens: most }),
     ...(stream && { stream }),
