@@ -7,7 +7,7 @@ import type { Page } from '../layout.ts'
 import { counted, momentOf, sizeOf } from '../parts.ts'
 import { ask } from '../people/ask.ts'
 import type { Own } from '../people/desk.ts'
-import { form } from '../people/form.ts'
+import { form, notice } from '../people/form.ts'
 import { badge, consolePage, empty } from './frame.ts'
 
 /** What may be done with a backup: downloaded, proved, removed. */
@@ -62,9 +62,7 @@ export async function backupsPage({ house, token }: Own, said?: string): Promise
     !running && empty('No backup yet', 'One is made beside the running house: nobody waits for it.')
   const works =
     running &&
-    html`<p class="note" role="status">
-      A backup is being ${running.what} since ${momentOf(iso(running.since))}.
-    </p>`
+    notice(html`A backup is being ${running.what} since ${momentOf(iso(running.since))}.`)
   const whole = html`${works} ${list || none}`
   const main = html`${house.db.file ? make : html`<p>On PostgreSQL, keep a pg_dump of the database and a copy of the data folder.</p>`}
     ${running ? html`<live-part data-seconds="1">${whole}</live-part>` : whole}

@@ -9,7 +9,7 @@ import { inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import { addressOf, dayOf, numbers, queryOf } from '../parts.ts'
 import { goTo, orAgain, type Own, shown } from '../people/desk.ts'
-import { field, type Form, form } from '../people/form.ts'
+import { field, type Form, form, hidden, notice } from '../people/form.ts'
 import { consolePage } from './frame.ts'
 import { byOf } from './operator.ts'
 
@@ -55,9 +55,9 @@ async function askPage(own: Own, asked: Asked, said?: string): Promise<Page> {
   const grantee = done === undefined ? undefined : await granteeOf(own.house, done)
   const given =
     grantee &&
-    html`<p class="note" role="status">
-      Done: <bdi>${grantee.name}</bdi> has ${credits(await hasNow(own.house, grantee))} now.
-    </p>`
+    notice(
+      html`Done: <bdi>${grantee.name}</bdi> has ${credits(await hasNow(own.house, grantee))} now.`,
+    )
   const lead = 'Credits out of nothing, for an agent, a person or a gateway account.'
   return consolePage({ place, title, lead, said, main: html`${given} ${askForm(asked)}` })
 }
@@ -66,10 +66,11 @@ async function askPage(own: Own, asked: Asked, said?: string): Promise<Page> {
 async function confirmPage(own: Own, asked: Asked): Promise<Page> {
   const { grantee, amount } = await theGrant(own, asked)
   const [more, has] = [toCredits(amount), await hasNow(own.house, grantee)]
-  const hidden = { to: grantee.name, usd: asked.usd.trim(), ref: newId() }
-  const inputs = Object.entries(hidden).map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
-  )
+  const inputs = [
+    hidden('to', grantee.name),
+    hidden('usd', asked.usd.trim()),
+    hidden('ref', newId()),
+  ]
   const buttons = html`<div class="acts">
     <button class="button">Give ${credits(more)}</button
     ><a class="button quiet" href="${addressOf(place, { to: asked.to })}">Change it</a>

@@ -7,7 +7,7 @@ import { waiting } from '../../operator/cases.ts'
 import type { Page } from '../layout.ts'
 import { counted, momentOf, queryOf } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
-import { field, type Form, form } from '../people/form.ts'
+import { field, type Form, form, hidden } from '../people/form.ts'
 import { table } from '../table.ts'
 import { badge, consolePage, empty } from './frame.ts'
 import { stateBadge } from './parts.ts'
@@ -59,11 +59,10 @@ const row = ([app, { since, reports, appeals }, maker]: [apps.App, Waits, string
 ]
 
 const blockedRow = (token: string, { sha256, app, reason, at }: BadPage): Part[] => {
-  const hidden = html`<input type="hidden" name="sha256" value="${sha256}" />`
   const lift = form(
     token,
     '/console/blocklist',
-    html`${hidden}<button
+    html`${hidden('sha256', sha256)}<button
         class="button quiet slim"
         name="decision"
         value="unblock"

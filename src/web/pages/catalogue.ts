@@ -5,6 +5,7 @@ import type { House } from '../../house.ts'
 import { inUsd } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import { addressOf, copyLine, few, pager, wordsIn } from '../parts.ts'
+import { hidden } from '../people/form.ts'
 import { type Head, table } from '../table.ts'
 
 const rowsMax = 100
@@ -40,7 +41,7 @@ export function cataloguePage(house: House, query: URLSearchParams): Page {
       <h2 class="unseen">Models</h2>
       <live-search
         ><form class="search" role="search" action="/catalogue">
-          ${type && html`<input type="hidden" name="type" value="${type}" />`}
+          ${type && hidden('type', type)}
           <label class="words"
             ><span class="unseen">Search models</span
             ><input
@@ -95,8 +96,11 @@ const nothing = (q: string | undefined): Html =>
   </div>`
 
 const heads: Head[] = [
-  ...[{ long: 'Model' }, { long: 'Takes' }],
-  ...[{ number: 'Window' }, { number: 'In' }, { number: 'Out' }],
+  { long: 'Model' },
+  { long: 'Takes' },
+  { number: 'Window' },
+  { number: 'In' },
+  { number: 'Out' },
 ]
 
 function row(model: ModelShape): Part[] {

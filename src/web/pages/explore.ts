@@ -7,6 +7,7 @@ import { matchesMax } from '../../limits.ts'
 import { glyph } from '../cover.ts'
 import type { Page } from '../layout.ts'
 import { addressOf, copyLine, cursorPager, tiles, wordsIn } from '../parts.ts'
+import { hidden } from '../people/form.ts'
 import { lineFor } from './home.ts'
 
 /** Fills rows of two, three, four and six. */
@@ -51,12 +52,10 @@ const options = (words: Record<string, string>, chosen: string | undefined): Htm
   )
 
 function form({ q, kind, shelf, sort, price }: Wanted): Html {
-  const hidden = Object.entries({ kind, shelf }).map(
-    ([name, value]) => value && html`<input type="hidden" name="${name}" value="${value}" />`,
-  )
+  const kept = Object.entries({ kind, shelf }).map(([name, value]) => value && hidden(name, value))
   return html`<live-search
     ><form class="search" role="search" action="/explore">
-      ${hidden}
+      ${kept}
       <label class="words"
         ><span class="unseen">Search apps and games</span
         ><input

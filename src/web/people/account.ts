@@ -8,7 +8,7 @@ import type { Page } from '../layout.ts'
 import { dayOf } from '../parts.ts'
 import { table } from '../table.ts'
 import { ask, askRevoke } from './ask.ts'
-import { alert, field, form } from './form.ts'
+import { alert, field, form, hidden, notice } from './form.ts'
 import { keyRef } from './new-key.ts'
 
 /** What the account page is drawn from. */
@@ -43,9 +43,7 @@ const sessionRow = (token: string, current: string | undefined, session: Session
       : form(
           token,
           '/account/sessions',
-          html`<input type="hidden" name="id" value="${id}" /><button class="button quiet slim">
-              Sign out
-            </button>`,
+          html`${hidden('id', id)}<button class="button quiet slim">Sign out</button>`,
           'act',
         )
   return [agent(browser) || 'A program', dayOf(iso(created)), dayOf(iso(seen)), act]
@@ -57,15 +55,12 @@ export function keyTable(
   action: string,
   keys: Pick<Key, 'prefix' | 'name' | 'created'>[],
 ): Part {
-  const row = ({ prefix, name, created }: Pick<Key, 'prefix' | 'name' | 'created'>): Part[] => {
-    const fields = html`<input type="hidden" name="revoke" value="${prefix}" />${askRevoke(prefix)}`
-    return [
-      name !== '' && html`<bdi>${name}</bdi>`,
-      html`<code>${prefix}…</code>`,
-      dayOf(iso(created)),
-      form(token, action, fields, 'act'),
-    ]
-  }
+  const row = ({ prefix, name, created }: Pick<Key, 'prefix' | 'name' | 'created'>): Part[] => [
+    name !== '' && html`<bdi>${name}</bdi>`,
+    html`<code>${prefix}…</code>`,
+    dayOf(iso(created)),
+    form(token, action, askRevoke(prefix), 'act'),
+  ]
   return (
     keys.length > 0 &&
     table('Keys', [{ long: 'Name' }, 'Key', 'Made', { unseen: 'Revoke' }], keys.map(row))
@@ -151,7 +146,6 @@ const doneWords = new Map([
 
 export function accountPage(account: Account): Page {
   const { token, person, keys, said, done, current } = account
-  const words = doneWords.get(done ?? '')
   const out = form(token, '/sign-out', html`<button class="button quiet">Sign out</button>`, 'act')
   const main = html`<div class="head title">
       <h1>${person.name}</h1>
@@ -161,7 +155,7 @@ export function accountPage(account: Account): Page {
       ${person.operator ? html`You are the operator of this place: <a href="/console">console</a>.` : 'Your account.'}
       <a href="/agents">Agents</a> · <a href="/wallet">Wallet</a>
     </p>
-    ${alert(said)} ${words !== undefined && html`<p class="note" role="status">${words}</p>`}
+    ${alert(said)} ${notice(doneWords.get(done ?? ''))}
     <section>
       <h2>Personal keys</h2>
       <p class="small">

@@ -1,6 +1,7 @@
 import { type Html, html, type Part } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
+import { isPausedByOperator } from '../../hosting/agents/spending.ts'
 import { suspended } from '../../hosting/agents/suspension.ts'
 import type { Note } from '../../hosting/notes/notes.ts'
 import type { OwnedShape } from '../../hosting/people/shapes.ts'
@@ -15,7 +16,7 @@ import { refusalOf } from '../words.ts'
 import { keyForm, keyTable } from './account.ts'
 import { ask } from './ask.ts'
 import { chart } from './chart.ts'
-import { alert, field, type Form, form } from './form.ts'
+import { alert, field, type Form, form, hidden, notice } from './form.ts'
 import { noteItem } from './notes.ts'
 
 const appsShown = 8
@@ -106,7 +107,7 @@ function doneNote({ done, agent }: OwnedView): Part {
     ['pause', agent.paused ? 'It is paused.' : 'It may buy again.'],
     ['keys', 'The key is revoked.'],
   ]).get(done ?? '')
-  return words !== undefined && html`<p class="note" role="status">${words}</p>`
+  return notice(words)
 }
 
 /** Ledger lines, newest first. */
@@ -131,33 +132,32 @@ export function entryTable(entries: Entry[]): Html {
 
 function bounding({ token, agent, standing, wallet, ref, sent }: OwnedView): Html {
   const path = `/agents/${agent.handle}`
-  const hint = `Your wallet has ${inCredits(wallet)}.`
-  const gift = html`<input
-      type="hidden"
-      name="ref"
-      value="${ref}"
-    />${field({ ...{ label: 'Credits', name: 'credits', type: 'number', hint }, value: sent?.text('credits') })}<button
-      class="button"
-    >
-      Send credits
-    </button>`
+  const credits = field({
+    label: 'Credits',
+    name: 'credits',
+    type: 'number',
+    hint: `Your wallet has ${inCredits(wallet)}.`,
+    value: sent?.text('credits'),
+  })
+  const gift = html`${hidden('ref', ref)}${credits}<button class="button">Send credits</button>`
   const cap = field({
-    ...{ label: 'Credits a day', name: 'dailyCap', type: 'number' },
+    label: 'Credits a day',
+    name: 'dailyCap',
+    type: 'number',
     value: sent?.text('dailyCap') || (agent.dailyCap ?? ''),
-    ...{ hint: 'Of all its keys together. Empty: no cap.', free: true },
+    hint: 'Of all its keys together. Empty: no cap.',
+    free: true,
   })
   const label = agent.paused ? 'Let it buy again' : 'Pause it'
-  const byOperator = standing.pausedBy === 'operator' || standing.pausedBy === 'both'
+  const byOperator = isPausedByOperator(standing)
   const words = byOperator
     ? 'The operator of this place paused it: it can buy nothing until they let it.'
     : agent.paused
       ? 'It is paused and can buy nothing.'
       : 'Paused, it can buy nothing.'
-  const pause = html`<input
-      type="hidden"
-      name="paused"
-      value="${agent.paused ? 'no' : 'yes'}"
-    /><button class="button quiet">${label}</button>`
+  const pause = html`${hidden('paused', agent.paused ? 'no' : 'yes')}<button class="button quiet">
+      ${label}
+    </button>`
   return html`<div class="columns">
     <section>
       <h2>Send credits</h2>

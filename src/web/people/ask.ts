@@ -1,5 +1,6 @@
 import { newId } from '../../core/ids.ts'
 import { type Html, html, type Part } from '../../core/markup.ts'
+import { hidden } from './form.ts'
 
 interface Question {
   /** What is done, as both its buttons say it. */
@@ -53,9 +54,9 @@ export function ask({ word, of, question, ends, fields, sends }: Question): Html
 
 /** That of revoking a key. */
 export const askRevoke = (prefix: string): Html =>
-  ask({
+  html`${hidden('revoke', prefix)}${ask({
     word: 'Revoke',
     of: prefix,
     question: html`Revoke <code>${prefix}…</code>?`,
     ends: 'Whatever uses it stops at once.',
-  })
+  })}`

@@ -2,7 +2,7 @@ import { html, type Part } from '../../core/markup.ts'
 import { passwordCharsMin } from '../../limits.ts'
 import type { Page } from '../layout.ts'
 import { withNext } from './desk.ts'
-import { alert, field, form } from './form.ts'
+import { alert, field, form, hidden } from './form.ts'
 
 /** What the pages of sign-in are drawn from. */
 export interface Entry {
@@ -15,8 +15,6 @@ export interface Entry {
   ways?: Part
   said?: string | undefined
 }
-
-const rest = ({ next }: Entry): Part => html`<input type="hidden" name="next" value="${next}" />`
 
 const nameField = (entry: Entry): Part =>
   field({ label: 'Name or e-mail', name: 'name', value: entry.name, autocomplete: 'username' })
@@ -47,7 +45,7 @@ export function signInPage(entry: Entry): Page {
   const main = html`<div class="narrow">
     <h1>Sign in</h1>
     ${alert(said)}
-    ${form(token, '/sign-in', html`${rest(entry)}${nameField(entry)}${password}<button class="button">Sign in</button>`)}
+    ${form(token, '/sign-in', html`${hidden('next', next)}${nameField(entry)}${password}<button class="button">Sign in</button>`)}
     ${entry.ways}
     <p class="small below">
       New here? <a href="${withNext('/sign-up', next)}">Make an account</a>. Password lost?
@@ -70,7 +68,7 @@ export const proxyPage: Page = {
 
 export function signUpPage(entry: Entry): Page {
   const { token, next, said } = entry
-  const fields = html`${rest(entry)}${newName(entry)}${newPassword('Password')}<button
+  const fields = html`${hidden('next', next)}${newName(entry)}${newPassword('Password')}<button
       class="button"
     >
       Make the account
@@ -112,7 +110,7 @@ export function welcomePage(entry: Entry, code: string, person: string | undefin
 export function recoverPage(entry: Entry): Page {
   const { token, next, said } = entry
   const code = field({ label: 'Recovery code', name: 'code', value: entry.code, max: 64 })
-  const fields = html`${rest(entry)}${nameField(entry)}${code}${newPassword('New password')}<button
+  const fields = html`${hidden('next', next)}${nameField(entry)}${code}${newPassword('New password')}<button
       class="button"
     >
       Set the password

@@ -55,6 +55,10 @@ export function numberOf(form: Form, name: string): number | undefined {
   )
 }
 
+/** What a form sends that nobody types. */
+export const hidden = (name: string, value: string | number): Html =>
+  html`<input type="hidden" name="${name}" value="${value}" />`
+
 /** A form of ours: what it sends goes to `action`, with the token that proves it is ours. */
 export const form = (
   token: string,
@@ -69,7 +73,7 @@ export const form = (
     action="${action}"
     ${encoding && html` enctype="${encoding}"`}
   >
-    <input type="hidden" name="token" value="${token}" />${fields}
+    ${hidden('token', token)}${fields}
   </form>`
 
 interface Field {
@@ -146,3 +150,7 @@ export const choice = ({ label, name, value, options, required = false }: Choice
 /** What went wrong with the form above which it stands. */
 export const alert = (said: string | undefined): Part =>
   said !== undefined && html`<p class="alert" role="alert">${said}</p>`
+
+/** What a form has done, or what is being done. */
+export const notice = (words: Part): Part =>
+  words !== undefined && html`<p class="note" role="status">${words}</p>`

@@ -3,7 +3,7 @@ import { type Html, html } from '../../core/markup.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Page } from '../layout.ts'
 import { type Own, shown } from './desk.ts'
-import type { Form } from './form.ts'
+import { type Form, hidden } from './form.ts'
 
 /** A key that a form asks for: what it is good for, and where one goes on. */
 interface Wanted {
@@ -13,7 +13,7 @@ interface Wanted {
 }
 
 /** Names the key that a form would make: sent twice, it makes one. */
-export const keyRef = (): Html => html`<input type="hidden" name="ref" value="${newId()}" />`
+export const keyRef = (): Html => hidden('ref', newId())
 
 /**
  * Makes a key and shows it. A page that is loaded again sends its form again, and would make a

@@ -10,7 +10,7 @@ import { dayOf } from '../parts.ts'
 import { table } from '../table.ts'
 import { ask } from './ask.ts'
 import { type Own, type Visit, withNext } from './desk.ts'
-import { field, form } from './form.ts'
+import { field, form, hidden } from './form.ts'
 
 /** A form that is sent with what a device answers to these options. */
 const passkeyForm = (
@@ -21,17 +21,13 @@ const passkeyForm = (
   name = 'form',
 ): Html =>
   html`<passkey-form data-options="${JSON.stringify(options)}">
-    ${form(token, action, html`<input type="hidden" name="answer" value="" />${fields}`, name)}
+    ${form(token, action, html`${hidden('answer', '')}${fields}`, name)}
   </passkey-form>`
 
 /** Ways to sign in beside a password. */
 export function waysIn({ house, token }: Visit, next: string): Part {
   const options = requestOptions(house, token)
-  const fields = html`<input type="hidden" name="next" value="${next}" /><button
-      class="button quiet"
-    >
-      Use a passkey
-    </button>`
+  const fields = html`${hidden('next', next)}<button class="button quiet">Use a passkey</button>`
   const passkey = options && passkeyForm(options, token, '/sign-in/passkey', fields)
   return html`<div class="ways">${passkey}${providerWay(house, next)}</div>`
 }
@@ -100,12 +96,12 @@ interface Way {
 function wayTable(token: string, act: string, ways: Way[]): Part {
   const isUsed = ways[0]?.seen !== undefined
   const row = ({ id, name, created, seen }: Way): Part[] => {
-    const fields = html`<input type="hidden" name="remove" value="${id}" />${ask({
-        word: 'Remove',
-        of: name,
-        question: html`Remove <bdi>${name}</bdi>?`,
-        ends: 'It signs you in no longer.',
-      })}`
+    const fields = html`${hidden('remove', id)}${ask({
+      word: 'Remove',
+      of: name,
+      question: html`Remove <bdi>${name}</bdi>?`,
+      ends: 'It signs you in no longer.',
+    })}`
     return [
       html`<bdi>${name}</bdi>`,
       dayOf(iso(created)),

@@ -6,7 +6,7 @@ import type { House } from '../../house.ts'
 import type { Page } from '../layout.ts'
 import { sizeOf } from '../parts.ts'
 import { ask } from '../people/ask.ts'
-import { field, form } from '../people/form.ts'
+import { field, form, hidden } from '../people/form.ts'
 import { at, type Studio, studioPage } from './studio.ts'
 
 /** The files of an app's newest version, and what its page waits for. Refuses assets_off. */
@@ -46,12 +46,12 @@ const sizes = ({ width, height, seconds }: AssetShape): string =>
 function file(studio: Studio, asset: AssetShape): Html {
   const { own } = studio
   const { name, kind, type, bytes, what } = asset
-  const remove = html`<input type="hidden" name="name" value="${name}" />${ask({
-      word: 'Remove',
-      of: name,
-      question: `Remove ${name}?`,
-      ends: 'The newest version has it no more. Older ones keep theirs.',
-    })}`
+  const remove = html`${hidden('name', name)}${ask({
+    word: 'Remove',
+    of: name,
+    question: `Remove ${name}?`,
+    ends: 'The newest version has it no more. Older ones keep theirs.',
+  })}`
   return html`<li>
     ${look(asset, lookAt(own.house, asset.url))}
     <h2>${name}</h2>

@@ -2,7 +2,7 @@ import { html } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
 import type { Page } from '../layout.ts'
 import { dayOf } from '../parts.ts'
-import { alert, form } from '../people/form.ts'
+import { alert, form, notice } from '../people/form.ts'
 import { appealForm } from './safety.ts'
 import { at, type Studio } from './studio.ts'
 
@@ -21,8 +21,7 @@ export function gonePage(studio: Studio): Page {
             It was taken down on ${dayOf(iso(app.takenDown))}: <bdi>${app.takenDownFor}</bdi>. Its
             link is gone, and the page cannot be published again.
           </p>
-          ${alert(said)}${note !== undefined && html`<p class="note" role="status">${note}</p>`}
-          ${app.closed === null && appealForm(studio)}`
+          ${alert(said)}${notice(note)} ${app.closed === null && appealForm(studio)}`
   return {
     title: app.title,
     status: 410,

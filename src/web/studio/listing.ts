@@ -34,12 +34,11 @@ export function listingPage(studio: Studio): Page {
 
 function details(studio: Studio): Part {
   const { sent, app } = studio
-  const { title, description, shelf, comments } = sent?.has('title')
-    ? {
-        ...{ title: sent.text('title'), description: sent.text('description') },
-        ...{ shelf: sent.text('shelf'), comments: sent.has('comments') },
-      }
-    : app
+  const typed = sent?.has('title') ? sent : undefined
+  const title = typed?.text('title') ?? app.title
+  const description = typed?.text('description') ?? app.description
+  const shelf = typed?.text('shelf') ?? app.shelf
+  const comments = typed?.has('comments') ?? app.comments
   const fields = html`${field({ label: 'Title', name: 'title', value: title, max: titleCharsMax })}${area(
       { label: 'Description', name: 'description', value: description, max: descriptionCharsMax },
     )}${choice({ label: 'Shelf', name: 'shelf', value: shelf, options: shelfNames.map((name) => [name, name]) })}<label
@@ -86,8 +85,12 @@ function pricing(studio: Studio): Part {
   const isPriced = studio.own.house.config.pricesOn || app.remix === 'price'
   const options = isPriced ? remixes : remixes.filter(([name]) => name !== 'price')
   const price = field({
-    ...{ label: 'Price in credits', name: 'priceRemix', type: 'number', value: priceRemix },
-    ...{ hint: 'With “A remix costs credits”.', free: true },
+    label: 'Price in credits',
+    name: 'priceRemix',
+    type: 'number',
+    value: priceRemix,
+    hint: 'With “A remix costs credits”.',
+    free: true,
   })
   const terms = choice({ label: 'Terms', name: 'remix', value: remix, options })
   const fields = html`${terms}${isPriced && price}<button class="button quiet">

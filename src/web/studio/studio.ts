@@ -3,7 +3,7 @@ import * as apps from '../../hosting/apps/apps.ts'
 import type { OwnedApp } from '../../hosting/people/owned-apps.ts'
 import type { Page } from '../layout.ts'
 import type { Own } from '../people/desk.ts'
-import { alert, type Form } from '../people/form.ts'
+import { alert, type Form, notice } from '../people/form.ts'
 
 /** One visit of an owner to an app. `said` is why `sent` was refused, `note` what it did. */
 export interface Studio extends OwnedApp {
@@ -66,6 +66,6 @@ export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
           ${Object.entries(tabs).map(link)}
         </ul>
       </nav>
-      ${alert(said)}${note !== undefined && html`<p class="note" role="status">${note}</p>`}${main}`,
+      ${alert(said)}${notice(note)}${main}`,
   }
 }

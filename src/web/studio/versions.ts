@@ -5,7 +5,7 @@ import type { VersionShape } from '../../hosting/versions/shapes.ts'
 import { presentVersion } from '../../hosting/versions/versions.ts'
 import type { Page } from '../layout.ts'
 import { cursorPager, momentOf, numberIn, sizeOf, vias } from '../parts.ts'
-import { form } from '../people/form.ts'
+import { form, hidden } from '../people/form.ts'
 import { at, type Studio, studioPage } from './studio.ts'
 
 const shownMax = 30
@@ -31,7 +31,7 @@ export async function versionsPage(studio: Studio, query: URLSearchParams): Prom
 
 function item(studio: Studio, { version, created, via, note, bytes }: VersionShape): Html {
   const { app, own } = studio
-  const restore = html`<input type="hidden" name="version" value="${version}" /><button
+  const restore = html`${hidden('version', version)}<button
       class="button quiet slim"
       aria-label="Restore version ${version}"
     >

@@ -9,7 +9,7 @@ import { inCredits } from '../amounts.ts'
 import { copyLine, dayOf } from '../parts.ts'
 import { askRevoke } from '../people/ask.ts'
 import { goTo, type Own } from '../people/desk.ts'
-import { field, type Form, form, numberOf } from '../people/form.ts'
+import { field, type Form, form, hidden, notice, numberOf } from '../people/form.ts'
 import { keyRef, newKey } from '../people/new-key.ts'
 
 const action = '/wallet/keys'
@@ -36,7 +36,7 @@ function keyRow({ token, last, sent }: KeysView, { prefix, name, created, dailyC
   const spent = used
     ? html`last spent with ${dayOf(used.day)} · ${inCredits(toCredits(used.today))} credits today`
     : 'never spent with'
-  const capping = html`<input type="hidden" name="cap" value="${prefix}" /><label class="field"
+  const capping = html`${hidden('cap', prefix)}<label class="field"
       ><span>Credits a day</span
       ><input
         type="number"
@@ -48,13 +48,12 @@ function keyRow({ token, last, sent }: KeysView, { prefix, name, created, dailyC
         autocomplete="off"
         placeholder="No cap" /></label
     ><button class="button quiet slim" aria-label="Set the cap of ${prefix}">Set</button>`
-  const revoking = html`<input type="hidden" name="revoke" value="${prefix}" />${askRevoke(prefix)}`
   return html`<li>
     <div>
       <p><code>${prefix}…</code>${name !== null && html` <strong><bdi>${name}</bdi></strong>`}</p>
       <p class="small">Made ${dayOf(iso(created))} · ${spent}</p>
     </div>
-    ${form(token, action, capping, 'cap')}${form(token, action, revoking, 'act')}
+    ${form(token, action, capping, 'cap')}${form(token, action, askRevoke(prefix), 'act')}
   </li>`
 }
 
@@ -62,7 +61,10 @@ function keyRow({ token, last, sent }: KeysView, { prefix, name, created, dailyC
 export function walletKeys(view: KeysView): Html {
   const { token, gateway, keys, cap, sent, done } = view
   const typed = sent?.has('name') ? sent : undefined
-  const words = done === 'cap' ? 'The cap is set.' : done === 'revoke' && 'The key is revoked.'
+  const words = new Map([
+    ['cap', 'The cap is set.'],
+    ['revoke', 'The key is revoked.'],
+  ]).get(done ?? '')
   const made = html`${keyRef()}${field({ label: 'Name of a new key', name: 'name', max: keyNameCharsMax, free: true, value: typed?.text('name') })}${field({ label: 'Credits a day (empty: no cap)', name: 'dailyCap', type: 'number', free: true, value: typed?.text('dailyCap') ?? cap ?? undefined })}<button
       class="button quiet"
     >
@@ -70,7 +72,7 @@ export function walletKeys(view: KeysView): Html {
     </button>`
   return html`<section id="keys">
     <h2>Gateway keys</h2>
-    ${words && html`<p class="note" role="status">${words}</p>`}
+    ${notice(words)}
     <p class="small">Any OpenAI client can spend from this wallet with one of these.</p>
     ${copyLine(`OPENAI_BASE_URL=${gateway}/v1`, 'The address for OpenAI clients')}
     ${

@@ -7,7 +7,7 @@ import type { Page } from '../layout.ts'
 import { perMillion } from '../pages/catalogue.ts'
 import { addressOf } from '../parts.ts'
 import { playPath } from '../paths.ts'
-import { alert, area, choice, form } from '../people/form.ts'
+import { alert, area, choice, form, hidden } from '../people/form.ts'
 import type { Draft, Turn } from './asking.ts'
 import { placesOf } from './parts.ts'
 
@@ -15,8 +15,12 @@ import { placesOf } from './parts.ts'
 const tokensDefault = '1024'
 
 /** A draft in which nothing was said yet, for the model that a link names. */
-export const emptyDraft = (model: string | null): Draft => ({
-  ...{ model: model ?? '', system: '', max_tokens: tokensDefault, turns: [], text: '' },
+export const emptyDraft = (model: string): Draft => ({
+  model,
+  system: '',
+  max_tokens: tokensDefault,
+  turns: [],
+  text: '',
 })
 
 const isPriced = ({ price }: ModelShape): boolean => price.prompt !== undefined
@@ -103,11 +107,7 @@ export function playPage(house: House, { token, draft, left, said }: PlayView): 
     </p>
     <p class="small">In the wallet: <span data-left>${left}</span></p>
   </div>`
-  const fields = html`<input
-      type="hidden"
-      name="turns"
-      value="${JSON.stringify(turns)}"
-    />${talk}${settings(models, { ...draft, model })}`
+  const fields = html`${hidden('turns', JSON.stringify(turns))}${talk}${settings(models, { ...draft, model })}`
   const main = html`<h1>Playground</h1>
     <p class="lead">
       Talk to a model through this place’s own gateway: held, counted and paid from this wallet like

@@ -125,7 +125,7 @@ const playing = (house: House, layout: Layout) =>
   new Elysia()
     .get(playPath, ({ request }) =>
       ownPage({ house, layout, request }, (own) =>
-        playView(own, emptyDraft(queryOf(request).get('model'))),
+        playView(own, emptyDraft(queryOf(request).get('model') ?? '')),
       ),
     )
     .post(
