@@ -13,6 +13,11 @@ import { keyText } from '../keys/sent.ts'
 import { accountOf } from '../ledger/accounts.ts'
 import type { Hosted, HostedApp } from './hosted.ts'
 
+const factsOf = (app: apps.App, { handle: maker }: agents.Agent) => {
+  const { id, title, description, listed, updated } = app
+  return { id, title, description, maker, listed: listed === 'on', updated }
+}
+
 /** The viewer's view of hosting's verbs. */
 export function hostedBy(house: House): Hosted {
   const filesOf = (app: HostedApp) => assets.rowsOf(house, app.id, app.version)
@@ -22,14 +27,14 @@ export function hostedBy(house: House): Hosted {
       const app = await apps.find(house, id)
       const maker = app && (await agents.find(house, app.maker))
       if (!app || !maker) return undefined
-      const { title, description, updated } = app
       const isHeld = app.heldAt !== null || maker.suspended !== null
       const known = stateOf(app)
-      const state: HostedApp['state'] =
-        isHeld && (known === 'live' || known === 'building') ? 'held' : known
-      const by = { maker: maker.handle, listed: app.listed === 'on' }
-      const shown = { state, version: apps.shownVersion(app), updated }
-      return { id, title, description, icon: iconOf(house, app), ...by, ...shown }
+      return {
+        ...factsOf(app, maker),
+        icon: iconOf(house, app),
+        state: isHeld && (known === 'live' || known === 'building') ? 'held' : known,
+        version: apps.shownVersion(app),
+      }
     },
     async built({ id }) {
       const app = await apps.find(house, id)
@@ -43,10 +48,7 @@ export function hostedBy(house: House): Hosted {
       if (!found) return undefined
       const { app, maker } = found
       const title = `${app.title} (version ${version})`
-      const { description, updated } = app
-      const by = { maker: maker.handle, listed: app.listed === 'on' }
-      const shown = { state: 'live' as const, version, updated }
-      return { id, title, description, icon: null, ...by, ...shown }
+      return { ...factsOf(app, maker), title, icon: null, state: 'live', version }
     },
     async html({ id, version }) {
       const row = await apps.theVersion(house, id, version)

@@ -30,10 +30,12 @@ const document = {
   'permissions-policy': permissions,
 }
 
+/** Whether a browser has the webrtc directive: these have none, and only log an error for it. */
+export const knowsWebrtc = (userAgent: string): boolean =>
+  !/(?:Chrome|Chromium|Firefox)\//.test(userAgent)
+
 /** The wrapper. `ancestor` is the one source that may frame it; srcdoc levels inherit the rest. */
-export function frameHeaders(ancestor: string, userAgent: string): Record<string, string> {
-  // These two know no webrtc directive and only log an error for it.
-  const unknown = /(?:Chrome|Chromium|Firefox)\//.test(userAgent)
+export function frameHeaders(ancestor: string, hasWebrtc: boolean): Record<string, string> {
   const csp = [
     `sandbox ${sandbox}`,
     "default-src 'none'",
@@ -43,7 +45,7 @@ export function frameHeaders(ancestor: string, userAgent: string): Record<string
     ...['frame-src', 'object-src', 'manifest-src', 'base-uri', 'form-action'].map(
       (directive) => `${directive} 'none'`,
     ),
-    ...(unknown ? [] : ["webrtc 'block'"]),
+    ...(hasWebrtc ? ["webrtc 'block'"] : []),
     `frame-ancestors ${ancestor}`,
   ]
   return {

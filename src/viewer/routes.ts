@@ -1,10 +1,9 @@
 import { Elysia } from 'elysia'
 
 import { answer, type Entity, entity } from '../core/entity.ts'
-import type { HostedApp } from './hosted.ts'
 import { wordPage } from './page.ts'
 import type { Pages } from './pages.ts'
-import { dataHeaders, frameHeaders, wordHeaders } from './policy.ts'
+import { dataHeaders, frameHeaders, knowsWebrtc, wordHeaders } from './policy.ts'
 
 type Found = NonNullable<Awaited<ReturnType<Pages['find']>>>
 
@@ -44,8 +43,6 @@ const words = {
 
 type Word = keyof typeof words
 
-const stateOf = (app: HostedApp | undefined): Word | 'live' => app?.state ?? 'not_found'
-
 /** A page that says one thing, in the shell's own dress; how much of it is `done`, 0 to 1. */
 export function wordAnswer(pages: Pages, word: Word, done?: number): Response {
   const { status, title, text } = words[word]
@@ -78,30 +75,21 @@ const below =
   (pages: Pages, make: Make) =>
   async (asked: Asked): Promise<Response> => {
     const page = await pages.find(asked.params['id'] ?? '')
-    const state = stateOf(page?.app)
-    if (!page || state !== 'live') return refusal(state === 'live' ? 'not_found' : state)
-    return make(pages, page, asked)
+    if (!page) return refusal('not_found')
+    const { state } = page.app
+    return state === 'live' ? make(pages, page, asked) : refusal(state)
   }
 
 /** One version of an app, for who may preview it: the same shell and data, kept by no cache. */
-const previews = (pages: Pages): Route[] =>
-  (
-    [
-      ['', shell],
-      ['/data', data],
-      ['/files', files],
-      ['/files/:name', file],
-    ] satisfies [string, Make][]
-  ).map(([path, make]) => [
-    `/a/:id/versions/:version${path}`,
-    async (asked) => {
-      const { id = '', version = '' } = asked.params
-      const page = await pages.preview(id, version, asked.request)
-      const response = page ? await make(pages, page, asked) : wordAnswer(pages, 'not_found')
-      response.headers.set('cache-control', 'private, no-store')
-      return response
-    },
-  ])
+const preview =
+  (pages: Pages, make: Make) =>
+  async (asked: Asked): Promise<Response> => {
+    const { id = '', version = '' } = asked.params
+    const page = await pages.preview(id, version, asked.request)
+    const response = page ? await make(pages, page, asked) : wordAnswer(pages, 'not_found')
+    response.headers.set('cache-control', 'private, no-store')
+    return response
+  }
 
 const shell: Make = (pages, page, { request }) =>
   answer(request, pages.shell(page, request.headers.get('host')))
@@ -132,21 +120,17 @@ function frame(pages: Pages): (asked: Asked) => Response {
     const into = request.headers.get('sec-fetch-dest')
     const elsewhere = apps !== undefined && request.headers.get('host') !== pages.appsHost
     if (elsewhere || (into !== null && into !== 'iframe')) return wordAnswer(pages, 'not_found')
-    const agent = request.headers.get('user-agent') ?? ''
-    const known = /(?:Chrome|Chromium|Firefox)\//.test(agent)
+    const hasWebrtc = knowsWebrtc(request.headers.get('user-agent') ?? '')
     const kept =
-      made.get(known) ?? entity(page, frameHeaders(apps === undefined ? "'self'" : app, agent))
-    made.set(known, kept)
+      made.get(hasWebrtc) ??
+      entity(page, frameHeaders(apps === undefined ? "'self'" : app, hasWebrtc))
+    made.set(hasWebrtc, kept)
     return answer(request, kept)
   }
 }
 
 /** Notes a visit: of a link, and of its page where that is fetched alone; together they are one. */
-async function note(
-  { hosted }: Pages,
-  { app }: { app: HostedApp },
-  { request }: Asked,
-): Promise<void> {
+async function note({ hosted }: Pages, { app }: Found, { request }: Asked): Promise<void> {
   if (request.method === 'GET') hosted.opened(app, request)
   await hosted.used?.(app, request)
 }
@@ -158,13 +142,12 @@ export function viewer(pages: Pages) {
       '/a/:id',
       async (asked) => {
         const page = await pages.find(asked.params['id'] ?? '')
-        const state = stateOf(page?.app)
-        if (page && state === 'building') {
+        if (!page) return wordAnswer(pages, 'not_found')
+        const { state } = page.app
+        if (state === 'building') {
           return wordAnswer(pages, state, (await pages.hosted.built?.(page.app)) ?? 0)
         }
-        if (!page || state !== 'live') {
-          return wordAnswer(pages, state === 'live' ? 'not_found' : state)
-        }
+        if (state !== 'live') return wordAnswer(pages, state)
         await note(pages, page, asked)
         return shell(pages, page, asked)
       },
@@ -178,7 +161,10 @@ export function viewer(pages: Pages) {
     ],
     ['/a/:id/files', below(pages, files)],
     ['/a/:id/files/:name', below(pages, file)],
-    ...previews(pages),
+    ['/a/:id/versions/:version', preview(pages, shell)],
+    ['/a/:id/versions/:version/data', preview(pages, data)],
+    ['/a/:id/versions/:version/files', preview(pages, files)],
+    ['/a/:id/versions/:version/files/:name', preview(pages, file)],
     ['/frame', frame(pages)],
   ]
   const plugin = new Elysia({ name: 'viewer' })
