@@ -45,8 +45,8 @@ const inner: Record<string, string[][]> = {
   ],
   gateway: [
     ['sentences', 'envelope', 'examples', 'operation', 'key', 'call', 'description', 'paths'],
-    ['catalogue', 'accounts', 'usage'],
-    ['fields', 'once', 'chat', 'serving', 'paid', 'made', 'files', 'topups'],
+    ['fields', 'catalogue', 'accounts', 'usage'],
+    ['once', 'chat', 'serving', 'paid', 'made', 'files', 'topups'],
     ['embeddings', 'images', 'videos', 'audio', 'responses'],
     ['api'],
   ],

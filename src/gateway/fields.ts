@@ -1,8 +1,27 @@
 import { publicUrl } from '../core/fetch.ts'
 import { isRecord } from '../core/shape.ts'
-import { misfit } from './chat/misfit.ts'
+import { fallbackModelsMax, imageSideMax } from '../limits.ts'
+import { Refusal } from '../refusals.ts'
 
 type Body = Record<string, unknown>
+
+/** The refusal of a field that does not fit, named in the envelope's `param`. */
+export const misfit = (param: string, problem: string): Refusal<'bad_request'> =>
+  new Refusal('bad_request', { problem, param })
+
+/** The ids of `model` and `models`. Refuses bad_request. */
+export function readModels(model: unknown, fallbacks: unknown): string[] {
+  const others = fallbacks ?? []
+  if (!Array.isArray(others) || others.length > fallbackModelsMax) {
+    throw misfit('models', `models is a list of at most ${fallbackModelsMax} ids.`)
+  }
+  const ids: unknown[] = [...new Set([...(model === undefined ? [] : [model]), ...others])]
+  if (ids.length === 0) throw misfit('model', 'Send "model": an id of GET /v1/models.')
+  return ids.map((id) => {
+    if (typeof id === 'string' && id !== '') return id
+    throw misfit('model', 'A model is named by its id, a text.')
+  })
+}
 
 /** A text of 1 to `max` characters. Refuses bad_request. */
 export function readText(body: Body, name: string, max: number): string {
@@ -30,6 +49,24 @@ export function findWord<const T extends string>(
   const word = words.find((known) => known === value)
   if (word !== undefined) return word
   throw misfit(name, `${name} is ${words.join(' or ')}.`)
+}
+
+/** A whole number from 1 to `max`, where there is one. Refuses bad_request. */
+export function readCount(body: Body, name: string, max: number): number | undefined {
+  const value = body[name] ?? undefined
+  if (value === undefined) return undefined
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max) {
+    return value
+  }
+  throw misfit(name, `${name} is a whole number from 1 to ${max}.`)
+}
+
+/** WIDTHxHEIGHT, where there is one. Refuses bad_request. */
+export function findSize(size: unknown): string | undefined {
+  if (size === undefined || size === null) return undefined
+  const sides = typeof size === 'string' ? /^([1-9]\d{0,3})x([1-9]\d{0,3})$/.exec(size) : null
+  if (sides && Math.max(Number(sides[1]), Number(sides[2])) <= imageSideMax) return sides[0]
+  throw misfit('size', `size is WIDTHxHEIGHT, each from 1 to ${imageSideMax}.`)
 }
 
 /** What is read as words, whatever it looks like. */

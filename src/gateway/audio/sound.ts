@@ -1,11 +1,9 @@
-import { readBytes } from '../../core/body.ts'
 import { sha256 } from '../../core/ids.ts'
 import { fileBytesMax, promptCharsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import { kindOf } from '../../store/kinds.ts'
-import { misfit } from '../chat/misfit.ts'
-import { findText, findWord, readText } from '../fields.ts'
-import { formOf, uploadBytesMax } from '../files/upload.ts'
+import { findText, findWord, misfit, readText } from '../fields.ts'
+import { readForm, textsIn } from '../files/upload.ts'
 
 /** A sound to be written down, as it was sent. */
 export interface Asked {
@@ -29,7 +27,6 @@ export interface Asked {
 const bytesPerSecondFewest = 500
 const daySeconds = 86_400
 const language = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i
-const fieldsMax = 40
 const modelCharsMax = 200
 
 /**
@@ -37,14 +34,9 @@ const modelCharsMax = 200
  * bad_request, and too_large before more than that is kept.
  */
 export async function readSound(request: Request): Promise<Asked> {
-  const type = request.headers.get('content-type') ?? ''
-  if (!/^multipart\/form-data\b/i.test(type)) {
-    throw misfit('file', 'Send multipart/form-data with the fields "model" and "file".')
-  }
-  const sent = await formOf(await readBytes(request, uploadBytesMax), type)
-  const entries = [...sent.entries()]
-  if (entries.length > fieldsMax) throw misfit('file', `A request has at most ${fieldsMax} fields.`)
-  const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  const sent = await readForm(request)
+  if (!sent) throw misfit('file', 'Send multipart/form-data with the fields "model" and "file".')
+  const texts = textsIn(sent, 'file')
   const fields = Object.fromEntries(texts)
   const model = readText(fields, 'model', modelCharsMax)
   const file = sent.get('file')

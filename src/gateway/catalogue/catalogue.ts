@@ -2,6 +2,7 @@ import type { House } from '../../house.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { type ModelType, presentPrice, type Price } from '../../models/price.ts'
 import { Refusal } from '../../refusals.ts'
+import { misfit } from '../fields.ts'
 import { type ModelShape, modelTypes, type PriceShape } from './shapes.ts'
 
 /** What a request to a model of each type may carry beside `model` and its input. */
@@ -34,8 +35,7 @@ function typesIn(text: string): ModelType[] | undefined {
   if (types.length + words.filter((word) => word === 'all').length === words.length) {
     return isAll ? undefined : types
   }
-  const problem = `"type" is all, or some of ${modelTypes.join(', ')} with commas between.`
-  throw new Refusal('bad_request', { problem, param: 'type' })
+  throw misfit('type', `"type" is all, or some of ${modelTypes.join(', ')} with commas between.`)
 }
 
 function decoded(id: string): string {

@@ -1,7 +1,7 @@
 import { isRecord } from '../../core/shape.ts'
-import { choicesMax, fallbackModelsMax } from '../../limits.ts'
+import { choicesMax } from '../../limits.ts'
+import { misfit, readCount, readModels } from '../fields.ts'
 import { type Conversation, readMessages, withFile } from './messages.ts'
-import { misfit } from './misfit.ts'
 import { type Preferences, readPreferences } from './preferences.ts'
 
 type Body = Record<string, unknown>
@@ -82,34 +82,10 @@ const toolTypes = ['function', 'custom']
 const isWeb = (plugins: unknown): boolean =>
   Array.isArray(plugins) && plugins.some((plugin) => isRecord(plugin) && plugin.id === 'web')
 
-/** The ids of `model` and `models`. Refuses bad_request. */
-export function readModels(model: unknown, fallbacks: unknown): string[] {
-  const others = fallbacks ?? []
-  if (!Array.isArray(others) || others.length > fallbackModelsMax) {
-    throw misfit('models', `models is a list of at most ${fallbackModelsMax} ids.`)
-  }
-  const ids: unknown[] = [...new Set([...(model === undefined ? [] : [model]), ...others])]
-  if (ids.length === 0) throw misfit('model', 'Send "model": an id of GET /v1/models.')
-  return ids.map((id) => {
-    if (typeof id === 'string' && id !== '') return id
-    throw misfit('model', 'A model is named by its id, a text.')
-  })
-}
-
 function readFlag(body: Body, name: string): boolean {
   const value = body[name] ?? false
   if (typeof value !== 'boolean') throw misfit(name, `${name} is true or false.`)
   return value
-}
-
-/** A whole number from 1 to `max`, where there is one. Refuses bad_request. */
-export function readCount(body: Body, name: string, max: number): number | undefined {
-  const value = body[name] ?? undefined
-  if (value === undefined) return undefined
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max) {
-    return value
-  }
-  throw misfit(name, `${name} is a whole number from 1 to ${max}.`)
 }
 
 const most = (a: number | undefined, b: number | undefined): number | undefined =>

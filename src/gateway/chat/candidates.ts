@@ -3,7 +3,7 @@ import type { Catalogue, Model, Offer, Suffix } from '../../models/catalogue.ts'
 import type { Price } from '../../models/price.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Speeds } from '../../upstream/speeds.ts'
-import { misfit } from './misfit.ts'
+import { misfit } from '../fields.ts'
 import type { Preferences } from './preferences.ts'
 
 /** One way to serve a request: a model at an upstream, at a price. */

@@ -9,10 +9,10 @@ import {
 import type { Model } from '../../models/catalogue.ts'
 import { promptTokensOf } from '../../models/tokens.ts'
 import { Refusal } from '../../refusals.ts'
+import { misfit } from '../fields.ts'
 import type { Asked } from './asked.ts'
 import { contentOf, isInlinePdf, sizeOf } from './inline.ts'
 import type { Media } from './messages.ts'
-import { misfit } from './misfit.ts'
 
 /** The input kind of a model that each part kind needs. */
 const inputOf = {

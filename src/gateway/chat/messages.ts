@@ -1,6 +1,6 @@
 import { isRecord } from '../../core/shape.ts'
 import { Refusal } from '../../refusals.ts'
-import { misfit } from './misfit.ts'
+import { misfit } from '../fields.ts'
 
 /** The content part kinds that are read (document 2, section 4). */
 const partKinds = ['text', 'image_url', 'file', 'input_audio', 'video_url'] as const

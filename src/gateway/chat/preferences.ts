@@ -1,6 +1,6 @@
 import { fromUsd } from '../../core/money.ts'
 import { isRecord } from '../../core/shape.ts'
-import { misfit } from './misfit.ts'
+import { misfit } from '../fields.ts'
 
 /** What a request says of the upstreams that may serve it: its field `provider`. */
 export interface Preferences {

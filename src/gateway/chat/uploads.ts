@@ -10,12 +10,12 @@ import {
 } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { type MediaCode, Refusal } from '../../refusals.ts'
+import { misfit } from '../fields.ts'
 import * as files from '../files/files.ts'
 import type { Spender } from '../key.ts'
 import type { Asked } from './asked.ts'
 import { inlineBytes, inlineName, isInlinePdf } from './inline.ts'
 import type { Media } from './messages.ts'
-import { misfit } from './misfit.ts'
 
 type Part = Record<string, unknown>
 

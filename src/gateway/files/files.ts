@@ -8,6 +8,7 @@ import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import { fileBytesPerAccountMax, filesPerAccountMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
+import { misfit } from '../fields.ts'
 import type { AccountId } from '../key.ts'
 import { know } from './kind.ts'
 import { PdfReader } from './pdf.ts'
@@ -147,8 +148,7 @@ export async function list(
   const wanted = ordered.filter((row) => purpose === undefined || row.purpose === purpose)
   const start = after === undefined ? 0 : wanted.findIndex((row) => row.id === after) + 1
   if (after !== undefined && start === 0) {
-    const problem = '"after" is no file of this list, or no more: begin again without it.'
-    throw new Refusal('bad_request', { problem, param: 'after' })
+    throw misfit('after', '"after" is no file of this list, or no more: begin again without it.')
   }
   const page = wanted.slice(start, start + size)
   return {

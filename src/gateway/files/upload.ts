@@ -3,10 +3,12 @@ import { isPlainLine } from '../../core/text.ts'
 import { fileBytesMax, fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import { recordIn } from '../../upstream/answer.ts'
+import { misfit } from '../fields.ts'
 
 /** A file of 32 MB, and some room for the fields and boundaries around it. */
-export const uploadBytesMax = fileBytesMax + 65_536
+const uploadBytesMax = fileBytesMax + 65_536
 const filenameCharsMax = 200
+const fieldsMax = 40
 const purposePattern = /^[a-z0-9_-]{1,40}$/
 
 /** What an upload brings. */
@@ -18,33 +20,26 @@ export interface Upload {
   keptSeconds?: number | undefined
 }
 
-const bad = (problem: string, param: string): Refusal =>
-  new Refusal('bad_request', { problem, param })
-
 /**
  * The file of a multipart/form-data body (RFC 7578): fields `file`, `purpose` and, as OpenAI's
  * clients send it, `expires_after`. Refuses upload_too_large before more than that is kept, and
  * bad_request for another body.
  */
 export async function readUpload(request: Request): Promise<Upload> {
-  const type = request.headers.get('content-type') ?? ''
-  if (!/^multipart\/form-data\b/i.test(type)) {
-    throw bad('Send multipart/form-data with the field "file".', 'file')
-  }
-  const bytes = await readBytes(request, uploadBytesMax).catch(asTooLarge)
-  const form = await formOf(bytes, type)
+  const form = await readForm(request).catch(asTooLarge)
+  if (!form) throw misfit('file', 'Send multipart/form-data with the field "file".')
   const file = form.get('file')
-  if (!(file instanceof File)) throw bad('Send the file in the field "file".', 'file')
+  if (!(file instanceof File)) throw misfit('file', 'Send the file in the field "file".')
   if (file.size > fileBytesMax) throw new Refusal('upload_too_large', { max: fileBytesMax })
   const purpose = form.get('purpose') ?? 'user_data'
   if (typeof purpose !== 'string' || !purposePattern.test(purpose)) {
-    throw bad('"purpose" is a word such as user_data.', 'purpose')
+    throw misfit('purpose', '"purpose" is a word such as user_data.')
   }
   const keptSeconds = keptSecondsIn(form)
   return { filename: nameOf(file.name), purpose, bytes: await file.bytes(), keptSeconds }
 }
 
-function keptSecondsIn(form: Awaited<ReturnType<typeof formOf>>): number | undefined {
+function keptSecondsIn(form: Form): number | undefined {
   const [anchor, text] = expiryIn(form)
   if (anchor == null && text == null) return undefined
   const seconds = /^\d{1,9}$/.test(String(text)) ? Number(text) : Number.NaN
@@ -53,11 +48,11 @@ function keptSecondsIn(form: Awaited<ReturnType<typeof formOf>>): number | undef
   const problem =
     '"expires_after[anchor]" is created_at, and "expires_after[seconds]" a whole number from ' +
     `${fileKeptSecondsMin} to ${fileKeptSecondsMax}.`
-  throw bad(problem, 'expires_after')
+  throw misfit('expires_after', problem)
 }
 
 /** As OpenAI's clients send it, or as OpenAPI has an object in a form: one part of JSON. */
-function expiryIn(form: Awaited<ReturnType<typeof formOf>>): [anchor: unknown, seconds: unknown] {
+function expiryIn(form: Form): [anchor: unknown, seconds: unknown] {
   const whole = form.get('expires_after')
   if (whole === null) return [form.get('expires_after[anchor]'), form.get('expires_after[seconds]')]
   const { anchor, seconds } = recordIn(String(whole)) ?? {}
@@ -71,14 +66,28 @@ function asTooLarge(error: unknown): never {
   throw error
 }
 
-/** The fields of a multipart/form-data body (RFC 7578). Refuses bad_request. */
-export async function formOf(bytes: Uint8Array, type: string) {
+/**
+ * A multipart/form-data body (RFC 7578); undefined where the request has another. Refuses
+ * bad_request, and too_large before more than that is kept.
+ */
+export async function readForm(request: Request) {
+  const type = request.headers.get('content-type') ?? ''
+  if (!/^multipart\/form-data\b/i.test(type)) return undefined
+  const bytes = await readBytes(request, uploadBytesMax)
   try {
-    const headers = { 'content-type': type }
-    return await new Response(new Uint8Array(bytes), { headers }).formData()
+    return await new Response(bytes, { headers: { 'content-type': type } }).formData()
   } catch {
-    throw bad('The multipart body cannot be read.', 'file')
+    throw misfit('file', 'The multipart body cannot be read.')
   }
+}
+
+type Form = NonNullable<Awaited<ReturnType<typeof readForm>>>
+
+/** The fields of a form that are texts. Refuses bad_request when there are too many fields. */
+export function textsIn(form: Form, param: string): [string, string][] {
+  const entries = [...form.entries()]
+  if (entries.length > fieldsMax) throw misfit(param, `A request has at most ${fieldsMax} fields.`)
+  return entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string')
 }
 
 /** The last part of the name that was sent, where it is one plain line. */

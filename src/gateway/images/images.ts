@@ -1,7 +1,6 @@
 import { isRecord } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import {
-  imageSideMax,
   imagesPerRequestMax,
   mediaLinkMs,
   promptCharsMax,
@@ -11,12 +10,19 @@ import type { Model } from '../../models/catalogue.ts'
 import { tokensAtMost, tokensOf } from '../../models/tokens.ts'
 import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
 import type { Call } from '../call.ts'
-import { readCount, readModels } from '../chat/asked.ts'
-import { misfit } from '../chat/misfit.ts'
 import { readRecord } from '../chat/plain.ts'
 import { readPreferences } from '../chat/preferences.ts'
 import { noContent, unreadable, type Verdict } from '../chat/verdict.ts'
-import { checkAddresses, findText, findWord, readText } from '../fields.ts'
+import {
+  checkAddresses,
+  findSize,
+  findText,
+  findWord,
+  misfit,
+  readCount,
+  readModels,
+  readText,
+} from '../fields.ts'
 import type { Spender } from '../key.ts'
 import * as made from '../made/made.ts'
 import { pay } from '../paid.ts'
@@ -94,14 +100,10 @@ const toldOf = (answer: Record<string, unknown>): Record<string, unknown> =>
     ),
   )
 
-/** WIDTHxHEIGHT; "auto", which clients send, leaves it to the model. */
+/** "auto", which clients send, leaves it to the model. */
 function withSize({ size, ...body }: Record<string, unknown>): Record<string, unknown> {
-  if (size === undefined || size === null || size === 'auto') return body
-  const sides = typeof size === 'string' ? /^([1-9]\d{0,3})x([1-9]\d{0,3})$/.exec(size) : null
-  if (sides && Math.max(Number(sides[1]), Number(sides[2])) <= imageSideMax) {
-    return { ...body, size }
-  }
-  throw misfit('size', `size is WIDTHxHEIGHT, each from 1 to ${imageSideMax}.`)
+  const asked = size === 'auto' ? undefined : findSize(size)
+  return asked === undefined ? body : { ...body, size: asked }
 }
 
 /** Pictures that came as bytes are kept behind a link, unless the client wants the bytes. */

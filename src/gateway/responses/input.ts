@@ -1,5 +1,5 @@
 import { isRecord } from '../../core/shape.ts'
-import { misfit } from '../chat/misfit.ts'
+import { misfit } from '../fields.ts'
 
 type Json = Record<string, unknown>
 

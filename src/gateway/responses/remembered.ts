@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import { rememberedBytesMax, rememberedMs, rememberedOfAccountBytesMax } from '../../limits.ts'
-import { misfit } from '../chat/misfit.ts'
+import { misfit } from '../fields.ts'
 import type { Recall } from './input.ts'
 
 type Json = Record<string, unknown>

@@ -6,7 +6,7 @@ import { day, iso, utcDay } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import { historyPageDefault, historyPageMax } from '../../limits.ts'
 import { listUses, type Use } from '../../models/history.ts'
-import { Refusal } from '../../refusals.ts'
+import { misfit } from '../fields.ts'
 import { columns, type HistoryWantedShape, type UseShape } from './shapes.ts'
 
 const pageMax = 1_000_000_000
@@ -19,8 +19,7 @@ const modelCharsMax = 200
 export async function historyOf(house: House, account: string, wanted: HistoryWantedShape) {
   const { page = 1, page_count = historyPageDefault, from, to, model } = wanted
   if (model !== undefined && !isPlainLine(model, modelCharsMax)) {
-    const problem = `"model" is the id of a model, of at most ${modelCharsMax} characters.`
-    throw new Refusal('bad_request', { problem, param: 'model' })
+    throw misfit('model', `"model" is the id of a model, of at most ${modelCharsMax} characters.`)
   }
   const size = wholeOf('page_count', page_count, historyPageMax)
   const { rows, total } = await listUses(house.db.read, {
@@ -43,8 +42,7 @@ function momentOf(text: string, param: string): { start: number; end: number } {
   // A 30th of February would be read as a day in March.
   const isDay = !Number.isNaN(start) && utcDay(Date.parse(date ?? '')) === date
   if (isDay) return { start, end: time === undefined ? start + day - 1 : start }
-  const problem = `"${param}" is a time of ISO 8601, 2026-11-21 or 2026-11-21T09:30:00Z.`
-  throw new Refusal('bad_request', { problem, param })
+  throw misfit(param, `"${param}" is a time of ISO 8601, 2026-11-21 or 2026-11-21T09:30:00Z.`)
 }
 
 const present = (use: Use): UseShape => ({

@@ -1,20 +1,17 @@
-import { readBytes, readJson } from '../../core/body.ts'
+import { readJson } from '../../core/body.ts'
 import { sha256 } from '../../core/ids.ts'
 import { isRecord } from '../../core/shape.ts'
 import {
   fileBytesMax,
   gatewayBodyBytesMax,
-  imageSideMax,
   promptCharsMax,
   videoSecondsDefault,
   videoSecondsMax,
 } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
-import { readModels } from '../chat/asked.ts'
-import { misfit } from '../chat/misfit.ts'
 import { type Preferences, readPreferences } from '../chat/preferences.ts'
-import { checkAddresses, readText } from '../fields.ts'
-import { formOf, uploadBytesMax } from '../files/upload.ts'
+import { checkAddresses, findSize, misfit, readModels, readText } from '../fields.ts'
+import { readForm, textsIn } from '../files/upload.ts'
 
 type Body = Record<string, unknown>
 
@@ -31,23 +28,17 @@ export interface Wanted {
   hasPicture: boolean
 }
 
-const fieldsMax = 40
-
 /**
  * Reads the body of POST /v1/videos: document 2's JSON, or OpenAI's multipart. Refuses bad_request,
  * and too_large before more than that is kept.
  */
 export async function readWanted(request: Request): Promise<Wanted> {
-  const type = request.headers.get('content-type') ?? ''
-  if (!/^multipart\/form-data\b/i.test(type)) {
+  const form = await readForm(request)
+  if (!form) {
     const body = await readJson(request, gatewayBodyBytesMax)
     return wantedOf(isRecord(body) ? body : {})
   }
-  const form = await formOf(await readBytes(request, uploadBytesMax), type)
-  const entries = [...form.entries()]
-  if (entries.length > fieldsMax)
-    throw misfit('model', `A request has at most ${fieldsMax} fields.`)
-  const texts = entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string')
+  const texts = textsIn(form, 'model')
   const file = form.get('input_reference')
   return wantedOf(
     Object.fromEntries(texts),
@@ -103,11 +94,8 @@ const side = 720
 
 /** WIDTHxHEIGHT, as asked, or of the ratio, 16:9 when neither is there. */
 function sizeOf(size: unknown, ratio: unknown): string {
-  if (size !== undefined && size !== null) {
-    const sides = typeof size === 'string' ? /^([1-9]\d{0,3})x([1-9]\d{0,3})$/.exec(size) : null
-    if (sides && Math.max(Number(sides[1]), Number(sides[2])) <= imageSideMax) return sides[0]
-    throw misfit('size', `size is WIDTHxHEIGHT, each from 1 to ${imageSideMax}.`)
-  }
+  const said = findSize(size)
+  if (said !== undefined) return said
   const asked = ratio ?? '16:9'
   const parts = typeof asked === 'string' ? /^([1-9]\d?):([1-9]\d?)$/.exec(asked) : null
   const [wide, high] = [Number(parts?.[1]), Number(parts?.[2])]

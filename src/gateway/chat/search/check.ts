@@ -3,8 +3,8 @@ import { searchesPerMinuteMax } from '../../../limits.ts'
 import type { Model } from '../../../models/catalogue.ts'
 import { Refusal } from '../../../refusals.ts'
 import type { Searcher } from '../../../upstream/search/searcher.ts'
+import { misfit } from '../../fields.ts'
 import type { Asked } from '../asked.ts'
-import { misfit } from '../misfit.ts'
 import { toolName } from './tool.ts'
 
 interface Searches {
