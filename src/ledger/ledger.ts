@@ -11,6 +11,7 @@ import {
   findBalance,
   giveBack,
   houseAccounts,
+  isHouse,
   keepBack,
   openAccount,
   type Owner,
@@ -83,10 +84,9 @@ export async function transfer(house: Clocked, db: Db, wanted: Transfer): Promis
   }
   const twin = await claim(db, hold)
   if (twin) return { fresh: false, at: twin.at }
-  const freeMax = from.startsWith('house:') && !free ? zero : amount
+  const freeMax = isHouse(from) && !free ? zero : amount
   const kept = { amount: zero, paid: zero }
-  const rest = houseAccounts.income
-  const left = await post(db, hold, { freeMax, kept, earns: false, rest, at })
+  const left = await post(db, hold, { freeMax, kept, earns: false, at })
   if (left !== undefined) {
     await house.onCharge?.(db, hold, left)
     return { fresh: true, at }
@@ -211,8 +211,8 @@ export async function settle(
   must(ended.charged >= 0n && ended.charged <= ended.amount, '0 <= charge <= hold')
   if (ended.charged > 0n) {
     const freeMax = ended.funds === 'any' ? ended.charged : zero
-    const terms = { freeMax, kept: keptBy(ended), earns: true, at: house.clock.now() }
-    const left = await post(db, ended, { ...terms, rest: houseAccounts.income })
+    const at = house.clock.now()
+    const left = await post(db, ended, { freeMax, kept: keptBy(ended), earns: true, at })
     if (left === undefined) throw new Error('what is held can be paid')
     await house.onCharge?.(db, ended, left)
   } else must(await giveBack(db, ended.account, keptBy(ended)), 'what was kept can be given back')

@@ -3,6 +3,7 @@ import type { Db } from '../db/engine.ts'
 import {
   credit,
   debit,
+  houseAccounts,
   isHouse,
   type Kept,
   lockAccounts,
@@ -22,8 +23,6 @@ interface Terms {
   kept: Kept
   /** Whether who receives it has earned it, and not only got it. */
   earns: boolean
-  /** Who gets what no part takes. */
-  rest: AccountId
   at: number
 }
 
@@ -32,15 +31,16 @@ interface Gift {
   amount: Nano
 }
 
-/** Who gets how much: parts rounded down, the remainder for `rest`. They sum to the charge. */
-function giftsOf(hold: Hold, rest: AccountId): Gift[] {
+/** Who gets how much: parts rounded down, the remainder for the house. They sum to the charge. */
+function giftsOf(hold: Hold): Gift[] {
   const gifts = hold.parts.map((part) => ({
     account: part.account,
     amount: 'percent' in part ? share(hold.charged, part.percent) : nano(BigInt(part.amount)),
   }))
   const left = gifts.reduce((sum, { amount }) => sum - amount, BigInt(hold.charged))
   must(left >= 0n, 'no more is given than was charged')
-  return [...gifts, { account: rest, amount: nano(left) }].filter(({ amount }) => amount > 0n)
+  const rest = { account: houseAccounts.income, amount: nano(left) }
+  return [...gifts, rest].filter(({ amount }) => amount > 0n)
 }
 
 /**
@@ -49,7 +49,7 @@ function giftsOf(hold: Hold, rest: AccountId): Gift[] {
  * cannot pay: nothing changed.
  */
 export async function post(db: Db, hold: Hold, terms: Terms): Promise<Nano | undefined> {
-  const gifts = giftsOf(hold, terms.rest)
+  const gifts = giftsOf(hold)
   const others = gifts.map(({ account }) => account).filter((account) => !isHouse(account))
   must(!others.includes(hold.account), 'nobody pays themselves')
   if (others.length > 0) await lockAccounts(db, [hold.account, ...others])
