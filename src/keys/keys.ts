@@ -7,7 +7,7 @@ import { isPlainLine } from '../core/text.ts'
 import { type Clock, second } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { lock } from '../db/lock.ts'
-import { prepared } from '../db/query.ts'
+import { changedBy, prepared } from '../db/query.ts'
 import { keyNameCharsMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { keys } from './tables.ts'
@@ -50,6 +50,8 @@ const columns = {
   suspended: keys.suspended,
 }
 
+const isLiveOf = (owner: string) => and(eq(keys.owner, owner), isNull(keys.revoked))
+
 /** Refuses bad_request for a name that is none; a key may have none. */
 export function checkName(name: string | undefined): void {
   if (name === undefined || isPlainLine(name, keyNameCharsMax)) return
@@ -84,18 +86,14 @@ export async function make(
 
 /** An owner's live keys, oldest first: whoever makes one bounds how many there are. */
 export const listOf = (db: Db, owner: string): Promise<Key[]> =>
-  db
-    .select(columns)
-    .from(keys)
-    .where(and(eq(keys.owner, owner), isNull(keys.revoked)))
-    .orderBy(asc(keys.created), asc(keys.prefix))
+  db.select(columns).from(keys).where(isLiveOf(owner)).orderBy(asc(keys.created), asc(keys.prefix))
 
 /** How many live keys an owner has. */
 export async function countOf(db: Db, owner: string): Promise<number> {
   const [row] = await db
     .select({ keys: count().mapWith(Number) })
     .from(keys)
-    .where(and(eq(keys.owner, owner), isNull(keys.revoked)))
+    .where(isLiveOf(owner))
   return row?.keys ?? 0
 }
 
@@ -107,7 +105,7 @@ export async function edit(
   wanted: { name: string | undefined; dailyCap: Nano | null | undefined },
 ): Promise<Key | undefined> {
   if (!prefixPattern.test(prefix)) return undefined
-  const live = and(eq(keys.owner, owner), eq(keys.prefix, prefix), isNull(keys.revoked))
+  const live = and(isLiveOf(owner), eq(keys.prefix, prefix))
   const { name, dailyCap } = wanted
   if (name !== undefined) await db.update(keys).set({ name }).where(live)
   if (dailyCap !== undefined) await db.update(keys).set({ dailyCap }).where(live)
@@ -117,10 +115,7 @@ export async function edit(
 
 /** Gives an owner's live keys the same cap, under `lockAll`; `forget` once it is kept. */
 export async function limitAll(db: Db, owner: string, dailyCap: Nano | null): Promise<void> {
-  await db
-    .update(keys)
-    .set({ dailyCap })
-    .where(and(eq(keys.owner, owner), isNull(keys.revoked)))
+  await db.update(keys).set({ dailyCap }).where(isLiveOf(owner))
 }
 
 /**
@@ -137,19 +132,27 @@ export const capOf = ({
   max: dailyCap,
 })
 
+/** Revokes one live key of an owner; then `forget`. False when it has no such key. */
+export async function revoke(
+  db: Db,
+  clock: Clock,
+  owner: string,
+  prefix: string,
+): Promise<boolean> {
+  if (!prefixPattern.test(prefix)) return false
+  const live = and(isLiveOf(owner), eq(keys.prefix, prefix))
+  return changedBy(await db.update(keys).set({ revoked: clock.now() }).where(live)) > 0
+}
+
 /** Revokes every live key of an owner, under `lockAll`; call `forget` after the commit. */
 export async function revokeAll(db: Db, clock: Clock, owner: string): Promise<void> {
-  const live = and(eq(keys.owner, owner), isNull(keys.revoked))
-  await db.update(keys).set({ revoked: clock.now() }).where(live)
+  await db.update(keys).set({ revoked: clock.now() }).where(isLiveOf(owner))
 }
 
 /** Suspends an owner's keys, or lets them go on (null), under `lockAll`; then `forget`. */
 export async function suspendAll(db: Db, owner: string, suspended: number | null): Promise<void> {
   await db.update(keys).set({ suspended }).where(eq(keys.owner, owner))
 }
-
-/** Whether a text has the form of a key at all. */
-const isKeyText = (text: string): boolean => pattern.test(text)
 
 const byHash = prepared((db) =>
   db
@@ -171,7 +174,7 @@ export class KeyRing {
 
   /** The key, revoked ones too; undefined when there is none. */
   async find(text: string): Promise<Key | undefined> {
-    if (!isKeyText(text)) return undefined
+    if (!pattern.test(text)) return undefined
     const hash = sha256(text)
     const known = this.found.get(hash)
     if (known) return known
@@ -180,17 +183,6 @@ export class KeyRing {
     // What was read before a change is not remembered after it.
     if (key && changes === this.changes) this.found.set(hash, key)
     return key
-  }
-
-  /** Revokes one live key of an owner, inside a transaction. False when it has no such key. */
-  async revoke(db: Db, clock: Clock, owner: string, prefix: string): Promise<boolean> {
-    if (!prefixPattern.test(prefix)) return false
-    const revoked = await db
-      .update(keys)
-      .set({ revoked: clock.now() })
-      .where(and(eq(keys.owner, owner), eq(keys.prefix, prefix), isNull(keys.revoked)))
-      .returning({ hash: keys.hash })
-    return revoked.length > 0
   }
 
   /** Forgets what was found, after a change to keys has been committed. */

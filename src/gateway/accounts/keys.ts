@@ -104,7 +104,7 @@ export async function edit(
 /** Revokes a key of the account. Refuses not_found, last_key. */
 export const revoke = (house: House, spender: KeySpender, id: string): Promise<void> =>
   change(house, spender, async (db, _, live) => {
-    if (!(await house.keys.revoke(db, house.clock, spender.owner.owner, id))) {
+    if (!(await keys.revoke(db, house.clock, spender.owner.owner, id))) {
       throw new Refusal('not_found', { what: 'key' })
     }
     if (live === 1) throw new Refusal('last_key')

@@ -45,7 +45,7 @@ export async function revokeKey(house: House, agent: Agent, prefix: string): Pro
   await house.db.tx(async (db) => {
     await keys.lockAll(db, agent.id)
     const live = await keys.countOf(db, agent.id)
-    if (!(await house.keys.revoke(db, house.clock, agent.id, prefix))) {
+    if (!(await keys.revoke(db, house.clock, agent.id, prefix))) {
       throw new Refusal('not_found', { what: 'key', see: 'GET /me/keys lists yours.' })
     }
     if (live === 1) throw new Refusal('last_key')

@@ -73,7 +73,7 @@ export async function revoke(
   prefix: string,
 ): Promise<void> {
   const owner = holderOf(person, kind)
-  const revoked = await house.db.tx((db) => house.keys.revoke(db, house.clock, owner, prefix))
+  const revoked = await house.db.tx((db) => keys.revoke(db, house.clock, owner, prefix))
   if (!revoked) throw noKey(kind)
   house.keys.forget()
 }

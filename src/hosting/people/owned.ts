@@ -166,7 +166,7 @@ export const keysOf = (house: House, agent: Agent): Promise<keys.Key[]> =>
 export async function revokeKey(house: House, agent: Agent, prefix: string): Promise<void> {
   await house.db.tx(async (db) => {
     await checkOwned(db, agent)
-    if (!(await house.keys.revoke(db, house.clock, agent.id, prefix))) {
+    if (!(await keys.revoke(db, house.clock, agent.id, prefix))) {
       const see = `GET /people/me/agents/${agent.handle}/keys lists them.`
       throw new Refusal('not_found', { what: 'key', see })
     }
