@@ -1,3 +1,5 @@
+import { isRecord } from './shape.ts'
+
 /** A JSON object, as it comes out of the description. */
 type Node = { [name: string]: unknown }
 
@@ -159,7 +161,7 @@ class Schemas {
   /** The schema itself, with everything inside it made plain. */
   plain(given: unknown): unknown {
     if (Array.isArray(given)) return given.map((part) => this.of(part))
-    if (!isNode(given)) return given
+    if (!isRecord(given)) return given
     const { $id: _, additionalProperties: more, ...keywords } = given
     const schema: Node = {}
     for (const [name, value] of Object.entries(keywords)) {
@@ -204,10 +206,7 @@ function simple(given: Node): Node {
   return { ...rest, ...first, type: [first['type'], 'null'] }
 }
 
-const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const node = (value: unknown): Node => (isNode(value) ? value : {})
+const node = (value: unknown): Node => (isRecord(value) ? value : {})
 
 const at = (value: unknown, name: string): Node => node(node(value)[name])
 

@@ -20,6 +20,12 @@ export const iso = (ms: number): string => new Date(ms).toISOString()
 /** The UTC day a moment falls on, "2026-11-21": daily caps and counters reset at 00:00 UTC. */
 export const utcDay = (ms: number): string => iso(ms).slice(0, 10)
 
+/** The last `count` UTC days, oldest first; the last is today. */
+export function lastDays(clock: Clock, count: number): string[] {
+  const now = clock.now()
+  return Array.from({ length: count }, (_, at) => utcDay(now - (count - 1 - at) * day))
+}
+
 /** The moment the next UTC day begins. */
 export const nextUtcDay = (ms: number): number => ms - (ms % day) + day
 

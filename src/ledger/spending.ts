@@ -1,7 +1,7 @@
 import { and, eq, gte, inArray, sql } from 'drizzle-orm'
 
 import { type Nano, nano, zero } from '../core/money.ts'
-import { type Clock, day, utcDay } from '../core/time.ts'
+import { type Clock, lastDays, utcDay } from '../core/time.ts'
 import type { Engine } from '../db/engine.ts'
 import { accountOf, type Owner } from './accounts.ts'
 import { caps, holds, isTold } from './tables.ts'
@@ -36,8 +36,7 @@ export async function spentByDay(
   keys: string[],
   days: number,
 ): Promise<Spent[]> {
-  const now = clock.now()
-  const all = Array.from({ length: days }, (_, at) => utcDay(now - (days - 1 - at) * day))
+  const all = lastDays(clock, days)
   const rows = await db.read
     .select({ day: caps.day, used: sql<string>`sum(${caps.used})`.mapWith(String) })
     .from(caps)

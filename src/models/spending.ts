@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, gt, gte, sql } from 'drizzle-orm'
 
 import { type Nano, nano, zero } from '../core/money.ts'
-import { type Clock, day, utcDay } from '../core/time.ts'
+import { type Clock, lastDays } from '../core/time.ts'
 import type { Engine } from '../db/engine.ts'
 import { useCounts } from './tables.ts'
 
@@ -30,8 +30,7 @@ export async function spendingOf(
   account: string,
   most: { days: number; models: number },
 ): Promise<Spending> {
-  const now = clock.now()
-  const all = Array.from({ length: most.days }, (_, at) => utcDay(now - (most.days - 1 - at) * day))
+  const all = lastDays(clock, most.days)
   const within = and(eq(useCounts.account, account), gte(useCounts.day, all[0] ?? ''))
   const [byDay, models] = await Promise.all([
     db.read

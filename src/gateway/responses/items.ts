@@ -107,7 +107,7 @@ export function* piecesOf(held: Json): Generator<[PartKind, string]> {
 
 /** The pages that a chat's message, or a delta of it, names, each as Responses has it. */
 export const annotationsOf = ({ annotations }: Json): Json[] =>
-  (Array.isArray(annotations) ? annotations.filter(isRecord) : []).flatMap((one) =>
+  recordsIn(annotations).flatMap((one) =>
     isRecord(one.url_citation) ? [{ type: 'url_citation', ...one.url_citation }] : [],
   )
 

@@ -1,4 +1,5 @@
 import { isRecord } from '../../core/shape.ts'
+import { recordsIn } from '../../upstream/answer.ts'
 import type { Spaced } from './asked.ts'
 import { Events, type Fault } from './events.ts'
 import {
@@ -99,8 +100,7 @@ export class Written {
   private readPieces(held: Json, logprobs: Json[]): void {
     for (const [kind, piece] of piecesOf(held)) if (piece !== '') this.say(kind, piece, logprobs)
     for (const annotation of annotationsOf(held)) this.annotate(annotation)
-    const calls = Array.isArray(held.tool_calls) ? held.tool_calls.filter(isRecord) : []
-    for (const [place, call] of calls.entries()) this.call(call, place)
+    for (const [place, call] of recordsIn(held.tool_calls).entries()) this.call(call, place)
   }
 
   private say(kind: PartKind, delta: string, logprobs: Json[]): void {

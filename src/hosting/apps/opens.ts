@@ -1,7 +1,7 @@
 import { and, count, eq, gte, lt, sql } from 'drizzle-orm'
 
 import { sign } from '../../core/ids.ts'
-import { day, utcDay } from '../../core/time.ts'
+import { day, lastDays, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { forUpdate } from '../../db/query.ts'
 import type { House } from '../../house.ts'
@@ -91,8 +91,7 @@ export async function opensByDay(
   app: string,
   days: number,
 ): Promise<{ day: string; value: number }[]> {
-  const now = clock.now()
-  const all = Array.from({ length: days }, (_, at) => utcDay(now - (days - 1 - at) * day))
+  const all = lastDays(clock, days)
   const rows = await db.read
     .select({ day: opens.day, opens: count().mapWith(Number) })
     .from(opens)

@@ -1,6 +1,7 @@
 import { isRecord } from '../../core/shape.ts'
 import { searchResultCharsMax, searchResultsMax } from '../../limits.ts'
 import type { Config } from '../../settings.ts'
+import { textIn } from '../answer.ts'
 
 /** A page that was found. Its words are whoever's wrote it. */
 export interface Found {
@@ -79,8 +80,6 @@ function pages(held: unknown, textName: string): Found[] {
   return results.filter(isRecord).flatMap((page) => {
     const { url, title, [textName]: text } = page
     if (typeof url !== 'string' || !/^https?:\/\//.test(url) || !URL.canParse(url)) return []
-    return [{ url, title: textOf(title) || url, text: textOf(text) }]
+    return [{ url, title: textIn(title) || url, text: textIn(text) }]
   })
 }
-
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -2,6 +2,7 @@ import { isRecord } from '../../../core/shape.ts'
 import { searchesPerRequestMax } from '../../../limits.ts'
 import { promptTokensOf } from '../../../models/tokens.ts'
 import { type Usage, type UsageLimits, usageOf } from '../../../models/usage.ts'
+import { recordsIn } from '../../../upstream/answer.ts'
 import type { Found } from '../../../upstream/search/engines.ts'
 import type { Searcher } from '../../../upstream/search/searcher.ts'
 import { Carried } from '../carried.ts'
@@ -136,8 +137,7 @@ export class Searching {
 
 /** The tool calls of a message. */
 export function callsOf({ tool_calls }: Json): Called[] {
-  const calls = Array.isArray(tool_calls) ? tool_calls.filter(isRecord) : []
-  return calls.map((raw) => {
+  return recordsIn(tool_calls).map((raw) => {
     const called = isRecord(raw.function) ? raw.function : {}
     const { name, arguments: sent } = called
     return { id: String(raw.id), name: String(name), arguments: String(sent), raw }
