@@ -5,6 +5,7 @@ import { utcDay } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { placeholders, prepared } from '../db/query.ts'
 import { useCounts, uses } from './tables.ts'
+import type { Usage } from './usage.ts'
 
 export type Use = typeof uses.$inferSelect
 
@@ -40,6 +41,16 @@ const countQuery = prepared((db) =>
 )
 
 const insertQuery = prepared((db) => db.insert(uses).values(placeholders(uses)).prepare())
+
+/** The counts of a row are tokens, or the units that the work is paid by. */
+export const countsOf = (usage: Usage) => ({
+  input: usage.prompt || usage.characters || Math.ceil(usage.seconds),
+  cached: usage.cached,
+  output: usage.completion || usage.images,
+  reasoning: usage.reasoning,
+  searches: usage.searches,
+  estimated: usage.estimated,
+})
 
 /** Adds a request to its account's history, within the caller's transaction. */
 export async function insertUse(db: Db, use: NewUse): Promise<void> {

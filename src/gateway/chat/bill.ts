@@ -7,7 +7,7 @@ import type { Hold } from '../../ledger/holds.ts'
 import type { Ask } from '../../ledger/ledger.ts'
 import type { Worked } from '../../ledger/paid-work.ts'
 import { chargeWithin } from '../../models/charge.ts'
-import { insertUse } from '../../models/history.ts'
+import { countsOf, insertUse } from '../../models/history.ts'
 import { type Price, storedPrice } from '../../models/price.ts'
 import { type Usage, usageOf } from '../../models/usage.ts'
 import type { GatewayRefusal, Refusal } from '../../refusals.ts'
@@ -144,7 +144,6 @@ export class Bill {
     }
   }
 
-  /** The counts of a row are tokens, or the units that the work is paid by. */
   private use({ by: { model, offer, price }, usage, end }: Note) {
     const { spender, requestId, house } = this.order
     return {
@@ -157,12 +156,7 @@ export class Bill {
       status: end,
       upstream: offer.upstream,
       price: price.id,
-      input: usage.prompt || usage.characters || Math.ceil(usage.seconds),
-      cached: usage.cached,
-      output: usage.completion || usage.images,
-      reasoning: usage.reasoning,
-      searches: usage.searches,
-      estimated: usage.estimated,
+      ...countsOf(usage),
       ms: Math.round(stopwatch() - this.started),
       firstByteMs: this.firstByteMs,
     }

@@ -3,8 +3,9 @@ import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import { expireOrphans } from '../../ledger/expiry.ts'
 import type { Hold } from '../../ledger/holds.ts'
-import { insertUse } from '../../models/history.ts'
+import { countsOf, insertUse } from '../../models/history.ts'
 import type { ModelType } from '../../models/price.ts'
+import { usageOf } from '../../models/usage.ts'
 import { Refusal } from '../../refusals.ts'
 import { wordsOf } from '../envelope.ts'
 
@@ -43,11 +44,20 @@ const noteExpired = (house: House) => async (db: Db, hold: Hold) => {
     await house.idempotency.keepLate(db, account, slot.join(' '), answer)
   }
   await insertUse(db, {
-    ...{ account, at, model: item, type, source: 'api', status: 'failed', upstream: null },
+    account,
     requestId: work.split(':')[1] ?? work,
+    at,
+    model: item,
+    type,
+    source: 'api',
+    status: 'failed',
+    upstream: null,
     price: typeof price?.id === 'string' ? price.id : null,
-    ...{ input: 0, cached: 0, output: 0, reasoning: 0, searches: 0, estimated: true },
-    ...{ charged, held: amount, ms: 0, firstByteMs: null },
+    ...countsOf(usageOf({ estimated: true })),
+    charged,
+    held: amount,
+    ms: 0,
+    firstByteMs: null,
   })
 }
 

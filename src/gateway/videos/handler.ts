@@ -6,9 +6,9 @@ import { openHoldsOf } from '../../ledger/job-holds.ts'
 import { settle } from '../../ledger/ledger.ts'
 import { mediaLinkMs, videoBytesMax } from '../../limits.ts'
 import { chargeOf } from '../../models/charge.ts'
-import { insertUse } from '../../models/history.ts'
+import { countsOf, insertUse } from '../../models/history.ts'
 import { readPrice } from '../../models/price.ts'
-import { readUsage, usageOf } from '../../models/usage.ts'
+import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
 import { filmTypeOf } from '../../store/films.ts'
 import { UpstreamFault } from '../../upstream/upstream.ts'
 import { readBounded, readObject } from '../chat/plain.ts'
@@ -44,7 +44,7 @@ export const videoHandler = (house: House): Handler<typeof Input, typeof Made> =
       watch.end()
     }
   },
-  undone: (db, job) => noteUse(house, db, job, { status: 'failed', seconds: 0, estimated: false }),
+  undone: (db, job) => noteUse(house, db, job, 'failed', usageOf({})),
 })
 
 const later = ({ config }: House): Outcome => ({
@@ -119,15 +119,15 @@ function landing(
   const isTold = told !== undefined && told.seconds > 0
   const seconds = isTold ? told.seconds : input.seconds
   const estimated = isTold ? told.estimated : answer.seconds !== undefined
-  const charge = chargeOf(price, usageOf({ seconds, images: 1 }))
+  const usage = usageOf({ seconds, images: 1, estimated })
+  const charge = chargeOf(price, usage)
   return {
     end: 'done',
     record: async (db, job) => {
       if ('row' in film) await made.record(db, [film.row])
       for (const hold of await openHoldsOf(db, job.id)) {
-        const use = { status: 'completed', seconds, estimated } as const
         await settle(house, db, hold, charge, (_db, { charged }) =>
-          noteUse(house, db, { ...job, charged }, use),
+          noteUse(house, db, { ...job, charged }, 'completed', usage),
         )
       }
       return 'url' in film ? film : { made: film.row.id }
@@ -140,19 +140,27 @@ async function noteUse(
   { clock }: House,
   db: Db,
   job: Job,
-  used: { status: 'completed' | 'failed'; seconds: number; estimated: boolean },
+  status: 'completed' | 'failed',
+  usage: Usage,
 ): Promise<void> {
   const { model: wanted, requestId, source }: Asked = Object(job.input)
   const making: Partial<Making> = Object(job.data)
   const { model = wanted } = making
   const price = making.price && readPrice(making.price)
-  const { status, seconds, estimated } = used
   await insertUse(db, {
-    ...{ account: job.owner, requestId, at: clock.now(), model, type: 'video', source },
-    ...{ status, upstream: making.upstream ?? null, estimated },
+    account: job.owner,
+    requestId,
+    at: clock.now(),
+    model,
+    type: 'video',
+    source,
+    status,
+    upstream: making.upstream ?? null,
     price: price && 'id' in price ? price.id : null,
-    ...{ input: Math.ceil(seconds), cached: 0, output: seconds > 0 ? 1 : 0, reasoning: 0 },
-    ...{ searches: 0, charged: job.charged, held: job.price },
-    ...{ ms: clock.now() - job.created, firstByteMs: null },
+    ...countsOf(usage),
+    charged: job.charged,
+    held: job.price,
+    ms: clock.now() - job.created,
+    firstByteMs: null,
   })
 }
