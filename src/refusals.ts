@@ -156,3 +156,7 @@ export class Refusal<N extends RefusalName = RefusalName> extends Error {
     this.facts = facts
   }
 }
+
+/** Whether an error is the refusal of this name. */
+export const isRefusal = <N extends RefusalName>(error: unknown, name: N): error is Refusal<N> =>
+  error instanceof Refusal && error.refusal === name

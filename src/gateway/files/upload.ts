@@ -1,7 +1,7 @@
 import { readBytes } from '../../core/body.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { fileBytesMax, fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
+import { isRefusal, Refusal } from '../../refusals.ts'
 import { recordIn } from '../../upstream/answer.ts'
 import { misfit } from '../fields.ts'
 
@@ -60,10 +60,9 @@ function expiryIn(form: Form): [anchor: unknown, seconds: unknown] {
 }
 
 function asTooLarge(error: unknown): never {
-  if (error instanceof Refusal && error.refusal === 'too_large') {
-    throw new Refusal('upload_too_large', { max: fileBytesMax })
-  }
-  throw error
+  throw isRefusal(error, 'too_large')
+    ? new Refusal('upload_too_large', { max: fileBytesMax })
+    : error
 }
 
 /**

@@ -13,7 +13,7 @@ import * as keys from '../../keys/keys.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { aboutCharsMax } from '../../limits.ts'
 import { startCredits } from '../../prices.ts'
-import { Refusal } from '../../refusals.ts'
+import { isRefusal, Refusal } from '../../refusals.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
 import { type Claim, newClaim } from './claims.ts'
 import { checkHandle, makeHandle, shapeOf } from './handles.ts'
@@ -188,8 +188,8 @@ export async function describe(house: House, agent: Agent, about: string | null)
       return changed ?? agent
     })
   } catch (error) {
-    const isFull = error instanceof Refusal && error.refusal === 'try_again'
-    throw isFull || cannotTake(error) ? new Refusal('not_ready') : error
+    const isFull = isRefusal(error, 'try_again') || cannotTake(error)
+    throw isFull ? new Refusal('not_ready') : error
   }
 }
 

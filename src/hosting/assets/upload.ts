@@ -2,7 +2,7 @@ import { Value } from '@sinclair/typebox/value'
 
 import { readBytes } from '../../core/body.ts'
 import { assetBytesMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
+import { isRefusal, Refusal } from '../../refusals.ts'
 import { Envelope } from './shapes.ts'
 
 /** A 4 MB file in base64 inside JSON, and some room for the words around it. */
@@ -22,11 +22,9 @@ export async function readUpload(request: Request): Promise<Uint8Array> {
 }
 
 function asTooLarge(error: unknown): never {
-  if (error instanceof Refusal && error.refusal === 'too_large') {
-    const { bytes = uploadBytesMax }: { bytes?: number } = error.facts[0] ?? {}
-    throw new Refusal('asset_too_large', { bytes, max: assetBytesMax })
-  }
-  throw error
+  if (!isRefusal(error, 'too_large')) throw error
+  const [{ bytes }] = error.facts
+  throw new Refusal('asset_too_large', { bytes, max: assetBytesMax })
 }
 
 /** A look at the first bytes, so that JSON files of 4 MB are not parsed for nothing. */

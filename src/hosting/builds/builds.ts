@@ -11,7 +11,7 @@ import { capOf } from '../../keys/keys.ts'
 import { accountOf, lockAccounts } from '../../ledger/accounts.ts'
 import { hold } from '../../ledger/ledger.ts'
 import { buildPromptCharsMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
+import { isRefusal, Refusal } from '../../refusals.ts'
 import { lockAgent } from '../agents/kept.ts'
 import * as apps from '../apps/apps.ts'
 import { insertBuilding } from '../apps/new-app.ts'
@@ -150,11 +150,10 @@ async function start(
   const cap = capOf(key)
   const more = { ref: `build:${job.id}`, kind, item: app.id, job: job.id, cap, ms: 2 * buildMs }
   const funds = free === undefined ? 'paid' : 'any'
-  await hold(house, db, { account: owner, amount: price, funds, ...more }).catch(
-    (error: unknown) => {
-      const isShort = error instanceof Refusal && error.refusal === 'not_enough_credits'
-      throw isShort && funds === 'paid' ? new Refusal('no_builder', { why: allSpent }) : error
-    },
-  )
+  const wanted = { account: owner, amount: price, funds, ...more } as const
+  await hold(house, db, wanted).catch((error: unknown) => {
+    const isShort = isRefusal(error, 'not_enough_credits') && funds === 'paid'
+    throw isShort ? new Refusal('no_builder', { why: allSpent }) : error
+  })
   return job
 }

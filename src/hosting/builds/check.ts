@@ -1,5 +1,5 @@
 import type { House } from '../../house.ts'
-import { Refusal } from '../../refusals.ts'
+import { isRefusal } from '../../refusals.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import * as pages from '../apps/pages.ts'
 import { codeFaults, pageIn } from './page.ts'
@@ -43,8 +43,3 @@ function refusedFaults(error: unknown): Checked {
   }
   throw error
 }
-
-const isRefusal = <N extends 'blocked_by_scan' | 'too_large'>(
-  error: unknown,
-  name: N,
-): error is Refusal<N> => error instanceof Refusal && error.refusal === name

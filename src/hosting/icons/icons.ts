@@ -8,7 +8,7 @@ import { capOf } from '../../keys/keys.ts'
 import { accountOf } from '../../ledger/accounts.ts'
 import { withHold } from '../../ledger/paid-work.ts'
 import { iconPromptCharsMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
+import { isRefusal, Refusal } from '../../refusals.ts'
 import * as apps from '../apps/apps.ts'
 import { iconOf } from '../apps/present.ts'
 import type { Caller } from '../key.ts'
@@ -120,8 +120,7 @@ async function paintFor(
 
 /** What came from a painter and cannot be read is no picture, rather than a fault of who asked. */
 function unpainted(error: unknown): never {
-  const isUnread = error instanceof Refusal && error.refusal === 'bad_request'
-  throw isUnread ? new Refusal('no_picture') : error
+  throw isRefusal(error, 'bad_request') ? new Refusal('no_picture') : error
 }
 
 /** Another picture each time it is asked for. */

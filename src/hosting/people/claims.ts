@@ -1,5 +1,5 @@
 import type { House } from '../../house.ts'
-import { Refusal } from '../../refusals.ts'
+import { isRefusal, Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import { take, theClaimed } from '../agents/claims.ts'
 import { tell } from '../notes/notes.ts'
@@ -16,8 +16,7 @@ async function counted<T>(house: House, address: string, work: () => Promise<T>)
     claims.giveBack(address)
     return done
   } catch (error) {
-    const isWrong = error instanceof Refusal && error.refusal === 'bad_code'
-    if (!isWrong) claims.giveBack(address)
+    if (!isRefusal(error, 'bad_code')) claims.giveBack(address)
     throw error
   }
 }

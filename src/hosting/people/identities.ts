@@ -2,7 +2,7 @@ import { and, asc, eq } from 'drizzle-orm'
 
 import { idPattern, newId } from '../../core/ids.ts'
 import type { House } from '../../house.ts'
-import { Refusal } from '../../refusals.ts'
+import { isRefusal, Refusal } from '../../refusals.ts'
 import {
   checkHere,
   find,
@@ -68,7 +68,7 @@ async function joinAs(house: House, identity: Identity): Promise<Joined> {
     try {
       return await join(house, { name, password: null, identity })
     } catch (error) {
-      if (!(error instanceof Refusal && error.refusal === 'name_taken')) throw error
+      if (!isRefusal(error, 'name_taken')) throw error
       // The same person may have come in by another window meanwhile.
       const known = await personOf(house, identity)
       if (known) return { person: known, codes: [] }

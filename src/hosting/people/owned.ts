@@ -11,7 +11,7 @@ import * as keys from '../../keys/keys.ts'
 import { accountOf, findBalance } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { listPageDefault } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
+import { isRefusal, Refusal } from '../../refusals.ts'
 import * as agents from '../agents/agents.ts'
 import { isOwned, ownedBy } from '../agents/owners.ts'
 import { limit } from '../agents/spending.ts'
@@ -147,9 +147,8 @@ export async function send(
 
 /** A person is told of the wallet, where an agent is told of its credits. */
 function inOwnWords(error: unknown): never {
-  const [facts] = error instanceof Refusal ? error.facts : []
-  const isShort = error instanceof Refusal && error.refusal === 'not_enough_credits'
-  throw isShort && facts && 'needed' in facts ? new Refusal('wallet_short', facts) : error
+  if (!isRefusal(error, 'not_enough_credits')) throw error
+  throw new Refusal('wallet_short', ...error.facts)
 }
 
 export const presentKey = ({ prefix, name, created }: keys.Key): AgentKeyShape => ({

@@ -7,7 +7,7 @@ import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import type { Owner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
-import { Refusal } from '../../refusals.ts'
+import { isRefusal, Refusal } from '../../refusals.ts'
 import { checkPassword, hashOf } from './passwords.ts'
 import type { Identity } from './provider.ts'
 import { newCodes } from './recovery.ts'
@@ -135,7 +135,7 @@ export async function vouched(house: House, text: string): Promise<Person | unde
   const known = await findByName(house, text)
   if (known) return known
   const made = await join(house, { name: text, password: null }).catch((error: unknown) => {
-    if (error instanceof Refusal && error.refusal === 'name_taken') return undefined
+    if (isRefusal(error, 'name_taken')) return undefined
     throw error
   })
   return made?.person ?? findByName(house, text)
