@@ -21,6 +21,7 @@ export const remixPriceCreditsMax = 100_000
 /** What document 1 leaves open. */
 export const titleCharsMax = 80
 export const descriptionCharsMax = 500
+export const versionNoteCharsMax = 200
 export const listPageMax = 100
 export const listPageDefault = 30
 export const claimCodeMs = 30 * 86_400_000

@@ -11,6 +11,9 @@ import { Ref } from '../apps/shapes.ts'
 import { Job, JobItem } from '../jobs/shapes.ts'
 import { assetKinds } from './tables.ts'
 
+/** The form of an asset's name: none that could be taken for a path. */
+export const namePattern = '^[a-z0-9][a-z0-9._-]{0,63}$'
+
 /** Asset of document 1, section 2, as agent-api completes it. */
 export const Asset = Type.Object(
   {
@@ -35,7 +38,7 @@ export type AssetShape = Static<typeof Asset>
 /** What is asked to be made (agent-api, Assets), by a caller or by a page's own list. */
 export const AssetAsk = Type.Object(
   {
-    name: Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,63}$' }),
+    name: Type.String({ pattern: namePattern }),
     kind: oneOf(['sprite', 'picture', 'sound', 'voice', 'music']),
     what: Words(assetWhatCharsMax, {
       minLength: 1,

@@ -5,6 +5,7 @@ import type { House } from '../../house.ts'
 import type { Handler, Outcome, Work } from '../../jobs/handler.ts'
 import { openHoldsOf } from '../../ledger/job-holds.ts'
 import { settle } from '../../ledger/ledger.ts'
+import { versionNoteCharsMax } from '../../limits.ts'
 import { usageOf } from '../../models/usage.ts'
 import { Refusal } from '../../refusals.ts'
 import * as apps from '../apps/apps.ts'
@@ -98,11 +99,8 @@ class Build {
     if (!this.seen || files.length > 0) await this.look(app, checked.html, files)
     const [fault] = this.seen?.faults ?? []
     if (fault) return failed('build_invalid', fault)
-    await work.note({
-      step: 'publishing',
-      progress: 0.95,
-      data: { ...written, spent: `${this.spent}` },
-    })
+    const data = { ...written, spent: `${this.spent}` }
+    await work.note({ step: 'publishing', progress: 0.95, data })
     return this.published(app, written, checked, files)
   }
 
@@ -219,7 +217,7 @@ class Build {
     if (isOvertaken(before, work.input)) return overtaken
     const says = { ...plan, title: inspection.title ?? plan.title }
     const icon = before.icon === null ? await iconSeen(house, this.seen) : undefined
-    const note = said || prompt.replaceAll(/\s+/g, ' ').slice(0, 200)
+    const note = said || prompt.replaceAll(/\s+/g, ' ').slice(0, versionNoteCharsMax)
     return {
       end: 'done',
       record: async (db, job) => {

@@ -26,13 +26,13 @@ export function planIn(answer: string, prompt: string): Plan {
       typeof description === 'string' && isPlainText(description, descriptionCharsMax)
         ? description
         : '',
-    shelf: shelfNames.find((name) => name === said['shelf']) ?? 'other',
+    shelf: shelfNames.find((name) => name === said['shelf']) ?? untold.shelf,
     plan: (typeof plan === 'string' ? plan : JSON.stringify(plan ?? line)).slice(0, planCharsMax),
   }
 }
 
 const titleOf = (line: string): string =>
-  line.length <= 60 ? line || 'Untitled' : `${line.slice(0, 59).trimEnd()}…`
+  line.length <= 60 ? line || untold.title : `${line.slice(0, 59).trimEnd()}…`
 
 /** The first JSON object of a text; an empty one where there is none. */
 function recordIn(text: string): Record<string, unknown> {

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { Id, Link, orNull, Time, Words } from '../../core/shape.ts'
 import { giftCreditsMax, keyNameCharsMax } from '../../limits.ts'
-import { App } from '../apps/shapes.ts'
+import { App, Ref } from '../apps/shapes.ts'
 
 const Made = Type.Array(Type.Object({ id: Id, title: Type.String(), link: Link }))
 
@@ -59,7 +59,6 @@ export const PersonRecord = Type.Object(
 )
 export type PersonShape = Static<typeof PersonRecord>
 
-const credits = { minimum: 0.000_001, maximum: giftCreditsMax }
 export const BoundsWanted = Type.Object(
   {
     dailyCap: Type.Optional(
@@ -72,13 +71,11 @@ export const BoundsWanted = Type.Object(
 
 export const GiftWanted = Type.Object(
   {
-    credits: Type.Number(credits),
-    ref: Type.Optional(
-      Type.String({
-        pattern: '^[A-Za-z0-9_-]{8,64}$',
-        description: 'Your own id for this; the same ref again sends nothing more.',
-      }),
-    ),
+    credits: Type.Number({ minimum: 0.000_001, maximum: giftCreditsMax }),
+    ref: Type.Optional({
+      ...Ref,
+      description: 'Your own id for this; the same ref again sends nothing more.',
+    }),
   },
   { additionalProperties: false, examples: [{ credits: 250 }] },
 )

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { Media, oneOf, orNull, Time, Words } from '../../core/shape.ts'
+import { versionNoteCharsMax } from '../../limits.ts'
 import { App, ScanResult, source } from '../apps/shapes.ts'
 
 /** A version as lists show it. */
@@ -22,7 +23,7 @@ export const NewVersion = Type.Object(
   {
     ...source,
     note: Type.Optional(
-      Words(200, {
+      Words(versionNoteCharsMax, {
         description: 'What is new. Explore shows that of an html version, not of a build.',
       }),
     ),

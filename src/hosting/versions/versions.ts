@@ -3,7 +3,7 @@ import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
-import { versionsPerAppMax } from '../../limits.ts'
+import { versionNoteCharsMax, versionsPerAppMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
@@ -31,9 +31,10 @@ export const presentShared = (row: apps.Version): VersionShape =>
 
 /** What a maker says of a version. Refuses bad_request. */
 export function checkNote(note = ''): string {
-  if (isPlainLine(note, 200) && !isForbidden(note)) return note
+  if (isPlainLine(note, versionNoteCharsMax) && !isForbidden(note)) return note
   const problem =
-    '"note" is one plain line of at most 200 characters, without slurs and orders to agents.'
+    `"note" is one plain line of at most ${versionNoteCharsMax} characters, without slurs and ` +
+    'orders to agents.'
   throw new Refusal('bad_request', { problem, param: 'note' })
 }
 
