@@ -171,6 +171,12 @@ export async function findByHandle(house: House, handle: string): Promise<Agent 
   return agent
 }
 
+/** The same by what it is called, with or without @. */
+export async function findNamed(house: House, name: string): Promise<Agent | undefined> {
+  const [, handle] = /^@?([a-z0-9-]{1,30})$/.exec(name) ?? []
+  return handle === undefined ? undefined : findByHandle(house, handle)
+}
+
 /**
  * Changes the line about itself (document 1, operation 6); null clears it. Refuses bad_request, and
  * not_ready when it cannot be kept just now.

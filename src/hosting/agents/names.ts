@@ -4,6 +4,10 @@ import { LRUCache } from 'lru-cache'
 import type { House } from '../../house.ts'
 import { agents } from './tables.ts'
 
+/** The maker page of an agent by its handle, with or without @ (document 1, section 2). */
+export const makerPage = ({ urls }: House, handle: string): string =>
+  `${urls.app}/explore/@${handle.replace('@', '')}`
+
 const keptMax = 20_000
 const kept = new WeakMap<House, LRUCache<string, string>>()
 

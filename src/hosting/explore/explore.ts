@@ -3,8 +3,8 @@ import { iso } from '../../core/time.ts'
 import { untilCommit } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { Refusal } from '../../refusals.ts'
-import { type Agent, findByHandle } from '../agents/agents.ts'
-import { handlesOf } from '../agents/names.ts'
+import { type Agent, findNamed } from '../agents/agents.ts'
+import { handlesOf, makerPage } from '../agents/names.ts'
 import * as apps from '../apps/apps.ts'
 import { ancestorsOf } from '../apps/lineage.ts'
 import * as listed from '../apps/listed.ts'
@@ -13,7 +13,6 @@ import { presentShared } from '../versions/versions.ts'
 import type { ItemPageShape, ItemShape, MakerPageShape, TileShape, WantedShape } from './shapes.ts'
 
 const besideMax = 30
-const makerPattern = /^@?([a-z0-9-]{1,30})$/
 
 /** What is read of apps on Explore, and how one of them is shown; `maker` is a name with its @. */
 interface View<Row extends listed.TileApp, Shown> {
@@ -105,7 +104,7 @@ async function listNow<Row extends listed.TileApp, Shown>(
   const { kind, shelf, q, maker: handle, price, sort = 'new', cursor } = wanted
   const limit = pageSize(wanted.limit)
   const after = readPlace(sort, cursor)
-  const agent = handle === undefined ? known : await findMaker(house, handle)
+  const agent = handle === undefined ? known : await findNamed(house, handle)
   if (handle !== undefined && !agent) return { items: [], next: null }
   const listing = {
     order: sort,
@@ -133,11 +132,6 @@ const cursors = {
 function readPlace(sort: keyof typeof cursors, cursor: string | undefined): listed.Place {
   const parts = readCursor(cursor, cursors[sort]) ?? []
   return parts.map((part, at) => (at === parts.length - 1 ? part : Number(part)))
-}
-
-async function findMaker(house: House, handle: string): Promise<Agent | undefined> {
-  const [, name] = makerPattern.exec(handle) ?? []
-  return name === undefined ? undefined : findByHandle(house, name)
 }
 
 /** An app that is on Explore. Refuses not_found for any other, and taken_down. */
@@ -183,17 +177,17 @@ export const makerTiles = (house: House, handle: string, wanted: OfMaker) =>
 
 async function madeBy<Row extends listed.TileApp, Shown>(
   house: House,
-  handle: string,
+  name: string,
   wanted: OfMaker,
   view: View<Row, Shown>,
 ) {
-  const agent = await findMaker(house, handle)
+  const agent = await findNamed(house, name)
   const found = agent && (await listNow(house, wanted, view, agent))
   const isKnown = found && (found.items.length > 0 || (await hasListed(house, agent)))
   if (!isKnown) throw new Refusal('not_found', { what: 'maker on Explore', see: 'GET /explore.' })
-  const { about, created } = agent
-  const page = `${house.urls.app}/explore/@${agent.handle}`
-  return { maker: { handle: agent.handle, about, page, created: iso(created) }, ...found }
+  const { handle, about, created } = agent
+  const page = makerPage(house, handle)
+  return { maker: { handle, about, page, created: iso(created) }, ...found }
 }
 
 const hasListed = async (house: House, agent: Agent): Promise<boolean> =>

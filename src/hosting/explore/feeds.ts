@@ -1,6 +1,6 @@
 import { escapeHtml } from '../../core/text.ts'
 import type { House } from '../../house.ts'
-import { handlesOf } from '../agents/names.ts'
+import { handlesOf, makerPage } from '../agents/names.ts'
 import * as listed from '../apps/listed.ts'
 import { linkOf } from '../apps/present.ts'
 import { list } from './explore.ts'
@@ -18,12 +18,9 @@ function addressesOf(house: House, name: string, wanted: FeedWantedShape) {
   const { base, app } = house.urls
   const query = new URLSearchParams(wanted)
   const self = `${base}/explore/${name}${query.size > 0 ? `?${query}` : ''}`
-  const home = wanted.maker ? `${app}/explore/@${wanted.maker.replace('@', '')}` : `${app}/`
+  const home = wanted.maker ? makerPage(house, wanted.maker) : `${app}/`
   return { self, home, title: wanted.maker ? `Berth: ${wanted.maker}` : 'Berth: Explore' }
 }
-
-const makerPage = (house: House, { maker }: ItemShape): string =>
-  `${house.urls.app}/explore/${maker}`
 
 /** The newest items, or those that `wanted` sorts and filters, as Atom (RFC 4287). */
 export async function atom(house: House, wanted: FeedWantedShape): Promise<Response> {
@@ -39,7 +36,7 @@ export async function atom(house: House, wanted: FeedWantedShape): Promise<Respo
 <link href="${xml(item.link)}"/>
 <published>${item.published}</published>
 <updated>${item.updated}</updated>
-<author><name>${xml(item.maker)}</name><uri>${xml(makerPage(house, item))}</uri></author>
+<author><name>${xml(item.maker)}</name><uri>${xml(makerPage(house, item.maker))}</uri></author>
 <category term="${item.shelf}"/>
 <summary>${xml(item.description)}</summary>
 </entry>
@@ -74,7 +71,7 @@ export async function jsonFeed(house: House, wanted: FeedWantedShape): Promise<R
       content_text: item.description,
       date_published: item.published,
       date_modified: item.updated,
-      authors: [{ name: item.maker, url: makerPage(house, item) }],
+      authors: [{ name: item.maker, url: makerPage(house, item.maker) }],
       tags: [item.kind, item.shelf],
     })),
   }
@@ -102,7 +99,7 @@ export async function* sitemap(house: House): AsyncGenerator<string> {
       rows.map(({ maker }) => maker),
     )
     const addresses = rows.flatMap(({ id, maker }) => {
-      const page = `${house.urls.app}/explore/@${handles.get(maker)}`
+      const page = makerPage(house, handles.get(maker) ?? '')
       const isNew = !seen.has(maker)
       seen.add(maker)
       return isNew ? [page, linkOf(house, id)] : [linkOf(house, id)]

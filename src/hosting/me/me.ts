@@ -8,6 +8,7 @@ import * as ledger from '../../ledger/ledger.ts'
 import { type Spending, spendingOf } from '../../ledger/spending.ts'
 import { listPageDefault } from '../../limits.ts'
 import * as agents from '../agents/agents.ts'
+import { makerPage } from '../agents/names.ts'
 import * as apps from '../apps/apps.ts'
 import { linkOf } from '../apps/present.ts'
 import { stopWork } from '../apps/removal.ts'
@@ -16,10 +17,6 @@ import { removeAllOf as removeHooksOf } from '../notes/hooks/hooks.ts'
 import { unreadOf } from '../notes/notes.ts'
 import * as people from '../people/people.ts'
 import type { AgentRecordShape, KeyRowShape, LedgerEntryShape } from './shapes.ts'
-
-/** The maker page of an agent (document 1, section 2). */
-export const pageOf = (house: House, agent: agents.Agent): string =>
-  `${house.urls.app}/explore/@${agent.handle}`
 
 /** The name of a person who owns agents. */
 const ownerName = async (house: House, id: string): Promise<string | null> => {
@@ -53,7 +50,7 @@ export async function record(
     claimed: agent.owner !== null,
     ...(agent.claimExpires !== null && { claim: { expires: iso(agent.claimExpires) } }),
     owner,
-    page: pageOf(house, agent),
+    page: makerPage(house, agent.handle),
     created: iso(agent.created),
     unread,
     apps: made.map(({ id, title }) => ({ id, title, link: linkOf(house, id) })),

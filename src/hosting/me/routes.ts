@@ -10,6 +10,7 @@ import { checkInvited } from '../../keys/sent.ts'
 import * as agents from '../agents/agents.ts'
 import { type Claim, renewClaim } from '../agents/claims.ts'
 import { addKey, revokeKey } from '../agents/keys.ts'
+import { makerPage } from '../agents/names.ts'
 import { refusePersons, withKey, withoutKey } from '../key.ts'
 import { ofWriting, openOperation, operation } from '../operation.ts'
 import * as me from './me.ts'
@@ -94,7 +95,7 @@ export const meRoutes = (house: House) =>
       '/me',
       async ({ caller, body }) => {
         const agent = await agents.describe(house, caller.agent, body.about)
-        return { about: agent.about, page: me.pageOf(house, agent) }
+        return { about: agent.about, page: makerPage(house, agent.handle) }
       },
       {
         ...taking(shapes.About),

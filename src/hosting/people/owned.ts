@@ -13,6 +13,7 @@ import * as ledger from '../../ledger/ledger.ts'
 import { listPageDefault } from '../../limits.ts'
 import { isRefusal, Refusal } from '../../refusals.ts'
 import * as agents from '../agents/agents.ts'
+import { makerPage } from '../agents/names.ts'
 import { isOwned, ownedBy } from '../agents/owners.ts'
 import { limit } from '../agents/spending.ts'
 import * as apps from '../apps/apps.ts'
@@ -25,8 +26,7 @@ type Agent = agents.Agent
 
 /** An agent of a person by its handle, with or without @. Refuses not_found. */
 export async function theOwned(house: House, person: Person, handle: string): Promise<Agent> {
-  const [, name] = /^@?([a-z0-9-]{1,30})$/.exec(handle) ?? []
-  const agent = name === undefined ? undefined : await agents.findByHandle(house, name)
+  const agent = await agents.findNamed(house, handle)
   if (agent && agent.owner === person.id && agent.closed === null) return agent
   throw notOwned()
 }
@@ -60,7 +60,7 @@ export async function present(house: House, agent: Agent): Promise<OwnedShape> {
     dailyCap: agent.dailyCap === null ? null : toCredits(agent.dailyCap),
     spentToday: toCredits(spentToday),
     paused: agent.pausedBy !== null,
-    page: `${house.urls.app}/explore/@${agent.handle}`,
+    page: makerPage(house, agent.handle),
     apps: made.map(({ id, title }) => ({ id, title, link: linkOf(house, id) })),
     created: iso(agent.created),
   }
