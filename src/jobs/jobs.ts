@@ -60,7 +60,7 @@ export const lockOpen = (db: Db, owner: string): Promise<void> => lock(db, `jobs
  * its owner has too many open jobs.
  */
 export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: Wanted): Promise<Job> {
-  const { ms, ownMs, kind, ...rest } = wanted
+  const { ms, ownMs, ...rest } = wanted
   await lockOpen(db, wanted.owner)
   if ((await countOpen(db, wanted.owner)) >= openJobsPerOwnerMax) {
     throw new Refusal('busy', { what: `Each of your ${openJobsPerOwnerMax} jobs` })
@@ -69,13 +69,13 @@ export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: Wante
   const [job] = await db
     .insert(jobs)
     .values({
-      ...{ ...rest, kind, id: newId(), state: 'queued' },
-      ...{ due: now, deadline: now + ms, created: now },
+      ...rest,
+      ...{ id: newId(), state: 'queued', due: now, deadline: now + ms, created: now },
       ...(ownMs !== undefined && { lease: newLease(), leaseUntil: now + ownMs }),
     })
     .onConflictDoNothing()
     .returning()
-  if (!job) throw new Refusal('busy', { what: `A ${kind} of yours` })
+  if (!job) throw new Refusal('busy', { what: `A ${wanted.kind} of yours` })
   await tell(db, now, job)
   return job
 }

@@ -7,7 +7,7 @@ import type { Db } from '../db/engine.ts'
 import { hasEnded, thisProcess } from '../db/process.ts'
 import { jobEventsMax, jobLeaseMs } from '../limits.ts'
 import { type Also, type Change, type Job, LeaseLost } from './handler.ts'
-import { events, type Failure, type JobResult, jobs, type JobState, type Lane } from './tables.ts'
+import { type EndState, events, type Failure, type JobResult, jobs, type Lane } from './tables.ts'
 
 /** What every write needs beside its transaction. */
 export interface Rows {
@@ -145,7 +145,7 @@ export async function move(db: Db, ms: number): Promise<void> {
 
 /** How a job ends. */
 export interface Ending {
-  state: Exclude<JobState, 'queued' | 'running'>
+  state: EndState
   error?: Failure
   record?: Also<JobResult | void> | undefined
 }

@@ -6,7 +6,7 @@ import { type Handler, type Job, LeaseLost } from './handler.ts'
 import { find } from './jobs.ts'
 import { Kinds } from './kinds.ts'
 import * as rows from './rows.ts'
-import type { Lane } from './tables.ts'
+import { type EndState, endStates, type Lane, lanes } from './tables.ts'
 import { Waiting } from './waiting.ts'
 import { type Parts, Stopped, Worker } from './worker.ts'
 
@@ -17,9 +17,6 @@ interface Running extends rows.Leased {
   ended: Promise<void>
 }
 
-const endStates = ['done', 'failed', 'cancelled'] as const
-type EndState = (typeof endStates)[number]
-const lanes: Lane[] = ['builds', 'assets', 'media', 'hooks']
 /** Between two looks at the rows, and at a job that somebody waits for. */
 const lookMs = second
 const leftAtOnce = 100
@@ -59,9 +56,10 @@ export class Runner {
   /** How many jobs ended here since the start, by lane and state. */
   ended(): { lane: Lane; state: EndState; count: number }[] {
     return lanes.flatMap((lane) =>
-      endStates.map((state) => ({
-        ...{ lane, state, count: this.worker.ended.get(`${lane} ${state}`) ?? 0 },
-      })),
+      endStates.map((state) => {
+        const count = this.worker.ended.get(`${lane} ${state}`) ?? 0
+        return { lane, state, count }
+      }),
     )
   }
 

@@ -13,8 +13,12 @@ import {
   uniqueIndex,
 } from '../db/columns.ts'
 
-export type JobState = 'queued' | 'running' | 'done' | 'failed' | 'cancelled'
-export type Lane = 'builds' | 'assets' | 'media' | 'hooks'
+export const endStates = ['done', 'failed', 'cancelled'] as const
+export type EndState = (typeof endStates)[number]
+export type JobState = 'queued' | 'running' | EndState
+
+export const lanes = ['builds', 'assets', 'media', 'hooks'] as const
+export type Lane = (typeof lanes)[number]
 
 /** Why a job failed: a code for branching, and a sentence. */
 export interface Failure {
