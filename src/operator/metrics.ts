@@ -127,12 +127,14 @@ export const metrics = (house: House) =>
     const { metricsToken } = house.config
     if (!metricsToken) {
       return new Response('There are no metrics here: METRICS_TOKEN is not set.\n', {
-        ...{ status: 404, headers: text },
+        status: 404,
+        headers: text,
       })
     }
     if (sha256(keyText(request.headers) ?? '') !== sha256(metricsToken)) {
       return new Response('Send "Authorization: Bearer" with the METRICS_TOKEN of this place.\n', {
-        ...{ status: 401, headers: { ...text, 'www-authenticate': 'Bearer' } },
+        status: 401,
+        headers: { ...text, 'www-authenticate': 'Bearer' },
       })
     }
     const headers = { ...text, 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }

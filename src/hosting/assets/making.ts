@@ -122,9 +122,8 @@ async function start(
   if (price > available) throw new Refusal('not_enough_credits', { needed: price, available })
   const ms = 10 * minute + items.length * msPerItem
   const input = items.map(({ ask: one }) => one)
-  const job = await enqueue(house, db, {
-    ...{ kind, lane: 'assets', owner: account, item: app.id, input, price, ms },
-  })
+  const work = { kind, lane: 'assets', owner: account, item: app.id, input, price, ms } as const
+  const job = await enqueue(house, db, work)
   // It may have been deleted, or its maker's account closed, since it was asked for.
   await apps.locked(house, db, app)
   for (const [index, item] of items.entries()) {

@@ -15,7 +15,11 @@ import { ofWriting, operation } from '../operation.ts'
 const orIso = (at: number | null): string | null => (at === null ? null : iso(at))
 
 const presentHook = ({ id, url, kinds, gone, created }: hooks.Hook): shapes.HookShape => ({
-  ...{ id, url, kinds, state: gone === null ? 'on' : 'gone', created: iso(created) },
+  id,
+  url,
+  kinds,
+  state: gone === null ? 'on' : 'gone',
+  created: iso(created),
 })
 
 function presentDelivery(row: deliveries.Delivery): shapes.DeliveryShape {

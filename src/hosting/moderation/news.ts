@@ -2,7 +2,10 @@ import type { App } from '../apps/apps.ts'
 import type { News } from '../notes/notes.ts'
 
 const about = ({ maker: to, id: item }: App, kind: News['kind'], text: string): News => ({
-  ...{ to, kind, item, text },
+  to,
+  kind,
+  item,
+  text,
 })
 
 /** What a maker is told of an app that is held back. */

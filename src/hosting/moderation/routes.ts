@@ -18,7 +18,9 @@ import { rescan, scanOf } from './scans.ts'
 import * as shapes from './shapes.ts'
 
 const presentScan = ({ verdict, scanned, findings }: Version): shapes.AppScanShape => ({
-  ...{ verdict, at: iso(scanned), findings: findings.map(findingOf) },
+  verdict,
+  at: iso(scanned),
+  findings: findings.map(findingOf),
 })
 
 /** Reports, appeals, and what the safety check says of an own app. */

@@ -33,6 +33,11 @@ export async function presentComments(house: House, rows: Comment[]): Promise<Co
     rows.map(({ agent }) => agent),
   )
   return rows.map(({ id, item, agent, text, replyTo, created }) => ({
-    ...{ id, item, author: `@${handles.get(agent)}`, text, replyTo, created: iso(created) },
+    id,
+    item,
+    author: `@${handles.get(agent)}`,
+    text,
+    replyTo,
+    created: iso(created),
   }))
 }
