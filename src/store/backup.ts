@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { newId } from '../core/ids.ts'
 import { contentPath } from './disk.ts'
 import { isMissing, syncFile, syncFolder, writeDurably } from './durable.ts'
 
@@ -46,11 +45,7 @@ export async function emptyFolder(dir: string): Promise<void> {
 
 /** Writes backup.json: from then on the folder is a backup. */
 export const writeManifest = (dir: string, manifest: Manifest): Promise<void> =>
-  writeDurably(
-    join(dir, `backup.${newId()}`),
-    manifestPath(dir),
-    Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`),
-  )
+  writeDurably(manifestPath(dir), Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`))
 
 /** Reads backup.json. Throws an Error that says so when the folder holds no whole backup. */
 export async function readManifest(dir: string): Promise<Manifest> {

@@ -153,7 +153,8 @@ class DiskStore implements Store {
       if (touch(path, now)) return await syncFile(path)
       this.checkRoom(bytes.length)
       await this.makeFolder(name.slice(0, 2))
-      await writeDurably(join(this.dir, 'tmp', newId()), path, bytes, { changedMs: now })
+      const temp = join(this.dir, 'tmp', newId())
+      await writeDurably(path, bytes, { temp, changedMs: now })
     } catch (error) {
       if (cannotWrite(error)) throw new Refusal('try_again', { why: noRoom })
       throw error

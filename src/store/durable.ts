@@ -1,9 +1,14 @@
 import { open, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** What a file gets besides its bytes: permission bits, and a time of change in milliseconds. */
-interface Marks {
+import { newId } from '../core/ids.ts'
+
+/** How a file is written: where until it is whole, and what it gets besides its bytes. */
+interface Way {
+  temp?: string
+  /** Permission bits. */
   mode?: number
+  /** Its time of change, in milliseconds. */
   changedMs?: number
 }
 
@@ -33,18 +38,15 @@ export async function syncFile(path: string): Promise<void> {
  * cut once the promise answers. `temp` lies on the same file system and is gone in every case.
  */
 export async function writeDurably(
-  temp: string,
   path: string,
   bytes: Uint8Array,
-  marks: Marks = {},
+  { temp = `${path}.${newId()}`, mode = 0o644, changedMs }: Way = {},
 ): Promise<void> {
   try {
-    const file = await open(temp, 'wx', marks.mode ?? 0o644)
+    const file = await open(temp, 'wx', mode)
     try {
       await file.writeFile(bytes)
-      if (marks.changedMs !== undefined) {
-        await file.utimes(marks.changedMs / 1_000, marks.changedMs / 1_000)
-      }
+      if (changedMs !== undefined) await file.utimes(changedMs / 1_000, changedMs / 1_000)
       await file.datasync()
     } finally {
       await file.close()

@@ -1,4 +1,4 @@
-import { letters } from './riff.ts'
+import { letters, viewOf } from './riff.ts'
 
 /** Brands of ISO 14496-12 that are pictures or sound alone. */
 const noFilm = /^(M4[AB] |hei[cxms]|mif1|msf1|avif|avis|crx )/
@@ -44,7 +44,11 @@ const readBox: ReadBlock = (view, at, end) => {
   const isLarge = small === 1
   const size = isLarge ? Number(view.getBigUint64(at + 8)) : small || end - at
   const start = at + (isLarge ? 16 : 8)
-  return { name: nameAt(view, at + 4, 4), start, end: Math.min(end, Math.max(start, at + size)) }
+  return {
+    name: letters(bytesAt(view, at + 4, 4), 0, 4),
+    start,
+    end: Math.min(end, Math.max(start, at + size)),
+  }
 }
 
 /** An element (RFC 8794, sections 4 to 6): its id in hex; one of unknown size runs to the end. */
@@ -65,8 +69,6 @@ const readElement: ReadBlock = (view, at, end) => {
 
 const bytesAt = (view: DataView, at: number, length: number): Uint8Array =>
   new Uint8Array(view.buffer, view.byteOffset + at, length)
-const nameAt = (view: DataView, at: number, length: number): string =>
-  letters(bytesAt(view, at, length), 0, length)
 const hexAt = (view: DataView, at: number, length: number): string =>
   bytesAt(view, at, length).toHex()
 
@@ -75,7 +77,7 @@ export function filmLengthOf(
   bytes: Uint8Array,
   type: 'video/mp4' | 'video/webm',
 ): { seconds: number | undefined } | { unfit: string } {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const view = viewOf(bytes)
   try {
     const seconds = type === 'video/mp4' ? secondsOfMp4(view) : secondsOfWebm(view)
     return seconds === 'cut' ? { unfit: 'the file is cut off' } : { seconds }

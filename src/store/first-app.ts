@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-import { newId } from '../core/ids.ts'
 import { writeDurably } from './durable.ts'
 
 const pathOf = (dataDir: string): string => join(dataDir, 'first-app')
@@ -17,7 +16,7 @@ export async function readFirstApp(dataDir: string): Promise<string | undefined>
 
 /** Notes that the sample was begun, or as what it was published: the next start shows it again. */
 export const writeFirstApp = (dataDir: string, id: string): Promise<void> =>
-  writeDurably(join(dataDir, `first-app.${newId()}`), pathOf(dataDir), Buffer.from(id))
+  writeDurably(pathOf(dataDir), Buffer.from(id))
 
 /** Forgets a sample that the house's own APIs refused. */
 export const forgetFirstApp = (dataDir: string): Promise<void> => rm(pathOf(dataDir))

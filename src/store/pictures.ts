@@ -1,4 +1,4 @@
-import { letters, riffChunks } from './riff.ts'
+import { letters, riffChunks, viewOf } from './riff.ts'
 
 /** Why a picture's file is not whole, or undefined: it starts, and ends, as its format says. */
 type Fault = string | undefined
@@ -6,9 +6,6 @@ type Fault = string | undefined
 const cutOff = 'the file is cut off'
 const trailing = 'more follows after the end of the picture'
 const damaged = 'the file is damaged'
-
-const viewOf = (bytes: Uint8Array): DataView =>
-  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 /** PNG (W3C PNG section 5): chunks with right checksums, the last of them IEND. */
 export function pngFault(bytes: Uint8Array): Fault {

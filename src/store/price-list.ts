@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 
-import { newId } from '../core/ids.ts'
 import { writeDurably } from './durable.ts'
 
 const pathOf = (dataDir: string): string => join(dataDir, 'models.json')
@@ -21,7 +20,5 @@ export async function readPriceList(dataDir: string): Promise<unknown> {
 }
 
 /** Keeps what was synced, whole or not at all. */
-export const writePriceList = (dataDir: string, list: unknown): Promise<void> => {
-  const text = `${JSON.stringify(list, null, 1)}\n`
-  return writeDurably(join(dataDir, `models.${newId()}`), pathOf(dataDir), Buffer.from(text))
-}
+export const writePriceList = (dataDir: string, list: unknown): Promise<void> =>
+  writeDurably(pathOf(dataDir), Buffer.from(`${JSON.stringify(list, null, 1)}\n`))

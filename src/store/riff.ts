@@ -8,6 +8,9 @@ interface Chunk {
 const chunksMax = 20_000
 const streamed = new Set([0, 0xffffffff])
 
+export const viewOf = (bytes: Uint8Array): DataView =>
+  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
 /** `length` bytes as Latin-1, for the four-letter names inside files. */
 export const letters = (bytes: Uint8Array, at: number, length: number): string =>
   String.fromCharCode(...bytes.subarray(at, at + length))
@@ -17,7 +20,7 @@ export const letters = (bytes: Uint8Array, at: number, length: number): string =
  * Sound written to a pipe leaves its sizes open (0 or all ones): its `data` then runs to the end.
  */
 export function riffChunks(bytes: Uint8Array, mayBeStreamed: boolean): Chunk[] | string {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const view = viewOf(bytes)
   const said = view.getUint32(4, true)
   const open = mayBeStreamed && streamed.has(said)
   const end = said + 8 + (said & 1)

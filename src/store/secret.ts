@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { newId, newSecret } from '../core/ids.ts'
+import { newSecret } from '../core/ids.ts'
 import { isMissing, writeDurably } from './durable.ts'
 
 const secretPattern = /^[A-Za-z0-9]{40}$/
@@ -23,7 +23,6 @@ export async function openSecret(dir: string): Promise<string> {
     if (!isMissing(error)) throw error
   }
   const secret = newSecret()
-  const temp = join(dir, `link-secret.${newId()}`)
-  await writeDurably(temp, path, Buffer.from(`${secret}\n`), { mode: 0o600 })
+  await writeDurably(path, Buffer.from(`${secret}\n`), { mode: 0o600 })
   return secret
 }

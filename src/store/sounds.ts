@@ -1,4 +1,4 @@
-import { letters, riffChunks } from './riff.ts'
+import { letters, riffChunks, viewOf } from './riff.ts'
 
 /**
  * How long a sound lasts, in seconds to the millisecond, and whether its file only claims so, where
@@ -13,9 +13,6 @@ function lasting(seconds: number): Heard {
   if (!(seconds > 0 && seconds <= secondsMax)) return fault('the sound has no length')
   return { seconds: Math.round(seconds * 1_000) / 1_000 }
 }
-
-const viewOf = (bytes: Uint8Array): DataView =>
-  new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 /** PCM, float, A-law, mu-law, and the extensible form of these: what browsers play. */
 const wavFormats = new Set([1, 3, 6, 7, 0xfffe])
