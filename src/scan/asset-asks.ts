@@ -36,10 +36,10 @@ export function asksOf(page: Page): { asks: AssetAsk[]; faults: { at: number; he
       continue
     }
     for (const [index, row] of list.slice(0, asksMax).entries()) {
-      const fault = faultOf(row)
-      if (fault) faults.push({ at, help: `Ask ${index + 1} in data-assets: ${fault}.` })
-      const ask = fault ? undefined : toAsk(row)
-      if (ask && asks.size < asksMax && !asks.has(ask.name)) asks.set(ask.name, ask)
+      const ask = askOf(row)
+      if (typeof ask === 'string')
+        faults.push({ at, help: `Ask ${index + 1} in data-assets: ${ask}.` })
+      else if (asks.size < asksMax && !asks.has(ask.name)) asks.set(ask.name, ask)
     }
     if (list.length > asksMax)
       faults.push({ at, help: `data-assets has ${list.length} asks; the first ${asksMax} count.` })
@@ -73,34 +73,26 @@ const numbers: readonly [
   ['seed', 0, Number.MAX_SAFE_INTEGER, true],
 ]
 
-function faultOf(row: unknown): string | undefined {
+/** One ask, or in words what is wrong with it. */
+function askOf(row: unknown): AssetAsk | string {
   if (!isRow(row)) return 'not an object'
-  const { name, kind, what, voice } = row
+  const { name, what, voice } = row
   if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9._-]{0,63}$/.test(name))
     return 'name must be 1 to 64 of a-z, 0-9, dot, - and _'
-  if (!kinds.some((known) => known === kind)) return `kind must be one of ${kinds.join(', ')}`
+  const kind = kinds.find((known) => known === row.kind)
+  if (!kind) return `kind must be one of ${kinds.join(', ')}`
   if (typeof what !== 'string' || what.length === 0 || what.length > 400)
     return 'what must be 1 to 400 characters'
   if (voice !== undefined && (typeof voice !== 'string' || voice.length > 64))
     return 'voice must be at most 64 characters'
+  const ask: AssetAsk = { name, kind, what }
+  if (voice !== undefined) ask.voice = voice
   for (const [field, from, to, whole] of numbers) {
     const value = row[field]
     if (value === undefined) continue
     const fits = typeof value === 'number' && value >= from && value <= to
     if (!fits || (whole && !Number.isInteger(value))) return `${field} must be ${from} to ${to}`
-  }
-  return undefined
-}
-
-function toAsk(row: unknown): AssetAsk | undefined {
-  if (!isRow(row)) return undefined
-  const kind = kinds.find((known) => known === row.kind)
-  if (!kind) return undefined
-  const ask: AssetAsk = { name: String(row.name), kind, what: String(row.what) }
-  if (typeof row.voice === 'string') ask.voice = row.voice
-  for (const [field] of numbers) {
-    const value = row[field]
-    if (typeof value === 'number') ask[field] = value
+    ask[field] = value
   }
   return ask
 }

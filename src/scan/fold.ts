@@ -19,16 +19,18 @@ export interface Folded {
   partial: boolean
 }
 
+interface Constant {
+  value: string
+  decoded: boolean
+}
+
 /** Names whose values are known at this place of the script; using one takes of the page's room. */
 export interface Constants {
-  values: Map<string, { value: string; decoded: boolean }>
+  values: Map<string, Constant>
   room: Room
 }
 
-function lookUp(
-  constants: Constants,
-  name: string,
-): { value: string; decoded: boolean } | undefined {
+function lookUp(constants: Constants, name: string): Constant | undefined {
   const known = constants.values.get(name)
   if (known) constants.room.built -= known.value.length
   return constants.room.built > 0 ? known : undefined
@@ -91,27 +93,22 @@ function whole(value: string, next: number, built = false, decoded = false): Fol
   return { value, next, built, decoded, partial: false }
 }
 
-function plainTerm({ tokens, constants, lenient }: Reader, at: number): Folded | undefined {
+function plainTerm(reader: Reader, at: number): Folded | undefined {
+  const { tokens, constants, lenient } = reader
   const { kinds, texts } = tokens
   const text = texts[at] ?? ''
-  if (kinds[at] === TEXT) return whole(text, at + 1)
-  if (kinds[at] === NUMBER) return whole(text, at + 1)
-  if (text === '`') return template(tokens, constants, at, lenient)
+  if (kinds[at] === TEXT || kinds[at] === NUMBER) return whole(text, at + 1)
+  if (text === '`') return template(reader, at)
   if (kinds[at] !== NAME || texts[at + 1] === '(') return undefined
   const known = texts[at - 1] === '.' ? undefined : lookUp(constants, text)
-  if (known) return { ...whole(known.value, at + 1, true, known.decoded) }
+  if (known) return whole(known.value, at + 1, true, known.decoded)
   if (!lenient || decoders.has(text) || hosts.has(text) || text === 'String') return undefined
   let next = at + 1
   while (texts[next] === '.' && kinds[next + 1] === NAME) next += 2
   return texts[next] === '(' ? undefined : { ...whole('', next), partial: true }
 }
 
-function template(
-  tokens: Tokens,
-  constants: Constants,
-  from: number,
-  lenient: boolean,
-): Folded | undefined {
+function template({ tokens, constants, lenient }: Reader, from: number): Folded | undefined {
   const { kinds, texts } = tokens
   const parts: string[] = []
   let partial = false

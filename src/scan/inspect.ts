@@ -48,9 +48,7 @@ export class Inspector {
    * try_again when it cannot be done now.
    */
   async inspect(page: string | Uint8Array, maker?: string): Promise<Inspection> {
-    const bytes = new Uint8Array(
-      typeof page === 'string' ? new TextEncoder().encode(page) : page.slice(),
-    )
+    const bytes = typeof page === 'string' ? new TextEncoder().encode(page) : new Uint8Array(page)
     if (bytes.byteLength <= inlineBytesMax) {
       // The tokenisers are loaded with the first page, not with the house.
       const { inspectSmall } = await import('./inspection.ts')

@@ -42,7 +42,8 @@ export interface Script {
   tokens: Tokens
   /** True for an event handler in an attribute: it runs only when the visitor does something. */
   handler: boolean
-  place(offset: number): number
+  /** Where a token of it stands in the page. */
+  place(index: number): number
 }
 
 /** A constant string of a script: `built` from several pieces, or `decoded` from an encoding. */

@@ -34,7 +34,9 @@ interface Job {
  * stack.
  */
 export function readScript(code: string, reading: Reading, handler: boolean): void {
-  const script: Script = { tokens: tokensOf(code), handler, place: reading.place }
+  const tokens = tokensOf(code)
+  const place = (index: number): number => reading.place(tokens.starts[index] ?? 0)
+  const script: Script = { tokens, handler, place }
   reading.page.scripts.push(script)
   const job = { script, reading, constants: { values: new Map(), room: reading.page.room } }
   readLiterals(job)
@@ -107,7 +109,7 @@ function readLiteral(
   if (value.length < 4) return
   const { page } = reading
   const offset = script.tokens.starts[index] ?? 0
-  const at = script.place(offset)
+  const at = script.place(index)
   if (built || decoded) page.literals.push({ value, at, built: true })
   const head = value.slice(0, 40)
   if (isRemote(head) || /^\s*(?:mailto:|data:)/i.test(head) || /\.php\b/.test(value.slice(0, 200)))
@@ -128,10 +130,10 @@ function readLiteral(
  * 'password')`.
  */
 function readMadeField(script: Script, index: number, { page }: Reading): void {
-  const { texts, starts } = script.tokens
+  const { texts } = script.tokens
   const named = texts[index - 1] === ',' && texts[index - 2] === 'type'
   if (!named && useOf(script, index) !== 'type') return
-  const at = script.place(starts[index] ?? 0)
+  const at = script.place(index)
   page.fields.push({ type: 'password', own: '', near: '', after: '', form: -1, at })
 }
 
@@ -161,7 +163,7 @@ function readSink({ script, reading, constants }: Job, use: string, isCode: bool
     if (sign !== '(' && sign !== '=' && sign !== '+=') continue
     if (isCode && (sign !== '(' || texts[index - 1] === 'function')) continue
     const offset = starts[index] ?? 0
-    const at = script.place(offset)
+    const at = script.place(index)
     const text = sinkText(script, index, constants)
     const decoded = text?.decoded ?? false
     const known = text !== undefined && (!text.partial || text.value.length >= partialMin)
@@ -198,19 +200,19 @@ function readPacked({ script, reading }: Job): void {
   const code = index === undefined ? undefined : unpacked(script, index)
   if (index === undefined || !code) return
   const offset = starts[index] ?? 0
-  reading.page.decodedAt.add(script.place(offset))
+  reading.page.decodedAt.add(script.place(index))
   reading.code(code, offset)
 }
 
 /** Requests whose address is a name or put together: fetch(host + '/x'). */
 function readRequests({ script, reading, constants }: Job): void {
-  const { texts, kinds, starts } = script.tokens
+  const { texts, kinds } = script.tokens
   for (const use of requestNames)
     for (const index of script.tokens.find(use)) {
       const at = index + 2
       if (texts[index + 1] !== '(' || kinds[at] === TEXT) continue
       const url = fold(script.tokens, at, constants, true)
       if (url && isRemote(url.value))
-        reading.page.requests.push({ use, url: url.value, at: script.place(starts[index] ?? 0) })
+        reading.page.requests.push({ use, url: url.value, at: script.place(index) })
     }
 }

@@ -93,7 +93,7 @@ function* named(page: Page): Generator<Hit> {
       if (!text || text.length > nameMax || !program.test(text)) continue
       const before = tokens.texts.slice(Math.max(0, index - 12), index)
       if (before.some((name) => fileNameUses.has(name)))
-        yield { code: 'dropper.filename', at: place(tokens.starts[index] ?? 0) }
+        yield { code: 'dropper.filename', at: place(index) }
     }
 }
 
@@ -107,6 +107,6 @@ function* numbered(page: Page): Generator<Hit> {
         continue
       const is = tokens.texts[index + 2] === '90' && tokens.texts[index + 4] === '144'
       if (is && tokens.kinds[index + manyBytes] === NUMBER)
-        yield { code: 'dropper.executable', at: place(tokens.starts[index] ?? 0) }
+        yield { code: 'dropper.executable', at: place(index) }
     }
 }

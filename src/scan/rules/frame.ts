@@ -18,8 +18,8 @@ export function* frameBreaks(page: Page): Generator<Hit> {
   }
 }
 
-function hit({ tokens, place }: Script, index: number): Hit {
-  return { code: 'obf.decode_eval', at: place(tokens.starts[index] ?? 0), help }
+function hit({ place }: Script, index: number): Hit {
+  return { code: 'obf.decode_eval', at: place(index), help }
 }
 
 const owners = new Set(['window', 'self', 'globalThis', 'parent', 'top'])

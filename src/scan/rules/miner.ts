@@ -51,7 +51,7 @@ function* named({ tokens, place }: Script): Generator<Hit> {
     for (const index of tokens.find(name)) {
       const made = tokens.texts[index - 1] === 'new' || tokens.texts[index + 1] === '.'
       if (!made || (name === 'WMP' && tokens.texts[index + 2] !== 'Miner')) continue
-      yield { code: 'miner.signature', at: place(tokens.starts[index] ?? 0) }
+      yield { code: 'miner.signature', at: place(index) }
     }
 }
 
@@ -59,6 +59,6 @@ function* quoted({ tokens, place }: Script): Generator<Hit> {
   for (const [index, kind] of tokens.kinds.entries()) {
     const text = kind === TEXT || kind === CHUNK ? (tokens.texts[index] ?? '') : ''
     if (text && text.length < 500 && isAddress(text) && signature.test(text))
-      yield { code: 'miner.signature', at: place(tokens.starts[index] ?? 0) }
+      yield { code: 'miner.signature', at: place(index) }
   }
 }

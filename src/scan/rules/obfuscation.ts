@@ -25,7 +25,7 @@ export function* obfuscation(page: Page): Generator<Hit> {
       help: 'Too much is encoded within encodings to be read: publish the code as it is.',
     }
   for (const script of page.scripts) {
-    const at = script.place(script.tokens.starts[0] ?? 0)
+    const at = script.place(0)
     if (isSignsOnly(script)) yield { code: 'obf.decode_eval', at }
     if (isRenamed(script)) yield { code: 'obf.packer', at }
   }

@@ -24,7 +24,7 @@ export function* ownFiles(page: Page): Generator<Hit> {
   for (const script of page.scripts)
     for (const { name, index } of namesIn(script))
       if (!within.test(name) && !isRemote(name) && !isMapped(name))
-        yield hit(name, script.place(script.tokens.starts[index] ?? 0))
+        yield hit(name, script.place(index))
 }
 
 function hit(name: string, at: number): Hit {

@@ -103,8 +103,8 @@ function* sentByScript(
   for (const script of page.scripts)
     for (const name of mailers)
       for (const index of script.tokens.find(name)) {
-        const { texts, starts } = script.tokens
+        const { texts } = script.tokens
         if (texts[index + 1] === '.' && /^send/.test(texts[index + 2] ?? ''))
-          yield { code: 'phish.credential_form', at: script.place(starts[index] ?? 0) }
+          yield { code: 'phish.credential_form', at: script.place(index) }
       }
 }

@@ -15,7 +15,7 @@ export function* redirects(page: Page): Generator<Hit> {
     if (script.handler) continue
     for (const index of script.tokens.find('location'))
       if (isOwn(script, index) && leadsAway(script, index, constants))
-        yield { code: 'redirect.script', at: script.place(script.tokens.starts[index] ?? 0) }
+        yield { code: 'redirect.script', at: script.place(index) }
   }
 }
 

@@ -38,18 +38,18 @@ export function* standIns(page: Page): Generator<Hit> {
     for (const { action, at } of page.forms) if (isRemote(action)) yield hit(at, sending)
   const own = new Set(Object.keys(calls).filter((name) => page.scripts.some((s) => makes(s, name))))
   for (const script of page.scripts) {
-    const at = (index: number): number => script.place(script.tokens.starts[index] ?? 0)
     for (const [name, help] of Object.entries(calls))
       for (const index of script.tokens.find(name))
-        if (isCall(script, index, own.has(name))) yield hit(at(index), help)
+        if (isCall(script, index, own.has(name))) yield hit(script.place(index), help)
     const { texts, find } = script.tokens
     for (const [name, [of, help]] of Object.entries(members))
       for (const index of find(name))
         if (texts[index - 1] === '.' && texts[index - 2] === of && texts[index + 1] === '(')
-          yield hit(at(index - 2), help)
+          yield hit(script.place(index - 2), help)
     for (const index of find('createElement'))
-      if (texts[index + 2] === 'iframe') yield hit(at(index), frames)
-    for (const index of find('location')) if (isHash(script, index)) yield hit(at(index), leaving)
+      if (texts[index + 2] === 'iframe') yield hit(script.place(index), frames)
+    for (const index of find('location'))
+      if (isHash(script, index)) yield hit(script.place(index), leaving)
   }
 }
 

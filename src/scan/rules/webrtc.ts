@@ -19,8 +19,8 @@ export function* webrtc(page: Page): Generator<Hit> {
     if (names.includes(value)) yield { code: 'net.webrtc', at }
 }
 
-function hit({ tokens, place }: Script, index: number): Hit {
-  return { code: 'net.webrtc', at: place(tokens.starts[index] ?? 0) }
+function hit({ place }: Script, index: number): Hit {
+  return { code: 'net.webrtc', at: place(index) }
 }
 
 function isMention({ tokens: { texts } }: Script, index: number): boolean {
