@@ -44,10 +44,10 @@ export function readElement(
   else if (tag === 'canvas') page.canvas = true
   else if (tag === 'iframe') readFrame(attributes, at, reading)
   else if (tag === 'meta') readMeta(attributes, at, page)
-  else if (tag === 'a' || tag === 'area') readLink(attributes, offset, reading)
+  else if (tag === 'a' || tag === 'area') readLink(attributes, at, page)
   const formAction = attributes.get('formaction')
   if (formAction) page.forms.push({ id: '', action: formAction, at, button: true })
-  readLoads(tag, attributes, offset, reading)
+  readLoads(tag, attributes, at, page)
   readInside(attributes, offset, reading)
   if (headingTags.has(tag)) return 'heading'
   if (controlTags.has(tag)) return 'control'
@@ -99,17 +99,14 @@ function readMeta(attributes: Attributes, at: number, page: Page): void {
   if (url) page.refreshes.push({ url: url.trim(), at })
 }
 
-function readLink(attributes: Attributes, offset: number, { page, place }: Reading): void {
+function readLink(attributes: Attributes, at: number, page: Page): void {
   const url = attributes.get('href') ?? ''
-  const at = place(offset)
   const name = attributes.get('download')
   if (name !== undefined) page.downloads.push({ name, url: url.slice(0, 2000), at })
   if (/^\s*data:/i.test(url.slice(0, 20))) page.addresses.push({ use: 'a', url, at })
 }
 
-function readLoads(tag: string, attributes: Attributes, offset: number, reading: Reading): void {
-  const { page } = reading
-  const at = reading.place(offset)
+function readLoads(tag: string, attributes: Attributes, at: number, page: Page): void {
   for (const name of loads[tag] ?? []) {
     const url = attributes.get(name)?.trim()
     if (url)
@@ -121,9 +118,9 @@ function readLoads(tag: string, attributes: Attributes, offset: number, reading:
   }
   if (tag === 'link' && /stylesheet|preload|modulepreload/i.test(attributes.get('rel') ?? ''))
     page.addresses.push({ use: 'link', url: (attributes.get('href') ?? '').trim(), at })
-  const alt = attributes.get('alt')
   if (tag === 'img' || tag === 'image') {
     const source = attributes.get('src') ?? ''
+    const alt = attributes.get('alt')
     if (alt) page.runs.push({ text: alt.slice(0, 200), at, role: 'heading' })
     if (source && !source.startsWith('data:')) {
       const words = source.slice(0, 300).replace(/[^\p{L}\d.]+/gu, ' ')

@@ -1,4 +1,4 @@
-import { type QuoteType, Tokenizer } from 'htmlparser2'
+import { Tokenizer } from 'htmlparser2'
 
 import { readElement } from './read-element.ts'
 import { type Reading, readStyle } from './reading.ts'
@@ -40,17 +40,13 @@ const rawText = new Set([
  * of the page.
  */
 export function readHtml(html: string, reading: Reading): void {
-  const reader = new HtmlReader(html, reading)
-  const tokenizer = new Tokenizer({ decodeEntities: true }, reader)
+  const tokenizer = new Tokenizer({ decodeEntities: true }, new HtmlReader(html, reading))
   tokenizer.write(html)
   tokenizer.end()
-  reader.onend()
 }
 
 /** The tokeniser's callbacks: collects a tag's wanted attributes, and text up to the next block. */
 class HtmlReader {
-  private readonly html: string
-  private readonly reading: Reading
   private tag = ''
   private tagStart = 0
   private attributes = new Map<string, string>()
@@ -62,10 +58,10 @@ class HtmlReader {
   private textStart = -1
   private readonly roles: { tag: string; role: 'heading' | 'control' }[] = []
 
-  constructor(html: string, reading: Reading) {
-    this.html = html
-    this.reading = reading
-  }
+  constructor(
+    private readonly html: string,
+    private readonly reading: Reading,
+  ) {}
 
   onopentagname(start: number, end: number) {
     this.tag = this.html.slice(start, end).toLowerCase()
@@ -88,7 +84,7 @@ class HtmlReader {
     if (this.attribute) this.value.push(String.fromCodePoint(code))
   }
 
-  onattribend(_quote: QuoteType, _end: number) {
+  onattribend() {
     if (this.attribute && this.attributes.size < attributeMax)
       this.attributes.set(this.attribute, this.value.join(''))
     this.attribute = ''

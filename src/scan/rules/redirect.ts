@@ -28,8 +28,7 @@ function isOwn({ tokens: { texts } }: Script, index: number): boolean {
 function leadsAway({ tokens }: Script, index: number, constants: Constants): boolean {
   const { texts } = tokens
   let at = index + 1
-  if (texts[at] === '.' && texts[at + 1] === 'href') at += 2
-  else if (texts[at] === '.' && (texts[at + 1] === 'replace' || texts[at + 1] === 'assign')) at += 2
+  if (texts[at] === '.' && ['href', 'replace', 'assign'].includes(texts[at + 1] ?? '')) at += 2
   if (texts[at] !== '=' && texts[at] !== '(') return false
   const url = fold(tokens, at + 1, constants)
   return url !== undefined && (isRemote(url.value) || /^\s*data:/i.test(url.value))
