@@ -22,13 +22,8 @@ import { noteItem } from './notes.ts'
 const appsShown = 8
 
 const claimForm = (token: string, value: string | undefined): Html => {
-  const code = field({
-    label: 'Claim code',
-    name: 'code',
-    value,
-    max: 64,
-    hint: 'Such as 8K2M-Q0ZT-4RWX.',
-  })
+  const hint = 'Such as 8K2M-Q0ZT-4RWX.'
+  const code = field({ label: 'Claim code', name: 'code', value, max: 64, hint })
   return form(token, '/claim', html`${code}<button class="button">Look at it</button>`)
 }
 
@@ -73,6 +68,12 @@ export function agentsPage(
     </section>`
   return { title: 'Your agents', main }
 }
+
+/** The way back from what belongs to an agent. */
+export const crumb = ({ handle }: Pick<Agent, 'handle'>): Html =>
+  html`<p class="crumb">
+    <a href="/agents">Your agents</a> / <a href="/agents/${handle}">@${handle}</a>
+  </p>`
 
 /** What the page of one agent is drawn from. */
 export interface OwnedView {
@@ -148,7 +149,6 @@ function bounding({ token, agent, standing, wallet, ref, sent }: OwnedView): Htm
     hint: 'Of all its keys together. Empty: no cap.',
     free: true,
   })
-  const label = agent.paused ? 'Let it buy again' : 'Pause it'
   const byOperator = isPausedByOperator(standing)
   const words = byOperator
     ? 'The operator of this place paused it: it can buy nothing until they let it.'
@@ -156,7 +156,7 @@ function bounding({ token, agent, standing, wallet, ref, sent }: OwnedView): Htm
       ? 'It is paused and can buy nothing.'
       : 'Paused, it can buy nothing.'
   const pause = html`${hidden('paused', agent.paused ? 'no' : 'yes')}<button class="button quiet">
-      ${label}
+      ${agent.paused ? 'Let it buy again' : 'Pause it'}
     </button>`
   return html`<div class="columns">
     <section>

@@ -7,6 +7,7 @@ import type { OwnedShape } from '../../hosting/people/shapes.ts'
 import type { House } from '../../house.ts'
 import type { Page } from '../layout.ts'
 import { dayOf, picture } from '../parts.ts'
+import { withNext } from './desk.ts'
 import { alert, form } from './form.ts'
 
 /** What is claimed: an agent, and the newest of what it made. */
@@ -61,15 +62,11 @@ function act(
   handle: string,
   { code, token, name }: { code: string; token: string; name: string | undefined },
 ): Html {
-  const next = encodeURIComponent(`/claim/${code}`)
+  const path = `/claim/${code}`
   return name === undefined
     ? html`<p class="acts">
-        <a class="button" href="/sign-in?next=${next}">Sign in to claim it</a
-        ><a class="button quiet" href="/sign-up?next=${next}">Make an account</a>
+        <a class="button" href="${withNext('/sign-in', path)}">Sign in to claim it</a
+        ><a class="button quiet" href="${withNext('/sign-up', path)}">Make an account</a>
       </p>`
-    : form(
-        token,
-        `/claim/${code}`,
-        html`<button class="button">Claim @${handle} as ${name}</button>`,
-      )
+    : form(token, path, html`<button class="button">Claim @${handle} as ${name}</button>`)
 }

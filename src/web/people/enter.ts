@@ -16,14 +16,12 @@ export interface Entry {
   said?: string | undefined
 }
 
-const nameField = (entry: Entry): Part =>
-  field({ label: 'Name or e-mail', name: 'name', value: entry.name, autocomplete: 'username' })
+const nameField = ({ name: value }: Entry, hint?: string): Part =>
+  field({ label: 'Name or e-mail', name: 'name', value, autocomplete: 'username', hint })
 
 /** Says which names can be had before one is refused. */
-const newName = ({ name: value }: Entry): Part => {
-  const about = { label: 'Name or e-mail', name: 'name', value, autocomplete: 'username' }
-  return field({ ...about, hint: '3 to 40 letters a-z, digits and . _ -, or an e-mail address.' })
-}
+const newName = (entry: Entry): Part =>
+  nameField(entry, '3 to 40 letters a-z, digits and . _ -, or an e-mail address.')
 
 const newPassword = (label: string): Part =>
   field({

@@ -81,7 +81,7 @@ interface Field {
   name: string
   type?: 'text' | 'password' | 'number'
   value?: string | number | undefined
-  hint?: string
+  hint?: string | undefined
   autocomplete?: string
   max?: number
   /** May be left empty. */

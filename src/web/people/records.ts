@@ -13,7 +13,7 @@ import { listEntries } from '../../ledger/entries.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
 import { counted, cursorPager, madeIn, numberIn, queryOf } from '../parts.ts'
-import { entryTable } from './agents.ts'
+import { crumb, entryTable } from './agents.ts'
 import { ownPage } from './desk.ts'
 import { choice } from './form.ts'
 import { noteItem } from './notes.ts'
@@ -103,10 +103,7 @@ export const recordPages = (house: House, layout: Layout) =>
       const kept = Object.fromEntries([...query].filter(([name]) => name !== 'cursor'))
       return {
         title: `${found.name}: @${agent.handle}`,
-        main: html`<p class="crumb">
-            <a href="/agents">Your agents</a> /
-            <a href="/agents/${agent.handle}">@${agent.handle}</a>
-          </p>
+        main: html`${crumb(agent)}
           <h1>${found.name}</h1>
           ${main} ${cursorPager(query, at, next, kept)}`,
       }

@@ -2,6 +2,7 @@ import { html } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
 import type { Page } from '../layout.ts'
 import { dayOf } from '../parts.ts'
+import { crumb } from '../people/agents.ts'
 import { alert, form, notice } from '../people/form.ts'
 import { appealForm } from './safety.ts'
 import { at, type Studio } from './studio.ts'
@@ -25,9 +26,7 @@ export function gonePage(studio: Studio): Page {
   return {
     title: app.title,
     status: 410,
-    main: html`<p class="crumb">
-        <a href="/agents">Your agents</a> / <a href="/agents/${agent.handle}">@${agent.handle}</a>
-      </p>
+    main: html`${crumb(agent)}
       <h1><bdi>${app.title}</bdi></h1>
       ${words}`,
   }

@@ -2,6 +2,7 @@ import { type Html, html, type Part } from '../../core/markup.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import type { OwnedApp } from '../../hosting/people/owned-apps.ts'
 import type { Page } from '../layout.ts'
+import { crumb } from '../people/agents.ts'
 import type { Own } from '../people/desk.ts'
 import { alert, type Form, notice } from '../people/form.ts'
 
@@ -51,9 +52,7 @@ export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
     </li>`
   return {
     title: `${title}: ${tabs[tab]}`,
-    main: html`<p class="crumb">
-        <a href="/agents">Your agents</a> / <a href="/agents/${agent.handle}">@${agent.handle}</a>
-      </p>
+    main: html`${crumb(agent)}
       <h1><bdi>${title}</bdi></h1>
       <p class="lead">${standing(studio)}</p>
       ${heldAt !== null && html`<p class="alert">Held back: <bdi>${heldFor}</bdi>. <a href="${at(studio, 'safety')}">Appeal</a></p>`}
