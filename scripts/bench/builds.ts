@@ -6,7 +6,7 @@ import { openTestHouse, type Person, type TestHouse } from '../../src/testing/ho
 import { beside } from './builds/beside.ts'
 import { median } from './load/load.ts'
 import { pageOf } from './load/page.ts'
-import type { BenchRow } from './row.ts'
+import { atMost, type BenchRow } from './row.ts'
 
 const game = { kind: 'game', prompt: 'a game where a fox collects coins and dodges rocks' }
 const list = { prompt: 'a packing list with tent, boots and a map' }
@@ -37,7 +37,7 @@ async function beginning(): Promise<BenchRow> {
   await house.close()
   const [build, page] = [median(builds ?? []), median(pages ?? [])]
   const name = `builds: beginning one (${build.toFixed(1)} ms) over publishing 2 KB`
-  return { name, value: build / page, limit: 4, unit: 'x', ok: build / page <= 4 }
+  return atMost(name, build / page, 4)
 }
 
 /** Of a build by the demo without assets: what is not its browser, its scan and its checks. */
@@ -62,9 +62,8 @@ async function overhead(): Promise<BenchRow> {
     shares.push(Math.max(0, whole - checks) / whole)
   }
   await house.close()
-  const value = median(shares.slice(1))
   const name = 'builds: share of a demo build that is not its scan, checks and browser'
-  return { name, value, limit: 0.5, unit: '', ok: value <= 0.5 }
+  return atMost(name, median(shares.slice(1)), 0.5, '')
 }
 
 const wishes: [wanted: Omit<Wanted, 'seed'>, limit: number][] = [
@@ -84,10 +83,9 @@ async function assets(): Promise<BenchRow[]> {
     for (const seed of ['warm', 'a', 'b', 'c']) {
       times.push(await msOf(() => makers.make({ ...wanted, seed })))
     }
-    const value = median(times.slice(1)) / 1_000
     const length = wanted.seconds === undefined ? '' : ` of ${wanted.seconds} s`
     const name = `assets: an embedded ${wanted.kind}${length}`
-    rows.push({ name, value, limit, unit: 's', ok: value <= limit })
+    rows.push(atMost(name, median(times.slice(1)) / 1_000, limit, 's'))
   }
   makers.close()
   return rows

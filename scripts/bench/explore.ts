@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { costUs, load, median, quick, requestFor } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import { publishOn, serveHouse, spawnServer } from './load/served.ts'
-import type { BenchRow } from './row.ts'
+import { atMost, type BenchRow } from './row.ts'
 
 const bigLimit = 2
 const cpuLimit = 4
@@ -64,14 +64,14 @@ async function reads(): Promise<BenchRow[]> {
     }),
   )
   const turns = await load({ targets, connections: 1, turnMs: 30, rounds: 61 })
-  const rows = asks(many).map((ask, at): BenchRow => {
+  const rows = asks(many).map((ask, at) => {
     const [less = 0, more = 0] = turns
       .slice(at * 2, at * 2 + 2)
       .map((all) => quick(all.map(({ p50 }) => p50)))
     const { id, handle, next } = many
     const shown = ask.replace(id, '{id}').replace(handle, '{handle}').replace(next, '{cursor}')
     const name = `GET /explore${shown} with 100,000 items, of 1,000 (p50 ${more.toFixed(2)} ms)`
-    return { name, value: more / less, limit: bigLimit, unit: 'x', ok: more <= bigLimit * less }
+    return atMost(name, more / less, bigLimit)
   })
   const script = join(import.meta.dir, 'peers/list.ts')
   const peer = await spawnServer([process.execPath, script, join(dir, 'many/berth.sqlite')])
@@ -84,10 +84,9 @@ async function reads(): Promise<BenchRow[]> {
   })
   for (const one of [peer, few, many]) await one.stop()
   rmSync(dir, { recursive: true })
-  const value = costUs(ours) / costUs(theirs)
   const costs = `${costUs(ours).toFixed(0)} us beside ${costUs(theirs).toFixed(0)}`
   const name = `CPU of a list of 30, of a bare handler that reads 30 rows (${costs})`
-  return [...rows, { name, value, limit: cpuLimit, unit: 'x', ok: value <= cpuLimit }]
+  return [...rows, atMost(name, costUs(ours) / costUs(theirs), cpuLimit)]
 }
 
 /** Remixes of an app with 64 MB of files beside those of one with none, in turns. */
@@ -113,7 +112,7 @@ async function remixes(): Promise<BenchRow> {
   await house.stop()
   const [less = 0, more = 0] = times.map((all) => median(all.slice(1)))
   const name = `remix with 64 MB of files, of one with none (p50 ${more.toFixed(1)} ms)`
-  return { name, value: more / less, limit: remixLimit, unit: 'x', ok: more <= remixLimit * less }
+  return atMost(name, more / less, remixLimit)
 }
 
 export const bench = async (): Promise<BenchRow[]> => [...(await reads()), await remixes()]

@@ -2,12 +2,9 @@ import { servePortkey } from './gateway/portkey.ts'
 import { chatAt, type ServedGateway, serveGateway } from './gateway/served.ts'
 import { countSyncs, syncMs } from './gateway/syncs.ts'
 import { costUs, load, median, ratio, type Target, type Turn } from './load/load.ts'
-import type { BenchRow } from './row.ts'
+import { atMost, type BenchRow } from './row.ts'
 
 const p50 = (turns: Turn[]): number => median(turns.map((turn) => turn.p50))
-const most = (name: string, value: number, limit: number, unit: string): BenchRow => ({
-  ...{ name, value, limit, unit, ok: value <= limit },
-})
 
 /** A charged call: CPU beside a bare pass-through and beside Portkey, what it adds, its syncs. */
 export async function bench(): Promise<BenchRow[]> {
@@ -24,7 +21,7 @@ export async function bench(): Promise<BenchRow[]> {
   ] as const) {
     const value = await syncsOf(ours, callers)
     const name = `waits for the disk per charged call, ${callers} callers`
-    if (value !== undefined) rows.push(most(name, value, limit, 'fdatasync'))
+    if (value !== undefined) rows.push(atMost(name, value, limit, 'fdatasync'))
   }
   await portkey?.stop()
   await gateway.stop()
@@ -35,7 +32,7 @@ async function costs({ house, pass }: ServedGateway, key: string): Promise<Bench
   const targets = [house, pass].map((one) => chatAt(one, key, false))
   const [ours = [], bare = []] = await load({ targets, connections: 32, turnMs: 300, rounds: 15 })
   const said = `${costUs(ours).toFixed(0)} us of CPU beside ${costUs(bare).toFixed(0)}`
-  return [most(`charged call, of a bare pass-through (${said})`, 1 / ratio(ours, bare), 3, 'x')]
+  return [atMost(`charged call, of a bare pass-through (${said})`, 1 / ratio(ours, bare), 3)]
 }
 
 /** One caller, so that it is latency and not a queue that is measured. */
@@ -45,7 +42,7 @@ async function added({ house, pass, upstream }: ServedGateway, key: string): Pro
   const [ours = 0, bare = 0, direct = 0] = turns.map(p50)
   const limit = 2 * (bare - direct) + 2.5 * syncMs(house.dataDir)
   const name = 'charged call, added p50, of 2x the pass-through and 2.5 fdatasync'
-  return most(name, ours - direct, limit, 'ms')
+  return atMost(name, ours - direct, limit, 'ms')
 }
 
 async function besidePortkey({ house, upstream }: ServedGateway, key: string, bare: Target) {
@@ -54,7 +51,7 @@ async function besidePortkey({ house, upstream }: ServedGateway, key: string, ba
   const targets = [chatAt(house, key, false), peer]
   const [ours = [], theirs = []] = await load({ targets, connections: 32, turnMs: 600, rounds: 9 })
   const said = `${costUs(ours).toFixed(0)} us of CPU beside ${costUs(theirs).toFixed(0)}`
-  return most(`charged call, of @portkey-ai/gateway (${said})`, 1 / ratio(ours, theirs), 0.1, 'x')
+  return atMost(`charged call, of @portkey-ai/gateway (${said})`, 1 / ratio(ours, theirs), 0.1)
 }
 
 async function syncsOf(target: Target, connections: number): Promise<number | undefined> {

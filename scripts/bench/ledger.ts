@@ -15,7 +15,7 @@ import { accountOf } from '../../src/ledger/accounts.ts'
 import { grantTo } from '../../src/ledger/ledger.ts'
 import { withHold } from '../../src/ledger/paid-work.ts'
 import { openRaw } from './ledger/raw.ts'
-import type { BenchRow } from './row.ts'
+import { atLeast, atMost, type BenchRow } from './row.ts'
 
 const callers = 64
 const chargesPerRound = 2_560
@@ -86,7 +86,7 @@ async function againstRaw(folder: string): Promise<BenchRow> {
   await books.db.close()
   const value = ratios.sort((a, b) => a - b)[rounds >> 1] ?? 0
   const name = 'hold + settle, 64 in flight, of raw grouped prepared statements'
-  return { name, value, limit: 0.5, unit: 'x', ok: value >= 0.5 }
+  return atLeast(name, value, 0.5)
 }
 
 export async function bench(): Promise<BenchRow[]> {
@@ -98,9 +98,8 @@ export async function bench(): Promise<BenchRow[]> {
   ] as const) {
     const [none, all] = [await syncs(inFlight, 0), await syncs(inFlight, 640)]
     if (none === undefined || all === undefined) continue
-    const value = (all - none) / 640
     const name = `waits for the disk per charge, ${inFlight} in flight`
-    rows.push({ name, value, limit, unit: 'fdatasync', ok: value <= limit })
+    rows.push(atMost(name, (all - none) / 640, limit, 'fdatasync'))
   }
   return rows
 }

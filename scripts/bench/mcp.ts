@@ -1,7 +1,7 @@
 import { costUs, load, ratio, requestFor } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import { publishOn, serveHouse } from './load/served.ts'
-import type { BenchRow } from './row.ts'
+import { atLeast, type BenchRow } from './row.ts'
 
 /** Not 0.5, for what the protocol's library costs: DECISIONS.md, "MCP by its own library". */
 const limit = 0.1
@@ -54,9 +54,8 @@ export async function bench(): Promise<BenchRow[]> {
   })
   await house.stop()
   return calls.map((ours, at) => {
-    const value = ratio(ours, rest)
     const costs = `${costUs(ours).toFixed(0)} us of CPU beside ${costUs(rest).toFixed(0)}`
     const name = `tools/call get_app, ${at === 0 ? revision : '2025-11-25'}, of GET /apps/{id} (${costs})`
-    return { name, value, limit, unit: 'x', ok: value >= limit }
+    return atLeast(name, ratio(ours, rest), limit)
   })
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { filled } from './explore.ts'
 import { costUs, load, requestFor } from './load/load.ts'
 import { spawnServer } from './load/served.ts'
-import type { BenchRow } from './row.ts'
+import { atMost, type BenchRow } from './row.ts'
 
 const cpuLimit = 6
 const bytesLimit = 60_000
@@ -89,16 +89,14 @@ export async function bench(): Promise<BenchRow[]> {
   await peer.stop()
   await house.stop()
   rmSync(dir, { recursive: true })
-  const costs = paths.map(([path], at): BenchRow => {
+  const costs = paths.map(([path], at) => {
     const ours = costUs(turns[at] ?? [])
     const name = `GET ${path} with 100,000 items, CPU of a bare handler that renders 30 rows`
     const shown = `${name} (${ours.toFixed(0)} us beside ${theirs.toFixed(0)})`
-    const value = ours / theirs
-    return { name: shown, value, limit: cpuLimit, unit: 'x', ok: value <= cpuLimit }
+    return atMost(shown, ours / theirs, cpuLimit)
   })
-  const wire = weights.map((value, at): BenchRow => {
-    const name = `GET ${common[at]} with its style and scripts, on the wire`
-    return { name, value, limit: bytesLimit, unit: 'bytes', ok: value <= bytesLimit }
-  })
+  const wire = weights.map((value, at) =>
+    atMost(`GET ${common[at]} with its style and scripts, on the wire`, value, bytesLimit, 'bytes'),
+  )
   return [...costs, ...wire]
 }

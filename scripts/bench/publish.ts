@@ -7,7 +7,7 @@ import { bigPage } from '../big-page.ts'
 import { cpuNs, median, quick } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import { asRecord, publishOn, type Served, serveHouse, spawnServer } from './load/served.ts'
-import type { BenchRow } from './row.ts'
+import { atMost, type BenchRow } from './row.ts'
 
 const smallBytes = 20_000
 const syncs = 4
@@ -76,10 +76,10 @@ async function small(): Promise<BenchRow[]> {
     publish(pageOf(smallBytes, `counted ${(made += 1)}`)),
   )
   await house.stop()
-  const keptSyncs = counted > 0 && counted <= syncs
+  const synced = atMost('publish 20 KB', counted, syncs, 'fdatasync')
   return [
-    { name: 'publish 20 KB', value: counted, limit: syncs, unit: 'fdatasync', ok: keptSyncs },
-    { name: 'publish 20 KB, beside 4 fdatasync', value: over, limit: 8, unit: 'ms', ok: over <= 8 },
+    { ...synced, ok: synced.ok && counted > 0 },
+    atMost('publish 20 KB, beside 4 fdatasync', over, 8, 'ms'),
   ]
 }
 
@@ -122,21 +122,10 @@ async function big(): Promise<BenchRow[]> {
   const value = median(turns.map(({ whole, alone }) => whole / alone))
   const ran = median(gaps.map((gap) => gap.ran))
   const wall = median(gaps.map((gap) => gap.wall))
+  const clock = `the loop stood still ${wall.toFixed(0)} ms by the clock`
   return [
-    {
-      name: 'publish 4 MB, of its scan and compression alone',
-      value,
-      limit: 4,
-      unit: 'x',
-      ok: value <= 4,
-    },
-    {
-      name: `publish 4 MB: longest run of the main thread (the loop stood still ${wall.toFixed(0)} ms by the clock)`,
-      value: ran,
-      limit: 20,
-      unit: 'ms',
-      ok: ran <= 20,
-    },
+    atMost('publish 4 MB, of its scan and compression alone', value, 4),
+    atMost(`publish 4 MB: longest run of the main thread (${clock})`, ran, 20, 'ms'),
   ]
 }
 

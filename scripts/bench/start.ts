@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { median } from './load/load.ts'
 import { spawnServer } from './load/served.ts'
-import type { BenchRow } from './row.ts'
+import { atMost, type BenchRow } from './row.ts'
 
 const root = join(import.meta.dir, '../..')
 const rounds = 11
@@ -53,13 +53,7 @@ const row = (
 ): BenchRow => {
   const value = median(ours.map((one, at) => one / (peer[at] ?? Number.NaN)))
   const said = `${median(ours).toFixed(0)} ${unit} beside ${median(peer).toFixed(0)} ${unit}`
-  return {
-    name: `${name}, of a hello-world Elysia binary (${said})`,
-    value,
-    limit,
-    unit: 'x',
-    ok: value <= limit,
-  }
+  return atMost(`${name}, of a hello-world Elysia binary (${said})`, value, limit)
 }
 
 /** The binary's cold start and idle memory, beside those of the smallest one, in turns. */

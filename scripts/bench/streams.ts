@@ -6,14 +6,11 @@ import { streamMany } from '../../src/testing/streams.ts'
 import { chatAt, serveGateway } from './gateway/served.ts'
 import { syncMs } from './gateway/syncs.ts'
 import { costUs, load, median, ratio, type Target, type Turn } from './load/load.ts'
-import type { BenchRow } from './row.ts'
+import { atLeast, atMost, type BenchRow } from './row.ts'
 
 /** Milliseconds that the first byte took longer than another's, in the same round. */
 const addedFirst = (turns: Turn[], others: Turn[]): number =>
   median(turns.map(({ firstP50 }, round) => firstP50 - (others[round]?.firstP50 ?? Number.NaN)))
-const most = (name: string, value: number, limit: number, unit: string): BenchRow => ({
-  ...{ name, value, limit, unit, ok: value <= limit },
-})
 
 export async function bench(): Promise<BenchRow[]> {
   return [...(await speed()), await memory(), ...(await many())]
@@ -39,8 +36,8 @@ async function speed(): Promise<BenchRow[]> {
   const said = `${costUs(ours).toFixed(0)} us of CPU beside ${costUs(bare).toFixed(0)}`
   const name = 'stream, added time to the first byte, of 2x the pass-through and 1.5 fdatasync'
   return [
-    most(`stream of 200 chunks, of a bare pass-through (${said})`, 1 / ratio(ours, bare), 1.2, 'x'),
-    most(name, addedFirst(first, direct), limit, 'ms'),
+    atMost(`stream of 200 chunks, of a bare pass-through (${said})`, 1 / ratio(ours, bare), 1.2),
+    atMost(name, addedFirst(first, direct), limit, 'ms'),
   ]
 }
 
@@ -60,12 +57,7 @@ async function memory(): Promise<BenchRow> {
   const bare = await of(chatAt(pass, key, true))
   await gateway.stop()
   const said = `${ours.toFixed(0)} KiB beside ${bare.toFixed(0)}`
-  return most(
-    `memory of a live slow stream, of a bare pass-through (${said})`,
-    ours / bare,
-    2.5,
-    'x',
-  )
+  return atMost(`memory of a live slow stream, of a bare pass-through (${said})`, ours / bare, 2.5)
 }
 
 const rssKib = (pid: number): number =>
@@ -109,19 +101,7 @@ async function many(): Promise<BenchRow[]> {
   const { sockets, done } = await streamMany(join(dir, 'data'), count)
   rmSync(dir, { recursive: true })
   return [
-    {
-      name: '2,000 live streams: sockets',
-      value: sockets,
-      limit: count,
-      unit: '',
-      ok: sockets === count,
-    },
-    {
-      name: '2,000 live streams: come to their end',
-      value: done,
-      limit: count,
-      unit: '',
-      ok: done === count,
-    },
+    atLeast('2,000 live streams: sockets', sockets, count, ''),
+    atLeast('2,000 live streams: come to their end', done, count, ''),
   ]
 }

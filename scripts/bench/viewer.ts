@@ -11,7 +11,7 @@ import {
 } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import { publishOn, type Served, serveHouse, spawnServer } from './load/served.ts'
-import type { BenchRow } from './row.ts'
+import { atLeast, type BenchRow } from './row.ts'
 
 const limit = 0.8
 const plan = { connections: 32, turnMs: 100, rounds: 25 } satisfies Partial<Plan>
@@ -49,15 +49,8 @@ export async function bench(): Promise<BenchRow[]> {
 }
 
 function rowsOf(name: string, [ours = [], bare = [], logged = []]: Turn[][]): BenchRow[] {
-  const row = (peer: string, value: number): BenchRow => ({
-    ...{
-      name: `${name}, answers a second of ${peer}`,
-      value,
-      limit,
-      unit: 'x',
-      ok: value >= limit,
-    },
-  })
+  const row = (peer: string, value: number): BenchRow =>
+    atLeast(`${name}, answers a second of ${peer}`, value, limit)
   const costs = `${costUs(ours).toFixed(1)} us of CPU beside ${costUs(bare).toFixed(1)}`
   const bound = `itself ${throughput(logged, bare).toFixed(2)}x of the static route's`
   return [

@@ -7,7 +7,7 @@ import { seeded } from '../../samples/random.ts'
 import { load, median, type Plan, requestFor } from '../load/load.ts'
 import { pageOf } from '../load/page.ts'
 import { asRecord, noLimits, spawnServer } from '../load/served.ts'
-import type { BenchRow } from '../row.ts'
+import { atMost, type BenchRow } from '../row.ts'
 
 const many = 20
 const game = { kind: 'game', prompt: 'a game where a fox collects coins and dodges rocks' }
@@ -87,13 +87,7 @@ export async function beside(): Promise<BenchRow[]> {
   const of = 'while 20 games are built and 20 icons made of 24 megapixels'
   const clock = `${Number(wall).toFixed(0)} ms by the clock`
   return [
-    {
-      name: `builds: p50 of a page beside a bare route's, ${of}, over the same without`,
-      ...{ value, limit: 1.5, unit: 'x', ok: value <= 1.5 },
-    },
-    {
-      name: `builds: longest run of the main thread ${of} (${clock})`,
-      ...{ value: still, limit: 50, unit: 'ms', ok: still <= 50 },
-    },
+    atMost(`builds: p50 of a page beside a bare route's, ${of}, over the same without`, value, 1.5),
+    atMost(`builds: longest run of the main thread ${of} (${clock})`, still, 50, 'ms'),
   ]
 }
