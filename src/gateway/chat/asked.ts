@@ -46,7 +46,7 @@ export function readAsked(raw: unknown, developer: 'system' | undefined): Asked 
     modelIds: readModels(model, models),
     conversation,
     stream: readFlag(body, 'stream'),
-    wantsUsage: options?.include_usage === true,
+    wantsUsage: options?.include_usage === true || isIncluded(body.usage),
     choices: readCount(body, 'n', choicesMax) ?? 1,
     outputMax: most(
       readCount(body, 'max_tokens', Number.MAX_SAFE_INTEGER),
@@ -63,7 +63,7 @@ export function readAsked(raw: unknown, developer: 'system' | undefined): Asked 
  * later.
  */
 function withoutOthers(sent: Body): Body {
-  const { file_id, search_parameters, n_predict, n_cmpl, preset, deferred, ...body } = sent
+  const { file_id, usage, search_parameters, n_predict, n_cmpl, preset, deferred, ...body } = sent
   return body.service_tier === 'priority' ? { ...body, service_tier: undefined } : body
 }
 
@@ -74,6 +74,9 @@ function checkTools(tools: unknown): void {
   if (tools.every((tool) => isRecord(tool) && toolTypes.includes(String(tool.type)))) return
   throw misfit('tools', 'A tool is of the type function: to search the web, send web_search.')
 }
+
+/** How OpenRouter's clients ask for the usage of a stream; OpenAI refuses the field. */
+const isIncluded = (usage: unknown): boolean => isRecord(usage) && usage.include === true
 
 /** Both are the client's to run. */
 const toolTypes = ['function', 'custom']

@@ -156,6 +156,9 @@ describe('a whole stream', () => {
     )
     expect(asked.text).toBe(priced.join(''))
     expect(asked.answer.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    const asOpenRouter = await stream(gus, { usage: { include: true } })
+    expect(asOpenRouter.text).toBe(asked.text)
+    expect(faked.fake.received.at(-1)?.body).not.toHaveProperty('usage')
     const unasked = await stream(gus)
     expect(unasked.text).toBe(wire.filter((_, at) => at !== usageAt - 1).join(''))
     expect(faked.fake.received.at(-1)?.body).toMatchObject({
