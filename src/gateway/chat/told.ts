@@ -24,9 +24,12 @@ export function toldUsage(said: unknown, usage: Usage, charge: Nano | undefined)
   return charge === undefined ? right : { ...right, cost: toUsd(charge) }
 }
 
-/** An upstream's answer as it goes to the client: its own, with `usage.cost` in USD. */
+/**
+ * An upstream's answer as it goes to the client: its own, with `usage.cost` in USD. Some clients
+ * read no answer that is without the name of what made it.
+ */
 export function withCost(answer: Json, usage: Usage, charge: Nano): Json {
-  return { ...answer, usage: toldUsage(answer.usage, usage, charge) }
+  return { system_fingerprint: null, ...answer, usage: toldUsage(answer.usage, usage, charge) }
 }
 
 /** The last chunk of a stream whose upstream told no usage: like `latest`, without choices. */

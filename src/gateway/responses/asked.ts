@@ -164,10 +164,12 @@ const defined = (fields: Json): Json =>
 
 const echoOf = (body: Json): Json => ({
   background: false,
+  frequency_penalty: null,
   instructions: body.instructions ?? null,
   max_output_tokens: body.max_output_tokens ?? null,
   metadata: body.metadata ?? {},
   parallel_tool_calls: body.parallel_tool_calls ?? true,
+  presence_penalty: null,
   previous_response_id: null,
   reasoning: body.reasoning ?? { effort: null, summary: null },
   store: false,

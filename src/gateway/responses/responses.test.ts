@@ -91,6 +91,7 @@ describe('an answer', () => {
     expect(answer.body).toMatchObject({
       ...{ id: expect.stringMatching(/^resp_[0-9a-f]{32}$/), object: 'response', created_at: 1 },
       ...{ status: 'completed', error: null, incomplete_details: null, model: 'fake' },
+      ...{ completed_at: expect.any(Number), frequency_penalty: null, presence_penalty: null },
       ...{ store: false, previous_response_id: null, max_output_tokens: 50, tools: [] },
       output: [
         {

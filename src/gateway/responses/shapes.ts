@@ -41,6 +41,7 @@ export const Answered = Type.Object(
     id: Type.String(),
     object: Type.Literal('response'),
     created_at: Type.Number(),
+    completed_at: orNull(Type.Number()),
     status: Type.String({ description: 'completed, or incomplete: max_output_tokens was spent.' }),
     error: orNull(Type.Object({ code: Type.String(), message: Type.String() })),
     incomplete_details: orNull(Type.Object({ reason: Type.String() })),

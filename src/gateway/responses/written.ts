@@ -28,8 +28,8 @@ export interface Start {
   spaced: Map<string, Spaced>
   /** What its ids are made of: no other answer's are the same. */
   name: string
-  /** Unix seconds, where the chat tells none. */
-  created: number
+  /** Unix seconds. */
+  now(): number
   /** Is given every item once it is ended. */
   keep(item: Json): void
 }
@@ -91,7 +91,7 @@ export class Written {
   private begin({ created, model }: Json): void {
     if (this.isBegun) return
     this.isBegun = true
-    this.created = typeof created === 'number' ? created : this.start.created
+    this.created = typeof created === 'number' ? created : this.start.now()
     this.model = model ?? null
     this.events.tell('response.created', { response: this.response('in_progress') })
     this.events.tell('response.in_progress', { response: this.response('in_progress') })
@@ -235,6 +235,7 @@ export class Written {
       id: `resp_${this.start.name}`,
       object: 'response',
       created_at: this.created,
+      completed_at: status === 'completed' ? this.start.now() : null,
       status,
       error: null,
       incomplete_details: null,

@@ -74,6 +74,7 @@ test('a stream carries the same text, a token a chunk, and the same usage at its
   }
   const [whole, parts] = [await chat(body), await chunks(body)]
   expect(parts.at(-1)).toMatchObject({ choices: [], usage: whole.usage })
+  expect(parts.filter((part) => 'usage' in part)).toHaveLength(1)
   for (const index of [0, 1]) {
     const own = parts.flatMap(({ choices }) => choices).filter((one) => one.index === index)
     expect(own[0].delta).toEqual({ role: 'assistant', content: '' })

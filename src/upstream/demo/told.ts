@@ -85,7 +85,7 @@ function* eventsOf({ id, created, model, choices, usage, tops }: Told): Generato
       const isSure = tops !== undefined && token !== undefined
       const logprobs = isSure ? logprobsOf([token], tops) : null
       const choice = { index, delta, logprobs, finish_reason: finish ?? null }
-      yield JSON.stringify({ ...head, choices: [choice], usage: null })
+      yield JSON.stringify({ ...head, choices: [choice] })
     }
   }
   yield JSON.stringify({ ...head, choices: [], usage })

@@ -98,7 +98,7 @@ class Writer {
   }
 
   private chunk(choices: unknown[], usage?: Told): string {
-    const chunk = { ...this.head, object: 'chat.completion.chunk', choices, usage: usage ?? null }
+    const chunk = { ...this.head, object: 'chat.completion.chunk', choices, usage }
     return `data: ${JSON.stringify(chunk)}\n\n`
   }
 

@@ -91,6 +91,7 @@ describe.each(kinds)('$kind', ({ id, kind, model }) => {
     expect(answer.status).toBe(200)
     expect(answer.body).toMatchObject({
       object: 'chat.completion',
+      system_fingerprint: null,
       choices: [{ index: 0, message: { role: 'assistant', content: said.content } }],
       usage: { ...openai, cost: 0.000039 },
     })
@@ -111,6 +112,7 @@ describe.each(kinds)('$kind', ({ id, kind, model }) => {
     const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')
     expect(text).toBe(said.content)
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: openai })
+    expect(chunks.filter((chunk) => 'usage' in chunk)).toHaveLength(1)
     expect(chunks.map(({ choices }) => choices[0]?.finish_reason).filter(Boolean)).toEqual(['stop'])
     expect(String(answer.body)).toEndWith('data: [DONE]\n\n')
     const { charged } = await house.lastUse(gus)
