@@ -219,8 +219,11 @@ test('a sound is written down, paid by its real seconds', async () => {
     ...['A sound of 10 seconds.', '0.0001'],
   ])
   const whole = await listen(gus, bytes, { response_format: 'verbose_json' })
-  const segments = [{ id: 0, start: 0, end: 10, text: 'A sound of 10 seconds.' }]
-  const timed = { language: null, duration: 10, segments }
+  const untold = { seek: 0, tokens: [], temperature: 0, avg_logprob: 0 }
+  const ratios = { compression_ratio: 0, no_speech_prob: 0 }
+  const said = { id: 0, start: 0, end: 10, text: 'A sound of 10 seconds.' }
+  const segments = [{ ...said, ...untold, ...ratios }]
+  const timed = { language: 'und', duration: 10, segments }
   expect(whole.body).toMatchObject({ cost: 0.0001, usage: { seconds: 10 }, ...timed })
   const twice = { 'idempotency-key': 'heard' }
   const first = await listen(gus, bytes, {}, twice)

@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import { unknownOutputTokens, unknownWindowTokens } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
@@ -49,7 +50,7 @@ function wantedOf(asked: Asked, part: string | undefined): Wanted {
       if (!('answer' in read)) return read
       const { text } = read.answer
       if (typeof text !== 'string') return noContent
-      const body = format === 'verbose_json' ? { ...read.answer, text } : { text }
+      const body = format === 'verbose_json' ? { ...detailed(read.answer, asked), text } : { text }
       return {
         usage: usageIn({ ...read.answer, text }, asked, by),
         answer: (cost) => ({ status: 200, body: { ...body, cost } }),
@@ -62,6 +63,27 @@ function wantedOf(asked: Asked, part: string | undefined): Wanted {
         ? new Response(String(text), { headers })
         : Response.json(body, { headers })
     },
+  }
+}
+
+/** What OpenAI's own model tells of a segment, and most others do not. */
+const untold = {
+  ...{ seek: 0, tokens: [], temperature: 0 },
+  ...{ avg_logprob: 0, compression_ratio: 0, no_speech_prob: 0 },
+}
+/** Of a language that is not told (ISO 639-2). */
+const undetermined = 'und'
+
+/** In OpenAI's shape: a typed client reads no answer in which a field of it is missing. */
+function detailed(answer: Record<string, unknown>, { seconds }: Asked): Record<string, unknown> {
+  const { language, duration, segments } = answer
+  const filled = (segment: unknown): unknown =>
+    isRecord(segment) ? { ...untold, ...segment } : segment
+  return {
+    ...answer,
+    language: language ?? undetermined,
+    duration: duration ?? seconds,
+    ...(Array.isArray(segments) ? { segments: segments.map(filled) } : {}),
   }
 }
 

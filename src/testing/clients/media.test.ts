@@ -88,6 +88,12 @@ test('AI SDK, openai: speech and a transcription', async () => {
     ...{ model: provider.transcription('demo/transcription'), audio: audio.uint8Array },
   })
   expect(text).toBe('A sound of 2 seconds.')
+  const { segments, durationInSeconds } = await transcribe({
+    ...{ model: provider.transcription('demo/transcription'), audio: audio.uint8Array },
+    providerOptions: { openai: { responseFormat: 'verbose_json' } },
+  })
+  expect(segments).toEqual([{ text, startSecond: 0, endSecond: 2 }])
+  expect(durationInSeconds).toBe(2)
 })
 
 test('LangChain: embeddings', async () => {
