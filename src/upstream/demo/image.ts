@@ -4,7 +4,7 @@ import { sha256 } from '../../core/ids.ts'
 import { refuse, textIn } from '../answer.ts'
 import type { Asked } from './asked.ts'
 
-const sideMax = 1_024
+const sideMax = 2_048
 const imagesMax = 10
 /** Squares of one colour in a row. */
 const squares = 8

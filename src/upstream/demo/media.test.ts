@@ -59,6 +59,9 @@ test('pictures are real PNGs of the size asked for, and differ by prompt and num
   expect(
     (await new Bun.Image(Buffer.from(first, 'base64')).resize(8, 8).jpeg().bytes()).length,
   ).toBeGreaterThan(100)
+  for (const size of ['1536x1024', '1024x1536', '1792x1024']) {
+    expect((await ask('/images/generations', 'demo/image', { prompt: 'a', size })).status).toBe(200)
+  }
 })
 
 test('a picture without a prompt, too large or too often is refused', async () => {
