@@ -4,26 +4,30 @@ import type { Asked } from './asked.ts'
 import { toneFrame } from './mp3.ts'
 
 const hertz = 8_000
+/** Of bare samples, as OpenAI has them: nothing in them tells it. */
+const bareHertz = 24_000
 const secondsPerCharacter = 0.05
 const charactersMax = 4_096
 const loudness = 8_000
 /** Of an MP3: 0.048 s. */
 const framesPerCharacter = 2
 
-/** Speech as tones, one for each character: an MP3 unless a WAV is asked for. */
+/** Speech as tones, one for each character: an MP3 unless a WAV or its samples are asked for. */
 export function speak({ body }: Asked): Response {
   const characters = [...textIn(body.input)]
   const { response_format: format = 'mp3' } = body
   if (characters.length === 0 || characters.length > charactersMax) {
     return refuse(400, `input is a text of 1 to ${charactersMax} characters.`)
   }
-  if (format !== 'mp3' && format !== 'wav') return refuse(400, 'It speaks mp3 and wav.')
   const pitches = characters.map(pitchOf)
-  const sound = format === 'mp3' ? asMp3(pitches) : wav(samplesOf(pitches), hertz)
-  return new Response(sound, { headers: { 'content-type': `audio/${mimeOf[format]}` } })
+  if (format === 'mp3') return answer(asMp3(pitches), 'mpeg')
+  if (format === 'wav') return answer(wav(samplesOf(pitches, hertz), hertz), 'wav')
+  if (format === 'pcm') return answer(samplesOf(pitches, bareHertz), 'pcm')
+  return refuse(400, 'It speaks mp3, wav and pcm.')
 }
 
-const mimeOf = { mp3: 'mpeg', wav: 'wav' }
+const answer = (sound: Blob | Uint8Array<ArrayBuffer>, type: string): Response =>
+  new Response(sound, { headers: { 'content-type': `audio/${type}` } })
 
 const pitchOf = (character: string): number =>
   /\s/.test(character) ? 0 : 200 + ((character.codePointAt(0) ?? 0) % 48) * 20
@@ -34,7 +38,7 @@ function asMp3(pitches: number[]): Blob {
 }
 
 /** 16-bit mono, 0.05 s for each pitch. */
-function samplesOf(pitches: number[]): Uint8Array<ArrayBuffer> {
+function samplesOf(pitches: number[], hertz: number): Uint8Array<ArrayBuffer> {
   const each = hertz * secondsPerCharacter
   const samples = new Int16Array(pitches.length * each)
   for (const [index, pitch] of pitches.entries()) {
