@@ -178,21 +178,23 @@ describe.each(kinds)('what the ledger says of %s', (kind) => {
     expect([asked(), (await patient.lastUse(gus)).total]).toEqual([before + 2, 2])
   })
 
-  test('a client that leaves pays for what it asked, and its upstream is let go', async () => {
+  test('a client that leaves pays for what it asked, its upstream is let go, and it may come again', async () => {
     const gus = await patient.gus()
-    const leaving = new AbortController()
-    const door = withOrigin(gus, leaving.signal)
-    const answer = ask(door, kind, 'hang').catch(() => 'left')
-    const isAsked = () => patient.fake.received.at(-1)
-    const before = patient.fake.received.length
-    while (patient.fake.received.length === before) await Bun.sleep(5)
-    leaving.abort()
-    expect(await answer).toBe('left')
-    await isAsked()?.ended
-    expect(isAsked()?.left).toBe(true)
-    while ((await patient.lastUse(gus)).total === 0) await Bun.sleep(5)
-    const { use } = await patient.lastUse(gus)
-    expect([use?.status, Number(use?.charged) > 0]).toEqual(['interrupted', true])
+    for (const times of [1, 2]) {
+      const leaving = new AbortController()
+      const door = withOrigin(gus, leaving.signal)
+      const before = patient.fake.received.length
+      const answer = ask(door, kind, 'hang').catch(() => 'left')
+      const isAsked = () => patient.fake.received.at(-1)
+      while (patient.fake.received.length === before) await Bun.sleep(5)
+      leaving.abort()
+      expect(await answer).toBe('left')
+      await isAsked()?.ended
+      expect(isAsked()?.left).toBe(true)
+      while ((await patient.lastUse(gus)).total < times) await Bun.sleep(5)
+      const { use } = await patient.lastUse(gus)
+      expect([use?.status, Number(use?.charged) > 0]).toEqual(['interrupted', true])
+    }
     expect(await patient.faults(gus)).toEqual([])
   })
 })

@@ -22,7 +22,7 @@ export function pay(house: House, spender: Spender, wanted: Wanted, call: Call):
   const shown = (answer: Answer) => (answer.status === 200 ? present(answer) : jsonOf(answer))
   return respondOnce(house, spender, call, { request, present: shown }, (running) => {
     const candidates = reachable(house, wanted)
-    return runPaid(house, spender.caller, request, (paid) => {
+    return runPaid(house, spender, running, request, (paid) => {
       const order: MediaOrder = { ...running, house, spender, wanted, candidates, paid }
       const ask = askFor(order, worstOf(candidates, wanted.most), kind, part)
       return withHold(house, ask, (hold) => serve(order, hold))

@@ -35,7 +35,7 @@ export function complete(
   const request = { path: '/chat/completions', body: raw }
   return respondOnce(house, spender, call, { request, present }, async (running) => {
     const prepared = await prepare(house, spender, raw, running, listener)
-    return runPaid(house, spender.caller, raw, (paid) => {
+    return runPaid(house, spender, running, raw, (paid) => {
       const order: ChatOrder = { ...running, ...prepared, house, spender, paid }
       const serve = order.asked.stream ? serveStream : serveWhole
       return withHold(house, chatAsk(order), (hold) => serve(order, hold))

@@ -13,6 +13,8 @@ import {
   searchesPerMinuteMax,
 } from '../../limits.ts'
 import { type GatewayRefusal, Refusal } from '../../refusals.ts'
+import type { Call } from '../call.ts'
+import type { Spender } from '../key.ts'
 import type { Served } from './bill.ts'
 
 /** How many paid calls of each key are running. */
@@ -41,7 +43,7 @@ interface Failure {
 
 /**
  * Failures that were charged, by key and body: clients that try again at once are told the same and
- * are not charged twice (gateway-completed, Answers).
+ * are not charged twice (gateway-completed, Answers). Who left was told nothing: that is not kept.
  */
 class ChargedFailures {
   private readonly kept = new LRUCache<string, Failure>({ max: failureReplaysMax })
@@ -90,7 +92,8 @@ export function paidCallsOf(house: House): PaidCalls {
  */
 export async function runPaid(
   house: House,
-  caller: string,
+  { caller }: Spender,
+  { signal }: Call,
   request: unknown,
   work: (paid: Promise<void>) => Promise<{ result: Served; hold: Hold }>,
 ): Promise<Answer> {
@@ -101,7 +104,7 @@ export async function runPaid(
   try {
     const { result, hold } = await work(paid)
     if (result.answer) return result.answer
-    if (hold.charged > 0n) failures.keep(caller, request, result.refusal)
+    if (hold.charged > 0n && !signal.aborted) failures.keep(caller, request, result.refusal)
     throw result.refusal
   } finally {
     tell()

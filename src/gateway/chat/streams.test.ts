@@ -135,6 +135,17 @@ describe('a client that leaves a stream', () => {
     expect(use).toMatchObject({ status: 'interrupted', estimated: true, output: 0 })
     await expectPaid(gus, use)
   })
+
+  test('is served when it comes again, whole or streamed', async () => {
+    const gus = await faked.gus()
+    for (const stream of [false, true]) {
+      for (const _ of [1, 2]) {
+        const more = { stream, stream_options: undefined }
+        expect((await leave(gus, 'fake/silent', 0, more)).received.left).toBe(true)
+      }
+    }
+    expect(await faked.faults(gus)).toEqual([])
+  })
 })
 
 describe('a whole stream', () => {
