@@ -1,13 +1,47 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 
+import { newOrderedId } from '../core/ids.ts'
 import { type Nano, nano, zero } from '../core/money.ts'
+import { utcDay } from '../core/time.ts'
 import type { Db } from '../db/engine.ts'
+import { thisProcess } from '../db/process.ts'
 import { changedBy, placeholders, prepared } from '../db/query.ts'
 import { Refusal } from '../refusals.ts'
 import type { Kept } from './accounts.ts'
+import type { Ask } from './ledger.ts'
+import { must } from './must.ts'
 import { holds } from './tables.ts'
 
 export type Hold = typeof holds.$inferSelect
+
+/** The hold that an ask makes. */
+export function holdOf(at: number, ask: Ask): Hold {
+  const { amount, shares = [], cap } = ask
+  const percent = shares.reduce((sum, part) => sum + part.percent, 0)
+  must(amount >= 0n, 'a hold is not negative')
+  must(percent <= 100 && shares.every((part) => part.percent >= 0), 'shares are of the whole')
+  const [capKey, capDay] = cap ? [cap.key, utcDay(at)] : [null, null]
+  return {
+    ref: ask.ref,
+    id: newOrderedId(at),
+    account: ask.account,
+    kind: ask.kind,
+    item: ask.item ?? null,
+    amount,
+    charged: zero,
+    state: 'held',
+    funds: ask.funds ?? 'any',
+    parts: shares,
+    price: ask.price ?? null,
+    capKey,
+    capDay,
+    onExpiry: ask.onExpiry ?? 'release',
+    deadline: at + ask.ms,
+    process: thisProcess,
+    job: ask.job ?? null,
+    at,
+  }
+}
 
 const value = sql.placeholder
 const { ref: _, ...besideRef } = getTableColumns(holds)

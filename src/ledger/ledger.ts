@@ -1,8 +1,6 @@
-import { newOrderedId } from '../core/ids.ts'
 import { type Nano, nano, zero } from '../core/money.ts'
 import { type Clock, utcDay } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
-import { thisProcess } from '../db/process.ts'
 import { Refusal } from '../refusals.ts'
 import {
   accountOf,
@@ -17,7 +15,7 @@ import {
   type Owner,
 } from './accounts.ts'
 import { type Cap, capPassed, count, type KeyDay, uncount, usedOn } from './caps.ts'
-import { claim, end, type Hold, keptBy, theHold, unclaim, unspent } from './holds.ts'
+import { claim, end, type Hold, holdOf, keptBy, theHold, unclaim, unspent } from './holds.ts'
 import { must } from './must.ts'
 import { post } from './post.ts'
 import type { AccountId, Part, Price } from './tables.ts'
@@ -72,16 +70,13 @@ export interface Done {
  * transfer again answers the first one. Refuses not_enough_credits, ref_conflict.
  */
 export async function transfer(house: Clocked, db: Db, wanted: Transfer): Promise<Done> {
-  const { from, to, ref, kind, item = null, free = false } = wanted
+  const { from, to, ref, kind, item, free = false } = wanted
   const at = house.clock.now()
   const amount = nano(to.reduce((sum, part) => sum + part.amount, 0n))
   must(to.length > 0 && to.every((part) => part.amount > 0n), 'a transfer moves something')
   const parts: Part[] = to.map((part) => ({ ...part, amount: String(part.amount) }))
-  const hold: Hold = {
-    ...{ ref, id: newOrderedId(at), account: from, kind, item, amount, charged: amount },
-    ...{ state: 'settled', funds: 'any', parts, price: null, capKey: null, capDay: null },
-    ...{ onExpiry: 'release', deadline: at, process: thisProcess, job: null, at },
-  }
+  const held = holdOf(at, { account: from, amount, ref, kind, item, ms: 0 })
+  const hold: Hold = { ...held, state: 'settled', charged: amount, parts }
   const twin = await claim(db, hold)
   if (twin) return { fresh: false, at: twin.at }
   const freeMax = isHouse(from) && !free ? zero : amount
@@ -178,20 +173,6 @@ export async function hold(house: Clocked, db: Db, ask: Ask): Promise<Held> {
     throw await capPassed(db, at, ask.cap?.max ?? zero, made.at)
   }
   return { hold: made, fresh: true }
-}
-
-function holdOf(at: number, ask: Ask): Hold {
-  const { account, amount, ref, kind, item = null, funds = 'any', price = null } = ask
-  const { shares = [], onExpiry = 'release', cap, job = null } = ask
-  const percent = shares.reduce((sum, part) => sum + part.percent, 0)
-  must(amount >= 0n, 'a hold is not negative')
-  must(percent <= 100 && shares.every((part) => part.percent >= 0), 'shares are of the whole')
-  const [capKey, capDay] = cap ? [cap.key, utcDay(at)] : [null, null]
-  return {
-    ...{ ref, id: newOrderedId(at), account, kind, item, amount, charged: zero, state: 'held' },
-    ...{ funds, parts: shares, price, capKey, capDay, onExpiry, deadline: at + ask.ms },
-    ...{ process: thisProcess, job, at },
-  }
 }
 
 /**
