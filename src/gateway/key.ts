@@ -34,7 +34,11 @@ export interface KeySpender extends Spender {
 
 /** Who owns a gateway balance and spends it without a key: the balance is the only cap. */
 export const spenderOf = (owner: Owner): Spender => ({
-  ...{ owner, account: accountOf(owner), caller: owner.owner, funds: 'any', source: 'web' },
+  owner,
+  account: accountOf(owner),
+  caller: owner.owner,
+  funds: 'any',
+  source: 'web',
   cap: { key: owner.owner, max: null },
 })
 

@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto'
 import { sign } from '../core/ids.ts'
 
 /** The two query fields of a signed link, as they came: text, or nothing. */
-interface LinkMarks {
+export interface LinkMarks {
   expires?: string | undefined
   signature?: string | undefined
 }

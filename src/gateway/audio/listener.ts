@@ -89,8 +89,13 @@ async function listen(
   const name = `sound.${file.type.replace('audio/', '').replace('mpeg', 'mp3')}`
   form.append('file', new File([bytes], name, { type: file.type }))
   const asked = {
-    ...{ models, form, format: 'json' as const, bytes: file.bytes, textBytes: 0 },
-    ...{ same: { file: file.sha256 }, ...(await lengthOf(bytes)) },
+    models,
+    form,
+    format: 'json' as const,
+    bytes: file.bytes,
+    textBytes: 0,
+    same: { file: file.sha256 },
+    ...(await lengthOf(bytes)),
   }
   // An answer to the chat's own Idempotency-Key is the chat's.
   const answer = await hear(house, spender, asked, { ...call, ref: undefined }, file.id)

@@ -50,7 +50,10 @@ export async function readSound(request: Request): Promise<Asked> {
   const format = findWord(fields, 'response_format', ['json', 'verbose_json', 'text']) ?? 'json'
   const bytes = await file.bytes()
   return {
-    ...{ models: [model], format, form: forwarded(texts, file, format), bytes: file.size },
+    models: [model],
+    format,
+    form: forwarded(texts, file, format),
+    bytes: file.size,
     same: { texts, file: sha256(bytes) },
     ...(await lengthOf(bytes)),
     textBytes: Buffer.byteLength(JSON.stringify(texts)),

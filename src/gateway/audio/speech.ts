@@ -66,12 +66,18 @@ function readWanted(house: House, raw: unknown): Wanted {
     usageOf({ characters, seconds: characters * seconds, estimated: true })
   let fresh: Sound | undefined
   return {
-    ...{ path: '/audio/speech', type: 'audio', kind: 'speech', modelIds, body, same: raw },
+    path: '/audio/speech',
+    type: 'audio',
+    kind: 'speech',
+    modelIds,
+    body,
+    same: raw,
     preferences: readPreferences(provider),
     check: checkSpeaks,
     most: () => ({
       ...uses(secondsPerCharacter.most),
-      ...{ inputTokensMax: tokensAtMost(body, 0), outputTokensMax: 0 },
+      inputTokensMax: tokensAtMost(body, 0),
+      outputTokensMax: 0,
     }),
     own: () => uses(secondsPerCharacter.own),
     async read(response, serving): Promise<Made | Verdict> {

@@ -37,8 +37,14 @@ export const hear = (house: House, spender: Spender, asked: Asked, call: Call, p
 function wantedOf(asked: Asked, part: string | undefined): Wanted {
   const { models, form, same, format } = asked
   return {
-    ...{ path: '/audio/transcriptions', type: 'audio', kind: 'transcription' },
-    ...{ modelIds: models, body: form, same, preferences: readPreferences(undefined), part },
+    path: '/audio/transcriptions',
+    type: 'audio',
+    kind: 'transcription',
+    modelIds: models,
+    body: form,
+    same,
+    preferences: readPreferences(undefined),
+    part,
     check: checkListens,
     most: (to) => {
       const { prompt, completion, seconds } = limitsOf(asked, to)

@@ -35,7 +35,12 @@ function readWanted(raw: unknown): Wanted {
     return usageOf({ prompt: Math.min(counted, most(to)), estimated: true })
   }
   return {
-    ...{ path: '/embeddings', type: 'embedding', kind: 'embedding', modelIds, body, same: raw },
+    path: '/embeddings',
+    type: 'embedding',
+    kind: 'embedding',
+    modelIds,
+    body,
+    same: raw,
     preferences: readPreferences(provider),
     most: (to) => ({ inputTokensMax: most(to), outputTokensMax: 0 }),
     own,
@@ -54,7 +59,9 @@ function readWanted(raw: unknown): Wanted {
         answer: (cost) => ({
           status: 200,
           body: {
-            ...{ object: 'list', data: vectors, model: by.model.id },
+            object: 'list',
+            data: vectors,
+            model: by.model.id,
             usage: { ...tokens, cost },
           },
         }),

@@ -50,8 +50,16 @@ export async function keep(house: House, account: AccountId, upload: Upload): Pr
   const words = text === undefined || text === '' ? null : await putWords(house, kind, stored, text)
   const created = house.clock.now()
   const row: StoredFile = {
-    ...{ id: `file_${newId()}`, account, filename, purpose, kind, type, bytes: bytes.length },
-    ...{ sha256: stored.sha256, wordsSha256: words, pages: pages ?? null },
+    id: `file_${newId()}`,
+    account,
+    filename,
+    purpose,
+    kind,
+    type,
+    bytes: bytes.length,
+    sha256: stored.sha256,
+    wordsSha256: words,
+    pages: pages ?? null,
     words: text === undefined ? null : wordsIn(text),
     lastsMs: seconds === undefined ? null : Math.round(seconds * 1_000),
     created,

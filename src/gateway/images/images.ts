@@ -57,7 +57,12 @@ function readWanted(house: House, raw: unknown): Wanted {
     return usageOf({ prompt: tokensOf(prompt), completion: limitsOf(to).completion })
   }
   return {
-    ...{ path: '/images/generations', type: 'image', kind: 'image', modelIds, body, same: raw },
+    path: '/images/generations',
+    type: 'image',
+    kind: 'image',
+    modelIds,
+    body,
+    same: raw,
     preferences: readPreferences(provider),
     bodyFor: ({ price }) => (price.perImage === undefined ? body : plain),
     most: (to) => ({

@@ -4,7 +4,7 @@ import { idPattern, newId } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import { mediaLinkMs } from '../../limits.ts'
-import { checkLink, signLink } from '../../store/links.ts'
+import { checkLink, type LinkMarks, signLink } from '../../store/links.ts'
 import { made } from './tables.ts'
 
 export type Made = typeof made.$inferSelect
@@ -36,11 +36,7 @@ export const linkTo = ({ urls, secret, clock }: House, { id }: Made): string =>
   urls.gateway + signLink(secret, pathOf(id), clock.now() + mediaLinkMs)
 
 /** What a signed link leads to; undefined where the link is not ours or is too old. */
-export async function look(
-  house: House,
-  id: string,
-  marks: { expires?: string | undefined; signature?: string | undefined },
-): Promise<Found | undefined> {
+export async function look(house: House, id: string, marks: LinkMarks): Promise<Found | undefined> {
   const { secret, clock } = house
   if (!idPattern.test(id) || !checkLink(secret, pathOf(id), marks, clock.now())) return undefined
   return find(house, id)

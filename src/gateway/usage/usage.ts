@@ -23,7 +23,9 @@ export async function historyOf(house: House, account: string, wanted: HistoryWa
   }
   const size = wholeOf('page_count', page_count, historyPageMax)
   const { rows, total } = await listUses(house.db.read, {
-    ...{ account, page: wholeOf('page', page, pageMax), size },
+    account,
+    page: wholeOf('page', page, pageMax),
+    size,
     ...(model !== undefined && { model }),
     ...(from !== undefined && { from: momentOf(from, 'from').start }),
     ...(to !== undefined && { to: momentOf(to, 'to').end }),

@@ -65,7 +65,9 @@ function wantedOf(sent: Body, picture?: Picture): Wanted {
   const long = lengthOf('duration', duration) ?? lengthOf('seconds', seconds) ?? videoSecondsDefault
   const body = { ...rest, size: sizeOf(size, aspect_ratio), seconds: String(long) }
   return {
-    ...{ modelIds, preferences: readPreferences(provider), seconds: long },
+    modelIds,
+    preferences: readPreferences(provider),
+    seconds: long,
     body: picture ? withPicture(body, picture) : body,
     same: { ...sent, picture: picture?.sha256 },
     hasPicture: picture !== undefined || isRecord(rest.input_reference),

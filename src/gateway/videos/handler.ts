@@ -29,7 +29,10 @@ const dead = ['failed', 'cancelled', 'canceled', 'expired', 'rejected', 'error']
  * landing, once; a film that fails or never comes costs nothing (document 2, section 3).
  */
 export const videoHandler = (house: House): Handler<typeof Input, typeof Made> => ({
-  ...{ lane: 'media', input: Input, data: Made, restarts: Infinity },
+  lane: 'media',
+  input: Input,
+  data: Made,
+  restarts: Infinity,
   run: async (work) => {
     const { data, signal } = work
     // Its process died before the upstream's answer was kept: nobody can ask for it any more.

@@ -57,9 +57,10 @@ async function run(
   const candidates = reachable(house, { modelIds, type: 'video', preferences, check })
   const done = paidCallsOf(house).open.begin(spender.caller)
   try {
-    const job = await begin(house, spender, { wanted, candidates, requestId: call.requestId })
+    const order = { wanted, candidates, call }
+    const job = await begin(house, spender, order)
     try {
-      const making = await ask(house, { wanted, candidates, call })
+      const making = await ask(house, order)
       return await keepAnswer(house, job, making, call.keep)
     } catch (error) {
       // The client must hear of the first failure; a job that stays ends by itself.
@@ -84,29 +85,35 @@ function checkFits({ id, price, inputs }: Model, hasPicture: boolean): void {
 interface Order {
   wanted: Wanted
   candidates: Candidates
+  call: Call
 }
 
 /** The job and its hold. It is ours until an upstream has taken the film. */
 function begin(
   house: House,
   { account, cap, funds, source }: Spender,
-  { wanted, candidates, requestId }: Order & { requestId: string },
+  { wanted: { seconds }, candidates, call: { requestId } }: Order,
 ): Promise<Job> {
-  const { seconds } = wanted
-  const { amount, price } = worstOf(candidates, () => ({
-    ...{ inputTokensMax: 0, outputTokensMax: 0, seconds, images: 1 },
-  }))
+  const most = { inputTokensMax: 0, outputTokensMax: 0, seconds, images: 1 }
+  const { amount, price } = worstOf(candidates, () => most)
   const model = candidates[0].model.id
   const input: Asked = { model, seconds, requestId, source }
   const ownMs = house.config.gatewayTotalSeconds * second + submitMarginMs
   const ms = videoMs + ownMs
   return house.db.tx(async (db) => {
-    const job = await enqueue(house, db, {
-      ...{ kind: 'video', lane: 'media', owner: account, input, price: amount, ms, ownMs },
-    }).catch(asHoldsLimit)
+    const film = { kind: 'video', lane: 'media', owner: account, input, price: amount } as const
+    const job = await enqueue(house, db, { ...film, ms, ownMs }).catch(asHoldsLimit)
     await hold(house, db, {
-      ...{ account, amount, cap, funds, kind: 'video', item: model, price: storedPrice(price) },
-      ...{ ref: `video:${requestId}`, job: job.id, ms: 2 * ms },
+      account,
+      amount,
+      ref: `video:${requestId}`,
+      kind: 'video',
+      item: model,
+      funds,
+      price: storedPrice(price),
+      cap,
+      job: job.id,
+      ms: 2 * ms,
     })
     return job
   })
@@ -118,12 +125,13 @@ function asHoldsLimit(error: unknown): never {
 }
 
 /** Asks the candidates until one takes the film. */
-async function ask(house: House, order: Order & { call: Call }): Promise<Making> {
-  const { wanted, candidates, call } = order
+async function ask(house: House, { wanted, candidates, call }: Order): Promise<Making> {
   const watch = new Watch(call.signal, deadlinesOf(house.config))
   try {
     const { by, served, verdict } = await reach(house.upstreams, candidates, {
-      ...{ path: '/videos', body: wanted.body, watch },
+      path: '/videos',
+      body: wanted.body,
+      watch,
       open: (response) => readTaken(response, watch),
     })
     if (verdict) throw uncharged(verdict)

@@ -6,7 +6,7 @@ import type { Job } from '../../jobs/handler.ts'
 import * as jobs from '../../jobs/jobs.ts'
 import { mediaLinkMs } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
-import { checkLink, signLink } from '../../store/links.ts'
+import { checkLink, type LinkMarks, signLink } from '../../store/links.ts'
 import type { Spender } from '../key.ts'
 import * as made from '../made/made.ts'
 import type { VideoShape } from './shapes.ts'
@@ -36,8 +36,13 @@ export function present(house: House, job: Job): VideoShape {
   const { id, input, data, state, price, charged, error, progress } = job
   const { model, seconds: asked } = { ...Object(input), ...Object(data) }
   const own = {
-    ...{ id, object: 'video' as const, model: String(model), created_at: seconds(job.created) },
-    ...{ estimated_cost: toUsd(price), progress, seconds: String(asked) },
+    id,
+    object: 'video' as const,
+    model: String(model),
+    created_at: seconds(job.created),
+    estimated_cost: toUsd(price),
+    progress,
+    seconds: String(asked),
   }
   if (state === 'queued' || state === 'running') return { ...own, status: 'pending' }
   if (state === 'done') {
@@ -49,12 +54,6 @@ export function present(house: House, job: Job): VideoShape {
   return { ...own, status: 'failed', cost: 0, error: { code, message } }
 }
 
-/** The marks of a signed address. */
-interface Marks {
-  expires?: string | undefined
-  signature?: string | undefined
-}
-
 /**
  * A finished film, for whoever holds its signed address, or else for the account's key: its bytes,
  * or the way to them. Refuses not_found, no_key, bad_key.
@@ -62,7 +61,7 @@ interface Marks {
 export async function contentOf(
   house: House,
   id: string,
-  marks: Marks,
+  marks: LinkMarks,
   spender: () => Promise<Spender>,
 ): Promise<Response> {
   const isSigned = marks.signature !== undefined
@@ -76,7 +75,7 @@ export async function contentOf(
   return made.shown(found)
 }
 
-async function linked(house: House, id: string, marks: Marks): Promise<Job | undefined> {
+async function linked(house: House, id: string, marks: LinkMarks): Promise<Job | undefined> {
   const { secret, clock } = house
   if (!idPattern.test(id) || !checkLink(secret, pathOf(id), marks, clock.now())) return undefined
   return jobs.find(house, id)

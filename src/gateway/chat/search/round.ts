@@ -62,9 +62,9 @@ export class Round {
 
   /** The calls of this round, whole. */
   get calls(): Called[] {
-    const tool_calls = [...this.byIndex.values()].map(({ id, name, written }) => ({
-      ...{ id, type: 'function', function: { name, arguments: written } },
-    }))
+    const tool_calls = [...this.byIndex.values()].map(({ id, name, written }) => {
+      return { id, type: 'function', function: { name, arguments: written } }
+    })
     return callsOf({ tool_calls })
   }
 
