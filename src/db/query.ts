@@ -2,6 +2,7 @@ import { and, type AnyColumn, eq, getTableColumns, lt, or, type SQL, sql } from 
 import type { SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 import type { After } from '../core/cursor.ts'
+import { onceFor } from '../core/once.ts'
 import { seenAs } from './columns.ts'
 import { compiled } from './compiled.ts'
 import { dialect } from './dialect.ts'
@@ -16,16 +17,8 @@ import type { Db, Engine, Prepared } from './engine.ts'
  *     )
  *     const [key] = await findKey(db).execute({ hash })
  */
-export function prepared<Rows>(build: (db: Db) => Prepared<Rows>): (db: Db) => Prepared<Rows> {
-  const built = new WeakMap<Db, Prepared<Rows>>()
-  return (db) => {
-    const known = built.get(db)
-    if (known) return known
-    const query = dialect === 'sqlite' ? compiled(build(db)) : build(db)
-    built.set(db, query)
-    return query
-  }
-}
+export const prepared = <Rows>(build: (db: Db) => Prepared<Rows>): ((db: Db) => Prepared<Rows>) =>
+  onceFor((db) => (dialect === 'sqlite' ? compiled(build(db)) : build(db)))
 
 /** Every column of a table as a placeholder of its name: the values of a prepared insert. */
 export const placeholders = <T extends SQLiteTable>(table: T) =>

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 
 import { RateLimit } from '../../core/counters.ts'
 import { sha256 } from '../../core/ids.ts'
+import { onceFor } from '../../core/once.ts'
 import { type Clock, isWithin, minute } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
@@ -65,26 +66,12 @@ class ChargedFailures {
 const nameOf = (key: string, body: unknown): string => sha256(`${key} ${JSON.stringify(body)}`)
 
 /** What the gateway remembers of paid calls while the process lives. */
-interface PaidCalls {
-  open: OpenCalls
-  failures: ChargedFailures
+export const paidCallsOf = onceFor(({ clock }: House) => ({
+  open: new OpenCalls(),
+  failures: new ChargedFailures(clock),
   /** Searching calls a minute by account. */
-  searches: RateLimit
-}
-
-const byHouse = new WeakMap<House, PaidCalls>()
-
-export function paidCallsOf(house: House): PaidCalls {
-  const known = byHouse.get(house)
-  if (known) return known
-  const made = {
-    open: new OpenCalls(),
-    failures: new ChargedFailures(house.clock),
-    searches: new RateLimit(house.clock, searchesPerMinuteMax, minute),
-  }
-  byHouse.set(house, made)
-  return made
-}
+  searches: new RateLimit(clock, searchesPerMinuteMax, minute),
+}))
 
 /**
  * Does paid work as one of its caller's running calls; `paid` settles once it is over. Refuses

@@ -2,6 +2,7 @@ import { and, count, desc, eq, gt, isNull, lte, or, sum } from 'drizzle-orm'
 
 import { wholeOf } from '../../core/cursor.ts'
 import { newId } from '../../core/ids.ts'
+import { onceFor } from '../../core/once.ts'
 import { wordsIn } from '../../core/text.ts'
 import { second } from '../../core/time.ts'
 import { lock } from '../../db/lock.ts'
@@ -18,13 +19,7 @@ import type { Upload } from './upload.ts'
 
 export type StoredFile = typeof gatewayFiles.$inferSelect
 
-const readers = new WeakMap<House, PdfReader>()
-
-function readerOf(house: House): PdfReader {
-  const known = readers.get(house) ?? new PdfReader()
-  readers.set(house, known)
-  return known
-}
+const readerOf = onceFor((_house: House) => new PdfReader())
 
 /** The pages of a PDF that is not kept; undefined where they cannot be told. Refuses try_again. */
 export async function pagesOf(

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache'
 
+import { onceFor } from '../../core/once.ts'
 import type { Clock } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import { rememberedBytesMax, rememberedMs, rememberedOfAccountBytesMax } from '../../limits.ts'
@@ -65,11 +66,5 @@ const tooMany = 'The items that are named by their ids are too many: name each o
 
 const bytesOf = (item: string): number => emptyBytes + 2 * item.length
 
-const byHouse = new WeakMap<House, Remembered>()
-
 /** What this process remembers: with and without /v1 it is the same. */
-export function rememberedOf(house: House): Remembered {
-  const known = byHouse.get(house) ?? new Remembered(house.clock)
-  byHouse.set(house, known)
-  return known
-}
+export const rememberedOf = onceFor(({ clock }: House) => new Remembered(clock))
