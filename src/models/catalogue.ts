@@ -33,6 +33,7 @@ export interface Model {
 export type Suffix = 'floor' | 'nitro' | 'online'
 const suffixNames = ['floor', 'nitro', 'online'] as const
 
+/** A model that was asked for, and the suffixes it was asked for with. */
 export interface Found {
   model: Model
   suffixes: Suffix[]

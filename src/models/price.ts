@@ -52,20 +52,7 @@ export type Part = keyof typeof parts
 const partNames = Object.keys(parts).filter((part): part is Part => part in parts)
 
 /** A price as it is written: USD per unit, as texts, by wire name. */
-export interface PriceTexts {
-  prompt?: string
-  completion?: string
-  cache_read?: string
-  cache_write?: string
-  reasoning?: string
-  audio?: string
-  per_image?: string
-  per_second?: string
-  per_character?: string
-  per_minute?: string
-  per_search?: string
-  tiers?: TierTexts[]
-}
+export type PriceTexts = { [P in (typeof parts)[Part]]?: string } & { tiers?: TierTexts[] }
 
 export interface TierTexts {
   above: number

@@ -1,5 +1,5 @@
 import { candidatesMax } from '../../limits.ts'
-import type { Catalogue, Model, Offer, Suffix } from '../../models/catalogue.ts'
+import type { Catalogue, Found, Model, Offer } from '../../models/catalogue.ts'
 import type { Price } from '../../models/price.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Speeds } from '../../upstream/speeds.ts'
@@ -16,12 +16,6 @@ export interface Candidate {
 /** The ways to serve a request, in the order they are tried. */
 export type Candidates = [Candidate, ...Candidate[]]
 
-/** A model that was asked for, and the suffixes it was asked for with. */
-export interface Wanted {
-  model: Model
-  suffixes: Suffix[]
-}
-
 /** The operation for each type of model. */
 const operations: Record<Model['type'], string> = {
   chat: 'POST /v1/chat/completions',
@@ -32,7 +26,7 @@ const operations: Record<Model['type'], string> = {
 }
 
 /** The models of a request, by their ids. Refuses no_model; bad_request: one of another type. */
-export function findModels(catalogue: Catalogue, ids: string[], type: Model['type']): Wanted[] {
+export function findModels(catalogue: Catalogue, ids: string[], type: Model['type']): Found[] {
   return ids.map((id) => {
     const found = catalogue.find(id)
     if (!found) throw new Refusal('no_model', { model: id })
@@ -47,7 +41,7 @@ export function findModels(catalogue: Catalogue, ids: string[], type: Model['typ
  * offers, sorted as asked and then by the caller's own order. Refuses no_rate, and bad_request
  * when the preferences leave none.
  */
-export function candidatesOf(wanted: Wanted[], asked: Preferences, speeds: Speeds): Candidates {
+export function candidatesOf(wanted: Found[], asked: Preferences, speeds: Speeds): Candidates {
   const all = wanted.flatMap(({ model, suffixes }) => {
     const priced = model.offers.flatMap((offer) =>
       offer.price ? [{ model, offer, price: offer.price }] : [],
