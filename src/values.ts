@@ -82,10 +82,12 @@ export const issuer = {
   read: (text: string): string | undefined => (address.read(text) === undefined ? undefined : text),
 }
 
+export const isPostgresUrl = (text: string): boolean => /^postgres(ql)?:\/\//.test(text)
+
 export const database = {
   takes: 'a postgres:// address, or nothing for SQLite in the data folder',
   read: (text: string): string | undefined =>
-    text === '' || /^postgres(ql)?:\/\//.test(text) ? text : undefined,
+    text === '' || isPostgresUrl(text) ? text : undefined,
 }
 
 export const usd = {

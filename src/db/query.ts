@@ -2,6 +2,7 @@ import { and, type AnyColumn, eq, getTableColumns, lt, or, type SQL, sql } from 
 import type { SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 import type { After } from '../core/cursor.ts'
+import { type Nano, nano } from '../core/money.ts'
 import { onceFor } from '../core/once.ts'
 import { seenAs } from './columns.ts'
 import { compiled } from './compiled.ts'
@@ -27,6 +28,10 @@ export const placeholders = <T extends SQLiteTable>(table: T) =>
       Object.keys(getTableColumns(table)).map((name) => [name, sql.placeholder(name)]),
     ),
   )
+
+/** What a column of money sums to, exactly in both engines; 0 without rows. */
+export const sumOf = (column: AnyColumn) =>
+  sql<Nano>`coalesce(sum(${column}), 0)`.mapWith((sum) => nano(BigInt(sum)))
 
 /** How many rows a query without `returning` changed: asking for them costs more than that. */
 export const changedBy = (answer: unknown): number =>

@@ -1,7 +1,8 @@
 import { and, count, desc, eq, gte, lt, sql } from 'drizzle-orm'
 
-import { type Nano, nano } from '../core/money.ts'
+import type { Nano } from '../core/money.ts'
 import type { Engine } from '../db/engine.ts'
+import { sumOf } from '../db/query.ts'
 import { csvRowsMax } from '../limits.ts'
 import { accountOf, type Owner } from './accounts.ts'
 import { entries, holds } from './tables.ts'
@@ -24,13 +25,10 @@ export interface ItemEarned extends Earned {
   item: string
 }
 
-const sum = (column: typeof holds.charged | typeof entries.amount) =>
-  sql<Nano>`coalesce(sum(${column}), 0)`.mapWith((stored) => nano(BigInt(stored)))
-
 const shown = {
   sales: count().mapWith(Number),
-  gross: sum(holds.charged),
-  net: sum(entries.amount),
+  gross: sumOf(holds.charged),
+  net: sumOf(entries.amount),
 }
 
 const soldBy = (owner: Owner, { from, to, item }: Period) =>

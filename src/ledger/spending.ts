@@ -3,6 +3,7 @@ import { and, eq, gte, inArray, sql } from 'drizzle-orm'
 import { type Nano, nano, zero } from '../core/money.ts'
 import { type Clock, lastDays, utcDay } from '../core/time.ts'
 import type { Engine } from '../db/engine.ts'
+import { sumOf } from '../db/query.ts'
 import { accountOf, type Owner } from './accounts.ts'
 import { caps, holds, isTold } from './tables.ts'
 
@@ -12,11 +13,11 @@ export type Spending = Record<'build' | 'icon' | 'assets' | 'remix', Nano>
 /** Sums what an owner was charged, by kind: an index holds just these kinds. */
 export async function spendingOf(house: { db: Engine }, owner: Owner): Promise<Spending> {
   const rows = await house.db.read
-    .select({ kind: holds.kind, charged: sql<string>`sum(${holds.charged})`.mapWith(String) })
+    .select({ kind: holds.kind, charged: sumOf(holds.charged) })
     .from(holds)
     .where(and(eq(holds.account, accountOf(owner)), isTold(holds.kind)))
     .groupBy(holds.kind)
-  const sums = new Map(rows.map(({ kind, charged }) => [kind, nano(BigInt(charged))]))
+  const sums = new Map(rows.map(({ kind, charged }) => [kind, charged]))
   const sum = (kind: string): Nano => sums.get(kind) ?? zero
   return { build: sum('build'), icon: sum('icon'), assets: sum('assets'), remix: sum('remix') }
 }
@@ -38,11 +39,11 @@ export async function spentByDay(
 ): Promise<Spent[]> {
   const all = lastDays(clock, days)
   const rows = await db.read
-    .select({ day: caps.day, used: sql<string>`sum(${caps.used})`.mapWith(String) })
+    .select({ day: caps.day, used: sumOf(caps.used) })
     .from(caps)
     .where(and(inArray(caps.key, keys), gte(caps.day, all[0] ?? '')))
     .groupBy(caps.day)
-  const used = new Map(rows.map((row) => [row.day, nano(BigInt(row.used))]))
+  const used = new Map(rows.map((row) => [row.day, row.used]))
   return all.map((on) => ({ day: on, amount: used.get(on) ?? zero }))
 }
 

@@ -3,7 +3,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm'
 import { type Nano, nano, zero } from '../core/money.ts'
 import { type Clock, day, nextUtcDay, utcDay } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
-import { prepared } from '../db/query.ts'
+import { prepared, sumOf } from '../db/query.ts'
 import { houseAccounts } from './accounts.ts'
 import type { Spent } from './spending.ts'
 import { accounts, entries, holds } from './tables.ts'
@@ -18,8 +18,6 @@ export interface Totals {
   held: Nano
 }
 
-const sumOf = (text: unknown): Nano => nano(BigInt(String(text ?? 0)))
-
 /** Reads two accounts and the open holds, whatever number of accounts there is. */
 export async function totals({ db }: { db: Engine }): Promise<Totals> {
   const [own, [open]] = await Promise.all([
@@ -28,7 +26,7 @@ export async function totals({ db }: { db: Engine }): Promise<Totals> {
       .from(accounts)
       .where(inArray(accounts.id, Object.values(houseAccounts))),
     db.read
-      .select({ held: sql`sum(${holds.amount})`.mapWith(sumOf) })
+      .select({ held: sumOf(holds.amount) })
       .from(holds)
       .where(sql`${holds.state} = 'held'`),
   ])

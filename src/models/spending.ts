@@ -1,8 +1,9 @@
 import { and, asc, desc, eq, gt, gte, sql } from 'drizzle-orm'
 
-import { type Nano, nano, zero } from '../core/money.ts'
+import { type Nano, zero } from '../core/money.ts'
 import { type Clock, lastDays } from '../core/time.ts'
 import type { Engine } from '../db/engine.ts'
+import { sumOf } from '../db/query.ts'
 import { useCounts } from './tables.ts'
 
 /** What an account's requests to one model came to. */
@@ -18,7 +19,7 @@ export interface Spending {
   models: ModelSpent[]
 }
 
-const charged = sql<string>`sum(${useCounts.charged})`.mapWith((sum) => nano(BigInt(sum)))
+const charged = sumOf(useCounts.charged)
 const requests = sql<number>`sum(${useCounts.count})`.mapWith(Number)
 
 /**
@@ -43,7 +44,7 @@ export async function spendingOf(
       .from(useCounts)
       .where(within)
       .groupBy(useCounts.model)
-      .orderBy(desc(sql`sum(${useCounts.charged})`), asc(useCounts.model))
+      .orderBy(desc(charged), asc(useCounts.model))
       .limit(most.models),
   ])
   const amounts = new Map(byDay.map((row) => [row.day, row.amount]))
