@@ -17,7 +17,7 @@ import type { Verdict } from './chat/verdict.ts'
 import { deadlinesOf, Watch } from './chat/watch.ts'
 
 /** What an upstream made, and what it used. */
-export interface Made {
+export interface Output {
   usage: Usage
   /** The answer, once it is known what it costs (USD). */
   answer(cost: number): Answer
@@ -61,7 +61,7 @@ export interface Wanted {
   /** Our own count of what it uses at a model: charged where the client left before the answer. */
   own(model: Model): Usage
   /** Reads an answer that is a success, bounded, and judges it. */
-  read(answer: Response, serving: Serving): Promise<Made | Verdict>
+  read(answer: Response, serving: Serving): Promise<Output | Verdict>
   /** An answer as a response, the first time and every other; JSON when left out. */
   present?(answer: Answer): Promise<Response>
 }

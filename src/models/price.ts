@@ -192,6 +192,10 @@ export const isFree = (price: Price, searches: number): boolean =>
   partNames.every((part) => !price[part] || (part === 'perSearch' && searches === 0)) &&
   !price.tiers?.some((tier) => tier.prompt || tier.completion)
 
+/** Whether a price counts seconds. */
+export const isTimed = ({ perSecond, perMinute }: Price): boolean =>
+  perSecond !== undefined || perMinute !== undefined
+
 /** Whether the price says what a model of this type is paid by. */
 export function hasRate(type: ModelType, price: Price): boolean {
   const has = (...wanted: Part[]) => wanted.some((part) => price[part] !== undefined)

@@ -27,8 +27,7 @@ export class Line {
    */
   async fetch(url: string, init: Init): Promise<Response> {
     const { body } = init
-    const isFresh = stopwatch() - this.heardAt < freshMs
-    const isKnown = isFresh || !body
+    const isKnown = !body || stopwatch() - this.heardAt < freshMs
     const asking = isKnown ? fetch(url, { ...init, ...common }) : this.connect(url, init, body)
     const answer = await asking
     this.heardAt = stopwatch()

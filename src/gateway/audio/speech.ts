@@ -7,6 +7,7 @@ import {
   upstreamAnswerBytesMax,
 } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
+import { isTimed } from '../../models/price.ts'
 import { tokensAtMost } from '../../models/tokens.ts'
 import { type Usage, usageOf } from '../../models/usage.ts'
 import { Refusal } from '../../refusals.ts'
@@ -21,9 +22,8 @@ import type { Spender } from '../key.ts'
 import * as made from '../made/made.ts'
 import { costHeader } from '../once.ts'
 import { pay } from '../paid.ts'
-import type { Made, Serving, Wanted } from '../serving.ts'
+import type { Output, Serving, Wanted } from '../serving.ts'
 import { openSource, Relay, type Source } from './relay.ts'
-import { isTimed } from './timed.ts'
 
 const types = {
   mp3: 'audio/mpeg',
@@ -80,7 +80,7 @@ function readWanted(house: House, raw: unknown): Wanted {
       outputTokensMax: 0,
     }),
     own: () => uses(secondsPerCharacter.own),
-    async read(response, serving): Promise<Made | Verdict> {
+    async read(response, serving): Promise<Output | Verdict> {
       const opened = await open(response, wanted, serving.watch)
       if (!('source' in opened)) return opened
       const { source, type } = opened
@@ -145,7 +145,7 @@ async function open(
   return source ? { source, type: isSound ? said : types[format] } : noContent
 }
 
-function passOn(source: Source, type: string, usage: Usage, serving: Serving): Made {
+function passOn(source: Source, type: string, usage: Usage, serving: Serving): Output {
   const relay = new Relay(source, serving)
   return {
     usage,

@@ -2,7 +2,7 @@ import { isRecord } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import { unknownOutputTokens, unknownWindowTokens } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
-import type { Price } from '../../models/price.ts'
+import { isTimed, type Price } from '../../models/price.ts'
 import { tokensOf } from '../../models/tokens.ts'
 import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
 import { Refusal } from '../../refusals.ts'
@@ -14,9 +14,8 @@ import { misfit } from '../fields.ts'
 import type { Spender } from '../key.ts'
 import { costHeader } from '../once.ts'
 import { pay } from '../paid.ts'
-import type { Made, Wanted } from '../serving.ts'
+import type { Output, Wanted } from '../serving.ts'
 import { type Asked, readSound } from './sound.ts'
-import { isTimed } from './timed.ts'
 
 /** Of sounds that do not tell their length. */
 const bytesPerSecondCommon = 4_000
@@ -51,7 +50,7 @@ function wantedOf(asked: Asked, part: string | undefined): Wanted {
       return { inputTokensMax: prompt, outputTokensMax: completion, seconds }
     },
     own: (to) => ownOf(asked, to),
-    async read(response, { by, watch }): Promise<Made | Verdict> {
+    async read(response, { by, watch }): Promise<Output | Verdict> {
       const read = await readRecord(response, watch)
       if (!('answer' in read)) return read
       const { text } = read.answer

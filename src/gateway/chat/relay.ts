@@ -10,7 +10,7 @@ import type { Carried } from './carried.ts'
 import { bytesOf, type Event, isComment } from './events.ts'
 import { Pulse } from './pulse.ts'
 import type { Source } from './source.ts'
-import { type End, errorEvent } from './stream-end.ts'
+import { errorEvent, type StreamEnd } from './stream-end.ts'
 import { toldUsage, usageChunk } from './told.ts'
 import { verdictOfError } from './verdict.ts'
 import type { Watch } from './watch.ts'
@@ -19,7 +19,8 @@ type Out = ReadableStreamDefaultController<Uint8Array>
 type Json = Record<string, unknown>
 
 /** What ends a stream, and the event that did when it is the upstream's [DONE]. */
-type Ending = { how: 'done'; last: Uint8Array } | { how: Exclude<End, 'done'>; last?: undefined }
+type Ending =
+  { how: 'done'; last: Uint8Array } | { how: Exclude<StreamEnd, 'done'>; last?: undefined }
 
 /** What a client asked of its stream, and how one is told that it ended and was paid. */
 export interface Terms {
@@ -43,8 +44,8 @@ const doneMark = '[DONE]'
  * once, whatever ends it, and `ended` tells how. Events after [DONE] are not passed on.
  */
 export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject {
-  readonly ended: Promise<End>
-  private readonly tell: (end: End) => void
+  readonly ended: Promise<StreamEnd>
+  private readonly tell: (end: StreamEnd) => void
   private readonly alike = new Alike()
   private isOpen = true
   private isQuiet = false
@@ -61,7 +62,7 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     private readonly watch: Watch,
     private readonly terms: Terms,
   ) {
-    const { promise, resolve } = Promise.withResolvers<End>()
+    const { promise, resolve } = Promise.withResolvers<StreamEnd>()
     this.ended = promise
     this.tell = resolve
     this.pulse = terms.pulse ?? heartbeats

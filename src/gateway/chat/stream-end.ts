@@ -4,11 +4,11 @@ import type { Envelope } from '../envelope.ts'
  * How a stream ended. `empty`: [DONE] without content; `failed`: the upstream's own error event;
  * `broken`: cut, unreadable, or closed without [DONE].
  */
-export type End = 'done' | 'empty' | 'filtered' | 'failed' | 'broken' | 'deadline' | 'client'
+export type StreamEnd = 'done' | 'empty' | 'filtered' | 'failed' | 'broken' | 'deadline' | 'client'
 
 const carried = 'What came until here was charged, with its prompt.'
 
-const words: { [E in Exclude<End, 'done' | 'client'>]: string } = {
+const words: { [E in Exclude<StreamEnd, 'done' | 'client'>]: string } = {
   empty: 'The model returned no content. Nothing was charged.',
   filtered: `The provider declined this under its content rules. ${carried}`,
   failed: `The provider failed while it answered. ${carried}`,

@@ -1,5 +1,4 @@
 import { type Nano, nano, zero } from '../../core/money.ts'
-import { isRecord } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import {
   filesPerRequestMax,
@@ -101,7 +100,7 @@ function filled(asked: Asked, parts: Map<unknown, Part>): Asked {
 function replaced(message: Part, parts: Map<unknown, Part>): Part {
   if (!Array.isArray(message.content)) return message
   const content = message.content.map((part: unknown) => parts.get(part) ?? part)
-  return isRecord(message) ? { ...message, content } : message
+  return { ...message, content }
 }
 
 const unfit = (code: MediaCode, why: string) => new Refusal('bad_media', { code, why })

@@ -11,7 +11,7 @@ import { noContent, unreadable, type Verdict } from '../chat/verdict.ts'
 import { findWord, misfit, readCount, readModels } from '../fields.ts'
 import type { Spender } from '../key.ts'
 import { pay } from '../paid.ts'
-import type { Made, Serving, Wanted } from '../serving.ts'
+import type { Output, Serving, Wanted } from '../serving.ts'
 import { formats, readVectors } from './vectors.ts'
 
 /**
@@ -44,7 +44,7 @@ function readWanted(raw: unknown): Wanted {
     preferences: readPreferences(provider),
     most: (to) => ({ inputTokensMax: most(to), outputTokensMax: 0 }),
     own,
-    async read(response, { by, watch }: Serving): Promise<Made | Verdict> {
+    async read(response, { by, watch }: Serving): Promise<Output | Verdict> {
       const read = await readRecord(response, watch)
       if (!('answer' in read)) return read
       const { data, usage: said } = read.answer

@@ -26,7 +26,7 @@ import {
 import type { Spender } from '../key.ts'
 import * as made from '../made/made.ts'
 import { pay } from '../paid.ts'
-import type { Made, Wanted } from '../serving.ts'
+import type { Output, Wanted } from '../serving.ts'
 import { type Picture, readPictures } from './pictures.ts'
 
 /**
@@ -71,7 +71,7 @@ function readWanted(house: House, raw: unknown): Wanted {
       images: n,
     }),
     own,
-    async read(response, { by, watch }): Promise<Made | Verdict> {
+    async read(response, { by, watch }): Promise<Output | Verdict> {
       const read = await readRecord(response, watch)
       if (!('answer' in read)) return read
       const { data, usage: said, created, ...more } = read.answer

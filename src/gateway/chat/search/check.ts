@@ -1,3 +1,4 @@
+import type { RateLimit } from '../../../core/counters.ts'
 import { isRecord } from '../../../core/shape.ts'
 import { searchesPerMinuteMax } from '../../../limits.ts'
 import type { Model } from '../../../models/catalogue.ts'
@@ -6,11 +7,6 @@ import type { Searcher } from '../../../upstream/search/searcher.ts'
 import { misfit } from '../../fields.ts'
 import type { Asked } from '../asked.ts'
 import { toolName } from './tool.ts'
-
-interface Searches {
-  /** Counts a searching call of an account; answers the seconds to wait when there are too many. */
-  take(account: string): number | undefined
-}
 
 /**
  * Whether a request may search the web (document 2, section 7): W206 on a server without search,
@@ -21,7 +17,7 @@ export function checkSearch(
   searcher: Searcher | undefined,
   { body, choices }: Pick<Asked, 'body' | 'choices'>,
   models: Model[],
-  searches: Searches,
+  searches: RateLimit,
   account: string,
 ): void {
   if (!searcher) throw new Refusal('search_off')
