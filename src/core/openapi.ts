@@ -1,4 +1,4 @@
-import { isRecord } from './shape.ts'
+import { isRecord, recordOf } from './shape.ts'
 
 /** A JSON object, as it comes out of the description. */
 type Node = { [name: string]: unknown }
@@ -35,7 +35,9 @@ export function openApi31(raw: unknown, words: Words): Node {
     // The plugin knows only parameters that are a whole part of the path.
     const named = path.slice(words.mount.length).replace(/:(\w+)/g, '{$1}')
     const own = named.replace(/(.)\/$/, '$1') || '/'
-    paths[own] = mapValues(node(methods), (given) => operationOf(node(given), words, answers))
+    paths[own] = mapValues(recordOf(methods), (given) =>
+      operationOf(recordOf(given), words, answers),
+    )
   }
   const { title, version, description, server, key, session, tags } = words
   return {
@@ -64,24 +66,24 @@ const retryAfter = { 'retry-after': { $ref: '#/components/headers/RetryAfter' } 
 
 function operationOf(given: Node, words: Words, answers: Schemas): Node {
   const { parameters, requestBody, responses, operationId, ...said } = given
-  const body = requestBody === undefined ? undefined : node(requestBody)
+  const body = requestBody === undefined ? undefined : recordOf(requestBody)
   return {
     operationId,
     ...said,
     ...(Array.isArray(parameters) &&
       parameters.length > 0 && {
-        parameters: parameters.map((parameter) => parameterOf(node(parameter), words)),
+        parameters: parameters.map((parameter) => parameterOf(recordOf(parameter), words)),
       }),
     ...(body && {
       requestBody: {
         required: !words.optionalBodies.has(String(operationId)),
-        content: contentOf(node(body['content']), {}, inputs),
+        content: contentOf(recordOf(body['content']), {}, inputs),
       },
     }),
     responses: Object.fromEntries(
-      Object.entries(node(responses)).map(([status, answer]) => [
+      Object.entries(recordOf(responses)).map(([status, answer]) => [
         status,
-        answerOf(status, node(answer), answers),
+        answerOf(status, recordOf(answer), answers),
       ]),
     ),
   }
@@ -90,7 +92,7 @@ function operationOf(given: Node, words: Words, answers: Schemas): Node {
 function parameterOf(given: Node, words: Words): Node {
   const { schema, ...rest } = given
   const known = given['in'] === 'path' ? words.parameters[String(given['name'])] : undefined
-  const own = node(inputs.plain(schema))
+  const own = recordOf(inputs.plain(schema))
   const typed = own['type'] === 'string' && !own['pattern'] ? (known?.schema ?? own) : own
   return { description: known?.description, ...rest, schema: typed }
 }
@@ -108,7 +110,7 @@ const phrases: Record<string, string> = {
 function answerOf(status: string, given: Node, schemas: Schemas): Node {
   const { content: offered, description, ...keywords } = given
   const isEmpty = status === '204' || status === '416'
-  const content = isEmpty ? {} : contentOf(node(offered), keywords, schemas)
+  const content = isEmpty ? {} : contentOf(recordOf(offered), keywords, schemas)
   return {
     description: description ?? phrases[status] ?? codesIn(content),
     headers: { ...requestId, ...(status === '429' && retryAfter) },
@@ -149,7 +151,7 @@ class Schemas {
 
   /** A schema, or a reference to it where it has a title. Throws for two of one title. */
   of(given: unknown): unknown {
-    const { title, ...schema } = node(given)
+    const { title, ...schema } = recordOf(given)
     if (typeof title !== 'string') return this.plain(given)
     const made = this.plain(schema)
     const known = this.named.get(title)
@@ -166,7 +168,7 @@ class Schemas {
     const schema: Node = {}
     for (const [name, value] of Object.entries(keywords)) {
       const isMap = name === 'properties' || name === 'patternProperties'
-      if (isMap) schema[name] = mapValues(node(value), (property) => this.of(property))
+      if (isMap) schema[name] = mapValues(recordOf(value), (property) => this.of(property))
       else if (name === 'charsMax') schema['maxLength'] = value
       else schema[name] = inside.has(name) && typeof value === 'object' ? this.of(value) : value
     }
@@ -192,7 +194,7 @@ function simple(given: Node): Node {
   }
   if (typeof only === 'string') return { ...rest, enum: [only] }
   if (!Array.isArray(anyOf)) return schema
-  const parts = anyOf.map(node)
+  const parts = anyOf.map(recordOf)
   const words = parts.flatMap((part) => (part['type'] === 'string' ? (part['enum'] ?? []) : []))
   if (words.length === parts.length) return { ...rest, type: 'string', enum: words }
   const [first, second] = parts
@@ -206,9 +208,7 @@ function simple(given: Node): Node {
   return { ...rest, ...first, type: [first['type'], 'null'] }
 }
 
-const node = (value: unknown): Node => (isRecord(value) ? value : {})
-
-const at = (value: unknown, name: string): Node => node(node(value)[name])
+const at = (value: unknown, name: string): Node => recordOf(recordOf(value)[name])
 
 const mapValues = (given: Node, make: (value: unknown) => unknown): Node =>
   Object.fromEntries(Object.entries(given).map(([name, value]) => [name, make(value)]))

@@ -33,6 +33,9 @@ export const BehindEnd = Type.Void()
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** The fields of a JSON value: of what is no object, none. */
+export const recordOf = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {})
+
 /** An object of any fields, for descriptions: generated clients send only what those allow. */
 export const anything = { type: 'object', additionalProperties: {} } as const
 

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { isRecord } from '../core/shape.ts'
+import { isRecord, recordOf } from '../core/shape.ts'
 import type { Listing } from './listing.ts'
 import { fromUsdPerUnit, type PriceTexts, toUsdPerUnit } from './price.ts'
 
@@ -49,7 +49,7 @@ export const readList = (list: unknown): Listed[] =>
   )
 
 const rowsOf = (value: unknown): [string, Row][] =>
-  Object.entries(isRecord(value) ? value : {}).flatMap(([name, row]): [string, Row][] =>
+  Object.entries(recordOf(value)).flatMap(([name, row]): [string, Row][] =>
     isRecord(row) ? [[name, row]] : [],
   )
 
@@ -146,7 +146,6 @@ function perMillion(usd: unknown): string | undefined {
   return rate === undefined ? undefined : toUsdPerUnit((rate + 999_999n) / 1_000_000n)
 }
 
-const recordOf = (value: unknown): Row => (isRecord(value) ? value : {})
 const wordsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((word) => typeof word === 'string') : []
 const countOf = (value: unknown): number =>

@@ -1,4 +1,4 @@
-import { isRecord } from '../core/shape.ts'
+import { isRecord, recordOf } from '../core/shape.ts'
 import { unknownWindowTokens } from '../limits.ts'
 
 /**
@@ -48,7 +48,7 @@ function withoutPictures(body: Body): { text: string; pictures: number } {
     if (!partsOf(message).some(isPicture)) return message
     const words = partsOf(message).filter((part) => !isPicture(part))
     pictures += partsOf(message).length - words.length
-    return { ...(isRecord(message) ? message : {}), content: words }
+    return { ...recordOf(message), content: words }
   })
   return { text: JSON.stringify({ ...body, messages }), pictures }
 }

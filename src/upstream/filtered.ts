@@ -1,4 +1,4 @@
-import { isRecord } from '../core/shape.ts'
+import { recordOf } from '../core/shape.ts'
 import { recordIn } from './answer.ts'
 
 /** How upstreams name a refusal under their content rules. */
@@ -12,9 +12,8 @@ const filterCodes = [
 
 /** Whether the body of a failure says that its upstream declined under its content rules. */
 export function saysFiltered(said: string): boolean {
-  const told = recordIn(said)?.error
-  const error = isRecord(told) ? told : {}
-  const inner = isRecord(error.innererror) ? error.innererror : {}
+  const error = recordOf(recordIn(said)?.error)
+  const inner = recordOf(error.innererror)
   return [error.code, error.type, inner.code].some(
     (code) => typeof code === 'string' && filterCodes.includes(code),
   )

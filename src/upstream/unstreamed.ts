@@ -1,4 +1,4 @@
-import { isRecord } from '../core/shape.ts'
+import { recordOf } from '../core/shape.ts'
 import { upstreamAnswerBytesMax } from '../limits.ts'
 import { recordIn, recordsIn } from './answer.ts'
 import type { Call } from './upstream.ts'
@@ -83,7 +83,7 @@ const event = (data: Json): string => `data: ${JSON.stringify(data)}\n\n`
 
 /** A choice of a whole answer as that of a chunk, in which calls of tools have a place. */
 function deltaOf({ message, ...choice }: Json): Json {
-  const held = isRecord(message) ? message : {}
+  const held = recordOf(message)
   const calls = recordsIn(held.tool_calls).map((call, index) => ({ index, ...call }))
   return { ...choice, delta: { ...held, ...(calls.length > 0 && { tool_calls: calls }) } }
 }

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/shape.ts'
+import { recordOf } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import {
   promptCharsMax,
@@ -54,7 +54,7 @@ export const speak = (house: House, spender: Spender, raw: unknown, call: Call) 
   pay(house, spender, readWanted(house, raw), call)
 
 function readWanted(house: House, raw: unknown): Wanted {
-  const { model, models, provider, stream: _, format, ...sent } = isRecord(raw) ? raw : {}
+  const { model, models, provider, stream: _, format, ...sent } = recordOf(raw)
   const modelIds = readModels(model, models)
   const input = readText(sent, 'input', speechCharsMax)
   findText(sent, 'voice', promptCharsMax)

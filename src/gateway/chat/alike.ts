@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/shape.ts'
+import { isRecord, recordOf } from '../../core/shape.ts'
 import { recordIn } from '../../upstream/answer.ts'
 import type { Carried } from './carried.ts'
 import type { Event } from './events.ts'
@@ -80,7 +80,7 @@ function isAt(
 function toldIn({ choices, usage }: Json): [name: string, text: string] | undefined {
   const [choice, ...others] = Array.isArray(choices) ? choices : []
   if (usage || others.length > 0 || !isRecord(choice) || choice.finish_reason) return undefined
-  const parts = Object.entries(isRecord(choice.delta) ? choice.delta : {})
+  const parts = Object.entries(recordOf(choice.delta))
   const [part, ...more] = parts.filter(([name, value]) => name !== 'role' && value !== null)
   const [name = '', text] = part ?? []
   return more.length === 0 && textNames.includes(name) && typeof text === 'string' && text !== ''

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/shape.ts'
+import { isRecord, recordOf } from '../../core/shape.ts'
 import { choicesMax } from '../../limits.ts'
 import { misfit, readCount, readModels } from '../fields.ts'
 import { type Conversation, readMessages, withFile } from './messages.ts'
@@ -32,7 +32,7 @@ export type Fitted = Omit<Asked, 'modelIds' | 'conversation' | 'preferences'>
  * Refuses no_messages, bad_role, bad_part, no_usable_messages, bad_request.
  */
 export function readAsked(raw: unknown, developer: 'system' | undefined): Asked {
-  const body: Body = isRecord(raw) ? raw : {}
+  const body: Body = recordOf(raw)
   const conversation = readMessages(withFile(body.messages, body.file_id), developer)
   const { model, models, provider, web_search, web_search_options, plugins, ...sent } = body
   const forwarded = withoutOthers(sent)

@@ -1,5 +1,5 @@
 import { type Nano, toUsd } from '../../core/money.ts'
-import { isRecord } from '../../core/shape.ts'
+import { recordOf } from '../../core/shape.ts'
 import type { Usage } from '../../models/usage.ts'
 
 type Json = Record<string, unknown>
@@ -19,7 +19,7 @@ export const presentUsage = ({ prompt, cached, completion, reasoning }: Usage) =
  * wrong, the one that was charged stands there.
  */
 export function toldUsage(said: unknown, usage: Usage, charge: Nano | undefined): Json {
-  const { cost: _cost, cost_details: _details, ...own } = isRecord(said) ? said : {}
+  const { cost: _cost, cost_details: _details, ...own } = recordOf(said)
   const right = usage.estimated ? { ...own, ...presentUsage(usage) } : own
   return charge === undefined ? right : { ...right, cost: toUsd(charge) }
 }

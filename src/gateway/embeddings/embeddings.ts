@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/shape.ts'
+import { recordOf } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import { embeddingInputsMax, embeddingLengthMax } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
@@ -22,7 +22,7 @@ export const embed = (house: House, spender: Spender, raw: unknown, call: Call) 
   pay(house, spender, readWanted(raw), call)
 
 function readWanted(raw: unknown): Wanted {
-  const sent = isRecord(raw) ? raw : {}
+  const sent = recordOf(raw)
   const { model, models, provider, stream: _, ...body } = sent
   const modelIds = readModels(model, models)
   const inputs = readInputs(body.input)

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/shape.ts'
+import { recordOf } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import {
   imagesPerRequestMax,
@@ -37,7 +37,7 @@ export const paint = (house: House, spender: Spender, raw: unknown, call: Call) 
   pay(house, spender, readWanted(house, raw), call)
 
 function readWanted(house: House, raw: unknown): Wanted {
-  const { model, models, provider, stream, ...sent } = isRecord(raw) ? raw : {}
+  const { model, models, provider, stream, ...sent } = recordOf(raw)
   if (stream === true) throw misfit('stream', 'Pictures are answered whole: drop stream.')
   const modelIds = readModels(model, models)
   const prompt = readText(sent, 'prompt', promptCharsMax)

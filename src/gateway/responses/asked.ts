@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/shape.ts'
+import { isRecord, recordOf } from '../../core/shape.ts'
 import { misfit } from '../fields.ts'
 import { readInput, type Recall, spacedName } from './input.ts'
 
@@ -43,7 +43,7 @@ const kept: [name: string, why: string][] = [
  * would need a stored conversation are refused. Refuses bad_request.
  */
 export function readAsked(raw: unknown, recall: Recall): Asked {
-  const body: Json = isRecord(raw) ? raw : {}
+  const body: Json = recordOf(raw)
   for (const [name, why] of kept) if (body[name]) throw misfit(name, why)
   const { instructions, max_output_tokens: most } = body
   const stream = body.stream ?? false

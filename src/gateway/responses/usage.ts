@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/shape.ts'
+import { recordOf } from '../../core/shape.ts'
 
 type Json = Record<string, unknown>
 
@@ -6,8 +6,8 @@ type Json = Record<string, unknown>
 export function usageOf(usage: Json): Json {
   const { prompt_tokens_details: prompt, completion_tokens_details: completion } = usage
   const [input, output] = [countOf(usage.prompt_tokens), countOf(usage.completion_tokens)]
-  const { cached_tokens, cache_write_tokens } = isRecord(prompt) ? prompt : {}
-  const { reasoning_tokens } = isRecord(completion) ? completion : {}
+  const { cached_tokens, cache_write_tokens } = recordOf(prompt)
+  const { reasoning_tokens } = recordOf(completion)
   return {
     input_tokens: input,
     input_tokens_details: {

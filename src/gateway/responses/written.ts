@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/shape.ts'
+import { isRecord, recordOf } from '../../core/shape.ts'
 import { recordsIn } from '../../upstream/answer.ts'
 import type { Spaced } from './asked.ts'
 import { Events, type Fault } from './events.ts'
@@ -157,7 +157,7 @@ export class Written {
 
   /** Reads a call, or the next piece of one; calls may come in turns, and stay open to the end. */
   private call({ index: told, id, function: called }: Json, place: number): void {
-    const { name, arguments: delta } = isRecord(called) ? called : {}
+    const { name, arguments: delta } = recordOf(called)
     const index = typeof told === 'number' ? told : place
     const callId = typeof id === 'string' ? id : ''
     const known = this.items.findLast(

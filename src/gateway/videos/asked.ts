@@ -1,6 +1,6 @@
 import { readJson } from '../../core/body.ts'
 import { sha256 } from '../../core/ids.ts'
-import { isRecord } from '../../core/shape.ts'
+import { isRecord, recordOf } from '../../core/shape.ts'
 import {
   fileBytesMax,
   gatewayBodyBytesMax,
@@ -36,7 +36,7 @@ export async function readWanted(request: Request): Promise<Wanted> {
   const form = await readForm(request)
   if (!form) {
     const body = await readJson(request, gatewayBodyBytesMax)
-    return wantedOf(isRecord(body) ? body : {})
+    return wantedOf(recordOf(body))
   }
   const texts = textsIn(form, 'model')
   const file = form.get('input_reference')

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/shape.ts'
+import { isRecord, recordOf } from '../../core/shape.ts'
 
 /** Schemas may refer to themselves: deeper than this, only what is required is filled. */
 const depthMax = 6
@@ -17,7 +17,7 @@ interface Filling {
  * it would have no end it stops with null.
  */
 export const fill = (schema: unknown): unknown =>
-  fillIn(schema, { root: isRecord(schema) ? schema : {}, left: charsMax }, 'text', 0)
+  fillIn(schema, { root: recordOf(schema), left: charsMax }, 'text', 0)
 
 function fillIn(schema: unknown, filling: Filling, name: string, depth: number): unknown {
   if (!isRecord(schema) || depth > depthEnd || filling.left <= 0) return null

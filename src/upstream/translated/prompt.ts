@@ -5,7 +5,7 @@ import type {
   LanguageModelV4TextPart,
 } from '@ai-sdk/provider'
 
-import { isRecord } from '../../core/shape.ts'
+import { isRecord, recordOf } from '../../core/shape.ts'
 import { recordsIn, textIn } from '../answer.ts'
 
 type Json = Record<string, unknown>
@@ -87,7 +87,7 @@ function thoughtOf(detail: Json, message: Json): Said[] {
 
 function callOf(call: Json): Said {
   const { extra_content: extra, function: called } = call
-  const google = isRecord(extra) && isRecord(extra.google) ? extra.google : {}
+  const google = recordOf(recordOf(extra).google)
   const signature = google.thought_signature
   return {
     type: 'tool-call',
@@ -104,7 +104,7 @@ function callOf(call: Json): Said {
 function parsed(text: string): Json {
   try {
     const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : {}
+    return recordOf(value)
   } catch {
     return {}
   }
@@ -117,7 +117,7 @@ function partsOf(content: unknown): Part[] {
 
 function partOf(part: Json): Part[] {
   const held = part[textIn(part.type)]
-  const media = isRecord(held) ? held : {}
+  const media = recordOf(held)
   switch (part.type) {
     case 'text':
       return [{ type: 'text', text: textIn(part.text), ...cachedBy(part) }]

@@ -1,6 +1,6 @@
 import type { LanguageModelV4Usage } from '@ai-sdk/provider'
 
-import { isRecord } from '../../core/shape.ts'
+import { isRecord, recordOf } from '../../core/shape.ts'
 
 type Json = Record<string, unknown>
 
@@ -77,8 +77,7 @@ function soundIn(raw: LanguageModelV4Usage['raw']): number {
 
 /** What Anthropic says of the prompt as its stream begins; its input_tokens leave the cache out. */
 export function earlyUsageOf(metadata: unknown): Told | undefined {
-  const said = isRecord(metadata) && isRecord(metadata.anthropic) ? metadata.anthropic.usage : {}
-  const usage = isRecord(said) ? said : {}
+  const usage = recordOf(recordOf(recordOf(metadata).anthropic).usage)
   if (typeof usage.input_tokens !== 'number') return undefined
   const cached = Number(usage.cache_read_input_tokens ?? 0)
   const written = Number(usage.cache_creation_input_tokens ?? 0)

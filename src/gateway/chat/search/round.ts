@@ -1,4 +1,4 @@
-import { isRecord } from '../../../core/shape.ts'
+import { isRecord, recordOf } from '../../../core/shape.ts'
 import { upstreamAnswerBytesMax } from '../../../limits.ts'
 import type { Citation } from './citations.ts'
 import { type Called, callsOf } from './searching.ts'
@@ -34,7 +34,7 @@ export class Round {
     this.head ??= head
     const [choice]: unknown[] = Array.isArray(choices) ? choices : []
     if (!isRecord(choice)) return undefined
-    const { tool_calls, ...delta } = isRecord(choice.delta) ? choice.delta : {}
+    const { tool_calls, ...delta } = recordOf(choice.delta)
     if (Array.isArray(tool_calls)) for (const part of tool_calls) this.keep(part)
     this.finish = choice.finish_reason ?? this.finish
     if (typeof delta.content === 'string') this.said += delta.content
@@ -50,7 +50,7 @@ export class Round {
   private keep(part: unknown): void {
     if (!isRecord(part)) return
     const { index = 0, id } = part
-    const called = isRecord(part.function) ? part.function : {}
+    const called = recordOf(part.function)
     const kept = this.byIndex.get(index) ?? { id, name: '', written: '' }
     if (typeof called.name === 'string') kept.name += called.name
     if (typeof called.arguments === 'string') kept.written += called.arguments

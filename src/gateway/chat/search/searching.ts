@@ -1,4 +1,4 @@
-import { isRecord } from '../../../core/shape.ts'
+import { recordOf } from '../../../core/shape.ts'
 import { searchesPerRequestMax } from '../../../limits.ts'
 import { promptTokensOf } from '../../../models/tokens.ts'
 import { type Usage, type UsageLimits, usageOf } from '../../../models/usage.ts'
@@ -138,7 +138,7 @@ export class Searching {
 /** The tool calls of a message. */
 export function callsOf({ tool_calls }: Json): Called[] {
   return recordsIn(tool_calls).map((raw) => {
-    const called = isRecord(raw.function) ? raw.function : {}
+    const called = recordOf(raw.function)
     const { name, arguments: sent } = called
     return { id: String(raw.id), name: String(name), arguments: String(sent), raw }
   })

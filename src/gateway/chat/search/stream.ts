@@ -1,4 +1,4 @@
-import { isRecord } from '../../../core/shape.ts'
+import { recordOf } from '../../../core/shape.ts'
 import { recordIn } from '../../../upstream/answer.ts'
 import { UpstreamFault } from '../../../upstream/upstream.ts'
 import type { Send } from '../reach.ts'
@@ -101,7 +101,7 @@ async function sendOn(searching: Searching, send: Send, watch: Watch): Promise<R
     const response = await send(searching.body, searching.left)
     if (response.ok) return response
     const said = recordIn(await response.text())?.error
-    return { error: { ...(isRecord(said) ? said : {}), status: response.status } }
+    return { error: { ...recordOf(said), status: response.status } }
   } catch (fault) {
     const isTheirs = fault instanceof UpstreamFault && fault.kind !== 'unreadable'
     if (watch.cause || !isTheirs) throw fault

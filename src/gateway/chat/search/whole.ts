@@ -1,4 +1,4 @@
-import { isRecord } from '../../../core/shape.ts'
+import { recordOf } from '../../../core/shape.ts'
 import { readRecord } from '../plain.ts'
 import type { Send } from '../reach.ts'
 import { presentUsage } from '../told.ts'
@@ -21,7 +21,7 @@ export async function searchWhole(
     if (!('answer' in read)) return read
     searching.read(read.answer)
     const choice = choiceOf(read.answer)
-    const message = isRecord(choice.message) ? choice.message : {}
+    const message = recordOf(choice.message)
     const text = typeof message.content === 'string' ? message.content : ''
     const calls = callsOf(message)
     const theirs = searching.theirs(calls)
@@ -33,7 +33,7 @@ export async function searchWhole(
 
 const choiceOf = ({ choices }: Json): Json => {
   const [first]: unknown[] = Array.isArray(choices) ? choices : []
-  return isRecord(first) ? first : {}
+  return recordOf(first)
 }
 
 /** The last round's answer: without our calls, with the pages it stands on, and all its usage. */
@@ -42,7 +42,7 @@ function answerOf(
   answer: Json,
   { choice, text, theirs }: { choice: Json; text: string; theirs: Called[] },
 ): Json {
-  const { tool_calls: _, ...message } = isRecord(choice.message) ? choice.message : {}
+  const { tool_calls: _, ...message } = recordOf(choice.message)
   const annotations = searching.citations(text)
   const said = {
     ...message,
