@@ -6,7 +6,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import { contentPath } from './disk.ts'
-import { isMissing, syncFile, syncFolder, writeDurably } from './durable.ts'
+import { codeOf, isMissing, syncFile, syncFolder, writeDurably } from './durable.ts'
+import { smallFiles } from './exchange.ts'
 
 /** What backup.json says of a backup: it is written last, so that a half one has none. */
 const Manifest = Type.Object({
@@ -109,8 +110,7 @@ async function copyOne(from: string, to: string, name: string, prove: boolean): 
 const noLink = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'ENOENT'])
 
 /** Not on this file system; a file that is missing is told by the copy that is tried next. */
-const cannotLink = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && noLink.has(String(error.code))
+const cannotLink = (error: unknown): boolean => noLink.has(codeOf(error))
 
 /** Copies a file that nobody writes to; the copy survives a power cut. */
 export async function copyDurably(from: string, to: string): Promise<void> {
@@ -122,7 +122,7 @@ export async function copyDurably(from: string, to: string): Promise<void> {
 
 /** Copies what a data folder keeps in files of their own, of which the secret of links must be. */
 export async function copySmallFiles(from: string, to: string): Promise<void> {
-  for (const name of ['link-secret', 'first-app', 'models.json']) {
+  for (const name of smallFiles) {
     const isThere = name === 'link-secret' || existsSync(join(from, name))
     if (isThere) await copyDurably(join(from, name), join(to, name))
   }

@@ -59,23 +59,21 @@ export async function writeDurably(
   await syncFolder(dirname(path))
 }
 
+/** The code of an error of the system, "ENOENT"; empty where it has none. */
+export const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''
+
 const fullOrShut = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EPERM'])
 
 /** Whether an error of the file system means "no room" or "not allowed to write". */
-export const cannotWrite = (error: unknown): boolean =>
-  error instanceof Error &&
-  'code' in error &&
-  typeof error.code === 'string' &&
-  fullOrShut.has(error.code)
+export const cannotWrite = (error: unknown): boolean => fullOrShut.has(codeOf(error))
 
 const full = new Set(['ENOSPC', 'EDQUOT'])
 
 /** Whether there was no room on a disk: for a file, or for a database in the words of SQLite. */
 export const isFull = (error: unknown): boolean =>
-  error instanceof Error &&
-  (('code' in error && full.has(String(error.code))) ||
-    error.message.includes('database or disk is full'))
+  full.has(codeOf(error)) ||
+  (error instanceof Error && error.message.includes('database or disk is full'))
 
 /** Whether an error of the file system means that there is no such file. */
-export const isMissing = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ENOENT'
+export const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT'

@@ -14,16 +14,11 @@ import {
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
+/** What a data folder keeps beside its database and its stored files. */
+export const smallFiles = ['link-secret', 'first-app', 'models.json']
+
 /** What a restore replaces in a data folder. Its settings, lock and socket stay. */
-const replaced = [
-  'berth.sqlite',
-  'berth.sqlite-wal',
-  'berth.sqlite-shm',
-  'files',
-  'link-secret',
-  'first-app',
-  'models.json',
-]
+const replaced = ['berth.sqlite', 'berth.sqlite-wal', 'berth.sqlite-shm', 'files', ...smallFiles]
 
 const beingMade = 'restoring-'
 const readyToMove = 'restored-'

@@ -1,4 +1,5 @@
 import { assetBytesMax, jsonDepthMax } from '../limits.ts'
+import { codeOf } from './durable.ts'
 import { jsonFault } from './json.ts'
 import { gifFault, jpegFault, pngFault, webpFault } from './pictures.ts'
 import { letters } from './riff.ts'
@@ -61,8 +62,8 @@ async function picture(
     if (Math.max(width, height) > pictureSideMax) return tooManyPixels
     return { kind: 'picture', type, width, height }
   } catch (error) {
-    const big = error instanceof Error && /TOO_MANY/.test('code' in error ? String(error.code) : '')
-    return big ? tooManyPixels : { unfit: 'the picture cannot be read' }
+    const isBig = /TOO_MANY/.test(codeOf(error))
+    return isBig ? tooManyPixels : { unfit: 'the picture cannot be read' }
   }
 }
 
