@@ -6,10 +6,7 @@ import { listReports, type Report } from '../hosting/moderation/reports.ts'
 import type { House } from '../house.ts'
 import { type AgentCase, agentCaseOf, type Case, caseOf, casesMax, waiting } from './cases.ts'
 import { decide, decisions, isDecision } from './decisions.ts'
-import type { Outcome } from './outcome.ts'
-
-const done = (text: string): Outcome => ({ ok: true, text })
-const failed = (text: string): Outcome => ({ ok: false, text })
+import { done, failed, type Outcome } from './outcome.ts'
 
 /** One line, whatever was sent. */
 const line = (...words: (string | null)[]): string =>

@@ -10,12 +10,13 @@ import type { House } from '../house.ts'
 import { doctor } from '../ledger/doctor.ts'
 import type { Config } from '../settings.ts'
 import * as files from '../store/backup.ts'
+import { backupName } from '../store/backups.ts'
 import { isFull } from '../store/durable.ts'
 import { closeExchange, exchange, finishExchange, openExchange } from '../store/exchange.ts'
 import { ownFolder } from '../store/owner.ts'
 import { openSecret } from '../store/secret.ts'
 import { version } from '../version.ts'
-import type { Outcome } from './outcome.ts'
+import { done, failed, type Outcome } from './outcome.ts'
 import { allNamed } from './stored.ts'
 import { inTurn } from './turns.ts'
 
@@ -33,7 +34,7 @@ export async function check(dataDir: string, dir: string, stamp: string): Promis
   const to = openExchange(dataDir, stamp)
   try {
     const copied = await prove(dir, manifest, to)
-    return { ok: true, text: `It can be restored: the books balance, and ${said(copied)}.` }
+    return done(`It can be restored: the books balance, and ${said(copied)}.`)
   } finally {
     await closeExchange(to)
   }
@@ -48,12 +49,12 @@ const said = ({ files, bytes }: files.Copied): string =>
  * file is missing; what was copied until then is removed.
  */
 export async function backup(house: House, dir: string): Promise<Outcome> {
-  if (!house.db.file) return { ok: false, text: onPostgres }
+  if (!house.db.file) return failed(onPostgres)
   return inTurn(house, async () => {
     await files.makeFolder(dir)
     try {
       const copied = await copyTo(house, dir)
-      return { ok: true, text: `The backup is in ${dir}: the database and ${said(copied)}.` }
+      return done(`The backup is in ${dir}: the database and ${said(copied)}.`)
     } catch (error) {
       await files.emptyFolder(dir)
       if (!isFull(error)) throw error
@@ -90,18 +91,18 @@ async function copyTo({ config: { dataDir }, clock, db }: House, dir: string) {
  * with the backup, and FolderInUse; then nothing was replaced.
  */
 export async function restore(config: Config, dir: string, clock: Clock): Promise<Outcome> {
-  if (config.databaseUrl) return { ok: false, text: onPostgres }
+  if (config.databaseUrl) return failed(onPostgres)
   const manifest = await files.readManifest(dir)
   if (manifest.schema > schemaVersion()) throw new NewerSchema(manifest.schema, schemaVersion())
   const release = ownFolder(config.dataDir)
   try {
-    const stamp = iso(clock.now()).replaceAll(/[:.]/g, '-')
+    const stamp = backupName(iso(clock.now()))
     const copied = await prove(dir, manifest, openExchange(config.dataDir, stamp))
     const aside = exchange(config.dataDir, stamp)
     const text = `Restored the backup of ${manifest.created}: the database and ${said(copied)}.`
-    if (aside === undefined) return { ok: true, text }
+    if (aside === undefined) return done(text)
     const before = `What was here before is in ${aside}; remove it when all is well.`
-    return { ok: true, text: `${text} ${before}` }
+    return done(`${text} ${before}`)
   } finally {
     finishExchange(config.dataDir)
     release()

@@ -7,7 +7,7 @@ import { backupsMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import * as kept from '../store/backups.ts'
 import { backup, type check } from './backup.ts'
-import type { Outcome } from './outcome.ts'
+import { failedBy, type Outcome } from './outcome.ts'
 
 /** What is being done with a backup just now, since when. */
 interface Running {
@@ -53,12 +53,11 @@ function begin(
   const state = stateOf(house)
   if (state.running) throw new Refusal('busy', { what: 'Another backup' })
   state.running = { what, name, since: house.clock.now() }
-  const failed = (error: unknown): Outcome => {
-    house.log.fault('backup', error, { name })
-    return { ok: false, text: error instanceof Error ? error.message : String(error) }
-  }
   void work()
-    .catch(failed)
+    .catch((error: unknown) => {
+      house.log.fault('backup', error, { name })
+      return failedBy(error)
+    })
     .then((outcome) => {
       state.ended.set(name, outcome)
       state.running = undefined

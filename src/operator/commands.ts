@@ -5,13 +5,12 @@ import { readFirstApp } from '../store/first-app.ts'
 import { admin } from './admin.ts'
 import { backup } from './backup.ts'
 import { amountOf, grant, granteeOf, hasNow } from './grants.ts'
-import type { Outcome } from './outcome.ts'
+import { done, failed, type Outcome } from './outcome.ts'
 
 /** A command that works on an open house, beside a running server or alone. */
 type Command = (house: House, args: string[]) => Promise<Outcome>
 
-const done = (text: string): Outcome => ({ ok: true, text })
-const usage = (text: string): Outcome => ({ ok: false, text: `usage: berth ${text}` })
+const usage = (text: string): Outcome => failed(`usage: berth ${text}`)
 
 /** `berth grant <@handle|name|credit_id> <usd>`: gives an agent, a person or an account credits. */
 const giveCredits: Command = async (house, [whom = '', usd = '', ...more]) => {
@@ -19,7 +18,7 @@ const giveCredits: Command = async (house, [whom = '', usd = '', ...more]) => {
   if (!whom || amount === undefined || more.length > 0)
     return usage('grant <@handle|name|credit_id> <usd>')
   const grantee = await granteeOf(house, whom)
-  if (!grantee) return { ok: false, text: `There is no ${whom} here.` }
+  if (!grantee) return failed(`There is no ${whom} here.`)
   await grant(house, grantee, { amount })
   return done(`${whom} has ${await hasNow(house, grantee)} credits now.`)
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 import type { House } from '../house.ts'
 import { commands } from './commands.ts'
-import type { Outcome } from './outcome.ts'
+import { failed, failedBy, type Outcome } from './outcome.ts'
 
 const socketOf = (dataDir: string): string => join(dataDir, 'control.sock')
 
@@ -51,9 +51,9 @@ const isAsked = (asked: unknown): asked is Asked =>
 export async function run(house: House, { command, words }: Asked): Promise<Outcome> {
   try {
     const known = Object.hasOwn(commands, command) ? commands[command] : undefined
-    return known ? await known(house, words) : { ok: false, text: `There is no ${command}.` }
+    return known ? await known(house, words) : failed(`There is no ${command}.`)
   } catch (error) {
-    return { ok: false, text: error instanceof Error ? error.message : String(error) }
+    return failedBy(error)
   }
 }
 
@@ -67,13 +67,11 @@ export async function askRunning(dataDir: string, asked: Asked): Promise<Outcome
       timeout: false,
     })
     const outcome: unknown = await answer.json()
-    return isOutcome(outcome)
-      ? outcome
-      : { ok: false, text: 'The running server is another version.' }
+    return isOutcome(outcome) ? outcome : failed('The running server is another version.')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
     if (nobodyThere.has(code)) return undefined
-    return { ok: false, text: `The running server gave no answer: ${code}.` }
+    return failed(`The running server gave no answer: ${code}.`)
   }
 }
 

@@ -9,7 +9,7 @@ import * as people from '../hosting/people/suspension.ts'
 import { hideSaid } from '../hosting/reviews/removal.ts'
 import type { House } from '../house.ts'
 import { whyCharsMax } from '../limits.ts'
-import type { Outcome } from './outcome.ts'
+import { done, failed, type Outcome } from './outcome.ts'
 
 /** A decision: what it is called with, what it does, and what it says when it did that. */
 interface Verb {
@@ -127,7 +127,7 @@ export async function decide(
   const words = [item, ...why.split(' ').filter(Boolean)]
   const isWhole = verb.item.test(item) && words.length >= needed
   if (!isWhole || !isPlainText(why, whyCharsMax)) return undefined
-  const done = await verb.act(house, item, why, by)
-  if (done) return { ok: true, text: `${item} ${done === true ? verb.says : done}.` }
-  return { ok: false, text: `Nothing to ${name}: there is no such ${item}, or it is so already.` }
+  const did = await verb.act(house, item, why, by)
+  if (did) return done(`${item} ${did === true ? verb.says : did}.`)
+  return failed(`Nothing to ${name}: there is no such ${item}, or it is so already.`)
 }

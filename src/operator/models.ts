@@ -7,7 +7,7 @@ import type { Config } from '../settings.ts'
 import { whyOf } from '../upstream/ask-json.ts'
 import { keyedUpstreams } from '../upstream/registry.ts'
 import { servedBy } from '../upstream/served.ts'
-import type { Outcome } from './outcome.ts'
+import { done, failed, type Outcome } from './outcome.ts'
 import { namesMax, quiet, sync } from './price-sync.ts'
 
 /**
@@ -19,7 +19,7 @@ export async function models(config: Config, words: string[], yes: boolean): Pro
   if (verb === 'list' && rest.length === 0) return list(config)
   if (verb === 'check' && rest.length === 0) return check(config)
   if (verb === 'sync') return sync(config, rest, yes)
-  return { ok: false, text: 'usage: berth models list | check | sync [--yes] [url ...]' }
+  return failed('usage: berth models list | check | sync [--yes] [url ...]')
 }
 
 async function list(config: Config): Promise<Outcome> {
@@ -27,7 +27,7 @@ async function list(config: Config): Promise<Outcome> {
   const rows = catalogue
     .list()
     .map((model) => [model.id, model.type, inUsd(model.price), upstreamsOf(model).join(', ')])
-  return { ok: true, text: inColumns([['MODEL', 'TYPE', 'PRICE IN USD', 'UPSTREAMS'], ...rows]) }
+  return done(inColumns([['MODEL', 'TYPE', 'PRICE IN USD', 'UPSTREAMS'], ...rows]))
 }
 
 const upstreamsOf = ({ offers }: Model): string[] => offers.map(({ upstream }) => upstream)

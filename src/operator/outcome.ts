@@ -3,3 +3,10 @@ export interface Outcome {
   ok: boolean
   text: string
 }
+
+export const done = (text: string): Outcome => ({ ok: true, text })
+export const failed = (text: string): Outcome => ({ ok: false, text })
+
+/** How something ended that threw. */
+export const failedBy = (error: unknown): Outcome =>
+  failed(error instanceof Error ? error.message : String(error))

@@ -8,7 +8,7 @@ import type { Config } from '../settings.ts'
 import { readPriceList, writePriceList } from '../store/price-list.ts'
 import { askJson, whyOf } from '../upstream/ask-json.ts'
 import { keyedUpstreams } from '../upstream/registry.ts'
-import type { Outcome } from './outcome.ts'
+import { done, failed, type Outcome } from './outcome.ts'
 
 /** Public lists of models with their prices; of two the first wins. */
 const publicLists = [
@@ -29,8 +29,7 @@ export const quiet = { clock: systemClock, log: openLog(systemClock, () => undef
  */
 export async function sync(config: Config, urls: string[], yes: boolean): Promise<Outcome> {
   const keyed = new Set(keyedUpstreams(config).map(({ name }) => name))
-  if (keyed.size === 0)
-    return { ok: false, text: 'There is no key of a provider: nothing to sync.' }
+  if (keyed.size === 0) return failed('There is no key of a provider: nothing to sync.')
   const said: string[] = []
   const found = new Map<string, Listed>()
   for (const url of urls.length > 0 ? urls : publicLists) {
@@ -43,16 +42,15 @@ export async function sync(config: Config, urls: string[], yes: boolean): Promis
   }
   const { jumps, refused } = await sorted(config, found)
   if (!yes) for (const row of refused) found.delete(keyOf(row))
-  if (found.size === 0)
-    return { ok: false, text: [...said, ...jumps, 'Nothing is kept.'].join('\n') }
+  if (found.size === 0) return failed([...said, ...jumps, 'Nothing is kept.'].join('\n'))
   const before = readSynced(await readPriceList(config.dataDir))
   const stay = yes ? [] : before.filter((row) => refused.some((one) => keyOf(one) === keyOf(row)))
   await writePriceList(config.dataDir, [...stay, ...found.values()])
   said.push(`${found.size} models are kept; a running server takes them at its next start.`)
-  if (jumps.length === 0 || yes) return { ok: true, text: said.join('\n') }
+  if (jumps.length === 0 || yes) return done(said.join('\n'))
   said.push(...jumps.slice(0, namesMax))
   said.push(`${jumps.length} were left as they are: berth models sync --yes takes them too.`)
-  return { ok: false, text: said.join('\n') }
+  return failed(said.join('\n'))
 }
 
 async function read(url: string): Promise<Listed[]> {
