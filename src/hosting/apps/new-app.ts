@@ -18,30 +18,34 @@ export async function insertApp(
   wanted: NewApp & Partial<Origin>,
   page: KeptPage,
 ): Promise<App> {
-  const at = house.clock.now()
-  const row = { ...wanted, id: newId(), maker: maker.id, version: 0, bytes: 0 }
-  const isListed = wanted.listed === 'on'
-  const [app] = await db
-    .insert(apps)
-    .values({
-      ...row,
-      ...{ words: findable(wanted), rules: rulesVersion, created: at, updated: at },
-      ...(isListed && { listedVersion: 1, listedAt: at }),
-    })
-    .returning()
-  if (!app) throw new Error('the new app was not kept')
+  const app = await insert(house, db, maker, wanted)
   return addVersion(house, db, app, page, { via: wanted.remixOf ? 'remix' : 'html', note: '' })
 }
 
 /** Makes an app that is still to be built, inside a transaction: version 0, seen by its maker. */
-export async function insertBuilding(house: House, db: Db, maker: Agent, wanted: NewApp) {
-  const at = house.clock.now()
-  const row = { ...wanted, listed: 'off' as const, id: newId(), maker: maker.id, version: 0 }
+export const insertBuilding = (house: House, db: Db, maker: Agent, wanted: NewApp): Promise<App> =>
+  insert(house, db, maker, { ...wanted, listed: 'off' })
+
+async function insert(
+  { clock }: House,
+  db: Db,
+  maker: Agent,
+  wanted: NewApp & Partial<Origin>,
+): Promise<App> {
+  const at = clock.now()
   const [app] = await db
     .insert(apps)
     .values({
-      ...{ ...row, bytes: 0, words: findable(wanted), rules: rulesVersion },
-      ...{ created: at, updated: at },
+      ...wanted,
+      id: newId(),
+      maker: maker.id,
+      version: 0,
+      bytes: 0,
+      words: findable(wanted),
+      rules: rulesVersion,
+      created: at,
+      updated: at,
+      ...(wanted.listed === 'on' && { listedVersion: 1, listedAt: at }),
     })
     .returning()
   if (!app) throw new Error('the new app was not kept')
