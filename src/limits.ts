@@ -48,6 +48,7 @@ export const hookUrlCharsMax = 2_000
 /** Deliveries of one hook that wait to be tried: fewer than the open jobs of an owner. */
 export const deliveriesWaitingMax = 50
 export const keyNameCharsMax = 80
+export const personNameCharsMax = 120
 export const reportCharsMax = 1_000
 export const reportsPerAddressDay = 5
 export const reportContactCharsMax = 200

@@ -20,8 +20,18 @@ const core = [
 
 /** What else document 1 names, or sends who reads it to. */
 const named = [
-  ...['remix_app', 'list_assets', 'make_assets', 'put_asset', 'put_icon', 'delete_icon'],
-  ...['change_me', 'new_claim', 'is_on', 'get_item', 'get_source', 'review_item'],
+  'remix_app',
+  'list_assets',
+  'make_assets',
+  'put_asset',
+  'put_icon',
+  'delete_icon',
+  'change_me',
+  'new_claim',
+  'is_on',
+  'get_item',
+  'get_source',
+  'review_item',
 ]
 
 /**

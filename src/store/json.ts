@@ -21,9 +21,18 @@ export async function jsonFault(bytes: Uint8Array): Promise<'form' | 'depth' | u
 }
 
 const code = (letter: string): number => letter.charCodeAt(0)
-const [quote, backslash, minus, zero, nine] = ['"', '\\', '-', '0', '9'].map(code)
-const [comma, colon, dot, brace, endBrace] = [',', ':', '.', '{', '}'].map(code)
-const [bracket, endBracket] = ['[', ']'].map(code)
+const quote = code('"')
+const backslash = code('\\')
+const minus = code('-')
+const zero = code('0')
+const nine = code('9')
+const comma = code(',')
+const colon = code(':')
+const dot = code('.')
+const brace = code('{')
+const endBrace = code('}')
+const bracket = code('[')
+const endBracket = code(']')
 const spaces = new Set([' ', '\t', '\n', '\r'].map(code))
 const escapes = new Set([...'"\\/bfnrt'].map(code))
 const hexDigits = new Set([...'0123456789abcdefABCDEF'].map(code))
@@ -36,7 +45,7 @@ class Reader {
   private at = 0
   private wanted: Wanted = 'value'
   /** The ends of what is open, the innermost last. */
-  private readonly ends: (number | undefined)[] = []
+  private readonly ends: number[] = []
 
   constructor(private readonly bytes: Uint8Array) {
     // A mark of byte order is no part of the text.
@@ -141,7 +150,7 @@ class Reader {
 
   private afterDigits(from: number): number {
     let at = from
-    while ((this.bytes[at] ?? 0) >= (zero ?? 0) && (this.bytes[at] ?? 0) <= (nine ?? 0)) at += 1
+    while ((this.bytes[at] ?? 0) >= zero && (this.bytes[at] ?? 0) <= nine) at += 1
     return at
   }
 }

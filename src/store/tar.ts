@@ -31,13 +31,8 @@ function headerOf(name: string, bytes: number, mtime: number): Uint8Array {
   write('0', 156)
   write('ustar\0' + '00', 257)
   write(dirname(name), 345)
-  write(
-    `${octal(
-      header.reduce((sum, one) => sum + one, 0),
-      7,
-    )} `,
-    148,
-  )
+  const checksum = header.reduce((sum, one) => sum + one, 0)
+  write(`${octal(checksum, 7)} `, 148)
   return header
 }
 

@@ -7,6 +7,7 @@ import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import type { Owner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
+import { personNameCharsMax } from '../../limits.ts'
 import { isRefusal, Refusal } from '../../refusals.ts'
 import { checkPassword, hashOf } from './passwords.ts'
 import type { Identity } from './provider.ts'
@@ -17,12 +18,13 @@ export type Person = typeof people.$inferSelect
 
 const handle = /^[a-z0-9][a-z0-9._-]{1,38}[a-z0-9]$/
 const email = /^[^\s@<>"',;:\\()[\]\p{Cc}]{1,64}@[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63}){1,8}$/u
-const nameCharsMax = 120
 
 /** A name or an e-mail address as it is kept; undefined when it is neither. */
 export function nameOf(text: string): string | undefined {
   const name = text.trim().normalize('NFC').toLowerCase()
-  return name.length <= nameCharsMax && (handle.test(name) || email.test(name)) ? name : undefined
+  return name.length <= personNameCharsMax && (handle.test(name) || email.test(name))
+    ? name
+    : undefined
 }
 
 /** How others see a person: no agent is told an e-mail address. */

@@ -5,7 +5,7 @@ import { sign } from '../../core/ids.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { second } from '../../core/time.ts'
 import type { House } from '../../house.ts'
-import { providerAnswerBytesMax, providerMs } from '../../limits.ts'
+import { personNameCharsMax, providerAnswerBytesMax, providerMs } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import { newTicket, useTicket } from './tickets.ts'
 
@@ -67,7 +67,9 @@ async function discover(house: House): Promise<Provider> {
   const isPlain = oidcIssuer.startsWith('http:')
   const metadata = { [client.clockTolerance]: clockToleranceSeconds }
   const config = await client.discovery(
-    ...([new URL(oidcIssuer), oidcClientId, metadata] as const),
+    new URL(oidcIssuer),
+    oidcClientId,
+    metadata,
     // Where a provider does not say what it takes, that is the basic scheme (Discovery 1.0, 3).
     (server, ...rest) => {
       const takesPost = server.token_endpoint_auth_methods_supported?.includes('client_secret_post')
@@ -157,10 +159,10 @@ export async function theIdentity(
 
 const namesIn = ({ preferred_username, email }: IDToken | UserInfoResponse): string[] =>
   [preferred_username, email].filter(
-    (name): name is string => typeof name === 'string' && isPlainLine(name, nameCharsMax),
+    (name): name is string => typeof name === 'string' && isPlainLine(name, personNameCharsMax),
   )
 
-const [subjectCharsMax, nameCharsMax] = [255, 120]
+const subjectCharsMax = 255
 
 function identityOf({ iss: issuer, sub: subject }: IDToken, names: string[]): Identity {
   if (!isPlainLine(subject, subjectCharsMax)) throw new Error('a subject that is no line')

@@ -12,10 +12,7 @@ import { signedHeaders } from './signing.ts'
 const Input = Type.Object({ delivery: Type.String() })
 
 /** Between a try and the next: eight tries, the last a day after the first. */
-const waits = [
-  ...[5 * second, 5 * minute, 25 * minute, 90 * minute],
-  ...[4 * hour, 6 * hour, 12 * hour],
-]
+const waits = [5 * second, 5 * minute, 25 * minute, 90 * minute, 4 * hour, 6 * hour, 12 * hour]
 
 /** What a receiver says is for nobody to read: its status counts. */
 const bounds = { bytesMax: 65_536, ms: 10 * second }
