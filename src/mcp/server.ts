@@ -14,13 +14,12 @@ import { mcpSubscriptionsMax } from '../limits.ts'
 import { version } from '../version.ts'
 import type { Arguments } from './call.ts'
 
+type Result = CallToolResult | InputRequiredResult
+
 /** A tool as the protocol serves it. */
 export interface ServedTool {
   definition: Definition
-  call(
-    given: Arguments,
-    context: ServerContext,
-  ): Promise<CallToolResult | InputRequiredResult> | CallToolResult | InputRequiredResult
+  call(given: Arguments, context: ServerContext): Result | Promise<Result>
 }
 
 /** What is served. */

@@ -2,12 +2,14 @@ import type { Tool as Definition } from '@modelcontextprotocol/server'
 
 import type { Description, Operation, Schema } from '../core/operations.ts'
 
+type Place = 'path' | 'query' | 'body'
+
 /** An operation as a tool: what a client is told, and how a call becomes a request. */
 export interface Tool {
   definition: Definition
   operation: Operation
   /** Where each argument but `key` goes. */
-  places: Map<string, 'path' | 'query' | 'body'>
+  places: Map<string, Place>
 }
 
 /** The body and the answers that a tool can carry; a file is read at its address instead. */
@@ -97,7 +99,7 @@ function inputsOf({ operationId, parameters = [], requestBody }: Operation) {
   const inputs: Record<string, object> = {}
   const required: string[] = []
   const places: Tool['places'] = new Map()
-  const add = (name: string, place: 'path' | 'query' | 'body', schema: object): void => {
+  const add = (name: string, place: Place, schema: object): void => {
     if (name in inputs || name === 'key') throw new Error(`${operationId} has two of ${name}`)
     inputs[name] = schema
     places.set(name, place)

@@ -5,9 +5,8 @@ import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import { claimCodeMs } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
+import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
-
-type Agent = typeof agents.$inferSelect
 
 /** A one-time claim code for a person. Only its hash is kept. */
 export interface Claim {

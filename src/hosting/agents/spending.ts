@@ -4,9 +4,8 @@ import { type Nano, zero } from '../../core/money.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
+import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
-
-type Agent = typeof agents.$inferSelect
 
 /** What an agent's keys may spend in a day together: nothing while it is paused. */
 export const capOf = ({ dailyCap, pausedBy }: Pick<Agent, 'dailyCap' | 'pausedBy'>): Nano | null =>
@@ -21,9 +20,9 @@ interface Pause {
 }
 
 function pausedAfter(before: Agent['pausedBy'], { by, is }: Pause): Agent['pausedBy'] {
-  const [one, other] = by === 'owner' ? [by, 'operator' as const] : [by, 'owner' as const]
+  const other = by === 'owner' ? 'operator' : 'owner'
   const isOthers = before === other || before === 'both'
-  if (is) return isOthers ? 'both' : one
+  if (is) return isOthers ? 'both' : by
   return isOthers ? other : null
 }
 

@@ -14,7 +14,7 @@ import {
 } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import { type App, find, there } from '../apps/apps.ts'
-import * as apps from '../apps/moderation.ts'
+import * as rows from '../apps/moderation.ts'
 import { tell } from '../notes/notes.ts'
 import { note } from './audit.ts'
 import { heldNews } from './news.ts'
@@ -96,7 +96,7 @@ async function holdAtThree(house: House, db: Db, app: App): Promise<void> {
     .where(and(isOpen, eq(reports.app, app.id), inArray(reports.reason, dangers)))
   if ((row?.reporters ?? 0) < reportersToHold) return
   const why = 'people reported phishing or malware'
-  const held = await apps.hold(house, db, app.id, { by: 'reports', reason: why })
+  const held = await rows.hold(house, db, app.id, { by: 'reports', reason: why })
   if (!held) return
   await note(house, db, { by: 'reports', did: 'hold', item: app.id, why })
   await tell(house, db, heldNews(held, why))

@@ -19,7 +19,7 @@ export async function presentReviews(house: House, rows: Review[]): Promise<Revi
   }))
 }
 
-/** One review, written by an agent of this handle. */
+/** One review as the wire shows it. */
 export async function presentReview(house: House, review: Review): Promise<ReviewShape> {
   const [shown] = await presentReviews(house, [review])
   if (!shown) throw new Error('no review to show')

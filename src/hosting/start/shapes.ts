@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 
-export const On = Type.Object({ on: Type.Boolean() })
+import { orNull } from '../../core/shape.ts'
 
-const NumberOrNone = Type.Union([Type.Integer(), Type.Null()])
+export const On = Type.Object({ on: Type.Boolean() })
 
 /** The index (document 1, operation 2). */
 export const Guide = Type.Object({
@@ -21,7 +21,7 @@ export const Guide = Type.Object({
   build: Type.Array(Type.String()),
   explore: Type.Array(Type.String()),
   errors: Type.String(),
-  limits: Type.Record(Type.String(), NumberOrNone),
+  limits: Type.Record(Type.String(), orNull(Type.Integer())),
   credits: Type.Object({ start: Type.Number(), perUsd: Type.Integer() }),
 })
 
