@@ -1,4 +1,4 @@
-import { and, type AnyColumn, eq, getTableColumns, lt, or, type SQL, sql } from 'drizzle-orm'
+import { and, type AnyColumn, count, eq, getTableColumns, lt, or, type SQL, sql } from 'drizzle-orm'
 import type { SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 import type { After } from '../core/cursor.ts'
@@ -77,6 +77,12 @@ export function lookup<Row extends object>(
       const [row] = await query(engine.read).execute({ id })
       return row
     })
+}
+
+/** How many rows a table has, or how many of these. */
+export async function countRows(db: Db, table: SQLiteTable, where?: SQL): Promise<number> {
+  const [row] = await db.select({ rows: count() }).from(table).where(where)
+  return row?.rows ?? 0
 }
 
 /** The rows behind one of a list that is ordered by moment and id, the newest first. */

@@ -19,7 +19,7 @@ import type { Nano } from '../core/money.ts'
 import { type Clock, day } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { lock } from '../db/lock.ts'
-import { forUpdate, isBehind } from '../db/query.ts'
+import { countRows, forUpdate, isBehind } from '../db/query.ts'
 import { jobEventsMax, openJobsPerOwnerMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { type Job, LeaseLost } from './handler.ts'
@@ -109,13 +109,8 @@ export async function handOver(
 }
 
 /** How many jobs of an owner have not ended. */
-async function countOpen(db: Db, owner: string): Promise<number> {
-  const [row] = await db
-    .select({ open: count() })
-    .from(jobs)
-    .where(and(eq(jobs.owner, owner), isNull(jobs.ended)))
-  return row?.open ?? 0
-}
+const countOpen = (db: Db, owner: string): Promise<number> =>
+  countRows(db, jobs, and(eq(jobs.owner, owner), isNull(jobs.ended)))
 
 /** The open jobs of an owner that are about an item, or about this one. */
 export const openOf = ({ db }: { db: Engine }, owner: string, item?: string) =>
@@ -133,7 +128,7 @@ export const openOf = ({ db }: { db: Engine }, owner: string, item?: string) =>
 /** How many jobs wait and run, by lane. */
 export const countByLane = ({ db }: { db: Engine }) =>
   db.read
-    .select({ lane: jobs.lane, state: jobs.state, count: count().mapWith(Number) })
+    .select({ lane: jobs.lane, state: jobs.state, count: count() })
     .from(jobs)
     .where(isNull(jobs.ended))
     .groupBy(jobs.lane, jobs.state)
@@ -146,7 +141,7 @@ export async function begunSince(
   since: number,
 ): Promise<{ count: number; oldest: number | undefined }> {
   const [row] = await db
-    .select({ count: count().mapWith(Number), oldest: min(jobs.created).mapWith(Number) })
+    .select({ count: count(), oldest: min(jobs.created).mapWith(Number) })
     .from(jobs)
     .where(and(eq(jobs.owner, owner), eq(jobs.kind, kind), gte(jobs.created, since)))
   return { count: row?.count ?? 0, oldest: row?.oldest ?? undefined }

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 
 import { newSecret, sha256 } from '../core/ids.ts'
@@ -7,7 +7,7 @@ import { isPlainLine } from '../core/text.ts'
 import { type Clock, second } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { lock } from '../db/lock.ts'
-import { changedBy, prepared } from '../db/query.ts'
+import { changedBy, countRows, prepared } from '../db/query.ts'
 import { keyNameCharsMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { keys } from './tables.ts'
@@ -89,13 +89,8 @@ export const listOf = (db: Db, owner: string): Promise<Key[]> =>
   db.select(columns).from(keys).where(isLiveOf(owner)).orderBy(asc(keys.created), asc(keys.prefix))
 
 /** How many live keys an owner has. */
-export async function countOf(db: Db, owner: string): Promise<number> {
-  const [row] = await db
-    .select({ keys: count().mapWith(Number) })
-    .from(keys)
-    .where(isLiveOf(owner))
-  return row?.keys ?? 0
-}
+export const countOf = (db: Db, owner: string): Promise<number> =>
+  countRows(db, keys, isLiveOf(owner))
 
 /** Changes what is given of an owner's live key, inside a transaction; `forget` once it is kept. */
 export async function edit(

@@ -1,10 +1,11 @@
-import { and, count, eq, gte } from 'drizzle-orm'
+import { and, eq, gte } from 'drizzle-orm'
 
 import { newId, sign } from '../../core/ids.ts'
 import { fromCredits } from '../../core/money.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
+import { countRows } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import * as ledger from '../../ledger/ledger.ts'
@@ -40,11 +41,8 @@ export async function make(
 async function checkNew(house: House, db: Db, madeFrom: string): Promise<void> {
   const now = house.clock.now()
   const today = gte(gatewayAccounts.created, Date.parse(utcDay(now)))
-  const [row] = await db
-    .select({ made: count().mapWith(Number) })
-    .from(gatewayAccounts)
-    .where(and(eq(gatewayAccounts.madeFrom, madeFrom), today))
-  if ((row?.made ?? 0) < accountsPerAddressDay) return
+  const here = and(eq(gatewayAccounts.madeFrom, madeFrom), today)
+  if ((await countRows(db, gatewayAccounts, here)) < accountsPerAddressDay) return
   const retryAfter = secondsUntil(nextUtcDay(now), now)
   throw new Refusal('keys_address_limit', { max: accountsPerAddressDay, retryAfter })
 }

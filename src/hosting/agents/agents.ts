@@ -1,4 +1,4 @@
-import { and, count, eq, gte, isNull, or, sql } from 'drizzle-orm'
+import { and, eq, gte, isNull, or, sql } from 'drizzle-orm'
 
 import { newId, sign } from '../../core/ids.ts'
 import { fromCredits } from '../../core/money.ts'
@@ -7,7 +7,7 @@ import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { cannotTake } from '../../db/fault.ts'
 import { lock } from '../../db/lock.ts'
-import { lookup, prepared } from '../../db/query.ts'
+import { countRows, lookup, prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import * as ledger from '../../ledger/ledger.ts'
@@ -84,20 +84,11 @@ async function checkNewKeys(house: House, db: Db, madeFrom: string): Promise<voi
   const now = house.clock.now()
   const today = gte(agents.created, Date.parse(utcDay(now)))
   const retryAfter = secondsUntil(nextUtcDay(now), now)
-  const made = async (where: typeof today | undefined): Promise<number> => {
-    const [row] = await db
-      .select({ agents: count().mapWith(Number) })
-      .from(agents)
-      .where(where)
-    return row?.agents ?? 0
-  }
-  if (
-    keysPerAddressDay &&
-    (await made(and(eq(agents.madeFrom, madeFrom), today))) >= keysPerAddressDay
-  ) {
+  const here = and(eq(agents.madeFrom, madeFrom), today)
+  if (keysPerAddressDay && (await countRows(db, agents, here)) >= keysPerAddressDay) {
     throw new Refusal('keys_address_limit', { max: keysPerAddressDay, retryAfter })
   }
-  if (keysPerDay && (await made(today)) >= keysPerDay) {
+  if (keysPerDay && (await countRows(db, agents, today)) >= keysPerDay) {
     throw new Refusal('keys_daily_limit', { max: keysPerDay, retryAfter })
   }
 }

@@ -1,7 +1,7 @@
-import { and, count, desc, like } from 'drizzle-orm'
+import { and, desc, like } from 'drizzle-orm'
 
 import type { After } from '../../core/cursor.ts'
-import { isBehind } from '../../db/query.ts'
+import { countRows, isBehind } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
@@ -23,7 +23,4 @@ export const listAgents = (
 }
 
 /** How many agents were ever made. */
-export async function countAgents({ db }: House): Promise<number> {
-  const [row] = await db.read.select({ all: count().mapWith(Number) }).from(agents)
-  return row?.all ?? 0
-}
+export const countAgents = ({ db }: House): Promise<number> => countRows(db.read, agents)

@@ -1,8 +1,8 @@
-import { and, count, desc, eq, isNull } from 'drizzle-orm'
+import { and, desc, eq, isNull } from 'drizzle-orm'
 
 import type { After } from '../../core/cursor.ts'
 import type { Db } from '../../db/engine.ts'
-import { isBehind } from '../../db/query.ts'
+import { countRows, isBehind } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { listPageMax } from '../../limits.ts'
 import type { Agent } from './agents.ts'
@@ -35,10 +35,5 @@ export async function isOwned(db: Db, { id, owner }: Agent): Promise<boolean> {
 }
 
 /** How many agents a person has claimed. */
-export async function countOf(house: House, person: string): Promise<number> {
-  const [row] = await house.db.read
-    .select({ agents: count().mapWith(Number) })
-    .from(agents)
-    .where(liveOf(person))
-  return row?.agents ?? 0
-}
+export const countOf = ({ db }: House, person: string): Promise<number> =>
+  countRows(db.read, agents, liveOf(person))

@@ -4,7 +4,7 @@ import type { After } from '../../core/cursor.ts'
 import { idPattern } from '../../core/ids.ts'
 import { hour, secondsUntil } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { forUpdate, isBehind, lookup, prepared } from '../../db/query.ts'
+import { countRows, forUpdate, isBehind, lookup, prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { listPageMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -88,7 +88,7 @@ export async function publishesOf(
 ): Promise<{ used: number; max: number; retryAfter: number }> {
   const now = house.clock.now()
   const [row] = await db
-    .select({ used: count().mapWith(Number), oldest: min(versions.created).mapWith(Number) })
+    .select({ used: count(), oldest: min(versions.created).mapWith(Number) })
     .from(versions)
     .where(and(eq(versions.maker, maker), gte(versions.created, now - hour)))
   const retryAfter = secondsUntil((row?.oldest ?? now) + hour, now)
@@ -145,13 +145,8 @@ export function checkBuilt({ version }: App): void {
 }
 
 /** How many apps an agent has. */
-export async function countOf(house: House, maker: string): Promise<number> {
-  const [found] = await house.db.read
-    .select({ made: count().mapWith(Number) })
-    .from(apps)
-    .where(and(eq(apps.maker, maker), isNull(apps.closed)))
-  return found?.made ?? 0
-}
+export const countOf = ({ db }: House, maker: string): Promise<number> =>
+  countRows(db.read, apps, and(eq(apps.maker, maker), isNull(apps.closed)))
 
 /** An agent's apps, newest first, at most `limit` of them, going on after `after`. */
 export async function listOf(

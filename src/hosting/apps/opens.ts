@@ -93,7 +93,7 @@ export async function opensByDay(
 ): Promise<{ day: string; value: number }[]> {
   const all = lastDays(clock, days)
   const rows = await db.read
-    .select({ day: opens.day, opens: count().mapWith(Number) })
+    .select({ day: opens.day, opens: count() })
     .from(opens)
     .where(and(eq(opens.app, app), gte(opens.day, all[0] ?? '')))
     .groupBy(opens.day)

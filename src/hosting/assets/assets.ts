@@ -4,6 +4,7 @@ import { and, asc, count, eq, sum } from 'drizzle-orm'
 
 import { sha256 } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
+import { countRows } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { assetBytesMax, assetBytesPerAppMax, assetsPerAppMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -122,7 +123,7 @@ const open = async (house: House, db: Db, before: apps.App): Promise<apps.App> =
 /** Refuses what would not fit into the app's newest version beside the file it replaces. */
 async function checkFits(db: Db, app: apps.App, old: Asset | undefined, bytes: number) {
   const [used] = await db
-    .select({ files: count().mapWith(Number), bytes: sum(assets.bytes).mapWith(Number) })
+    .select({ files: count(), bytes: sum(assets.bytes).mapWith(Number) })
     .from(assets)
     .where(at(app.id, app.version))
   const { files = 0, bytes: usedBytes = 0 } = used ?? {}
@@ -135,13 +136,8 @@ async function checkFits(db: Db, app: apps.App, old: Asset | undefined, bytes: n
 }
 
 /** How many rows of an app, over all its versions, name a content: its bytes count once an app. */
-async function namersOf(db: Db, { app, sha256 }: Pick<Asset, 'app' | 'sha256'>): Promise<number> {
-  const [row] = await db
-    .select({ rows: count().mapWith(Number) })
-    .from(assets)
-    .where(and(eq(assets.sha256, sha256), eq(assets.app, app)))
-  return row?.rows ?? 0
-}
+const namersOf = (db: Db, { app, sha256 }: Pick<Asset, 'app' | 'sha256'>): Promise<number> =>
+  countRows(db, assets, and(eq(assets.sha256, sha256), eq(assets.app, app)))
 
 type Content = Pick<Asset, 'app' | 'sha256' | 'bytes'>
 

@@ -1,10 +1,11 @@
-import { and, asc, count, countDistinct, eq, gte, inArray, isNull, lt } from 'drizzle-orm'
+import { and, asc, countDistinct, eq, gte, inArray, isNull, lt } from 'drizzle-orm'
 
 import { newId, sign } from '../../core/ids.ts'
 import { isPlainLine, isPlainText } from '../../core/text.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
+import { countRows } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import {
   reportCharsMax,
@@ -77,12 +78,8 @@ export async function report(
 }
 
 async function checkReports(db: Db, from: string, at: number): Promise<void> {
-  const today = gte(reports.at, Date.parse(utcDay(at)))
-  const [row] = await db
-    .select({ sent: count().mapWith(Number) })
-    .from(reports)
-    .where(and(eq(reports.from, from), today))
-  if ((row?.sent ?? 0) < reportsPerAddressDay) return
+  const today = and(eq(reports.from, from), gte(reports.at, Date.parse(utcDay(at))))
+  if ((await countRows(db, reports, today)) < reportsPerAddressDay) return
   const retryAfter = secondsUntil(nextUtcDay(at), at)
   throw new Refusal('reports_limit', { max: reportsPerAddressDay, retryAfter })
 }
@@ -91,7 +88,7 @@ const isOpen = isNull(reports.handled)
 
 async function holdAtThree(house: House, db: Db, app: App): Promise<void> {
   const [row] = await db
-    .select({ reporters: countDistinct(reports.from).mapWith(Number) })
+    .select({ reporters: countDistinct(reports.from) })
     .from(reports)
     .where(and(isOpen, eq(reports.app, app.id), inArray(reports.reason, dangers)))
   if ((row?.reporters ?? 0) < reportersToHold) return

@@ -1,8 +1,9 @@
-import { and, asc, count, desc, eq, gt, inArray, isNull, lt, lte, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, inArray, isNull, lt, lte, sql } from 'drizzle-orm'
 
 import { newId } from '../../core/ids.ts'
 import { type Clock, day } from '../../core/time.ts'
 import type { Db, Engine } from '../../db/engine.ts'
+import { countRows } from '../../db/query.ts'
 import { noteDaysMax, notesPerAgentMax } from '../../limits.ts'
 import type { NoteKind } from './kinds.ts'
 import { noteCounts, notes } from './tables.ts'
@@ -61,13 +62,8 @@ export const listOf = ({ db }: { db: Engine }, agent: string, wanted: Wanted): P
 }
 
 /** How many of its notes an agent has not read. */
-export async function unreadOf({ db }: { db: Engine }, agent: string): Promise<number> {
-  const [row] = await db.read
-    .select({ unread: count().mapWith(Number) })
-    .from(notes)
-    .where(and(eq(notes.agent, agent), isNull(notes.read)))
-  return row?.unread ?? 0
-}
+export const unreadOf = ({ db }: { db: Engine }, agent: string): Promise<number> =>
+  countRows(db.read, notes, and(eq(notes.agent, agent), isNull(notes.read)))
 
 /** Marks an agent's notes as read, all or those with these ids. Answers how many it marked. */
 export async function markRead(

@@ -1,5 +1,6 @@
-import { and, asc, count, gt, inArray, sql } from 'drizzle-orm'
+import { and, asc, gt, inArray, sql } from 'drizzle-orm'
 
+import { countRows } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import type { Person } from './people.ts'
 import { people } from './tables.ts'
@@ -24,10 +25,7 @@ export const listPeople = (
 }
 
 /** How many people have an account. */
-export async function countPeople({ db }: House): Promise<number> {
-  const [row] = await db.read.select({ all: count().mapWith(Number) }).from(people)
-  return row?.all ?? 0
-}
+export const countPeople = ({ db }: House): Promise<number> => countRows(db.read, people)
 
 /** The names of these people, by their ids. */
 export async function namesOf({ db }: House, ids: string[]): Promise<Map<string, string>> {

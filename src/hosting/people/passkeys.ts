@@ -1,7 +1,8 @@
-import { and, asc, count, eq, lt, or } from 'drizzle-orm'
+import { and, asc, eq, lt, or } from 'drizzle-orm'
 
 import { idPattern, newId } from '../../core/ids.ts'
 import { isPlainLine } from '../../core/text.ts'
+import { countRows } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { keyNameCharsMax, passkeysPerPersonMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -38,16 +39,13 @@ export async function add(
   await house.db.tx(async (db) => {
     await checkHere(house, db, person.id)
     await useTicket(house, db, purposeOf('add', holder), ticket)
-    const [row] = await db
-      .select({ all: count().mapWith(Number) })
-      .from(passkeys)
-      .where(eq(passkeys.person, person.id))
-    if ((row?.all ?? 0) >= passkeysPerPersonMax) {
+    const kept = await countRows(db, passkeys, eq(passkeys.person, person.id))
+    if (kept >= passkeysPerPersonMax) {
       const problem = `A person has at most ${passkeysPerPersonMax} passkeys. Remove one first.`
       throw new Refusal('bad_request', { problem })
     }
     const made = { publicKey: asBase64(publicKey), created: house.clock.now() }
-    const kept = await db
+    const added = await db
       .insert(passkeys)
       .values({
         ...{ id: newId(), credential: id, person: person.id, name: name.trim() },
@@ -55,7 +53,7 @@ export async function add(
       })
       .onConflictDoNothing()
       .returning({ id: passkeys.id })
-    if (kept.length === 0) notGood('This passkey is kept here already.')
+    if (added.length === 0) notGood('This passkey is kept here already.')
   })
 }
 

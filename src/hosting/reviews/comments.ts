@@ -62,7 +62,7 @@ export async function add(
 async function checkPace(house: House, db: Db, agent: Agent): Promise<void> {
   const now = house.clock.now()
   const [row] = await db
-    .select({ made: count().mapWith(Number), oldest: min(comments.created).mapWith(Number) })
+    .select({ made: count(), oldest: min(comments.created).mapWith(Number) })
     .from(comments)
     .where(and(eq(comments.agent, agent.id), gte(comments.created, now - hour)))
   if ((row?.made ?? 0) < commentsPerHour) return

@@ -1,8 +1,9 @@
-import { and, count, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 
 import { idPattern, newId } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
+import { countRows } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { answerCharsMax, ratingsPerAddress, reviewCharsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -82,11 +83,8 @@ async function checkReviewer(house: House, agent: Agent, item: apps.App): Promis
 
 /** Of the agents that were made at one address, so many count. */
 async function mayCount(db: Db, item: string, from: string): Promise<boolean> {
-  const [row] = await db
-    .select({ others: count().mapWith(Number) })
-    .from(reviews)
-    .where(and(eq(reviews.item, item), eq(reviews.from, from), eq(reviews.counts, true)))
-  return (row?.others ?? 0) < ratingsPerAddress
+  const others = and(eq(reviews.item, item), eq(reviews.from, from), eq(reviews.counts, true))
+  return (await countRows(db, reviews, others)) < ratingsPerAddress
 }
 
 /** The stars that a review has in its item's rating. */

@@ -1,11 +1,11 @@
-import { and, count, desc, eq, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
 
 import type { After } from '../../../core/cursor.ts'
 import { idPattern, newId } from '../../../core/ids.ts'
 import { zero } from '../../../core/money.ts'
 import { day, hour, iso } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
-import { isBehind } from '../../../db/query.ts'
+import { countRows, isBehind } from '../../../db/query.ts'
 import type { House } from '../../../house.ts'
 import { enqueue } from '../../../jobs/jobs.ts'
 import { deliveriesWaitingMax, listPageMax } from '../../../limits.ts'
@@ -41,13 +41,8 @@ async function passOne(house: House, db: Db, hook: Hook, news: Note[], last: num
   }
 }
 
-async function countWaiting(db: Db, hook: string): Promise<number> {
-  const [row] = await db
-    .select({ waiting: count().mapWith(Number) })
-    .from(deliveries)
-    .where(and(eq(deliveries.hook, hook), sql`${deliveries.state} = 'waiting'`))
-  return row?.waiting ?? 0
-}
+const countWaiting = (db: Db, hook: string): Promise<number> =>
+  countRows(db, deliveries, and(eq(deliveries.hook, hook), sql`${deliveries.state} = 'waiting'`))
 
 /** What has no room among those that wait is kept as failed: it can be sent again by hand. */
 async function insert(house: House, db: Db, hook: Hook, note: Note, hasRoom: boolean) {

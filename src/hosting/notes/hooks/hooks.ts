@@ -1,8 +1,9 @@
-import { and, asc, count, desc, eq, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, sql } from 'drizzle-orm'
 
 import { publicUrl } from '../../../core/fetch.ts'
 import { idPattern, newId } from '../../../core/ids.ts'
 import type { Db } from '../../../db/engine.ts'
+import { countRows } from '../../../db/query.ts'
 import type { House } from '../../../house.ts'
 import * as keys from '../../../keys/keys.ts'
 import { hooksPerAgentMax, hookUrlCharsMax } from '../../../limits.ts'
@@ -28,11 +29,7 @@ export async function add(
     await keys.lockAll(db, agent)
     const live = await keys.listOf(db, agent)
     if (!live.some((key) => key.prefix === prefix)) throw new Refusal('bad_key')
-    const [row] = await db
-      .select({ hooks: count().mapWith(Number) })
-      .from(hooks)
-      .where(eq(hooks.agent, agent))
-    if ((row?.hooks ?? 0) >= hooksPerAgentMax) {
+    if ((await countRows(db, hooks, eq(hooks.agent, agent))) >= hooksPerAgentMax) {
       const problem = `An agent has at most ${hooksPerAgentMax} hooks. Delete one first.`
       throw new Refusal('bad_request', { problem })
     }
