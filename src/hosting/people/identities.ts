@@ -1,6 +1,6 @@
 import { and, asc, eq } from 'drizzle-orm'
 
-import { idPattern, newId } from '../../core/ids.ts'
+import { newId } from '../../core/ids.ts'
 import type { House } from '../../house.ts'
 import { isRefusal, Refusal } from '../../refusals.ts'
 import {
@@ -17,7 +17,7 @@ import { type Identity, theIdentity } from './provider.ts'
 import { checkFresh } from './sessions.ts'
 import { byAddress, type Entered, type From, tried } from './sign-in.ts'
 import { identities } from './tables.ts'
-import { checkWayLeft } from './ways.ts'
+import { removeWay } from './ways.ts'
 
 export type Linked = typeof identities.$inferSelect
 
@@ -106,15 +106,5 @@ export const listOf = (house: House, person: Person): Promise<Linked[]> =>
 const shownMax = 20
 
 /** Ends that. Refuses not_found, last_way_in. */
-export async function unlink(house: House, person: Person, id: string): Promise<void> {
-  if (!idPattern.test(id)) throw new Refusal('not_found', { what: 'sign-in' })
-  await house.db.tx(async (db) => {
-    const now = await checkHere(house, db, person.id)
-    const gone = await db
-      .delete(identities)
-      .where(and(eq(identities.id, id), eq(identities.person, person.id)))
-      .returning({ id: identities.id })
-    if (gone.length === 0) throw new Refusal('not_found', { what: 'sign-in' })
-    await checkWayLeft(db, now)
-  })
-}
+export const unlink = (house: House, person: Person, id: string): Promise<void> =>
+  removeWay(house, person, identities, { id, what: 'sign-in' })

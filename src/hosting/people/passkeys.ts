@@ -1,6 +1,6 @@
 import { and, asc, eq, lt, or } from 'drizzle-orm'
 
-import { idPattern, newId } from '../../core/ids.ts'
+import { newId } from '../../core/ids.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { countRows } from '../../db/query.ts'
 import type { House } from '../../house.ts'
@@ -11,7 +11,7 @@ import { checkFresh } from './sessions.ts'
 import { byAddress, type Entered, type From, tried } from './sign-in.ts'
 import { passkeys } from './tables.ts'
 import { useTicket } from './tickets.ts'
-import { checkWayLeft } from './ways.ts'
+import { removeWay } from './ways.ts'
 import { asBase64, asserted, named, notGood, purposeOf, registered } from './webauthn.ts'
 
 export type Passkey = typeof passkeys.$inferSelect
@@ -91,15 +91,5 @@ export const listOf = (house: House, person: Person): Promise<Passkey[]> =>
     .limit(passkeysPerPersonMax)
 
 /** Removes a passkey. Refuses not_found, last_way_in. */
-export async function remove(house: House, person: Person, id: string): Promise<void> {
-  if (!idPattern.test(id)) throw new Refusal('not_found', { what: 'passkey' })
-  await house.db.tx(async (db) => {
-    const now = await checkHere(house, db, person.id)
-    const gone = await db
-      .delete(passkeys)
-      .where(and(eq(passkeys.id, id), eq(passkeys.person, person.id)))
-      .returning({ id: passkeys.id })
-    if (gone.length === 0) throw new Refusal('not_found', { what: 'passkey' })
-    await checkWayLeft(db, now)
-  })
-}
+export const remove = (house: House, person: Person, id: string): Promise<void> =>
+  removeWay(house, person, passkeys, { id, what: 'passkey' })

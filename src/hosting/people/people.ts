@@ -106,12 +106,15 @@ export function checkActive({ suspendedFor }: Person): void {
   if (suspendedFor !== null) throw new Refusal('account_suspended', { reason: suspendedFor })
 }
 
+/** Lets one decision about a person be taken at a time, until the transaction ends. */
+export const lockPerson = (db: Db, id: string): Promise<void> => lock(db, `person ${id}`)
+
 /**
  * Keeps a person from being suspended, or leaving, until this transaction ends: first in it.
  * Refuses not_signed_in for who has left meanwhile, and account_suspended.
  */
 export async function checkHere(house: House, db: Db, id: string): Promise<Person> {
-  await lock(db, `person ${id}`)
+  await lockPerson(db, id)
   const [person] = await db.select().from(people).where(eq(people.id, id))
   if (!person) throw new Refusal('not_signed_in', { signIn: `${house.urls.app}/sign-in` })
   checkActive(person)

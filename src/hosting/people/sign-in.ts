@@ -1,7 +1,6 @@
 import { RateLimit } from '../../core/counters.ts'
 import { sha256 } from '../../core/ids.ts'
 import { hour, minute } from '../../core/time.ts'
-import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import {
   claimTriesPerHour,
@@ -125,7 +124,7 @@ export async function recover(
   return tried(house, byName(house, name, from), from, async () => {
     const [person, hash] = [await people.findByName(house, name), await hashOf(password)]
     const isRight = await house.db.tx(async (db) => {
-      await lock(db, `person ${person?.id}`)
+      await people.lockPerson(db, person?.id ?? '')
       if (!(await takeCode(db, person?.id ?? '', code)) || !person) return false
       await people.setPassword(db, person.id, hash)
       await endOthers(db, person.id)

@@ -1,10 +1,9 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 
-import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import { note } from '../moderation/audit.ts'
-import { findByName } from './people.ts'
+import { findByName, lockPerson } from './people.ts'
 import { endOthers } from './sessions.ts'
 import { people } from './tables.ts'
 
@@ -24,7 +23,7 @@ export async function suspend(
   const at = reason === null ? null : house.clock.now()
   const isOther = at === null ? isNotNull(people.suspended) : isNull(people.suspended)
   const done = await house.db.tx(async (db) => {
-    await lock(db, `person ${known.id}`)
+    await lockPerson(db, known.id)
     const [person] = await db
       .update(people)
       .set({ suspended: at, suspendedFor: reason })

@@ -1,12 +1,32 @@
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 
+import { idPattern } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
+import type { House } from '../../house.ts'
 import { Refusal } from '../../refusals.ts'
-import type { Person } from './people.ts'
+import { checkHere, type Person } from './people.ts'
 import { identities, passkeys } from './tables.ts'
 
-/** Under `checkHere`, in the transaction that takes a way to sign in. Refuses last_way_in. */
-export async function checkWayLeft(db: Db, { id, password }: Person): Promise<void> {
+/** Takes a way to sign in, called `what`, from its person. Refuses not_found, last_way_in. */
+export async function removeWay(
+  house: House,
+  { id: person }: Person,
+  ways: typeof passkeys | typeof identities,
+  { id, what }: { id: string; what: string },
+): Promise<void> {
+  if (!idPattern.test(id)) throw new Refusal('not_found', { what })
+  await house.db.tx(async (db) => {
+    const now = await checkHere(house, db, person)
+    const gone = await db
+      .delete(ways)
+      .where(and(eq(ways.id, id), eq(ways.person, person)))
+      .returning({ id: ways.id })
+    if (gone.length === 0) throw new Refusal('not_found', { what })
+    await checkWayLeft(db, now)
+  })
+}
+
+async function checkWayLeft(db: Db, { id, password }: Person): Promise<void> {
   if (password !== null) return
   const keys = db.select({ id: passkeys.id }).from(passkeys).where(eq(passkeys.person, id))
   const links = db.select({ id: identities.id }).from(identities).where(eq(identities.person, id))
