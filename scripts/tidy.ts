@@ -18,7 +18,7 @@ export const checks: ((tree: Source[]) => Finding[])[] = [
   sql,
   shape,
   dead,
-  (tree) => refusals(tree),
+  refusals,
   operations,
 ]
 

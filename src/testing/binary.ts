@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 
-/** The executable that ./scripts/build wrote. */
-const binary = join(import.meta.dir, '../../dist/berth')
+import { binary } from './running.ts'
 
 /**
  * Starts `dist/berth` with these words in a folder, as a stranger would: nothing of this checkout,

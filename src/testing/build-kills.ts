@@ -1,5 +1,5 @@
 import { seeded } from '../../scripts/samples/random.ts'
-import { berth, type Running, serveFolder, textAt } from './running.ts'
+import { berth, expect, type Running, serveFolder, textAt } from './running.ts'
 
 const steps = ['queued', 'planning', 'writing', 'checking', 'assets', 'publishing']
 const env = { EMBEDDED_ASSET_CREDITS: '2', BUILDS_PER_HOUR: '0', OLLAMA_HOST: 'off' }
@@ -31,10 +31,6 @@ export async function killBuilds(dataDir: string, rounds: number, seed: number):
     expect(code === 0 && out.includes('sound'), `the books after round ${round}: ${out}${err}`)
   }
   return all
-}
-
-function expect(isSo: boolean, what: string): asserts isSo {
-  if (!isSo) throw new Error(what)
 }
 
 async function killOnce(dataDir: string, step: string, draw: () => number): Promise<Killed> {

@@ -1,7 +1,5 @@
-import { openApp } from '../app.ts'
 import { openLog } from '../core/log.ts'
 import { systemClock } from '../core/time.ts'
-import { openDoor } from '../door.ts'
 import { doctor } from '../ledger/doctor.ts'
 import { Catalogue, type Model } from '../models/catalogue.ts'
 import { listUses, type Use } from '../models/history.ts'
@@ -49,12 +47,11 @@ export async function openFaked(
     { GATEWAY_REQUESTS_PER_MINUTE: '0', SEARCH_ON: 'off', ...settings },
     { catalogue: new Catalogue([...models, ...more]), upstreams },
   )
-  const door = openDoor(house.house, openApp(house.house))
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     idleTimeout: 0,
-    fetch: (request) => door(request, '127.0.0.1'),
+    fetch: (request) => house.door(request, '127.0.0.1'),
   })
   let accounts = 0
   const account = (gus: Gus) => `gateway:${gus.creditId}`

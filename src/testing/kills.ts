@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { seeded } from '../../scripts/samples/random.ts'
-import { berth, type Running, serveFolder, textAt } from './running.ts'
+import { berth, expect, type Running, serveFolder, textAt } from './running.ts'
 
 /** What was acknowledged of one app: its html by version, its files by name. */
 interface Kept {
@@ -61,10 +61,6 @@ export async function killOften(dataDir: string, rounds: number, seed: number): 
     expect(code === 0 && out.includes('sound'), `the books after round ${round}: ${out}${err}`)
   }
   return world.acknowledged
-}
-
-function expect(isSo: boolean, what: string): asserts isSo {
-  if (!isSo) throw new Error(what)
 }
 
 async function publishUntilKilled(house: Running, world: World, draw: () => number) {

@@ -2,11 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { openApp } from '../app.ts'
 import { loadConfig } from '../config.ts'
 import { openLog } from '../core/log.ts'
 import { systemClock } from '../core/time.ts'
-import { openDoor } from '../door.ts'
 import { doctor } from '../ledger/doctor.ts'
 import { listUses, type Use } from '../models/history.ts'
 import { openCatalogue } from '../models/open.ts'
@@ -66,10 +64,9 @@ export async function openProvided(
     { GATEWAY_REQUESTS_PER_MINUTE: '0', ...settings },
     { catalogue, upstreams: registry },
   )
-  const door = openDoor(house.house, openApp(house.house))
   const server = Bun.serve({
     ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 0 },
-    fetch: (request) => door(request, '127.0.0.1'),
+    fetch: (request) => house.door(request, '127.0.0.1'),
   })
   let accounts = 0
   return {

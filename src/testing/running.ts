@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The executable that ./scripts/build wrote. */
-const binary = join(import.meta.dir, '../../dist/berth')
+export const binary = join(import.meta.dir, '../../dist/berth')
 
 /** How a process of the product is started. */
 export interface Start {
@@ -113,6 +113,11 @@ async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
     if (said.includes('\n')) break
   }
   return said
+}
+
+/** Throws an Error that says what is not so. */
+export function expect(isSo: boolean, what: string): asserts isSo {
+  if (!isSo) throw new Error(what)
 }
 
 /** The text at a path of a JSON value, "app.id"; throws where there is none. */
