@@ -4,9 +4,17 @@ import { join } from 'node:path'
 
 import { inspectNow } from '../../src/scan/inspection.ts'
 import { bigPage } from '../big-page.ts'
+import { countSyncs } from './gateway/syncs.ts'
 import { cpuNs, median, quick } from './load/load.ts'
 import { pageOf } from './load/page.ts'
-import { asRecord, publishOn, type Served, serveHouse, spawnServer } from './load/served.ts'
+import {
+  asRecord,
+  callsTo,
+  publishOn,
+  type Served,
+  serveHouse,
+  spawnServer,
+} from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
 
 const smallBytes = 20_000
@@ -35,18 +43,6 @@ async function sideBySide(
   return turns.slice(1)
 }
 
-/** fsync and fdatasync calls of a process for each call of `publish`; needs strace. */
-async function countSyncs({ pid }: Served, publish: () => Promise<unknown>): Promise<number> {
-  const calls = 10
-  const strace = ['strace', '-f', '-e', 'trace=fsync,fdatasync', '-p', String(pid)]
-  const tracer = Bun.spawn(strace, { stderr: 'pipe' })
-  await Bun.sleep(500)
-  for (let call = 0; call < calls; call += 1) await publish()
-  tracer.kill('SIGINT')
-  const said = await new Response(tracer.stderr).text()
-  return (said.match(/\b(fsync|fdatasync)\(\d/g)?.length ?? 0) / calls
-}
-
 /** Milliseconds of a write to a disk that is waited for, of as many bytes as a small page has. */
 function syncMs(dataDir: string, at: number): number {
   const file = openSync(join(dataDir, 'bench'), 'w')
@@ -71,14 +67,13 @@ async function small(): Promise<BenchRow[]> {
   // The first turns warm the house up.
   const warm = turns.slice(20)
   const over = quick(warm.map(({ whole }) => whole)) - syncs * quick(warm.map(({ sync }) => sync))
-  let made = 0
-  const counted = await countSyncs(house, () =>
-    publish(pageOf(smallBytes, `counted ${(made += 1)}`)),
-  )
+  const counted = await countSyncs(house.pid, async () => {
+    for (let at = 0; at < 10; at += 1) await publish(pageOf(smallBytes, `counted ${at}`))
+  })
   await house.stop()
-  const synced = atMost('publish 20 KB', counted, syncs, 'fdatasync')
+  const synced = atMost('publish 20 KB', (counted ?? Number.NaN) / 10, syncs, 'fdatasync')
   return [
-    { ...synced, ok: synced.ok && counted > 0 },
+    { ...synced, ok: synced.ok && counted !== 0 },
     atMost('publish 20 KB, beside 4 fdatasync', over, 8, 'ms'),
   ]
 }
@@ -92,14 +87,8 @@ async function big(): Promise<BenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const script = join(import.meta.dir, 'peers/watched.ts')
   const house = await spawnServer([process.execPath, script, dir])
-  const call = async (path: string, body: string, key = ''): Promise<Record<string, unknown>> => {
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
-    const url = `http://127.0.0.1:${house.port}${path}`
-    const answer = await fetch(url, { method: 'POST', headers, body })
-    if (answer.status !== 201) throw new Error(`${path}: ${await answer.text()}`)
-    return asRecord(await answer.json())
-  }
-  const { key } = await call('/api/keys', '{}')
+  const call = callsTo(house.port)
+  const { key } = await call('POST', '/keys', {})
   const gaps: Gap[] = []
   const page = bigPage()
   const pages = Array.from({ length: 8 }, (_, at) => page.replace('A galaxy', `Galaxy ${at}`))
@@ -112,7 +101,7 @@ async function big(): Promise<BenchRow[]> {
     house,
     async (html) => {
       await readGap()
-      await call('/api/apps', JSON.stringify({ html }), String(key))
+      await call('POST', '/apps', { html }, String(key))
       gaps.push(await readGap())
     },
     pages,

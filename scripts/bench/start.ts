@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { rssKib } from '../../src/testing/running.ts'
 import { median } from './load/load.ts'
 import { spawnServer } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
@@ -39,9 +40,9 @@ async function start(
   await (await fetch(`http://127.0.0.1:${served.port}/healthz`)).text()
   const ms = performance.now() - began
   if (idle) await Bun.sleep(idleMs)
-  const status = readFileSync(`/proc/${served.pid}/status`, 'utf8')
+  const rssMb = rssKib(served.pid) / 1_024
   await served.stop()
-  return { ms, rssMb: Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1_024 }
+  return { ms, rssMb }
 }
 
 const row = (

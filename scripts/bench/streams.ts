@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { rssKib } from '../../src/testing/running.ts'
 import { streamMany } from '../../src/testing/streams.ts'
 import { chatAt, serveGateway } from './gateway/served.ts'
 import { syncMs } from './gateway/syncs.ts'
@@ -59,9 +60,6 @@ async function memory(): Promise<BenchRow> {
   const said = `${ours.toFixed(0)} KiB beside ${bare.toFixed(0)}`
   return atMost(`memory of a live slow stream, of a bare pass-through (${said})`, ours / bare, 2.5)
 }
-
-const rssKib = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
 
 /** A few streams first, so that what every process needs once is not counted. */
 async function kibEach(pid: number, keys: string[], target: Target): Promise<number> {

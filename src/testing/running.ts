@@ -115,6 +115,10 @@ async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
   return said
 }
 
+/** The resident memory of a process. */
+export const rssKib = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1])
+
 /** Throws an Error that says what is not so. */
 export function expect(isSo: boolean, what: string): asserts isSo {
   if (!isSo) throw new Error(what)

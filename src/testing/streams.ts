@@ -1,10 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { openHoldsPerKeyMax } from '../limits.ts'
 import { scripts } from './fake-scripts.ts'
 import { type FakeUpstream, startFakeUpstream } from './fake-upstream.ts'
-import { berth, type Running, serveFolder, textAt } from './running.ts'
+import { berth, rssKib, type Running, serveFolder, textAt } from './running.ts'
 
 /** What was seen of many streams that were all live at one moment. */
 export interface Seen {
@@ -91,8 +91,7 @@ async function keysFor(house: Running, dataDir: string, streams: number): Promis
   return keys
 }
 
-const rssOf = ({ pid }: Running): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024
+const rssOf = ({ pid }: Running): number => rssKib(pid) / 1_024
 
 /** A client on a socket of its own: `fetch` here has the bound that is tried there. */
 function openClient(origin: string, key: string) {

@@ -6,7 +6,7 @@ import { encodePng } from '../../samples/png.ts'
 import { seeded } from '../../samples/random.ts'
 import { load, median, type Plan, requestFor } from '../load/load.ts'
 import { pageOf } from '../load/page.ts'
-import { asRecord, noLimits, spawnServer } from '../load/served.ts'
+import { asRecord, callsTo, noLimits, spawnServer } from '../load/served.ts'
 import { atMost, type BenchRow } from '../row.ts'
 
 const many = 20
@@ -24,18 +24,6 @@ async function photo(): Promise<string> {
   const bytes = await new Bun.Image(noise).resize(6_000, 4_000).jpeg({ quality: 80 }).bytes()
   return `data:image/jpeg;base64,${Buffer.from(bytes).toString('base64')}`
 }
-
-/** Calls of the Agent API that is served there. */
-const callsTo =
-  (port: number) =>
-  async (method: string, path: string, body: unknown, key = '') => {
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
-    const url = `http://127.0.0.1:${port}/api${path}`
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
-    const answer = await fetch(url, { method, headers, ...sent })
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
-    return asRecord(await answer.json())
-  }
 
 /**
  * What visitors of a page feel while 20 games are built with their assets and 20 pictures of 24

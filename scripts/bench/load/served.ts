@@ -64,24 +64,29 @@ export async function serveHouse(dataDir?: string): Promise<ServedHouse> {
   return {
     ...served,
     dataDir: folder,
-    call: async (method, path, body, key) => {
-      const answer = await fetch(`http://127.0.0.1:${served.port}/api${path}`, {
-        method,
-        headers: {
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-        },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-      if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
-      return asRecord(await answer.json())
-    },
+    call: callsTo(served.port),
     stop: async () => {
       await served.stop()
       if (dataDir === undefined) rmSync(folder, { recursive: true, force: true })
     },
   }
 }
+
+/** The calls of a house that is served at this port. */
+export const callsTo =
+  (port: number): ServedHouse['call'] =>
+  async (method, path, body, key) => {
+    const answer = await fetch(`http://127.0.0.1:${port}/api${path}`, {
+      method,
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`)
+    return asRecord(await answer.json())
+  }
 
 export function asRecord(value: unknown): Record<string, unknown> {
   if (typeof value !== 'object' || value === null) throw new Error('no JSON object')
