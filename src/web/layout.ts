@@ -15,8 +15,7 @@ const loaded = {
   'send-once.js': 'islands/send-once.js',
 } as const
 
-export type Loaded = keyof typeof loaded
-export const loadedNames = Object.keys(loaded).filter((name): name is Loaded => name in loaded)
+type Loaded = keyof typeof loaded
 
 /** A file under /static: what it answers, and its address, which changes with its content. */
 interface Static {
@@ -27,7 +26,7 @@ interface Static {
 /** What every page for people is dressed with. */
 export interface Layout {
   urls: Urls
-  files: Record<Loaded, Static>
+  files: ReadonlyMap<string, Static>
   /** Runs before a page is drawn, so that no other theme is seen first. */
   theme: Html
   headers: Record<string, string>
@@ -49,15 +48,9 @@ export function openLayout(files: Map<string, PublicFile>, urls: Urls): Layout {
   return {
     urls,
     theme: new Html(`<script>${script}</script>`),
-    files: {
-      'web.css': staticOf(files, 'web.css'),
-      'copy-line.js': staticOf(files, 'copy-line.js'),
-      'live-part.js': staticOf(files, 'live-part.js'),
-      'live-search.js': staticOf(files, 'live-search.js'),
-      'passkeys.js': staticOf(files, 'passkeys.js'),
-      'play-ground.js': staticOf(files, 'play-ground.js'),
-      'send-once.js': staticOf(files, 'send-once.js'),
-    },
+    files: new Map(
+      Object.entries(loaded).map(([name, path]) => [name, staticOf(name, theFile(files, path))]),
+    ),
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-cache',
@@ -71,8 +64,7 @@ export function openLayout(files: Map<string, PublicFile>, urls: Urls): Layout {
   }
 }
 
-function staticOf(files: Map<string, PublicFile>, name: Loaded): Static {
-  const file = theFile(files, loaded[name])
+function staticOf(name: string, file: PublicFile): Static {
   const headers = {
     'content-type': file.type,
     'cache-control': 'public, max-age=31536000, immutable',
@@ -114,15 +106,16 @@ export interface Page {
 
 function headOf({ urls, files, theme }: Layout, page: Page): Part {
   const { title, path, description, image, feed, scripts = [] } = page
+  const addressOf = (name: Loaded): Part => files.get(name)?.address
   const meta = (property: string, content: string): Html =>
     html`<meta property="${property}" content="${content}" />`
   return html`<meta charset="utf-8" />
     <meta name="viewport" content="width=device-width,initial-scale=1,viewport-fit=cover" />
     <title>${title === 'Berth' ? title : `${title} · Berth`}</title>
     ${theme}
-    <link rel="stylesheet" href="${files['web.css'].address}" />
+    <link rel="stylesheet" href="${addressOf('web.css')}" />
     <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
-    ${[...new Set(scripts)].map((name) => html`<script defer src="${files[name].address}"></script>`)}
+    ${[...new Set(scripts)].map((name) => html`<script defer src="${addressOf(name)}"></script>`)}
     ${description && html`<meta name="description" content="${description}" />`}
     ${path === undefined ? html`<meta name="robots" content="noindex" />` : html`<link rel="canonical" href="${urls.app}${path}" />${meta('og:url', urls.app + path)}`}
     ${meta('og:title', title)}${meta('og:site_name', 'Berth')}${meta('og:type', 'website')}${description && meta('og:description', description)}${image && meta('og:image', urls.app + image)}

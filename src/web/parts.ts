@@ -48,6 +48,10 @@ export const few = (count: number): string =>
 export const counted = (count: number, noun: string): string =>
   `${few(count)} ${noun}${count === 1 ? '' : 's'}`
 
+/** The names of a table, which has no others. */
+export const keysOf = <Key extends string>(table: Record<Key, unknown>): Key[] =>
+  Object.keys(table).filter((key): key is Key => key in table)
+
 /** What the address of a request asks for. */
 export const queryOf = ({ url }: Request): URLSearchParams => new URL(url).searchParams
 

@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { prefers } from '../core/accept.ts'
 import { addressGroup } from '../core/address.ts'
 import { answer, type Entity, entity } from '../core/entity.ts'
+import { idChars } from '../core/ids.ts'
 import { visitOf } from '../core/visit.ts'
 import { untilCommit } from '../db/query.ts'
 import { sitemap } from '../hosting/explore/feeds.ts'
@@ -19,7 +20,6 @@ import {
   type Drawn,
   drawnAnswer,
   type Layout,
-  loadedNames,
   type Page,
   pageAnswer,
   pageEntity,
@@ -35,9 +35,6 @@ import { noWords, reportPage, thanksPage, wordsOf } from './pages/report.ts'
 import { queryOf } from './parts.ts'
 import { orAgain, visitFor } from './people/desk.ts'
 import { readForm } from './people/form.ts'
-
-/** An app's id, at the beginning of its picture's name. */
-const idLength = 12
 
 /** Pages for people: what was shared, its makers, the models. */
 export const web = (house: House, layout: Layout) =>
@@ -116,13 +113,13 @@ const asking = (house: House, layout: Layout) =>
 const files = (house: House, layout: Layout) =>
   new Elysia()
     .get('/static/:name', ({ params, request }) => {
-      const name = loadedNames.find((known) => known === params.name)
-      if (!name)
-        throw new Refusal('not_found', { what: 'file', see: 'Pages name those there are.' })
-      return answer(request, layout.files[name].whole)
+      const file = layout.files.get(params.name)
+      if (file) return answer(request, file.whole)
+      throw new Refusal('not_found', { what: 'file', see: 'Pages name those there are.' })
     })
     .get('/icons/:file', async ({ params, request }) => {
-      const { bytes, etag } = await icons.read(house, params.file.slice(0, idLength))
+      // The picture's name begins with the id of its app.
+      const { bytes, etag } = await icons.read(house, params.file.slice(0, idChars))
       const headers = { 'content-type': 'image/png', 'cache-control': 'no-cache' }
       return answer(request, entity({ etag, identity: bytes }, headers))
     })

@@ -4,12 +4,11 @@ import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import { grantUsdMax } from '../../limits.ts'
 import { amountOf, grant, granteeOf, hasNow } from '../../operator/grants.ts'
-import { Refusal } from '../../refusals.ts'
 import { inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import { addressOf, dayOf, numbers, queryOf } from '../parts.ts'
 import { goTo, orAgain, type Own, shown } from '../people/desk.ts'
-import { field, type Form, form, hidden, notice } from '../people/form.ts'
+import { field, type Form, form, hidden, notice, refuse } from '../people/form.ts'
 import { consolePage } from './frame.ts'
 import { byOf } from './operator.ts'
 
@@ -25,11 +24,10 @@ interface Asked {
 /** Who is meant, and how much. Refuses bad_request. */
 async function theGrant({ house }: Own, { to, usd }: Asked) {
   const grantee = await granteeOf(house, to.slice(0, charsMax).trim())
-  if (!grantee) throw new Refusal('bad_request', { problem: 'Nobody here is called so.' })
+  if (!grantee) refuse('Nobody here is called so.')
   const amount = amountOf(usd)
   if (amount !== undefined) return { grantee, amount }
-  const problem = `Give USD as a number such as 5 or 0.25, of at most ${inCredits(grantUsdMax)}.`
-  throw new Refusal('bad_request', { problem })
+  refuse(`Give USD as a number such as 5 or 0.25, of at most ${inCredits(grantUsdMax)}.`)
 }
 
 const askForm = ({ to, usd }: Asked): Html =>
@@ -103,9 +101,7 @@ export const askAgain = (own: Own, said: string, sent: Form): Promise<Page> =>
 export async function give(own: Own, sent: Form): Promise<Response> {
   const { grantee, amount } = await theGrant(own, { to: sent.text('to'), usd: sent.text('usd') })
   const ref = sent.text('ref')
-  if (!idPattern.test(ref)) {
-    throw new Refusal('bad_request', { problem: 'Look who that is first, then confirm it.' })
-  }
+  if (!idPattern.test(ref)) refuse('Look who that is first, then confirm it.')
   await grant(own.house, grantee, { amount, ref, by: byOf(own) })
   return goTo(addressOf('/console/grants', { done: grantee.name }))
 }

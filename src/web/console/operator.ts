@@ -5,7 +5,7 @@ import { Refusal } from '../../refusals.ts'
 import type { Page } from '../layout.ts'
 import { missing } from '../pages/error.ts'
 import { asOwn, type Incoming, type Own, shown, takeForm } from '../people/desk.ts'
-import type { Form } from '../people/form.ts'
+import { type Form, refuse } from '../people/form.ts'
 
 /** An answer for the operator alone: for anyone else the address leads nowhere. */
 export const asOperator = (
@@ -41,7 +41,7 @@ export async function decide(
   }
   const outcome = await decided(own.house, name, { item, why: why.trim(), by: byOf(own) })
   if (outcome?.ok) return
-  throw new Refusal('bad_request', { problem: outcome ? overtaken : neededOf(why) })
+  refuse(outcome ? overtaken : neededOf(why))
 }
 
 /** Its page was opened before, or in another tab. */

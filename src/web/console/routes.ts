@@ -6,7 +6,7 @@ import type { Decision } from '../../operator/decisions.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
 import { goTo, type Own } from '../people/desk.ts'
-import type { Form } from '../people/form.ts'
+import { type Form, refuse } from '../people/form.ts'
 import { agentDecisions, agentPage, agentsPage } from './agents.ts'
 import { auditPage } from './audit.ts'
 import { backupsPage } from './backups.ts'
@@ -26,14 +26,14 @@ export const consolePages = (house: House, layout: Layout) =>
 
 const pages: Record<string, (own: Own) => Page | Promise<Page>> = {
   '': ({ house }) => overviewPage(house),
-  '/queue': (own) => queuePage(own),
+  '/queue': queuePage,
   '/agents': agentsPage,
   '/people': peoplePage,
   '/upstreams': ({ house }) => upstreamsPage(house),
   '/models': modelsPage,
   '/settings': ({ house }) => settingsPage(house),
   '/audit': auditPage,
-  '/backups': (own) => backupsPage(own),
+  '/backups': backupsPage,
 }
 
 function looking(house: House, layout: Layout) {
@@ -68,9 +68,7 @@ const blocking: Decision[] = ['block', 'unblock']
 async function decideBlock(own: Own, form: Form): Promise<void> {
   const [name, why] = [form.text('decision'), form.text('why')]
   const item = form.text('sha256').trim().toLowerCase()
-  if (!/^[0-9a-f]{64}$/.test(item)) {
-    throw new Refusal('bad_request', { problem: 'A SHA-256 is 64 digits of 0-9 and a-f.' })
-  }
+  if (!/^[0-9a-f]{64}$/.test(item)) refuse('A SHA-256 is 64 digits of 0-9 and a-f.')
   await decide(own, blocking, { name, item, why })
 }
 

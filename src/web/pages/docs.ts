@@ -6,6 +6,7 @@ import { examples as hostingExamples } from '../../hosting/start/examples.ts'
 import type { House } from '../../house.ts'
 import { type GatewayRefusal, type HostingRefusal, Refusal } from '../../refusals.ts'
 import type { Page } from '../layout.ts'
+import { keysOf } from '../parts.ts'
 import { type Head, table } from '../table.ts'
 import { guides } from './guides.ts'
 
@@ -51,9 +52,6 @@ function references({ urls }: House): Html {
     </ul>
   </section>`
 }
-
-const keysOf = <Name extends string>(table: Record<Name, unknown>): Name[] =>
-  Object.keys(table).filter((name): name is Name => name in table)
 
 const ofHosting = <N extends HostingRefusal>(name: N) =>
   hosting.wordsOf(new Refusal<N>(name, ...hostingExamples[name]))

@@ -6,7 +6,7 @@ import type { House } from '../../house.ts'
 import { matchesMax } from '../../limits.ts'
 import { glyph } from '../cover.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, copyLine, cursorPager, tiles, wordsIn } from '../parts.ts'
+import { addressOf, copyLine, cursorPager, keysOf, tiles, wordsIn } from '../parts.ts'
 import { hidden } from '../people/form.ts'
 import { lineFor } from './home.ts'
 
@@ -29,9 +29,6 @@ type Wanted = Pick<WantedShape, 'q' | 'kind' | 'shelf' | 'sort' | 'price' | 'cur
 const among = <Word extends string>(words: readonly Word[], word: string | null) =>
   words.find((known) => known === word)
 
-const keysOf = <Key extends string>(words: Record<Key, string>): Key[] =>
-  Object.keys(words).filter((key): key is Key => key in words)
-
 /** What an address of Explore asks for. */
 function wantedIn(query: URLSearchParams): Wanted {
   const wanted = {
@@ -50,6 +47,8 @@ const options = (words: Record<string, string>, chosen: string | undefined): Htm
     ([value, name]) =>
       html`<option value="${value}" ${value === chosen && html` selected`}>${name}</option>`,
   )
+
+const { new: newest, ...otherSorts } = sorts
 
 function form({ q, kind, shelf, sort, price }: Wanted): Html {
   const kept = Object.entries({ kind, shelf }).map(([name, value]) => value && hidden(name, value))
@@ -71,8 +70,8 @@ function form({ q, kind, shelf, sort, price }: Wanted): Html {
       <label
         ><span class="unseen">Order</span
         ><select name="sort">
-          <option value="">${sorts.new}</option>
-          ${options({ top: sorts.top, trending: sorts.trending, remixed: sorts.remixed }, sort)}
+          <option value="">${newest}</option>
+          ${options(otherSorts, sort)}
         </select></label
       >
       <label

@@ -11,12 +11,13 @@ const newestMax = 12
 const likedMax = 6
 
 /** What people like: the best rated; while nobody has rated, what is opened most. */
-async function likedOf(house: House): Promise<[name: string, items: TileShape[]]> {
+async function likedOf(house: House): Promise<[name: string, items: TileShape[], more: string]> {
   const top = await explore.tiles(house, { sort: 'top', limit: likedMax })
   const rated = top.items.filter(({ rating }) => rating.count > 0)
-  if (rated.length > 0) return ['Liked', rated]
+  if (rated.length > 0) return ['Liked', rated, '/explore?sort=top']
   const trending = await explore.tiles(house, { sort: 'trending', limit: likedMax })
-  return ['Opened most', trending.items.filter(({ opens }) => opens > 0)]
+  const opened = trending.items.filter(({ opens }) => opens > 0)
+  return ['Opened most', opened, '/explore?sort=trending']
 }
 
 const shelf = (house: House, name: string, items: TileShape[], more: string): Html =>
@@ -35,11 +36,10 @@ export const lineFor = ({ urls }: House): string =>
 /** The front page: what this is, how an agent starts, what is new and liked. */
 export async function homePage(house: House): Promise<Page> {
   const { quickstart } = guideOf(house)
-  const [{ items: newest }, [likedName, liked]] = await Promise.all([
+  const [{ items: newest }, [likedName, liked, more]] = await Promise.all([
     explore.tiles(house, { limit: newestMax }),
     likedOf(house),
   ])
-  const sort = likedName === 'Liked' ? 'top' : 'trending'
   const steps = quickstart.slice(0, 2).map(({ step, curl }, at) => {
     // The second line needs what the first is answered.
     const line = at > 0 ? curl : `KEY=$(${curl} | grep -o 'ak_[A-Za-z0-9]*' | head -n 1); echo $KEY`
@@ -48,7 +48,7 @@ export async function homePage(house: House): Promise<Page> {
   })
   const main = html`${hero(house)}
     ${newest.length > 0 ? shelf(house, 'New', newest, '/explore') : nothingYet}
-    ${liked.length > 0 && shelf(house, likedName, liked, `/explore?sort=${sort}`)} ${whatThisIs}
+    ${liked.length > 0 && shelf(house, likedName, liked, more)} ${whatThisIs}
     <section>
       <h2>Or try it yourself</h2>
       ${steps}

@@ -78,12 +78,13 @@ export const keyForm = (token: string, action: string, value?: string): Html => 
   )
 }
 
+const password = (label: string, name: string, autocomplete: string): Html =>
+  field({ label, name, type: 'password', autocomplete })
+
 /** The sections of who is signed in here, and not by a proxy. */
 function security(account: Account): Part {
   const { token, person, sessions, current, ways } = account
   const isKnown = person.password !== null
-  const password = (label: string, name: string, autocomplete: string): Html =>
-    field({ label, name, type: 'password', autocomplete })
   const now = (label: string): Part => isKnown && password(label, 'password', 'current-password')
   const change = html`${now('Password now')}${password('New password', 'wanted', 'new-password')}<button
       class="button quiet"
@@ -120,12 +121,11 @@ function security(account: Account): Part {
 }
 
 function leaving({ token, person, wallet }: Account): Html {
-  const now = { label: 'Password', name: 'password', autocomplete: 'current-password' }
   const fields = ask({
     word: 'Delete',
     question: html`Delete the account <bdi>${person.name}</bdi>?`,
     ends: 'It cannot be brought back.',
-    fields: person.password !== null && field({ ...now, type: 'password' }),
+    fields: person.password !== null && password('Password', 'password', 'current-password'),
   })
   return html`<section>
     <h2>Delete the account</h2>

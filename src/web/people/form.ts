@@ -41,7 +41,8 @@ export async function readForm(request: Request, bytesMax: number): Promise<Form
 
 const encodings = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i
 
-function refuse(problem: string): never {
+/** What was sent does not do: its page again, with the sentence. */
+export function refuse(problem: string): never {
   throw new Refusal('bad_request', { problem })
 }
 
@@ -50,9 +51,7 @@ export function numberOf(form: Form, name: string): number | undefined {
   const text = form.text(name).trim()
   if (text === '') return undefined
   if (/^\d{1,9}(\.\d{1,6})?$/.test(text)) return Number(text)
-  return refuse(
-    'Credits are a number below 1,000,000,000 with at most six decimals, such as 250 or 0.5.',
-  )
+  refuse('Credits are a number below 1,000,000,000 with at most six decimals, such as 250 or 0.5.')
 }
 
 /** What a form sends that nobody types. */

@@ -1,9 +1,8 @@
 import { newId } from '../../core/ids.ts'
 import { type Html, html } from '../../core/markup.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Page } from '../layout.ts'
 import { type Own, shown } from './desk.ts'
-import { type Form, hidden } from './form.ts'
+import { type Form, hidden, refuse } from './form.ts'
 
 /** A key that a form asks for: what it is good for, and where one goes on. */
 interface Wanted {
@@ -29,8 +28,7 @@ export async function newKey(own: Own, sent: Form, { make, ...told }: Wanted): P
     return { status: 200, body: made }
   })
   if (typeof key === 'string') return shown(own, keyPage(key, told))
-  const problem = 'This key was made before and shown only then. If you lost it, make another.'
-  throw new Refusal('bad_request', { problem })
+  refuse('This key was made before and shown only then. If you lost it, make another.')
 }
 
 /** A key, shown once. */

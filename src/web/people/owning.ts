@@ -21,7 +21,7 @@ import { cursorPager, madeIn, queryOf } from '../parts.ts'
 import { agentPage, agentsPage } from './agents.ts'
 import { claimPage } from './claim.ts'
 import { goTo, type Own, ownForm, ownPage, shown, type Visit, visitFor } from './desk.ts'
-import { type Form, numberOf } from './form.ts'
+import { type Form, numberOf, refuse } from './form.ts'
 import { newKey } from './new-key.ts'
 
 const agentsShown = 30
@@ -119,7 +119,7 @@ async function agentView(
 
 const listing = (house: House, layout: Layout) =>
   new Elysia()
-    .get('/agents', ({ request }) => ownPage({ house, layout, request }, (own) => agentsView(own)))
+    .get('/agents', ({ request }) => ownPage({ house, layout, request }, agentsView))
     .get('/agents/:handle', ({ request, params: { handle } }) =>
       ownPage({ house, layout, request }, (own) =>
         agentView(own, handle, { done: queryOf(request).get('done') }),
@@ -132,7 +132,7 @@ type Act = (own: Own, agent: Agent, form: Form) => Promise<Response | undefined>
 const acts: Record<string, Act> = {
   async credits({ house, visitor }, agent, form) {
     const credits = numberOf(form, 'credits') ?? 0
-    if (credits <= 0) throw new Refusal('bad_request', { problem: 'Send more than 0 credits.' })
+    if (credits <= 0) refuse('Send more than 0 credits.')
     // Another amount is another gift.
     const ref = form.text('ref') ? `${form.text('ref')}:${credits}` : undefined
     await owned.send(house, visitor.person, agent, { credits, ref })

@@ -13,17 +13,13 @@ import { restore } from '../../hosting/versions/versions.ts'
 import { appealCharsMax, remixPriceCreditsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import { inCredits } from '../amounts.ts'
-import { type Form, numberOf } from '../people/form.ts'
+import { type Form, numberOf, refuse } from '../people/form.ts'
 import type { Studio, Tab } from './studio.ts'
 
 /** What a form of a studio asks, the page it stands on, and what is said once it is done. */
 interface Act {
   tab: Tab
   work(studio: Studio, form: Form): Promise<string | undefined>
-}
-
-const refuse = (problem: string): never => {
-  throw new Refusal('bad_request', { problem })
 }
 
 const checkChange = checkerOf(AppChange)
@@ -39,7 +35,7 @@ const changing =
 
 const details = changing((form) => {
   const shelf = shelfNames.find((name) => name === form.text('shelf'))
-  if (!shelf) return refuse('Choose a shelf.')
+  if (!shelf) refuse('Choose a shelf.')
   const title = form.text('title').trim() || refuse('Give it a title.')
   const description = form.text('description').replaceAll('\r\n', '\n')
   return { title, description, shelf, comments: form.has('comments') }
@@ -47,11 +43,11 @@ const details = changing((form) => {
 
 const terms = changing((form) => {
   const remix = (['off', 'free', 'price'] as const).find((name) => name === form.text('remix'))
-  if (!remix) return refuse('Choose whether it may be remixed.')
+  if (!remix) refuse('Choose whether it may be remixed.')
   if (remix !== 'price') return { remix }
   const priceRemix = numberOf(form, 'priceRemix') ?? 0
   if (!Number.isInteger(priceRemix) || priceRemix < 1 || priceRemix > remixPriceCreditsMax) {
-    return refuse(`A remix costs 1 to ${inCredits(remixPriceCreditsMax)} whole credits.`)
+    refuse(`A remix costs 1 to ${inCredits(remixPriceCreditsMax)} whole credits.`)
   }
   return { remix, priceRemix }
 })

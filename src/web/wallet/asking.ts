@@ -16,7 +16,7 @@ import { playTurnsMax } from '../../limits.ts'
 import { type GatewayRefusal, Refusal } from '../../refusals.ts'
 import { inCredits, inUsd } from '../amounts.ts'
 import type { Own } from '../people/desk.ts'
-import type { Form } from '../people/form.ts'
+import { type Form, refuse } from '../people/form.ts'
 import { ownWords, type Words } from '../words.ts'
 import { lasted } from './parts.ts'
 
@@ -61,14 +61,11 @@ function turnsIn(text: string): Turn[] | undefined {
 /** A draft as a chat request (document 2, POST /chat/completions). Refuses bad_request. */
 function requestOf({ model, system, max_tokens, turns, text }: Draft, stream: boolean) {
   if (!turns || turns.length > playTurnsMax - 2) {
-    const problem = `A conversation here has at most ${playTurnsMax} messages. Begin a new one.`
-    throw new Refusal('bad_request', { problem })
+    refuse(`A conversation here has at most ${playTurnsMax} messages. Begin a new one.`)
   }
   const most = Number(max_tokens)
   if (max_tokens !== '' && !(Number.isSafeInteger(most) && most > 0)) {
-    throw new Refusal('bad_request', {
-      problem: '“At most” is a whole number of tokens, 1 or more.',
-    })
+    refuse('“At most” is a whole number of tokens, 1 or more.')
   }
   const said = turns.map(({ role, content }) => ({ role, content }))
   return {

@@ -60,7 +60,7 @@ async function walletView(own: Own, said?: string, sent?: Form): Promise<Page> {
 
 const keeping = (house: House, layout: Layout) =>
   new Elysia()
-    .get('/wallet', ({ request }) => ownPage({ house, layout, request }, (own) => walletView(own)))
+    .get('/wallet', ({ request }) => ownPage({ house, layout, request }, walletView))
     .post(
       '/wallet/keys',
       ({ request }) => ownForm({ house, layout, request }, changeKeys, walletView),
