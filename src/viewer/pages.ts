@@ -96,28 +96,28 @@ export class Pages {
     return app && { app, at, checked: 0, commits: undefined, shells: new Map() }
   }
 
-  /** `host` is the request's own Host: one server may be reached by several names. */
-  shell(page: Page, host: string | null): Entity {
+  /** `asked` is the request's own Host: one server may be reached by several names. */
+  shell(page: Page, asked: string | null): Entity {
     const { app, apps } = this.urls
-    const wanted = apps === undefined && host !== null ? host : this.#appHost
-    const at = page.shells.has(wanted) || hostPattern.test(wanted) ? wanted : this.#appHost
-    const known = page.shells.get(at)
+    const wanted = apps === undefined && asked !== null ? asked : this.#appHost
+    const host = page.shells.has(wanted) || hostPattern.test(wanted) ? wanted : this.#appHost
+    const known = page.shells.get(host)
     if (known) return known
     const frame = `${apps ?? ''}/frame`
     const headers = shellHeaders({
       scriptHash: this.parts.scriptHash,
       styleHash: this.parts.styleHash,
       // Without a scheme a source follows the page's own: a proxy may have added the s of https.
-      data: `${apps === undefined ? at : app}${page.at}/`,
-      frame: apps === undefined ? `${at}/frame` : frame,
-      ...(apps === undefined ? {} : { apps }),
+      data: `${apps === undefined ? host : app}${page.at}/`,
+      frame: apps === undefined ? `${host}/frame` : frame,
+      apps,
     })
     const made = entity(
       compressed(shellPage(page.app, { at: page.at, frame, origin: app }, this.parts)),
       headers,
     )
     if (page.shells.size >= hostsPerPageMax) page.shells.clear()
-    page.shells.set(at, made)
+    page.shells.set(host, made)
     this.#keep(page)
     return made
   }

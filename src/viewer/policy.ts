@@ -66,7 +66,7 @@ export function shellHeaders(facts: {
   /** Source of the wrapper. */
   frame: string
   /** The wrapper's origin, where it is not the shell's. */
-  apps?: string
+  apps: string | undefined
 }): Record<string, string> {
   const csp = [
     "default-src 'none'",

@@ -4,7 +4,7 @@ import { type ModelShape, modelTypes, type PriceShape } from '../../gateway/cata
 import type { House } from '../../house.ts'
 import { inUsd } from '../amounts.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, copyLine, few, pager, wordsIn } from '../parts.ts'
+import { addressOf, copyLine, few, keysOf, pager, wordsIn } from '../parts.ts'
 import { hidden } from '../people/form.ts'
 import { type Head, table } from '../table.ts'
 
@@ -117,13 +117,15 @@ function row(model: ModelShape): Part[] {
   ]
 }
 
-const each = (amount: number | string, unit: string): Html =>
-  html`${inUsd(Number(amount))} <span class="unit">${unit}</span>`
+const each = (amount: number, unit: string): Html =>
+  html`${inUsd(amount)} <span class="unit">${unit}</span>`
 /** The price of a token as USD for a million of them; "–" where it has none. */
 export const perMillion = (amount: string | undefined): string =>
   amount === undefined ? '–' : inUsd(Number(amount) * 1e6)
-const tokens = (amount: string): Html =>
-  html`${perMillion(amount)} <span class="unit">/ 1M tokens</span>`
+const tokens = (amount: string | undefined): Part => [
+  perMillion(amount),
+  amount !== undefined && html` <span class="unit">/ 1M tokens</span>`,
+]
 
 const units = {
   per_image: 'a picture',
@@ -132,16 +134,11 @@ const units = {
   per_character: 'a character',
 } as const
 
-/** What goes in and what comes out, each with its price; "–" where it has none. */
-function costs(price: PriceShape): [into: Html, out: Html] {
-  const none = html`–`
-  const { prompt, completion } = price
-  const unit = Object.entries(units).flatMap(([name, words]) => {
-    const amount = Object.entries(price).find(([known]) => known === name)?.[1]
-    return typeof amount === 'number' ? [each(amount, words)] : []
+/** What goes in and what comes out, each with its price. */
+function costs(price: PriceShape): [into: Part, out: Part] {
+  const [unit] = keysOf(units).flatMap((name) => {
+    const amount = price[name]
+    return amount === undefined ? [] : [each(amount, units[name])]
   })
-  return [
-    prompt === undefined ? none : tokens(prompt),
-    unit[0] ?? (completion === undefined ? none : tokens(completion)),
-  ]
+  return [tokens(price.prompt), unit ?? tokens(price.completion)]
 }
