@@ -76,8 +76,8 @@ async function shoot(
         await page.evaluate(shown)
         const found = await faultsOf(page, asked, origin)
         faults.push(...found.map((fault) => `${name} ${size} ${colorScheme}: ${fault}`))
-        const path_ = join(folder, `${name}-${size}-${colorScheme}.png`)
-        await page.screenshot({ path: path_, fullPage: true })
+        const file = join(folder, `${name}-${size}-${colorScheme}.png`)
+        await page.screenshot({ path: file, fullPage: true })
         await page.close()
       }
       await context.close()

@@ -131,13 +131,13 @@ function isUse({ parent, ...node }: ts.Identifier): boolean {
 function declared(source: Source): Set<string> {
   const names = new Set<string>()
   walk(source.ast, (node) => {
-    const names_ =
+    const isNamed =
       ts.isImportSpecifier(node) ||
       ts.isVariableDeclaration(node) ||
       ts.isParameter(node) ||
       ts.isFunctionDeclaration(node) ||
       ts.isBindingElement(node)
-    if (names_ && node.name && ts.isIdentifier(node.name)) names.add(node.name.text)
+    if (isNamed && node.name && ts.isIdentifier(node.name)) names.add(node.name.text)
   })
   return names
 }
