@@ -22,35 +22,34 @@ interface Waits {
 }
 
 /** Every app about which something waits, the longest first. */
-async function casesOf({ house }: Own): Promise<[app: apps.App, waits: Waits, maker: string][]> {
+async function casesOf({ house }: Own) {
   const { held, asked, reports } = await waiting(house)
   const all = new Map<string, Waits>()
-  const add = (id: string, at: number, more: Partial<Waits> = {}): void => {
-    const { since = at, reports: told = 0, appeals = 0 } = all.get(id) ?? {}
-    all.set(id, {
-      since: Math.min(since, at),
-      reports: told + (more.reports ?? 0),
-      appeals: appeals + (more.appeals ?? 0),
-    })
+  const add = (id: string, at: number, what?: 'reports' | 'appeals'): void => {
+    const waits = all.get(id) ?? { since: at, reports: 0, appeals: 0 }
+    waits.since = Math.min(waits.since, at)
+    if (what) waits[what] += 1
+    all.set(id, waits)
   }
   for (const { id, heldAt } of held) add(id, heldAt ?? 0)
-  for (const { app, at } of asked) add(app, at, { appeals: 1 })
-  for (const { app, at } of reports) add(app, at, { reports: 1 })
-  const found = await Promise.all([...all.keys()].map((id) => apps.find(house, id)))
-  const there = found.flatMap((app) => app ?? [])
+  for (const { app, at } of asked) add(app, at, 'appeals')
+  for (const { app, at } of reports) add(app, at, 'reports')
+  const found = await Promise.all(
+    [...all].map(async ([id, waits]) => ({ ...waits, app: await apps.find(house, id) })),
+  )
+  const cases = found.flatMap(({ app, ...waits }) => (app ? [{ ...waits, app }] : []))
   const handles = await handlesOf(
     house,
-    there.map(({ maker }) => maker),
+    cases.map(({ app }) => app.maker),
   )
-  return there
-    .map((app): [apps.App, Waits, string] => {
-      const waits = all.get(app.id) ?? { since: 0, reports: 0, appeals: 0 }
-      return [app, waits, handles.get(app.maker) ?? '']
-    })
-    .toSorted(([, a], [, b]) => a.since - b.since)
+  return cases
+    .map((one) => ({ ...one, maker: handles.get(one.app.maker) ?? '' }))
+    .toSorted((a, b) => a.since - b.since)
 }
 
-const row = ([app, { since, reports, appeals }, maker]: [apps.App, Waits, string]): Part[] => [
+type Case = Awaited<ReturnType<typeof casesOf>>[number]
+
+const row = ({ app, since, reports, appeals, maker }: Case): Part[] => [
   html`<a href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>`,
   html`<a href="/console/agents/${maker}">@${maker}</a>`,
   html`${stateBadge(app)} ${reports > 0 && badge(counted(reports, 'report'), 'bad')}
