@@ -144,6 +144,7 @@ describe('a client that leaves a stream', () => {
         expect((await leave(gus, 'fake/silent', 0, more)).received.left).toBe(true)
       }
     }
+    await until(async () => (await faked.lastUse(gus)).total === 4 || undefined)
     expect(await faked.faults(gus)).toEqual([])
   })
 })
