@@ -133,19 +133,14 @@ const anyUse = fc
   })
 
 test('no usage within the bounds costs more than the worst case', () => {
-  const room = fc.record({
-    prompt: fc.nat(2_000),
-    completion: fc.nat(2_000),
-    n: fc.integer({ min: 1, max: 4 }),
-  })
+  const room = fc.record({ prompt: fc.nat(2_000), completion: fc.nat(2_000) })
   fc.assert(
     fc.property(anyPrice, anyUse, room, (price, usage, more) => {
       const { images, searches, seconds, characters } = usage
       const bounds: Bounds = {
         inputTokensMax: usage.prompt + more.prompt,
         sound: usage.audio > 0,
-        outputTokensMax: Math.ceil(usage.completion / more.n) + more.completion,
-        n: more.n,
+        outputTokensMax: usage.completion + more.completion,
         images,
         searches,
         seconds,
@@ -157,8 +152,8 @@ test('no usage within the bounds costs more than the worst case', () => {
   )
 })
 
-test('the worst case is of the dearest rate, and of every choice', () => {
-  const bounds = { inputTokensMax: 1_000, outputTokensMax: 100, n: 3 }
+test('the worst case is of the dearest rate', () => {
+  const bounds = { inputTokensMax: 1_000, outputTokensMax: 300 }
   // 1,000 written to a cache, 300 of reasoning.
   expect<bigint>(worstCase(thinker, bounds)).toBe(3_750_000n + 6_000_000n)
   // One more token reaches the tier.

@@ -75,10 +75,8 @@ export interface Bounds {
   inputTokensMax: number
   /** Whether some of them may stand for sound. */
   sound?: boolean
-  /** Of one choice. */
+  /** Of all choices together. */
   outputTokensMax: number
-  /** Choices that are asked for: 1 when left out. */
-  n?: number
   images?: number
   searches?: number
   seconds?: number
@@ -90,14 +88,14 @@ export interface Bounds {
  * above it, whatever is cached, written to a cache or reasoned, and whichever tier it falls in.
  */
 export function worstCase(price: Price, bounds: Bounds): Nano {
-  const { inputTokensMax, outputTokensMax, n = 1, sound = false } = bounds
+  const { inputTokensMax, outputTokensMax, sound = false } = bounds
   const reached = price.tiers?.filter(({ above }) => inputTokensMax > above) ?? []
   const all = [ratesOf(price), ...reached.map(({ above }) => ratesAt(price, above + 1))]
   const input = highest(
     all.flatMap((at) => [at.prompt, at.cacheRead, at.cacheWrite, ...(sound ? [at.audio] : [])]),
   )
   const output = highest(all.flatMap((at) => [at.completion, at.reasoning]))
-  const tokens = whole(inputTokensMax) * input + whole(n * outputTokensMax) * output
+  const tokens = whole(inputTokensMax) * input + whole(outputTokensMax) * output
   const { images = 0, searches = 0, seconds = 0, characters = 0 } = bounds
   const most = rounded(price, tokens, { images, searches, seconds, characters })
   return most < unpayable ? most : unpayable
