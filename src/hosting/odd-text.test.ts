@@ -14,7 +14,7 @@ test('a NUL, which PostgreSQL takes in no text, is no key, no maker and no curso
   const deliveries = `/me/hooks/${hook.text('hook.id')}/deliveries`
   expect((await ann.call('POST', `${deliveries}/%00/redeliver`)).code).toBe('not_found')
   expect((await visit('GET', '/explore/@%00')).status).toBe(404)
-  const cursor = Buffer.from(`1 aaaaaaaaaaa\0`).toString('base64url')
+  const cursor = Buffer.from('app 1 aaaaaaaaaaa\0').toString('base64url')
   expect((await ann.call('GET', `/apps?cursor=${cursor}`)).code).toBe('bad_request')
   expect(lines.filter(({ level }) => level === 'fault')).toEqual([])
   await close()
