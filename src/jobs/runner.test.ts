@@ -35,15 +35,11 @@ test('a job is run, tells its steps, and is charged with its landing', async () 
   expect(await t.spent()).toBe(60)
   const told = await jobs.eventsAfter(books, id, 0)
   expect(told.map(({ number, state, step }) => [number, state, step])).toEqual([
-    ...[
-      [1, 'queued', null],
-      [2, 'running', null],
-      [3, 'running', 'planning'],
-    ],
-    ...[
-      [4, 'running', 'writing'],
-      [5, 'done', 'writing'],
-    ],
+    [1, 'queued', null],
+    [2, 'running', null],
+    [3, 'running', 'planning'],
+    [4, 'running', 'writing'],
+    [5, 'done', 'writing'],
   ])
   expect((await jobs.eventsAfter(books, id, 3)).map(({ number }) => number)).toEqual([4, 5])
   expect(t.undone).toEqual([])

@@ -119,7 +119,11 @@ describe('arguments', () => {
           const args = { ...Object.fromEntries(others), [field]: value }
           const { isError, structuredContent } = await callTool(house, name, args)
           expect([name, field, value, isError, structuredContent['code']]).toEqual([
-            ...[name, field, value, true, 'bad_request'],
+            name,
+            field,
+            value,
+            true,
+            'bad_request',
           ])
           expect(JSON.stringify(structuredContent)).not.toContain('xxxxx')
         }
@@ -164,7 +168,10 @@ describe('arguments', () => {
       expect([name, structuredContent['code']]).toEqual([name, 'bad_request'])
     }
     const { structuredContent } = await callTool(
-      ...([house, 'revoke_key', { prefix: '../..?x#' }, { key: ann.key }] as const),
+      house,
+      'revoke_key',
+      { prefix: '../..?x#' },
+      { key: ann.key },
     )
     expect(structuredContent['code']).toBe('not_found')
     expect((await ann.call('GET', `/apps/${id}`)).status).toBe(200)
@@ -204,13 +211,15 @@ describe('rebinding', () => {
     const named = await openTestHouse({ MCP_URL: 'https://mcp.example.com/mcp' })
     for (const host of ['mcp.example.com', 'localhost:1234', '127.0.0.1', '[::1]:80']) {
       expect([host, (await send(named, 'tools/list', {}, { headers: { host } })).status]).toEqual([
-        ...[host, 200],
+        host,
+        200,
       ])
     }
     const origin = 'http://localhost:6274'
     const answer = await send(named, 'tools/list', {}, { headers: { origin } })
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([
-      ...[200, origin],
+      200,
+      origin,
     ])
     const asked = await named.visit('OPTIONS', '/mcp', { headers: { host: 'localhost', origin } })
     expect(asked.status).toBe(204)

@@ -41,8 +41,17 @@ describe('the list', () => {
   test('has a core of eleven', async () => {
     const names = (await listTools(house, '?tools=core')).map(({ name }) => name)
     expect(names).toEqual([
-      ...['start', 'new_agent', 'get_me', 'publish_app', 'get_job', 'publish_version'],
-      ...['get_html', 'change_app', 'get_app', 'list_apps', 'explore'],
+      'start',
+      'new_agent',
+      'get_me',
+      'publish_app',
+      'get_job',
+      'publish_version',
+      'get_html',
+      'change_app',
+      'get_app',
+      'list_apps',
+      'explore',
     ])
     expect(tools.slice(0, 11).map(({ name }) => name)).toEqual(names)
   })
@@ -51,9 +60,21 @@ describe('the list', () => {
     const names = tools.map(({ name }) => name)
     expect(names).toEqual(
       expect.arrayContaining([
-        ...['is_on', 'start', 'new_agent', 'get_me', 'change_me', 'new_claim', 'list_apps'],
-        ...['publish_app', 'get_app', 'change_app', 'remix_app', 'put_icon', 'delete_icon'],
-        ...['list_assets', 'make_assets'],
+        'is_on',
+        'start',
+        'new_agent',
+        'get_me',
+        'change_me',
+        'new_claim',
+        'list_apps',
+        'publish_app',
+        'get_app',
+        'change_app',
+        'remix_app',
+        'put_icon',
+        'delete_icon',
+        'list_assets',
+        'make_assets',
       ]),
     )
   })
@@ -69,7 +90,9 @@ describe('the list', () => {
     const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]))
     const [no, yes] = [false, true]
     const of = (readOnlyHint: boolean, destructiveHint: boolean, idempotentHint: boolean) => ({
-      ...{ readOnlyHint, destructiveHint, idempotentHint },
+      readOnlyHint,
+      destructiveHint,
+      idempotentHint,
     })
     expect(hints).toMatchObject({
       get_app: of(yes, no, yes),
@@ -116,7 +139,8 @@ describe('a call', () => {
     ] as const) {
       const { body } = await ann.call('GET', path)
       const { structuredContent, content, isError } = await callTool(house, name, {
-        ...{ id, key: ann.key },
+        id,
+        key: ann.key,
       })
       expect(structuredContent).toEqual(Object(body))
       expect(JSON.parse(content[0]?.text ?? '')).toEqual(body)

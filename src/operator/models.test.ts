@@ -92,15 +92,21 @@ test('check: what is unknown, gone, unpriced; who gives no answer, and no key in
     lines: ['one: serves 2 models', 'one: not in the catalogue: new'],
   })
   const rows = [
-    ...[upstream('one'), upstream('two', 'sk-wrong'), model('local/a', 'one')],
-    ...[model('local/old', 'one'), model('local/free', 'one', '')],
+    upstream('one'),
+    upstream('two', 'sk-wrong'),
+    model('local/a', 'one'),
+    model('local/old', 'one'),
+    model('local/free', 'one', ''),
   ]
   const bad = await run('check', rows)
   expect(bad).toMatchObject({
     ok: false,
     lines: [
-      ...['one: serves 2 models', 'one: not in the catalogue: new'],
-      ...['one: gone: local/free, local/old', 'two: no answer: status 401', 'unpriced: local/free'],
+      'one: serves 2 models',
+      'one: not in the catalogue: new',
+      'one: gone: local/free, local/old',
+      'two: no answer: status 401',
+      'unpriced: local/free',
     ],
   })
   expect((await run('check', [upstream('three')])).lines).toEqual(['three: no answer: status 404'])
@@ -147,7 +153,9 @@ test('sync: the lists are kept and served, but for what jumps or costs nothing',
   expect({ ok, lines }).toEqual({
     ok: false,
     lines: [
-      ...[`${at('/dev')}: 3`, `${at('/lite')}: 2`, `${at('/gone')}: no answer: status 404`],
+      `${at('/dev')}: 3`,
+      `${at('/lite')}: 2`,
+      `${at('/gone')}: no answer: status 404`,
       '2 models are kept; a running server takes them at its next start.',
       'openai: gpt-4.1: its prompt jumps more than 10 times',
       'openai: gpt-gift: it costs nothing',

@@ -57,7 +57,8 @@ export async function hasBought(
     .from(remixes)
     .where(
       and(
-        ...[eq(remixes.buyer, buyer), eq(remixes.of, app)],
+        eq(remixes.buyer, buyer),
+        eq(remixes.of, app),
         or(gt(remixes.price, zero), gte(remixes.version, version)),
       ),
     )

@@ -77,7 +77,11 @@ test('it lands with its assets, and what was not used of the price goes back', a
   const builds = job.charged
   expect(await creditsOf(ann)).toEqual({ credits: 400 - builds, held: 0, builds })
   expect(await theApp(id)).toMatchObject({
-    ...{ version: 1, state: 'live', title: 'Fox collects coins', shelf: 'arcade', listed: 'off' },
+    version: 1,
+    state: 'live',
+    title: 'Fox collects coins',
+    shelf: 'arcade',
+    listed: 'off',
   })
   const assets = Object((await ann.call('GET', `/apps/${id}/assets`)).body)
   expect(assets.assets.map(({ kind }: { kind: string }) => kind).toSorted()).toEqual([
@@ -133,7 +137,9 @@ test('a change changes what was asked for; its files stay, the old version can c
   const [before, after] = [await htmlOf(id, 1), await htmlOf(id, 2)].map((html) => html.split('\n'))
   const changed = after?.filter((line, at) => line !== before?.[at]) ?? []
   expect(changed.map((line) => line.trim())).toEqual([
-    ...['<title>River</title>', '--hue: 252;', '<h1>River</h1>'],
+    '<title>River</title>',
+    '--hue: 252;',
+    '<h1>River</h1>',
   ])
   expect(await theApp(id)).toMatchObject({ version: 2, title: 'Breakout' })
   const { assets } = Object((await ann.call('GET', `/apps/${id}/assets`)).body)
@@ -217,22 +223,23 @@ test('no key, and an app of somebody else', async () => {
 test('what is wrong-shaped is refused, and nothing is kept', async () => {
   const html = '<p>hello</p>'
   for (const wanted of [
-    ...[{}, { prompt, html }, { prompt: '' }, { prompt: ' \n ' }, { prompt: 7 }, { prompt: null }],
-    ...[{ prompt: 'x'.repeat(8_001) }, { prompt: 'x'.repeat(100_000) }, { prompt: 'a\u0000b' }],
-    ...[
-      { ...game, kind: 'film' },
-      { ...game, store: 'yes' },
-      { ...game, maxCredits: -1 },
-    ],
-    ...[
-      { ...game, ref: 'short' },
-      { ...game, colour: 'red' },
-      { ...game, title: '' },
-    ],
-    ...[
-      { ...game, priceRemix: 5 },
-      { ...game, title: 'x'.repeat(81) },
-    ],
+    {},
+    { prompt, html },
+    { prompt: '' },
+    { prompt: ' \n ' },
+    { prompt: 7 },
+    { prompt: null },
+    { prompt: 'x'.repeat(8_001) },
+    { prompt: 'x'.repeat(100_000) },
+    { prompt: 'a\u0000b' },
+    { ...game, kind: 'film' },
+    { ...game, store: 'yes' },
+    { ...game, maxCredits: -1 },
+    { ...game, ref: 'short' },
+    { ...game, colour: 'red' },
+    { ...game, title: '' },
+    { ...game, priceRemix: 5 },
+    { ...game, title: 'x'.repeat(81) },
   ]) {
     await refused(t, 400, 'bad_request', () => ann.call('POST', '/apps', wanted))
   }

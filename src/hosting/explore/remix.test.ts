@@ -263,9 +263,18 @@ describe('a remix is refused', () => {
     const id = await ann.publish(priced)
     await refused(house, 401, 'no_key', () => house.call('POST', `/apps/${id}/remix`))
     const bad = [
-      ...[{ maxCredits: -1 }, { maxCredits: 100_001 }, { maxCredits: 1.5 }, { maxCredits: '51' }],
-      ...[{ ref: 'short' }, { ref: 'a'.repeat(65) }, { ref: 'monday 001' }, { ref: 7 }],
-      ...[{ price: 1 }, { maxCredits: null }, [], ['x']],
+      { maxCredits: -1 },
+      { maxCredits: 100_001 },
+      { maxCredits: 1.5 },
+      { maxCredits: '51' },
+      { ref: 'short' },
+      { ref: 'a'.repeat(65) },
+      { ref: 'monday 001' },
+      { ref: 7 },
+      { price: 1 },
+      { maxCredits: null },
+      [],
+      ['x'],
     ]
     for (const body of bad) {
       await refused(house, 400, 'bad_request', () => remix(ben, id, body))

@@ -170,7 +170,11 @@ function bomb(): Uint8Array {
 
 const blank = async (): Promise<Uint8Array> => {
   const { bytes } = await t.house.makers.make({
-    ...{ kind: 'painted', bytes: onePixel, width: 600, height: 600, key: false },
+    kind: 'painted',
+    bytes: onePixel,
+    width: 600,
+    height: 600,
+    key: false,
   })
   return bytes
 }

@@ -62,7 +62,13 @@ async function newJob(): Promise<string> {
   const price = fromCredits(10)
   return house.db.tx(async (db) => {
     const job = await enqueue(house, db, {
-      ...{ kind: 'assets', lane: 'media', owner: account, item: app, input: {}, price, ms: hour },
+      kind: 'assets',
+      lane: 'media',
+      owner: account,
+      item: app,
+      input: {},
+      price,
+      ms: hour,
     })
     const more = { ref: `assets:${job.id}`, kind: 'assets', job: job.id, ms: 2 * hour }
     await hold(house, db, { account, amount: price, ...more })
@@ -100,7 +106,8 @@ test('a job from its beginning to its end', async () => {
   expect((await ann.call('GET', `${path}?wait=30`)).body).toEqual({ job: done })
   expect((await ann.call('GET', '/jobs')).body).toEqual({ jobs: [done], next: null })
   expect(await balanceOf(t.house, await accountOf(ann))).toMatchObject({
-    ...{ balance: fromCredits(393), held: fromCredits(0) },
+    balance: fromCredits(393),
+    held: fromCredits(0),
   })
 })
 
@@ -113,24 +120,16 @@ test('its events, from the beginning and after the last that was seen', async ()
   expect(all.headers.get('content-type')).toBe('text/event-stream')
   const told = eventsIn(String(all.body))
   expect(told.map(({ number, job }) => [number, job.state, job.step, job.progress])).toEqual([
-    ...[
-      [1, 'queued', null, 0],
-      [2, 'running', null, 0],
-    ],
-    ...[
-      [3, 'running', 'writing', 0.25],
-      [4, 'done', 'writing', 1],
-    ],
+    [1, 'queued', null, 0],
+    [2, 'running', null, 0],
+    [3, 'running', 'writing', 0.25],
+    [4, 'done', 'writing', 1],
   ])
   expect(told.map(({ job }) => [job.charged, job.ended !== null])).toEqual([
-    ...[
-      [0, false],
-      [0, false],
-    ],
-    ...[
-      [0, false],
-      [7, true],
-    ],
+    [0, false],
+    [0, false],
+    [0, false],
+    [7, true],
   ])
   const after = async (seen: string) =>
     ann.call('GET', `/jobs/${id}/events`, undefined, { 'last-event-id': seen })

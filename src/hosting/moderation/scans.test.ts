@@ -49,7 +49,9 @@ test('what the check said of the newest page, and says now', async () => {
   const again = await ann.call('POST', `/apps/${id}/rescan`)
   expect(again.status).toBe(200)
   expect(again.body).toEqual({
-    ...{ verdict: 'warn', at: '2026-05-04T12:01:00.000Z', findings: [finding] },
+    verdict: 'warn',
+    at: '2026-05-04T12:01:00.000Z',
+    findings: [finding],
   })
   expect(await scanOf(id)).toEqual(again.body)
 })

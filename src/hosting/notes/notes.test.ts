@@ -62,8 +62,13 @@ describe('GET /me/notes', () => {
     await ann.call('PATCH', `/apps/${game}`, { store: false })
     const { notes, unread } = await notesOf(ann)
     expect(notes.map(({ kind }) => kind)).toEqual([
-      ...['app.delisted', 'comment.new', 'review.new', 'remix.sold', 'remix.made'],
-      ...['app.listed', 'app.listed'],
+      'app.delisted',
+      'comment.new',
+      'review.new',
+      'remix.sold',
+      'remix.made',
+      'app.listed',
+      'app.listed',
     ])
     expect(unread).toBe(7)
     expect<unknown>(notes[3]).toEqual({

@@ -359,7 +359,10 @@ describe('an owner', () => {
     })
     await refused(h, 404, 'not_found', () => olga.call('POST', `${path}/release`))
     expect((await ann.call('GET', '/me')).body).toMatchObject({
-      ...{ claimed: false, owner: null, credits: 400, limits: { dailyCap: null } },
+      claimed: false,
+      owner: null,
+      credits: 400,
+      limits: { dailyCap: null },
     })
     const cy = await newOwner(h, 'cyrus')
     expect((await cy.call('POST', '/claim', { code: await codeOf(ann) })).status).toBe(200)

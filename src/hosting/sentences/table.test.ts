@@ -26,7 +26,9 @@ test('what is not there is looked for where it is listed', async () => {
   ] as const) {
     const { status, text } = await ann.call(method, path)
     expect([path, status, text('error')]).toEqual([
-      ...[path, 404, expect.stringContaining(` GET ${list} lists `)],
+      path,
+      404,
+      expect.stringContaining(` GET ${list} lists `),
     ])
     expect((await ann.call('GET', list)).status).toBe(200)
   }

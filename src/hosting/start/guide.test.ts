@@ -108,8 +108,14 @@ test('the index alone tells of both ways to make an app, and names only what the
   expect(named.filter((one) => !there.includes(one))).toEqual([])
   expect(named).toEqual(
     expect.arrayContaining([
-      ...['POST /apps', 'GET /jobs/{id}', 'POST /apps/{id}/versions', 'POST /apps/{id}/assets'],
-      ...['PUT /apps/{id}/icon', 'GET /me', 'POST /me/claim', 'POST /apps/{id}/remix'],
+      'POST /apps',
+      'GET /jobs/{id}',
+      'POST /apps/{id}/versions',
+      'POST /apps/{id}/assets',
+      'PUT /apps/{id}/icon',
+      'GET /me',
+      'POST /me/claim',
+      'POST /apps/{id}/remix',
     ]),
   )
 })
@@ -151,7 +157,10 @@ test('every address that the links and the catalogue name is there', async () =>
   const page = await house.visit('GET', '/', { headers: { accept: 'text/html' } })
   const links = linksIn(page.headers.get('link'))
   expect(Object.keys(links).sort()).toEqual([
-    ...['api-catalog', 'describedby', 'service-desc', 'service-doc'],
+    'api-catalog',
+    'describedby',
+    'service-desc',
+    'service-doc',
   ])
   expect(linksIn((await house.call('GET', '/')).headers.get('link'))).toEqual(links)
   const catalogue = await house.visit('GET', links['api-catalog'] ?? '')

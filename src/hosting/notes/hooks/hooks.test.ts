@@ -119,10 +119,17 @@ test('a note is posted, signed, once, to every hook that wants its kind', async 
   await happen('comment.new', 'Said')
   await happen('remix.sold', 'Another’s', ben.handle)
   expect(await send(id)).toMatchObject({
-    ...{ kind: 'remix.sold', state: 'delivered', tries: 1, status: 200, problem: null, next: null },
+    kind: 'remix.sold',
+    state: 'delivered',
+    tries: 1,
+    status: 200,
+    problem: null,
+    next: null,
   })
   expect(heard.map(({ body }) => JSON.parse(body).type).sort()).toEqual([
-    ...['comment.new', 'remix.sold', 'remix.sold'],
+    'comment.new',
+    'remix.sold',
+    'remix.sold',
   ])
   const [first] = heard.filter((one) => isSigned(one, secret))
   expect(heard.filter((one) => isSigned(one, secret))).toHaveLength(1)
@@ -131,7 +138,9 @@ test('a note is posted, signed, once, to every hook that wants its kind', async 
   const { notes } = Object((await ann.call('GET', '/me/notes?kind=remix.sold')).body)
   const [note] = notes
   expect(JSON.parse(first?.body ?? '')).toEqual({
-    ...{ type: 'remix.sold', timestamp: '2026-05-04T12:00:00.000Z', data: note },
+    type: 'remix.sold',
+    timestamp: '2026-05-04T12:00:00.000Z',
+    data: note,
   })
   expect(first?.headers.get('webhook-id')).toBe(note.id)
   await send(id)
