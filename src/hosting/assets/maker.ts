@@ -4,7 +4,7 @@ import { measures } from '../../makers/measures.ts'
 import { Refusal } from '../../refusals.ts'
 import { kindOf } from '../../store/kinds.ts'
 import { type Chosen, costOf, findChosen, mostOf, NoAnswer } from '../models/chosen.ts'
-import { boundsOf, type Came, paint, sound } from '../models/media.ts'
+import { boundsOf, paint, sound } from '../models/media.ts'
 import type { AssetAskShape as Ask } from './shapes.ts'
 
 /** Who makes an ask and the most it can cost. `by` undefined: the embedded maker. */
@@ -75,8 +75,8 @@ export async function makeOne(
     const lastsMs = seconds === undefined ? null : Math.round(seconds * 1_000)
     return { bytes, type, width, height, lastsMs, charge: price, maker: 'embedded' }
   }
-  if (isPicture(ask)) return painted(house, ask, by, signal)
-  return spoken(house, ask, by, signal)
+  const made = await (isPicture(ask) ? painted : spoken)(house, ask, by, signal)
+  return { ...made, maker: by.model.id }
 }
 
 async function painted(house: House, ask: Ask, by: Chosen, signal: AbortSignal) {
@@ -90,31 +90,15 @@ async function painted(house: House, ask: Ask, by: Chosen, signal: AbortSignal) 
       if (error instanceof Refusal) throw error
       throw new NoAnswer('what came is no picture')
     })
-  return {
-    bytes,
-    type,
-    width,
-    height,
-    lastsMs: null,
-    charge: costOf(by, came.usage),
-    maker: by.model.id,
-  }
+  return { bytes, type, width, height, lastsMs: null, charge: costOf(by, came.usage) }
 }
 
 async function spoken(house: House, ask: Ask, by: Chosen, signal: AbortSignal) {
   const { voice } = ask
-  const came: Came = await sound(house, by, { what: wordsOf(ask), voice }, signal)
+  const came = await sound(house, by, { what: wordsOf(ask), voice }, signal)
   const told = await kindOf(came.bytes)
   if (!('kind' in told) || told.kind !== 'sound') throw new NoAnswer('what came is no sound')
   const charge = costOf(by, { ...came.usage, seconds: told.seconds })
   const lastsMs = Math.round(told.seconds * 1_000)
-  return {
-    bytes: came.bytes,
-    type: told.type,
-    width: null,
-    height: null,
-    lastsMs,
-    charge,
-    maker: by.model.id,
-  }
+  return { bytes: came.bytes, type: told.type, width: null, height: null, lastsMs, charge }
 }

@@ -68,10 +68,8 @@ async function present<Row extends listed.TileApp, Shown>(
   rows: Row[],
   { show }: View<Row, Shown>,
 ): Promise<Shown[]> {
-  const handles = await handlesOf(
-    house,
-    rows.map(({ maker }) => maker),
-  )
+  const makers = rows.map(({ maker }) => maker)
+  const handles = await handlesOf(house, makers)
   return rows.map((row) => show(house, row, `@${handles.get(row.maker)}`))
 }
 

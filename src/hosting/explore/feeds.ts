@@ -94,10 +94,8 @@ export async function* sitemap(house: House): AsyncGenerator<string> {
     const last = rows.at(-1)
     if (!last) break
     after = listed.placeOf('new', last)
-    const handles = await handlesOf(
-      house,
-      rows.map(({ maker }) => maker),
-    )
+    const makers = rows.map(({ maker }) => maker)
+    const handles = await handlesOf(house, makers)
     const addresses = rows.flatMap(({ id, maker }) => {
       const page = makerPage(house, handles.get(maker) ?? '')
       const isNew = !seen.has(maker)

@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts'
-import { fromCredits, type Nano, toCredits, zero } from '../../core/money.ts'
+import { type Nano, toCredits, zero } from '../../core/money.ts'
 import { isPlainText } from '../../core/text.ts'
 import { minute } from '../../core/time.ts'
 import type { House } from '../../house.ts'
@@ -11,9 +11,10 @@ import { iconPromptCharsMax } from '../../limits.ts'
 import { isRefusal, Refusal } from '../../refusals.ts'
 import * as apps from '../apps/apps.ts'
 import { iconOf } from '../apps/present.ts'
+import { whoMakes } from '../assets/maker.ts'
 import type { Caller } from '../key.ts'
-import { type Chosen, costOf, findChosen, mostOf, NoAnswer } from '../models/chosen.ts'
-import { boundsOf, paint } from '../models/media.ts'
+import { type Chosen, costOf, NoAnswer } from '../models/chosen.ts'
+import { paint } from '../models/media.ts'
 import { bytesOf, iconFrom } from './picture.ts'
 import type { IconShape, NewIconShape } from './shapes.ts'
 
@@ -82,11 +83,9 @@ async function paintFor(
 ): Promise<Answer> {
   const { app, prompt, signal, keepAnswer } = wanted
   const words = `icon, ${prompt || `${app.title}. ${app.description}`}`
-  const by = findChosen(house, house.config.painterModel, 'image')
-  if (!by && !house.config.embeddedMakers) throw new Refusal('no_icon_painter')
-  const price = by
-    ? mostOf(by, boundsOf(by, words))
-    : fromCredits(house.config.embeddedAssetCredits)
+  const found = whoMakes(house, { name: 'icon', kind: 'picture', what: words })
+  if (!found) throw new Refusal('no_icon_painter')
+  const { by, price } = found
   const free = app.listed === 'on' && !app.iconGiven
   const account = accountOf({ kind: 'agent', owner: agent.id })
   const { result } = await withHold(

@@ -7,10 +7,8 @@ import type { CommentShape, ReviewShape } from './shapes.ts'
 
 /** Reviews as the wire shows them, in their order. */
 export async function presentReviews(house: House, rows: Review[]): Promise<ReviewShape[]> {
-  const handles = await handlesOf(
-    house,
-    rows.map(({ agent }) => agent),
-  )
+  const authors = rows.map(({ agent }) => agent)
+  const handles = await handlesOf(house, authors)
   return rows.map(({ id, item, agent, stars, text, version, counts, answer, ...row }) => ({
     ...{ id, item, author: `@${handles.get(agent)}`, stars, text, version, counts },
     answer: answer === null ? null : { text: answer, at: iso(row.answered ?? row.updated) },
@@ -28,10 +26,8 @@ export async function presentReview(house: House, review: Review): Promise<Revie
 
 /** Comments as the wire shows them, in their order. */
 export async function presentComments(house: House, rows: Comment[]): Promise<CommentShape[]> {
-  const handles = await handlesOf(
-    house,
-    rows.map(({ agent }) => agent),
-  )
+  const authors = rows.map(({ agent }) => agent)
+  const handles = await handlesOf(house, authors)
   return rows.map(({ id, item, agent, text, replyTo, created }) => ({
     id,
     item,
