@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
+import { messageOf } from './core/text.ts'
 import { upstreamRequestsMax } from './limits.ts'
 import { providers, readModels, readUpstreams } from './providers.ts'
 import { type Config, type Setting, type SettingName, settings, type Source } from './settings.ts'
@@ -133,7 +134,7 @@ function readToml(path: string, required: boolean, faults: string[]): Toml {
   try {
     parsed = Bun.TOML.parse(readFileSync(path, 'utf8'))
   } catch (error) {
-    faults.push(`${path} is not TOML: ${error instanceof Error ? error.message : String(error)}`)
+    faults.push(`${path} is not TOML: ${messageOf(error)}`)
   }
   for (const [key, value] of Object.entries(parsed)) {
     if (tableNames.includes(key)) {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { environmentForMany, loadConfig } from './config.ts'
+import { messageOf } from './core/text.ts'
 import { systemClock } from './core/time.ts'
 import { hasDatabase } from './db/open.ts'
 import { operatorLink } from './hosting/people/people.ts'
@@ -171,5 +172,5 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  end({ ok: false, text: error instanceof Error ? error.message : String(error) })
+  end({ ok: false, text: messageOf(error) })
 })

@@ -31,3 +31,7 @@ export function wordsIn(text: string): number {
 
 /** Text made safe for the inside of HTML elements and quoted attributes. */
 export const escapeHtml = (text: string): string => Bun.escapeHTML(text)
+
+/** What an error says; what was thrown else, as text. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)

@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { messageOf } from '../core/text.ts'
 import { finishExchange, giveToOwner } from './exchange.ts'
 
 /** Another process owns the data folder. */
@@ -15,8 +16,7 @@ export class FolderInUse extends Error {
 /** The data folder is no place where this process may write. */
 class FolderShut extends Error {
   constructor(dir: string, why: unknown) {
-    const told = why instanceof Error ? why.message : String(why)
-    super(`The data folder ${dir} cannot be written to: ${told}.`)
+    super(`The data folder ${dir} cannot be written to: ${messageOf(why)}.`)
     this.name = 'FolderShut'
   }
 }

@@ -2,7 +2,7 @@ import type { Configuration, CustomFetch, IDToken, UserInfoResponse } from 'open
 
 import { anywhere, fetchGuarded } from '../../core/fetch.ts'
 import { sign } from '../../core/ids.ts'
-import { isPlainLine } from '../../core/text.ts'
+import { isPlainLine, messageOf } from '../../core/text.ts'
 import { second } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import { personNameCharsMax, providerAnswerBytesMax, providerMs } from '../../limits.ts'
@@ -55,8 +55,7 @@ const fetchFor =
   }
 
 function silent(house: House, error: unknown): never {
-  const said = error instanceof Error ? error.message : String(error)
-  house.log.warn('the sign-in provider does not answer', { said })
+  house.log.warn('the sign-in provider does not answer', { said: messageOf(error) })
   throw new Refusal('provider_silent')
 }
 
@@ -174,7 +173,6 @@ function notSaid(house: House, client: Library, error: unknown): Refusal {
   const isTold =
     error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError
   const word = isTold && /^[a-z_]{1,40}$/.test(error.error) ? error.error : undefined
-  const said = error instanceof Error ? error.message : String(error)
-  house.log.warn('the sign-in provider was not believed', { said, word })
+  house.log.warn('the sign-in provider was not believed', { said: messageOf(error), word })
   return new Refusal('no_provider', { why: word ?? 'its answer cannot be trusted' })
 }
