@@ -19,7 +19,7 @@ const auditLine = ({ at, by, did, item, why }: Entry): string => line(iso(at), b
 
 const appealLine = ({ at, app, text }: Appeal): string => line(iso(at), app, 'appeal', text)
 
-/** All that waits for the operator: held apps, appeals, reports, the oldest of each first. */
+/** What waits, a line each. */
 async function queue(house: House): Promise<Outcome> {
   const { held, asked, reports } = await waiting(house)
   const lines = [

@@ -11,13 +11,13 @@ import type { House } from '../house.ts'
 /** So many of each list are looked at at once. */
 export const casesMax = 50
 
-/** All that waits for the operator: held apps, appeals, reports, the oldest of each first. */
 export interface Waiting {
   held: apps.App[]
   asked: Appeal[]
   reports: Report[]
 }
 
+/** All that waits for the operator: held apps, appeals, reports, the oldest of each first. */
 export async function waiting(house: House): Promise<Waiting> {
   const [held, asked, reports] = await Promise.all([
     listHeld(house, casesMax),

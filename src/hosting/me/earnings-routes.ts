@@ -8,7 +8,7 @@ import { csvRowsMax } from '../../limits.ts'
 import { withKey } from '../key.ts'
 import { operation } from '../operation.ts'
 import * as shapes from './earnings-shapes.ts'
-import { byItemOf, periodOf, totalsOf } from './earnings.ts'
+import { type After, byItemOf, periodOf, totalsOf } from './earnings.ts'
 import { ledgerOf } from './me.ts'
 import { LedgerList } from './shapes.ts'
 
@@ -19,7 +19,7 @@ function beforeOf(cursor: string | undefined): number | undefined {
 }
 
 /** Where a list goes on: after the item that earned so many Nano. */
-function afterOf(cursor: string | undefined): { net: bigint; item: string } | undefined {
+function afterOf(cursor: string | undefined): After | undefined {
   const [net = '0', item = ''] = readCursor(cursor, /^net (\d{1,18}) ([A-Za-z0-9_-]{12})$/) ?? []
   return item ? { net: BigInt(net), item } : undefined
 }

@@ -18,7 +18,7 @@ const when = {
 
 export const PeriodWanted = Type.Object(when)
 export const EarningsWanted = Type.Object({ ...when, ...ListQuery.properties })
-export type EarningsWantedShape = Static<typeof PeriodWanted>
+export type PeriodWantedShape = Static<typeof PeriodWanted>
 
 const earned = {
   sales: Type.Integer(),

@@ -5,7 +5,7 @@ import { type Earned, earningsByItem, earningsOf, type Period } from '../../ledg
 import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
-import type { EarnedShape, EarningsWantedShape, ItemEarnedShape } from './earnings-shapes.ts'
+import type { EarnedShape, ItemEarnedShape, PeriodWantedShape } from './earnings-shapes.ts'
 
 const datePattern = /^\d{4}-\d\d-\d\d$/
 const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)$/
@@ -21,7 +21,7 @@ function momentOf(param: 'from' | 'to', text: string): number {
 }
 
 /** The period of a query: a day in `to` is included. Refuses bad_request. */
-export function periodOf({ from, to, item }: EarningsWantedShape): Period {
+export function periodOf({ from, to, item }: PeriodWantedShape): Period {
   const end = to === undefined ? undefined : momentOf('to', to)
   return {
     from: from === undefined ? undefined : momentOf('from', from),

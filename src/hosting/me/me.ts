@@ -1,7 +1,6 @@
 import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { House } from '../../house.ts'
-import type { Key } from '../../keys/keys.ts'
 import * as keys from '../../keys/keys.ts'
 import { listEntries } from '../../ledger/entries.ts'
 import * as ledger from '../../ledger/ledger.ts'
@@ -28,7 +27,7 @@ const ownerName = async (house: House, id: string): Promise<string | null> => {
 export async function record(
   house: House,
   agent: agents.Agent,
-  key: Key,
+  key: keys.Key,
 ): Promise<AgentRecordShape> {
   const [account, made, publishes, builds, spentToday, spending, unread, owner] = await Promise.all(
     [
@@ -97,7 +96,7 @@ export async function ledgerOf(
 export async function listKeys(
   house: House,
   agent: agents.Agent,
-  current: Key,
+  current: keys.Key,
 ): Promise<KeyRowShape[]> {
   const live = await keys.listOf(house.db.read, agent.id)
   return live.map((key) => ({
