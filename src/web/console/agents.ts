@@ -1,16 +1,14 @@
 import { makeCursor, pageOf } from '../../core/cursor.ts'
 import { html, type Part } from '../../core/markup.ts'
-import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import { listAgents } from '../../hosting/agents/listing.ts'
 import { isPausedByOperator } from '../../hosting/agents/spending.ts'
 import { namesOf } from '../../hosting/people/listing.ts'
-import { accountOf, findBalance } from '../../ledger/accounts.ts'
+import { ownerOf } from '../../hosting/people/owned.ts'
 import { agentCaseOf } from '../../operator/cases.ts'
 import type { Decision } from '../../operator/decisions.ts'
 import { Refusal } from '../../refusals.ts'
-import { inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import {
   addressOf,
@@ -27,7 +25,7 @@ import type { Own } from '../people/desk.ts'
 import type { Form } from '../people/form.ts'
 import { table } from '../table.ts'
 import { badge, consolePage, empty, searchForm } from './frame.ts'
-import { appTable, decisionForm, decisions, type Offer } from './parts.ts'
+import { appTable, creditsOf, decisionForm, decisions, type Offer } from './parts.ts'
 
 const rowsShown = 30
 const wordsMax = 100
@@ -45,11 +43,6 @@ const stateBadges = ({ closed, suspended, pausedBy }: Agent): Part => [
   closed === null && suspended === null && pausedBy === null && badge('active', 'good'),
 ]
 
-const creditsOf = async ({ house }: Own, { id }: Agent): Promise<string> => {
-  const account = accountOf({ kind: 'agent', owner: id })
-  return inCredits(toCredits((await findBalance(house.db.read, account))?.balance ?? 0n))
-}
-
 /** Every agent, the newest first, or those whose handle has the words of the query in it. */
 export async function agentsPage(own: Own): Promise<Page> {
   const { house, request } = own
@@ -61,7 +54,7 @@ export async function agentsPage(own: Own): Promise<Page> {
     house,
     page.flatMap(({ owner }) => owner ?? []),
   )
-  const credits = await Promise.all(page.map((agent) => creditsOf(own, agent)))
+  const credits = await Promise.all(page.map((agent) => creditsOf(house, ownerOf(agent))))
   const row = (agent: Agent, at: number): Part[] => [
     html`<a href="/console/agents/${agent.handle}">@${agent.handle}</a>`,
     stateBadges(agent),
@@ -112,7 +105,7 @@ export async function agentPage(
       </p>`
     }
     ${numbers([
-      ['Credits', await creditsOf(own, agent)],
+      ['Credits', await creditsOf(own.house, ownerOf(agent))],
       ['Keeps', sizeOf(agent.kept)],
     ])}
     <p class="acts">

@@ -1,15 +1,12 @@
 import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
 import { html, type Part } from '../../core/markup.ts'
-import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import { countOf } from '../../hosting/agents/owners.ts'
 import { listPeople } from '../../hosting/people/listing.ts'
 import { type Person, walletOf } from '../../hosting/people/people.ts'
-import { accountOf, findBalance } from '../../ledger/accounts.ts'
 import { type PersonCase, personCaseOf } from '../../operator/cases.ts'
 import type { Decision } from '../../operator/decisions.ts'
 import { Refusal } from '../../refusals.ts'
-import { inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import { addressOf, cursorPager, dayOf, momentOf, numbers, queryOf, wordsIn } from '../parts.ts'
 import { goTo, type Own } from '../people/desk.ts'
@@ -17,7 +14,7 @@ import type { Form } from '../people/form.ts'
 import { table } from '../table.ts'
 import { badge, consolePage, empty, searchForm } from './frame.ts'
 import { decide } from './operator.ts'
-import { decisionForm, decisions, type Offer } from './parts.ts'
+import { creditsOf, decisionForm, decisions, type Offer } from './parts.ts'
 
 const rowsShown = 30
 const wordsMax = 100
@@ -42,7 +39,7 @@ export async function peoplePage({ house, request }: Own): Promise<Page> {
   const { page, next } = pageOf(found, rowsShown, ({ name }) => makeCursor(name))
   const owned = await Promise.all(
     page.map(async (person) => ({
-      wallet: await findBalance(house.db.read, accountOf(walletOf(person))),
+      wallet: await creditsOf(house, walletOf(person)),
       agents: await countOf(house, person.id),
     })),
   )
@@ -50,7 +47,7 @@ export async function peoplePage({ house, request }: Own): Promise<Page> {
     html`<a href="${placeOf(person)}"><bdi>${person.name}</bdi></a>`,
     stateBadges(person),
     owned[at]?.agents,
-    inCredits(toCredits(owned[at]?.wallet?.balance ?? 0n)),
+    owned[at]?.wallet,
     dayOf(iso(person.created)),
     html`<a
       href="${addressOf('/console/grants', { to: person.name })}"
@@ -83,7 +80,7 @@ export async function personPage(
   const { person, decided } = await theCase(own, name)
   const { house } = own
   const [wallet, agents] = await Promise.all([
-    findBalance(house.db.read, accountOf(walletOf(person))),
+    creditsOf(house, walletOf(person)),
     countOf(house, person.id),
   ])
   const offer: Offer = person.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Let in']
@@ -100,7 +97,7 @@ export async function personPage(
       </p>`
     }
     ${numbers([
-      ['Wallet, credits', inCredits(toCredits(wallet?.balance ?? 0n))],
+      ['Wallet, credits', wallet],
       ['Agents', agents],
     ])}
     <p class="acts">

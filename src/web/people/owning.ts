@@ -148,8 +148,10 @@ const acts: Record<string, Act> = {
   },
   async keys(own, agent, form) {
     const prefix = form.text('revoke')
-    if (prefix) await owned.revokeKey(own.house, agent, prefix)
-    if (prefix) return undefined
+    if (prefix) {
+      await owned.revokeKey(own.house, agent, prefix)
+      return undefined
+    }
     const name = form.text('name').trim() || undefined
     return newKey(own, form, {
       make: async () => (await addKey(own.house, agent, name)).text,
