@@ -58,33 +58,40 @@ export async function accountView(own: Own, said?: string): Promise<Page> {
   return accountPage({ ...known, said, done })
 }
 
-async function run(own: Own, act: string, form: Form): Promise<Response> {
-  const { house, visitor } = own
-  const { person } = visitor
-  const password = form.text('password')
-  if (act === 'keys') return changeKeys(own, form)
-  if (!visitor.session) throw new Refusal('not_found', { what: 'address' })
-  if (act === 'sessions') {
-    await sessions.end(house, person, form.text('id'))
+/** What the forms of the account ask, by the names that they are sent to. */
+const acts: Record<string, (own: Own, form: Form) => Promise<Response>> = {
+  keys: changeKeys,
+  passkeys: changePasskeys,
+  async sessions({ house, visitor }, form) {
+    await sessions.end(house, visitor.person, form.text('id'))
     return goTo('/account')
-  }
-  if (act === 'password') {
-    const said = { password, wanted: form.text('wanted') }
-    const secret = await changePassword(house, person, said, fromOf(own))
+  },
+  async identities({ house, visitor }, form) {
+    await identities.unlink(house, visitor.person, form.text('remove'))
+    return goTo('/account')
+  },
+  async password(own, form) {
+    const said = { password: form.text('password'), wanted: form.text('wanted') }
+    const secret = await changePassword(own.house, own.visitor.person, said, fromOf(own))
     return goTo('/account?done=password', secret && sessionCookie(own, secret))
-  }
-  if (act === 'leave') {
-    await leave(house, person, password, fromOf(own))
+  },
+  async codes(own, form) {
+    const { house, visitor } = own
+    const password = form.text('password')
+    const { secret, codes } = await renewCodes(house, visitor.person, password, fromOf(own))
+    return shown(own, codesPage(codes, '/account'), secret && sessionCookie(own, secret))
+  },
+  async leave(own, form) {
+    await leave(own.house, own.visitor.person, form.text('password'), fromOf(own))
     return goTo('/', noCookie(own))
-  }
-  if (act === 'passkeys') return changePasskeys(own, form)
-  if (act === 'identities') {
-    await identities.unlink(house, person, form.text('remove'))
-    return goTo('/account')
-  }
-  if (act !== 'codes') throw new Refusal('not_found', { what: 'address' })
-  const { secret, codes } = await renewCodes(house, person, password, fromOf(own))
-  return shown(own, codesPage(codes, '/account'), secret && sessionCookie(own, secret))
+  },
+}
+
+/** Who is signed in by a proxy has keys here, and nothing else. */
+function run(own: Own, act: string, form: Form): Promise<Response> {
+  const work = Object.hasOwn(acts, act) ? acts[act] : undefined
+  if (work && (act === 'keys' || own.visitor.session)) return work(own, form)
+  throw new Refusal('not_found', { what: 'address' })
 }
 
 /** Adds a passkey, or removes the one that is named. */
