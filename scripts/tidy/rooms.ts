@@ -70,12 +70,11 @@ export function arrows(tree: Source[]): Finding[] {
 }
 
 function unknownRoom(source: Source): Finding[] {
-  const room = roomAt(source.path, 1)
-  const within = inner[room]
-  const known = source.path.split('/').length === 2 || !within
-  if (!source.path.startsWith('src/') || source.test) return []
-  const name = !known ? roomAt(source.path, 2) : room
-  if (rowOf(within && !known ? within : rows, name) >= 0) return []
+  const { path, test } = source
+  if (!path.startsWith('src/') || test) return []
+  const within = path.split('/').length > 2 ? inner[roomAt(path, 1)] : undefined
+  const name = roomAt(path, within ? 2 : 1)
+  if (rowOf(within ?? rows, name) >= 0) return []
   const mend = 'put it into a room of house.md, or draw the new room in scripts/tidy/rooms.ts'
   return [finding(source, source.ast, `no row for the room ${name}`, mend)]
 }
