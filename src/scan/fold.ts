@@ -142,7 +142,8 @@ function closing(texts: string[], from: number): number {
 }
 
 const hosts = new Set(['window', 'self', 'globalThis'])
-const decoders = new Set(['atob', 'unescape', 'decodeURIComponent', 'decodeURI'])
+/** Functions whose answer is worked out of a constant string. */
+export const decoders = new Set(['atob', 'unescape', 'decodeURIComponent', 'decodeURI'])
 
 function nestedTerm(reader: Reader, at: number, depth: number): Folded | undefined {
   const { kinds, texts } = reader.tokens

@@ -1,4 +1,4 @@
-import { type Constants, fold, type Folded } from './fold.ts'
+import { type Constants, decoders, fold, type Folded } from './fold.ts'
 import { isRemote, type Script } from './page.ts'
 import type { Reading } from './reading.ts'
 import { CHUNK, NAME, TEXT } from './token-kinds.ts'
@@ -18,7 +18,6 @@ const requestNames = [
   'import',
   'Worker',
 ]
-const starters = new Set(['atob', 'unescape', 'decodeURIComponent', 'decodeURI', 'String'])
 const markup = /<(?:\/?[a-z][\w-]{0,20}[\s>/]|!--)/i
 const looksLikeCode = /[(=;]/
 
@@ -76,8 +75,8 @@ function startsText({ script, constants }: Job, at: number): boolean {
   const { kinds, texts } = script.tokens
   const text = texts[at] ?? ''
   if (kinds[at] === TEXT) return true
-  if (kinds[at] === NAME)
-    return starters.has(text) || (texts[at + 1] === '+' && constants.values.has(text))
+  if (kinds[at] === NAME && (decoders.has(text) || text === 'String')) return true
+  if (kinds[at] === NAME) return texts[at + 1] === '+' && constants.values.has(text)
   if (text === '`') return kinds[at + 1] === CHUNK
   if (kinds[at + 1] !== TEXT || (text !== '(' && text !== '[')) return false
   // A bracket within the bracket: the text itself starts it, once instead of at every depth.
