@@ -38,15 +38,9 @@ import { waysIn, wayUp } from './ways.ts'
 /** Where people come in, and go out. */
 export const entering = (house: House, layout: Layout) =>
   new Elysia()
-    .get('/sign-in', async ({ request }) =>
-      asked(await visitFor({ house, layout, request }), inPage),
-    )
-    .get('/sign-up', async ({ request }) =>
-      asked(await visitFor({ house, layout, request }), upPage),
-    )
-    .get('/recover', async ({ request }) =>
-      asked(await visitFor({ house, layout, request }), backPage),
-    )
+    .get('/sign-in', ({ request }) => asked({ house, layout, request }, inPage))
+    .get('/sign-up', ({ request }) => asked({ house, layout, request }, upPage))
+    .get('/recover', ({ request }) => asked({ house, layout, request }, backPage))
     .post(
       '/sign-in',
       ({ request }) =>
@@ -143,7 +137,8 @@ const upPage: Draw = (entry, visit) => signUpPage({ ...entry, ways: wayUp(visit,
 const backPage: Draw = (entry) => recoverPage(entry)
 
 /** A page of sign-in; who is signed in already goes on, but to sign in again. */
-function asked(visit: Visit, draw: Draw): Response {
+async function asked(incoming: Incoming, draw: Draw): Promise<Response> {
+  const visit = await visitFor(incoming)
   const entry = entryOf(visit)
   const isAgain = queryOf(visit.request).has('again')
   if (visit.visitor && !isAgain) return goTo(entry.next)
