@@ -40,11 +40,9 @@ export class Authenticator {
     this.user = user.id
     const { x = '', y = '' } = await crypto.subtle.exportKey('jwk', (await this.keys).publicKey)
     const key = new Map<number, number | Uint8Array>([
-      ...([
-        [1, 2],
-        [3, -7],
-        [-1, 1],
-      ] as const),
+      [1, 2],
+      [3, -7],
+      [-1, 1],
       [-2, new Uint8Array(Buffer.from(x, 'base64url'))],
       [-3, new Uint8Array(Buffer.from(y, 'base64url'))],
     ])
@@ -79,9 +77,8 @@ export class Authenticator {
 
   private clientData(type: string, challenge: string, odd: Odd): string {
     const origin = odd.origin ?? this.origin
-    return JSON.stringify({
-      ...{ type, challenge: odd.challenge ?? challenge, origin, crossOrigin: false },
-    })
+    const said = { type, challenge: odd.challenge ?? challenge, origin, crossOrigin: false }
+    return JSON.stringify(said)
   }
 
   private head(odd: Odd, flags = 0): Buffer {

@@ -27,11 +27,7 @@ export const makeWebm = (seconds: number): Buffer =>
 
 /** A video model at 0.10 USD a second, whose upstream does one script of the fake upstream. */
 export function filmModel(script: string): Model {
-  const model = testModel(
-    { per_second: '0.1' },
-    {
-      ...{ id: `video/${script}`, type: 'video', outputs: ['video'] },
-    },
-  )
+  const id = `video/${script}`
+  const model = testModel({ per_second: '0.1' }, { id, type: 'video', outputs: ['video'] })
   return { ...model, offers: [{ upstream: script, model: `fake/${script}`, price: model.price }] }
 }
