@@ -53,30 +53,45 @@ const rowsOf = (value: unknown): [string, Row][] =>
     isRecord(row) ? [[name, row]] : [],
   )
 
+const namesInModelsDev = {
+  prompt: 'input',
+  completion: 'output',
+  cache_read: 'cache_read',
+  cache_write: 'cache_write',
+  reasoning: 'reasoning',
+  audio: 'input_audio',
+}
+
 function readModelsDev(provider: string, models: Row): Listed[] {
   const upstream = inModelsDev[provider]
   if (!upstream) return []
   return rowsOf(models).flatMap(([model, row]) => {
     const [cost, limit, kinds] = [recordOf(row.cost), recordOf(row.limit), recordOf(row.modalities)]
-    const price = priced((name) => perMillion(cost[name]), {
-      ...{ prompt: 'input', completion: 'output', cache_read: 'cache_read' },
-      ...{ cache_write: 'cache_write', reasoning: 'reasoning', audio: 'input_audio' },
-    })
+    const price = priced((name) => perMillion(cost[name]), namesInModelsDev)
     const dear = recordOf(cost.context_over_200k)
-    const tier = priced((name) => perMillion(dear[name]), {
-      ...{ prompt: 'input', completion: 'output', cache_read: 'cache_read' },
-      ...{ cache_write: 'cache_write' },
-    })
+    const tier = priced((name) => perMillion(dear[name]), namesInModelsDev)
     const type: Listing['type'] = model.includes('embed') ? 'embedding' : 'chat'
     if (!price || (type === 'chat' && !wordsOf(kinds.output).includes('text'))) return []
     const listing: Listed['listing'] = {
       ...(typeof row.name === 'string' && { name: row.name }),
-      ...{ type, inputs: wordsOf(kinds.input).map((kind) => (kind === 'pdf' ? 'file' : kind)) },
-      ...{ supportsTools: row.tool_call === true, contextLength: countOf(limit.context) },
-      ...{ maxOutput: countOf(limit.output), price: withTier(price, 200_000, tier) },
+      type,
+      inputs: wordsOf(kinds.input).map((kind) => (kind === 'pdf' ? 'file' : kind)),
+      supportsTools: row.tool_call === true,
+      contextLength: countOf(limit.context),
+      maxOutput: countOf(limit.output),
+      price: withTier(price, 200_000, tier),
     }
     return [{ upstream, model, listing }]
   })
+}
+
+const namesInLiteLlm = {
+  prompt: 'input_cost_per_token',
+  completion: 'output_cost_per_token',
+  cache_read: 'cache_read_input_token_cost',
+  reasoning: 'output_cost_per_reasoning_token',
+  cache_write: 'cache_creation_input_token_cost',
+  audio: 'input_cost_per_audio_token',
 }
 
 function readLiteLlm(name: string, row: Row): Listed[] {
@@ -84,23 +99,17 @@ function readLiteLlm(name: string, row: Row): Listed[] {
   const upstream = typeof provider === 'string' ? inLiteLlm[provider] : undefined
   const type: Listing['type'] = mode === 'chat' || mode === 'embedding' ? mode : undefined
   if (!upstream || !type) return []
-  const names = {
-    ...{ prompt: 'input_cost_per_token', completion: 'output_cost_per_token' },
-    ...{ cache_read: 'cache_read_input_token_cost', reasoning: 'output_cost_per_reasoning_token' },
-    ...{ cache_write: 'cache_creation_input_token_cost', audio: 'input_cost_per_audio_token' },
-  }
-  const price = priced((part) => perOne(row[part]), names)
+  const price = priced((part) => perOne(row[part]), namesInLiteLlm)
   const above = /_above_(\d+)k_tokens$/.exec(Object.keys(row).find(isTier) ?? '')?.[1]
-  const tier = priced((part) => perOne(row[`${part}_above_${above}k_tokens`]), names)
+  const tier = priced((part) => perOne(row[`${part}_above_${above}k_tokens`]), namesInLiteLlm)
   if (!price) return []
   const listing: Listed['listing'] = {
-    ...{ type, inputs: ['text', ...takes.flatMap(([flag, kind]) => (row[flag] ? [kind] : []))] },
-    ...{ supportsTools: row.supports_function_calling === true },
+    type,
+    inputs: ['text', ...takes.flatMap(([flag, kind]) => (row[flag] ? [kind] : []))],
+    supportsTools: row.supports_function_calling === true,
     contextLength: countOf(row.max_input_tokens ?? row.max_tokens),
-    ...{
-      maxOutput: countOf(row.max_output_tokens),
-      price: withTier(price, Number(above) * 1_000, tier),
-    },
+    maxOutput: countOf(row.max_output_tokens),
+    price: withTier(price, Number(above) * 1_000, tier),
   }
   return [{ upstream, model: name.replace(`${provider}/`, ''), listing }]
 }
