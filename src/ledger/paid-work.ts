@@ -53,13 +53,13 @@ export async function withHold<T>(
   }
   const isChargedLate = ask.onExpiry === 'settle'
   const letGo = async (error: unknown): Promise<never> => {
-    const released = persist(house, held.hold, (db) => release(db, held.hold))
+    try {
+      await persist(house, held.hold, (db) => release(db, held.hold))
+    } catch {
+      if (isChargedLate) throw new ChargedLate(ref)
+    }
     // The caller must hear of the work's own failure, if that is free; the other is in the log.
-    const isLeft = await released.then(
-      () => false,
-      () => true,
-    )
-    throw isLeft && isChargedLate ? new ChargedLate(ref) : error
+    throw error
   }
   const { charge, result, record, first } = await work(held.hold).catch(letGo)
   const settled = persist(house, held.hold, async (db) => {

@@ -30,11 +30,9 @@ export function list({ catalogue }: House, type?: string): ModelShape[] {
 
 function typesIn(text: string): ModelType[] | undefined {
   const words = text.split(',').map((word) => word.trim())
-  const types = words.flatMap((word) => modelTypes.find((known) => known === word) ?? [])
-  const isAll = words.includes('all')
-  if (types.length + words.filter((word) => word === 'all').length === words.length) {
-    return isAll ? undefined : types
-  }
+  const named = words.filter((word) => word !== 'all')
+  const types = named.flatMap((word) => modelTypes.find((known) => known === word) ?? [])
+  if (types.length === named.length) return words.includes('all') ? undefined : types
   throw misfit('type', `"type" is all, or some of ${modelTypes.join(', ')} with commas between.`)
 }
 

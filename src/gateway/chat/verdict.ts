@@ -22,30 +22,22 @@ const free = (refusal: Refusal<GatewayRefusal>, another: boolean): Verdict => ({
   another,
 })
 
-/** The answer cannot be read, and the upstream bills it (document 2, section 7). */
-export const unreadable: Verdict = {
-  refusal: new Refusal('unreadable'),
-  charges: 'hold',
+const charged = (refusal: Refusal<GatewayRefusal>, charges: 'hold' | 'carried'): Verdict => ({
+  refusal,
+  charges,
   another: false,
-}
+})
 
+/** The answer cannot be read, and the upstream bills it (document 2, section 7). */
+export const unreadable: Verdict = charged(new Refusal('unreadable'), 'hold')
 export const noContent: Verdict = free(new Refusal('no_content'), false)
 export const filtered: Verdict = free(new Refusal('content_policy'), false)
 /** Every upstream that might serve the request is out of order, or there is none. */
 export const unavailable: Verdict = free(new Refusal('model_unavailable'), true)
 
-const deadlinePassed: Verdict = {
-  refusal: new Refusal('deadline'),
-  charges: 'hold',
-  another: false,
-}
-
+const deadlinePassed: Verdict = charged(new Refusal('deadline'), 'hold')
 /** Nobody is there to hear it. */
-const clientLeft: Verdict = {
-  refusal: new Refusal('gateway_unavailable'),
-  charges: 'carried',
-  another: false,
-}
+const clientLeft: Verdict = charged(new Refusal('gateway_unavailable'), 'carried')
 
 /** The work was broken off by us, or the answer broke off. */
 export const brokenOff = ({ cause }: Watch): Verdict =>

@@ -1,5 +1,4 @@
-import type { Clock } from '../../core/time.ts'
-import { second } from '../../core/time.ts'
+import { type Clock, second } from '../../core/time.ts'
 import type { TranslatedKind } from '../../providers.ts'
 import { refuse } from '../answer.ts'
 import { Line } from '../line.ts'
