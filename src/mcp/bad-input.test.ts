@@ -89,6 +89,18 @@ describe('messages', () => {
     await busy.close()
   })
 
+  test('large bodies that come all at once are told to come again', async () => {
+    const large = { ...ping, params: { _meta: { padding: '\\u0020'.repeat(90_000) } } }
+    const all = await Promise.all(Array.from({ length: 90 }, () => post(house, large)))
+    const statuses = new Set(all.map(({ status }) => status))
+    expect(statuses).toEqual(new Set([200, 429]))
+    const late = all.find(({ status }) => status === 429)
+    expect(late?.message).toMatchObject({
+      error: { message: expect.stringContaining('Try again') },
+    })
+    expect((await post(house, ping)).status).toBe(200)
+  })
+
   test('sessions do not exist, so none is asked for', async () => {
     const session = { 'mcp-session-id': 'AAAAAAAA-0000' }
     expect((await post(house, ping, session)).message).toMatchObject({ result: {} })

@@ -3,7 +3,7 @@ import { readJson } from '../core/body.ts'
 import { thisProcess, visitOf } from '../core/visit.ts'
 import type { House } from '../house.ts'
 import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../limits.ts'
-import { Refusal } from '../refusals.ts'
+import { isRefusal } from '../refusals.ts'
 import type { Send } from './call.ts'
 import { openHosts } from './host.ts'
 import type { Extension } from './server.ts'
@@ -89,12 +89,13 @@ async function read(house: House, request: Request): Promise<{ parsedBody?: unkn
     }
     return { parsedBody }
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    const [facts] = error.facts
-    if (facts && 'max' in facts) {
+    if (isRefusal(error, 'too_large')) {
       return failed(413, -32_600, `A message has at most ${mcpBodyBytesMax} bytes.`)
     }
-    return failed(400, -32_700, `Parse error: ${facts && 'problem' in facts ? facts.problem : ''}`)
+    if (isRefusal(error, 'try_again')) return busy(1)
+    if (!isRefusal(error, 'bad_request')) throw error
+    const [{ problem }] = error.facts
+    return failed(400, -32_700, `Parse error: ${problem}`)
   }
 }
 
