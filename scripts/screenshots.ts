@@ -13,8 +13,9 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { findBrowser } from '../src/testing/browsers/browser.ts'
 import { serveHouse } from './bench/load/served.ts'
 import { fillHouse } from './screenshots/cast.ts'
+import { openPages } from './screenshots/open.ts'
 import { consolePages, fillConsole, welcomeOf } from './screenshots/operator.ts'
-import { fillStudio, signUp } from './screenshots/owner.ts'
+import { fillStudio, ownPages, signUp } from './screenshots/owner.ts'
 import { fillWallet, walletPaths } from './screenshots/wallet.ts'
 
 const folder = Bun.argv[2] ?? join(import.meta.dir, '../dist/screenshots')
@@ -60,7 +61,9 @@ async function shoot(
   for (const colorScheme of themes) {
     for (const [size, viewport] of Object.entries(sizes)) {
       const context = await browser.newContext({
-        ...{ colorScheme, viewport, reducedMotion: 'reduce' },
+        colorScheme,
+        viewport,
+        reducedMotion: 'reduce',
         ...(storageState && { storageState }),
       })
       for (const [name, path] of Object.entries(pages)) {
@@ -93,7 +96,7 @@ const empty = await serveHouse()
 const house = await serveHouse()
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
 try {
-  const { id, handle, remixed } = await fillHouse(house)
+  const cast = await fillHouse(house)
   const at = `http://localhost:${house.port}`
   const owner = await signUp(browser, at)
   const studio = await fillStudio(browser, house, owner)
@@ -105,38 +108,8 @@ try {
       'home-empty': '/',
       welcome: welcomeOf(empty),
     })),
-    ...(await shoot(browser, at, {
-      ...{ home: '/', explore: '/explore', games: '/explore?kind=game&sort=trending' },
-      ...{ search: '/explore?q=boat', nothing: '/explore?q=zeppelin' },
-      ...{ item: `/explore/${id}`, remixed: `/explore/${remixed}`, maker: `/explore/@${handle}` },
-      ...{ catalogue: '/catalogue', audio: '/catalogue?type=audio', report: `/report/${id}` },
-      ...{ missing: '/nowhere', refused: '/explore?cursor=odd', gone: '/claim/AAAA-AAAA-AAAA' },
-      ...{ docs: '/docs', references: '/api/docs', app: `/a/${id}` },
-      ...{ 'app-down': `/a/${operated.down}`, 'app-nowhere': '/a/AAAAAAAAAAAA' },
-      ...{ 'sign-in': '/sign-in', 'sign-up': '/sign-up', 'sign-back': '/recover' },
-    })),
-    ...(await shoot(
-      browser,
-      at,
-      {
-        ...{ agents: '/agents', agent: `/agents/${studio.handle}` },
-        ...Object.fromEntries(
-          ['apps', 'ledger', 'notes'].map((list) => [
-            `agent-${list}`,
-            `/agents/${studio.handle}/${list}`,
-          ]),
-        ),
-        ...Object.fromEntries(
-          ['', 'versions', 'changes', 'assets', 'listing', 'safety'].map((tab) => [
-            `studio-${tab || 'statistics'}`,
-            `/studio/${studio.id}/${tab}`.replace(/\/$/, ''),
-          ]),
-        ),
-        ...{ 'studio-new': `/studio/${studio.bare}`, claim: studio.claim, account: '/account' },
-        ...walletPaths,
-      },
-      owner,
-    )),
+    ...(await shoot(browser, at, openPages(cast, operated.down))),
+    ...(await shoot(browser, at, { ...ownPages(studio), ...walletPaths }, owner)),
     ...(await shoot(browser, at, consolePages(operated), operated.state)),
   ]
   for (const fault of faults) console.log(fault)

@@ -80,7 +80,9 @@ async function reads(): Promise<BenchRow[]> {
       { port: many.port, pid: many.pid, request: requestFor('/api/explore'), status: 200 },
       { port: peer.port, pid: peer.pid, request: requestFor('/'), status: 200 },
     ],
-    ...{ connections: 8, turnMs: 150, rounds: 9 },
+    connections: 8,
+    turnMs: 150,
+    rounds: 9,
   })
   for (const one of [peer, few, many]) await one.stop()
   rmSync(dir, { recursive: true })

@@ -56,7 +56,9 @@ export async function bench(): Promise<BenchRow[]> {
   const rows: BenchRow[] = []
   for (const query of asks) {
     const targets = [big, small].map(({ key }) => ({
-      ...{ port: house.port, pid: house.pid, status: 200 },
+      port: house.port,
+      pid: house.pid,
+      status: 200,
       request: requestFor(`/queries/history${query}`, { authorization: `Bearer ${key}` }),
     }))
     const [ours = [], peer = []] = await load({ targets, connections: 4, turnMs: 150, rounds: 15 })

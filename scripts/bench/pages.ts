@@ -80,7 +80,10 @@ export async function bench(): Promise<BenchRow[]> {
     ...paths.map(([, all]) => ({ ...house, all: all.map((path) => requestFor(path, browser)) })),
     { ...peer, all: [requestFor('/')] },
   ].map(({ port, pid, all: [request = '', ...more] }) => ({
-    ...{ port, pid, request, more },
+    port,
+    pid,
+    request,
+    more,
     status: 200,
   }))
   const turns = await load({ targets, connections: 8, turnMs: 120, rounds: 25 })

@@ -55,7 +55,11 @@ async function spawn(
   env: Record<string, string> = {},
 ): Promise<string> {
   const child = Bun.spawn(command, {
-    ...{ cwd, stdin: 'ignore', stdout: 'pipe', stderr: 'pipe', timeout: runMs },
+    cwd,
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    timeout: runMs,
     env: { ...process.env, PWD: cwd, ...env },
   })
   const [out, err, code] = await Promise.all([

@@ -9,8 +9,11 @@ await run({
   words: () => ['run'],
   files: (baseURL) => ({
     'opencode.json': JSON.stringify({
-      ...{ autoupdate: false, share: 'disabled', enabled_providers: ['berth'] },
-      ...{ model: `berth/${model}`, small_model: `berth/${model}` },
+      autoupdate: false,
+      share: 'disabled',
+      enabled_providers: ['berth'],
+      model: `berth/${model}`,
+      small_model: `berth/${model}`,
       provider: {
         berth: {
           npm: '@ai-sdk/openai-compatible',

@@ -1,7 +1,7 @@
 /** A house with people in it: a dozen apps of four makers, pictures, remixes and opens. */
 import { asRecord, type ServedHouse } from '../bench/load/served.ts'
 
-interface Cast {
+export interface Cast {
   /** An item with a remix, its maker's handle, and the remix. */
   id: string
   handle: string

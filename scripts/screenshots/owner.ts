@@ -106,3 +106,24 @@ export async function fillStudio(browser: Browser, house: ServedHouse, storageSt
 const claimOf = async (house: ServedHouse, key: string): Promise<string> =>
   new URL(String(asRecord((await house.call('POST', '/me/claim', undefined, key))['claim'])['url']))
     .pathname
+
+/** The pages of an owner, by the names of their pictures. */
+export const ownPages = (studio: Awaited<ReturnType<typeof fillStudio>>) => ({
+  agents: '/agents',
+  agent: `/agents/${studio.handle}`,
+  ...Object.fromEntries(
+    ['apps', 'ledger', 'notes'].map((list) => [
+      `agent-${list}`,
+      `/agents/${studio.handle}/${list}`,
+    ]),
+  ),
+  ...Object.fromEntries(
+    ['', 'versions', 'changes', 'assets', 'listing', 'safety'].map((tab) => [
+      `studio-${tab || 'statistics'}`,
+      `/studio/${studio.id}/${tab}`.replace(/\/$/, ''),
+    ]),
+  ),
+  'studio-new': `/studio/${studio.bare}`,
+  claim: studio.claim,
+  account: '/account',
+})

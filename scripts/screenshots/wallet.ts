@@ -11,8 +11,11 @@ const main = join(import.meta.dir, '../../src/main.ts')
 
 /** The pages of a wallet, by the names of their pictures. */
 export const walletPaths = {
-  ...{ wallet: '/wallet', 'wallet-usage': '/wallet/history', 'wallet-ledger': '/wallet/ledger' },
-  ...{ 'wallet-none': '/wallet/history?to=2026-01-01', 'wallet-playground': '/wallet/playground' },
+  wallet: '/wallet',
+  'wallet-usage': '/wallet/history',
+  'wallet-ledger': '/wallet/ledger',
+  'wallet-none': '/wallet/history?to=2026-01-01',
+  'wallet-playground': '/wallet/playground',
 }
 
 /** Puts 5 USD into the wallet of olga, makes two keys and asks each chat model twice. */

@@ -60,7 +60,8 @@ describe('an address points outside', () => {
 describe('a guarded fetch', () => {
   let touched = 0
   const canary = Bun.listen({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     socket: { open: () => void (touched += 1), data: (socket) => void socket.end() },
   })
   let answer: (request: Request) => Response

@@ -42,8 +42,11 @@ async function expectRefused(status: number, path: string, body: unknown, header
   expect([path, answer.status]).toEqual([path, status])
   expect(answer.body).toEqual({
     error: {
-      ...{ message: expect.stringMatching(/.{10}/), type: 'invalid_request_error' },
-      ...{ param: null, code: null, ...paramOf(answer.body) },
+      message: expect.stringMatching(/.{10}/),
+      type: 'invalid_request_error',
+      param: null,
+      code: null,
+      ...paramOf(answer.body),
     },
   })
   expect([await faked.kept(), faked.fake.received.length]).toEqual(before)

@@ -24,7 +24,9 @@ beforeAll(async () => {
   const fallback = kinds.map((kind, at) => {
     const price = testModel(mediaPrices[kind]).price
     const offers = [failing[at] ?? '500', `${kind}-ok`].map((name) => ({
-      ...{ upstream: name, model: `fake/${name}`, price },
+      upstream: name,
+      model: `fake/${name}`,
+      price,
     }))
     return { ...mediaModel(kind, 'ok'), id: `${kind}/fallback`, offers }
   })

@@ -186,7 +186,10 @@ interface Ran {
   charged?: true
 }
 const api = (status: number, code: string | null = null): Row['is'] => [
-  ...([status, 'api_error', null, code] as const),
+  status,
+  'api_error',
+  null,
+  code,
 ]
 
 const after: [GatewayRefusal, Ran][] = [

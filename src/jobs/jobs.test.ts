@@ -39,8 +39,12 @@ test('a lane is as wide as it is', async () => {
   for (let made = 0; made < 6; made += 1) {
     await books.db.tx((db) =>
       jobs.enqueue(books, db, {
-        ...{ kind: 'build', lane: 'builds', owner: 'agent:ann', input: { what: 'a boat' } },
-        ...{ price: zero, ms: hour },
+        kind: 'build',
+        lane: 'builds',
+        owner: 'agent:ann',
+        input: { what: 'a boat' },
+        price: zero,
+        ms: hour,
       }),
     )
   }

@@ -70,7 +70,11 @@ export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: Wante
     .insert(jobs)
     .values({
       ...rest,
-      ...{ id: newId(), state: 'queued', due: now, deadline: now + ms, created: now },
+      id: newId(),
+      state: 'queued',
+      due: now,
+      deadline: now + ms,
+      created: now,
       ...(ownMs !== undefined && { lease: newLease(), leaseUntil: now + ownMs }),
     })
     .onConflictDoNothing()

@@ -23,7 +23,9 @@ export class Kinds {
   ): void {
     const { lane, restarts = 1, undone } = handler
     this.byName.set(kind, {
-      ...{ lane, restarts, undone },
+      lane,
+      restarts,
+      undone,
       run: (work) => {
         const { input, data } = work
         if (!Value.Check(handler.input, input)) throw new Error(`The input of a ${kind} is none.`)

@@ -62,7 +62,9 @@ export async function claim(
   const [job] = await db
     .update(jobs)
     .set({
-      ...{ state: 'running', lease, leaseUntil: at + jobLeaseMs },
+      state: 'running',
+      lease,
+      leaseUntil: at + jobLeaseMs,
       started: sql`coalesce(${jobs.started}, ${at})`,
       ...(isNew && { events: sql`${jobs.events} + 1` }),
     })
@@ -126,7 +128,10 @@ export async function putBack({ clock }: Rows, db: Db, left: Leased): Promise<vo
   const [job] = await db
     .update(jobs)
     .set({
-      ...{ state: 'queued', lease: null, leaseUntil: null, due: at },
+      state: 'queued',
+      lease: null,
+      leaseUntil: null,
+      due: at,
       interruptions: sql`${jobs.interruptions} + 1`,
       events: sql`${jobs.events} + 1`,
     })
@@ -172,7 +177,10 @@ export async function end(
   const [job] = await db
     .update(jobs)
     .set({
-      ...{ state, lease: null, leaseUntil: null, ended: at },
+      state,
+      lease: null,
+      leaseUntil: null,
+      ended: at,
       ...(error && { error }),
       ...(state === 'done' && { progress: 100 }),
       events: sql`${jobs.events} + 1`,

@@ -29,8 +29,14 @@ test('a job is run, tells its steps, and is charged with its landing', async () 
   })
   await steps.runDue()
   expect(await t.the(id)).toMatchObject({
-    ...{ state: 'done', step: 'writing', progress: 100, charged: fromCredits(60) },
-    ...{ result: { version: 1 }, error: null, lease: null, ended: books.clock.now() },
+    state: 'done',
+    step: 'writing',
+    progress: 100,
+    charged: fromCredits(60),
+    result: { version: 1 },
+    error: null,
+    lease: null,
+    ended: books.clock.now(),
   })
   expect(await t.spent()).toBe(60)
   const told = await jobs.eventsAfter(books, id, 0)

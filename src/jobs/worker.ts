@@ -93,7 +93,10 @@ export class Worker {
     const stopped = Promise.withResolvers<never>()
     signal.addEventListener('abort', () => stopped.reject(signal.reason))
     const work: Work<unknown, unknown> = {
-      ...{ job, signal, input: job.input, data: job.data },
+      job,
+      signal,
+      input: job.input,
+      data: job.data,
       note: async (change, also) => {
         await db.tx((tx) => rows.note(this.parts, tx, job, change, also))
         this.waiting.tell(job.id)

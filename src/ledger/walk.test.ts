@@ -152,8 +152,15 @@ const holding: Act = async (books, model, draw, step) => {
   const ms = (draw(2) === 0 ? minute : 1_000 * minute) + step
   const held = await agree(
     holdNow(books, {
-      ...{ account, amount, shares, funds, onExpiry, kind: 'work', ref: `hold:${step}` },
-      ...{ ms, cap: { key: 'ak_1', max: null } },
+      account,
+      amount,
+      shares,
+      funds,
+      onExpiry,
+      kind: 'work',
+      ref: `hold:${step}`,
+      ms,
+      cap: { key: 'ak_1', max: null },
     }),
     passes,
   )
@@ -213,8 +220,11 @@ async function compare(books: TestBooks, model: Model): Promise<void> {
     const { balance, free, earned, held, paidHeld } = await balanceOf(books, owner)
     const stands = { balance, free, earned, held, paidHeld }
     expect<Record<string, bigint>>(stands).toEqual({
-      ...{ balance: all(it), free: it.free, earned: it.earned },
-      ...{ held: it.held, paidHeld: it.paidHeld },
+      balance: all(it),
+      free: it.free,
+      earned: it.earned,
+      held: it.held,
+      paidHeld: it.paidHeld,
     })
   }
 }

@@ -120,8 +120,13 @@ describe('the list', () => {
 
 test('of a hundred operations, 35 are shown, and some of each area', () => {
   const operations = Array.from({ length: 100 }, (_, at): Operation => ({
-    ...{ operationId: at === 99 ? 'start' : `do_${at}`, summary: 'Do.', method: 'GET' },
-    ...{ path: `/${at}`, tags: [`Area ${at % 7}`], security: [], responses: {} },
+    operationId: at === 99 ? 'start' : `do_${at}`,
+    summary: 'Do.',
+    method: 'GET',
+    path: `/${at}`,
+    tags: [`Area ${at % 7}`],
+    security: [],
+    responses: {},
   }))
   const shown = shownOf(toolsOf({ operations, records: {} }), null)
   expect(shown).toHaveLength(35)
@@ -233,7 +238,9 @@ const steal =
 
 test('both eras are spoken at one address', async () => {
   const { message } = await post(house, {
-    ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
     params: {
       protocolVersion: '2024-11-05',
       capabilities: {},

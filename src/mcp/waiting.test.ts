@@ -15,7 +15,9 @@ beforeEach(async () => {
   t = await openMcpHouse()
   gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
   t.house.jobs.register('assets', {
-    ...{ lane: 'media', input: Type.Object({}), data: Type.Null() },
+    lane: 'media',
+    input: Type.Object({}),
+    data: Type.Null(),
     async run({ note }) {
       for (const [at, gate] of gates.entries()) {
         if (at > 0) await note({ step: 'writing', progress: at / 4 })
@@ -34,8 +36,13 @@ afterEach(async () => {
 async function newJob(key: string): Promise<string> {
   const owner = `agent:${(await t.house.keys.find(key))?.owner}` as const
   const wanted: Wanted = {
-    ...{ kind: 'assets', lane: 'media', owner, item: 'Boats0000001', input: {} },
-    ...{ price: zero, ms: hour },
+    kind: 'assets',
+    lane: 'media',
+    owner,
+    item: 'Boats0000001',
+    input: {},
+    price: zero,
+    ms: hour,
   }
   const job = await t.house.db.tx((db) => enqueue(t.house, db, wanted))
   return job.id
@@ -81,7 +88,9 @@ test('a stream that waits for news ends when the house stops', async () => {
       'mcp-method': 'subscriptions/listen',
     },
     body: JSON.stringify({
-      ...{ jsonrpc: '2.0', id: 1, method: 'subscriptions/listen' },
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'subscriptions/listen',
       params: {
         notifications: { toolsListChanged: true },
         _meta: {

@@ -24,7 +24,9 @@ const thinker = priced({
 })
 
 const hears = priced({
-  ...{ prompt: '0.0000001', completion: '0.0000004', cache_read: '0.00000003' },
+  prompt: '0.0000001',
+  completion: '0.0000004',
+  cache_read: '0.00000003',
   audio: '0.000001',
 })
 

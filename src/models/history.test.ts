@@ -123,7 +123,9 @@ test('rows added at once are numbered without gaps', async () => {
 
 test('the sweep forgets what is old, in every account, and the rest stays countable', async () => {
   const many = Array.from({ length: 2_500 }, (_, at) => ({
-    ...{ at, requestId: String(at), charged: nano(1n) },
+    at,
+    requestId: String(at),
+    charged: nano(1n),
   }))
   await add(...many)
   await add({ account: 'gateway:ben', at: 5 }, { account: 'gateway:ben', at: 2_400 })

@@ -29,14 +29,29 @@ type Row = Record<string, unknown>
 
 /** Our upstreams by their names in models.dev, and in LiteLLM's list. */
 const inModelsDev: Record<string, string> = {
-  ...{ openai: 'openai', openrouter: 'openrouter', groq: 'groq', togetherai: 'together' },
-  ...{ deepseek: 'deepseek', mistral: 'mistral', xai: 'xai', google: 'gemini' },
-  ...{ anthropic: 'anthropic', cohere: 'cohere' },
+  openai: 'openai',
+  openrouter: 'openrouter',
+  groq: 'groq',
+  togetherai: 'together',
+  deepseek: 'deepseek',
+  mistral: 'mistral',
+  xai: 'xai',
+  google: 'gemini',
+  anthropic: 'anthropic',
+  cohere: 'cohere',
 }
 const inLiteLlm: Record<string, string> = {
-  ...{ openai: 'openai', openrouter: 'openrouter', groq: 'groq', together_ai: 'together' },
-  ...{ deepseek: 'deepseek', mistral: 'mistral', xai: 'xai', gemini: 'gemini' },
-  ...{ anthropic: 'anthropic', cohere: 'cohere', cohere_chat: 'cohere' },
+  openai: 'openai',
+  openrouter: 'openrouter',
+  groq: 'groq',
+  together_ai: 'together',
+  deepseek: 'deepseek',
+  mistral: 'mistral',
+  xai: 'xai',
+  gemini: 'gemini',
+  anthropic: 'anthropic',
+  cohere: 'cohere',
+  cohere_chat: 'cohere',
 }
 
 /**

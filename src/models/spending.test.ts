@@ -20,10 +20,25 @@ afterEach(() => db.close())
 const add = (model: string, daysAgo: number, charged: bigint, account = gus) =>
   db.tx((tx) =>
     insertUse(tx, {
-      ...{ account, model, requestId: 'r', at: now - daysAgo * day, type: 'chat', source: 'web' },
-      ...{ status: 'completed', upstream: 'demo', price: 'pr_1', input: 1, cached: 0, output: 1 },
-      ...{ reasoning: 0, searches: 0, estimated: false, ms: 1, firstByteMs: null },
-      ...{ charged: nano(charged), held: nano(charged) },
+      account,
+      model,
+      requestId: 'r',
+      at: now - daysAgo * day,
+      type: 'chat',
+      source: 'web',
+      status: 'completed',
+      upstream: 'demo',
+      price: 'pr_1',
+      input: 1,
+      cached: 0,
+      output: 1,
+      reasoning: 0,
+      searches: 0,
+      estimated: false,
+      ms: 1,
+      firstByteMs: null,
+      charged: nano(charged),
+      held: nano(charged),
     }),
   )
 const spent = (days: number, models = 5) => spendingOf({ db, clock }, gus, { days, models })

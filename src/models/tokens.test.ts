@@ -56,7 +56,8 @@ test('sound inline is bound by its bytes; other media by nothing but the window'
   const sound = { type: 'input_audio', input_audio: { data, format: 'wav' } }
   const film = (url: string) => ({ type: 'video_url', video_url: { url } })
   const file = (filename: string, file_data: string) => ({
-    ...{ type: 'file', file: { filename, file_data } },
+    type: 'file',
+    file: { filename, file_data },
   })
   const most = tokensAtMost(user([sound]), pictures)
   expect(most).toBeGreaterThan(5_000)

@@ -64,43 +64,57 @@ const verbs = {
   release: { ...ofApp, act: showing(moderation.release), says: 'is shown again' },
   dismiss: { ...ofApp, act: moderation.dismiss, says: 'has no open reports now' },
   decide: {
-    ...{ ...ofApp, takes: '<app id> <grant|deny> <answer>', says: 'is decided; its maker is told' },
+    ...ofApp,
+    takes: '<app id> <grant|deny> <answer>',
+    says: 'is decided; its maker is told',
     act: async (house, id, why, by) => {
       const [, word, answer] = /^(grant|deny) (.+)$/s.exec(why) ?? []
       return answer ? appeals.decide(house, id, word === 'grant', answer, by) : false
     },
   },
   rescan: {
-    ...{ item: /^(all|[A-Za-z0-9_-]{12})$/, takes: '<app id|all>' },
-    ...{ says: 'will be read again by the safety check' },
+    item: /^(all|[A-Za-z0-9_-]{12})$/,
+    takes: '<app id|all>',
+    says: 'will be read again by the safety check',
     act: (house, item, _, by) => moderation.readAgain(house, item, by),
   },
   suspend: {
-    ...{ ...ofAnyone, takes: '<@handle|person> <reason>', says: 'is suspended' },
+    ...ofAnyone,
+    takes: '<@handle|person> <reason>',
+    says: 'is suspended',
     act: suspend,
   },
   unsuspend: {
-    ...{ ...ofAnyone, says: 'goes on as before' },
+    ...ofAnyone,
+    says: 'goes on as before',
     act: (house, who, _, by) => suspend(house, who, null, by),
   },
   pause: {
-    ...{ ...ofAgent, says: 'can buy nothing now' },
+    ...ofAgent,
+    says: 'can buy nothing now',
     act: (house, handle, _, by) => mayBuy(house, handle, false, by),
   },
   resume: {
-    ...{ ...ofAgent, says: 'can buy again' },
+    ...ofAgent,
+    says: 'can buy again',
     act: (house, handle, _, by) => mayBuy(house, handle, true, by),
   },
   hide: {
-    ...{ item: idPattern, takes: '<review or comment id> <reason>', says: 'is out of sight' },
+    item: idPattern,
+    takes: '<review or comment id> <reason>',
+    says: 'is out of sight',
     act: hideSaid,
   },
   block: {
-    ...{ item: page, takes: '<sha256 of a page> <reason>', says: 'cannot come back' },
+    item: page,
+    takes: '<sha256 of a page> <reason>',
+    says: 'cannot come back',
     act: moderation.block,
   },
   unblock: {
-    ...{ item: page, takes: '<sha256 of a page> [reason]', says: 'may come back' },
+    item: page,
+    takes: '<sha256 of a page> [reason]',
+    says: 'may come back',
     act: moderation.unblock,
   },
 } satisfies Record<string, Verb>

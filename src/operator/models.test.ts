@@ -140,8 +140,13 @@ const liteLlm = {
   sample_spec: { litellm_provider: 'one of those', mode: 'one of those' },
   'gpt-next': { litellm_provider: 'openai', mode: 'chat', input_cost_per_token: 1 },
   'openai/gpt-small': {
-    ...{ litellm_provider: 'openai', mode: 'chat', max_input_tokens: 9_000, supports_vision: true },
-    ...{ input_cost_per_token: 3.75e-8, output_cost_per_token: 1.5e-7, max_output_tokens: 900 },
+    litellm_provider: 'openai',
+    mode: 'chat',
+    max_input_tokens: 9_000,
+    supports_vision: true,
+    input_cost_per_token: 3.75e-8,
+    output_cost_per_token: 1.5e-7,
+    max_output_tokens: 900,
   },
   'dall-e-3': { litellm_provider: 'openai', mode: 'image_generation', input_cost_per_pixel: 1 },
 }
@@ -169,15 +174,22 @@ test('sync: the lists are kept and served, but for what jumps or costs nothing',
     return found && { ...found, price: found.price && presentPrice(found.price) }
   }
   expect(await served('openai/gpt-next')).toMatchObject({
-    ...{ name: 'GPT Next', inputs: ['text', 'image', 'file'], supportsTools: true },
-    ...{ contextLength: 400_000, maxOutput: 64_000 },
+    name: 'GPT Next',
+    inputs: ['text', 'image', 'file'],
+    supportsTools: true,
+    contextLength: 400_000,
+    maxOutput: 64_000,
     price: {
-      ...{ prompt: '0.00000125', completion: '0.0000125', cache_read: '0.000000125' },
+      prompt: '0.00000125',
+      completion: '0.0000125',
+      cache_read: '0.000000125',
       tiers: [{ above: 200_000, prompt: '0.000004', completion: '0.00002' }],
     },
   })
   expect(await served('openai/gpt-small')).toMatchObject({
-    ...{ contextLength: 9_000, maxOutput: 900, inputs: ['text', 'image'] },
+    contextLength: 9_000,
+    maxOutput: 900,
+    inputs: ['text', 'image'],
     price: { prompt: '0.0000000375', completion: '0.00000015' },
   })
   expect(await served('openai/gpt-4.1')).toMatchObject({ price: { prompt: '0.000002' } })

@@ -31,8 +31,13 @@ export const mediaScripts: Record<string, Step[]> = {
   'image-ok': json(200, { created: 1, data: [picture] }),
   'image-two': json(200, { created: 1, data: [picture, picture] }),
   'image-told': json(200, {
-    ...{ created: 1, data: [{ ...picture, revised_prompt: 'A small boat' }], model: 'fake' },
-    ...{ background: 'opaque', output_format: 'png', quality: 'high', size: '64x32' },
+    created: 1,
+    data: [{ ...picture, revised_prompt: 'A small boat' }],
+    model: 'fake',
+    background: 'opaque',
+    output_format: 'png',
+    quality: 'high',
+    size: '64x32',
   }),
   'image-tokens': json(200, {
     created: 1,

@@ -13,8 +13,14 @@ export const claudeText = ['Hello', ' wörld', ' 👋.']
 const start = {
   type: 'message_start',
   message: {
-    ...{ id: 'msg_fake', type: 'message', role: 'assistant', model: 'fake', content: [] },
-    ...{ stop_reason: null, stop_sequence: null, usage: { ...claudeUsage, output_tokens: 1 } },
+    id: 'msg_fake',
+    type: 'message',
+    role: 'assistant',
+    model: 'fake',
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { ...claudeUsage, output_tokens: 1 },
   },
 }
 
@@ -22,7 +28,8 @@ const event = (data: { type: string; [field: string]: unknown }): string =>
   `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 
 const text = (text: string) => ({
-  ...{ type: 'content_block_delta', index: 0 },
+  type: 'content_block_delta',
+  index: 0,
   delta: { type: 'text_delta', text },
 })
 
@@ -42,8 +49,8 @@ const over = (reason: string): string[] => [
 ]
 
 const overloaded = event({
-  ...{ type: 'error' },
-  ...{ error: { type: 'overloaded_error', message: 'Overloaded' } },
+  type: 'error',
+  error: { type: 'overloaded_error', message: 'Overloaded' },
 })
 
 const whole = (reason: string, content: unknown[], usage: unknown = claudeUsage): Step[] =>

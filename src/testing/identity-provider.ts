@@ -68,7 +68,9 @@ export class IdentityProvider {
 
   /** What a house is told of it. */
   readonly settings = {
-    ...{ OIDC_ISSUER: this.issuer, OIDC_CLIENT_ID: client.id, OIDC_CLIENT_SECRET: client.secret },
+    OIDC_ISSUER: this.issuer,
+    OIDC_CLIENT_ID: client.id,
+    OIDC_CLIENT_SECRET: client.secret,
     OIDC_NAME: 'Harbour ID',
   }
 
@@ -117,10 +119,14 @@ export class IdentityProvider {
   private description(): Response {
     const { issuer } = this
     return Response.json({
-      ...{ issuer, authorization_endpoint: `${issuer}authorize`, token_endpoint: `${issuer}token` },
-      ...{ jwks_uri: `${issuer}jwks`, response_types_supported: ['code'] },
+      issuer,
+      authorization_endpoint: `${issuer}authorize`,
+      token_endpoint: `${issuer}token`,
+      jwks_uri: `${issuer}jwks`,
+      response_types_supported: ['code'],
       ...(this.told.userInfo && { userinfo_endpoint: `${issuer}me` }),
-      ...{ subject_types_supported: ['public'], id_token_signing_alg_values_supported: ['ES256'] },
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['ES256'],
     })
   }
 
@@ -139,8 +145,11 @@ export class IdentityProvider {
     const now = Math.floor(Date.now() / 1_000)
     const said = {
       ...(this.told.userInfo ? { sub: claims.sub } : claims),
-      ...{ iss: odd.issuer ?? this.issuer, aud: odd.audience ?? client.id, iat: now },
-      ...{ exp: now + (odd.seconds ?? 300), nonce: odd.nonce ?? asked.get('nonce') },
+      iss: odd.issuer ?? this.issuer,
+      aud: odd.audience ?? client.id,
+      iat: now,
+      exp: now + (odd.seconds ?? 300),
+      nonce: odd.nonce ?? asked.get('nonce'),
     }
     const { privateKey } = await (odd.forged ? this.others : this.keys)
     const token = await signed(privateKey, said)

@@ -41,17 +41,31 @@ export interface TestJobs {
 /** Never ends by itself, as work that a dead process did. */
 export const hang: Run = () => new Promise(() => {})
 
+const build = {
+  kind: 'build',
+  lane: 'builds',
+  owner: 'agent:ann',
+  input: { what: 'a boat' },
+  price: fromCredits(100),
+  ms: hour,
+} as const
+
 export async function openJobs(): Promise<TestJobs> {
   const books = await openBooks()
   const runners: Runner[] = []
   const undone: string[] = []
   await fund(books, ann, 400)
   return {
-    ...{ books, undone },
+    books,
+    undone,
     runner(run, more = {}) {
       const made = new Runner({ ...books, closeBooks: closeJob })
       made.register('build', {
-        ...{ lane: 'builds', input: Input, data: Data, run, ...more },
+        lane: 'builds',
+        input: Input,
+        data: Data,
+        run,
+        ...more,
         undone: async (_db, { id, state, error }) => {
           undone.push(`${id} ${state} ${error?.code ?? ''}`.trim())
         },
@@ -61,10 +75,7 @@ export async function openJobs(): Promise<TestJobs> {
     },
     newJob: (more) =>
       books.db.tx(async (db) => {
-        const job = await jobs.enqueue(books, db, {
-          ...{ kind: 'build', lane: 'builds', owner: 'agent:ann', input: { what: 'a boat' } },
-          ...{ price: fromCredits(100), ms: hour, ...more },
-        })
+        const job = await jobs.enqueue(books, db, { ...build, ...more })
         await hold(books, db, ask(`build:${job.id}`, 100, { job: job.id, ms: 2 * hour }))
         return job.id
       }),

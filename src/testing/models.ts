@@ -6,9 +6,18 @@ export function testModel(price: PriceTexts | undefined, more: Partial<Model> = 
   const read = price && readPrice(price)
   if (read && 'fault' in read) throw new Error(read.fault)
   return {
-    ...{ id: 'maker/small', name: 'Small', type: 'chat', created: 1_700_000_000, ownedBy: 'maker' },
-    ...{ inputs: ['text'], outputs: ['text'], supportsTools: false },
-    ...{ contextLength: 32_768, maxOutput: 4_096, pictureTokens: 1_000, price: read },
+    id: 'maker/small',
+    name: 'Small',
+    type: 'chat',
+    created: 1_700_000_000,
+    ownedBy: 'maker',
+    inputs: ['text'],
+    outputs: ['text'],
+    supportsTools: false,
+    contextLength: 32_768,
+    maxOutput: 4_096,
+    pictureTokens: 1_000,
+    price: read,
     offers: [{ upstream: 'local', model: 'small', price: read }],
     ...more,
   }

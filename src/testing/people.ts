@@ -35,5 +35,8 @@ export async function newOwner(h: TestHouse, name: string, usd = 0n): Promise<Ow
 /** As `berth grant <name> <usd>` does it. */
 export const fund = (house: House, person: Person, usd: bigint): Promise<unknown> =>
   grantTo(house, walletOf(person), {
-    ...{ amount: nano(usd * 1_000_000_000n), kind: 'grant', ref: `fund:${person.id}`, free: false },
+    amount: nano(usd * 1_000_000_000n),
+    kind: 'grant',
+    ref: `fund:${person.id}`,
+    free: false,
   })

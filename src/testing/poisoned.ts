@@ -16,8 +16,10 @@ const atOnce = 18
 const listPagesMax = 3
 const html = '<!doctype html><title>x</title>x'
 const free = {
-  ...{ REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0' },
-  ...{ KEYS_PER_ADDRESS_DAY: '0', KEYS_PER_DAY: '0' },
+  REQUESTS_PER_MINUTE: '0',
+  PUBLISHES_PER_HOUR: '0',
+  KEYS_PER_ADDRESS_DAY: '0',
+  KEYS_PER_DAY: '0',
 }
 
 /** Addresses to open, as who is signed in by a cookie or as anyone. */

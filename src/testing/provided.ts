@@ -65,7 +65,9 @@ export async function openProvided(
     { catalogue, upstreams: registry },
   )
   const server = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 0 },
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
     fetch: (request) => house.door(request, '127.0.0.1'),
   })
   let accounts = 0

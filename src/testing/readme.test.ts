@@ -61,7 +61,9 @@ beforeAll(async () => {
   writeFileSync(join(folder, '.curlrc'), 'write-out = "\\n%{http_code}\\n"\n')
   h = await openTestHouse()
   server = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1', idleTimeout: 0 },
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
     fetch: (request) => h.door(request, '127.0.0.1'),
   })
   await h.house.jobs.start()
@@ -122,8 +124,10 @@ test('the openai client has its answer, and a key its cap', async () => {
   const file = join(folder, 'client.mjs')
   await Bun.write(file, here(walks.client))
   const client = Bun.spawn([process.execPath, file], {
-    ...{ cwd: folder, env: { PATH: Bun.env.PATH, GATEWAY_KEY: key } },
-    ...{ stdout: 'pipe', stderr: 'pipe' },
+    cwd: folder,
+    env: { PATH: Bun.env.PATH, GATEWAY_KEY: key },
+    stdout: 'pipe',
+    stderr: 'pipe',
   })
   const [out, err] = await Promise.all([client.stdout.text(), client.stderr.text()])
   expect([err, await client.exited]).toEqual(['', 0])

@@ -66,8 +66,17 @@ export type Draw = typeof draws extends fc.Arbitrary<infer T> ? T : never
 
 /** A draw with which every operation succeeds, and one with which all that need a key refuse. */
 export const golden: Draw = {
-  ...{ seed: 1, key: 'own', place: 'own', query: 'fine', body: 'example', keep: 0, odd: null },
-  ...{ file: '[]', page: '<p>hello</p>', ref: undefined, text: 'x' },
+  seed: 1,
+  key: 'own',
+  place: 'own',
+  query: 'fine',
+  body: 'example',
+  keep: 0,
+  odd: null,
+  file: '[]',
+  page: '<p>hello</p>',
+  ref: undefined,
+  text: 'x',
 }
 export const keyless: Draw = { ...golden, key: 'none' }
 

@@ -64,17 +64,32 @@ const file = await gus.call('POST', '/v1/files', await sent.bytes(), { 'content-
 const film = await gus.call('POST', '/v1/videos', { model: 'demo/video', prompt: 'a boat' })
 const key = await gus.call('POST', '/accounts/keys', { name: 'two' })
 const gateways: Record<string, string> = {
-  ...{ get_file: file.text('id'), delete_file: file.text('id'), get_file_content: file.text('id') },
-  ...{ get_video: film.text('id'), get_video_content: film.text('id') },
-  ...{ change_key: key.text('id'), revoke_key: key.text('id') },
+  get_file: file.text('id'),
+  delete_file: file.text('id'),
+  get_file_content: file.text('id'),
+  get_video: film.text('id'),
+  get_video_content: film.text('id'),
+  change_key: key.text('id'),
+  revoke_key: key.text('id'),
 }
 
 /** An id of the same form that nobody has. */
 const nobodys = (one: string): string => one.replace(/[A-Za-z0-9]{8}$/, 'Zz0Zz0Zz')
 
 const theirs = {
-  ...{ id, gone, taken, used: id, open, ended, review, comment, prefix, version: '1' },
-  ...{ name: 'a.json', owned: kay.handle, ownedKey: kay.key.slice(0, 11) },
+  id,
+  gone,
+  taken,
+  used: id,
+  open,
+  ended,
+  review,
+  comment,
+  prefix,
+  version: '1',
+  name: 'a.json',
+  owned: kay.handle,
+  ownedKey: kay.key.slice(0, 11),
   ...(await newDelivery(h, ann)),
 }
 const nobodysOf = (things: Record<string, string>) =>

@@ -21,7 +21,9 @@ export interface Seen {
 
 const model = 'fake/live'
 const body = JSON.stringify({
-  ...{ model, stream: true, max_tokens: 50 },
+  model,
+  stream: true,
+  max_tokens: 50,
   messages: [{ role: 'user', content: 'Hello.' }],
 })
 

@@ -58,7 +58,8 @@ test('nothing is kept in a cache for longer than its price says', () => {
   const properties = { cache_control: { type: 'object', ttl: 'in seconds' } }
   const called = { name: 'f', parameters: { type: 'object', properties } }
   const asked = (cache_control: object) => ({
-    ...{ cache_control, ttl: 5 },
+    cache_control,
+    ttl: 5,
     tools: [{ type: 'function', function: { ...called, cache_control }, cache_control }],
     messages: [{ role: 'user', content: [part(cache_control)] }],
   })

@@ -94,8 +94,13 @@ test('failures open the breaker of one upstream, and the operator is told', asyn
   const at = expect.any(Number)
   expect(registry.health()).toEqual([
     {
-      ...{ name: 'a', kind: 'openai', state: 'open', answers: 0, failures: 5 },
-      ...{ answeredAt: undefined, lastFailure: { at, why: 'status 403' } },
+      name: 'a',
+      kind: 'openai',
+      state: 'open',
+      answers: 0,
+      failures: 5,
+      answeredAt: undefined,
+      lastFailure: { at, why: 'status 403' },
     },
     { ...told, name: 'b', state: 'closed', answers: 1, failures: 0 },
   ])

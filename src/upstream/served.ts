@@ -19,17 +19,20 @@ const ways: Partial<Record<UpstreamRow['kind'], Way>> = {
   openai: {
     path: '/models',
     headers: (key) => ({ authorization: `Bearer ${key}` }),
-    ...{ list: 'data', name: 'id' },
+    list: 'data',
+    name: 'id',
   },
   anthropic: {
     path: '/models?limit=1000',
     headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
-    ...{ list: 'data', name: 'id' },
+    list: 'data',
+    name: 'id',
   },
   google: {
     path: '/models?pageSize=1000',
     headers: (key) => ({ 'x-goog-api-key': key }),
-    ...{ list: 'models', name: 'name' },
+    list: 'models',
+    name: 'name',
   },
 }
 

@@ -16,7 +16,9 @@ test('a whole answer is a chunk for each choice, the usage and [DONE]', async ()
   const calling = { role: 'assistant', content: null, tool_calls: [call, call] }
   const usage = { prompt_tokens: 1, completion_tokens: 2 }
   const chunks = await chunksOf({
-    ...{ ...head, object: 'chat.completion', usage },
+    ...head,
+    object: 'chat.completion',
+    usage,
     choices: [
       { index: 0, message: said, finish_reason: 'stop', logprobs: null },
       { index: 1, message: calling, finish_reason: 'tool_calls' },

@@ -170,7 +170,10 @@ test('a link to an app says what it is, in its page and as oEmbed', async () => 
   const [, found = ''] = /application\/json\+oembed href="([^"]+)"/.exec(shell) ?? []
   const embed = await t.visit('GET', found.slice('http://localhost:3000'.length))
   expect(embed.body).toMatchObject({
-    ...{ version: '1.0', type: 'link', title: 'Harbour Lights', author_name: '@ann' },
+    version: '1.0',
+    type: 'link',
+    title: 'Harbour Lights',
+    author_name: '@ann',
     provider_url: 'http://localhost:3000',
   })
   const ask = (query: Record<string, string>) =>

@@ -38,7 +38,9 @@ export async function servePortkey(): Promise<Served | undefined> {
   const isUp = () => fetch(`http://127.0.0.1:${port}/`).then(Boolean, () => false)
   for (let tries = 0; tries < 100 && !(await isUp()); tries += 1) await Bun.sleep(100)
   return {
-    ...{ port, said: '', pid: child.pid },
+    port,
+    said: '',
+    pid: child.pid,
     stop: async () => {
       child.kill()
       await child.exited

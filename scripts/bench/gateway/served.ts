@@ -80,7 +80,9 @@ const words = 'Say something about harbours, boats and the people who wait for t
 /** A chat call as it goes over the wire, to one of the servers. */
 export function chatAt({ port, pid }: Served, key: string, stream: boolean): Target {
   const body = {
-    ...{ model: 'bench/model', max_tokens: 1_000, stream },
+    model: 'bench/model',
+    max_tokens: 1_000,
+    stream,
     messages: [{ role: 'user', content: words }],
   }
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }

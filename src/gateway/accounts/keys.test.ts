@@ -26,8 +26,13 @@ test('keys are made, listed, changed and revoked', async () => {
   expect(made.status).toBe(201)
   const id = made.text('id')
   expect(made.body).toEqual({
-    ...{ id, prefix: id, name: 'ci', daily_cap: 0.5, current: false },
-    ...{ created: expect.any(String), api_key: expect.stringMatching(/^gk_\w{40}$/) },
+    id,
+    prefix: id,
+    name: 'ci',
+    daily_cap: 0.5,
+    current: false,
+    created: expect.any(String),
+    api_key: expect.stringMatching(/^gk_\w{40}$/),
   })
   const own = withKey(made.text('api_key'))
   expect((await own('GET', '/v1/accounts/keys')).body).toMatchObject({

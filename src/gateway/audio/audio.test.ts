@@ -87,7 +87,10 @@ test('the upstream is asked for the format, and tells the type', async () => {
   const answer = await ned.call('POST', '/v1/audio/speech', body)
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/mpeg'])
   expect(faked.fake.received.at(-1)?.body).toEqual({
-    ...{ model: 'fake/speech-ok', input: 'Hi', voice: 'alloy', response_format: 'mp3' },
+    model: 'fake/speech-ok',
+    input: 'Hi',
+    voice: 'alloy',
+    response_format: 'mp3',
   })
 })
 
@@ -118,7 +121,8 @@ test('an audio model is for one of both operations', async () => {
   const wrong = await listen(gus, 'RIFF', { model: 'demo/speech' })
   expect(wrong.text('error.message')).toContain('POST /v1/audio/speech')
   const unpaid = await ned.call('POST', '/audio/speech', {
-    ...{ model: 'speech/speech-ok-priced', input: 'Hi' },
+    model: 'speech/speech-ok-priced',
+    input: 'Hi',
   })
   expect([unpaid.status, Object(unpaid.body).error.param]).toEqual([400, 'model'])
   const other = await listen(ned, 'RIFF', { model: 'transcription/transcription-ok-priced' })
@@ -142,7 +146,8 @@ test('speech that breaks off breaks off for its client too, and is charged', asy
   expect([use?.status, Number(use?.charged)]).toEqual(['failed', 50_000])
   expect(await balanceOf(ned)).toBeCloseTo(before - 0.000_05, 9)
   const timed = await ned.call('POST', '/audio/speech', {
-    ...{ model: 'speech/speech-cut-priced', input: 'Hello' },
+    model: 'speech/speech-cut-priced',
+    input: 'Hello',
   })
   expect([timed.status, timed.code]).toEqual([502, 'unreadable_response'])
   const last = await faked.lastUse(ned)

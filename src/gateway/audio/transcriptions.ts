@@ -73,8 +73,12 @@ function wantedOf(asked: Asked, part: string | undefined): Wanted {
 
 /** What OpenAI's own model tells of a segment, and most others do not. */
 const untold = {
-  ...{ seek: 0, tokens: [], temperature: 0 },
-  ...{ avg_logprob: 0, compression_ratio: 0, no_speech_prob: 0 },
+  seek: 0,
+  tokens: [],
+  temperature: 0,
+  avg_logprob: 0,
+  compression_ratio: 0,
+  no_speech_prob: 0,
 }
 /** Of a language that is not told (ISO 639-2). */
 const undetermined = 'und'

@@ -10,7 +10,8 @@ let faked: Faked
 let gus: Gus
 let touched = 0
 const canary = Bun.listen({
-  ...{ hostname: '127.0.0.1', port: 0 },
+  hostname: '127.0.0.1',
+  port: 0,
   socket: { open: () => void (touched += 1), data: (socket) => void socket.end() },
 })
 beforeAll(async () => {

@@ -37,10 +37,14 @@ test('half a usage is filled up with our own count of the other half', () => {
   }
   for (const none of [undefined, null, 0, -7]) {
     expect(usageOf({ prompt_tokens: 11, completion_tokens: none })).toMatchObject({
-      ...{ prompt: 11, completion: 3, estimated: true },
+      prompt: 11,
+      completion: 3,
+      estimated: true,
     })
     expect(usageOf({ prompt_tokens: none, completion_tokens: 1 })).toMatchObject({
-      ...{ prompt: 2, completion: 1, estimated: true },
+      prompt: 2,
+      completion: 1,
+      estimated: true,
     })
   }
   const zero = { prompt: 0, completion: 0, estimated: false }

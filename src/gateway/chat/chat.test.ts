@@ -26,7 +26,8 @@ afterAll(() => faked.close())
 
 const offersAt = (...names: string[]) =>
   names.map((upstream) => ({
-    ...{ upstream, model: `fake/${upstream}` },
+    upstream,
+    model: `fake/${upstream}`,
     price: testModel(priced).price,
   }))
 
@@ -231,7 +232,9 @@ describe('fallbacks, before the first byte', () => {
 
   test('an upstream that fails gives way to the next; what served is billed', async () => {
     expect(await call({ model: 'fake/fallback' })).toEqual({
-      ...{ status: 200, asked: ['fake/500', 'fake/ok'], by: ['fake/fallback', 'ok'] },
+      status: 200,
+      asked: ['fake/500', 'fake/ok'],
+      by: ['fake/fallback', 'ok'],
     })
     for (const stream of [true, false]) {
       expect(await call({ model: 'fake/429', models: ['fake/401', 'fake/ok'], stream })).toEqual({

@@ -51,14 +51,18 @@ const ask = (house: Running, key: string, named: string, body: object): Promise<
   fetch(`${house.origin}/v1/chat/completions`, {
     method: 'POST',
     headers: {
-      ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
       'idempotency-key': named,
     },
     body: JSON.stringify(body),
   })
 
 const hello = (model: string, stream: boolean) => ({
-  ...{ model, stream, max_tokens: 100, messages: [{ role: 'user', content: 'Hello.' }] },
+  model,
+  stream,
+  max_tokens: 100,
+  messages: [{ role: 'user', content: 'Hello.' }],
 })
 
 /** Starts a call that its upstream never ends; answers when the upstream has it. */
@@ -80,7 +84,8 @@ test('kill -9 amid calls: on restart each hold is charged, as billed upstream, a
   const [creditId, key] = [textAt(account, 'credit_id'), textAt(account, 'api_key')]
   expect((await berth(['grant', creditId, '1', '--data', dataDir])).code).toBe(0)
   const paid = await house.call('POST', '/v1/chat/completions', key, {
-    ...{ model: 'fake/ok', messages: [{ role: 'user', content: 'Hello.' }] },
+    model: 'fake/ok',
+    messages: [{ role: 'user', content: 'Hello.' }],
   })
   const cost = await numberAt(new Response(JSON.stringify(Object(await paid.json()).usage)), 'cost')
   const calls = [

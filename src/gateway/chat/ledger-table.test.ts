@@ -102,7 +102,9 @@ const plain: [string, Cell][] = [
     (name): [string, Cell] => [
       name,
       {
-        ...{ status: 400, charge: 'nothing', code: 'content_policy_violation' },
+        status: 400,
+        charge: 'nothing',
+        code: 'content_policy_violation',
         type: 'invalid_request_error',
       },
     ],

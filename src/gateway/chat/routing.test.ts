@@ -103,7 +103,9 @@ describe('preferences', () => {
       { max_price: { prompt: -1 } },
     ]) {
       const { status, body } = await gus.call('POST', path, {
-        ...{ ...say('x'), model: 'fake/many', provider },
+        ...say('x'),
+        model: 'fake/many',
+        provider,
       })
       expect([status, body]).toMatchObject([400, { error: { param: 'provider' } }])
     }
@@ -131,7 +133,8 @@ describe('what is held', () => {
     const [small, large] = [await seen(100), await seen(1_000_000)]
     expect(large).toBe(small)
     const two = await hold({
-      ...{ model: 'fake/sees', max_tokens: 10 },
+      model: 'fake/sees',
+      max_tokens: 10,
       ...say([picture(100), picture(100)]),
     })
     expect(two - small).toBe(700n * 1_000n)
@@ -201,7 +204,10 @@ describe('a breaker', () => {
     const before = faked.fake.received.length
     const models = ['fake/ok']
     const answer = await gus.call('POST', path, {
-      ...{ model: 'fake/reset-middle', models, stream: true, ...say('x') },
+      model: 'fake/reset-middle',
+      models,
+      stream: true,
+      ...say('x'),
     })
     expect(String(answer.body)).toContain('upstream_stream_error')
     expect(faked.fake.received.slice(before).map(({ body }) => body.model)).toEqual([

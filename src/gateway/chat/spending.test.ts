@@ -22,7 +22,9 @@ afterAll(() => faked.close())
 
 const path = '/v1/chat/completions'
 const ask = (model: string, content = 'Say hello.', more: object = {}) => ({
-  ...{ model, messages: [{ role: 'user', content }], max_tokens: 50 },
+  model,
+  messages: [{ role: 'user', content }],
+  max_tokens: 50,
   ...more,
 })
 const balanceOf = async (gus: Gus) => Object((await gus.call('POST', '/credits/balance', {})).body)
@@ -153,7 +155,9 @@ test('a key that is revoked while it streams pays for its stream and opens no ot
   expect((await streaming.text()).trimEnd().endsWith('data: [DONE]')).toBe(true)
   const { use, total } = await faked.lastUse(gus)
   expect({ total, output: use?.output, estimated: use?.estimated }).toEqual({
-    ...{ total: 1, output: 40, estimated: false },
+    total: 1,
+    output: 40,
+    estimated: false,
   })
   expect(await faked.faults(gus)).toEqual([])
 })

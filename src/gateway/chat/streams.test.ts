@@ -204,7 +204,9 @@ describe('a whole stream', () => {
       const [usage = ''] = text.trim().split('\n\n').slice(-2)
       const { use } = await faked.lastUse(gus)
       expect(JSON.parse(usage.slice('data: '.length)).usage).toEqual({
-        ...{ prompt_tokens: use?.input, completion_tokens: use?.output, total_tokens: 18 },
+        prompt_tokens: use?.input,
+        completion_tokens: use?.output,
+        total_tokens: 18,
         prompt_tokens_details: expect.objectContaining({ cached_tokens: use?.cached }),
         completion_tokens_details: expect.objectContaining({ reasoning_tokens: use?.reasoning }),
         cost: Number(use?.charged) / 1e9,

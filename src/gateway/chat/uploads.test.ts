@@ -215,17 +215,17 @@ test('a file beside the messages is as if the last user message named it', async
 })
 
 test('what an upstream would bill beside what is held does not go on', async () => {
-  for (const tool of [
-    { type: 'web_search' },
-    { type: 'code_interpreter' },
-    { google_search: {} },
-    7,
-  ]) {
+  const tools = [{ type: 'web_search' }, { type: 'code_interpreter' }, { google_search: {} }, 7]
+  for (const tool of tools) {
     await expectRefused(say('ok', 'x', { tools: [tool] }), 400, null)
   }
   const dear = {
-    ...{ service_tier: 'priority', search_parameters: { mode: 'on' } },
-    ...{ n_predict: 4_000, n_cmpl: 8, preset: 'mine', deferred: true },
+    service_tier: 'priority',
+    search_parameters: { mode: 'on' },
+    n_predict: 4_000,
+    n_cmpl: 8,
+    preset: 'mine',
+    deferred: true,
   }
   expect((await say('ok', 'x', dear)).status).toBe(200)
   const sent = faked.fake.received.at(-1)?.body ?? {}

@@ -44,9 +44,19 @@ test('a text is kept, listed, read back, and deleted', async () => {
   expect([made.status, made.body]).toEqual([
     200,
     {
-      ...{ id, file_id: id, object: 'file', bytes, created_at: 1_777_896_000 },
-      ...{ filename: 'notes.md', purpose: 'assistants', kind: 'text', words: 8, pages: null },
-      ...{ type: 'text/plain; charset=utf-8', seconds: null, status: 'processed' },
+      id,
+      file_id: id,
+      object: 'file',
+      bytes,
+      created_at: 1_777_896_000,
+      filename: 'notes.md',
+      purpose: 'assistants',
+      kind: 'text',
+      words: 8,
+      pages: null,
+      type: 'text/plain; charset=utf-8',
+      seconds: null,
+      status: 'processed',
     },
   ])
   expect((await gus.call('GET', `/files/${id}`)).body).toEqual(made.body)

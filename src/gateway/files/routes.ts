@@ -63,8 +63,12 @@ const uploadRoute = (house: House) =>
             takes,
           },
           { 200: shapes.File },
-          ...(['bad_request', 'upload_type', 'upload_too_large', 'upload_unreadable'] as const),
-          ...(['files_full', 'try_again'] as const),
+          'bad_request',
+          'upload_type',
+          'upload_too_large',
+          'upload_unreadable',
+          'files_full',
+          'try_again',
         ),
       },
     )
@@ -111,7 +115,10 @@ const ownRoutes = (house: House) =>
       operation(
         { id: 'delete_file', tag: 'Files', summary: 'Delete a file.' },
         { 200: shapes.FileGone },
-        ...(['bad_request', 'too_large', 'no_file', 'try_again'] as const),
+        'bad_request',
+        'too_large',
+        'no_file',
+        'try_again',
       ),
     )
 

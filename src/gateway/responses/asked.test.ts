@@ -27,10 +27,16 @@ async function sent(body: object): Promise<unknown> {
 }
 
 const call = (id: string) => ({
-  ...{ type: 'function_call', id: `fc_${id}`, call_id: id, name: 'depth', arguments: '{}' },
+  type: 'function_call',
+  id: `fc_${id}`,
+  call_id: id,
+  name: 'depth',
+  arguments: '{}',
 })
 const called = (id: string) => ({
-  ...{ id, type: 'function', function: { name: 'depth', arguments: '{}' } },
+  id,
+  type: 'function',
+  function: { name: 'depth', arguments: '{}' },
 })
 const picture = 'data:image/png;base64,AAAA'
 
@@ -50,7 +56,10 @@ test('items become messages, calls made together one of them', async () => {
     { type: 'reasoning', id: 'rs_1', summary: [] },
     { type: 'item_reference', id: 'rs_2' },
     {
-      ...{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed' },
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
       content: [
         { type: 'output_text', text: 'I look', annotations: [] },
         { type: 'output_text', text: '.', annotations: [] },
@@ -88,17 +97,29 @@ test('items become messages, calls made together one of them', async () => {
 test('options go on in the words of a chat; what is not known is left out', async () => {
   const schema = { type: 'object', properties: {} }
   const body = await sent({
-    ...{ temperature: 0.5, top_p: 0.9, max_output_tokens: 77, parallel_tool_calls: false },
-    ...{ store: false, previous_response_id: null, include: ['reasoning.encrypted_content'] },
-    ...{ metadata: { a: 'b' }, truncation: 'auto', prompt_cache_key: 'k' },
+    temperature: 0.5,
+    top_p: 0.9,
+    max_output_tokens: 77,
+    parallel_tool_calls: false,
+    store: false,
+    previous_response_id: null,
+    include: ['reasoning.encrypted_content'],
+    metadata: { a: 'b' },
+    truncation: 'auto',
+    prompt_cache_key: 'k',
     tools: [{ type: 'function', name: 'depth', parameters: schema, strict: true }],
     tool_choice: { type: 'function', name: 'depth' },
     text: { format: { type: 'json_schema', name: 'boat', schema, strict: true } },
     reasoning: { effort: 'low', summary: 'auto' },
   })
   expect(body).toEqual({
-    ...{ model: 'fake/ok', temperature: 0.5, top_p: 0.9, max_tokens: 77 },
-    ...{ parallel_tool_calls: false, prompt_cache_key: 'k', reasoning_effort: 'low' },
+    model: 'fake/ok',
+    temperature: 0.5,
+    top_p: 0.9,
+    max_tokens: 77,
+    parallel_tool_calls: false,
+    prompt_cache_key: 'k',
+    reasoning_effort: 'low',
     messages: [{ role: 'user', content: 'Hello.' }],
     tools: [{ type: 'function', function: { name: 'depth', parameters: schema, strict: true } }],
     tool_choice: { type: 'function', function: { name: 'depth' } },

@@ -89,20 +89,35 @@ describe('an answer', () => {
     const { use, total } = await faked.lastUse(ann)
     expect(answer.status).toBe(200)
     expect(answer.body).toMatchObject({
-      ...{ id: expect.stringMatching(/^resp_[0-9a-f]{32}$/), object: 'response', created_at: 1 },
-      ...{ status: 'completed', error: null, incomplete_details: null, model: 'fake' },
-      ...{ completed_at: expect.any(Number), frequency_penalty: null, presence_penalty: null },
-      ...{ store: false, previous_response_id: null, max_output_tokens: 50, tools: [] },
+      id: expect.stringMatching(/^resp_[0-9a-f]{32}$/),
+      object: 'response',
+      created_at: 1,
+      status: 'completed',
+      error: null,
+      incomplete_details: null,
+      model: 'fake',
+      completed_at: expect.any(Number),
+      frequency_penalty: null,
+      presence_penalty: null,
+      store: false,
+      previous_response_id: null,
+      max_output_tokens: 50,
+      tools: [],
       output: [
         {
-          ...{ type: 'message', id: text, status: 'completed', role: 'assistant' },
+          type: 'message',
+          id: text,
+          status: 'completed',
+          role: 'assistant',
           content: [
             { type: 'output_text', text: fakeText.join(''), annotations: [], logprobs: [] },
           ],
         },
       ],
       usage: {
-        ...{ input_tokens: 11, output_tokens: 7, total_tokens: 18 },
+        input_tokens: 11,
+        output_tokens: 7,
+        total_tokens: 18,
         input_tokens_details: { cached_tokens: 4, cache_write_tokens: 0 },
         output_tokens_details: { reasoning_tokens: 2 },
         cost: Number(use?.charged) / 1e9,
@@ -132,8 +147,11 @@ describe('an answer', () => {
     expect(called.body).toMatchObject({
       output: [
         {
-          ...{ type: 'function_call', id: expect.stringMatching(/^fc_/), status: 'completed' },
-          ...{ call_id: expect.stringMatching(/^call_/), name: 'depth' },
+          type: 'function_call',
+          id: expect.stringMatching(/^fc_/),
+          status: 'completed',
+          call_id: expect.stringMatching(/^call_/),
+          name: 'depth',
           arguments: expect.stringContaining('place'),
         },
       ],
@@ -157,7 +175,8 @@ describe('an answer', () => {
   test('is incomplete when its tokens were spent', async () => {
     const said = { input: 'one two three four', max_output_tokens: 2 }
     const cut = {
-      ...{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
       output: [{ status: 'incomplete' }],
     }
     expect((await ask(said)).body).toMatchObject(cut)

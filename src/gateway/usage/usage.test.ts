@@ -17,27 +17,47 @@ afterEach(() => t.close())
 const use = (more: Partial<NewUse> = {}) =>
   t.house.db.tx((db) =>
     insertUse(db, {
-      ...{ account: `gateway:${gus.creditId}`, requestId: 'req', at: t.clock.now() },
-      ...{ model: 'maker/small', type: 'chat', source: 'api', status: 'ok', upstream: 'local' },
-      ...{
-        price: 'pr_1',
-        input: 10,
-        cached: 4,
-        output: 3,
-        reasoning: 1,
-        searches: 2,
-        estimated: false,
-      },
-      ...{ charged: nano(1_500n), held: nano(20_000n), ms: 12, firstByteMs: 5 },
+      account: `gateway:${gus.creditId}`,
+      requestId: 'req',
+      at: t.clock.now(),
+      model: 'maker/small',
+      type: 'chat',
+      source: 'api',
+      status: 'ok',
+      upstream: 'local',
+      price: 'pr_1',
+      input: 10,
+      cached: 4,
+      output: 3,
+      reasoning: 1,
+      searches: 2,
+      estimated: false,
+      charged: nano(1_500n),
+      held: nano(20_000n),
+      ms: 12,
+      firstByteMs: 5,
       ...more,
     }),
   )
 
 const row = {
-  ...{ id: expect.any(String), request_id: 'req', timestamp: '2026-05-04T12:00:00.000Z' },
-  ...{ model: 'maker/small', type: 'chat', source: 'api', status: 'ok', input_count: 10 },
-  ...{ cached_count: 4, output_count: 3, reasoning_count: 1, search_count: 2, estimated: false },
-  ...{ price_in_usd: 0.0000015, held_in_usd: 0.00002, ms: 12, ttft_ms: 5 },
+  id: expect.any(String),
+  request_id: 'req',
+  timestamp: '2026-05-04T12:00:00.000Z',
+  model: 'maker/small',
+  type: 'chat',
+  source: 'api',
+  status: 'ok',
+  input_count: 10,
+  cached_count: 4,
+  output_count: 3,
+  reasoning_count: 1,
+  search_count: 2,
+  estimated: false,
+  price_in_usd: 0.0000015,
+  held_in_usd: 0.00002,
+  ms: 12,
+  ttft_ms: 5,
 }
 
 const total = async (query: string) => (await gus.call('GET', `/queries/history?${query}`)).body
@@ -69,7 +89,10 @@ test('pages, a model, and a span of time', async () => {
     t.clock.turn(86_400_000)
   }
   expect(await total('page=2&page_count=2')).toMatchObject({
-    ...{ data: [{ timestamp: row.timestamp }], page: 2, page_count: 2, total: 3 },
+    data: [{ timestamp: row.timestamp }],
+    page: 2,
+    page_count: 2,
+    total: 3,
   })
   expect(await total('page=9')).toMatchObject({ data: [], total: 3 })
   expect(await total('model=maker/small')).toMatchObject({ total: 2 })

@@ -69,7 +69,9 @@ const videoContent = (house: House) =>
             summary: 'A film, by its signed address or with its key.',
           },
           { 200: Bytes, 206: Bytes, 302: Bytes, 416: BehindEnd },
-          ...(['no_key', 'bad_key', 'not_found'] as const),
+          'no_key',
+          'bad_key',
+          'not_found',
         ),
       },
     )

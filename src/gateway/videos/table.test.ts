@@ -184,7 +184,8 @@ test('402 without credits; 429 over the cap of a key; neither is kept', async ()
   const made = await rich.call('POST', '/accounts/keys', { daily_cap: 100 })
   const key = made.text('api_key')
   const capped = await patient.visit('POST', '/v1/videos', {
-    ...{ key, body: { model: 'video/video-ok', prompt: 'A boat' } },
+    key,
+    body: { model: 'video/video-ok', prompt: 'A boat' },
   })
   expect([capped.status, capped.code]).toEqual([429, 'daily_cap'])
   for (const gus of [poor, rich]) {

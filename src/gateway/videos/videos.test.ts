@@ -42,8 +42,14 @@ test('a film: begun, pending, completed, charged once, and seen without a key fo
   const id = begun.text('id')
   const created_at = Math.floor(t.clock.now() / 1_000)
   const pending = {
-    ...{ id, object: 'video', status: 'pending', model: 'demo/video', created_at },
-    ...{ estimated_cost: 0.003, progress: 0, seconds: '3' },
+    id,
+    object: 'video',
+    status: 'pending',
+    model: 'demo/video',
+    created_at,
+    estimated_cost: 0.003,
+    progress: 0,
+    seconds: '3',
   }
   expect([begun.status, begun.body]).toEqual([200, pending])
   expect(await look(id)).toEqual(pending)
@@ -166,7 +172,11 @@ test('what the upstream is sent, from JSON and from a form', async () => {
   const asked = { model, prompt: 'A boat', duration: 8, aspect_ratio: '9:16', seed: 7 }
   expect((await ned.call('POST', '/v1/videos', asked)).body).toMatchObject({ seconds: '8' })
   expect(fake.received.at(-1)?.body).toEqual({
-    ...{ model: 'fake/video-ok', prompt: 'A boat', seconds: '8', size: '720x1280', seed: 7 },
+    model: 'fake/video-ok',
+    prompt: 'A boat',
+    seconds: '8',
+    size: '720x1280',
+    seed: 7,
   })
   expect((await ned.call('POST', '/v1/videos', { model, prompt: 'A boat' })).status).toBe(200)
   expect(fake.received.at(-1)?.body).toMatchObject({ seconds: '4', size: '1280x720' })
@@ -218,7 +228,9 @@ test('a process that died while the upstream was asked leaves a film that fails'
   clock.turn(5 * second)
   await house.jobs.runDue()
   expect((await ned.call('GET', `/v1/videos/${begun.text('id')}`)).body).toMatchObject({
-    ...{ status: 'failed', cost: 0, error: { code: 'interrupted' } },
+    status: 'failed',
+    cost: 0,
+    error: { code: 'interrupted' },
   })
   expect(await faked.faults(ned)).toEqual([])
 })

@@ -56,7 +56,9 @@ export async function make(house: House, wanted: NewAgent, address: string): Pro
     const [agent] = await db
       .insert(agents)
       .values({
-        ...{ id: newId(), handle, dailyCap },
+        id: newId(),
+        handle,
+        dailyCap,
         shape: shapeOf(handle),
         about,
         claimHash: claim.hash,

@@ -134,7 +134,8 @@ export function there(app: App | undefined): App {
   if (!app || app.closed !== null) throw new Refusal('not_found', { what: 'app' })
   if (app.takenDown === null) return app
   throw new Refusal('taken_down', {
-    ...{ reason: app.takenDownFor ?? '', at: app.takenDown },
+    reason: app.takenDownFor ?? '',
+    at: app.takenDown,
     appeal: `/apps/${app.id}/appeal`,
   })
 }

@@ -7,7 +7,9 @@ import type { App } from './apps.ts'
 export async function tellListed(house: House, db: Db, app: App): Promise<void> {
   const isOn = app.listed === 'on'
   await tell(house, db, {
-    ...{ to: app.maker, item: app.id, kind: isOn ? 'app.listed' : 'app.delisted' },
+    to: app.maker,
+    item: app.id,
+    kind: isOn ? 'app.listed' : 'app.delisted',
     text: isOn ? `“${app.title}” is on Explore.` : `“${app.title}” is off Explore.`,
     data: { version: app.listedVersion },
   })

@@ -20,7 +20,8 @@ beforeEach(async () => {
   asked = []
   answer = () => Response.json({ verdict: 'clean' })
   hook = Bun.serve({
-    ...{ port: 0, hostname: '127.0.0.1' },
+    port: 0,
+    hostname: '127.0.0.1',
     async fetch(request) {
       const { method, headers } = request
       const [type, hash] = [headers.get('content-type'), headers.get('x-content-sha256')]

@@ -48,7 +48,9 @@ export const assetsHandler = (house: House): Handler<typeof Input, typeof JobIte
 })
 
 const fresh = ({ name, kind }: Ask, hold: Hold | undefined): JobItemShape => ({
-  ...{ name, kind, state: 'held' },
+  name,
+  kind,
+  state: 'held',
   price: toCredits(hold?.amount ?? 0n),
 })
 

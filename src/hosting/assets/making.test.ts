@@ -46,8 +46,13 @@ test('all five kinds are made, free, and live at once', async () => {
   const list = Object((await ann.call('GET', path())).body)
   const files = new Map(list.assets.map((one: { name: string }) => [one.name, one]))
   expect(files.get('coin.png')).toMatchObject({
-    ...{ kind: 'sprite', type: 'image/png', width: 128, height: 128 },
-    ...{ what: 'a golden coin', maker: 'embedded', seed: expect.any(Number) },
+    kind: 'sprite',
+    type: 'image/png',
+    width: 128,
+    height: 128,
+    what: 'a golden coin',
+    maker: 'embedded',
+    seed: expect.any(Number),
   })
   expect(files.get('bay.png')).toMatchObject({ kind: 'picture', width: 320, height: 200 })
   expect(files.get('tune')).toMatchObject({ kind: 'music', type: 'audio/ogg', seconds: 2, seed: 7 })

@@ -76,7 +76,8 @@ test('what a model does not give fails alone, and what it held goes back', async
   await openWith({ PAINTER_MODEL: 'image/500' })
   const { job, credits, held } = await made([ship, hello])
   expect(job).toMatchObject({
-    ...{ state: 'done', charged: 0 },
+    state: 'done',
+    charged: 0,
     items: [
       { name: 'ship.png', state: 'failed', code: 'no_picture', price: 20 },
       { name: 'hello', state: 'made', maker: 'embedded', price: 0 },

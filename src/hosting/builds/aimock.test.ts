@@ -16,9 +16,13 @@ setDefaultTimeout(60_000)
 
 /** Tokens that the mock says were used by each call, in the words of each protocol. */
 const usage = (prompt: number, completion: number) => ({
-  ...{ prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
-  ...{ input_tokens: prompt, output_tokens: completion },
-  ...{ promptTokenCount: prompt, candidatesTokenCount: completion },
+  prompt_tokens: prompt,
+  completion_tokens: completion,
+  total_tokens: prompt + completion,
+  input_tokens: prompt,
+  output_tokens: completion,
+  promptTokenCount: prompt,
+  candidatesTokenCount: completion,
 })
 const told = usage(1_000, 500)
 const page = (body: string) =>
@@ -103,9 +107,16 @@ describe.each(kinds)('a builder that speaks as $kind', ({ kind, base, model, dec
     expect(await history.json()).toMatchObject({
       data: [
         {
-          ...{ model: 'mock/builder', source: 'build', status: 'completed', type: 'chat' },
-          ...{ request_id: job.id, input_count: 2_000, output_count: 1_000, estimated: false },
-          ...{ price_in_usd: job.charged / 1_000, held_in_usd: job.price / 1_000 },
+          model: 'mock/builder',
+          source: 'build',
+          status: 'completed',
+          type: 'chat',
+          request_id: job.id,
+          input_count: 2_000,
+          output_count: 1_000,
+          estimated: false,
+          price_in_usd: job.charged / 1_000,
+          held_in_usd: job.price / 1_000,
         },
       ],
     })

@@ -27,7 +27,11 @@ afterEach(async () => {
 const usage = { prompt_tokens: 1_000, completion_tokens: 500, total_tokens: 1_500 }
 const says = (content: unknown, told: unknown = usage, message = {}, finish = 'stop'): Step[] =>
   json(200, {
-    ...{ id: 'x', object: 'chat.completion', created: 1, model: 'ok', usage: told },
+    id: 'x',
+    object: 'chat.completion',
+    created: 1,
+    model: 'ok',
+    usage: told,
     choices: [
       { index: 0, message: { role: 'assistant', content, ...message }, finish_reason: finish },
     ],

@@ -51,8 +51,16 @@ test('202 Building: the job, the app and the price, held at once; its link says 
   expect(app).toEqual({ id: expect.stringMatching(idPattern), link: expect.any(String) })
   expect(app.link).toBe(`http://localhost:3000/a/${app.id}`)
   expect(job).toMatchObject({
-    ...{ id: expect.stringMatching(idPattern), kind: 'build', app: app.id, state: 'queued' },
-    ...{ step: null, progress: 0, price, charged: 0, result: null, error: null },
+    id: expect.stringMatching(idPattern),
+    kind: 'build',
+    app: app.id,
+    state: 'queued',
+    step: null,
+    progress: 0,
+    price,
+    charged: 0,
+    result: null,
+    error: null,
   })
   expect(price).toBeGreaterThan(0)
   expect(held).toBe(price)

@@ -144,7 +144,13 @@ async function start(
   await lockAccounts(db, [owner])
   const free = await takeFree(house, db, owner, price)
   const job = await jobs.enqueue(house, db, {
-    ...{ kind, lane: 'builds', owner, item: app.id, slot, price, ms: buildMs },
+    kind,
+    lane: 'builds',
+    owner,
+    item: app.id,
+    slot,
+    price,
+    ms: buildMs,
     input: { ...input, free: `${free ?? 0}` },
   })
   const cap = capOf(key)

@@ -23,7 +23,9 @@ export async function tellBuilt(house: House, db: Db, { app, job, charged, reaso
   const shown = app.listed === 'off' ? 'It is not on Explore' : 'Explore keeps the old one'
   const why = reasons.length === 0 ? '' : ` ${shown}: ${reasons.join(' ')}`
   await tell(house, db, {
-    ...{ to: app.maker, kind: 'build.done', item: app.id },
+    to: app.maker,
+    kind: 'build.done',
+    item: app.id,
     text: `“${app.title}” is built: version ${app.version}, ${linkOf(house, app.id)}.${why}`,
     data: { job: job.id, version: app.version, credits },
   })
@@ -38,7 +40,8 @@ export async function undone(house: House, db: Db, job: Job) {
   await endFree(db, job, zero)
   if (state === 'failed') {
     await tell(house, db, {
-      ...{ to: agent, kind: 'build.failed' },
+      to: agent,
+      kind: 'build.failed',
       ...(item !== null && { item }),
       text: error?.error ?? 'The build failed. Nothing was charged.',
       data: { job: id, code: error?.code ?? 'internal' },

@@ -57,8 +57,17 @@ describe('GET /explore', () => {
     expect(body).toMatchObject({
       items: [
         {
-          ...{ title: 'Second', kind: 'game', shelf: 'arcade', maker: '@ben', version: 1 },
-          ...{ remix: 'price', priceRemix: 50, remixes: 0, opens: 0, remixOf: null, icon: null },
+          title: 'Second',
+          kind: 'game',
+          shelf: 'arcade',
+          maker: '@ben',
+          version: 1,
+          remix: 'price',
+          priceRemix: 50,
+          remixes: 0,
+          opens: 0,
+          remixOf: null,
+          icon: null,
           rating: { stars: null, count: 0 },
         },
         { id: first, title: 'First', link: `http://localhost:3000/a/${first}`, remix: 'free' },

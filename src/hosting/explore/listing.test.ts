@@ -178,8 +178,11 @@ describe('the feeds', () => {
       feed_url: 'http://localhost:3000/api/explore/feed.json?maker=ann&shelf=sim',
       items: [
         {
-          ...{ title: odd, content_text: 'One\nTwo', tags: ['app', 'sim'] },
-          ...{ date_published: '2026-05-04T12:00:00.000Z', authors: [{ name: '@ann' }] },
+          title: odd,
+          content_text: 'One\nTwo',
+          tags: ['app', 'sim'],
+          date_published: '2026-05-04T12:00:00.000Z',
+          authors: [{ name: '@ann' }],
         },
       ],
     })

@@ -54,15 +54,15 @@ describe('a remix', () => {
     expect(status).toBe(201)
     expect(body).toMatchObject({
       app: {
-        ...{
-          kind: 'game',
-          title: 'Boat',
-          shelf: 'sim',
-          description: 'a',
-          version: 1,
-          store: false,
-        },
-        ...{ remix: 'free', priceRemix: null, remixOf: { id, title: 'Boat', maker: '@ann' } },
+        kind: 'game',
+        title: 'Boat',
+        shelf: 'sim',
+        description: 'a',
+        version: 1,
+        store: false,
+        remix: 'free',
+        priceRemix: null,
+        remixOf: { id, title: 'Boat', maker: '@ann' },
       },
       html,
       bought: { item: id, version: 1, title: 'Boat', maker: '@ann', credits: 0, makerCredits: 0 },

@@ -164,7 +164,10 @@ async function copy(house: House, db: Db, asked: Asked, page: apps.Version): Pro
   return {
     app: present(house, made),
     bought: {
-      ...{ item: of, version: page.version, title, maker: `@${maker}` },
+      item: of,
+      version: page.version,
+      title,
+      maker: `@${maker}`,
       credits: toCredits(price),
       makerCredits: toCredits(share(price, makerSharePercent)),
       ref: wanted.ref ?? null,
@@ -186,8 +189,12 @@ async function pay(house: House, db: Db, { caller, original, price, ref }: Sale)
   const { agent, key } = caller
   const maker = accountOf({ kind: 'agent', owner: original.maker })
   const { hold } = await ledger.hold(house, db, {
-    ...{ account: accountOf({ kind: 'agent', owner: agent.id }), amount: price, ref },
-    ...{ kind: 'remix', item: original.id, ms: holdMs },
+    account: accountOf({ kind: 'agent', owner: agent.id }),
+    amount: price,
+    ref,
+    kind: 'remix',
+    item: original.id,
+    ms: holdMs,
     shares: [{ account: maker, percent: makerSharePercent }],
     cap: capOf(key),
   })

@@ -91,8 +91,13 @@ async function paintFor(
   const { result } = await withHold(
     house,
     {
-      ...{ account, amount: free ? zero : price, ref: `icon:${newId()}`, kind: 'icon' },
-      ...{ item: app.id, cap: capOf(key), ms: 2 * paintMs },
+      account,
+      amount: free ? zero : price,
+      ref: `icon:${newId()}`,
+      kind: 'icon',
+      item: app.id,
+      cap: capOf(key),
+      ms: 2 * paintMs,
     },
     async () => {
       const made = await painted(house, by, { words, price, signal, seed: newSeed(app) })

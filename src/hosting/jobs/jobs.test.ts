@@ -23,7 +23,9 @@ beforeEach(async () => {
   ann = await t.person('ann')
   gates = [Promise.withResolvers(), Promise.withResolvers()]
   t.house.jobs.register('assets', {
-    ...{ lane: 'media', input: Type.Object({}), data: Type.Null() },
+    lane: 'media',
+    input: Type.Object({}),
+    data: Type.Null(),
     async run({ note }) {
       await gates[0]?.promise
       await note({ step: 'writing', progress: 0.25 })
@@ -98,8 +100,15 @@ test('a job from its beginning to its end', async () => {
   gates[1]?.resolve()
   const link = `http://localhost:3000/a/${app}`
   const done = {
-    ...{ ...known, state: 'done', step: 'writing', progress: 1, charged: 7, started: created },
-    ...{ ended: created, result: { app, version: 1, link }, error: null },
+    ...known,
+    state: 'done',
+    step: 'writing',
+    progress: 1,
+    charged: 7,
+    started: created,
+    ended: created,
+    result: { app, version: 1, link },
+    error: null,
   }
   expect((await last).body).toEqual({ job: done })
   await work

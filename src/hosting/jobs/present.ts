@@ -18,7 +18,10 @@ export function present(house: House, job: Job): JobShape {
   if (!kind) throw new Error(`${job.kind} is no job of an agent.`)
   const version = Number(result?.version ?? 0)
   return {
-    ...{ id, kind, app: item, state },
+    id,
+    kind,
+    app: item,
+    state,
     step: wordIn(jobSteps, job.step) ?? null,
     progress: job.progress / 100,
     price: toCredits(job.price),
@@ -45,8 +48,14 @@ export function presentAt(house: House, job: Job, event: JobEvent): JobShape {
   const now = present(house, job)
   if (event.number === job.events && job.ended !== null) return now
   return {
-    ...{ ...now, state, step: wordIn(jobSteps, step) ?? null, progress: progress / 100 },
+    ...now,
+    state,
+    step: wordIn(jobSteps, step) ?? null,
+    progress: progress / 100,
     started: state === 'queued' ? null : now.started,
-    ...{ charged: 0, ended: null, result: null, error: null },
+    charged: 0,
+    ended: null,
+    result: null,
+    error: null,
   }
 }

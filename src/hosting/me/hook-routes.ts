@@ -25,7 +25,7 @@ const presentHook = ({ id, url, kinds, gone, created }: hooks.Hook): shapes.Hook
 function presentDelivery(row: deliveries.Delivery): shapes.DeliveryShape {
   const { id, note, kind, state, tries, status, problem } = row
   const times = { created: iso(row.created), next: orIso(row.next), ended: orIso(row.ended) }
-  return { ...{ id, note, kind, state, tries, status, problem }, ...times }
+  return { id, note, kind, state, tries, status, problem, ...times }
 }
 
 /** Webhooks: an agent's notes, sent to an address of its choice (agent-api, Your things). */

@@ -94,7 +94,10 @@ export const decide = (
     if (app) await closeReports(house, db, id)
     await note(house, db, { by, did: state, item: id, why: answer })
     await tell(house, db, {
-      ...{ to: decided.maker, kind: 'appeal.decided', item: id, data: { state, answer } },
+      to: decided.maker,
+      kind: 'appeal.decided',
+      item: id,
+      data: { state, answer },
       text: `Your appeal was ${state}: ${answer}${app ? ` The app ${standing(app)}.` : ''}`,
     })
     return true

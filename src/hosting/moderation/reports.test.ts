@@ -111,7 +111,9 @@ test('phishing or malware, said from three addresses, holds an app back; release
   expect(held).toMatchObject({ list: { items: [] } })
   expect(held.app).toMatchObject({
     app: {
-      ...{ state: 'live', listed: 'pending', store: true },
+      state: 'live',
+      listed: 'pending',
+      store: true,
       held: { reason: 'people reported phishing or malware', at: expect.any(String) },
     },
   })

@@ -39,8 +39,11 @@ async function swap(id: string, page: string): Promise<void> {
 test('what the check said of the newest page, and says now', async () => {
   const id = await ann.publish({ html: redirect })
   const finding = {
-    ...{ code: 'redirect.meta', severity: 'unlist', line: 1 },
-    ...{ excerpt: expect.any(String), help: expect.any(String) },
+    code: 'redirect.meta',
+    severity: 'unlist',
+    line: 1,
+    excerpt: expect.any(String),
+    help: expect.any(String),
   }
   const at = '2026-05-04T12:00:00.000Z'
   expect(await scanOf(id)).toEqual({ verdict: 'warn', at, findings: [finding] })

@@ -103,7 +103,9 @@ test('a takedown is 410 everywhere within a second, with every cache warm', asyn
       ann.call(method, `/apps/${id}${path}`, body),
     )
     expect(answer.body).toMatchObject({
-      ...{ reason: 'phishing', at: '2026-05-04T12:00:00.000Z', appeal: `/apps/${id}/appeal` },
+      reason: 'phishing',
+      at: '2026-05-04T12:00:00.000Z',
+      appeal: `/apps/${id}/appeal`,
     })
   }
   await refused(h, 410, 'taken_down', () => ben.call('POST', `/apps/${id}/remix`))

@@ -72,8 +72,12 @@ describe('GET /me/notes', () => {
     ])
     expect(unread).toBe(7)
     expect<unknown>(notes[3]).toEqual({
-      ...{ id: expect.stringMatching(/^[A-Za-z0-9]{12}$/), kind: 'remix.sold', read: false },
-      ...{ at: '2026-05-04T12:00:01.000Z', item: game, actor: '@ben' },
+      id: expect.stringMatching(/^[A-Za-z0-9]{12}$/),
+      kind: 'remix.sold',
+      read: false,
+      at: '2026-05-04T12:00:01.000Z',
+      item: game,
+      actor: '@ben',
       text: expect.stringContaining('40 credits'),
       data: { copy, price: 50, credits: 40 },
     })

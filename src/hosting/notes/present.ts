@@ -4,8 +4,12 @@ import type { NoteShape } from './shapes.ts'
 
 /** A note as lists, streams and webhooks show it. */
 export const present = ({ id, kind, at, read, item, actor, text, data }: Note): NoteShape => ({
-  ...{ id, kind, at: iso(at), read: read !== null },
+  id,
+  kind,
+  at: iso(at),
+  read: read !== null,
   ...(item !== null && { item }),
   ...(actor !== null && { actor: `@${actor}` }),
-  ...{ text, data },
+  text,
+  data,
 })

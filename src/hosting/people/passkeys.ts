@@ -48,8 +48,12 @@ export async function add(
     const added = await db
       .insert(passkeys)
       .values({
-        ...{ id: newId(), credential: id, person: person.id, name: name.trim() },
-        ...{ counter, ...made },
+        id: newId(),
+        credential: id,
+        person: person.id,
+        name: name.trim(),
+        counter,
+        ...made,
       })
       .onConflictDoNothing()
       .returning({ id: passkeys.id })

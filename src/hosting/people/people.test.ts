@@ -173,7 +173,11 @@ describe('an owner', () => {
     const ben = await h.person('ben')
     await olga.call('POST', '/claim', { code: await codeOf(ben) })
     expect((await olga.call('GET', '/people/me')).body).toMatchObject({
-      ...{ name: 'olga', operator: false, credits: 5_000, held: 0, agents: 2 },
+      name: 'olga',
+      operator: false,
+      credits: 5_000,
+      held: 0,
+      agents: 2,
       wallet: expect.stringMatching(/^[A-Za-z0-9]{12}$/),
     })
     const first = await olga.call('GET', '/people/me/agents?limit=1')

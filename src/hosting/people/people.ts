@@ -90,7 +90,10 @@ export async function join(house: House, joining: Joining): Promise<Joined> {
 
 /** The row that links a person to who they are at the provider. */
 export const identityRow = (house: House, person: string, identity: Identity) => ({
-  ...{ id: newId(), person, issuer: identity.issuer, subject: identity.subject },
+  id: newId(),
+  person,
+  issuer: identity.issuer,
+  subject: identity.subject,
   name: identity.names[0] ?? identity.subject,
   created: house.clock.now(),
 })

@@ -120,7 +120,10 @@ export async function addressFor(house: House, holder: string): Promise<string> 
   const state = newTicket(house, purposeOf(holder))
   const { verifier, nonce } = secretsOf(house, state)
   return client.buildAuthorizationUrl(config, {
-    ...{ redirect_uri: backAddress(house), scope: 'openid profile email', state, nonce },
+    redirect_uri: backAddress(house),
+    scope: 'openid profile email',
+    state,
+    nonce,
     code_challenge: await client.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
   }).href

@@ -42,8 +42,13 @@ export async function begin(
     await db.delete(sessions).where(eq(sessions.id, id))
   }
   await db.insert(sessions).values({
-    ...{ id: newId(), hash: sha256(secret), person: person.id, browser: browserOf(browser) },
-    ...{ created: at, seen: at, expires: at + sessionMs },
+    id: newId(),
+    hash: sha256(secret),
+    person: person.id,
+    browser: browserOf(browser),
+    created: at,
+    seen: at,
+    expires: at + sessionMs,
   })
   return secret
 }

@@ -14,7 +14,9 @@ import { isTicket, newTicket, ticketMs } from './tickets.ts'
 
 const Bytes = Type.String({ maxLength: 16_384, pattern: '^[A-Za-z0-9_-]*$' })
 const Base = {
-  ...{ id: Bytes, rawId: Bytes, type: Type.Literal('public-key') },
+  id: Bytes,
+  rawId: Bytes,
+  type: Type.Literal('public-key'),
   clientExtensionResults: Type.Object({}),
 }
 
@@ -28,7 +30,9 @@ const Registration = Type.Object({
 const Assertion = Type.Object({
   ...Base,
   response: Type.Object({
-    ...{ clientDataJSON: Bytes, authenticatorData: Bytes, signature: Bytes },
+    clientDataJSON: Bytes,
+    authenticatorData: Bytes,
+    signature: Bytes,
     userHandle: Bytes,
   }),
 })
@@ -116,7 +120,9 @@ function expectationOf(house: House, act: Act, holder: string) {
   }
   return {
     options: {
-      ...{ expectedChallenge, expectedOrigin: site.origin, expectedRPID: site.id },
+      expectedChallenge,
+      expectedOrigin: site.origin,
+      expectedRPID: site.id,
       requireUserVerification: true,
     },
     ticket: () => ticket,

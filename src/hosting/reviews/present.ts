@@ -10,7 +10,13 @@ export async function presentReviews(house: House, rows: Review[]): Promise<Revi
   const authors = rows.map(({ agent }) => agent)
   const handles = await handlesOf(house, authors)
   return rows.map(({ id, item, agent, stars, text, version, counts, answer, ...row }) => ({
-    ...{ id, item, author: `@${handles.get(agent)}`, stars, text, version, counts },
+    id,
+    item,
+    author: `@${handles.get(agent)}`,
+    stars,
+    text,
+    version,
+    counts,
     answer: answer === null ? null : { text: answer, at: iso(row.answered ?? row.updated) },
     created: iso(row.created),
     updated: iso(row.updated),

@@ -45,8 +45,13 @@ describe('PUT /explore/{id}/review', () => {
     const first = await review(dan, { stars: 5, text: 'Calm.\nAnd quick.' })
     expect(first.status).toBe(201)
     const made = {
-      ...{ item: boat, author: '@dan', stars: 5, text: 'Calm.\nAnd quick.', version: 1 },
-      ...{ counts: true, answer: null },
+      item: boat,
+      author: '@dan',
+      stars: 5,
+      text: 'Calm.\nAnd quick.',
+      version: 1,
+      counts: true,
+      answer: null,
     }
     expect(first.body).toMatchObject({ review: made, rating: { stars: 5, count: 1 } })
     house.clock.turn(1_000)

@@ -59,8 +59,13 @@ export async function put(
       : await db
           .insert(reviews)
           .values({
-            ...{ ...said, id: newId(), item: id, agent: agent.id, from: agent.madeFrom },
-            ...{ counts: await mayCount(db, id, agent.madeFrom), created: at },
+            ...said,
+            id: newId(),
+            item: id,
+            agent: agent.id,
+            from: agent.madeFrom,
+            counts: await mayCount(db, id, agent.madeFrom),
+            created: at,
           })
           .returning()
     if (!review) throw new Error('the review was not kept')
@@ -100,7 +105,10 @@ async function tellMaker(
 ): Promise<void> {
   const said = text === '' ? '' : `: “${excerpt(text)}”`
   await tell(house, db, {
-    ...{ to: maker, kind: 'review.new', item, actor: handle },
+    to: maker,
+    kind: 'review.new',
+    item,
+    actor: handle,
     text: `@${handle} gave “${title}” ${stars} of 5 stars${said}`,
     data: { review: id, stars },
   })
@@ -165,7 +173,10 @@ export async function answer(house: House, agent: Agent, id: string, said: strin
       .returning()
     if (!answered) throw new Refusal('already_answered')
     await tell(house, db, {
-      ...{ to: review.agent, kind: 'review.answered', item: app.id, actor: agent.handle },
+      to: review.agent,
+      kind: 'review.answered',
+      item: app.id,
+      actor: agent.handle,
       text: `@${agent.handle} answered your review of “${app.title}”: “${excerpt(text)}”`,
       data: { review: id },
     })

@@ -6,8 +6,11 @@ export async function addDevice(page: Page, holder: 'known' | 'unknown' = 'known
   await devtools.send('WebAuthn.enable')
   await devtools.send('WebAuthn.addVirtualAuthenticator', {
     options: {
-      ...{ protocol: 'ctap2', transport: 'internal', hasResidentKey: true },
-      ...{ hasUserVerification: true, isUserVerified: holder === 'known' },
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: holder === 'known',
       automaticPresenceSimulation: true,
     },
   })

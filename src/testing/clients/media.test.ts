@@ -59,7 +59,10 @@ describe.each([0, 1])('the openai client, base URL %d', (which) => {
 
   test('speech, and what was said in it', async () => {
     const spoken = await client().audio.speech.create({
-      ...{ model: 'demo/speech', input: 'x'.repeat(40), voice: 'alloy', response_format: 'wav' },
+      model: 'demo/speech',
+      input: 'x'.repeat(40),
+      voice: 'alloy',
+      response_format: 'wav',
     })
     expect(spoken.headers.get('x-service-cost')).toBe('0.00004')
     const file = await toFile(await spoken.arrayBuffer(), 'said.wav')
@@ -74,7 +77,9 @@ test('AI SDK, openai-compatible: an embedding and a picture', async () => {
   const { embedding, usage } = await embed({ model, value: 'a boat' })
   expect([embedding.length, usage.tokens > 0]).toEqual([256, true])
   const { image } = await generateImage({
-    ...{ model: provider.imageModel('demo/image'), prompt: 'A boat', size: '64x64' },
+    model: provider.imageModel('demo/image'),
+    prompt: 'A boat',
+    size: '64x64',
   })
   expect(image.mediaType).toBe('image/png')
 })
@@ -82,14 +87,18 @@ test('AI SDK, openai-compatible: an embedding and a picture', async () => {
 test('AI SDK, openai: speech and a transcription', async () => {
   const provider = createOpenAI(at())
   const { audio } = await generateSpeech({
-    ...{ model: provider.speech('demo/speech'), text: 'x'.repeat(40), outputFormat: 'wav' },
+    model: provider.speech('demo/speech'),
+    text: 'x'.repeat(40),
+    outputFormat: 'wav',
   })
   const { text } = await transcribe({
-    ...{ model: provider.transcription('demo/transcription'), audio: audio.uint8Array },
+    model: provider.transcription('demo/transcription'),
+    audio: audio.uint8Array,
   })
   expect(text).toBe('A sound of 2 seconds.')
   const { segments, durationInSeconds } = await transcribe({
-    ...{ model: provider.transcription('demo/transcription'), audio: audio.uint8Array },
+    model: provider.transcription('demo/transcription'),
+    audio: audio.uint8Array,
     providerOptions: { openai: { responseFormat: 'verbose_json' } },
   })
   expect(segments).toEqual([{ text, startSecond: 0, endSecond: 2 }])
@@ -99,7 +108,10 @@ test('AI SDK, openai: speech and a transcription', async () => {
 test('LangChain: embeddings', async () => {
   const { apiKey, baseURL } = at()
   const embeddings = new OpenAIEmbeddings({
-    ...{ model: 'demo/embedding', apiKey, configuration: { baseURL }, maxRetries: 0 },
+    model: 'demo/embedding',
+    apiKey,
+    configuration: { baseURL },
+    maxRetries: 0,
   })
   expect(await embeddings.embedQuery('a boat')).toHaveLength(256)
   expect(await embeddings.embedDocuments(['a boat', 'a tide'])).toHaveLength(2)

@@ -132,7 +132,9 @@ test('OpenAI Agents over responses: a tool is called and its answer comes back',
       model,
       tools: [
         tool({
-          ...{ name: 'depth', description, parameters: place },
+          name: 'depth',
+          description,
+          parameters: place,
           execute: async ({ place: asked }) => {
             places.push(asked)
             return 'nine fathoms'

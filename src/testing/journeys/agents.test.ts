@@ -125,7 +125,9 @@ test('the binary checks arguments, hosts and bodies as the sources do', async ()
   }
   const call = (name: string, args: unknown) =>
     JSON.stringify({
-      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
       params: { name, arguments: args },
     })
   expect((await post(call('get_app', { id: 7 }))).text).toContain('bad_request')

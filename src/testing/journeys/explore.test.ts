@@ -35,8 +35,13 @@ const creditsOf = async (person: Person): Promise<unknown> =>
 test('ann publishes a priced game with a file, and it is found', async () => {
   lamp = (
     await ann.call('POST', '/apps', {
-      ...{ html: game, kind: 'game', shelf: 'arcade', description: 'Keep the lamp lit.' },
-      ...{ store: true, remix: 'price', priceRemix: 150 },
+      html: game,
+      kind: 'game',
+      shelf: 'arcade',
+      description: 'Keep the lamp lit.',
+      store: true,
+      remix: 'price',
+      priceRemix: 150,
     })
   ).text('app.id')
   await ann.call('PUT', `/apps/${lamp}/assets/level.json`, '[1,2,3]')
@@ -161,10 +166,13 @@ test('ann sees what she earned, to the credit, and the books balance to the Nano
   })
   const totals = { sales: 1, gross: 150, fee: 30, net: 120 }
   expect((await ann.call('GET', '/me/earnings')).body).toEqual({
-    ...{ totals, byItem: [{ item: lamp, title: 'Lamp', ...totals }], next: null },
+    totals,
+    byItem: [{ item: lamp, title: 'Lamp', ...totals }],
+    next: null,
   })
   expect((await ben.call('GET', '/me')).body).toMatchObject({
-    ...{ credits: 250, held: 0 },
+    credits: 250,
+    held: 0,
     spend: { remixes: 150, total: 150 },
   })
   expect(await doctor(house.house)).toMatchObject({ ok: true })

@@ -120,7 +120,10 @@ async function manage(page: Page, house: Running, data: string, key: string): Pr
   await page.getByLabel('Credits a day').fill('30')
   await button(page, 'Set the cap').click()
   expect(await recordOf(house, key)).toMatchObject({
-    ...{ credits: 650, claimed: true, owner: 'olga', limits: { dailyCap: 30 } },
+    credits: 650,
+    claimed: true,
+    owner: 'olga',
+    limits: { dailyCap: 30 },
   })
   await button(page, 'Pause it').click()
   expect(await recordOf(house, key)).toMatchObject({ limits: { dailyCap: 0 } })

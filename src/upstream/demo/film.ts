@@ -30,13 +30,19 @@ export function film({ model, body, created }: Asked): Response {
   const [, across = 16, down = 9] = /^(\d{1,4})x(\d{1,4})$/.exec(textIn(body.size)) ?? []
   const ratio = Math.min(4, Math.max(0.25, Number(across) / Number(down) || 1))
   const made: Film = {
-    ...{ digits: sha256(prompt), seconds },
+    digits: sha256(prompt),
+    seconds,
     width: Math.round(side * Math.max(1, ratio)),
     height: Math.round(side * Math.max(1, 1 / ratio)),
   }
   const id = Buffer.from(JSON.stringify(made)).toString('base64url')
   return Response.json({
-    ...{ id, object: 'video', model, status: 'queued', progress: 0, created_at: created },
+    id,
+    object: 'video',
+    model,
+    status: 'queued',
+    progress: 0,
+    created_at: created,
     seconds: String(seconds),
   })
 }

@@ -122,7 +122,9 @@ test('a film is done when it is looked at, a WebM of VP8, the same for the same 
     expect(status).toBe('queued')
     const looked = await demo.look?.({ path: `/videos/${id}`, signal })
     expect(JSON.parse((await looked?.text()) ?? '')).toMatchObject({
-      ...{ id, status: 'completed', seconds: '1.5' },
+      id,
+      status: 'completed',
+      seconds: '1.5',
     })
     const content = await demo.look?.({ path: `/videos/${id}/content`, signal })
     return Buffer.from((await content?.bytes()) ?? [])

@@ -14,11 +14,27 @@ interface About {
 
 /** Matroska's element ids (RFC 9559, section 27.1). */
 const ids = {
-  ...{ ebml: '1a45dfa3', docType: '4282', docTypeVersion: '4287', docTypeReadVersion: '4285' },
-  ...{ segment: '18538067', info: '1549a966', timestampScale: '2ad7b1', duration: '4489' },
-  ...{ muxingApp: '4d80', writingApp: '5741', tracks: '1654ae6b', track: 'ae' },
-  ...{ trackNumber: 'd7', trackUid: '73c5', trackType: '83', codecId: '86', video: 'e0' },
-  ...{ pixelWidth: 'b0', pixelHeight: 'ba', cluster: '1f43b675', timestamp: 'e7' },
+  ebml: '1a45dfa3',
+  docType: '4282',
+  docTypeVersion: '4287',
+  docTypeReadVersion: '4285',
+  segment: '18538067',
+  info: '1549a966',
+  timestampScale: '2ad7b1',
+  duration: '4489',
+  muxingApp: '4d80',
+  writingApp: '5741',
+  tracks: '1654ae6b',
+  track: 'ae',
+  trackNumber: 'd7',
+  trackUid: '73c5',
+  trackType: '83',
+  codecId: '86',
+  video: 'e0',
+  pixelWidth: 'b0',
+  pixelHeight: 'ba',
+  cluster: '1f43b675',
+  timestamp: 'e7',
   simpleBlock: 'a3',
 }
 

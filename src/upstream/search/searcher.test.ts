@@ -90,7 +90,9 @@ test('a search whose request is broken off finds nothing, and asks no other engi
 test('the settings say which engines there are, and in which order', () => {
   const config = (settings: Record<string, string>) => loadConfig(settings, {})
   const all = config({
-    ...{ EXA_API_KEY: 'e', TAVILY_API_KEY: 't', BRAVE_API_KEY: 'b' },
+    EXA_API_KEY: 'e',
+    TAVILY_API_KEY: 't',
+    BRAVE_API_KEY: 'b',
     SEARXNG_URL: 'http://127.0.0.1:8888',
   })
   expect(engines(all).map(({ name }) => name)).toEqual(['searxng', 'brave', 'tavily', 'exa'])

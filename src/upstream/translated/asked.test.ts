@@ -8,7 +8,8 @@ import { translatedLane } from './translated.ts'
 /** Answers nothing of use: what matters is what it was asked. */
 const seen: { path: string; body: Record<string, unknown> }[] = []
 const server = Bun.serve({
-  ...{ port: 0, hostname: '127.0.0.1' },
+  port: 0,
+  hostname: '127.0.0.1',
   async fetch(request) {
     const body = Object(await request.json())
     seen.push({ path: new URL(request.url).pathname, body })
@@ -25,7 +26,9 @@ async function sentTo(
 ): Promise<Record<string, unknown>> {
   const to = { name: 'one', kind, baseUrl: `http://127.0.0.1:${server.port}`, apiKey: 'k' }
   const { status } = await translatedLane(to, systemClock).send({
-    ...{ path: '/chat/completions', model, body },
+    path: '/chat/completions',
+    model,
+    body,
     signal: AbortSignal.timeout(5_000),
   })
   expect(status).toBe(400)
@@ -39,7 +42,9 @@ const gemini = (body: Record<string, unknown>, model = 'gemini-3-pro-preview') =
 
 const hello = [{ role: 'user', content: 'hello' }]
 const call = (more: Record<string, unknown> = {}) => ({
-  ...{ id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"at":1}' } },
+  id: 'call_1',
+  type: 'function',
+  function: { name: 'look', arguments: '{"at":1}' },
   ...more,
 })
 const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }]
@@ -169,7 +174,10 @@ describe('settings', () => {
     const choice = { type: 'function', function: { name: 'look' } }
     const sent = await claude({ ...body, tool_choice: choice, parallel_tool_calls: false })
     expect(sent).toMatchObject({
-      ...{ model: 'claude-haiku-4-5', max_tokens: 100, temperature: 0.5, stop_sequences: ['END'] },
+      model: 'claude-haiku-4-5',
+      max_tokens: 100,
+      temperature: 0.5,
+      stop_sequences: ['END'],
       tools: [{ name: 'look', input_schema: { type: 'object' } }],
       tool_choice: { type: 'tool', name: 'look', disable_parallel_tool_use: true },
     })

@@ -18,7 +18,8 @@ let gus: Gus
 beforeAll(async () => {
   fake = startFakeUpstream()
   const models = names.map((name) => ({
-    ...{ id: `fake/${name}`, kind: name in cohereScripts ? 'cohere' : 'anthropic' },
+    id: `fake/${name}`,
+    kind: name in cohereScripts ? 'cohere' : 'anthropic',
     baseUrl: fake.baseUrl,
   }))
   const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }
@@ -38,7 +39,8 @@ interface Cell {
 }
 
 const nothing = (status: number, code?: string): Cell => ({
-  ...{ status, charge: 'nothing' },
+  status,
+  charge: 'nothing',
   ...(code ? { code } : {}),
 })
 const unread: Cell = { status: 502, charge: 'hold', code: 'unreadable_response' }
@@ -149,7 +151,9 @@ test('a client that leaves in mid-stream takes the provider with it', async () =
     method: 'POST',
     headers: { authorization: `Bearer ${gus.key}`, 'content-type': 'application/json' },
     body: JSON.stringify({
-      ...{ model: 'fake/claude-hang', stream: true, max_tokens: 50 },
+      model: 'fake/claude-hang',
+      stream: true,
+      max_tokens: 50,
       messages: [{ role: 'user', content: 'Say hello.' }],
     }),
     signal: leaving.signal,

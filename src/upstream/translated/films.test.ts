@@ -37,7 +37,8 @@ const says: Record<string, (origin: string) => unknown> = {
     return { name: 'operations/o1', ...(stands === 'failed' ? { done: true, error } : {}) }
   },
   replicate: (origin) => ({
-    ...{ id: 'p1', urls: { get: `${origin}/replicate/predictions/p1` } },
+    id: 'p1',
+    urls: { get: `${origin}/replicate/predictions/p1` },
     ...(stands === 'done' ? { status: 'succeeded', output: `${origin}/cdn/a.mp4` } : {}),
     ...(stands === 'making' ? { status: 'processing' } : {}),
     ...(stands === 'failed' ? { status: 'failed', error: 'No memory' } : {}),
@@ -62,7 +63,8 @@ function answer({ url, body }: Seen): Response {
 }
 
 const server = Bun.serve({
-  ...{ port: 0, hostname: '127.0.0.1' },
+  port: 0,
+  hostname: '127.0.0.1',
   async fetch(request) {
     const { headers } = request
     const one = { url: new URL(request.url), headers, body: await request.text() }

@@ -92,7 +92,8 @@ function answer(one: Seen, origin: string): Response {
 }
 
 const server = Bun.serve({
-  ...{ port: 0, hostname: '127.0.0.1' },
+  port: 0,
+  hostname: '127.0.0.1',
   async fetch(request) {
     const { pathname, search, origin } = new URL(request.url)
     const one = { path: pathname + search, headers: request.headers, body: await request.text() }
@@ -106,7 +107,9 @@ const perImage = { type: 'image', price: { per_image: '0.04' } }
 const perToken = { type: 'image', price: { prompt: '0.0000003', completion: '0.00003' } }
 const speaks = { type: 'audio', outputs: ['audio'], price: { per_character: '0.0001' } }
 const listens = {
-  ...{ type: 'audio', inputs: ['audio'], outputs: ['text'] },
+  type: 'audio',
+  inputs: ['audio'],
+  outputs: ['text'],
   price: { per_minute: '0.006' },
 }
 const embeds = { type: 'embedding', price: { prompt: '0.0000001' } }
@@ -125,7 +128,10 @@ const models: Provided[] = [
   },
   { id: 'r/fails', kind: 'replicate', baseUrl: at('replicate'), model: 'maker/fails', ...perImage },
   {
-    ...{ id: 'g/image', kind: 'google', baseUrl: at('google'), model: 'gemini-2.5-flash-image' },
+    id: 'g/image',
+    kind: 'google',
+    baseUrl: at('google'),
+    model: 'gemini-2.5-flash-image',
     ...perToken,
   },
   { id: 'g/embeds', kind: 'google', baseUrl: at('google'), model: 'embeds', ...embeds },
@@ -166,7 +172,9 @@ describe('pictures', () => {
     const asked = seen.find(({ path }) => path === '/fal/fal-ai/flux')
     expect(asked?.headers.get('authorization')).toBe(`Key ${hushed}`)
     expect(JSON.parse(asked?.body ?? '')).toMatchObject({
-      ...{ prompt: 'a boat', seed: 7, num_images: 1 },
+      prompt: 'a boat',
+      seed: 7,
+      num_images: 1,
       image_size: { width: 640, height: 480 },
     })
     const link = new URL(Object(body).data[0].url)
@@ -223,7 +231,9 @@ describe('speech', () => {
     const fal = seen.find(({ path }) => path === '/fal/fal-ai/speech')
     expect(fal?.headers.get('authorization')).toBe(`Key ${hushed}`)
     expect(JSON.parse(fal?.body ?? '')).toEqual({
-      ...{ text: 'Ahoy wörld', voice: 'rachel', output_format: 'url' },
+      text: 'Ahoy wörld',
+      voice: 'rachel',
+      output_format: 'url',
     })
   })
 

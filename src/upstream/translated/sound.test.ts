@@ -4,7 +4,9 @@ import { openProvided, type ProvidedHouse } from '../../testing/provided.ts'
 
 /** Gemini, as it answers to a prompt with sound: what of its tokens stands for which. */
 const usageMetadata = {
-  ...{ promptTokenCount: 1_010, candidatesTokenCount: 20, totalTokenCount: 1_030 },
+  promptTokenCount: 1_010,
+  candidatesTokenCount: 20,
+  totalTokenCount: 1_030,
   promptTokensDetails: [
     { modality: 'TEXT', tokenCount: 10 },
     { modality: 'AUDIO', tokenCount: 1_000 },
@@ -15,7 +17,8 @@ const said = { candidates: [{ content, finishReason: 'STOP' }], usageMetadata }
 
 let house: ProvidedHouse
 const gemini = Bun.serve({
-  ...{ port: 0, hostname: '127.0.0.1' },
+  port: 0,
+  hostname: '127.0.0.1',
   fetch: ({ url }) =>
     url.includes('streamGenerateContent')
       ? new Response(`data: ${JSON.stringify(said)}\n\n`, {
@@ -26,12 +29,10 @@ const gemini = Bun.serve({
 beforeAll(async () => {
   house = await openProvided([
     {
-      ...{
-        id: 'gemini/hears',
-        kind: 'google',
-        model: 'gemini-2.5-flash',
-        inputs: ['text', 'audio'],
-      },
+      id: 'gemini/hears',
+      kind: 'google',
+      model: 'gemini-2.5-flash',
+      inputs: ['text', 'audio'],
       baseUrl: `http://127.0.0.1:${gemini.port}/v1beta`,
       price: { prompt: '0.0000003', completion: '0.0000025', audio: '0.000001' },
     },

@@ -24,7 +24,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('a studio in chromium', (
 
   beforeAll(async () => {
     t = await openTestHouse({
-      ...{ REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0', KEYS_PER_ADDRESS_DAY: '0' },
+      REQUESTS_PER_MINUTE: '0',
+      PUBLISHES_PER_HOUR: '0',
+      KEYS_PER_ADDRESS_DAY: '0',
     })
     ;({ browser, origin, close } = await openVisited(() => t))
   }, ms)

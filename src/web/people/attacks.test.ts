@@ -227,7 +227,8 @@ describe('attacks', () => {
     const { token = '' } = hidden(String(page.body), '/account/keys')
     const keys = (from: string) =>
       h.visit('POST', '/account/keys', {
-        ...{ from, body: new URLSearchParams({ token }).toString() },
+        from,
+        body: new URLSearchParams({ token }).toString(),
         headers: { ...formType, origin, 'remote-user': 'olga@corp.example' },
       })
     expect((await keys('10.0.0.1')).status).toBe(200)
@@ -279,7 +280,8 @@ describe('bad_sign_in: who knew a password that its owner changes in the same mo
       200, 303,
     ])
     const again = await new Browser(h).fill('/sign-in', '/sign-in', {
-      ...{ name: 'olga', password: owners },
+      name: 'olga',
+      password: owners,
     })
     expect(again.status).toBe(303)
     return h

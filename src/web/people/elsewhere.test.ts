@@ -331,8 +331,12 @@ describe('attacks on the way back', () => {
     )
     const { searchParams } = new URL(left.headers.get('location') ?? '')
     expect(Object.fromEntries(searchParams)).toMatchObject({
-      ...{ response_type: 'code', client_id: 'berth', scope: 'openid profile email' },
-      ...{ code_challenge_method: 'S256', nonce: expect.any(String), state: expect.any(String) },
+      response_type: 'code',
+      client_id: 'berth',
+      scope: 'openid profile email',
+      code_challenge_method: 'S256',
+      nonce: expect.any(String),
+      state: expect.any(String),
       redirect_uri: 'https://berth.example/sign-in/oidc/back',
     })
   })

@@ -37,7 +37,8 @@ test('codes that are loaded again were shown once, and the page says where other
   const bea = new Browser(h)
   const joining = {
     ...hidden(String((await bea.open('/sign-up')).body), '/sign-up'),
-    ...{ name: 'bea', password },
+    name: 'bea',
+    password,
   }
   expect((await bea.send('/sign-up', joining)).status).toBe(200)
   const renewing = {

@@ -39,7 +39,8 @@ async function upload(name: string, file: Blob, token?: string) {
   form.set('file', file, 'file.bin')
   const sent = new Response(form)
   const headers = {
-    ...{ 'content-type': sent.headers.get('content-type') ?? '', origin },
+    'content-type': sent.headers.get('content-type') ?? '',
+    origin,
     cookie: `berth=${olga.cookie()}`,
   }
   return h.visit('POST', at('upload'), { body: await sent.bytes(), headers })

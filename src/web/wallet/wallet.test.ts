@@ -87,16 +87,34 @@ test('what was typed stays where the form was refused', async () => {
   expect(await bodyOf(olga, '/wallet?done=revoke')).toContain('The key is revoked.')
 })
 
+const used = {
+  requestId: 'r',
+  type: 'chat',
+  source: 'web',
+  status: 'completed',
+  upstream: 'demo',
+  price: 'p',
+  input: 3,
+  cached: 0,
+  output: 4,
+  reasoning: 0,
+  searches: 0,
+  estimated: true,
+  ms: 5,
+  firstByteMs: null,
+} as const
+
 test('spending is drawn by day and by model, for 7, 30 or 90 days', async () => {
   const account = await wallet('cyrus')
   expect(await bodyOf(cy, '/wallet')).toContain('Nothing in these days')
   const add = (model: string, daysAgo: number, credits: number) =>
     h.house.db.tx((db) =>
       insertUse(db, {
-        ...{ account, model, requestId: 'r', type: 'chat', source: 'api', status: 'completed' },
-        ...{ upstream: 'demo', price: 'p', input: 3, cached: 0, output: 4, reasoning: 0 },
-        ...{ searches: 0, estimated: false, ms: 5, firstByteMs: null },
-        ...{ at: h.clock.now() - daysAgo * day, held: nano(0n) },
+        ...used,
+        account,
+        model,
+        at: h.clock.now() - daysAgo * day,
+        held: nano(0n),
         charged: nano(BigInt(credits) * 1_000_000n),
       }),
     )
@@ -123,17 +141,13 @@ test('usage: pages, filters by model and days, and CSV as the API has it', async
   await h.house.db.tx(async (db) => {
     for (let at = 0; at < 60; at += 1) {
       await insertUse(db, {
-        ...{ account, model: at % 2 ? 'm/odd' : '=even', requestId: `r${at}`, type: 'chat' },
-        ...{
-          source: 'web',
-          status: 'completed',
-          upstream: 'demo',
-          price: 'p',
-          input: 3,
-          cached: 0,
-        },
-        ...{ output: 4, reasoning: 0, searches: 0, estimated: true, ms: 5, firstByteMs: null },
-        ...{ at: h.clock.now() - (60 - at) * day, charged: nano(12_345n), held: nano(99_999n) },
+        ...used,
+        account,
+        model: at % 2 ? 'm/odd' : '=even',
+        requestId: `r${at}`,
+        at: h.clock.now() - (60 - at) * day,
+        charged: nano(12_345n),
+        held: nano(99_999n),
       })
     }
   })

@@ -34,11 +34,9 @@ const pageAt = (place: string) => `https://${place}.example/${sha256('tides').sl
 
 const usage = { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 }
 const search = (query: string, id = 'c1') => ({
-  ...{
-    id,
-    type: 'function',
-    function: { name: 'web_search', arguments: JSON.stringify({ query }) },
-  },
+  id,
+  type: 'function',
+  function: { name: 'web_search', arguments: JSON.stringify({ query }) },
 })
 const asking = (...tool_calls: object[]): Step[] =>
   completion({ role: 'assistant', content: null, tool_calls }, 'tool_calls')
@@ -72,7 +70,9 @@ const pieces = (query: string): object[] => {
 const answers = (...rounds: Step[][]) => faked.fake.script('fake/seeks', ...rounds)
 const ask = (more: object = {}) =>
   gus.call('POST', '/v1/chat/completions', {
-    ...{ model: 'fake/seeks', messages: [{ role: 'user', content: 'Tides?' }], web_search: true },
+    model: 'fake/seeks',
+    messages: [{ role: 'user', content: 'Tides?' }],
+    web_search: true,
     ...more,
   })
 
@@ -260,8 +260,10 @@ describe('a stream', () => {
       method: 'POST',
       headers: { authorization: `Bearer ${gus.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({
-        ...{ model: 'fake/seeks', messages: [{ role: 'user', content: 'Tides?' }] },
-        ...{ web_search: true, stream: true },
+        model: 'fake/seeks',
+        messages: [{ role: 'user', content: 'Tides?' }],
+        web_search: true,
+        stream: true,
       }),
       signal: client.signal,
     })
@@ -316,7 +318,9 @@ describe('refused, and nothing charged', () => {
   test('402, where the searches cannot be paid', async () => {
     const poor = await faked.gus('0.0299')
     const answer = await poor.call('POST', '/chat/completions', {
-      ...{ model: 'fake/seeks', messages: [{ role: 'user', content: 'x' }], max_tokens: 1 },
+      model: 'fake/seeks',
+      messages: [{ role: 'user', content: 'x' }],
+      max_tokens: 1,
       web_search: true,
     })
     expect(answer.status).toBe(402)

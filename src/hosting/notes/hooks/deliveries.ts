@@ -52,8 +52,12 @@ async function insert(house: House, db: Db, hook: Hook, note: Note, hasRoom: boo
   const [made] = await db
     .insert(deliveries)
     .values({
-      ...{ id: newId(), hook: hook.id, note: note.id, kind: note.kind },
-      ...{ body: JSON.stringify(message), created: at },
+      id: newId(),
+      hook: hook.id,
+      note: note.id,
+      kind: note.kind,
+      body: JSON.stringify(message),
+      created: at,
       ...(hasRoom
         ? { state: 'waiting', next: at }
         : { state: 'failed', problem: 'too_many_waiting', ended: at }),
@@ -68,8 +72,13 @@ const allMs = 30 * hour
 
 const send = (house: House, db: Db, { id, hook }: Delivery) =>
   enqueue(house, db, {
-    ...{ kind: 'hook', lane: 'hooks', owner: `hook:${hook}`, slot: `hook:${id}` },
-    ...{ input: { delivery: id }, price: zero, ms: allMs },
+    kind: 'hook',
+    lane: 'hooks',
+    owner: `hook:${hook}`,
+    slot: `hook:${id}`,
+    input: { delivery: id },
+    price: zero,
+    ms: allMs,
   })
 
 /** A hook's deliveries, newest first, going on after `after`. */

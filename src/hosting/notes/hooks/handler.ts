@@ -22,7 +22,10 @@ const bounds = { bytesMax: 65_536, ms: 10 * second }
  * at the address that was checked, never through a redirect, and has 10 s; 410 ends its hook.
  */
 export const hookHandler = (house: House, net?: Network): Handler<typeof Input> => ({
-  ...{ lane: 'hooks', input: Input, data: Type.Null(), restarts: Infinity },
+  lane: 'hooks',
+  input: Input,
+  data: Type.Null(),
+  restarts: Infinity,
   run: (work) => run(house, work, net ?? (house.config.hooksToPrivate ? anywhere : undefined)),
   undone: (db, { input, error }) =>
     Value.Check(Input, input)

@@ -41,11 +41,14 @@ beforeEach(async () => {
   ann = await h.person('ann')
   ben = await h.person('ben')
   canary = Bun.listen({
-    ...{ hostname: '127.0.0.1', port: 0 },
+    hostname: '127.0.0.1',
+    port: 0,
     socket: { open: () => void (touched += 1), data: (socket) => void socket.end() },
   })
   receiver = Bun.serve({
-    ...{ hostname: outside, port: 0, idleTimeout: 0 },
+    hostname: outside,
+    port: 0,
+    idleTimeout: 0,
     fetch: async (request) => {
       heard.push({ body: await request.text(), headers: request.headers })
       return answer()

@@ -37,7 +37,11 @@ export async function add(
     const [made] = await db
       .insert(hooks)
       .values({
-        ...{ id: newId(), agent, url: address, kinds: kinds ?? null, seen: told?.last ?? 0 },
+        id: newId(),
+        agent,
+        url: address,
+        kinds: kinds ?? null,
+        seen: told?.last ?? 0,
         created: house.clock.now(),
       })
       .returning()

@@ -49,8 +49,14 @@ export function pageOf(wish: Wish): string {
   const { style, body, script, kit } = templates[wish.template]
   const title = escaped(wish.title)
   const values: Record<string, string> = {
-    ...{ style: `${kit.style}\n${style}`, script: `${kit.script}\n${script}`, board: body },
-    ...{ body: kit.body, title, demo, hue: `${wish.hue}`, speed: `${wish.speed}` },
+    style: `${kit.style}\n${style}`,
+    script: `${kit.script}\n${script}`,
+    board: body,
+    body: kit.body,
+    title,
+    demo,
+    hue: `${wish.hue}`,
+    speed: `${wish.speed}`,
     words: inScript({ title: wish.title, ...wish.words }),
     assets: assetList(wish),
   }
@@ -81,7 +87,11 @@ const sounds = {
   tune: { name: 'tune', kind: 'music', what: 'happy arcade', seconds: 16 },
 }
 const sprite = (name: string, what: string) => ({
-  ...{ name: `${name}.png`, kind: 'sprite', what, width: 192, height: 192 },
+  name: `${name}.png`,
+  kind: 'sprite',
+  what,
+  width: 192,
+  height: 192,
 })
 
 /** What the page asks to have made for it, as its data-assets list. */

@@ -59,8 +59,15 @@ export function wishIn(prompt: string, kind: 'app' | 'game'): Wish {
 }
 
 const shelves: Record<TemplateName, string> = {
-  ...{ collector: 'arcade', breakout: 'arcade', snake: 'arcade', memory: 'puzzle', quiz: 'learn' },
-  ...{ checklist: 'tools', timer: 'tools', notes: 'writing', tracker: 'data' },
+  collector: 'arcade',
+  breakout: 'arcade',
+  snake: 'arcade',
+  memory: 'puzzle',
+  quiz: 'learn',
+  checklist: 'tools',
+  timer: 'tools',
+  notes: 'writing',
+  tracker: 'data',
 }
 
 /** The name that the words give it: called X, "X", or what they begin with. */
