@@ -35,7 +35,7 @@ const said = ({ id, tag, summary, more, takes }: Words) => ({
 export const operation = <const Answers extends Record<number, TSchema>>(
   words: Words,
   answers: Answers,
-  ...refusals: GatewayRefusal[]
+  refusals: readonly GatewayRefusal[] = [],
 ) => ({
   response: { ...answers, ...refusing('no_key', 'bad_key', 'rate_limited', ...refusals) },
   detail: { ...said(words), security: [{ key: [] }] },
@@ -45,7 +45,7 @@ export const operation = <const Answers extends Record<number, TSchema>>(
 export const openOperation = <const Answers extends Record<number, TSchema>>(
   words: Words,
   answers: Answers,
-  ...refusals: GatewayRefusal[]
+  refusals: readonly GatewayRefusal[] = [],
 ) => ({
   response: { ...answers, ...refusing('rate_limited', ...refusals) },
   detail: { ...said(words), security: [] },

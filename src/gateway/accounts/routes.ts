@@ -36,11 +36,7 @@ const newAccount = (house: House) =>
         more: 'No body and no key. The key is shown once; the balance begins at 0.',
       },
       { 200: shapes.Account },
-      'too_large',
-      'bad_request',
-      'invite_only',
-      'keys_address_limit',
-      'try_again',
+      ['too_large', 'bad_request', 'invite_only', 'keys_address_limit', 'try_again'],
     ),
   )
 
@@ -66,9 +62,7 @@ const balance = (house: House) =>
       ...operation(
         { id: 'get_balance', tag: 'Account', summary: 'The balance of your account, in USD.' },
         { 200: shapes.Balance },
-        'too_large',
-        'bad_request',
-        'not_found',
+        ['too_large', 'bad_request', 'not_found'],
       ),
     },
   )
@@ -97,10 +91,7 @@ const keyRoutes = (house: House) =>
             more: 'Left out, the cap is that of the key that asks, which is also the most it can be.',
           },
           { 201: shapes.NewKey },
-          'too_large',
-          'bad_request',
-          'cap_above_own',
-          'try_again',
+          ['too_large', 'bad_request', 'cap_above_own', 'try_again'],
         ),
       },
     )
@@ -112,11 +103,7 @@ const keyRoutes = (house: House) =>
         ...operation(
           { id: 'change_key', tag: 'Account', summary: 'Change the name or the cap of a key.' },
           { 200: shapes.Key },
-          'too_large',
-          'bad_request',
-          'cap_above_own',
-          'not_found',
-          'try_again',
+          ['too_large', 'bad_request', 'cap_above_own', 'not_found', 'try_again'],
         ),
       },
     )
@@ -129,10 +116,6 @@ const keyRoutes = (house: House) =>
       operation(
         { id: 'revoke_key', tag: 'Account', summary: 'Revoke a key; the last one stays.' },
         { 200: shapes.KeyGone },
-        'bad_request',
-        'too_large',
-        'not_found',
-        'last_key',
-        'try_again',
+        ['bad_request', 'too_large', 'not_found', 'last_key', 'try_again'],
       ),
     )

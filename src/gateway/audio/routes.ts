@@ -27,8 +27,7 @@ const speechRoute = (house: House) =>
         takes: { 'application/json': { schema: shapes.speechWanted } },
       },
       { 200: Bytes },
-      ...paidRefusals,
-      'not_found',
+      [...paidRefusals, 'not_found'],
     ),
   )
 
@@ -50,7 +49,7 @@ const transcriptionRoute = (house: House) =>
             takes: { 'multipart/form-data': { schema: shapes.transcriptionWanted } },
           },
           { 200: Type.Unsafe<Response>(shapes.Transcription) },
-          ...paidRefusals,
+          paidRefusals,
         ),
       },
     )

@@ -22,7 +22,7 @@ export const catalogueRoutes = (house: House) =>
         ...openOperation(
           { id: 'list_models', tag: 'Models', summary: 'The models and their prices.' },
           { 200: shapes.ModelList },
-          'bad_request',
+          ['bad_request'],
         ),
       },
     )
@@ -32,7 +32,7 @@ export const catalogueRoutes = (house: House) =>
       openOperation(
         { id: 'get_model', tag: 'Models', summary: 'One model and its price.' },
         { 200: shapes.Model },
-        'no_model',
+        ['no_model'],
       ),
     )
     // An id holds a slash, which not every client writes as %2F.

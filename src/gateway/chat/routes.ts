@@ -28,7 +28,7 @@ export const chatRoutes = (house: House, listener: Listener) =>
             takes: { 'application/json': { schema: shapes.chatWanted } },
           },
           { 200: Type.Unsafe<Response>(shapes.Completion) },
-          ...shapes.refusals,
+          shapes.refusals,
         ),
       },
     )

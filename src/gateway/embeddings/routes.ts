@@ -23,6 +23,6 @@ export const embeddingRoutes = (house: House) =>
         takes: { 'application/json': { schema: shapes.embeddingWanted } },
       },
       { 200: Type.Unsafe<Response>(shapes.Embeddings) },
-      ...paidRefusals,
+      paidRefusals,
     ),
   )

@@ -63,12 +63,14 @@ const uploadRoute = (house: House) =>
             takes,
           },
           { 200: shapes.File },
-          'bad_request',
-          'upload_type',
-          'upload_too_large',
-          'upload_unreadable',
-          'files_full',
-          'try_again',
+          [
+            'bad_request',
+            'upload_type',
+            'upload_too_large',
+            'upload_unreadable',
+            'files_full',
+            'try_again',
+          ],
         ),
       },
     )
@@ -81,18 +83,16 @@ const ownRoutes = (house: House) =>
       ...operation(
         { id: 'list_files', tag: 'Files', summary: 'The files of your account.' },
         { 200: shapes.FileList },
-        'bad_request',
+        ['bad_request'],
       ),
     })
     .get(
       '/files/:id',
       async ({ spender, params }) =>
         files.present(await files.the(house, spender.account, params.id)),
-      operation(
-        { id: 'get_file', tag: 'Files', summary: 'One file.' },
-        { 200: shapes.File },
+      operation({ id: 'get_file', tag: 'Files', summary: 'One file.' }, { 200: shapes.File }, [
         'no_file',
-      ),
+      ]),
     )
     .get(
       '/files/:id/content',
@@ -103,7 +103,7 @@ const ownRoutes = (house: House) =>
       operation(
         { id: 'get_file_content', tag: 'Files', summary: 'The bytes of a file.' },
         { 200: Bytes },
-        'no_file',
+        ['no_file'],
       ),
     )
     .delete(
@@ -115,10 +115,7 @@ const ownRoutes = (house: House) =>
       operation(
         { id: 'delete_file', tag: 'Files', summary: 'Delete a file.' },
         { 200: shapes.FileGone },
-        'bad_request',
-        'too_large',
-        'no_file',
-        'try_again',
+        ['bad_request', 'too_large', 'no_file', 'try_again'],
       ),
     )
 

@@ -29,7 +29,7 @@ const newImages = (house: House) =>
         takes: { 'application/json': { schema: shapes.imagesWanted } },
       },
       { 200: Type.Unsafe<Response>(shapes.Images) },
-      ...paidRefusals,
+      paidRefusals,
     ),
   )
 
@@ -46,7 +46,7 @@ const keptImages = (house: House) =>
       ...openOperation(
         { id: 'get_image', tag: 'Media', summary: 'A picture, by its signed address.' },
         { 200: Bytes, 206: Bytes, 416: BehindEnd },
-        'not_found',
+        ['not_found'],
       ),
     },
   )

@@ -29,7 +29,7 @@ export const responseRoutes = (house: House, listener: Listener) =>
             takes: { 'application/json': { schema: shapes.responseWanted } },
           },
           { 200: Type.Unsafe<Response>(shapes.Answered) },
-          ...refusals,
+          refusals,
         ),
       },
     )

@@ -32,7 +32,7 @@ export const usageRoutes = (house: House) =>
           more: 'As JSON, or as CSV with format=csv. No bodies are kept.',
         },
         { 200: shapes.History },
-        'bad_request',
+        ['bad_request'],
       ),
     },
   )

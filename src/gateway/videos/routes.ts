@@ -36,7 +36,7 @@ const newVideos = (house: House) =>
           },
         },
         { 200: Type.Unsafe<Response>(shapes.Video) },
-        ...paidRefusals,
+        paidRefusals,
       ),
     })
 
@@ -49,7 +49,7 @@ const oneVideo = (house: House) =>
       operation(
         { id: 'get_video', tag: 'Media', summary: 'How a film stands, and where it is.' },
         { 200: shapes.Video },
-        'not_found',
+        ['not_found'],
       ),
     )
 
@@ -69,9 +69,7 @@ const videoContent = (house: House) =>
             summary: 'A film, by its signed address or with its key.',
           },
           { 200: Bytes, 206: Bytes, 302: Bytes, 416: BehindEnd },
-          'no_key',
-          'bad_key',
-          'not_found',
+          ['no_key', 'bad_key', 'not_found'],
         ),
       },
     )
