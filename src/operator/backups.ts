@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 
+import { onceFor } from '../core/once.ts'
 import { iso } from '../core/time.ts'
 import { note } from '../hosting/moderation/audit.ts'
 import type { House } from '../house.ts'
@@ -22,13 +23,7 @@ interface State {
   ended: Map<string, Outcome>
 }
 
-const states = new WeakMap<House, State>()
-
-function stateOf(house: House): State {
-  const state = states.get(house) ?? { running: undefined, ended: new Map() }
-  states.set(house, state)
-  return state
-}
+const stateOf = onceFor((_house: House): State => ({ running: undefined, ended: new Map() }))
 
 /** The backups in the data folder, the newest first, what runs, and how the last work ended. */
 export async function listBackups(

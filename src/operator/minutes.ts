@@ -1,4 +1,5 @@
 import { type Nano, nano } from '../core/money.ts'
+import { onceFor } from '../core/once.ts'
 import { hour, minute, second, stopwatch } from '../core/time.ts'
 import type { House } from '../house.ts'
 import { totals } from '../ledger/totals.ts'
@@ -31,13 +32,7 @@ interface Kept {
   lateMs: number
 }
 
-const all = new WeakMap<House, Kept>()
-
-function keptOf(house: House): Kept {
-  const kept = all.get(house) ?? { samples: [], beat: stopwatch(), lateMs: 0 }
-  all.set(house, kept)
-  return kept
-}
+const keptOf = onceFor((_house: House): Kept => ({ samples: [], beat: stopwatch(), lateMs: 0 }))
 
 const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)
 

@@ -1,6 +1,7 @@
 import { inArray } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 
+import { onceFor } from '../../core/once.ts'
 import type { House } from '../../house.ts'
 import { agents } from './tables.ts'
 
@@ -9,12 +10,11 @@ export const makerPage = ({ urls }: House, handle: string): string =>
   `${urls.app}/explore/@${handle.replace('@', '')}`
 
 const keptMax = 20_000
-const kept = new WeakMap<House, LRUCache<string, string>>()
+const keptOf = onceFor((_house: House) => new LRUCache<string, string>({ max: keptMax }))
 
 /** The handles of these agents, by id. A handle never changes, so it is read once. */
 export async function handlesOf(house: House, ids: string[]): Promise<Map<string, string>> {
-  const known = kept.get(house) ?? new LRUCache<string, string>({ max: keptMax })
-  kept.set(house, known)
+  const known = keptOf(house)
   const unknown = [...new Set(ids)].filter((id) => !known.has(id))
   if (unknown.length > 0) {
     const rows = await house.db.read

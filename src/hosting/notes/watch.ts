@@ -1,4 +1,5 @@
 import { eventStream } from '../../core/event-stream.ts'
+import { onceFor } from '../../core/once.ts'
 import { second, stopwatch } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import { heartbeatMs, jobWatchMs, listPageMax, noteStreamsMax } from '../../limits.ts'
@@ -10,7 +11,8 @@ const encoder = new TextEncoder()
 /** Between two looks for news. */
 const lookMs = second / 2
 
-const open = new WeakMap<House, Map<string, number>>()
+/** How many streams each agent has open. */
+const openOf = onceFor((_house: House) => new Map<string, number>())
 
 /** Whose notes are watched, and whether that may go on. */
 interface Watcher {
@@ -30,8 +32,7 @@ export async function watch(house: House, watcher: Watcher, request: Request): P
 
 /** Counts one more stream of an agent, until what it answers is called. */
 function enter(house: House, agent: string): () => void {
-  const streams = open.get(house) ?? new Map<string, number>()
-  open.set(house, streams)
+  const streams = openOf(house)
   const others = streams.get(agent) ?? 0
   if (others >= noteStreamsMax) {
     throw new Refusal('busy', { what: `Each of your ${noteStreamsMax} streams` })

@@ -1,5 +1,6 @@
 import { RateLimit } from '../../core/counters.ts'
 import { sha256 } from '../../core/ids.ts'
+import { onceFor } from '../../core/once.ts'
 import { hour, minute } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import {
@@ -15,23 +16,14 @@ import * as people from './people.ts'
 import { newCodes, takeCode } from './recovery.ts'
 import { begin, checkFresh, endOthers, type Session } from './sessions.ts'
 
-type Limits = ReturnType<typeof openLimits>
-const opened = new WeakMap<House, Limits>()
-
-const openLimits = ({ clock }: House) => ({
+/** What is counted of people in this process: tries, by address and by name. */
+export const limitsOf = onceFor(({ clock }: House) => ({
   pair: new RateLimit(clock, signInsPerPair, 15 * minute),
   address: new RateLimit(clock, signInsPerAddress, hour),
   name: new RateLimit(clock, signInsPerName, hour),
   signUps: new RateLimit(clock, signUpsPerHour, hour),
   claims: new RateLimit(clock, claimTriesPerHour, hour),
-})
-
-/** What is counted of people in this process: tries, by address and by name. */
-export function limitsOf(house: House): Limits {
-  const limits = opened.get(house) ?? openLimits(house)
-  opened.set(house, limits)
-  return limits
-}
+}))
 
 /** Where a request comes from: its address, its browser, and the session that it brought. */
 export interface From {
