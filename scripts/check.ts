@@ -68,7 +68,12 @@ const onPostgres = () =>
     'postgres',
     [
       ...notIn(inBrowsers),
-      ...['src/db', 'src/ledger', 'src/hosting', 'src/gateway', 'src/models', 'src/web'],
+      'src/db',
+      'src/ledger',
+      'src/hosting',
+      'src/gateway',
+      'src/models',
+      'src/web',
       ...['bad-input', 'contract', 'openapi', 'properties', 'refusals'].map(
         (name) => `src/testing/${name}.test.ts`,
       ),

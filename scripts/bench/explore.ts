@@ -35,10 +35,23 @@ function seed(file: string, items: number): void {
 
 /** What is asked; `id` is an item and `handle` its maker. */
 const asks = ({ id, handle, next }: Record<'id' | 'handle' | 'next', string>): string[] => [
-  ...['', '?sort=top', '?sort=trending', '?sort=remixed', `?cursor=${next}`],
-  ...['?kind=game', '?shelf=tools&kind=game', '?shelf=writing', '?price=paid&sort=top'],
-  ...['?kind=skill', `?maker=${handle}`, '?q=boat', '?q=word7+lam', '?q=boat&sort=top&shelf=tools'],
-  ...['?q=nothing', `/@${handle}`, `/${id}`],
+  '',
+  '?sort=top',
+  '?sort=trending',
+  '?sort=remixed',
+  `?cursor=${next}`,
+  '?kind=game',
+  '?shelf=tools&kind=game',
+  '?shelf=writing',
+  '?price=paid&sort=top',
+  '?kind=skill',
+  `?maker=${handle}`,
+  '?q=boat',
+  '?q=word7+lam',
+  '?q=boat&sort=top&shelf=tools',
+  '?q=nothing',
+  `/@${handle}`,
+  `/${id}`,
 ]
 
 export async function filled(dir: string, items: number) {

@@ -7,7 +7,8 @@ await run({
   package: '@openai/codex@0.169.0',
   command: 'codex',
   words: (baseUrl) => [
-    ...['exec', '--skip-git-repo-check'],
+    'exec',
+    '--skip-git-repo-check',
     ...setting('model', 'demo/chat'),
     ...setting('model_provider', 'berth'),
     ...setting('model_providers.berth.name', 'Berth'),

@@ -96,6 +96,7 @@ function faultOf(node: ts.Node, source: Source, brands: Set<string>): Fault | un
   }
   if (node.kind === ts.SyntaxKind.AnyKeyword) return ['any', 'say the type, or unknown']
   if (ts.isNonNullExpression(node)) return ['a non-null !', 'check it, or give a default']
+  if (isGroup(node)) return ['a group that is spread', 'write them one by one']
   if (ts.isTypeAssertionExpression(node)) return ['a cast', 'narrow it by a check']
   if (!ts.isAsExpression(node)) return undefined
   const type = node.type.getText()
@@ -106,6 +107,11 @@ function faultOf(node: ts.Node, source: Source, brands: Set<string>): Fault | un
 const isDefault = (node: ts.Node): boolean =>
   ts.isExportAssignment(node) ||
   (node.kind === ts.SyntaxKind.DefaultKeyword && node.parent.kind !== ts.SyntaxKind.DefaultClause)
+
+/** Fields, or items, that are put together only to be taken apart where they stand. */
+const isGroup = (node: ts.Node): boolean =>
+  (ts.isSpreadAssignment(node) && ts.isObjectLiteralExpression(node.expression)) ||
+  (ts.isSpreadElement(node) && ts.isArrayLiteralExpression(node.expression))
 
 /** Types of this file that are another type with a mark only the compiler sees. */
 function brandsOf(source: Source): Set<string> {

@@ -18,17 +18,25 @@ export function browserOf(setting: string): string | undefined {
  * that a page loads is answered over its pipe.
  */
 const flags = [
-  ...['--headless', '--remote-debugging-pipe', '--no-first-run', '--no-default-browser-check'],
-  ...['--disable-gpu', '--disable-quic', '--disable-background-networking', '--disable-sync'],
-  ...['--disable-component-update', '--disable-extensions', '--disable-dev-shm-usage'],
-  ...['--host-resolver-rules=MAP * ~NOTFOUND', '--proxy-server=127.0.0.1:9'],
-  ...['--proxy-bypass-list=<-loopback>', '--webrtc-ip-handling-policy=disable_non_proxied_udp'],
-  ...[
-    '--renderer-process-limit=2',
-    '--js-flags=--max-old-space-size=512',
-    '--mute-audio',
-    '--hide-scrollbars',
-  ],
+  '--headless',
+  '--remote-debugging-pipe',
+  '--no-first-run',
+  '--no-default-browser-check',
+  '--disable-gpu',
+  '--disable-quic',
+  '--disable-background-networking',
+  '--disable-sync',
+  '--disable-component-update',
+  '--disable-extensions',
+  '--disable-dev-shm-usage',
+  '--host-resolver-rules=MAP * ~NOTFOUND',
+  '--proxy-server=127.0.0.1:9',
+  '--proxy-bypass-list=<-loopback>',
+  '--webrtc-ip-handling-policy=disable_non_proxied_udp',
+  '--renderer-process-limit=2',
+  '--js-flags=--max-old-space-size=512',
+  '--mute-audio',
+  '--hide-scrollbars',
 ]
 
 /** A browser, and the data folder of who opens pages in it, one after the other. */

@@ -127,12 +127,14 @@ describe.each(kinds)('what the ledger says of %s', (kind) => {
     ] as const) {
       const answer = await ask(gus, kind, model)
       expect([answer.status, answer.text('error.message')]).toEqual([
-        ...[status, expect.stringContaining(says)],
+        status,
+        expect.stringContaining(says),
       ])
     }
     const wrong = await ask({ ...gus, call: renamed(gus, other) }, kind, 'ok')
     expect([wrong.status, wrong.text('error.message')]).toEqual([
-      ...[400, expect.stringContaining(`use POST ${requests[other].path}`)],
+      400,
+      expect.stringContaining(`use POST ${requests[other].path}`),
     ])
     const online = await ask(gus, kind, 'ok:online')
     expect([online.status, online.code]).toEqual([400, 'W207'])

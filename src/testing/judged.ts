@@ -44,10 +44,9 @@ export async function judge(
     ids.push(id)
   }
   return {
-    paths: [
-      ...['queue', `agents/${maker.handle}`, 'people/bea'],
-      ...ids.map((id) => `apps/${id}`),
-    ].map((page) => `/console/${page}`),
+    paths: ['queue', `agents/${maker.handle}`, 'people/bea', ...ids.map((id) => `apps/${id}`)].map(
+      (page) => `/console/${page}`,
+    ),
     async clear() {
       for (const id of ids) await rule('decide', id, 'deny It stays so.')
     },

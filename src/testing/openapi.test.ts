@@ -17,10 +17,22 @@ import { openTestHouse, type TestHouse } from './house.ts'
 
 const base = 'https://berth.test/api'
 const open = [
-  ...['is_on', 'start', 'get_openapi', 'new_agent', 'look_at_asset'],
-  ...['explore', 'list_shelves', 'get_atom_feed', 'get_json_feed'],
-  ...['get_item', 'get_maker', 'get_source', 'report_item'],
-  ...['list_reviews', 'list_comments', 'get_claim'],
+  'is_on',
+  'start',
+  'get_openapi',
+  'new_agent',
+  'look_at_asset',
+  'explore',
+  'list_shelves',
+  'get_atom_feed',
+  'get_json_feed',
+  'get_item',
+  'get_maker',
+  'get_source',
+  'report_item',
+  'list_reviews',
+  'list_comments',
+  'get_claim',
 ]
 
 let house: TestHouse
@@ -174,7 +186,9 @@ describe('every operation', () => {
       for (const [status, { content, description }] of Object.entries(responses)) {
         const types = status === '204' || status === '416' ? 0 : 1
         expect([operationId, status, Object.keys(content).length]).toEqual([
-          ...[operationId, status, types],
+          operationId,
+          status,
+          types,
         ])
         if (types === 0) continue
         const [[type = '', media] = []] = Object.entries(content)

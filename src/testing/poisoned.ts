@@ -10,6 +10,7 @@ import { judge, stored } from './judged.ts'
 import { testModel } from './models.ts'
 import { type Browser, claimedBy, hidden, operating, origin, signedUp } from './pages.ts'
 import { payloads } from './payloads.ts'
+import { askedFor, consolePaths, ownPaths, searchedFor, studioPaths } from './poisoned-paths.ts'
 
 /** As many texts as stand in one list; pages show about twenty of a thing. */
 const atOnce = 18
@@ -208,40 +209,3 @@ const pairsOf = (texts: string[], many = 2, max = 160): string[] =>
         ]
       : [],
   )
-
-/** Where a text is asked for rather than kept; the last ones in turns. */
-function askedFor(text: string, turn: number): string[] {
-  const q = encodeURIComponent(text)
-  const odd = [
-    ...[`/${q}`, `/explore/${q}`, `/explore?maker=${q}`, `/explore?cursor=${q}`, `/claim/${q}`],
-    ...[`/catalogue?q=${q}`, `/sign-in?next=${q}`, `/oembed?url=${q}`, `/a/${q}`],
-    ...[`/api/explore/feed.atom?q=${q}`, `/api/explore/feed.json?q=${q}`],
-  ]
-  return [`/explore?q=${q}`, odd[turn % odd.length] ?? '/']
-}
-
-/** Where an operator looks for a text, in turns. */
-function searchedFor(text: string, turn: number): string {
-  const lists = ['agents?q', 'people?q', 'audit?q', 'models?q', 'grants?usd=1&to', 'queue?sha256']
-  return `/console/${lists[turn % lists.length]}=${encodeURIComponent(text)}`
-}
-
-const ownPaths = (handle: string): string[] => [
-  '/agents',
-  ...['', '/apps', '/ledger'].map((list) => `/agents/${handle}${list}`),
-]
-
-const studioPaths = (id: string): string[] =>
-  ['', '/versions', '/changes', '/assets', '/listing', '/safety'].map(
-    (tab) => `/studio/${id}${tab}`,
-  )
-
-const consolePaths = [
-  '',
-  '/agents',
-  '/people',
-  '/models',
-  '/grants',
-  '/upstreams',
-  '/settings',
-].map((name) => `/console${name}`)

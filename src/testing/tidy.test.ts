@@ -131,6 +131,16 @@ const faults: [title: string, files: Files, said: string][] = [
   ['a cast', { 'src/house.ts': 'const a = b as Key' }, 'src/house.ts:1 a cast: as Key'],
   ['a bracket cast', { 'src/house.ts': 'const a = <Key>b' }, 'src/house.ts:1 a cast'],
   ['a non-null !', { 'src/house.ts': 'const a = b!' }, 'src/house.ts:1 a non-null !'],
+  [
+    'fields spread for a line',
+    { 'src/house.ts': 'const a = { ...{ b: 1 } }' },
+    'src/house.ts:1 a group that is spread',
+  ],
+  [
+    'items spread for a line',
+    { 'src/house.ts': 'const a = [...[1, 2]]' },
+    'src/house.ts:1 a group that is spread',
+  ],
   ['a silencer', { 'src/house.ts': '// @ts-' + 'ignore' }, 'src/house.ts:1 @ts-'],
   ['an empty name', { 'src/core/utils.ts': '' }, 'src/core/utils.ts:1 utils says nothing'],
   ['camel case', { 'src/core/aB.ts': '' }, 'src/core/aB.ts:1 named aB.ts'],

@@ -44,17 +44,13 @@ test('a provider that is translated needs no more than its key', async () => {
   const more = ['REPLICATE_API_TOKEN', 'ELEVENLABS_API_KEY', 'DEEPGRAM_API_KEY']
   const { registry } = await open(Object.fromEntries([...keys, ...more].map((key) => [key, 'k'])))
   expect(registry.names.map((name) => [name, registry.find(name)?.kind])).toEqual([
-    ...[
-      ['gemini', 'google'],
-      ['anthropic', 'anthropic'],
-      ['cohere', 'cohere'],
-      ['fal', 'fal'],
-    ],
-    ...[
-      ['replicate', 'replicate'],
-      ['elevenlabs', 'elevenlabs'],
-      ['deepgram', 'deepgram'],
-    ],
+    ['gemini', 'google'],
+    ['anthropic', 'anthropic'],
+    ['cohere', 'cohere'],
+    ['fal', 'fal'],
+    ['replicate', 'replicate'],
+    ['elevenlabs', 'elevenlabs'],
+    ['deepgram', 'deepgram'],
   ])
 })
 

@@ -44,8 +44,10 @@ export async function beside(): Promise<BenchRow[]> {
   )
   const path = `/a/${first?.id}/data`
   const peer = await spawnServer([
-    ...[process.execPath, join(import.meta.dir, '../peers/static.ts')],
-    ...[`http://127.0.0.1:${port}`, path],
+    process.execPath,
+    join(import.meta.dir, '../peers/static.ts'),
+    `http://127.0.0.1:${port}`,
+    path,
   ])
   const targets = [house, peer].map((one) => ({ ...one, request: requestFor(path), status: 200 }))
   const plan: Plan = { connections: 8, turnMs: 50, rounds: 60, targets }

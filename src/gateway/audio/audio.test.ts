@@ -96,17 +96,13 @@ test('the upstream is asked for the format, and tells the type', async () => {
 
 test('speech fields that do not fit are refused by name', async () => {
   for (const [param, value] of [
-    ...[
-      ['input', ''],
-      ['input', 7],
-      ['input', 'x'.repeat(50_001)],
-      ['voice', 7],
-    ],
-    ...[
-      ['format', 'exe'],
-      ['response_format', 'json'],
-      ['stream_format', 'sse'],
-    ],
+    ['input', ''],
+    ['input', 7],
+    ['input', 'x'.repeat(50_001)],
+    ['voice', 7],
+    ['format', 'exe'],
+    ['response_format', 'json'],
+    ['stream_format', 'sse'],
   ]) {
     const answer = await speak({ [String(param)]: value })
     expect([answer.status, Object(answer.body).error.param]).toEqual([400, param])
@@ -221,7 +217,8 @@ test('a sound is written down, paid by its real seconds', async () => {
   expect(answer.headers.get('x-service-cost')).toBe('0.0001')
   const text = await listen(gus, bytes, { response_format: 'text' })
   expect([text.body, text.headers.get('x-service-cost')]).toEqual([
-    ...['A sound of 10 seconds.', '0.0001'],
+    'A sound of 10 seconds.',
+    '0.0001',
   ])
   const whole = await listen(gus, bytes, { response_format: 'verbose_json' })
   const untold = { seek: 0, tokens: [], temperature: 0, avg_logprob: 0 }

@@ -51,8 +51,13 @@ test('chunks that differ in their text alone are parsed once, whatever spells th
 test('all that says more is parsed, and nothing of it is lost', () => {
   const plain = chunk({ content: 'x' })
   const odd = [
-    ...['a "quote"', 'two\nlines', 'back\\slash', '\u0001', '","finish_reason":"content_filter'],
-    ...['"content":"', '\\u0041'],
+    'a "quote"',
+    'two\nlines',
+    'back\\slash',
+    '\u0001',
+    '","finish_reason":"content_filter',
+    '"content":"',
+    '\\u0041',
   ].map((content) => chunk({ content }))
   const others = [
     chunk({ content: 'x' }, {}, { finish_reason: 'length' }),

@@ -64,7 +64,9 @@ async function run(script: string, stream: boolean, cell: Cell): Promise<Answer>
   expect(total).toBe(1)
   if (!use) throw new Error('no row')
   expect([cell.charge, use.charged, use.held, fits[cell.charge](use.charged, use.held)]).toEqual([
-    ...[cell.charge, use.charged, use.held],
+    cell.charge,
+    use.charged,
+    use.held,
     true,
   ])
   expect(use).toMatchObject({ model: `fake/${script}`, type: 'chat', source: 'api' })

@@ -25,8 +25,17 @@ export interface Spaced {
 
 /** Fields that mean the same to a chat; they are read there. */
 const alike = [
-  ...['model', 'models', 'provider', 'web_search', 'temperature', 'top_p', 'user', 'service_tier'],
-  ...['parallel_tool_calls', 'prompt_cache_key', 'safety_identifier'],
+  'model',
+  'models',
+  'provider',
+  'web_search',
+  'temperature',
+  'top_p',
+  'user',
+  'service_tier',
+  'parallel_tool_calls',
+  'prompt_cache_key',
+  'safety_identifier',
 ]
 
 /** Fields that need what is not here: conversations that are kept, and work without a client. */

@@ -246,10 +246,15 @@ describe('a stream', () => {
   test('tells a message piece by piece', async () => {
     const events = await stream({ input: 'one two three' })
     expect(typesOf(events)).toEqual([
-      ...['response.created', 'response.in_progress', 'response.output_item.added'],
-      ...['response.content_part.added', 'response.output_text.delta'],
-      ...['response.output_text.done', 'response.content_part.done'],
-      ...['response.output_item.done', 'response.completed'],
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.output_text.delta',
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      'response.completed',
     ])
     const deltas = events.filter(({ type }) => type === 'response.output_text.delta')
     expect(deltas.length).toBeGreaterThan(1)
@@ -275,9 +280,12 @@ describe('a stream', () => {
         `response.reasoning_summary_part.${end}`,
         ...(end === 'added' ? ['response.reasoning_summary_text.delta'] : []),
       ]),
-      ...['response.output_item.done', 'response.output_item.added'],
-      ...['response.function_call_arguments.delta', 'response.function_call_arguments.done'],
-      ...['response.output_item.done', 'response.completed'],
+      'response.output_item.done',
+      'response.output_item.added',
+      'response.function_call_arguments.delta',
+      'response.function_call_arguments.done',
+      'response.output_item.done',
+      'response.completed',
     ])
     const pieces = events.filter(({ type }) => type === 'response.function_call_arguments.delta')
     const done = events.find(({ type }) => type === 'response.function_call_arguments.done')

@@ -157,11 +157,13 @@ test('another upstream begins where the first is out of order; no model, no rate
   expect([nobody.status, nobody.code]).toEqual([404, 'model_not_found'])
   const unpriced = await ask(gus, 'unpriced')
   expect([unpriced.status, unpriced.text('error.message')]).toEqual([
-    ...[400, expect.stringContaining('no published rate')],
+    400,
+    expect.stringContaining('no published rate'),
   ])
   const chat = await gus.call('POST', '/v1/videos', { model: 'fake/ok', prompt: 'A boat' })
   expect([chat.status, chat.text('error.message')]).toEqual([
-    ...[400, expect.stringContaining('POST /v1/chat/completions')],
+    400,
+    expect.stringContaining('POST /v1/chat/completions'),
   ])
 })
 

@@ -124,23 +124,17 @@ test('an agent’s key pays for films as well, and they are no jobs of its own',
 test('what does not fit is refused by name', async () => {
   const kept = await t.kept()
   for (const [param, value] of [
-    ...[
-      ['prompt', ''],
-      ['prompt', 7],
-      ['prompt', 'x'.repeat(32_001)],
-      ['model', 7],
-    ],
+    ['prompt', ''],
+    ['prompt', 7],
+    ['prompt', 'x'.repeat(32_001)],
+    ['model', 7],
     ...['0', '-1', '61', 'x', '', '1e1', '4.0001', {}, true].map((long) => ['duration', long]),
-    ...[
-      ['seconds', '0'],
-      ['seconds', 61],
-    ],
+    ['seconds', '0'],
+    ['seconds', 61],
     ...['16/9', '0:9', '16:0', '99:1', 7, '16:9:1'].map((ratio) => ['aspect_ratio', ratio]),
     ...['10', '0x5', '9000x9000', 7].map((size) => ['size', size]),
-    ...[
-      ['models', 'x'],
-      ['provider', 'x'],
-    ],
+    ['models', 'x'],
+    ['provider', 'x'],
   ]) {
     const answer = await begin({ [String(param)]: value })
     expect([value, answer.status, Object(answer.body).error.param]).toEqual([value, 400, param])

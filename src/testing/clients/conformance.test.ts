@@ -8,9 +8,16 @@ import { type McpHouse, node, openMcpHouse } from '../mcp.ts'
 const modules = join(import.meta.dir, '../../../node_modules')
 
 const both = [
-  ...['tools-list', 'tools-call-simple-text', 'tools-call-image', 'tools-call-audio'],
-  ...['tools-call-embedded-resource', 'tools-call-mixed-content', 'tools-call-error'],
-  ...['tools-call-with-progress', 'json-schema-2020-12', 'server-sse-multiple-streams'],
+  'tools-list',
+  'tools-call-simple-text',
+  'tools-call-image',
+  'tools-call-audio',
+  'tools-call-embedded-resource',
+  'tools-call-mixed-content',
+  'tools-call-error',
+  'tools-call-with-progress',
+  'json-schema-2020-12',
+  'server-sse-multiple-streams',
   'dns-rebinding-protection',
 ]
 const suites = [
@@ -19,7 +26,10 @@ const suites = [
     revision: '2025-11-25',
     scenarios: [
       ...both,
-      ...['server-initialize', 'logging-set-level', 'ping', 'tools-call-with-logging'],
+      'server-initialize',
+      'logging-set-level',
+      'ping',
+      'tools-call-with-logging',
     ],
   },
   {
@@ -27,8 +37,11 @@ const suites = [
     revision: '2026-07-28',
     scenarios: [
       ...both,
-      ...['server-stateless', 'caching', 'http-header-validation'],
-      ...['http-custom-header-server-validation', 'sep-2164-resource-not-found'],
+      'server-stateless',
+      'caching',
+      'http-header-validation',
+      'http-custom-header-server-validation',
+      'sep-2164-resource-not-found',
       'input-required-result-unsupported-methods',
     ],
   },

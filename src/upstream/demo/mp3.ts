@@ -17,8 +17,14 @@ export function toneFrame(hertz: number): Uint8Array {
   const half = line === 0 ? '' : '1'.repeat(before) + (line % 2 === 0 ? '010' : '0010')
   const pairs = line === 0 ? 0 : before + 1
   const side = [
-    ...[bits(half.length, 12), bits(pairs, 9), bits(gain, 8), bits(0, 4 + 1)],
-    ...[bits(1, 5), bits(1, 5), bits(1, 5), bits(0, 4 + 3 + 3)],
+    bits(half.length, 12),
+    bits(pairs, 9),
+    bits(gain, 8),
+    bits(0, 4 + 1),
+    bits(1, 5),
+    bits(1, 5),
+    bits(1, 5),
+    bits(0, 4 + 3 + 3),
   ].join('')
   const body = (bits(0, 18) + side + side + half + half).padEnd(bodyBytes * 8, '0')
   const bytes = Array.from({ length: bodyBytes }, (_, at) =>

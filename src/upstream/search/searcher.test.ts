@@ -45,13 +45,17 @@ test('each engine is asked as it wants to be, and read', async () => {
     expect(await searcherOf([engine], log)('low tide', never)).toEqual(found)
   const [one, two, three, four] = asked
   expect([one?.method, one?.url.pathname, one?.url.search]).toEqual([
-    ...['GET', '/search', '?q=low+tide&format=json'],
+    'GET',
+    '/search',
+    '?q=low+tide&format=json',
   ])
   expect([two?.url.search, two?.headers.get('x-subscription-token')]).toEqual([
-    ...['?q=low+tide&count=5', 'k-1'],
+    '?q=low+tide&count=5',
+    'k-1',
   ])
   expect([three?.headers.get('authorization'), three?.body]).toEqual([
-    ...['Bearer k-2', '{"query":"low tide","max_results":5}'],
+    'Bearer k-2',
+    '{"query":"low tide","max_results":5}',
   ])
   expect(four?.headers.get('x-api-key')).toBe('k-3')
   expect(JSON.parse(four?.body ?? '')).toMatchObject({ query: 'low tide', numResults: 5 })

@@ -114,7 +114,8 @@ describe('messages', () => {
         parts: [
           { fileData: { mimeType: 'image/png', fileUri: urls[0] } },
           { fileData: { mimeType: 'image/jpeg', fileUri: urls[1] } },
-          ...[bytes, bytes],
+          bytes,
+          bytes,
         ],
       },
     ])

@@ -108,7 +108,10 @@ async function run(name: string, stream: boolean, cell: Cell) {
     carried: use.charged > 0n && use.charged < use.held,
   }
   expect([answer.status, cell.charge, fits[cell.charge], use.charged]).toEqual([
-    ...[cell.status, cell.charge, true, use.charged],
+    cell.status,
+    cell.charge,
+    true,
+    use.charged,
   ])
   const text = JSON.stringify([answer.body, house.warnings])
   expect(text).not.toContain(hushed)

@@ -44,11 +44,26 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
   })
 
   const paths = (): string[] => [
-    ...['/', '/explore', '/explore?q=zeppelin', `/explore/${id}`, `/explore/${copied}`],
-    ...['/explore/@ann', '/catalogue', `/catalogue?q=${'W'.repeat(100)}`],
-    ...['/catalogue?type=image', `/report/${id}`, '/nowhere', '/explore?cursor=odd'],
-    ...['/sign-in', '/sign-up', '/recover', welcome, '/docs', '/api/docs'],
-    ...[`/a/${id}`, '/a/AAAAAAAAAAAA'],
+    '/',
+    '/explore',
+    '/explore?q=zeppelin',
+    `/explore/${id}`,
+    `/explore/${copied}`,
+    '/explore/@ann',
+    '/catalogue',
+    `/catalogue?q=${'W'.repeat(100)}`,
+    '/catalogue?type=image',
+    `/report/${id}`,
+    '/nowhere',
+    '/explore?cursor=odd',
+    '/sign-in',
+    '/sign-up',
+    '/recover',
+    welcome,
+    '/docs',
+    '/api/docs',
+    `/a/${id}`,
+    '/a/AAAAAAAAAAAA',
   ]
 
   /** Opens every page and answers what `look` finds there, by its path. */

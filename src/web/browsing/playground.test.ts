@@ -96,7 +96,10 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
       expect((await words(page)).slice(2)).toEqual(['And again', 'And again'])
       const { newest, total, held, balance } = await walletOf(demo, 'olga')
       expect([total, Number(held), newest?.source, newest?.status]).toEqual([
-        ...[2, 0, 'web', 'completed'],
+        2,
+        0,
+        'web',
+        'completed',
       ])
       expect(balance < 1_000_000_000n).toBe(true)
       expect(newest?.input_count).toBeGreaterThan(15)

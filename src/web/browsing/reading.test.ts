@@ -105,7 +105,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
       const { x = 0, width = 0 } = (await title.boundingBox()) ?? {}
       const [first = 0, year = 0] = await leftsOf(page, 'h1', ['لعبة', '2026'])
       expect([first > x, first < x + width, year > x && year < x + width]).toEqual([
-        ...[true, true, false],
+        true,
+        true,
+        false,
       ])
       await page.close()
     },

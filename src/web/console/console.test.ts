@@ -20,8 +20,16 @@ async function open(settings = {}): Promise<TestHouse> {
 }
 
 const pages = [
-  ...['', '/queue', '/agents', '/people', '/grants', '/upstreams', '/models', '/backups'],
-  ...['/audit', '/settings'],
+  '',
+  '/queue',
+  '/agents',
+  '/people',
+  '/grants',
+  '/upstreams',
+  '/models',
+  '/backups',
+  '/audit',
+  '/settings',
 ].map((page) => `/console${page}`)
 const posts = ['/blocklist', '/rescan', '/grants', '/backups', '/agents/ann', '/people/cyrus'].map(
   (path) => `/console${path}`,
@@ -199,7 +207,8 @@ test('a reason that was typed stays in the form that was refused, as does the ha
   const why = 'Three visitors wrote that it asks for a password.'
   const early = await decide(olga, path, 'restore', why)
   expect([said(early), ...typed(early, 'why')]).toEqual([
-    ...[expect.stringMatching(/^Nothing was done: it is so already/), why],
+    expect.stringMatching(/^Nothing was done: it is so already/),
+    why,
   ])
   await decide(olga, path, 'takedown', 'malware')
   await ann.call('POST', `/apps/${id}/appeal`, { text: 'I made it' })

@@ -246,8 +246,11 @@ describe('attacks on the way back', () => {
   test('no_provider: tokens of another issuer, client, time, nonce or key, and its own refusals', async () => {
     const { h, id } = await open()
     const odds = [
-      ...[{ issuer: 'https://evil.example' }, { audience: 'other' }, { seconds: -120 }],
-      ...[{ nonce: 'x' }, { forged: true }],
+      { issuer: 'https://evil.example' },
+      { audience: 'other' },
+      { seconds: -120 },
+      { nonce: 'x' },
+      { forged: true },
     ]
     const before = await h.kept()
     for (const odd of odds) {

@@ -118,12 +118,15 @@ describe('passkeys', () => {
     const forged = JSON.parse(await new Authenticator(origin).get(optionsIn(page)))
     const response = { ...good.response, signature: forged.response.signature }
     const bad: unknown[] = [
-      ...[null, [], 'x', {}, { ...good, response: {} }, { ...good, type: 'password' }],
-      ...[
-        { ...good, id: '\u0000' },
-        { ...good, rawId: 'AAAA' },
-        { ...good, response },
-      ],
+      null,
+      [],
+      'x',
+      {},
+      { ...good, response: {} },
+      { ...good, type: 'password' },
+      { ...good, id: '\u0000' },
+      { ...good, rawId: 'AAAA' },
+      { ...good, response },
       { ...good, response: { ...good.response, authenticatorData: 'AAAA' } },
       { ...good, response: { ...good.response, clientDataJSON: 'e30' } },
       { ...good, response: { ...good.response, clientDataJSON: '!' } },

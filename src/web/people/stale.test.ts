@@ -73,7 +73,9 @@ test('a form of a page from before a sign-in comes back with what was typed, and
   ] as const) {
     const answer = await olga.send(path, { ...values, ...token })
     expect([path, answer.status, String(answer.body)]).toEqual([
-      ...[path, 403, expect.stringMatching(kept)],
+      path,
+      403,
+      expect.stringMatching(kept),
     ])
     const elsewhere = { origin: 'https://evil.example' }
     expect((await olga.send(path, { ...values, ...token }, elsewhere)).status).toBe(403)

@@ -46,7 +46,8 @@ test('a pause of the operator is called theirs, and its owner is offered no end 
     await decide('pause')
     const both = await page()
     expect([pausedBy, both.includes('The operator of this place paused it')]).toEqual([
-      ...[pausedBy, true],
+      pausedBy,
+      true,
     ])
     expect(both).not.toContain(pausing)
     await decide('resume')

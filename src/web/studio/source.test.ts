@@ -18,9 +18,15 @@ describe('what differs between two pages', () => {
     )
     expect(shown).toEqual([
       [
-        ...[' |7|7|line 7', ' |8|8|line 8', ' |9|9|line 9', '-|10||line 10'],
-        ...['+||10|line ten', '+||11|line 10b'],
-        ...[' |11|12|line 11', ' |12|13|line 12', ' |13|14|line 13'],
+        ' |7|7|line 7',
+        ' |8|8|line 8',
+        ' |9|9|line 9',
+        '-|10||line 10',
+        '+||10|line ten',
+        '+||11|line 10b',
+        ' |11|12|line 11',
+        ' |12|13|line 12',
+        ' |13|14|line 13',
       ],
     ])
   })
@@ -86,7 +92,10 @@ describe('pages are read by a worker', () => {
     const page = bytes(`one\ntwo\n${'x'.repeat(900)}evil()${'y'.repeat(900)}\nfour`)
     const [place = []] = await placesIn(page, [{ line: 3, excerpt: 'evil() y' }])
     expect(place.map(({ number, isFound }) => `${number} ${isFound}`)).toEqual([
-      ...['1 false', '2 false', '3 true', '4 false'],
+      '1 false',
+      '2 false',
+      '3 true',
+      '4 false',
     ])
     expect(place[2]?.text).toMatch(/^…x{40}evil\(\)y+…$/)
     expect(await placesIn(page, [{ line: 99, excerpt: '' }])).toEqual([[]])

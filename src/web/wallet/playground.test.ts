@@ -103,7 +103,8 @@ test('refusals are in words of the page, the message stays, and nothing is charg
     expect.stringMatching(/^This can cost 0\.\d+ credits and your wallet has 0\. .*“At most”/),
   ])
   expect(await refused({ model: 'demo/none' })).toEqual([
-    ...[404, 'The model demo/none is not served here. Choose another.'],
+    404,
+    'The model demo/none is not served here. Choose another.',
   ])
   expect(await refused({ model: 'demo/image' })).toEqual([400, expect.any(String)])
   for (const most of ['0', '1.5', 'many', '-3']) {
@@ -146,7 +147,9 @@ test('it counts among the gateway requests of its address', async () => {
   const statuses = [(await ask()).status, (await ask()).status]
   const third = await ask()
   expect([...statuses, third.status, third.headers.get('retry-after')]).toEqual([
-    ...[402, 402, 429],
+    402,
+    402,
+    429,
     '60',
   ])
   expect(said(third)).toContain('More than 2 requests a minute')

@@ -358,7 +358,8 @@ test('a house that only looked for an Ollama searches with the demo', async () =
   }
   const found = await asking('demo/chat')
   expect([found.status, JSON.stringify(found.body)]).toEqual([
-    ...[200, expect.stringContaining(pageAt('first'))],
+    200,
+    expect.stringContaining(pageAt('first')),
   ])
   expect((await asking('demo/small')).text('error.code')).toBe('W207')
   await demo.close()

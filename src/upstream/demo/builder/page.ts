@@ -99,10 +99,14 @@ function assetList({ template, words }: Wish): string {
   const { hero, good, bad, cards, place } = words
   const asks = {
     collector: [
-      ...[sprite('hero', `${hero}`), sprite('good', single(`${good}`))],
+      sprite('hero', `${hero}`),
+      sprite('good', single(`${good}`)),
       sprite('bad', single(`${bad}`)),
       { name: 'back.png', kind: 'picture', what: `${place}`, width: 960, height: 960 },
-      ...[sounds.good, sounds.bad, sounds.over, sounds.tune],
+      sounds.good,
+      sounds.bad,
+      sounds.over,
+      sounds.tune,
     ],
     snake: [sprite('good', single(`${good}`)), sounds.good, sounds.over, sounds.tune],
     breakout: [sounds.good, sounds.bad, sounds.over, sounds.win],
