@@ -30,10 +30,10 @@ export async function create(
   const answer = await complete(house, spender, chat, call, listener).catch(refusedHere)
   // Given again under its Idempotency-Key it is the same answer, with the same ids.
   const name = sha256(`${account} ${call.ref ?? call.requestId}`).slice(0, 32)
-  const now = () => Math.floor(house.clock.now() / second)
+  const created = Math.floor(house.clock.now() / second)
   const keep = (item: Record<string, unknown>): void =>
     isRemembered ? remembered.keep(account, item) : undefined
-  const written = new Written({ echo, spaced, name, now, keep })
+  const written = new Written({ echo, spaced, name, created, keep })
   if (!answer.ok) return answer
   if (stream && answer.body) return streamResponse(streamOf(answer.body, written))
   const whole: unknown = await answer.json()

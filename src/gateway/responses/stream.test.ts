@@ -4,7 +4,7 @@ import { eventBytesMax, upstreamAnswerBytesMax } from '../../limits.ts'
 import { streamOf } from './stream.ts'
 import { Written } from './written.ts'
 
-const start = { echo: {}, spaced: new Map(), name: 'answer', now: () => 7, keep() {} }
+const start = { echo: {}, spaced: new Map(), name: 'answer', created: 7, keep() {} }
 
 /** A chat's stream that says the same piece again and again, and counts who leaves it. */
 function saying(piece: string) {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { Written } from './written.ts'
 
-const start = { echo: {}, spaced: new Map(), name: 'answer', now: () => 7, keep() {} }
+const start = { echo: {}, spaced: new Map(), name: 'answer', created: 7, keep() {} }
 
 /** What is written of a stream whose deltas are these. */
 function writtenOf(...deltas: object[]) {

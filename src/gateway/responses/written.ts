@@ -28,8 +28,8 @@ export interface Start {
   spaced: Map<string, Spaced>
   /** What its ids are made of: no other answer's are the same. */
   name: string
-  /** Unix seconds. */
-  now(): number
+  /** Unix seconds, where the chat tells none. */
+  created: number
   /** Is given every item once it is ended. */
   keep(item: Json): void
 }
@@ -91,7 +91,7 @@ export class Written {
   private begin({ created, model }: Json): void {
     if (this.isBegun) return
     this.isBegun = true
-    this.created = typeof created === 'number' ? created : this.start.now()
+    this.created = typeof created === 'number' ? created : this.start.created
     this.model = model ?? null
     this.events.tell('response.created', { response: this.response('in_progress') })
     this.events.tell('response.in_progress', { response: this.response('in_progress') })
@@ -235,7 +235,8 @@ export class Written {
       id: `resp_${this.start.name}`,
       object: 'response',
       created_at: this.created,
-      completed_at: status === 'completed' ? this.start.now() : null,
+      // A chat tells no other moment, and what is given again is the same.
+      completed_at: status === 'completed' ? this.created : null,
       status,
       error: null,
       incomplete_details: null,
