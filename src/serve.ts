@@ -1,5 +1,5 @@
 import { openApp } from './app.ts'
-import { messageOf } from './core/text.ts'
+import { errorCodeOf, messageOf } from './core/text.ts'
 import { stopwatch } from './core/time.ts'
 import { thisProcess } from './core/visit.ts'
 import { hasOthers } from './db/process.ts'
@@ -135,9 +135,7 @@ function listen(config: Config, answer: Door) {
       },
     })
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-      throw new PortInUse(config)
-    }
+    if (errorCodeOf(error) === 'EADDRINUSE') throw new PortInUse(config)
     const why = messageOf(error)
     throw new Error(`HOST ${config.host} and PORT ${config.port} cannot be had: ${why}.`)
   }

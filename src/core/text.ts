@@ -35,3 +35,7 @@ export const escapeHtml = (text: string): string => Bun.escapeHTML(text)
 /** What an error says; what was thrown else, as text. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
+
+/** The code of an error of the system, "ENOENT"; empty where it has none. */
+export const errorCodeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -1,6 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { errorCodeOf } from '../core/text.ts'
 import type { House } from '../house.ts'
 import { commands } from './commands.ts'
 import { failed, failedBy, type Outcome } from './outcome.ts'
@@ -69,7 +70,7 @@ export async function askRunning(dataDir: string, asked: Asked): Promise<Outcome
     const outcome: unknown = await answer.json()
     return isOutcome(outcome) ? outcome : failed('The running server is another version.')
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    const code = errorCodeOf(error) || String(error)
     if (nobodyThere.has(code)) return undefined
     return failed(`The running server gave no answer: ${code}.`)
   }

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import { errorCodeOf } from '../core/text.ts'
 import { contentPath } from './disk.ts'
-import { codeOf, isMissing, syncFile, syncFolder, writeDurably } from './durable.ts'
+import { isMissing, syncFile, syncFolder, writeDurably } from './durable.ts'
 import { smallFiles } from './exchange.ts'
 
 /** What backup.json says of a backup: it is written last, so that a half one has none. */
@@ -110,7 +111,7 @@ async function copyOne(from: string, to: string, name: string, prove: boolean): 
 const noLink = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'ENOENT'])
 
 /** Not on this file system; a file that is missing is told by the copy that is tried next. */
-const cannotLink = (error: unknown): boolean => noLink.has(codeOf(error))
+const cannotLink = (error: unknown): boolean => noLink.has(errorCodeOf(error))
 
 /** Copies a file that nobody writes to; the copy survives a power cut. */
 export async function copyDurably(from: string, to: string): Promise<void> {

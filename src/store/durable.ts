@@ -2,6 +2,7 @@ import { open, rename, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 import { newId } from '../core/ids.ts'
+import { errorCodeOf } from '../core/text.ts'
 
 /** How a file is written: where until it is whole, and what it gets besides its bytes. */
 interface Way {
@@ -59,21 +60,17 @@ export async function writeDurably(
   await syncFolder(dirname(path))
 }
 
-/** The code of an error of the system, "ENOENT"; empty where it has none. */
-export const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : ''
-
 const fullOrShut = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EPERM'])
 
 /** Whether an error of the file system means "no room" or "not allowed to write". */
-export const cannotWrite = (error: unknown): boolean => fullOrShut.has(codeOf(error))
+export const cannotWrite = (error: unknown): boolean => fullOrShut.has(errorCodeOf(error))
 
 const full = new Set(['ENOSPC', 'EDQUOT'])
 
 /** Whether there was no room on a disk: for a file, or for a database in the words of SQLite. */
 export const isFull = (error: unknown): boolean =>
-  full.has(codeOf(error)) ||
+  full.has(errorCodeOf(error)) ||
   (error instanceof Error && error.message.includes('database or disk is full'))
 
 /** Whether an error of the file system means that there is no such file. */
-export const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT'
+export const isMissing = (error: unknown): boolean => errorCodeOf(error) === 'ENOENT'

@@ -1,5 +1,5 @@
+import { errorCodeOf } from '../core/text.ts'
 import { assetBytesMax, jsonDepthMax } from '../limits.ts'
-import { codeOf } from './durable.ts'
 import { jsonFault } from './json.ts'
 import { gifFault, jpegFault, pngFault, webpFault } from './pictures.ts'
 import { letters } from './riff.ts'
@@ -62,7 +62,7 @@ async function picture(
     if (Math.max(width, height) > pictureSideMax) return tooManyPixels
     return { kind: 'picture', type, width, height }
   } catch (error) {
-    const isBig = /TOO_MANY/.test(codeOf(error))
+    const isBig = /TOO_MANY/.test(errorCodeOf(error))
     return isBig ? tooManyPixels : { unfit: 'the picture cannot be read' }
   }
 }

@@ -1,9 +1,10 @@
+import { errorCodeOf } from '../core/text.ts'
 import type { FaultKind } from './upstream.ts'
 
 /** Why there was no answer: the caller's own signal, a place nobody listens at, or a cut. */
 export function faultKindOf(error: unknown, signal: AbortSignal): FaultKind {
   if (signal.aborted) return isTimeout(signal.reason) ? 'timeout' : 'aborted'
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const code = errorCodeOf(error)
   if (/^(Malformed|Invalid)|header/i.test(code)) return 'unreadable'
   return /^(ECONNREFUSED|ENOTFOUND|EPROTO|E(HOST|NET)UNREACH)|CERT/.test(code) ? 'refused' : 'reset'
 }

@@ -1,5 +1,6 @@
 import { sha256 } from '../../core/ids.ts'
 import { isBlank } from '../../core/picture.ts'
+import { errorCodeOf } from '../../core/text.ts'
 import type { House } from '../../house.ts'
 import { iconBytesMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -57,8 +58,7 @@ async function checkPicture(bytes: Uint8Array): Promise<void> {
     const { format } = await new Bun.Image(bytes, { maxPixels: 30_000_000 }).metadata()
     if (faults[format]?.(bytes) === undefined && format in faults) return
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    if (/TOO_MANY/.test(code)) {
+    if (/TOO_MANY/.test(errorCodeOf(error))) {
       throw new Refusal('bad_picture', { why: 'it has more than 30 million pixels' })
     }
   }
