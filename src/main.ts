@@ -2,7 +2,6 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { environmentForMany, loadConfig } from './config.ts'
-import { messageOf } from './core/text.ts'
 import { systemClock } from './core/time.ts'
 import { hasDatabase } from './db/open.ts'
 import { operatorLink } from './hosting/people/people.ts'
@@ -11,7 +10,7 @@ import { restore } from './operator/backup.ts'
 import { commands } from './operator/commands.ts'
 import { askRunning, run } from './operator/control.ts'
 import { models } from './operator/models.ts'
-import type { Outcome } from './operator/outcome.ts'
+import { done, failed, failedBy, type Outcome } from './operator/outcome.ts'
 import { serve } from './serve.ts'
 import type { Config } from './settings.ts'
 import { FolderInUse, ownFolder } from './store/owner.ts'
@@ -107,7 +106,7 @@ async function serveUntilTold(config: Config, json: boolean): Promise<void> {
 /** Another process owns the data folder: one line, with the link it shows. */
 async function sayWhoRuns(error: FolderInUse, dataDir: string): Promise<never> {
   const running = await askRunning(dataDir, { command: 'link', words: [] })
-  return end({ ok: false, text: `${error.message} ${running?.text ?? ''}`.trim() })
+  return end(failed(`${error.message} ${running?.text ?? ''}`.trim()))
 }
 
 function showConfig({ rows }: Config): Outcome {
@@ -116,14 +115,14 @@ function showConfig({ rows }: Config): Outcome {
     const shown = value === '' ? '(none)' : value
     return `${name.padEnd(wide)}  ${shown}  [${source}]\n${' '.repeat(wide)}  ${help}`
   })
-  return { ok: true, text: lines.join('\n') }
+  return done(lines.join('\n'))
 }
 
 async function checkHealth(config: Config): Promise<Outcome> {
   const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${config.port}/healthz`
   const answer = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined)
-  return answer?.ok ? { ok: true, text: 'ok' } : { ok: false, text: `No answer from ${url}.` }
+  return answer?.ok ? done('ok') : failed(`No answer from ${url}.`)
 }
 
 /**
@@ -135,7 +134,7 @@ async function operate(config: Config, words: string[]): Promise<Outcome> {
   const asked = { command, words: command === 'backup' ? rest.map((dir) => resolve(dir)) : rest }
   const answered = await askRunning(config.dataDir, asked)
   if (answered) return answered
-  if (!hasDatabase(config)) return { ok: false, text: `There is no house in ${config.dataDir}.` }
+  if (!hasDatabase(config)) return failed(`There is no house in ${config.dataDir}.`)
   const release = ownFolder(config.dataDir)
   const house = await openHouse(config, `http://localhost:${config.port}`)
   const outcome = await run(house, asked)
@@ -147,7 +146,7 @@ async function operate(config: Config, words: string[]): Promise<Outcome> {
 async function putBack(config: Config, [, dir, ...more]: string[]): Promise<Outcome> {
   return dir && more.length === 0
     ? restore(config, dir, systemClock)
-    : { ok: false, text: 'usage: berth restore <folder> [--data ./data]' }
+    : failed('usage: berth restore <folder> [--data ./data]')
 }
 
 async function main(): Promise<void> {
@@ -155,15 +154,15 @@ async function main(): Promise<void> {
   process.umask(0o077)
   const { words, flags, json, yes } = readLine()
   const [command = 'help'] = words
-  if (command === 'help') return end({ ok: true, text: usage })
-  if (command === 'version') return end({ ok: true, text: version })
+  if (command === 'help') return end(done(usage))
+  if (command === 'version') return end(done(version))
   const config = loadConfig(flags, undefined, command === 'serve' || command === 'models')
   if (command === 'config') return end(showConfig(config))
   if (command === 'health') return end(await checkHealth(config))
   if (Object.hasOwn(commands, command)) return end(await operate(config, words))
   if (command === 'models') return end(await models(config, words.slice(1), yes))
   if (command === 'restore') return end(await putBack(config, words))
-  if (command !== 'serve') return end({ ok: false, text: `There is no ${command}.\n\n${usage}` })
+  if (command !== 'serve') return end(failed(`There is no ${command}.\n\n${usage}`))
   beginForMany(config)
   await serveUntilTold(config, json).catch((error: unknown) => {
     if (error instanceof FolderInUse) return sayWhoRuns(error, config.dataDir)
@@ -171,6 +170,4 @@ async function main(): Promise<void> {
   })
 }
 
-main().catch((error: unknown) => {
-  end({ ok: false, text: messageOf(error) })
-})
+main().catch((error: unknown) => end(failedBy(error)))
