@@ -29,9 +29,9 @@ export const placeholders = <T extends SQLiteTable>(table: T) =>
     ),
   )
 
-/** What a column of money sums to, exactly in both engines; 0 without rows. */
-export const sumOf = (column: AnyColumn) =>
-  sql<Nano>`coalesce(sum(${column}), 0)`.mapWith((sum) => nano(BigInt(sum)))
+/** What money sums to, exactly in both engines; 0 without rows. */
+export const sumOf = (money: AnyColumn | SQL) =>
+  sql<Nano>`coalesce(sum(${money}), 0)`.mapWith((sum) => nano(BigInt(sum)))
 
 /** How many rows a query without `returning` changed: asking for them costs more than that. */
 export const changedBy = (answer: unknown): number =>

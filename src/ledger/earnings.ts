@@ -26,7 +26,7 @@ export interface ItemEarned extends Earned {
 }
 
 const shown = {
-  sales: count().mapWith(Number),
+  sales: count(),
   gross: sumOf(holds.charged),
   net: sumOf(entries.amount),
 }

@@ -1,6 +1,6 @@
 import { and, eq, gte, inArray, sql } from 'drizzle-orm'
 
-import { type Nano, nano, zero } from '../core/money.ts'
+import { type Nano, zero } from '../core/money.ts'
 import { type Clock, lastDays, utcDay } from '../core/time.ts'
 import type { Engine } from '../db/engine.ts'
 import { sumOf } from '../db/query.ts'
@@ -59,11 +59,11 @@ export async function lastSpent(
   keys: string[],
 ): Promise<Map<string, LastSpent>> {
   const today = utcDay(clock.now())
-  const used = sql<string>`sum(case when ${caps.day} = ${today} then ${caps.used} else 0 end)`
+  const usedToday = sumOf(sql`case when ${caps.day} = ${today} then ${caps.used} else 0 end`)
   const rows = await db.read
-    .select({ key: caps.key, day: sql<string>`max(${caps.day})`, used: used.mapWith(String) })
+    .select({ key: caps.key, day: sql<string>`max(${caps.day})`, today: usedToday })
     .from(caps)
     .where(inArray(caps.key, keys))
     .groupBy(caps.key)
-  return new Map(rows.map(({ key, day, used }) => [key, { day, today: nano(BigInt(used)) }]))
+  return new Map(rows.map(({ key, ...last }) => [key, last]))
 }

@@ -84,10 +84,7 @@ async function checkRoom(
   db = house.db.read,
 ): Promise<void> {
   const [kept] = await db
-    .select({
-      files: count().mapWith(Number),
-      bytes: sum(gatewayFiles.bytes).mapWith(Number),
-    })
+    .select({ files: count(), bytes: sum(gatewayFiles.bytes).mapWith(Number) })
     .from(gatewayFiles)
     .where(ofAccount(house, account))
   const full =
