@@ -1,6 +1,7 @@
 import { and, eq, lt } from 'drizzle-orm'
 
 import { sha256 } from '../core/ids.ts'
+import { isRecord } from '../core/shape.ts'
 import { type Clock, day } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { faultOf } from '../db/fault.ts'
@@ -34,7 +35,7 @@ const keepNothing: KeepAnswer = async () => {}
 
 /** The same fields in another order are the same request. */
 const inOrder = (_key: string, value: unknown): unknown =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+  isRecord(value)
     ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
     : value
 

@@ -60,9 +60,8 @@ const completionDetails = ['completion_tokens_details', 'output_tokens_details']
  * above the limits, parts above their wholes) are mended and mark the usage as estimated. Answers
  * undefined when it says nothing of use: then our own count stands.
  */
-export function readUsage(raw: unknown, limits: UsageLimits): Usage | undefined {
-  const usage = recordOf(raw)
-  if (!usage) return undefined
+export function readUsage(usage: unknown, limits: UsageLimits): Usage | undefined {
+  if (!isRecord(usage)) return undefined
   const read = new Reading()
   let prompt = read.tokens(usage, promptNames, limits.prompt)
   let completion = read.tokens(usage, completionNames, limits.completion)
@@ -140,7 +139,5 @@ class Reading {
   }
 }
 
-const recordOf = (value: unknown) => (isRecord(value) ? value : undefined)
-
 const detailsOf = (usage: Record<string, unknown>, names: string[]): Record<string, unknown> =>
-  names.map((name) => recordOf(usage[name])).find(Boolean) ?? {}
+  names.map((name) => usage[name]).find(isRecord) ?? {}

@@ -8,7 +8,7 @@ import { hold } from '../../ledger/ledger.ts'
 import { openJobsPerOwnerMax, videoMs } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { hasRate, presentPrice, storedPrice } from '../../models/price.ts'
-import { type GatewayRefusal, Refusal } from '../../refusals.ts'
+import { type GatewayRefusal, isRefusal, Refusal } from '../../refusals.ts'
 import type { Call } from '../call.ts'
 import type { Candidates } from '../chat/candidates.ts'
 import { readRecord } from '../chat/plain.ts'
@@ -120,8 +120,9 @@ function begin(
 }
 
 function asHoldsLimit(error: unknown): never {
-  if (!(error instanceof Refusal) || error.refusal !== 'busy') throw error
-  throw new Refusal('holds_limit', { max: openJobsPerOwnerMax, retryAfter: 5 })
+  throw isRefusal(error, 'busy')
+    ? new Refusal('holds_limit', { max: openJobsPerOwnerMax, retryAfter: 5 })
+    : error
 }
 
 /** Asks the candidates until one takes the film. */
