@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 
-import { isRecord } from '../core/shape.ts'
+import { isRecord, recordOf } from '../core/shape.ts'
 
 type Wire = Record<string, unknown>
 /** An event of a session: "Fetch.requestPaused". */
@@ -60,11 +60,11 @@ export class Devtools {
     if (!isRecord(message)) return
     const { id, method, params, result, error, sessionId } = message
     if (typeof method === 'string') {
-      return this.heard(method, isRecord(params) ? params : {}, String(sessionId ?? ''))
+      return this.heard(method, recordOf(params), String(sessionId ?? ''))
     }
     const answer = this.waiting.get(Number(id))
     this.waiting.delete(Number(id))
     if (isRecord(error)) answer?.reject(new Error(String(error.message)))
-    else answer?.resolve(isRecord(result) ? result : {})
+    else answer?.resolve(recordOf(result))
   }
 }

@@ -1,5 +1,5 @@
 import { isBlank } from '../core/picture.ts'
-import { isRecord } from '../core/shape.ts'
+import { isRecord, recordOf } from '../core/shape.ts'
 import { type Browser, type Pipe, withChromium } from './chromium.ts'
 import { Devtools } from './devtools.ts'
 
@@ -113,7 +113,7 @@ class Look {
   }
 
   private async answer({ requestId, request }: Wire, session: string): Promise<void> {
-    const { url = '', headers } = isRecord(request) ? request : {}
+    const { url = '', headers } = recordOf(request)
     const isOurs = String(url).startsWith(new URL(this.shown.url).origin)
     if (!isOurs) {
       const errorReason = 'BlockedByClient'
@@ -121,7 +121,7 @@ class Look {
       return
     }
     const sent = new Headers()
-    for (const [name, value] of Object.entries(isRecord(headers) ? headers : {})) {
+    for (const [name, value] of Object.entries(recordOf(headers))) {
       sent.set(name, String(value))
     }
     const response = await this.shown.answer(new Request(String(url), { headers: sent }))

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { Validator } from '@seriousme/openapi-schema-validator'
 
 import { openApp } from '../app.ts'
+import { isRecord } from '../core/shape.ts'
 import {
   type Described,
   type Document,
@@ -46,13 +47,10 @@ beforeAll(async () => {
 })
 afterAll(() => house.close())
 
-const isNode = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Every object anywhere in a value. */
 function nodesIn(value: unknown): Record<string, unknown>[] {
   if (Array.isArray(value)) return value.flatMap(nodesIn)
-  return isNode(value) ? [value, ...Object.values(value).flatMap(nodesIn)] : []
+  return isRecord(value) ? [value, ...Object.values(value).flatMap(nodesIn)] : []
 }
 
 /** Lints a document with `redocly lint`, without the network; answers its exit code and words. */
@@ -111,7 +109,7 @@ describe('the description', () => {
     const copy: unknown = JSON.parse(
       JSON.stringify(document).replace('"description":"Done."', '"a":1'),
     )
-    if (!isNode(copy)) throw new Error('no document')
+    if (!isRecord(copy)) throw new Error('no document')
     expect((await new Validator().validate(copy)).valid).toBe(false)
   })
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/shape.ts'
+import { recordOf } from '../../core/shape.ts'
 import { isPlainLine, isPlainText } from '../../core/text.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
 import type { App } from '../apps/apps.ts'
@@ -38,8 +38,7 @@ const titleOf = (line: string): string =>
 function recordIn(text: string): Record<string, unknown> {
   const [from, end] = [text.indexOf('{'), text.lastIndexOf('}')]
   try {
-    const value: unknown = JSON.parse(text.slice(from, end + 1))
-    return isRecord(value) ? value : {}
+    return recordOf(JSON.parse(text.slice(from, end + 1)))
   } catch {
     return {}
   }

@@ -1,8 +1,8 @@
-import { isRecord } from '../../core/shape.ts'
+import { recordOf } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import { promptTokensOf, tokensOf } from '../../models/tokens.ts'
 import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
-import { ask, type Chosen, Declined, NoAnswer, recordOf } from './chosen.ts'
+import { ask, type Chosen, Declined, NoAnswer, theRecord } from './chosen.ts'
 
 export interface Message {
   role: 'system' | 'user' | 'assistant'
@@ -31,16 +31,15 @@ export async function chat(
   },
 ): Promise<Said> {
   const body = { messages, max_completion_tokens: most.output }
-  const answer = await recordOf(await ask(house, by, { path: '/chat/completions', body, signal }))
+  const answer = await theRecord(await ask(house, by, { path: '/chat/completions', body, signal }))
   const [choice]: unknown[] = Array.isArray(answer['choices']) ? answer['choices'] : []
-  const message = isRecord(choice) && isRecord(choice['message']) ? choice['message'] : {}
-  const { content, refusal } = message
+  const { message, finish_reason: end } = recordOf(choice)
+  const { content, refusal } = recordOf(message)
   const text = typeof content === 'string' ? content : ''
   const told = readUsage(answer['usage'], { prompt: most.input, completion: most.output })
   const own = { prompt: promptTokensOf(body, 0), completion: tokensOf(text) }
   const usage = told ?? usageOf({ ...own, estimated: true })
-  const filtered = isRecord(choice) && choice['finish_reason'] === 'content_filter'
-  if (filtered || (typeof refusal === 'string' && refusal !== '')) {
+  if (end === 'content_filter' || (typeof refusal === 'string' && refusal !== '')) {
     throw new Declined('the model would not do it')
   }
   if (text === '') throw new NoAnswer('the answer has no text')

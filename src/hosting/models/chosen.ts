@@ -81,7 +81,7 @@ export async function bytesOf(answer: Response, max = upstreamAnswerBytesMax) {
 }
 
 /** The JSON object of an answer. Throws NoAnswer. */
-export async function recordOf(answer: Response): Promise<Record<string, unknown>> {
+export async function theRecord(answer: Response): Promise<Record<string, unknown>> {
   const text = new TextDecoder().decode(await bytesOf(answer))
   try {
     const record: unknown = JSON.parse(text)

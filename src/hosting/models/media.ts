@@ -4,7 +4,7 @@ import { unknownOutputTokens } from '../../limits.ts'
 import type { Bounds } from '../../models/charge.ts'
 import { tokensAtMost } from '../../models/tokens.ts'
 import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
-import { ask, bytesOf, type Chosen, NoAnswer, recordOf } from './chosen.ts'
+import { ask, bytesOf, type Chosen, NoAnswer, theRecord } from './chosen.ts'
 
 /** What a model made, and what it used. */
 export interface Came {
@@ -27,7 +27,9 @@ export function boundsOf({ model }: Chosen, text: string): Bounds {
 /** One picture of a prompt, as bytes. Throws NoAnswer. */
 export async function paint(house: House, by: Chosen, prompt: string, signal: AbortSignal) {
   const body = { prompt, n: 1, response_format: 'b64_json' }
-  const answer = await recordOf(await ask(house, by, { path: '/images/generations', body, signal }))
+  const answer = await theRecord(
+    await ask(house, by, { path: '/images/generations', body, signal }),
+  )
   const [first]: unknown[] = Array.isArray(answer['data']) ? answer['data'] : []
   const base64 = isRecord(first) ? first['b64_json'] : undefined
   if (typeof base64 !== 'string') throw new NoAnswer('no picture came')
