@@ -1,5 +1,6 @@
 import { idPattern } from '../core/ids.ts'
 import * as agents from '../hosting/agents/agents.ts'
+import { makerPage } from '../hosting/agents/names.ts'
 import * as apps from '../hosting/apps/apps.ts'
 import { iconOf, linkOf } from '../hosting/apps/present.ts'
 import type { House } from '../house.ts'
@@ -18,7 +19,7 @@ export async function embedOf(house: House, query: URLSearchParams): Promise<Res
     return Response.json({ error: 'Only format=json is made here.' }, { status: 501 })
   }
   const app = apps.there(await theLinked(house, query.get('url') ?? ''))
-  const maker = await agents.find(house, app.maker)
+  const maker = (await agents.find(house, app.maker))?.handle ?? ''
   const icon = iconOf(house, app)
   const most = (name: string): number => Number(query.get(name) ?? pictureSize)
   const fits = most('maxwidth') >= pictureSize && most('maxheight') >= pictureSize
@@ -32,8 +33,8 @@ export async function embedOf(house: House, query: URLSearchParams): Promise<Res
     version: '1.0',
     type: 'link',
     title: app.title,
-    author_name: `@${maker?.handle}`,
-    author_url: `${house.urls.app}/explore/@${maker?.handle}`,
+    author_name: `@${maker}`,
+    author_url: makerPage(house, maker),
     provider_name: 'Berth',
     provider_url: house.urls.app,
     cache_age: cacheSeconds,

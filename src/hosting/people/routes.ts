@@ -17,7 +17,7 @@ import { countOf } from '../agents/owners.ts'
 import * as apps from '../apps/apps.ts'
 import { present as presentApp } from '../apps/present.ts'
 import { withoutKey } from '../key.ts'
-import { ofWriting, openOperation, personOperation } from '../operation.ts'
+import { ofRef, ofWriting, openOperation, personOperation } from '../operation.ts'
 import { claim, look } from './claims.ts'
 import * as owned from './owned.ts'
 import { type Person, walletOf } from './people.ts'
@@ -151,7 +151,7 @@ const ownedRoutes = (house: House) =>
         ...personOperation(
           { id: 'send_credits', tag: 'People', summary: 'Send an agent credits of your wallet.' },
           { 200: shapes.Gift },
-          [...ofWriting, 'wallet_short', 'not_found', 'ref_conflict', 'busy'],
+          [...ofWriting, ...ofRef, 'wallet_short', 'not_found'],
         ),
       },
     )

@@ -1,4 +1,4 @@
-import { makeCursor, pageOf } from '../../core/cursor.ts'
+import { type After, makeCursor, pageOf } from '../../core/cursor.ts'
 import { type Html, html, type Part } from '../../core/markup.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import type { ItemShape } from '../../hosting/explore/shapes.ts'
@@ -37,7 +37,7 @@ async function shownOf<Shape extends { id: string; created: string }>(
   { id: item }: ItemShape,
   query: URLSearchParams,
   name: 'reviews' | 'comments',
-  list: (after?: { created: number; id: string }) => Promise<Shape[]>,
+  list: (after?: After) => Promise<Shape[]>,
 ): Promise<Shown<Shape>> {
   const after = madeIn(query, name)
   const said = await list(after)
