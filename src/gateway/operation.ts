@@ -20,6 +20,22 @@ interface Words {
   takes?: Record<string, { schema: OpenAPIV3.SchemaObject }>
 }
 
+/** What those that an upstream serves can refuse. */
+export const ofServing = [
+  'model_unavailable',
+  'gateway_unavailable',
+  'upstream_busy',
+  'content_policy',
+  'upstream_failed',
+  'upstream_refused',
+  'no_content',
+  'unreadable',
+  'deadline',
+] as const
+
+/** What those that are held for, and done once, can. */
+export const ofPaying = ['too_large', 'holds_limit', 'ref_conflict', 'busy', 'try_again'] as const
+
 /** An answer that is no JSON: a picture, a film, a sound, a file. */
 export const Bytes = Type.Unsafe<Response>(Type.String({ format: 'binary' }))
 

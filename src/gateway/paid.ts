@@ -9,6 +9,7 @@ import { type Candidate, type Candidates, candidatesOf, findModels } from './cha
 import { runPaid } from './chat/running.ts'
 import type { Spender } from './key.ts'
 import { jsonOf, respondOnce } from './once.ts'
+import { ofPaying, ofServing } from './operation.ts'
 import { type MediaOrder, serve, type Wanted } from './serving.ts'
 
 /**
@@ -59,18 +60,6 @@ export const paidRefusals: GatewayRefusal[] = [
   'not_enough_credits',
   'no_model',
   'daily_cap',
-  'model_unavailable',
-  'gateway_unavailable',
-  'upstream_busy',
-  'content_policy',
-  'upstream_failed',
-  'upstream_refused',
-  'no_content',
-  'unreadable',
-  'deadline',
-  'too_large',
-  'holds_limit',
-  'ref_conflict',
-  'busy',
-  'try_again',
+  ...ofServing,
+  ...ofPaying,
 ]

@@ -3,6 +3,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 
 import { anything, Lenient, orNull } from '../../core/shape.ts'
 import type { GatewayRefusal } from '../../refusals.ts'
+import { ofPaying, ofServing } from '../operation.ts'
 
 /** A chat request, for its description: the body is read by hand, in the order of section 7. */
 export const chatWanted: OpenAPIV3.SchemaObject = {
@@ -88,19 +89,7 @@ export const refusals: GatewayRefusal[] = [
   'too_many_pdfs',
   'window_exceeded',
   'bad_media',
-  'model_unavailable',
-  'gateway_unavailable',
-  'upstream_busy',
-  'content_policy',
-  'upstream_failed',
-  'upstream_refused',
-  'no_content',
-  'unreadable',
-  'deadline',
+  ...ofServing,
   'bad_request',
-  'too_large',
-  'holds_limit',
-  'ref_conflict',
-  'busy',
-  'try_again',
+  ...ofPaying,
 ]
