@@ -1,4 +1,5 @@
 import { inDigits } from '../core/money.ts'
+import { recordOf } from '../core/shape.ts'
 import type { House } from '../house.ts'
 import type { Answer, KeepAnswer } from '../idempotency/idempotency.ts'
 import type { Call } from './call.ts'
@@ -49,8 +50,8 @@ export function respondOnce(
 
 /** A JSON answer with its cost as a header; a failure that was charged, as the first time. */
 export function jsonOf({ status, body }: Answer): Response {
-  const { usage, cost } = Object(body)
-  const headers = status === 200 ? costHeader(Number(Object(usage).cost ?? cost)) : final
+  const { usage, cost } = recordOf(body)
+  const headers = status === 200 ? costHeader(Number(recordOf(usage).cost ?? cost)) : final
   return Response.json(body, { status, headers })
 }
 

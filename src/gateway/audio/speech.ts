@@ -98,7 +98,7 @@ function readWanted(house: House, raw: unknown): Wanted {
       }
     },
     async present({ body: answer }) {
-      const { made: id, cost } = Object(answer)
+      const { made: id, cost } = recordOf(answer)
       const sound = fresh ?? (await made.find(house, String(id)))
       if (!sound)
         throw new Refusal('not_found', { what: 'speech of this Idempotency-Key any more' })

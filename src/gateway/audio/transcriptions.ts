@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/shape.ts'
+import { isRecord, recordOf } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import { unknownOutputTokens, unknownWindowTokens } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
@@ -62,7 +62,7 @@ function wantedOf(asked: Asked, part: string | undefined): Wanted {
       }
     },
     async present({ body }) {
-      const { text, cost } = Object(body)
+      const { text, cost } = recordOf(body)
       const headers = costHeader(Number(cost))
       return format === 'text'
         ? new Response(String(text), { headers })

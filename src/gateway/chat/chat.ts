@@ -1,4 +1,5 @@
 import { zero } from '../../core/money.ts'
+import { recordOf } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Ask } from '../../ledger/ledger.ts'
@@ -45,7 +46,7 @@ export function complete(
 
 /** An answer as a response, the first time and every other. */
 function present(answer: Answer): Response {
-  const { stream } = Object(answer.body)
+  const { stream } = recordOf(answer.body)
   return typeof stream === 'string' ? streamResponse(stream) : jsonOf(answer)
 }
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/shape.ts'
+import { isRecord, recordOf } from '../../core/shape.ts'
 import { recordsIn } from '../../upstream/answer.ts'
 
 type Json = Record<string, unknown>
@@ -113,7 +113,7 @@ export const annotationsOf = ({ annotations }: Json): Json[] =>
 
 /** How likely the tokens of a chat's choice were, or of one delta of it. */
 export const logprobsOf = ({ logprobs }: Json): Json[] =>
-  recordsIn(Object(logprobs).content).map(({ top_logprobs, ...token }) => ({
+  recordsIn(recordOf(logprobs).content).map(({ top_logprobs, ...token }) => ({
     ...logprobOf(token),
     top_logprobs: recordsIn(top_logprobs).map(logprobOf),
   }))
@@ -127,5 +127,5 @@ const logprobOf = ({ token, bytes, logprob }: Json): Json => ({
 function textOf(content: unknown): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return ''
-  return content.map((part) => textOf(Object(part).text)).join('')
+  return content.map((part) => textOf(recordOf(part).text)).join('')
 }
