@@ -18,6 +18,8 @@ export function nest(html: string): HTMLIFrameElement {
     })
   }
   document.body.replaceChildren(frame)
+  // Laid out now: after a tab was hidden Firefox may begin a frame's page before it gives it a size.
+  frame.getBoundingClientRect()
   frame.focus()
   return frame
 }
