@@ -52,6 +52,19 @@ export async function appeal(
   return made
 }
 
+/** The appeal against what was done to an app at a moment (its takenDown, or heldAt). */
+export async function appealAgainst(
+  { db }: House,
+  app: string,
+  against: number,
+): Promise<Appeal | undefined> {
+  const [made] = await db.read
+    .select()
+    .from(appeals)
+    .where(and(eq(appeals.app, app), eq(appeals.against, against)))
+  return made
+}
+
 /** Appeals that wait for an answer, oldest first: all, or that of one app. */
 export const listAppeals = ({ db }: House, limit: number, app?: string): Promise<Appeal[]> =>
   db.read

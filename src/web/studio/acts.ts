@@ -111,7 +111,7 @@ const acts: Record<string, Act> = {
         )
       }
       await appeal(own.house, agent, app.id, text)
-      return 'The operator looks at every appeal. The notes of the agent tell when it is decided.'
+      return undefined
     },
   },
 }

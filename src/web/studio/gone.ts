@@ -4,11 +4,11 @@ import type { Page } from '../layout.ts'
 import { dayOf } from '../parts.ts'
 import { crumb } from '../people/agents.ts'
 import { alert, form, notice } from '../people/form.ts'
-import { appealForm } from './safety.ts'
+import { appealPart } from './appeal.ts'
 import { at, type Studio } from './studio.ts'
 
 /** A studio whose app was taken down or deleted: what can still be done. */
-export function gonePage(studio: Studio): Page {
+export async function gonePage(studio: Studio): Promise<Page> {
   const { app, agent, own, said, note } = studio
   const back = html`<button class="button">Bring it back</button>`
   const words =
@@ -22,7 +22,7 @@ export function gonePage(studio: Studio): Page {
             It was taken down on ${dayOf(iso(app.takenDown))}: <bdi>${app.takenDownFor}</bdi>. Its
             link is gone, and the page cannot be published again.
           </p>
-          ${alert(said)}${notice(note)} ${app.closed === null && appealForm(studio)}`
+          ${alert(said)}${notice(note)} ${app.closed === null && (await appealPart(studio))}`
   return {
     title: app.title,
     status: 410,

@@ -1,12 +1,12 @@
-import { type Html, html, type Part } from '../../core/markup.ts'
+import { type Html, html } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
 import { findingOf } from '../../hosting/apps/publish.ts'
 import { scanOf } from '../../hosting/moderation/scans.ts'
 import { htmlOf } from '../../hosting/versions/versions.ts'
-import { appealCharsMax } from '../../limits.ts'
 import type { Page } from '../layout.ts'
 import { momentOf } from '../parts.ts'
-import { area, form } from '../people/form.ts'
+import { form } from '../people/form.ts'
+import { appealPart } from './appeal.ts'
 import type { SourceLine } from './excerpts.ts'
 import { placesIn } from './source.ts'
 import { at, type Studio, studioPage } from './studio.ts'
@@ -47,7 +47,7 @@ export async function safetyPage(studio: Studio): Promise<Page> {
       html`<section>
         <h2>Appeal</h2>
         <p>It is held back since ${momentOf(iso(app.heldAt))}: <bdi>${app.heldFor}</bdi>.</p>
-        ${appealForm(studio)}
+        ${await appealPart(studio)}
       </section>`
     }`
   return studioPage(studio, 'safety', main)
@@ -80,15 +80,3 @@ function finding(
     </div>
   </li>`
 }
-
-/** Asks the operator for another look at what was taken down or is held back. */
-export const appealForm = (studio: Studio): Part =>
-  form(
-    studio.own.token,
-    at(studio, 'appeal'),
-    html`${area({ label: 'Why it is fine', name: 'text', value: studio.sent?.text('text'), max: appealCharsMax, required: true })}<button
-        class="button"
-      >
-        Appeal
-      </button>`,
-  )

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
+import { decide } from '../../hosting/moderation/appeals.ts'
 import { hold, takeDown } from '../../hosting/moderation/moderation.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { type Browser, claimedBy, hidden, origin, said, signedUp } from '../../testing/pages.ts'
@@ -293,12 +294,15 @@ describe('statistics and safety', () => {
     await hold(h.house, id, 'it looks <odd>')
     expect(await open()).toContain('Held back: <bdi>it looks &lt;odd&gt;</bdi>')
     expect((await act('safety', 'appeal', { text: ' ' })).status).toBe(400)
-    const appealed = await act('safety', 'appeal', { text: 'It is\r\na story.' })
-    expect([appealed.status, String(appealed.body)]).toEqual([
-      200,
-      expect.stringContaining('The operator looks at every appeal.'),
-    ])
-    expect((await act('safety', 'appeal', { text: 'again' })).status).toBe(409)
+    const before = hidden(await open('safety'), at('appeal'))
+    expect((await act('safety', 'appeal', { text: 'It is\r\na <story>.' })).status).toBe(303)
+    const appealed = await open('safety')
+    expect(appealed).toContain('It is\na &lt;story&gt;.')
+    expect(appealed).toContain('The operator looks at every appeal.')
+    expect(appealed).not.toContain('Why it is fine')
+    expect((await olga.send(at('appeal'), { ...before, text: 'again' })).status).toBe(409)
+    await decide(h.house, id, false, 'It is <odd>.')
+    expect(await open('safety')).toContain('It was denied: <bdi>It is &lt;odd&gt;.</bdi>')
     h.clock.turn(1_000)
     await takeDown(h.house, id, 'phishing')
     for (const name of names) {
@@ -310,6 +314,7 @@ describe('statistics and safety', () => {
       version: '1',
     })
     expect([refused.status, said(refused)]).toEqual([410, expect.stringContaining('taken down')])
-    expect((await act('', 'appeal', { text: 'It is a story.' })).status).toBe(410)
+    expect((await act('', 'appeal', { text: 'It is a story.' })).status).toBe(303)
+    expect(await open()).toContain('You appealed on')
   })
 })
