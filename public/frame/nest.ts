@@ -18,7 +18,7 @@ export function nest(html: string): HTMLIFrameElement {
     })
   }
   document.body.replaceChildren(frame)
-  // Laid out now: after a tab was hidden Firefox may begin a frame's page before it gives it a size.
+  // After a tab was hidden Firefox may begin the page of a frame before it has given it a size.
   frame.getBoundingClientRect()
   frame.focus()
   return frame

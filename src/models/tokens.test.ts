@@ -33,6 +33,14 @@ test('tools, schemas and fields we do not know are counted', () => {
   expect(tokensAtMost({ input: 'z'.repeat(500) }, pictures)).toBeGreaterThan(500)
 })
 
+test('our own count of a prompt is of what a model reads', () => {
+  const { messages } = user('hi')
+  const plain = promptTokensOf({ messages }, 0)
+  const settings = { model: 'maker/small', stream: true, stream_options: { include_usage: true } }
+  expect(promptTokensOf({ messages, ...settings, user: 'gus' }, 0)).toBe(plain)
+  expect(promptTokensOf({ messages, tools: ['x'.repeat(400)] }, 0)).toBeGreaterThan(plain + 99)
+})
+
 test('a picture counts as itself, not as its bytes, whether inline or elsewhere', () => {
   const text = { type: 'text', text: 'What is this?' }
   const inline = user([text, picture(`data:image/png;base64,${'A'.repeat(1e6)}`)])

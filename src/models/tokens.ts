@@ -103,8 +103,15 @@ export function tokensOf(text: string): number {
   return count.tokens
 }
 
-/** Our own count of a request's input tokens. It never passes `tokensAtMost`. */
+/** Our own count of what a model reads of a request. It never passes `tokensAtMost`. */
 export function promptTokensOf(body: Body, pictureTokens: number): number {
-  const { text, pictures } = withoutPictures(body)
+  const { messages, tools, functions, response_format, prediction } = body
+  const { text, pictures } = withoutPictures({
+    messages,
+    tools,
+    functions,
+    response_format,
+    prediction,
+  })
   return tokensOf(text) + pictures * pictureTokens
 }
