@@ -111,7 +111,7 @@ interface GatewayFacts {
   gateway_unavailable: None
   upstream_busy: { retryAfter: number }
   content_policy: None
-  upstream_failed: None
+  upstream_failed: { retryAfter?: number | undefined }
   upstream_refused: None
   no_content: None
   unreadable: None

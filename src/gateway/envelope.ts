@@ -91,7 +91,8 @@ export function wordsOf<N extends GatewayRefusal>({ refusal, facts }: Refusal<N>
   if (status === 401) headers['www-authenticate'] = 'Bearer'
   // Of the conflicts only a first request that still runs goes by itself.
   const comesBack = status === 429 || status === 503 || refusal === 'busy'
-  if (comesBack) headers['retry-after'] = String(varying.retryAfter ?? 1)
+  const wait = varying.retryAfter ?? (comesBack ? 1 : undefined)
+  if (wait !== undefined) headers['retry-after'] = String(wait)
   const message = sentences[refusal](...facts)
   const own = { param: varying.param ?? param, code: varying.code ?? code }
   const body: Envelope = { error: { message, type, ...own } }
@@ -100,7 +101,7 @@ export function wordsOf<N extends GatewayRefusal>({ refusal, facts }: Refusal<N>
 
 /** Facts that stand in the envelope itself. */
 interface Varying {
-  retryAfter?: number
+  retryAfter?: number | undefined
   code?: string
   param?: string
 }

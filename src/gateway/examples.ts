@@ -34,7 +34,7 @@ export const examples: { [N in GatewayRefusal]: FactsOf<N> } = {
   gateway_unavailable: [],
   upstream_busy: [wait],
   content_policy: [],
-  upstream_failed: [],
+  upstream_failed: [{}],
   upstream_refused: [],
   no_content: [],
   unreadable: [],

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import { wordsOf } from '../envelope.ts'
 import { verdictOfStatus } from './verdict.ts'
 
 const told = (status: number, headers: Record<string, string> = {}) => {
@@ -13,6 +14,13 @@ test('what may come again is a failure of the upstream, and another one is asked
   }
   expect(told(404)).toEqual(['upstream_refused', 'nothing', true])
   expect(told(422)).toEqual(['upstream_refused', 'nothing', false])
+})
+
+test('a failure of an upstream tells the wait that the upstream told, and else none', () => {
+  const headersOf = (headers: Record<string, string>) =>
+    wordsOf(verdictOfStatus(503, '', new Headers(headers)).refusal).headers
+  expect(headersOf({ 'retry-after': '7' })).toEqual({ 'retry-after': '7' })
+  expect(headersOf({})).toEqual({})
 })
 
 test('the wait of a 429 is its upstream’s, in seconds or until a date, up to an hour', () => {

@@ -48,8 +48,9 @@ export function verdictOfFault(fault: unknown, watch: Watch): Verdict {
   if (watch.cause) return brokenOff(watch)
   if (!(fault instanceof UpstreamFault)) throw fault
   if (fault.kind === 'unreadable') return unreadable
-  const name = fault.kind === 'refused' ? 'gateway_unavailable' : 'upstream_failed'
-  return free(new Refusal(name), true)
+  const isRefused = fault.kind === 'refused'
+  const told = isRefused ? new Refusal('gateway_unavailable') : new Refusal('upstream_failed', {})
+  return free(told, true)
 }
 
 /** Request Timeout and Too Early (RFC 9110, RFC 8470): the same request may come again. */
@@ -58,10 +59,13 @@ const notYet = [408, 425]
 /** An answer that is no success, by its status and its body ("What the ledger says"). */
 export function verdictOfStatus(status: number, said: string, headers: Headers): Verdict {
   if (saysFiltered(said)) return filtered
+  const retryAfter = waitOf(headers)
   if (status === 429)
-    return free(new Refusal('upstream_busy', { retryAfter: waitOf(headers) }), true)
+    return free(new Refusal('upstream_busy', { retryAfter: retryAfter ?? 1 }), true)
   if ([401, 402, 403].includes(status)) return unavailable
-  if (status >= 500 || notYet.includes(status)) return free(new Refusal('upstream_failed'), true)
+  if (status >= 500 || notYet.includes(status)) {
+    return free(new Refusal('upstream_failed', { retryAfter }), true)
+  }
   return free(new Refusal('upstream_refused'), status === 404)
 }
 
@@ -74,9 +78,9 @@ export function verdictOfError(error: unknown): Verdict {
 
 const waitMax = 3_600
 
-/** The seconds an upstream wants to be left alone, as it says (RFC 9110, 10.2.3); else 1. */
-function waitOf(headers: Headers): number {
+/** The seconds an upstream wants to be left alone, if it says so (RFC 9110, 10.2.3). */
+function waitOf(headers: Headers): number | undefined {
   const said = headers.get('retry-after') ?? ''
   const seconds = Math.ceil(Number(said || NaN) || (Date.parse(said) - systemClock.now()) / 1_000)
-  return seconds > 0 ? Math.min(seconds, waitMax) : 1
+  return seconds > 0 ? Math.min(seconds, waitMax) : undefined
 }

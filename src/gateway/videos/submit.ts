@@ -157,7 +157,7 @@ async function readTaken(
 
 /** A film that was not taken is never charged (document 2): what says otherwise is not said. */
 function uncharged({ refusal, charges }: Verdict): Refusal<GatewayRefusal> {
-  return charges === 'hold' ? new Refusal('upstream_failed') : refusal
+  return charges === 'hold' ? new Refusal('upstream_failed', {}) : refusal
 }
 
 async function keepAnswer(
