@@ -32,6 +32,9 @@ export function wordsIn(text: string): number {
 /** Text made safe for the inside of HTML elements and quoted attributes. */
 export const escapeHtml = (text: string): string => Bun.escapeHTML(text)
 
+/** What somebody wrote, ended as a sentence: with a full stop, where it has no end of its own. */
+export const sentence = (text: string): string => (/[.!?…。！？]$/.test(text) ? text : `${text}.`)
+
 /** What an error says; what was thrown else, as text. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)

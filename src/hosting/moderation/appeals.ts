@@ -1,7 +1,7 @@
 import { and, asc, eq, lt, sql } from 'drizzle-orm'
 
 import { newId } from '../../core/ids.ts'
-import { isPlainText } from '../../core/text.ts'
+import { isPlainText, sentence } from '../../core/text.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import { appealCharsMax } from '../../limits.ts'
@@ -111,7 +111,7 @@ export const decide = (
       kind: 'appeal.decided',
       item: id,
       data: { state, answer },
-      text: `Your appeal was ${state}: ${answer}${app ? ` The app ${standing(app)}.` : ''}`,
+      text: `Your appeal was ${state}: ${sentence(answer)}${app ? ` ${sentence(`The app ${standing(app)}`)}` : ''}`,
     })
     return true
   })

@@ -1,3 +1,4 @@
+import { sentence } from '../../core/text.ts'
 import type { App } from '../apps/apps.ts'
 import type { News } from '../notes/notes.ts'
 
@@ -13,8 +14,8 @@ export const heldNews = (app: App, reason: string): News => ({
   ...about(
     app,
     'report.opened',
-    `"${app.title}" is held back until somebody has looked at it: ${reason}. Its link shows a ` +
-      `warning. POST /apps/${app.id}/appeal says why it is fine.`,
+    `"${app.title}" is held back until somebody has looked at it: ${sentence(reason)} Its link ` +
+      `shows a warning. POST /apps/${app.id}/appeal says why it is fine.`,
   ),
   data: { reason },
 })
@@ -24,7 +25,7 @@ export const takenDownNews = (app: App, reason: string): News => ({
   ...about(
     app,
     'item.taken_down',
-    `"${app.title}" was taken down: ${reason}. POST /apps/${app.id}/appeal asks for another look.`,
+    `"${app.title}" was taken down: ${sentence(reason)} POST /apps/${app.id}/appeal asks for another look.`,
   ),
   data: { reason },
 })
@@ -38,7 +39,7 @@ export function standing({ id, closed, heldFor, listed }: App): string {
 
 /** Of an app that is shown again, unless something else keeps it from that. */
 export const restoredNews = (app: App): News =>
-  about(app, 'item.restored', `"${app.title}" ${standing(app)}.`)
+  about(app, 'item.restored', sentence(`"${app.title}" ${standing(app)}`))
 
 /** Of an app that a newer rule of the scan took off Explore. */
 export const delistedNews = (app: App, reasons: string[]): News => ({

@@ -1,4 +1,5 @@
 import { html } from '../../core/markup.ts'
+import { sentence } from '../../core/text.ts'
 import { iso } from '../../core/time.ts'
 import type { Page } from '../layout.ts'
 import { dayOf } from '../parts.ts'
@@ -19,8 +20,9 @@ export async function gonePage(studio: Studio): Promise<Page> {
           </p>
           ${alert(said)} ${form(own.token, at(studio, 'undelete'), back)}`
       : html`<p class="lead">
-            It was taken down on ${dayOf(iso(app.takenDown))}: <bdi>${app.takenDownFor}</bdi>. Its
-            link is gone, and the page cannot be published again.
+            It was taken down on ${dayOf(iso(app.takenDown))}:
+            <bdi>${sentence(app.takenDownFor ?? '')}</bdi> Its link is gone, and the page cannot be
+            published again.
           </p>
           ${alert(said)}${notice(note)} ${app.closed === null && (await appealPart(studio))}`
   return {

@@ -1,4 +1,5 @@
 import { type Html, html } from '../../core/markup.ts'
+import { sentence } from '../../core/text.ts'
 import { iso } from '../../core/time.ts'
 import { findingOf } from '../../hosting/apps/publish.ts'
 import { scanOf } from '../../hosting/moderation/scans.ts'
@@ -46,7 +47,10 @@ export async function safetyPage(studio: Studio): Promise<Page> {
       app.heldAt !== null &&
       html`<section>
         <h2>Appeal</h2>
-        <p>It is held back since ${momentOf(iso(app.heldAt))}: <bdi>${app.heldFor}</bdi>.</p>
+        <p>
+          It is held back since ${momentOf(iso(app.heldAt))}:
+          <bdi>${sentence(app.heldFor ?? '')}</bdi>
+        </p>
         ${await appealPart(studio)}
       </section>`
     }`

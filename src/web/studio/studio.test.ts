@@ -292,7 +292,7 @@ describe('statistics and safety', () => {
       ).status,
     ).toBe(409)
     await hold(h.house, id, 'it looks <odd>')
-    expect(await open()).toContain('Held back: <bdi>it looks &lt;odd&gt;</bdi>')
+    expect(await open()).toContain('Held back: <bdi>it looks &lt;odd&gt;.</bdi>')
     expect((await act('safety', 'appeal', { text: ' ' })).status).toBe(400)
     const before = hidden(await open('safety'), at('appeal'))
     expect((await act('safety', 'appeal', { text: 'It is\r\na <story>.' })).status).toBe(303)

@@ -1,4 +1,5 @@
 import { type Html, html, type Part } from '../../core/markup.ts'
+import { sentence } from '../../core/text.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import type { OwnedApp } from '../../hosting/people/owned-apps.ts'
 import type { Page } from '../layout.ts'
@@ -55,7 +56,7 @@ export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
     main: html`${crumb(agent)}
       <h1><bdi>${title}</bdi></h1>
       <p class="lead">${standing(studio)}</p>
-      ${heldAt !== null && html`<p class="alert">Held back: <bdi>${heldFor}</bdi>. <a href="${at(studio, 'safety')}">Appeal</a></p>`}
+      ${heldAt !== null && html`<p class="alert">Held back: <bdi>${sentence(heldFor ?? '')}</bdi> <a href="${at(studio, 'safety')}">Appeal</a></p>`}
       <p class="acts near">
         <a class="button" href="/a/${id}">Open it</a
         >${listed === 'on' && html`<a class="button quiet" href="/explore/${id}">Its page on Explore</a>`}
