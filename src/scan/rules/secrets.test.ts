@@ -35,6 +35,16 @@ test('finds a private key and shows its first line only', () => {
   expect(scan(`<script>k = ${JSON.stringify(key)}</script>`).verdict).toBe('block')
 })
 
+test('finds a private key as short as those of Ed25519', () => {
+  const body = `MC4CAQAwBQYDK2VwBCIEI${mixed}Kq3Zt9Xb7Wm`
+  expect(body).toHaveLength(64)
+  const key = `-----BEGIN PRIVATE KEY-----\n${body}\n-----END PRIVATE KEY-----\n`
+  expect(scan(`<script>k = ${JSON.stringify(key)}</script>`).findings).toMatchObject([
+    { code: 'secret.leak', line: 1 },
+  ])
+  expect(scan(`<pre>\n${key}</pre>`).findings).toMatchObject([{ code: 'secret.leak', line: 2 }])
+})
+
 test('finds keys in comments and in pieces', () => {
   expect(scan(`<!-- AKIA${upper} -->`).verdict).toBe('block')
   expect(scan(`<script>k = 'AKIA' + '${upper}'</script>`).verdict).toBe('block')
