@@ -1,7 +1,7 @@
 import { and, eq, lte, sql } from 'drizzle-orm'
 
 import { type Nano, zero } from '../core/money.ts'
-import { nextUtcDay, secondsUntil } from '../core/time.ts'
+import { nextUtcDay, secondsUntil, utcDay } from '../core/time.ts'
 import type { Db } from '../db/engine.ts'
 import { changedBy, prepared } from '../db/query.ts'
 import { Refusal } from '../refusals.ts'
@@ -75,4 +75,11 @@ export async function uncount(db: Db, at: KeyDay, amount: Nano): Promise<void> {
 export async function capPassed(db: Db, at: KeyDay, cap: Nano, now: number): Promise<Refusal> {
   const retryAfter = secondsUntil(nextUtcDay(now), now)
   return new Refusal('daily_cap', { cap, spent: await usedOn(db, at), retryAfter })
+}
+
+/** Refuses daily_cap where holds would pass a cap together: each of them knows of itself alone. */
+export async function checkCap(db: Db, { key, max }: Cap, amount: Nano, now: number) {
+  const at = { key, day: utcDay(now) }
+  if (amount === zero || max === null || (await usedOn(db, at)) + amount <= max) return
+  throw await capPassed(db, at, max, now)
 }

@@ -130,6 +130,16 @@ test('who cannot pay gets nothing made', async () => {
   expect((await ann.call('GET', path())).body).toMatchObject({ assets: [] })
 })
 
+test('who may not spend it today is told what was spent, and of nothing that was not', async () => {
+  await t.close()
+  await open({ EMBEDDED_ASSET_CREDITS: '100', DAILY_CAP_CREDITS: '350' })
+  await ann.call('POST', path(), { assets: [coin] })
+  const asks = ['a', 'b', 'c'].map((name) => ({ ...coin, name }))
+  const over = await refused(t, 402, 'daily_cap', () => ann.call('POST', path(), { assets: asks }))
+  expect(over.text('error')).toContain('350 credits a day and has spent 100.')
+  expect((await ann.call('POST', path(), { assets: asks.slice(1) })).status).toBe(201)
+})
+
 test('what does not fit is not made, and nothing is kept', async () => {
   const many = Array.from({ length: 21 }, (_, index) => ({ ...coin, name: `c${index}` }))
   for (const wanted of [

@@ -8,6 +8,7 @@ import type { Job } from '../../jobs/handler.ts'
 import { enqueue } from '../../jobs/jobs.ts'
 import { capOf } from '../../keys/keys.ts'
 import { accountOf, availableOf, findBalance } from '../../ledger/accounts.ts'
+import { checkCap } from '../../ledger/caps.ts'
 import { hold } from '../../ledger/ledger.ts'
 import { assetsPerAppMax, assetVoiceCharsMax, assetWhatCharsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
@@ -120,6 +121,8 @@ async function start(
   // Who cannot pay for all of it is told of all of it, not of the item at which the credits end.
   const available = availableOf(await findBalance(db, account), 'any')
   if (price > available) throw new Refusal('not_enough_credits', { needed: price, available })
+  const cap = capOf(key)
+  await checkCap(db, cap, price, house.clock.now())
   const ms = 10 * minute + items.length * msPerItem
   const input = items.map(({ ask: one }) => one)
   const work = { kind, lane: 'assets', owner: account, item: app.id, input, price, ms } as const
@@ -127,7 +130,6 @@ async function start(
   // It may have been deleted, or its maker's account closed, since it was asked for.
   await apps.locked(house, db, app)
   for (const [index, item] of items.entries()) {
-    const cap = capOf(key)
     const more = { ref: refOf(job.id, index), kind, item: app.id, job: job.id, cap, ms: 2 * ms }
     await hold(house, db, { account, amount: item.price, ...more })
   }
