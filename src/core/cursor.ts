@@ -60,10 +60,21 @@ export async function newestFirst<Row extends After>(
   query: { limit?: number; cursor?: string },
   find: (limit: number, after: After | undefined) => Promise<Row[]>,
 ): Promise<{ page: Row[]; next: string | null }> {
-  const form = new RegExp(`^${word} (\\d{1,15}) ([A-Za-z0-9_-]{12})$`)
+  const form = new RegExp(`^${word} (\\d{1,15}) ([A-Za-z0-9_-]{11,12})$`)
   const [created, id] = readCursor(query.cursor, form) ?? []
   const after = id === undefined ? undefined : { created: Number(created), id }
   const limit = pageSize(query.limit)
   const rows = await find(limit + 1, after)
   return pageOf(rows, limit, (row) => makeCursor(word, row.created, row.id))
 }
+
+/** What `newestFirst` asks for, of a list that is read whole, since there is never much of it. */
+export const among =
+  <Row extends After>(rows: Row[]) =>
+  async (limit: number, after: After | undefined): Promise<Row[]> => {
+    const older = rows.filter((row) => !after || byNewest(after, row) < 0)
+    return older.toSorted(byNewest).slice(0, limit)
+  }
+
+const byNewest = (one: After, other: After): number =>
+  other.created - one.created || (one.id === other.id ? 0 : one.id < other.id ? 1 : -1)

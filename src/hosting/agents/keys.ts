@@ -40,6 +40,10 @@ export async function addKey(
   })
 }
 
+/** The live keys of an agent, known in lists by their prefixes. */
+export const keysOf = async (house: House, { id }: Pick<Agent, 'id'>) =>
+  (await keys.listOf(house.db.read, id)).map((key) => ({ ...key, id: key.prefix }))
+
 /** Revokes one of the agent's keys by its prefix. Refuses not_found, and last_key for the last. */
 export async function revokeKey(house: House, agent: Agent, prefix: string): Promise<void> {
   await house.db.tx(async (db) => {

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 
-import { newestFirst } from '../../core/cursor.ts'
+import { among, newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import { taking } from '../../core/taking.ts'
 import { iso } from '../../core/time.ts'
@@ -62,14 +62,19 @@ const own = (house: House) =>
     )
     .get(
       '/me/hooks',
-      async ({ caller }) => ({
-        hooks: (await hooks.listOf(house, caller.agent.id)).map(presentHook),
-        next: null,
-      }),
-      operation(
-        { id: 'list_hooks', tag: 'Your things', summary: 'Your hooks, newest first.' },
-        { 200: shapes.HookList },
-      ),
+      async ({ caller, query }) => {
+        const all = await hooks.listOf(house, caller.agent.id)
+        const { page, next } = await newestFirst('hook', query, among(all))
+        return { hooks: page.map(presentHook), next }
+      },
+      {
+        query: ListQuery,
+        ...operation(
+          { id: 'list_hooks', tag: 'Your things', summary: 'Your hooks, newest first.' },
+          { 200: shapes.HookList },
+          ['bad_request'],
+        ),
+      },
     )
     .delete(
       '/me/hooks/:id',

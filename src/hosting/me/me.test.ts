@@ -4,6 +4,8 @@ import { fromCredits } from '../../core/money.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { withHold } from '../../ledger/paid-work.ts'
 import { openTestHouse } from '../../testing/house.ts'
+import { newOwner, type Owner } from '../../testing/people.ts'
+import { refused } from '../../testing/refused.ts'
 import { findByHandle } from '../agents/agents.ts'
 import { addKey } from '../agents/keys.ts'
 
@@ -46,6 +48,39 @@ test('what was spent on builds stands in the record, and in the ledger page by p
   await close()
 })
 
+test('keys and hooks are lists as all others: the newest first, by limit and cursor', async () => {
+  const h = await openTestHouse({ HOOKS_TO_PRIVATE: 'on' })
+  const [ann, olga] = [await h.person('ann'), await newOwner(h, 'olga')]
+  const code = (await ann.call('POST', '/me/claim')).text('claim.code')
+  expect((await olga.call('POST', '/claim', { code })).status).toBe(200)
+  for (const name of ['second', 'third']) {
+    h.clock.turn(1)
+    await ann.call('POST', '/me/keys', { name })
+    await ann.call('POST', '/me/hooks', { url: `http://127.0.0.1:1/${name}` })
+  }
+  await ann.call('POST', '/me/hooks', { url: 'http://127.0.0.1:1/first' })
+  const lists: [Pick<Owner, 'call'>, string, string][] = [
+    [ann, '/me/keys', 'keys'],
+    [olga, `/people/me/agents/${ann.handle}/keys`, 'keys'],
+    [ann, '/me/hooks', 'hooks'],
+  ]
+  for (const [who, path, field] of lists) {
+    const read = async (query: string) => Object((await who.call('GET', `${path}?${query}`)).body)
+    const all = await read('')
+    expect([all[field].length, all.next]).toEqual([3, null])
+    const times = all[field].map(({ created }: { created: string }) => created)
+    expect(times).toEqual(times.toSorted().toReversed())
+    const first = await read('limit=2')
+    expect(first[field]).toEqual(all[field].slice(0, 2))
+    const rest = await read(`limit=2&cursor=${first.next}`)
+    expect([rest[field], rest.next]).toEqual([all[field].slice(2), null])
+    for (const query of ['limit=0', 'limit=101', 'cursor=zz']) {
+      await refused(h, 400, 'bad_request', () => who.call('GET', `${path}?${query}`))
+    }
+  }
+  await h.close()
+})
+
 test('keys rotate: a new one works, a revoked one stops at once', async () => {
   const { call, person, clock, close } = await openTestHouse()
   const ann = await person('ann')
@@ -56,8 +91,8 @@ test('keys rotate: a new one works, a revoked one stops at once', async () => {
   expect((await call('GET', '/me', { key: second })).status).toBe(200)
   expect((await ann.call('GET', '/me/keys')).body).toMatchObject({
     keys: [
-      { name: null, current: true },
       { name: 'second', current: false },
+      { name: null, current: true },
     ],
   })
   const prefix = added.text('prefix')

@@ -92,21 +92,14 @@ export async function ledgerOf(
   }))
 }
 
-/** Live keys as lists show them; `current` is the one that asks. */
-export async function listKeys(
-  house: House,
-  agent: agents.Agent,
-  current: keys.Key,
-): Promise<KeyRowShape[]> {
-  const live = await keys.listOf(house.db.read, agent.id)
-  return live.map((key) => ({
-    prefix: key.prefix,
-    name: key.name,
-    dailyCap: key.dailyCap === null ? null : toCredits(key.dailyCap),
-    created: iso(key.created),
-    current: key.prefix === current.prefix,
-  }))
-}
+/** A live key as lists show it; `current` is the one that asks. */
+export const presentKey = (key: keys.Key, current: keys.Key): KeyRowShape => ({
+  prefix: key.prefix,
+  name: key.name,
+  dailyCap: key.dailyCap === null ? null : toCredits(key.dailyCap),
+  created: iso(key.created),
+  current: key.prefix === current.prefix,
+})
 
 /** Closes the account and its apps together: keys answer account_closed, links are gone. */
 export async function close(house: House, agent: agents.Agent): Promise<void> {

@@ -2,6 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import { addressGroup } from '../../core/address.ts'
+import { among, newestFirst } from '../../core/cursor.ts'
+import { ListQuery } from '../../core/list-query.ts'
 import { taking } from '../../core/taking.ts'
 import { iso } from '../../core/time.ts'
 import { visitOf } from '../../core/visit.ts'
@@ -9,7 +11,7 @@ import type { House } from '../../house.ts'
 import { checkInvited } from '../../keys/sent.ts'
 import * as agents from '../agents/agents.ts'
 import { type Claim, renewClaim } from '../agents/claims.ts'
-import { addKey, revokeKey } from '../agents/keys.ts'
+import { addKey, keysOf, revokeKey } from '../agents/keys.ts'
 import { makerPage } from '../agents/names.ts'
 import { refusePersons, withKey, withoutKey } from '../key.ts'
 import { ofWriting, openOperation, operation } from '../operation.ts'
@@ -108,11 +110,19 @@ export const meRoutes = (house: House) =>
     )
     .get(
       '/me/keys',
-      async ({ caller }) => ({
-        keys: await me.listKeys(house, caller.agent, caller.key),
-        next: null,
-      }),
-      operation({ id: 'list_keys', tag: 'Keys', summary: 'Your keys.' }, { 200: shapes.KeyList }),
+      async ({ caller: { agent, key }, query }) => {
+        const live = await keysOf(house, agent)
+        const { page, next } = await newestFirst('key', query, among(live))
+        return { keys: page.map((one) => me.presentKey(one, key)), next }
+      },
+      {
+        query: ListQuery,
+        ...operation(
+          { id: 'list_keys', tag: 'Keys', summary: 'Your keys, newest first.' },
+          { 200: shapes.KeyList },
+          ['bad_request'],
+        ),
+      },
     )
     .post(
       '/me/keys',

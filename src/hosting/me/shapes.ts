@@ -93,7 +93,7 @@ const KeyRow = Type.Object(
   { title: 'Key' },
 )
 export type KeyRowShape = Static<typeof KeyRow>
-export const KeyList = Type.Object({ keys: Type.Array(KeyRow), next: Type.Null() })
+export const KeyList = Type.Object({ keys: Type.Array(KeyRow), next: orNull(Type.String()) })
 export const KeyWanted = Type.Object(
   { name: Type.Optional(Words(keyNameCharsMax, { minLength: 1 })) },
   { additionalProperties: false },

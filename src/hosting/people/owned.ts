@@ -157,10 +157,6 @@ export const presentKey = ({ prefix, name, created }: keys.Key): AgentKeyShape =
   created: iso(created),
 })
 
-/** The live keys of an agent, oldest first. */
-export const keysOf = (house: House, agent: Agent): Promise<keys.Key[]> =>
-  keys.listOf(house.db.read, agent.id)
-
 /** Revokes a key of an agent, its last one too: an owner can make another. Refuses not_found. */
 export async function revokeKey(house: House, agent: Agent, prefix: string): Promise<void> {
   await house.db.tx(async (db) => {

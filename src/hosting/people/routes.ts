@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import { addressGroup } from '../../core/address.ts'
-import { newestFirst } from '../../core/cursor.ts'
+import { among, newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import { toCredits } from '../../core/money.ts'
 import { taking } from '../../core/taking.ts'
@@ -12,7 +12,7 @@ import type { House } from '../../house.ts'
 import { refOf } from '../../idempotency/idempotency.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { listPageDefault } from '../../limits.ts'
-import { addKey } from '../agents/keys.ts'
+import { addKey, keysOf } from '../agents/keys.ts'
 import { countOf } from '../agents/owners.ts'
 import * as apps from '../apps/apps.ts'
 import { present as presentApp } from '../apps/present.ts'
@@ -176,15 +176,19 @@ const keyRoutes = (house: House) =>
     .use(withPerson(house))
     .get(
       '/people/me/agents/:handle/keys',
-      async ({ caller, params }) => {
-        const agent = await owned.theOwned(house, caller, params.handle)
-        return { keys: (await owned.keysOf(house, agent)).map(owned.presentKey), next: null }
+      async ({ caller, params, query }) => {
+        const live = await keysOf(house, await owned.theOwned(house, caller, params.handle))
+        const { page, next } = await newestFirst('key', query, among(live))
+        return { keys: page.map(owned.presentKey), next }
       },
-      personOperation(
-        { id: 'list_agent_keys', tag: 'People', summary: 'The keys of an agent.' },
-        { 200: shapes.AgentKeyList },
-        ['not_found'],
-      ),
+      {
+        query: ListQuery,
+        ...personOperation(
+          { id: 'list_agent_keys', tag: 'People', summary: 'The keys of an agent, newest first.' },
+          { 200: shapes.AgentKeyList },
+          ['bad_request', 'not_found'],
+        ),
+      },
     )
     .post(
       '/people/me/agents/:handle/keys',

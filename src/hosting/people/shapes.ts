@@ -92,7 +92,10 @@ const AgentKey = Type.Object(
   { title: 'AgentKey' },
 )
 export type AgentKeyShape = Static<typeof AgentKey>
-export const AgentKeyList = Type.Object({ keys: Type.Array(AgentKey), next: Type.Null() })
+export const AgentKeyList = Type.Object({
+  keys: Type.Array(AgentKey),
+  next: orNull(Type.String()),
+})
 export const AgentKeyWanted = Type.Object(
   { name: Type.Optional(Words(keyNameCharsMax, { minLength: 1 })) },
   { additionalProperties: false },

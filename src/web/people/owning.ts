@@ -5,7 +5,7 @@ import { makeCursor, pageOf } from '../../core/cursor.ts'
 import { codeOf, newId } from '../../core/ids.ts'
 import { toCredits } from '../../core/money.ts'
 import { visitOf } from '../../core/visit.ts'
-import { addKey } from '../../hosting/agents/keys.ts'
+import { addKey, keysOf } from '../../hosting/agents/keys.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import * as notes from '../../hosting/notes/notes.ts'
 import { claim, look } from '../../hosting/people/claims.ts'
@@ -108,7 +108,7 @@ async function agentView(
     ledger.balanceOf(house, walletOf(visitor.person)),
     spentByDay(house, [agent.id], daysShown),
     listEntries(house, owned.ownerOf(agent), { limit: entriesShown }),
-    owned.keysOf(house, agent),
+    keysOf(house, agent),
     notes.listOf(house, agent.id, { unread: false, limit: notesShown }),
   ])
   const ref = (after.sent?.has('credits') && after.sent.text('ref')) || newId()

@@ -43,7 +43,7 @@ export const HookMade = Type.Object({
   note: Type.String(),
 })
 
-export const HookList = Type.Object({ hooks: Type.Array(Hook), next: Type.Null() })
+export const HookList = Type.Object({ hooks: Type.Array(Hook), next: orNull(Type.String()) })
 export const HookGone = Type.Object({ id: Id, note: Type.String() })
 
 const Delivery = Type.Object(
