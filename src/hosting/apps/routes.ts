@@ -66,9 +66,13 @@ export const appRoutes = (house: House) =>
     .delete(
       '/apps/:id',
       async ({ caller, params }) => {
-        await remove(house, await apps.theOwn(house, caller.agent, params.id))
-        const note = 'The link is gone. POST /apps/{id}/restore brings it back within 30 days.'
-        return { id: params.id, note }
+        const app = await apps.theOwn(house, caller.agent, params.id)
+        await remove(house, app)
+        const note =
+          app.version === 0
+            ? 'Its first build was ended: nothing was charged, and nothing of it is kept.'
+            : 'The link is gone. POST /apps/{id}/restore brings it back within 30 days.'
+        return { id: app.id, note }
       },
       operation(
         { id: 'delete_app', tag: 'Apps', summary: 'Delete an app; it is kept 30 days.' },

@@ -212,7 +212,9 @@ test('cancelled while its model works: the model is left, the credits are back',
 
 test('its app deleted while its model works: the build ends with it', async () => {
   const { id, path } = await hanging()
-  expect((await ann.call('DELETE', `/apps/${id}`)).status).toBe(200)
+  const deleted = await ann.call('DELETE', `/apps/${id}`)
+  expect([deleted.status, deleted.text('note')]).toEqual([200, expect.not.stringContaining('back')])
+  expect((await ann.call('POST', `/apps/${id}/restore`)).code).toBe('not_found')
   expect((await ann.call('GET', path)).body).toMatchObject({ job: { state: 'cancelled' } })
   await isGone(id)
 })
