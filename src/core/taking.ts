@@ -1,4 +1,4 @@
-import { type TSchema, TypeGuard } from '@sinclair/typebox'
+import { type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
 
 import { Refusal } from '../refusals.ts'
@@ -15,6 +15,11 @@ export const taking = <Shape extends TSchema>(body: Shape) => {
     if (sent !== undefined || !isOptional) check(sent)
   }
   return { body, transform }
+}
+
+/** A route that takes no fields: what is sent anyway would be missed silently. */
+export const takingNothing = {
+  transform: taking(Type.Optional(Type.Object({}, { additionalProperties: false }))).transform,
 }
 
 /** Checks what was sent by a shape, compiled once. Refuses bad_request, naming the field. */

@@ -92,6 +92,34 @@ describe('every operation that takes JSON refuses', () => {
   })
 })
 
+describe('an operation that takes no fields', () => {
+  const takers = () => [
+    '/me/claim',
+    `/apps/${id}/restore`,
+    `/apps/${id}/rescan`,
+    `/apps/${id}/versions/1/restore`,
+    `/me/hooks/${id}/deliveries/${id}/redeliver`,
+  ]
+
+  test('refuses one by its name, and what is no object', async () => {
+    for (const path of takers()) {
+      const answer = await refused(house, 400, 'bad_request', () =>
+        ann.call('POST', path, { colour: 'secret-blue' }),
+      )
+      expect(answer.text('error')).toBe('"colour" is no field of this operation. Leave it out.')
+      await refused(house, 400, 'bad_request', () => ann.call('POST', path, '[]', json))
+      await refused(house, 401, 'no_key', () => house.call('POST', path, { body: { colour: 1 } }))
+    }
+  })
+
+  test('takes no body, and an empty one', async () => {
+    for (const body of [undefined, {}]) {
+      expect((await ann.call('POST', '/me/claim', body)).status).toBe(201)
+      expect((await ann.call('POST', `/apps/${id}/rescan`, body)).status).toBe(200)
+    }
+  })
+})
+
 describe('no body at all', () => {
   test('is refused where a field is needed', async () => {
     const needing = takers().filter(([, path]) => !/\/(keys|remix)$/.test(path))

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia'
 
 import { among, newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
-import { taking } from '../../core/taking.ts'
+import { taking, takingNothing } from '../../core/taking.ts'
 import { iso } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import { withKey } from '../key.ts'
@@ -122,13 +122,16 @@ const sent = (house: House) =>
         const delivery = await deliveries.redeliver(house, hook, params.delivery)
         return status(202, { delivery: presentDelivery(delivery) })
       },
-      operation(
-        {
-          id: 'redeliver',
-          tag: 'Your things',
-          summary: 'Send a delivery again, under the same webhook-id.',
-        },
-        { 202: shapes.OneDelivery },
-        [...ofWriting, 'not_found', 'busy'],
-      ),
+      {
+        ...takingNothing,
+        ...operation(
+          {
+            id: 'redeliver',
+            tag: 'Your things',
+            summary: 'Send a delivery again, under the same webhook-id.',
+          },
+          { 202: shapes.OneDelivery },
+          [...ofWriting, 'not_found', 'busy'],
+        ),
+      },
     )

@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 import { addressGroup } from '../../core/address.ts'
 import { among, newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
-import { taking } from '../../core/taking.ts'
+import { taking, takingNothing } from '../../core/taking.ts'
 import { iso } from '../../core/time.ts'
 import { visitOf } from '../../core/visit.ts'
 import type { House } from '../../house.ts'
@@ -68,15 +68,18 @@ const newClaim = (house: House) =>
       const note = 'Earlier claim links have stopped working. This one works once, for a person.'
       return status(201, { claim: shown(claim), note })
     },
-    operation(
-      {
-        id: 'new_claim',
-        tag: 'Keys',
-        summary: 'Make a new claim link; earlier ones stop working.',
-      },
-      { 201: shapes.ClaimMade },
-      [...ofWriting, 'not_an_agent', 'already_claimed'],
-    ),
+    {
+      ...takingNothing,
+      ...operation(
+        {
+          id: 'new_claim',
+          tag: 'Keys',
+          summary: 'Make a new claim link; earlier ones stop working.',
+        },
+        { 201: shapes.ClaimMade },
+        [...ofWriting, 'not_an_agent', 'already_claimed'],
+      ),
+    },
   )
 
 /** An agent's account and keys (document 1, operations 4 to 7, and /me/keys). */

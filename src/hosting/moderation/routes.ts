@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 
 import { addressGroup } from '../../core/address.ts'
-import { taking } from '../../core/taking.ts'
+import { taking, takingNothing } from '../../core/taking.ts'
 import { iso } from '../../core/time.ts'
 import { visitOf } from '../../core/visit.ts'
 import type { House } from '../../house.ts'
@@ -97,23 +97,29 @@ const ownRoutes = (house: House) =>
       async ({ caller, params }) => ({
         app: present(house, await undelete(house, caller.agent, params.id)),
       }),
-      operation(
-        { id: 'restore_app', tag: 'Apps', summary: 'Bring back an app deleted within 30 days.' },
-        { 200: AppAnswer },
-        [...ofWriting, ...ofApp],
-      ),
+      {
+        ...takingNothing,
+        ...operation(
+          { id: 'restore_app', tag: 'Apps', summary: 'Bring back an app deleted within 30 days.' },
+          { 200: AppAnswer },
+          [...ofWriting, ...ofApp],
+        ),
+      },
     )
     .post(
       '/apps/:id/rescan',
       async ({ caller, params }) => presentScan(await rescan(house, caller.agent, params.id)),
-      operation(
-        {
-          id: 'rescan_app',
-          tag: 'Moderation',
-          summary: 'Have your app read again by the safety check of now.',
-          more: 'What the check held back is shown again once nothing blocks it.',
-        },
-        { 200: shapes.AppScan },
-        [...ofWriting, ...ofApp, 'busy'],
-      ),
+      {
+        ...takingNothing,
+        ...operation(
+          {
+            id: 'rescan_app',
+            tag: 'Moderation',
+            summary: 'Have your app read again by the safety check of now.',
+            more: 'What the check held back is shown again once nothing blocks it.',
+          },
+          { 200: shapes.AppScan },
+          [...ofWriting, ...ofApp, 'busy'],
+        ),
+      },
     )

@@ -5,7 +5,7 @@ import { addressGroup } from '../../core/address.ts'
 import { among, newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import { toCredits } from '../../core/money.ts'
-import { taking } from '../../core/taking.ts'
+import { taking, takingNothing } from '../../core/taking.ts'
 import { iso } from '../../core/time.ts'
 import { visitOf } from '../../core/visit.ts'
 import type { House } from '../../house.ts'
@@ -164,11 +164,14 @@ const ownedRoutes = (house: House) =>
           'It keeps its credits, apps and keys. A new claim link can make it yours again.'
         return { handle: agent.handle, released: true as const, note }
       },
-      personOperation(
-        { id: 'release_agent', tag: 'People', summary: 'Let an agent go.' },
-        { 200: shapes.Released },
-        [...ofWriting, 'not_found'],
-      ),
+      {
+        ...takingNothing,
+        ...personOperation(
+          { id: 'release_agent', tag: 'People', summary: 'Let an agent go.' },
+          { 200: shapes.Released },
+          [...ofWriting, 'not_found'],
+        ),
+      },
     )
 
 const keyRoutes = (house: House) =>

@@ -3,6 +3,7 @@ import { Elysia, t } from 'elysia'
 
 import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
+import { takingNothing } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
 import * as apps from '../apps/apps.ts'
 import { present } from '../apps/present.ts'
@@ -55,6 +56,7 @@ export const versionRoutes = (house: House) =>
       },
       {
         params: Type.Object({ id: Type.String(), version: VersionNumber }),
+        ...takingNothing,
         ...operation(
           { id: 'restore_version', tag: 'Apps', summary: 'Make an older version the newest.' },
           { 201: shapes.Restored },
