@@ -103,6 +103,7 @@ const phrases: Record<string, string> = {
   202: 'Begun.',
   204: 'Nothing more.',
   206: 'A part, as `Range` asked.',
+  302: 'Elsewhere, as `Location` says.',
   416: 'The range that was asked for lies behind the end; there is no body.',
 }
 
@@ -125,16 +126,28 @@ function codesIn(content: Node): string {
   return Array.isArray(codes) ? codes.join(', ') : 'Refused.'
 }
 
-/** The plugin offers every body in three types; a schema says its own, or it is JSON. */
+/**
+ * The plugin offers every body in three types, plain text among them; a schema says its own, or it
+ * is JSON. What an operation itself says that it takes stays.
+ */
 function contentOf(given: Node, keywords: Node, schemas: Schemas): Node {
   const types = Object.entries(given)
-  const offered = types.some(([type]) => type === 'multipart/form-data') ? types.slice(0, 1) : types
+  const offered = 'text/plain' in given ? types.slice(0, 1) : types
   return Object.fromEntries(
-    offered.map(([type, media]) => {
-      const schema = { ...keywords, ...at(media, 'schema') }
-      return [schema['contentMediaType'] ?? type, { schema: schemas.of(schema) }]
-    }),
+    offered.flatMap(([type, media]) =>
+      byMedia({ ...keywords, ...at(media, 'schema') }).map((schema) => [
+        schema['contentMediaType'] ?? type,
+        { schema: schemas.of(schema) },
+      ]),
+    ),
   )
+}
+
+/** An answer that is JSON or, when that is asked for, something else, as a schema for each. */
+function byMedia(schema: Node): Node[] {
+  const { anyOf } = schema
+  const parts = Array.isArray(anyOf) ? anyOf.map(recordOf) : []
+  return parts.some((part) => part['contentMediaType']) ? parts : [schema]
 }
 
 const inside = new Set(['items', 'not', 'anyOf', 'oneOf', 'allOf'])

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { Validator } from '@seriousme/openapi-schema-validator'
 
+import { recordOf } from '../core/shape.ts'
 import { newGus } from '../testing/gateway.ts'
 import { openTestHouse, type TestHouse } from '../testing/house.ts'
 
@@ -126,6 +127,35 @@ test('the description is valid OpenAPI 3.1 and has every operation once', async 
   expect(await new Validator().validate({ ...copy })).toMatchObject({ valid: true })
   // A word of 3.0: generated clients refused the null of an assistant who calls a tool.
   expect(text.includes('"nullable"')).toBe(false)
+})
+
+test('the description says what answers are that are no JSON, and every type a body may have', async () => {
+  const { paths } = recordOf((await t.visit('GET', '/v1/openapi.json')).body)
+  const typesOf = (path: string, method = 'get', status = '200') => {
+    const { responses } = recordOf(recordOf(recordOf(paths)[path])[method])
+    return Object.keys(recordOf(recordOf(recordOf(responses)[status]).content)).join()
+  }
+  const json = 'application/json'
+  expect(typesOf('/chat/completions', 'post')).toBe(`${json},text/event-stream`)
+  expect(typesOf('/responses', 'post')).toBe(`${json},text/event-stream`)
+  expect(typesOf('/audio/transcriptions', 'post')).toBe(`${json},text/plain`)
+  expect(typesOf('/queries/history')).toBe(`${json},text/csv`)
+  expect(typesOf('/audio/speech', 'post')).toBe('audio/*')
+  expect(typesOf('/images/{id}')).toBe('image/*')
+  expect(typesOf('/videos/{id}/content', 'get', '206')).toBe('video/*')
+  expect(typesOf('/videos/{id}/content', 'get', '302')).toBe('')
+  expect(typesOf('/files/{id}/content')).toBe('*/*')
+  const form = { 'multipart/form-data': {} }
+  expect(paths).toMatchObject({
+    '/videos': { post: { requestBody: { content: { [json]: {}, ...form } } } },
+    '/videos/{id}/content': {
+      get: { responses: { 302: { description: 'Elsewhere, as `Location` says.' } } },
+    },
+  })
+  const named = expect.objectContaining({ in: 'header', name: 'Idempotency-Key' })
+  for (const path of ['chat/completions', 'responses', 'embeddings', 'videos', 'audio/speech']) {
+    expect(paths).toMatchObject({ [`/${path}`]: { post: { parameters: [named] } } })
+  }
 })
 
 test('a client that is made from the description may send what goes on to the upstream', async () => {

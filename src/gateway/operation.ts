@@ -1,4 +1,4 @@
-import { type TSchema, Type } from '@sinclair/typebox'
+import type { TSchema } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
 import type { GatewayRefusal } from '../refusals.ts'
@@ -36,9 +36,6 @@ export const ofServing = [
 /** What those that are held for, and done once, can. */
 export const ofPaying = ['too_large', 'holds_limit', 'ref_conflict', 'busy', 'try_again'] as const
 
-/** An answer that is no JSON: a picture, a film, a sound, a file. */
-export const Bytes = Type.Unsafe<Response>(Type.String({ format: 'binary' }))
-
 const said = ({ id, tag, summary, more, takes }: Words) => ({
   operationId: id,
   tags: [tag],
@@ -47,6 +44,16 @@ const said = ({ id, tag, summary, more, takes }: Words) => ({
   ...(takes && { requestBody: { required: true, content: takes } }),
 })
 
+/** By what its client names a call, so that it is done once, however often it is sent. */
+const idempotencyKey: OpenAPIV3.ParameterObject = {
+  in: 'header',
+  name: 'Idempotency-Key',
+  required: false,
+  description:
+    'Names this call: sent again with the same body it is answered alike, and paid once.',
+  schema: { type: 'string', minLength: 1, maxLength: 128 },
+}
+
 /** A route's typed answers and its description, for an operation that needs a key. */
 export const operation = <const Answers extends Record<number, TSchema>>(
   words: Words,
@@ -54,7 +61,11 @@ export const operation = <const Answers extends Record<number, TSchema>>(
   refusals: readonly GatewayRefusal[] = [],
 ) => ({
   response: { ...answers, ...refusing('no_key', 'bad_key', 'rate_limited', ...refusals) },
-  detail: { ...said(words), security: [{ key: [] }] },
+  detail: {
+    ...said(words),
+    ...(refusals.includes('ref_conflict') && { parameters: [idempotencyKey] }),
+    security: [{ key: [] }],
+  },
 })
 
 /** The same for an operation that needs no key. */

@@ -1,10 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
+import { Media } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import { callOf } from '../call.ts'
 import { theSpender, withKey } from '../key.ts'
-import { Bytes, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import { paidRefusals } from '../paid.ts'
 import * as shapes from './shapes.ts'
 import { speak } from './speech.ts'
@@ -26,7 +27,7 @@ const speechRoute = (house: House) =>
         more: 'The answer is the sound; X-Service-Cost tells what it cost, in USD.',
         takes: { 'application/json': { schema: shapes.speechWanted } },
       },
-      { 200: Bytes },
+      { 200: Media('audio/*') },
       [...paidRefusals, 'not_found'],
     ),
   )
@@ -48,7 +49,7 @@ const transcriptionRoute = (house: House) =>
             more: 'At most 32 MB. Paid by its length: cost tells it, in USD.',
             takes: { 'multipart/form-data': { schema: shapes.transcriptionWanted } },
           },
-          { 200: Type.Unsafe<Response>(shapes.Transcription) },
+          { 200: Type.Unsafe<Response>(Type.Union([shapes.Transcription, Media('text/plain')])) },
           paidRefusals,
         ),
       },

@@ -27,7 +27,7 @@ export const chatRoutes = (house: House, listener: Listener) =>
               'does, which comes with stream_options.include_usage.',
             takes: { 'application/json': { schema: shapes.chatWanted } },
           },
-          { 200: Type.Unsafe<Response>(shapes.Completion) },
+          { 200: Type.Unsafe<Response>(Type.Union([shapes.Completion, shapes.Chunks])) },
           shapes.refusals,
         ),
       },

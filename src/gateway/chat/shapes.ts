@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anything, Lenient, orNull } from '../../core/shape.ts'
+import { anything, Lenient, Media, orNull } from '../../core/shape.ts'
 import type { GatewayRefusal } from '../../refusals.ts'
 import { ofPaying, ofServing } from '../operation.ts'
 
@@ -41,7 +41,7 @@ export const chatWanted: OpenAPIV3.SchemaObject = {
   },
 }
 
-/** OpenAI's chat.completion, with what it cost; with `stream` its chunks come as events. */
+/** OpenAI's chat.completion, with what it cost. */
 export const Completion = Type.Object(
   {
     id: Type.Optional(Type.String()),
@@ -68,6 +68,11 @@ export const Completion = Type.Object(
   },
   { title: 'ChatCompletion' },
 )
+
+/** The same with `stream`. */
+export const Chunks = Media('text/event-stream', {
+  description: 'With stream: chat.completion.chunk events, then [DONE].',
+})
 
 /** What a chat request can be refused with, in the order of section 7. */
 export const refusals: GatewayRefusal[] = [

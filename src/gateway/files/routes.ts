@@ -1,10 +1,11 @@
 import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
+import { Media } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import { fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
 import { theSpender, withKey } from '../key.ts'
-import { Bytes, operation } from '../operation.ts'
+import { operation } from '../operation.ts'
 import * as files from './files.ts'
 import * as shapes from './shapes.ts'
 import { readUpload } from './upload.ts'
@@ -102,7 +103,7 @@ const ownRoutes = (house: House) =>
       },
       operation(
         { id: 'get_file_content', tag: 'Files', summary: 'The bytes of a file.' },
-        { 200: Bytes },
+        { 200: Media('*/*') },
         ['no_file'],
       ),
     )

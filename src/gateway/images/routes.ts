@@ -1,16 +1,18 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
-import { BehindEnd } from '../../core/shape.ts'
+import { BehindEnd, Media } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import { Refusal } from '../../refusals.ts'
 import { callOf } from '../call.ts'
 import { withKey, withoutKey } from '../key.ts'
 import * as made from '../made/made.ts'
-import { Bytes, openOperation, operation } from '../operation.ts'
+import { openOperation, operation } from '../operation.ts'
 import { paidRefusals } from '../paid.ts'
 import { paint } from './images.ts'
 import * as shapes from './shapes.ts'
+
+const Picture = Media('image/*')
 
 /** Pictures (document 2, POST /v1/images/generations), and where they are seen. */
 export const imageRoutes = (house: House) =>
@@ -45,7 +47,7 @@ const keptImages = (house: House) =>
       query: shapes.Marks,
       ...openOperation(
         { id: 'get_image', tag: 'Media', summary: 'A picture, by its signed address.' },
-        { 200: Bytes, 206: Bytes, 416: BehindEnd },
+        { 200: Picture, 206: Picture, 416: BehindEnd },
         ['not_found'],
       ),
     },

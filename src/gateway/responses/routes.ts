@@ -28,7 +28,7 @@ export const responseRoutes = (house: House, listener: Listener) =>
               'the whole of it, or for an hour the ids of its items; tools are functions of yours.',
             takes: { 'application/json': { schema: shapes.responseWanted } },
           },
-          { 200: Type.Unsafe<Response>(shapes.Answered) },
+          { 200: Type.Unsafe<Response>(Type.Union([shapes.Answered, shapes.Events])) },
           refusals,
         ),
       },

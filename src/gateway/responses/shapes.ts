@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { anything, orNull } from '../../core/shape.ts'
+import { anything, Media, orNull } from '../../core/shape.ts'
 
 /** A Responses request, for its description: the body is read by hand. */
 export const responseWanted: OpenAPIV3.SchemaObject = {
@@ -35,7 +35,7 @@ export const responseWanted: OpenAPIV3.SchemaObject = {
   },
 }
 
-/** OpenAI's response, with what it cost; with `stream` its parts come as events. */
+/** OpenAI's response, with what it cost. */
 export const Answered = Type.Object(
   {
     id: Type.String(),
@@ -60,3 +60,8 @@ export const Answered = Type.Object(
   },
   { title: 'Response' },
 )
+
+/** The same with `stream`. */
+export const Events = Media('text/event-stream', {
+  description: 'With stream: its parts as events, of which response.completed is the last.',
+})

@@ -22,7 +22,7 @@ export const topupRoutes = (house: House) =>
       ...operation(
         { id: 'create_topup', tag: 'Account', summary: 'Begin a crypto top-up.' },
         { 200: shapes.Invoice },
-        ['too_large', 'bad_request', 'payments_off'],
+        ['too_large', 'bad_request', 'not_found', 'payments_off'],
       ),
     })
     .get('/topup/status/:id', closed, {
@@ -30,6 +30,6 @@ export const topupRoutes = (house: House) =>
       ...operation(
         { id: 'get_topup', tag: 'Account', summary: 'How a top-up stands.' },
         { 200: shapes.InvoiceStatus },
-        ['bad_request', 'payments_off'],
+        ['bad_request', 'not_found', 'payments_off'],
       ),
     })

@@ -1,5 +1,7 @@
+import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
+import { Media } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import { withKey } from '../key.ts'
 import { operation } from '../operation.ts'
@@ -31,7 +33,7 @@ export const usageRoutes = (house: House) =>
           summary: 'What your account used, newest first.',
           more: 'As JSON, or as CSV with format=csv. No bodies are kept.',
         },
-        { 200: shapes.History },
+        { 200: Type.Union([shapes.History, Media('text/csv')]) },
         ['bad_request'],
       ),
     },

@@ -1,16 +1,18 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
-import { BehindEnd } from '../../core/shape.ts'
+import { BehindEnd, Media } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import { callOf } from '../call.ts'
 import { Marks } from '../images/shapes.ts'
 import { theSpender, withKey, withoutKey } from '../key.ts'
-import { Bytes, openOperation, operation } from '../operation.ts'
+import { openOperation, operation } from '../operation.ts'
 import { paidRefusals } from '../paid.ts'
 import * as shapes from './shapes.ts'
 import { submit } from './submit.ts'
 import { contentOf, present, theOwn } from './videos.ts'
+
+const Film = Media('video/*')
 
 /** Films (document 2, POST /v1/videos and GET /v1/videos/{id}), and where they are seen. */
 export const videoRoutes = (house: House) =>
@@ -68,7 +70,7 @@ const videoContent = (house: House) =>
             tag: 'Media',
             summary: 'A film, by its signed address or with its key.',
           },
-          { 200: Bytes, 206: Bytes, 302: Bytes, 416: BehindEnd },
+          { 200: Film, 206: Film, 302: Type.Void(), 416: BehindEnd },
           ['no_key', 'bad_key', 'not_found'],
         ),
       },
