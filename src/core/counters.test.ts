@@ -38,6 +38,16 @@ test('who waits as told may call again, and has all calls back after two windows
   expect(limit.left('ann').calls).toBe(120)
 })
 
+test('who waits as told gets on, and is told to wait no longer than that takes', () => {
+  const { clock, limit } = limited(120, 0)
+  burst(limit, clock, 120, 1)
+  for (const wait of [60, 1, 1]) {
+    expect(limit.take('ann')).toBe(wait)
+    clock.at += wait * 1_000
+    while (limit.take('ann') === undefined) clock.at += 1
+  }
+})
+
 test('no steady caller has more than a tenth above what a minute allows', () => {
   const { clock, limit } = limited(120, 0)
   const passed = burst(limit, clock, 3_000, 100)

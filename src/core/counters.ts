@@ -33,10 +33,16 @@ export class RateLimit {
     const window = this.windowAt(key, at)
     const left = 1 - (at - window.start) / this.windowMs
     if (window.before * left + window.now >= this.max) {
-      return secondsUntil(window.start + this.windowMs, at)
+      return secondsUntil(this.opensAt(window), at)
     }
     window.now += 1
     return undefined
+  }
+
+  /** When a full window takes a call again: with its end, or sooner as the one before it goes. */
+  private opensAt({ start, now, before }: Window): number {
+    const room = this.max - now
+    return start + this.windowMs * (room > 0 ? 1 - room / before : 1)
   }
 
   /** Takes the newest call of a key back: it is not one to be counted. */
