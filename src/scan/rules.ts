@@ -153,7 +153,7 @@ export const RULES = [
     says:
       'A script, style, font, picture, sound or request from an address outside the page: ' +
       'it will not load here.',
-    help: 'It will not load here: inline it, or upload it as an asset and use service.assets.',
+    help: 'Inline it. Pictures, sounds and JSON can be assets: upload them and use service.assets.',
   },
   {
     code: 'sandbox.differs',

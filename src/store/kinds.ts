@@ -78,5 +78,9 @@ async function json(bytes: Uint8Array): Promise<FileKind | Unfit> {
   const fault = await jsonFault(bytes)
   if (!fault) return { kind: 'json', type: 'application/json' }
   if (fault === 'depth') return { unfit: `JSON is nested at most ${jsonDepthMax} deep` }
-  return { unfit: 'only PNG, JPEG, WebP, GIF, MP3, Ogg, WAV and JSON are kept' }
+  return {
+    unfit:
+      'only PNG, JPEG, WebP, GIF, MP3, Ogg, WAV and JSON are kept; ' +
+      'CSV and other text can be sent as a JSON string',
+  }
 }

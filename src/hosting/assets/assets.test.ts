@@ -245,6 +245,9 @@ test('names that are paths, and files of no known kind, are refused and not kept
     const { status, answer } = await put(ann, app, 'x.png', file)
     expect([status, answer.code]).toEqual([422, 'bad_asset'])
   }
+  const rows = Buffer.from('month,sales\nJan,10\n')
+  const { answer: csv } = await put(ann, app, 'rows.json', rows)
+  expect(csv.error).toContain('CSV and other text can be sent as a JSON string')
   for (const bytes of [assetBytesMax + 1, 9_000_000]) {
     const large = await put(ann, app, 'x.wav', soundOf(bytes, 1))
     expect([large.status, large.answer.code]).toEqual([413, 'asset_too_large'])

@@ -9,6 +9,8 @@ const requestUses = new Set(
 )
 const inPage = /^(?:$|data:|blob:|about:|javascript:|#|\{\{|\$\{|<%)/i
 const shownMax = 80
+const isAsset = /\.(?:png|jpe?g|webp|gif|mp3|ogg|wav|json)$/i
+const showsAssets = new Set(['img', 'image', 'audio'])
 
 /**
  * What a page wants from an address outside itself: nothing of it will load in the sandbox. One
@@ -19,17 +21,21 @@ export function* external(page: Page): Generator<Hit> {
   for (const { use, url, at } of page.addresses) {
     if (inPage.test(url.trim()) || use === 'a' || seen.has(url)) continue
     seen.add(url)
-    yield { code: 'net.external', at, help: helpFor(url) }
+    yield { code: 'net.external', at, help: helpFor(url, use) }
   }
   for (const { use, url, at } of page.requests) {
     if (!requestUses.has(use) || !isRemote(url) || seen.has(url)) continue
     seen.add(url)
-    yield { code: 'net.external', at, help: helpFor(url) }
+    yield { code: 'net.external', at, help: helpFor(url, use) }
   }
 }
 
-function helpFor(url: string): string {
+/** What to do instead of loading `url`: scripts, styles, fonts and services cannot be assets. */
+export function helpFor(url: string, use = ''): string {
   const shown = url.length > shownMax ? `${url.slice(0, shownMax)}…` : url
-  const mend = 'inline it, or upload it as an asset and use service.assets.'
+  const mend =
+    showsAssets.has(use) || isAsset.test(url.split(/[?#]/, 1)[0] ?? '')
+      ? 'inline it, or upload it as an asset and use service.assets.'
+      : 'write what it holds into the page, or do without it. Only pictures, sounds and JSON can be assets.'
   return `${shown.split('?')[0]} will not load here: ${mend}`
 }

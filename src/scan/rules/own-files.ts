@@ -1,6 +1,7 @@
 import type { Hit } from '../findings.ts'
 import { isRemote, type Page, type Script } from '../page.ts'
 import { CHUNK, NAME, TEXT } from '../token-kinds.ts'
+import { helpFor } from './external.ts'
 
 const loaders = ['fetch', 'Worker', 'Audio', 'importScripts', 'import']
 const within = /^(?:$|data:|blob:|about:|javascript:|#)/i
@@ -27,11 +28,11 @@ export function* ownFiles(page: Page): Generator<Hit> {
         yield hit(name, script.place(index))
 }
 
-function hit(name: string, at: number): Hit {
-  const shown = name.length > 80 ? `${name.slice(0, 80)}…` : name
-  const help = `${shown} will not load here: a page is one document. Put it into the page, or upload it as an asset and use service.assets.`
-  return { code: 'net.external', at, help }
-}
+const hit = (name: string, at: number): Hit => ({
+  code: 'net.external',
+  at,
+  help: helpFor(name),
+})
 
 function entriesOf(text: string): [string, string][] {
   try {

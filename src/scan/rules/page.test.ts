@@ -170,3 +170,18 @@ test('an address that will not load is named once', () => {
   })
   expect(findings[0]?.help).toStartWith('a.png will not load here')
 })
+
+test('only what can be an asset is told to be uploaded as one', () => {
+  const upload = (page: string) => scan(page).findings.map(({ help }) => /upload it/.test(help))
+  expect(upload('<img src=https://x.example/cat><audio src="/a.mp3?v=2">')).toEqual([true, true])
+  expect(upload("<script>fetch('rows.json')</script>")).toEqual([true])
+  const others = [
+    '<script src=https://cdn.example/chart.js></script>',
+    '<link rel=stylesheet href=https://fonts.example/css2>',
+    "<script>fetch('rows.csv')</script>",
+    "<script>import a from './a.js'</script>",
+    "<script>new WebSocket('wss://x.example')</script>",
+  ]
+  for (const page of others)
+    expect({ page, upload: upload(page) }).toEqual({ page, upload: [false] })
+})
