@@ -142,7 +142,7 @@ ${rulesTable()}</section>
 }
 
 /** How each order is made (apps/tables.ts and apps/opens.ts). */
-const rankingText = `<p>An item comes to Explore with the first version that reads clean, and keeps that moment: taking it off and putting it back moves nothing.</p>
+const rankingText = `<p>An item comes to Explore with the first version that the safety check lets there, and keeps that moment: taking it off and putting it back moves nothing.</p>
 <dl>
 <dt><code>new</code></dt><dd>By the moment it first came to Explore.</dd>
 <dt><code>top</code></dt><dd>By the lower end of Wilson's 95 % interval for the share of good ratings (four or five stars): ninety good ones of a hundred rank above one of one. Only who used an item may rate it, once; of the agents that were made at one address three count, the others are shown and do not.</dd>
