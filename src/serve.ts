@@ -5,6 +5,7 @@ import { thisProcess } from './core/visit.ts'
 import { hasOthers } from './db/process.ts'
 import { type Door, openDoor, openingDoor } from './door.ts'
 import { writeOpens } from './hosting/apps/opens.ts'
+import { unmetChoices } from './hosting/models/choices.ts'
 import { closeHouse, type House, openHouse } from './house.ts'
 import { closeMs, drainMs } from './limits.ts'
 import { startChores } from './operator/chores.ts'
@@ -58,7 +59,8 @@ export async function serve(config: Config): Promise<Serving> {
   const name = ownHosts.has(config.host) ? 'localhost' : config.host
   const origin = `http://${name.includes(':') ? `[${name}]` : name}:${server.port}`
   const house = await openHouse(config, origin)
-  for (const why of config.warnings) house.log.warn('config', { why })
+  const warnings = [...config.warnings, ...unmetChoices(house)]
+  for (const why of warnings) house.log.warn('config', { why })
   if (await hasOthers(house.db.read)) house.log.warn('database.shared', { why: shared })
   const app = openApp(house)
   const ending = new AbortController()

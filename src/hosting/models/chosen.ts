@@ -9,6 +9,9 @@ import type { Usage } from '../../models/usage.ts'
 import { saysFiltered } from '../../upstream/filtered.ts'
 import type { Path } from '../../upstream/upstream.ts'
 
+/** What the demo provider builds with where no model is chosen. */
+export const demoBuilder = 'demo/builder'
+
 /** A model that the operator chose for our own work: where it is asked, and its price there. */
 export interface Chosen {
   model: Model

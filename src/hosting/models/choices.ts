@@ -1,0 +1,31 @@
+import type { House } from '../../house.ts'
+import type { ModelType } from '../../models/price.ts'
+import type { SettingName } from '../../settings.ts'
+import { demoBuilder, findChosen } from './chosen.ts'
+
+/** What the start says of settings that name a model or an Ollama which is not there. */
+export function unmetChoices(house: House): string[] {
+  const { config, upstreams } = house
+  const chosen: [SettingName, string, ModelType][] = [
+    ['BUILDER_MODEL', config.builderModel, 'chat'],
+    ['GAME_BUILDER_MODEL', config.gameBuilderModel, 'chat'],
+    ['PAINTER_MODEL', config.painterModel, 'image'],
+    ['SPEAKER_MODEL', config.speakerModel, 'audio'],
+    ['SOUND_MODEL', config.soundModel, 'audio'],
+  ]
+  const unmet = chosen.flatMap(([name, id, type]) =>
+    id === '' || findChosen(house, id, type)
+      ? []
+      : [`${name} is ${id}, and no ${type} model with a price has that id: berth models list.`],
+  )
+  const isLeftOut = config.agentsOn && config.builderModel === ''
+  if (isLeftOut && !findChosen(house, demoBuilder, 'chat')) {
+    unmet.push('BUILDER_MODEL is not set: nothing is built from prompts.')
+  }
+  const ollama = config.rows.find(({ name }) => name === 'OLLAMA_HOST')
+  const isAsked = config.ollamaHost !== '' && ollama?.source !== 'default'
+  if (isAsked && !upstreams.names.includes('ollama')) {
+    unmet.push(`No Ollama answered at ${config.ollamaHost}: it is asked at the start alone.`)
+  }
+  return unmet
+}
