@@ -106,6 +106,23 @@ test('all faults of the tables are told at once, with those of the settings', ()
   expect(faults).toHaveLength(7)
 })
 
+test('a field that does not fit is told with what fits', () => {
+  const faults = faultsOf(
+    `${local.replace('"openai"', '"opnai"').replace('http://', '')}` +
+      `${small.replace('"chat"', '"chatt"').replace('id =', 'idd =')}price = { prompt = 0.1 }`,
+  )
+  for (const said of [
+    'kind must be one of openai, anthropic, google,',
+    'base_url must be an http:// or https:// address.',
+    'type must be one of chat, image, video, audio, embedding.',
+    'id is missing: it must be a string',
+    'idd is no field of it.',
+    'price/prompt must be USD as text, such as "0.00000015".',
+  ]) {
+    expect(faults.join('\n')).toContain(said)
+  }
+})
+
 test('tables that are no tables, and prices that lose digits, are refused', () => {
   expect(faultsOf('upstream = "local"')[0]).toContain('written as [[upstream]]')
   const many = `${local}${small}price = { prompt = "0.${'1'.repeat(16)}", completion = "0" }`

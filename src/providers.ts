@@ -2,8 +2,9 @@
  * The tables of berth.toml that name upstreams and models, and the providers that need no table
  * because a key in the environment is enough.
  */
-import { type Static, type TSchema, Type } from '@sinclair/typebox'
-import { Value } from '@sinclair/typebox/value'
+import { type Static, Type } from '@sinclair/typebox'
+
+import { type Fault, readRows } from './core/table-rows.ts'
 
 /** Kinds that do not speak OpenAI's HTTP, and where each is reached unless told otherwise. */
 const translated = {
@@ -65,7 +66,10 @@ const Word = Type.String({ minLength: 1, maxLength: 200 })
 const Words = Type.Array(Word, { minItems: 1, maxItems: 20 })
 const Whole = Type.Integer({ minimum: 0, maximum: 1_000_000_000 })
 /** USD per unit, as text: a TOML number would lose digits. */
-const Usd = Type.String({ pattern: '^\\d{1,9}(\\.\\d{1,15})?$' })
+const Usd = Type.String({
+  pattern: '^\\d{1,9}(\\.\\d{1,15})?$',
+  description: 'USD as text, such as "0.00000015"',
+})
 
 const Tier = Type.Object(
   {
@@ -105,7 +109,13 @@ const UpstreamTable = Type.Object(
   {
     name: Type.String({ pattern: '^[a-z0-9][a-z0-9_-]{0,39}$' }),
     kind: Type.Union(kindNames.map((kind) => Type.Literal(kind))),
-    base_url: Type.Optional(Type.String({ pattern: '^https?://[^\\s?#]+$', maxLength: 500 })),
+    base_url: Type.Optional(
+      Type.String({
+        pattern: '^https?://[^\\s?#]+$',
+        maxLength: 500,
+        description: 'an http:// or https:// address',
+      }),
+    ),
     api_key: Type.Optional(Type.String({ maxLength: 1_000 })),
     api_key_env: Type.Optional(Word),
   },
@@ -157,8 +167,6 @@ export interface ModelRow {
 }
 
 /** What is read of a table, or what is wrong with it, one sentence each. */
-type Fault = (sentence: string) => void
-
 /**
  * Reads `[[upstream]]`. `variable` answers a variable of the environment; `lack` is told of a key
  * that is in none.
@@ -219,28 +227,3 @@ function modelRow({ upstream, upstream_model, ...table }: Static<typeof ModelTab
 }
 
 const isTwice = (word: string, at: number, all: string[]): boolean => all.indexOf(word) < at
-
-function readRows<T extends TSchema>(
-  name: string,
-  shape: T,
-  tables: unknown,
-  fault: Fault,
-): Static<T>[] {
-  if (tables === undefined) return []
-  if (!Array.isArray(tables)) {
-    fault(`${name} is written as [[${name}]].`)
-    return []
-  }
-  return tables.flatMap((table: unknown, at) => {
-    if (Value.Check(shape, table)) return [table]
-    // A field that is missing is of the wrong type as well: each is told of once.
-    const faulty = new Map<string, string>()
-    for (const { path, message } of Value.Errors(shape, table)) {
-      if (!faulty.has(path)) faulty.set(path, message)
-    }
-    for (const [path, message] of faulty) {
-      fault(`[[${name}]] number ${at + 1}: ${path.slice(1)} ${message}.`)
-    }
-    return []
-  })
-}
