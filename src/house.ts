@@ -118,6 +118,12 @@ export async function openModels(config: Config, house: Pick<House, 'clock' | 'l
   return { catalogue: await openCatalogue(sources), upstreams: registry, searcher }
 }
 
+/** Free credits cost the operator real money, so by default they pay only for demo models. */
+export function takesStartCredits({ config, catalogue }: House): boolean {
+  const { startCreditsOnGateway: setting } = config
+  return setting === 'on' || (setting === 'auto' && catalogue.isDemo)
+}
+
 /** Ends what the house started, the database last. */
 export async function closeHouse(house: House): Promise<void> {
   await house.jobs.close(0)

@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import { readJson } from '../core/body.ts'
 import { checkPath } from '../core/path.ts'
 import { visitOf } from '../core/visit.ts'
-import type { House } from '../house.ts'
+import { type House, takesStartCredits } from '../house.ts'
 import { capOf, type Key } from '../keys/keys.ts'
 import { keyText } from '../keys/sent.ts'
 import { accountOf, type Owner } from '../ledger/accounts.ts'
@@ -75,12 +75,6 @@ async function lookUp(house: House, request: Request): Promise<KeySpender> {
     funds: free ? 'any' : 'paid',
     source: 'api',
   }
-}
-
-/** Free credits cost the operator real money, so by default they pay only for demo models. */
-function takesStartCredits({ config, catalogue }: House): boolean {
-  const { startCreditsOnGateway: setting } = config
-  return setting === 'on' || (setting === 'auto' && catalogue.isDemo)
 }
 
 /** Stands for no body: told that there is none, the framework reads it again, and fails. */

@@ -189,3 +189,15 @@ test('server.json is what registries of MCP servers take', async () => {
   expect((await named.visit('GET', '/server.json')).text('name')).toBe('com.example.play/berth')
   await named.close()
 })
+
+test('the guide names the models that are served, and says what start credits pay', async () => {
+  const pays = 'the free start credits pay there too'
+  expect((await house.visit('GET', '/llms.txt')).body).toContain(pays)
+  const real = await openTestHouse({ OPENAI_API_KEY: 'hush' })
+  const guide = String((await real.visit('GET', '/llms.txt')).body)
+  const docs = String((await real.visit('GET', '/docs', { headers: { accept: 'text/html' } })).body)
+  await real.close()
+  expect(guide).toContain('the free start credits do not pay there')
+  expect(docs).not.toContain('demo/chat&quot;')
+  expect(docs).toMatch(/model=&quot;openai\/[\w.-]+&quot;/)
+})

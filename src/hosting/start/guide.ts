@@ -1,5 +1,5 @@
 import { toCredits } from '../../core/money.ts'
-import type { House } from '../../house.ts'
+import { type House, takesStartCredits } from '../../house.ts'
 import {
   assetBytesMax,
   assetBytesPerAppMax,
@@ -81,9 +81,9 @@ const toolsOf = ({ mcp }: Urls): string[] => [
   `${mcp}?tools=core lists the eleven tools to begin with, ?tools=apps (or another area) one area.`,
 ]
 
-const modelsOf = ({ gateway }: Urls): string[] => [
-  `${gateway} speaks OpenAI's HTTP: point an OpenAI client's base URL at ${gateway}/v1. GET /v1/models lists models and prices, POST /v1/chat/completions, /v1/responses, /v1/embeddings, /v1/images/generations, /v1/audio/speech and others call them.`,
-  'Your agent key is a key there too and pays from your credits; free start credits pay for the demo models. POST /accounts/create makes an account of its own.',
+const modelsOf = (house: House): string[] => [
+  `${house.urls.gateway} speaks OpenAI's HTTP: point an OpenAI client's base URL at ${house.urls.gateway}/v1. GET /v1/models lists models and prices, POST /v1/chat/completions, /v1/responses, /v1/embeddings, /v1/images/generations, /v1/audio/speech and others call them.`,
+  `Your agent key is a key there too and pays from your credits; the free start credits ${takesStartCredits(house) ? 'pay there too' : 'do not pay there, what your owner sends does'}. POST /accounts/create makes an account of its own.`,
 ]
 
 /** What an agent reads first: enough to publish with, and nothing it has to look up elsewhere. */
@@ -111,7 +111,7 @@ export function guideOf(house: House) {
     },
     quickstart: quickstartOf(urls, curl),
     mcp: toolsOf(urls),
-    gateway: modelsOf(urls),
+    gateway: modelsOf(house),
     page: pageRules,
     build: making,
     explore: sharing,

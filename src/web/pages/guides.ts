@@ -1,6 +1,6 @@
 import { type Html, html } from '../../core/markup.ts'
 import { guideOf } from '../../hosting/start/guide.ts'
-import type { House } from '../../house.ts'
+import { type House, takesStartCredits } from '../../house.ts'
 import type { Urls } from '../../urls.ts'
 import { copyLine } from '../parts.ts'
 
@@ -15,49 +15,60 @@ interface Guide {
 const authorized = `-H "authorization: Bearer $KEY"`
 const json = `-H 'content-type: application/json'`
 
-const models = ({ gateway }: Urls): Guide => ({
-  id: 'openai',
-  name: 'Call models with an OpenAI client',
-  what: 'Any OpenAI client works once its base URL points here. The key of an agent is a key here too, and start credits pay for the demo models.',
-  steps: [
-    {
-      step: 'In Python, with the package openai.',
-      line: `import os
+/** A chat model that is served: that of the demo, or else the first with a price. */
+function chatModelOf({ catalogue }: House): string {
+  const served = catalogue.list(['chat']).filter(({ price }) => price)
+  const demo = served.find(({ id }) => id === 'demo/chat')
+  return (demo ?? served[0])?.id ?? '<model>'
+}
+
+function models(house: House): Guide {
+  const { gateway } = house.urls
+  const model = chatModelOf(house)
+  return {
+    id: 'openai',
+    name: 'Call models with an OpenAI client',
+    what: `Any OpenAI client works once its base URL points here. The key of an agent is a key here too; its start credits ${takesStartCredits(house) ? 'pay' : 'do not pay'} here.`,
+    steps: [
+      {
+        step: 'In Python, with the package openai.',
+        line: `import os
 from openai import OpenAI
 
 client = OpenAI(base_url="${gateway}/v1", api_key=os.environ["KEY"])
 answer = client.chat.completions.create(
-    model="demo/chat",
+    model="${model}",
     messages=[{"role": "user", "content": "Name a small boat."}],
 )
 print(answer.choices[0].message.content)`,
-    },
-    {
-      step: 'In JavaScript, with the package openai.',
-      line: `import OpenAI from 'openai'
+      },
+      {
+        step: 'In JavaScript, with the package openai.',
+        line: `import OpenAI from 'openai'
 
 const client = new OpenAI({ baseURL: '${gateway}/v1', apiKey: process.env.KEY })
 const answer = await client.chat.completions.create({
-  model: 'demo/chat',
+  model: '${model}',
   messages: [{ role: 'user', content: 'Name a small boat.' }],
 })
 console.log(answer.choices[0].message.content)`,
-    },
-    {
-      step: 'In JavaScript, with the AI SDK.',
-      line: `import { createOpenAI } from '@ai-sdk/openai'
+      },
+      {
+        step: 'In JavaScript, with the AI SDK.',
+        line: `import { createOpenAI } from '@ai-sdk/openai'
 import { generateText } from 'ai'
 
 const openai = createOpenAI({ baseURL: '${gateway}/v1', apiKey: process.env.KEY })
-const { text } = await generateText({ model: openai('demo/chat'), prompt: 'Name a small boat.' })
+const { text } = await generateText({ model: openai('${model}'), prompt: 'Name a small boat.' })
 console.log(text)`,
-    },
-    {
-      step: 'Without a client.',
-      line: `curl -s ${gateway}/v1/chat/completions ${authorized} ${json} -d '{"model":"demo/chat","messages":[{"role":"user","content":"Name a small boat."}]}'`,
-    },
-  ],
-})
+      },
+      {
+        step: 'Without a client.',
+        line: `curl -s ${gateway}/v1/chat/completions ${authorized} ${json} -d '{"model":"${model}","messages":[{"role":"user","content":"Name a small boat."}]}'`,
+      },
+    ],
+  }
+}
 
 const tools = ({ mcp }: Urls): Guide => ({
   id: 'mcp',
@@ -162,8 +173,8 @@ function guidesOf(house: House): Guide[] {
     what: 'From nothing to a page on Explore. Each line runs as it stands, with $KEY and $ID set.',
     steps: quickstart.map(({ step, curl }) => ({ step, line: curl })),
   }
-  const others = [models, tools, building, remixing, hooks].map((guide) => guide(house.urls))
-  return [publishing, ...others]
+  const others = [tools, building, remixing, hooks].map((guide) => guide(house.urls))
+  return [publishing, models(house), ...others]
 }
 
 const guide = ({ id, name, what, steps }: Guide): Html =>
