@@ -36,7 +36,13 @@ test('a takedown and its undoing say what they did, and fail where there was not
   expect((await admin('rescan', id)).text).toBe(`${id} will be read again by the safety check.`)
   expect((await admin('rescan', 'all')).ok).toBe(true)
   expect((await admin('rescan', nothing)).ok).toBe(false)
-  for (const words of [['takedown', id], ['toString'], ['block', 'x', 'y'], []]) {
+  for (const words of [
+    ['takedown', id],
+    ['decide', id, 'maybe', 'fine'],
+    ['toString'],
+    ['block', 'x', 'y'],
+    [],
+  ]) {
     expect((await admin(...words)).text).toStartWith('usage: berth admin list')
   }
   expect((await admin('pause', id)).ok).toBe(false)

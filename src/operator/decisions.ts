@@ -20,8 +20,16 @@ interface Verb {
   says: string
 }
 
-/** Whether it was done; or what is to be said of it in the place of `says`. */
-type Act = (house: House, item: string, why: string, by?: string) => Promise<boolean | string>
+/**
+ * Whether it was done; or what is to be said of it in the place of `says`. Undefined where `why` is
+ * not what it takes.
+ */
+type Act = (
+  house: House,
+  item: string,
+  why: string,
+  by?: string,
+) => Promise<boolean | string | undefined>
 
 /** Shows an app again, or says why it is not shown yet. */
 const showing =
@@ -69,7 +77,7 @@ const verbs = {
     says: 'is decided; its maker is told',
     act: async (house, id, why, by) => {
       const [, word, answer] = /^(grant|deny) (.+)$/s.exec(why) ?? []
-      return answer ? appeals.decide(house, id, word === 'grant', answer, by) : false
+      return answer ? appeals.decide(house, id, word === 'grant', answer, by) : undefined
     },
   },
   rescan: {
@@ -142,6 +150,7 @@ export async function decide(
   const isWhole = verb.item.test(item) && words.length >= needed
   if (!isWhole || !isPlainText(why, whyCharsMax)) return undefined
   const did = await verb.act(house, item, why, by)
+  if (did === undefined) return undefined
   if (did) return done(`${item} ${did === true ? verb.says : did}.`)
   return failed(`Nothing to ${name}: there is no such ${item}, or it is so already.`)
 }
