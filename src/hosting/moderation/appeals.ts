@@ -111,7 +111,7 @@ export const decide = (
       kind: 'appeal.decided',
       item: id,
       data: { state, answer },
-      text: `Your appeal was ${state}: ${sentence(answer)}${app ? ` ${sentence(`The app ${standing(app)}`)}` : ''}`,
+      text: `${app ? `${sentence(`The app ${standing(app)}`)} ` : ''}Your appeal was ${state}: “${answer}”`,
     })
     return true
   })

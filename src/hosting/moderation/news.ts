@@ -34,7 +34,7 @@ export const takenDownNews = (app: App, reason: string): News => ({
 export function standing({ id, closed, heldFor, listed }: App): string {
   if (closed !== null) return `stays deleted: POST /apps/${id}/restore brings it back`
   if (heldFor !== null) return `stays held back: ${heldFor}`
-  return `is live again${listed === 'on' ? ', on Explore too' : ''}`
+  return `is live again, ${listed === 'on' ? 'on Explore too' : 'off Explore'}`
 }
 
 /** Of an app that is shown again, unless something else keeps it from that. */

@@ -202,6 +202,7 @@ test('an appeal is made once, read by the operator, and answered', async () => {
   expect((await h.visit('GET', `/a/${id}`)).status).toBe(200)
   const all = 'appeal.decided item.taken_down item.restored appeal.decided item.taken_down'
   expect((await told()).join(' ')).toBe(all)
+  expect((await ann.call('GET', '/me/notes')).text('notes.0.text')).toContain('live again, off Ex')
 })
 
 test('a hold is appealed and granted, too', async () => {
