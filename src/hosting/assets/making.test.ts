@@ -159,6 +159,9 @@ test('what does not fit is not made, and nothing is kept', async () => {
     { assets: [coin], colour: 'red' },
   ])
     await refused(t, 400, 'bad_request', () => ann.call('POST', path(), wanted))
+  const voiced = { assets: [{ ...ding, kind: 'voice', voice: 'v'.repeat(65) }] }
+  const { body } = await refused(t, 400, 'bad_request', () => ann.call('POST', path(), voiced))
+  expect(body).toMatchObject({ error: '"voice" is one plain line of at most 64 characters.' })
 })
 
 test('no key, someone else’s app, assets off, no maker', async () => {

@@ -98,8 +98,11 @@ async function itemsOf(house: House, app: apps.App, asked: MakeAssetsShape['asse
 
 function checkWords({ name, what, voice = '' }: AssetAskShape): void {
   assets.checkName(name)
-  if (isPlainText(what, assetWhatCharsMax) && isPlainLine(voice, assetVoiceCharsMax)) return
-  const problem = `"what" is plain text of at most ${assetWhatCharsMax} characters.`
+  const isVoice = isPlainLine(voice, assetVoiceCharsMax)
+  if (isPlainText(what, assetWhatCharsMax) && isVoice) return
+  const problem = isVoice
+    ? `"what" is plain text of at most ${assetWhatCharsMax} characters.`
+    : `"voice" is one plain line of at most ${assetVoiceCharsMax} characters.`
   throw new Refusal('bad_request', { problem, param: 'assets' })
 }
 
