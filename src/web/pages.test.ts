@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { makeCursor } from '../core/cursor.ts'
 import { hour } from '../core/time.ts'
+import { conversationCharsMax, fileBytesMax, pdfsPerRequestMax } from '../limits.ts'
 import { openTestHouse, type Person, type TestHouse } from '../testing/house.ts'
 
 let t: TestHouse
@@ -154,6 +155,10 @@ test('the docs have guides to copy and every code of both APIs', async () => {
   ]) {
     expect(docs).toContain(`<code>${code}</code>`)
   }
+  // Limits are those that hold.
+  expect(docs).toContain(`over ${conversationCharsMax} characters`)
+  expect(docs).toContain(`at most ${pdfsPerRequestMax} PDF files`)
+  expect(docs).toContain(`A file has at most ${fileBytesMax} bytes`)
   const links = [...docs.matchAll(/href="(?:http:\/\/localhost:3000)?(\/[^"#?]+)/g)]
   for (const path of new Set(links.map(([, link = '']) => link))) {
     expect([path, (await t.visit('GET', path, { headers: browser })).status]).toEqual([
