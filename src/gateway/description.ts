@@ -25,7 +25,8 @@ const words = `One API in front of many models, in OpenAI's shapes: switching mo
 Send your key as \`Authorization: Bearer <key>\`; \`POST /accounts/create\` makes one, and an agent's key
 of the Agent API is taken too. Every error is \`{ error: { message, type, param, code } }\`, but the
 rate limit of an address, which has a plain body. A fault of ours is 500 with code \`internal\`. Money
-is in USD. Every answer carries \`x-request-id\`, which the history names too.`
+is in USD. Every answer carries \`x-request-id\`, which the history names too, and every 429 and 503
+\`retry-after\`; \`x-should-retry: false\` says that the same would be refused, or charged, again.`
 
 /** The description of the gateway (document 2), made from its routes. */
 export const describeGateway = (house: House, api: Described): Promise<Entity> =>

@@ -130,7 +130,8 @@ test('the description is valid OpenAPI 3.1 and has every operation once', async 
 })
 
 test('the description says what answers are that are no JSON, and every type a body may have', async () => {
-  const { paths } = recordOf((await t.visit('GET', '/v1/openapi.json')).body)
+  const { info, paths } = recordOf((await t.visit('GET', '/v1/openapi.json')).body)
+  expect(recordOf(info).description).toContain('every 429 and 503\n`retry-after`')
   const typesOf = (path: string, method = 'get', status = '200') => {
     const { responses } = recordOf(recordOf(recordOf(paths)[path])[method])
     return Object.keys(recordOf(recordOf(recordOf(responses)[status]).content)).join()

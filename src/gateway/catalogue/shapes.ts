@@ -23,7 +23,7 @@ const Price = Type.Object({
   tiers: Type.Optional(
     Type.Array(
       Type.Object({
-        above: Type.Integer({ description: 'Tokens of the prompt from which this counts.' }),
+        above: Type.Integer({ description: 'This counts for a prompt of more tokens.' }),
         prompt: Type.String(),
         completion: Type.String(),
         cache_read: perToken,
