@@ -166,7 +166,6 @@ export interface ModelRow {
   price?: Static<typeof PriceTable>
 }
 
-/** What is read of a table, or what is wrong with it, one sentence each. */
 /**
  * Reads `[[upstream]]`. `variable` answers a variable of the environment; `lack` is told of a key
  * that is in none.
