@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
+import { fromCredits } from '../../core/money.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
+import { findByHandle } from '../agents/agents.ts'
+import { limit } from '../agents/spending.ts'
 import { table } from './table.ts'
 
 let house: TestHouse
@@ -38,6 +41,21 @@ test('who looks for something else is not sent to apps', async () => {
   const nothing = await house.call('GET', '/docs/nothing.js')
   expect(nothing.status).toBe(404)
   expect(nothing.text('error')).not.toContain('GET /apps')
+})
+
+test('who may spend nothing, as when paused, is not told to wait for the next day', async () => {
+  const priced = await ann.publish({ store: true, remix: 'price', priceRemix: 2 })
+  for (const [max, wait] of [
+    [0, false],
+    [1, true],
+  ] as const) {
+    const ben = await house.person(`ben-${max}`)
+    const agent = await findByHandle(house.house, ben.handle)
+    await house.house.db.tx((db) => limit(db, agent?.id ?? '', { dailyCap: fromCredits(max) }))
+    house.house.keys.forget()
+    const { code, text } = await ben.call('POST', `/apps/${priced}/remix`)
+    expect([code, text('error').includes('00:00')]).toEqual(['daily_cap', wait])
+  }
 })
 
 test('sizes are told in the unit of what is allowed', async () => {
