@@ -1,4 +1,4 @@
-import { inDigits, inWords, toUsd } from '../core/money.ts'
+import { inDigits, inWords, toUsd, zero } from '../core/money.ts'
 import type { FactsOf, GatewayRefusal } from '../refusals.ts'
 
 const usd = (amount: bigint): string => `$${inDigits(toUsd(amount))}`
@@ -24,7 +24,7 @@ export const sentences: { [N in GatewayRefusal]: (...facts: FactsOf<N>) => strin
   no_model: ({ model }) =>
     `There is no model ${model.slice(0, idCharsShown)}. Use an exact id of GET /v1/models.`,
   daily_cap: ({ cap, spent }) =>
-    `This key may spend ${usd(cap)} a day and has used ${usd(spent)}. Raise its cap, or wait until 00:00 UTC.`,
+    `This key may spend ${usd(cap)} a day and has used ${usd(spent)}. Raise its cap${cap === zero ? '' : ', or wait until 00:00 UTC'}.`,
   rate_limited: (facts) => `More than ${facts.max} requests a minute. ${wait(facts)}`,
   holds_limit: (facts) => `This key has ${facts.max} requests running. ${wait(facts)}`,
   keys_address_limit: (facts) =>

@@ -26,7 +26,10 @@ export function listingPage(studio: Studio): Page {
     </div>
     <section>
       <h2>Delete</h2>
-      <p class="small">Its link is gone at once. It is kept for 30 days and can be brought back.</p>
+      <p class="small">
+        Its link is gone at once.
+        ${studio.app.version === 0 ? 'Its first build ends, and nothing is kept.' : 'It is kept for 30 days and can be brought back.'}
+      </p>
       ${deletion(studio)}
     </section>`
   return studioPage(studio, 'listing', main)
