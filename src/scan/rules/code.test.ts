@@ -62,6 +62,8 @@ const table: [string, string, string[]][] = [
     ['obf.decode_eval 4'],
   ],
   ['through a name', `const t = atob(key('${payload}'))\nnew Function(t)()`, ['obf.decode_eval 4']],
+  ['decoded where it is run', 'eval(atob(window.name))', ['obf.decode_eval 3']],
+  ['decoded before', 'const t = atob(key())\nnew Function(t)()', ['obf.packer 4']],
   ['harmless decoded code', `eval(atob('${btoa('draw(1)')}'))`, ['obf.packer 3']],
   [
     'p.a.c.k.e.d',

@@ -14,8 +14,8 @@ const writes = new Set(['write', 'writeln'])
 
 /**
  * Decoded text that is run or written. What can be worked out is read like the page and judged by
- * `decodedEvals`; here stand what cannot be worked out (blocked when the page carries the payload
- * and no known packer made it), packers, and code made of signs alone.
+ * `decodedEvals`; here stand what cannot be worked out (blocked when it is decoded where it is run, or
+ * the page carries the payload, and no known packer made it), packers, and code made of signs alone.
  */
 export function* obfuscation(page: Page): Generator<Hit> {
   if (page.tooDeep)
@@ -63,7 +63,7 @@ function* judge(sink: Sink, study: Study): Generator<Hit> {
   else if (known) {
     if (sink.decoded && runs.has(use)) yield { code: 'obf.packer', at }
   } else if (!decodes(sink, study.taint)) return
-  else if (study.payload) yield { code: 'obf.decode_eval', at }
+  else if (study.payload || (straight && decodes(sink))) yield { code: 'obf.decode_eval', at }
   else if (straight) yield { code: 'obf.packer', at }
 }
 
@@ -77,8 +77,8 @@ export function* decodedEvals(page: Page, hits: readonly Hit[]): Generator<Hit> 
   }
 }
 
-/** True where the arguments of a sink decode something. */
-function decodes(sink: Sink, taint: Taint): boolean {
+/** True where the arguments of a sink decode something, or name what was decoded before. */
+function decodes(sink: Sink, taint?: Taint): boolean {
   const { kinds, texts } = sink.script.tokens
   const end = Math.min(texts.length, sink.index + argumentMax)
   // A timer is handed functions by name, hardly ever text.
@@ -92,7 +92,7 @@ function decodes(sink: Sink, taint: Taint): boolean {
     // A function handed to a timer runs by itself; what it decodes is judged where it is used.
     if (open === 1 && (text === 'function' || text === '=>')) return false
     if (kinds[index] !== NAME) continue
-    if (decoders.has(text) || (byName && taint.has(text, sink.index))) return true
+    if (decoders.has(text) || (byName && taint?.has(text, sink.index))) return true
   }
   return false
 }
