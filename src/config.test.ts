@@ -50,6 +50,8 @@ test('what may not be meant is a warning, without its value', () => {
   ])
   const { warnings: flagged } = loadConfig({ HOST: '::3' }, environment)
   expect(flagged.filter((sentence) => sentence.startsWith('HOST'))).toEqual([])
+  const { warnings: alone } = loadConfig({ APP_URL: 'https://x.example' }, {})
+  expect(alone).toEqual([expect.stringContaining('TRUSTED_PROXIES is not set')])
   const open = { ...environment, HOST: '::1', METRICS_TOKEN: 'hush' }
   expect(loadConfig({}, open).warnings).toEqual([])
 })

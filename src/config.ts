@@ -70,6 +70,11 @@ export function loadConfig(
   if (values.keysOpen === 'invite' && values.operatorToken === '') {
     warnings.push('KEYS_OPEN is invite and OPERATOR_TOKEN is not set: POST /keys refuses all.')
   }
+  if (String(values.appUrl).startsWith('https:') && String(values.trustedProxies) === '') {
+    warnings.push(
+      'APP_URL is https and TRUSTED_PROXIES is not set: limits take all who come by the proxy for one.',
+    )
+  }
   if (!isWhole(values, faults)) throw new ConfigFaults(faults)
   return values
 }

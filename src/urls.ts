@@ -10,14 +10,17 @@ export interface Urls {
   apps: string
 }
 
-/** The addresses an instance tells, from its settings; `origin` stands where nothing is set. */
+/**
+ * The addresses an instance tells, from its settings. Parts without an address of their own are at
+ * that of the pages, and all are at `origin` where nothing is set.
+ */
 export function urlsOf(config: Config, origin: string): Urls {
   const app = config.appUrl || origin
   return {
-    base: config.baseUrl || `${origin}/api`,
-    gateway: config.gatewayUrl || origin,
+    base: config.baseUrl || `${app}/api`,
+    gateway: config.gatewayUrl || app,
     app,
-    mcp: config.mcpUrl || `${origin}/mcp`,
+    mcp: config.mcpUrl || `${app}/mcp`,
     apps: config.appsUrl || app,
   }
 }

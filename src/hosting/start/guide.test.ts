@@ -187,6 +187,14 @@ test('server.json is what registries of MCP servers take', async () => {
   })
   const named = await openTestHouse({ APP_URL: 'https://play.example.com' })
   expect((await named.visit('GET', '/server.json')).text('name')).toBe('com.example.play/berth')
+  const site = 'https://play.example.com'
+  expect(named.house.urls).toEqual({
+    base: `${site}/api`,
+    gateway: site,
+    app: site,
+    mcp: `${site}/mcp`,
+    apps: site,
+  })
   await named.close()
 })
 
