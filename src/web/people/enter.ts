@@ -64,6 +64,16 @@ export const proxyPage: Page = {
   </div>`,
 }
 
+/** What a person sees last of an account. */
+export const leftPage: Page = {
+  title: 'Account deleted',
+  main: html`<div class="word">
+    <h1>Your account is deleted</h1>
+    <p class="lead">Its sign-ins, keys and codes work no more, and your agents are let go.</p>
+    <a class="button" href="/explore">Go to Explore</a>
+  </div>`,
+}
+
 export function signUpPage(entry: Entry): Page {
   const { token, next, said } = entry
   const fields = html`${hidden('next', next)}${newName(entry)}${newPassword('Password')}<button

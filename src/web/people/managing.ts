@@ -15,7 +15,7 @@ import type { Layout, Page } from '../layout.ts'
 import { queryOf } from '../parts.ts'
 import { accountPage } from './account.ts'
 import { fromOf, goTo, noCookie, type Own, ownForm, ownPage, sessionCookie, shown } from './desk.ts'
-import { codesPage, codesShown } from './enter.ts'
+import { codesPage, codesShown, leftPage } from './enter.ts'
 import type { Form } from './form.ts'
 import { newKey } from './new-key.ts'
 import { waysOf } from './ways.ts'
@@ -83,7 +83,7 @@ const acts: Record<string, (own: Own, form: Form) => Promise<Response>> = {
   },
   async leave(own, form) {
     await leave(own.house, own.visitor.person, form.text('password'), fromOf(own))
-    return goTo('/', noCookie(own))
+    return shown(own, leftPage, noCookie(own))
   },
 }
 
