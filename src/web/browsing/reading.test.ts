@@ -114,6 +114,15 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
     ms,
   )
 
+  test('on a tablet the catalogue has room for its prices', async () => {
+    const page = await browser.newPage({ viewport: { width: 768, height: 1_024 } })
+    await page.goto(`${origin}/catalogue`)
+    const cut =
+      "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('.wide'))"
+    expect(await page.evaluate<number>(cut)).toBe(0)
+    await page.close()
+  })
+
   test(
     'in letters half as large again nothing is cut or covered, and no page scrolls sideways',
     async () => {
