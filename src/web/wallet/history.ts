@@ -1,11 +1,11 @@
 import { type Html, html } from '../../core/markup.ts'
-import { fromUsd, toCredits, zero } from '../../core/money.ts'
+import { fromUsd, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { HistoryWantedShape, UseShape } from '../../gateway/usage/shapes.ts'
 import { historyOf } from '../../gateway/usage/usage.ts'
 import type { House } from '../../house.ts'
 import { csvRowsMax, historyPageMax } from '../../limits.ts'
-import { inCredits, told } from '../amounts.ts'
+import { inColumn, told } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import { addressOf, momentOf, pager } from '../parts.ts'
 import { choice } from '../people/form.ts'
@@ -35,9 +35,8 @@ export async function rowsOf(house: House, account: string, wanted: Wanted): Pro
 }
 
 const sources = { api: 'Key', web: 'Playground', build: 'Build' }
-const credits = (usd: number): string => inCredits(toCredits(fromUsd(usd.toFixed(9)) ?? zero))
 
-const row = (use: UseShape): Html =>
+const row = (use: UseShape, credits: string | undefined): Html =>
   html`<tr>
     <td>${momentOf(use.timestamp)}</td>
     <td><code>${use.model}</code></td>
@@ -48,11 +47,13 @@ const row = (use: UseShape): Html =>
     </td>
     <td class="kind">${use.status}</td>
     <td class="number">${lasted(use.ms)}</td>
-    <td class="number">${credits(use.price_in_usd)}</td>
+    <td class="number">${credits}</td>
   </tr>`
 
-const table = (uses: UseShape[]): Html =>
-  html`<div class="wide" role="region" aria-label="Requests" tabindex="0">
+function table(uses: UseShape[]): Html {
+  // As the ledger has them.
+  const credits = inColumn(uses.map((use) => fromUsd(use.price_in_usd.toFixed(9)) ?? zero))
+  return html`<div class="wide" role="region" aria-label="Requests" tabindex="0">
     <table class="uses">
       <thead>
         <tr>
@@ -67,10 +68,11 @@ const table = (uses: UseShape[]): Html =>
         </tr>
       </thead>
       <tbody>
-        ${uses.map(row)}
+        ${uses.map((use, at) => row(use, credits[at]))}
       </tbody>
     </table>
   </div>`
+}
 
 const date = (name: string, label: string, value: string | undefined): Html =>
   html`<label class="field"

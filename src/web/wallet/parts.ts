@@ -10,7 +10,7 @@ const places = [
 
 /** The way between the pages of a wallet. */
 export const placesOf = (at: (typeof places)[number][0]): Html =>
-  html`<nav aria-label="Wallet">
+  html`<nav class="tabs" aria-label="Wallet">
     <ul class="chips">
       ${places.map(([path, name]) => html`<li><a href="${path}" ${path === at && html` aria-current="page"`}>${name}</a></li>`)}
     </ul>

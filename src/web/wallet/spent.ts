@@ -1,7 +1,7 @@
 import { type Html, html } from '../../core/markup.ts'
 import { toCredits } from '../../core/money.ts'
 import type { ModelSpent, Spending } from '../../models/spending.ts'
-import { inCredits } from '../amounts.ts'
+import { inColumn } from '../amounts.ts'
 import { addressOf } from '../parts.ts'
 import { chart } from '../people/chart.ts'
 
@@ -21,7 +21,8 @@ const chips = (shown: number): Html =>
 
 function modelTable(models: ModelSpent[]): Html {
   const most = Math.max(...models.map(({ amount }) => toCredits(amount)))
-  const row = ({ model, requests, amount }: ModelSpent): Html => {
+  const credits = inColumn(models.map(({ amount }) => amount))
+  const row = ({ model, requests, amount }: ModelSpent, at: number): Html => {
     const width = amount > 0n ? Math.max(0.5, (toCredits(amount) / most) * 100) : 0
     return html`<tr>
       <th scope="row">
@@ -31,7 +32,7 @@ function modelTable(models: ModelSpent[]): Html {
         </svg>
       </th>
       <td class="number">${requests}</td>
-      <td class="number">${inCredits(toCredits(amount))}</td>
+      <td class="number">${credits[at]}</td>
     </tr>`
   }
   return html`<table class="shares">

@@ -115,7 +115,7 @@ test('spending is drawn by day and by model, for 7, 30 or 90 days', async () => 
         model,
         at: h.clock.now() - daysAgo * day,
         held: nano(0n),
-        charged: nano(BigInt(credits) * 1_000_000n),
+        charged: nano(BigInt(credits * 1_000_000)),
       }),
     )
   await add('m/old', 60, 500)
@@ -130,6 +130,10 @@ test('spending is drawn by day and by model, for 7, 30 or 90 days', async () => 
   expect(month).toMatch(/<a href="\/wallet\/history\?model=m%2F%3Cb%3E">m\/&lt;b&gt;<\/a/)
   expect(quarter).toContain('542 credits in 90 days')
   expect(quarter?.match(/<rect\s+x=/g)).toHaveLength(90)
+  await add('m/small', 0, 0.25)
+  const [, byModel = ''] = (await bodyOf(cy, '/wallet')).split('By model')
+  const column = byModel.matchAll(/class="number">(\d+\.\d+)</g)
+  expect([...column].map(([, credits]) => credits)).toEqual(['40.00', '2.00', '0.25'])
   expect(quarter).toMatch(/<td>24 Apr<\/td>\s*<td class="number">40<\/td>/)
   expect(other).toContain('in 30 days')
 })
@@ -154,7 +158,7 @@ test('usage: pages, filters by model and days, and CSV as the API has it', async
   const first = await bodyOf(bea, '/wallet/history')
   expect(first).toContain('60 requests')
   expect(first.match(/data-label="In"/g)).toHaveLength(50)
-  expect(first).toContain('0.012</td>')
+  expect(first).toContain('0.012345</td>')
   expect(first).toContain('href="/wallet/history?page=2"')
   const second = await bodyOf(bea, '/wallet/history?page=2')
   expect(second.match(/data-label="In"/g)).toHaveLength(10)
