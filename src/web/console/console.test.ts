@@ -60,7 +60,10 @@ describe('who may', () => {
       const next = encodeURIComponent(path)
       expect([guest.status, guest.headers.get('location')]).toEqual([303, `/sign-in?next=${next}`])
     }
-    expect(String((await olga.open('/console/settings')).body)).toContain('(set)')
+    const settings = String((await olga.open('/console/settings')).body)
+    expect(settings).toContain('(set)')
+    // That a setting has its default is said once, above them all.
+    expect(settings).not.toMatch(/>\s*default\s*</)
     expect((await olga.open('/console/apps/AAAAAAAAAAAA')).status).toBe(404)
     expect((await olga.open('/console/agents/nobody')).status).toBe(404)
     expect((await olga.open('/console/people/nobody')).status).toBe(404)

@@ -8,7 +8,7 @@ import { badge, consolePage } from './frame.ts'
 const row = ({ name, value, source, help }: ConfigRow): Part[] => [
   html`<code>${name}</code>`,
   value === '' ? html`<span class="small">none</span>` : html`<code>${value}</code>`,
-  badge(source, source === 'default' ? 'plain' : 'good'),
+  ...(source === 'default' ? [] : [badge(source, 'good')]),
   help,
 ]
 
@@ -17,17 +17,17 @@ export function settingsPage({ config }: House): Page {
   const { rows, upstreams, models } = config
   const set = rows.filter(({ source }) => source !== 'default')
   const rest = rows.filter(({ source }) => source === 'default')
-  const heads = ['Setting', { long: 'Value' }, 'From', { long: 'What it is' }]
+  const [name, value, help] = ['Setting', { long: 'Value' }, { long: 'What it is' }] as const
   const main = html`${
       set.length > 0 &&
       html`<section>
         <h2>Set here</h2>
-        ${table('Settings that are set', heads, set.map(row))}
+        ${table('Settings that are set', [name, value, 'From', help], set.map(row))}
       </section>`
     }
     <section>
       <h2>Defaults</h2>
-      ${table('Settings at their defaults', heads, rest.map(row))}
+      ${table('Settings at their defaults', [name, value, help], rest.map(row))}
     </section>
     <p class="small below">
       berth.toml has ${upstreams.length} upstreams and ${models.length} models of its own. Settings
