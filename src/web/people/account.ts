@@ -56,7 +56,7 @@ export function keyTable(
   keys: Pick<Key, 'prefix' | 'name' | 'created'>[],
 ): Part {
   const row = ({ prefix, name, created }: Pick<Key, 'prefix' | 'name' | 'created'>): Part[] => [
-    name !== '' && html`<bdi>${name}</bdi>`,
+    name ? html`<bdi>${name}</bdi>` : html`<span class="small">no name</span>`,
     html`<code>${prefix}…</code>`,
     dayOf(iso(created)),
     form(token, action, askRevoke(prefix), 'act'),

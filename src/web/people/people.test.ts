@@ -277,6 +277,7 @@ describe('claiming by a page', () => {
     for (const credits of ['0', '-5', 'x', ''])
       expect((await act('credits', { credits })).status).toBe(400)
     expect((await act('cap', { dailyCap: '12.5' })).status).toBe(303)
+    expect(String((await olga.open(page)).body)).toContain('<span class="small">no name</span>')
     const paused = await act('pause', { paused: 'yes' })
     const shown = await olga.open(paused.headers.get('location') ?? '')
     expect(String(shown.body)).toContain('role="status">It is paused.<')
