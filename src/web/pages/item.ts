@@ -53,7 +53,7 @@ function about(house: House, item: ItemShape): Html {
       <h1><bdi>${title}</bdi></h1>
       <p class="by">By <a href="/explore/${maker}">${maker}</a>${origin}</p>
       ${description !== '' && html`<p class="text"><bdi>${description}</bdi></p>`}
-      <ul class="chips">
+      <ul class="chips kind">
         <li><a href="/explore?kind=${kind}">${kind}</a></li>
         <li><a href="/explore?shelf=${shelf}">${glyph(shelf)}${shelf}</a></li>
       </ul>

@@ -40,7 +40,7 @@ const lookAt = ({ urls }: House, url: string): string =>
   url.startsWith(`${urls.app}/`) ? url.slice(urls.app.length) : url
 
 const sizes = ({ width, height, seconds }: AssetShape): string =>
-  (width === undefined ? '' : ` · ${width}\u00A0×\u00A0${height}`) +
+  (width === undefined ? '' : `\u00A0· ${width}\u00A0×\u00A0${height}`) +
   (seconds === undefined ? '' : ` · ${seconds.toFixed(1)} s`)
 
 function file(studio: Studio, asset: AssetShape): Html {
