@@ -14,8 +14,9 @@ const writes = new Set(['write', 'writeln'])
 
 /**
  * Decoded text that is run or written. What can be worked out is read like the page and judged by
- * `decodedEvals`; here stand what cannot be worked out (blocked when it is decoded where it is run, or
- * the page carries the payload, and no known packer made it), packers, and code made of signs alone.
+ * `decodedEvals`; here stand what cannot be worked out (blocked when it is decoded where it is run,
+ * or the page carries the payload, and no known packer made it), packers, and code made of signs
+ * alone.
  */
 export function* obfuscation(page: Page): Generator<Hit> {
   if (page.tooDeep)
