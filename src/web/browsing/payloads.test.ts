@@ -144,8 +144,9 @@ const fields = {
     create_response.input create_response.instructions create_embeddings.model
     create_embeddings.input create_images.model create_images.prompt create_images.size
     create_images.negative_prompt create_video.model create_video.prompt create_video.aspect_ratio
-    create_video.duration create_speech.model create_speech.input create_speech.voice
-    create_transcription.model create_transcription.language create_transcription.prompt`,
+    create_video.duration create_video.seconds create_video.size create_speech.model
+    create_speech.input create_speech.voice create_transcription.model
+    create_transcription.language create_transcription.prompt`,
 }
 
 test('every text field of both descriptions is among those', async () => {
