@@ -14,7 +14,8 @@ export class NotFetched extends Error {
 
 /** What a fetch of somebody's address may take. */
 export interface Bounds {
-  bytesMax: number
+  /** Left out, only its head counts, and what follows is not read. */
+  bytesMax?: number
   ms: number
   /** 3 when left out; each goes through the same checks. */
   redirectsMax?: number
@@ -81,8 +82,8 @@ const network: Network = {
 export const anywhere: Network = { ...network, isPublic: () => true }
 
 /**
- * Fetches an address that somebody else chose, and reads the answer whole: only from the open
- * internet, from the address that was checked (a name is resolved once), bounded in bytes, time and
+ * Fetches an address that somebody else chose, and reads the answer: only from the open internet,
+ * from the address that was checked (a name is resolved once), bounded in bytes, time and
  * redirects. No key of ours goes along. Throws NotFetched, or what the network throws.
  */
 export async function fetchGuarded(
@@ -135,8 +136,12 @@ async function ask(
   })
 }
 
-async function bounded(answer: Response, bytesMax: number): Promise<Response> {
+async function bounded(answer: Response, bytesMax: number | undefined): Promise<Response> {
   const { status, headers } = answer
+  if (bytesMax === undefined) {
+    await answer.body?.cancel()
+    return new Response(null, { status, headers })
+  }
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of answer.body ?? []) {

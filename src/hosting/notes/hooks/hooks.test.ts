@@ -214,14 +214,22 @@ describe('a receiver', () => {
     }
   })
 
-  test('that answers too much, or nothing, does not hold up others', async () => {
+  test('that is not there is tried again', async () => {
     const id = (await add()).text('hook.id')
-    answer = () => new Response('x'.repeat(100_000))
-    await happen('system')
-    expect(await send(id)).toMatchObject({ state: 'waiting', problem: 'too_long' })
     await receiver.stop(true)
-    h.clock.turn(5 * second)
-    expect(await send(id)).toMatchObject({ tries: 2, problem: 'unreachable' })
+    await happen('system')
+    expect(await send(id)).toMatchObject({ state: 'waiting', tries: 1, problem: 'unreachable' })
+  })
+
+  test('whose status is 2xx has it, however much it says: it was sent eight times', async () => {
+    const id = (await add()).text('hook.id')
+    const endless = new ReadableStream({ pull: () => new Promise(() => {}) })
+    for (const said of ['x'.repeat(100_000), endless]) {
+      answer = () => new Response(said)
+      await happen('system')
+      expect(await send(id)).toMatchObject({ state: 'delivered', status: 200, problem: null })
+    }
+    expect(heard).toHaveLength(2)
   })
 
   test('that is slow is given up after ten seconds, beside others that are not', async () => {
