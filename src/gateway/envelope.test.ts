@@ -89,7 +89,7 @@ test('money is told in plain digits, however little it is', () => {
 test('a cap of nothing is not said to end at midnight', () => {
   const said = (cap: bigint) => wordsOf(new Refusal('daily_cap', { cap, spent: 0n })).body.error
   expect(said(1n).message).toEndWith('Raise its cap, or wait until 00:00 UTC.')
-  expect(said(0n).message).toEndWith('Raise its cap.')
+  expect(said(0n).message).toEndWith('Have that changed.')
 })
 
 test('only the two charged failures say that the reserved credits were charged', () => {

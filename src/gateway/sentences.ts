@@ -23,8 +23,11 @@ export const sentences: { [N in GatewayRefusal]: (...facts: FactsOf<N>) => strin
     `This can cost ${usd(needed)} and you have ${usd(available)}. Add credits, or lower max_tokens.`,
   no_model: ({ model }) =>
     `There is no model ${model.slice(0, idCharsShown)}. Use an exact id of GET /v1/models.`,
+  // An agent that is paused has a cap of 0, and no later day lifts that.
   daily_cap: ({ cap, spent }) =>
-    `This key may spend ${usd(cap)} a day and has used ${usd(spent)}. Raise its cap${cap === zero ? '' : ', or wait until 00:00 UTC'}.`,
+    cap === zero
+      ? 'This key may spend nothing: its agent is paused, or its cap is 0. Have that changed.'
+      : `This key may spend ${usd(cap)} a day and has used ${usd(spent)}. Raise its cap, or wait until 00:00 UTC.`,
   rate_limited: (facts) => `More than ${facts.max} requests a minute. ${wait(facts)}`,
   holds_limit: (facts) => `This key has ${facts.max} requests running. ${wait(facts)}`,
   keys_address_limit: (facts) =>

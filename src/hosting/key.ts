@@ -1,11 +1,13 @@
 import { Elysia } from 'elysia'
 
 import { readJson } from '../core/body.ts'
+import { type Nano, zero } from '../core/money.ts'
 import { checkPath } from '../core/path.ts'
 import { visitOf } from '../core/visit.ts'
 import type { House } from '../house.ts'
-import { type Key, listOf as liveKeys } from '../keys/keys.ts'
+import { capOf, type Key, listOf as liveKeys } from '../keys/keys.ts'
 import { keyText } from '../keys/sent.ts'
+import type { Cap } from '../ledger/caps.ts'
 import { keylessBodyBytesMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { type Agent, find } from './agents/agents.ts'
@@ -29,6 +31,13 @@ export function theCaller(house: House, request: Request): Promise<Caller> {
   const caller = lookUp(house, request)
   callers.set(request, caller)
   return caller
+}
+
+/** What bounds a caller who is to pay so much. Refuses paused. */
+export function capFor({ agent, key }: Caller, price: Nano): Cap {
+  // What is free is not bought.
+  if (agent.pausedBy !== null && price > zero) throw new Refusal('paused')
+  return capOf(key)
 }
 
 /** The same where a key may be left out. */

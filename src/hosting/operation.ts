@@ -49,7 +49,7 @@ export const ofApp = ['not_found', 'taken_down'] as const
 export const ofPublishing = ['blocked_by_scan', 'publishes_limit', 'storage_full'] as const
 
 /** What those that take `maxCredits` can. */
-export const ofPaying = ['not_enough_credits', 'daily_cap', 'price_above_max'] as const
+export const ofPaying = ['not_enough_credits', 'daily_cap', 'price_above_max', 'paused'] as const
 
 /** What those that take a `ref` can. */
 export const ofRef = ['busy', 'ref_conflict'] as const

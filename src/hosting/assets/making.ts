@@ -6,7 +6,6 @@ import type { House } from '../../house.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Job } from '../../jobs/handler.ts'
 import { enqueue } from '../../jobs/jobs.ts'
-import { capOf } from '../../keys/keys.ts'
 import { accountOf, availableOf, findBalance } from '../../ledger/accounts.ts'
 import { checkCap } from '../../ledger/caps.ts'
 import { hold } from '../../ledger/ledger.ts'
@@ -15,7 +14,7 @@ import { Refusal } from '../../refusals.ts'
 import * as apps from '../apps/apps.ts'
 import { present as presentJob } from '../jobs/present.ts'
 import type { JobItemShape } from '../jobs/shapes.ts'
-import type { Caller } from '../key.ts'
+import { type Caller, capFor } from '../key.ts'
 import * as assets from './assets.ts'
 import { refOf } from './landing.ts'
 import { quote } from './maker.ts'
@@ -35,8 +34,8 @@ interface Item {
 /**
  * Has assets made and kept on the app's newest version, each priced, held and charged on its own
  * (document 1, operation 16). Answers 202 with the job; 201 where all was made meanwhile; 200 with
- * the prices for a dry run. Refuses bad_request, busy, price_above_max, too_many_assets,
- * no_painter, no_voice, and what `theApp`, `enqueue` and `hold` refuse.
+ * the prices for a dry run. Refuses bad_request, busy, price_above_max, paused,
+ * too_many_assets, no_painter, no_voice, and what `theApp`, `enqueue` and `hold` refuse.
  */
 export async function ask(
   house: House,
@@ -117,14 +116,14 @@ const presentItem = ({ ask: { name, kind: wanted }, price }: Item): JobItemShape
 async function start(
   house: House,
   db: Db,
-  { agent, key }: Caller,
+  caller: Caller,
   { app, items, price }: { app: apps.App; items: Item[]; price: Nano },
 ): Promise<Job> {
-  const account = accountOf({ kind: 'agent', owner: agent.id })
+  const cap = capFor(caller, price)
+  const account = accountOf({ kind: 'agent', owner: caller.agent.id })
   // Who cannot pay for all of it is told of all of it, not of the item at which the credits end.
   const available = availableOf(await findBalance(db, account), 'any')
   if (price > available) throw new Refusal('not_enough_credits', { needed: price, available })
-  const cap = capOf(key)
   await checkCap(db, cap, price, house.clock.now())
   const ms = 10 * minute + items.length * msPerItem
   const input = items.map(({ ask: one }) => one)

@@ -6,6 +6,7 @@ import { jobs } from '../../jobs/tables.ts'
 import { holdUp } from '../../testing/held-up.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
+import { pause } from '../agents/spending.ts'
 
 setDefaultTimeout(60_000)
 let t: TestHouse
@@ -355,4 +356,27 @@ test('a price has the assets that can be made, though others have no model', asy
   const bare = await priceWith('')
   expect([bare > 0, await priceWith('demo/nothing')]).toEqual([true, bare])
   expect(await priceWith('demo/image')).toBeGreaterThan(bare)
+})
+
+test('paused: neither a build, nor an icon, nor assets; it was told of a cap that ends at night', async () => {
+  await reopen({ EMBEDDED_ASSET_CREDITS: '2' })
+  const id = await ann.publish()
+  const assets = [{ name: 'ship.png', kind: 'sprite', what: 'a small red ship' }]
+  const wanted = [
+    ['POST', '/apps', game],
+    ['POST', `/apps/${id}/versions`, { prompt }],
+    ['PUT', `/apps/${id}/icon`, { make: true }],
+    ['POST', `/apps/${id}/assets`, { assets }],
+  ] as const
+  await pause(t.house, ann.handle, true)
+  for (const [method, path, body] of wanted) {
+    await refused(t, 403, 'paused', () => ann.call(method, path, body))
+  }
+  // What is free is not bought.
+  await ann.call('PATCH', `/apps/${id}`, { store: true })
+  expect((await ann.call('PUT', `/apps/${id}/icon`, { make: true })).status).toBe(200)
+  await pause(t.house, ann.handle, false)
+  for (const [method, path, body] of wanted.slice(2)) {
+    expect((await ann.call(method, path, body)).status).toBeLessThan(300)
+  }
 })

@@ -7,7 +7,6 @@ import type { House } from '../../house.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Job } from '../../jobs/handler.ts'
 import * as jobs from '../../jobs/jobs.ts'
-import { capOf } from '../../keys/keys.ts'
 import { accountOf, lockAccounts } from '../../ledger/accounts.ts'
 import { hold } from '../../ledger/ledger.ts'
 import { buildPromptCharsMax } from '../../limits.ts'
@@ -20,7 +19,7 @@ import { linkOf } from '../apps/present.ts'
 import { newAppOf } from '../apps/publish.ts'
 import type { NewAppShape } from '../apps/shapes.ts'
 import { present } from '../jobs/present.ts'
-import type { Caller } from '../key.ts'
+import { type Caller, capFor } from '../key.ts'
 import type { NewVersionShape } from '../versions/shapes.ts'
 import { checkNote } from '../versions/versions.ts'
 import { theBuilder } from './builder.ts'
@@ -34,7 +33,7 @@ const buildMs = 10 * minute
 /**
  * Starts the build of a new app (document 1, operation 9): 202 with its job, or 200 with the price
  * for a dry run. Refuses bad_request, games_off, no_builder, no_studio, builds_limit,
- * publishes_limit, storage_full, busy, price_above_max, not_enough_credits, daily_cap.
+ * publishes_limit, storage_full, busy, price_above_max, not_enough_credits, daily_cap, paused.
  */
 export async function build(house: House, caller: Caller, wanted: NewAppShape): Promise<Answer> {
   const prompt = promptOf(wanted.prompt)
@@ -132,9 +131,11 @@ const allSpent = 'Free credits have paid for what they may today (until 00:00 UT
 async function start(
   house: House,
   db: Db,
-  { agent, key }: Caller,
+  caller: Caller,
   { app, input, price }: { app: apps.App; input: Wanted['input']; price: Nano },
 ): Promise<Job> {
+  const { agent } = caller
+  const cap = capFor(caller, price)
   const owner = accountOf({ kind: 'agent', owner: agent.id })
   const slot = `${kind}:${input.kind}:${owner}`
   // In the order in which a build ends: its job, its agent, its account, what is free today.
@@ -153,7 +154,6 @@ async function start(
     ms: buildMs,
     input: { ...input, free: `${free ?? 0}` },
   })
-  const cap = capOf(key)
   const more = { ref: `build:${job.id}`, kind, item: app.id, job: job.id, cap, ms: 2 * buildMs }
   const funds = free === undefined ? 'paid' : 'any'
   const wanted = { account: owner, amount: price, funds, ...more } as const

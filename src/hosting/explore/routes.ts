@@ -140,16 +140,7 @@ const remixRoutes = (house: House) =>
             'The same ref again buys nothing more.',
         },
         { 201: shapes.Remixed },
-        [
-          ...ofWriting,
-          'games_off',
-          ...ofPaying,
-          ...ofRef,
-          ...ofApp,
-          ...ofPublishing,
-          'no_remix',
-          'paused',
-        ],
+        [...ofWriting, 'games_off', ...ofPaying, ...ofRef, ...ofApp, ...ofPublishing, 'no_remix'],
       ),
     },
   )

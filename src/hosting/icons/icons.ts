@@ -4,7 +4,6 @@ import { isPlainText } from '../../core/text.ts'
 import { minute } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import type { Answer, KeepAnswer } from '../../idempotency/idempotency.ts'
-import { capOf } from '../../keys/keys.ts'
 import { accountOf } from '../../ledger/accounts.ts'
 import { withHold } from '../../ledger/paid-work.ts'
 import { iconPromptCharsMax } from '../../limits.ts'
@@ -12,7 +11,7 @@ import { isRefusal, Refusal } from '../../refusals.ts'
 import * as apps from '../apps/apps.ts'
 import { iconOf } from '../apps/present.ts'
 import { whoMakes } from '../assets/maker.ts'
-import type { Caller } from '../key.ts'
+import { type Caller, capFor } from '../key.ts'
 import { type Chosen, costOf, NoAnswer } from '../models/chosen.ts'
 import { paint } from '../models/media.ts'
 import { bytesOf, iconFrom } from './picture.ts'
@@ -24,7 +23,8 @@ const paintMs = 3 * minute
  * Gives an own app its picture: the caller's, or one made from the title and the description and
  * paid from credits (document 1, operation 13); the first made one of an app on Explore is free.
  * The same `ref` has one made only once. Refuses bad_request, not_enough_credits, daily_cap,
- * taken_down, too_big, bad_picture, no_picture, try_again, and for a ref busy and ref_conflict.
+ * paused, taken_down, too_big, bad_picture, no_picture, try_again, and for a ref busy and
+ * ref_conflict.
  */
 export async function put(
   house: House,
@@ -78,7 +78,7 @@ interface Painted {
 
 async function paintFor(
   house: House,
-  { agent, key }: Caller,
+  caller: Caller,
   wanted: { app: apps.App; prompt: string; signal: AbortSignal; keepAnswer: KeepAnswer },
 ): Promise<Answer> {
   const { app, prompt, signal, keepAnswer } = wanted
@@ -87,16 +87,17 @@ async function paintFor(
   if (!found) throw new Refusal('no_icon_painter')
   const { by, price } = found
   const free = app.listed === 'on' && !app.iconGiven
-  const account = accountOf({ kind: 'agent', owner: agent.id })
+  const amount = free ? zero : price
+  const account = accountOf({ kind: 'agent', owner: caller.agent.id })
   const { result } = await withHold(
     house,
     {
       account,
-      amount: free ? zero : price,
+      amount,
       ref: `icon:${newId()}`,
       kind: 'icon',
       item: app.id,
-      cap: capOf(key),
+      cap: capFor(caller, amount),
       ms: 2 * paintMs,
     },
     async () => {

@@ -37,6 +37,7 @@ export const iconRoutes = (house: House) =>
             ...ofApp,
             'not_enough_credits',
             'daily_cap',
+            'paused',
             'bad_picture',
             'no_picture',
             'no_icon_painter',
