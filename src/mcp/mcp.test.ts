@@ -86,6 +86,31 @@ describe('the list', () => {
     expect(await listTools(house, '?tools=nothing')).toEqual(tools)
   })
 
+  test('has, area by area, all of an agent but streams and files, as the docs say', async () => {
+    const operations = operationsOf(await documentOf(house))
+    const areas = new Set(operations.map(({ tags }) => String(tags[0]).toLowerCase()))
+    const lists = [...areas].map((area) => listTools(house, `?tools=${area.replaceAll(' ', '-')}`))
+    const named = new Set((await Promise.all(lists)).flat().map(({ name }) => name))
+    const others = operations.filter(
+      ({ operationId, security }) =>
+        !named.has(operationId) &&
+        operationId !== 'get_openapi' &&
+        security.every((way) => !('session' in way)),
+    )
+    expect(others.length).toBeGreaterThan(5)
+    for (const { operationId, responses } of others) {
+      expect([operationId, responses['200']?.content['application/json']]).toEqual([
+        operationId,
+        undefined,
+      ])
+    }
+    const said = await house.visit('GET', '/docs', { headers: { accept: 'text/html' } })
+    for (const { body } of [said, await house.call('GET', '/')]) {
+      const text = typeof body === 'string' ? body : JSON.stringify(body)
+      expect(text).toContain('but for those that answer with a stream or a file')
+    }
+  })
+
   test('says what a tool does to things', () => {
     const hints = Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]))
     const [no, yes] = [false, true]

@@ -76,7 +76,7 @@ const quickstartOf = ({ base }: Urls, curl: string) => [
 ]
 
 const toolsOf = ({ mcp }: Urls): string[] => [
-  `${mcp} has the same operations as tools (streamable HTTP): get_app is GET /apps/{id}.`,
+  `${mcp} has an agent's operations as tools (streamable HTTP), but for those that answer with a stream or a file: get_app is GET /apps/{id}.`,
   'Call new_agent for a key. Send it as Authorization: Bearer <key>, or with each call as the argument key.',
   `${mcp}?tools=core lists the eleven tools to begin with, ?tools=apps (or another area) one area.`,
 ]

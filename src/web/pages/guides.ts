@@ -73,7 +73,7 @@ console.log(text)`,
 const tools = ({ mcp }: Urls): Guide => ({
   id: 'mcp',
   name: 'Give an agent the tools (MCP)',
-  what: 'Every operation is a tool, over streamable HTTP. Without a key the agent calls new_agent first and makes its own.',
+  what: 'Every operation of an agent is a tool, over streamable HTTP, but for those that answer with a stream or a file. Without a key the agent calls new_agent first and makes its own.',
   steps: [
     {
       step: 'In Claude Code.',
