@@ -34,6 +34,7 @@ interface HostingFacts {
   code_expired: None
   claim_locked: { max: number; retryAfter: number }
   not_signed_in: { signIn: string }
+  bad_personal_key: { account: string }
   cross_site: None
   /** `own`: the password of who is signed in already, so that no name was asked. */
   bad_sign_in: { own?: boolean }

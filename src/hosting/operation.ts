@@ -32,7 +32,7 @@ const groupC = [
 const personRefusals = [
   'agents_off',
   'not_signed_in',
-  'bad_key',
+  'bad_personal_key',
   'wrong_key_kind',
   'account_suspended',
   'cross_site',

@@ -118,13 +118,14 @@ describe('who may call', () => {
     ['POST', '/people/me/agents/ann/release'],
   ]
 
-  test('not_signed_in: nobody without a key, no key of another kind, no body before that', async () => {
+  test('not_signed_in, bad_personal_key: nobody without a key, no key of another kind, no body before that', async () => {
     const { h, ann } = await claimed()
     const gus = await newGus(h)
     for (const [method, path, body] of calls) {
       const send = (key?: string) => () => h.call(method, path, { body: body ?? undefined, key })
       await refused(h, 401, 'no_key', send())
-      await refused(h, 401, 'bad_key', send(`pk_${'a'.repeat(40)}`))
+      const bad = await refused(h, 401, 'bad_key', send(`pk_${'a'.repeat(40)}`))
+      expect(bad.body).toMatchObject({ error: expect.stringContaining('no live personal key') })
       await refused(h, 403, 'wrong_key_kind', send(ann.key))
       await refused(h, 403, 'wrong_key_kind', send(gus.key))
       await refused(h, 401, 'no_key', () => h.call(method, path, { body: '{' }))

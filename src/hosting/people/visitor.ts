@@ -2,7 +2,7 @@ import { sign } from '../../core/ids.ts'
 import { visitOf } from '../../core/visit.ts'
 import type { House } from '../../house.ts'
 import { keyText } from '../../keys/sent.ts'
-import { Refusal } from '../../refusals.ts'
+import { isRefusal, Refusal } from '../../refusals.ts'
 import { checkOpen, keyed, theKey } from '../key.ts'
 import { checkActive, find, type Person, vouched } from './people.ts'
 import * as sessions from './sessions.ts'
@@ -88,17 +88,20 @@ export function checkSite({ urls }: House, { headers }: Request): void {
 
 /**
  * The person of an API call: by a personal key, else by a session. Refuses agents_off,
- * not_signed_in, bad_key, wrong_key_kind, account_suspended, cross_site.
+ * not_signed_in, bad_personal_key, wrong_key_kind, account_suspended, cross_site.
  */
 async function thePerson(house: House, request: Request): Promise<Person> {
   checkOpen(house)
   if (keyText(request.headers) !== undefined) {
-    const key = await theKey(house, request)
+    const bad = new Refusal('bad_personal_key', { account: `${house.urls.app}/account` })
+    const key = await theKey(house, request).catch((error: unknown) => {
+      throw isRefusal(error, 'bad_key') ? bad : error
+    })
     if (key.kind !== 'person') {
       throw new Refusal('wrong_key_kind', { kind: key.kind, wanted: 'personal' })
     }
     const person = await find(house, key.owner)
-    if (!person) throw new Refusal('bad_key')
+    if (!person) throw bad
     checkActive(person)
     return person
   }

@@ -24,6 +24,11 @@ export const people = {
     say: ({ signIn }) =>
       `Sign in at ${signIn}, or send a personal key as Authorization: Bearer <key>.`,
   },
+  bad_personal_key: {
+    status: 401,
+    code: 'bad_key',
+    say: ({ account }) => `This is no live personal key. Make one at ${account}.`,
+  },
   cross_site: {
     status: 403,
     say: () =>

@@ -29,6 +29,7 @@ export const examples: { [N in HostingRefusal]: FactsOf<N> } = {
   code_expired: [],
   claim_locked: [{ max: 10, retryAfter }],
   not_signed_in: [{ signIn: 'http://localhost:3000/sign-in' }],
+  bad_personal_key: [{ account: 'http://localhost:3000/account' }],
   cross_site: [],
   bad_sign_in: [{}],
   sign_in_locked: [{ retryAfter }],
