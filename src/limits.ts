@@ -183,6 +183,8 @@ export const embeddingLengthMax = 65_536
 
 /** Jobs: how many run at once in this process, by lane. */
 export const laneWidths = { builds: 4, assets: 4, media: 32, hooks: 32 }
+/** Of these, so many of one owner: hooks whose receiver hangs leave room for others. */
+export const laneShares = { ...laneWidths, hooks: 2 }
 /** A process that is silent for so long over a job has died, or might as well have. */
 export const jobLeaseMs = 60_000
 export const jobHeartbeatMs = 15_000

@@ -1,4 +1,15 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lte, type SQL, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  eq,
+  inArray,
+  isNotNull,
+  isNull,
+  lte,
+  notInArray,
+  type SQL,
+  sql,
+} from 'drizzle-orm'
 
 import { newId } from '../core/ids.ts'
 import { type Nano, zero } from '../core/money.ts'
@@ -38,15 +49,32 @@ export async function tell(db: Db, at: number, job: Job): Promise<void> {
     .onConflictDoUpdate({ target: [events.job, events.number], set: { at, step, progress } })
 }
 
+/** Which jobs may be worked on now: none of the owners of `full`. */
+interface Due {
+  lane: Lane
+  kinds: string[]
+  full: string[]
+  limit: number
+  now: number
+}
+
 /** Jobs that may be worked on now, at most `limit`, those that wait longest first. */
 export const findDue = (
   db: Db,
-  { lane, kinds, limit, now }: { lane: Lane; kinds: string[]; limit: number; now: number },
-): Promise<Pick<Job, 'id' | 'state'>[]> =>
+  { lane, kinds, full, limit, now }: Due,
+): Promise<Pick<Job, 'id' | 'state' | 'owner'>[]> =>
   db
-    .select({ id: jobs.id, state: jobs.state })
+    .select({ id: jobs.id, state: jobs.state, owner: jobs.owner })
     .from(jobs)
-    .where(and(isWaiting, eq(jobs.lane, lane), inArray(jobs.kind, kinds), lte(jobs.due, now)))
+    .where(
+      and(
+        isWaiting,
+        eq(jobs.lane, lane),
+        inArray(jobs.kind, kinds),
+        notInArray(jobs.owner, full),
+        lte(jobs.due, now),
+      ),
+    )
     .orderBy(asc(jobs.due))
     .limit(limit)
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { fromCredits, zero } from '../core/money.ts'
 import { hour, minute } from '../core/time.ts'
 import { balanceOf, hold, settle } from '../ledger/ledger.ts'
-import { jobHeartbeatMs, jobLeaseMs } from '../limits.ts'
+import { jobHeartbeatMs, jobLeaseMs, laneShares } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { ann, ask, type TestBooks } from '../testing/books.ts'
 import { caught } from '../testing/caught.ts'
@@ -273,4 +273,21 @@ test('closing lets what runs finish, and puts the rest back', async () => {
   expect(await t.the(slow)).toMatchObject({ state: 'queued', interruptions: 1, lease: null })
   await t.runner(t.land).runDue()
   expect(await t.the(slow)).toMatchObject({ state: 'done' })
+})
+
+test('an owner whose hooks hang leaves room: they held the whole lane, and others waited', async () => {
+  const add = (owner: string) =>
+    books.db.tx((db) => {
+      const about = { kind: 'build', owner, input: { what: 'a boat' }, price: zero, ms: hour }
+      return jobs.enqueue(books, db, { ...about, lane: 'hooks' })
+    })
+  const hung: string[] = []
+  for (let many = 0; many < 50; many += 1) hung.push((await add('hook:hangs')).id)
+  const { id } = await add('hook:other')
+  const run: Run = async (work) =>
+    work.job.owner === 'hook:hangs' ? hang(work) : { end: 'done', record: async () => {} }
+  await t.runner(run, { lane: 'hooks' }).turn()
+  await until(async () => (await t.the(id)).state === 'done')
+  const states = await Promise.all(hung.map(async (one) => (await t.the(one)).state))
+  expect(states.filter((state) => state === 'running')).toHaveLength(laneShares.hooks)
 })

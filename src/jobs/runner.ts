@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 
 import { second, stopwatch } from '../core/time.ts'
-import { jobHeartbeatMs, laneWidths } from '../limits.ts'
+import { jobHeartbeatMs, laneShares, laneWidths } from '../limits.ts'
 import { type Handler, type Job, LeaseLost } from './handler.ts'
 import { find } from './jobs.ts'
 import { Kinds } from './kinds.ts'
@@ -184,15 +184,24 @@ export class Runner {
 
   private async begin(lane: Lane): Promise<void> {
     const { db, clock } = this.parts
-    const busy = [...this.running.values()].filter((one) => one.lane === lane).length
     const kinds = this.kinds.of(lane)
-    const limit = laneWidths[lane] - busy
-    if (this.isClosed || limit <= 0 || kinds.length === 0) return
-    const due = await rows.findDue(db.read, { lane, kinds, limit, now: clock.now() })
-    const claimed = await Promise.all(
-      due.map((one) => db.tx((tx) => rows.claim(this.parts, tx, one))),
-    )
-    for (const job of claimed) if (job) this.work(job)
+    for (let isCut = true; isCut;) {
+      const busy = [...this.running.values()].filter((one) => one.lane === lane)
+      const limit = laneWidths[lane] - busy.length
+      if (this.isClosed || limit <= 0 || kinds.length === 0) return
+      const left = new Map<string, number>()
+      const leftOf = (owner: string): number => left.get(owner) ?? laneShares[lane]
+      const take = (owner: string) => left.set(owner, leftOf(owner) - 1)
+      for (const { job } of busy) take(job.owner)
+      const full = [...left.keys()].filter((owner) => leftOf(owner) <= 0)
+      const due = await rows.findDue(db.read, { lane, kinds, full, limit, now: clock.now() })
+      const fair = due.filter(({ owner }) => leftOf(owner) > 0 && take(owner))
+      const claimed = await Promise.all(
+        fair.map((one) => db.tx((tx) => rows.claim(this.parts, tx, one))),
+      )
+      for (const job of claimed) if (job) this.work(job)
+      isCut = fair.length < due.length
+    }
   }
 
   private work(job: Job & rows.Leased): void {
