@@ -1,5 +1,6 @@
 import { notOurCursor } from '../core/cursor.ts'
 import { inWords } from '../core/money.ts'
+import { sentence } from '../core/text.ts'
 import { cannotTake } from '../db/fault.ts'
 import { answerOf, isOurs, wordsOf } from '../hosting/envelope.ts'
 import { type FactsOf, type HostingRefusal, Refusal, type RefusalName } from '../refusals.ts'
@@ -40,7 +41,7 @@ const words: Words<HostingRefusal> = {
     `The safety check will not host this page. ${reasons.join(' ')}`,
   not_listable: ({ reasons }) =>
     `This cannot go on Explore yet. ${reasons.join(' ')} Your other changes were kept.`,
-  taken_down: ({ reason }) => `This was taken down (${reason}). Its maker can appeal.`,
+  taken_down: ({ reason }) => `This was taken down: ${sentence(reason)} Its maker can appeal.`,
   appealed_already: () =>
     'You have appealed this already. The notes of its agent tell what is decided.',
   bad_asset: ({ why }) => `This file cannot be used: ${why}`,

@@ -238,7 +238,7 @@ test('account_suspended: its keys, what it made, and all of it back', async () =
   expect((await admin('suspend', '@ann', 'spam')).ok).toBe(false)
   h.clock.turn(second)
   const { body } = await refused(h, 403, 'account_closed', () => ann.call('GET', '/me'))
-  expect(body).toMatchObject({ error: expect.stringContaining('(spam)') })
+  expect(body).toMatchObject({ error: expect.stringContaining(': spam.') })
   await refused(h, 403, 'account_closed', () => ann.call('POST', '/apps', { html }))
   expect((await h.visit('POST', '/credits/balance', { key: ann.key })).status).toBe(401)
   for (const app of [id, held]) expect((await h.visit('GET', `/a/${app}`)).status).toBe(403)

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 
 import { inWords, zero } from '../../core/money.ts'
 import { Time } from '../../core/shape.ts'
+import { sentence } from '../../core/text.ts'
 import { iso } from '../../core/time.ts'
 import type { HostingRefusal } from '../../refusals.ts'
 import { people } from './people.ts'
@@ -59,7 +60,8 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   account_suspended: {
     status: 403,
     code: 'account_closed',
-    say: ({ reason }) => `The service suspended this account (${reason}). Ask its operator.`,
+    say: ({ reason }) =>
+      `The service suspended this account: ${sentence(reason)} Ask its operator.`,
   },
   not_found: {
     status: 404,
@@ -159,7 +161,7 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   taken_down: {
     status: 410,
     say: ({ reason, appeal }) =>
-      `This was taken down by the service (${reason}). Its maker can appeal: POST ${appeal}.`,
+      `This was taken down by the service: ${sentence(reason)} Its maker can appeal: POST ${appeal}.`,
     more: ({ at, ...facts }) => ({ ...facts, at: iso(at) }),
     fields: { reason: Type.String(), at: Time, appeal: Type.String() },
   },
@@ -188,7 +190,7 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   builds_limit: {
     status: 429,
     say: ({ max }) =>
-      `This key began its ${max} builds of the hour. Write the page and send it as "html".`,
+      `This agent began its ${max} builds of the hour. Write the page and send it as "html".`,
   },
   not_ready: { status: 503, say: () => 'The line cannot be kept here yet. Try again later.' },
   try_again: {

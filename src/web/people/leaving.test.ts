@@ -122,7 +122,7 @@ describe('account_suspended', () => {
     const told = await signIn(h)
     expect([told.status, said(told)]).toEqual([
       403,
-      'The service suspended this account (spam &lt;b&gt;). Ask its operator.',
+      'The service suspended this account: spam &lt;b&gt;. Ask its operator.',
     ])
     expect(await answered(h, keys)).toEqual([403, 401])
     expect((await ann.call('GET', '/me')).body).toMatchObject({ claimed: true })

@@ -30,7 +30,7 @@ test('an owner sees that an agent is suspended, and why, before any form is refu
   }
   expect(await seen()).toEqual([false, '', ''])
   await decide('suspend', 'It sends spam')
-  const words = 'The service suspended this account (It sends spam). Ask its operator.'
+  const words = 'The service suspended this account: It sends spam. Ask its operator.'
   expect(await seen()).toEqual([true, words, words])
   await decide('unsuspend')
   expect(await seen()).toEqual([false, '', ''])
