@@ -224,10 +224,7 @@ describe('a receiver', () => {
   test('whose status is 2xx has it, however much it says: it was sent eight times', async () => {
     const id = (await add()).text('hook.id')
     // Its head goes out with its first byte.
-    const endless = new ReadableStream({
-      start: (controller) => controller.enqueue(new Uint8Array(1)),
-      pull: () => new Promise(() => {}),
-    })
+    const endless = new ReadableStream({ start: (told) => told.enqueue(new Uint8Array(1)) })
     for (const said of ['x'.repeat(100_000), endless]) {
       answer = () => new Response(said)
       await happen('system')
