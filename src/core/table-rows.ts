@@ -1,7 +1,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
 
-import { asked } from './taking.ts'
+import { asked, mustBe } from './taking.ts'
 
 /** Takes what is wrong with the file, as a sentence. */
 export type Fault = (sentence: string) => void
@@ -32,8 +32,7 @@ export function readRows<T extends TSchema>(
   })
 }
 
-function misfit({ type, schema }: ValueError): string {
-  if (type === ValueErrorType.ObjectAdditionalProperties) return 'is no field of it'
-  const isMissing = type === ValueErrorType.ObjectRequiredProperty
-  return `${isMissing ? 'is missing: it ' : ''}must be ${schema.description ?? asked(schema)}`
-}
+const misfit = ({ type, schema }: ValueError): string =>
+  type === ValueErrorType.ObjectAdditionalProperties
+    ? 'is no field of it'
+    : mustBe(type, schema.description ?? asked(schema))

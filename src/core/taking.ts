@@ -44,10 +44,12 @@ export function misfitOf(fault: ValueError | undefined): { problem: string; para
   const branches = fault.type === ValueErrorType.Union ? fault.errors : []
   const inner = branches.map((errors) => errors.First()).find((one) => one?.path !== fault.path)
   if (inner) return misfitOf(inner)
-  const isMissing = fault.type === ValueErrorType.ObjectRequiredProperty
-  const must = `${isMissing ? 'is missing: it ' : ''}must be ${asked(fault.schema)}`
-  return { param, problem: `"${param}" ${must}.` }
+  return { param, problem: `"${param}" ${mustBe(fault.type, asked(fault.schema))}.` }
 }
+
+/** What a field that does not fit must be: "must be a string", also when it is missing. */
+export const mustBe = (fault: ValueErrorType, what: string): string =>
+  `${fault === ValueErrorType.ObjectRequiredProperty ? 'is missing: it ' : ''}must be ${what}`
 
 /** What a shape takes, in the words of JSON Schema: "a string (8 to 64 characters)". */
 export function asked(shape: TSchema): string {
