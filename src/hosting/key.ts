@@ -11,6 +11,7 @@ import type { Cap } from '../ledger/caps.ts'
 import { keylessBodyBytesMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { type Agent, find } from './agents/agents.ts'
+import { checkBuying } from './agents/spending.ts'
 import { suspended } from './agents/suspension.ts'
 
 /** Who calls: an agent, and the key it came with. */
@@ -36,7 +37,7 @@ export function theCaller(house: House, request: Request): Promise<Caller> {
 /** What bounds a caller who is to pay so much. Refuses paused. */
 export function capFor({ agent, key }: Caller, price: Nano): Cap {
   // What is free is not bought.
-  if (agent.pausedBy !== null && price > zero) throw new Refusal('paused')
+  if (price > zero) checkBuying(agent)
   return capOf(key)
 }
 

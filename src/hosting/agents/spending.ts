@@ -4,12 +4,18 @@ import { type Nano, zero } from '../../core/money.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
+import { Refusal } from '../../refusals.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 
 /** What an agent's keys may spend in a day together: nothing while it is paused. */
 export const capOf = ({ dailyCap, pausedBy }: Pick<Agent, 'dailyCap' | 'pausedBy'>): Nano | null =>
   pausedBy === null ? dailyCap : zero
+
+/** Who is paused buys nothing. Refuses paused. */
+export function checkBuying({ pausedBy }: Pick<Agent, 'pausedBy'>): void {
+  if (pausedBy !== null) throw new Refusal('paused')
+}
 
 /** Who has paused an agent. Each lifts a pause of their own alone. */
 type Pauser = 'owner' | 'operator'

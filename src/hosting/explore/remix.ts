@@ -13,6 +13,7 @@ import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import { keepBytes } from '../agents/kept.ts'
 import { handlesOf } from '../agents/names.ts'
+import { checkBuying } from '../agents/spending.ts'
 import * as apps from '../apps/apps.ts'
 import { countRemix, noteRemix } from '../apps/lineage.ts'
 import { insertApp } from '../apps/new-app.ts'
@@ -130,7 +131,7 @@ function priceFor(house: House, { caller: { agent }, original, wanted }: Asked):
   const price = fromCredits(original.priceRemix ?? 0)
   const { maxCredits } = wanted
   const max = maxCredits === undefined ? price : fromCredits(maxCredits)
-  if (agent.pausedBy !== null) throw new Refusal('paused')
+  checkBuying(agent)
   if (price > max) throw new Refusal('price_above_max', { price, max })
   return price
 }
