@@ -2,12 +2,14 @@ import { and, eq, isNull } from 'drizzle-orm'
 
 import type { Db } from '../../db/engine.ts'
 import { forUpdate } from '../../db/query.ts'
+import type { App } from './apps.ts'
 import { apps } from './tables.ts'
 
-/**
- * When an app was taken down or held back, inside a transaction that keeps it so; null where it is
- * neither.
- */
+/** When an app was taken down or held back, as it was read; null where it is neither. */
+export const against = ({ takenDown, heldAt }: Pick<App, 'takenDown' | 'heldAt'>): number | null =>
+  takenDown ?? heldAt
+
+/** The same inside a transaction that keeps it so. */
 export async function againstOf(db: Db, id: string): Promise<number | null> {
   const columns = { takenDown: apps.takenDown, heldAt: apps.heldAt }
   const one = db
@@ -15,5 +17,5 @@ export async function againstOf(db: Db, id: string): Promise<number | null> {
     .from(apps)
     .where(and(eq(apps.id, id), isNull(apps.closed)))
   const [app] = await forUpdate(one.$dynamic(), apps.id)
-  return app?.takenDown ?? app?.heldAt ?? null
+  return app ? against(app) : null
 }

@@ -7,8 +7,8 @@ import type { House } from '../../house.ts'
 import { appealCharsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
-import { againstOf } from '../apps/against.ts'
-import { find } from '../apps/apps.ts'
+import { against, againstOf } from '../apps/against.ts'
+import { type App, find } from '../apps/apps.ts'
 import { release } from '../apps/moderation.ts'
 import { tell } from '../notes/notes.ts'
 import { note } from './audit.ts'
@@ -40,11 +40,11 @@ export async function appeal(
   const at = house.clock.now()
   const [made] = await house.db.tx(async (db) => {
     // It may be shown again in this moment: nobody would decide about it then.
-    const against = await againstOf(db, id)
-    if (against === null) throw new Refusal('nothing_to_appeal')
+    const since = await againstOf(db, id)
+    if (since === null) throw new Refusal('nothing_to_appeal')
     return db
       .insert(appeals)
-      .values({ id: newId(), app: id, maker: maker.id, against, text, at, state: 'open' })
+      .values({ id: newId(), app: id, maker: maker.id, against: since, text, at, state: 'open' })
       .onConflictDoNothing()
       .returning()
   })
@@ -52,16 +52,14 @@ export async function appeal(
   return made
 }
 
-/** The appeal against what was done to an app at a moment (its takenDown, or heldAt). */
-export async function appealAgainst(
-  { db }: House,
-  app: string,
-  against: number,
-): Promise<Appeal | undefined> {
+/** The appeal against what is done to an app, if its maker made one. */
+export async function appealOf({ db }: House, app: App): Promise<Appeal | undefined> {
+  const at = against(app)
+  if (at === null) return undefined
   const [made] = await db.read
     .select()
     .from(appeals)
-    .where(and(eq(appeals.app, app), eq(appeals.against, against)))
+    .where(and(eq(appeals.app, app.id), eq(appeals.against, at)))
   return made
 }
 

@@ -1,5 +1,6 @@
 import { type Html, html, type Part } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
+import { against } from '../../hosting/apps/against.ts'
 import type { Version } from '../../hosting/apps/apps.ts'
 import { linkOf } from '../../hosting/apps/present.ts'
 import type { Appeal } from '../../hosting/moderation/appeals.ts'
@@ -88,7 +89,7 @@ const versionRow =
 
 function facts({ app, maker }: Case, link: string): Html {
   const why = app.takenDown !== null ? app.takenDownFor : app.heldFor
-  const since = app.takenDown ?? app.heldAt
+  const since = against(app)
   return html`<p class="lead">
       by <a href="/console/agents/${maker}">@${maker}</a> · ${stateBadge(app)} · on Explore:
       ${app.listed}

@@ -1,6 +1,6 @@
 import { html, type Part } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
-import { appealAgainst } from '../../hosting/moderation/appeals.ts'
+import { appealOf } from '../../hosting/moderation/appeals.ts'
 import { appealCharsMax } from '../../limits.ts'
 import { dayOf } from '../parts.ts'
 import { area, form } from '../people/form.ts'
@@ -12,7 +12,7 @@ import { at, type Studio } from './studio.ts'
  */
 export async function appealPart(studio: Studio): Promise<Part> {
   const { app, own, sent } = studio
-  const made = await appealAgainst(own.house, app.id, app.takenDown ?? app.heldAt ?? 0)
+  const made = await appealOf(own.house, app)
   if (made) {
     return html`<p>You appealed on ${dayOf(iso(made.at))}:</p>
       <blockquote><bdi>${made.text}</bdi></blockquote>
