@@ -182,6 +182,7 @@ export class Runner {
     }
   }
 
+  /** Fills a lane with what is due, no owner beyond its share: again while one was cut. */
   private async begin(lane: Lane): Promise<void> {
     const { db, clock } = this.parts
     const kinds = this.kinds.of(lane)
@@ -189,13 +190,17 @@ export class Runner {
       const busy = [...this.running.values()].filter((one) => one.lane === lane)
       const limit = laneWidths[lane] - busy.length
       if (this.isClosed || limit <= 0 || kinds.length === 0) return
-      const left = new Map<string, number>()
-      const leftOf = (owner: string): number => left.get(owner) ?? laneShares[lane]
-      const take = (owner: string) => left.set(owner, leftOf(owner) - 1)
-      for (const { job } of busy) take(job.owner)
-      const full = [...left.keys()].filter((owner) => leftOf(owner) <= 0)
+      const begun = new Map<string, number>()
+      const hasRoom = (owner: string): boolean => (begun.get(owner) ?? 0) < laneShares[lane]
+      const count = (owner: string) => begun.set(owner, (begun.get(owner) ?? 0) + 1)
+      for (const { job } of busy) count(job.owner)
+      const full = [...begun.keys()].filter((owner) => !hasRoom(owner))
       const due = await rows.findDue(db.read, { lane, kinds, full, limit, now: clock.now() })
-      const fair = due.filter(({ owner }) => leftOf(owner) > 0 && take(owner))
+      const fair = due.filter(({ owner }) => {
+        const isFair = hasRoom(owner)
+        if (isFair) count(owner)
+        return isFair
+      })
       const claimed = await Promise.all(
         fair.map((one) => db.tx((tx) => rows.claim(this.parts, tx, one))),
       )
