@@ -93,15 +93,15 @@ export function checkSite({ urls }: House, { headers }: Request): void {
 async function thePerson(house: House, request: Request): Promise<Person> {
   checkOpen(house)
   if (keyText(request.headers) !== undefined) {
-    const bad = new Refusal('bad_personal_key', { account: `${house.urls.app}/account` })
+    const bad = () => new Refusal('bad_personal_key', { account: `${house.urls.app}/account` })
     const key = await theKey(house, request).catch((error: unknown) => {
-      throw isRefusal(error, 'bad_key') ? bad : error
+      throw isRefusal(error, 'bad_key') ? bad() : error
     })
     if (key.kind !== 'person') {
       throw new Refusal('wrong_key_kind', { kind: key.kind, wanted: 'personal' })
     }
     const person = await find(house, key.owner)
-    if (!person) throw bad
+    if (!person) throw bad()
     checkActive(person)
     return person
   }
