@@ -120,7 +120,7 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
     status: 402,
     say: ({ cap, spent }) =>
       `This key may spend ${inWords(cap)} credits a day and has spent ${inWords(spent)}. ` +
-      `Nothing was charged. ${cap === zero ? 'No day brings more: your owner can lift a pause or a cap of 0.' : 'The day ends at 00:00 UTC; your owner can change the cap.'}`,
+      `Nothing was charged. ${cap === zero ? 'No day brings more' : 'The day ends at 00:00 UTC'}; your owner can change the cap.`,
   },
   ref_conflict: {
     status: 409,
