@@ -42,6 +42,9 @@ const env = {
   PORT: '0',
 }
 
+/** Bun asks 256 things at once where it is told nothing. */
+const many = { BUN_CONFIG_MAX_HTTP_REQUESTS: '32000' }
+
 /** Starts all three; `everyMs` is what the upstream waits between two chunks of a stream. */
 export async function serveGateway(everyMs = 2): Promise<ServedGateway> {
   const built = Bun.spawnSync(['./scripts/build', '--if-needed'], { cwd: root, stderr: 'pipe' })
@@ -49,9 +52,7 @@ export async function serveGateway(everyMs = 2): Promise<ServedGateway> {
   const dataDir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const bun = process.execPath
   const upstream = await spawnServer([bun, peer('upstream.ts'), String(everyMs)])
-  const pass = await spawnServer([bun, peer('pass.ts'), String(upstream.port)], {
-    BUN_CONFIG_MAX_HTTP_REQUESTS: '32000',
-  })
+  const pass = await spawnServer([bun, peer('pass.ts'), String(upstream.port)], many)
   writeFileSync(join(dataDir, 'berth.toml'), tableOf(upstream.port))
   const house = await spawnServer([binary, 'serve', '--json'], { ...env, DATA_DIR: dataDir })
   return {
@@ -65,6 +66,10 @@ export async function serveGateway(everyMs = 2): Promise<ServedGateway> {
     },
   }
 }
+
+/** The least handler that charges, for one key, in front of the same upstream. */
+export const serveLeast = ({ port }: Served, key: string): Promise<Served> =>
+  spawnServer([process.execPath, peer('least.ts'), String(port), key], many)
 
 async function fundedAccount(port: number, dataDir: string) {
   const made = await fetch(`http://127.0.0.1:${port}/accounts/create`, { method: 'POST' })
