@@ -8,7 +8,7 @@ interface SharedFacts {
   keys_address_limit: { max: number; retryAfter: number }
   bad_request: { problem: string; param?: string }
   last_key: None
-  not_enough_credits: { needed: bigint; available: bigint }
+  not_enough_credits: { needed: bigint; available: bigint; free?: bigint }
   daily_cap: { cap: bigint; spent: bigint; retryAfter?: number }
   ref_conflict: { ref: string }
   busy: { what: string }

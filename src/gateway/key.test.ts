@@ -26,6 +26,10 @@ test('with START_CREDITS_ON_GATEWAY=off only credits that were paid for pay', as
   const ann = await t.person('ann')
   const refused = await chat(ann.key)
   expect([refused.status, refused.code]).toEqual([402, 'insufficient_quota'])
+  const message = expect.stringContaining(
+    'you have $0 that pays here, beside $0.4 of free credits.',
+  )
+  expect(refused.body).toMatchObject({ error: { message } })
   const me = await ann.call('GET', '/me')
   expect(me.body).toMatchObject({ credits: 400, held: 0 })
   const agent = await t.house.keys.find(ann.key)

@@ -19,8 +19,10 @@ export const sentences: { [N in GatewayRefusal]: (...facts: FactsOf<N>) => strin
   no_rate: ({ model }) => `${model} has no published rate. Pick a model of GET /v1/models.`,
   no_key: () => 'Send your key as Authorization: Bearer <key>. POST /accounts/create makes one.',
   bad_key: () => 'This key is not valid. Check the Authorization header.',
-  not_enough_credits: ({ needed, available }) =>
-    `This can cost ${usd(needed)} and you have ${usd(available)}. Add credits, or lower max_tokens.`,
+  not_enough_credits: ({ needed, available, free }) => {
+    const aside = free ? ` that pays here, beside ${usd(free)} of free credits` : ''
+    return `This can cost ${usd(needed)} and you have ${usd(available)}${aside}. Add credits, or lower max_tokens.`
+  },
   no_model: ({ model }) =>
     `There is no model ${model.slice(0, idCharsShown)}. Use an exact id of GET /v1/models.`,
   // An agent that is paused has a cap of 0, and no later day lifts that.

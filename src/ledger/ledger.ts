@@ -221,6 +221,8 @@ async function uncountUnspent(db: Db, ended: Hold): Promise<void> {
 }
 
 async function notEnough(db: Db, { account, amount, funds }: Hold): Promise<Refusal> {
-  const available = availableOf(await findBalance(db, account), funds)
-  return new Refusal('not_enough_credits', { needed: amount, available })
+  const balance = await findBalance(db, account)
+  const available = availableOf(balance, funds)
+  const free = availableOf(balance, 'any') - available
+  return new Refusal('not_enough_credits', { needed: amount, available, free })
 }

@@ -83,7 +83,12 @@ test('failures open the breaker of one upstream, and the operator is told', asyn
   await expect(a?.send(call('fake/ok'))).rejects.toMatchObject({ kind: 'refused' })
   expect(fake.received.length).toBe(before)
   const events = lines.map((line): unknown => JSON.parse(line).event)
-  expect(events).toEqual(['upstream.key_refused', 'upstream.key_refused', 'upstream.open'])
+  expect(events).toEqual([
+    ...Array(3).fill('upstream.failed'),
+    'upstream.key_refused',
+    'upstream.key_refused',
+    'upstream.open',
+  ])
   expect(lines.join('')).not.toContain('sk-hush')
   await b?.send(call('fake/ok'))
   const told = { kind: 'openai', answeredAt: expect.any(Number), lastFailure: undefined }

@@ -77,25 +77,28 @@ class Guarded implements Upstream {
       return answer
     } catch (error) {
       if (error instanceof UpstreamFault && error.kind === 'aborted') this.breaker.untold()
-      else if (error instanceof UpstreamFault) this.count(error.kind, { fault: error.kind })
-      else this.count('unknown', { fault: String(error) })
+      else if (error instanceof UpstreamFault) this.failed(error.kind, { fault: error.kind })
+      else this.failed('unknown', { fault: String(error) })
       throw error
     }
   }
 
   private judge(status: number): void {
-    const isKey = keyStatuses.includes(status)
-    if (isKey) this.log.warn('upstream.key_refused', { upstream: this.name, status })
-    if (isKey || status >= 500) return this.count(`status ${status}`, { status })
+    const why = `status ${status}`
+    if (keyStatuses.includes(status)) return this.failed(why, { status }, 'upstream.key_refused')
+    if (status >= 500) return this.failed(why, { status })
     this.breaker.succeeded()
     this.answers += 1
     this.answeredAt = this.clock.now()
   }
 
-  private count(why: string, facts: Record<string, unknown>): void {
+  /** The operator is told also of what another upstream mends: who asked never hears of that. */
+  private failed(why: string, facts: Record<string, unknown>, event = 'upstream.failed'): void {
+    const upstream = this.name
     this.failures += 1
     this.lastFailure = { at: this.clock.now(), why }
-    if (this.breaker.failed()) this.log.warn('upstream.open', { upstream: this.name, ...facts })
+    this.log.warn(event, { upstream, ...facts })
+    if (this.breaker.failed()) this.log.warn('upstream.open', { upstream })
   }
 }
 
