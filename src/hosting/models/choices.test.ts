@@ -30,3 +30,10 @@ test('that nothing can build, and that an Ollama was not found, is said', async 
     'No Ollama answered at http://127.0.0.1:1: it is asked at the start alone.',
   ])
 })
+
+test('a browser that is not there is named, and one that is is not', async () => {
+  expect(await said({ BUILDER_BROWSER: '/nowhere/chromium' })).toEqual([
+    'BUILDER_BROWSER is /nowhere/chromium, and no program is there: no build is looked at.',
+  ])
+  expect(await said({ BUILDER_BROWSER: process.execPath })).toEqual([])
+})

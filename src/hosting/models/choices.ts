@@ -3,7 +3,7 @@ import type { ModelType } from '../../models/price.ts'
 import type { SettingName } from '../../settings.ts'
 import { demoBuilder, findChosen } from './chosen.ts'
 
-/** What the start says of settings that name a model or an Ollama which is not there. */
+/** What the start says of settings that name a model, an Ollama or a browser which is not there. */
 export function unmetChoices(house: House): string[] {
   const { config, upstreams } = house
   const chosen: [SettingName, string, ModelType][] = [
@@ -26,6 +26,12 @@ export function unmetChoices(house: House): string[] {
   const isAsked = config.ollamaHost !== '' && ollama?.source !== 'default'
   if (isAsked && !upstreams.names.includes('ollama')) {
     unmet.push(`No Ollama answered at ${config.ollamaHost}: it is asked at the start alone.`)
+  }
+  const { builderBrowser } = config
+  if (!['auto', 'off'].includes(builderBrowser) && !Bun.which(builderBrowser)) {
+    unmet.push(
+      `BUILDER_BROWSER is ${builderBrowser}, and no program is there: no build is looked at.`,
+    )
   }
   return unmet
 }
