@@ -1,17 +1,7 @@
-import {
-  and,
-  asc,
-  eq,
-  getTableColumns,
-  gt,
-  isNotNull,
-  lte,
-  ne,
-  sql,
-  type SQLWrapper,
-} from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, isNotNull, lte, ne, sql } from 'drizzle-orm'
 
 import type { Db, Engine } from '../db/engine.ts'
+import { sumOf } from '../db/query.ts'
 import { isHouse } from './accounts.ts'
 import type { Entry } from './entries.ts'
 import { accounts, caps, entries, holds } from './tables.ts'
@@ -64,10 +54,6 @@ export async function doctor(house: { db: Engine }): Promise<Report> {
   return { ok, text, ...seen, faults }
 }
 
-/** A sum is of another type in each engine; as text it is exact in both. */
-const sumOf = (amount: SQLWrapper) =>
-  sql<bigint>`cast(coalesce(sum(${amount}), 0) as text)`.mapWith(BigInt)
-
 async function unbalancedBook(db: Db): Promise<string[]> {
   const [book] = await db.select({ total: sumOf(accounts.balance) }).from(accounts)
   return book && book.total !== 0n ? [`all balances sum to ${book.total}, not to 0`] : []
@@ -89,8 +75,8 @@ function accountsAfter(db: Db, id: string) {
   return db
     .select({
       ...getTableColumns(accounts),
-      heldByHolds: sql`coalesce(${open.held}, '0')`.mapWith(BigInt),
-      paidHeldByHolds: sql`coalesce(${open.paidHeld}, '0')`.mapWith(BigInt),
+      heldByHolds: sql`coalesce(${open.held}, 0)`.mapWith(BigInt),
+      paidHeldByHolds: sql`coalesce(${open.paidHeld}, 0)`.mapWith(BigInt),
     })
     .from(accounts)
     .leftJoin(open, eq(open.account, accounts.id))
@@ -185,12 +171,12 @@ async function brokenCaps(db: Db): Promise<string[]> {
     .where(isNotNull(holds.capKey))
     .groupBy(holds.capKey, holds.capDay)
     .as('counted')
-  const total = sql`coalesce(${counted.total}, '0')`.mapWith(String)
+  const total = sql`coalesce(${counted.total}, 0)`.mapWith(BigInt)
   const broken = await db
     .select({ key: caps.key, day: caps.day, used: caps.used, total })
     .from(caps)
     .leftJoin(counted, and(eq(counted.key, caps.key), eq(counted.day, caps.day)))
-    .where(ne(sql`cast(${caps.used} as text)`, total))
+    .where(ne(caps.used, total))
     .limit(faultsMax)
   return broken.map(
     ({ key, day, used, total }) => `key ${key} counts ${used} on ${day}, its holds make ${total}`,
