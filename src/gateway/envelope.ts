@@ -1,7 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 
 import { orNull } from '../core/shape.ts'
-import { faultOf } from '../db/fault.ts'
+import { cannotTake } from '../db/fault.ts'
 import { ChargedLate } from '../ledger/paid-work.ts'
 import { type GatewayRefusal, Refusal } from '../refusals.ts'
 import { sentences } from './sentences.ts'
@@ -118,11 +118,7 @@ function answerOf<N extends GatewayRefusal>(refusal: Refusal<N>): Response {
  */
 export function errorAnswer(error: unknown, fault: () => Response): Response {
   if (isOurs(error)) return answerOf(error)
-  const kind = faultOf(error)
-  if (kind === 'busy' || kind === 'full' || kind === 'readonly') {
-    return answerOf(new Refusal('try_again', { why: kind }))
-  }
-  return fault()
+  return cannotTake(error) ? answerOf(new Refusal('try_again', {})) : fault()
 }
 
 /** Whether an error is an expected no of this API. */
