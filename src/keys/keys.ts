@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 
 import { newSecret, sha256 } from '../core/ids.ts'
@@ -12,23 +12,14 @@ import { keyNameCharsMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { keys } from './tables.ts'
 
-export type KeyKind = 'agent' | 'gateway' | 'person'
+const { hash: _, ...columns } = getTableColumns(keys)
 
-/** A key as it is kept. `owner` is the id of the agent, gateway account or person it acts for. */
-export interface Key {
-  prefix: string
-  kind: KeyKind
-  owner: string
-  name: string | null
-  dailyCap: Nano | null
-  created: number
-  revoked: number | null
-  suspended: number | null
-}
+/** A key as it is kept, without its hash. */
+export type Key = Omit<typeof keys.$inferSelect, 'hash'>
 
 /** What a new key is made from. */
 export interface NewKey {
-  kind: KeyKind
+  kind: Key['kind']
   owner: string
   name?: string | undefined
   dailyCap: Nano | null
@@ -38,17 +29,6 @@ const starts = { agent: 'ak_', gateway: 'gk_', person: 'pk_' } as const
 const prefixChars = 11
 const pattern = /^(ak|gk|pk)_[A-Za-z0-9]{40}$/
 const prefixPattern = /^(ak|gk|pk)_[A-Za-z0-9]{8}$/
-
-const columns = {
-  prefix: keys.prefix,
-  kind: keys.kind,
-  owner: keys.owner,
-  name: keys.name,
-  dailyCap: keys.dailyCap,
-  created: keys.created,
-  revoked: keys.revoked,
-  suspended: keys.suspended,
-}
 
 const isLiveOf = (owner: string) => and(eq(keys.owner, owner), isNull(keys.revoked))
 

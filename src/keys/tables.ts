@@ -7,6 +7,7 @@ export const keys = table(
     prefix: text('prefix').primaryKey(),
     hash: text('hash').notNull().unique(),
     kind: text('kind').$type<'agent' | 'gateway' | 'person'>().notNull(),
+    /** The id of the agent, gateway account or person it acts for. */
     owner: text('owner').notNull(),
     name: text('name'),
     dailyCap: nano('daily_cap'),

@@ -7,7 +7,7 @@ import { Busy } from '../db/fault.ts'
 import { agents } from '../hosting/agents/tables.ts'
 import { takeDown } from '../hosting/moderation/moderation.ts'
 import type { HouseParts } from '../house.ts'
-import { type KeyKind, make } from '../keys/keys.ts'
+import { type Key, make } from '../keys/keys.ts'
 import type { SettingName } from '../settings.ts'
 import { freshEngine } from './engine.ts'
 import { holdUp } from './held-up.ts'
@@ -39,7 +39,7 @@ const packed =
   '<!doctype html><title>Go</title><meta http-equiv="refresh" content="0;url=https://elsewhere.test/">'
 const nobody = 'A'.repeat(12)
 
-async function keyOf({ house: { db, clock } }: TestHouse, kind: KeyKind): Promise<string> {
+async function keyOf({ house: { db, clock } }: TestHouse, kind: Key['kind']): Promise<string> {
   const owner = 'someone-else'
   return (await db.tx((tx) => make(tx, clock, { kind, owner, dailyCap: null }))).text
 }
