@@ -13,8 +13,6 @@ export interface Model {
   id: string
   name: string
   type: ModelType
-  /** Seconds since 1970; 0 when not known. */
-  created: number
   ownedBy: string
   inputs: string[]
   outputs: string[]
@@ -30,8 +28,8 @@ export interface Model {
 }
 
 /** `:floor` cheapest first, `:nitro` fastest first, `:online` with web search. */
-export type Suffix = 'floor' | 'nitro' | 'online'
 const suffixNames = ['floor', 'nitro', 'online'] as const
+export type Suffix = (typeof suffixNames)[number]
 
 /** A model that was asked for, and the suffixes it was asked for with. */
 export interface Found {

@@ -1,5 +1,5 @@
 import type { Model } from './catalogue.ts'
-import { hasRate, type ModelType, type Price, type PriceTexts, readPrice } from './price.ts'
+import { hasRate, type ModelType, type PriceTexts, readPrice } from './price.ts'
 
 /** A model as a source states it; what is left out follows from its type. */
 export interface Listing {
@@ -41,7 +41,6 @@ export function modelOf(
     id,
     name: listing.name ?? id,
     type,
-    created: 0,
     ownedBy: id.split('/')[0] ?? id,
     inputs: listing.inputs ?? ['text'],
     outputs: listing.outputs ?? outputsOf[type],
@@ -56,7 +55,7 @@ export function modelOf(
 
 function priceOf({ id, price }: Listing, type: ModelType, marginPercent: number) {
   if (!price) return undefined
-  const read: Price | { fault: string } = readPrice(price, marginPercent)
+  const read = readPrice(price, marginPercent)
   if ('fault' in read) throw new Error(`The price of ${id}: ${read.fault}.`)
   return hasRate(type, read) ? read : undefined
 }

@@ -9,7 +9,6 @@ export function testModel(price: PriceTexts | undefined, more: Partial<Model> = 
     id: 'maker/small',
     name: 'Small',
     type: 'chat',
-    created: 1_700_000_000,
     ownedBy: 'maker',
     inputs: ['text'],
     outputs: ['text'],

@@ -34,7 +34,7 @@ test('the models are listed without a key, as document 2 and as OpenAI write the
           object: 'model',
           name: 'Small',
           type: 'chat',
-          created: 1_700_000_000,
+          created: 0,
           owned_by: 'maker',
           supportsTools: true,
           inputs: ['text', 'image'],

@@ -67,7 +67,8 @@ export function the({ catalogue }: House, id: string): ModelShape {
 const present = (model: Model): ModelShape => ({
   id: model.id,
   object: 'model',
-  created: model.created,
+  // OpenAI's clients read no model without it, and no list of models tells it.
+  created: 0,
   owned_by: model.ownedBy,
   name: model.name,
   type: model.type,
