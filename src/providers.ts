@@ -58,6 +58,9 @@ export const providers = {
   deepgram: { key: 'deepgramApiKey', ...spoken('deepgram') },
 } as const satisfies Record<string, Provider>
 
+/** What a model is for (document 2, section 2). */
+export const modelTypes = ['chat', 'image', 'video', 'audio', 'embedding'] as const
+
 /** Upstreams that stand without a row of their own. */
 const builtIn = ['demo', 'ollama']
 
@@ -128,9 +131,7 @@ const ModelTable = Type.Object(
     name: Type.Optional(Word),
     upstream: Type.Union([Word, Words]),
     upstream_model: Type.Optional(Word),
-    type: Type.Union(
-      (['chat', 'image', 'video', 'audio', 'embedding'] as const).map((word) => Type.Literal(word)),
-    ),
+    type: Type.Union(modelTypes.map((word) => Type.Literal(word))),
     inputs: Type.Optional(Words),
     outputs: Type.Optional(Words),
     supports_tools: Type.Optional(Type.Boolean()),
@@ -155,7 +156,7 @@ export interface ModelRow {
   /** In the order they are tried. */
   upstreams: string[]
   upstreamModel: string
-  type: Static<typeof ModelTable>['type']
+  type: (typeof modelTypes)[number]
   name?: string
   inputs?: string[]
   outputs?: string[]

@@ -1,6 +1,7 @@
 import { sha256 } from '../core/ids.ts'
+import type { modelTypes } from '../providers.ts'
 
-export type ModelType = 'chat' | 'image' | 'video' | 'audio' | 'embedding'
+export type ModelType = (typeof modelTypes)[number]
 
 /**
  * What a model costs: Nano per 1,000,000 units (tokens, images, seconds ...), so that no digit of a

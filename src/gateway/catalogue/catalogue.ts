@@ -1,9 +1,10 @@
 import type { House } from '../../house.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { type ModelType, presentPrice, type Price } from '../../models/price.ts'
+import { modelTypes } from '../../providers.ts'
 import { Refusal } from '../../refusals.ts'
 import { misfit } from '../fields.ts'
-import { type ModelShape, modelTypes, type PriceShape } from './shapes.ts'
+import type { ModelShape, PriceShape } from './shapes.ts'
 
 /** What a request to a model of each type may carry beside `model` and its input. */
 const parameters: Record<ModelType, string[]> = {

@@ -1,9 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 
 import { oneOf } from '../../core/shape.ts'
-
-/** What `type` may be (document 2, section 2). */
-export const modelTypes = ['chat', 'image', 'video', 'audio', 'embedding'] as const
+import { modelTypes } from '../../providers.ts'
 
 const perToken = Type.Optional(Type.String({ description: 'USD a token, every digit of it.' }))
 const perUnit = Type.Optional(Type.Number({ description: 'USD a unit.' }))
