@@ -23,3 +23,12 @@ export const csv = <Name extends string>(
   [heads, ...rows.map((row) => heads.map((name) => row[name]))]
     .map((cells) => `${cells.map(cellOf).join(',')}\r\n`)
     .join('')
+
+/** CSV as a file that browsers save. */
+export const csvFile = (name: string, text: string): Response =>
+  new Response(text, {
+    headers: {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': `attachment; filename="${name}.csv"`,
+    },
+  })

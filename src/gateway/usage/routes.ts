@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
+import { csvFile } from '../../core/csv.ts'
 import { Media } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import { withKey } from '../key.ts'
@@ -8,21 +9,13 @@ import { operation } from '../operation.ts'
 import * as shapes from './shapes.ts'
 import { csvOf, historyOf } from './usage.ts'
 
-const csv = (text: string): Response =>
-  new Response(text, {
-    headers: {
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': 'attachment; filename="history.csv"',
-    },
-  })
-
 /** What an account used, request by request (document 2, GET /queries/history). */
 export const usageRoutes = (house: House) =>
   new Elysia().use(withKey(house)).get(
     '/queries/history',
     async ({ spender, query }) => {
       const history = await historyOf(house, spender.account, query)
-      return query.format === 'csv' ? csv(csvOf(history.data)) : history
+      return query.format === 'csv' ? csvFile('history', csvOf(history.data)) : history
     },
     {
       query: shapes.HistoryWanted,

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 
-import { csv } from '../../core/csv.ts'
+import { csv, csvFile } from '../../core/csv.ts'
 import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import type { House } from '../../house.ts'
@@ -23,15 +23,6 @@ function afterOf(cursor: string | undefined): After | undefined {
   const [net = '0', item = ''] = readCursor(cursor, /^net (\d{1,18}) ([A-Za-z0-9_-]{12})$/) ?? []
   return item ? { net: BigInt(net), item } : undefined
 }
-
-const file = (name: string, text: string): Response =>
-  new Response(text, {
-    headers: {
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': `attachment; filename="${name}.csv"`,
-      'cache-control': 'no-store',
-    },
-  })
 
 /** An agent's entries in the ledger. */
 const ledgerRoutes = (house: House) =>
@@ -60,7 +51,7 @@ const ledgerRoutes = (house: House) =>
       async ({ caller }) => {
         const heads = ['id', 'at', 'kind', 'credits', 'balance', 'ref', 'item'] as const
         const rows = await ledgerOf(house, caller.agent, { limit: csvRowsMax })
-        return file('ledger', csv(heads, rows))
+        return csvFile('ledger', csv(heads, rows))
       },
       operation(
         {
@@ -109,7 +100,7 @@ export const earningsRoutes = (house: House) =>
       async ({ caller: { agent }, query }) => {
         const heads = ['item', 'title', 'sales', 'gross', 'fee', 'net'] as const
         const rows = await byItemOf(house, agent, periodOf(query), { limit: csvRowsMax })
-        return file('earnings', csv(heads, rows))
+        return csvFile('earnings', csv(heads, rows))
       },
       {
         query: shapes.PeriodWanted,

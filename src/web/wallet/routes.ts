@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 
+import { csvFile } from '../../core/csv.ts'
 import { isRecord } from '../../core/shape.ts'
 import { visitOf } from '../../core/visit.ts'
 import { csvOf } from '../../gateway/usage/usage.ts'
@@ -79,12 +80,7 @@ const looking = (house: House, layout: Layout) =>
     .get('/wallet/history.csv', ({ request }) =>
       asOwn({ house, layout, request }, async (own) => {
         const rows = await rowsOf(house, accountOf(ownerOf(own)), wantedIn(queryOf(request)))
-        const headers = {
-          'content-type': 'text/csv; charset=utf-8',
-          'content-disposition': 'attachment; filename="history.csv"',
-          'cache-control': 'no-store',
-        }
-        return new Response(csvOf(rows), { headers })
+        return csvFile('history', csvOf(rows))
       }),
     )
     .get('/wallet/ledger', ({ request }) =>
