@@ -59,6 +59,14 @@ export function entity(content: Content, headers: Record<string, string>): Entit
   return { variants }
 }
 
+/** A file whose address changes with its content, so that browsers keep it for good. */
+export const lastingEntity = (file: Content & { type: string }): Entity =>
+  entity(file, {
+    'content-type': file.type,
+    'cache-control': 'public, max-age=31536000, immutable',
+    'x-content-type-options': 'nosniff',
+  })
+
 const vary = (more: string | undefined): string =>
   more === undefined ? 'Accept-Encoding' : `Accept-Encoding, ${more}`
 

@@ -44,6 +44,13 @@ export function readPublic(dir: string = publicDir): Map<string, PublicFile> {
   return files
 }
 
+/** A file of public/dist that is made with every build. */
+export function theFile(files: ReadonlyMap<string, PublicFile>, name: string): PublicFile {
+  const file = files.get(name)
+  if (!file) throw new Error(`public/dist has no ${name}: run bun run public`)
+  return file
+}
+
 class FileOfPublic implements PublicFile {
   readonly #read = new Map<string, Uint8Array>()
 

@@ -1,4 +1,4 @@
-import type { PublicFile } from '../core/public.ts'
+import { type PublicFile, theFile } from '../core/public.ts'
 import type { HostedApp } from './hosted.ts'
 import { allow, sandbox } from './policy.ts'
 
@@ -19,11 +19,7 @@ const hash = (text: string): string =>
   `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`
 
 export function partsOf(files: Map<string, PublicFile>): Parts {
-  const read = (name: string): string => {
-    const file = files.get(name)
-    if (!file) throw new Error(`public/dist has no ${name}: run bun run public`)
-    return new TextDecoder().decode(file.identity)
-  }
+  const read = (name: string): string => new TextDecoder().decode(theFile(files, name).identity)
   const script = read('frame/shell.js')
   const style = read('frame/shell.css')
   const wordStyle = style + read('frame/word.css')

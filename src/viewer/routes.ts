@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
 
 import { answer, type Entity, entity } from '../core/entity.ts'
+import { theFile } from '../core/public.ts'
 import { wordPage } from './page.ts'
 import type { Pages } from './pages.ts'
 import { dataHeaders, frameHeaders, knowsWebrtc, wordHeaders } from './policy.ts'
@@ -112,8 +113,7 @@ const file: Make = async (pages, page, { request, params }) => {
 
 /** The wrapper, answered only into a frame: opened by itself there is nothing to see. */
 function frame(pages: Pages): (asked: Asked) => Response {
-  const page = pages.public.get('frame/frame.html')
-  if (!page) throw new Error('public/dist has no frame/frame.html: run bun run public')
+  const page = theFile(pages.public, 'frame/frame.html')
   const { app, apps } = pages.urls
   const made = new Map<boolean, Entity>()
   return ({ request }) => {

@@ -1,7 +1,7 @@
-import { compressed, type Entity, entity } from '../core/entity.ts'
+import { compressed, type Entity, entity, lastingEntity } from '../core/entity.ts'
 import { sha256 } from '../core/ids.ts'
 import { Html, html, type Part } from '../core/markup.ts'
-import type { PublicFile } from '../core/public.ts'
+import { type PublicFile, theFile } from '../core/public.ts'
 import type { Urls } from '../urls.ts'
 
 /** What pages load, by its name under /static, and where that lies in public/dist. */
@@ -64,20 +64,10 @@ export function openLayout(files: Map<string, PublicFile>, urls: Urls): Layout {
   }
 }
 
-function staticOf(name: string, file: PublicFile): Static {
-  const headers = {
-    'content-type': file.type,
-    'cache-control': 'public, max-age=31536000, immutable',
-    'x-content-type-options': 'nosniff',
-  }
-  return { whole: entity(file, headers), address: `/static/${name}?h=${file.etag}` }
-}
-
-function theFile(files: Map<string, PublicFile>, name: string): PublicFile {
-  const file = files.get(name)
-  if (!file) throw new Error(`public/dist has no ${name}: run bun run public`)
-  return file
-}
+const staticOf = (name: string, file: PublicFile): Static => ({
+  whole: lastingEntity(file),
+  address: `/static/${name}?h=${file.etag}`,
+})
 
 const places = [
   ['/explore', 'Explore'],

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 
-import { answer, compressed, type Entity, entity } from '../../core/entity.ts'
-import type { PublicFile } from '../../core/public.ts'
+import { answer, compressed, type Entity, entity, lastingEntity } from '../../core/entity.ts'
+import { type PublicFile, theFile } from '../../core/public.ts'
 import { escapeHtml } from '../../core/text.ts'
 import type { House } from '../../house.ts'
 import { type HostingRefusal, Refusal } from '../../refusals.ts'
@@ -23,8 +23,6 @@ const parts = {
 
 type Part = keyof typeof parts
 
-const names = Object.keys(parts).filter((name): name is Part => name in parts)
-
 /**
  * The docs page for people, GET /docs: every operation, every code, every rule of the safety check.
  * All it loads lies beside it under names of their own content, so that it works under any address
@@ -45,34 +43,24 @@ export function docs(house: House, files: PublicFiles) {
     .get(
       '/docs/:part',
       ({ request, params }) => {
-        const part = names.find((name) => name === params.part)
-        if (!part) throw new Refusal('not_found', { what: 'file of the docs' })
         own ??= partsOf(files)
-        return answer(request, own[part].whole)
+        const part = own.get(params.part)
+        if (!part) throw new Refusal('not_found', { what: 'file of the docs' })
+        return answer(request, part.whole)
       },
       { detail: { hide: true } },
     )
 }
 
-type Own = Record<Part, { whole: Entity; etag: string }>
+type Own = Map<string, { whole: Entity; etag: string }>
 
 function partsOf(files: PublicFiles): Own {
-  const read = (name: Part) => {
-    const file = files.get(parts[name])
-    if (!file) throw new Error(`public/dist has no ${parts[name]}: run bun run public`)
-    const headers = {
-      'content-type': file.type,
-      'cache-control': 'public, max-age=31536000, immutable',
-      'x-content-type-options': 'nosniff',
-    }
-    return { whole: entity(file, headers), etag: file.etag }
+  const own: Own = new Map()
+  for (const [name, path] of Object.entries(parts)) {
+    const file = theFile(files, path)
+    own.set(name, { whole: lastingEntity(file), etag: file.etag })
   }
-  return {
-    'swagger-ui.css': read('swagger-ui.css'),
-    'swagger-ui.js': read('swagger-ui.js'),
-    'page.css': read('page.css'),
-    'page.js': read('page.js'),
-  }
+  return own
 }
 
 function pageOf(house: House, own: Own): Entity {
@@ -103,7 +91,7 @@ function htmlOf(house: House, own: Own): string {
   const { app, gateway } = house.urls
   const { name, what, quickstart, auth } = guideOf(house)
   const described = escapeHtml(`${gateway}/v1/openapi.json`)
-  const at = (part: Part): string => `docs/${part}?h=${own[part].etag}`
+  const at = (part: Part): string => `docs/${part}?h=${own.get(part)?.etag}`
   const steps = quickstart
     .slice(0, 2)
     .map(({ step, curl }) => `<p>${escapeHtml(step)}</p><pre>${escapeHtml(curl)}</pre>`)
