@@ -1,3 +1,5 @@
+import { addressGroup } from './address.ts'
+
 /** Stands for the address in what this process asks of itself: that is no visit, and not logged. */
 export const thisProcess = 'this process'
 
@@ -29,6 +31,9 @@ export function visitOf(request: Request): Visit {
   if (!visit) throw new Error('a request that did not come through the front door')
   return visit
 }
+
+/** What limits count a request by: its client's address, or the group that one is of. */
+export const callerAddress = (request: Request): string => addressGroup(visitOf(request).address)
 
 /** Tells the visit of a request, where it has one, that the whole body is there. */
 export const bodyRead = (request: Request): void => visits.get(request)?.mayBeSilent?.(true)

@@ -1,6 +1,5 @@
-import { addressGroup } from '../core/address.ts'
 import { readJson } from '../core/body.ts'
-import { thisProcess, visitOf } from '../core/visit.ts'
+import { callerAddress, thisProcess, visitOf } from '../core/visit.ts'
 import type { House } from '../house.ts'
 import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../limits.ts'
 import { isRefusal } from '../refusals.ts'
@@ -78,7 +77,7 @@ async function read(house: House, request: Request): Promise<{ parsedBody?: unkn
   const announced = Number(request.headers.get('content-length') ?? Number.NaN)
   if (!(announced <= keylessBodyBytesMax)) {
     // The key may stand inside, so what is large counts before it is read.
-    const retryAfter = house.requests.take(addressGroup(visitOf(request).address))
+    const retryAfter = house.requests.take(callerAddress(request))
     if (retryAfter !== undefined) return busy(retryAfter)
   }
   try {

@@ -1,5 +1,4 @@
-import { addressGroup } from '../core/address.ts'
-import { visitOf } from '../core/visit.ts'
+import { callerAddress } from '../core/visit.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import * as apps from '../hosting/apps/apps.ts'
 import { noteOpen } from '../hosting/apps/opens.ts'
@@ -54,7 +53,7 @@ export function hostedBy(house: House): Hosted {
       const row = await apps.theVersion(house, id, version)
       return { sha256: row.sha256, ...(await pages.read(house, row)) }
     },
-    opened: ({ id }, request) => noteOpen(house, id, addressGroup(visitOf(request).address)),
+    opened: ({ id }, request) => noteOpen(house, id, callerAddress(request)),
     async used({ id }, request) {
       const text = keyText(request.headers)
       const key = text === undefined ? undefined : await house.keys.find(text)

@@ -1,10 +1,9 @@
 import { Elysia } from 'elysia'
 
 import { prefers } from '../core/accept.ts'
-import { addressGroup } from '../core/address.ts'
 import { answer, type Entity, entity } from '../core/entity.ts'
 import { idChars } from '../core/ids.ts'
-import { visitOf } from '../core/visit.ts'
+import { callerAddress } from '../core/visit.ts'
 import { untilCommit } from '../db/query.ts'
 import { sitemap } from '../hosting/explore/feeds.ts'
 import * as icons from '../hosting/icons/icons.ts'
@@ -101,7 +100,7 @@ const asking = (house: House, layout: Layout) =>
           checkSite(house, request)
           const form = await readForm(request, formBytesMax)
           words = wordsOf(form)
-          await report(house, app.id, words, addressGroup(visitOf(request).address))
+          await report(house, app.id, words, callerAddress(request))
           return pageAnswer(layout, thanksPage)
         }
         return orAgain(visit, work, (said) => reportPage(app, words, said))

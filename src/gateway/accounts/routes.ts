@@ -1,10 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
-import { addressGroup } from '../../core/address.ts'
 import { toUsd } from '../../core/money.ts'
 import { taking } from '../../core/taking.ts'
-import { visitOf } from '../../core/visit.ts'
+import { callerAddress } from '../../core/visit.ts'
 import type { House } from '../../house.ts'
 import { checkInvited } from '../../keys/sent.ts'
 import * as ledger from '../../ledger/ledger.ts'
@@ -24,7 +23,7 @@ const newAccount = (house: House) =>
     '/accounts/create',
     async ({ request }) => {
       checkInvited(house.config, request)
-      const address = addressGroup(visitOf(request).address)
+      const address = callerAddress(request)
       const { account, keyText } = await accounts.make(house, address)
       return { credit_id: account.id, api_key: keyText }
     },

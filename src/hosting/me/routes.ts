@@ -1,12 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
-import { addressGroup } from '../../core/address.ts'
 import { among, newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import { taking, takingNothing } from '../../core/taking.ts'
 import { iso } from '../../core/time.ts'
-import { visitOf } from '../../core/visit.ts'
+import { callerAddress } from '../../core/visit.ts'
 import type { House } from '../../house.ts'
 import { checkInvited } from '../../keys/sent.ts'
 import * as agents from '../agents/agents.ts'
@@ -26,7 +25,7 @@ const newAgent = (house: House) =>
     '/keys',
     async ({ body, request, status }) => {
       checkInvited(house.config, request)
-      const address = addressGroup(visitOf(request).address)
+      const address = callerAddress(request)
       const made = await agents.make(house, body ?? {}, address)
       const agent = await me.record(house, made.agent, made.key)
       const note =

@@ -1,9 +1,8 @@
 import { Elysia } from 'elysia'
 
-import { addressGroup } from '../../core/address.ts'
 import { taking, takingNothing } from '../../core/taking.ts'
 import { iso } from '../../core/time.ts'
-import { visitOf } from '../../core/visit.ts'
+import { callerAddress } from '../../core/visit.ts'
 import type { House } from '../../house.ts'
 import type { Version } from '../apps/apps.ts'
 import { present } from '../apps/present.ts'
@@ -31,7 +30,7 @@ const reportRoutes = (house: House) =>
   new Elysia().use(withoutKey(house)).post(
     '/report',
     async ({ body, request, status }) => {
-      const address = addressGroup(visitOf(request).address)
+      const address = callerAddress(request)
       const { id, app, reason, at } = await report(house, body.item, body, address)
       const note = 'The operator looks at every report. Thank you.'
       return status(201, { report: { id, item: app, reason, at: iso(at) }, note })

@@ -1,13 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
-import { addressGroup } from '../../core/address.ts'
 import { among, newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import { toCredits } from '../../core/money.ts'
 import { taking, takingNothing } from '../../core/taking.ts'
 import { iso } from '../../core/time.ts'
-import { visitOf } from '../../core/visit.ts'
+import { callerAddress } from '../../core/visit.ts'
 import type { House } from '../../house.ts'
 import { refOf } from '../../idempotency/idempotency.ts'
 import * as ledger from '../../ledger/ledger.ts'
@@ -38,7 +37,7 @@ const lookRoutes = (house: House) =>
   new Elysia().use(withoutKey(house)).get(
     '/claim/:code',
     async ({ params, request }) => {
-      const agent = await look(house, params.code, addressGroup(visitOf(request).address))
+      const agent = await look(house, params.code, callerAddress(request))
       const { handle, about, page, created, apps, credits } = await owned.present(house, agent)
       const expires = iso(agent.claimExpires ?? 0)
       return { agent: { handle, about, page, created }, apps, credits, expires }
@@ -59,7 +58,7 @@ const claimRoutes = (house: House) =>
   new Elysia().use(withPerson(house)).post(
     '/claim',
     async ({ caller, body, request }) => {
-      const address = addressGroup(visitOf(request).address)
+      const address = callerAddress(request)
       const agent = await claim(house, caller, body.code, address)
       const made = await apps.listOf(house, agent.id, listPageDefault)
       const record = await owned.present(house, agent)

@@ -1,6 +1,5 @@
-import { addressGroup } from '../../core/address.ts'
 import { newSecret, sha256 } from '../../core/ids.ts'
-import { visitOf } from '../../core/visit.ts'
+import { callerAddress } from '../../core/visit.ts'
 import type { From } from '../../hosting/people/sign-in.ts'
 import {
   checkSite,
@@ -93,7 +92,7 @@ export function shown(visit: Visit, page: Page, cookie = visit.cookie): Response
 
 /** Where a request comes from, as sign-ins are counted and sessions are listed. */
 export const fromOf = ({ request, visitor }: Visit): From => ({
-  address: addressGroup(visitOf(request).address),
+  address: callerAddress(request),
   browser: request.headers.get('user-agent') ?? '',
   before: visitor?.session,
 })

@@ -1,10 +1,9 @@
 import { Elysia } from 'elysia'
 
-import { addressGroup } from '../../core/address.ts'
 import { makeCursor, pageOf } from '../../core/cursor.ts'
 import { codeOf, newId } from '../../core/ids.ts'
 import { toCredits } from '../../core/money.ts'
-import { visitOf } from '../../core/visit.ts'
+import { callerAddress } from '../../core/visit.ts'
 import { addKey, keysOf } from '../../hosting/agents/keys.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import * as notes from '../../hosting/notes/notes.ts'
@@ -33,10 +32,8 @@ const daysShown = 30
 export const owning = (house: House, layout: Layout) =>
   new Elysia().use(claiming(house, layout)).use(listing(house, layout)).use(acting(house, layout))
 
-const addressOf = ({ request }: Visit): string => addressGroup(visitOf(request).address)
-
 async function claimView(visit: Visit, code: string, said?: string): Promise<Page> {
-  const agent = await look(visit.house, code, addressOf(visit))
+  const agent = await look(visit.house, code, callerAddress(visit.request))
   const name = visit.visitor && shownName(visit.visitor.person)
   const more = { code: codeOf(code), token: visit.token, name, said }
   const [shape, made] = await Promise.all([
@@ -58,7 +55,7 @@ const claiming = (house: House, layout: Layout) =>
         ownForm(
           { house, layout, request },
           async (own) => {
-            const agent = await claim(house, own.visitor.person, code, addressOf(own))
+            const agent = await claim(house, own.visitor.person, code, callerAddress(own.request))
             return goTo(`/agents/${agent.handle}`)
           },
           (own, said) => claimView(own, code, said),
@@ -72,7 +69,7 @@ const claiming = (house: House, layout: Layout) =>
           { house, layout, request },
           async (own, form) => {
             const code = codeOf(form.text('code'))
-            await look(house, code, addressOf(own))
+            await look(house, code, callerAddress(own.request))
             return goTo(`/claim/${code}`)
           },
           (own, said, form) => agentsView(own, { said, code: form.text('code') }),

@@ -1,10 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { addressGroup } from '../../core/address.ts'
 import { fromUsd, inWords, toCredits, toUsd, zero } from '../../core/money.ts'
 import { oneOf } from '../../core/shape.ts'
-import { visitOf } from '../../core/visit.ts'
+import { callerAddress, visitOf } from '../../core/visit.ts'
 import { errorAnswer, isOurs, wordsOf } from '../../gateway/envelope.ts'
 import { spenderOf } from '../../gateway/key.ts'
 import { historyOf } from '../../gateway/usage/usage.ts'
@@ -104,10 +103,10 @@ const noSounds = () => undefined
  */
 export async function answerTo(own: Own, draft: Draft, stream: boolean): Promise<Response> {
   const { house, request, visitor } = own
-  const { id: requestId, address } = visitOf(request)
+  const { id: requestId } = visitOf(request)
   try {
     const { gatewayRequests: rate } = house
-    const retryAfter = rate.take(addressGroup(address))
+    const retryAfter = rate.take(callerAddress(request))
     if (retryAfter !== undefined) throw new Refusal('rate_limited', { max: rate.max, retryAfter })
     const asked = requestOf(draft, stream)
     // A start of the house does not wait for the gateway.
