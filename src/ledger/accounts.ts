@@ -14,6 +14,16 @@ export interface Owner {
 /** The account of an owner; it follows from the owner, so no row is read to know it. */
 export const accountOf = ({ kind, owner }: Owner): AccountId => `${kind}:${owner}`
 
+/** An agent as an owner, by its id. */
+export const agentOwner = (id: string) => ({ kind: 'agent', owner: id }) as const
+
+/** The account of an agent, by its id. */
+export const agentAccount = (id: string): AccountId => accountOf(agentOwner(id))
+
+/** The id of the agent whose account this is; undefined for any other's. */
+export const agentOf = (account: string): string | undefined =>
+  account.startsWith('agent:') ? account.slice('agent:'.length) : undefined
+
 /** Where credits come from, and where what the house earns goes. */
 export const houseAccounts = { issue: 'house:issue', income: 'house:income' } as const
 

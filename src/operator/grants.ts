@@ -6,7 +6,7 @@ import { note } from '../hosting/moderation/audit.ts'
 import { tell } from '../hosting/notes/notes.ts'
 import * as people from '../hosting/people/people.ts'
 import type { House } from '../house.ts'
-import { accountOf, findBalance, type Owner } from '../ledger/accounts.ts'
+import { accountOf, agentOwner, findBalance, type Owner } from '../ledger/accounts.ts'
 import * as ledger from '../ledger/ledger.ts'
 import { grantUsdMax } from '../limits.ts'
 
@@ -21,11 +21,10 @@ export interface Grantee {
 
 /** Whose account is meant: an agent's by its @handle, a person's wallet, or a gateway account's. */
 export async function granteeOf(house: House, whom: string): Promise<Grantee | undefined> {
-  const [, handle] = /^@([a-z0-9-]{1,40})$/.exec(whom) ?? []
-  const agent = handle && (await agents.findByHandle(house, handle))
+  const agent = whom.startsWith('@') ? await agents.findNamed(house, whom) : undefined
   if (agent) {
-    const owner = { kind: 'agent', owner: agent.id } as const
-    return { kind: 'agent', name: whom, owner, created: agent.created }
+    const { id, created } = agent
+    return { kind: 'agent', name: whom, owner: agentOwner(id), created }
   }
   const account = idPattern.test(whom) ? await accounts.find(house, whom) : undefined
   if (account) {
@@ -46,8 +45,8 @@ export function amountOf(usd: string): Nano | undefined {
     : undefined
 }
 
-/** The credits of a grantee; none for who has no account yet. */
-export const hasNow = async (house: House, { owner }: Grantee): Promise<number> =>
+/** The credits of an owner; none for who has no account yet. */
+export const hasNow = async (house: House, { owner }: Pick<Grantee, 'owner'>): Promise<number> =>
   toCredits((await findBalance(house.db.read, accountOf(owner)))?.balance ?? 0n)
 
 /**

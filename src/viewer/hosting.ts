@@ -9,7 +9,7 @@ import { noteUse } from '../hosting/explore/uses.ts'
 import type { House } from '../house.ts'
 import { openOf } from '../jobs/jobs.ts'
 import { keyText } from '../keys/sent.ts'
-import { accountOf } from '../ledger/accounts.ts'
+import { agentAccount } from '../ledger/accounts.ts'
 import type { Hosted, HostedApp } from './hosted.ts'
 
 const factsOf = (app: apps.App, { handle: maker }: agents.Agent) => {
@@ -37,7 +37,7 @@ export function hostedBy(house: House): Hosted {
     },
     async built({ id }) {
       const app = await apps.find(house, id)
-      const owner = app && accountOf({ kind: 'agent', owner: app.maker })
+      const owner = app && agentAccount(app.maker)
       const [build] = owner === undefined ? [] : await openOf(house, owner, id)
       return build && build.progress / 100
     },

@@ -10,6 +10,7 @@ import { lock } from '../../db/lock.ts'
 import { countRows, lookup, prepared } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
+import { agentOwner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { aboutCharsMax } from '../../limits.ts'
 import { startCredits } from '../../prices.ts'
@@ -76,7 +77,7 @@ export async function make(house: House, wanted: NewAgent, address: string): Pro
 
 /** Opens the agent's account and grants the start credits once. */
 async function grantStart(house: House, db: Db, agent: string): Promise<void> {
-  const account = await ledger.open(house, db, { kind: 'agent', owner: agent })
+  const account = await ledger.open(house, db, agentOwner(agent))
   const ref = `start:${agent}`
   await ledger.grant(house, db, { account, amount: startCredits, kind: 'start', ref })
 }

@@ -3,7 +3,7 @@ import { and, eq, isNull, lt } from 'drizzle-orm'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import { openOf } from '../../jobs/jobs.ts'
-import { accountOf } from '../../ledger/accounts.ts'
+import { agentAccount } from '../../ledger/accounts.ts'
 import { deletedAppKeptMs } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
@@ -13,7 +13,7 @@ import { apps, versions } from './tables.ts'
 
 /** Ends what is being made for an agent's apps, or for one of them. Nothing of it is charged. */
 export async function stopWork(house: House, maker: string, app?: string): Promise<void> {
-  const owner = accountOf({ kind: 'agent', owner: maker })
+  const owner = agentAccount(maker)
   for (const { id } of await openOf(house, owner, app)) await house.jobs.cancel(id)
 }
 

@@ -6,7 +6,7 @@ import type { House } from '../../house.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Job } from '../../jobs/handler.ts'
 import { enqueue } from '../../jobs/jobs.ts'
-import { accountOf, availableOf, findBalance } from '../../ledger/accounts.ts'
+import { agentAccount, availableOf, findBalance } from '../../ledger/accounts.ts'
 import { checkCap } from '../../ledger/caps.ts'
 import { hold } from '../../ledger/ledger.ts'
 import { assetsPerAppMax, assetVoiceCharsMax, assetWhatCharsMax } from '../../limits.ts'
@@ -120,7 +120,7 @@ async function start(
   { app, items, price }: { app: apps.App; items: Item[]; price: Nano },
 ): Promise<Job> {
   const cap = capFor(caller, price)
-  const account = accountOf({ kind: 'agent', owner: caller.agent.id })
+  const account = agentAccount(caller.agent.id)
   // Who cannot pay for all of it is told of all of it, not of the item at which the credits end.
   const available = availableOf(await findBalance(db, account), 'any')
   if (price > available) throw new Refusal('not_enough_credits', { needed: price, available })

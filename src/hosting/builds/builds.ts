@@ -7,7 +7,7 @@ import type { House } from '../../house.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Job } from '../../jobs/handler.ts'
 import * as jobs from '../../jobs/jobs.ts'
-import { accountOf, lockAccounts } from '../../ledger/accounts.ts'
+import { agentAccount, lockAccounts } from '../../ledger/accounts.ts'
 import { hold } from '../../ledger/ledger.ts'
 import { buildPromptCharsMax } from '../../limits.ts'
 import { isRefusal, Refusal } from '../../refusals.ts'
@@ -91,7 +91,7 @@ async function begin(
       // What lands then may need more; where there is none at all, no model is asked.
       await apps.checkRoom(house, caller.agent, 1)
       return house.db.tx(async (db) => {
-        await jobs.lockOpen(db, accountOf({ kind: 'agent', owner: caller.agent.id }))
+        await jobs.lockOpen(db, agentAccount(caller.agent.id))
         await checkBuilds(house, db, caller)
         const app = await open(db)
         const job = await start(house, db, caller, { app, input, price })
@@ -119,7 +119,7 @@ async function checkBuilds(house: House, db: Db, { agent }: Caller): Promise<voi
 /** Builds that an agent began in the last hour, the bound (0: none), and when one is free again. */
 export async function buildsOf(house: House, db: Db, agent: string) {
   const now = house.clock.now()
-  const owner = accountOf({ kind: 'agent', owner: agent })
+  const owner = agentAccount(agent)
   const { count: used, oldest = now } = await jobs.begunSince(db, owner, kind, now - hour + 1)
   const retryAfter = secondsUntil(oldest + hour, now)
   return { used, max: house.config.buildsPerHour, retryAfter }
@@ -136,7 +136,7 @@ async function start(
 ): Promise<Job> {
   const { agent } = caller
   const cap = capFor(caller, price)
-  const owner = accountOf({ kind: 'agent', owner: agent.id })
+  const owner = agentAccount(agent.id)
   const slot = `${kind}:${input.kind}:${owner}`
   // In the order in which a build ends: its job, its agent, its account, what is free today.
   await jobs.checkSlot(db, { kind, slot })

@@ -2,7 +2,7 @@ import { type Nano, toCredits, zero } from '../../core/money.ts'
 import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import type { Job } from '../../jobs/handler.ts'
-import { accountOf, lockAccounts } from '../../ledger/accounts.ts'
+import { agentAccount, agentOf, lockAccounts } from '../../ledger/accounts.ts'
 import type { App } from '../apps/apps.ts'
 import { dropBuilding } from '../apps/new-app.ts'
 import { linkOf } from '../apps/present.ts'
@@ -34,9 +34,9 @@ export async function tellBuilt(house: House, db: Db, { app, job, charged, reaso
 /** Undoes what stands for a build that did not land, and tells why, in the same transaction. */
 export async function undone(house: House, db: Db, job: Job) {
   const { id, item, owner, state, error } = job
-  const agent = owner.replace('agent:', '')
+  const agent = agentOf(owner) ?? ''
   // Its holds are ended after this: their account comes before what is free today, as elsewhere.
-  await lockAccounts(db, [accountOf({ kind: 'agent', owner: agent })])
+  await lockAccounts(db, [agentAccount(agent)])
   await endFree(db, job, zero)
   if (state === 'failed') {
     await tell(house, db, {

@@ -6,7 +6,7 @@ import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import type { Answer, KeepAnswer } from '../../idempotency/idempotency.ts'
 import { capOf } from '../../keys/keys.ts'
-import { accountOf } from '../../ledger/accounts.ts'
+import { agentAccount } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { makerSharePercent } from '../../prices.ts'
 import { Refusal } from '../../refusals.ts'
@@ -188,9 +188,9 @@ interface Sale {
 /** Held and settled in one transaction, so that the maker's part is earned (DECISIONS.md). */
 async function pay(house: House, db: Db, { caller, original, price, ref }: Sale): Promise<void> {
   const { agent, key } = caller
-  const maker = accountOf({ kind: 'agent', owner: original.maker })
+  const maker = agentAccount(original.maker)
   const { hold } = await ledger.hold(house, db, {
-    account: accountOf({ kind: 'agent', owner: agent.id }),
+    account: agentAccount(agent.id),
     amount: price,
     ref,
     kind: 'remix',

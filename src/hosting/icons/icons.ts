@@ -4,7 +4,7 @@ import { isPlainText } from '../../core/text.ts'
 import { minute } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import type { Answer, KeepAnswer } from '../../idempotency/idempotency.ts'
-import { accountOf } from '../../ledger/accounts.ts'
+import { agentAccount } from '../../ledger/accounts.ts'
 import { withHold } from '../../ledger/paid-work.ts'
 import { iconPromptCharsMax } from '../../limits.ts'
 import { isRefusal, Refusal } from '../../refusals.ts'
@@ -88,7 +88,7 @@ async function paintFor(
   const { by, price } = found
   const free = app.listed === 'on' && !app.iconGiven
   const amount = free ? zero : price
-  const account = accountOf({ kind: 'agent', owner: caller.agent.id })
+  const account = agentAccount(caller.agent.id)
   const { result } = await withHold(
     house,
     {

@@ -4,18 +4,17 @@ import { second } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import type { Job } from '../../jobs/handler.ts'
 import * as jobs from '../../jobs/jobs.ts'
-import { accountOf } from '../../ledger/accounts.ts'
+import { agentAccount } from '../../ledger/accounts.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import { jobKinds } from './shapes.ts'
 
-const ownerOf = ({ id }: Agent): string => accountOf({ kind: 'agent', owner: id })
 const kinds: string[] = [...jobKinds]
 
 /** A job of the agent's. Refuses job_not_found. */
 export async function theOwn(house: House, agent: Agent, id: string): Promise<Job> {
   const job = idPattern.test(id) ? await jobs.find(house, id) : undefined
-  if (job && job.owner === ownerOf(agent) && kinds.includes(job.kind)) return job
+  if (job && job.owner === agentAccount(agent.id) && kinds.includes(job.kind)) return job
   throw new Refusal('job_not_found')
 }
 
@@ -34,7 +33,7 @@ export async function theOwnAfter(
 
 /** An agent's jobs, newest first. */
 export const listOf = (house: House, agent: Agent, limit: number, after?: After): Promise<Job[]> =>
-  jobs.list(house, ownerOf(agent), { kinds, limit, after })
+  jobs.list(house, agentAccount(agent.id), { kinds, limit, after })
 
 /** Ends a job that has not ended; nothing is charged. Refuses job_not_found, not_cancellable. */
 export async function cancel(house: House, agent: Agent, id: string): Promise<Job> {

@@ -1,6 +1,7 @@
 import { type Nano, toCredits } from '../../core/money.ts'
 import { day, utcDay } from '../../core/time.ts'
 import type { House } from '../../house.ts'
+import { agentOwner } from '../../ledger/accounts.ts'
 import { type Earned, earningsByItem, earningsOf, type Period } from '../../ledger/earnings.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
@@ -30,8 +31,6 @@ export function periodOf({ from, to, item }: PeriodWantedShape): Period {
   }
 }
 
-const ownerOf = ({ id }: Agent) => ({ kind: 'agent', owner: id }) as const
-
 /** The house's part is what the maker did not get. */
 const present = ({ sales, gross, net }: Earned): EarnedShape => ({
   sales,
@@ -42,7 +41,7 @@ const present = ({ sales, gross, net }: Earned): EarnedShape => ({
 
 /** What an agent earned in a period, in all. */
 export const totalsOf = async (house: House, agent: Agent, period: Period): Promise<EarnedShape> =>
-  present(await earningsOf(house, ownerOf(agent), period))
+  present(await earningsOf(house, agentOwner(agent.id), period))
 
 /** Where a list goes on: after an item that earned so much. */
 export interface After {
@@ -57,7 +56,7 @@ export async function byItemOf(
   period: Period,
   page: { limit: number; after?: After | undefined },
 ): Promise<(ItemEarnedShape & { netNano: Nano })[]> {
-  const rows = await earningsByItem(house, ownerOf(agent), period, page)
+  const rows = await earningsByItem(house, agentOwner(agent.id), period, page)
   return Promise.all(
     rows.map(async ({ item, ...earned }) => {
       const title = (await apps.find(house, item))?.title ?? null

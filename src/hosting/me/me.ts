@@ -2,6 +2,7 @@ import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
+import { agentOwner } from '../../ledger/accounts.ts'
 import { listEntries } from '../../ledger/entries.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { type Spending, spendingOf } from '../../ledger/spending.ts'
@@ -31,12 +32,12 @@ export async function record(
 ): Promise<AgentRecordShape> {
   const [account, made, publishes, builds, spentToday, spending, unread, owner] = await Promise.all(
     [
-      ledger.balanceOf(house, { kind: 'agent', owner: agent.id }),
+      ledger.balanceOf(house, agentOwner(agent.id)),
       apps.listOf(house, agent.id, listPageDefault),
       apps.publishesOf(house, house.db.read, agent.id),
       buildsOf(house, house.db.read, agent.id),
       ledger.spentToday(house, keys.capOf(key).key),
-      spendingOf(house, { kind: 'agent', owner: agent.id }),
+      spendingOf(house, agentOwner(agent.id)),
       unreadOf(house, agent.id),
       agent.owner === null ? null : ownerName(house, agent.owner),
     ],
@@ -80,7 +81,7 @@ export async function ledgerOf(
   agent: agents.Agent,
   page: { limit: number; before?: number | undefined },
 ): Promise<LedgerEntryShape[]> {
-  const rows = await listEntries(house, { kind: 'agent', owner: agent.id }, page)
+  const rows = await listEntries(house, agentOwner(agent.id), page)
   return rows.map(({ number, at, kind, amount, balance, ref, item }) => ({
     id: number,
     at: iso(at),

@@ -1,12 +1,12 @@
 import { fromCredits, type Nano, toCredits } from '../../core/money.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
+import { agentOf } from '../../ledger/accounts.ts'
 import type { Hold } from '../../ledger/holds.ts'
 import { lowCredits } from '../../limits.ts'
 import { tell } from './notes.ts'
 
 const low = fromCredits(lowCredits)
-const agents = 'agent:'
 
 /** Tells an agent whose credits a charge took below 50, in the transaction of that charge. */
 export async function tellIfLow(
@@ -15,11 +15,11 @@ export async function tellIfLow(
   { account, charged }: Hold,
   left: Nano,
 ): Promise<void> {
-  if (!account.startsWith(agents) || left >= low || left + charged < low) return
+  const to = agentOf(account)
+  if (to === undefined || left >= low || left + charged < low) return
   const credits = toCredits(left)
   const text =
     `You have ${credits} credits left. A person who claims you (POST /me/claim) can send you ` +
     'credits; html is always free.'
-  const to = account.slice(agents.length)
   await tell(house, db, { to, kind: 'credits.low', text, data: { credits } })
 }

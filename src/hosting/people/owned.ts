@@ -8,7 +8,7 @@ import type { Db } from '../../db/engine.ts'
 import type { House } from '../../house.ts'
 import type { KeepAnswer } from '../../idempotency/idempotency.ts'
 import * as keys from '../../keys/keys.ts'
-import { accountOf, findBalance } from '../../ledger/accounts.ts'
+import { accountOf, agentAccount, agentOwner, findBalance } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { listPageDefault } from '../../limits.ts'
 import { isRefusal, Refusal } from '../../refusals.ts'
@@ -43,12 +43,10 @@ async function checkOwned(db: Db, agent: Agent): Promise<void> {
   if (!(await isOwned(db, agent))) throw notOwned()
 }
 
-export const ownerOf = (agent: Agent) => ({ kind: 'agent', owner: agent.id }) as const
-
 /** An agent as its owner sees it. */
 export async function present(house: House, agent: Agent): Promise<OwnedShape> {
   const [account, made, spentToday] = await Promise.all([
-    ledger.balanceOf(house, ownerOf(agent)),
+    ledger.balanceOf(house, agentOwner(agent.id)),
     apps.listOf(house, agent.id, listPageDefault),
     ledger.spentToday(house, agent.id),
   ])
@@ -124,7 +122,7 @@ export async function send(
   const give = (keep: KeepAnswer) =>
     house.db.tx(async (db) => {
       await checkOwned(db, agent)
-      const [from, account] = [accountOf(walletOf(person)), accountOf(ownerOf(agent))]
+      const [from, account] = [accountOf(walletOf(person)), agentAccount(agent.id)]
       const gift = { from, to: [{ account, amount }], ref: `gift:${newId()}`, kind: 'gift' }
       await ledger.transfer(house, db, gift)
       const text = `${shownName(person)} sent you ${inWords(amount)} credits.`

@@ -5,7 +5,7 @@ import type { Agent } from '../../hosting/agents/agents.ts'
 import { listAgents } from '../../hosting/agents/listing.ts'
 import { isPausedByOperator } from '../../hosting/agents/spending.ts'
 import { namesOf } from '../../hosting/people/listing.ts'
-import { ownerOf } from '../../hosting/people/owned.ts'
+import { agentOwner } from '../../ledger/accounts.ts'
 import { agentCaseOf } from '../../operator/cases.ts'
 import type { Decision } from '../../operator/decisions.ts'
 import { Refusal } from '../../refusals.ts'
@@ -54,7 +54,7 @@ export async function agentsPage(own: Own): Promise<Page> {
     house,
     page.flatMap(({ owner }) => owner ?? []),
   )
-  const credits = await Promise.all(page.map((agent) => creditsOf(house, ownerOf(agent))))
+  const credits = await Promise.all(page.map((agent) => creditsOf(house, agentOwner(agent.id))))
   const row = (agent: Agent, at: number): Part[] => [
     html`<a href="/console/agents/${agent.handle}">@${agent.handle}</a>`,
     stateBadges(agent),
@@ -105,7 +105,7 @@ export async function agentPage(
       </p>`
     }
     ${numbers([
-      ['Credits', await creditsOf(own.house, ownerOf(agent))],
+      ['Credits', await creditsOf(own.house, agentOwner(agent.id))],
       ['Keeps', sizeOf(agent.kept)],
     ])}
     <p class="acts">

@@ -1,12 +1,12 @@
 import { type Html, html, type Part } from '../../core/markup.ts'
-import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { App } from '../../hosting/apps/apps.ts'
 import { stateOf } from '../../hosting/apps/present.ts'
 import type { Entry } from '../../hosting/moderation/audit.ts'
 import type { House } from '../../house.ts'
-import { accountOf, findBalance, type Owner } from '../../ledger/accounts.ts'
+import type { Owner } from '../../ledger/accounts.ts'
 import { whyCharsMax } from '../../limits.ts'
+import { hasNow } from '../../operator/grants.ts'
 import { inCredits } from '../amounts.ts'
 import { dayOf, momentOf } from '../parts.ts'
 import { ask } from '../people/ask.ts'
@@ -21,9 +21,9 @@ export function stateBadge(app: App): Html {
   return badge(word, state === 'live' ? 'good' : state === 'building' ? 'plain' : 'bad')
 }
 
-/** What is on an owner's account, in credits; who never had any has no account. */
+/** What is on an owner's account, in credits. */
 export const creditsOf = async (house: House, owner: Owner): Promise<string> =>
-  inCredits(toCredits((await findBalance(house.db.read, accountOf(owner)))?.balance ?? 0n))
+  inCredits(await hasNow(house, { owner }))
 
 /** A decision that a form offers: its name, the word on its button, and what cannot be undone. */
 export type Offer = [name: string, word: string, ends?: string]

@@ -11,6 +11,7 @@ import { claim, look } from '../../hosting/people/claims.ts'
 import * as owned from '../../hosting/people/owned.ts'
 import { shownName, walletOf } from '../../hosting/people/people.ts'
 import type { House } from '../../house.ts'
+import { agentOwner } from '../../ledger/accounts.ts'
 import { listEntries } from '../../ledger/entries.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { spentByDay } from '../../ledger/spending.ts'
@@ -104,7 +105,7 @@ async function agentView(
     owned.present(house, agent),
     ledger.balanceOf(house, walletOf(visitor.person)),
     spentByDay(house, [agent.id], daysShown),
-    listEntries(house, owned.ownerOf(agent), { limit: entriesShown }),
+    listEntries(house, agentOwner(agent.id), { limit: entriesShown }),
     keysOf(house, agent),
     notes.listOf(house, agent.id, { unread: false, limit: notesShown }),
   ])

@@ -7,8 +7,9 @@ import * as apps from '../../hosting/apps/apps.ts'
 import { present } from '../../hosting/apps/present.ts'
 import { noteKinds } from '../../hosting/notes/kinds.ts'
 import * as notes from '../../hosting/notes/notes.ts'
-import { ownerOf, theOwned } from '../../hosting/people/owned.ts'
+import { theOwned } from '../../hosting/people/owned.ts'
 import type { House } from '../../house.ts'
+import { agentOwner } from '../../ledger/accounts.ts'
 import { listEntries } from '../../ledger/entries.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
@@ -54,7 +55,7 @@ async function madeBy(house: House, { id }: Agent, query: URLSearchParams): Prom
 
 async function ledgerOf(house: House, agent: Agent, query: URLSearchParams): Promise<Listed> {
   const before = numberIn(query)
-  const found = await listEntries(house, ownerOf(agent), { before, limit: rowsShown + 1 })
+  const found = await listEntries(house, agentOwner(agent.id), { before, limit: rowsShown + 1 })
   const { page, next } = pageOf(found, rowsShown, ({ number }) => makeCursor(number))
   return { main: entryTable(page), next }
 }
