@@ -68,6 +68,19 @@ export async function newestFirst<Row extends After>(
   return pageOf(rows, limit, (row) => makeCursor(word, row.created, row.id))
 }
 
+/** The same of rows that are numbered, the highest number first. */
+export async function highestFirst<Row>(
+  word: string,
+  query: { limit?: number; cursor?: string },
+  numberOf: (row: Row) => number,
+  find: (limit: number, before: number | undefined) => Promise<Row[]>,
+): Promise<{ page: Row[]; next: string | null }> {
+  const [number] = readCursor(query.cursor, new RegExp(`^${word} (\\d{1,15})$`)) ?? []
+  const limit = pageSize(query.limit)
+  const rows = await find(limit + 1, number === undefined ? undefined : Number(number))
+  return pageOf(rows, limit, (row) => makeCursor(word, numberOf(row)))
+}
+
 /** What `newestFirst` asks for, of a list that is read whole, since there is never much of it. */
 export const among =
   <Row extends After>(rows: Row[]) =>

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 
 import { csv, csvFile } from '../../core/csv.ts'
-import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { highestFirst, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import type { House } from '../../house.ts'
 import { csvRowsMax } from '../../limits.ts'
@@ -11,12 +11,6 @@ import * as shapes from './earnings-shapes.ts'
 import { type After, byItemOf, periodOf, totalsOf } from './earnings.ts'
 import { ledgerOf } from './me.ts'
 import { LedgerList } from './shapes.ts'
-
-/** Where a list goes on: before the entry of this number. */
-function beforeOf(cursor: string | undefined): number | undefined {
-  const [number] = readCursor(cursor, /^entry (\d{1,15})$/) ?? []
-  return number === undefined ? undefined : Number(number)
-}
 
 /** Where a list goes on: after the item that earned so many Nano. */
 function afterOf(cursor: string | undefined): After | undefined {
@@ -31,10 +25,9 @@ const ledgerRoutes = (house: House) =>
     .get(
       '/me/ledger',
       async ({ caller, query }) => {
-        const limit = pageSize(query.limit)
-        const before = beforeOf(query.cursor)
-        const rows = await ledgerOf(house, caller.agent, { limit: limit + 1, before })
-        const { page, next } = pageOf(rows, limit, ({ id }) => makeCursor('entry', id))
+        const find = (limit: number, before: number | undefined) =>
+          ledgerOf(house, caller.agent, { limit, before })
+        const { page, next } = await highestFirst('entry', query, ({ id }) => id, find)
         return { entries: page, next }
       },
       {

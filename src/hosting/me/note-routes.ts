@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 
-import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { highestFirst } from '../../core/cursor.ts'
 import { taking } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
 import { Refusal } from '../../refusals.ts'
@@ -29,13 +29,11 @@ export const noteRoutes = (house: House) =>
     .get(
       '/me/notes',
       async ({ caller: { agent }, query }) => {
-        const limit = pageSize(query.limit)
-        const [number] = readCursor(query.cursor, /^note (\d{1,15})$/) ?? []
-        const before = number === undefined ? undefined : Number(number)
+        const { kind } = query
         const unread = query.unread !== undefined && !['false', '0'].includes(query.unread)
-        const wanted = { unread, kind: query.kind, before, limit: limit + 1 }
-        const rows = await listOf(house, agent.id, wanted)
-        const { page, next } = pageOf(rows, limit, (note) => makeCursor('note', note.number))
+        const find = (limit: number, before: number | undefined) =>
+          listOf(house, agent.id, { unread, kind, before, limit })
+        const { page, next } = await highestFirst('note', query, ({ number }) => number, find)
         return { notes: page.map(present), unread: await unreadOf(house, agent.id), next }
       },
       {

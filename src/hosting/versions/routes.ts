@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 
-import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
+import { highestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import { takingNothing } from '../../core/taking.ts'
 import type { House } from '../../house.ts'
@@ -32,11 +32,9 @@ export const versionRoutes = (house: House) =>
       '/apps/:id/versions',
       async ({ caller, params, query }) => {
         const app = await apps.theOwn(house, caller.agent, params.id)
-        const limit = pageSize(query.limit)
-        const [before] = readCursor(query.cursor, /^version (\d{1,9})$/) ?? []
-        const older = before === undefined ? undefined : Number(before)
-        const rows = await apps.versionsOf(house, app, limit + 1, older)
-        const { page, next } = pageOf(rows, limit, (row) => makeCursor('version', row.version))
+        const find = (limit: number, before: number | undefined) =>
+          apps.versionsOf(house, app, limit, before)
+        const { page, next } = await highestFirst('version', query, ({ version }) => version, find)
         return { versions: page.map(versions.presentVersion), next }
       },
       {
