@@ -1,4 +1,3 @@
-import { readCursor } from '../core/cursor.ts'
 import { type Html, html, type Part } from '../core/markup.ts'
 import { once } from '../core/once.ts'
 import type { Shelf } from '../hosting/apps/shelves.ts'
@@ -103,6 +102,11 @@ export function stars({ stars: mean, count }: TileShape['rating']): Part {
   >`
 }
 
+/** The sign of opening an item. */
+export const playSign = html`<svg viewBox="0 0 20 20" aria-hidden="true">
+  <path d="M6.5 4v12l9.5-6z" />
+</svg>`
+
 /** What one does with an item. */
 export const verbOf = ({ kind }: Pick<TileShape, 'kind'>): string =>
   kind === 'game' ? 'Play' : 'Open'
@@ -115,9 +119,7 @@ function tile(house: House, item: TileShape): Html {
       >${picture(house, item)}
       <h3><bdi>${title}</bdi></h3></a
     >
-    <a class="play" href="/a/${id}" aria-label="${verbOf(item)} ${title}"
-      ><svg viewBox="0 0 20 20" aria-hidden="true"><path d="M6.5 4v12l9.5-6z" /></svg
-    ></a>
+    <a class="play" href="/a/${id}" aria-label="${verbOf(item)} ${title}">${playSign}</a>
     <p><a href="/explore/${maker}">${maker}</a></p>
     <p class="facts">
       ${stars(rating)}${opens > 0 && html`<span>${counted(opens, 'open')}</span>`}${price}
@@ -155,39 +157,3 @@ export const numbers = (all: readonly (readonly [name: string, value: Part])[]):
         </div>`,
     )}
   </dl>`
-
-/** The row after which a list goes on, of those in the order of their making: a query's cursor. */
-export function madeIn(query: URLSearchParams, name = 'cursor') {
-  const form = /^(\d{1,15}) ([A-Za-z0-9_-]{12})$/
-  const [created, id = ''] = readCursor(query.get(name) ?? undefined, form) ?? []
-  return created === undefined ? undefined : { created: Number(created), id }
-}
-
-/** The same of rows that are numbered. */
-export function numberIn(query: URLSearchParams): number | undefined {
-  const [number] = readCursor(query.get('cursor') ?? undefined, /^(\d{1,15})$/) ?? []
-  return number === undefined ? undefined : Number(number)
-}
-
-/** Where a list goes on. */
-export const pager = (
-  first: string,
-  next: string | undefined,
-  isFirst: boolean,
-  label = 'Pages',
-): Part =>
-  (next !== undefined || !isFirst) &&
-  html`<nav class="pager" aria-label="${label}">
-    ${!isFirst && html`<a class="button quiet" href="${first}">Back to the first</a>`}${next !== undefined && html`<a class="button" rel="next" href="${next}">Show more</a>`}
-  </nav>`
-
-/** The same of a list by cursors at a path; `kept` is what else its query asks for. */
-export const cursorPager = (
-  query: URLSearchParams,
-  path: string,
-  next: string | null,
-  kept: Record<string, string | undefined> = {},
-): Part => {
-  const more = next === null ? undefined : addressOf(path, { ...kept, cursor: next })
-  return pager(addressOf(path, kept), more, !query.get('cursor'))
-}

@@ -10,25 +10,15 @@ import { agentCaseOf } from '../../operator/cases.ts'
 import type { Decision } from '../../operator/decisions.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Page } from '../layout.ts'
-import {
-  addressOf,
-  cursorPager,
-  dayOf,
-  madeIn,
-  momentOf,
-  numbers,
-  queryOf,
-  sizeOf,
-  wordsIn,
-} from '../parts.ts'
+import { cursorPager, empty, madeIn } from '../lists.ts'
+import { addressOf, dayOf, momentOf, numbers, queryOf, sizeOf, wordsIn } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
 import type { Form } from '../people/form.ts'
 import { table } from '../table.ts'
-import { badge, consolePage, empty, searchForm } from './frame.ts'
+import { badge, consolePage, searchForm, wordsMax } from './frame.ts'
 import { appTable, creditsOf, decisionForm, decisions, type Offer } from './parts.ts'
 
 const rowsShown = 30
-const wordsMax = 100
 
 /** What may be decided about an agent. */
 export const agentDecisions: Decision[] = ['suspend', 'unsuspend', 'pause', 'resume']

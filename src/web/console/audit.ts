@@ -2,13 +2,13 @@ import { makeCursor, pageOf } from '../../core/cursor.ts'
 import { html } from '../../core/markup.ts'
 import { listAudit } from '../../hosting/moderation/audit.ts'
 import type { Page } from '../layout.ts'
-import { cursorPager, madeIn, queryOf, wordsIn } from '../parts.ts'
+import { cursorPager, empty, madeIn } from '../lists.ts'
+import { queryOf, wordsIn } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
-import { consolePage, empty, searchForm } from './frame.ts'
+import { consolePage, searchForm, wordsMax } from './frame.ts'
 import { auditTable } from './parts.ts'
 
 const rowsShown = 50
-const wordsMax = 100
 
 /** What was decided, by whom and why, the newest first: all, or about one item. */
 export async function auditPage({ house, request }: Own): Promise<Page> {

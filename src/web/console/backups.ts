@@ -4,11 +4,12 @@ import { listBackups } from '../../operator/backups.ts'
 import type { Outcome } from '../../operator/outcome.ts'
 import type { KeptBackup } from '../../store/backups.ts'
 import type { Page } from '../layout.ts'
+import { empty, itemList } from '../lists.ts'
 import { counted, momentOf, sizeOf } from '../parts.ts'
 import { ask } from '../people/ask.ts'
 import type { Own } from '../people/desk.ts'
 import { form, notice } from '../people/form.ts'
-import { badge, consolePage, empty } from './frame.ts'
+import { badge, consolePage } from './frame.ts'
 
 /** What may be done with a backup: downloaded, proved, removed. */
 function actsOf(token: string, { name, manifest }: KeptBackup): Html {
@@ -53,17 +54,12 @@ export async function backupsPage({ house, token }: Own, said?: string): Promise
   const make = form(token, '/console/backups', html`<button class="button">Make a backup</button>`)
   const shown = backups.filter(({ name }) => name !== running?.name || running.what === 'checked')
   const items = shown.map((backup) => item(token, backup, ended.get(backup.name)))
-  const list =
-    items.length > 0 &&
-    html`<ul class="rows">
-      ${items}
-    </ul>`
   const none =
     !running && empty('No backup yet', 'One is made beside the running house: nobody waits for it.')
   const works =
     running &&
     notice(html`A backup is being ${running.what} since ${momentOf(iso(running.since))}.`)
-  const whole = html`${works} ${list || none}`
+  const whole = html`${works} ${itemList(items, none)}`
   const main = html`${house.db.file ? make : html`<p>On PostgreSQL, keep a pg_dump of the database and a copy of the data folder.</p>`}
     ${running ? html`<live-part data-seconds="1">${whole}</live-part>` : whole}
     <p class="small below">

@@ -1,5 +1,6 @@
 import { type Html, html, type Part } from '../../core/markup.ts'
 import type { Page } from '../layout.ts'
+import { chip } from '../lists.ts'
 import { alert } from '../people/form.ts'
 
 /** The pages of the console, by their paths. */
@@ -32,11 +33,9 @@ interface Framed {
 
 /** A page of the console, with the way to all others above it. */
 export function consolePage({ place, title, lead, said, main, scripts = [] }: Framed): Page {
-  const link = ([path, name]: (typeof places)[number]): Html =>
-    html`<li><a href="${path}" ${path === place && html` aria-current="page"`}>${name}</a></li>`
   const whole = html`<nav class="places" aria-label="Console">
       <ul class="chips">
-        ${places.map(link)}
+        ${places.map(([path, name]) => chip(path, name, path === place, 'page'))}
       </ul>
     </nav>
     <h1><bdi>${title}</bdi></h1>
@@ -44,19 +43,15 @@ export function consolePage({ place, title, lead, said, main, scripts = [] }: Fr
   return { title: `${title} · Console`, main: whole, scripts }
 }
 
-/** What stands where a list is empty. */
-export const empty = (title: string, words: Part): Html =>
-  html`<div class="empty">
-    <h2>${title}</h2>
-    <p>${words}</p>
-  </div>`
-
 /** How a word is set off, by the classes that the safety check's words have. */
 const looks = { good: '', plain: 'warn', bad: 'block' }
 
 /** A state in one word; `bad` ones stand out. */
 export const badge = (word: string, look: keyof typeof looks = 'plain'): Html =>
   html`<span class="badge ${looks[look]}">${word}</span>`
+
+/** What is searched for has at most so many characters. */
+export const wordsMax = 100
 
 /** The form that searches a list. */
 export const searchForm = (action: string, label: string, q: string | undefined): Html =>
@@ -67,7 +62,7 @@ export const searchForm = (action: string, label: string, q: string | undefined)
         type="search"
         name="q"
         value="${q}"
-        maxlength="100"
+        maxlength="${wordsMax}"
         placeholder="${label}"
         autocomplete="off" /></label
     ><button class="button">Search</button>

@@ -3,13 +3,13 @@ import type { Model, Offer } from '../../models/catalogue.ts'
 import { type Price, toUsdPerUnit, withoutMargin } from '../../models/price.ts'
 import { inUsd } from '../amounts.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, pager, queryOf, wordsIn } from '../parts.ts'
+import { empty, numberPager, pageIn } from '../lists.ts'
+import { queryOf, wordsIn } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
 import { table } from '../table.ts'
-import { badge, consolePage, empty, searchForm } from './frame.ts'
+import { badge, consolePage, searchForm, wordsMax } from './frame.ts'
 
 const rowsShown = 100
-const wordsMax = 100
 
 /** The parts of a price that are shown: what one pays for, and how many of it. */
 const units = [
@@ -41,8 +41,6 @@ export function modelsPage({ house, request }: Own): Page {
     .list()
     .filter(({ id }) => id.toLowerCase().includes(q?.toLowerCase() ?? ''))
     .flatMap((model) => model.offers.map((offer) => ({ model, offer })))
-  const pages = Math.max(1, Math.ceil(all.length / rowsShown))
-  const at = Math.min(pages, Math.max(1, Math.trunc(Number(query.get('page'))) || 1))
   const row = ({ model, offer }: { model: Model; offer: Offer }): Part[] => [
     html`<code>${model.id}</code> <span class="small">${model.type}</span>`,
     offer.upstream,
@@ -51,12 +49,11 @@ export function modelsPage({ house, request }: Own): Page {
     `${marginPercent} %`,
   ]
   const heads = ['Model', 'Upstream', 'Upstream price', 'Price here', { number: 'Margin' }]
-  const rows = all.slice((at - 1) * rowsShown, at * rowsShown)
+  const shown = pageIn(query, all, rowsShown)
   const none = empty('No such model', 'Models come from keys, from Ollama and from berth.toml.')
-  const first = addressOf('/console/models', { q })
-  const next = at < pages ? addressOf('/console/models', { q, page: `${at + 1}` }) : undefined
   const main = html`${searchForm('/console/models', 'Search models', q)}
-  ${rows.length > 0 ? table('Models', heads, rows.map(row)) : none} ${pager(first, next, at === 1)}`
+  ${all.length > 0 ? table('Models', heads, shown.rows.map(row)) : none}
+  ${numberPager('/console/models', shown, { q })}`
   const lead = html`What the upstream asks, and what is asked here: MARGIN_PERCENT is
   ${marginPercent}.`
   return consolePage({ place: '/console/models', title: 'Models', lead, main })

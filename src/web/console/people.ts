@@ -8,16 +8,16 @@ import { type PersonCase, personCaseOf } from '../../operator/cases.ts'
 import type { Decision } from '../../operator/decisions.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, cursorPager, dayOf, momentOf, numbers, queryOf, wordsIn } from '../parts.ts'
+import { cursorPager, empty } from '../lists.ts'
+import { addressOf, dayOf, momentOf, numbers, queryOf, wordsIn } from '../parts.ts'
 import { goTo, type Own } from '../people/desk.ts'
 import type { Form } from '../people/form.ts'
 import { table } from '../table.ts'
-import { badge, consolePage, empty, searchForm } from './frame.ts'
+import { badge, consolePage, searchForm, wordsMax } from './frame.ts'
 import { decide } from './operator.ts'
 import { creditsOf, decisionForm, decisions, type Offer } from './parts.ts'
 
 const rowsShown = 30
-const wordsMax = 100
 
 /** What may be decided about a person. */
 const personDecisions: Decision[] = ['suspend', 'unsuspend']

@@ -5,11 +5,12 @@ import * as apps from '../../hosting/apps/apps.ts'
 import { type BadPage, listBadPages } from '../../hosting/apps/bad-pages.ts'
 import { waiting } from '../../operator/cases.ts'
 import type { Page } from '../layout.ts'
+import { empty } from '../lists.ts'
 import { counted, momentOf, queryOf } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
 import { field, type Form, form, hidden } from '../people/form.ts'
 import { table } from '../table.ts'
-import { badge, consolePage, empty } from './frame.ts'
+import { badge, consolePage } from './frame.ts'
 import { stateBadge } from './parts.ts'
 
 const blockedShown = 20

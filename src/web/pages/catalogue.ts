@@ -5,7 +5,8 @@ import type { House } from '../../house.ts'
 import { modelTypes } from '../../providers.ts'
 import { inUsd } from '../amounts.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, copyLine, few, keysOf, pager, wordsIn } from '../parts.ts'
+import { chip, numberPager, pageIn } from '../lists.ts'
+import { addressOf, copyLine, few, keysOf, wordsIn } from '../parts.ts'
 import { hidden } from '../people/form.ts'
 import { type Head, table } from '../table.ts'
 
@@ -29,11 +30,7 @@ export function cataloguePage(house: House, query: URLSearchParams): Page {
     const text = `${id} ${name}`.toLowerCase()
     return words.every((word) => text.includes(word))
   })
-  const pages = Math.max(1, Math.ceil(all.length / rowsMax))
-  const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.get('page'))) || 1))
-  const shown = all.slice((page - 1) * rowsMax, page * rowsMax)
-  const first = addressOf('/catalogue', { q, type })
-  const next = page < pages ? addressOf('/catalogue', { q, type, page: `${page + 1}` }) : undefined
+  const shown = pageIn(query, all, rowsMax)
   const count = `${all.length} model${all.length === 1 ? '' : 's'}`
   const main = html`<h1>Catalogue</h1>
     <p class="lead">Every model here answers any OpenAI client, with one key and one balance.</p>
@@ -58,7 +55,7 @@ export function cataloguePage(house: House, query: URLSearchParams): Page {
       <p class="unseen" role="status" id="said">${count}</p>
       <div id="found">
         ${chips(type, q)}
-        ${shown.length === 0 ? nothing(q) : html`<div class="models">${table('Models', heads, shown.map(row))}</div>`}${pager(first, next, page === 1)}
+        ${all.length === 0 ? nothing(q) : html`<div class="models">${table('Models', heads, shown.rows.map(row))}</div>`}${numberPager('/catalogue', shown, { q, type })}
       </div>
     </section>`
   return {
@@ -72,17 +69,11 @@ export function cataloguePage(house: House, query: URLSearchParams): Page {
 }
 
 function chips(type: string | undefined, q: string | undefined): Html {
-  const chip = (value: string | undefined, name: string): Html =>
-    html`<li>
-      <a
-        href="${addressOf('/catalogue', { q, type: value })}"
-        ${type === value && html` aria-current="true"`}
-        >${name}</a
-      >
-    </li>`
+  const way = (value: string | undefined, name: string): Html =>
+    chip(addressOf('/catalogue', { q, type: value }), name, type === value)
   return html`<nav aria-label="Types">
     <ul class="chips">
-      ${chip(undefined, 'All')}${modelTypes.map((one) => chip(one, typeNames[one]))}
+      ${way(undefined, 'All')}${modelTypes.map((one) => way(one, typeNames[one]))}
     </ul>
   </nav>`
 }

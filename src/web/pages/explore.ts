@@ -1,4 +1,4 @@
-import { type Html, html, type Part } from '../../core/markup.ts'
+import { type Html, html } from '../../core/markup.ts'
 import { shelfNames } from '../../hosting/apps/shelves.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import type { WantedShape } from '../../hosting/explore/shapes.ts'
@@ -6,7 +6,8 @@ import type { House } from '../../house.ts'
 import { matchesMax } from '../../limits.ts'
 import { glyph } from '../cover.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, copyLine, cursorPager, keysOf, tiles, wordsIn } from '../parts.ts'
+import { chip, cursorPager } from '../lists.ts'
+import { addressOf, copyLine, keysOf, tiles, wordsIn } from '../parts.ts'
 import { hidden } from '../people/form.ts'
 import { lineFor } from './home.ts'
 
@@ -91,23 +92,18 @@ const shelfLabels = shelfNames.map((shelf) => [shelf, html`${glyph(shelf)}${shel
 const narrowed = (address: string, name: string, word: string): string =>
   `${address}${address.includes('?') ? '&' : '?'}${name}=${word}`
 
-const chip = (address: string, isChosen: boolean, label: Part): Html =>
-  html`<li>
-    <a href="${address}" ${isChosen && html` aria-current="true"`}>${label}</a>
-  </li>`
-
 /** Links that choose one of a filter's words, or none. */
 function chips({ cursor: _, ...wanted }: Wanted): Html {
   const allKinds = addressOf('/explore', { ...wanted, kind: undefined })
   const allShelves = addressOf('/explore', { ...wanted, shelf: undefined })
   return html`<nav aria-label="Kinds">
       <ul class="chips">
-        ${chip(allKinds, !wanted.kind, 'All')}${keysOf(kinds).map((kind) => chip(narrowed(allKinds, 'kind', kind), kind === wanted.kind, kinds[kind]))}
+        ${chip(allKinds, 'All', !wanted.kind)}${keysOf(kinds).map((kind) => chip(narrowed(allKinds, 'kind', kind), kinds[kind], kind === wanted.kind))}
       </ul>
     </nav>
     <nav aria-label="Shelves">
       <ul class="chips shelves">
-        ${shelfLabels.map(([shelf, label]) => (shelf === wanted.shelf ? chip(allShelves, true, label) : chip(narrowed(allShelves, 'shelf', shelf), false, label)))}
+        ${shelfLabels.map(([shelf, label]) => (shelf === wanted.shelf ? chip(allShelves, label, true) : chip(narrowed(allShelves, 'shelf', shelf), label, false)))}
       </ul>
     </nav>`
 }

@@ -12,6 +12,7 @@ import {
   numbers,
   picture,
   picturePath,
+  playSign,
   requestLine,
   sizeOf,
   stars,
@@ -58,9 +59,7 @@ function about(house: House, item: ItemShape): Html {
         <li><a href="/explore?shelf=${shelf}">${glyph(shelf)}${shelf}</a></li>
       </ul>
       <p class="acts">
-        <a class="button" href="/a/${id}"
-          ><svg viewBox="0 0 20 20" aria-hidden="true"><path d="M6.5 4v12l9.5-6z" /></svg
-          >${verbOf(item)}</a
+        <a class="button" href="/a/${id}">${playSign}${verbOf(item)}</a
         ><a class="button quiet" href="/report/${id}" rel="nofollow">Report</a>
       </p>
     </div>

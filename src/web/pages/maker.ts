@@ -2,7 +2,8 @@ import { html } from '../../core/markup.ts'
 import * as explore from '../../hosting/explore/explore.ts'
 import type { House } from '../../house.ts'
 import type { Page } from '../layout.ts'
-import { cursorPager, dayOf, tiles } from '../parts.ts'
+import { cursorPager } from '../lists.ts'
+import { dayOf, tiles } from '../parts.ts'
 
 const tilesMax = 24
 

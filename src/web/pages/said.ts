@@ -7,7 +7,8 @@ import { presentComments, presentReviews } from '../../hosting/reviews/present.t
 import * as reviews from '../../hosting/reviews/reviews.ts'
 import type { CommentShape, ReviewShape } from '../../hosting/reviews/shapes.ts'
 import type { House } from '../../house.ts'
-import { addressOf, counted, dayOf, madeIn, pager, requestLine, stars } from '../parts.ts'
+import { madeIn, pager } from '../lists.ts'
+import { addressOf, counted, dayOf, requestLine, stars } from '../parts.ts'
 
 const shownMax = 20
 

@@ -10,6 +10,7 @@ import type { Entry } from '../../ledger/entries.ts'
 import type { Spent } from '../../ledger/spending.ts'
 import { inColumn, inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
+import { empty, itemList } from '../lists.ts'
 import { counted, momentOf, numbers } from '../parts.ts'
 import { table } from '../table.ts'
 import { refusalOf } from '../words.ts'
@@ -40,6 +41,10 @@ const card = ({ handle, credits, paused, dailyCap, made, isSuspended }: Counted)
     >
   </li>`
 
+const howToClaim =
+  'Each agent is given a claim link with its key. Open the link, or type its code below, and the ' +
+  'agent is yours to fund, bound and pause.'
+
 /** The agents of a person, and where to claim another. */
 export function agentsPage(
   token: string,
@@ -52,13 +57,7 @@ export function agentsPage(
             ${agents.map(card)}
           </ul>
           ${more.ways}`
-      : html`<div class="empty">
-          <h2>No agent yet</h2>
-          <p>
-            Each agent is given a claim link with its key. Open the link, or type its code below,
-            and the agent is yours to fund, bound and pause.
-          </p>
-        </div>`
+      : empty('No agent yet', howToClaim)
   const main = html`<h1>Your agents</h1>
     <p class="lead"><a href="/wallet">Wallet</a> · <a href="/account">Account</a></p>
     ${list}
@@ -182,12 +181,7 @@ const facts = ({ credits, held, spentToday, dailyCap }: OwnedShape): Html =>
     ],
   ])
 
-const listOf = (items: Html[], empty: string): Part =>
-  items.length > 0
-    ? html`<ul class="rows">
-        ${items}
-      </ul>`
-    : html`<p class="small">${empty}</p>`
+const nothingYet = html`<p class="small">Nothing yet.</p>`
 
 /** The head of the newest of a list, with a way to all of it. */
 const headed = (name: string, path: string, hasMore: boolean): Html =>
@@ -222,11 +216,11 @@ export function agentPage(view: OwnedView): Page {
     </section>
     <div class="columns">
       <section>
-        ${headed('What it made', `${path}/apps`, apps.length > 0)} ${listOf(apps, 'Nothing yet.')}
+        ${headed('What it made', `${path}/apps`, apps.length > 0)} ${itemList(apps, nothingYet)}
       </section>
       <section>
         ${headed('What it was told', `${path}/notes`, notes.length > 0)}
-        ${listOf(notes.map(noteItem), 'Nothing yet.')}
+        ${itemList(notes.map(noteItem), nothingYet)}
       </section>
     </div>
     <section>

@@ -1,6 +1,7 @@
 import { newId } from '../../core/ids.ts'
 import { type Html, html } from '../../core/markup.ts'
 import type { Page } from '../layout.ts'
+import { copyLine } from '../parts.ts'
 import { type Own, shown } from './desk.ts'
 import { type Form, hidden, refuse } from './form.ts'
 
@@ -36,9 +37,7 @@ function keyPage(key: string, { what, back }: Omit<Wanted, 'make'>): Page {
   const main = html`<div class="narrow">
     <h1>Keep this key</h1>
     <p class="lead">${what} It is shown only now.</p>
-    <copy-line data-what="The key">
-      <pre tabindex="0" aria-label="The key"><code>${key}</code></pre>
-    </copy-line>
+    ${copyLine(key, 'The key')}
     <p class="acts"><a class="button" href="${back}">I have kept it</a></p>
   </div>`
   return { title: 'A new key', main, scripts: ['copy-line.js'] }

@@ -17,7 +17,8 @@ import * as ledger from '../../ledger/ledger.ts'
 import { spentByDay } from '../../ledger/spending.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
-import { cursorPager, madeIn, queryOf } from '../parts.ts'
+import { cursorPager, madeIn } from '../lists.ts'
+import { queryOf } from '../parts.ts'
 import { agentPage, agentsPage } from './agents.ts'
 import { claimPage } from './claim.ts'
 import { goTo, type Own, ownForm, ownPage, shown, type Visit, visitFor } from './desk.ts'
@@ -97,7 +98,7 @@ async function agentsView(own: Own, again: { said?: string; code?: string } = {}
 async function agentView(
   own: Own,
   handle: string,
-  after: { said?: string; sent?: Form; done?: string | null } = {},
+  after: { said?: string; sent?: Form; done?: string | null },
 ): Promise<Page> {
   const { house, visitor, token } = own
   const agent = await owned.theOwned(house, visitor.person, handle)

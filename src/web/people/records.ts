@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 
 import { makeCursor, pageOf } from '../../core/cursor.ts'
-import { type Html, html, type Part } from '../../core/markup.ts'
+import { html, type Part } from '../../core/markup.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import { present } from '../../hosting/apps/present.ts'
@@ -13,7 +13,8 @@ import { agentOwner } from '../../ledger/accounts.ts'
 import { listEntries } from '../../ledger/entries.ts'
 import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
-import { counted, cursorPager, madeIn, numberIn, queryOf } from '../parts.ts'
+import { cursorPager, itemList, madeIn, numberIn } from '../lists.ts'
+import { counted, queryOf } from '../parts.ts'
 import { crumb, entryTable } from './agents.ts'
 import { ownPage } from './desk.ts'
 import { choice } from './form.ts'
@@ -29,13 +30,6 @@ interface Listed {
 
 type Draw = (house: House, agent: Agent, query: URLSearchParams) => Promise<Listed>
 
-const rows = (items: Html[], empty: string): Html =>
-  items.length > 0
-    ? html`<ul class="rows">
-        ${items}
-      </ul>`
-    : html`<p>${empty}</p>`
-
 const states = { live: '', building: 'being built', taken_down: 'taken down', closed: 'deleted' }
 
 async function madeBy(house: House, { id }: Agent, query: URLSearchParams): Promise<Listed> {
@@ -50,7 +44,7 @@ async function madeBy(house: House, { id }: Agent, query: URLSearchParams): Prom
       ><br /><span class="small">${facts.filter(Boolean).join(' · ')}</span>
     </li>`
   })
-  return { main: rows(items, 'Nothing yet.'), next }
+  return { main: itemList(items, html`<p>Nothing yet.</p>`), next }
 }
 
 async function ledgerOf(house: House, agent: Agent, query: URLSearchParams): Promise<Listed> {
@@ -80,8 +74,8 @@ async function toldTo(house: House, { id }: Agent, query: URLSearchParams): Prom
     <p class="small below">
       ${waiting === 0 ? 'The agent has read them all.' : `The agent has not read ${counted(waiting, 'note')}.`}
     </p>`
-  const empty = kind !== undefined || unread ? 'None of these.' : 'Nothing yet.'
-  return { main: html`${filters}${rows(page.map(noteItem), empty)}`, next }
+  const none = kind !== undefined || unread ? 'None of these.' : 'Nothing yet.'
+  return { main: html`${filters}${itemList(page.map(noteItem), html`<p>${none}</p>`)}`, next }
 }
 
 const lists: Record<string, { name: string; draw: Draw }> = {

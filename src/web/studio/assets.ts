@@ -4,6 +4,7 @@ import { presentList } from '../../hosting/assets/present.ts'
 import type { AssetListShape, AssetShape } from '../../hosting/assets/shapes.ts'
 import type { House } from '../../house.ts'
 import type { Page } from '../layout.ts'
+import { empty } from '../lists.ts'
 import { sizeOf } from '../parts.ts'
 import { ask } from '../people/ask.ts'
 import { field, form, hidden } from '../people/form.ts'
@@ -19,10 +20,7 @@ export async function assetsPage(studio: Studio): Promise<Page> {
   const { used, limits } = list
   const main = html`${
     rows.length === 0
-      ? html`<div class="empty">
-          <h2>No files yet</h2>
-          <p>Pictures, sounds and data that the page loads by name stand here.</p>
-        </div>`
+      ? empty('No files yet', 'Pictures, sounds and data that the page loads by name stand here.')
       : html`<ul class="files">
             ${list.assets.map((asset) => file(studio, asset))}
           </ul>

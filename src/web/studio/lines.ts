@@ -3,7 +3,7 @@ const shownMax = 240
 const leadMax = 40
 
 /** A line as it is shown; a long one around the place that matters. */
-export function cut(text: string, at = 0): string {
+export function cut(text: string, at: number): string {
   if (text.length <= shownMax) return text
   const start = Math.min(Math.max(0, at - leadMax), text.length - shownMax)
   const end = start + shownMax

@@ -1,8 +1,9 @@
-import { type Html, html, type Part } from '../../core/markup.ts'
+import { html, type Part } from '../../core/markup.ts'
 import { sentence } from '../../core/text.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import type { OwnedApp } from '../../hosting/people/owned-apps.ts'
 import type { Page } from '../layout.ts'
+import { tabsOf } from '../lists.ts'
 import { crumb } from '../people/agents.ts'
 import type { Own } from '../people/desk.ts'
 import { alert, type Form, notice } from '../people/form.ts'
@@ -28,7 +29,7 @@ export type Tab = keyof typeof tabs
 export const isTab = (name: string): name is Tab => Object.hasOwn(tabs, name)
 
 /** The path of a page of a studio, or of what a form asks there. */
-export const at = ({ app }: OwnedApp, name = ''): string =>
+export const at = ({ app }: OwnedApp, name: string): string =>
   name === '' ? `/studio/${app.id}` : `/studio/${app.id}/${name}`
 
 /** Where an app stands, in one sentence. */
@@ -47,10 +48,7 @@ function standing({ app }: OwnedApp): string {
 export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
   const { app, agent, said, note } = studio
   const { id, title, heldAt, heldFor, listed } = app
-  const link = ([name, label]: [string, string]): Html =>
-    html`<li>
-      <a href="${at(studio, name)}" ${name === tab && html` aria-current="page"`}>${label}</a>
-    </li>`
+  const pages = Object.entries(tabs).map(([name, label]) => [at(studio, name), label] as const)
   return {
     title: `${title}: ${tabs[tab]}`,
     main: html`${crumb(agent)}
@@ -61,11 +59,6 @@ export function studioPage(studio: Studio, tab: Tab, main: Part): Page {
         <a class="button" href="/a/${id}">Open it</a
         >${listed === 'on' && html`<a class="button quiet" href="/explore/${id}">Its page on Explore</a>`}
       </p>
-      <nav class="tabs" aria-label="Studio">
-        <ul class="chips">
-          ${Object.entries(tabs).map(link)}
-        </ul>
-      </nav>
-      ${alert(said)}${notice(note)}${main}`,
+      ${tabsOf('Studio', pages, at(studio, tab))} ${alert(said)}${notice(note)}${main}`,
   }
 }

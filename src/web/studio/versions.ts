@@ -4,7 +4,8 @@ import * as apps from '../../hosting/apps/apps.ts'
 import type { VersionShape } from '../../hosting/versions/shapes.ts'
 import { presentVersion } from '../../hosting/versions/versions.ts'
 import type { Page } from '../layout.ts'
-import { cursorPager, momentOf, numberIn, sizeOf, vias } from '../parts.ts'
+import { cursorPager, empty, numberIn } from '../lists.ts'
+import { momentOf, sizeOf, vias } from '../parts.ts'
 import { form, hidden } from '../people/form.ts'
 import { at, type Studio, studioPage } from './studio.ts'
 
@@ -17,10 +18,7 @@ export async function versionsPage(studio: Studio, query: URLSearchParams): Prom
   const { page, next } = pageOf(rows, shownMax, ({ version }) => makeCursor(version))
   const main =
     page.length === 0
-      ? html`<div class="empty">
-          <h2>No version yet</h2>
-          <p>The first one comes when its build has landed.</p>
-        </div>`
+      ? empty('No version yet', 'The first one comes when its build has landed.')
       : html`${compareForm(studio)}
           <ol class="versions-list">
             ${page.map((row) => item(studio, presentVersion(row)))}

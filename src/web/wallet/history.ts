@@ -7,7 +7,8 @@ import type { House } from '../../house.ts'
 import { csvRowsMax, historyPageMax } from '../../limits.ts'
 import { inColumn, told } from '../amounts.ts'
 import type { Page } from '../layout.ts'
-import { addressOf, momentOf, pager } from '../parts.ts'
+import { empty, numberPager } from '../lists.ts'
+import { addressOf, momentOf } from '../parts.ts'
 import { choice } from '../people/form.ts'
 import { lasted, placesOf } from './parts.ts'
 
@@ -90,16 +91,16 @@ function filters({ model, from, to }: Wanted, models: string[]): Html {
 
 const none = (isFiltered: boolean): Html =>
   isFiltered
-    ? html`<div class="empty">
-        <h2>No such request</h2>
-        <p>No request fits what is chosen above.</p>
-        <a class="button quiet" href="/wallet/history">Show all</a>
-      </div>`
-    : html`<div class="empty">
-        <h2>Nothing used yet</h2>
-        <p>Each request to a model is listed here, with its tokens and what it cost.</p>
-        <a class="button quiet" href="/wallet/playground">Try the playground</a>
-      </div>`
+    ? empty(
+        'No such request',
+        'No request fits what is chosen above.',
+        html`<a class="button quiet" href="/wallet/history">Show all</a>`,
+      )
+    : empty(
+        'Nothing used yet',
+        'Each request to a model is listed here, with its tokens and what it cost.',
+        html`<a class="button quiet" href="/wallet/playground">Try the playground</a>`,
+      )
 
 /** What a history page is asked for, and the models that can be chosen. */
 interface HistoryView {
@@ -114,8 +115,7 @@ export async function historyPage(house: House, view: HistoryView): Promise<Page
   const page = Number(view.query.get('page') ?? 1)
   const asked = { ...wanted, page, page_count: rowsShown }
   const { data, total } = await historyOf(house, view.account, asked)
-  const at = (next?: string) => addressOf('/wallet/history', { ...wanted, page: next })
-  const next = page * rowsShown < total ? at(`${page + 1}`) : undefined
+  const isLast = page * rowsShown >= total
   const isFiltered = Object.keys(wanted).length > 0
   const csv = addressOf('/wallet/history.csv', wanted)
   const count = html`<div class="head">
@@ -130,6 +130,6 @@ export async function historyPage(house: House, view: HistoryView): Promise<Page
     </p>
     ${placesOf('/wallet/history')} ${(isFiltered || total > 0) && filters(wanted, view.models)}
     ${total > 0 ? html`${count}${data.length > 0 && table(data)}` : none(isFiltered)}
-    ${pager(at(), next, page === 1)}`
+    ${numberPager('/wallet/history', { page, isLast }, wanted)}`
   return { title: 'Usage', main }
 }

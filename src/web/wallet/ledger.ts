@@ -4,7 +4,7 @@ import type { House } from '../../house.ts'
 import type { Owner } from '../../ledger/accounts.ts'
 import { listEntries } from '../../ledger/entries.ts'
 import type { Page } from '../layout.ts'
-import { cursorPager, numberIn } from '../parts.ts'
+import { cursorPager, empty, numberIn } from '../lists.ts'
 import { entryTable } from '../people/agents.ts'
 import { placesOf } from './parts.ts'
 
@@ -18,14 +18,14 @@ export async function ledgerPage(
 ): Promise<Page> {
   const rows = await listEntries(house, owner, { before: numberIn(query), limit: rowsShown + 1 })
   const { page, next } = pageOf(rows, rowsShown, (entry) => makeCursor(entry.number))
-  const empty = html`<div class="empty">
-    <h2>Nothing moved yet</h2>
-    <p>What is added, sent to agents and spent at the gateway stands here, line by line.</p>
-    <a class="button quiet" href="/wallet#add">Add credits</a>
-  </div>`
+  const none = empty(
+    'Nothing moved yet',
+    'What is added, sent to agents and spent at the gateway stands here, line by line.',
+    html`<a class="button quiet" href="/wallet#add">Add credits</a>`,
+  )
   const main = html`<h1>Ledger</h1>
     <p class="lead">Every line that changed this wallet, and what it left.</p>
-    ${placesOf('/wallet/ledger')} ${page.length > 0 ? entryTable(page) : empty}
+    ${placesOf('/wallet/ledger')} ${page.length > 0 ? entryTable(page) : none}
     ${cursorPager(query, '/wallet/ledger', next)}`
   return { title: 'Ledger', main }
 }

@@ -1,4 +1,5 @@
-import { type Html, html } from '../../core/markup.ts'
+import type { Html } from '../../core/markup.ts'
+import { tabsOf } from '../lists.ts'
 
 /** The pages of a wallet, by their paths. */
 const places = [
@@ -9,12 +10,7 @@ const places = [
 ] as const
 
 /** The way between the pages of a wallet. */
-export const placesOf = (at: (typeof places)[number][0]): Html =>
-  html`<nav class="tabs" aria-label="Wallet">
-    <ul class="chips">
-      ${places.map(([path, name]) => html`<li><a href="${path}" ${path === at && html` aria-current="page"`}>${name}</a></li>`)}
-    </ul>
-  </nav>`
+export const placesOf = (at: (typeof places)[number][0]): Html => tabsOf('Wallet', places, at)
 
 /** How long something took: 12 ms, 1.4 s. */
 export const lasted = (ms: number): string =>

@@ -4,6 +4,7 @@ import type { ModelShape } from '../../gateway/catalogue/shapes.ts'
 import type { House } from '../../house.ts'
 import { playModelsMax, promptCharsMax } from '../../limits.ts'
 import type { Page } from '../layout.ts'
+import { empty } from '../lists.ts'
 import { perMillion } from '../pages/catalogue.ts'
 import { addressOf } from '../parts.ts'
 import { playPath } from '../paths.ts'
@@ -73,11 +74,11 @@ const settings = (models: ModelShape[], { model, system, max_tokens }: Draft): H
     /></label>
   </div>`
 
-const noModels = html`<div class="empty">
-  <h2>No chat model is served here</h2>
-  <p>Models come from the operator’s keys and settings.</p>
-  <a class="button quiet" href="/catalogue">Catalogue</a>
-</div>`
+const noModels = empty(
+  'No chat model is served here',
+  'Models come from the operator’s keys and settings.',
+  html`<a class="button quiet" href="/catalogue">Catalogue</a>`,
+)
 
 /** What a playground's page is drawn from. */
 export interface PlayView {

@@ -2,6 +2,7 @@ import { type Html, html } from '../../core/markup.ts'
 import { toCredits } from '../../core/money.ts'
 import type { ModelSpent, Spending } from '../../models/spending.ts'
 import { inColumn } from '../amounts.ts'
+import { chip } from '../lists.ts'
 import { addressOf } from '../parts.ts'
 import { chart } from '../people/chart.ts'
 
@@ -15,7 +16,7 @@ export const daysIn = (query: URLSearchParams): number =>
 const chips = (shown: number): Html =>
   html`<nav aria-label="Days">
     <ul class="chips">
-      ${ranges.map((days) => html`<li><a href="/wallet?days=${days}#spending" ${days === shown && html` aria-current="true"`}>${days} days</a></li>`)}
+      ${ranges.map((days) => chip(`/wallet?days=${days}#spending`, `${days} days`, days === shown))}
     </ul>
   </nav>`
 
