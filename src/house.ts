@@ -4,6 +4,7 @@ import { browserOf } from './browser/chromium.ts'
 import { Looker } from './browser/looker.ts'
 import { RateLimit } from './core/counters.ts'
 import { type Log, openLog } from './core/log.ts'
+import { fromCredits, type Nano } from './core/money.ts'
 import { type Clock, minute, systemClock } from './core/time.ts'
 import { Traffic } from './core/traffic.ts'
 import type { Engine } from './db/engine.ts'
@@ -123,6 +124,10 @@ export function takesStartCredits({ config, catalogue }: House): boolean {
   const { startCreditsOnGateway: setting } = config
   return setting === 'on' || (setting === 'auto' && catalogue.isDemo)
 }
+
+/** What a new key may spend in a day; null is no cap. */
+export const firstCap = ({ config: { dailyCapCredits: cap } }: House): Nano | null =>
+  cap === null ? null : fromCredits(cap)
 
 /** Ends what the house started, the database last. */
 export async function closeHouse(house: House): Promise<void> {

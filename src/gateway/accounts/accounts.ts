@@ -1,12 +1,11 @@
 import { and, eq, gte } from 'drizzle-orm'
 
 import { newId, sign } from '../../core/ids.ts'
-import { fromCredits } from '../../core/money.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
 import { countRows } from '../../db/query.ts'
-import type { House } from '../../house.ts'
+import { firstCap, type House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { accountsPerAddressDay } from '../../limits.ts'
@@ -30,8 +29,7 @@ export async function make(
     const account = { id: newId(), madeFrom, created: house.clock.now() }
     await db.insert(gatewayAccounts).values(account)
     await ledger.open(house, db, { kind: 'gateway', owner: account.id })
-    const cap = house.config.dailyCapCredits
-    const dailyCap = cap === null ? null : fromCredits(cap)
+    const dailyCap = firstCap(house)
     const key = { kind: 'gateway', owner: account.id, dailyCap } as const
     const { text } = await keys.make(db, house.clock, key)
     return { account, keyText: text }

@@ -1,14 +1,13 @@
 import { and, eq, gte, isNull, or, sql } from 'drizzle-orm'
 
 import { newId, sign } from '../../core/ids.ts'
-import { fromCredits } from '../../core/money.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { cannotTake } from '../../db/fault.ts'
 import { lock } from '../../db/lock.ts'
 import { countRows, lookup, prepared } from '../../db/query.ts'
-import type { House } from '../../house.ts'
+import { firstCap, type House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
@@ -52,8 +51,7 @@ export async function make(house: House, wanted: NewAgent, address: string): Pro
     const claim = newClaim(house)
     const handle = wanted.handle ?? (await freeHandle(db))
     await checkTaken(db, handle)
-    const cap = house.config.dailyCapCredits
-    const dailyCap = cap === null ? null : fromCredits(cap)
+    const dailyCap = firstCap(house)
     const [agent] = await db
       .insert(agents)
       .values({

@@ -2,10 +2,10 @@ import { Value } from '@sinclair/typebox/value'
 
 import type { After } from '../../core/cursor.ts'
 import { newId } from '../../core/ids.ts'
-import { fromCredits, inWords, nanoOf, toCredits, zero } from '../../core/money.ts'
+import { inWords, nanoOf, toCredits, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
+import { firstCap, type House } from '../../house.ts'
 import type { KeepAnswer } from '../../idempotency/idempotency.ts'
 import * as keys from '../../keys/keys.ts'
 import { accountOf, agentAccount, agentOwner, findBalance } from '../../ledger/accounts.ts'
@@ -180,10 +180,9 @@ export async function release(house: House, person: Person, agent: Agent): Promi
 
 /** The same inside a transaction; forget the keys after its commit. */
 export async function letGo(house: House, db: Db, person: Person, agent: Agent): Promise<void> {
-  const cap = house.config.dailyCapCredits
   await limit(db, agent.id, {
     owner: null,
-    dailyCap: cap === null ? null : fromCredits(cap),
+    dailyCap: firstCap(house),
     pause: { by: 'owner', is: false },
   })
   const text = `${shownName(person)} released you. POST /me/claim makes a link for another person.`
