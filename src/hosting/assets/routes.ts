@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
-import type { OpenAPIV3 } from 'openapi-types'
 
 import { checkPath } from '../../core/path.ts'
 import { BehindEnd, Media } from '../../core/shape.ts'
@@ -120,19 +119,10 @@ const ownRoutes = (house: House) =>
     )
 
 /** What `readUpload` takes, for the description: the body is read by hand. */
-const uploads: Record<string, { schema: OpenAPIV3.SchemaObject }> = {
+const uploads = {
   'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
-  'application/json': {
-    schema: {
-      type: 'object',
-      required: ['data'],
-      properties: {
-        data: { type: 'string', pattern: '^data:', description: 'The file as a data URL.' },
-      },
-      additionalProperties: false,
-    },
-  },
-}
+  'application/json': { schema: { ...shapes.Envelope, additionalProperties: false } },
+} as const
 
 /** The key is checked before the body is read, as `withKey` does; the body here is a file. */
 const uploadRoutes = (house: House) =>
