@@ -2,7 +2,6 @@ import { and, desc, eq, or } from 'drizzle-orm'
 
 import type { Db, Engine } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
-import { isBehind } from '../../db/query.ts'
 import { apps, badPages, versions } from './tables.ts'
 
 /** Whether these very bytes may not come back (rule known.bad). */
@@ -57,17 +56,6 @@ export async function forgetBadPage(db: Db, sha256: string): Promise<boolean> {
 
 export type BadPage = typeof badPages.$inferSelect
 
-const place = { created: badPages.at, id: badPages.sha256 }
-
-/** Pages that may not come back, the newest first, after that page where it is given. */
-export const listBadPages = (
-  { db }: { db: Engine },
-  limit: number,
-  after?: Pick<BadPage, 'at' | 'sha256'>,
-): Promise<BadPage[]> =>
-  db.read
-    .select()
-    .from(badPages)
-    .where(isBehind(place, after && { created: after.at, id: after.sha256 }))
-    .orderBy(desc(badPages.at), desc(badPages.sha256))
-    .limit(limit)
+/** The newest pages that may not come back, at most `limit`. */
+export const listBadPages = ({ db }: { db: Engine }, limit: number): Promise<BadPage[]> =>
+  db.read.select().from(badPages).orderBy(desc(badPages.at), desc(badPages.sha256)).limit(limit)

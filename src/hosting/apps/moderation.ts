@@ -20,6 +20,7 @@ import { rulesVersion } from '../../scan/rules.ts'
 import { whySuspended } from '../agents/suspension.ts'
 import type { App, Version } from './apps.ts'
 import { forgetBadPagesOf, lockPage, noteBadPage } from './bad-pages.ts'
+import type { Scanned } from './pages.ts'
 import { apps, type HeldBy, versions } from './tables.ts'
 
 /** Why an app is held back, and who wants that. */
@@ -227,8 +228,6 @@ export async function noteScan(
   const it = and(eq(versions.app, app), eq(versions.version, version))
   await db.update(versions).set({ verdict, findings, scanned }).where(it)
 }
-
-type Scanned = Pick<Version, 'verdict' | 'findings' | 'scanned'>
 
 /**
  * Notes that an app's pages were read by the rules of now, inside a transaction. The app as it is

@@ -17,7 +17,7 @@ type Pack = Pick<Version, 'pack' | 'htmlBytes' | 'gzipBytes' | 'brBytes'>
 export type KeptPage = Pack & Scanned & Pick<Version, 'sha256' | 'asks'>
 
 /** What the safety check said of a page, as its version keeps it. */
-type Scanned = Pick<Version, 'verdict' | 'findings' | 'scanned'>
+export type Scanned = Pick<Version, 'verdict' | 'findings' | 'scanned'>
 
 /** A page's bytes, and its compressed variants where they are smaller. */
 export interface PageBytes {

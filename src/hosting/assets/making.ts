@@ -1,4 +1,5 @@
 import { type Nano, nano, nanoOf, toCredits } from '../../core/money.ts'
+import { recordOf } from '../../core/shape.ts'
 import { isPlainLine, isPlainText } from '../../core/text.ts'
 import { minute, second } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
@@ -140,7 +141,7 @@ async function start(
 
 /** The answer as it is once all is made, or as it was if that takes longer. */
 async function madeInside(house: House, answer: Answer, ms: number): Promise<Answer> {
-  const id: unknown = Reflect.get(Object(Reflect.get(Object(answer.body), 'job')), 'id')
+  const { id } = recordOf(recordOf(answer.body)['job'])
   const job = await house.jobs.waitFor(String(id), { seen: Infinity, ms })
   if (job?.ended == null) return answer
   const shown = presentJob(house, job)
