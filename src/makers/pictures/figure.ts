@@ -1,6 +1,7 @@
 import type { Random } from '../random.ts'
 import sheet from './figures.svg' with { type: 'text' }
 import type { Palette } from './palette.ts'
+import { wordsOf } from './words.ts'
 
 /** SVG within a box of 100 by 100, and the words that ask for it. */
 interface Figure {
@@ -14,8 +15,7 @@ const figures: Figure[] = [...sheet.matchAll(/<symbol class="(.*?)">(.*?)<\/symb
 
 /** The figure of the word that stands first in the text, in the palette's colours. */
 export function figureOf(text: string, palette: Palette, random: Random): string | undefined {
-  const asked = text.toLowerCase().match(/[a-z]+/g) ?? []
-  for (const word of asked) {
+  for (const word of wordsOf(text)) {
     const named = (name: string) => name === word || `${name}s` === word || `${name}es` === word
     const [first, ...others] = figures.filter(({ words }) => words.some(named))
     if (first) return coloured(random.pick([first, ...others]).drawing, palette)

@@ -1,6 +1,7 @@
 import type { Random } from '../random.ts'
 import type { Palette } from './palette.ts'
 import { grounds, skies } from './scenes.json'
+import { asks } from './words.ts'
 
 /** A picture's measures, in pixels. */
 export interface Size {
@@ -9,11 +10,6 @@ export interface Size {
 }
 
 type Sky = (typeof skies)[number]
-
-const asks = (text: string, words: string): boolean => {
-  const asked: string[] = text.toLowerCase().match(/[a-z]+/g) ?? []
-  return words.split(' ').some((word) => asked.includes(word))
-}
 
 /** A landscape that the words call for, or one of the seed's choice, as SVG of this size. */
 export function scene(text: string, size: Size, palette: Palette, random: Random): string {

@@ -1,12 +1,12 @@
 import type { Random } from '../random.ts'
 import type { Palette } from './palette.ts'
 import { tiles } from './scenes.json'
+import { asks } from './words.ts'
 
 /** A square of 100 whose edges meet their opposite ones, where the words ask for a texture. */
 export function tile(text: string, palette: Palette, random: Random): string | undefined {
-  const asked: string[] = text.toLowerCase().match(/[a-z]+/g) ?? []
-  if (!asked.some((word) => /^(tile|tiles|texture|pattern|seamless)$/.test(word))) return undefined
-  const found = tiles.find(({ words }) => words.split(' ').some((word) => asked.includes(word)))
+  if (!asks(text, 'tile tiles texture pattern seamless')) return undefined
+  const found = tiles.find(({ words }) => asks(text, words))
   const ground = `<rect width="100" height="100" fill="${palette.main}"/>`
   return ground + (shapes[found?.shape ?? 'specks'] ?? specks)(palette, random)
 }
@@ -34,10 +34,7 @@ const planks: Shape = ({ light, dark }, random) =>
 const waves: Shape = ({ light }) =>
   [12, 37, 62, 87]
     .map((y, row) => {
-      const d =
-        row % 2
-          ? `M-25 ${y}q12.5-10 25 0t25 0 25 0 25 0 25 0 25 0`
-          : `M-12 ${y}q12.5-10 25 0t25 0 25 0 25 0 25 0 25 0`
+      const d = `M${row % 2 ? -25 : -12} ${y}q12.5-10 25 0t25 0 25 0 25 0 25 0 25 0`
       return `<path d="${d}" fill="none" stroke="${light}" stroke-width="3"/>`
     })
     .join('')
