@@ -1,4 +1,5 @@
 import { type PublicFile, theFile } from '../core/public.ts'
+import { escapeHtml } from '../core/text.ts'
 import type { HostedApp } from './hosted.ts'
 import { allow, sandbox } from './policy.ts'
 
@@ -28,9 +29,6 @@ export function partsOf(files: Map<string, PublicFile>): Parts {
   return { script, style, wordStyle, live, liveHash: hash(live), ...hashes }
 }
 
-const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '"': '&quot;' }
-const escape = (text: string): string => text.replace(/[&<"]/g, (sign) => entities[sign] ?? '')
-
 const icon = (path: string): string =>
   `<svg viewBox="0 0 20 20" aria-hidden=true><path d="${path}"/></svg>`
 const flag = icon('M5 17V3.5M5 4h9.5l-2 3.5 2 3.5H5')
@@ -38,10 +36,10 @@ const turn = icon('M16 10a6 6 0 1 1-1.8-4.3L16 7.5M16 3.5v4h-4')
 const corners = icon('M7.5 3.5h-4v4M12.5 3.5h4v4M7.5 16.5h-4v-4M12.5 16.5h4v-4')
 const cross = icon('M5.5 5.5l9 9M14.5 5.5l-9 9')
 
-const head = (title: string, style: string, more = ''): string =>
+const head = (title: string, style: string, more: string): string =>
   `<meta charset=utf-8><meta name=viewport content="width=device-width,initial-scale=1,viewport-fit=cover">
 <meta name=theme-color content=#fdfdfc media="(prefers-color-scheme:light)"><meta name=theme-color content=#17191b media="(prefers-color-scheme:dark)">
-<title>${escape(title)}</title>${more}<style>${style}</style>`
+<title>${escapeHtml(title)}</title>${more}<style>${style}</style>`
 
 /** What a link to the app shows elsewhere (https://ogp.me, https://oembed.com section 4). */
 function linkedAs({ id, title, description, icon, maker }: HostedApp, origin: string): string {
@@ -50,9 +48,11 @@ function linkedAs({ id, title, description, icon, maker }: HostedApp, origin: st
   const about = description || `Made by @${maker}.`
   const facts = { title, description: about, url: link, type: 'website', site_name: 'Berth' }
   const all = Object.entries({ ...facts, ...(icon !== null && { image: icon }) })
-  const metas = all.map(([name, text]) => `<meta property=og:${name} content="${escape(text)}">`)
+  const metas = all.map(
+    ([name, text]) => `<meta property=og:${name} content="${escapeHtml(text)}">`,
+  )
   return `${metas.join('')}<meta name=twitter:card content=summary>
-<link rel=alternate type=application/json+oembed href="${escape(oembed)}" title="${escape(title)}">`
+<link rel=alternate type=application/json+oembed href="${escapeHtml(oembed)}" title="${escapeHtml(title)}">`
 }
 
 /**
@@ -64,10 +64,10 @@ export function shellPage(
   { at, frame, origin }: { at: string; frame: string; origin: string },
   parts: Parts,
 ): string {
-  const title = escape(app.title)
-  const maker = escape(app.maker)
+  const title = escapeHtml(app.title)
+  const maker = escapeHtml(app.maker)
   const by = app.listed ? `<a href="/explore/@${maker}">@${maker}</a>` : `<span>@${maker}</span>`
-  return `<!doctype html><html lang=en data-at=${at} data-frame="${escape(frame)}" data-maker="@${maker}">
+  return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-maker="@${maker}">
 ${head(`${app.title} by @${app.maker}`, parts.style, linkedAs(app, origin))}
 <body><header><div id=who><h1 dir=auto>${title}</h1>${by}</div>
 <nav><a href=/report/${app.id} title="Report this app" aria-label="Report this app">${flag}</a><button id=reload title="Start again" aria-label="Start again">${turn}</button><button id=full title="Full screen" aria-label="Full screen">${corners}</button></nav></header>
@@ -90,5 +90,5 @@ export function wordPage(title: string, text: string, parts: Parts, done?: numbe
   const { again = '', bar = '', script = '' } = done === undefined ? {} : waiting
   return `<!doctype html><html lang=en>
 ${head(title, parts.wordStyle, again)}
-<body><main class=word><h1>${escape(title)}</h1><p>${escape(text)}</p>${bar}<p><a href="/explore">Explore</a></p></main>${script}`
+<body><main class=word><h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>${bar}<p><a href="/explore">Explore</a></p></main>${script}`
 }

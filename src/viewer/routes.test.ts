@@ -45,7 +45,7 @@ describe('the shell', () => {
   test('names the app and its maker, and has a report link', async () => {
     hosted.put(id, html, { title: '<b>"Lamps" & more', maker: 'ann' })
     const text = await (await ask(`/a/${id}`)).text()
-    expect(text).toContain('<h1 dir=auto>&lt;b>&quot;Lamps&quot; &amp; more</h1>')
+    expect(text).toContain('<h1 dir=auto>&lt;b&gt;&quot;Lamps&quot; &amp; more</h1>')
     expect(text).toContain('href="/explore/@ann"')
     expect(text).toContain(`href=/report/${id}`)
     expect(text).not.toContain('light the lamps')
