@@ -1,6 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { isRecord } from '../core/shape.ts'
 import { errorCodeOf } from '../core/text.ts'
 import type { House } from '../house.ts'
 import { commands } from './commands.ts'
@@ -41,12 +42,7 @@ export interface Asked {
 }
 
 const isAsked = (asked: unknown): asked is Asked =>
-  typeof asked === 'object' &&
-  asked !== null &&
-  'command' in asked &&
-  'words' in asked &&
-  typeof asked.command === 'string' &&
-  Array.isArray(asked.words)
+  isRecord(asked) && typeof asked['command'] === 'string' && Array.isArray(asked['words'])
 
 /** Runs a command on an open house. What it throws becomes its outcome. */
 export async function run(house: House, { command, words }: Asked): Promise<Outcome> {
@@ -79,9 +75,4 @@ export async function askRunning(dataDir: string, asked: Asked): Promise<Outcome
 const nobodyThere = new Set(['ENOENT', 'ENOTDIR', 'ECONNREFUSED'])
 
 const isOutcome = (outcome: unknown): outcome is Outcome =>
-  typeof outcome === 'object' &&
-  outcome !== null &&
-  'ok' in outcome &&
-  'text' in outcome &&
-  typeof outcome.ok === 'boolean' &&
-  typeof outcome.text === 'string'
+  isRecord(outcome) && typeof outcome['ok'] === 'boolean' && typeof outcome['text'] === 'string'

@@ -10,7 +10,6 @@ const samplesMax = shownMs / minute + 1
 
 /** How the house stood at a moment. What is counted, is counted since the start. */
 export interface Sample {
-  at: number
   requests: number
   /** Answers of 500 and more. */
   errors: number
@@ -18,7 +17,6 @@ export interface Sample {
   /** What the house was paid, in Nano. */
   income: Nano
   jobs: number
-  failedJobs: number
   /** Bytes. */
   free: number
   /** How late a timer came at worst since the sample before, in milliseconds. */
@@ -37,16 +35,12 @@ const keptOf = onceFor((_house: House): Kept => ({ samples: [], beat: stopwatch(
 const sum = (numbers: number[]): number => numbers.reduce((all, one) => all + one, 0)
 
 async function sampleNow(house: House): Promise<Sample> {
-  const ended = house.jobs.ended()
-  const failed = ended.filter(({ state }) => state === 'failed')
   return {
-    at: house.clock.now(),
     requests: house.traffic.total(),
     errors: house.traffic.total('5xx'),
     upstreamErrors: sum(house.upstreams.health().map(({ failures }) => failures)),
     income: (await totals(house)).income,
-    jobs: sum(ended.map(({ count }) => count)),
-    failedJobs: sum(failed.map(({ count }) => count)),
+    jobs: sum(house.jobs.ended().map(({ count }) => count)),
     free: house.store.free(),
     lateMs: keptOf(house).lateMs,
   }
@@ -89,7 +83,6 @@ export async function minutesOf(house: House): Promise<Minute[]> {
       upstreamErrors: sample.upstreamErrors - before.upstreamErrors,
       income: nano(sample.income - before.income),
       jobs: sample.jobs - before.jobs,
-      failedJobs: sample.failedJobs - before.failedJobs,
     }
   })
 }
