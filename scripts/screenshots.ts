@@ -15,7 +15,7 @@ import { serveHouse } from './bench/load/served.ts'
 import { fillHouse } from './screenshots/cast.ts'
 import { openPages } from './screenshots/open.ts'
 import { consolePages, fillConsole, welcomeOf } from './screenshots/operator.ts'
-import { fillStudio, ownPages, signUp } from './screenshots/owner.ts'
+import { fillStudio, ownPages, signUp, type State } from './screenshots/owner.ts'
 import { fillWallet, walletPaths } from './screenshots/wallet.ts'
 
 const folder = Bun.argv[2] ?? join(import.meta.dir, '../dist/screenshots')
@@ -48,8 +48,6 @@ async function faultsOf(page: Page, asked: string[], origin: string): Promise<st
     ...far.map((url) => `asks ${url}`),
   ]
 }
-
-type State = Awaited<ReturnType<typeof signUp>>
 
 async function shoot(
   browser: Browser,

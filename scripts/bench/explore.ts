@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { costUs, load, median, quick, requestFor } from './load/load.ts'
+import { costUs, load, median, quick, requestFor, targetAt } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import { publishOn, serveHouse, spawnServer } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
@@ -71,10 +71,7 @@ async function reads(): Promise<BenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const [few, many] = [await filled(join(dir, 'few'), 1_000), await filled(join(dir, 'many'), 1e5)]
   const targets = asks(many).flatMap((_, at) =>
-    [few, many].map((house) => {
-      const { port, pid } = house
-      return { port, pid, request: requestFor(`/api/explore${asks(house)[at]}`), status: 200 }
-    }),
+    [few, many].map((house) => targetAt(house, requestFor(`/api/explore${asks(house)[at]}`))),
   )
   const turns = await load({ targets, connections: 1, turnMs: 30, rounds: 61 })
   const rows = asks(many).map((ask, at) => {
@@ -89,10 +86,7 @@ async function reads(): Promise<BenchRow[]> {
   const script = join(import.meta.dir, 'peers/list.ts')
   const peer = await spawnServer([process.execPath, script, join(dir, 'many/berth.sqlite')])
   const [ours = [], theirs = []] = await load({
-    targets: [
-      { port: many.port, pid: many.pid, request: requestFor('/api/explore'), status: 200 },
-      { port: peer.port, pid: peer.pid, request: requestFor('/'), status: 200 },
-    ],
+    targets: [targetAt(many, requestFor('/api/explore')), targetAt(peer, requestFor('/'))],
     connections: 8,
     turnMs: 150,
     rounds: 9,

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 
 import { serveGateway } from './gateway/served.ts'
-import { load, ratio, requestFor } from './load/load.ts'
+import { load, ratio, requestFor, targetAt } from './load/load.ts'
 import { atMost, type BenchRow } from './row.ts'
 
 const [few, many] = [10_000, 1_000_000]
@@ -13,17 +13,15 @@ const rowsAtOnce = 50_000
 /** A history of `count` rows, one every 700 ms until now, of two models in turns. */
 function seed(database: Database, account: string, count: number): void {
   const start = Date.now() - count * everyMs
-  const row = (
-    n: string,
-  ): string => `'${account}', ${n}, 'bench/model-' || (${n} % 2), (${n} + 1) / 2,
-    printf('H%011d', ${n}), printf('R%011d', ${n}), ${start} + ${n} * ${everyMs}, 'chat', 'api',
+  const row = `'${account}', i, 'bench/model-' || (i % 2), (i + 1) / 2,
+    printf('H%011d', i), printf('R%011d', i), ${start} + i * ${everyMs}, 'chat', 'api',
     'completed', 'bench', 'price', 20, 0, 200, 0, 0, 0, 30750, 90000, 420, 12`
   for (let at = 0; at < count; at += rowsAtOnce) {
     const end = Math.min(count, at + rowsAtOnce)
     database.run(`with recursive n(i) as (select ${at + 1} union all select i + 1 from n where i < ${end})
       insert into uses (account, number, model, model_number, id, request_id, at, type, source, status,
         upstream, price, input, cached, output, reasoning, searches, estimated, charged, held, ms,
-        first_byte_ms) select ${row('i')} from n`)
+        first_byte_ms) select ${row} from n`)
   }
   const counted = [
     ['', count],
@@ -55,12 +53,9 @@ export async function bench(): Promise<BenchRow[]> {
   ]
   const rows: BenchRow[] = []
   for (const query of asks) {
-    const targets = [big, small].map(({ key }) => ({
-      port: house.port,
-      pid: house.pid,
-      status: 200,
-      request: requestFor(`/queries/history${query}`, { authorization: `Bearer ${key}` }),
-    }))
+    const targets = [big, small].map(({ key }) =>
+      targetAt(house, requestFor(`/queries/history${query}`, { authorization: `Bearer ${key}` })),
+    )
     const [ours = [], peer = []] = await load({ targets, connections: 4, turnMs: 150, rounds: 15 })
     const shown = query.replaceAll(hour, '{time}')
     const name = `GET /queries/history${shown} of 1,000,000 rows, of one of 10,000`

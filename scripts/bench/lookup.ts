@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 
-import { costUs, load, requestFor, throughput } from './load/load.ts'
+import { costUs, load, requestFor, targetAt, throughput } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import { publishOn, serveHouse, spawnServer } from './load/served.ts'
 import { atLeast, type BenchRow } from './row.ts'
@@ -20,9 +20,9 @@ export async function bench(): Promise<BenchRow[]> {
     turnMs: 100,
     rounds: 25,
     targets: [
-      { ...house, request: requestFor(`/api/apps/${id}`, { authorization }), status: 200 },
-      { ...peer, request: requestFor(`/apps/${id}`), status: 200 },
-    ].map(({ port, pid, request, status }) => ({ port, pid, request, status })),
+      targetAt(house, requestFor(`/api/apps/${id}`, { authorization })),
+      targetAt(peer, requestFor(`/apps/${id}`)),
+    ],
   })
   await peer.stop()
   await house.stop()

@@ -1,8 +1,9 @@
+import { Database } from 'bun:sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { load, quick, requestFor } from './load/load.ts'
+import { load, quick, requestFor, targetAt } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import { publishOn, serveHouse } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
@@ -26,13 +27,12 @@ async function seeded(dir: string, size: typeof many): Promise<Seeded> {
   }
   const { handle } = await first.call('GET', '/me', undefined, key)
   await first.stop()
-  const [, agent = ''] = /agent:(\w+)/.exec(await accountOf(dir)) ?? []
+  const [, agent = ''] = /agent:(\w+)/.exec(accountOf(dir)) ?? []
   seedMany(join(dir, 'berth.sqlite'), agent, size)
   return { house: await serveHouse(dir), id, key, handle: String(handle) }
 }
 
-async function accountOf(dir: string): Promise<string> {
-  const { Database } = await import('bun:sqlite')
+function accountOf(dir: string): string {
   const database = new Database(join(dir, 'berth.sqlite'), { readonly: true })
   const row = database
     .query<{ id: string }, []>("select id from accounts where kind = 'agent'")
@@ -66,10 +66,7 @@ export async function bench(): Promise<BenchRow[]> {
   const full = await seeded(join(dir, 'many'), many)
   const asks = reads(full).map(([path]) => path)
   const targets = [full, empty].map((one) =>
-    reads(one).map(([path, headers]) => {
-      const { port, pid } = one.house
-      return { port, pid, request: requestFor(path, headers), status: 200 }
-    }),
+    reads(one).map(([path, headers]) => targetAt(one.house, requestFor(path, headers))),
   )
   const inTurns = asks.flatMap((_, at) => targets.flatMap((all) => all.slice(at, at + 1)))
   const turns = await load({ targets: inTurns, connections: 1, turnMs: 30, rounds: 61 })

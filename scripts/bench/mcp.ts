@@ -1,4 +1,4 @@
-import { costUs, load, ratio, requestFor } from './load/load.ts'
+import { costUs, load, ratio, requestFor, targetAt } from './load/load.ts'
 import { pageOf } from './load/page.ts'
 import { publishOn, serveHouse } from './load/served.ts'
 import { atLeast, type BenchRow } from './row.ts'
@@ -21,14 +21,13 @@ function callFor(id: string, authorization: string, isModern: boolean): string {
     'mcp-method': 'tools/call',
     'mcp-name': 'get_app',
   }
-  const head = requestFor('/mcp', {
+  const headers = {
     authorization,
     'content-type': 'application/json',
-    'content-length': String(body.length),
     accept: 'application/json, text/event-stream',
     ...(isModern ? modern : { 'mcp-protocol-version': '2025-11-25' }),
-  })
-  return head.replace('GET', 'POST') + body
+  }
+  return requestFor('/mcp', headers, body)
 }
 
 /** A tools/call of get_app in both eras, each beside the same GET /apps/{id}. */
@@ -45,12 +44,7 @@ export async function bench(): Promise<BenchRow[]> {
     connections: 32,
     turnMs: 150,
     rounds: 15,
-    targets: requests.map((request) => ({
-      port: house.port,
-      pid: house.pid,
-      request,
-      status: 200,
-    })),
+    targets: requests.map((request) => targetAt(house, request)),
   })
   await house.stop()
   return calls.map((ours, at) => {

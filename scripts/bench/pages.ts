@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { filled } from './explore.ts'
-import { costUs, load, requestFor } from './load/load.ts'
+import { costUs, load, requestFor, targetAt } from './load/load.ts'
 import { spawnServer } from './load/served.ts'
 import { atMost, type BenchRow } from './row.ts'
 
@@ -79,13 +79,7 @@ export async function bench(): Promise<BenchRow[]> {
   const targets = [
     ...paths.map(([, all]) => ({ ...house, all: all.map((path) => requestFor(path, browser)) })),
     { ...peer, all: [requestFor('/')] },
-  ].map(({ port, pid, all: [request = '', ...more] }) => ({
-    port,
-    pid,
-    request,
-    more,
-    status: 200,
-  }))
+  ].map(({ all: [request = '', ...more], ...server }) => ({ ...targetAt(server, request), more }))
   const turns = await load({ targets, connections: 8, turnMs: 120, rounds: 25 })
   const theirs = costUs(turns.at(-1) ?? [])
   const weights = await Promise.all(common.slice(0, 2).map((path) => weightOf(origin, path)))

@@ -6,6 +6,7 @@ import {
   type Plan,
   requestFor,
   type Target,
+  targetAt,
   throughput,
   type Turn,
 } from './load/load.ts'
@@ -19,7 +20,7 @@ const plan = { connections: 32, turnMs: 100, rounds: 25 } satisfies Partial<Plan
 /** The same request of all servers: with an ETag, for a 304. */
 function asks(servers: Served[], path: string, etag?: string): Target[] {
   const request = requestFor(path, etag === undefined ? {} : { 'if-none-match': etag })
-  return servers.map(({ port, pid }) => ({ port, pid, request, status: etag ? 304 : 200 }))
+  return servers.map((server) => targetAt(server, request, etag ? 304 : 200))
 }
 
 /**

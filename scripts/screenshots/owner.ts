@@ -3,7 +3,8 @@ import type { Browser, BrowserContext } from 'playwright-core'
 
 import { asRecord, type ServedHouse } from '../bench/load/served.ts'
 
-type State = Awaited<ReturnType<BrowserContext['storageState']>>
+/** What keeps somebody signed in. */
+export type State = Awaited<ReturnType<BrowserContext['storageState']>>
 
 /** Makes an account in a browser and answers what keeps it signed in. */
 export async function signUp(

@@ -1,11 +1,10 @@
-/** A wallet that was funded, with keys, and with answers of some models. */
 import { join } from 'node:path'
 
-import type { Browser, BrowserContext } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 
 import type { ServedHouse } from '../bench/load/served.ts'
-
-type State = Awaited<ReturnType<BrowserContext['storageState']>>
+/** A wallet that was funded, with keys, and with answers of some models. */
+import type { State } from './owner.ts'
 
 const main = join(import.meta.dir, '../../src/main.ts')
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 import { encodePng } from '../../samples/png.ts'
 import { seeded } from '../../samples/random.ts'
-import { load, median, type Plan, requestFor } from '../load/load.ts'
+import { load, median, type Plan, requestFor, targetAt } from '../load/load.ts'
 import { pageOf } from '../load/page.ts'
 import { asRecord, callsTo, noLimits, spawnServer } from '../load/served.ts'
 import { atMost, type BenchRow } from '../row.ts'
@@ -49,7 +49,7 @@ export async function beside(): Promise<BenchRow[]> {
     `http://127.0.0.1:${port}`,
     path,
   ])
-  const targets = [house, peer].map((one) => ({ ...one, request: requestFor(path), status: 200 }))
+  const targets = [house, peer].map((one) => targetAt(one, requestFor(path)))
   const plan: Plan = { connections: 8, turnMs: 50, rounds: 60, targets }
   /** Our p50 over that of a bare static route, asked in turns: both lack the cores others use. */
   const p50 = async () => {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { requestFor, type Target } from '../load/load.ts'
+import { requestFor, type Target, targetAt } from '../load/load.ts'
 import { asRecord, type Served, spawnServer } from '../load/served.ts'
 
 const root = join(import.meta.dir, '../../..')
@@ -83,7 +83,7 @@ async function fundedAccount(port: number, dataDir: string) {
 const words = 'Say something about harbours, boats and the people who wait for them. '.repeat(6)
 
 /** A chat call as it goes over the wire, to one of the servers. */
-export function chatAt({ port, pid }: Served, key: string, stream: boolean): Target {
+export function chatAt(server: Served, key: string, stream: boolean): Target {
   const body = {
     model: 'bench/model',
     max_tokens: 1_000,
@@ -91,6 +91,5 @@ export function chatAt({ port, pid }: Served, key: string, stream: boolean): Tar
     messages: [{ role: 'user', content: words }],
   }
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
-  const request = requestFor('/v1/chat/completions', headers, JSON.stringify(body))
-  return { port, pid, request, status: 200 }
+  return targetAt(server, requestFor('/v1/chat/completions', headers, JSON.stringify(body)))
 }

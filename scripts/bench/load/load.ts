@@ -30,6 +30,13 @@ export interface Turn {
   firstP50: number
 }
 
+/** A request to a server that runs. */
+export const targetAt = (
+  { port, pid }: Pick<Target, 'port' | 'pid'>,
+  request: string,
+  status = 200,
+): Target => ({ port, pid, request, status })
+
 /** A request as it goes over the wire, for a connection that stays open. A body is ASCII. */
 export function requestFor(
   path: string,

@@ -100,6 +100,5 @@ export async function publishOn(
 ): Promise<{ id: string; key: string }> {
   const { key } = await call('POST', '/keys', {})
   const { app } = await call('POST', '/apps', { html }, String(key))
-  if (typeof app !== 'object' || app === null || !('id' in app)) throw new Error('no app was made')
-  return { id: String(app.id), key: String(key) }
+  return { id: String(asRecord(app).id), key: String(key) }
 }
