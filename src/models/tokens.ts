@@ -20,14 +20,11 @@ const isPicture = (part: unknown): boolean => isRecord(part) && part.type === 'i
  * Media whose tokens its request does not bound: what stands elsewhere, and films and files, whose
  * few bytes may be many pages. A second of sound has fewer tokens than bytes.
  */
-const isUnbound = (part: unknown): boolean =>
-  isRecord(part) &&
-  ['file', 'input_audio', 'video_url'].includes(String(part.type)) &&
-  !(
-    part.type === 'input_audio' &&
-    isRecord(part.input_audio) &&
-    typeof part.input_audio.data === 'string'
-  )
+function isUnbound(part: unknown): boolean {
+  const { type, input_audio: sound } = recordOf(part)
+  if (type === 'input_audio') return typeof recordOf(sound).data !== 'string'
+  return type === 'file' || type === 'video_url'
+}
 
 /** Whether some of a request's tokens may stand for sound, that of films among it. */
 export const mayHoldSound = ({ messages }: Body): boolean =>
@@ -45,9 +42,10 @@ function withoutPictures(body: Body): { text: string; pictures: number } {
   if (!Array.isArray(body.messages)) return { text: JSON.stringify(body), pictures: 0 }
   let pictures = 0
   const messages = body.messages.map((message: unknown) => {
-    if (!partsOf(message).some(isPicture)) return message
-    const words = partsOf(message).filter((part) => !isPicture(part))
-    pictures += partsOf(message).length - words.length
+    const parts = partsOf(message)
+    const words = parts.filter((part) => !isPicture(part))
+    if (words.length === parts.length) return message
+    pictures += parts.length - words.length
     return { ...recordOf(message), content: words }
   })
   return { text: JSON.stringify({ ...body, messages }), pictures }
