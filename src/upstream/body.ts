@@ -62,16 +62,23 @@ function streamOf(body: Record<string, unknown>, { refusesStreamOptions }: Diale
   return { stream_options: { ...asked, include_usage: true } }
 }
 
-/** The least of what the client and the hold allow, in the name the upstream knows. */
-function outputOf({ path, body, outputTokensMax }: Call, { outputName }: Dialect) {
-  if (path !== '/chat/completions' || body instanceof FormData) return {}
-  const { max_tokens: one, max_completion_tokens: other } = body
-  const said = [one, other, outputTokensMax].filter((most) => typeof most === 'number')
-  if (said.length === 0) return {}
-  const least = Math.min(...said)
+/** The most output tokens that the client and the hold allow: undefined where neither says. */
+export function outputMostOf({ body, outputTokensMax }: Call): number | undefined {
+  if (body instanceof FormData) return undefined
+  const said = [body.max_tokens, body.max_completion_tokens, outputTokensMax]
+  const numbers = said.filter((most) => typeof most === 'number')
+  return numbers.length > 0 ? Math.min(...numbers) : undefined
+}
+
+/** That number in the name the upstream knows. */
+function outputOf(call: Call, { outputName }: Dialect) {
+  const { path, body } = call
+  const least = outputMostOf(call)
+  if (path !== '/chat/completions' || body instanceof FormData || least === undefined) return {}
   if (outputName) {
     return { max_tokens: undefined, max_completion_tokens: undefined, [outputName]: least }
   }
+  const { max_tokens: one, max_completion_tokens: other } = body
   if (typeof other !== 'number') return { max_tokens: least }
   return typeof one === 'number'
     ? { max_tokens: least, max_completion_tokens: least }

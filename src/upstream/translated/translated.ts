@@ -1,6 +1,7 @@
 import { type Clock, second } from '../../core/time.ts'
 import type { TranslatedKind } from '../../providers.ts'
 import { refuse } from '../answer.ts'
+import { outputMostOf } from '../body.ts'
 import { Line } from '../line.ts'
 import type { Call, Upstream } from '../upstream.ts'
 import { askedOf } from './asked.ts'
@@ -13,7 +14,7 @@ import { kinds, type Provider } from './kinds.ts'
 import { speak } from './speech.ts'
 import { transcribe } from './transcription.ts'
 import { begin, begunIn, lookAt } from './video.ts'
-import { mostOf, type TranslatedUpstream, Wire } from './wire.ts'
+import { type TranslatedUpstream, Wire } from './wire.ts'
 
 type Provided = TranslatedUpstream & { kind: TranslatedKind }
 
@@ -83,7 +84,7 @@ async function answer(provider: Provider, call: Call, sending: Sending): Promise
   switch (path) {
     case '/chat/completions': {
       if (Number(body.n ?? 1) > 1) return refuse(400, 'This model gives one choice: n is 1.')
-      const asked = askedOf(body, mostOf(call), signal, kind)
+      const asked = askedOf(body, outputMostOf(call), signal, kind)
       const head = headOf(model, created)
       const speaker = provider.languageModel(model)
       return body.stream === true

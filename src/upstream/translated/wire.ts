@@ -3,6 +3,7 @@ import { isRecord } from '../../core/shape.ts'
 import { minute } from '../../core/time.ts'
 import { upstreamAnswerBytesMax } from '../../limits.ts'
 import { recordIn } from '../answer.ts'
+import { outputMostOf } from '../body.ts'
 import { faultKindOf } from '../fault.ts'
 import type { Line } from '../line.ts'
 import { type Call, UpstreamFault } from '../upstream.ts'
@@ -99,7 +100,7 @@ export class Wire {
   }
 
   private bodyOf(body: RequestInit['body']): RequestInit['body'] {
-    const most = mostOf(this.call)
+    const most = outputMostOf(this.call)
     if (!this.kind.amend || typeof body !== 'string' || most === undefined) return body ?? null
     const asked: unknown = JSON.parse(body)
     if (isRecord(asked)) this.kind.amend(asked, most)
@@ -153,12 +154,4 @@ function withoutKeys(headers: Headers): void {
   for (const name of ['authorization', 'x-api-key', 'x-goog-api-key', 'xi-api-key']) {
     headers.delete(name)
   }
-}
-
-/** The most output tokens that the client and the hold allow. */
-export function mostOf({ body, outputTokensMax }: Call): number | undefined {
-  if (body instanceof FormData) return undefined
-  const said = [body.max_tokens, body.max_completion_tokens, outputTokensMax]
-  const numbers = said.filter((most) => typeof most === 'number')
-  return numbers.length > 0 ? Math.min(...numbers) : undefined
 }
