@@ -11,9 +11,15 @@ export const refuse = (
   return Response.json({ error }, { status, headers })
 }
 
+/** Server-sent events as the answer of a lane of ours. */
+export const eventsResponse = (body: ReadableStream<Uint8Array>): Response =>
+  new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
+
+/** What of a JSON value is an object in a list: of what is no list, nothing. */
 export const recordsIn = (value: unknown): Record<string, unknown>[] =>
   Array.isArray(value) ? value.filter(isRecord) : []
 
+/** A JSON value that is a text; else an empty one. */
 export const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** The beginning of a body as text; the rest is not waited for. */

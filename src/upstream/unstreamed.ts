@@ -1,6 +1,6 @@
 import { recordOf } from '../core/shape.ts'
 import { upstreamAnswerBytesMax } from '../limits.ts'
-import { recordIn, recordsIn } from './answer.ts'
+import { eventsResponse, recordIn, recordsIn } from './answer.ts'
 import type { Call } from './upstream.ts'
 
 type Json = Record<string, unknown>
@@ -52,7 +52,7 @@ export function streamOf(answer: Response): Response {
     },
     cancel: (reason) => reader.cancel(reason),
   })
-  return new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
+  return eventsResponse(body)
 }
 
 const brace = 123

@@ -1,3 +1,5 @@
+import { eventsResponse } from '../answer.ts'
+
 export interface ToolCall {
   id: string
   type: 'function'
@@ -74,7 +76,7 @@ export function stream(told: Told): Response {
       else controller.enqueue(encoder.encode(`data: ${value}\n\n`))
     },
   })
-  return new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
+  return eventsResponse(body)
 }
 
 /** The usage always comes in a last chunk of its own, as stream_options.include_usage asks. */

@@ -6,6 +6,7 @@ import {
 } from '@ai-sdk/provider'
 
 import { isRecord } from '../../core/shape.ts'
+import { eventsResponse } from '../answer.ts'
 import { UpstreamFault } from '../upstream.ts'
 import { annotationOf, calledOf, detailOf, finishOf, type Head } from './chat.ts'
 import { eventOfFailure } from './failure.ts'
@@ -45,7 +46,7 @@ export async function streamChat(
     },
     cancel: (reason) => reader.cancel(reason),
   })
-  return new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
+  return eventsResponse(body)
 }
 
 /** Writes the parts of one stream as events. */
