@@ -12,7 +12,12 @@ const colon = 58
 const prefix = [...'data: '].map((letter) => letter.charCodeAt(0))
 const prefixBytes = prefix.length
 const decoder = new TextDecoder()
+const encoder = new TextEncoder()
 const blankLine = Buffer.from('\n\n')
+
+/** The event that tells a JSON value. */
+export const eventOf = (value: unknown): Uint8Array =>
+  encoder.encode(`data: ${JSON.stringify(value)}\n\n`)
 
 /** Whether an event without data says something: a comment, as a heartbeat is one. */
 export const isComment = ({ bytes, start }: Event): boolean => bytes[start] === colon

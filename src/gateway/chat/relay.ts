@@ -7,7 +7,7 @@ import type { Usage } from '../../models/usage.ts'
 import { recordIn } from '../../upstream/answer.ts'
 import { Alike } from './alike.ts'
 import type { Carried } from './carried.ts'
-import { bytesOf, type Event, isComment } from './events.ts'
+import { bytesOf, type Event, eventOf, isComment } from './events.ts'
 import { Pulse } from './pulse.ts'
 import type { Source } from './source.ts'
 import { errorEvent, type StreamEnd } from './stream-end.ts'
@@ -34,9 +34,8 @@ export interface Terms {
   pulse?: Pulse
 }
 
-const encoder = new TextEncoder()
 const heartbeats = new Pulse(heartbeatMs)
-const heartbeat = encoder.encode(': keep-alive\n\n')
+const heartbeat = new TextEncoder().encode(': keep-alive\n\n')
 const doneMark = '[DONE]'
 
 /**
@@ -166,7 +165,7 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
     if (!isRecord(said)) return event
     const usage = this.isReadable ? this.usageFor(said) : undefined
     if (Bun.deepEquals(usage, said)) return event
-    const bytes = encoder.encode(`data: ${JSON.stringify({ ...chunk, usage })}\n\n`)
+    const bytes = eventOf({ ...chunk, usage })
     return { bytes, start: 0, end: bytes.byteLength, data: undefined }
   }
 

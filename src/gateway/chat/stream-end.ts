@@ -1,4 +1,5 @@
 import type { Envelope } from '../envelope.ts'
+import { eventOf } from './events.ts'
 
 /**
  * How a stream ended. `empty`: [DONE] without content; `failed`: the upstream's own error event;
@@ -23,5 +24,5 @@ export function errorEvent(end: keyof typeof words): Uint8Array {
       ? ['invalid_request_error', 'content_policy_violation']
       : ['api_error', 'upstream_stream_error']
   const body: Envelope = { error: { message: words[end], type, param: null, code } }
-  return new TextEncoder().encode(`data: ${JSON.stringify(body)}\n\n`)
+  return eventOf(body)
 }

@@ -1,6 +1,7 @@
 import { type Nano, toUsd } from '../../core/money.ts'
 import { recordOf } from '../../core/shape.ts'
 import type { Usage } from '../../models/usage.ts'
+import { eventOf } from './events.ts'
 
 type Json = Record<string, unknown>
 
@@ -34,6 +35,6 @@ export function withCost(answer: Json, usage: Usage, charge: Nano): Json {
 
 /** The last chunk of a stream whose upstream told no usage: like `latest`, without choices. */
 export function usageChunk(latest: Json, usage: Usage, charge: Nano): Uint8Array {
-  const chunk = { ...latest, choices: [], usage: toldUsage(presentUsage(usage), usage, charge) }
-  return new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`)
+  const told = toldUsage(presentUsage(usage), usage, charge)
+  return eventOf({ ...latest, choices: [], usage: told })
 }
