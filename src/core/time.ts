@@ -17,6 +17,9 @@ export const day = 24 * hour
 /** ISO 8601 in UTC, as both documents want times on the wire. */
 export const iso = (ms: number): string => new Date(ms).toISOString()
 
+/** Whole seconds since 1970, as OpenAI's answers and Standard Webhooks have times. */
+export const unixSeconds = (ms: number): number => Math.floor(ms / second)
+
 /** The UTC day a moment falls on, "2026-11-21": daily caps and counters reset at 00:00 UTC. */
 export const utcDay = (ms: number): string => iso(ms).slice(0, 10)
 

@@ -4,7 +4,7 @@ import { wholeOf } from '../../core/cursor.ts'
 import { newId } from '../../core/ids.ts'
 import { onceFor } from '../../core/once.ts'
 import { wordsIn } from '../../core/text.ts'
-import { second } from '../../core/time.ts'
+import { second, unixSeconds } from '../../core/time.ts'
 import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
 import { fileBytesPerAccountMax, filesPerAccountMax } from '../../limits.ts'
@@ -187,8 +187,8 @@ export const present = (file: StoredFile): FileShape => ({
   file_id: file.id,
   object: 'file',
   bytes: file.bytes,
-  created_at: Math.floor(file.created / 1_000),
-  ...(file.expires !== null && { expires_at: Math.floor(file.expires / 1_000) }),
+  created_at: unixSeconds(file.created),
+  ...(file.expires !== null && { expires_at: unixSeconds(file.expires) }),
   filename: file.filename,
   purpose: file.purpose,
   kind: file.kind,

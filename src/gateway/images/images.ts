@@ -1,4 +1,5 @@
 import { recordOf } from '../../core/shape.ts'
+import { unixSeconds } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import {
   imagesPerRequestMax,
@@ -84,7 +85,7 @@ function readWanted(house: House, raw: unknown): Wanted {
       const counted = told ?? (isPerImage ? usageOf({}) : { ...own(by.model), estimated: true })
       const usage = { ...counted, images }
       const kept = await keepAll(house, pictures, asBytes)
-      const seconds = Number.isInteger(created) ? created : Math.floor(house.clock.now() / 1_000)
+      const seconds = Number.isInteger(created) ? created : unixSeconds(house.clock.now())
       return {
         usage,
         record: (db) => made.record(db, kept.rows),

@@ -1,6 +1,6 @@
 import { sha256 } from '../../core/ids.ts'
 import { isRecord } from '../../core/shape.ts'
-import { second } from '../../core/time.ts'
+import { unixSeconds } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import type { Call } from '../call.ts'
 import { complete, type Listener } from '../chat/chat.ts'
@@ -30,7 +30,7 @@ export async function create(
   const answer = await complete(house, spender, chat, call, listener).catch(refusedHere)
   // Given again under its Idempotency-Key it is the same answer, with the same ids.
   const name = sha256(`${account} ${call.ref ?? call.requestId}`).slice(0, 32)
-  const created = Math.floor(house.clock.now() / second)
+  const created = unixSeconds(house.clock.now())
   const keep = (item: Record<string, unknown>): void =>
     isRemembered ? remembered.keep(account, item) : undefined
   const written = new Written({ echo, spaced, name, created, keep })

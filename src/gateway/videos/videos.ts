@@ -1,6 +1,6 @@
 import { idPattern } from '../../core/ids.ts'
 import { toUsd } from '../../core/money.ts'
-import { second } from '../../core/time.ts'
+import { unixSeconds } from '../../core/time.ts'
 import type { House } from '../../house.ts'
 import type { Job } from '../../jobs/handler.ts'
 import * as jobs from '../../jobs/jobs.ts'
@@ -18,7 +18,6 @@ export async function theOwn(house: House, { account }: Spender, id: string): Pr
   throw new Refusal('not_found', { what: 'video' })
 }
 
-const seconds = (ms: number): number => Math.floor(ms / second)
 const pathOf = (id: string): string => `/v1/videos/${id}/content`
 
 /** When the address of a finished film stops (document 2, section 8, as for pictures). */
@@ -39,7 +38,7 @@ export function present(house: House, job: Job): VideoShape {
     id,
     object: 'video' as const,
     model: String(model),
-    created_at: seconds(job.created),
+    created_at: unixSeconds(job.created),
     estimated_cost: toUsd(price),
     progress,
     seconds: String(asked),
@@ -47,7 +46,7 @@ export function present(house: House, job: Job): VideoShape {
   if (state === 'queued' || state === 'running') return { ...own, status: 'pending' }
   if (state === 'done') {
     const cost = toUsd(charged)
-    const expires_at = seconds(expiryOf(job))
+    const expires_at = unixSeconds(expiryOf(job))
     return { ...own, status: 'completed', url: urlOf(house, job), cost, expires_at }
   }
   const { code, error: message } = error ?? { code: 'cancelled', error: 'It was never begun.' }

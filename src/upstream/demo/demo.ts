@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/time.ts'
+import { type Clock, unixSeconds } from '../../core/time.ts'
 import { refuse } from '../answer.ts'
 import { faultKindOf } from '../fault.ts'
 import { type Call, type Path, type Upstream, UpstreamFault } from '../upstream.ts'
@@ -49,7 +49,7 @@ export const demoUpstream = (clock: Clock): Upstream => ({
       return (await import('./transcription.ts')).transcribe(body)
     }
     if (body instanceof FormData) return refuse(400, 'The request is JSON.')
-    return answers[path]({ model, body, created: Math.floor(clock.now() / 1_000) })
+    return answers[path]({ model, body, created: unixSeconds(clock.now()) })
   },
   async look({ path, signal }) {
     checkAsked(signal)

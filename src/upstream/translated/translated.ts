@@ -1,4 +1,4 @@
-import { type Clock, second } from '../../core/time.ts'
+import { type Clock, unixSeconds } from '../../core/time.ts'
 import type { TranslatedKind } from '../../providers.ts'
 import { refuse } from '../answer.ts'
 import { outputMostOf } from '../body.ts'
@@ -32,7 +32,7 @@ export function translatedLane(row: Omit<Provided, 'line'>, clock: Clock): Upstr
     kind: to.kind,
     send: (call) =>
       opened(to, call, (provider, wire) => {
-        const created = Math.floor(clock.now() / second)
+        const created = unixSeconds(clock.now())
         return answer(provider, call, { to, wire, created })
       }),
     async look({ path, signal }) {

@@ -1,4 +1,5 @@
 import { sign } from '../../../core/ids.ts'
+import { unixSeconds } from '../../../core/time.ts'
 import type { House } from '../../../house.ts'
 
 const keyOf = ({ secret }: Pick<House, 'secret'>, hook: string): Buffer =>
@@ -14,7 +15,7 @@ export function signedHeaders(
   { hook, note: id, body }: { hook: string; note: string; body: string },
   at: number,
 ): Record<string, string> {
-  const timestamp = `${Math.floor(at / 1_000)}`
+  const timestamp = `${unixSeconds(at)}`
   const mac = Buffer.from(sign(keyOf(house, hook), `${id}.${timestamp}.${body}`), 'base64url')
   return {
     'content-type': 'application/json',
