@@ -1,6 +1,9 @@
 /** The sizes that both documents fix, in the order of their section 8. Rates are settings. */
 const kb = 1_024
 const mb = 1_024 * kb
+const minute = 60_000
+const hour = 60 * minute
+const day = 24 * hour
 
 /** Document 1, section 8. */
 export const aboutCharsMax = 160
@@ -15,7 +18,7 @@ export const assetWhatCharsMax = 400
 export const assetVoiceCharsMax = 64
 export const iconBytesMax = 6 * mb
 export const iconPromptCharsMax = 300
-export const lookLinkMs = 50 * 60_000
+export const lookLinkMs = 50 * minute
 export const remixPriceCreditsMax = 100_000
 
 /** What document 1 leaves open. */
@@ -24,8 +27,8 @@ export const descriptionCharsMax = 500
 export const versionNoteCharsMax = 200
 export const listPageMax = 100
 export const listPageDefault = 30
-export const claimCodeMs = 30 * 86_400_000
-export const deletedAppKeptMs = 30 * 86_400_000
+export const claimCodeMs = 30 * day
+export const deletedAppKeptMs = 30 * day
 export const keysPerAgentMax = 20
 export const notesPerAgentMax = 1_000
 export const noteDaysMax = 90
@@ -75,13 +78,13 @@ export const signUpsPerHour = 30
 /** Wrong claim codes an hour from one address. */
 export const claimTriesPerHour = 10
 export const recoveryCodesMade = 8
-export const sessionMs = 30 * 86_400_000
+export const sessionMs = 30 * day
 export const sessionsPerPersonMax = 50
 export const browserCharsMax = 200
 export const keysPerPersonMax = 20
 export const passkeysPerPersonMax = 20
 /** So long after a sign-in one may change how one signs in. */
-export const freshMs = 15 * 60_000
+export const freshMs = 15 * minute
 /** What a sign-in provider answers at once, and how long it may take. */
 export const providerAnswerBytesMax = 256 * kb
 export const providerMs = 10_000
@@ -157,10 +160,10 @@ export const servedModelsMax = 10_000
 export const upstreamAnswerBytesMax = 32 * mb
 export const eventBytesMax = 8 * mb
 export const heartbeatMs = 15_000
-export const failureReplayMs = 60_000
+export const failureReplayMs = minute
 export const failureReplaysMax = 10_000
 /** What Responses remembers of its answers, in memory, of all accounts and of one. */
-export const rememberedMs = 3_600_000
+export const rememberedMs = hour
 export const rememberedBytesMax = 64 * mb
 export const rememberedOfAccountBytesMax = 16 * mb
 
@@ -168,16 +171,16 @@ export const rememberedOfAccountBytesMax = 16 * mb
 export const promptCharsMax = 32_000
 export const imagesPerRequestMax = 10
 export const imageSideMax = 8_192
-export const mediaLinkMs = 24 * 3_600_000
+export const mediaLinkMs = 24 * hour
 export const videoSecondsMax = 60
 /** Where a request does not say. */
 export const videoSecondsDefault = 4
 export const videoBytesMax = 128 * mb
 /** A film that is not there by then has failed. */
-export const videoMs = 3_600_000
+export const videoMs = hour
 export const speechCharsMax = 50_000
 /** As long as answers are given again to their Idempotency-Key. */
-export const speechKeptMs = 30 * 86_400_000
+export const speechKeptMs = 30 * day
 export const embeddingInputsMax = 2_048
 export const embeddingLengthMax = 65_536
 
@@ -186,14 +189,14 @@ export const laneWidths = { builds: 4, assets: 4, media: 32, hooks: 32 }
 /** Of these, so many of one owner: hooks whose receiver hangs leave room for others. */
 export const laneShares = { ...laneWidths, hooks: 2 }
 /** A process that is silent for so long over a job has died, or might as well have. */
-export const jobLeaseMs = 60_000
+export const jobLeaseMs = minute
 export const jobHeartbeatMs = 15_000
 export const openJobsPerOwnerMax = 64
 /** What a job's watchers are told one by one; reports after these overwrite the last. */
 export const jobEventsMax = 200
 export const jobWaitSecondsMax = 30
 /** How long one request may watch a job; a client comes again with Last-Event-ID. */
-export const jobWatchMs = 10 * 60_000
+export const jobWatchMs = 10 * minute
 
 /** How long a stopping server lets what runs finish. */
 export const drainMs = 30_000
