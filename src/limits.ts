@@ -125,6 +125,9 @@ export const filesPerAccountMax = 1_000
 export const fileKeptSecondsMin = 3_600
 export const fileKeptSecondsMax = 30 * 86_400
 export const fileBytesPerAccountMax = 512 * mb
+/** As long as an id of berth.toml may be. */
+export const modelIdCharsMax = 200
+export const filePageMax = 10_000
 export const historyPageMax = 1_000
 export const historyPageDefault = 100
 

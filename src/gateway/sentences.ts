@@ -1,10 +1,9 @@
 import { inDigits, inWords, toUsd, zero } from '../core/money.ts'
+import { modelIdCharsMax } from '../limits.ts'
 import type { FactsOf, GatewayRefusal } from '../refusals.ts'
 
 const usd = (amount: bigint): string => `$${inDigits(toUsd(amount))}`
 const wait = ({ retryAfter }: { retryAfter: number }): string => `Try again in ${retryAfter} s.`
-/** What is no id may be a long text. */
-const idCharsShown = 200
 const uncharged = 'Nothing was charged.'
 const charged = 'The reserved credits were charged, because the upstream bills it.'
 const look = 'Look at your history before you send it again.'
@@ -24,7 +23,7 @@ export const sentences: { [N in GatewayRefusal]: (...facts: FactsOf<N>) => strin
     return `This can cost ${usd(needed)} and you have ${usd(available)}${aside}. Add credits, or lower max_tokens.`
   },
   no_model: ({ model }) =>
-    `There is no model ${model.slice(0, idCharsShown)}. Use an exact id of GET /v1/models.`,
+    `There is no model ${model.slice(0, modelIdCharsMax)}. Use an exact id of GET /v1/models.`,
   // An agent that is paused has a cap of 0, and no later day lifts that.
   daily_cap: ({ cap, spent }) =>
     cap === zero

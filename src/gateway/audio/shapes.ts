@@ -3,6 +3,7 @@ import type { OpenAPIV3 } from 'openapi-types'
 
 import { anything } from '../../core/shape.ts'
 import { promptCharsMax, speechCharsMax } from '../../limits.ts'
+import { answerFormats } from './sound.ts'
 import { formats } from './speech.ts'
 
 /** A request for speech, for its description: the body is read by hand. */
@@ -27,7 +28,7 @@ export const transcriptionWanted: OpenAPIV3.SchemaObject = {
     file: { type: 'string', format: 'binary' },
     language: { type: 'string', description: 'ISO 639 code, as a hint.' },
     prompt: { type: 'string', maxLength: promptCharsMax },
-    response_format: { type: 'string', enum: ['json', 'verbose_json', 'text'], default: 'json' },
+    response_format: { type: 'string', enum: [...answerFormats], default: 'json' },
   },
 }
 

@@ -1,15 +1,18 @@
 import { sha256 } from '../../core/ids.ts'
-import { fileBytesMax, promptCharsMax } from '../../limits.ts'
+import { fileBytesMax, modelIdCharsMax, promptCharsMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import { kindOf } from '../../store/kinds.ts'
 import { findText, findWord, misfit, readText } from '../fields.ts'
 import { readForm, textsIn } from '../files/upload.ts'
 
+/** How what was said may be answered. */
+export const answerFormats = ['json', 'verbose_json', 'text'] as const
+
 /** A sound to be written down, as it was sent. */
 export interface Asked {
   /** The model, and others that may do it in its place. */
   models: string[]
-  format: 'json' | 'verbose_json' | 'text'
+  format: (typeof answerFormats)[number]
   /** What goes to the upstream. */
   form: FormData
   /** What makes it the same request again. */
@@ -27,7 +30,6 @@ export interface Asked {
 const bytesPerSecondFewest = 500
 const daySeconds = 86_400
 const language = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i
-const modelCharsMax = 200
 
 /**
  * Reads the multipart body of POST /v1/audio/transcriptions (document 2, section 4). Refuses
@@ -38,7 +40,7 @@ export async function readSound(request: Request): Promise<Asked> {
   if (!sent) throw misfit('file', 'Send multipart/form-data with the fields "model" and "file".')
   const texts = textsIn(sent, 'file')
   const fields = Object.fromEntries(texts)
-  const model = readText(fields, 'model', modelCharsMax)
+  const model = readText(fields, 'model', modelIdCharsMax)
   const file = sent.get('file')
   if (!(file instanceof File) || file.size === 0) {
     throw misfit('file', 'Send the sound in the field "file".')
@@ -47,7 +49,7 @@ export async function readSound(request: Request): Promise<Asked> {
     throw new Refusal('too_large', { bytes: file.size, max: fileBytesMax })
   }
   checkFields(fields)
-  const format = findWord(fields, 'response_format', ['json', 'verbose_json', 'text']) ?? 'json'
+  const format = findWord(fields, 'response_format', answerFormats) ?? 'json'
   const bytes = await file.bytes()
   return {
     models: [model],

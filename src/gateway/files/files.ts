@@ -7,7 +7,7 @@ import { wordsIn } from '../../core/text.ts'
 import { second, unixSeconds } from '../../core/time.ts'
 import { lock } from '../../db/lock.ts'
 import type { House } from '../../house.ts'
-import { fileBytesPerAccountMax, filesPerAccountMax } from '../../limits.ts'
+import { fileBytesPerAccountMax, filePageMax, filesPerAccountMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
 import { misfit } from '../fields.ts'
 import type { AccountId } from '../key.ts'
@@ -137,7 +137,7 @@ export async function list(
   account: AccountId,
   { limit = filesPerAccountMax, after, order, purpose }: ListWantedShape,
 ): Promise<FileListShape> {
-  const size = wholeOf('limit', limit, 10_000)
+  const size = wholeOf('limit', limit, filePageMax)
   const rows = await house.db.read
     .select()
     .from(gatewayFiles)

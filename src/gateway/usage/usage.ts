@@ -4,13 +4,12 @@ import { toUsd } from '../../core/money.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { day, iso, utcDay } from '../../core/time.ts'
 import type { House } from '../../house.ts'
-import { historyPageDefault, historyPageMax } from '../../limits.ts'
+import { historyPageDefault, historyPageMax, modelIdCharsMax } from '../../limits.ts'
 import { listUses, type Use } from '../../models/history.ts'
 import { misfit } from '../fields.ts'
 import { columns, type HistoryWantedShape, type UseShape } from './shapes.ts'
 
 const pageMax = 1_000_000_000
-const modelCharsMax = 200
 
 /**
  * A page of what an account used, newest first (document 2, GET /queries/history; `page_count` is
@@ -18,8 +17,8 @@ const modelCharsMax = 200
  */
 export async function historyOf(house: House, account: string, wanted: HistoryWantedShape) {
   const { page = 1, page_count = historyPageDefault, from, to, model } = wanted
-  if (model !== undefined && !isPlainLine(model, modelCharsMax)) {
-    throw misfit('model', `"model" is the id of a model, of at most ${modelCharsMax} characters.`)
+  if (model !== undefined && !isPlainLine(model, modelIdCharsMax)) {
+    throw misfit('model', `"model" is the id of a model, of at most ${modelIdCharsMax} characters.`)
   }
   const size = wholeOf('page_count', page_count, historyPageMax)
   const { rows, total } = await listUses(house.db.read, {
