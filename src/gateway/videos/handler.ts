@@ -15,7 +15,7 @@ import { readBounded, readObject } from '../chat/plain.ts'
 import { verdictOfError } from '../chat/verdict.ts'
 import { deadlinesOf, Watch } from '../chat/watch.ts'
 import * as made from '../made/made.ts'
-import { type Asked, Input, Made, type Making } from './shapes.ts'
+import { Asked, Making } from './shapes.ts'
 
 type Film = Work<Asked, Making>
 type Answer = Record<string, unknown>
@@ -28,10 +28,10 @@ const dead = ['failed', 'cancelled', 'canceled', 'expired', 'rejected', 'error']
  * becomes of this process, until it is there, has failed, or its time is up. It is charged with its
  * landing, once; a film that fails or never comes costs nothing (document 2, section 3).
  */
-export const videoHandler = (house: House): Handler<typeof Input, typeof Made> => ({
+export const videoHandler = (house: House): Handler<typeof Asked, typeof Making> => ({
   lane: 'media',
-  input: Input,
-  data: Made,
+  input: Asked,
+  data: Making,
   restarts: Infinity,
   run: async (work) => {
     const { data, signal } = work

@@ -55,19 +55,19 @@ export const Video = Type.Object(
 export type VideoShape = Static<typeof Video>
 
 /** What the job of a film is asked for. */
-export const Input = Type.Object({
+export const Asked = Type.Object({
   model: Type.String(),
   seconds: Type.Number(),
   requestId: Type.String(),
   source: oneOf(['api', 'web']),
 })
-export type Asked = Static<typeof Input>
+export type Asked = Static<typeof Asked>
 
 /** Where the film is being made, by which of the models asked for, and what price it has there. */
-export const Made = Type.Object({
+export const Making = Type.Object({
   upstream: Type.String(),
   model: Type.String(),
   operation: Type.String(),
   price: Type.Unsafe<PriceTexts>(Type.Object({}, { additionalProperties: true })),
 })
-export type Making = Static<typeof Made>
+export type Making = Static<typeof Making>
