@@ -26,8 +26,10 @@ export const holdMs = ({ config }: House): number =>
   config.gatewayTotalSeconds * second + holdMarginMs
 
 /** The name of a gateway hold: what it is for, and behind a space the slot of its answer. */
-export const holdRef = (work: string[], slot: string | undefined): string =>
-  [work.join(':'), ...(slot === undefined ? [] : [slot])].join(' ')
+export function holdRef(work: string[], slot: string | undefined): string {
+  const name = work.join(':')
+  return slot === undefined ? name : `${name} ${slot}`
+}
 
 /**
  * What is written of a hold that was charged whole because its process died over it ("billed
