@@ -2,7 +2,7 @@ import { addressGroup, clientAddress, isTrusted } from './core/address.ts'
 import { newOrderedId } from './core/ids.ts'
 import { stopwatch } from './core/time.ts'
 import type { TrafficPart } from './core/traffic.ts'
-import { beginVisit, pathOf, thisProcess, type Visit } from './core/visit.ts'
+import { beginVisit, ownPeer, pathOf, type Visit } from './core/visit.ts'
 import * as gateway from './gateway/envelope.ts'
 import { isGateway } from './gateway/paths.ts'
 import * as hosting from './hosting/envelope.ts'
@@ -75,7 +75,7 @@ export function openDoor(house: House, app: App, options?: McpOptions): Door {
       const ms = stopwatch() - started
       house.traffic.count(part, response.status, ms)
       response.headers.set('x-request-id', visit.id)
-      if (peer === thisProcess) return response
+      if (peer === ownPeer) return response
       house.log.info('request', {
         id: visit.id,
         method: request.method,

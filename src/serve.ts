@@ -1,7 +1,7 @@
 import { openApp } from './app.ts'
 import { errorCodeOf, messageOf } from './core/text.ts'
 import { stopwatch } from './core/time.ts'
-import { thisProcess } from './core/visit.ts'
+import { ownPeer } from './core/visit.ts'
 import { hasOthers } from './db/process.ts'
 import { type Door, openDoor, openingDoor } from './door.ts'
 import { writeOpens } from './hosting/apps/opens.ts'
@@ -93,7 +93,7 @@ export async function serve(config: Config): Promise<Serving> {
   return {
     house,
     origin,
-    send: async (request) => door(request, thisProcess),
+    send: async (request) => door(request, ownPeer),
     stop: () => (stopping ??= stop()),
   }
 }

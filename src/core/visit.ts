@@ -1,7 +1,7 @@
 import { addressGroup } from './address.ts'
 
 /** Stands for the address in what this process asks of itself: that is no visit, and not logged. */
-export const thisProcess = 'this process'
+export const ownPeer = 'this process'
 
 /** What is known of one request while it runs: for limits, for the log and for `x-request-id`. */
 export interface Visit {

@@ -1,5 +1,5 @@
 import { readJson } from '../core/body.ts'
-import { callerAddress, thisProcess, visitOf } from '../core/visit.ts'
+import { callerAddress, ownPeer, visitOf } from '../core/visit.ts'
 import type { House } from '../house.ts'
 import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../limits.ts'
 import { isRefusal } from '../refusals.ts'
@@ -59,7 +59,7 @@ async function open(
   send: Send,
   { extension, stopping }: McpOptions,
 ): Promise<Serve | Response> {
-  const described = await send(new Request('http://localhost/api/openapi.json'), thisProcess)
+  const described = await send(new Request('http://localhost/api/openapi.json'), ownPeer)
   if (!described.ok) return described
   const [{ openHandler }, { openShelf }] = await Promise.all([
     import('./server.ts'),
