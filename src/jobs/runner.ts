@@ -196,11 +196,12 @@ export class Runner {
       for (const { job } of busy) count(job.owner)
       const full = [...begun.keys()].filter((owner) => !hasRoom(owner))
       const due = await rows.findDue(db.read, { lane, kinds, full, limit, now: clock.now() })
-      const fair = due.filter(({ owner }) => {
-        const isFair = hasRoom(owner)
-        if (isFair) count(owner)
-        return isFair
-      })
+      const fair: typeof due = []
+      for (const one of due) {
+        if (!hasRoom(one.owner)) continue
+        count(one.owner)
+        fair.push(one)
+      }
       const claimed = await Promise.all(
         fair.map((one) => db.tx((tx) => rows.claim(this.parts, tx, one))),
       )
