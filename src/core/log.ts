@@ -1,3 +1,5 @@
+import type { Clock } from './time.ts'
+
 /** The one place that prints. A line is JSON on stderr, so that stdout stays for answers. */
 export interface Log {
   info(event: string, facts?: Record<string, unknown>): void
@@ -29,6 +31,7 @@ function toStderr(line: string, now: boolean): void {
 }
 
 process.on('exit', flush)
+
 /** An error's stack. A query's message ends with what was bound to it, which may be a body. */
 function told(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
@@ -38,10 +41,7 @@ function told(error: unknown): string {
 }
 
 /** Answers a log that hands each finished line to `write` (stderr unless told otherwise). */
-export function openLog(
-  clock: { now(): number },
-  write: (line: string, now: boolean) => void = toStderr,
-): Log {
+export function openLog(clock: Clock, write: (line: string, now: boolean) => void = toStderr): Log {
   let ms = Number.NaN
   let at = ''
   const line = (level: string, event: string, facts?: Record<string, unknown>): void => {
