@@ -14,6 +14,7 @@ import { done, failed, failedBy, type Outcome } from './operator/outcome.ts'
 import { serve } from './serve.ts'
 import type { Config } from './settings.ts'
 import { FolderInUse, ownFolder } from './store/owner.ts'
+import { originAt } from './urls.ts'
 import { version } from './version.ts'
 import { greet } from './welcome.ts'
 
@@ -120,7 +121,7 @@ function showConfig({ rows }: Config): Outcome {
 
 async function checkHealth(config: Config): Promise<Outcome> {
   const host = config.host === '0.0.0.0' ? '127.0.0.1' : config.host
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${config.port}/healthz`
+  const url = `${originAt(host, config.port)}/healthz`
   const answer = await fetch(url, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined)
   return answer?.ok ? done('ok') : failed(`No answer from ${url}.`)
 }

@@ -12,6 +12,7 @@ import { startChores } from './operator/chores.ts'
 import { openControl } from './operator/control.ts'
 import type { Config } from './settings.ts'
 import { ownFolder } from './store/owner.ts'
+import { originAt } from './urls.ts'
 
 /** A socket on which nothing moves is closed: nobody may hold one, or half a body, for ever. */
 const idleSecondsMax = 60
@@ -57,7 +58,7 @@ export async function serve(config: Config): Promise<Serving> {
   let door: Door = openingDoor
   const server = listen(config, (...asked) => door(...asked))
   const name = ownHosts.has(config.host) ? 'localhost' : config.host
-  const origin = `http://${name.includes(':') ? `[${name}]` : name}:${server.port}`
+  const origin = originAt(name, server.port ?? config.port)
   const house = await openHouse(config, origin)
   const warnings = [...config.warnings, ...unmetChoices(house)]
   for (const why of warnings) house.log.warn('config', { why })

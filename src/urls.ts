@@ -24,3 +24,7 @@ export function urlsOf(config: Config, origin: string): Urls {
     apps: config.appsUrl || app,
   }
 }
+
+/** Plain http at a host, which may be an IPv6 address, and a port. */
+export const originAt = (host: string, port: number): string =>
+  `http://${host.includes(':') ? `[${host}]` : host}:${port}`
