@@ -113,7 +113,8 @@ interface GatewayFacts {
   upstream_busy: { retryAfter: number }
   content_policy: None
   upstream_failed: { retryAfter?: number | undefined }
-  upstream_refused: None
+  /** `said`: the upstream's own words. */
+  upstream_refused: { said?: string; code?: 'context_length_exceeded' }
   no_content: None
   unreadable: None
   deadline: None

@@ -40,7 +40,7 @@ const section7: Row[] = [
   row(429, 'rate_limit_error', null, 'upstream_busy', { retryAfter: 7 }),
   row(400, 'invalid_request_error', 'content_policy_violation', 'content_policy'),
   row(502, 'api_error', null, 'upstream_failed', {}),
-  row(400, 'api_error', null, 'upstream_refused'),
+  row(400, 'api_error', null, 'upstream_refused', {}),
   row(502, 'api_error', null, 'no_content'),
   row(502, 'api_error', 'unreadable_response', 'unreadable'),
   row(504, 'api_error', 'deadline_exceeded', 'deadline'),

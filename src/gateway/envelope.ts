@@ -53,7 +53,7 @@ const table: { [N in GatewayRefusal]: Row } = {
   upstream_busy: [429, limit],
   content_policy: [400, invalid, null, 'content_policy_violation', 'final'],
   upstream_failed: [502, api],
-  upstream_refused: [400, api, null, null, 'final'],
+  upstream_refused: [400, api, null, null, 'final'], // context_length_exceeded where it says so
   no_content: [502, api],
   unreadable: [502, api, null, 'unreadable_response', 'final'],
   deadline: [504, api, null, 'deadline_exceeded', 'final'],

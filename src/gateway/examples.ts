@@ -46,7 +46,7 @@ export const examples: { [N in GatewayRefusal]: FactsOf<N> } = {
   upstream_busy: [wait],
   content_policy: [],
   upstream_failed: [{}],
-  upstream_refused: [],
+  upstream_refused: [{ said: 'This model takes no temperature.' }],
   no_content: [],
   unreadable: [],
   deadline: [],

@@ -216,6 +216,7 @@ describe('after the model has run', () => {
     expectRefused(answer, is)
     const message = answer.text('error.message')
     expect(message).toContain(charged ? 'The reserved credits were charged' : 'Nothing was charged')
+    if (script === '422') expect(message).toEndWith(' It said: Unprocessable.')
     const { use } = await faked.lastUse(own)
     expect(use?.held).toBeGreaterThan(0n)
     await expectPaid(faked, own, charged && use?.held)

@@ -71,7 +71,8 @@ export const sentences: { [N in GatewayRefusal]: (...facts: FactsOf<N>) => strin
   upstream_busy: (facts) => `The upstream is busy. ${uncharged} ${wait(facts)}`,
   content_policy: () => `The provider declined this under its content rules. ${uncharged}`,
   upstream_failed: () => `The provider failed. ${uncharged} Retry with backoff.`,
-  upstream_refused: () => `The provider refused this request. ${uncharged} Change it first.`,
+  upstream_refused: ({ said }) =>
+    `The provider refused this request. ${uncharged} Change it first.${said ? ` It said: ${said}` : ''}`,
   no_content: () => `The model returned no content. ${uncharged} Retry with backoff.`,
   unreadable: () => `The upstream's answer could not be read. ${charged} ${look}`,
   deadline: () => `The model exceeded the deadline. ${charged} ${look}`,

@@ -35,3 +35,20 @@ test('the wait of a 429 is its upstream’s, in seconds or until a date, up to a
     expect([nothing, waitOf(nothing)]).toEqual([nothing, nothing === 'Infinity' ? 3_600 : 1])
   }
 })
+
+test('why an upstream refused is told, but not what the operator’s account does not know', () => {
+  const wordsAt = (status: number) => {
+    const said = JSON.stringify({
+      error: { message: 'Too long.', code: 'context_length_exceeded' },
+    })
+    return wordsOf(verdictOfStatus(status, said, new Headers()).refusal).body.error
+  }
+  const plain = 'The provider refused this request. Nothing was charged. Change it first.'
+  expect(wordsAt(400)).toEqual({
+    message: `${plain} It said: Too long.`,
+    type: 'api_error',
+    param: null,
+    code: 'context_length_exceeded',
+  })
+  expect(wordsAt(404)).toEqual({ message: plain, type: 'api_error', param: null, code: null })
+})

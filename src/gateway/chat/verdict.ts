@@ -2,6 +2,7 @@ import { isRecord } from '../../core/shape.ts'
 import { systemClock } from '../../core/time.ts'
 import { type GatewayRefusal, Refusal } from '../../refusals.ts'
 import { saysFiltered } from '../../upstream/filtered.ts'
+import { reasonIn } from '../../upstream/reason.ts'
 import { UpstreamFault } from '../../upstream/upstream.ts'
 import type { Watch } from './watch.ts'
 
@@ -66,7 +67,9 @@ export function verdictOfStatus(status: number, said: string, headers: Headers):
   if (status >= 500 || notYet.includes(status)) {
     return free(new Refusal('upstream_failed', { retryAfter }), true)
   }
-  return free(new Refusal('upstream_refused'), status === 404)
+  // What an upstream does not know is the operator's to mend: its words would name their account.
+  const isUnknown = status === 404
+  return free(new Refusal('upstream_refused', isUnknown ? {} : reasonIn(said)), isUnknown)
 }
 
 /** An error within a stream, or within an answer with status 200. */
