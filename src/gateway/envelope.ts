@@ -146,9 +146,13 @@ export function faultAnswer(requestId: string, error: unknown): Response {
   return Response.json(body, { status: 500, headers: isCharged ? final : {} })
 }
 
-/** A path or a method that is no operation. */
-export function noSuchOperation(method: string, path: string): Response {
-  const message = `There is no ${method} ${path}. GET /v1/openapi.json tells what there is.`
+/** A path or a method that is no operation; `instead` says where to go. */
+export function noSuchOperation(
+  method: string,
+  path: string,
+  instead = 'GET /v1/openapi.json tells what there is.',
+): Response {
+  const message = `There is no ${method} ${path}. ${instead}`
   const body: Envelope = { error: { message, type: invalid, param: null, code: 'unknown_url' } }
   return Response.json(body, { status: 404 })
 }

@@ -161,6 +161,34 @@ test('an address that leads nowhere answers a page that says so', async () => {
   await close()
 })
 
+test('a program with a wrong base URL is told the right ones, and no page', async () => {
+  const { visit, close } = await openTestHouse()
+  const path = '/openai/v1/chat/completions'
+  const message =
+    `There is no POST ${path}. The base URL of models is http://localhost:3000/v1, ` +
+    'that of the Agent API http://localhost:3000/api.'
+  for (const accept of ['application/json', '*/*']) {
+    const { status, body } = await visit('POST', path, { headers: { accept }, body: {} })
+    expect([accept, status, body]).toMatchObject([accept, 404, { error: { message } }])
+  }
+  const models = await visit('GET', '/openai/v1/models', {
+    headers: { accept: 'application/json' },
+  })
+  expect(models.body).toMatchObject({ error: { code: 'unknown_url' } })
+  for (const [method, accept] of [
+    ['POST', browser.accept],
+    ['GET', '*/*'],
+  ] as const) {
+    const page = await visit(method, path, { headers: { accept } })
+    expect([accept, page.status, String(page.body)]).toEqual([
+      accept,
+      404,
+      expect.stringContaining('This address leads nowhere.'),
+    ])
+  }
+  await close()
+})
+
 test('the mark of the house is served', async () => {
   const { visit, close } = await openTestHouse()
   const icon = await visit('GET', '/favicon.ico')
