@@ -10,7 +10,7 @@ import { jsonOf, respondOnce, type Running } from '../once.ts'
 import { type Asked, type Fitted, readAsked } from './asked.ts'
 import { askFor } from './bill.ts'
 import { candidatesOf, findModels } from './candidates.ts'
-import { checkFits, checkWindow } from './fits.ts'
+import { checkFits, checkWindow, fitting } from './fits.ts'
 import type { ChatOrder } from './order.ts'
 import { paidCallsOf, runPaid } from './running.ts'
 import { checkSearch } from './search/check.ts'
@@ -61,7 +61,7 @@ async function prepare(
   const { config, catalogue, upstreams } = house
   const developer = config.gatewayDeveloperRole === 'system' ? 'system' : undefined
   const read = readAsked(raw, developer)
-  const wanted = findModels(catalogue, read.modelIds, 'chat')
+  const wanted = fitting(read, findModels(catalogue, read.modelIds, 'chat'))
   const models = wanted.map(({ model }) => model)
   const candidates = candidatesOf(wanted, read.preferences, upstreams.speeds)
   const search = read.search || wanted.some(({ suffixes }) => suffixes.includes('online'))

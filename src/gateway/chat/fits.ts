@@ -6,7 +6,7 @@ import {
   pdfsPerRequestMax,
   smallWindowTokens,
 } from '../../limits.ts'
-import type { Model } from '../../models/catalogue.ts'
+import type { Found, Model } from '../../models/catalogue.ts'
 import { promptTokensOf } from '../../models/tokens.ts'
 import { Refusal } from '../../refusals.ts'
 import { misfit } from '../fields.ts'
@@ -40,6 +40,23 @@ export function checkFits(asked: Asked, model: Model): void {
   for (const one of media) if (one.fileId === undefined) checkInline(one, model)
   const pdfs = media.filter(isInlinePdf).length
   if (pdfs > pdfsPerRequestMax) throw new Refusal('too_many_pdfs', { max: pdfsPerRequestMax })
+}
+
+/**
+ * The model of a request, and of its fallbacks those that take what it holds: one that does not is
+ * no reason to refuse what the model takes.
+ */
+export function fitting(asked: Asked, [first, ...rest]: Found[]): Found[] {
+  const takes = ({ model }: Found): boolean => {
+    try {
+      checkFits(asked, model)
+      return true
+    } catch (error) {
+      if (error instanceof Refusal) return false
+      throw error
+    }
+  }
+  return first ? [first, ...rest.filter(takes)] : []
 }
 
 function checkInline({ kind, part }: Media, model: Model): void {

@@ -112,6 +112,29 @@ describe('preferences', () => {
   })
 })
 
+describe('fallbacks', () => {
+  const url = `data:image/png;base64,${'A'.repeat(100)}`
+  const shown = say([{ type: 'image_url', image_url: { url } }])
+
+  test('one that does not take what is sent is left out, and is in no hold', async () => {
+    const alone = await run({ model: 'fake/sees', max_tokens: 10, ...shown })
+    const models = ['fake/many', 'fake/narrow']
+    const both = await run({ model: 'fake/sees', models, max_tokens: 10, ...shown })
+    expect([both.status, both.use?.model]).toEqual([200, 'fake/sees'])
+    expect(both.use?.held).toBe(alone.use?.held)
+    const long = say('word '.repeat(30_000))
+    const { use } = await run({ model: 'fake/unknown', models: ['fake/narrow'], ...long })
+    expect(use?.model).toBe('fake/unknown')
+  })
+
+  test('the model that is asked for takes what is sent, whatever stands behind it', async () => {
+    const asked = { model: 'fake/many', models: ['fake/sees'], ...shown }
+    const { status, body } = await gus.call('POST', path, asked)
+    const message = 'fake/many takes no pictures. Pick a model whose inputs have image.'
+    expect([status, body]).toMatchObject([400, { error: { message } }])
+  })
+})
+
 describe('what is held', () => {
   const hold = async (body: Record<string, unknown>) => (await run(body)).use?.held ?? 0n
 
