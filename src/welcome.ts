@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
-import { nano } from './core/money.ts'
+import { fromCredits } from './core/money.ts'
 import { isRecord } from './core/shape.ts'
 import * as agents from './hosting/agents/agents.ts'
 import { linkOf } from './hosting/apps/present.ts'
@@ -86,7 +86,7 @@ type Call = (
 const caller =
   (baseUrl: string, send: Send): Call =>
   async (method, path, { type, data }, key) => {
-    const headers = { 'content-type': type, ...(key ? { authorization: `Bearer ${key}` } : {}) }
+    const headers = { 'content-type': type, ...(key && { authorization: `Bearer ${key}` }) }
     const answer = await send(new Request(baseUrl + path, { method, headers, body: data }))
     const body: unknown = await answer.json().catch(() => undefined)
     if (answer.ok && isRecord(body)) return body
@@ -185,8 +185,8 @@ async function firstSample(house: House, send: Send): Promise<string | undefined
   return made?.link
 }
 
-/** The operator's first gift, as `berth grant` would give it. */
-const firstGift = nano(1_000_000_000n)
+/** The operator's first gift, 1 USD, as `berth grant` would give it. */
+const firstGift = fromCredits(1_000)
 
 async function fundedKey(house: House, send: Send): Promise<string> {
   const call = caller('http://localhost', send)
