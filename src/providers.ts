@@ -219,10 +219,10 @@ function modelRow({ upstream, upstream_model, ...table }: Static<typeof ModelTab
     ...same,
     upstreams: typeof upstream === 'string' ? [upstream] : upstream,
     upstreamModel: upstream_model ?? table.id,
-    ...(supports_tools === undefined ? {} : { supportsTools: supports_tools }),
-    ...(context_length === undefined ? {} : { contextLength: context_length }),
-    ...(max_output === undefined ? {} : { maxOutput: max_output }),
-    ...(picture_tokens === undefined ? {} : { pictureTokens: picture_tokens }),
+    ...(supports_tools !== undefined && { supportsTools: supports_tools }),
+    ...(context_length !== undefined && { contextLength: context_length }),
+    ...(max_output !== undefined && { maxOutput: max_output }),
+    ...(picture_tokens !== undefined && { pictureTokens: picture_tokens }),
   }
 }
 

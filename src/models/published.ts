@@ -117,8 +117,8 @@ function familyOf(id: string, { maker, takes = [] }: (typeof providers)[string])
     inputs: seen ? ['text', 'image', ...takes] : ['text'],
     ...sound,
     supportsTools: type === 'chat' && !withoutTools.test(id),
-    ...(picture ? { pictureTokens: picture } : {}),
-    ...(output ? { maxOutput: output } : {}),
+    ...(picture && { pictureTokens: picture }),
+    ...(output && { maxOutput: output }),
   }
 }
 
@@ -190,8 +190,8 @@ function tiersOf(price: ModelPrice): TierTexts[] {
       above,
       prompt: at('input_mtok') ?? '0',
       completion: at('output_mtok') ?? '0',
-      ...(cached ? { cache_read: cached } : {}),
-      ...(written ? { cache_write: written } : {}),
+      ...(cached && { cache_read: cached }),
+      ...(written && { cache_write: written }),
     }
   })
 }

@@ -92,7 +92,7 @@ function detailed(answer: Record<string, unknown>, { seconds }: Asked): Record<s
     ...answer,
     language: language ?? undetermined,
     duration: duration ?? seconds,
-    ...(Array.isArray(segments) ? { segments: segments.map(filled) } : {}),
+    ...(Array.isArray(segments) && { segments: segments.map(filled) }),
   }
 }
 

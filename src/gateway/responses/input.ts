@@ -130,7 +130,7 @@ function readPart(part: unknown): Json {
 function readImage({ image_url, file_id, detail }: Json): Json {
   if (typeof file_id === 'string') return { type: 'image_url', file_id }
   if (typeof image_url !== 'string') throw misfit('input', 'An input_image has an image_url.')
-  return { type: 'image_url', image_url: { url: image_url, ...(detail ? { detail } : {}) } }
+  return { type: 'image_url', image_url: { url: image_url, ...(Boolean(detail) && { detail }) } }
 }
 
 function readFile({ file_id, file_data, filename }: Json): Json {

@@ -76,7 +76,7 @@ export const isSpoken = (item: Item | undefined): item is Spoken =>
 
 export const presentPart = ({ kind, text, annotations, logprobs }: Part): Json => {
   const { type, field } = partKinds[kind]
-  return { type, [field]: text, ...(kind === 'text' ? { annotations, logprobs } : {}) }
+  return { type, [field]: text, ...(kind === 'text' && { annotations, logprobs }) }
 }
 
 /** How likely tokens are is told of a text alone, and of each: clients look for the list. */

@@ -17,7 +17,7 @@ export function usageOf(usage: Json): Json {
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: countOf(reasoning_tokens) },
     total_tokens: input + output,
-    ...(typeof usage.cost === 'number' ? { cost: usage.cost } : {}),
+    ...(typeof usage.cost === 'number' && { cost: usage.cost }),
   }
 }
 

@@ -35,13 +35,13 @@ export function askedOf(
   return {
     prompt,
     abortSignal: signal,
-    ...(most === undefined ? {} : { maxOutputTokens: most }),
+    ...(most !== undefined && { maxOutputTokens: most }),
     ...numbersOf(body),
-    ...(stop.length > 0 ? { stopSequences: stop } : {}),
-    ...(tools.length > 0 ? { tools, toolChoice: choiceOf(body.tool_choice) } : {}),
-    ...(effort && !(kind.signs && hasUnsignedCall(prompt)) ? { reasoning: effort } : {}),
+    ...(stop.length > 0 && { stopSequences: stop }),
+    ...(tools.length > 0 && { tools, toolChoice: choiceOf(body.tool_choice) }),
+    ...(effort && !(kind.signs && hasUnsignedCall(prompt)) && { reasoning: effort }),
     ...formatOf(body.response_format),
-    ...(isSerial ? { providerOptions: { anthropic: { disableParallelToolUse: true } } } : {}),
+    ...(isSerial && { providerOptions: { anthropic: { disableParallelToolUse: true } } }),
   }
 }
 
@@ -69,8 +69,8 @@ function toolOf({ function: called }: Json): LanguageModelV4FunctionTool[] {
       type: 'function',
       name: textIn(name),
       inputSchema: isSchema(parameters) ? parameters : { type: 'object', properties: {} },
-      ...(typeof description === 'string' ? { description } : {}),
-      ...(typeof strict === 'boolean' ? { strict } : {}),
+      ...(typeof description === 'string' && { description }),
+      ...(typeof strict === 'boolean' && { strict }),
     },
   ]
 }
@@ -89,9 +89,9 @@ function formatOf(format: unknown): Pick<LanguageModelV4CallOptions, 'responseFo
   return {
     responseFormat: {
       type: 'json',
-      ...(isSchema(schema) ? { schema } : {}),
-      ...(typeof name === 'string' ? { name } : {}),
-      ...(typeof description === 'string' ? { description } : {}),
+      ...(isSchema(schema) && { schema }),
+      ...(typeof name === 'string' && { name }),
+      ...(typeof description === 'string' && { description }),
     },
   }
 }

@@ -117,8 +117,8 @@ class Writer {
     const { delta = '', providerMetadata } = part
     const detail = detailOf('', providerMetadata)
     const said = {
-      ...(delta ? { reasoning_content: delta } : {}),
-      ...(detail ? { reasoning_details: [detail] } : {}),
+      ...(delta && { reasoning_content: delta }),
+      ...(detail && { reasoning_details: [detail] }),
     }
     return delta || detail ? this.delta(said) : ''
   }

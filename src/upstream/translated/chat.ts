@@ -76,12 +76,10 @@ function messageOf(content: LanguageModelV4Content[]) {
     role: 'assistant',
     content: text.length > 0 ? text.join('') : null,
     refusal: null,
-    ...(thoughts.length > 0
-      ? { reasoning_content: thoughts.map((part) => part.text).join('') }
-      : {}),
-    ...(details.length > 0 ? { reasoning_details: details } : {}),
-    ...(calls.length > 0 ? { tool_calls: calls.map((call) => calledOf(call)) } : {}),
-    ...(sources.length > 0 ? { annotations: sources } : {}),
+    ...(thoughts.length > 0 && { reasoning_content: thoughts.map((part) => part.text).join('') }),
+    ...(details.length > 0 && { reasoning_details: details }),
+    ...(calls.length > 0 && { tool_calls: calls.map((call) => calledOf(call)) }),
+    ...(sources.length > 0 && { annotations: sources }),
   }
 }
 
@@ -97,7 +95,7 @@ export function calledOf({
     id: toolCallId,
     type: 'function',
     function: { name: toolName, arguments: input },
-    ...(signature ? { extra_content: { google: { thought_signature: signature } } } : {}),
+    ...(signature && { extra_content: { google: { thought_signature: signature } } }),
   }
 }
 

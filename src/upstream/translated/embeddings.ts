@@ -20,14 +20,13 @@ export async function embed(
     const { embeddings, usage } = await model.doEmbed({
       values: texts.slice(from, from + most),
       abortSignal: signal,
-      ...(typeof dimensions === 'number' ? { dimensions } : {}),
+      ...(typeof dimensions === 'number' && { dimensions }),
     })
     for (const embedding of embeddings) {
       data.push({ object: 'embedding', index: data.length, embedding })
     }
     tokens = tokens === undefined || !usage ? undefined : tokens + usage.tokens
   }
-  const usage =
-    tokens === undefined ? {} : { usage: { prompt_tokens: tokens, total_tokens: tokens } }
-  return Response.json({ object: 'list', data, model: body.model, ...usage })
+  const usage = tokens === undefined ? undefined : { prompt_tokens: tokens, total_tokens: tokens }
+  return Response.json({ object: 'list', data, model: body.model, usage })
 }

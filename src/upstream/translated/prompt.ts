@@ -94,9 +94,9 @@ function callOf(call: Json): Said {
     toolCallId: textIn(call.id),
     toolName: nameOf(call),
     input: parsed(isRecord(called) ? textIn(called.arguments) : ''),
-    ...(typeof signature === 'string'
-      ? { providerOptions: { google: { thoughtSignature: signature } } }
-      : {}),
+    ...(typeof signature === 'string' && {
+      providerOptions: { google: { thoughtSignature: signature } },
+    }),
   }
 }
 

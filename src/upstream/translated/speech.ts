@@ -21,9 +21,9 @@ export async function speak(
     text: textIn(body.input),
     outputFormat,
     abortSignal: signal,
-    ...(typeof voice === 'string' ? { voice } : {}),
-    ...(typeof instructions === 'string' ? { instructions } : {}),
-    ...(typeof speed === 'number' ? { speed } : {}),
+    ...(typeof voice === 'string' && { voice }),
+    ...(typeof instructions === 'string' && { instructions }),
+    ...(typeof speed === 'number' && { speed }),
   })
   const bytes = new Uint8Array(typeof audio === 'string' ? Buffer.from(audio, 'base64') : audio)
   const isBare = format === 'wav' && outputFormat.startsWith('pcm')

@@ -26,6 +26,6 @@ export async function transcribe(
     segments: segments.map(({ text, startSecond, endSecond }, id) => {
       return { id, start: startSecond, end: endSecond, text }
     }),
-    ...(durationInSeconds ? { usage: { type: 'duration', seconds: durationInSeconds } } : {}),
+    ...(durationInSeconds && { usage: { type: 'duration', seconds: durationInSeconds } }),
   })
 }

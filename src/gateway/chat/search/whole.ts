@@ -44,6 +44,7 @@ function answerOf(
 ): Json {
   const { tool_calls: _, ...message } = recordOf(choice.message)
   const annotations = searching.citations(text)
+  const hasChoice = Array.isArray(answer.choices) && answer.choices.length > 0
   const said = {
     ...message,
     ...(theirs.length > 0 && { tool_calls: theirs.map(({ raw }) => raw) }),
@@ -51,9 +52,7 @@ function answerOf(
   }
   return {
     ...answer,
-    ...(Array.isArray(answer.choices) && answer.choices.length > 0
-      ? { choices: [{ ...choice, message: said }] }
-      : {}),
+    ...(hasChoice && { choices: [{ ...choice, message: said }] }),
     ...(searching.isTold && { usage: presentUsage(searching.usage(true)) }),
   }
 }
