@@ -110,11 +110,3 @@ export async function openJobs(): Promise<TestJobs> {
     },
   }
 }
-
-/** Waits, for a while, until something is so. */
-export async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await isSo()); tries += 1) {
-    if (tries > 500) throw new Error('it never came to be')
-    await Bun.sleep(5)
-  }
-}

@@ -8,6 +8,7 @@ import { fakeText, scripts, type Step } from '../../testing/fake-scripts.ts'
 import type { Received } from '../../testing/fake-upstream.ts'
 import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
 import type { Gus } from '../../testing/gateway.ts'
+import { until } from '../../testing/until.ts'
 
 const whole = scripts.ok?.stream ?? []
 const headers = 1
@@ -33,16 +34,6 @@ afterAll(() => faked.close())
 
 const hang: Step = { do: 'hang' }
 const messages = [{ role: 'user', content: 'Say hello.' }]
-
-/** Waits for something that comes, or fails after five seconds. */
-async function until<T>(look: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  for (let tries = 0; tries < 500; tries += 1) {
-    const found = await look()
-    if (found !== undefined) return found
-    await Bun.sleep(10)
-  }
-  throw new Error('it never came')
-}
 
 interface Left {
   use: Use
@@ -144,7 +135,7 @@ describe('a client that leaves a stream', () => {
         expect((await leave(gus, 'fake/silent', 0, more)).received.left).toBe(true)
       }
     }
-    await until(async () => (await faked.lastUse(gus)).total === 4 || undefined)
+    await until(async () => (await faked.lastUse(gus)).total === 4)
     expect(await faked.faults(gus)).toEqual([])
   })
 })

@@ -8,6 +8,7 @@ import type { Gus } from '../../testing/gateway.ts'
 import type { Answer } from '../../testing/house.ts'
 import { mediaModel } from '../../testing/media.ts'
 import { makeEncryptedPdf, makePdf } from '../../testing/pdf.ts'
+import { makeWav } from '../../testing/wav.ts'
 
 let faked: Faked
 let gus: Gus
@@ -40,18 +41,6 @@ async function upload(
 const picture = Uint8Array.fromBase64(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
 )
-
-/** Half a second of silence: 8 kHz, 8 bits, one channel. */
-function wav(): Uint8Array {
-  const bytes = Buffer.alloc(44 + 4_000, 0x80)
-  bytes.write('RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0', 0, 'latin1')
-  bytes.writeUInt32LE(36 + 4_000, 4)
-  bytes.writeUInt32LE(8_000, 24)
-  bytes.writeUInt32LE(8_000, 28)
-  bytes.write('\x01\0\x08\0data', 32, 'latin1')
-  bytes.writeUInt32LE(4_000, 40)
-  return bytes
-}
 
 const text = { type: 'text', text: 'What does it say?' }
 
@@ -94,7 +83,7 @@ test('a picture goes in as a picture, a sound as a sound, where the model takes 
   expect((await ask('sees', image)).status).toBe(200)
   const url = `data:image/png;base64,${Buffer.from(picture).toString('base64')}`
   expect(sentParts()).toEqual([{ type: 'image_url', image_url: { url } }])
-  const sound = await upload(wav(), 'a.wav')
+  const sound = await upload(makeWav(), 'a.wav')
   expect((await ask('listens', sound)).status).toBe(200)
   expect(sentParts()).toMatchObject([{ type: 'input_audio', input_audio: { format: 'wav' } }])
   await expectRefused(ask('ok', image), 400, null)
@@ -259,7 +248,7 @@ describe('where a model listens', () => {
   const costOf = ({ body }: Answer): number => Object(body).usage.cost
 
   test('a sound goes in as words, which are heard and paid once', async () => {
-    const id = await upload(wav(), 'a.wav', ann, hearing)
+    const id = await upload(makeWav(), 'a.wav', ann, hearing)
     expect(await fileOf(id)).toMatchObject({ words: null, status: 'uploaded', seconds: 0.5 })
     for (const model of ['ok', 'listens']) {
       expect((await call(model, id)).status).toBe(200)
@@ -274,16 +263,16 @@ describe('where a model listens', () => {
   })
 
   test('a chat tells its cost with what it paid to hear, and only that', async () => {
-    const id = await upload(wav(), 'a.wav', ann, hearing)
+    const id = await upload(makeWav(), 'a.wav', ann, hearing)
     const [first, second] = [await call('ok', id), await call('ok', id)]
     expect(costOf(first) - costOf(second)).toBeCloseTo(Number(heard.charged) / 1e9, 12)
     expect(Number(first.headers.get('x-service-cost'))).toBe(costOf(first))
-    const third = await upload(wav(), 'c.wav', ann, hearing)
+    const third = await upload(makeWav(), 'c.wav', ann, hearing)
     const streaming = { stream: true, stream_options: { include_usage: true } }
     const { bytes } = await chat('ok', [third], streaming)
     const [, streamed] = /"cost":([\d.e-]+)/.exec(new TextDecoder().decode(bytes)) ?? []
     expect(Number(streamed)).toBe(costOf(first))
-    const other = await upload(wav(), 'b.wav', ann, hearing)
+    const other = await upload(makeWav(), 'b.wav', ann, hearing)
     const both = await Promise.all([call('ok', other), call('ok', other)])
     const told = [first, first, second, ...both].reduce((sum, one) => sum + costOf(one), 0)
     const rows: { price_in_usd: number }[] = await historyOf()
@@ -295,13 +284,13 @@ describe('where a model listens', () => {
   })
 
   test('two sounds of one request are two rows, and one named twice at once is one', async () => {
-    const loud = Uint8Array.from(wav(), (byte, at) => (at < 44 ? byte : 0x90))
+    const loud = Uint8Array.from(makeWav(), (byte, at) => (at < 44 ? byte : 0x90))
     const [one, two] = [
-      await upload(wav(), 'a.wav', ann, hearing),
+      await upload(makeWav(), 'a.wav', ann, hearing),
       await upload(loud, 'b.wav', ann, hearing),
     ]
     expect((await call('ok', one, two, one)).status).toBe(200)
-    const third = await upload(wav(), 'c.wav', ann, hearing)
+    const third = await upload(makeWav(), 'c.wav', ann, hearing)
     const input = [{ role: 'user', content: [{ type: 'input_file', file_id: third }] }]
     const response = (path: string) => ann.call('POST', path, { model: 'fake/ok', input })
     const calls = [call('ok', third), call('ok', third), response('/v1/responses')]
@@ -315,7 +304,7 @@ describe('where a model listens', () => {
   test('a client that leaves does not take the words from another that waits for them', async () => {
     const words = json(200, { text: 'Hello wörld' })
     hearing.fake.script('fake/transcription-ok', [{ waitMs: 500 }, ...words], words)
-    const id = await upload(wav(), 'a.wav', ann, hearing)
+    const id = await upload(makeWav(), 'a.wav', ann, hearing)
     const content = [text, { type: 'input_audio', file_id: id }]
     const ask = (signal: AbortSignal) =>
       fetch(`${hearing.origin}/v1/chat/completions`, {
@@ -341,8 +330,8 @@ describe('where a model listens', () => {
   test('a sound that another chat heard while this one heard the one before is not paid twice', async () => {
     const words = json(200, { text: 'Hello wörld' })
     hearing.fake.script('fake/transcription-ok', [{ waitMs: 500 }, ...words], words)
-    const slow = await upload(wav(), 'a.wav', ann, hearing)
-    const quick = await upload(wav(), 'b.wav', ann, hearing)
+    const slow = await upload(makeWav(), 'a.wav', ann, hearing)
+    const quick = await upload(makeWav(), 'b.wav', ann, hearing)
     const before = hearing.fake.received.length
     const both = call('ok', slow, quick)
     while (hearing.fake.received.length === before) await Bun.sleep(5)
@@ -353,7 +342,7 @@ describe('where a model listens', () => {
   })
 
   test('nothing is heard for a chat that is refused for a file, or for its own cost', async () => {
-    const id = await upload(wav(), 'a.wav', ann, hearing)
+    const id = await upload(makeWav(), 'a.wav', ann, hearing)
     const thick = await upload(makePdf(Array<string>(201).fill('x')), 'thick.pdf', ann, hearing)
     expect((await call('ok', id, thick)).code).toBe('W606')
     expect(await historyOf()).toEqual([])
@@ -361,14 +350,14 @@ describe('where a model listens', () => {
     const { use } = await hearing.lastUse(ann)
     // Who has enough for the chat alone.
     ann = await hearing.gus(String(Number(use?.held) / 1e9))
-    expect((await call('ok', await upload(wav(), 'a.wav', ann, hearing))).status).toBe(402)
+    expect((await call('ok', await upload(makeWav(), 'a.wav', ann, hearing))).status).toBe(402)
     expect(await historyOf()).toEqual([])
     expect(await hearing.faults(ann)).toEqual([])
   })
 
   test('a sound without words is W611, and is not heard again', async () => {
     hearing.fake.script('fake/transcription-ok', json(200, { text: ' ' }))
-    const id = await upload(wav(), 'a.wav', ann, hearing)
+    const id = await upload(makeWav(), 'a.wav', ann, hearing)
     const first = await call('ok', id)
     expect([first.code, Object(first.body).error.message]).toEqual([
       'W611',
@@ -381,7 +370,7 @@ describe('where a model listens', () => {
     ])
     expect(await historyOf()).toHaveLength(1)
     hearing.fake.script('fake/transcription-ok', failing)
-    const other = await upload(wav(), 'b.wav', ann, hearing)
+    const other = await upload(makeWav(), 'b.wav', ann, hearing)
     expect((await call('ok', other)).status).toBe(502)
     expect(await fileOf(other)).toMatchObject({ words: null })
     expect(await hearing.faults(ann)).toEqual([])
@@ -390,7 +379,7 @@ describe('where a model listens', () => {
 
   test('who cannot pay for it is 402', async () => {
     ann = await hearing.gus('0.0001')
-    const id = await upload(wav(), 'a.wav', ann, hearing)
+    const id = await upload(makeWav(), 'a.wav', ann, hearing)
     expect((await call('ok', id)).status).toBe(402)
     expect(await historyOf()).toEqual([])
   })

@@ -6,6 +6,7 @@ import { namedIn } from '../../operator/stored.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
 import { type Answer, openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { makePdf } from '../../testing/pdf.ts'
+import { makeWav } from '../../testing/wav.ts'
 import { forget, the, wordsOf } from './files.ts'
 
 let t: TestHouse
@@ -78,21 +79,9 @@ test('a PDF goes in as words, a picture as a picture', async () => {
   expect(await wordsOf(t.house, stored)).toBe('Hello tide\n\nThe second page')
   const image = await upload({ file: file(picture, 'a.pdf') })
   expect(image.body).toMatchObject({ kind: 'image', type: 'image/png', words: null })
-  const sound = await upload({ file: file(wav(), 'a.wav') })
+  const sound = await upload({ file: file(makeWav(), 'a.wav') })
   expect(sound.body).toMatchObject({ kind: 'audio', seconds: 0.5, words: null, status: 'uploaded' })
 })
-
-/** Half a second of silence: 8 kHz, 8 bits, one channel. */
-function wav(): Uint8Array {
-  const bytes = Buffer.alloc(44 + 4_000, 0x80)
-  bytes.write('RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0', 0, 'latin1')
-  bytes.writeUInt32LE(36 + 4_000, 4)
-  bytes.writeUInt32LE(8_000, 24)
-  bytes.writeUInt32LE(8_000, 28)
-  bytes.write('\x01\0\x08\0data', 32, 'latin1')
-  bytes.writeUInt32LE(4_000, 40)
-  return bytes
-}
 
 test('a PDF of more than 200 pages is kept without words, for chat to refuse', async () => {
   const long = await upload({ file: file(makePdf(Array<string>(201).fill('x')), 'long.pdf') })

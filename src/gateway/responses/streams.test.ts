@@ -4,6 +4,7 @@ import { scripts, type Step } from '../../testing/fake-scripts.ts'
 import type { Received } from '../../testing/fake-upstream.ts'
 import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
 import type { Gus } from '../../testing/gateway.ts'
+import { until } from '../../testing/until.ts'
 
 const whole = scripts.ok?.stream ?? []
 const headers = 1
@@ -23,16 +24,6 @@ beforeAll(async () => {
   }
 })
 afterAll(() => faked.close())
-
-/** Waits for something that comes, or fails after five seconds. */
-async function until<T>(look: () => T | undefined | Promise<T | undefined>): Promise<T> {
-  for (let tries = 0; tries < 500; tries += 1) {
-    const found = await look()
-    if (found !== undefined) return found
-    await Bun.sleep(10)
-  }
-  throw new Error('it never came')
-}
 
 /** Calls, leaves once `mark` has come so often, and answers what was paid for. */
 async function leave(gus: Gus, path: string, body: object, mark: RegExp, times: number) {

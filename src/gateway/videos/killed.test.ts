@@ -8,6 +8,7 @@ import { json } from '../../testing/fake-scripts.ts'
 import { type FakeUpstream, startFakeUpstream } from '../../testing/fake-upstream.ts'
 import { filmBytes } from '../../testing/films.ts'
 import { berth, type Running, serveFolder, textAt } from '../../testing/running.ts'
+import { until } from '../../testing/until.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'berth-killed-film-'))
 const dataDir = join(folder, 'data')
@@ -38,13 +39,6 @@ afterAll(() => {
 
 const bodyOf = async (answer: Promise<Response>): Promise<Record<string, unknown>> =>
   Object(await (await answer).json())
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await isSo()); tries += 1) {
-    if (tries > 1_000) throw new Error('it never came to be')
-    await Bun.sleep(10)
-  }
-}
 
 const begin = (house: Running, key: string, name: string) =>
   house.call('POST', '/v1/videos', key, { model: `video/${name}`, prompt: 'A boat' })

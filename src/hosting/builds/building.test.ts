@@ -7,8 +7,8 @@ import { json, type Step } from '../../testing/fake-scripts.ts'
 import { type Faked, fakePrice, openFaked } from '../../testing/faked.ts'
 import { holdUp } from '../../testing/held-up.ts'
 import type { Person } from '../../testing/house.ts'
-import { until } from '../../testing/jobs.ts'
 import { refused } from '../../testing/refused.ts'
+import { until } from '../../testing/until.ts'
 
 setDefaultTimeout(60_000)
 const picture = Uint8Array.fromBase64(fakePicture)

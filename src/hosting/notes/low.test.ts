@@ -4,7 +4,7 @@ import { fromCredits, type Nano, nano } from '../../core/money.ts'
 import { accountOf, houseAccounts } from '../../ledger/accounts.ts'
 import { balanceOf, grantTo, transfer } from '../../ledger/ledger.ts'
 import { type Answer, openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
-import { until } from '../../testing/jobs.ts'
+import { until } from '../../testing/until.ts'
 
 setDefaultTimeout(60_000)
 
