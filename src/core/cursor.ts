@@ -1,6 +1,7 @@
 import { listPageDefault } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 
+/** How many rows a page has, as asked for or by default. */
 export const pageSize = (limit: number | undefined): number => limit ?? listPageDefault
 
 /**

@@ -1,8 +1,8 @@
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite'
 
-/** Compiled statements of one connection, at most this many; the least used goes first. */
 const statementsMax = 500
 
+/** A connection and its compiled statements: of too many, the one compiled first goes. */
 export class Statements {
   readonly #known = new Map<string, Statement<unknown, SQLQueryBindings[]>>()
 

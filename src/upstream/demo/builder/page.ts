@@ -74,6 +74,7 @@ export function pageOf(wish: Wish): string {
 }
 
 const signs: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+/** As `escapeHtml`, but for the apostrophe, which stands in pages as it is. */
 export const escaped = (text: string): string =>
   text.replaceAll(/[&<>"]/g, (one) => signs[one] ?? '')
 
