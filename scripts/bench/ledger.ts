@@ -1,3 +1,7 @@
+/**
+ * Hold + settle (key, cap, two entries) under synchronous=FULL, against the same statements written
+ * by hand for bun:sqlite, 64 charges in each commit; and how often a charge waits for the disk.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,10 +15,6 @@ import { accountOf } from '../../src/ledger/accounts.ts'
 import { grantTo } from '../../src/ledger/ledger.ts'
 import { withHold } from '../../src/ledger/paid-work.ts'
 import { openRaw } from './ledger/raw.ts'
-/**
- * Hold + settle (key, cap, two entries) under synchronous=FULL, against the same statements written
- * by hand for bun:sqlite, 64 charges in each commit; and how often a charge waits for the disk.
- */
 import { median } from './load/load.ts'
 import { atLeast, atMost, type BenchRow } from './row.ts'
 
