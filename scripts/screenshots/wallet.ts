@@ -1,9 +1,9 @@
+/** A wallet that was funded, with keys, and with answers of some models. */
 import { join } from 'node:path'
 
 import type { Browser } from 'playwright-core'
 
 import type { ServedHouse } from '../bench/load/served.ts'
-/** A wallet that was funded, with keys, and with answers of some models. */
 import type { State } from './owner.ts'
 
 const main = join(import.meta.dir, '../../src/main.ts')

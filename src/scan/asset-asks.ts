@@ -1,8 +1,14 @@
+import { isRecord } from '../core/shape.ts'
+import { assetVoiceCharsMax, assetWhatCharsMax } from '../limits.ts'
 import type { Page } from './page.ts'
 
 const asksMax = 300
 
-const kinds = ['sprite', 'picture', 'sound', 'voice', 'music'] as const
+/** What can be made for a page. */
+export const askKinds = ['sprite', 'picture', 'sound', 'voice', 'music'] as const
+
+/** The form of an asset's name: none that could be taken for a path. */
+export const assetName = /^[a-z0-9][a-z0-9._-]{0,63}$/
 
 /**
  * What a page asks to have made for it: one file, by name (agent API, Assets). Seconds 0.1 to 60;
@@ -10,7 +16,7 @@ const kinds = ['sprite', 'picture', 'sound', 'voice', 'music'] as const
  */
 export interface AssetAsk {
   name: string
-  kind: (typeof kinds)[number]
+  kind: (typeof askKinds)[number]
   what: string
   seconds?: number
   width?: number
@@ -55,12 +61,6 @@ function parse(text: string): unknown {
   }
 }
 
-type Row = Record<string, unknown>
-
-function isRow(value: unknown): value is Row {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 const numbers: readonly [
   field: 'seconds' | 'width' | 'height' | 'seed',
   from: number,
@@ -75,16 +75,16 @@ const numbers: readonly [
 
 /** One ask, or in words what is wrong with it. */
 function askOf(row: unknown): AssetAsk | string {
-  if (!isRow(row)) return 'not an object'
+  if (!isRecord(row)) return 'not an object'
   const { name, what, voice } = row
-  if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9._-]{0,63}$/.test(name))
+  if (typeof name !== 'string' || !assetName.test(name))
     return 'name must be 1 to 64 of a-z, 0-9, dot, - and _'
-  const kind = kinds.find((known) => known === row.kind)
-  if (!kind) return `kind must be one of ${kinds.join(', ')}`
-  if (typeof what !== 'string' || what.length === 0 || what.length > 400)
-    return 'what must be 1 to 400 characters'
-  if (voice !== undefined && (typeof voice !== 'string' || voice.length > 64))
-    return 'voice must be at most 64 characters'
+  const kind = askKinds.find((known) => known === row.kind)
+  if (!kind) return `kind must be one of ${askKinds.join(', ')}`
+  if (typeof what !== 'string' || what.length === 0 || what.length > assetWhatCharsMax)
+    return `what must be 1 to ${assetWhatCharsMax} characters`
+  if (voice !== undefined && (typeof voice !== 'string' || voice.length > assetVoiceCharsMax))
+    return `voice must be at most ${assetVoiceCharsMax} characters`
   const ask: AssetAsk = { name, kind, what }
   if (voice !== undefined) ask.voice = voice
   for (const [field, from, to, whole] of numbers) {

@@ -8,16 +8,15 @@ import { countRows } from '../../db/query.ts'
 import type { House } from '../../house.ts'
 import { assetBytesMax, assetBytesPerAppMax, assetsPerAppMax } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
+import { assetName } from '../../scan/asset-asks.ts'
 import { kindOf } from '../../store/kinds.ts'
 import type { Agent } from '../agents/agents.ts'
 import { freeBytes, keepBytes } from '../agents/kept.ts'
 import * as apps from '../apps/apps.ts'
-import { AssetAsk, namePattern } from './shapes.ts'
+import { AssetAsk } from './shapes.ts'
 import { assets } from './tables.ts'
 
 export type Asset = typeof assets.$inferSelect
-
-const nameForm = new RegExp(namePattern)
 
 const at = (app: string, version: number) => and(eq(assets.app, app), eq(assets.version, version))
 
@@ -36,7 +35,7 @@ export async function findIn(db: Db, app: string, version: number, name: string)
 
 /** Refuses bad_request for a name that could be taken for a path, or is none. */
 export function checkName(name: string): void {
-  if (nameForm.test(name)) return
+  if (assetName.test(name)) return
   const problem =
     'An asset name is 1 to 64 of a-z, 0-9, dot, - and _, and begins with a letter or digit.'
   throw new Refusal('bad_request', { problem })

@@ -7,12 +7,10 @@ import {
   assetWhatCharsMax,
   remixPriceCreditsMax,
 } from '../../limits.ts'
+import { askKinds, assetName } from '../../scan/asset-asks.ts'
 import { Ref } from '../apps/shapes.ts'
 import { Job, JobItem } from '../jobs/shapes.ts'
 import { assetKinds } from './tables.ts'
-
-/** The form of an asset's name: none that could be taken for a path. */
-export const namePattern = '^[a-z0-9][a-z0-9._-]{0,63}$'
 
 /** Asset of document 1, section 2, as agent-api completes it. */
 export const Asset = Type.Object(
@@ -38,8 +36,8 @@ export type AssetShape = Static<typeof Asset>
 /** What is asked to be made (agent-api, Assets), by a caller or by a page's own list. */
 export const AssetAsk = Type.Object(
   {
-    name: Type.String({ pattern: namePattern }),
-    kind: oneOf(['sprite', 'picture', 'sound', 'voice', 'music']),
+    name: Type.String({ pattern: assetName.source }),
+    kind: oneOf(askKinds),
     what: Words(assetWhatCharsMax, {
       minLength: 1,
       description: 'What it shows or sounds like; for a voice, the words to say.',

@@ -1,8 +1,9 @@
 import { type Nano, nano } from '../../core/money.ts'
 import type { House } from '../../house.ts'
+import { assetWhatCharsMax } from '../../limits.ts'
 import { tokensAtMost } from '../../models/tokens.ts'
+import { askKinds } from '../../scan/asset-asks.ts'
 import { whoMakes } from '../assets/maker.ts'
-import type { AssetAskShape } from '../assets/shapes.ts'
 import { type Chosen, mostOf } from '../models/chosen.ts'
 import { planning, writing } from './instructions.ts'
 
@@ -44,10 +45,8 @@ export function budgetOf(
   return { plan, page, price: nano(price) }
 }
 
-const longest = 'x'.repeat(400)
-const asks: AssetAskShape[] = (['sprite', 'picture', 'sound', 'voice', 'music'] as const).map(
-  (kind) => ({ name: 'x', kind, what: longest, seconds: 60 }),
-)
+const longest = 'x'.repeat(assetWhatCharsMax)
+const asks = askKinds.map((kind) => ({ name: 'x', kind, what: longest, seconds: 60 }))
 
 /** The dearest of the kinds that can be made here, as often as a build makes one. */
 function assetsAtMost(house: House): bigint {

@@ -2,7 +2,7 @@ import { describe, type Described } from '../../core/description.ts'
 import type { Entity } from '../../core/entity.ts'
 import { idPattern } from '../../core/ids.ts'
 import type { House } from '../../house.ts'
-import { namePattern } from '../assets/shapes.ts'
+import { assetName } from '../../scan/asset-asks.ts'
 import type { Tag } from '../operation.ts'
 import { cookieName } from '../people/visitor.ts'
 
@@ -26,7 +26,7 @@ const parameters = {
     description: 'The id: of an app, the end of its public link; of a job, as it was answered.',
   },
   name: {
-    schema: { type: 'string', pattern: namePattern },
+    schema: { type: 'string', pattern: assetName.source },
     description: "The asset's name.",
   },
   handle: { schema: { type: 'string' }, description: 'The handle of a maker.' },
