@@ -1,5 +1,6 @@
 import { fromUsd } from '../core/money.ts'
 import { grantTo } from '../ledger/ledger.ts'
+import { listUses } from '../models/history.ts'
 import type { Answer, Sent, TestHouse } from './house.ts'
 
 /** A gateway account, calling with its first key from an address of its own. */
@@ -26,3 +27,28 @@ export async function newGus(test: TestHouse, usd = '0', from = '198.51.100.1'):
       test.visit(method, path, { key, body, from, ...(headers && { headers }) }),
   }
 }
+
+/** A house behind a real server, for clients that leave, with the accounts of its gateway. */
+export function serveGateway(house: TestHouse) {
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    idleTimeout: 0,
+    fetch: (request) => house.door(request, '127.0.0.1'),
+  })
+  let accounts = 0
+  return {
+    origin: `http://127.0.0.1:${server.port}`,
+    /** A gateway account with so many USD. */
+    gus: (usd = '1') => newGus(house, usd, `198.51.100.${++accounts}`),
+    /** The newest row of an account's history, and how many there are. */
+    async lastUse({ creditId }: Gus) {
+      const query = { account: `gateway:${creditId}`, page: 1, size: 1 }
+      const { rows, total } = await listUses(house.house.db.read, query)
+      return { use: rows[0], total }
+    },
+    stop: () => server.stop(true),
+  }
+}
+
+export type ServedGateway = Omit<ReturnType<typeof serveGateway>, 'stop'>

@@ -6,11 +6,11 @@ import { loadConfig } from '../config.ts'
 import { openLog } from '../core/log.ts'
 import { systemClock } from '../core/time.ts'
 import { doctor } from '../ledger/doctor.ts'
-import { listUses, type Use } from '../models/history.ts'
+import type { Use } from '../models/history.ts'
 import { openCatalogue } from '../models/open.ts'
 import type { SettingName } from '../settings.ts'
 import { openUpstreams } from '../upstream/registry.ts'
-import { type Gus, newGus } from './gateway.ts'
+import { type Gus, type ServedGateway, serveGateway } from './gateway.ts'
 import { openTestHouse, type TestHouse } from './house.ts'
 
 /** The key that every provider of these houses is given. */
@@ -30,11 +30,9 @@ export interface Provided {
 }
 
 /** A house with providers, and what they cost a gateway account. */
-export interface ProvidedHouse extends TestHouse {
+export interface ProvidedHouse extends TestHouse, Omit<ServedGateway, 'lastUse'> {
   /** What the operator was told of upstreams. */
   warnings: string[]
-  origin: string
-  gus(usd?: string): Promise<Gus>
   lastUse(gus: Gus): Promise<Use>
   faults(): Promise<string[]>
 }
@@ -64,27 +62,19 @@ export async function openProvided(
     { GATEWAY_REQUESTS_PER_MINUTE: '0', ...settings },
     { catalogue, upstreams: registry },
   )
-  const server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    idleTimeout: 0,
-    fetch: (request) => house.door(request, '127.0.0.1'),
-  })
-  let accounts = 0
+  const { stop, lastUse, ...served } = serveGateway(house)
   return {
     ...house,
+    ...served,
     warnings,
-    origin: `http://127.0.0.1:${server.port}`,
-    gus: (usd = '1') => newGus(house, usd, `198.51.100.${++accounts}`),
     lastUse: async (gus) => {
-      const query = { account: `gateway:${gus.creditId}`, page: 1, size: 1 }
-      const { rows } = await listUses(house.house.db.read, query)
-      if (!rows[0]) throw new Error('Nothing was used.')
-      return rows[0]
+      const { use } = await lastUse(gus)
+      if (!use) throw new Error('Nothing was used.')
+      return use
     },
     faults: async () => (await doctor(house.house)).faults,
     close: async () => {
-      await server.stop(true)
+      await stop()
       await house.close()
     },
   }
