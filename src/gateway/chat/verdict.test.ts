@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { wordsOf } from '../envelope.ts'
-import { verdictOfStatus } from './verdict.ts'
+import { verdictOfError, verdictOfStatus } from './verdict.ts'
 
 const told = (status: number, headers: Record<string, string> = {}) => {
   const { refusal, charges, another } = verdictOfStatus(status, '', new Headers(headers))
@@ -51,4 +51,10 @@ test('why an upstream refused is told, but not what the operator’s account doe
     code: 'context_length_exceeded',
   })
   expect(wordsAt(404)).toEqual({ message: plain, type: 'api_error', param: null, code: null })
+})
+
+test('an error within an answer has no words of the upstream, which may name its key', () => {
+  const { refusal } = verdictOfError({ code: 400, message: 'sk-secret is no key.' })
+  expect(refusal.refusal).toBe('upstream_refused')
+  expect(wordsOf(refusal).body.error.message).not.toContain('sk-secret')
 })

@@ -58,7 +58,12 @@ export function verdictOfFault(fault: unknown, watch: Watch): Verdict {
 const notYet = [408, 425]
 
 /** An answer that is no success, by its status and its body ("What the ledger says"). */
-export function verdictOfStatus(status: number, said: string, headers: Headers): Verdict {
+export function verdictOfStatus(
+  status: number,
+  said: string,
+  headers: Headers,
+  reason = reasonIn(said),
+): Verdict {
   if (saysFiltered(said)) return filtered
   const retryAfter = waitOf(headers)
   if (status === 429)
@@ -69,14 +74,15 @@ export function verdictOfStatus(status: number, said: string, headers: Headers):
   }
   // What an upstream does not know is the operator's to mend: its words would name their account.
   const isUnknown = status === 404
-  return free(new Refusal('upstream_refused', isUnknown ? {} : reasonIn(said)), isUnknown)
+  return free(new Refusal('upstream_refused', isUnknown ? {} : reason), isUnknown)
 }
 
 /** An error within a stream, or within an answer with status 200. */
 export function verdictOfError(error: unknown): Verdict {
   const code = isRecord(error) ? (error.status ?? error.code) : undefined
   const status = typeof code === 'number' && code >= 400 && code < 600 ? code : 502
-  return verdictOfStatus(status, JSON.stringify({ error }), new Headers())
+  // The upstream's key is cut out of what refuses, and not of this: its words are not told.
+  return verdictOfStatus(status, JSON.stringify({ error }), new Headers(), {})
 }
 
 const waitMax = 3_600
