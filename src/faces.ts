@@ -44,5 +44,7 @@ const isProgram = (request: Request): boolean =>
 /** A client with a wrong base URL shows what it is answered: no page, but where to go. */
 function lost({ method, url }: Request, { gateway, base }: Urls): Response {
   const instead = `The base URL of models is ${gateway}/v1, that of the Agent API ${base}.`
-  return noSuchOperation(method, pathOf(url), instead)
+  const answer = noSuchOperation(method, pathOf(url), instead)
+  answer.headers.set('cache-control', 'no-store')
+  return answer
 }

@@ -175,6 +175,7 @@ test('a program with a wrong base URL is told the right ones, and no page', asyn
     headers: { accept: 'application/json' },
   })
   expect(models.body).toMatchObject({ error: { code: 'unknown_url' } })
+  expect(models.headers.get('cache-control')).toBe('no-store')
   for (const [method, accept] of [
     ['POST', browser.accept],
     ['GET', '*/*'],
