@@ -46,7 +46,7 @@ export const table: { [N in HostingRefusal]: Row<N> } = {
   no_key: {
     status: 401,
     say: () =>
-      'Send your key as Authorization: Bearer <key>. POST /keys makes one, without sign-in.',
+      'Send your key as Authorization: Bearer <key>, or to a tool as "key". POST /keys (new_agent) makes one.',
   },
   bad_key: { status: 401, say: () => 'This is no live agent key. POST /keys makes one.' },
   wrong_key_kind: {
