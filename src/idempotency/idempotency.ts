@@ -54,10 +54,10 @@ export class Idempotency {
   ) {}
 
   once(owner: string, ref: string | undefined, request: unknown, work: Work): Promise<Answer> {
-    return ref === undefined ? work(keepNothing) : this.onceBy(ref, owner, request, work)
+    return ref === undefined ? work(keepNothing) : this.onceBy(owner, ref, request, work)
   }
 
-  private async onceBy(ref: string, owner: string, request: unknown, work: Work): Promise<Answer> {
+  private async onceBy(owner: string, ref: string, request: unknown, work: Work): Promise<Answer> {
     if (!pattern.test(ref)) {
       const problem =
         'A ref, or an Idempotency-Key, is 1 to 128 printable ASCII characters without spaces.'
@@ -65,14 +65,14 @@ export class Idempotency {
     }
     const fingerprint = sha256(JSON.stringify(request, inOrder))
     const slot = `${fingerprint} ${ref}`
+    const keep: KeepAnswer = async (db, answer) => {
+      await this.inserting(db, owner, slot, answer)
+    }
     return this.alone(`${owner} ${ref}`, 'The same request', async () => {
+      const known = await this.first(owner, ref, fingerprint)
+      if (known) return known
       try {
-        return (
-          (await this.first(owner, ref, fingerprint)) ??
-          (await work(async (db, answer) => {
-            await this.inserting(db, owner, slot, answer)
-          }, slot))
-        )
+        return await work(keep, slot)
       } catch (error) {
         // Another process that shares the database was first.
         const first = faultOf(error) === 'unique' && (await this.first(owner, ref, fingerprint))
