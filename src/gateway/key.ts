@@ -80,10 +80,10 @@ async function lookUp(house: House, request: Request): Promise<KeySpender> {
 /** Stands for no body: told that there is none, the framework reads it again, and fails. */
 const none = Symbol('no body')
 
-const orNone = (body: unknown): unknown => (body === undefined ? none : body)
-
-const readBody = async (request: Request, max: number): Promise<unknown> =>
-  orNone(await readJson(request, max))
+async function readBody(request: Request, max: number): Promise<unknown> {
+  const body = await readJson(request, max)
+  return body === undefined ? none : body
+}
 
 function withoutNone(context: { body: unknown }): void {
   if (context.body === none) context.body = undefined
