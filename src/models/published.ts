@@ -13,11 +13,19 @@ import {
   toUsdPerUnit,
 } from './price.ts'
 
-/**
- * A provider of the published list: its id there, who made the models that name no maker, and what
- * else than text and pictures its chat models take.
- */
-const providers: Record<string, { id: string; maker: string; only?: RegExp; takes?: string[] }> = {
+/** A provider of the published list. */
+interface Provider {
+  /** Its id there. */
+  id: string
+  /** Who made the models that name no maker. */
+  maker: string
+  /** Which of its models are served; all when left out. */
+  only?: RegExp
+  /** What else than text and pictures its chat models take. */
+  takes?: string[]
+}
+
+const providers: Record<string, Provider> = {
   // Its codex and pro models answer nothing but its own Responses.
   openai: { id: 'openai', maker: 'openai', only: /^(?!.*(codex|-pro$))/ },
   openrouter: { id: 'openrouter', maker: 'openrouter' },
@@ -94,7 +102,7 @@ export async function publishedModels(
   return [...listed, ...own].filter(({ price }) => price !== undefined)
 }
 
-function listingOf(row: ModelInfo, provider: (typeof providers)[string], now: number): Listing {
+function listingOf(row: ModelInfo, provider: Provider, now: number): Listing {
   const family = familyOf(row.id, provider)
   return {
     ...family,
@@ -105,7 +113,7 @@ function listingOf(row: ModelInfo, provider: (typeof providers)[string], now: nu
 }
 
 /** What the name of a model tells of it. */
-function familyOf(id: string, { maker, takes = [] }: (typeof providers)[string]) {
+function familyOf(id: string, { maker, takes = [] }: Provider) {
   const type = byFamily(types, id) ?? 'chat'
   const picture = byFamily(pictureTokens, id)
   const output = type === 'chat' ? byFamily(outputs, id) : undefined

@@ -176,7 +176,7 @@ export async function openUpstreams(
   return {
     registry: new Registry([...lanes, ...(demo ? [demoUpstream(house.clock)] : [])], house),
     published: keyed.map(({ name }) => name),
-    local: (found ?? []).map((model) => ({ upstream: 'ollama', model })),
+    local: (found ?? []).map((model) => ({ upstream: ollama.name, model })),
     demo,
   }
 }
