@@ -69,6 +69,10 @@ export function findSize(size: unknown): string | undefined {
   throw misfit('size', `size is WIDTHxHEIGHT, each from 1 to ${imageSideMax}.`)
 }
 
+/** The refusal of an address that may point inside. */
+export const notPublic = (param: string, name: string): Refusal<'bad_request'> =>
+  misfit(param, `${name} is a data: URL, or a public http:// or https:// address.`)
+
 /** What is read as words, whatever it looks like. */
 const words = ['prompt', 'negative_prompt', 'input', 'instructions', 'user', 'style', 'metadata']
 
@@ -85,7 +89,7 @@ export function checkAddresses(body: Body): void {
 function checkAddress(name: string, value: unknown): void {
   if (typeof value === 'string') {
     if (!URL.canParse(value) || /^data:/i.test(value) || publicUrl(value)) return
-    throw misfit(name, `${name} is a data: URL, or a public http:// or https:// address.`)
+    throw notPublic(name, name)
   }
   const inner = Array.isArray(value) ? value : isRecord(value) ? Object.values(value) : []
   for (const one of inner) checkAddress(name, one)

@@ -9,7 +9,7 @@ import {
 import type { Found, Model } from '../../models/catalogue.ts'
 import { promptTokensOf } from '../../models/tokens.ts'
 import { Refusal } from '../../refusals.ts'
-import { misfit } from '../fields.ts'
+import { misfit, notPublic } from '../fields.ts'
 import type { Asked } from './asked.ts'
 import { contentOf, isInlinePdf, sizeOf } from './inline.ts'
 import type { Media } from './messages.ts'
@@ -81,10 +81,7 @@ const dataUrl = /^data:/i
 /** What of a part is no address, whatever it looks like. */
 const words = ['type', 'filename', 'detail', 'format']
 
-/**
- * We fetch no address of a request; its upstream may, and that can stand on this machine. So none
- * goes on that points inside, however it is spelled. Refuses bad_request.
- */
+/** No address goes on that points inside, as in other requests (fields.ts). Refuses bad_request. */
 function checkAddresses({ kind, part }: Pick<Media, 'kind' | 'part'>): void {
   const held = part[kind]
   const own = Object.entries({ ...part, ...(isRecord(held) ? held : { url: held }) })
@@ -92,7 +89,7 @@ function checkAddresses({ kind, part }: Pick<Media, 'kind' | 'part'>): void {
     if (typeof value !== 'string' || words.includes(name) || dataUrl.test(value)) continue
     const isAddress = name === 'url' || URL.canParse(value)
     if (isAddress && (kind === 'input_audio' || !publicUrl(value))) {
-      throw misfit('messages', `${kind} is a data: URL, or a public http:// or https:// address.`)
+      throw notPublic('messages', kind)
     }
   }
 }
