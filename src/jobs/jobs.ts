@@ -19,7 +19,7 @@ import type { Nano } from '../core/money.ts'
 import { type Clock, day } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { lock } from '../db/lock.ts'
-import { countRows, forUpdate, isBehind } from '../db/query.ts'
+import { changedBy, countRows, forUpdate, isBehind } from '../db/query.ts'
 import { jobEventsMax, openJobsPerOwnerMax } from '../limits.ts'
 import { Refusal } from '../refusals.ts'
 import { type Job, LeaseLost } from './handler.ts'
@@ -108,8 +108,7 @@ export async function handOver(
     .update(jobs)
     .set({ data, due: clock.now() + afterMs, lease: null, leaseUntil: null })
     .where(and(eq(jobs.id, id), eq(jobs.lease, lease ?? '')))
-    .returning({ id: jobs.id })
-  if (handed.length === 0) throw new LeaseLost(id)
+  if (changedBy(handed) === 0) throw new LeaseLost(id)
 }
 
 /** How many jobs of an owner have not ended. */

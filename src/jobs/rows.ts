@@ -16,6 +16,7 @@ import { type Nano, zero } from '../core/money.ts'
 import type { Clock } from '../core/time.ts'
 import type { Db } from '../db/engine.ts'
 import { hasEnded, thisProcess } from '../db/process.ts'
+import { changedBy } from '../db/query.ts'
 import { jobEventsMax, jobLeaseMs } from '../limits.ts'
 import { type Also, type Change, type Job, LeaseLost } from './handler.ts'
 import { type EndState, events, type Failure, type JobResult, jobs, type Lane } from './tables.ts'
@@ -142,12 +143,11 @@ export async function note(
 /** Lets a job go until later. Throws LeaseLost. */
 export async function wait({ clock }: Rows, db: Db, ours: Leased, afterMs: number): Promise<void> {
   const due = clock.now() + afterMs
-  const [job] = await db
+  const left = await db
     .update(jobs)
     .set({ lease: null, leaseUntil: null, due, interruptions: 0 })
     .where(isOurs(ours))
-    .returning({ id: jobs.id })
-  if (!job) throw new LeaseLost(ours.id)
+  if (changedBy(left) === 0) throw new LeaseLost(ours.id)
 }
 
 /** Puts a job back that its process left; another may begin it again at once. */

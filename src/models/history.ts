@@ -3,7 +3,7 @@ import { and, asc, between, desc, eq, gt, lt, sql } from 'drizzle-orm'
 import { newId } from '../core/ids.ts'
 import { utcDay } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
-import { placeholders, prepared } from '../db/query.ts'
+import { changedBy, placeholders, prepared } from '../db/query.ts'
 import { useCounts, uses } from './tables.ts'
 import type { Usage } from './usage.ts'
 
@@ -174,12 +174,7 @@ async function sweepAccount(engine: Engine, account: string, before: number): Pr
     const [oldest] = await found.orderBy(asc(uses.number)).limit(1)
     if (!oldest || oldest.at >= before) return
     const some = between(uses.number, oldest.number, oldest.number + rowsAtOnce - 1)
-    const gone = await engine.tx((db) =>
-      db
-        .delete(uses)
-        .where(and(mine, some, lt(uses.at, before)))
-        .returning({ number: uses.number }),
-    )
-    swept = gone.length
+    const gone = and(mine, some, lt(uses.at, before))
+    swept = changedBy(await engine.tx((db) => db.delete(uses).where(gone)))
   }
 }
