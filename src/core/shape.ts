@@ -36,6 +36,11 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 /** The fields of a JSON value: of what is no object, none. */
 export const recordOf = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {})
 
+const none: readonly unknown[] = []
+
+/** The items of a JSON value: of what is no list, none. */
+export const itemsOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : none)
+
 /** An object of any fields, for descriptions: generated clients send only what those allow. */
 export const anything = { type: 'object', additionalProperties: {} } as const
 

@@ -1,4 +1,4 @@
-import { isRecord, recordOf } from '../core/shape.ts'
+import { isRecord, itemsOf, recordOf } from '../core/shape.ts'
 import { unknownWindowTokens } from '../limits.ts'
 
 /**
@@ -28,14 +28,13 @@ function isUnbound(part: unknown): boolean {
 
 /** Whether some of a request's tokens may stand for sound, that of films among it. */
 export const mayHoldSound = ({ messages }: Body): boolean =>
-  (Array.isArray(messages) ? messages : []).some((message) =>
+  itemsOf(messages).some((message) =>
     partsOf(message).some(
       (part) => isRecord(part) && !['text', 'image_url'].includes(String(part.type)),
     ),
   )
 
-const partsOf = (message: unknown): unknown[] =>
-  isRecord(message) && Array.isArray(message.content) ? message.content : []
+const partsOf = (message: unknown): readonly unknown[] => itemsOf(recordOf(message).content)
 
 /** The request without its pictures, as text, and how many pictures there were. */
 function withoutPictures(body: Body): { text: string; pictures: number } {
@@ -57,8 +56,7 @@ function withoutPictures(body: Body): { text: string; pictures: number } {
  * 0 is not known, and cuts nothing: what was sent may fit it.
  */
 export function tokensAtMost(body: Body, pictureTokens: number, window = 0): number {
-  const messages: unknown[] = Array.isArray(body.messages) ? body.messages : []
-  const isWindow = messages.some((message) => partsOf(message).some(isUnbound))
+  const isWindow = itemsOf(body.messages).some((message) => partsOf(message).some(isUnbound))
   const { text, pictures } = withoutPictures(body)
   const held = Buffer.byteLength(text) + pictures * pictureTokens + frameTokens
   return Math.min(isWindow ? held + (window || unknownWindowTokens) : held, window || Infinity)

@@ -1,4 +1,4 @@
-import { isRecord } from '../core/shape.ts'
+import { isRecord, itemsOf } from '../core/shape.ts'
 import { jsonDepthMax } from '../limits.ts'
 
 /** How a lane of ours says no, in OpenAI's shape. */
@@ -17,7 +17,7 @@ export const eventsResponse = (body: ReadableStream<Uint8Array>): Response =>
 
 /** What of a JSON value is an object in a list: of what is no list, nothing. */
 export const recordsIn = (value: unknown): Record<string, unknown>[] =>
-  Array.isArray(value) ? value.filter(isRecord) : []
+  itemsOf(value).filter(isRecord)
 
 /** A JSON value that is a text; else an empty one. */
 export const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')

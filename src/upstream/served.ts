@@ -1,4 +1,4 @@
-import { isRecord } from '../core/shape.ts'
+import { isRecord, itemsOf } from '../core/shape.ts'
 import { second } from '../core/time.ts'
 import { modelListBytesMax, servedModelsMax } from '../limits.ts'
 import type { UpstreamRow } from '../providers.ts'
@@ -50,8 +50,8 @@ export async function servedBy(
   const bounds = { signal: AbortSignal.timeout(askMs), bytesMax: modelListBytesMax }
   const answer = await askJson(request, bounds)
   const list: unknown = isRecord(answer) ? answer[way.list] : answer
-  const rows: unknown[] = Array.isArray(list) ? list : []
-  return rows.slice(0, servedModelsMax).flatMap((row) => {
+  const rows = itemsOf(list).slice(0, servedModelsMax)
+  return rows.flatMap((row) => {
     const name = isRecord(row) ? row[way.name] : undefined
     return typeof name === 'string' ? [name.replace(/^models\//, '')] : []
   })

@@ -1,4 +1,4 @@
-import { isRecord, recordOf } from '../../core/shape.ts'
+import { isRecord, itemsOf, recordOf } from '../../core/shape.ts'
 import { recordIn } from '../../upstream/answer.ts'
 import type { Carried } from './carried.ts'
 import type { Event } from './events.ts'
@@ -78,7 +78,7 @@ function isAt(
 
 /** The one text that a chunk tells, and its name, when it tells nothing else that is read. */
 function toldIn({ choices, usage }: Json): [name: string, text: string] | undefined {
-  const [choice, ...others] = Array.isArray(choices) ? choices : []
+  const [choice, ...others] = itemsOf(choices)
   if (usage || others.length > 0 || !isRecord(choice) || choice.finish_reason) return undefined
   const parts = Object.entries(recordOf(choice.delta))
   const [part, ...more] = parts.filter(([name, value]) => name !== 'role' && value !== null)

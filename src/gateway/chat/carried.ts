@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/shape.ts'
+import { isRecord, itemsOf } from '../../core/shape.ts'
 import { TokenCount } from '../../models/tokens.ts'
 import { readUsage, type Usage, type UsageLimits, usageOf } from '../../models/usage.ts'
 
@@ -39,7 +39,7 @@ export class Carried {
 
   /** Reads a whole answer (`message`) or one chunk of a stream (`delta`). */
   read(answer: Json): void {
-    for (const choice of listOf(answer.choices)) if (isRecord(choice)) this.readChoice(choice)
+    for (const choice of itemsOf(answer.choices)) if (isRecord(choice)) this.readChoice(choice)
     // Nearly every chunk of a stream has none.
     if (!answer.usage) return
     const said = readUsage(answer.usage, this.bounds.limits)
@@ -63,8 +63,8 @@ export class Carried {
     this.count(content)
     this.count(reasoning ?? reasoning_content)
     this.count(refusal)
-    for (const part of listOf(content)) if (isRecord(part)) this.count(part.text)
-    for (const call of listOf(tool_calls)) if (isRecord(call)) this.readCall(call)
+    for (const part of itemsOf(content)) if (isRecord(part)) this.count(part.text)
+    for (const call of itemsOf(tool_calls)) if (isRecord(call)) this.readCall(call)
     this.readCall(held)
     if (isRecord(audio)) for (const text of [audio.transcript, audio.data]) this.count(text)
   }
@@ -108,6 +108,3 @@ export class Carried {
     return usageOf({ ...said, prompt, completion, estimated: true })
   }
 }
-
-const none: unknown[] = []
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : none)

@@ -1,5 +1,5 @@
 import { fromUsd } from '../../core/money.ts'
-import { isRecord } from '../../core/shape.ts'
+import { isRecord, itemsOf } from '../../core/shape.ts'
 import { misfit } from '../fields.ts'
 
 /** What a request says of the upstreams that may serve it: its field `provider`. */
@@ -46,8 +46,7 @@ export function readPreferences(raw: unknown): Preferences {
 
 function readNames(raw: unknown): string[] | undefined {
   if (raw === undefined || raw === null) return undefined
-  const names: unknown[] = Array.isArray(raw) ? raw : []
-  const texts = names.filter((name) => typeof name === 'string')
+  const texts = itemsOf(raw).filter((name) => typeof name === 'string')
   if (Array.isArray(raw) && texts.length === raw.length && raw.length <= namesMax) return texts
   throw misfit('provider', `order, only and ignore are lists of at most ${namesMax} names.`)
 }

@@ -1,4 +1,4 @@
-import { recordOf } from '../../core/shape.ts'
+import { itemsOf, recordOf } from '../../core/shape.ts'
 import type { House } from '../../house.ts'
 import { embeddingInputsMax, embeddingLengthMax } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
@@ -78,7 +78,7 @@ const countOf = (input: Input): number =>
 function readInputs(input: unknown): Input[] {
   const one = inputOf(input)
   if (one) return [one]
-  const list: unknown[] = Array.isArray(input) ? input : []
+  const list = itemsOf(input)
   const inputs = list.map(inputOf).filter((each) => each !== undefined)
   const fits = inputs.length > 0 && inputs.length === list.length
   if (fits && inputs.length <= embeddingInputsMax) return inputs

@@ -1,4 +1,4 @@
-import { isRecord, recordOf } from '../../core/shape.ts'
+import { isRecord, itemsOf, recordOf } from '../../core/shape.ts'
 import { recordsIn } from '../../upstream/answer.ts'
 import type { Spaced } from './asked.ts'
 import { Events, type Fault } from './events.ts'
@@ -56,7 +56,7 @@ export class Written {
   read(chunk: Json): void {
     this.begin(chunk)
     if (isRecord(chunk.usage)) this.usage = usageOf(chunk.usage)
-    const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined
+    const [choice] = itemsOf(chunk.choices)
     if (!isRecord(choice)) return
     const held = isRecord(choice.delta) ? choice.delta : choice.message
     if (isRecord(held)) this.readPieces(held, logprobsOf(choice))

@@ -1,4 +1,4 @@
-import { isRecord, recordOf } from '../../core/shape.ts'
+import { isRecord, itemsOf, recordOf } from '../../core/shape.ts'
 
 /** Schemas may refer to themselves: deeper than this, only what is required is filled. */
 const depthMax = 6
@@ -55,7 +55,7 @@ function fillType(
     )
   }
   if (type === 'null' || !isRecord(schema.properties)) return type === 'object' ? {} : null
-  const required = new Set(Array.isArray(schema.required) ? schema.required : [])
+  const required = new Set(itemsOf(schema.required))
   const wanted = Object.entries(schema.properties).filter(
     ([key]) => depth <= depthMax || required.has(key),
   )

@@ -1,6 +1,6 @@
 import type { LanguageModelV4Usage } from '@ai-sdk/provider'
 
-import { isRecord, recordOf } from '../../core/shape.ts'
+import { isRecord, itemsOf, recordOf } from '../../core/shape.ts'
 
 type Json = Record<string, unknown>
 
@@ -69,7 +69,7 @@ export function usageOf({
 /** Gemini tells the tokens of a prompt by what they stand for; the package does not. */
 function soundIn(raw: LanguageModelV4Usage['raw']): number {
   const details = raw?.promptTokensDetails
-  const counts = (Array.isArray(details) ? details : []).map((one) =>
+  const counts = itemsOf(details).map((one) =>
     isRecord(one) && one.modality === 'AUDIO' ? Number(one.tokenCount ?? 0) : 0,
   )
   return counts.reduce((sum, count) => sum + count, 0)

@@ -1,4 +1,4 @@
-import { isRecord, recordOf } from '../../../core/shape.ts'
+import { isRecord, itemsOf, recordOf } from '../../../core/shape.ts'
 import { upstreamAnswerBytesMax } from '../../../limits.ts'
 import type { Citation } from './citations.ts'
 import { type Called, callsOf } from './searching.ts'
@@ -32,10 +32,10 @@ export class Round {
   pass(chunk: Json): Json | undefined {
     const { choices, usage: _, ...head } = chunk
     this.head ??= head
-    const [choice]: unknown[] = Array.isArray(choices) ? choices : []
+    const [choice] = itemsOf(choices)
     if (!isRecord(choice)) return undefined
     const { tool_calls, ...delta } = recordOf(choice.delta)
-    if (Array.isArray(tool_calls)) for (const part of tool_calls) this.keep(part)
+    for (const part of itemsOf(tool_calls)) this.keep(part)
     this.finish = choice.finish_reason ?? this.finish
     if (typeof delta.content === 'string') this.said += delta.content
     if (this.said.length > upstreamAnswerBytesMax) throw new RangeError('a round is too long')

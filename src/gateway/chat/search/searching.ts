@@ -1,4 +1,4 @@
-import { recordOf } from '../../../core/shape.ts'
+import { itemsOf, recordOf } from '../../../core/shape.ts'
 import { searchesPerRequestMax } from '../../../limits.ts'
 import { promptTokensOf } from '../../../models/tokens.ts'
 import { type Usage, type UsageLimits, usageOf } from '../../../models/usage.ts'
@@ -55,7 +55,7 @@ export class Searching {
   /** What the upstream is sent in this round. The last one cannot search. */
   get body(): Json {
     const { messages, tools } = this.wanted
-    const own: unknown[] = Array.isArray(tools) ? tools : []
+    const own = itemsOf(tools)
     const all = Array.isArray(messages) ? [...messages, ...this.messages] : messages
     const body = { ...this.wanted, messages: all }
     if (!this.isLast) return { ...body, tools: [...own, tool] }

@@ -1,4 +1,4 @@
-import { recordOf } from '../../../core/shape.ts'
+import { itemsOf, recordOf } from '../../../core/shape.ts'
 import { readRecord } from '../plain.ts'
 import type { Send } from '../reach.ts'
 import { presentUsage } from '../told.ts'
@@ -31,10 +31,7 @@ export async function searchWhole(
   }
 }
 
-const choiceOf = ({ choices }: Json): Json => {
-  const [first]: unknown[] = Array.isArray(choices) ? choices : []
-  return recordOf(first)
-}
+const choiceOf = ({ choices }: Json): Json => recordOf(itemsOf(choices)[0])
 
 /** The last round's answer: without our calls, with the pages it stands on, and all its usage. */
 function answerOf(
@@ -44,7 +41,7 @@ function answerOf(
 ): Json {
   const { tool_calls: _, ...message } = recordOf(choice.message)
   const annotations = searching.citations(text)
-  const hasChoice = Array.isArray(answer.choices) && answer.choices.length > 0
+  const hasChoice = itemsOf(answer.choices).length > 0
   const said = {
     ...message,
     ...(theirs.length > 0 && { tool_calls: theirs.map(({ raw }) => raw) }),
