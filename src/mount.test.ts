@@ -6,7 +6,7 @@ import { openTestHouse, type TestHouse } from './testing/house.ts'
 
 let t: TestHouse
 beforeEach(async () => {
-  t = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '0' })
+  t = await openTestHouse()
 })
 afterEach(() => t.close())
 

@@ -11,8 +11,7 @@ import { atMost, type BenchRow } from './row.ts'
 const game = { kind: 'game', prompt: 'a game where a fox collects coins and dodges rocks' }
 const list = { prompt: 'a packing list with tent, boots and a map' }
 const agents = 41
-const free = { REQUESTS_PER_MINUTE: '0', KEYS_PER_ADDRESS_DAY: '0', BUILDS_PER_HOUR: '0' }
-const open = (more: object = {}) => openTestHouse({ ...free, ...more })
+const open = (more: object = {}) => openTestHouse({ BUILDS_PER_HOUR: '0', ...more })
 
 async function msOf(work: () => Promise<unknown>): Promise<number> {
   const begun = stopwatch()

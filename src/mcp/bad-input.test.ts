@@ -7,7 +7,7 @@ import { callTool, listTools, post, send } from '../testing/mcp.ts'
 let house: TestHouse
 let ann: Person
 beforeAll(async () => {
-  house = await openTestHouse({ REQUESTS_PER_MINUTE: '0' })
+  house = await openTestHouse()
   ann = await house.person('ann')
 })
 afterAll(() => house.close())

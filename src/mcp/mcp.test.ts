@@ -13,7 +13,7 @@ let house: TestHouse
 let ann: Person
 let tools: ListedTool[]
 beforeAll(async () => {
-  house = await openTestHouse({ REQUESTS_PER_MINUTE: '0' })
+  house = await openTestHouse()
   ann = await house.person('ann')
   tools = await listTools(house)
 })

@@ -9,7 +9,7 @@ let ann: Person
 let id = ''
 
 beforeAll(async () => {
-  house = await openTestHouse({ REQUESTS_PER_MINUTE: '0' })
+  house = await openTestHouse()
   ann = await house.person('ann')
   id = await ann.publish()
 })

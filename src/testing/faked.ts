@@ -37,7 +37,7 @@ export async function openFaked(
   const lanes = all.map((name) => rawLane({ name, baseUrl: fake.baseUrl, apiKey: 'sk-fake' }))
   const upstreams = new Registry(lanes, { clock: systemClock, log })
   const house = await openTestHouse(
-    { GATEWAY_REQUESTS_PER_MINUTE: '0', SEARCH_ON: 'off', ...settings },
+    { SEARCH_ON: 'off', ...settings },
     { catalogue: new Catalogue([...models, ...more]), upstreams },
   )
   const { stop, ...served } = serveGateway(house)

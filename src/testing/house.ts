@@ -11,6 +11,7 @@ import { closeHouse, type House, type HouseParts, openHouse } from '../house.ts'
 import type { SettingName } from '../settings.ts'
 import { freshEngine } from './engine.ts'
 import { keptBy } from './kept.ts'
+import { unlimited } from './unlimited.ts'
 
 /** A clock that stands still until it is turned. */
 export interface TurnedClock extends Clock {
@@ -77,13 +78,13 @@ const start = Date.UTC(2026, 4, 4, 12)
 
 const page = '<!doctype html><title>Hello</title><h1>Hello</h1>'
 
-/** Opens a house with the default settings but for those given; the caller closes it. */
+/** Opens a house without limits of rate but for those given; the caller closes it. */
 export async function openTestHouse(
   settings: Partial<Record<SettingName, string>> = {},
   parts: HouseParts = {},
 ): Promise<TestHouse> {
   const folder = mkdtempSync(join(tmpdir(), 'berth-house-'))
-  const config = loadConfig({ ...offline, ...settings, DATA_DIR: folder }, {})
+  const config = loadConfig({ ...offline, ...unlimited, ...settings, DATA_DIR: folder }, {})
   let now = start
   const clock: TurnedClock = { now: () => now, turn: (ms) => void (now += ms) }
   const lines: Record<string, unknown>[] = []

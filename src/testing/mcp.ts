@@ -23,11 +23,7 @@ export interface McpHouse extends TestHouse {
 
 /** Opens a house without limits of rate, with what a test adds to its tools. */
 export async function openMcpHouse(extension?: Extension): Promise<McpHouse> {
-  const house = await openTestHouse({
-    KEYS_PER_ADDRESS_DAY: '0',
-    REQUESTS_PER_MINUTE: '0',
-    PUBLISHES_PER_HOUR: '0',
-  })
+  const house = await openTestHouse()
   const ending = new AbortController()
   const options = { stopping: ending.signal, ...(extension && { extension }) }
   const door = openDoor(house.house, openApp(house.house), options)

@@ -16,12 +16,6 @@ import { askedFor, consolePaths, ownPaths, searchedFor, studioPaths } from './po
 const atOnce = 18
 const listPagesMax = 3
 const html = '<!doctype html><title>x</title>x'
-const free = {
-  REQUESTS_PER_MINUTE: '0',
-  PUBLISHES_PER_HOUR: '0',
-  KEYS_PER_ADDRESS_DAY: '0',
-  KEYS_PER_DAY: '0',
-}
 
 /** Addresses to open, as who is signed in by a cookie or as anyone. */
 export interface Opened {
@@ -52,7 +46,7 @@ export class Poisoned {
   static async open(): Promise<Poisoned> {
     const model = (name: string, at: number) =>
       testModel({ prompt: '0.000001', completion: '0.000001' }, { id: `evil/m${at}`, name })
-    const t = await openTestHouse(free, { catalogue: new Catalogue(payloads.map(model)) })
+    const t = await openTestHouse({}, { catalogue: new Catalogue(payloads.map(model)) })
     await t.house.jobs.start()
     const made = new Poisoned(t, await operating(t))
     await signedUp(t, 'bea')

@@ -20,8 +20,7 @@ setDefaultTimeout(60_000)
 const seed = pick(2 ** 31)
 const runs = 50
 
-const off = { REQUESTS_PER_MINUTE: '0', KEYS_PER_ADDRESS_DAY: '0', KEYS_PER_DAY: '0' }
-const house = await openTestHouse({ ...off, PUBLISHES_PER_HOUR: '0' })
+const house = await openTestHouse()
 const document = await documentOf(house)
 const operations = operationsOf(document)
 const answers = new Answers(document)

@@ -58,10 +58,7 @@ export async function openProvided(
   const { registry, ...found } = await openUpstreams(config, { clock: systemClock, log })
   const sources = { ...found, models: config.models, marginPercent: 0, perSearch: undefined }
   const catalogue = await openCatalogue({ ...sources, now: systemClock.now() })
-  const house = await openTestHouse(
-    { GATEWAY_REQUESTS_PER_MINUTE: '0', ...settings },
-    { catalogue, upstreams: registry },
-  )
+  const house = await openTestHouse(settings, { catalogue, upstreams: registry })
   const { stop, lastUse, ...served } = serveGateway(house)
   return {
     ...house,

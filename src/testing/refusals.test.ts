@@ -127,7 +127,7 @@ test('not_found: unknown, wrong of shape, deleted and another agent’s', async 
 })
 
 test('bad_handle, handle_taken', async () => {
-  const h = await open({ KEYS_PER_ADDRESS_DAY: '0' })
+  const h = await open()
   const make = (handle: unknown) => () => h.call('POST', '/keys', { body: { handle } })
   expect((await make('paul-oliver')()).status).toBe(201)
   await refused(h, 409, 'handle_taken', make('paul-oliver'))
@@ -148,7 +148,7 @@ test('handle_taken: two agents that take one handle at once', async () => {
 })
 
 test('keys_address_limit, until the next day', async () => {
-  const h = await open()
+  const h = await open({ KEYS_PER_ADDRESS_DAY: '3' })
   const make = (from: string) => () => h.call('POST', '/keys', { from })
   for (const _ of [1, 2, 3]) expect((await make('2001:db8:1:2::1')()).status).toBe(201)
   // The same /64 is the same address.

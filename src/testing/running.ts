@@ -1,6 +1,8 @@
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { unlimited } from './unlimited.ts'
+
 /** The executable that ./scripts/build wrote. */
 export const binary = join(import.meta.dir, '../../dist/berth')
 
@@ -9,14 +11,6 @@ export interface Start {
   /** A command in front of it: ["setpriv", ...]. */
   under?: string[]
   env?: Record<string, string>
-}
-
-const unlimited = {
-  BUILDER_BROWSER: 'off',
-  KEYS_PER_ADDRESS_DAY: '0',
-  KEYS_PER_DAY: '0',
-  PUBLISHES_PER_HOUR: '0',
-  REQUESTS_PER_MINUTE: '0',
 }
 
 /** What a command of the product said, and its exit code. */
@@ -65,7 +59,7 @@ export async function serveFolder(dataDir: string, start: Start = {}): Promise<R
   const log = openSync(logOf(dataDir), 'a')
   const words = ['serve', '--json', '--port', '0', '--data', dataDir]
   const child = Bun.spawn([...under, binary, ...words], {
-    env: { PATH: Bun.env.PATH, ...unlimited, ...env },
+    env: { PATH: Bun.env.PATH, BUILDER_BROWSER: 'off', ...unlimited, ...env },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: log,

@@ -25,8 +25,7 @@ Lane.prototype.prepare = function (text) {
 }
 afterAll(() => void (Lane.prototype.prepare = prepare))
 
-const off = { REQUESTS_PER_MINUTE: '0', GATEWAY_REQUESTS_PER_MINUTE: '0' }
-const h = await openTestHouse({ ...off, KEYS_PER_ADDRESS_DAY: '0', PUBLISHES_PER_HOUR: '0' })
+const h = await openTestHouse()
 afterAll(() => h.close())
 
 /** Ann's things; ben is the one who knows their ids. */

@@ -40,7 +40,7 @@ export async function streamMany(dataDir: string, count: number): Promise<Seen> 
   fake.script(model, [head, word, { until: gate.promise }, ...more])
   mkdirSync(dataDir, { recursive: true })
   writeFileSync(join(dataDir, 'berth.toml'), tableOf(fake.baseUrl))
-  const env = { OLLAMA_HOST: 'off', GATEWAY_REQUESTS_PER_MINUTE: '0' }
+  const env = { OLLAMA_HOST: 'off' }
   const house = await serveFolder(dataDir, { env })
   try {
     const keys = await keysFor(house, dataDir, count)

@@ -11,7 +11,7 @@ let ben: Person
 let id: string
 
 beforeAll(async () => {
-  t = await openTestHouse({ REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0' })
+  t = await openTestHouse()
   ann = await t.person('ann')
   ben = await t.person('ben')
   const about = { title: 'Harbour Lights', description: 'Bring boats home.', kind: 'game' }

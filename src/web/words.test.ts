@@ -10,7 +10,7 @@ let olga: Browser
 let id = ''
 
 beforeAll(async () => {
-  h = await openTestHouse({ REQUESTS_PER_MINUTE: '0' })
+  h = await openTestHouse()
   const ann = await h.person('ann')
   id = await ann.publish({ store: true })
   await ann.call('PUT', `/apps/${id}/assets/lamp.json`, new Uint8Array([0x31]))

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { unlimited } from '../../../src/testing/unlimited.ts'
 import { requestFor, type Target, targetAt } from '../load/load.ts'
 import { asRecord, type Served, spawnServer } from '../load/served.ts'
 
@@ -34,13 +35,7 @@ max_output = 4096
 price = { prompt = "0.0000000375", completion = "0.00000015" }
 `
 
-const env = {
-  GATEWAY_REQUESTS_PER_MINUTE: '0',
-  KEYS_PER_ADDRESS_DAY: '0',
-  KEYS_PER_DAY: '0',
-  OLLAMA_HOST: 'off',
-  PORT: '0',
-}
+const env = { ...unlimited, OLLAMA_HOST: 'off', PORT: '0' }
 
 /** Bun asks 256 things at once where it is told nothing. */
 const many = { BUN_CONFIG_MAX_HTTP_REQUESTS: '32000' }

@@ -3,6 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import { unlimited } from '../../../src/testing/unlimited.ts'
+
 /** What runs: where it answers, its process, and how to end it. */
 export interface Served {
   port: number
@@ -20,13 +22,7 @@ export interface ServedHouse extends Served {
 
 const root = join(import.meta.dir, '../../..')
 /** Settings of a house that may be asked anything, as often as one likes. */
-export const noLimits = {
-  REQUESTS_PER_MINUTE: '0',
-  PUBLISHES_PER_HOUR: '0',
-  KEYS_PER_ADDRESS_DAY: '0',
-  KEYS_PER_DAY: '0',
-  BYTES_PER_AGENT: '0',
-}
+export const noLimits = { ...unlimited, BYTES_PER_AGENT: '0' }
 
 /** Spawns a server whose first line tells its port, alone or as `origin` in JSON. */
 export async function spawnServer(

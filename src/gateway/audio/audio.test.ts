@@ -16,7 +16,7 @@ let faked: Faked
 let gus: Gus
 let ned: Gus
 beforeAll(async () => {
-  demo = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '0', DEMO_MODELS: 'on' })
+  demo = await openTestHouse({ DEMO_MODELS: 'on' })
   const others = [
     mediaModel('speech', 'speech-ok', { completion: '0.00001' }),
     mediaModel('transcription', 'transcription-ok', { per_character: '0.00001' }),

@@ -12,7 +12,7 @@ beforeAll(async () => {
     testModel({ per_image: '0.04' }, { id: 'maker/paint', type: 'image', outputs: ['image'] }),
     testModel(undefined, { id: 'maker/unpriced', type: 'embedding' }),
   )
-  t = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '0' }, { catalogue })
+  t = await openTestHouse({}, { catalogue })
 })
 afterAll(() => t.close())
 

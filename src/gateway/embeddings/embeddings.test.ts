@@ -10,7 +10,7 @@ let faked: Faked
 let gus: Gus
 let ned: Gus
 beforeAll(async () => {
-  demo = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '0', DEMO_MODELS: 'on' })
+  demo = await openTestHouse({ DEMO_MODELS: 'on' })
   const unseen = { id: 'embedding/unseen', contextLength: 0 }
   faked = await openFaked({}, [
     ...mediaModels(),

@@ -16,7 +16,7 @@ let faked: Faked
 let gus: Gus
 let ned: Gus
 beforeAll(async () => {
-  demo = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '0', DEMO_MODELS: 'on' })
+  demo = await openTestHouse({ DEMO_MODELS: 'on' })
   const more = ['image-tokens', 'image-ok'].map((name) => mediaModel('image', name, tokenPriced))
   faked = await openFaked({}, [...mediaModels(), ...more])
   gus = await newGus(demo, '1')

@@ -11,7 +11,7 @@ let gus: Gus
 
 beforeAll(async () => {
   faked = await openFaked()
-  demo = await openTestHouse({ DEMO_MODELS: 'on', GATEWAY_REQUESTS_PER_MINUTE: '0' })
+  demo = await openTestHouse({ DEMO_MODELS: 'on' })
   gus = await newGus(demo, '1')
 })
 afterAll(async () => {

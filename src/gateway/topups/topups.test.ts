@@ -7,7 +7,7 @@ let t: TestHouse
 let gus: Gus
 
 beforeAll(async () => {
-  t = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '0' })
+  t = await openTestHouse()
   gus = await newGus(t)
 })
 afterAll(() => t.close())

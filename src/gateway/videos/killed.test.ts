@@ -12,7 +12,7 @@ import { until } from '../../testing/until.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'berth-killed-film-'))
 const dataDir = join(folder, 'data')
-const env = { OLLAMA_HOST: 'off', VIDEO_POLL_SECONDS: '1', GATEWAY_REQUESTS_PER_MINUTE: '0' }
+const env = { OLLAMA_HOST: 'off', VIDEO_POLL_SECONDS: '1' }
 let fake: FakeUpstream
 
 beforeAll(() => {

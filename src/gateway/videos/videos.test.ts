@@ -13,7 +13,7 @@ import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 let t: TestHouse
 let gus: Gus
 beforeEach(async () => {
-  t = await openTestHouse({ GATEWAY_REQUESTS_PER_MINUTE: '0' })
+  t = await openTestHouse()
   gus = await newGus(t, '1')
 })
 afterEach(() => t.close())

@@ -13,6 +13,7 @@ import { closeHouse, type House, openHouse } from '../../house.ts'
 import { assetBytesMax } from '../../limits.ts'
 import { openDiskStore } from '../../store/disk.ts'
 import { freshEngine } from '../../testing/engine.ts'
+import { unlimited } from '../../testing/unlimited.ts'
 import * as agents from '../agents/agents.ts'
 import { purge } from '../apps/removal.ts'
 import * as assets from './assets.ts'
@@ -41,8 +42,7 @@ const clock = { ms: Date.UTC(2030, 0, 1), now: () => clock.ms }
 
 async function open(settings: Record<string, string> = {}): Promise<void> {
   dir = mkdtempSync(join(tmpdir(), 'berth-assets-'))
-  const off = { REQUESTS_PER_MINUTE: '0', KEYS_PER_ADDRESS_DAY: '0', PUBLISHES_PER_HOUR: '0' }
-  const config = loadConfig({ DATA_DIR: dir, ...off, ...settings }, {})
+  const config = loadConfig({ DATA_DIR: dir, ...unlimited, ...settings }, {})
   logged = []
   const log = openLog(clock, (line) => void logged.push(line))
   house = await openHouse(config, 'http://localhost', { clock, log, db: await freshEngine() })

@@ -11,7 +11,7 @@ let t: TestHouse
 let ann: Person
 let app: string
 async function open(settings: Parameters<typeof openTestHouse>[0] = {}): Promise<void> {
-  t = await openTestHouse({ REQUESTS_PER_MINUTE: '0', ...settings })
+  t = await openTestHouse(settings)
   ann = await t.person('ann')
   app = await ann.publish()
   await t.house.jobs.start()

@@ -23,8 +23,7 @@ async function open(house: Promise<TestHouse>): Promise<void> {
   ann = await t.person('ann')
   app = await ann.publish({ store: true })
 }
-const openWith = (settings: Settings) =>
-  open(openFaked({ REQUESTS_PER_MINUTE: '0', ...settings }, mediaModels()))
+const openWith = (settings: Settings) => open(openFaked(settings, mediaModels()))
 
 const ship = { name: 'ship.png', kind: 'sprite', what: 'a ship' }
 const hello = { name: 'hello', kind: 'voice', what: 'Hello captain' }

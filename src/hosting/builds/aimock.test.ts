@@ -65,8 +65,6 @@ describe.each(kinds)('a builder that speaks as $kind', ({ kind, base, model, dec
   beforeAll(async () => {
     house = await openProvided([{ id: 'mock/builder', kind, model, baseUrl: mock.url + base }], {
       BUILDER_MODEL: 'mock/builder',
-      REQUESTS_PER_MINUTE: '0',
-      KEYS_PER_ADDRESS_DAY: '0',
     })
   })
   beforeEach(async () => {

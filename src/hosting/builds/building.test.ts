@@ -16,7 +16,7 @@ const model = 'fake/ok'
 let t: Faked
 let ann: Person
 beforeEach(async () => {
-  t = await openFaked({ BUILDER_MODEL: model, REQUESTS_PER_MINUTE: '0' })
+  t = await openFaked({ BUILDER_MODEL: model })
   ann = await t.person('ann')
 })
 afterEach(async () => {

@@ -12,7 +12,7 @@ setDefaultTimeout(60_000)
 let t: TestHouse
 let ann: Person
 async function open(settings: Parameters<typeof openTestHouse>[0] = {}): Promise<void> {
-  t = await openTestHouse({ REQUESTS_PER_MINUTE: '0', ...settings })
+  t = await openTestHouse(settings)
   ann = await t.person('ann')
 }
 beforeEach(() => open())

@@ -20,7 +20,7 @@ beforeEach(async () => {
   price = Number(Object(dry.body).price)
   await first.close()
   const usd = ((price * 1.5) / 1_000).toFixed(6)
-  t = await openTestHouse({ FREE_SPEND_PER_DAY_USD: usd, REQUESTS_PER_MINUTE: '0' })
+  t = await openTestHouse({ FREE_SPEND_PER_DAY_USD: usd })
 })
 afterEach(() => t.close())
 
@@ -79,7 +79,7 @@ test('with 0, free credits build nothing', async () => {
 })
 
 test('a build that begins while another ends takes what both lock in the same order', async () => {
-  const h = await openTestHouse({ BUILDS_PER_HOUR: '0', REQUESTS_PER_MINUTE: '0' })
+  const h = await openTestHouse({ BUILDS_PER_HOUR: '0' })
   const all = await Promise.all(['ann', 'ben', 'cyd'].map((name) => h.person(name)))
   const again = runsAgain(h.house)
   const begin = (ann: Person) => ann.call('POST', '/apps', { prompt: 'a lamp' })

@@ -8,7 +8,7 @@ let house: TestHouse
 let ann: Person
 
 beforeEach(async () => {
-  house = await openTestHouse({ PUBLISHES_PER_HOUR: '0' })
+  house = await openTestHouse()
   ann = await house.person('ann')
 })
 afterEach(async () => {

@@ -16,7 +16,7 @@ let ben: Person
 
 async function open(settings: Parameters<typeof openTestHouse>[0] = {}) {
   await house?.close()
-  house = await openTestHouse({ REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0', ...settings })
+  house = await openTestHouse(settings)
   ann = await house.person('ann')
   ben = await house.person('ben')
 }

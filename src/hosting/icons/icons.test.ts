@@ -13,7 +13,7 @@ let t: TestHouse
 let ann: Person
 let app: string
 async function open(settings: Parameters<typeof openTestHouse>[0] = {}): Promise<void> {
-  t = await openTestHouse({ REQUESTS_PER_MINUTE: '0', ...settings })
+  t = await openTestHouse(settings)
   ann = await t.person('ann')
   app = await ann.publish()
 }
@@ -211,7 +211,7 @@ test('no_icon_painter, no key, someone else’s app, one that was taken down, no
 
 test('a picture that is paid for while others buy the app locks in the same order as they', async () => {
   await t.close()
-  await open({ EMBEDDED_ASSET_CREDITS: '2', PUBLISHES_PER_HOUR: '0' })
+  await open({ EMBEDDED_ASSET_CREDITS: '2' })
   const terms = { store: true, remix: 'price', priceRemix: 1 }
   await ann.call('PATCH', `/apps/${app}`, terms)
   await put({ make: true })

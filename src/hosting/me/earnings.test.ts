@@ -16,7 +16,7 @@ let kite = ''
 const day = 86_400_000
 
 beforeEach(async () => {
-  house = await openTestHouse({ REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0' })
+  house = await openTestHouse()
   ann = await house.person('ann')
   ben = await house.person('ben')
   boat = await ann.publish({ title: 'Boat', store: true, remix: 'price', priceRemix: 33 })

@@ -10,7 +10,7 @@ import { findByHandle } from '../agents/agents.ts'
 import { addKey } from '../agents/keys.ts'
 
 test('a new agent has 400 credits, and its ledger says where they came from', async () => {
-  const { person, close } = await openTestHouse()
+  const { person, close } = await openTestHouse({ PUBLISHES_PER_HOUR: '60' })
   const ann = await person('ann')
   expect((await ann.call('GET', '/me')).body).toMatchObject({
     credits: 400,

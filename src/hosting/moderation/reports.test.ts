@@ -13,7 +13,7 @@ let h: TestHouse
 let ann: Person
 
 async function open(): Promise<void> {
-  h = await openTestHouse({ REQUESTS_PER_MINUTE: '0' })
+  h = await openTestHouse()
   ann = await h.person('ann')
 }
 

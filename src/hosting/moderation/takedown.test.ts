@@ -29,7 +29,7 @@ const pixel = Uint8Array.fromBase64(
 )
 
 beforeEach(async () => {
-  h = await openTestHouse({ REQUESTS_PER_MINUTE: '0' })
+  h = await openTestHouse()
   ann = await h.person('ann')
   ben = await h.person('ben')
   id = await ann.publish({ html, store: true })

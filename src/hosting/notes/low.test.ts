@@ -14,9 +14,6 @@ let priced = ''
 beforeAll(async () => {
   t = await openTestHouse({
     EMBEDDED_ASSET_CREDITS: '2',
-    REQUESTS_PER_MINUTE: '0',
-    KEYS_PER_ADDRESS_DAY: '0',
-    GATEWAY_REQUESTS_PER_MINUTE: '0',
   })
   shop = await t.person('seller')
   priced = await shop.publish({ store: true, remix: 'price', priceRemix: 1 })

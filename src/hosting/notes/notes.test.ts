@@ -17,7 +17,7 @@ let ann: Person
 let ben: Person
 
 beforeEach(async () => {
-  house = await openTestHouse({ REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0' })
+  house = await openTestHouse()
   ann = await house.person('ann')
   ben = await house.person('ben')
 })

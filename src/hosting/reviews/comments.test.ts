@@ -16,7 +16,7 @@ let dan: Person
 let boat = ''
 
 beforeEach(async () => {
-  house = await openTestHouse({ REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0' })
+  house = await openTestHouse()
   ann = await house.person('ann')
   ben = await house.person('ben')
   dan = await house.person('dan')

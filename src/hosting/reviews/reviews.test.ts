@@ -15,8 +15,7 @@ let dan: Person
 let boat = ''
 
 beforeEach(async () => {
-  const open = { REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0', KEYS_PER_ADDRESS_DAY: '0' }
-  house = await openTestHouse(open)
+  house = await openTestHouse()
   ann = await house.person('ann')
   ben = await house.person('ben')
   dan = await house.person('dan')

@@ -83,7 +83,7 @@ test('an export holds every version and asset', async () => {
 })
 
 test('lists go on where they stopped, and take no cursor but their own', async () => {
-  const { person, clock, close } = await openTestHouse({ PUBLISHES_PER_HOUR: '0' })
+  const { person, clock, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish()
   for (let version = 2; version <= 5; version += 1) {

@@ -8,6 +8,7 @@ import { doctor } from '../../ledger/doctor.ts'
 import { balanceOf, grantTo } from '../../ledger/ledger.ts'
 import { serve } from '../../serve.ts'
 import { textAt } from '../running.ts'
+import { unlimited } from '../unlimited.ts'
 
 /** A serving house with the demo models, and one funded gateway key, for real clients. */
 export interface ForClients {
@@ -29,8 +30,8 @@ export async function serveForClients(): Promise<ForClients> {
     PORT: '0',
     DATA_DIR: dataDir,
     DEMO_MODELS: 'on',
-    GATEWAY_REQUESTS_PER_MINUTE: '0',
     VIDEO_POLL_SECONDS: '1',
+    ...unlimited,
   }
   const serving = await serve(loadConfig(flags, {}))
   const { house, origin } = serving

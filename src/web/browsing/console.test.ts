@@ -31,8 +31,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
   beforeAll(async () => {
     // A backup is of a file; PostgreSQL has its own.
     const db = dialect === 'sqlite' ? { db: await openEngine({ dataDir: folder }) } : {}
-    const free = { REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0', KEYS_PER_ADDRESS_DAY: '0' }
-    t = await openTestHouse(free, db)
+    t = await openTestHouse({}, db)
     ;({ browser, origin, close } = await openVisited(() => t))
     cookie = (await operating(t)).cookie() ?? ''
     ann = await t.person('ann')

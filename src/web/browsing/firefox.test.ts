@@ -16,7 +16,7 @@ describe.skipIf(path === undefined)('pages in firefox', () => {
   let origin = ''
 
   beforeAll(async () => {
-    t = await openTestHouse({ REQUESTS_PER_MINUTE: '0' })
+    t = await openTestHouse()
     server = Bun.serve({ port: 0, fetch: (request) => t.door(request, '127.0.0.1') })
     origin = `http://localhost:${server.port}`
     const [ann, ben] = [await t.person('ann'), await t.person('ben')]

@@ -22,8 +22,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
 
   beforeAll(async () => {
     ;({ browser, origin, close } = await openVisited(() => t))
-    const free = { REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0' }
-    t = await openTestHouse({ ...free, APP_URL: origin, GATEWAY_URL: origin })
+    t = await openTestHouse({ APP_URL: origin, GATEWAY_URL: origin })
     // A day of two digits is among the wide ones.
     t.clock.turn(24 * 86_400_000)
     const [ann, ben] = [await t.person('ann'), await t.person('ben')]

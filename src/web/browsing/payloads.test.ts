@@ -160,7 +160,7 @@ test('every text field of both descriptions is among those', async () => {
 test(
   'handles, and the names of people and of files, hold none of them',
   async () => {
-    const t = await openTestHouse({ REQUESTS_PER_MINUTE: '0', KEYS_PER_ADDRESS_DAY: '0' })
+    const t = await openTestHouse()
     const ann = await t.person('ann')
     const id = await ann.publish()
     const visitor = new Visitor(t)

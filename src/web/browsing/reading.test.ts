@@ -34,7 +34,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
   let id = ''
 
   beforeAll(async () => {
-    t = await openTestHouse({ REQUESTS_PER_MINUTE: '0', PUBLISHES_PER_HOUR: '0' })
+    t = await openTestHouse()
     ;({ browser, origin, close } = await openVisited(() => t))
     const ann = await t.person('ann')
     const about = { title: arabic, description: `${arabic} @ann`, store: true }

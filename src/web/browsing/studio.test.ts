@@ -23,11 +23,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('a studio in chromium', (
   let names = 0
 
   beforeAll(async () => {
-    t = await openTestHouse({
-      REQUESTS_PER_MINUTE: '0',
-      PUBLISHES_PER_HOUR: '0',
-      KEYS_PER_ADDRESS_DAY: '0',
-    })
+    t = await openTestHouse()
     ;({ browser, origin, close } = await openVisited(() => t))
   }, ms)
   afterAll(async () => {

@@ -14,7 +14,7 @@ afterEach(async () => {
 })
 
 async function open(settings = {}): Promise<TestHouse> {
-  const house = await openTestHouse({ KEYS_PER_ADDRESS_DAY: '0', ...settings })
+  const house = await openTestHouse(settings)
   opened.push(house)
   return house
 }
@@ -294,7 +294,7 @@ describe('grants', () => {
 })
 
 test('lists go on page by page, and each row comes once', async () => {
-  const h = await open({ KEYS_PER_DAY: '0' })
+  const h = await open()
   const olga = await operating(h)
   const handles: string[] = []
   for (let at = 0; at < 65; at += 1) {

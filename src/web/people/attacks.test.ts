@@ -16,7 +16,7 @@ afterEach(async () => {
 const hashesMs = 60_000
 
 async function open(settings = {}): Promise<TestHouse> {
-  const house = await openTestHouse({ KEYS_PER_ADDRESS_DAY: '0', ...settings })
+  const house = await openTestHouse(settings)
   opened.push(house)
   return house
 }

@@ -13,7 +13,7 @@ afterEach(async () => {
 
 async function open(options = {}, settings = {}): Promise<{ h: TestHouse; id: IdentityProvider }> {
   const id = new IdentityProvider(options)
-  const h = await openTestHouse({ KEYS_PER_ADDRESS_DAY: '0', ...id.settings, ...settings })
+  const h = await openTestHouse({ ...id.settings, ...settings })
   closing.push(
     () => h.close(),
     () => id.close(),
@@ -372,7 +372,7 @@ describe('a provider that is not there', () => {
   })
 
   test('there is no such way without settings, nor beside a proxy that signs people in', async () => {
-    const h = await openTestHouse({})
+    const h = await openTestHouse()
     closing.push(() => h.close())
     const proxy = { PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' }
     const { h: proxied } = await open({}, proxy)

@@ -17,7 +17,7 @@ const text = (answer: { body: unknown }): string => String(answer.body).replaceA
 
 /** Bea, signed in, with 5 USD, an agent, a personal key and one of the wallet. */
 async function open() {
-  const h = await openTestHouse({ KEYS_PER_ADDRESS_DAY: '0' })
+  const h = await openTestHouse()
   opened.push(h)
   const [ann, bea] = [await h.person('ann'), await signedUp(h, 'bea')]
   await claimedBy(bea, ann)

@@ -22,7 +22,7 @@ afterEach(async () => {
 })
 
 async function open(settings = {}): Promise<TestHouse> {
-  const house = await openTestHouse({ KEYS_PER_ADDRESS_DAY: '0', ...settings })
+  const house = await openTestHouse(settings)
   opened.push(house)
   return house
 }

@@ -8,7 +8,7 @@ let ann: Person
 let olga: Browser
 
 beforeEach(async () => {
-  h = await openTestHouse({ KEYS_PER_ADDRESS_DAY: '0', PUBLISHES_PER_HOUR: '0' })
+  h = await openTestHouse()
   ann = await h.person('ann')
   olga = await signedUp(h, 'olga')
   await claimedBy(olga, ann)

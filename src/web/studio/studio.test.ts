@@ -14,7 +14,7 @@ let olga: Browser
 let id = ''
 
 beforeEach(async () => {
-  h = await openTestHouse({ KEYS_PER_ADDRESS_DAY: '0', REQUESTS_PER_MINUTE: '0' })
+  h = await openTestHouse()
   ann = await h.person('ann')
   id = await ann.publish({ html: page('first'), title: 'Boat <b>', store: true })
   await ann.call('POST', `/apps/${id}/versions`, { html: page('second'), note: 'Faster <i>.' })

@@ -37,7 +37,7 @@ beforeEach(async () => {
   answer = () => new Response('ok')
   resolved = [[outside]]
   touched = 0
-  h = await openTestHouse({ REQUESTS_PER_MINUTE: '0' })
+  h = await openTestHouse()
   ann = await h.person('ann')
   ben = await h.person('ben')
   canary = Bun.listen({
