@@ -4,7 +4,7 @@ export type Effect = 'block' | 'unlist' | 'warn'
  * Counts what the safety check has become: one more with every change of what it finds. What
  * earlier rules have read is then read again, a little at a time.
  */
-export const rulesVersion = 5
+export const rulesVersion = 6
 
 /**
  * The closed list of what the safety check looks for: the code a caller branches on, what it does

@@ -103,6 +103,26 @@ const table: [string, string, string[]][] = [
     [],
   ],
   ['a console', 'eval(input.value)', []],
+  [
+    'a table of a library far from what it writes',
+    `const t = '${payload}'\n${'draw(1)\n'.repeat(1_000)}const s = atob(key())\nfile.write(s)`,
+    [],
+  ],
+  [
+    'a payload with a library in front of it',
+    `${'draw(1)\n'.repeat(1_000)}const s = key(atob('${payload}'))\ndocument.write(s)`,
+    ['obf.decode_eval 1004'],
+  ],
+  [
+    'pictures of a library far from the functions it makes',
+    `c.getImageData(0, 0, 9, 9)\n${'draw(1)\n'.repeat(1_000)}new Function(text)`,
+    [],
+  ],
+  [
+    'short names that hand each other on',
+    `e=atob(n);${'r=e;e=r;'.repeat(100)}new Function(e)()`,
+    [],
+  ],
   ['a decoded sprite', `img.src = 'data:image/png;base64,' + atob('${payload}')`, []],
 
   ['a broken frame', 'if (top !== self) top.location = self.location', ['obf.decode_eval 3']],
@@ -119,6 +139,8 @@ const table: [string, string, string[]][] = [
     ['redirect.script 3'],
   ],
   ['a redirect by replace', "location.replace('https://elsewhere.example')", ['redirect.script 3']],
+  ['a file to keep', "location.href = 'data:application/octet-stream,' + text", []],
+  ['a page in an address', "location.href = 'data:text/html,' + text", ['redirect.script 3']],
   ['a reload', "location.reload(); location.hash = '#2'; location.href = url", []],
   ['a level record', "spawn.location = 'https://elsewhere.example'", []],
 

@@ -2,21 +2,22 @@ import type { Hit } from '../findings.ts'
 import type { Page, Script, Sink } from '../page.ts'
 import { theRule } from '../rules.ts'
 import { NAME, NUMBER, TEXT } from '../token-kinds.ts'
-import { bearsPacker, isPackedCall } from './packers.ts'
-import { decoders, type Taint, taintOf } from './taint.ts'
+import { isPackedCall, packersOf } from './packers.ts'
+import { decoders, lastBefore, type Taint, taintOf } from './taint.ts'
 
 const sinksMax = 2_000
 const argumentMax = 400
 const payloadMin = 120
 const numbersMin = 40
+// A library has tables, decoders and a `write` of its own, each somewhere in 300,000 tokens.
+const reach = 2_000
 const runs = new Set(['eval', 'Function', 'setTimeout', 'setInterval', 'execScript'])
 const writes = new Set(['write', 'writeln'])
 
 /**
  * Decoded text that is run or written. What can be worked out is read like the page and judged by
  * `decodedEvals`; here stand what cannot be worked out (blocked when it is decoded where it is run,
- * or the page carries the payload, and no known packer made it), packers, and code made of signs
- * alone.
+ * or a payload stands near, and no known packer made it), packers, and code made of signs alone.
  */
 export function* obfuscation(page: Page): Generator<Hit> {
   if (page.tooDeep)
@@ -38,19 +39,24 @@ export function* obfuscation(page: Page): Generator<Hit> {
 
 /** What is worked out once for each script that runs or writes text. */
 interface Study {
-  packer: boolean
-  payload: boolean
+  packer: number[]
+  payload: number[]
   taint: Taint
 }
 
 function studyOf(script: Script, studies: Map<Script, Study>): Study {
   const study = studies.get(script) ?? {
-    packer: bearsPacker(script),
-    payload: carriesPayload(script),
+    packer: packersOf(script),
+    payload: payloadsOf(script),
     taint: taintOf(script),
   }
   studies.set(script, study)
   return study
+}
+
+/** True where one of the rising places is near enough to belong to what stands at `index`. */
+function isNear(places: number[], index: number): boolean {
+  return lastBefore(places, index + reach) >= index - reach
 }
 
 function* judge(sink: Sink, study: Study): Generator<Hit> {
@@ -59,12 +65,13 @@ function* judge(sink: Sink, study: Study): Generator<Hit> {
   const { kinds, texts } = script.tokens
   // A constant that is also given decoded text elsewhere says nothing about what is run.
   const known = sink.known && (sink.decoded || !study.taint.has(texts[index + 2] ?? '', index))
-  const packed = straight && study.packer && kinds[index + 2] !== TEXT
+  const packed = straight && isNear(study.packer, index) && kinds[index + 2] !== TEXT
   if (packed || isPackedCall(script, index)) yield { code: 'obf.packer', at }
   else if (known) {
     if (sink.decoded && runs.has(use)) yield { code: 'obf.packer', at }
   } else if (!decodes(sink, study.taint)) return
-  else if (study.payload || (straight && decodes(sink))) yield { code: 'obf.decode_eval', at }
+  else if (isNear(study.payload, index) || (straight && decodes(sink)))
+    yield { code: 'obf.decode_eval', at }
   else if (straight) yield { code: 'obf.packer', at }
 }
 
@@ -98,18 +105,19 @@ function decodes(sink: Sink, taint?: Taint): boolean {
   return false
 }
 
-/** A long text without spaces, or a long list of numbers: what a decoder would feed on. */
-function carriesPayload({ tokens: { kinds, texts } }: Script): boolean {
+/** Long texts without spaces, and long lists of numbers: what a decoder would feed on. */
+function payloadsOf({ tokens: { kinds, texts } }: Script): number[] {
+  const places: number[] = []
   let numbers = 0
   for (let index = 0; index < kinds.length; index++) {
     const text = texts[index] ?? ''
     if (kinds[index] === TEXT && text.length >= payloadMin && !/\s/.test(text.slice(0, payloadMin)))
-      return true
+      places.push(index)
     if (kinds[index] === NUMBER) numbers++
     else if (text !== ',') numbers = 0
-    if (numbers >= numbersMin) return true
+    if (numbers > 0 && numbers % numbersMin === 0) places.push(index)
   }
-  return false
+  return places
 }
 
 const signsMin = 500

@@ -6,14 +6,15 @@ const inflaters =
 const argumentMax = 16
 
 /**
- * True where a script bears the marks of a packer that works on all of it: RegPack, JSCrush,
- * Roadroller, pictures, streams.
+ * Where a script bears the marks of a packer, in order: RegPack, JSCrush, Roadroller, pictures,
+ * streams.
  */
-export function bearsPacker(script: Script): boolean {
+export function packersOf(script: Script): number[] {
   const { texts, find } = script.tokens
   const splits = (index: number) => texts[index + 3] === '.' && texts[index + 4] === 'split'
-  if (find('with').some(splits) && find('join').length > 0) return true
-  return inflaters.some((name) => find(name).length > 0) || isRoadroller(script)
+  const withs = find('join').length > 0 ? find('with').filter(splits) : []
+  const inflating = inflaters.flatMap((name) => [...find(name)])
+  return [...withs, ...inflating, ...roadrollers(script)].sort((a, b) => a - b)
 }
 
 /** True where the sink itself is a packer's: p.a.c.k.e.d, or unescape(escape()). */
@@ -26,10 +27,10 @@ export function isPackedCall({ tokens: { texts } }: Script, index: number): bool
  * Roadroller's decoder is an arithmetic decoder in a string: logarithms and exponentials over a
  * payload.
  */
-function isRoadroller({ tokens: { kinds, texts, code } }: Script): boolean {
-  if (!code.includes('Math.exp(') || !code.includes('Math.log(')) return false
-  return kinds.some((kind, index) => {
-    const text = kind === TEXT ? (texts[index] ?? '') : ''
+function roadrollers({ tokens: { kinds, texts, code } }: Script): number[] {
+  if (!code.includes('Math.exp(') || !code.includes('Math.log(')) return []
+  return [...kinds.keys()].filter((index) => {
+    const text = kinds[index] === TEXT ? (texts[index] ?? '') : ''
     return text.includes('Math.exp(') && text.includes('charCodeAt')
   })
 }

@@ -25,11 +25,14 @@ function isOwn({ tokens: { texts } }: Script, index: number): boolean {
   return texts[index - 1] !== '.' || owners.has(texts[index - 2] ?? '')
 }
 
+/** Data that a browser would show as a page; all else is a file to keep. */
+const aPage = /^\s*data:(?!application\/octet-stream)/i
+
 function leadsAway({ tokens }: Script, index: number, constants: Constants): boolean {
   const { texts } = tokens
   let at = index + 1
   if (texts[at] === '.' && ['href', 'replace', 'assign'].includes(texts[at + 1] ?? '')) at += 2
   if (texts[at] !== '=' && texts[at] !== '(') return false
   const url = fold(tokens, at + 1, constants)
-  return url !== undefined && (isRemote(url.value) || /^\s*data:/i.test(url.value))
+  return url !== undefined && (isRemote(url.value) || aPage.test(url.value))
 }

@@ -29,10 +29,12 @@ export function taintOf({ tokens: { kinds, texts } }: Script): Taint {
     if (known) known.push(index)
     else marks.set(name, [index])
   }
-  const has = (name: string, index: number): boolean => {
+  /** Where a name was tainted; undefined where it is not, or no longer. */
+  const since = (name: string, index: number): number | undefined => {
     const known = marks.get(name)
-    if (!known || name.length > shortName) return known !== undefined
-    return index - lastBefore(known, index) <= nearTokens
+    if (!known || name.length > shortName) return known && index
+    const last = lastBefore(known, index)
+    return index - last <= nearTokens ? last : undefined
   }
   const bodies: string[] = []
   let pending = ''
@@ -52,10 +54,13 @@ export function taintOf({ tokens: { kinds, texts } }: Script): Taint {
     } else if (decoders.has(text)) {
       mark(assigned, index)
       mark(bodies.at(-1) ?? '', index)
-    } else if (assigned && kinds[index] === NAME && texts[index - 1] !== '.' && has(text, index))
-      mark(assigned, index)
+    } else if (assigned && kinds[index] === NAME && texts[index - 1] !== '.') {
+      // As old as it was: short names that hand it round would hold it for good.
+      const old = since(text, index)
+      if (old !== undefined && old > (marks.get(assigned)?.at(-1) ?? -1)) mark(assigned, old)
+    }
   }
-  return { has }
+  return { has: (name, index) => since(name, index) !== undefined }
 }
 
 function isFunction(texts: string[], at: number): boolean {
@@ -64,7 +69,7 @@ function isFunction(texts: string[], at: number): boolean {
 }
 
 /** The largest of the rising positions that is not behind `index`; far away where none is. */
-function lastBefore(positions: number[], index: number): number {
+export function lastBefore(positions: number[], index: number): number {
   let [low, high] = [0, positions.length]
   while (low < high) {
     const middle = (low + high) >> 1
