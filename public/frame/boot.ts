@@ -8,6 +8,7 @@ import type { Run, Told } from './messages.ts'
 import { quiet } from './quiet.ts'
 import { quirks } from './quirks.ts'
 import { openStorage } from './storage.ts'
+import { moduleWorkers } from './workers.ts'
 
 /** Runs in the app's own document before the app's first byte, and is gone before the app runs. */
 const reachesOut = [
@@ -26,6 +27,7 @@ function boot(run: Run, shell: Window): void {
   const tell = (told: Told): void => post(told, '*')
   for (const name of reachesOut) lock(window, name, undefined)
   if (run.hard) guard()
+  else moduleWorkers()
   const service = Object.freeze({ assets: openAssets(shell) })
   // Configurable, so that a page may declare a `service` of its own.
   const kept = { enumerable: true, configurable: true }

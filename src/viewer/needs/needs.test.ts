@@ -13,6 +13,7 @@ import { openChromium } from '../../testing/browsers/chromium.ts'
 import { openFirefox } from '../../testing/browsers/firefox.ts'
 import { MemoryHosted } from '../../testing/hosted.ts'
 import { openTarget, type Target } from '../redteam/target.ts'
+import { libraries } from './libraries.ts'
 import { needs } from './pages.ts'
 
 const samplesDir = join(import.meta.dir, '../../../public/samples')
@@ -126,7 +127,7 @@ for (const name of ['chromium', 'firefox'] as const) {
       target.close()
     })
 
-    for (const { name: what, page, hand, says } of needs) {
+    for (const { name: what, page, hand, says } of [...needs, ...libraries]) {
       test(
         what,
         async () => {

@@ -8,13 +8,13 @@ export interface Need {
   says: unknown
 }
 
-const say = (expression: string): string =>
+export const say = (expression: string): string =>
   `<script type=module>try{top.postMessage({said:await(${expression})},'*')}catch(e){top.postMessage({said:String(e)},'*')}</script>`
-const doctype = '<!doctype html><meta charset=utf-8><body>'
+export const doctype = '<!doctype html><meta charset=utf-8><body>'
 const fill = 'style="position:fixed;inset:0;display:block"'
 const onPress = (code: string): string =>
   `<button ${fill} id=b>press</button><script>b.onclick=async()=>{const say=(said)=>top.postMessage({said},'*');${code}}</script>`
-const blob = (text: string, type = 'text/javascript'): string =>
+export const blob = (text: string, type = 'text/javascript'): string =>
   `URL.createObjectURL(new Blob([${JSON.stringify(text)}],{type:'${type}'}))`
 
 const wasm = '0,97,115,109,1,0,0,0'
