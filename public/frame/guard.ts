@@ -4,29 +4,22 @@
  * link, meta or frame may come to be. All that is used later is taken before the app begins.
  */
 import { listen } from './listen.ts'
+import { own, swap, test } from './patterns.ts'
 import { findRenamed, renamed } from './renamed.ts'
 
 const { apply } = Reflect
 const text = String
-const replaced = String.prototype.replace
-const tested = RegExp.prototype.test
 
-const banned = /^(?:link|meta|base|iframe|frame|frameset|object|embed|portal|fencedframe)$/i
-const entities = /<!ENTITY|<!DOCTYPE[^>]*\[/i
-const declarations = /<!/g
-const shadows = /shadowrootmode/gi
-const writes = /write/i
-const halfTag = /<([\\/a-z]*)$/i
-const goes = /location|href|javascript|navigat|action|iframe src/i
-const scheme = /^\s*javascript:/i
-const prefix = /^.*:/
+const banned = own(/^(?:link|meta|base|iframe|frame|frameset|object|embed|portal|fencedframe)$/i)
+const entities = own(/<!ENTITY|<!DOCTYPE[^>]*\[/i)
+const declarations = own(/<!/g)
+const shadows = own(/shadowrootmode/gi)
+const writes = own(/write/i)
+const halfTag = own(/<([\\/a-z]*)$/i)
+const goes = own(/location|href|javascript|navigat|action|iframe src/i)
+const scheme = own(/^\s*javascript:/i)
+const prefix = own(/^.*:/)
 
-const test = (pattern: RegExp, value: string): boolean => {
-  pattern.lastIndex = 0
-  return apply(tested, pattern, [value])
-}
-const swap = (value: string, pattern: RegExp, by: string): string =>
-  apply(replaced, value, [pattern, by])
 const bad = (name: string): boolean => test(banned, swap(name, prefix, ''))
 
 /** Sets a property once and for all. */
@@ -217,7 +210,7 @@ function stopPresses(): void {
 }
 
 export function guard(): void {
-  Object.freeze(RegExp.prototype)
+  for (const [pattern] of renamed) own(pattern)
   policy()
   creation()
   parsers()

@@ -11,4 +11,13 @@ export const libraries: Need[] = [
       ),
     says: [true, '9é'],
   },
+  {
+    name: 'patterns that libraries change',
+    page:
+      doctype +
+      say(
+        "(()=>{const a=/a/;a[Symbol.match]=false;a.exec=()=>['own'];RegExp.prototype.constructor=RegExp;RegExp.prototype.extra=1;document.body.innerHTML='<b>b</b>';return['x'.replace(a,'')==='x',/b/.extra,document.body.textContent]})()",
+      ),
+    says: [false, 1, 'b'],
+  },
 ]

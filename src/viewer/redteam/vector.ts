@@ -21,3 +21,11 @@ export const script = (text: string): string => `<script>${text}</script>`
 
 /** The same as a module. */
 export const module = (text: string): string => `<script type=module>${text}</script>`
+
+/** What a guard could be blinded with, before a way out is tried. */
+export const patches =
+  "String.prototype.replace=function(){return''+this};Array.prototype.some=()=>false;" +
+  'RegExp.prototype.test=()=>false;RegExp.prototype.exec=()=>null;' +
+  'RegExp.prototype[Symbol.replace]=(text)=>text;' +
+  "for(const name of['flags','global','unicode','sticky','hasIndices','ignoreCase'])" +
+  "Object.defineProperty(RegExp.prototype,name,{get:()=>''});"

@@ -1,4 +1,4 @@
-import { script, type Vector } from '../vector.ts'
+import { patches, script, type Vector } from '../vector.ts'
 
 const style = (css: string, rest = ''): string => `<style>${css}</style>${rest}`
 const late = (html: string): string => script(`document.body.innerHTML=${JSON.stringify(html)}`)
@@ -64,10 +64,7 @@ export const loads: Vector[] = [
   { name: 'link preconnect by innerHTML', page: late('<link rel=preconnect href={http}>') },
   {
     name: 'link preconnect after patches',
-    page: script(
-      "String.prototype.replace=function(){return''+this};RegExp.prototype.test=()=>false;RegExp.prototype.exec=()=>null;" +
-        "document.body.innerHTML='<link rel=preconnect href={http}>'",
-    ),
+    page: script(`${patches}document.body.innerHTML='<link rel=preconnect href={http}>'`),
   },
   {
     name: 'link preconnect by DOMParser',

@@ -1,4 +1,4 @@
-import { script, type Vector } from '../vector.ts'
+import { patches, script, type Vector } from '../vector.ts'
 
 const call =
   "const c=new W.RTCPeerConnection({iceServers:[{urls:'{stun}'}]});c.createDataChannel('x');c.createOffer().then(o=>c.setLocalDescription(o))"
@@ -86,9 +86,7 @@ export const realms: Vector[] = [
   },
   {
     name: 'WebRTC after patches',
-    page: make(
-      "String.prototype.replace=function(){return''+this};RegExp.prototype.test=()=>false;RegExp.prototype.exec=()=>null;Array.prototype.some=()=>false;document.body.innerHTML='<iframe></iframe>'",
-    ),
+    page: make(`${patches}document.body.innerHTML='<iframe></iframe>'`),
   },
   {
     name: 'WebRTC by a shadow root',
