@@ -5,7 +5,7 @@
  */
 import { listen } from './listen.ts'
 import { own, swap, test } from './patterns.ts'
-import { findRenamed, renamed } from './renamed.ts'
+import { findRenamed, parseRenamed, renamed } from './renamed.ts'
 
 const { apply } = Reflect
 const text = String
@@ -215,6 +215,7 @@ export function guard(): void {
   creation()
   parsers()
   findRenamed()
+  parseRenamed()
   stopPresses()
   for (const meta of document.querySelectorAll('meta')) meta.remove()
   lock(window, 'trustedTypes', undefined)

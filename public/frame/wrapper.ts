@@ -1,7 +1,7 @@
 import { type Down, field, type Mode, type Run, type Saved } from './messages.ts'
 import { handDownFocus, nest } from './nest.ts'
 import { isQuirky, quirkless } from './quirks-text.ts'
-import { renamed } from './renamed.ts'
+import { renamed, styled } from './renamed.ts'
 
 /**
  * The wrapper: the same bytes for every app, and no app in it. The shell sends the app's html; here
@@ -33,7 +33,7 @@ const quoted = (run: Run): string =>
 function dress(html: string, run: Run): string {
   const boot = `<script data-run='${quoted(run)}'>${own('boot')}</script>`
   if (!hard) return boot + html
-  const safe = renamed.reduce((text, [pattern, by]) => text.replace(pattern, by), html)
+  const safe = renamed.reduce((text, [pattern, by]) => text.replace(pattern, by), styled(html))
   return trusted + boot + safe.replace(/shadowrootmode/gi, 'data-srm')
 }
 

@@ -20,4 +20,25 @@ export const libraries: Need[] = [
       ),
     says: [false, 1, 'b'],
   },
+  {
+    name: 'XML with names of elements that may not be here',
+    page:
+      doctype +
+      say(
+        `(()=>{const text='<rss xmlns:atom="a:b"><atom:link href="x"/><item><link>one</link><meta/></item></rss>';const made=text.replace('one','t'+'wo').replaceAll('x-off-','').replaceAll('basefont ','');return[text,made].map((s)=>new DOMParser().parseFromString(s,'text/xml')).map((d)=>[d.querySelector('parsererror'),d.querySelector('item > link').textContent])})()`,
+      ),
+    says: [
+      [null, 'one'],
+      [null, 'two'],
+    ],
+  },
+  {
+    name: 'style sheets that are put into the page as data',
+    page:
+      '<!doctype html><link rel="stylesheet" href="data:text/css;base64,I2F7d2lkdGg6NDBweH0="><link type=text/css rel=stylesheet href=\'data:text/css,%23b{width:30px}\' /><link rel=stylesheet media=print href="data:text/css,%23a{width:1px}"><body><p id=a><p id=b>' +
+      say(
+        '(async()=>{for(let n=0;n<50&&b.offsetWidth>30;n++)await new Promise((r)=>setTimeout(r,20));const text=\'<link rel="stylesheet" href="data:text/css,x">\';return[a.offsetWidth,b.offsetWidth,text.includes(\'data:text/css,x\')]})()',
+      ),
+    says: [40, 30, true],
+  },
 ]
