@@ -173,6 +173,12 @@ const table: [string, string, string[]][] = [
     [],
   ],
   ['a database', "const r = indexedDB.open('saves', 1)", ['sandbox.differs 3']],
+  [
+    'a window to write to',
+    "const w = window.open('', '_blank')\nw.document.write(x)",
+    ['sandbox.differs 3'],
+  ],
+  ['a window for a link', "window.open('https://elsewhere.example', '_blank')\nbox.open('')", []],
   ['a frame', "document.createElement('iframe')", ['sandbox.differs 3']],
   ['a camera', 'navigator.mediaDevices.getUserMedia({ video: true })', ['sandbox.differs 3']],
   [

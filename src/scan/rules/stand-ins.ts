@@ -24,6 +24,9 @@ const members: Record<string, [of: string, help: string]> = {
   watchPosition: ['geolocation', 'Where the visitor is, is not told here.'],
   readText: ['clipboard', 'The clipboard is not read here: take what is pasted (event paste).'],
 }
+const popups =
+  'No window opens here, and null comes back: show what it would hold as a part of the page, or ' +
+  'offer it as a file, by a[download].'
 const frames = 'Frames do not work here in all browsers: show what is in it as a part of the page.'
 const leaving =
   'This leaves the page, which then begins anew: write location.hash, and hear hashchange.'
@@ -46,6 +49,8 @@ export function* standIns(page: Page): Generator<Hit> {
       for (const index of find(name))
         if (texts[index - 1] === '.' && texts[index - 2] === of && texts[index + 1] === '(')
           yield hit(script.place(index - 2), help)
+    for (const index of find('open'))
+      if (opensEmpty(script, index)) yield hit(script.place(index), popups)
     for (const index of find('createElement'))
       if (texts[index + 2] === 'iframe') yield hit(script.place(index), frames)
     for (const index of find('location'))
@@ -71,6 +76,14 @@ function isCall(script: Script, index: number, own: boolean): boolean {
   if (texts[index + 1] !== '(') return false
   if (texts[index - 1] === '.') return texts[index - 2] === 'window'
   return !own && texts[index - 1] !== 'function' && !isMethod(script, index + 1)
+}
+
+/** `window.open('')`: one with an address is handed to the viewer, which offers it. */
+function opensEmpty({ tokens: { kinds, texts } }: Script, index: number): boolean {
+  if (texts[index - 1] !== '.' || texts[index - 2] !== 'window' || texts[index + 1] !== '(')
+    return false
+  const given = texts[index + 2] ?? ''
+  return kinds[index + 2] === TEXT ? /^(?:about:blank)?$/.test(given) : given === ')'
 }
 
 const argumentsMax = 60
