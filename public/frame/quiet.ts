@@ -2,9 +2,9 @@
 
 const never = new Promise<never>(() => undefined)
 
-/** Replaces a property on an object; the app may replace it again. */
+/** Replaces a property on an object; the app may replace it again, or give it another value. */
 export function put(owner: object, name: string, value: unknown): void {
-  Object.defineProperty(owner, name, { get: () => value, configurable: true })
+  Object.defineProperty(owner, name, { value, writable: true, configurable: true })
 }
 
 /** What is asked for is refused, as where the person said no. */

@@ -12,6 +12,11 @@ export const libraries: Need[] = [
     says: [true, '9é'],
   },
   {
+    name: 'functions of the window that it replaces',
+    page: `${doctype}<script>var print=()=>1</script>${say('(()=>{const was=print();window.print=()=>2;window.alert=()=>3;return[was,print(),alert()]})()')}`,
+    says: [1, 2, 3],
+  },
+  {
     name: 'patterns that libraries change',
     page:
       doctype +
