@@ -1,4 +1,16 @@
-import { bevel, box, circle, grow, hex, hull, mix, painting, type Shape, stroke } from './paint.ts'
+import {
+  bevel,
+  box,
+  circle,
+  grow,
+  hex,
+  hull,
+  mix,
+  type Painting,
+  painting,
+  type Shape,
+  stroke,
+} from './paint.ts'
 import { noise } from './random.ts'
 
 const INK = hex('#0b1024')
@@ -35,7 +47,7 @@ function island(): Buffer {
   return art.png()
 }
 
-function tower(art: ReturnType<typeof painting>) {
+function tower(art: Painting) {
   const cottage = box(-0.4, 0.26, 0.17, 0.13, 0.02)
   art.fill(grow(cottage, 0.025), INK)
   art.fill(cottage, hex('#c8523f'))
@@ -56,7 +68,7 @@ function boat(
   beam: number,
   deck: string,
   side: string,
-  dress: (art: ReturnType<typeof painting>) => void,
+  dress: (art: Painting) => void,
 ): Buffer {
   const art = painting(144, 72, 68)
   const body = hull(length, beam, length * 0.75)
@@ -67,7 +79,7 @@ function boat(
   return art.png()
 }
 
-function dinghy(art: ReturnType<typeof painting>) {
+function dinghy(art: Painting) {
   for (const x of [-0.3, 0.05]) art.fill(box(x, 0, 0.05, 0.24, 0.02), hex('#8a5a34'))
   const sail: Shape = (x, y) =>
     Math.max(Math.abs(y + 0.02) - (0.34 - x) * 0.42, -x - 0.42, x - 0.34)
@@ -76,7 +88,7 @@ function dinghy(art: ReturnType<typeof painting>) {
   art.fill(stroke(-0.42, -0.02, 0.4, -0.02, 0.02), hex('#5b3a22'))
 }
 
-function trawler(art: ReturnType<typeof painting>) {
+function trawler(art: Painting) {
   const cabin = box(-0.3, 0, 0.2, 0.19, 0.05)
   art.fill(grow(cabin, 0.03), INK)
   art.fill(cabin, bevel(cabin, hex('#fbf3e2'), 0.08, 0.4))
@@ -88,7 +100,7 @@ function trawler(art: ReturnType<typeof painting>) {
   }
 }
 
-function liner(art: ReturnType<typeof painting>) {
+function liner(art: Painting) {
   const house = box(-0.12, 0, 0.5, 0.19, 0.1)
   art.fill(grow(house, 0.03), INK)
   art.fill(house, bevel(house, hex('#ffffff'), 0.1, 0.4))

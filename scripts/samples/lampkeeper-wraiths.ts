@@ -8,6 +8,7 @@ import {
   hex,
   join,
   mix,
+  type Painting,
   painting,
   type Shape,
   stroke,
@@ -16,13 +17,7 @@ import {
 const rim = (base: string, edge: string) => (_x: number, _y: number, depth: number) =>
   mix(hex(edge), hex(base), depth * 8)
 
-function eyes(
-  art: ReturnType<typeof painting>,
-  x: number,
-  gap: number,
-  size: number,
-  colour: Colour,
-) {
+function eyes(art: Painting, x: number, gap: number, size: number, colour: Colour) {
   for (const side of [-1, 1]) {
     art.fill(circle(x, side * gap, size * 2.4), [colour[0], colour[1], colour[2], 0.35], size * 2)
     art.fill(ellipse(x, side * gap, size * 1.1, size * 0.8), colour)

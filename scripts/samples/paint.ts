@@ -86,6 +86,8 @@ export function bevel(shape: Shape, base: Colour, width: number, strength = 0.5)
   }
 }
 
+export type Painting = ReturnType<typeof painting>
+
 /**
  * A painting `width` x `height` pixels on which one unit is `unit` pixels and (0, 0) is the
  * middle.

@@ -99,7 +99,11 @@ const streamed = (pieces: (string | Uint8Array)[], last?: Step[]): Script => ({
 })
 const reset: Step[] = [{ do: 'reset' }]
 const filter = 'content_filter'
-const declined = [{ index: 0, message: { role: 'assistant', content: '' }, finish_reason: filter }]
+const wordless = (finish_reason: string) => [
+  { index: 0, message: { role: 'assistant', content: '' }, finish_reason },
+]
+const declined = wordless(filter)
+const broken = event({ error: { message: 'Broken.', type: 'server_error', code: null } })
 
 /** 64 MB of spaces in 64 KB: JSON that never comes to its point. */
 const bomb = (): Step[] => {
@@ -160,10 +164,7 @@ export const scripts: Record<string, Script> = {
   '503': both(failure(503, 'Overloaded.')),
   'reset-first': both(reset),
   'close-first': both([end]),
-  'content-filter': {
-    plain: failure(400, 'Declined.', filter),
-    stream: failure(400, 'Declined.', filter),
-  },
+  'content-filter': both(failure(400, 'Declined.', filter)),
   'content-filter-finish': {
     plain: json(200, completion(fakeUsage, declined)),
     stream: chunked([...words.slice(0, 3), event(delta(undefined, filter)), tail(fakeUsage), done]),
@@ -177,12 +178,7 @@ export const scripts: Record<string, Script> = {
     stream: chunked([tail(fakeUsage), done]),
   },
   'no-content': {
-    plain: json(
-      200,
-      completion(fakeUsage, [
-        { index: 0, message: { role: 'assistant', content: '' }, finish_reason: 'stop' },
-      ]),
-    ),
+    plain: json(200, completion(fakeUsage, wordless('stop'))),
     stream: chunked([finish, tail(fakeUsage), done]),
   },
   'bad-json': {
@@ -205,13 +201,8 @@ export const scripts: Record<string, Script> = {
     plain: cut({ do: 'hang' }),
     stream: chunked(words.slice(0, 3), [{ do: 'hang' }]),
   },
-  'error-event': streamed([
-    ...words.slice(0, 3),
-    event({ error: { message: 'Broken.', type: 'server_error', code: null } }),
-  ]),
-  'error-first': streamed([
-    event({ error: { message: 'Broken.', type: 'server_error', code: null } }),
-  ]),
+  'error-event': streamed([...words.slice(0, 3), broken]),
+  'error-first': streamed([broken]),
   'error-unstreamed': both(failure(200, 'Broken.')),
   'filter-unstreamed': both(json(200, completion(fakeUsage, declined))),
   // As OpenRouter says it: what the operator pays.

@@ -26,8 +26,7 @@ interface Grant {
 
 const client = { id: 'berth', secret: 's3cret & more' }
 
-const base64 = (data: string | ArrayBuffer): string =>
-  (typeof data === 'string' ? Buffer.from(data) : Buffer.from(data)).toString('base64url')
+const base64 = (data: string | Uint8Array): string => Buffer.from(data).toString('base64url')
 
 const newKeys = () =>
   crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign', 'verify'])
@@ -36,7 +35,7 @@ async function signed(key: CryptoKey, claims: object): Promise<string> {
   const said = [{ alg: 'ES256', kid: 'one' }, claims].map((part) => base64(JSON.stringify(part)))
   const algorithm = { name: 'ECDSA', hash: 'SHA-256' }
   const made = await crypto.subtle.sign(algorithm, key, Buffer.from(said.join('.')))
-  return [...said, base64(made)].join('.')
+  return [...said, base64(new Uint8Array(made))].join('.')
 }
 
 const no = (error: string): Response => Response.json({ error }, { status: 400 })

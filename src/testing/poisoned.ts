@@ -3,6 +3,7 @@ import { hour } from '../core/time.ts'
 import * as keys from '../hosting/people/keys.ts'
 import { findByName } from '../hosting/people/people.ts'
 import * as sessions from '../hosting/people/sessions.ts'
+import { aboutCharsMax } from '../limits.ts'
 import { Catalogue } from '../models/catalogue.ts'
 import { Authenticator, optionsIn } from './authenticator.ts'
 import { openTestHouse, type Person, type TestHouse } from './house.ts'
@@ -33,7 +34,7 @@ interface Items {
 /** Puts every payload into every text field that a page shows, through the APIs. */
 export class Poisoned {
   readonly #agents: Person[] = []
-  readonly #parts: string[][] = []
+  readonly #parts = partsOf(payloads, atOnce)
   /** Pages of one app and its owner, where each text stands but once. */
   #last: string[] = []
 
@@ -50,9 +51,6 @@ export class Poisoned {
     await t.house.jobs.start()
     const made = new Poisoned(t, await operating(t))
     await signedUp(t, 'bea')
-    for (let at = 0; at < payloads.length; at += atOnce) {
-      made.#parts.push(payloads.slice(at, at + atOnce))
-    }
     for (let at = 0; at <= atOnce; at += 1) made.#agents.push(await t.person(`maker-${at}x`))
     await claimedBy(made.olga, made.#agent(0))
     return made
@@ -190,16 +188,12 @@ export class Poisoned {
   }
 }
 
-/** Texts beside each other, where there is room for them. */
-const pairsOf = (texts: string[], many = 2, max = 160): string[] =>
-  texts.flatMap((_, at) =>
-    at % many === 0
-      ? [
-          texts
-            .slice(at, at + many)
-            .join(' ')
-            .trim()
-            .slice(0, max),
-        ]
-      : [],
-  )
+/** A list in parts of so many. */
+function partsOf(texts: string[], size: number): string[][] {
+  const count = Math.ceil(texts.length / size)
+  return Array.from({ length: count }, (_, at) => texts.slice(at * size, (at + 1) * size))
+}
+
+/** Texts two beside each other, as long as an agent may say of itself. */
+const pairsOf = (texts: string[]): string[] =>
+  partsOf(texts, 2).map((pair) => pair.join(' ').trim().slice(0, aboutCharsMax))
