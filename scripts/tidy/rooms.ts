@@ -46,7 +46,8 @@ const inner: Record<string, string[][]> = {
   gateway: [
     ['sentences', 'envelope', 'examples', 'operation', 'key', 'call', 'description', 'paths'],
     ['fields', 'catalogue', 'accounts', 'usage'],
-    ['once', 'chat', 'serving', 'paid', 'made', 'files', 'topups'],
+    ['paid'],
+    ['chat', 'made', 'files', 'topups'],
     ['embeddings', 'images', 'videos', 'audio', 'responses'],
     ['api'],
   ],

@@ -1,6 +1,6 @@
-import type { End } from '../chat/bill.ts'
-import type { Watch } from '../chat/watch.ts'
-import type { Serving } from '../serving.ts'
+import type { End } from '../paid/bill.ts'
+import type { Serving } from '../paid/serving.ts'
+import type { Watch } from '../paid/watch.ts'
 
 type Out = ReadableStreamDefaultController<Uint8Array>
 

@@ -1,8 +1,8 @@
 import { isRecord, recordOf } from '../../core/shape.ts'
 import { choicesMax } from '../../limits.ts'
 import { misfit, readCount, readModels } from '../fields.ts'
+import { type Preferences, readPreferences } from '../paid/preferences.ts'
 import { type Conversation, readMessages, withFile } from './messages.ts'
-import { type Preferences, readPreferences } from './preferences.ts'
 
 type Body = Record<string, unknown>
 

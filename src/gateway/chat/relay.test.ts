@@ -2,11 +2,11 @@ import { describe, expect, spyOn, test } from 'bun:test'
 
 import { nano } from '../../core/money.ts'
 import type { Usage } from '../../models/usage.ts'
+import { Watch } from '../paid/watch.ts'
 import { Carried } from './carried.ts'
 import { Pulse } from './pulse.ts'
 import { Relay, type Terms } from './relay.ts'
 import { Source } from './source.ts'
-import { Watch } from './watch.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const word = bytes(

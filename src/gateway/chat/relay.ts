@@ -5,6 +5,8 @@ import { isRecord } from '../../core/shape.ts'
 import { heartbeatMs } from '../../limits.ts'
 import type { Usage } from '../../models/usage.ts'
 import { recordIn } from '../../upstream/answer.ts'
+import { verdictOfError } from '../paid/verdict.ts'
+import type { Watch } from '../paid/watch.ts'
 import { Alike } from './alike.ts'
 import type { Carried } from './carried.ts'
 import { bytesOf, type Event, eventOf, isComment } from './events.ts'
@@ -12,8 +14,6 @@ import { Pulse } from './pulse.ts'
 import type { Source } from './source.ts'
 import { errorEvent, type StreamEnd } from './stream-end.ts'
 import { toldUsage, usageChunk } from './told.ts'
-import { verdictOfError } from './verdict.ts'
-import type { Watch } from './watch.ts'
 
 type Out = ReadableStreamDefaultController<Uint8Array>
 type Json = Record<string, unknown>

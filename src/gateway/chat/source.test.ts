@@ -1,8 +1,8 @@
 import { expect, spyOn, test } from 'bun:test'
 
+import { Watch } from '../paid/watch.ts'
 import { bytesOf } from './events.ts'
 import { Source } from './source.ts'
-import { Watch } from './watch.ts'
 
 test('a comment is a first byte, and what comes before the first event is kept', async () => {
   const watch = new Watch(new AbortController().signal, { firstByteMs: 60_000, totalMs: 60_000 })

@@ -1,7 +1,7 @@
 import { second, stopwatch } from '../../core/time.ts'
 import { eventBytesMax } from '../../limits.ts'
+import type { Watch } from '../paid/watch.ts'
 import { type Event, EventReader } from './events.ts'
-import type { Watch } from './watch.ts'
 
 /**
  * What comes so soon after the last is read together: to wake up for each event of a fast stream

@@ -5,13 +5,8 @@ import type { Worked } from '../../ledger/paid-work.ts'
 import { upstreamAnswerBytesMax } from '../../limits.ts'
 import type { Usage } from '../../models/usage.ts'
 import { recordIn } from '../../upstream/answer.ts'
-import type { Served } from './bill.ts'
-import { type Bounds, Carried } from './carried.ts'
-import { billOf, boundsOf, type ChatOrder, sendingOf } from './order.ts'
-import { reach } from './reach.ts'
-import { Relay } from './relay.ts'
-import { throughSearch } from './search/through.ts'
-import { Source } from './source.ts'
+import type { Served } from '../paid/bill.ts'
+import { reach } from '../paid/reach.ts'
 import {
   brokenOff,
   filtered,
@@ -19,8 +14,13 @@ import {
   unreadable,
   type Verdict,
   verdictOfError,
-} from './verdict.ts'
-import { deadlinesOf, Watch } from './watch.ts'
+} from '../paid/verdict.ts'
+import { deadlinesOf, Watch } from '../paid/watch.ts'
+import { type Bounds, Carried } from './carried.ts'
+import { billOf, boundsOf, type ChatOrder, sendingOf } from './order.ts'
+import { Relay } from './relay.ts'
+import { throughSearch } from './search/through.ts'
+import { Source } from './source.ts'
 
 /** A stream to a client, or one that is given again. */
 export const streamResponse = (body: ReadableStream<Uint8Array> | string): Response =>

@@ -1,13 +1,15 @@
 import { nano } from '../../core/money.ts'
 import type { Hold } from '../../ledger/holds.ts'
 import type { Worked } from '../../ledger/paid-work.ts'
-import type { Served } from './bill.ts'
+import { readRecord } from '../paid/answer.ts'
+import type { Served } from '../paid/bill.ts'
+import { reach } from '../paid/reach.ts'
+import { filtered, noContent, type Verdict } from '../paid/verdict.ts'
+import { deadlinesOf, Watch } from '../paid/watch.ts'
+import { type Bounds, Carried } from './carried.ts'
 import { billOf, boundsOf, type ChatOrder, sendingOf } from './order.ts'
-import { readWhole } from './plain.ts'
-import { reach } from './reach.ts'
 import { throughSearch } from './search/through.ts'
 import { withCost } from './told.ts'
-import { deadlinesOf, Watch } from './watch.ts'
 
 /** Serves a request in one answer. */
 export async function serveWhole(order: ChatOrder, hold: Hold): Promise<Worked<Served>> {
@@ -29,4 +31,25 @@ export async function serveWhole(order: ChatOrder, hold: Hold): Promise<Worked<S
   } finally {
     watch.end()
   }
+}
+
+/** A whole answer that can be handed on. */
+interface Whole {
+  answer: Record<string, unknown>
+  carried: Carried
+}
+
+/** Reads an answer that is not a stream, bounded, and judges it ("What the ledger says"). */
+async function readWhole(
+  response: Response,
+  bounds: Bounds,
+  watch: Watch,
+): Promise<Whole | Verdict> {
+  const read = await readRecord(response, watch)
+  if (!('answer' in read)) return read
+  const { answer } = read
+  const carried = new Carried(bounds)
+  carried.read(answer)
+  if (carried.isFiltered) return filtered
+  return carried.hasContent ? { answer, carried } : noContent
 }

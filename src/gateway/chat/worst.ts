@@ -10,7 +10,7 @@ import { worstCase } from '../../models/charge.ts'
 import type { Price } from '../../models/price.ts'
 import { mayHoldSound, tokensAtMost } from '../../models/tokens.ts'
 import type { UsageLimits } from '../../models/usage.ts'
-import type { Candidates } from './candidates.ts'
+import type { Candidates } from '../paid/candidates.ts'
 
 /** What the worst case of a request depends on. */
 export interface Sizes {

@@ -5,7 +5,7 @@ import type { House } from '../../house.ts'
 import { callOf } from '../call.ts'
 import { withKey } from '../key.ts'
 import { operation } from '../operation.ts'
-import { paidRefusals } from '../paid.ts'
+import { paidRefusals } from '../paid/pay.ts'
 import { embed } from './embeddings.ts'
 import * as shapes from './shapes.ts'
 

@@ -11,9 +11,6 @@ import type { Model } from '../../models/catalogue.ts'
 import { tokensAtMost, tokensOf } from '../../models/tokens.ts'
 import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
 import type { Call } from '../call.ts'
-import { readRecord } from '../chat/plain.ts'
-import { readPreferences } from '../chat/preferences.ts'
-import { noContent, unreadable, type Verdict } from '../chat/verdict.ts'
 import {
   checkAddresses,
   findSize,
@@ -26,8 +23,11 @@ import {
 } from '../fields.ts'
 import type { Spender } from '../key.ts'
 import * as made from '../made/made.ts'
-import { pay } from '../paid.ts'
-import type { Output, Wanted } from '../serving.ts'
+import { readRecord } from '../paid/answer.ts'
+import { pay } from '../paid/pay.ts'
+import { readPreferences } from '../paid/preferences.ts'
+import type { Output, Wanted } from '../paid/serving.ts'
+import { noContent, unreadable, type Verdict } from '../paid/verdict.ts'
 import { type Picture, readPictures } from './pictures.ts'
 
 /**

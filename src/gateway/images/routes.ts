@@ -8,7 +8,7 @@ import { callOf } from '../call.ts'
 import { withKey, withoutKey } from '../key.ts'
 import * as made from '../made/made.ts'
 import { openOperation, operation } from '../operation.ts'
-import { paidRefusals } from '../paid.ts'
+import { paidRefusals } from '../paid/pay.ts'
 import { paint } from './images.ts'
 import * as shapes from './shapes.ts'
 

@@ -9,9 +9,9 @@ import {
   videoSecondsMax,
 } from '../../limits.ts'
 import { Refusal } from '../../refusals.ts'
-import { type Preferences, readPreferences } from '../chat/preferences.ts'
 import { checkAddresses, findSize, misfit, readModels, readText } from '../fields.ts'
 import { readForm, textsIn } from '../files/upload.ts'
+import { type Preferences, readPreferences } from '../paid/preferences.ts'
 
 type Body = Record<string, unknown>
 

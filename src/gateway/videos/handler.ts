@@ -11,10 +11,10 @@ import { readPrice } from '../../models/price.ts'
 import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
 import { filmTypeOf } from '../../store/films.ts'
 import { UpstreamFault } from '../../upstream/upstream.ts'
-import { readBounded, readObject } from '../chat/plain.ts'
-import { verdictOfError } from '../chat/verdict.ts'
-import { deadlinesOf, Watch } from '../chat/watch.ts'
 import * as made from '../made/made.ts'
+import { readBounded, readObject } from '../paid/answer.ts'
+import { verdictOfError } from '../paid/verdict.ts'
+import { deadlinesOf, Watch } from '../paid/watch.ts'
 import { Asked, Making } from './shapes.ts'
 
 type Film = Work<Asked, Making>

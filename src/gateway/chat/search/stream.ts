@@ -1,10 +1,10 @@
 import { recordOf } from '../../../core/shape.ts'
 import { recordIn } from '../../../upstream/answer.ts'
 import { UpstreamFault } from '../../../upstream/upstream.ts'
-import type { Send } from '../reach.ts'
+import type { Send } from '../../paid/reach.ts'
+import type { Watch } from '../../paid/watch.ts'
 import { Source } from '../source.ts'
 import { presentUsage } from '../told.ts'
-import type { Watch } from '../watch.ts'
 import { Round } from './round.ts'
 import type { Searching } from './searching.ts'
 

@@ -1,6 +1,6 @@
+import type { Sending } from '../../paid/reach.ts'
+import type { Watch } from '../../paid/watch.ts'
 import type { ChatOrder } from '../order.ts'
-import type { Sending } from '../reach.ts'
-import type { Watch } from '../watch.ts'
 import { limitsOf } from '../worst.ts'
 import { Searching } from './searching.ts'
 import { searchStream } from './stream.ts'

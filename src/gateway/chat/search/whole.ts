@@ -1,9 +1,9 @@
 import { itemsOf, recordOf } from '../../../core/shape.ts'
-import { readRecord } from '../plain.ts'
-import type { Send } from '../reach.ts'
+import { readRecord } from '../../paid/answer.ts'
+import type { Send } from '../../paid/reach.ts'
+import { brokenOff, type Verdict } from '../../paid/verdict.ts'
+import type { Watch } from '../../paid/watch.ts'
 import { presentUsage } from '../told.ts'
-import { brokenOff, type Verdict } from '../verdict.ts'
-import type { Watch } from '../watch.ts'
 import { type Called, callsOf, type Searching } from './searching.ts'
 
 type Json = Record<string, unknown>

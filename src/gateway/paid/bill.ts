@@ -13,9 +13,9 @@ import { type Usage, usageOf } from '../../models/usage.ts'
 import type { GatewayRefusal, Refusal } from '../../refusals.ts'
 import { wordsOf } from '../envelope.ts'
 import type { Spender } from '../key.ts'
-import type { Running } from '../once.ts'
 import { holdMs, holdRef } from '../usage/expired.ts'
 import type { Candidate, Candidates } from './candidates.ts'
+import type { Running } from './once.ts'
 import type { Verdict } from './verdict.ts'
 
 /** A paid request that may run, with where it can be served. */

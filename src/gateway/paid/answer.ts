@@ -1,37 +1,8 @@
 import { isRecord } from '../../core/shape.ts'
 import { upstreamAnswerBytesMax } from '../../limits.ts'
 import { recordIn } from '../../upstream/answer.ts'
-import { type Bounds, Carried } from './carried.ts'
-import {
-  brokenOff,
-  filtered,
-  noContent,
-  unreadable,
-  type Verdict,
-  verdictOfError,
-} from './verdict.ts'
+import { brokenOff, noContent, unreadable, type Verdict, verdictOfError } from './verdict.ts'
 import type { Watch } from './watch.ts'
-
-/** A whole answer that can be handed on. */
-export interface Whole {
-  answer: Record<string, unknown>
-  carried: Carried
-}
-
-/** Reads an answer that is not a stream, bounded, and judges it ("What the ledger says"). */
-export async function readWhole(
-  response: Response,
-  bounds: Bounds,
-  watch: Watch,
-): Promise<Whole | Verdict> {
-  const read = await readRecord(response, watch)
-  if (!('answer' in read)) return read
-  const { answer } = read
-  const carried = new Carried(bounds)
-  carried.read(answer)
-  if (carried.isFiltered) return filtered
-  return carried.hasContent ? { answer, carried } : noContent
-}
 
 /** Reads an answer that is one JSON object, bounded, whatever it is of; an error is a verdict. */
 export async function readRecord(

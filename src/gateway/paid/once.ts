@@ -1,11 +1,11 @@
-import { inDigits } from '../core/money.ts'
-import { recordOf } from '../core/shape.ts'
-import type { House } from '../house.ts'
-import type { Answer, KeepAnswer } from '../idempotency/idempotency.ts'
-import type { Call } from './call.ts'
-import { final } from './envelope.ts'
-import type { Spender } from './key.ts'
-import { endExpired } from './usage/expired.ts'
+import { inDigits } from '../../core/money.ts'
+import { recordOf } from '../../core/shape.ts'
+import type { House } from '../../house.ts'
+import type { Answer, KeepAnswer } from '../../idempotency/idempotency.ts'
+import type { Call } from '../call.ts'
+import { final } from '../envelope.ts'
+import type { Spender } from '../key.ts'
+import { endExpired } from '../usage/expired.ts'
 
 /** A paid call while it runs. */
 export interface Running extends Call {
