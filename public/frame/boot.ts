@@ -2,7 +2,7 @@ import { openAssets } from './assets.ts'
 import { clipboard } from './clipboard.ts'
 import { dialogs } from './dialogs.ts'
 import { guard, lock } from './guard.ts'
-import { histories, links } from './links.ts'
+import { bases, histories, links } from './links.ts'
 import { listen, outliveOpening } from './listen.ts'
 import type { Run, Told } from './messages.ts'
 import { quiet } from './quiet.ts'
@@ -38,6 +38,7 @@ function boot(run: Run, shell: Window): void {
   dialogs()
   links(tell, run.hard)
   histories()
+  bases()
   if (run.quirks) quirks()
   outliveOpening()
   listen('pagehide', () => tell({ type: 'service:gone', run: run.run }))

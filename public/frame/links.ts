@@ -141,3 +141,17 @@ export function histories(): void {
     }
   }
 }
+
+/** A page's own address is no base for others in a srcdoc: the wrapper's is, as links have it. */
+export function bases(): void {
+  const own = document.baseURI
+  const construct = (
+    real: typeof URL,
+    [url, base]: [string | URL, (string | URL)?],
+    made: NewableFunction,
+  ): object => {
+    const none = base !== undefined && /^(?:about:srcdoc|null$)/.test(String(base))
+    return Reflect.construct(real, [url, none ? own : base], made)
+  }
+  window.URL = new Proxy(URL, { construct })
+}

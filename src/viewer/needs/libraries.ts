@@ -17,6 +17,15 @@ export const libraries: Need[] = [
     says: [1, 2, 3],
   },
   {
+    name: 'addresses worked out from its own',
+    page:
+      doctype +
+      say(
+        "[new URL('a/b.png?c',location.href).pathname.endsWith('/a/b.png'),new URL('/d',location.origin).pathname,new URL('e:f').href,new URL('g','https://h.example/i/').href,new URL('?j=1',location).search,URL.createObjectURL(new Blob).slice(0,5),new URL('k:l') instanceof URL]",
+      ),
+    says: [true, '/d', 'e:f', 'https://h.example/i/g', '?j=1', 'blob:', true],
+  },
+  {
     name: 'patterns that libraries change',
     page:
       doctype +
