@@ -6,6 +6,7 @@
 import { listen } from './listen.ts'
 import { own, swap, test } from './patterns.ts'
 import { findRenamed, parseRenamed, renamed } from './renamed.ts'
+import { worklets } from './worklets.ts'
 
 const { apply } = Reflect
 const text = String
@@ -18,7 +19,7 @@ const writes = own(/write/i)
 const halfTag = own(/<([\\/a-z]*)$/i)
 const goes = own(/location|href|javascript|navigat|action|iframe src/i)
 const scheme = own(/^\s*javascript:/i)
-const prefix = own(/^.*:/)
+const prefix = own(/^[^]*:/)
 
 const bad = (name: string): boolean => test(banned, swap(name, prefix, ''))
 
@@ -77,6 +78,17 @@ function creation(): void {
       : apply(createElementNS, this, [space, asked, ...rest])
   }
   lock(Document.prototype, 'createElementNS', byNamespace)
+  const { createDocument } = DOMImplementation.prototype
+  const byDocument = function (
+    this: DOMImplementation,
+    space: string | null,
+    name: string | null,
+    doctype: DocumentType | null = null,
+  ): XMLDocument {
+    const asked = name === null ? '' : text(name)
+    return apply(createDocument, this, [space, bad(asked) ? 'x-off' : asked, doctype])
+  }
+  lock(DOMImplementation.prototype, 'createDocument', byDocument)
   const named = function (
     this: CustomElementRegistry,
     name: string,
@@ -214,6 +226,7 @@ export function guard(): void {
   policy()
   creation()
   parsers()
+  worklets(lock)
   findRenamed()
   parseRenamed()
   stopPresses()

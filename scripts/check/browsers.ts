@@ -1,13 +1,13 @@
 import { browsers, newEnough, type Wanted } from '../../src/testing/browsers/browser.ts'
 
 /**
- * Brings Debian's Chromium and Firefox for the browser tests, new enough, where this may: as root,
- * with apt. Elsewhere it says what is skipped and how to get it. `run` answers whether a command
- * succeeded.
+ * Brings Debian's Chromium, Firefox and WebKitGTK for the browser tests, new enough, where this
+ * may: as root, with apt. Elsewhere it says what is skipped and how to get it. `run` answers if
+ * a command succeeded.
  */
 export async function installBrowsers(run: (command: string[]) => Promise<boolean>) {
   const missing = (): Wanted[] => Object.values(browsers).filter((one) => !newEnough(one))
-  const names = missing().map((browser) => browser.package)
+  const names = missing().flatMap(({ packages }) => packages)
   if (names.length === 0) return true
   if (process.getuid?.() !== 0 || Bun.which('apt-get') === null) {
     const install = `apt-get update && apt-get install ${names.join(' ')}`
@@ -17,10 +17,15 @@ export async function installBrowsers(run: (command: string[]) => Promise<boolea
   // A list of packages that is months old installs browsers that are months old.
   await run(['apt-get', 'update', '-q'])
   const install = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', 'install', '-y', '-q']
-  await run([...install, '--no-install-recommends', ...names])
-  const still = missing()
-  for (const { package: name, oldest } of still) {
-    console.log(`${name} ${oldest} or newer could not be installed.`)
+  // One by one: apt installs none of those that it is asked for when it does not know one.
+  for (const { packages } of missing()) {
+    await run([...install, '--no-install-recommends', ...packages])
   }
-  return still.length === 0
+  const still = missing()
+  for (const { packages, oldest, isOptional } of still) {
+    const what = [packages.join(' and '), ...(oldest === undefined ? [] : [oldest, 'or newer'])]
+    const then = isOptional ? ': its tests are skipped' : ''
+    console.log(`${what.join(' ')} could not be installed${then}.`)
+  }
+  return still.every(({ isOptional }) => isOptional)
 }

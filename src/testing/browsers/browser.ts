@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 
 /** A browser driven from outside, as far as our tests need one. */
 export interface Browser {
-  name: 'chromium' | 'firefox'
+  name: 'chromium' | 'firefox' | 'webkit'
   /** One `behind` is hidden while another is driven, as tabs of people are. */
   open(tab?: 'shown' | 'behind'): Promise<Tab>
   close(): Promise<void>
@@ -35,31 +35,45 @@ export const recorder =
 
 /** A browser that the tests want. */
 export interface Wanted {
-  /** Debian's package. */
-  package: string
+  /** Debian's packages. */
+  packages: string[]
   paths: string[]
   /** The oldest version that the tests are written for. */
-  oldest: number
+  oldest?: number
+  /** What drives it, where it does not do that itself. */
+  beside?: string[]
+  /** Where it cannot be had, its tests are left out, in CI as well. */
+  isOptional?: true
 }
 
 export const browsers: Record<Browser['name'], Wanted> = {
   chromium: {
-    package: 'chromium',
+    packages: ['chromium'],
     paths: ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'],
     // Obeys Connection-Allowlist.
     oldest: 152,
   },
   firefox: {
-    package: 'firefox-esr',
+    packages: ['firefox-esr'],
     paths: ['/usr/bin/firefox-esr', '/usr/bin/firefox'],
     oldest: 153,
+  },
+  // WebKitGTK: the engine of Safari, as near as it comes on Linux. It wants a screen.
+  webkit: {
+    packages: ['webkit2gtk-driver', 'xvfb'],
+    paths: ['x86_64', 'aarch64'].map(
+      (processor) => `/usr/lib/${processor}-linux-gnu/webkit2gtk-4.1/MiniBrowser`,
+    ),
+    beside: ['/usr/bin/WebKitWebDriver', '/usr/bin/Xvfb'],
+    isOptional: true,
   },
 }
 
 /** Where a browser is installed that is new enough. */
-export const newEnough = ({ paths, oldest }: Wanted): string | undefined =>
+export const newEnough = ({ paths, oldest, beside = [] }: Wanted): string | undefined =>
   paths.find((path) => {
-    if (!existsSync(path)) return false
+    if (![path, ...beside].every((file) => existsSync(file))) return false
+    if (oldest === undefined) return true
     const { stdout } = Bun.spawnSync([path, '--version'], { stderr: 'ignore' })
     return Number(/ (\d+)\./.exec(stdout.toString())?.[1]) >= oldest
   })
@@ -69,9 +83,10 @@ export function findBrowser(name: Browser['name']): string | undefined {
   const wanted = browsers[name]
   const found = newEnough(wanted)
   if (found !== undefined) return found
-  const install = `apt-get update && apt-get install ${wanted.package}`
-  const line = `No ${name} ${wanted.oldest} is here: its tests were skipped. On Debian: ${install}`
-  if (Bun.env['CI'] === 'true') throw new Error(line)
+  const install = `apt-get update && apt-get install ${wanted.packages.join(' ')}`
+  const what = [name, wanted.oldest].join(' ').trim()
+  const line = `No ${what} is here: its tests were skipped. On Debian: ${install}`
+  if (Bun.env['CI'] === 'true' && !wanted.isOptional) throw new Error(line)
   process.stderr.write(`${line}\n`)
   return undefined
 }

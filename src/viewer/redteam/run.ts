@@ -4,7 +4,7 @@ import { type Canary, openCanary } from './canary.ts'
 import { openTarget, type Target } from './target.ts'
 import type { Vector } from './vector.ts'
 
-const tabsAtOnce = 10
+const tabsAtOnce = { chromium: 10, firefox: 10, webkit: 3 }
 const controlMs = 5_000
 const loadMs = 12_000
 /** How long a protected page is watched after it ran and was pressed. */
@@ -135,7 +135,7 @@ async function runAll(browser: Browser, target: Target, trials: Trial[]): Promis
   try {
     const watcher = await browser.open()
     await watcher.goto(`${target.origin}/watch`)
-    await inTabs(tabsAtOnce, browser, target, trials)
+    await inTabs(tabsAtOnce[browser.name], browser, target, trials)
     // What a busy machine left out, or a tab in the back, is tried once more before it counts.
     const left = trials.filter((trial) =>
       trial.guarded ? !trial.ran : trial.vector.by !== 'lookup' && !reached(trial, target),
@@ -150,8 +150,8 @@ async function runAll(browser: Browser, target: Target, trials: Trial[]): Promis
 /** Tries every vector that is live in this browser, unprotected and in the sandbox. */
 export async function tryAll(browser: Browser, vectors: Vector[]): Promise<Outcome[]> {
   const hosted = new MemoryHosted()
-  const target = openTarget(hosted)
-  const live = vectors.filter(({ live }) => live === undefined || live === browser.name)
+  const target = openTarget(hosted, browser.name)
+  const live = vectors.filter(({ live }) => live === undefined || live.includes(browser.name))
   const trials: Trial[] = []
   for (const [index, vector] of live.entries()) {
     for (const guarded of [false, true]) {

@@ -1,3 +1,5 @@
+import type { Browser } from '../../testing/browsers/browser.ts'
+
 /** One way out, tried in a page load of its own. */
 export interface Vector {
   name: string
@@ -11,8 +13,8 @@ export interface Vector {
   by?: 'lookup' | 'datagram' | 'told' | 'host' | 'native'
   /** What the person does in the middle of the page. */
   hand?: 'click' | 'middle' | 'Enter'
-  /** Where an unprotected page gets through; both when left out. */
-  live?: 'chromium' | 'firefox'
+  /** Where an unprotected page gets through; everywhere when left out. */
+  live?: Browser['name'][]
   /** The unprotected page must be the top document for it to work. */
   alone?: true
 }

@@ -23,7 +23,7 @@ export const connections: Vector[] = [
   {
     name: 'WebSocketStream',
     page: script("new WebSocketStream('{ws}')"),
-    live: 'chromium',
+    live: ['chromium'],
   },
   { name: 'fetch by eval', page: script("eval(\"fetch('{http}',{mode:'no-cors'})\")") },
   {
@@ -68,11 +68,17 @@ export const connections: Vector[] = [
   {
     name: 'paint worklet module',
     page: script("CSS.paintWorklet.addModule('{http}')"),
-    live: 'chromium',
+    live: ['chromium'],
   },
   {
     name: 'audio worklet module',
     page: script("new AudioContext().audioWorklet.addModule('{http}')"),
+  },
+  {
+    name: 'import in an audio worklet module',
+    page: script(
+      "new AudioContext().audioWorklet.addModule('data:text/javascript,'+encodeURIComponent('import \"{http}\"'))",
+    ),
   },
   { name: 'import()', page: script("import('{http}')") },
   { name: 'static import', page: module("import '{http}'") },
@@ -80,10 +86,15 @@ export const connections: Vector[] = [
     name: 'import in a data module',
     page: module('import("data:text/javascript,import \'{http}\'")'),
   },
-  { name: 'WebTransport', page: script("new WebTransport('https://{host}/')"), by: 'datagram' },
+  {
+    name: 'WebTransport',
+    page: script("new WebTransport('https://{host}/')"),
+    by: 'datagram',
+    live: ['chromium', 'firefox'],
+  },
   {
     name: 'fetchLater',
     page: script("fetchLater('https://{host}/',{activateAfter:0})"),
-    live: 'chromium',
+    live: ['chromium'],
   },
 ]

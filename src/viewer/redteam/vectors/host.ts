@@ -22,7 +22,9 @@ export const hosts: Vector[] = [
     `indexedDB.open('host-things').onsuccess=e=>{if(e.target.result)${got}}`,
   ),
   told('caches of the host', `caches.match('/treasure').then((r)=>{if(r)${got}})`),
-  told('files of the host', `navigator.storage.getDirectory().then(()=>${got})`),
+  told('files of the host', `navigator.storage.getDirectory().then(()=>${got})`, {
+    live: ['chromium', 'firefox'],
+  }),
   told('locks of the host', `navigator.locks.request('x',()=>${got})`),
   told('address of the top', `if(top.location.href)${got}`),
   told('frame element', `if(frameElement)${got}`),

@@ -47,13 +47,13 @@ export const loads: Vector[] = [
   {
     name: 'SVG fill',
     page: '<svg><rect fill="url({http}#x)" width=9 height=9 /></svg>',
-    live: 'chromium',
+    live: ['chromium'],
   },
   { name: 'object', page: '<object data={http}></object>' },
   { name: 'embed', page: '<embed src={http}>' },
   { name: 'link preload', page: '<link rel=preload as=image href={http}>' },
   { name: 'link modulepreload', page: '<link rel=modulepreload href={http}>' },
-  { name: 'link prefetch', page: '<link rel=prefetch href={http}>', live: 'chromium' },
+  { name: 'link prefetch', page: '<link rel=prefetch href={http}>', live: ['chromium'] },
   { name: 'link preconnect', page: '<link rel=preconnect href={http}>' },
   {
     name: 'link preconnect by DOM',
@@ -71,6 +71,19 @@ export const loads: Vector[] = [
     page: script(
       "const d=new DOMParser().parseFromString('<link rel=preconnect href={http}>','text/html');document.body.append(document.adoptNode(d.querySelector('link')))",
     ),
+  },
+  {
+    name: 'link preconnect by createDocument',
+    page: script(
+      "const l=document.implementation.createDocument('http://www.w3.org/1999/xhtml','link',null).documentElement;l.rel='preconnect';l.href='{http}';document.head.append(l)",
+    ),
+  },
+  {
+    name: 'link preconnect behind a prefix with a line separator',
+    page: script(
+      "const l=document.createElementNS('http://www.w3.org/1999/xhtml','a\\u2028:link');l.rel='preconnect';l.href='{http}';document.head.append(l)",
+    ),
+    live: ['firefox'],
   },
   {
     name: 'link preconnect by XML entity',
@@ -92,7 +105,7 @@ export const loads: Vector[] = [
       'const s=document.createElement("script");s.type="speculationrules";s.textContent=' +
         '\'{"prerender":[{"urls":["{http}"]}],"prefetch":[{"urls":["{http}x"]}]}\';document.head.append(s)',
     ),
-    live: 'chromium',
+    live: ['chromium'],
     alone: true,
   },
   { name: 'base and a relative img', page: '<base href={http}><img src=x>' },

@@ -30,11 +30,11 @@ export const lookups: Vector[] = all([
     ),
   },
   { name: 'preconnect by name', page: link('preconnect') },
-  { name: 'img by name', page: '<img src=http://{name}:9/>', live: 'chromium' },
+  { name: 'img by name', page: '<img src=http://{name}:9/>', live: ['chromium'] },
   { name: 'WebSocket by name', page: script("new WebSocket('ws://{name}:9/')") },
   {
     name: 'links in view',
     page: '<meta http-equiv=x-dns-prefetch-control content=on><a href=http://{name}:9/>x</a>',
-    live: 'firefox',
+    live: ['firefox'],
   },
 ])

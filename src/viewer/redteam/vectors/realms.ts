@@ -11,7 +11,7 @@ export const realms: Vector[] = [
   {
     name: 'WebRTC by the old name',
     page: from('{RTCPeerConnection:webkitRTCPeerConnection}'),
-    live: 'chromium',
+    live: ['chromium'],
   },
   {
     name: 'WebRTC by TURN over TCP',
