@@ -47,7 +47,11 @@ function boot(run: Run, shell: Window): void {
 
 const script = document.currentScript
 const [visit] = performance.getEntriesByType('navigation')
-const again = visit instanceof PerformanceNavigationTiming && visit.type !== 'navigate'
+// WebKit has no such entry while the page is parsed, only what came before it.
+const again =
+  visit instanceof PerformanceNavigationTiming
+    ? visit.type !== 'navigate'
+    : performance.navigation.type !== performance.navigation.TYPE_NAVIGATE
 script?.remove()
 // After location.reload() the same text stands here again with yesterday's saves in it. The shell
 // was told and is making a fresh frame, so this one must not begin.
