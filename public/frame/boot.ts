@@ -2,6 +2,7 @@ import { openAssets } from './assets.ts'
 import { clipboard } from './clipboard.ts'
 import { dialogs } from './dialogs.ts'
 import { guard, lock } from './guard.ts'
+import { takeKeys } from './keys.ts'
 import { bases, histories, links } from './links.ts'
 import { listen, outliveOpening } from './listen.ts'
 import type { Run, Told } from './messages.ts'
@@ -39,6 +40,7 @@ function boot(run: Run, shell: Window): void {
   links(tell, run.hard)
   histories()
   bases()
+  takeKeys()
   if (run.quirks) quirks()
   outliveOpening()
   listen('pagehide', () => tell({ type: 'service:gone', run: run.run }))

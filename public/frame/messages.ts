@@ -44,6 +44,13 @@ export interface Files {
   files: { name: string; blob: Blob }[]
 }
 
+/** A level above the app, which has the keys, to the app. */
+export interface Press {
+  type: 'service:key'
+  of: string
+  init: KeyboardEventInit
+}
+
 /** App to shell. */
 export type Told =
   | { type: 'service:hello'; run: number }
