@@ -14,6 +14,9 @@ export interface Assets {
   json(name: string): Promise<unknown>
 }
 
+/** An iPhone may load no sound before a press: by then the app has it, and goes on. */
+const waitMs = 3_000
+
 /** Loads an element from an address; null when it cannot be shown or played here. */
 const loaded = <E extends HTMLElement & { src: string }>(element: E, done: string, src: string) =>
   new Promise<E | null>((resolve) => {
@@ -60,7 +63,8 @@ export function openAssets(shell: Window): Assets {
       if (!(await blob(name))) return null
       const audio = new Audio()
       audio.preload = 'auto'
-      return loaded(audio, 'canplaythrough', url(name))
+      const late = new Promise<HTMLAudioElement>((go) => setTimeout(() => go(audio), waitMs))
+      return Promise.race([loaded(audio, 'canplay', url(name)), late])
     },
     async bytes(name: string) {
       return (await blob(name))?.arrayBuffer() ?? null

@@ -35,13 +35,14 @@ class Refused extends EventTarget {
   close(): void {}
 }
 
-/** Firefox throws where a socket is made; a wrong address throws everywhere. */
+/** Firefox and WebKit throw where a socket is made; a wrong address throws everywhere. */
 function sockets(): void {
   const construct = (real: typeof WebSocket, given: [string | URL]): object => {
     try {
       return Reflect.construct(real, given)
     } catch (error) {
-      if (error instanceof DOMException || error instanceof TypeError) throw error
+      const isRefused = error instanceof DOMException && error.name === 'SecurityError'
+      if ((error instanceof DOMException && !isRefused) || error instanceof TypeError) throw error
       return new Refused(3, 'error', 'close')
     }
   }

@@ -8,9 +8,13 @@ const unitless = new RegExp(`((?:^|[;{\\s"'])(?:${lengths})\\s*:)([^;{}"'<>]*)`,
 const bare = /(^|\s)([+-]?(?:\d+\.?\d*|\.\d+))(?=\s|$|!)/g
 const length = new RegExp(`^(?:${lengths})$`, 'i')
 
-/** 3.4: html fills the viewport, body fills html, and so percentages of height resolve. */
+/**
+ * 3.4: html fills the viewport, body fills html, and so percentages of height resolve. WebKit
+ * resolves none against its own word for that, but does within an item of a grid.
+ */
 const full =
-  '<style>html{height:100%}:where(body){height:calc(100% - 16px);height:-webkit-fill-available;height:stretch}</style>'
+  '<style>html{height:100%}:where(body){height:calc(100% - 16px);height:-webkit-fill-available;height:stretch}' +
+  '@supports (-webkit-nbsp-mode:space) and (not (height:stretch)){html{display:grid;grid-template:100%/100%}:where(body){height:auto}}</style>'
 
 /** True for a page without a doctype, or with one of those that mean quirks. HTML 13.2.6.4.1. */
 export function isQuirky(html: string): boolean {

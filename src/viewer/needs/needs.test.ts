@@ -11,6 +11,7 @@ import {
 } from '../../testing/browsers/browser.ts'
 import { openChromium } from '../../testing/browsers/chromium.ts'
 import { openFirefox } from '../../testing/browsers/firefox.ts'
+import { openWebkit } from '../../testing/browsers/webkit.ts'
 import { MemoryHosted } from '../../testing/hosted.ts'
 import { openTarget, type Target } from '../redteam/target.ts'
 import { libraries } from './libraries.ts'
@@ -94,9 +95,9 @@ const notice = (tab: Tab): Promise<string | undefined> =>
     return text === '' ? undefined : text
   }, waitMs)
 
-for (const name of ['chromium', 'firefox'] as const) {
+for (const name of ['chromium', 'firefox', 'webkit'] as const) {
   const path = findBrowser(name)
-  const openBrowser = name === 'chromium' ? openChromium : openFirefox
+  const openBrowser = { chromium: openChromium, firefox: openFirefox, webkit: openWebkit }[name]
   describe.skipIf(path === undefined)(`what pages need, in ${name}`, () => {
     let browser: Browser
     let target: Target
@@ -117,7 +118,7 @@ for (const name of ['chromium', 'firefox'] as const) {
     }
 
     beforeAll(async () => {
-      target = openTarget(hosted)
+      target = openTarget(hosted, name)
       browser = await openBrowser(path ?? '')
       tab = await browser.open()
     }, ms)
@@ -246,6 +247,8 @@ for (const name of ['chromium', 'firefox'] as const) {
         expect(await notice(tab)).toBe('This app made a file: “note.txt”, 5 bytes')
         expect(tab.seen()).toHaveLength(before)
         await pressShell(tab, 'offer')
+        // What WebKit's driver tells nobody of.
+        if (name === 'webkit') return
         expect(await until(async () => tab.seen().length > before || undefined, waitMs)).toBe(true)
       },
       ms,
