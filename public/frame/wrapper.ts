@@ -8,12 +8,14 @@ import { renamed, styled } from './renamed.ts'
  * it gets the boot script before its first byte and becomes a srcdoc frame.
  */
 const shell = window.parent
+// By what an engine can draw: a person may let their browser say that it is another.
+const gecko = CSS.supports('-moz-appearance', 'none')
+const webkit = CSS.supports('-webkit-nbsp-mode', 'space')
 const engine = /Chrom(?:e|ium)\/(\d+)/.exec(navigator.userAgent)
-const chromium = 'chrome' in window || 'navigation' in window ? Number(engine?.[1] ?? 0) : 0
+const isOne = !gecko && !webkit && ('chrome' in window || 'navigation' in window)
+const chromium = isOne ? Number(engine?.[1] ?? 0) : 0
 // Chromium obeys Connection-Allowlist from 152 on; everything else needs the fallback.
 const hard = chromium < 152
-const gecko = CSS.supports('-moz-appearance', 'none')
-const webkit = !gecko && chromium === 0 && /AppleWebKit/.test(navigator.userAgent)
 // Firefox loads no frame deeper than 9, WebKit no srcdoc in two srcdocs: at that depth the app
 // cannot make a frame, and so no fresh realm with its own RTCPeerConnection.
 const depth = gecko ? 7 : webkit ? 1 : 0

@@ -76,10 +76,10 @@ async function addressIn(lines: ReadableStream<Uint8Array>): Promise<string> {
   throw new Error(`firefox did not start: ${text}`)
 }
 
-/** Starts Firefox with a profile of its own; its resolver's log stands beside the profile. */
-export async function openFirefox(path: string): Promise<Browser> {
+/** Starts Firefox with a profile and preferences of its own; its resolver's log stands beside. */
+export async function openFirefox(path: string, more: object = {}): Promise<Browser> {
   const folder = await mkdtemp(join(tmpdir(), 'firefox-'))
-  const lines = Object.entries(preferences).map(
+  const lines = Object.entries({ ...preferences, ...more }).map(
     ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`,
   )
   await Bun.write(join(folder, 'profile', 'user.js'), lines.join('\n'))

@@ -285,6 +285,23 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
       ms,
     )
 
+    test.skipIf(name !== 'firefox')(
+      'a browser that says it is Chromium has the fallback all the same',
+      async () => {
+        const agent =
+          'Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0 Safari/537.36'
+        const other = await openFirefox(path ?? '', { 'general.useragent.override': agent })
+        const one = await other.open()
+        await show(`${doctype}x`, one)
+        expect(await one.evaluate('navigator.userAgent')).toBe(agent)
+        const modes = await one.evaluate("self.told.filter((m)=>m?.type==='mode')")
+        expect(modes).toEqual([{ type: 'mode', hard: true, depth: 7 }])
+        await other.close()
+        await other.lookups()
+      },
+      ms,
+    )
+
     test(
       'the bar works while an app burns the processor',
       async () => {
