@@ -20,10 +20,15 @@ export class Browser {
   }
 
   /** Opens a page, fills its form for `action` in, and sends it. */
-  async fill(path: string, action: string, values: Record<string, string>): Promise<Answer> {
+  async fill(
+    path: string,
+    action: string,
+    values: Record<string, string>,
+    more = {},
+  ): Promise<Answer> {
     const page = String((await this.open(path)).body)
     const { token = '', next = '' } = hidden(page, action)
-    return this.send(action, { token, next, ...values })
+    return this.send(action, { token, next, ...values }, more)
   }
 
   async send(action: string, values: Record<string, string> | string, more = {}): Promise<Answer> {

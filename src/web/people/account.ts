@@ -29,10 +29,22 @@ export interface Account {
   done?: string | null
 }
 
+/** What browsers call themselves, those first that name another one as well. */
+const names = [
+  ['Edge', /Edg(?:A|iOS)?\/(\d+)/],
+  ['Opera', /OPR\/(\d+)/],
+  ['Firefox', /(?:Firefox|FxiOS)\/(\d+)/],
+  ['Chrome', /(?:Chrome|CriOS)\/(\d+)/],
+  ['Safari', /Version\/(\d+).*Safari\//],
+] as const
+
 const agent = (browser: string): string => {
-  const name = /(Firefox|Edg|OPR|Chrome|Safari)\/\d+/.exec(browser)?.[0].replace('/', ' ')
+  const [name] = names.flatMap(([own, pattern]) => {
+    const version = pattern.exec(browser)?.[1]
+    return version === undefined ? [] : [`${own} ${version}`]
+  })
   const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(browser)?.[0]
-  return [name?.replace('Edg', 'Edge').replace('OPR', 'Opera'), system].filter(Boolean).join(', ')
+  return [name, system].filter(Boolean).join(', ')
 }
 
 const sessionRow = (token: string, current: string | undefined, session: Session): Part[] => {

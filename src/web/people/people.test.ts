@@ -78,6 +78,27 @@ describe('signing in', () => {
     expect((await first.open('/account')).status).toBe(303)
   })
 
+  test('each browser that is signed in stands there by its own name', async () => {
+    const h = await open()
+    const olga = await signedUp(h, 'olga')
+    const safari = 'AppleWebKit/605.1.15 (KHTML, like Gecko) Version/26.1 Safari/605.1.15'
+    const chrome = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 Safari/537.36'
+    const known = {
+      'Safari 26, Mac OS X': `Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${safari}`,
+      'Chrome 156, Linux': `Mozilla/5.0 (X11; Linux x86_64) ${chrome}`,
+      'Edge 155, Windows': `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${chrome} Edg/155.0.0.0`,
+      'Chrome 154, iPhone': `Mozilla/5.0 (iPhone) ${safari.replace('Version', 'CriOS/154.0')}`,
+      'Firefox 153, Linux':
+        'Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0',
+    }
+    for (const agent of Object.values(known)) {
+      const form = { name: 'olga', password }
+      await new Browser(h).fill('/sign-in', '/sign-in', form, { 'user-agent': agent })
+    }
+    const page = String((await olga.open('/account')).body)
+    expect(Object.keys(known).filter((name) => !page.includes(name))).toEqual([])
+  })
+
   test('who is signed in is let in while nothing can be written', async () => {
     const h = await open()
     const olga = await signedUp(h, 'olga')
