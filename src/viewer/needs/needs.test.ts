@@ -174,7 +174,8 @@ for (const name of ['chromium', 'firefox', 'webkit'] as const) {
       ms,
     )
 
-    test(
+    // WebKit may be gone before the last word of a page that is left arrives.
+    test.skipIf(name === 'webkit')(
       'what is saved while the page is left is kept, and more values in one turn than a message has',
       async () => {
         const id = await show(

@@ -65,8 +65,6 @@ export function openTarget(hosted: MemoryHosted, browser: Browser['name']): Targ
     port: 0,
     async fetch(request) {
       if (browser !== 'webkit') return app.handle(request)
-      // A page takes a moment to come: then what the one before saves as it is left arrives.
-      if (request.url.endsWith('/watch')) await Bun.sleep(60)
       for (const name of ['accept-encoding', 'if-none-match']) request.headers.delete(name)
       return recorded(await app.handle(request))
     },
