@@ -7,9 +7,18 @@ export const libraries: Need[] = [
     page:
       doctype +
       say(
-        `(async()=>{class Own extends Worker{};const part=${blob('export const a=8')};const text='import {a} from "'+part+'";onmessage=(e)=>postMessage(a+e.data+"é")';const at=URL.createObjectURL(new Blob([text],{type:'text/javascript'}));const w=new Own(at,{type:'module'});URL.revokeObjectURL(at);w.postMessage(1);return[w instanceof Own,await new Promise((r,n)=>{w.onmessage=(e)=>r(e.data);w.onerror=()=>n('failed')})]})()`,
+        `(async()=>{class Own extends Worker{};const part=${blob('export const a=8')};const text='import {a} from "'+part+'";onmessage=(e)=>postMessage(a+e.data+"é")';const at=URL.createObjectURL(new Blob([text],{type:'text/javascript'}));const w=new Own(at,{type:'module'});w.postMessage(1);return[w instanceof Own,await new Promise((r,n)=>{w.onmessage=(e)=>r(e.data);w.onerror=()=>n('failed')})]})()`,
       ),
     says: [true, '9é'],
+  },
+  {
+    name: 'a worker that is a module, whose address is given up at once',
+    page:
+      doctype +
+      say(
+        `new Promise((r,n)=>{const at=${blob('onmessage=(e)=>postMessage(e.data+1)')};const w=new Worker(at,{type:'module'});URL.revokeObjectURL(at);w.postMessage(1);w.onmessage=(e)=>r(e.data);w.onerror=()=>n('failed')})`,
+      ),
+    says: 2,
   },
   {
     name: 'functions of the window that it replaces',
