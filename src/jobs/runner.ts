@@ -82,9 +82,11 @@ export class Runner {
   /** Runs everything that is due to its end, as tests do instead of `start`. */
   async runDue(): Promise<void> {
     for (let turns = 0; turns < turnsMax; turns += 1) {
-      await this.turn()
-      if (this.running.size === 0) break
-      await Promise.race([...this.running.values()].map(({ ended }) => ended))
+      const wasIdle = this.running.size === 0
+      const begun = await this.turn()
+      if (this.running.size > 0) {
+        await Promise.race([...this.running.values()].map(({ ended }) => ended))
+      } else if (wasIdle && begun === 0) break
     }
   }
 
@@ -140,12 +142,17 @@ export class Runner {
     this.turning = undefined
   }
 
-  /** One look at the rows: leases kept, what others left taken up, what is due begun. */
-  async turn(): Promise<void> {
+  /**
+   * One look at the rows: leases kept, what others left taken up, what is due begun. Answers how
+   * many were.
+   */
+  async turn(): Promise<number> {
     await this.followClock()
     await this.renew()
     await this.takeUp({ leaseUntil: this.parts.clock.now() })
-    for (const lane of lanes) await this.begin(lane)
+    let begun = 0
+    for (const lane of lanes) begun += await this.begin(lane)
+    return begun
   }
 
   /** Where the clock was set back by an hour, all that waits would wait an hour more. */
@@ -183,18 +190,19 @@ export class Runner {
   }
 
   /** Fills a lane with what is due, no owner beyond its share: again while one was cut. */
-  private async begin(lane: Lane): Promise<void> {
+  private async begin(lane: Lane): Promise<number> {
     const { db, clock } = this.parts
     const kinds = this.kinds.of(lane)
+    let begun = 0
     for (let isCut = true; isCut;) {
       const busy = [...this.running.values()].filter((one) => one.lane === lane)
       const limit = laneWidths[lane] - busy.length
-      if (this.isClosed || limit <= 0 || kinds.length === 0) return
-      const begun = new Map<string, number>()
-      const hasRoom = (owner: string): boolean => (begun.get(owner) ?? 0) < laneShares[lane]
-      const count = (owner: string) => begun.set(owner, (begun.get(owner) ?? 0) + 1)
+      if (this.isClosed || limit <= 0 || kinds.length === 0) break
+      const shares = new Map<string, number>()
+      const hasRoom = (owner: string): boolean => (shares.get(owner) ?? 0) < laneShares[lane]
+      const count = (owner: string) => shares.set(owner, (shares.get(owner) ?? 0) + 1)
       for (const { job } of busy) count(job.owner)
-      const full = [...begun.keys()].filter((owner) => !hasRoom(owner))
+      const full = [...shares.keys()].filter((owner) => !hasRoom(owner))
       const due = await rows.findDue(db.read, { lane, kinds, full, limit, now: clock.now() })
       const fair: typeof due = []
       for (const one of due) {
@@ -205,9 +213,12 @@ export class Runner {
       const claimed = await Promise.all(
         fair.map((one) => db.tx((tx) => rows.claim(this.parts, tx, one))),
       )
-      for (const job of claimed) if (job) this.work(job)
+      const ours = claimed.filter((job) => job !== undefined)
+      for (const job of ours) this.work(job)
+      begun += ours.length
       isCut = fair.length < due.length
     }
+    return begun
   }
 
   private work(job: Job & rows.Leased): void {
