@@ -144,7 +144,7 @@ export class Runner {
 
   /**
    * One look at the rows: leases kept, what others left taken up, what is due begun. Answers how
-   * many were.
+   * many jobs it began.
    */
   async turn(): Promise<number> {
     await this.followClock()
@@ -189,7 +189,10 @@ export class Runner {
     }
   }
 
-  /** Fills a lane with what is due, no owner beyond its share: again while one was cut. */
+  /**
+   * Fills a lane with what is due, no owner beyond its share: again while one was cut. Answers how
+   * many jobs it began.
+   */
   private async begin(lane: Lane): Promise<number> {
     const { db, clock } = this.parts
     const kinds = this.kinds.of(lane)

@@ -68,7 +68,9 @@ async function prepare(
   if (search) {
     checkSearch(house.searcher, read, models, paidCallsOf(house).searches, spender.account)
   }
-  for (const model of models) checkFits(read, model)
+  // Of the others, those are left that take it.
+  const [first] = models
+  if (first) checkFits(read, first)
   await checkInlinePdfs(house, spender.account, read)
   const whole = { ...read, search }
   const hear = () => listener(spender, call)
