@@ -24,11 +24,12 @@ export const csv = <Name extends string>(
     .map((cells) => `${cells.map(cellOf).join(',')}\r\n`)
     .join('')
 
-/** CSV as a file that browsers save. */
+/** CSV as a file that browsers save, and caches do not: it tells what somebody spent or earned. */
 export const csvFile = (name: string, text: string): Response =>
   new Response(text, {
     headers: {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': `attachment; filename="${name}.csv"`,
+      'cache-control': 'no-store',
     },
   })

@@ -169,6 +169,7 @@ test('usage: pages, filters by model and days, and CSV as the API has it', async
   expect(filtered).toContain(`href="/wallet/history.csv?${some.replaceAll('&', '&amp;')}"`)
   const csv = await bea.open(`/wallet/history.csv?${some}`)
   expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+  expect(csv.headers.get('cache-control')).toBe('no-store')
   const made = await bea.fill('/wallet', '/wallet/keys', { name: '', dailyCap: '' })
   const key = /gk_[A-Za-z0-9]{40}/.exec(String(made.body))?.[0]
   const wanted = await h.visit('GET', `/queries/history?format=csv&${some}`, { key })
