@@ -58,7 +58,7 @@ async function tests(name: string, words: string[], under: string[] = []): Promi
 
 /** Where tests drive real browsers; in hosted pages what came late would count as stopped. */
 const driven = ['src/browser', 'src/web/browsing']
-const hosted = ['src/viewer/redteam', 'src/viewer/needs']
+const hosted = ['src/testing/red-team', 'src/testing/compatibility']
 const inBrowsers = [...driven, ...hosted]
 const notIn = (folders: string[]) => folders.map((folder) => `--path-ignore-patterns=${folder}/**`)
 

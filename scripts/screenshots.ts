@@ -91,15 +91,15 @@ const executablePath = findBrowser('chromium')
 if (executablePath === undefined) process.exit(1)
 mkdirSync(folder, { recursive: true })
 const empty = await serveHouse()
-const house = await serveHouse()
+const ctx = await serveHouse()
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
 try {
-  const cast = await fillHouse(house)
-  const at = `http://localhost:${house.port}`
+  const cast = await fillHouse(ctx)
+  const at = `http://localhost:${ctx.port}`
   const owner = await signUp(browser, at)
-  const studio = await fillStudio(browser, house, owner)
-  await fillWallet(browser, house, owner)
-  const operated = await fillConsole(browser, house)
+  const studio = await fillStudio(browser, ctx, owner)
+  await fillWallet(browser, ctx, owner)
+  const operated = await fillConsole(browser, ctx)
   const faults = [
     ...(await shoot(browser, `http://localhost:${empty.port}`, {
       'explore-empty': '/explore',
@@ -115,6 +115,6 @@ try {
   process.exitCode = faults.length === 0 ? 0 : 1
 } finally {
   await browser.close()
-  await house.stop()
+  await ctx.stop()
   await empty.stop()
 }

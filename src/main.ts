@@ -1,22 +1,22 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
-import { environmentForMany, loadConfig } from './config.ts'
+import { greet } from './cli/first-run.ts'
+import { environmentForMany, loadConfig } from './config/load.ts'
+import type { Config } from './config/settings.ts'
+import { originAt } from './config/urls.ts'
+import { closeContext, createContext } from './context.ts'
 import { systemClock } from './core/time.ts'
 import { hasDatabase } from './db/open.ts'
 import { operatorLink } from './hosting/people/people.ts'
-import { closeHouse, openHouse } from './house.ts'
+import { serve } from './http/server.ts'
 import { restore } from './operator/backup.ts'
 import { commands } from './operator/commands.ts'
 import { askRunning, run } from './operator/control.ts'
 import { models } from './operator/models.ts'
 import { done, failed, failedBy, type Outcome } from './operator/outcome.ts'
-import { serve } from './serve.ts'
-import type { Config } from './settings.ts'
-import { FolderInUse, ownFolder } from './store/owner.ts'
-import { originAt } from './urls.ts'
+import { FolderInUse, ownFolder } from './storage/owner.ts'
 import { version } from './version.ts'
-import { greet } from './welcome.ts'
 
 const usage = `berth ${version}: host apps and games that agents make, with one gateway in front of many models
 
@@ -81,13 +81,13 @@ function beginForMany(config: Config): void {
 
 async function serveUntilTold(config: Config, json: boolean): Promise<void> {
   const serving = await serve(config)
-  const { urls } = serving.house
-  const operatorUrl = await operatorLink(serving.house)
+  const { urls } = serving.ctx
+  const operatorUrl = await operatorLink(serving.ctx)
   const stop = (): void => void serving.stop().then(() => process.exit(0))
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
   // A promise that nobody waited for is one piece of work: all others go on.
-  process.on('unhandledRejection', (error) => serving.house.log.fault('unhandled', error))
+  process.on('unhandledRejection', (error) => serving.ctx.log.fault('unhandled', error))
   const ready = {
     origin: serving.origin,
     baseUrl: urls.base,
@@ -97,9 +97,7 @@ async function serveUntilTold(config: Config, json: boolean): Promise<void> {
     pid: process.pid,
     ...(operatorUrl && { operatorUrl }),
   }
-  process.stdout.write(
-    json ? `${JSON.stringify(ready)}\n` : await greet(serving.house, serving.send),
-  )
+  process.stdout.write(json ? `${JSON.stringify(ready)}\n` : await greet(serving.ctx, serving.send))
   // Until here the binary compiles little of what it runs: scripts/build.
   Bun.unsafe.setJITPolicy(1)
 }
@@ -137,9 +135,9 @@ async function operate(config: Config, words: string[]): Promise<Outcome> {
   if (answered) return answered
   if (!hasDatabase(config)) return failed(`There is no house in ${config.dataDir}.`)
   const release = ownFolder(config.dataDir)
-  const house = await openHouse(config, `http://localhost:${config.port}`)
-  const outcome = await run(house, asked)
-  await closeHouse(house)
+  const ctx = await createContext(config, `http://localhost:${config.port}`)
+  const outcome = await run(ctx, asked)
+  await closeContext(ctx)
   release()
   return outcome
 }

@@ -1,8 +1,8 @@
 import { stopwatch } from '../../src/core/time.ts'
+import type { Wanted } from '../../src/generators/generate.ts'
+import { Generators } from '../../src/generators/generators.ts'
 import { check } from '../../src/hosting/builds/check.ts'
-import type { Wanted } from '../../src/makers/make.ts'
-import { Makers } from '../../src/makers/makers.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../src/testing/house.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../src/testing/test-server.ts'
 import { beside } from './builds/beside.ts'
 import { median } from './load/load.ts'
 import { pageOf } from './load/page.ts'
@@ -19,21 +19,21 @@ async function msOf(work: () => Promise<unknown>): Promise<number> {
   return stopwatch() - begun
 }
 
-async function people(house: TestHouse): Promise<Person[]> {
+async function people(ctx: TestHouse): Promise<Person[]> {
   const names = Array.from({ length: agents }, (_, at) => `worker-${at}`)
-  return Promise.all(names.map((name) => house.person(name)))
+  return Promise.all(names.map((name) => ctx.person(name)))
 }
 
 /** Each agent publishes 2 KB and begins a build, in turns; nothing is worked on. */
 async function beginning(): Promise<BenchRow> {
-  const house = await open()
+  const ctx = await open()
   const [builds, pages]: number[][] = [[], []]
-  for (const [at, one] of (await people(house)).entries()) {
+  for (const [at, one] of (await people(ctx)).entries()) {
     const html = pageOf(2_000, `page ${at}`)
     pages?.push(await msOf(() => one.call('POST', '/apps', { html })))
     builds?.push(await msOf(() => one.call('POST', '/apps', game)))
   }
-  await house.close()
+  await ctx.close()
   const [build, page] = [median(builds ?? []), median(pages ?? [])]
   const name = `builds: beginning one (${build.toFixed(1)} ms) over publishing 2 KB`
   return atMost(name, build / page, 4)
@@ -41,8 +41,8 @@ async function beginning(): Promise<BenchRow> {
 
 /** Of a build by the demo without assets: what is not its browser, its scan and its checks. */
 async function overhead(): Promise<BenchRow> {
-  const house = await open({ BUILDER_BROWSER: 'auto' })
-  const { looker, jobs } = house.house
+  const ctx = await open({ BUILDER_BROWSER: 'auto' })
+  const { previewBrowser: looker, jobs } = ctx.ctx
   const look = looker.look.bind(looker)
   let checks = 0
   looker.look = async (...asked) => {
@@ -50,17 +50,17 @@ async function overhead(): Promise<BenchRow> {
     return look(...asked).finally(() => (checks += stopwatch() - begun))
   }
   const shares: number[] = []
-  for (const one of (await people(house)).slice(0, 4)) {
+  for (const one of (await people(ctx)).slice(0, 4)) {
     checks = 0
     const begun = await one.call('POST', '/apps', list)
     const whole = await msOf(() => jobs.runDue())
     const page = await one.call('GET', `/apps/${begun.text('app.id')}/html`)
     const html = new TextDecoder().decode(page.bytes)
     // Once as it came, once before it is published.
-    checks += 2 * (await msOf(() => check(house.house, html)))
+    checks += 2 * (await msOf(() => check(ctx.ctx, html)))
     shares.push(Math.max(0, whole - checks) / whole)
   }
-  await house.close()
+  await ctx.close()
   const name = 'builds: share of a demo build that is not its scan, checks and browser'
   return atMost(name, median(shares.slice(1)), 0.5, '')
 }
@@ -75,7 +75,7 @@ const wishes: [wanted: Omit<Wanted, 'seed'>, limit: number][] = [
 
 /** Seconds of each kind of embedded asset. */
 async function assets(): Promise<BenchRow[]> {
-  const makers = new Makers()
+  const makers = new Generators()
   const rows: BenchRow[] = []
   for (const [wanted, limit] of wishes) {
     const times: number[] = []

@@ -61,9 +61,9 @@ export async function filled(dir: string, items: number) {
   const { handle } = await before.call('GET', '/me', undefined, key)
   await before.stop()
   seed(join(dir, 'berth.sqlite'), items)
-  const house = await serveHouse(dir)
-  const { next } = await house.call('GET', '/explore')
-  return { ...house, id, handle: String(handle), next: String(next) }
+  const ctx = await serveHouse(dir)
+  const { next } = await ctx.call('GET', '/explore')
+  return { ...ctx, id, handle: String(handle), next: String(next) }
 }
 
 /** Lists and searches among 100,000 items, of 1,000; and a list beside a bare one. */
@@ -71,7 +71,7 @@ async function reads(): Promise<BenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const [few, many] = [await filled(join(dir, 'few'), 1_000), await filled(join(dir, 'many'), 1e5)]
   const targets = asks(many).flatMap((_, at) =>
-    [few, many].map((house) => targetAt(house, requestFor(`/api/explore${asks(house)[at]}`))),
+    [few, many].map((ctx) => targetAt(ctx, requestFor(`/api/explore${asks(ctx)[at]}`))),
   )
   const turns = await load({ targets, connections: 1, turnMs: 30, rounds: 61 })
   const rows = asks(many).map((ask, at) => {
@@ -100,12 +100,12 @@ async function reads(): Promise<BenchRow[]> {
 
 /** Remixes of an app with 64 MB of files beside those of one with none, in turns. */
 async function remixes(): Promise<BenchRow> {
-  const house = await serveHouse()
-  const bare = await publishOn(house, pageOf(2_000))
-  const full = await publishOn(house, pageOf(2_000, 'full'))
+  const ctx = await serveHouse()
+  const bare = await publishOn(ctx, pageOf(2_000))
+  const full = await publishOn(ctx, pageOf(2_000, 'full'))
   for (let file = 0; file < 16; file += 1) {
     const data = JSON.stringify(`${file}`.padEnd(4 * 1_048_576 - 2, 'x'))
-    const url = `http://127.0.0.1:${house.port}/api/apps/${full.id}/assets/f${file}.json`
+    const url = `http://127.0.0.1:${ctx.port}/api/apps/${full.id}/assets/f${file}.json`
     const headers = { authorization: `Bearer ${full.key}` }
     const { status } = await fetch(url, { method: 'PUT', headers, body: data })
     if (status !== 201) throw new Error(`a file was answered ${status}`)
@@ -114,11 +114,11 @@ async function remixes(): Promise<BenchRow> {
   for (let turn = 0; turn < 41; turn += 1) {
     for (const [at, { id, key }] of [bare, full].entries()) {
       const started = performance.now()
-      await house.call('POST', `/apps/${id}/remix`, {}, key)
+      await ctx.call('POST', `/apps/${id}/remix`, {}, key)
       times[at]?.push(performance.now() - started)
     }
   }
-  await house.stop()
+  await ctx.stop()
   const [less = 0, more = 0] = times.map((all) => median(all.slice(1)))
   const name = `remix with 64 MB of files, of one with none (p50 ${more.toFixed(1)} ms)`
   return atMost(name, more / less, remixLimit)

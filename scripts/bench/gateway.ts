@@ -17,7 +17,7 @@ export async function bench(): Promise<BenchRow[]> {
   const { key } = await gateway.newAccount()
   const least = await serveLeast(gateway.upstream, key)
   const at = (one: Served): Target => chatAt(one, key, false)
-  const charging = [at(gateway.house), at(least)] as const
+  const charging = [at(gateway.ctx), at(least)] as const
   const [ours] = charging
   const pass = at(gateway.pass)
   const theirs = portkey && throughPortkey(at(portkey), gateway.upstream)
@@ -62,14 +62,14 @@ async function cost(peer: string, charging: Charging, target: Target, limit: num
 
 /** One caller, so that it is latency and not a queue that is measured. */
 async function added(
-  { house, upstream }: ServedGateway,
+  { ctx, upstream }: ServedGateway,
   charging: Charging,
   pass: Target,
 ): Promise<BenchRow> {
   const targets = [...charging, pass, { ...pass, port: upstream.port, pid: upstream.pid }]
   const turns = await load({ targets, connections: 1, turnMs: 300, rounds: 15 })
   const [ours = 0, least = 0, bare = 0, direct = 0] = turns.map(p50)
-  const limit = 2 * (bare - direct) + 2.5 * syncMs(house.dataDir)
+  const limit = 2 * (bare - direct) + 2.5 * syncMs(ctx.dataDir)
   const name = 'charged call, added p50, of 2x the pass-through and 2.5 fdatasync'
   return atMost(`${name} (${leastAt(least - direct, 'ms')})`, ours - direct, limit, 'ms')
 }

@@ -36,9 +36,9 @@ function seed(database: Database, account: string, count: number): void {
 
 /** Pages of the history of one account with many rows, beside one with few, by the server's CPU. */
 export async function bench(): Promise<BenchRow[]> {
-  const { house, newAccount, stop } = await serveGateway()
+  const { ctx, newAccount, stop } = await serveGateway()
   const [big, small] = [await newAccount(), await newAccount()]
-  const database = new Database(join(house.dataDir, 'berth.sqlite'))
+  const database = new Database(join(ctx.dataDir, 'berth.sqlite'))
   database.run('pragma busy_timeout = 5000')
   seed(database, big.account, many)
   seed(database, small.account, few)
@@ -54,7 +54,7 @@ export async function bench(): Promise<BenchRow[]> {
   const rows: BenchRow[] = []
   for (const query of asks) {
     const targets = [big, small].map(({ key }) =>
-      targetAt(house, requestFor(`/queries/history${query}`, { authorization: `Bearer ${key}` })),
+      targetAt(ctx, requestFor(`/queries/history${query}`, { authorization: `Bearer ${key}` })),
     )
     const [ours = [], peer = []] = await load({ targets, connections: 4, turnMs: 150, rounds: 15 })
     const shown = query.replaceAll(hour, '{time}')

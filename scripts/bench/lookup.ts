@@ -9,9 +9,9 @@ const limit = 0.5
 
 /** GET /apps/{id} with a key, beside a bare Bun.serve that runs one prepared SELECT by id. */
 export async function bench(): Promise<BenchRow[]> {
-  const house = await serveHouse()
-  const { id, key } = await publishOn(house, pageOf(2_000))
-  const database = join(house.dataDir, 'berth.sqlite')
+  const ctx = await serveHouse()
+  const { id, key } = await publishOn(ctx, pageOf(2_000))
+  const database = join(ctx.dataDir, 'berth.sqlite')
   const script = join(import.meta.dir, 'peers/select.ts')
   const peer = await spawnServer([process.execPath, script, database])
   const authorization = `Bearer ${key}`
@@ -20,12 +20,12 @@ export async function bench(): Promise<BenchRow[]> {
     turnMs: 100,
     rounds: 25,
     targets: [
-      targetAt(house, requestFor(`/api/apps/${id}`, { authorization })),
+      targetAt(ctx, requestFor(`/api/apps/${id}`, { authorization })),
       targetAt(peer, requestFor(`/apps/${id}`)),
     ],
   })
   await peer.stop()
-  await house.stop()
+  await ctx.stop()
   const costs = `${costUs(ours).toFixed(1)} us of CPU beside ${costUs(theirs).toFixed(1)}`
   const name = `key and GET /apps/{id}: answers a second of a bare prepared SELECT (${costs})`
   return [atLeast(name, throughput(ours, theirs), limit)]

@@ -12,7 +12,7 @@ import { few, many, seedMany } from './seed-many.ts'
 const limit = 1.5
 
 interface Seeded {
-  house: Awaited<ReturnType<typeof serveHouse>>
+  ctx: Awaited<ReturnType<typeof serveHouse>>
   id: string
   key: string
   handle: string
@@ -29,7 +29,7 @@ async function seeded(dir: string, size: typeof many): Promise<Seeded> {
   await first.stop()
   const [, agent = ''] = /agent:(\w+)/.exec(accountOf(dir)) ?? []
   seedMany(join(dir, 'berth.sqlite'), agent, size)
-  return { house: await serveHouse(dir), id, key, handle: String(handle) }
+  return { ctx: await serveHouse(dir), id, key, handle: String(handle) }
 }
 
 function accountOf(dir: string): string {
@@ -66,12 +66,12 @@ export async function bench(): Promise<BenchRow[]> {
   const full = await seeded(join(dir, 'many'), many)
   const asks = reads(full).map(([path]) => path)
   const targets = [full, empty].map((one) =>
-    reads(one).map(([path, headers]) => targetAt(one.house, requestFor(path, headers))),
+    reads(one).map(([path, headers]) => targetAt(one.ctx, requestFor(path, headers))),
   )
   const inTurns = asks.flatMap((_, at) => targets.flatMap((all) => all.slice(at, at + 1)))
   const turns = await load({ targets: inTurns, connections: 1, turnMs: 30, rounds: 61 })
-  await empty.house.stop()
-  await full.house.stop()
+  await empty.ctx.stop()
+  await full.ctx.stop()
   rmSync(dir, { recursive: true })
   return asks.map((path, at) => {
     const [ours, peer] = turns

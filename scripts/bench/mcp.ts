@@ -32,8 +32,8 @@ function callFor(id: string, authorization: string, isModern: boolean): string {
 
 /** A tools/call of get_app in both eras, each beside the same GET /apps/{id}. */
 export async function bench(): Promise<BenchRow[]> {
-  const house = await serveHouse()
-  const { id, key } = await publishOn(house, pageOf(2_000))
+  const ctx = await serveHouse()
+  const { id, key } = await publishOn(ctx, pageOf(2_000))
   const authorization = `Bearer ${key}`
   const requests = [
     requestFor(`/api/apps/${id}`, { authorization }),
@@ -44,9 +44,9 @@ export async function bench(): Promise<BenchRow[]> {
     connections: 32,
     turnMs: 150,
     rounds: 15,
-    targets: requests.map((request) => targetAt(house, request)),
+    targets: requests.map((request) => targetAt(ctx, request)),
   })
-  await house.stop()
+  await ctx.stop()
   return calls.map((ours, at) => {
     const costs = `${costUs(ours).toFixed(0)} us of CPU beside ${costUs(rest).toFixed(0)}`
     const name = `tools/call get_app, ${at === 0 ? revision : '2025-11-25'}, of GET /apps/{id} (${costs})`

@@ -65,9 +65,9 @@ async function weightOf(origin: string, path: string): Promise<number> {
 /** Pages among 100,000 items beside a bare handler that renders 30 rows, in turns. */
 export async function bench(): Promise<BenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
-  const house = await filled(dir, 1e5)
-  const origin = `http://localhost:${house.port}`
-  const pages = drawn(dir, house.handle)
+  const ctx = await filled(dir, 1e5)
+  const origin = `http://localhost:${ctx.port}`
+  const pages = drawn(dir, ctx.handle)
   const paths = [...common.map((path): [string, string[]] => [path, [path]]), ...pages]
   // What is kept is full of pages like the first, so that each one that is asked for is drawn.
   await Bun.sleep(choresMs)
@@ -77,14 +77,14 @@ export async function bench(): Promise<BenchRow[]> {
   const script = join(import.meta.dir, 'peers/list-page.ts')
   const peer = await spawnServer([process.execPath, script, join(dir, 'berth.sqlite')])
   const targets = [
-    ...paths.map(([, all]) => ({ ...house, all: all.map((path) => requestFor(path, browser)) })),
+    ...paths.map(([, all]) => ({ ...ctx, all: all.map((path) => requestFor(path, browser)) })),
     { ...peer, all: [requestFor('/')] },
   ].map(({ all: [request = '', ...more], ...server }) => ({ ...targetAt(server, request), more }))
   const turns = await load({ targets, connections: 8, turnMs: 120, rounds: 25 })
   const theirs = costUs(turns.at(-1) ?? [])
   const weights = await Promise.all(common.slice(0, 2).map((path) => weightOf(origin, path)))
   await peer.stop()
-  await house.stop()
+  await ctx.stop()
   rmSync(dir, { recursive: true })
   const costs = paths.map(([path], at) => {
     const ours = costUs(turns[at] ?? [])

@@ -54,23 +54,23 @@ function syncMs(dataDir: string, at: number): number {
 }
 
 async function small(): Promise<BenchRow[]> {
-  const house = await serveHouse()
-  const { key } = await publishOn(house, pageOf(smallBytes))
-  const publish = (html: string) => house.call('POST', '/apps', { html }, key)
+  const ctx = await serveHouse()
+  const { key } = await publishOn(ctx, pageOf(smallBytes))
+  const publish = (html: string) => ctx.call('POST', '/apps', { html }, key)
   const turns: { whole: number; sync: number }[] = []
   for (let at = 0; at < 100; at += 1) {
     const html = pageOf(smallBytes, `small ${at}`)
     const began = performance.now()
     await publish(html)
-    turns.push({ whole: performance.now() - began, sync: syncMs(house.dataDir, at) })
+    turns.push({ whole: performance.now() - began, sync: syncMs(ctx.dataDir, at) })
   }
   // The first turns warm the house up.
   const warm = turns.slice(20)
   const over = quick(warm.map(({ whole }) => whole)) - syncs * quick(warm.map(({ sync }) => sync))
-  const counted = await countSyncs(house.pid, async () => {
+  const counted = await countSyncs(ctx.pid, async () => {
     for (let at = 0; at < 10; at += 1) await publish(pageOf(smallBytes, `counted ${at}`))
   })
-  await house.stop()
+  await ctx.stop()
   const synced = atMost('publish 20 KB', (counted ?? Number.NaN) / 10, syncs, 'fdatasync')
   return [
     { ...synced, ok: synced.ok && counted !== 0 },
@@ -86,19 +86,19 @@ interface Gap {
 async function big(): Promise<BenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const script = join(import.meta.dir, 'peers/watched.ts')
-  const house = await spawnServer([process.execPath, script, dir])
-  const call = callsTo(house.port)
+  const ctx = await spawnServer([process.execPath, script, dir])
+  const call = callsTo(ctx.port)
   const { key } = await call('POST', '/keys', {})
   const gaps: Gap[] = []
   const page = bigPage()
   const pages = Array.from({ length: 8 }, (_, at) => page.replace('A galaxy', `Galaxy ${at}`))
-  const watch = `http://127.0.0.1:${house.said.trim().split(' ')[1]}/`
+  const watch = `http://127.0.0.1:${ctx.said.trim().split(' ')[1]}/`
   const readGap = async (): Promise<Gap> => {
     const { wall, ran } = asRecord(await (await fetch(watch)).json())
     return { wall: Number(wall), ran: Number(ran) }
   }
   const turns = await sideBySide(
-    house,
+    ctx,
     async (html) => {
       await readGap()
       await call('POST', '/apps', { html }, String(key))
@@ -106,7 +106,7 @@ async function big(): Promise<BenchRow[]> {
     },
     pages,
   )
-  await house.stop()
+  await ctx.stop()
   rmSync(dir, { recursive: true })
   const value = median(turns.map(({ whole, alone }) => whole / alone))
   const ran = median(gaps.map((gap) => gap.ran))

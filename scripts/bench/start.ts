@@ -62,13 +62,13 @@ export async function bench(): Promise<BenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const hello = join(dir, 'hello')
   build(hello)
-  const house = [join(root, 'dist/berth'), 'serve', '--json']
+  const ctx = [join(root, 'dist/berth'), 'serve', '--json']
   const env = { PORT: '0', DATA_DIR: join(dir, 'data') }
   const ours: Start[] = []
   const peer: Start[] = []
   for (let round = -1; round < rounds; round += 1) {
     const idle = round >= rounds - 3
-    const [one, other] = [await start(house, env, idle), await start([hello], {}, idle)]
+    const [one, other] = [await start(ctx, env, idle), await start([hello], {}, idle)]
     // The first round makes the data folder and warms the disk's cache.
     if (round >= 0) (ours.push(one), peer.push(other))
   }

@@ -20,9 +20,9 @@ export async function bench(): Promise<BenchRow[]> {
 /** Streams of 200 chunks, one every 2 ms, beside a bare pass-through. */
 async function speed(): Promise<BenchRow[]> {
   const gateway = await serveGateway()
-  const { house, pass, upstream } = gateway
+  const { ctx, pass, upstream } = gateway
   const { key } = await gateway.newAccount()
-  const targets = [house, pass, upstream].map((one) => chatAt(one, key, true))
+  const targets = [ctx, pass, upstream].map((one) => chatAt(one, key, true))
   // What is compiled while it runs is so after a thousand streams.
   const warm = targets.slice(0, 1)
   await load({ targets: warm, connections: 64, turnMs: 6_000, rounds: 1 })
@@ -32,7 +32,7 @@ async function speed(): Promise<BenchRow[]> {
   const [ours = [], bare = []] = busy
   const single = await load({ targets, connections: 1, turnMs: 1, rounds: 60 })
   const [first = [], bareFirst = [], direct = []] = single
-  const limit = 2 * addedFirst(bareFirst, direct) + 1.5 * syncMs(house.dataDir)
+  const limit = 2 * addedFirst(bareFirst, direct) + 1.5 * syncMs(ctx.dataDir)
   await gateway.stop()
   const said = `${costUs(ours).toFixed(0)} us of CPU beside ${costUs(bare).toFixed(0)}`
   const name = 'stream, added time to the first byte, of 2x the pass-through and 1.5 fdatasync'
@@ -52,9 +52,9 @@ async function memory(): Promise<BenchRow> {
   const keys: string[] = []
   while (keys.length * perKey < slowStreams) keys.push((await gateway.newAccount()).key)
   const of = (one: Target) => kibEach(one.pid, keys, one)
-  const { house, pass } = gateway
+  const { ctx, pass } = gateway
   const key = keys[0] ?? ''
-  const ours = await of(chatAt(house, key, true))
+  const ours = await of(chatAt(ctx, key, true))
   const bare = await of(chatAt(pass, key, true))
   await gateway.stop()
   const said = `${ours.toFixed(0)} KiB beside ${bare.toFixed(0)}`

@@ -28,13 +28,13 @@ function asks(servers: Served[], path: string, etag?: string): Target[] {
  * handler, and beside the least that a handler does which looks nothing up and writes its line.
  */
 export async function bench(): Promise<BenchRow[]> {
-  const house = await serveHouse()
-  const { id } = await publishOn(house, pageOf(50_000))
-  const origin = `http://localhost:${house.port}`
+  const ctx = await serveHouse()
+  const { id } = await publishOn(ctx, pageOf(50_000))
+  const origin = `http://localhost:${ctx.port}`
   const path = `/a/${id}/data`
   const peer = (name: string): Promise<Served> =>
     spawnServer([process.execPath, join(import.meta.dir, 'peers', name), origin, path])
-  const servers = [house, await peer('static.ts'), await peer('logged.ts')]
+  const servers = [ctx, await peer('static.ts'), await peer('logged.ts')]
   const head = await fetch(origin + path, {
     method: 'HEAD',
     headers: { 'accept-encoding': 'identity' },

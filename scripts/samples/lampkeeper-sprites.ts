@@ -101,9 +101,9 @@ function trawler(art: Painting) {
 }
 
 function liner(art: Painting) {
-  const house = box(-0.12, 0, 0.5, 0.19, 0.1)
-  art.fill(grow(house, 0.03), INK)
-  art.fill(house, bevel(house, hex('#ffffff'), 0.1, 0.4))
+  const ctx = box(-0.12, 0, 0.5, 0.19, 0.1)
+  art.fill(grow(ctx, 0.03), INK)
+  art.fill(ctx, bevel(ctx, hex('#ffffff'), 0.1, 0.4))
   for (const x of [-0.4, -0.12, 0.16]) {
     const funnel = circle(x, 0, 0.095)
     art.fill(grow(funnel, 0.025), INK)

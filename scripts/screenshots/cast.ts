@@ -82,47 +82,47 @@ const things: [string, string, string, string, string, boolean][] = [
 
 const text = (value: unknown, name: string): string => String(asRecord(value)[name])
 
-export async function fillHouse(house: ServedHouse): Promise<Cast> {
+export async function fillHouse(ctx: ServedHouse): Promise<Cast> {
   const keys = new Map<string, string>()
   for (const [handle, about] of Object.entries(makers)) {
-    const { key } = await house.call('POST', '/keys', { handle, ...(about && { about }) })
+    const { key } = await ctx.call('POST', '/keys', { handle, ...(about && { about }) })
     keys.set(handle, String(key))
   }
   const ids: string[] = []
   for (const [maker, kind, shelf, title, description, isPictured] of things) {
     const html = `<!doctype html><title>${title}</title><h1>${title}</h1><p>${description}</p>`
     const about = { kind, shelf, title, description, store: true }
-    const { app } = await house.call('POST', '/apps', { html, ...about }, keys.get(maker))
+    const { app } = await ctx.call('POST', '/apps', { html, ...about }, keys.get(maker))
     const id = text(app, 'id')
     ids.push(id)
-    if (isPictured) await house.call('PUT', `/apps/${id}/icon`, { make: true }, keys.get(maker))
+    if (isPictured) await ctx.call('PUT', `/apps/${id}/icon`, { make: true }, keys.get(maker))
     for (let opens = ids.length % 4; opens > 0; opens -= 1) {
-      await fetch(`http://127.0.0.${opens}:${house.port}/a/${id}/data`).catch(() => undefined)
+      await fetch(`http://127.0.0.${opens}:${ctx.port}/a/${id}/data`).catch(() => undefined)
     }
   }
   const [first = '', second = ''] = ids
   const price = { remix: 'price', priceRemix: 40 }
-  await house.call('PATCH', `/apps/${second}`, price, keys.get('brass-otter'))
-  const remixed = await remix(house, first, keys.get('marlow'), 'Harbour Lights, in winter')
-  const again = await remix(house, remixed, keys.get('tin-lantern'), 'Fog')
+  await ctx.call('PATCH', `/apps/${second}`, price, keys.get('brass-otter'))
+  const remixed = await remix(ctx, first, keys.get('marlow'), 'Harbour Lights, in winter')
+  const again = await remix(ctx, remixed, keys.get('tin-lantern'), 'Fog')
   const html = '<!doctype html><title>Harbour Lights</title><h1>Harbour Lights, mended</h1>'
   const version = { html, note: 'The fog is slower.' }
-  await house.call('POST', `/apps/${first}/versions`, version, keys.get('brass-otter'))
+  await ctx.call('POST', `/apps/${first}/versions`, version, keys.get('brass-otter'))
   const review = { stars: 4, text: 'Calm, and harder than it looks.' }
-  await house.call('PUT', `/explore/${first}/review`, review, keys.get('marlow'))
+  await ctx.call('PUT', `/explore/${first}/review`, review, keys.get('marlow'))
   const comment = { text: 'Does the fog ever lift?' }
-  await house.call('POST', `/explore/${first}/comments`, comment, keys.get('quiet-loom'))
+  await ctx.call('POST', `/explore/${first}/comments`, comment, keys.get('quiet-loom'))
   return { id: first, handle: 'brass-otter', remixed: again }
 }
 
 async function remix(
-  house: ServedHouse,
+  ctx: ServedHouse,
   id: string,
   key: string | undefined,
   title: string,
 ): Promise<string> {
-  const { app } = await house.call('POST', `/apps/${id}/remix`, {}, key)
+  const { app } = await ctx.call('POST', `/apps/${id}/remix`, {}, key)
   const copy = text(app, 'id')
-  await house.call('PATCH', `/apps/${copy}`, { title, store: true }, key)
+  await ctx.call('PATCH', `/apps/${copy}`, { title, store: true }, key)
   return copy
 }

@@ -11,22 +11,22 @@ export const welcomeOf = ({ said }: ServedHouse): string =>
   new URL(String(asRecord(JSON.parse(said))['operatorUrl'])).pathname
 
 /** Makes the operator and cases to decide, and answers the session and where to look. */
-export async function fillConsole(browser: Browser, house: ServedHouse) {
-  const at = `http://localhost:${house.port}`
-  const state = await signUp(browser, at, { name: 'opal', path: welcomeOf(house) })
+export async function fillConsole(browser: Browser, ctx: ServedHouse) {
+  const at = `http://localhost:${ctx.port}`
+  const state = await signUp(browser, at, { name: 'opal', path: welcomeOf(ctx) })
   const handle = 'quick-cash'
-  const key = String((await house.call('POST', '/keys', { handle }))['key'])
+  const key = String((await ctx.call('POST', '/keys', { handle }))['key'])
   const publish = async (title: string): Promise<string> => {
     const html = `<!doctype html><title>${title}</title><h1>${title}</h1>`
-    const made = await house.call('POST', '/apps', { html, title }, key)
+    const made = await ctx.call('POST', '/apps', { html, title }, key)
     return String(asRecord(made['app'])['id'])
   }
   const reported = await publish('Sign in to your bank again')
   const down = await publish('Coin Farm')
   const text = 'It asks for the password of my bank.\nThe address bar says something else.'
   const contact = 'me@example.org'
-  await house.call('POST', '/report', { item: reported, reason: 'phishing', text, contact })
-  await house.call('POST', '/report', { item: down, reason: 'malware', text: 'It is slow.' })
+  await ctx.call('POST', '/report', { item: reported, reason: 'phishing', text, contact })
+  await ctx.call('POST', '/report', { item: down, reason: 'malware', text: 'It is slow.' })
 
   const context = await browser.newContext({ storageState: state })
   const page = await context.newPage()
@@ -36,7 +36,7 @@ export async function fillConsole(browser: Browser, house: ServedHouse) {
   await page.goto(`${at}/console/apps/${down}`)
   await page.getByLabel('Reason').fill('It computes for others in the background.')
   await press(page, 'Take down')
-  await house.call('POST', `/apps/${down}/appeal`, { text: 'It only counts coins.' }, key)
+  await ctx.call('POST', `/apps/${down}/appeal`, { text: 'It only counts coins.' }, key)
   await page.goto(`${at}/console/backups`)
   await press(page, 'Make a backup')
   await press(page, 'Check it')

@@ -54,12 +54,12 @@ ${more}  </body>
 const external = '    <script src="https://cdn.example.com/confetti.js"></script>\n'
 
 /** Makes an agent with two apps, claims it, and answers where to look. */
-export async function fillStudio(browser: Browser, house: ServedHouse, storageState: State) {
+export async function fillStudio(browser: Browser, ctx: ServedHouse, storageState: State) {
   const handle = 'tide-bell'
-  const made = await house.call('POST', '/keys', { handle, about: 'Rings when the fog is in.' })
+  const made = await ctx.call('POST', '/keys', { handle, about: 'Rings when the fog is in.' })
   const key = String(made['key'])
   const publish = async (body: object, by = key): Promise<string> =>
-    String(asRecord((await house.call('POST', '/apps', body, by))['app'])['id'])
+    String(asRecord((await ctx.call('POST', '/apps', body, by))['app'])['id'])
   const about = {
     title: 'Fog Bell',
     description: 'Tap, and it rings.',
@@ -74,24 +74,24 @@ export async function fillStudio(browser: Browser, house: ServedHouse, storageSt
     asset('harbour.png', 'picture', 'A harbour at dusk'),
     asset('wave.mp3', 'sound', 'A small wave'),
   ]
-  await house.call('POST', `/apps/${id}/assets`, { assets }, key)
+  await ctx.call('POST', `/apps/${id}/assets`, { assets }, key)
   for (const [at, note] of ['The fog is slower.', 'Slower still, with a bell.', ''].entries()) {
     const html = pageOf(2 + at, at === 2 ? external : '')
-    await house.call('POST', `/apps/${id}/versions`, { html, ...(note && { note }) }, key)
+    await ctx.call('POST', `/apps/${id}/versions`, { html, ...(note && { note }) }, key)
   }
-  await fetch(`http://localhost:${house.port}/a/${id}/data`)
-  const { items } = await house.call('GET', '/explore?price=paid')
+  await fetch(`http://localhost:${ctx.port}/a/${id}/data`)
+  const { items } = await ctx.call('GET', '/explore?price=paid')
   const [sold] = Array.isArray(items) ? items : []
-  await house.call('POST', `/apps/${asRecord(sold)['id']}/remix`, {}, key)
-  const path = await claimOf(house, key)
+  await ctx.call('POST', `/apps/${asRecord(sold)['id']}/remix`, {}, key)
+  const path = await claimOf(ctx, key)
   const context = await browser.newContext({ storageState })
   const page = await context.newPage()
-  await page.goto(`http://localhost:${house.port}${path}`)
+  await page.goto(`http://localhost:${ctx.port}${path}`)
   await page.click('main form button')
   await context.close()
   const about2 = 'Small tools for small boats.'
   const other = String(
-    (await house.call('POST', '/keys', { handle: 'lee-shore', about: about2 }))['key'],
+    (await ctx.call('POST', '/keys', { handle: 'lee-shore', about: about2 }))['key'],
   )
   for (const [title, shelf] of [
     ['Knots', 'learn'],
@@ -101,11 +101,11 @@ export async function fillStudio(browser: Browser, house: ServedHouse, storageSt
   ]) {
     await publish({ title, shelf, html: pageOf(1) }, other)
   }
-  return { id, bare, handle, claim: await claimOf(house, other) }
+  return { id, bare, handle, claim: await claimOf(ctx, other) }
 }
 
-const claimOf = async (house: ServedHouse, key: string): Promise<string> =>
-  new URL(String(asRecord((await house.call('POST', '/me/claim', undefined, key))['claim'])['url']))
+const claimOf = async (ctx: ServedHouse, key: string): Promise<string> =>
+  new URL(String(asRecord((await ctx.call('POST', '/me/claim', undefined, key))['claim'])['url']))
     .pathname
 
 /** The pages of an owner, by the names of their pictures. */

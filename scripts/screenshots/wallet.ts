@@ -18,13 +18,13 @@ export const walletPaths = {
 }
 
 /** Puts 5 USD into the wallet of olga, makes two keys and asks each chat model twice. */
-export async function fillWallet(browser: Browser, house: ServedHouse, storageState: State) {
+export async function fillWallet(browser: Browser, ctx: ServedHouse, storageState: State) {
   const command = [process.execPath, main, 'grant', 'olga', '5']
-  const granted = Bun.spawn(command, { env: { PATH: Bun.env.PATH, DATA_DIR: house.dataDir } })
+  const granted = Bun.spawn(command, { env: { PATH: Bun.env.PATH, DATA_DIR: ctx.dataDir } })
   if ((await granted.exited) !== 0) throw new Error('the wallet was not funded')
   const context = await browser.newContext({ storageState, javaScriptEnabled: false })
   const page = await context.newPage()
-  const at = `http://localhost:${house.port}/wallet`
+  const at = `http://localhost:${ctx.port}/wallet`
   for (const [name, cap] of [
     ['laptop', '500'],
     ['nightly build', ''],

@@ -20,7 +20,7 @@ const files = (product: Source[]): Graph =>
     ]),
   )
 
-const settings = /^src\/(config|settings)\.ts$/
+const settings = /^src\/config\//
 
 /** Types of the config and references between tables are arrows that every room may have. */
 function rooms(product: Source[], roomOf: (path: string) => string): Graph {

@@ -14,7 +14,7 @@ const tables = /(\/|^)envelope\.test\.ts$/
  * on the open list, where no name may be that is provoked or unknown.
  */
 export function refusals(tree: Source[], open = openRefusals): Finding[] {
-  const list = tree.find(({ path }) => path === 'src/refusals.ts')
+  const list = tree.find(({ path }) => path === 'src/errors.ts')
   if (!list) return []
   const tests = tree.filter(({ path }) => path.endsWith('.test.ts') && !tables.test(path))
   const provoked = new Set(tests.flatMap(words))
@@ -41,7 +41,7 @@ export function refusals(tree: Source[], open = openRefusals): Finding[] {
 function namesOf(list: Source): { name: string; node: ts.Node }[] {
   return list.ast.statements
     .filter(ts.isInterfaceDeclaration)
-    .filter(({ name }) => name.text.endsWith('Facts'))
+    .filter(({ name }) => name.text.endsWith('Details'))
     .flatMap(({ members }) =>
       members.flatMap((node) => (node.name ? [{ name: node.name.getText(), node }] : [])),
     )
@@ -59,7 +59,7 @@ function words(source: Source): string[] {
 function thrownBy(source: Source): string[] {
   const found: string[] = []
   walk(source.ast, (node) => {
-    if (!ts.isNewExpression(node) || node.expression.getText() !== 'Refusal') return
+    if (!ts.isNewExpression(node) || node.expression.getText() !== 'ApiError') return
     const [first] = node.arguments ?? []
     if (first) walk(first, (part) => void (ts.isStringLiteral(part) && found.push(part.text)))
   })

@@ -18,9 +18,9 @@ interface Right {
 const rights: Right[] = [
   {
     uses: /^(Bun|process|import\.meta)\.env$/,
-    may: /^src\/config\.ts$/,
+    may: /^src\/config\//,
     what: 'reads the environment',
-    mend: 'make it a setting of config.ts',
+    mend: 'make it a setting of config/',
   },
   {
     uses: /^(Date\.now|new Date|performance\.now|process\.hrtime|Bun\.nanoseconds|Temporal\.Now)$/,
@@ -48,16 +48,16 @@ const rights: Right[] = [
     harmless: ['BlockList', 'isIP', 'isIPv4', 'isIPv6', 'SocketAddress'],
     imports: /^(node:)?(http2?|https|net|tls|dgram|dns)(\/promises)?$/,
     // The binary calls itself: `berth health`, the first sample, the control socket.
-    may: /^src\/(core\/fetch\.ts|upstream\/.*|(main|welcome|operator\/control)\.ts)$/,
+    may: /^src\/(core\/fetch\.ts|providers\/.*|(main|cli\/.*|operator\/control)\.ts)$/,
     what: 'reaches the network',
-    mend: 'use core/fetch.ts, or a seam of upstream/',
+    mend: 'use core/fetch.ts, or a seam of providers/',
   },
   {
     uses: /^Bun\.(file|write|Glob)$/,
     imports: /^(node:)?fs(\/promises)?$/,
     // Beside the store: the database's own file, berth.toml, what the binary carries, the control
     // socket, and copies of the whole folder.
-    may: /^src\/((store|db)\/.*|(config|core\/public|welcome|operator\/(control|backup))\.ts)$/,
+    may: /^src\/((storage|db|config)\/.*|(core\/public|cli\/.*|operator\/(control|backup))\.ts)$/,
     what: 'touches files',
     mend: 'use the Store, or core/public.ts for what the binary carries',
   },
@@ -65,7 +65,7 @@ const rights: Right[] = [
     uses: /^Bun\.(SQL|sql)$/,
     imports: /^(bun:sqlite|node:sqlite|drizzle-orm\/(bun-sql.*|bun-sqlite.*|postgres-js.*))$/,
     // owner.ts keeps no rows: its file is a lock that the system drops with the process.
-    may: /^src\/(db\/|store\/owner\.ts$)/,
+    may: /^src\/(db\/|storage\/owner\.ts$)/,
     what: 'opens a database',
     mend: 'take the Engine',
   },

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { Readable, Writable } from 'node:stream'
 
-import { withScratch } from '../store/scratch.ts'
+import { withScratch } from '../storage/scratch.ts'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 

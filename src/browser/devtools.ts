@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream'
 
-import { isRecord, recordOf } from '../core/shape.ts'
+import { isRecord, recordOf } from '../core/schema.ts'
 
 type Wire = Record<string, unknown>
 /** An event of a session: "Fetch.requestPaused". */

@@ -8,7 +8,7 @@ import { readPublic } from '../core/public.ts'
 import { systemClock } from '../core/time.ts'
 import { findBrowser } from '../testing/browsers/browser.ts'
 import { trialBy } from '../viewer/trial.ts'
-import { Looker } from './looker.ts'
+import { PreviewBrowser } from './preview-browser.ts'
 
 setDefaultTimeout(60_000)
 const path = findBrowser('chromium')
@@ -16,7 +16,7 @@ const warnings: unknown[] = []
 const note = (name: string, facts?: object): void => void warnings.push({ name, ...facts })
 const log = { info: note, warn: note, fault: note }
 const dataDir = `/house/${newId()}`
-const looker = new Looker(path, dataDir, log)
+const looker = new PreviewBrowser(path, dataDir, log)
 looker.register(trialBy(readPublic(), systemClock))
 
 let touched = 0
@@ -28,7 +28,7 @@ const canary = Bun.serve({
 afterAll(() => canary.stop(true))
 
 const signal = AbortSignal.timeout(120_000)
-const look = (body: string, files: Parameters<Looker['look']>[0]['files'] = []) => {
+const look = (body: string, files: Parameters<PreviewBrowser['look']>[0]['files'] = []) => {
   const html = new TextEncoder().encode(`<!doctype html><title>Trial</title><body>${body}`)
   return looker.look({ html, files }, signal)
 }
@@ -94,7 +94,7 @@ test.each([
   ['is no program', '/etc/passwd', [/EACCES/]],
   ['talks nonsense', babbler, [/ended/]],
 ])('a browser that %s says nothing of the page', async (_, at, told) => {
-  const bad = new Looker(at, dataDir, log)
+  const bad = new PreviewBrowser(at, dataDir, log)
   bad.register(trialBy(readPublic(), systemClock))
   const trial = { html: new TextEncoder().encode('<p>x'), files: [] }
   warnings.length = 0

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
+import { ApiError } from '../errors.ts'
 import { jsonDepthMax, jsonValuesMax } from '../limits.ts'
-import { Refusal } from '../refusals.ts'
 import { readJson } from './body.ts'
 
 const parse = (body: string | ReadableStream): Promise<unknown> =>
@@ -13,8 +13,8 @@ async function problemOf(text: string | ReadableStream): Promise<string> {
     await parse(text)
     return ''
   } catch (error) {
-    expect(error).toBeInstanceOf(Refusal)
-    return JSON.stringify(error instanceof Refusal && error.facts)
+    expect(error).toBeInstanceOf(ApiError)
+    return JSON.stringify(error instanceof ApiError && error.details)
   }
 }
 

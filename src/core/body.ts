@@ -1,8 +1,8 @@
+import { ApiError } from '../errors.ts'
+import { bodyRead } from '../http/request-context.ts'
 import { jsonBodyBytesMax } from '../limits.ts'
-import { Refusal } from '../refusals.ts'
 import { type Parsed, parseJson } from './json.ts'
 import { Pool, PoolBusy } from './pool.ts'
-import { bodyRead } from './visit.ts'
 
 /** A text of 512 KB takes 4 ms to parse when all of it is escaped; larger ones hold everyone up. */
 const largeBytesMin = 524_288
@@ -19,13 +19,13 @@ export async function readBytes(request: Request, max: number): Promise<Uint8Arr
 
 /** A client that left is no fault of ours. */
 function asBadRequest(error: unknown): never {
-  if (error instanceof Refusal) throw error
-  throw new Refusal('bad_request', { problem: 'The body broke off before its end.' })
+  if (error instanceof ApiError) throw error
+  throw new ApiError('bad_request', { problem: 'The body broke off before its end.' })
 }
 
 async function readWhole(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
   const announced = Number(request.headers.get('content-length') ?? 0)
-  if (announced > max) throw new Refusal('too_large', { bytes: announced, max })
+  if (announced > max) throw new ApiError('too_large', { bytes: announced, max })
   // A body never has more bytes than its head announces; in one piece it is read at half the cost.
   if (announced > 0) {
     if (announced >= largeBytesMin) await turn()
@@ -35,7 +35,7 @@ async function readWhole(request: Request, max: number): Promise<Uint8Array<Arra
   let bytes = 0
   for await (const chunk of request.body ?? []) {
     bytes += chunk.byteLength
-    if (bytes > max) throw new Refusal('too_large', { bytes, max })
+    if (bytes > max) throw new ApiError('too_large', { bytes, max })
     chunks.push(chunk)
   }
   const [first] = chunks
@@ -60,7 +60,7 @@ export async function readJson(request: Request, max = jsonBodyBytesMax): Promis
   if ('value' in parsed) return parsed.value
   const isPacked = request.headers.has('content-encoding')
   const problem = isPacked ? 'Send the body as it is, without Content-Encoding.' : parsed.problem
-  throw new Refusal('bad_request', { problem })
+  throw new ApiError('bad_request', { problem })
 }
 
 const bounds = {
@@ -85,6 +85,6 @@ const parsers = new Pool<Uint8Array, Parsed>(
 async function parseElsewhere(bytes: Uint8Array<ArrayBuffer>): Promise<Parsed> {
   return parsers.run(bytes, [bytes.buffer]).catch((error: unknown) => {
     if (!(error instanceof PoolBusy)) throw error
-    throw new Refusal('try_again', { why: `The body could not be read: ${error.message}.` })
+    throw new ApiError('try_again', { why: `The body could not be read: ${error.message}.` })
   })
 }

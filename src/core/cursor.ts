@@ -1,5 +1,5 @@
+import { ApiError } from '../errors.ts'
 import { listPageDefault } from '../limits.ts'
-import { Refusal } from '../refusals.ts'
 
 /** How many rows a page has, as asked for or by default. */
 export const pageSize = (limit: number | undefined): number => limit ?? listPageDefault
@@ -10,7 +10,7 @@ export const pageSize = (limit: number | undefined): number => limit ?? listPage
  */
 export function wholeOf(param: string, value: number, max: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= max) return value
-  throw new Refusal('bad_request', {
+  throw new ApiError('bad_request', {
     problem: `"${param}" is a whole number from 1 to ${max}.`,
     param,
   })
@@ -35,7 +35,7 @@ export function readCursor(cursor: string | undefined, form: RegExp): string[] |
   const text = Buffer.from(cursor, 'base64url').toString('utf8')
   const parts = makeCursor(text) === cursor ? form.exec(text) : null
   if (parts) return parts.slice(1)
-  throw new Refusal('bad_request', { problem: notOurCursor })
+  throw new ApiError('bad_request', { problem: notOurCursor })
 }
 
 /** A list of `limit + 1` rows or fewer, cut to a page with the cursor of the next one. */

@@ -1,4 +1,4 @@
-import { isRecord, recordOf } from './shape.ts'
+import { isRecord, recordOf } from './schema.ts'
 
 /** A JSON object, as it comes out of the description. */
 type Node = { [name: string]: unknown }

@@ -1,7 +1,7 @@
 import { type TSchema, Type, TypeGuard } from '@sinclair/typebox'
 import { TypeCompiler, type ValueError, ValueErrorType } from '@sinclair/typebox/compiler'
 
-import { Refusal } from '../refusals.ts'
+import { ApiError } from '../errors.ts'
 
 /**
  * A route's JSON body. It is checked here, before the framework would: that one lets anything but
@@ -27,7 +27,7 @@ export function checkerOf(shape: TSchema): (sent: unknown) => void {
   const checked = TypeCompiler.Compile(shape)
   return (sent) => {
     if (!checked.Check(sent)) {
-      throw new Refusal('bad_request', misfitOf(checked.Errors(sent).First()))
+      throw new ApiError('bad_request', misfitOf(checked.Errors(sent).First()))
     }
   }
 }

@@ -5,7 +5,7 @@
 import * as pg from 'drizzle-orm/pg-core'
 import * as sqlite from 'drizzle-orm/sqlite-core'
 
-import { type Nano, nano as brand } from '../core/money.ts'
+import { nano as brand, type NanoUsd } from '../core/money.ts'
 import { dialect } from './dialect.ts'
 
 type Kit = Pick<
@@ -38,7 +38,7 @@ export const integer = kit.customType<{ data: number; driverData: number | bigin
 export const time = integer
 
 /** Money: exact over all 64 bits. */
-export const nano = kit.customType<{ data: Nano; driverData: bigint | string }>({
+export const nano = kit.customType<{ data: NanoUsd; driverData: bigint | string }>({
   dataType: () => (onPostgres ? 'bigint' : 'integer'),
   fromDriver: (stored) => brand(BigInt(stored)),
 })

@@ -6,7 +6,7 @@ import { nano as brand } from '../core/money.ts'
 import { caught } from '../testing/caught.ts'
 import { openThings, thing, things } from '../testing/things.ts'
 import type { Engine } from './engine.ts'
-import { faultOf } from './fault.ts'
+import { faultOf } from './error.ts'
 import { lock } from './lock.ts'
 import { forUpdate, prepared } from './query.ts'
 

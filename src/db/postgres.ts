@@ -5,7 +5,7 @@ import { pick } from '../core/ids.ts'
 import { seenAs } from './columns.ts'
 import { Deadline } from './deadline.ts'
 import type { Db, Engine } from './engine.ts'
-import { Busy, sqlState } from './fault.ts'
+import { Busy, sqlState } from './error.ts'
 import { sessionName } from './process.ts'
 
 const writeConnections = 16

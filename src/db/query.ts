@@ -2,7 +2,7 @@ import { and, type AnyColumn, count, eq, getTableColumns, lt, or, type SQL, sql 
 import type { SQLiteInsertValue, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 import type { After } from '../core/cursor.ts'
-import { type Nano, nano } from '../core/money.ts'
+import { nano, type NanoUsd } from '../core/money.ts'
 import { onceFor } from '../core/once.ts'
 import { seenAs } from './columns.ts'
 import { compiled } from './compiled.ts'
@@ -31,7 +31,7 @@ export const placeholders = <T extends SQLiteTable>(table: T) =>
 
 /** What money sums to, exactly in both engines; 0 without rows. */
 export const sumOf = (money: AnyColumn | SQL) =>
-  sql<Nano>`coalesce(sum(${money}), 0)`.mapWith((sum) => nano(BigInt(sum)))
+  sql<NanoUsd>`coalesce(sum(${money}), 0)`.mapWith((sum) => nano(BigInt(sum)))
 
 /** How many rows a query without `returning` changed: asking for them costs more than that. */
 export const changedBy = (answer: unknown): number =>

@@ -8,7 +8,7 @@ import { caught } from '../testing/caught.ts'
 import { freshFile, parts, thing, things, thingsMigrations } from '../testing/things.ts'
 import { dialect } from './dialect.ts'
 import type { Engine } from './engine.ts'
-import { Busy, faultOf } from './fault.ts'
+import { Busy, faultOf } from './error.ts'
 import { migrateSqlite } from './migrate.ts'
 import { openSqlite, openTemporary } from './sqlite.ts'
 

@@ -7,8 +7,8 @@ import { drizzle } from 'drizzle-orm/bun-sqlite'
 
 import { newId } from '../core/ids.ts'
 import { seenAs } from './columns.ts'
+import { Connection, Statements } from './connection.ts'
 import type { Db, Engine } from './engine.ts'
-import { Lane, Statements } from './lane.ts'
 import { type Patience, Writer } from './writer.ts'
 
 /** Reading under WAL waits for nobody but a recovery; then at most this long. */
@@ -23,7 +23,7 @@ const writerCacheKiB = 8 * 1024
 /** Searches and lists among 100,000 items come back to 30 MB of index pages. */
 const readerCacheKiB = 32 * 1024
 
-const dbOver = (lane: Lane): Db => seenAs<Db>(drizzle(seenAs<Database>(lane)))
+const dbOver = (lane: Connection): Db => seenAs<Db>(drizzle(seenAs<Database>(lane)))
 
 function connect(
   path: string,
@@ -55,7 +55,7 @@ function engineOver(
   return {
     kind: 'sqlite',
     file,
-    read: dbOver(new Lane(reading)),
+    read: dbOver(new Connection(reading)),
     tx: (work) => writer.tx(work),
     commits: () => writer.commits,
     ping: async () => void reading.get('select 1').values(),
@@ -78,7 +78,7 @@ export function openCopy(path: string): Engine {
   return {
     kind: 'sqlite',
     file: path,
-    read: dbOver(new Lane(reading)),
+    read: dbOver(new Connection(reading)),
     tx: () => Promise.reject(new Error('A copy is only read.')),
     commits: () => 0,
     ping: async () => void reading.get('select 1').values(),

@@ -1,8 +1,8 @@
 import { stopwatch } from '../core/time.ts'
+import { Connection, type Statements } from './connection.ts'
 import { Deadline } from './deadline.ts'
 import type { Db } from './engine.ts'
-import { Busy, faultOf } from './fault.ts'
-import { Lane, type Statements } from './lane.ts'
+import { Busy, faultOf } from './error.ts'
 
 const queuedUnitsMax = 10_000
 const groupUnitsMax = 256
@@ -31,15 +31,15 @@ export class Writer {
   #queue: Unit[] = []
   #draining: Promise<void> | undefined
   #closed = false
-  #lane: Lane
+  #lane: Connection
   #db: Db
 
   constructor(
     readonly statements: Statements,
-    readonly open: (lane: Lane) => Db,
+    readonly open: (lane: Connection) => Db,
     readonly patience: Patience = { unitMs: 5_000, lockWaitMs: 2_000 },
   ) {
-    this.#lane = new Lane(statements)
+    this.#lane = new Connection(statements)
     this.#db = open(this.#lane)
   }
 
@@ -142,7 +142,7 @@ export class Writer {
 
   #replaceLane(): void {
     this.#lane.retire()
-    this.#lane = new Lane(this.statements)
+    this.#lane = new Connection(this.statements)
     this.#db = this.open(this.#lane)
   }
 

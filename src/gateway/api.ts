@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../context.ts'
 import { answer, type Entity } from '../core/entity.ts'
-import type { House } from '../house.ts'
 import { accountRoutes } from './accounts/routes.ts'
 import { listenerOf } from './audio/listener.ts'
 import { audioRoutes } from './audio/routes.ts'
@@ -23,36 +23,36 @@ import { videoRoutes } from './videos/routes.ts'
 const OpenApi = Type.Object({ openapi: Type.String() }, { additionalProperties: true })
 
 /** Every operation of the gateway, by the paths of document 2 without /v1. */
-const routes = (house: House, listener: Listener) =>
+const routes = (ctx: AppContext, listener: Listener) =>
   new Elysia()
-    .use(catalogueRoutes(house))
-    .use(accountRoutes(house))
-    .use(usageRoutes(house))
-    .use(chatRoutes(house, listener))
-    .use(responseRoutes(house, listener))
-    .use(embeddingRoutes(house))
-    .use(imageRoutes(house))
-    .use(videoRoutes(house))
-    .use(audioRoutes(house))
-    .use(fileRoutes(house))
-    .use(topupRoutes(house))
+    .use(catalogueRoutes(ctx))
+    .use(accountRoutes(ctx))
+    .use(usageRoutes(ctx))
+    .use(chatRoutes(ctx, listener))
+    .use(responseRoutes(ctx, listener))
+    .use(embeddingRoutes(ctx))
+    .use(imageRoutes(ctx))
+    .use(videoRoutes(ctx))
+    .use(audioRoutes(ctx))
+    .use(fileRoutes(ctx))
+    .use(topupRoutes(ctx))
 
 /** The gateway (document 2): every operation answers with and without /v1. */
-export function gatewayApi(house: House) {
+export function gatewayApi(ctx: AppContext) {
   // One for all addresses: a sound that two requests need is heard once.
-  const listener = listenerOf(house)
-  const api = new Elysia({ prefix: '/v1' }).use(routes(house, listener))
+  const listener = listenerOf(ctx)
+  const api = new Elysia({ prefix: '/v1' }).use(routes(ctx, listener))
   let description: Promise<Entity> | undefined
   return new Elysia()
     .use(
       api.get(
         '/openapi.json',
-        async ({ request }) => answer(request, await (description ??= describeGateway(house, api))),
+        async ({ request }) => answer(request, await (description ??= describeGateway(ctx, api))),
         openOperation(
           { id: 'get_openapi', tag: 'Models', summary: 'This description (OpenAPI 3.1).' },
           { 200: OpenApi },
         ),
       ),
     )
-    .use(routes(house, listener))
+    .use(routes(ctx, listener))
 }

@@ -1,6 +1,6 @@
+import type { AppContext } from '../context.ts'
 import { describe, type Described } from '../core/description.ts'
 import type { Entity } from '../core/entity.ts'
-import type { House } from '../house.ts'
 import type { Tag } from './operation.ts'
 
 const tags: Record<Tag, string> = {
@@ -29,12 +29,12 @@ is in USD. Every answer carries \`x-request-id\`, which the history names too, a
 \`retry-after\`; \`x-should-retry: false\` says that the same would be refused, or charged, again.`
 
 /** The description of the gateway (document 2), made from its routes. */
-export const describeGateway = (house: House, api: Described): Promise<Entity> =>
+export const describeGateway = (ctx: AppContext, api: Described): Promise<Entity> =>
   describe(api, {
     title: 'Berth model gateway',
     version: '1.0.0',
     description: words,
-    server: `${house.urls.gateway}/v1`,
+    server: `${ctx.urls.gateway}/v1`,
     mount: '/v1',
     key: 'A gateway key, or an agent key.',
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),

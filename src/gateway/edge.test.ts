@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { Validator } from '@seriousme/openapi-schema-validator'
 
-import { recordOf } from '../core/shape.ts'
+import { recordOf } from '../core/schema.ts'
 import { newGus } from '../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../testing/house.ts'
+import { openTestHouse, type TestHouse } from '../testing/test-server.ts'
 
 let t: TestHouse
 
@@ -70,7 +70,7 @@ test('browsers of any origin may call, with headers of any client', async () => 
 test('a fault of ours is 500 in the envelope, names the request, and is logged once', async () => {
   const gus = await newGus(t)
   const broken = new Error('the catalogue is broken')
-  Object.assign(t.house.catalogue, {
+  Object.assign(t.ctx.catalogue, {
     list: () => {
       throw broken
     },

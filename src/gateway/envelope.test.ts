@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { type FactsOf, type GatewayRefusal, Refusal } from '../refusals.ts'
+import { ApiError, type DetailsOf, type GatewayErrorName } from '../errors.ts'
 import { errorAnswer, wordsOf } from './envelope.ts'
 
 const wait = { max: 6, retryAfter: 7 }
@@ -47,19 +47,19 @@ const section7: Row[] = [
 ]
 
 interface Row {
-  name: GatewayRefusal
+  name: GatewayErrorName
   wanted: { status: number; type: string; code: string | null }
   words: ReturnType<typeof wordsOf>
 }
 
-function row<N extends GatewayRefusal>(
+function row<N extends GatewayErrorName>(
   status: number,
   type: string,
   code: string | null,
   name: N,
-  ...facts: FactsOf<N>
+  ...facts: DetailsOf<N>
 ): Row {
-  const words = wordsOf(new Refusal<N>(name, ...facts))
+  const words = wordsOf(new ApiError<N>(name, ...facts))
   return { name, wanted: { status, type, code }, words }
 }
 
@@ -71,14 +71,14 @@ test.each(section7)('$name has its status, type and code', ({ wanted, words }) =
 })
 
 test('of what is no id only so much is said back', () => {
-  const { message } = wordsOf(new Refusal('no_model', { model: 'x'.repeat(1_000_000) })).body.error
+  const { message } = wordsOf(new ApiError('no_model', { model: 'x'.repeat(1_000_000) })).body.error
   expect(message.length).toBeLessThan(300)
 })
 
 test('money is told in plain digits, however little it is', () => {
   const told = [
-    wordsOf(new Refusal('not_enough_credits', { needed: 1_000_000_001n, available: 1n })),
-    wordsOf(new Refusal('daily_cap', { cap: 1_000_000n, spent: 900n })),
+    wordsOf(new ApiError('not_enough_credits', { needed: 1_000_000_001n, available: 1n })),
+    wordsOf(new ApiError('daily_cap', { cap: 1_000_000n, spent: 900n })),
   ]
   expect(told.map(({ body }) => body.error.message.match(/\$[\de.-]*\d/g))).toEqual([
     ['$1.000000001', '$0.000000001'],
@@ -87,7 +87,7 @@ test('money is told in plain digits, however little it is', () => {
 })
 
 test('a cap of nothing is not said to end at midnight', () => {
-  const said = (cap: bigint) => wordsOf(new Refusal('daily_cap', { cap, spent: 0n })).body.error
+  const said = (cap: bigint) => wordsOf(new ApiError('daily_cap', { cap, spent: 0n })).body.error
   expect(said(1n).message).toEndWith('Raise its cap, or wait until 00:00 UTC.')
   expect(said(0n).message).toEndWith('Have that changed.')
 })
@@ -113,13 +113,13 @@ test('429 and 503 say when to come back; what is in vain or charged again says s
     'unreadable',
     'deadline',
   ])
-  const { headers } = wordsOf(new Refusal('searches_limit', wait))
+  const { headers } = wordsOf(new ApiError('searches_limit', wait))
   expect(headers['retry-after']).toBe('7')
-  expect(wordsOf(new Refusal('busy', { what: 'x' })).headers).toEqual({ 'retry-after': '1' })
+  expect(wordsOf(new ApiError('busy', { what: 'x' })).headers).toEqual({ 'retry-after': '1' })
   for (const stays of [
-    wordsOf(new Refusal('last_key')),
-    wordsOf(new Refusal('files_full', { files: 1, bytes: 1 })),
-    wordsOf(new Refusal('ref_conflict', { ref: 'x' })),
+    wordsOf(new ApiError('last_key')),
+    wordsOf(new ApiError('files_full', { files: 1, bytes: 1 })),
+    wordsOf(new ApiError('ref_conflict', { ref: 'x' })),
   ]) {
     expect(stays).toMatchObject({ status: 409, headers: { 'x-should-retry': 'false' } })
     expect(stays.headers).not.toHaveProperty('retry-after')
@@ -128,8 +128,8 @@ test('429 and 503 say when to come back; what is in vain or charged again says s
 
 test('an error that is no refusal of this API is a fault', () => {
   const fault = (): Response => new Response('fault')
-  for (const error of [new Error('x'), new Refusal('games_off'), undefined, 'text']) {
+  for (const error of [new Error('x'), new ApiError('games_off'), undefined, 'text']) {
     expect(errorAnswer(error, fault).status).toBe(200)
   }
-  expect(errorAnswer(new Refusal('busy', { what: 'x' }), fault).status).toBe(409)
+  expect(errorAnswer(new ApiError('busy', { what: 'x' }), fault).status).toBe(409)
 })

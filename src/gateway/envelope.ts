@@ -1,10 +1,10 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 
-import { orNull } from '../core/shape.ts'
-import { cannotTake } from '../db/fault.ts'
+import { orNull } from '../core/schema.ts'
+import { cannotTake } from '../db/error.ts'
+import { ApiError, type GatewayErrorName } from '../errors.ts'
 import { ChargedLate } from '../ledger/paid-work.ts'
-import { type GatewayRefusal, Refusal } from '../refusals.ts'
-import { sentences } from './sentences.ts'
+import { messages } from './messages.ts'
 
 const invalid = 'invalid_request_error'
 const limit = 'rate_limit_error'
@@ -20,7 +20,7 @@ type Row = [
 ]
 
 /** Section 7 of document 2, in its order; what to do stands in sentences.ts. */
-const table: { [N in GatewayRefusal]: Row } = {
+const table: { [N in GatewayErrorName]: Row } = {
   // Before the model runs: nothing is charged, any hold is released.
   no_messages: [400, invalid, 'messages'],
   bad_role: [400, invalid, 'messages'],
@@ -83,7 +83,10 @@ export interface Envelope {
 export const final = { 'x-should-retry': 'false' }
 
 /** A refusal in this API's words, with the headers that tell a client whether to try again. */
-export function wordsOf<N extends GatewayRefusal>({ refusal, facts }: Refusal<N>) {
+export function wordsOf<N extends GatewayErrorName>({
+  errorName: refusal,
+  details: facts,
+}: ApiError<N>) {
   const [status, type, param = null, code = null, retry] = table[refusal]
   const varying: Varying = facts[0] ?? {}
   const headers: Record<string, string> = {}
@@ -93,7 +96,7 @@ export function wordsOf<N extends GatewayRefusal>({ refusal, facts }: Refusal<N>
   const comesBack = status === 429 || status === 503 || refusal === 'busy'
   const wait = varying.retryAfter ?? (comesBack ? 1 : undefined)
   if (wait !== undefined) headers['retry-after'] = String(wait)
-  const message = sentences[refusal](...facts)
+  const message = messages[refusal](...facts)
   const own = { param: varying.param ?? param, code: varying.code ?? code }
   const body: Envelope = { error: { message, type, ...own } }
   return { status, headers, body }
@@ -107,7 +110,7 @@ interface Varying {
 }
 
 /** A refusal as this API's answer. */
-function answerOf<N extends GatewayRefusal>(refusal: Refusal<N>): Response {
+function answerOf<N extends GatewayErrorName>(refusal: ApiError<N>): Response {
   const { status, headers, body } = wordsOf(refusal)
   return Response.json(body, { status, headers })
 }
@@ -118,12 +121,12 @@ function answerOf<N extends GatewayRefusal>(refusal: Refusal<N>): Response {
  */
 export function errorAnswer(error: unknown, fault: () => Response): Response {
   if (isOurs(error)) return answerOf(error)
-  return cannotTake(error) ? answerOf(new Refusal('try_again', {})) : fault()
+  return cannotTake(error) ? answerOf(new ApiError('try_again', {})) : fault()
 }
 
 /** Whether an error is an expected no of this API. */
-export const isOurs = (error: unknown): error is Refusal<GatewayRefusal> =>
-  error instanceof Refusal && error.refusal in table
+export const isOurs = (error: unknown): error is ApiError<GatewayErrorName> =>
+  error instanceof ApiError && error.errorName in table
 
 /** The one answer without the envelope: too many requests from an address. */
 export function tooManyRequests(max: number, retryAfter: number): Response {
@@ -175,7 +178,7 @@ const TooManyRequests = Type.Object(
 )
 
 /** The typed refusals of an operation, by status, for its description. */
-export function refusing(...names: GatewayRefusal[]): Record<number, TSchema> {
+export function refusing(...names: GatewayErrorName[]): Record<number, TSchema> {
   const byStatus = Map.groupBy(names, (name) => table[name][0])
   const typed = [...byStatus].map(([status, group]): [number, TSchema] => {
     const description = group.map((name) => table[name][3] ?? name).join(', ')

@@ -1,4 +1,5 @@
 import { fromCredits } from '../core/money.ts'
+import type { DetailsOf, GatewayErrorName } from '../errors.ts'
 import {
   accountsPerAddressDay,
   conversationCharsMax,
@@ -10,13 +11,12 @@ import {
   pdfsPerRequestMax,
   searchesPerMinuteMax,
 } from '../limits.ts'
-import type { FactsOf, GatewayRefusal } from '../refusals.ts'
 
 const model = 'demo/chat'
 const wait = { retryAfter: 12 }
 
 /** Every refusal, for the docs to show what it says: facts as they may be, limits as they are. */
-export const examples: { [N in GatewayRefusal]: FactsOf<N> } = {
+export const examples: { [N in GatewayErrorName]: DetailsOf<N> } = {
   no_messages: [],
   bad_role: [],
   no_usable_messages: [],

@@ -1,13 +1,13 @@
 import { publicUrl } from '../core/fetch.ts'
-import { isRecord } from '../core/shape.ts'
+import { isRecord } from '../core/schema.ts'
+import { ApiError } from '../errors.ts'
 import { fallbackModelsMax, imageSideMax } from '../limits.ts'
-import { Refusal } from '../refusals.ts'
 
 type Body = Record<string, unknown>
 
 /** The refusal of a field that does not fit, named in the envelope's `param`. */
-export const misfit = (param: string, problem: string): Refusal<'bad_request'> =>
-  new Refusal('bad_request', { problem, param })
+export const misfit = (param: string, problem: string): ApiError<'bad_request'> =>
+  new ApiError('bad_request', { problem, param })
 
 /** The ids of `model` and `models`. Refuses bad_request. */
 export function readModels(model: unknown, fallbacks: unknown): string[] {
@@ -70,7 +70,7 @@ export function findSize(size: unknown): string | undefined {
 }
 
 /** The refusal of an address that may point inside. */
-export const notPublic = (param: string, name: string): Refusal<'bad_request'> =>
+export const notPublic = (param: string, name: string): ApiError<'bad_request'> =>
   misfit(param, `${name} is a data: URL, or a public http:// or https:// address.`)
 
 /** What is read as words, whatever it looks like. */

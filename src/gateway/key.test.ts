@@ -4,7 +4,7 @@ import { fromUsd, zero } from '../core/money.ts'
 import { grantTo } from '../ledger/ledger.ts'
 import { gatewayBodyBytesMax } from '../limits.ts'
 import { newGus } from '../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../testing/house.ts'
+import { openTestHouse, type TestHouse } from '../testing/test-server.ts'
 
 let t: TestHouse
 afterEach(() => t.close())
@@ -32,10 +32,10 @@ test('with START_CREDITS_ON_GATEWAY=off only credits that were paid for pay', as
   expect(refused.body).toMatchObject({ error: { message } })
   const me = await ann.call('GET', '/me')
   expect(me.body).toMatchObject({ credits: 400, held: 0 })
-  const agent = await t.house.keys.find(ann.key)
+  const agent = await t.ctx.keys.find(ann.key)
   const owner = { kind: 'agent', owner: agent?.owner ?? '' } as const
   const amount = fromUsd('1') ?? zero
-  await grantTo(t.house, owner, { amount, kind: 'grant', ref: 'g', free: false })
+  await grantTo(t.ctx, owner, { amount, kind: 'grant', ref: 'g', free: false })
   expect((await chat(ann.key)).status).toBe(200)
 })
 

@@ -1,15 +1,15 @@
 import { Elysia } from 'elysia'
 
+import { acceptsStartCredits, type AppContext } from '../context.ts'
 import { readJson } from '../core/body.ts'
 import { checkPath } from '../core/path.ts'
-import { visitOf } from '../core/visit.ts'
-import { type House, takesStartCredits } from '../house.ts'
+import { ApiError } from '../errors.ts'
+import { requestContextOf } from '../http/request-context.ts'
 import { capOf, type Key } from '../keys/keys.ts'
 import { keyText } from '../keys/sent.ts'
 import { accountOf, type Owner } from '../ledger/accounts.ts'
 import type { Cap } from '../ledger/caps.ts'
 import { gatewayBodyBytesMax, keylessBodyBytesMax } from '../limits.ts'
-import { Refusal } from '../refusals.ts'
 
 export type AccountId = ReturnType<typeof accountOf>
 
@@ -48,24 +48,24 @@ const spenders = new WeakMap<Request, Promise<KeySpender>>()
  * Who pays for a request, by its key (document 2, section 5), looked up once per request. Keys of
  * a gateway account and of an agent are accepted. Refuses no_key, bad_key.
  */
-export function theSpender(house: House, request: Request): Promise<KeySpender> {
+export function theSpender(ctx: AppContext, request: Request): Promise<KeySpender> {
   const known = spenders.get(request)
   if (known) return known
-  const spender = lookUp(house, request)
+  const spender = lookUp(ctx, request)
   spenders.set(request, spender)
   return spender
 }
 
-async function lookUp(house: House, request: Request): Promise<KeySpender> {
+async function lookUp(ctx: AppContext, request: Request): Promise<KeySpender> {
   const text = keyText(request.headers)
-  if (!text) throw new Refusal('no_key')
-  const key = await house.keys.find(text)
+  if (!text) throw new ApiError('no_key')
+  const key = await ctx.keys.find(text)
   // The keys of a closed agent are revoked with it, those of a suspended one suspended.
   const isLive = key && key.revoked === null && key.suspended === null
-  if (!isLive || key.kind === 'person') throw new Refusal('bad_key')
-  visitOf(request).keyPrefix = key.prefix
+  if (!isLive || key.kind === 'person') throw new ApiError('bad_key')
+  requestContextOf(request).keyPrefix = key.prefix
   const owner = { kind: key.kind, owner: key.owner }
-  const free = key.kind === 'gateway' || takesStartCredits(house)
+  const free = key.kind === 'gateway' || acceptsStartCredits(ctx)
   return {
     owner,
     account: accountOf(owner),
@@ -93,15 +93,15 @@ function withoutNone(context: { body: unknown }): void {
  * What every key operation stands on: the key is checked before the body is read or its shape
  * looked at, so keyless and bad is 401.
  */
-export const withKey = (house: House) =>
+export const withKey = (ctx: AppContext) =>
   new Elysia()
     .onParse({ as: 'scoped' }, async ({ request }) => {
-      await theSpender(house, request)
+      await theSpender(ctx, request)
       return readBody(request, gatewayBodyBytesMax)
     })
     .onTransform({ as: 'scoped' }, withoutNone)
     .derive({ as: 'scoped' }, async ({ request, params }) => {
-      const spender = await theSpender(house, request)
+      const spender = await theSpender(ctx, request)
       checkPath(params)
       return { spender }
     })

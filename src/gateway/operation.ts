@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import type { GatewayRefusal } from '../refusals.ts'
+import type { GatewayErrorName } from '../errors.ts'
 import { refusing } from './envelope.ts'
 
 /** The areas of document 2. */
@@ -58,7 +58,7 @@ const idempotencyKey: OpenAPIV3.ParameterObject = {
 export const operation = <const Answers extends Record<number, TSchema>>(
   words: Words,
   answers: Answers,
-  refusals: readonly GatewayRefusal[] = [],
+  refusals: readonly GatewayErrorName[] = [],
 ) => ({
   response: { ...answers, ...refusing('no_key', 'bad_key', 'rate_limited', ...refusals) },
   detail: {
@@ -72,7 +72,7 @@ export const operation = <const Answers extends Record<number, TSchema>>(
 export const openOperation = <const Answers extends Record<number, TSchema>>(
   words: Words,
   answers: Answers,
-  refusals: readonly GatewayRefusal[] = [],
+  refusals: readonly GatewayErrorName[] = [],
 ) => ({
   response: { ...answers, ...refusing('rate_limited', ...refusals) },
   detail: { ...said(words), security: [] },

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { type Nano, zero } from '../core/money.ts'
+import { type NanoUsd, zero } from '../core/money.ts'
+import type { GatewayErrorName } from '../errors.ts'
 import { openHoldsPerKeyMax } from '../limits.ts'
-import type { GatewayRefusal } from '../refusals.ts'
 import { type Faked, fakeModel, openFaked } from '../testing/faked.ts'
 import type { Gus } from '../testing/gateway.ts'
-import type { Answer } from '../testing/house.ts'
 import { testModel } from '../testing/models.ts'
+import type { Answer } from '../testing/test-server.ts'
 
 /**
  * Document 2, section 7, through the front door, row by row: status, type, param and code, and what
@@ -48,7 +48,7 @@ interface Row {
 }
 const bad = (param: string, code: string | null = null): Row['is'] => [400, invalid, param, code]
 
-const before: [GatewayRefusal, Row][] = [
+const before: [GatewayErrorName, Row][] = [
   ['no_messages', { send: { messages: [] }, is: bad('messages') }],
   ['bad_role', { send: say('x', 'robot'), is: bad('messages') }],
   ['no_usable_messages', { send: say(''), is: bad('messages') }],
@@ -170,12 +170,12 @@ describe.each([false, true])('before the model runs (stream: %p)', (stream) => {
 })
 
 /** What an account has left of its dollar; nothing is held, the books are sound. */
-async function expectPaid(house: Faked, own: Gus, charged: Nano = zero): Promise<void> {
-  const { use, total } = await house.lastUse(own)
+async function expectPaid(ctx: Faked, own: Gus, charged: NanoUsd = zero): Promise<void> {
+  const { use, total } = await ctx.lastUse(own)
   expect([total, use?.charged]).toEqual([1, charged])
   const balance = await own.call('POST', '/credits/balance', {})
   expect(balance.body).toMatchObject({ balance: Number(1_000_000_000n - charged) / 1e9, held: 0 })
-  expect(await house.faults(own)).toEqual([])
+  expect(await ctx.faults(own)).toEqual([])
 }
 
 interface Ran {
@@ -192,7 +192,7 @@ const api = (status: number, code: string | null = null): Row['is'] => [
   code,
 ]
 
-const after: [GatewayRefusal, Ran][] = [
+const after: [GatewayErrorName, Ran][] = [
   ['upstream_busy', { script: '429', is: [429, 'rate_limit_error', null, null] }],
   [
     'content_policy',

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia'
 
-import type { House } from '../house.ts'
+import type { AppContext } from '../context.ts'
 import { appRoutes } from './apps/routes.ts'
 import { assetRoutes } from './assets/routes.ts'
 import { buildRoutes } from './builds/routes.ts'
@@ -19,23 +19,23 @@ import { descriptionRoutes, startRoutes } from './start/routes.ts'
 import { versionRoutes } from './versions/routes.ts'
 
 /** The Agent API (document 1), mounted at /api, with the description and the docs of all of it. */
-export function agentApi(house: House, files: PublicFiles) {
+export function agentApi(ctx: AppContext, files: PublicFiles) {
   const api = new Elysia({ prefix: '/api' })
-    .use(startRoutes(house))
-    .use(meRoutes(house))
-    .use(noteRoutes(house))
-    .use(hookRoutes(house))
-    .use(earningsRoutes(house))
-    .use(peopleRoutes(house))
-    .use(buildRoutes(house))
-    .use(appRoutes(house))
-    .use(versionRoutes(house))
-    .use(exploreRoutes(house))
-    .use(reviewRoutes(house))
-    .use(iconRoutes(house))
-    .use(moderationRoutes(house))
-    .use(jobRoutes(house))
-    .use(assetRoutes(house))
-    .use(docs(house, files))
-  return api.use(descriptionRoutes(house, api))
+    .use(startRoutes(ctx))
+    .use(meRoutes(ctx))
+    .use(noteRoutes(ctx))
+    .use(hookRoutes(ctx))
+    .use(earningsRoutes(ctx))
+    .use(peopleRoutes(ctx))
+    .use(buildRoutes(ctx))
+    .use(appRoutes(ctx))
+    .use(versionRoutes(ctx))
+    .use(exploreRoutes(ctx))
+    .use(reviewRoutes(ctx))
+    .use(iconRoutes(ctx))
+    .use(moderationRoutes(ctx))
+    .use(jobRoutes(ctx))
+    .use(assetRoutes(ctx))
+    .use(docs(ctx, files))
+  return api.use(descriptionRoutes(ctx, api))
 }

@@ -1,23 +1,23 @@
 import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 
-import { oneOf } from '../core/shape.ts'
-import { cannotTake } from '../db/fault.ts'
-import { type HostingRefusal, Refusal } from '../refusals.ts'
-import type { Row } from './sentences/row.ts'
-import { table } from './sentences/table.ts'
+import { oneOf } from '../core/schema.ts'
+import { cannotTake } from '../db/error.ts'
+import { ApiError, type HostingErrorName } from '../errors.ts'
+import type { Row } from './messages/row.ts'
+import { table } from './messages/table.ts'
 
 /** A refusal in this API's words: the status and the body of its answer. */
-export function wordsOf<N extends HostingRefusal>(refusal: Refusal<N>) {
-  const row: Row<N> = table[refusal.refusal]
-  const error = row.say(...refusal.facts)
-  const more = row.more?.(...refusal.facts)
-  return { status: row.status, body: { error, code: row.code ?? refusal.refusal, ...more } }
+export function wordsOf<N extends HostingErrorName>(refusal: ApiError<N>) {
+  const row: Row<N> = table[refusal.errorName]
+  const error = row.say(...refusal.details)
+  const more = row.more?.(...refusal.details)
+  return { status: row.status, body: { error, code: row.code ?? refusal.errorName, ...more } }
 }
 
 /** A refusal as this API's answer: status, `{ error, code }`, and how and when to try again. */
-export function answerOf<N extends HostingRefusal>(refusal: Refusal<N>): Response {
+export function answerOf<N extends HostingErrorName>(refusal: ApiError<N>): Response {
   const { status, body } = wordsOf(refusal)
-  const facts: { retryAfter?: number } = refusal.facts[0] ?? {}
+  const facts: { retryAfter?: number } = refusal.details[0] ?? {}
   const headers: Record<string, string> = {}
   if (status === 401) headers['www-authenticate'] = 'Bearer'
   if (status === 429) headers['retry-after'] = String(facts.retryAfter ?? 60)
@@ -30,12 +30,12 @@ export function answerOf<N extends HostingRefusal>(refusal: Refusal<N>): Respons
  */
 export function errorAnswer(error: unknown, fault: () => Response): Response {
   if (isOurs(error)) return answerOf(error)
-  return cannotTake(error) ? answerOf(new Refusal('try_again', {})) : fault()
+  return cannotTake(error) ? answerOf(new ApiError('try_again', {})) : fault()
 }
 
 /** Whether an error is a refusal that this API has words for. */
-export const isOurs = (error: unknown): error is Refusal<HostingRefusal> =>
-  error instanceof Refusal && error.refusal in table
+export const isOurs = (error: unknown): error is ApiError<HostingErrorName> =>
+  error instanceof ApiError && error.errorName in table
 
 /** What is no refusal is a fault of ours: it is logged, and the caller is told only that. */
 export const faultWords = (requestId: string) => ({
@@ -57,7 +57,7 @@ const optional = (fields: TProperties = {}): TProperties =>
   Type.Partial(Type.Object(fields)).properties
 
 /** The typed refusals of an operation, by status, for its description. */
-export function refusing(...names: HostingRefusal[]): Record<number, TSchema> {
+export function refusing(...names: HostingErrorName[]): Record<number, TSchema> {
   const byStatus = Map.groupBy(names, (name) => table[name].status)
   return Object.fromEntries(
     [...byStatus].map(([status, group]) => [

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { htmlBytesMax } from '../limits.ts'
-import { openTestHouse } from '../testing/house.ts'
+import { openTestHouse } from '../testing/test-server.ts'
 
 test('a NUL, which PostgreSQL takes in no text, is no key, no maker and no cursor', async () => {
   const { visit, lines, person, close } = await openTestHouse()

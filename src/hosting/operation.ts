@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import type { HostingRefusal } from '../refusals.ts'
+import type { HostingErrorName } from '../errors.ts'
 import { refusing } from './envelope.ts'
 
 /** The areas of document 1, section 1. */
@@ -78,7 +78,7 @@ const said = ({ id, tag, summary, more }: Words) => ({
 export const operation = <const Answers extends Record<number, TSchema>>(
   words: Words,
   answers: Answers,
-  refusals: readonly HostingRefusal[] = [],
+  refusals: readonly HostingErrorName[] = [],
 ) => ({
   response: { ...answers, ...refusing(...groupC, ...refusals) },
   detail: {
@@ -92,7 +92,7 @@ export const operation = <const Answers extends Record<number, TSchema>>(
 export const personOperation = <const Answers extends Record<number, TSchema>>(
   words: Words,
   answers: Answers,
-  refusals: readonly HostingRefusal[] = [],
+  refusals: readonly HostingErrorName[] = [],
 ) => ({
   response: { ...answers, ...refusing(...personRefusals, ...refusals) },
   detail: { ...said(words), security: [{ key: [] }, { session: [] }] },
@@ -102,7 +102,7 @@ export const personOperation = <const Answers extends Record<number, TSchema>>(
 export const openOperation = <const Answers extends Record<number, TSchema>>(
   words: Words,
   answers: Answers,
-  refusals: readonly HostingRefusal[] = [],
+  refusals: readonly HostingErrorName[] = [],
 ) => ({
   response: { ...answers, ...refusing('rate_limited', ...refusals) },
   detail: { ...said(words), security: [] },

@@ -1,11 +1,11 @@
 import { and, eq, lt } from 'drizzle-orm'
 
 import { sha256 } from '../core/ids.ts'
-import { isRecord } from '../core/shape.ts'
+import { isRecord } from '../core/schema.ts'
 import { type Clock, day } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
-import { faultOf } from '../db/fault.ts'
-import { Refusal } from '../refusals.ts'
+import { faultOf } from '../db/error.ts'
+import { ApiError } from '../errors.ts'
 import { answers } from './tables.ts'
 
 /** An answer as it went out, to be given again. */
@@ -61,7 +61,7 @@ export class Idempotency {
     if (!pattern.test(ref)) {
       const problem =
         'A ref, or an Idempotency-Key, is 1 to 128 printable ASCII characters without spaces.'
-      throw new Refusal('bad_request', { problem })
+      throw new ApiError('bad_request', { problem })
     }
     const fingerprint = sha256(JSON.stringify(request, inOrder))
     const slot = `${fingerprint} ${ref}`
@@ -84,7 +84,7 @@ export class Idempotency {
 
   /** Runs work that this process does once at a time under its name. Refuses busy with `what`. */
   async alone<Done>(name: string, what: string, work: () => Promise<Done>): Promise<Done> {
-    if (this.running.has(name)) throw new Refusal('busy', { what })
+    if (this.running.has(name)) throw new ApiError('busy', { what })
     this.running.add(name)
     try {
       return await work()
@@ -103,7 +103,7 @@ export class Idempotency {
       .from(answers)
       .where(and(eq(answers.owner, owner), eq(answers.ref, ref)))
     if (!row) return undefined
-    if (row.request !== fingerprint) throw new Refusal('ref_conflict', { ref })
+    if (row.request !== fingerprint) throw new ApiError('ref_conflict', { ref })
     return { status: row.status, body: JSON.parse(row.body) }
   }
 

@@ -15,13 +15,13 @@ import {
 
 import type { After } from '../core/cursor.ts'
 import { newId } from '../core/ids.ts'
-import type { Nano } from '../core/money.ts'
+import type { NanoUsd } from '../core/money.ts'
 import { type Clock, day } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { lock } from '../db/lock.ts'
 import { changedBy, countRows, forUpdate, isBehind } from '../db/query.ts'
+import { ApiError } from '../errors.ts'
 import { jobEventsMax, openJobsPerOwnerMax } from '../limits.ts'
-import { Refusal } from '../refusals.ts'
 import { type Job, LeaseLost } from './handler.ts'
 import { newLease, tell } from './rows.ts'
 import { events, jobs, type Lane } from './tables.ts'
@@ -41,7 +41,7 @@ export interface Wanted {
   /** As the handler's shape says. */
   input: unknown
   /** The most it can cost. */
-  price: Nano
+  price: NanoUsd
   /** How long it may take in all, with its waiting. */
   ms: number
   /** So long it is the caller's own, who does its first part and hands it over. */
@@ -63,7 +63,7 @@ export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: Wante
   const { ms, ownMs, ...rest } = wanted
   await lockOpen(db, wanted.owner)
   if ((await countOpen(db, wanted.owner)) >= openJobsPerOwnerMax) {
-    throw new Refusal('busy', { what: `Each of your ${openJobsPerOwnerMax} jobs` })
+    throw new ApiError('busy', { what: `Each of your ${openJobsPerOwnerMax} jobs` })
   }
   const now = clock.now()
   const [job] = await db
@@ -79,7 +79,7 @@ export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: Wante
     })
     .onConflictDoNothing()
     .returning()
-  if (!job) throw new Refusal('busy', { what: `A ${wanted.kind} of yours` })
+  if (!job) throw new ApiError('busy', { what: `A ${wanted.kind} of yours` })
   await tell(db, now, job)
   return job
 }
@@ -91,7 +91,7 @@ export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: Wante
 export async function checkSlot(db: Db, { kind, slot }: { kind: string; slot: string }) {
   const its = and(eq(jobs.slot, slot), isNull(jobs.ended))
   const open = await forUpdate(db.select({ id: jobs.id }).from(jobs).where(its).$dynamic(), jobs.id)
-  if (open.length > 0) throw new Refusal('busy', { what: `A ${kind} of yours` })
+  if (open.length > 0) throw new ApiError('busy', { what: `A ${kind} of yours` })
 }
 
 /**

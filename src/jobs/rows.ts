@@ -12,7 +12,7 @@ import {
 } from 'drizzle-orm'
 
 import { newId } from '../core/ids.ts'
-import { type Nano, zero } from '../core/money.ts'
+import { type NanoUsd, zero } from '../core/money.ts'
 import type { Clock } from '../core/time.ts'
 import type { Db } from '../db/engine.ts'
 import { hasEnded, thisProcess } from '../db/process.ts'
@@ -25,7 +25,7 @@ import { type EndState, events, type Failure, type JobResult, jobs, type Lane } 
 export interface Rows {
   clock: Clock
   /** Releases what a job's holds still keep back; answers what all of them were charged. */
-  closeBooks(db: Db, job: string): Promise<Nano>
+  closeBooks(db: Db, job: string): Promise<NanoUsd>
 }
 
 /** A job that this process works on. */

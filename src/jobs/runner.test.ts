@@ -2,9 +2,9 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { fromCredits, zero } from '../core/money.ts'
 import { hour, minute } from '../core/time.ts'
+import { ApiError } from '../errors.ts'
 import { balanceOf, hold, settle } from '../ledger/ledger.ts'
 import { jobHeartbeatMs, jobLeaseMs, laneShares } from '../limits.ts'
-import { Refusal } from '../refusals.ts'
 import { ann, ask, type TestBooks } from '../testing/books.ts'
 import { caught } from '../testing/caught.ts'
 import { hang, openJobs, type Run, type TestJobs } from '../testing/jobs.ts'
@@ -71,7 +71,7 @@ test('what fails, throws or refuses its own landing costs nothing and is undone'
     [
       async () => ({
         end: 'done',
-        record: () => Promise.reject(new Refusal('storage_full', { max: 1 })),
+        record: () => Promise.reject(new ApiError('storage_full', { max: 1 })),
       }),
       'storage_full',
     ],

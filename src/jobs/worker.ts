@@ -1,7 +1,7 @@
 import type { Log } from '../core/log.ts'
 import type { Db, Engine } from '../db/engine.ts'
+import { ApiError } from '../errors.ts'
 import { endingWaitsMs } from '../limits.ts'
-import { Refusal } from '../refusals.ts'
 import { type Job, LeaseLost, type Outcome, type Work } from './handler.ts'
 import type { Kinds } from './kinds.ts'
 import * as rows from './rows.ts'
@@ -33,8 +33,8 @@ const why = {
 /** What a job that threw ends with; a refusal of its ending is no fault of ours. */
 function failureOf(thrown: unknown): Failure {
   if (thrown instanceof Stopped) return why.timedOut
-  if (!(thrown instanceof Refusal)) return why.internal
-  return { code: thrown.refusal, error: 'It could not be kept here. Nothing was charged for it.' }
+  if (!(thrown instanceof ApiError)) return why.internal
+  return { code: thrown.errorName, error: 'It could not be kept here. Nothing was charged for it.' }
 }
 
 /** Why a run is broken off from outside. */
@@ -124,7 +124,7 @@ export class Worker {
       try {
         return void (await ending())
       } catch (error) {
-        if (error instanceof LeaseLost || error instanceof Refusal) throw error
+        if (error instanceof LeaseLost || error instanceof ApiError) throw error
         this.parts.log.fault('jobs.ending_failed', error, { job: job.id, waitMs })
       }
       await Bun.sleep(waitMs)

@@ -2,14 +2,14 @@ import { and, asc, eq, getTableColumns, isNull, sql } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 
 import { newSecret, sha256 } from '../core/ids.ts'
-import type { Nano } from '../core/money.ts'
+import type { NanoUsd } from '../core/money.ts'
 import { isPlainLine } from '../core/text.ts'
 import { type Clock, second } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { lock } from '../db/lock.ts'
 import { changedBy, countRows, prepared } from '../db/query.ts'
+import { ApiError } from '../errors.ts'
 import { keyNameCharsMax } from '../limits.ts'
-import { Refusal } from '../refusals.ts'
 import { keys } from './tables.ts'
 
 const { hash: _, ...columns } = getTableColumns(keys)
@@ -22,7 +22,7 @@ export interface NewKey {
   kind: Key['kind']
   owner: string
   name?: string | undefined
-  dailyCap: Nano | null
+  dailyCap: NanoUsd | null
 }
 
 const starts = { agent: 'ak_', gateway: 'gk_', person: 'pk_' } as const
@@ -36,7 +36,7 @@ const isLiveOf = (owner: string) => and(eq(keys.owner, owner), isNull(keys.revok
 export function checkName(name: string | undefined): void {
   if (name === undefined || isPlainLine(name, keyNameCharsMax)) return
   const problem = `"name" is one plain line of at most ${keyNameCharsMax} characters.`
-  throw new Refusal('bad_request', { problem, param: 'name' })
+  throw new ApiError('bad_request', { problem, param: 'name' })
 }
 
 /**
@@ -77,7 +77,7 @@ export async function edit(
   db: Db,
   owner: string,
   prefix: string,
-  wanted: { name: string | undefined; dailyCap: Nano | null | undefined },
+  wanted: { name: string | undefined; dailyCap: NanoUsd | null | undefined },
 ): Promise<Key | undefined> {
   if (!prefixPattern.test(prefix)) return undefined
   const live = and(isLiveOf(owner), eq(keys.prefix, prefix))
@@ -89,7 +89,7 @@ export async function edit(
 }
 
 /** Gives an owner's live keys the same cap, under `lockAll`; `forget` once it is kept. */
-export async function limitAll(db: Db, owner: string, dailyCap: Nano | null): Promise<void> {
+export async function limitAll(db: Db, owner: string, dailyCap: NanoUsd | null): Promise<void> {
   await db.update(keys).set({ dailyCap }).where(isLiveOf(owner))
 }
 
@@ -102,7 +102,7 @@ export const capOf = ({
   owner,
   prefix,
   dailyCap,
-}: Key): { key: string; max: Nano | null } => ({
+}: Key): { key: string; max: NanoUsd | null } => ({
   key: kind === 'agent' ? owner : prefix,
   max: dailyCap,
 })

@@ -1,6 +1,6 @@
+import type { Config } from '../config/settings.ts'
 import { sha256 } from '../core/ids.ts'
-import { Refusal } from '../refusals.ts'
-import type { Config } from '../settings.ts'
+import { ApiError } from '../errors.ts'
 
 /** The key of a request: `Authorization: Bearer <key>`, or X-API-Key; never the query string. */
 export function keyText(headers: Headers): string | undefined {
@@ -12,5 +12,5 @@ export function keyText(headers: Headers): string | undefined {
 export function checkInvited({ keysOpen, operatorToken }: Config, { headers }: Request): void {
   if (keysOpen === 'on') return
   const sent = keyText(headers) ?? ''
-  if (!operatorToken || sha256(sent) !== sha256(operatorToken)) throw new Refusal('invite_only')
+  if (!operatorToken || sha256(sent) !== sha256(operatorToken)) throw new ApiError('invite_only')
 }

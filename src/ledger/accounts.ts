@@ -1,6 +1,6 @@
 import { and, eq, gte, inArray, or, sql } from 'drizzle-orm'
 
-import { type Nano, nano, zero } from '../core/money.ts'
+import { nano, type NanoUsd, zero } from '../core/money.ts'
 import type { Db } from '../db/engine.ts'
 import { changedBy, forUpdate, prepared } from '../db/query.ts'
 import { type AccountId, accounts, type OwnerKind } from './tables.ts'
@@ -31,23 +31,23 @@ export const isHouse = (account: AccountId): boolean => account.startsWith('hous
 
 /** An account as it stands. All amounts are Nano. */
 export interface Balance {
-  balance: Nano
-  free: Nano
-  earned: Nano
-  held: Nano
-  paidHeld: Nano
+  balance: NanoUsd
+  free: NanoUsd
+  earned: NanoUsd
+  held: NanoUsd
+  paidHeld: NanoUsd
 }
 
 /** An account right after its newest entry: what the entry is written from. */
 export interface Mark {
   number: number
-  balance: Nano
-  free: Nano
-  earned: Nano
-  lastFree: Nano
+  balance: NanoUsd
+  free: NanoUsd
+  earned: NanoUsd
+  lastFree: NanoUsd
 }
 
-const value = (name: string) => sql<Nano>`${sql.placeholder(name)}`
+const value = (name: string) => sql<NanoUsd>`${sql.placeholder(name)}`
 const byId = eq(accounts.id, sql.placeholder('id'))
 const isOfHouse = eq(accounts.kind, 'house')
 const mark = {
@@ -122,8 +122,8 @@ const keepQuery = prepared((db) =>
 
 /** What a hold keeps back: `paid` is the part that free credits may not pay, all of it or none. */
 export interface Kept {
-  amount: Nano
-  paid: Nano
+  amount: NanoUsd
+  paid: NanoUsd
 }
 
 /** Keeps an amount back. False when not so much is available; then nothing has changed. */
@@ -191,7 +191,7 @@ const debitQuery = prepared((db) =>
 export async function debit(
   db: Db,
   id: AccountId,
-  change: { amount: Nano; freeMax: Nano; kept: Kept },
+  change: { amount: NanoUsd; freeMax: NanoUsd; kept: Kept },
 ): Promise<Mark | undefined> {
   const { amount, freeMax, kept } = change
   const values = { id, amount, freeMax, kept: kept.amount, keptPaid: kept.paid }
@@ -217,7 +217,7 @@ const creditQuery = prepared((db) =>
 export async function credit(
   db: Db,
   id: AccountId,
-  change: { amount: Nano; free: Nano; earned: Nano },
+  change: { amount: NanoUsd; free: NanoUsd; earned: NanoUsd },
 ): Promise<Mark | undefined> {
   const earned = isHouse(id) ? zero : change.earned
   const [after] = await creditQuery(db).execute({ id, ...change, earned })
@@ -225,7 +225,7 @@ export async function credit(
 }
 
 /** What may still be spent or held. */
-export function availableOf(account: Balance | undefined, funds: 'any' | 'paid'): Nano {
+export function availableOf(account: Balance | undefined, funds: 'any' | 'paid'): NanoUsd {
   if (!account) return zero
   const { balance, held, free, paidHeld } = account
   const all = balance - held

@@ -28,8 +28,8 @@ const faultsMax = 100
  * all entries sum to zero. Reads only, in pages, and may run beside a working house: an
  * account is compared with the entries it had when it was read.
  */
-export async function doctor(house: { db: Engine }): Promise<Report> {
-  const db = house.db.read
+export async function doctor(ctx: { db: Engine }): Promise<Report> {
+  const db = ctx.db.read
   const faults = [...(await unbalancedBook(db)), ...(await brokenCaps(db))]
   const seen = { accounts: 0, entries: 0 }
   for (let after = ''; ;) {

@@ -1,6 +1,6 @@
 import { and, count, desc, eq, gte, lt, sql } from 'drizzle-orm'
 
-import type { Nano } from '../core/money.ts'
+import type { NanoUsd } from '../core/money.ts'
 import type { Engine } from '../db/engine.ts'
 import { sumOf } from '../db/query.ts'
 import { csvRowsMax } from '../limits.ts'
@@ -17,8 +17,8 @@ export interface Period {
 /** What buyers paid and what came of it to the seller. */
 export interface Earned {
   sales: number
-  gross: Nano
-  net: Nano
+  gross: NanoUsd
+  net: NanoUsd
 }
 
 export interface ItemEarned extends Earned {
@@ -43,11 +43,11 @@ const soldBy = (owner: Owner, { from, to, item }: Period) =>
 
 /** All that an owner earned by selling, summed. */
 export async function earningsOf(
-  house: { db: Engine },
+  ctx: { db: Engine },
   owner: Owner,
   period: Period,
 ): Promise<Earned> {
-  const [row] = await house.db.read
+  const [row] = await ctx.db.read
     .select(shown)
     .from(entries)
     .innerJoin(holds, eq(holds.ref, entries.ref))
@@ -58,14 +58,14 @@ export async function earningsOf(
 
 /** The same item by item, what earned most first, going on after an item that earned `net`. */
 export async function earningsByItem(
-  house: { db: Engine },
+  ctx: { db: Engine },
   owner: Owner,
   period: Period,
   { limit, after }: { limit: number; after?: { net: bigint; item: string } | undefined },
 ): Promise<ItemEarned[]> {
   const item = sql<string>`coalesce(${entries.item}, '')`
   const net = sql`sum(${entries.amount})`
-  const rows = house.db.read
+  const rows = ctx.db.read
     .select({ item, ...shown })
     .from(entries)
     .innerJoin(holds, eq(holds.ref, entries.ref))

@@ -1,6 +1,6 @@
 import { and, desc, eq, lt } from 'drizzle-orm'
 
-import type { Nano } from '../core/money.ts'
+import type { NanoUsd } from '../core/money.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { placeholders, prepared } from '../db/query.ts'
 import { csvRowsMax } from '../limits.ts'
@@ -17,7 +17,7 @@ export interface Line {
   line: number
   kind: string
   item: string | null
-  amount: Nano
+  amount: NanoUsd
   at: number
 }
 
@@ -31,12 +31,12 @@ export async function append(db: Db, account: AccountId, line: Line, after: Mark
  * The next page begins before the last one's `number`.
  */
 export function listEntries(
-  house: { db: Engine },
+  ctx: { db: Engine },
   owner: Owner,
   page: { before?: number | undefined; limit: number },
 ): Promise<Entry[]> {
   const own = eq(entries.account, accountOf(owner))
-  return house.db.read
+  return ctx.db.read
     .select()
     .from(entries)
     .where(page.before === undefined ? own : and(own, lt(entries.number, page.before)))

@@ -16,41 +16,41 @@ const batchesMax = 10_000
  * of each that is charged, in its transaction.
  */
 export async function expireOrphans(
-  house: Books,
+  ctx: Books,
   note?: Note,
 ): Promise<{ released: number; settled: number }> {
   const ended = { released: 0, settled: 0 }
   for (let round = 0; round < batchesMax; round++) {
-    const orphans = await findOrphans(house)
-    const ends = await Promise.all(orphans.map((orphan) => endOne(house, orphan, note)))
+    const orphans = await findOrphans(ctx)
+    const ends = await Promise.all(orphans.map((orphan) => endOne(ctx, orphan, note)))
     for (const end of ends) if (end) ended[end] += 1
     if (orphans.length < batch || !ends.some((end) => end)) break
   }
   return ended
 }
 
-function findOrphans(house: Books): Promise<Hold[]> {
-  const late = lte(holds.deadline, house.clock.now())
+function findOrphans(ctx: Books): Promise<Hold[]> {
+  const late = lte(holds.deadline, ctx.clock.now())
   const isLeft = and(isNull(holds.job), hasEnded(holds.process))
   // The literal lets both engines use the index over open holds alone.
   const orphan = and(sql`${holds.state} = 'held'`, or(late, isLeft))
-  return house.db.read.select().from(holds).where(orphan).orderBy(asc(holds.deadline)).limit(batch)
+  return ctx.db.read.select().from(holds).where(orphan).orderBy(asc(holds.deadline)).limit(batch)
 }
 
 async function endOne(
-  house: Books,
+  ctx: Books,
   orphan: Hold,
   note: Note | undefined,
 ): Promise<'released' | 'settled' | undefined> {
   const { ref, amount, onExpiry } = orphan
   try {
-    const ended = await house.db.tx((db) =>
-      onExpiry === 'settle' ? settle(house, db, orphan, amount, note) : release(db, orphan),
+    const ended = await ctx.db.tx((db) =>
+      onExpiry === 'settle' ? settle(ctx, db, orphan, amount, note) : release(db, orphan),
     )
-    house.log.warn('ledger.hold_expired', { ref, state: ended.state })
+    ctx.log.warn('ledger.hold_expired', { ref, state: ended.state })
     return ended.state === 'held' ? undefined : ended.state
   } catch (error) {
-    house.log.fault('ledger.hold_not_expired', error, { ref })
+    ctx.log.fault('ledger.hold_not_expired', error, { ref })
     return undefined
   }
 }

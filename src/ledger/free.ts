@@ -1,13 +1,13 @@
 import { eq, lte, sql } from 'drizzle-orm'
 
-import { type Nano, nano, zero } from '../core/money.ts'
+import { nano, type NanoUsd, zero } from '../core/money.ts'
 import type { Db } from '../db/engine.ts'
 import { changedBy } from '../db/query.ts'
 import { findBalance } from './accounts.ts'
 import { type AccountId, accounts, freeDays } from './tables.ts'
 
 /** How much of an amount free credits would pay now: they go first, also in what is held. */
-export async function freePartOf(db: Db, account: AccountId, amount: Nano): Promise<Nano> {
+export async function freePartOf(db: Db, account: AccountId, amount: NanoUsd): Promise<NanoUsd> {
   const found = await findBalance(db, account)
   if (!found) return zero
   const left = found.free - (found.held - found.paidHeld)
@@ -18,7 +18,12 @@ export async function freePartOf(db: Db, account: AccountId, amount: Nano): Prom
  * Counts what free credits pay on a UTC day of all that costs the operator real money. False when
  * that would be more than `max`; then nothing has changed.
  */
-export async function countFree(db: Db, day: string, amount: Nano, max: Nano): Promise<boolean> {
+export async function countFree(
+  db: Db,
+  day: string,
+  amount: NanoUsd,
+  max: NanoUsd,
+): Promise<boolean> {
   if (amount > max) return false
   const counted = await db
     .insert(freeDays)
@@ -32,7 +37,12 @@ export async function countFree(db: Db, day: string, amount: Nano, max: Nano): P
 }
 
 /** Corrects what was counted on a day to what free credits did pay. */
-export async function recountFree(db: Db, day: string, counted: Nano, paid: Nano): Promise<void> {
+export async function recountFree(
+  db: Db,
+  day: string,
+  counted: NanoUsd,
+  paid: NanoUsd,
+): Promise<void> {
   await db
     .update(freeDays)
     .set({ used: sql`${freeDays.used} + ${nano(paid - counted)}` })
@@ -40,7 +50,7 @@ export async function recountFree(db: Db, day: string, counted: Nano, paid: Nano
 }
 
 /** What free credits paid of an account's newest debit. */
-export async function newestFree(db: Db, account: AccountId): Promise<Nano> {
+export async function newestFree(db: Db, account: AccountId): Promise<NanoUsd> {
   const [row] = await db
     .select({ paid: accounts.lastFree })
     .from(accounts)

@@ -1,15 +1,15 @@
 import { and, eq, getTableColumns, sql } from 'drizzle-orm'
 
 import { newOrderedId } from '../core/ids.ts'
-import { type Nano, nano, zero } from '../core/money.ts'
+import { nano, type NanoUsd, zero } from '../core/money.ts'
 import { utcDay } from '../core/time.ts'
 import type { Db } from '../db/engine.ts'
 import { thisProcess } from '../db/process.ts'
 import { changedBy, placeholders, prepared } from '../db/query.ts'
-import { Refusal } from '../refusals.ts'
+import { ApiError } from '../errors.ts'
 import type { Kept } from './accounts.ts'
+import { invariant } from './invariant.ts'
 import type { Ask } from './ledger.ts'
-import { must } from './must.ts'
 import { holds } from './tables.ts'
 
 export type Hold = typeof holds.$inferSelect
@@ -18,8 +18,8 @@ export type Hold = typeof holds.$inferSelect
 export function holdOf(at: number, ask: Ask): Hold {
   const { amount, shares = [], cap } = ask
   const percent = shares.reduce((sum, part) => sum + part.percent, 0)
-  must(amount >= 0n, 'a hold is not negative')
-  must(percent <= 100 && shares.every((part) => part.percent >= 0), 'shares are of the whole')
+  invariant(amount >= 0n, 'a hold is not negative')
+  invariant(percent <= 100 && shares.every((part) => part.percent >= 0), 'shares are of the whole')
   const [capKey, capDay] = cap ? [cap.key, utcDay(at)] : [null, null]
   return {
     ref: ask.ref,
@@ -76,7 +76,7 @@ const tryQuery = prepared((db) => db.select().from(holds).where(isTry).prepare()
 export async function claim(db: Db, hold: Hold): Promise<Hold | undefined> {
   if (changedBy(await claimQuery(db).execute({ ...hold })) === 1) return undefined
   const [twin] = await byRefQuery(db).execute({ ref: hold.ref })
-  if (!twin || body(twin) !== body(hold)) throw new Refusal('ref_conflict', { ref: hold.ref })
+  if (!twin || body(twin) !== body(hold)) throw new ApiError('ref_conflict', { ref: hold.ref })
   return twin
 }
 
@@ -105,7 +105,7 @@ export async function end(
   db: Db,
   hold: Hold,
   state: 'settled' | 'released',
-  charge: Nano = zero,
+  charge: NanoUsd = zero,
 ): Promise<Hold | undefined> {
   const { ref, id, amount } = hold
   const charged = charge < 0n ? zero : charge > amount ? amount : charge
@@ -127,4 +127,4 @@ export const keptBy = ({ amount, funds }: Hold): Kept => ({
 })
 
 /** What is left of the hold after its charge. */
-export const unspent = ({ amount, charged }: Hold): Nano => nano(amount - charged)
+export const unspent = ({ amount, charged }: Hold): NanoUsd => nano(amount - charged)

@@ -1,6 +1,6 @@
 import { and, asc, eq } from 'drizzle-orm'
 
-import { type Nano, nano } from '../core/money.ts'
+import { nano, type NanoUsd } from '../core/money.ts'
 import type { Db } from '../db/engine.ts'
 import type { Hold } from './holds.ts'
 import { release } from './ledger.ts'
@@ -18,7 +18,7 @@ export const openHoldsOf = (db: Db, job: string): Promise<Hold[]> =>
  * Closes the books of a job, inside the transaction that ends it: what its holds still keep back
  * is released. Answers what all of them were charged.
  */
-export async function closeJob(db: Db, job: string): Promise<Nano> {
+export async function closeJob(db: Db, job: string): Promise<NanoUsd> {
   for (const hold of await openHoldsOf(db, job)) await release(db, hold)
   const ended = await db.select({ charged: holds.charged }).from(holds).where(eq(holds.job, job))
   return nano(ended.reduce((sum, { charged }) => sum + charged, 0n))

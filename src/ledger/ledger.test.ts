@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { fromCredits, nano, zero } from '../core/money.ts'
-import { faultOf } from '../db/fault.ts'
+import { faultOf } from '../db/error.ts'
 import {
   ann,
   ask,

@@ -1,7 +1,7 @@
-import { type Nano, nano, zero } from '../core/money.ts'
+import { nano, type NanoUsd, zero } from '../core/money.ts'
 import { type Clock, utcDay } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
-import { Refusal } from '../refusals.ts'
+import { ApiError } from '../errors.ts'
 import {
   accountOf,
   availableOf,
@@ -16,12 +16,12 @@ import {
 } from './accounts.ts'
 import { type Cap, capPassed, count, type KeyDay, uncount, usedOn } from './caps.ts'
 import { claim, end, type Hold, holdOf, keptBy, theHold, unclaim, unspent } from './holds.ts'
-import { must } from './must.ts'
+import { invariant } from './invariant.ts'
 import { post } from './post.ts'
 import type { AccountId, Part, Price } from './tables.ts'
 
 /** Hears of every charge in its transaction: the hold as it ended, and what is left. */
-export type Hear = (db: Db, charged: Hold, left: Nano) => Promise<unknown>
+export type Hear = (db: Db, charged: Hold, left: NanoUsd) => Promise<unknown>
 
 /** What every verb that writes needs beside the caller's transaction. */
 interface Clocked {
@@ -30,27 +30,27 @@ interface Clocked {
 }
 
 /** Opens an owner's account, if it has none yet, inside the caller's transaction. */
-export const open = (house: Clocked, db: Db, owner: Owner): Promise<AccountId> =>
-  openAccount(db, owner, house.clock.now())
+export const open = (ctx: Clocked, db: Db, owner: Owner): Promise<AccountId> =>
+  openAccount(db, owner, ctx.clock.now())
 
 /** An owner's account as it stands, and what is available: balance - held. Throws without one. */
 export async function balanceOf(
-  house: { db: Engine },
+  ctx: { db: Engine },
   owner: Owner,
-): Promise<Balance & { available: Nano }> {
-  const found = await findBalance(house.db.read, accountOf(owner))
+): Promise<Balance & { available: NanoUsd }> {
+  const found = await findBalance(ctx.db.read, accountOf(owner))
   if (!found) throw new Error(`There is no account ${accountOf(owner)}.`)
   return { ...found, available: availableOf(found, 'any') }
 }
 
 /** What a key has spent today (UTC): settled and held. */
-export const spentToday = (house: Clocked & { db: Engine }, key: string): Promise<Nano> =>
-  usedOn(house.db.read, { key, day: utcDay(house.clock.now()) })
+export const spentToday = (ctx: Clocked & { db: Engine }, key: string): Promise<NanoUsd> =>
+  usedOn(ctx.db.read, { key, day: utcDay(ctx.clock.now()) })
 
 /** A movement between accounts that is done at once. Amounts are Nano above zero. */
 export interface Transfer {
   from: AccountId
-  to: { account: AccountId; amount: Nano }[]
+  to: { account: AccountId; amount: NanoUsd }[]
   /** The unique name of what it pays for. */
   ref: string
   kind: string
@@ -69,11 +69,11 @@ export interface Done {
  * Moves credits inside the caller's transaction; what was received was not earned. The same
  * transfer again answers the first one. Refuses not_enough_credits, ref_conflict.
  */
-export async function transfer(house: Clocked, db: Db, wanted: Transfer): Promise<Done> {
+export async function transfer(ctx: Clocked, db: Db, wanted: Transfer): Promise<Done> {
   const { from, to, ref, kind, item, free = false } = wanted
-  const at = house.clock.now()
+  const at = ctx.clock.now()
   const amount = nano(to.reduce((sum, part) => sum + part.amount, 0n))
-  must(to.length > 0 && to.every((part) => part.amount > 0n), 'a transfer moves something')
+  invariant(to.length > 0 && to.every((part) => part.amount > 0n), 'a transfer moves something')
   const parts: Part[] = to.map((part) => ({ ...part, amount: String(part.amount) }))
   const held = holdOf(at, { account: from, amount, ref, kind, item, ms: 0 })
   const hold: Hold = { ...held, state: 'settled', charged: amount, parts }
@@ -83,7 +83,7 @@ export async function transfer(house: Clocked, db: Db, wanted: Transfer): Promis
   const kept = { amount: zero, paid: zero }
   const left = await post(db, hold, { freeMax, kept, earns: false, at })
   if (left !== undefined) {
-    await house.onCharge?.(db, hold, left)
+    await ctx.onCharge?.(db, hold, left)
     return { fresh: true, at }
   }
   await unclaim(db, hold)
@@ -93,7 +93,7 @@ export async function transfer(house: Clocked, db: Db, wanted: Transfer): Promis
 /** Credits made by the house. `free` (the default) can be spent and never paid out. */
 export interface Grant {
   account: AccountId
-  amount: Nano
+  amount: NanoUsd
   ref: string
   kind: string
   item?: string
@@ -101,9 +101,9 @@ export interface Grant {
 }
 
 /** Gives credits from the house's issue account, once for each ref, as `transfer` does. */
-export function grant(house: Clocked, db: Db, wanted: Grant): Promise<Done> {
+export function grant(ctx: Clocked, db: Db, wanted: Grant): Promise<Done> {
   const { account, amount, free = true, ...rest } = wanted
-  return transfer(house, db, {
+  return transfer(ctx, db, {
     ...rest,
     from: houseAccounts.issue,
     to: [{ account, amount }],
@@ -113,17 +113,17 @@ export function grant(house: Clocked, db: Db, wanted: Grant): Promise<Done> {
 
 /** Opens an owner's account, if it has none, and grants to it, in a transaction of its own. */
 export const grantTo = (
-  house: Clocked & { db: Engine },
+  ctx: Clocked & { db: Engine },
   owner: Owner,
   wanted: Omit<Grant, 'account'>,
 ): Promise<Done> =>
-  house.db.tx(async (db) => grant(house, db, { ...wanted, account: await open(house, db, owner) }))
+  ctx.db.tx(async (db) => grant(ctx, db, { ...wanted, account: await open(ctx, db, owner) }))
 
 /** What a hold is asked for with. */
 export interface Ask {
   account: AccountId
   /** The worst case: the most the work can cost. */
-  amount: Nano
+  amount: NanoUsd
   /** The unique name of what is paid for; a released ref may be held again. */
   ref: string
   /** What kind of work it is: build, chat, remix ... */
@@ -158,8 +158,8 @@ export interface Held {
  * Keeps the worst case back, inside the caller's transaction. The same ask again answers the first
  * hold. Refuses ref_conflict, not_enough_credits, daily_cap (in this order; nothing is kept then).
  */
-export async function hold(house: Clocked, db: Db, ask: Ask): Promise<Held> {
-  const made = holdOf(house.clock.now(), ask)
+export async function hold(ctx: Clocked, db: Db, ask: Ask): Promise<Held> {
+  const made = holdOf(ctx.clock.now(), ask)
   const twin = await claim(db, made)
   if (twin) return { hold: twin, fresh: false }
   if (!(await keepBack(db, made.account, keptBy(made)))) {
@@ -168,7 +168,7 @@ export async function hold(house: Clocked, db: Db, ask: Ask): Promise<Held> {
   }
   const at = keyDayOf(made)
   if (at && !(await count(db, at, made.amount, ask.cap?.max ?? null))) {
-    must(await giveBack(db, made.account, keptBy(made)), 'what was kept can be given back')
+    invariant(await giveBack(db, made.account, keptBy(made)), 'what was kept can be given back')
     await unclaim(db, made)
     throw await capPassed(db, at, ask.cap?.max ?? zero, made.at)
   }
@@ -181,22 +181,23 @@ export async function hold(house: Clocked, db: Db, ask: Ask): Promise<Held> {
  * `note` is called only when this call ended it.
  */
 export async function settle(
-  house: Clocked,
+  ctx: Clocked,
   db: Db,
   hold: Hold,
-  charge: Nano,
+  charge: NanoUsd,
   note?: Note,
 ): Promise<Hold> {
   const ended = await end(db, hold, 'settled', charge)
   if (!ended) return theHold(db, hold)
-  must(ended.charged >= 0n && ended.charged <= ended.amount, '0 <= charge <= hold')
+  invariant(ended.charged >= 0n && ended.charged <= ended.amount, '0 <= charge <= hold')
   if (ended.charged > 0n) {
     const freeMax = ended.funds === 'any' ? ended.charged : zero
-    const at = house.clock.now()
+    const at = ctx.clock.now()
     const left = await post(db, ended, { freeMax, kept: keptBy(ended), earns: true, at })
     if (left === undefined) throw new Error('what is held can be paid')
-    await house.onCharge?.(db, ended, left)
-  } else must(await giveBack(db, ended.account, keptBy(ended)), 'what was kept can be given back')
+    await ctx.onCharge?.(db, ended, left)
+  } else
+    invariant(await giveBack(db, ended.account, keptBy(ended)), 'what was kept can be given back')
   await uncountUnspent(db, ended)
   await note?.(db, ended)
   return ended
@@ -206,8 +207,8 @@ export async function settle(
 export async function release(db: Db, hold: Hold): Promise<Hold> {
   const ended = await end(db, hold, 'released')
   if (!ended) return theHold(db, hold)
-  must(ended.charged === 0n, 'a release charges nothing')
-  must(await giveBack(db, ended.account, keptBy(ended)), 'what was kept can be given back')
+  invariant(ended.charged === 0n, 'a release charges nothing')
+  invariant(await giveBack(db, ended.account, keptBy(ended)), 'what was kept can be given back')
   await uncountUnspent(db, ended)
   return ended
 }
@@ -220,9 +221,9 @@ async function uncountUnspent(db: Db, ended: Hold): Promise<void> {
   if (at) await uncount(db, at, unspent(ended))
 }
 
-async function notEnough(db: Db, { account, amount, funds }: Hold): Promise<Refusal> {
+async function notEnough(db: Db, { account, amount, funds }: Hold): Promise<ApiError> {
   const balance = await findBalance(db, account)
   const available = availableOf(balance, funds)
   const free = availableOf(balance, 'any') - available
-  return new Refusal('not_enough_credits', { needed: amount, available, free })
+  return new ApiError('not_enough_credits', { needed: amount, available, free })
 }

@@ -1,9 +1,9 @@
 import type { Log } from '../core/log.ts'
-import type { Nano } from '../core/money.ts'
+import type { NanoUsd } from '../core/money.ts'
 import type { Clock } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
+import { ApiError } from '../errors.ts'
 import { endingWaitsMs } from '../limits.ts'
-import { Refusal } from '../refusals.ts'
 import type { Hold } from './holds.ts'
 import { type Ask, type Hear, hold, type Note, release, settle } from './ledger.ts'
 
@@ -18,7 +18,7 @@ export interface Books {
 /** What work answers: its result, and what it cost (clamped to the hold). */
 export interface Worked<T> {
   result: T
-  charge: Nano
+  charge: NanoUsd
   /** What else is kept of it, written in the transaction of the settlement. */
   record?: Note
   /** Locks what `record` writes to and others lock before they pay. */
@@ -40,21 +40,21 @@ export class ChargedLate extends Error {
  * Refuses what `hold` refuses, and a taken ref: busy while its work runs, else ref_conflict.
  */
 export async function withHold<T>(
-  house: Books,
+  ctx: Books,
   ask: Ask,
   work: (hold: Hold) => Promise<Worked<T>>,
 ): Promise<{ result: T; hold: Hold }> {
-  const held = await house.db.tx((db) => hold(house, db, ask))
+  const held = await ctx.db.tx((db) => hold(ctx, db, ask))
   const { ref } = held.hold
   if (!held.fresh) {
     throw held.hold.state === 'held'
-      ? new Refusal('busy', { what: ref })
-      : new Refusal('ref_conflict', { ref })
+      ? new ApiError('busy', { what: ref })
+      : new ApiError('ref_conflict', { ref })
   }
   const isChargedLate = ask.onExpiry === 'settle'
   const letGo = async (error: unknown): Promise<never> => {
     try {
-      await persist(house, held.hold, (db) => release(db, held.hold))
+      await persist(ctx, held.hold, (db) => release(db, held.hold))
     } catch {
       if (isChargedLate) throw new ChargedLate(ref)
     }
@@ -62,12 +62,12 @@ export async function withHold<T>(
     throw error
   }
   const { charge, result, record, first } = await work(held.hold).catch(letGo)
-  const settled = persist(house, held.hold, async (db) => {
+  const settled = persist(ctx, held.hold, async (db) => {
     await first?.(db)
-    return settle(house, db, held.hold, charge, record)
+    return settle(ctx, db, held.hold, charge, record)
   })
   const ended = await settled.catch((error: unknown) => {
-    if (error instanceof Refusal) return letGo(error)
+    if (error instanceof ApiError) return letGo(error)
     throw isChargedLate ? new ChargedLate(ref) : error
   })
   if (ended.state !== 'settled') throw new Error(`The hold of ${ref} ended before its work.`)
@@ -78,20 +78,20 @@ export async function withHold<T>(
  * Ends a hold, again and again when the database fails, and tells the log each time; then it is
  * left to its deadline. What `record` refuses is refused at once.
  */
-async function persist(house: Books, { ref }: Hold, ending: (db: Db) => Promise<Hold>) {
+async function persist(ctx: Books, { ref }: Hold, ending: (db: Db) => Promise<Hold>) {
   for (const waitMs of endingWaitsMs) {
     try {
-      return await house.db.tx(ending)
+      return await ctx.db.tx(ending)
     } catch (error) {
-      if (error instanceof Refusal) throw error
-      house.log.fault('ledger.hold_not_ended', error, { ref, waitMs })
+      if (error instanceof ApiError) throw error
+      ctx.log.fault('ledger.hold_not_ended', error, { ref, waitMs })
     }
     await Bun.sleep(waitMs)
   }
   try {
-    return await house.db.tx(ending)
+    return await ctx.db.tx(ending)
   } catch (error) {
-    house.log.fault('ledger.hold_left_to_its_deadline', error, { ref })
+    ctx.log.fault('ledger.hold_left_to_its_deadline', error, { ref })
     throw error
   }
 }

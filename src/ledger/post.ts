@@ -1,4 +1,4 @@
-import { type Nano, nano, share, zero } from '../core/money.ts'
+import { nano, type NanoUsd, share, zero } from '../core/money.ts'
 import type { Db } from '../db/engine.ts'
 import {
   credit,
@@ -12,13 +12,13 @@ import {
 } from './accounts.ts'
 import { append } from './entries.ts'
 import type { Hold } from './holds.ts'
-import { must } from './must.ts'
+import { invariant } from './invariant.ts'
 import type { AccountId } from './tables.ts'
 
 /** How a charge is taken and given. */
 interface Terms {
   /** The most of it that free credits may pay. */
-  freeMax: Nano
+  freeMax: NanoUsd
   /** What was kept back for it, and is kept no more. */
   kept: Kept
   /** Whether who receives it has earned it, and not only got it. */
@@ -28,7 +28,7 @@ interface Terms {
 
 interface Gift {
   account: AccountId
-  amount: Nano
+  amount: NanoUsd
 }
 
 /** Who gets how much: parts rounded down, the remainder for the house. They sum to the charge. */
@@ -38,7 +38,7 @@ function giftsOf(hold: Hold): Gift[] {
     amount: 'percent' in part ? share(hold.charged, part.percent) : nano(BigInt(part.amount)),
   }))
   const left = gifts.reduce((sum, { amount }) => sum - amount, BigInt(hold.charged))
-  must(left >= 0n, 'no more is given than was charged')
+  invariant(left >= 0n, 'no more is given than was charged')
   const rest = { account: houseAccounts.income, amount: nano(left) }
   return [...gifts, rest].filter(({ amount }) => amount > 0n)
 }
@@ -48,15 +48,15 @@ function giftsOf(hold: Hold): Gift[] {
  * and free credits stay free in proportion. Answers what the account has left; undefined when it
  * cannot pay: nothing changed.
  */
-export async function post(db: Db, hold: Hold, terms: Terms): Promise<Nano | undefined> {
+export async function post(db: Db, hold: Hold, terms: Terms): Promise<NanoUsd | undefined> {
   const gifts = giftsOf(hold)
   const others = gifts.map(({ account }) => account).filter((account) => !isHouse(account))
-  must(!others.includes(hold.account), 'nobody pays themselves')
+  invariant(!others.includes(hold.account), 'nobody pays themselves')
   if (others.length > 0) await lockAccounts(db, [hold.account, ...others])
   const { freeMax, kept, at } = terms
   const taken = await debitAny(db, hold, { amount: hold.charged, freeMax, kept }, at)
   if (!taken) return undefined
-  must(taken.lastFree >= 0n && taken.lastFree <= hold.charged, 'free is a part of the charge')
+  invariant(taken.lastFree >= 0n && taken.lastFree <= hold.charged, 'free is a part of the charge')
   const { ref, kind, item } = hold
   const line = { ref, kind, item, at }
   await append(db, hold.account, { ...line, line: 0, amount: nano(-hold.charged) }, taken)
@@ -66,12 +66,12 @@ export async function post(db: Db, hold: Hold, terms: Terms): Promise<Nano | und
     given += amount
     const free = nano((taken.lastFree * given) / hold.charged - freeGiven)
     freeGiven += free
-    must(free <= amount, 'free is a part of every gift')
+    invariant(free <= amount, 'free is a part of every gift')
     const earned = terms.earns ? nano(amount - free) : zero
     const after = await creditAny(db, account, { amount, free, earned }, at)
     await append(db, account, { ...line, line: index + 1, amount }, after)
   }
-  must(given === hold.charged && freeGiven === taken.lastFree, 'all lines sum to zero')
+  invariant(given === hold.charged && freeGiven === taken.lastFree, 'all lines sum to zero')
   return taken.balance
 }
 

@@ -1,6 +1,6 @@
 import { and, eq, gte, inArray, sql } from 'drizzle-orm'
 
-import { type Nano, zero } from '../core/money.ts'
+import { type NanoUsd, zero } from '../core/money.ts'
 import { type Clock, lastDays, utcDay } from '../core/time.ts'
 import type { Engine } from '../db/engine.ts'
 import { sumOf } from '../db/query.ts'
@@ -8,24 +8,24 @@ import { accountOf, type Owner } from './accounts.ts'
 import { caps, holds, isTold } from './tables.ts'
 
 /** What an owner has paid so far for each kind of work that is told one by one. */
-export type Spending = Record<'build' | 'icon' | 'assets' | 'remix', Nano>
+export type Spending = Record<'build' | 'icon' | 'assets' | 'remix', NanoUsd>
 
 /** Sums what an owner was charged, by kind: an index holds just these kinds. */
-export async function spendingOf(house: { db: Engine }, owner: Owner): Promise<Spending> {
-  const rows = await house.db.read
+export async function spendingOf(ctx: { db: Engine }, owner: Owner): Promise<Spending> {
+  const rows = await ctx.db.read
     .select({ kind: holds.kind, charged: sumOf(holds.charged) })
     .from(holds)
     .where(and(eq(holds.account, accountOf(owner)), isTold(holds.kind)))
     .groupBy(holds.kind)
   const sums = new Map(rows.map(({ kind, charged }) => [kind, charged]))
-  const sum = (kind: string): Nano => sums.get(kind) ?? zero
+  const sum = (kind: string): NanoUsd => sums.get(kind) ?? zero
   return { build: sum('build'), icon: sum('icon'), assets: sum('assets'), remix: sum('remix') }
 }
 
 /** What was spent on one UTC day. */
 export interface Spent {
   day: string
-  amount: Nano
+  amount: NanoUsd
 }
 
 /**
@@ -50,7 +50,7 @@ export async function spentByDay(
 /** The last UTC day on which a counter of a key was spent from, and what it spent today. */
 export interface LastSpent {
   day: string
-  today: Nano
+  today: NanoUsd
 }
 
 /** When these counters of keys were last spent from; one that never was is not told. */

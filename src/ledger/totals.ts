@@ -1,6 +1,6 @@
 import { and, eq, inArray, sql } from 'drizzle-orm'
 
-import { type Nano, nano, zero } from '../core/money.ts'
+import { nano, type NanoUsd, zero } from '../core/money.ts'
 import { type Clock, day, nextUtcDay, utcDay } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { prepared, sumOf } from '../db/query.ts'
@@ -11,11 +11,11 @@ import { accounts, entries, holds } from './tables.ts'
 /** What stands in the ledger as a whole, in Nano. */
 export interface Totals {
   /** What the house was paid in all. */
-  income: Nano
+  income: NanoUsd
   /** What everybody's accounts hold. */
-  balance: Nano
+  balance: NanoUsd
   /** What open holds keep back of that. */
-  held: Nano
+  held: NanoUsd
 }
 
 /** Reads two accounts and the open holds, whatever number of accounts there is. */
@@ -54,7 +54,7 @@ const entryQuery = prepared((db) =>
 )
 
 /** The income in all before a moment: entries are numbered in time, so halving finds it. */
-async function incomeBefore(db: Db, newest: number, at: number): Promise<Nano> {
+async function incomeBefore(db: Db, newest: number, at: number): Promise<NanoUsd> {
   let [low, high] = [0, newest]
   let income = zero
   while (low < high) {
@@ -74,7 +74,7 @@ export async function incomeByDay(
   const end = nextUtcDay(clock.now())
   const [account] = await newestQuery(db.read).execute()
   const ends = Array.from({ length: days + 1 }, (_, at) => end - (days - at) * day)
-  const incomes: Nano[] = []
+  const incomes: NanoUsd[] = []
   for (const at of ends) incomes.push(await incomeBefore(db.read, account?.number ?? 0, at))
   return ends.slice(0, -1).map((from, at) => ({
     day: utcDay(from),

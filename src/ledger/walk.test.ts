@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 
 import { pick } from '../core/ids.ts'
-import { type Nano, nano, share } from '../core/money.ts'
+import { nano, type NanoUsd, share } from '../core/money.ts'
 import { minute } from '../core/time.ts'
-import { Refusal } from '../refusals.ts'
+import { ApiError } from '../errors.ts'
 import {
   ann,
   ben,
@@ -174,7 +174,7 @@ const holding: Act = async (books, model, draw, step) => {
 const settling: Act = async (books, model, draw) => {
   const hold = model.open[draw(model.open.length || 1)]
   if (!hold) return
-  const charge: Nano = nano(BigInt(draw(500_000)))
+  const charge: NanoUsd = nano(BigInt(draw(500_000)))
   await settleNow(books, hold, charge)
   model.settle(hold, charge)
 }
@@ -208,8 +208,8 @@ async function agree<T>(work: Promise<T>, passes: boolean): Promise<T | undefine
     expect(passes).toBe(true)
     return done
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    expect([error.refusal, passes]).toEqual(['not_enough_credits', false])
+    if (!(error instanceof ApiError)) throw error
+    expect([error.errorName, passes]).toEqual(['not_enough_credits', false])
     return undefined
   }
 }

@@ -1,53 +1,53 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import { isRecord } from '../core/shape.ts'
-import { openTestHouse, type Person, type TestHouse } from '../testing/house.ts'
+import { isRecord } from '../core/schema.ts'
 import { callTool, listTools, post, send } from '../testing/mcp.ts'
+import { openTestHouse, type Person, type TestHouse } from '../testing/test-server.ts'
 
-let house: TestHouse
+let ctx: TestHouse
 let ann: Person
 beforeAll(async () => {
-  house = await openTestHouse()
-  ann = await house.person('ann')
+  ctx = await openTestHouse()
+  ann = await ctx.person('ann')
 })
-afterAll(() => house.close())
+afterAll(() => ctx.close())
 
 const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
 const failing = (code: number) => ({ error: { code, message: expect.any(String) } })
 
 describe('messages', () => {
   test('a batch of 10,000 is refused, and none of it runs', async () => {
-    const before = await house.kept()
+    const before = await ctx.kept()
     const call = { method: 'tools/call', params: { name: 'new_agent', arguments: {} } }
     const batch = Array.from({ length: 10_000 }, (_, id) => ({ jsonrpc: '2.0', id, ...call }))
-    const { status, message } = await post(house, batch)
+    const { status, message } = await post(ctx, batch)
     expect([status, message]).toMatchObject([400, failing(-32_600)])
-    expect(await house.kept()).toEqual(before)
+    expect(await ctx.kept()).toEqual(before)
   })
 
   test('a small batch, as the revision of March 2025 has them, is answered', async () => {
-    expect((await post(house, [ping, { ...ping, id: 2 }])).status).toBe(200)
-    expect((await post(house, [])).status).toBe(400)
+    expect((await post(ctx, [ping, { ...ping, id: 2 }])).status).toBe(200)
+    expect((await post(ctx, [])).status).toBe(400)
   })
 
   test('a method that is none', async () => {
-    expect((await post(house, { ...ping, method: 'tools/burn' })).message).toMatchObject(
+    expect((await post(ctx, { ...ping, method: 'tools/burn' })).message).toMatchObject(
       failing(-32_601),
     )
-    const modern = await send(house, 'tools/burn')
+    const modern = await send(ctx, 'tools/burn')
     expect([modern.status, modern.body]).toMatchObject([404, failing(-32_601)])
   })
 
   test('a tool that is none', async () => {
-    const { body } = await send(house, 'tools/call', { name: 'burn', arguments: {} })
+    const { body } = await send(ctx, 'tools/call', { name: 'burn', arguments: {} })
     expect(body).toMatchObject(failing(-32_602))
   })
 
   test('a protocol version that is none', async () => {
-    const old = await post(house, ping, { 'mcp-protocol-version': '1999-01-01' })
+    const old = await post(ctx, ping, { 'mcp-protocol-version': '1999-01-01' })
     expect([old.status, old.message]).toMatchObject([400, { error: {} }])
     const headers = { 'mcp-protocol-version': '2099-01-01' }
-    expect((await send(house, 'tools/list', {}, { headers })).status).toBe(400)
+    expect((await send(ctx, 'tools/list', {}, { headers })).status).toBe(400)
   })
 
   test('headers that are missing, or say something else than the message', async () => {
@@ -57,24 +57,24 @@ describe('messages', () => {
       { 'mcp-protocol-version': '2025-11-25' },
     ]
     for (const headers of wrong) {
-      const { status, body } = await send(house, 'tools/list', {}, { headers })
+      const { status, body } = await send(ctx, 'tools/list', {}, { headers })
       expect([headers, status, body]).toMatchObject([headers, 400, { error: { code: -32_020 } }])
     }
-    expect((await post(house, ping, { accept: 'text/html' })).status).toBe(406)
-    expect((await post(house, ping, { 'content-type': 'text/plain' })).status).toBe(415)
+    expect((await post(ctx, ping, { accept: 'text/html' })).status).toBe(406)
+    expect((await post(ctx, ping, { 'content-type': 'text/plain' })).status).toBe(415)
   })
 
   test('bodies that are no JSON', async () => {
     for (const body of ['', '{', 'null', '[[', new Uint8Array([0xff, 0xfe]), '['.repeat(1_000)]) {
-      const { status, message } = await post(house, body)
+      const { status, message } = await post(ctx, body)
       expect([status, message]).toMatchObject([400, { error: { code: expect.any(Number) } }])
     }
   })
 
   test('a body of 30 MB is not read, whether it tells its length or not', async () => {
     const body = ' '.repeat(30 * 1_048_576)
-    expect((await post(house, body)).status).toBe(413)
-    const told = await post(house, '{}', { 'content-length': String(body.length) })
+    expect((await post(ctx, body)).status).toBe(413)
+    const told = await post(ctx, '{}', { 'content-length': String(body.length) })
     expect(told.status).toBe(413)
   })
 
@@ -91,25 +91,22 @@ describe('messages', () => {
 
   test('large bodies that come all at once are told to come again', async () => {
     const large = { ...ping, params: { _meta: { padding: '\\u0020'.repeat(90_000) } } }
-    const all = await Promise.all(Array.from({ length: 90 }, () => post(house, large)))
+    const all = await Promise.all(Array.from({ length: 90 }, () => post(ctx, large)))
     const statuses = new Set(all.map(({ status }) => status))
     expect(statuses).toEqual(new Set([200, 429]))
     const late = all.find(({ status }) => status === 429)
     expect(late?.message).toMatchObject({
       error: { message: expect.stringContaining('Try again') },
     })
-    expect((await post(house, ping)).status).toBe(200)
+    expect((await post(ctx, ping)).status).toBe(200)
   })
 
   test('sessions do not exist, so none is asked for', async () => {
     const session = { 'mcp-session-id': 'AAAAAAAA-0000' }
-    expect((await post(house, ping, session)).message).toMatchObject({ result: {} })
+    expect((await post(ctx, ping, session)).message).toMatchObject({ result: {} })
     for (const method of ['GET', 'DELETE', 'PUT']) {
       const headers = { host: 'localhost', accept: 'text/event-stream', ...session }
-      expect([method, (await house.visit(method, '/mcp', { headers })).status]).toEqual([
-        method,
-        405,
-      ])
+      expect([method, (await ctx.visit(method, '/mcp', { headers })).status]).toEqual([method, 405])
     }
   })
 })
@@ -119,9 +116,9 @@ describe('arguments', () => {
 
   test('of every wrong type are refused by name before anything runs', async () => {
     const id = await ann.publish()
-    const before = await house.kept()
+    const before = await ctx.kept()
     const known: Record<string, unknown> = { id, key: ann.key }
-    for (const { name, inputSchema } of await listTools(house)) {
+    for (const { name, inputSchema } of await listTools(ctx)) {
       const properties = Object.entries(Object(inputSchema['properties']))
       for (const [field, schema] of properties) {
         const types = [isRecord(schema) ? schema['type'] : undefined].flat()
@@ -129,7 +126,7 @@ describe('arguments', () => {
         for (const value of wrong.filter(isWrong)) {
           const others = properties.flatMap(([own]) => (own in known ? [[own, known[own]]] : []))
           const args = { ...Object.fromEntries(others), [field]: value }
-          const { isError, structuredContent } = await callTool(house, name, args)
+          const { isError, structuredContent } = await callTool(ctx, name, args)
           expect([name, field, value, isError, structuredContent['code']]).toEqual([
             name,
             field,
@@ -141,26 +138,26 @@ describe('arguments', () => {
         }
       }
     }
-    expect(await house.kept()).toEqual(before)
+    expect(await ctx.kept()).toEqual(before)
   })
 
   test('a file in base64 that is no data URL: its JSON was kept as the file', async () => {
     const id = await ann.publish()
     const args = { id, name: 'ship.png', data: 'iVBORw0KGgo=' }
-    const { structuredContent } = await callTool(house, 'put_asset', args, { key: ann.key })
+    const { structuredContent } = await callTool(ctx, 'put_asset', args, { key: ann.key })
     expect(structuredContent['code']).toBe('bad_request')
     expect((await ann.call('GET', `/apps/${id}/assets`)).body).toMatchObject({ assets: [] })
   })
 
   test('that are no object at all', async () => {
     for (const args of ['x', 7, [], null]) {
-      const { body } = await send(house, 'tools/call', { name: 'get_me', arguments: args })
+      const { body } = await send(ctx, 'tools/call', { name: 'get_me', arguments: args })
       expect(body).toMatchObject({ error: { code: expect.any(Number) } })
     }
   })
 
   test('that no operation has', async () => {
-    const { structuredContent } = await callTool(house, 'get_me', { colour: 'red' })
+    const { structuredContent } = await callTool(ctx, 'get_me', { colour: 'red' })
     expect(structuredContent).toEqual({
       error: '"colour" is no field of this operation. Leave it out.',
       code: 'bad_request',
@@ -176,11 +173,11 @@ describe('arguments', () => {
       ['delete_asset', { id, name: '..' }],
     ] as const
     for (const [name, args] of dots) {
-      const { structuredContent } = await callTool(house, name, args, { key: ann.key })
+      const { structuredContent } = await callTool(ctx, name, args, { key: ann.key })
       expect([name, structuredContent['code']]).toEqual([name, 'bad_request'])
     }
     const { structuredContent } = await callTool(
-      house,
+      ctx,
       'revoke_key',
       { prefix: '../..?x#' },
       { key: ann.key },
@@ -203,17 +200,17 @@ describe('rebinding', () => {
   test.each(['evil.example', 'localhost.evil.example', '192.0.2.1', 'a b', ''])(
     'a Host that is not ours: %p',
     async (host) => {
-      const before = await house.kept()
-      const made = await send(house, 'tools/call', { name: 'new_agent' }, { headers: { host } })
+      const before = await ctx.kept()
+      const made = await send(ctx, 'tools/call', { name: 'new_agent' }, { headers: { host } })
       expect([made.status, made.body]).toMatchObject([403, failing(-32_000)])
-      expect(await house.kept()).toEqual(before)
+      expect(await ctx.kept()).toEqual(before)
     },
   )
 
   test.each(['http://evil.example', 'https://localhost.evil.example', 'null', 'file://localhost'])(
     'a page of another site: %p',
     async (origin) => {
-      const made = await send(house, 'tools/call', { name: 'new_agent' }, { headers: { origin } })
+      const made = await send(ctx, 'tools/call', { name: 'new_agent' }, { headers: { origin } })
       expect(made.status).toBe(403)
       expect(made.headers.has('access-control-allow-origin')).toBe(false)
     },

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 
-import { isRecord } from '../core/shape.ts'
+import { isRecord } from '../core/schema.ts'
 import { keyText } from '../keys/sent.ts'
 import { fieldOf, type Tool } from './tools.ts'
 

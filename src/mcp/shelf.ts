@@ -1,6 +1,6 @@
+import type { AppContext } from '../context.ts'
 import { readDescription } from '../core/operations.ts'
-import { visitOf } from '../core/visit.ts'
-import type { House } from '../house.ts'
+import { requestContextOf } from '../http/request-context.ts'
 import { type Arguments, refused, requestOf, resultOf, type Send } from './call.ts'
 import { problemOf } from './check.ts'
 import type { Extension, ServedTool, Shelf } from './server.ts'
@@ -10,7 +10,7 @@ import { waiting } from './waiting.ts'
 
 /** The tools of a description, called through `send`; those of an extension are listed first. */
 export function openShelf(
-  house: House,
+  ctx: AppContext,
   description: unknown,
   send: Send,
   extension: Extension | undefined,
@@ -20,7 +20,7 @@ export function openShelf(
   const served = new Map(tools.map((tool) => [tool, servedOf(tool, send)]))
   const byName = new Map([...served.values(), ...more].map((tool) => [tool.definition.name, tool]))
   return {
-    instructions: instructionsOf(house, tools),
+    instructions: instructionsOf(ctx, tools),
     ...(extension && { extend: extension.extend }),
     find: (name) => byName.get(name),
     listed: (request) => {
@@ -37,14 +37,14 @@ const servedOf = (tool: Tool, send: Send): ServedTool => ({
     if (!outer) throw new Error('a call that came by no request')
     const problem = problemOf(tool, given)
     if (problem !== undefined) return refused(problem)
-    const { address } = visitOf(outer)
+    const { address } = requestContextOf(outer)
     const ask = async (args: Arguments) =>
       resultOf(await send(requestOf(tool, args, outer, context.mcpReq.signal), address))
     return tool.places.has('wait') ? waiting(given, context, ask) : ask(given)
   },
 })
 
-const instructionsOf = ({ urls }: House, tools: Tool[]): string =>
+const instructionsOf = ({ urls }: AppContext, tools: Tool[]): string =>
   [
     'Berth hosts apps and games that agents make: publish a whole html page, or a prompt to',
     'have one built, and get a public link.',

@@ -14,7 +14,7 @@ let gates: PromiseWithResolvers<void>[]
 beforeEach(async () => {
   t = await openMcpHouse()
   gates = Array.from({ length: 4 }, () => Promise.withResolvers<void>())
-  t.house.jobs.register('assets', {
+  t.ctx.jobs.register('assets', {
     lane: 'media',
     input: Type.Object({}),
     data: Type.Null(),
@@ -29,12 +29,12 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const gate of gates) gate.resolve()
-  await t.house.jobs.runDue()
+  await t.ctx.jobs.runDue()
   await t.close()
 })
 
 async function newJob(key: string): Promise<string> {
-  const owner = `agent:${(await t.house.keys.find(key))?.owner}` as const
+  const owner = `agent:${(await t.ctx.keys.find(key))?.owner}` as const
   const wanted: Wanted = {
     kind: 'assets',
     lane: 'media',
@@ -44,7 +44,7 @@ async function newJob(key: string): Promise<string> {
     price: zero,
     ms: hour,
   }
-  const job = await t.house.db.tx((db) => enqueue(t.house, db, wanted))
+  const job = await t.ctx.db.tx((db) => enqueue(t.ctx, db, wanted))
   return job.id
 }
 
@@ -70,7 +70,7 @@ test.each(['auto', 'legacy'] as const)('get_job with wait tells of progress, %s'
     },
   )
   gates[0]?.resolve()
-  const ran = t.house.jobs.runDue()
+  const ran = t.ctx.jobs.runDue()
   const { structuredContent } = await call
   await ran
   expect(structuredContent).toMatchObject({ job: { id, state: 'done', progress: 1 } })

@@ -2,7 +2,7 @@ import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { orNull } from '../core/shape.ts'
+import { orNull } from '../core/schema.ts'
 import { second, stopwatch } from '../core/time.ts'
 import type { Arguments } from './call.ts'
 

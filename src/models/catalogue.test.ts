@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { providers } from '../providers.ts'
+import { providers } from '../config/providers.ts'
 import type { Catalogue } from './catalogue.ts'
 import { chargeOf } from './charge.ts'
 import { openCatalogue, type Sources } from './open.ts'

@@ -1,4 +1,4 @@
-import { type Nano, nano, zero } from '../core/money.ts'
+import { nano, type NanoUsd, zero } from '../core/money.ts'
 import { isFree, type Price, type Tier } from './price.ts'
 import type { Usage } from './usage.ts'
 
@@ -49,7 +49,7 @@ const whole = (count: number): bigint => BigInt(Math.ceil(count))
  * published price of 0 costs 0, anything else at least 1 Nano. Usage is as readUsage answers it:
  * whole, not negative, parts not above their wholes.
  */
-export function chargeOf(price: Price, usage: Usage): Nano {
+export function chargeOf(price: Price, usage: Usage): NanoUsd {
   const rates = ratesAt(price, usage.longest || usage.prompt)
   const fresh = usage.prompt - usage.cached - usage.cacheWrite
   // Words begin a prompt, and are what of it was cached.
@@ -65,7 +65,7 @@ export function chargeOf(price: Price, usage: Usage): Nano {
 }
 
 /** What a usage costs within its hold, whatever the upstream says that was used. */
-export function chargeWithin({ amount }: { amount: Nano }, price: Price, usage: Usage): Nano {
+export function chargeWithin({ amount }: { amount: NanoUsd }, price: Price, usage: Usage): NanoUsd {
   const charge = chargeOf(price, usage)
   return charge < amount ? charge : amount
 }
@@ -87,7 +87,7 @@ export interface Bounds {
  * The most a request can cost: what a hold keeps back. No usage within the bounds has a charge
  * above it, whatever is cached, written to a cache or reasoned, and whichever tier it falls in.
  */
-export function worstCase(price: Price, bounds: Bounds): Nano {
+export function worstCase(price: Price, bounds: Bounds): NanoUsd {
   const { inputTokensMax, outputTokensMax, sound = false } = bounds
   const reached = price.tiers?.filter(({ above }) => inputTokensMax > above) ?? []
   const all = [ratesOf(price), ...reached.map(({ above }) => ratesAt(price, above + 1))]
@@ -107,7 +107,7 @@ function rounded(
   price: Price,
   tokens: bigint,
   units: Pick<Usage, 'images' | 'searches' | 'seconds' | 'characters'>,
-): Nano {
+): NanoUsd {
   if (isFree(price, units.searches)) return zero
   const counted =
     tokens +

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { isRecord, recordOf } from '../core/shape.ts'
+import { isRecord, recordOf } from '../core/schema.ts'
 import type { Listing } from './listing.ts'
 import { fromUsdPerUnit, type PriceTexts, toUsdPerUnit } from './price.ts'
 

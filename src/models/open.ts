@@ -1,4 +1,4 @@
-import type { ModelRow } from '../providers.ts'
+import type { ModelRow } from '../config/providers.ts'
 import { Catalogue, type Model } from './catalogue.ts'
 import { demoModels } from './demo.ts'
 import { modelOf } from './listing.ts'

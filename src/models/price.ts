@@ -1,5 +1,5 @@
+import type { modelTypes } from '../config/providers.ts'
 import { sha256 } from '../core/ids.ts'
-import type { modelTypes } from '../providers.ts'
 
 export type ModelType = (typeof modelTypes)[number]
 

@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, gt, gte, sql } from 'drizzle-orm'
 
-import { type Nano, zero } from '../core/money.ts'
+import { type NanoUsd, zero } from '../core/money.ts'
 import { type Clock, lastDays } from '../core/time.ts'
 import type { Engine } from '../db/engine.ts'
 import { sumOf } from '../db/query.ts'
@@ -10,12 +10,12 @@ import { useCounts } from './tables.ts'
 export interface ModelSpent {
   model: string
   requests: number
-  amount: Nano
+  amount: NanoUsd
 }
 
 /** An account's requests of some days: by day, oldest first, and by model, the dearest first. */
 export interface Spending {
-  days: { day: string; amount: Nano }[]
+  days: { day: string; amount: NanoUsd }[]
   models: ModelSpent[]
 }
 

@@ -1,4 +1,4 @@
-import { isRecord, itemsOf, recordOf } from '../core/shape.ts'
+import { isRecord, itemsOf, recordOf } from '../core/schema.ts'
 import { unknownWindowTokens } from '../limits.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { isRecord } from '../core/shape.ts'
+import { isRecord } from '../core/schema.ts'
 
 /** What one request used, in whole units (seconds may be parts of one). */
 export interface Usage {

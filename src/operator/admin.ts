@@ -1,9 +1,9 @@
+import type { AppContext } from '../context.ts'
 import { iso } from '../core/time.ts'
 import { linkOf, stateOf } from '../hosting/apps/present.ts'
 import { type Appeal, listAppeals } from '../hosting/moderation/appeals.ts'
 import { type Entry, listAudit } from '../hosting/moderation/audit.ts'
 import { listReports, type Report } from '../hosting/moderation/reports.ts'
-import type { House } from '../house.ts'
 import { type AgentCase, agentCaseOf, type Case, caseOf, casesMax, waiting } from './cases.ts'
 import { decide, decisions, isDecision } from './decisions.ts'
 import { done, failed, type Outcome } from './outcome.ts'
@@ -20,8 +20,8 @@ const auditLine = ({ at, by, did, item, why }: Entry): string => line(iso(at), b
 const appealLine = ({ at, app, text }: Appeal): string => line(iso(at), app, 'appeal', text)
 
 /** What waits, a line each. */
-async function queue(house: House): Promise<Outcome> {
-  const { held, asked, reports } = await waiting(house)
+async function queue(ctx: AppContext): Promise<Outcome> {
+  const { held, asked, reports } = await waiting(ctx)
   const lines = [
     ...held.map(({ heldAt, id, heldBy, heldFor }) =>
       line(iso(heldAt ?? 0), id, `held by ${heldBy}`, heldFor),
@@ -33,14 +33,14 @@ async function queue(house: House): Promise<Outcome> {
 }
 
 /** What is known of an app or an agent, and what was decided about it. */
-async function show(house: House, item: string): Promise<Outcome> {
+async function show(ctx: AppContext, item: string): Promise<Outcome> {
   if (item.startsWith('@')) {
-    const known = await agentCaseOf(house, item.slice(1))
+    const known = await agentCaseOf(ctx, item.slice(1))
     if (known) return done([...aboutAgent(known), ...known.decided.map(auditLine)].join('\n'))
   }
-  const known = await caseOf(house, item)
+  const known = await caseOf(ctx, item)
   if (!known) return failed(`There is no ${item} here.`)
-  return done([...aboutApp(house, known), ...known.decided.map(auditLine)].join('\n'))
+  return done([...aboutApp(ctx, known), ...known.decided.map(auditLine)].join('\n'))
 }
 
 function aboutAgent({ agent, made }: AgentCase): string[] {
@@ -53,9 +53,9 @@ function aboutAgent({ agent, made }: AgentCase): string[] {
   ]
 }
 
-function aboutApp(house: House, { app, maker, versions, reports }: Case): string[] {
+function aboutApp(ctx: AppContext, { app, maker, versions, reports }: Case): string[] {
   return [
-    line(linkOf(house, app.id), stateOf(app), `on Explore: ${app.listed}`),
+    line(linkOf(ctx, app.id), stateOf(app), `on Explore: ${app.listed}`),
     line(`by @${maker}`, app.title),
     ...(app.takenDown === null ? [] : [line('taken down', iso(app.takenDown), app.takenDownFor)]),
     ...(app.heldAt === null ? [] : [line('held', iso(app.heldAt), app.heldFor)]),
@@ -66,12 +66,12 @@ function aboutApp(house: House, { app, maker, versions, reports }: Case): string
   ]
 }
 
-const reading: Record<string, (house: House, item?: string) => Promise<Outcome>> = {
+const reading: Record<string, (ctx: AppContext, item?: string) => Promise<Outcome>> = {
   list: queue,
-  show: (house, item = '') => show(house, item),
-  reports: async (house) => listed((await listReports(house, casesMax)).map(reportLine)),
-  appeals: async (house) => listed((await listAppeals(house, casesMax)).map(appealLine)),
-  audit: async (house, item) => listed((await listAudit(house, casesMax, item)).map(auditLine)),
+  show: (ctx, item = '') => show(ctx, item),
+  reports: async (ctx) => listed((await listReports(ctx, casesMax)).map(reportLine)),
+  appeals: async (ctx) => listed((await listAppeals(ctx, casesMax)).map(appealLine)),
+  audit: async (ctx, item) => listed((await listAudit(ctx, casesMax, item)).map(auditLine)),
 }
 
 const listed = (lines: string[]): Outcome => done(lines.join('\n') || 'Nothing is there.')
@@ -82,9 +82,12 @@ const usage = [
 ].join('\n')
 
 /** `berth admin <verb> ...`: moderation. What is decided is written down (`berth admin audit`). */
-export async function admin(house: House, [name = '', item, ...words]: string[]): Promise<Outcome> {
+export async function admin(
+  ctx: AppContext,
+  [name = '', item, ...words]: string[],
+): Promise<Outcome> {
   const read = Object.hasOwn(reading, name) ? reading[name] : undefined
-  if (read) return read(house, item)
+  if (read) return read(ctx, item)
   if (item === undefined || !isDecision(name)) return failed(usage)
-  return (await decide(house, name, { item, why: words.join(' ') })) ?? failed(usage)
+  return (await decide(ctx, name, { item, why: words.join(' ') })) ?? failed(usage)
 }

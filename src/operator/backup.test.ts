@@ -13,7 +13,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { loadConfig } from '../config.ts'
+import { loadConfig } from '../config/load.ts'
+import { type AppContext, closeContext, createContext } from '../context.ts'
 import { sha256 } from '../core/ids.ts'
 import { openLog } from '../core/log.ts'
 import { day, systemClock } from '../core/time.ts'
@@ -23,34 +24,33 @@ import * as apps from '../hosting/apps/apps.ts'
 import { publish } from '../hosting/apps/publish.ts'
 import * as assets from '../hosting/assets/assets.ts'
 import * as versions from '../hosting/versions/versions.ts'
-import { closeHouse, type House, openHouse } from '../house.ts'
-import { FolderInUse, ownFolder } from '../store/owner.ts'
+import { FolderInUse, ownFolder } from '../storage/owner.ts'
 import { caught } from '../testing/caught.ts'
 import { backup, restore } from './backup.ts'
-import { inTurn } from './turns.ts'
+import { inTurn } from './serialize.ts'
 
 let dir = ''
-let house: House
+let ctx: AppContext
 beforeEach(async () => {
   dir = mkdtempSync(join(tmpdir(), 'berth-backup-'))
-  house = await open('data')
+  ctx = await open('data')
 })
 afterEach(async () => {
-  await closeHouse(house)
+  await closeContext(ctx)
   rmSync(dir, { recursive: true, force: true })
 })
 
 const at = (...names: string[]): string => join(dir, ...names)
 const configOf = (name: string) => loadConfig({ DATA_DIR: at(name) }, {})
 const quiet = openLog(systemClock, () => {})
-const open = (name: string): Promise<House> =>
-  openHouse(configOf(name), 'http://localhost', { log: quiet })
+const open = (name: string): Promise<AppContext> =>
+  createContext(configOf(name), 'http://localhost', { log: quiet })
 
 const page = `<!doctype html><title>Lamp</title><p>A page to keep${'.'.repeat(1_000)}`
 const sound = Buffer.from(JSON.stringify({ notes: [1, 2, 3] }))
 
 /** An agent with an app of two versions and an asset. */
-async function fill(its: House): Promise<{ agent: agents.Agent; id: string }> {
+async function fill(its: AppContext): Promise<{ agent: agents.Agent; id: string }> {
   const { agent } = await agents.make(its, { handle: 'ann' }, '192.0.2.1')
   await publish(its, agent, { html: page })
   const [app] = await apps.listOf(its, agent.id, 1)
@@ -68,16 +68,16 @@ const contentOf = (folder: string): Record<string, string> =>
       .map((name) => [name, sha256(readFileSync(join(folder, name)))]),
   )
 
-const htmlOf = async (its: House, agent: agents.Agent, id: string): Promise<string> =>
+const htmlOf = async (its: AppContext, agent: agents.Agent, id: string): Promise<string> =>
   Buffer.from(await versions.htmlOf(its, agent, id, undefined)).toString()
 
 const said = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 test('a backup holds the database, each file that rows name, secret and prices, and says so', async () => {
-  await fill(house)
-  await house.store.put(Buffer.from('nobody names me'))
+  await fill(ctx)
+  await ctx.storage.put(Buffer.from('nobody names me'))
   writeFileSync(at('data/models.json'), '[]')
-  const outcome = await backup(house, at('copy'))
+  const outcome = await backup(ctx, at('copy'))
   const content = contentOf(at('copy'))
   const stored = Object.keys(content).filter((name) => name.startsWith('files/'))
   expect(stored).toHaveLength(2)
@@ -109,28 +109,28 @@ test('a backup holds the database, each file that rows name, secret and prices, 
 test('a folder with something in it takes no backup', async () => {
   mkdirSync(at('copy'))
   writeFileSync(at('copy/letter'), 'mine')
-  expect(said(await caught(backup(house, at('copy'))))).toContain('is not empty')
+  expect(said(await caught(backup(ctx, at('copy'))))).toContain('is not empty')
   expect(readdirSync(at('copy'))).toEqual(['letter'])
 })
 
 test('a backup whose file is missing, or whose disk is full, leaves an empty folder', async () => {
-  await fill(house)
+  await fill(ctx)
   const error = Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
   const clock = {
     now() {
       throw error
     },
   }
-  const full = await caught(backup({ ...house, clock }, at('copy')))
+  const full = await caught(backup({ ...ctx, clock }, at('copy')))
   expect(said(full)).toContain(`The disk of ${at('copy')} is full`)
   expect(readdirSync(at('copy'))).toEqual([])
   rmSync(at('data/files'), { recursive: true })
-  expect(said(await caught(backup(house, at('copy'))))).toContain('is missing')
+  expect(said(await caught(backup(ctx, at('copy'))))).toContain('is missing')
   expect(readdirSync(at('copy'))).toEqual([])
 })
 
 test('on PostgreSQL both say what to do instead', async () => {
-  const onPostgres = { ...house, db: { ...house.db, file: undefined } }
+  const onPostgres = { ...ctx, db: { ...ctx.db, file: undefined } }
   expect(await backup(onPostgres, at('copy'))).toMatchObject({ ok: false })
   const config = { ...configOf('data'), databaseUrl: 'postgres://localhost/berth' }
   const { ok, text } = await restore(config, at('copy'), systemClock)
@@ -145,57 +145,57 @@ test('a sweep waits for a backup, and a backup for a sweep', async () => {
     await Bun.sleep(ms)
     order.push(`${name} ends`)
   }
-  const failing = inTurn(house, () => Promise.reject(new Error('no disk')))
+  const failing = inTurn(ctx, () => Promise.reject(new Error('no disk')))
   await Promise.all([
     caught(failing),
-    inTurn(house, work('backup', 5)),
-    inTurn(house, work('sweep', 0)),
+    inTurn(ctx, work('backup', 5)),
+    inTurn(ctx, work('sweep', 0)),
   ])
   expect(order).toEqual(['backup begins', 'backup ends', 'sweep begins', 'sweep ends'])
 })
 
 test('a restore into a used folder brings back what was, and keeps what is', async () => {
-  const { agent, id } = await fill(house)
-  await backup(house, at('copy'))
+  const { agent, id } = await fill(ctx)
+  await backup(ctx, at('copy'))
   const secret = readFileSync(at('data/link-secret'), 'utf8')
-  await agents.make(house, { handle: 'ben' }, '192.0.2.2')
-  await versions.publish(house, agent, id, { html: `${page}, later` })
-  await closeHouse(house)
+  await agents.make(ctx, { handle: 'ben' }, '192.0.2.2')
+  await versions.publish(ctx, agent, id, { html: `${page}, later` })
+  await closeContext(ctx)
 
   const { ok, text } = await restore(configOf('data'), at('copy'), systemClock)
   expect(ok).toBe(true)
-  house = await open('data')
-  expect(await agents.findByHandle(house, 'ben')).toBeUndefined()
-  expect(await htmlOf(house, agent, id)).toBe(page)
-  const { content } = await assets.theBytes(house, agent, id, 'notes.json')
+  ctx = await open('data')
+  expect(await agents.findByHandle(ctx, 'ben')).toBeUndefined()
+  expect(await htmlOf(ctx, agent, id)).toBe(page)
+  const { content } = await assets.theBytes(ctx, agent, id, 'notes.json')
   expect(Buffer.from(await content.bytes())).toEqual(sound)
-  expect(house.secret).toBe(secret.trim())
+  expect(ctx.secret).toBe(secret.trim())
 
   const aside = /in (\S+before-restore-\S+);/.exec(text)?.[1] ?? ''
   expect(readdirSync(aside).sort()).toEqual(['berth.sqlite', 'files', 'link-secret'])
-  const before = await openHouse({ ...configOf('data'), dataDir: aside }, 'http://x', {
+  const before = await createContext({ ...configOf('data'), dataDir: aside }, 'http://x', {
     log: quiet,
   })
   expect(await htmlOf(before, agent, id)).toBe(`${page}, later`)
   expect(await agents.findByHandle(before, 'ben')).toBeDefined()
-  await closeHouse(before)
+  await closeContext(before)
 })
 
 test('a restored house and its backup share files that neither can change for the other', async () => {
-  await fill(house)
-  await backup(house, at('copy'))
+  await fill(ctx)
+  await backup(ctx, at('copy'))
   await restore(configOf('fresh'), at('copy'), systemClock)
   const fresh = await open('fresh')
-  await fresh.store.sweep(async () => new Set(), -day)
-  expect(await fresh.store.usage()).toMatchObject({ files: 0 })
-  await closeHouse(fresh)
+  await fresh.storage.sweep(async () => new Set(), -day)
+  expect(await fresh.storage.usage()).toMatchObject({ files: 0 })
+  await closeContext(fresh)
   const { text } = await restore(configOf('again'), at('copy'), systemClock)
   expect(text).not.toContain('before')
   expect(readdirSync(at('again/files'))).toHaveLength(2)
 })
 
 test('a folder that another process owns is not restored into', async () => {
-  await backup(house, at('copy'))
+  await backup(ctx, at('copy'))
   const release = ownFolder(at('data'))
   try {
     const error = await caught(restore(configOf('data'), at('copy'), systemClock))
@@ -286,10 +286,10 @@ const damages: [title: string, damage: (copy: string) => void, says: RegExp][] =
 ]
 
 test('a damaged backup is refused with what is wrong, and nothing is replaced', async () => {
-  await fill(house)
-  await backup(house, at('copy'))
-  await agents.make(house, { handle: 'later' }, '192.0.2.3')
-  await closeHouse(house)
+  await fill(ctx)
+  await backup(ctx, at('copy'))
+  await agents.make(ctx, { handle: 'later' }, '192.0.2.3')
+  await closeContext(ctx)
   ownFolder(at('data'))()
   const before = contentOf(at('data'))
   for (const [title, damage, says] of damages) {
@@ -301,6 +301,6 @@ test('a damaged backup is refused with what is wrong, and nothing is replaced', 
     rmSync(at('bad'), { recursive: true })
   }
   expect(await restore(configOf('data'), at('copy'), systemClock)).toMatchObject({ ok: true })
-  house = await open('data')
-  expect(await agents.findByHandle(house, 'later')).toBeUndefined()
+  ctx = await open('data')
+  expect(await agents.findByHandle(ctx, 'later')).toBeUndefined()
 })

@@ -1,24 +1,24 @@
 import { join } from 'node:path'
 
+import type { Config } from '../config/settings.ts'
+import type { AppContext } from '../context.ts'
 import { type Clock, iso } from '../core/time.ts'
 import { migrateSqlite, NewerSchema, schemaVersion } from '../db/migrate.ts'
 import { databaseFile } from '../db/open.ts'
 import { checkFile } from '../db/proof.ts'
 import { snapshot } from '../db/snapshot.ts'
 import { openCopy } from '../db/sqlite.ts'
-import type { House } from '../house.ts'
 import { doctor } from '../ledger/doctor.ts'
-import type { Config } from '../settings.ts'
-import * as files from '../store/backup.ts'
-import { backupName } from '../store/backups.ts'
-import { isFull } from '../store/durable.ts'
-import { closeExchange, exchange, finishExchange, openExchange } from '../store/exchange.ts'
-import { ownFolder } from '../store/owner.ts'
-import { openSecret } from '../store/secret.ts'
+import * as files from '../storage/backup.ts'
+import { backupName } from '../storage/backups.ts'
+import { isFull } from '../storage/durable.ts'
+import { closeExchange, exchange, finishExchange, openExchange } from '../storage/exchange.ts'
+import { ownFolder } from '../storage/owner.ts'
+import { openSecret } from '../storage/secret.ts'
 import { version } from '../version.ts'
 import { done, failed, type Outcome } from './outcome.ts'
+import { inTurn } from './serialize.ts'
 import { allNamed } from './stored.ts'
-import { inTurn } from './turns.ts'
 
 const onPostgres =
   'On PostgreSQL, keep a pg_dump of the database and a copy of the data folder: berth backup and ' +
@@ -48,12 +48,12 @@ const said = ({ files, bytes }: files.Copied): string =>
  * `dir`, beside a working house. Throws when the folder is not empty, its disk is full or a stored
  * file is missing; what was copied until then is removed.
  */
-export async function backup(house: House, dir: string): Promise<Outcome> {
-  if (!house.db.file) return failed(onPostgres)
-  return inTurn(house, async () => {
+export async function backup(ctx: AppContext, dir: string): Promise<Outcome> {
+  if (!ctx.db.file) return failed(onPostgres)
+  return inTurn(ctx, async () => {
     await files.makeFolder(dir)
     try {
-      const copied = await copyTo(house, dir)
+      const copied = await copyTo(ctx, dir)
       return done(`The backup is in ${dir}: the database and ${said(copied)}.`)
     } catch (error) {
       await files.emptyFolder(dir)
@@ -66,7 +66,7 @@ export async function backup(house: House, dir: string): Promise<Outcome> {
   })
 }
 
-async function copyTo({ config: { dataDir }, clock, db }: House, dir: string) {
+async function copyTo({ config: { dataDir }, clock, db }: AppContext, dir: string) {
   const file = join(dir, databaseFile)
   await snapshot(db, file)
   const copy = openCopy(file)

@@ -1,3 +1,4 @@
+import type { AppContext } from '../context.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import { handlesOf } from '../hosting/agents/names.ts'
 import * as apps from '../hosting/apps/apps.ts'
@@ -6,7 +7,6 @@ import { type Appeal, listAppeals } from '../hosting/moderation/appeals.ts'
 import { type Entry, listAudit } from '../hosting/moderation/audit.ts'
 import { listReports, type Report } from '../hosting/moderation/reports.ts'
 import * as people from '../hosting/people/people.ts'
-import type { House } from '../house.ts'
 
 /** So many of each list are looked at at once. */
 export const casesMax = 50
@@ -18,11 +18,11 @@ export interface Waiting {
 }
 
 /** All that waits for the operator: held apps, appeals, reports, the oldest of each first. */
-export async function waiting(house: House): Promise<Waiting> {
+export async function waiting(ctx: AppContext): Promise<Waiting> {
   const [held, asked, reports] = await Promise.all([
-    listHeld(house, casesMax),
-    listAppeals(house, casesMax),
-    listReports(house, casesMax),
+    listHeld(ctx, casesMax),
+    listAppeals(ctx, casesMax),
+    listReports(ctx, casesMax),
   ])
   return { held, asked, reports }
 }
@@ -39,15 +39,15 @@ export interface Case {
 }
 
 /** What is known of an app, whatever became of it. */
-export async function caseOf(house: House, id: string): Promise<Case | undefined> {
-  const app = await apps.find(house, id)
+export async function caseOf(ctx: AppContext, id: string): Promise<Case | undefined> {
+  const app = await apps.find(ctx, id)
   if (!app) return undefined
   const [handles, versions, reports, asked, decided] = await Promise.all([
-    handlesOf(house, [app.maker]),
-    apps.versionsOf(house, app, casesMax),
-    listReports(house, casesMax, id),
-    listAppeals(house, casesMax, id),
-    listAudit(house, casesMax, id),
+    handlesOf(ctx, [app.maker]),
+    apps.versionsOf(ctx, app, casesMax),
+    listReports(ctx, casesMax, id),
+    listAppeals(ctx, casesMax, id),
+    listAudit(ctx, casesMax, id),
   ])
   const maker = handles.get(app.maker) ?? ''
   return { app, maker, versions, reports, appeals: asked, decided }
@@ -60,9 +60,9 @@ export interface PersonCase {
 }
 
 /** What is known of a person by their name or e-mail address, a suspended one too. */
-export async function personCaseOf(house: House, name: string): Promise<PersonCase | undefined> {
-  const person = await people.findByName(house, name)
-  return person && { person, decided: await listAudit(house, casesMax, person.name) }
+export async function personCaseOf(ctx: AppContext, name: string): Promise<PersonCase | undefined> {
+  const person = await people.findByName(ctx, name)
+  return person && { person, decided: await listAudit(ctx, casesMax, person.name) }
 }
 
 /** An agent with its newest apps and what was decided about it. */
@@ -73,14 +73,14 @@ export interface AgentCase {
 }
 
 /** What is known of an agent by its handle, a closed or suspended one too. */
-export async function agentCaseOf(house: House, handle: string): Promise<AgentCase | undefined> {
+export async function agentCaseOf(ctx: AppContext, handle: string): Promise<AgentCase | undefined> {
   const agent = /^[a-z0-9-]{1,40}$/.test(handle)
-    ? await agents.findByHandle(house, handle)
+    ? await agents.findByHandle(ctx, handle)
     : undefined
   if (!agent) return undefined
   const [made, decided] = await Promise.all([
-    apps.listOf(house, agent.id, casesMax),
-    listAudit(house, casesMax, `@${handle}`),
+    apps.listOf(ctx, agent.id, casesMax),
+    listAudit(ctx, casesMax, `@${handle}`),
   ])
   return { agent, made, decided }
 }

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 
-import { openTestHouse } from '../testing/house.ts'
+import { openTestHouse } from '../testing/test-server.ts'
 import { run } from './control.ts'
 
 test('a takedown and its undoing say what they did, and fail where there was nothing to do', async () => {
-  const { house, visit, person, close } = await openTestHouse()
+  const { ctx, visit, person, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish()
-  const admin = (...words: string[]) => run(house, { command: 'admin', words })
+  const admin = (...words: string[]) => run(ctx, { command: 'admin', words })
   const nothing = 'AAAAAAAAAAAA'
   expect(await admin('takedown', nothing, 'spam')).toEqual({
     ok: false,
@@ -28,9 +28,9 @@ test('a takedown and its undoing say what they did, and fail where there was not
   expect((await admin('show', '@nobody')).ok).toBe(false)
   expect((await admin('show', id)).text).toContain('takedown  ' + id + '  spam and scam')
   expect((await admin('show', '@ann')).text).toMatch(/operator {2}pause {2}@ann/)
-  await run(house, { command: 'grant', words: ['@ann', '1.5'] })
+  await run(ctx, { command: 'grant', words: ['@ann', '1.5'] })
   expect((await admin('audit', '@ann')).text).toMatch(/operator {2}grant {2}@ann {2}1.5 USD/)
-  await run(house, { command: 'grant', words: ['@ann', '0.0000001'] })
+  await run(ctx, { command: 'grant', words: ['@ann', '0.0000001'] })
   expect((await admin('audit', '@ann')).text).toContain('@ann  0.0000001 USD')
   expect((await admin('list')).text).toBe('Nothing waits.')
   expect((await admin('rescan', id)).text).toBe(`${id} will be read again by the safety check.`)
@@ -46,19 +46,19 @@ test('a takedown and its undoing say what they did, and fail where there was not
     expect((await admin(...words)).text).toStartWith('usage: berth admin list')
   }
   expect((await admin('pause', id)).ok).toBe(false)
-  expect((await run(house, { command: 'toString', words: [] })).ok).toBe(false)
+  expect((await run(ctx, { command: 'toString', words: [] })).ok).toBe(false)
   await close()
 })
 
 test('a word too many, where money or a folder is meant, does nothing', async () => {
-  const { house, person, kept, close } = await openTestHouse()
+  const { ctx, person, kept, close } = await openTestHouse()
   await person('ann')
   const before = await kept()
   for (const [command, ...words] of [
     ['grant', '@ann', '5', 'extra'],
     ['backup', '/tmp/berth-a', '/tmp/berth-b'],
   ]) {
-    const outcome = await run(house, { command: command ?? '', words })
+    const outcome = await run(ctx, { command: command ?? '', words })
     expect(outcome).toEqual({ ok: false, text: expect.stringContaining(`usage: berth ${command}`) })
   }
   expect(await kept()).toEqual(before)

@@ -1,9 +1,9 @@
 import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { isRecord } from '../core/shape.ts'
+import type { AppContext } from '../context.ts'
+import { isRecord } from '../core/schema.ts'
 import { errorCodeOf } from '../core/text.ts'
-import type { House } from '../house.ts'
 import { commands } from './commands.ts'
 import { failed, failedBy, type Outcome } from './outcome.ts'
 
@@ -16,8 +16,8 @@ const patient: object = { idleTimeout: 0 }
  * Listens on the data folder's control socket, which only its owner can open, so that `berth grant`
  * and its kin work beside a running server. Answers how to stop.
  */
-export function openControl(house: House): () => Promise<void> {
-  const unix = socketOf(house.config.dataDir)
+export function openControl(ctx: AppContext): () => Promise<void> {
+  const unix = socketOf(ctx.config.dataDir)
   rmSync(unix, { force: true })
   const server = Bun.serve({
     ...patient,
@@ -25,7 +25,7 @@ export function openControl(house: House): () => Promise<void> {
     async fetch(request) {
       const asked: unknown = await request.json()
       if (!isAsked(asked)) return new Response('ask with a command and its words', { status: 400 })
-      return Response.json(await run(house, asked))
+      return Response.json(await run(ctx, asked))
     },
   })
   chmodSync(unix, 0o600)
@@ -45,10 +45,10 @@ const isAsked = (asked: unknown): asked is Asked =>
   isRecord(asked) && typeof asked['command'] === 'string' && Array.isArray(asked['words'])
 
 /** Runs a command on an open house. What it throws becomes its outcome. */
-export async function run(house: House, { command, words }: Asked): Promise<Outcome> {
+export async function run(ctx: AppContext, { command, words }: Asked): Promise<Outcome> {
   try {
     const known = Object.hasOwn(commands, command) ? commands[command] : undefined
-    return known ? await known(house, words) : failed(`There is no ${command}.`)
+    return known ? await known(ctx, words) : failed(`There is no ${command}.`)
   } catch (error) {
     return failedBy(error)
   }

@@ -1,3 +1,4 @@
+import type { AppContext } from '../context.ts'
 import { idPattern } from '../core/ids.ts'
 import { isPlainText } from '../core/text.ts'
 import { pause } from '../hosting/agents/spending.ts'
@@ -7,7 +8,6 @@ import { note } from '../hosting/moderation/audit.ts'
 import * as moderation from '../hosting/moderation/moderation.ts'
 import * as people from '../hosting/people/suspension.ts'
 import { hideSaid } from '../hosting/reviews/removal.ts'
-import type { House } from '../house.ts'
 import { whyCharsMax } from '../limits.ts'
 import { done, failed, type Outcome } from './outcome.ts'
 
@@ -25,7 +25,7 @@ interface Verb {
  * not what it takes.
  */
 type Act = (
-  house: House,
+  ctx: AppContext,
   item: string,
   why: string,
   by?: string,
@@ -34,30 +34,35 @@ type Act = (
 /** Shows an app again, or says why it is not shown yet. */
 const showing =
   (act: Act): Act =>
-  async (house, id, why, by) => {
-    const done = await act(house, id, why, by)
-    const app = done ? await find(house, id) : undefined
+  async (ctx, id, why, by) => {
+    const done = await act(ctx, id, why, by)
+    const app = done ? await find(ctx, id) : undefined
     if (app?.heldBy === 'suspension') return 'stays held back while its maker is suspended'
     if (app && app.closed !== null) return 'stays deleted; its maker may bring it back'
     return app && app.heldFor !== null ? `stays held back: ${app.heldFor}` : done
   }
 
 async function mayBuy(
-  house: House,
+  ctx: AppContext,
   handle: string,
   may: boolean,
   by = 'operator',
 ): Promise<boolean> {
-  if (!(await pause(house, handle.slice(1), !may))) return false
+  if (!(await pause(ctx, handle.slice(1), !may))) return false
   const entry = { by, did: may ? 'resume' : 'pause', item: handle, why: '' }
-  await house.db.tx((db) => note(house, db, entry))
+  await ctx.db.tx((db) => note(ctx, db, entry))
   return true
 }
 
-const suspend = (house: House, who: string, why: string | null, by?: string): Promise<boolean> =>
+const suspend = (
+  ctx: AppContext,
+  who: string,
+  why: string | null,
+  by?: string,
+): Promise<boolean> =>
   who.startsWith('@')
-    ? moderation.suspend(house, who.slice(1), why, by)
-    : people.suspend(house, who, why, by)
+    ? moderation.suspend(ctx, who.slice(1), why, by)
+    : people.suspend(ctx, who, why, by)
 
 const page = /^[0-9a-f]{64}$/
 const ofApp = { item: idPattern, takes: '<app id> [reason]' }
@@ -75,16 +80,16 @@ const verbs = {
     ...ofApp,
     takes: '<app id> <grant|deny> <answer>',
     says: 'is decided; its maker is told',
-    act: async (house, id, why, by) => {
+    act: async (ctx, id, why, by) => {
       const [, word, answer] = /^(grant|deny) (.+)$/s.exec(why) ?? []
-      return answer ? appeals.decide(house, id, word === 'grant', answer, by) : undefined
+      return answer ? appeals.decide(ctx, id, word === 'grant', answer, by) : undefined
     },
   },
   rescan: {
     item: /^(all|[A-Za-z0-9_-]{12})$/,
     takes: '<app id|all>',
     says: 'will be read again by the safety check',
-    act: (house, item, _, by) => moderation.readAgain(house, item, by),
+    act: (ctx, item, _, by) => moderation.readAgain(ctx, item, by),
   },
   suspend: {
     ...ofAnyone,
@@ -95,17 +100,17 @@ const verbs = {
   unsuspend: {
     ...ofAnyone,
     says: 'goes on as before',
-    act: (house, who, _, by) => suspend(house, who, null, by),
+    act: (ctx, who, _, by) => suspend(ctx, who, null, by),
   },
   pause: {
     ...ofAgent,
     says: 'can buy nothing now',
-    act: (house, handle, _, by) => mayBuy(house, handle, false, by),
+    act: (ctx, handle, _, by) => mayBuy(ctx, handle, false, by),
   },
   resume: {
     ...ofAgent,
     says: 'can buy again',
-    act: (house, handle, _, by) => mayBuy(house, handle, true, by),
+    act: (ctx, handle, _, by) => mayBuy(ctx, handle, true, by),
   },
   hide: {
     item: idPattern,
@@ -139,7 +144,7 @@ export const decisions = Object.entries(verbs).map(([name, { takes }]) => `${nam
  * writes down who did: `by`. Undefined where it is not called with what it takes.
  */
 export async function decide(
-  house: House,
+  ctx: AppContext,
   name: Decision,
   said: { item: string; why: string; by?: string },
 ): Promise<Outcome | undefined> {
@@ -149,7 +154,7 @@ export async function decide(
   const words = [item, ...why.split(' ').filter(Boolean)]
   const isWhole = verb.item.test(item) && words.length >= needed
   if (!isWhole || !isPlainText(why, whyCharsMax)) return undefined
-  const did = await verb.act(house, item, why, by)
+  const did = await verb.act(ctx, item, why, by)
   if (did === undefined) return undefined
   if (did) return done(`${item} ${did === true ? verb.says : did}.`)
   return failed(`Nothing to ${name}: there is no such ${item}, or it is so already.`)

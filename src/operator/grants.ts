@@ -1,11 +1,11 @@
+import type { AppContext } from '../context.ts'
 import { idPattern, newId } from '../core/ids.ts'
-import { fromUsd, inDigits, type Nano, toCredits, toUsd } from '../core/money.ts'
+import { fromUsd, inDigits, type NanoUsd, toCredits, toUsd } from '../core/money.ts'
 import * as accounts from '../gateway/accounts/accounts.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import { note } from '../hosting/moderation/audit.ts'
 import { tell } from '../hosting/notes/notes.ts'
 import * as people from '../hosting/people/people.ts'
-import type { House } from '../house.ts'
 import { accountOf, agentOwner, findBalance, type Owner } from '../ledger/accounts.ts'
 import * as ledger from '../ledger/ledger.ts'
 import { grantUsdMax } from '../limits.ts'
@@ -20,25 +20,25 @@ export interface Grantee {
 }
 
 /** Whose account is meant: an agent's by its @handle, a person's wallet, or a gateway account's. */
-export async function granteeOf(house: House, whom: string): Promise<Grantee | undefined> {
-  const agent = whom.startsWith('@') ? await agents.findNamed(house, whom) : undefined
+export async function granteeOf(ctx: AppContext, whom: string): Promise<Grantee | undefined> {
+  const agent = whom.startsWith('@') ? await agents.findNamed(ctx, whom) : undefined
   if (agent) {
     const { id, created } = agent
     return { kind: 'agent', name: whom, owner: agentOwner(id), created }
   }
-  const account = idPattern.test(whom) ? await accounts.find(house, whom) : undefined
+  const account = idPattern.test(whom) ? await accounts.find(ctx, whom) : undefined
   if (account) {
     const owner = { kind: 'gateway', owner: account.id } as const
     return { kind: 'account', name: whom, owner, created: account.created }
   }
-  const person = await people.findByName(house, whom)
+  const person = await people.findByName(ctx, whom)
   if (!person) return undefined
   const { name, created } = person
   return { kind: 'person', name, owner: people.walletOf(person), created }
 }
 
 /** An amount of USD that can be given; undefined for anything else. */
-export function amountOf(usd: string): Nano | undefined {
+export function amountOf(usd: string): NanoUsd | undefined {
   const amount = fromUsd(usd.trim())
   return amount !== undefined && amount > 0n && toCredits(amount) <= grantUsdMax * 1_000
     ? amount
@@ -46,27 +46,27 @@ export function amountOf(usd: string): Nano | undefined {
 }
 
 /** The credits of an owner; none for who has no account yet. */
-export const hasNow = async (house: House, { owner }: Pick<Grantee, 'owner'>): Promise<number> =>
-  toCredits((await findBalance(house.db.read, accountOf(owner)))?.balance ?? 0n)
+export const hasNow = async (ctx: AppContext, { owner }: Pick<Grantee, 'owner'>): Promise<number> =>
+  toCredits((await findBalance(ctx.db.read, accountOf(owner)))?.balance ?? 0n)
 
 /**
  * Gives credits that can be spent and paid on, once for each `ref`, and writes down who did: `by`.
  * Refuses ref_conflict where the ref was used for another grant.
  */
 export async function grant(
-  house: House,
+  ctx: AppContext,
   { name, owner }: Grantee,
-  { amount, ref = newId(), by = 'operator' }: { amount: Nano; ref?: string; by?: string },
+  { amount, ref = newId(), by = 'operator' }: { amount: NanoUsd; ref?: string; by?: string },
 ): Promise<void> {
   const credits = toCredits(amount)
-  await house.db.tx(async (db) => {
-    const account = await ledger.open(house, db, owner)
+  await ctx.db.tx(async (db) => {
+    const account = await ledger.open(ctx, db, owner)
     const wanted = { account, amount, kind: 'grant', ref: `grant:${ref}`, free: false }
-    const { fresh } = await ledger.grant(house, db, wanted)
+    const { fresh } = await ledger.grant(ctx, db, wanted)
     if (!fresh) return
-    await note(house, db, { by, did: 'grant', item: name, why: `${inDigits(toUsd(amount))} USD` })
+    await note(ctx, db, { by, did: 'grant', item: name, why: `${inDigits(toUsd(amount))} USD` })
     if (owner.kind !== 'agent') return
     const text = `The operator gave you ${credits} credits.`
-    await tell(house, db, { to: owner.owner, kind: 'credits.received', text, data: { credits } })
+    await tell(ctx, db, { to: owner.owner, kind: 'credits.received', text, data: { credits } })
   })
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { freshEngine } from '../testing/engine.ts'
-import { openTestHouse } from '../testing/house.ts'
+import { openTestHouse } from '../testing/test-server.ts'
 
 test('a disk below its floor is told, and the house is ready', async () => {
   const h = await openTestHouse({ DISK_FLOOR_BYTES: '999999999999999' })

@@ -1,5 +1,5 @@
-import { visitOf } from '../core/visit.ts'
-import type { House } from '../house.ts'
+import type { AppContext } from '../context.ts'
+import { requestContextOf } from '../http/request-context.ts'
 import { pingMs } from '../limits.ts'
 
 /**
@@ -8,26 +8,26 @@ import { pingMs } from '../limits.ts'
  * asks for them first. Undefined leaves a request to the routes.
  */
 export function healthAnswer(
-  house: House,
+  ctx: AppContext,
   request: Request,
   path: string,
 ): Response | Promise<Response> | undefined {
   const isAsked = path === '/healthz' || path === '/readyz'
   if (!isAsked || (request.method !== 'GET' && request.method !== 'HEAD')) return undefined
-  visitOf(request).route = path
-  return path === '/healthz' ? Response.json({ ok: true }) : readiness(house)
+  requestContextOf(request).route = path
+  return path === '/healthz' ? Response.json({ ok: true }) : readiness(ctx)
 }
 
-async function readiness(house: House): Promise<Response> {
+async function readiness(ctx: AppContext): Promise<Response> {
   try {
     // Who watches wants an answer also where a database hangs.
     const late = Bun.sleep(pingMs).then(() => Promise.reject(new Error('The database is silent.')))
-    await Promise.race([house.db.ping(), late])
+    await Promise.race([ctx.db.ping(), late])
     // All that is there can still be read, so it is no reason to send visitors away.
-    const isFull = house.store.free() < house.config.diskFloorBytes
+    const isFull = ctx.storage.free() < ctx.config.diskFloorBytes
     return Response.json({ ok: true, ...(isFull && { disk: 'full' }) })
   } catch (error) {
-    house.log.fault('not ready', error)
+    ctx.log.fault('not ready', error)
     return Response.json({ ok: false }, { status: 503 })
   }
 }

@@ -4,18 +4,18 @@ import { nano } from '../core/money.ts'
 import { day, minute } from '../core/time.ts'
 import * as ledger from '../ledger/ledger.ts'
 import { incomeByDay } from '../ledger/totals.ts'
-import { openTestHouse, type TestHouse } from '../testing/house.ts'
-import { measure, minutesOf } from './minutes.ts'
+import { openTestHouse, type TestHouse } from '../testing/test-server.ts'
+import { measure, minutesOf } from './metrics-history.ts'
 
 const opened: TestHouse[] = []
 afterEach(async () => {
-  for (const house of opened.splice(0)) await house.close()
+  for (const ctx of opened.splice(0)) await ctx.close()
 })
 
 async function open(settings = {}): Promise<TestHouse> {
-  const house = await openTestHouse(settings)
-  opened.push(house)
-  return house
+  const ctx = await openTestHouse(settings)
+  opened.push(ctx)
+  return ctx
 }
 
 /** Reads the text format as it is specified, and throws at the first line that is not in it. */
@@ -100,28 +100,28 @@ test('counts what was answered by part and status, in the format that Prometheus
 
 test('what is held and what was paid is told to the Nano, and summed by day', async () => {
   const h = await open({ METRICS_TOKEN: token })
-  const { house, clock } = h
+  const { ctx, clock } = h
   await h.person('ann')
   const owner = { kind: 'gateway', owner: 'gus' } as const
   const amount = nano(5_000_000_007n)
-  await ledger.grantTo(house, owner, { amount, kind: 'grant', ref: 'g', free: false })
+  await ledger.grantTo(ctx, owner, { amount, kind: 'grant', ref: 'g', free: false })
   const pay = (ref: string, charge: bigint) =>
-    house.db.tx(async (db) => {
+    ctx.db.tx(async (db) => {
       const ask = { account: 'gateway:gus', amount: nano(2_000n), ref, kind: 'chat' } as const
-      const { hold } = await ledger.hold(house, db, { ...ask, ms: minute })
-      if (charge > 0n) await ledger.settle(house, db, hold, nano(charge))
+      const { hold } = await ledger.hold(ctx, db, { ...ask, ms: minute })
+      if (charge > 0n) await ledger.settle(ctx, db, hold, nano(charge))
     })
-  await measure(house)
+  await measure(ctx)
   await pay('one', 1_001n)
   clock.turn(minute)
-  await measure(house)
+  await measure(ctx)
   await h.visit('GET', '/nowhere')
   await pay('open', 0n)
   const metrics = await metricsOf(h)
   expect(metrics.get('berth_income_nano_total')).toBe(1_001)
   expect(metrics.get('berth_held_nano')).toBe(2_000)
   expect(metrics.get('berth_balance_nano')).toBe(5_400_000_007 - 1_001)
-  expect(await minutesOf(house)).toMatchObject([
+  expect(await minutesOf(ctx)).toMatchObject([
     { income: 1_001n, requests: 0 },
     { income: 0n, requests: 2 },
   ])
@@ -129,9 +129,9 @@ test('what is held and what was paid is told to the Nano, and summed by day', as
   clock.turn(2 * day)
   await pay('two', 500n)
   await pay('three', 400n)
-  expect((await incomeByDay(house, 4)).map(({ amount: paid }) => paid)).toEqual(
+  expect((await incomeByDay(ctx, 4)).map(({ amount: paid }) => paid)).toEqual(
     [0n, 1_001n, 0n, 900n].map(nano),
   )
-  for (let at = 0; at < 400; at += 1) await measure(house)
-  expect(await minutesOf(house)).toHaveLength(181)
+  for (let at = 0; at < 400; at += 1) await measure(ctx)
+  expect(await minutesOf(ctx)).toHaveLength(181)
 })

@@ -1,14 +1,14 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../context.ts'
 import { sha256 } from '../core/ids.ts'
 import { second } from '../core/time.ts'
 import { statusClasses, trafficParts } from '../core/traffic.ts'
-import type { House } from '../house.ts'
 import { countByLane } from '../jobs/jobs.ts'
 import { keyText } from '../keys/sent.ts'
 import { totals } from '../ledger/totals.ts'
 import { version } from '../version.ts'
-import { lateMs } from './minutes.ts'
+import { lateMs } from './metrics-history.ts'
 
 type Type = 'counter' | 'gauge' | 'histogram'
 type Row = [labels: Record<string, string>, value: number | bigint, suffix?: string]
@@ -28,7 +28,7 @@ function metric(name: string, type: Type, help: string, rows: Row[]): string {
 const gauge = (name: string, help: string, value: number | bigint): string =>
   metric(name, 'gauge', help, [[{}, value]])
 
-function trafficMetrics({ traffic }: House): string[] {
+function trafficMetrics({ traffic }: AppContext): string[] {
   const answers = trafficParts.flatMap((part) =>
     statusClasses.map((status): Row => [{ part, status }, traffic.answered(part, status)]),
   )
@@ -48,8 +48,8 @@ function trafficMetrics({ traffic }: House): string[] {
   ]
 }
 
-async function ledgerMetrics(house: House): Promise<string[]> {
-  const { income, balance, held } = await totals(house)
+async function ledgerMetrics(ctx: AppContext): Promise<string[]> {
+  const { income, balance, held } = await totals(ctx)
   return [
     metric('berth_income_nano_total', 'counter', 'Paid to the house, in billionths of a USD.', [
       [{}, income],
@@ -59,19 +59,19 @@ async function ledgerMetrics(house: House): Promise<string[]> {
   ]
 }
 
-async function jobMetrics(house: House): Promise<string[]> {
-  const open = (await countByLane(house)).map(({ lane, state, count }): Row => [
+async function jobMetrics(ctx: AppContext): Promise<string[]> {
+  const open = (await countByLane(ctx)).map(({ lane, state, count }): Row => [
     { lane, state },
     count,
   ])
-  const ended = house.jobs.ended().map(({ lane, state, count }): Row => [{ lane, state }, count])
+  const ended = ctx.jobs.ended().map(({ lane, state, count }): Row => [{ lane, state }, count])
   return [
     metric('berth_jobs', 'gauge', 'Jobs that have not ended, by lane and state.', open),
     metric('berth_jobs_ended_total', 'counter', 'Jobs that ended, by lane and state.', ended),
   ]
 }
 
-function upstreamMetrics({ upstreams }: House): string[] {
+function upstreamMetrics({ upstreams }: AppContext): string[] {
   const all = upstreams.health()
   const rows = (value: (one: (typeof all)[number]) => number) =>
     all.map((one): Row => [{ upstream: one.name }, value(one)])
@@ -97,13 +97,13 @@ function upstreamMetrics({ upstreams }: House): string[] {
   ]
 }
 
-function processMetrics(house: House): string[] {
+function processMetrics(ctx: AppContext): string[] {
   const { user, system } = process.cpuUsage()
-  const began = Math.round(house.clock.now() / second - process.uptime())
+  const began = Math.round(ctx.clock.now() / second - process.uptime())
   return [
     metric('berth_info', 'gauge', 'The version of this program.', [[{ version }, 1]]),
-    gauge('berth_disk_free_bytes', 'Free on the disk of the data folder.', house.store.free()),
-    gauge('berth_loop_late_seconds', 'The latest a timer came lately.', lateMs(house) / second),
+    gauge('berth_disk_free_bytes', 'Free on the disk of the data folder.', ctx.storage.free()),
+    gauge('berth_loop_late_seconds', 'The latest a timer came lately.', lateMs(ctx) / second),
     gauge('process_resident_memory_bytes', 'Memory of the process.', process.memoryUsage.rss()),
     gauge('process_start_time_seconds', 'When it began, since 1970.', began),
     metric('process_cpu_seconds_total', 'counter', 'CPU that it used.', [
@@ -113,18 +113,18 @@ function processMetrics(house: House): string[] {
 }
 
 /** Everything that is measured, as Prometheus reads it. */
-async function metricsText(house: House): Promise<string> {
-  const [ledger, jobs] = await Promise.all([ledgerMetrics(house), jobMetrics(house)])
-  const [traffic, upstreams] = [trafficMetrics(house), upstreamMetrics(house)]
-  return [...traffic, ...ledger, ...jobs, ...upstreams, ...processMetrics(house)].join('')
+async function metricsText(ctx: AppContext): Promise<string> {
+  const [ledger, jobs] = await Promise.all([ledgerMetrics(ctx), jobMetrics(ctx)])
+  const [traffic, upstreams] = [trafficMetrics(ctx), upstreamMetrics(ctx)]
+  return [...traffic, ...ledger, ...jobs, ...upstreams, ...processMetrics(ctx)].join('')
 }
 
 const text = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }
 
 /** GET /metrics, for who sends METRICS_TOKEN as a bearer token. */
-export const metrics = (house: House) =>
+export const metrics = (ctx: AppContext) =>
   new Elysia().get('/metrics', async ({ request }) => {
-    const { metricsToken } = house.config
+    const { metricsToken } = ctx.config
     if (!metricsToken) {
       return new Response('There are no metrics here: METRICS_TOKEN is not set.\n', {
         status: 404,
@@ -138,5 +138,5 @@ export const metrics = (house: House) =>
       })
     }
     const headers = { ...text, 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
-    return new Response(await metricsText(house), { headers })
+    return new Response(await metricsText(ctx), { headers })
   })

@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { loadConfig } from '../config.ts'
+import { loadConfig } from '../config/load.ts'
+import { openModels } from '../context.ts'
 import { openLog } from '../core/log.ts'
 import { systemClock } from '../core/time.ts'
-import { openModels } from '../house.ts'
 import { presentPrice } from '../models/price.ts'
 import { models } from './models.ts'
 

@@ -1,13 +1,13 @@
+import type { Config } from '../config/settings.ts'
+import { openModels } from '../context.ts'
 import { openLog } from '../core/log.ts'
 import { second, systemClock } from '../core/time.ts'
-import { openModels } from '../house.ts'
 import { modelListBytesMax } from '../limits.ts'
 import { type Listed, readList, readSynced } from '../models/lists.ts'
 import { isFree, type Price, readPrice } from '../models/price.ts'
-import type { Config } from '../settings.ts'
-import { readPriceList, writePriceList } from '../store/price-list.ts'
-import { askJson, whyOf } from '../upstream/ask-json.ts'
-import { keyedUpstreams } from '../upstream/registry.ts'
+import { askJson, whyOf } from '../providers/ask-json.ts'
+import { keyedUpstreams } from '../providers/registry.ts'
+import { readPriceList, writePriceList } from '../storage/price-list.ts'
 import { done, failed, type Outcome } from './outcome.ts'
 
 /** Public lists of models with their prices; of two the first wins. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../core/shape.ts'
+import { isRecord } from '../core/schema.ts'
 import { assetVoiceCharsMax, assetWhatCharsMax } from '../limits.ts'
 import type { Page } from './page.ts'
 

@@ -1,5 +1,5 @@
 import { Pool, PoolBusy } from '../core/pool.ts'
-import { Refusal } from '../refusals.ts'
+import { ApiError } from '../errors.ts'
 import type { Inspection, OwnBytes } from './inspection.ts'
 
 /**
@@ -57,7 +57,7 @@ export class Inspector {
     }
     return this.among(maker, () => this.pool.run(bytes, [bytes.buffer])).catch((error: unknown) => {
       if (!(error instanceof PoolBusy)) throw error
-      throw new Refusal('try_again', {
+      throw new ApiError('try_again', {
         why: `The page could not be looked at: ${error.message}.`,
       })
     })

@@ -3,7 +3,7 @@ import { pattern } from './pattern.ts'
  * What a live key looks like: its name for the help, and its shape. Every shape starts with fixed
  * text.
  */
-const shapes: readonly [name: string, shape: string][] = [
+const schemas: readonly [name: string, shape: string][] = [
   ['Anthropic key', 'sk-ant-[a-z0-9]{2,8}-[\\w-]{40,120}'],
   ['OpenAI key', 'sk-(?:proj|svcacct|admin)-[\\w-]{40,200}'],
   ['OpenAI key', 'sk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}'],
@@ -42,7 +42,7 @@ const marks = pattern(
   String.raw`GOCSPX-|SG\.|hf_|r8_|gsk_|xai-|npm_|pypi-|shp[acps]|do[opr]_v1_|[0-9]{8,10}:AA|`,
   String.raw`discord(?:app)?\.com/api|hooks\.slack|[agp]k_[A-Za-z0-9]`,
 )
-const shape = new RegExp(`(?:${shapes.map(([, text]) => text).join('|')})(?![A-Za-z0-9_-])`, 'y')
+const shape = new RegExp(`(?:${schemas.map(([, text]) => text).join('|')})(?![A-Za-z0-9_-])`, 'y')
 const pemMark = /-----BEGIN (?:RSA |EC |DSA |OPENSSH |ENCRYPTED |PGP )?PRIVATE KEY(?: BLOCK)?-----/g
 const pemMax = 4000
 
@@ -76,7 +76,7 @@ export function* findSecrets(text: string): Generator<Secret> {
 }
 
 function nameOf(key: string): string {
-  return shapes.find(([, text]) => new RegExp(`^(?:${text})$`).test(key))?.[0] ?? 'key'
+  return schemas.find(([, text]) => new RegExp(`^(?:${text})$`).test(key))?.[0] ?? 'key'
 }
 
 /**

@@ -1,9 +1,9 @@
 import addFormats from 'ajv-formats'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 
-import { isRecord } from '../core/shape.ts'
+import { isRecord } from '../core/schema.ts'
 import type { Described, Document } from './described.ts'
-import type { Answer } from './house.ts'
+import type { Answer } from './test-server.ts'
 
 /** Holds answers against the description: status, content type, and every field of the body. */
 export class Answers {

@@ -1,14 +1,14 @@
 import { expect } from 'bun:test'
 
 import { openLog } from '../core/log.ts'
-import { fromCredits, type Nano } from '../core/money.ts'
+import { fromCredits, type NanoUsd } from '../core/money.ts'
 import type { Engine } from '../db/engine.ts'
+import { ApiError } from '../errors.ts'
 import { accountOf, type Owner } from '../ledger/accounts.ts'
 import type { Hold } from '../ledger/holds.ts'
 import { type Ask, grantTo, hold, release, settle } from '../ledger/ledger.ts'
 import type { Books } from '../ledger/paid-work.ts'
 import type { AccountId } from '../ledger/tables.ts'
-import { Refusal } from '../refusals.ts'
 import { caught } from './caught.ts'
 import { freshEngine } from './engine.ts'
 
@@ -59,7 +59,7 @@ export const ask = (ref: string, credits: number, more: Partial<Ask> = {}): Ask 
 export const holdNow = (books: Books, wanted: Ask) => books.db.tx((db) => hold(books, db, wanted))
 
 /** Settles in a transaction of its own. */
-export const settleNow = (books: Books, made: Hold, charge: Nano) =>
+export const settleNow = (books: Books, made: Hold, charge: NanoUsd) =>
   books.db.tx((db) => settle(books, db, made, charge))
 
 /** Releases in a transaction of its own. */
@@ -72,6 +72,9 @@ export async function refused(
   facts: Record<string, unknown>,
 ): Promise<void> {
   const error = await caught(work)
-  if (!(error instanceof Refusal)) throw error
-  expect({ refusal: error.refusal, ...error.facts[0] }).toMatchObject({ refusal: name, ...facts })
+  if (!(error instanceof ApiError)) throw error
+  expect({ refusal: error.errorName, ...error.details[0] }).toMatchObject({
+    refusal: name,
+    ...facts,
+  })
 }

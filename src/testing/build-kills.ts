@@ -66,9 +66,9 @@ async function killOnce(dataDir: string, step: string, draw: () => number): Prom
 
 const bodyOf = async (call: Promise<Response>): Promise<unknown> => (await call).json()
 
-async function kill(house: Running): Promise<void> {
-  house.kill('SIGKILL')
-  await house.exited
+async function kill(ctx: Running): Promise<void> {
+  ctx.kill('SIGKILL')
+  await ctx.exited
 }
 
 interface Job {
@@ -82,17 +82,17 @@ interface Job {
 
 const jobOf = (body: unknown): Job => Object(body).job
 
-async function reach(house: Running, key: string, id: string, step: string): Promise<void> {
+async function reach(ctx: Running, key: string, id: string, step: string): Promise<void> {
   for (let tries = 0; tries < 500; tries += 1) {
-    const job = jobOf(await bodyOf(house.call('GET', `/api/jobs/${id}`, key)))
+    const job = jobOf(await bodyOf(ctx.call('GET', `/api/jobs/${id}`, key)))
     if (job.ended || steps.indexOf(job.step ?? 'queued') >= steps.indexOf(step)) return
     await Bun.sleep(2)
   }
 }
 
 /** Waits until all jobs have ended, and proves what they left; answers how they ended. */
-async function check(house: Running, key: string, app: string): Promise<string[]> {
-  const get = (path: string) => bodyOf(house.call('GET', `/api${path}`, key))
+async function check(ctx: Running, key: string, app: string): Promise<string[]> {
+  const get = (path: string) => bodyOf(ctx.call('GET', `/api${path}`, key))
   const ended = async (id: string): Promise<Job> => {
     for (let tries = 0; tries < 100; tries += 1) {
       const job = jobOf(await get(`/jobs/${id}?wait=30`))
@@ -111,11 +111,11 @@ async function check(house: Running, key: string, app: string): Promise<string[]
   const charged = jobs.reduce((sum, one) => sum + one.charged, 0)
   const isExact = Math.abs(me.credits - (400 - charged)) < 1e-6 && me.held === 0
   expect(isExact, `${me.credits} credits, ${me.held} held, after ${charged} were charged`)
-  const built = await house.call('GET', `/api/apps/${app}`, key)
+  const built = await ctx.call('GET', `/api/apps/${app}`, key)
   const isDone = jobs.find(({ kind }) => kind === 'build')?.state === 'done'
   expect(built.status === (isDone ? 200 : 404), `the app answers ${built.status}`)
   if (isDone) expect(Object(await built.json()).app.version === 1, 'it was published twice')
-  const again = await house.call('POST', '/api/apps', key, { prompt, kind: 'game' })
+  const again = await ctx.call('POST', '/api/apps', key, { prompt, kind: 'game' })
   expect(again.status === 202, `another build is answered ${again.status}`)
   const next = textAt(await again.json(), 'job.id')
   expect((await ended(next)).state === 'done', 'another build fails')

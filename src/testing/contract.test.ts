@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Described, documentOf, operationsOf } from './described.ts'
-import { type Answer, openTestHouse, type Person, type TestHouse } from './house.ts'
+import { type Answer, openTestHouse, type Person, type TestHouse } from './test-server.ts'
 
-let house: TestHouse
+let ctx: TestHouse
 let ann: Person
 let id = ''
 let operations: Described[] = []
 
 beforeAll(async () => {
-  house = await openTestHouse()
-  ann = await house.person('ann')
+  ctx = await openTestHouse()
+  ann = await ctx.person('ann')
   id = await ann.publish()
-  operations = operationsOf(await documentOf(house))
+  operations = operationsOf(await documentOf(ctx))
 })
-afterAll(() => house.close())
+afterAll(() => ctx.close())
 
 const html = '<!doctype html><title>Boats</title><p>hello</p>'
 
@@ -51,7 +51,7 @@ const rows: Record<number, Row> = {
     auth: 'none',
     done: [200],
     codes: {},
-    call: () => house.call('GET', '/on'),
+    call: () => ctx.call('GET', '/on'),
     gives: { on: true },
   },
   2: {
@@ -60,7 +60,7 @@ const rows: Record<number, Row> = {
     auth: 'none',
     done: [200],
     codes: { agents_off: 404 },
-    call: () => house.call('GET', '/'),
+    call: () => ctx.call('GET', '/'),
     gives: { urls: { docs: text, openapi: text, mcp: text }, quickstart: expect.any(Array) },
   },
   3: {
@@ -69,7 +69,7 @@ const rows: Record<number, Row> = {
     auth: 'none',
     done: [200],
     codes: { agents_off: 404 },
-    call: () => house.call('GET', '/openapi.json'),
+    call: () => ctx.call('GET', '/openapi.json'),
     gives: { openapi: '3.1.0', info: { version: '1.0.0' } },
   },
   4: {
@@ -85,7 +85,7 @@ const rows: Record<number, Row> = {
       keys_daily_limit: 429,
       rate_limited: 429,
     },
-    call: () => house.call('POST', '/keys'),
+    call: () => ctx.call('POST', '/keys'),
     gives: { agent, key: expect.stringMatching(/^ak_[A-Za-z0-9]{40}$/), claim: { url: text } },
   },
   5: {
@@ -297,7 +297,7 @@ describe('section 4, operation', () => {
 
   test.each(numbered)('%s needs its key, or none', async (_, row) => {
     const path = row.path.replace('{id}', id)
-    const { code } = await house.call(row.method, path, { from: '192.0.2.200' })
+    const { code } = await ctx.call(row.method, path, { from: '192.0.2.200' })
     expect(code).toBe(row.auth === 'key' ? 'no_key' : undefined)
   })
 })
@@ -321,7 +321,7 @@ describe('section 5', () => {
   test('a key is carried as a bearer token or in X-API-Key, never in the address', async () => {
     const { key } = ann
     const statusOf = async (headers: Record<string, string>, query = '') =>
-      (await house.call('GET', `/me${query}`, { headers })).status
+      (await ctx.call('GET', `/me${query}`, { headers })).status
     expect(await statusOf({ authorization: `bearer  ${key}` })).toBe(200)
     expect(await statusOf({ 'x-api-key': key })).toBe(200)
     expect(await statusOf({ authorization: key })).toBe(401)
@@ -334,13 +334,13 @@ describe('every answer', () => {
   test('may be read from any origin, without cookies', async () => {
     const origin = { origin: 'https://elsewhere.test' }
     for (const path of ['/on', '/me', '/no/such']) {
-      const { headers } = await house.call('GET', path, { headers: origin })
+      const { headers } = await ctx.call('GET', path, { headers: origin })
       expect(headers.get('access-control-allow-origin')).toBe('*')
       expect(headers.has('access-control-allow-credentials')).toBe(false)
       expect(headers.get('access-control-expose-headers')).toBe('*')
     }
     const asked = { ...origin, 'access-control-request-method': 'PATCH' }
-    const preflight = await house.call('OPTIONS', `/apps/${id}`, { headers: asked })
+    const preflight = await ctx.call('OPTIONS', `/apps/${id}`, { headers: asked })
     expect(preflight.status).toBe(204)
     expect(preflight.headers.get('access-control-allow-methods')).toContain('PATCH')
     expect(preflight.headers.get('access-control-allow-headers')).toBe('authorization, *')
@@ -350,22 +350,22 @@ describe('every answer', () => {
     const headers = { 'x-api-key': ann.key }
     const answers = [
       ...(await Promise.all(
-        ['/me', '/on', '/no/such'].map((path) => house.call('GET', path, { headers })),
+        ['/me', '/on', '/no/such'].map((path) => ctx.call('GET', path, { headers })),
       )),
-      await house.visit('GET', '/v1/accounts/keys', { headers }),
+      await ctx.visit('GET', '/v1/accounts/keys', { headers }),
     ]
     for (const answer of answers) {
       expect(answer.headers.get('cache-control')).toBe('no-store')
       expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
     }
-    const shared = await house.call('GET', '/openapi.json')
+    const shared = await ctx.call('GET', '/openapi.json')
     expect(shared.headers.get('cache-control')).toBe('no-cache')
   })
 
   test('is one line in the log, without the key and the body', async () => {
-    const before = house.lines.length
+    const before = ctx.lines.length
     const { headers } = await ann.call('PATCH', `/apps/${id}`, { title: 'A secret title' })
-    expect(house.lines.slice(before)).toEqual([
+    expect(ctx.lines.slice(before)).toEqual([
       expect.objectContaining({
         level: 'info',
         event: 'request',
@@ -377,7 +377,7 @@ describe('every answer', () => {
         address: ann.from,
       }),
     ])
-    const log = JSON.stringify(house.lines)
+    const log = JSON.stringify(ctx.lines)
     expect(log).not.toContain(ann.key)
     expect(log).not.toContain('A secret title')
   })

@@ -1,6 +1,6 @@
 import { SQL } from 'bun'
 
-import { databaseUrl } from '../config.ts'
+import { databaseUrl } from '../config/load.ts'
 import { newId } from '../core/ids.ts'
 import type { Engine } from '../db/engine.ts'
 import { openPostgres } from '../db/postgres.ts'

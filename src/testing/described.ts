@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import type { TestHouse } from './house.ts'
+import type { TestHouse } from './test-server.ts'
 
 const Schema = Type.Record(Type.String(), Type.Unknown())
 const Content = Type.Record(Type.String(), Type.Object({ schema: Schema }))

@@ -1,16 +1,16 @@
+import type { SettingName } from '../config/settings.ts'
 import { openLog } from '../core/log.ts'
 import { systemClock } from '../core/time.ts'
 import { doctor } from '../ledger/doctor.ts'
 import { Catalogue, type Model } from '../models/catalogue.ts'
-import type { SettingName } from '../settings.ts'
-import { rawLane } from '../upstream/raw.ts'
-import { Registry } from '../upstream/registry.ts'
+import { rawLane } from '../providers/raw.ts'
+import { Registry } from '../providers/registry.ts'
 import { mediaScripts } from './fake-media.ts'
 import { scripts } from './fake-scripts.ts'
 import { type FakeUpstream, startFakeUpstream } from './fake-upstream.ts'
 import { type Gus, type ServedGateway, serveGateway } from './gateway.ts'
-import { openTestHouse, type TestHouse } from './house.ts'
 import { testModel } from './models.ts'
+import { openTestHouse, type TestHouse } from './test-server.ts'
 
 /** A house whose chat models are the scripts of the fake upstream: "fake/ok", "fake/hang" ... */
 export interface Faked extends TestHouse, ServedGateway {
@@ -36,25 +36,25 @@ export async function openFaked(
   const all = [...names, ...Object.keys(mediaScripts)]
   const lanes = all.map((name) => rawLane({ name, baseUrl: fake.baseUrl, apiKey: 'sk-fake' }))
   const upstreams = new Registry(lanes, { clock: systemClock, log })
-  const house = await openTestHouse(
+  const ctx = await openTestHouse(
     { SEARCH_ON: 'off', ...settings },
     { catalogue: new Catalogue([...models, ...more]), upstreams },
   )
-  const { stop, ...served } = serveGateway(house)
+  const { stop, ...served } = serveGateway(ctx)
   return {
-    ...house,
+    ...ctx,
     ...served,
     fake,
     warnings,
     faults: async (gus) => {
-      const { faults } = await doctor(house.house)
+      const { faults } = await doctor(ctx.ctx)
       const held = Reflect.get(Object((await gus.call('POST', '/credits/balance')).body), 'held')
       return held === 0 ? faults : [...faults, `${held} USD are still held`]
     },
     close: async () => {
       await stop()
       fake.close()
-      await house.close()
+      await ctx.close()
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { Model } from '../models/catalogue.ts'
-import { webm } from '../upstream/demo/webm.ts'
+import { webm } from '../providers/demo/webm.ts'
 import { testModel } from './models.ts'
 
 /** What passes for a film: the box that an MP4 begins with. */

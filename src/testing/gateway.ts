@@ -1,7 +1,7 @@
 import { fromUsd } from '../core/money.ts'
 import { grantTo } from '../ledger/ledger.ts'
 import { listUses } from '../models/history.ts'
-import type { Answer, Sent, TestHouse } from './house.ts'
+import type { Answer, Sent, TestHouse } from './test-server.ts'
 
 /** A gateway account, calling with its first key from an address of its own. */
 export interface Gus {
@@ -18,7 +18,7 @@ export async function newGus(test: TestHouse, usd = '0', from = '198.51.100.1'):
   if (amount) {
     const owner = { kind: 'gateway', owner: creditId } as const
     const ref = `fund:${creditId}`
-    await grantTo(test.house, owner, { amount, kind: 'grant', ref, free: false })
+    await grantTo(test.ctx, owner, { amount, kind: 'grant', ref, free: false })
   }
   return {
     creditId,
@@ -29,22 +29,22 @@ export async function newGus(test: TestHouse, usd = '0', from = '198.51.100.1'):
 }
 
 /** A house behind a real server, for clients that leave, with the accounts of its gateway. */
-export function serveGateway(house: TestHouse) {
+export function serveGateway(ctx: TestHouse) {
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     idleTimeout: 0,
-    fetch: (request) => house.door(request, '127.0.0.1'),
+    fetch: (request) => ctx.door(request, '127.0.0.1'),
   })
   let accounts = 0
   return {
     origin: `http://127.0.0.1:${server.port}`,
     /** A gateway account with so many USD. */
-    gus: (usd = '1') => newGus(house, usd, `198.51.100.${++accounts}`),
+    gus: (usd = '1') => newGus(ctx, usd, `198.51.100.${++accounts}`),
     /** The newest row of an account's history, and how many there are. */
     async lastUse({ creditId }: Gus) {
       const query = { account: `gateway:${creditId}`, page: 1, size: 1 }
-      const { rows, total } = await listUses(house.house.db.read, query)
+      const { rows, total } = await listUses(ctx.ctx.db.read, query)
       return { use: rows[0], total }
     },
     stop: () => server.stop(true),

@@ -1,7 +1,7 @@
 import { sha256 } from '../core/ids.ts'
 import { escapeHtml } from '../core/text.ts'
 import { decide, type Decision } from '../operator/decisions.ts'
-import { type Answer, type Person, type TestHouse } from './house.ts'
+import { type Answer, type Person, type TestHouse } from './test-server.ts'
 
 /** Pages of the console about it all, and what lets the next ones come first. */
 interface Judged {
@@ -21,7 +21,7 @@ export async function judge(
 ): Promise<Judged> {
   const rule = async (name: Decision, item: string, why: string): Promise<void> => {
     t.clock.turn(1)
-    const made = await decide(t.house, name, { item, why, by: 'olga' })
+    const made = await decide(t.ctx, name, { item, why, by: 'olga' })
     if (!made?.ok) throw new Error(`${name} ${item}: ${made?.text}`)
   }
   const ids: string[] = []

@@ -1,3 +1,4 @@
+import type { AppContext } from '../context.ts'
 import { agents } from '../hosting/agents/tables.ts'
 import { apps, badPages, opens, remixes, versions } from '../hosting/apps/tables.ts'
 import { assets } from '../hosting/assets/tables.ts'
@@ -14,7 +15,6 @@ import {
   usedTickets,
 } from '../hosting/people/tables.ts'
 import { comments, reviews } from '../hosting/reviews/tables.ts'
-import type { House } from '../house.ts'
 import { answers } from '../idempotency/tables.ts'
 import { events, jobs } from '../jobs/tables.ts'
 import { keys } from '../keys/tables.ts'
@@ -56,11 +56,11 @@ const tables = {
 }
 
 /** Every row of every table, and what lies in the store: what a refusal may not change. */
-export async function keptBy(house: House): Promise<Record<string, unknown>> {
+export async function keptBy(ctx: AppContext): Promise<Record<string, unknown>> {
   const rows = Object.entries(tables).map(async ([name, table]) => {
-    const all = await house.db.read.select().from(table)
+    const all = await ctx.db.read.select().from(table)
     return [name, all.map((row) => Bun.inspect(row, { sorted: true })).sort()]
   })
-  const { files, bytes } = await house.store.usage()
+  const { files, bytes } = await ctx.storage.usage()
   return { ...Object.fromEntries(await Promise.all(rows)), files, bytes }
 }

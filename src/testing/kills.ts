@@ -48,14 +48,14 @@ export async function killOften(dataDir: string, rounds: number, seed: number): 
       draw,
     )
     checkFolder(dataDir, false)
-    const house = await serveFolder(dataDir)
+    const ctx = await serveFolder(dataDir)
     try {
       checkFolder(dataDir, true)
-      for (const [id, kept] of world.apps) await checkApp(house, world, id, kept)
-      for (const key of world.keys) await checkUnknown(house, world, key)
+      for (const [id, kept] of world.apps) await checkApp(ctx, world, id, kept)
+      for (const key of world.keys) await checkUnknown(ctx, world, key)
     } finally {
-      house.kill('SIGTERM')
-      await house.exited
+      ctx.kill('SIGTERM')
+      await ctx.exited
     }
     const { code, out, err } = await berth(['doctor', '--data', dataDir])
     expect(code === 0 && out.includes('sound'), `the books after round ${round}: ${out}${err}`)
@@ -63,18 +63,18 @@ export async function killOften(dataDir: string, rounds: number, seed: number): 
   return world.acknowledged
 }
 
-async function publishUntilKilled(house: Running, world: World, draw: () => number) {
+async function publishUntilKilled(ctx: Running, world: World, draw: () => number) {
   const enough = world.acknowledged + 3 + Math.floor(draw() * 20)
   const lateMs = draw() * 40
   const reached = Promise.withResolvers<void>()
   const late = setTimeout(reached.resolve, roundMsMax)
   let work: Promise<void>[] = []
   try {
-    while (world.keys.length < agents) world.keys.push(await house.newKey())
+    while (world.keys.length < agents) world.keys.push(await ctx.newKey())
     // They go on until they lose their connection; what goes wrong before that ends the race.
     work = world.keys.map(async (key) => {
       for (;;) {
-        await step(house, world, key, draw)
+        await step(ctx, world, key, draw)
         if (world.acknowledged >= enough) reached.resolve()
       }
     })
@@ -82,25 +82,25 @@ async function publishUntilKilled(house: Running, world: World, draw: () => numb
     await Bun.sleep(lateMs)
   } finally {
     clearTimeout(late)
-    house.kill('SIGKILL')
-    await house.exited
+    ctx.kill('SIGKILL')
+    await ctx.exited
     await Promise.allSettled(work)
   }
 }
 
 /** One write of one agent: a new app, a new version of one of its own, or a file of one. */
-async function step(house: Running, world: World, key: string, draw: () => number): Promise<void> {
+async function step(ctx: Running, world: World, key: string, draw: () => number): Promise<void> {
   const own = [...world.apps].filter(([, kept]) => kept.key === key)
   const [id, kept] = own[Math.floor(draw() * own.length)] ?? []
   const kind = draw()
   if (!id || !kept || kind < 0.3) {
     const html = newPage(world, draw)
-    const body = await answered(house.call('POST', '/api/apps', key, { html }), 201)
+    const body = await answered(ctx.call('POST', '/api/apps', key, { html }), 201)
     const made: Kept = { key, pages: new Map([[1, html]]), newest: 1, files: new Map() }
     world.apps.set(textAt(body, 'app.id'), made)
   } else if (kind < 0.7) {
     const html = newPage(world, draw)
-    const body = await answered(house.call('POST', `/api/apps/${id}/versions`, key, { html }), 201)
+    const body = await answered(ctx.call('POST', `/api/apps/${id}/versions`, key, { html }), 201)
     const version = Number(Reflect.get(Object(Reflect.get(Object(body), 'app')), 'version'))
     kept.pages.set(version, html)
     kept.newest = Math.max(kept.newest, version)
@@ -109,7 +109,7 @@ async function step(house: Running, world: World, key: string, draw: () => numbe
     world.sentFiles.add(file)
     const name = `${world.sentFiles.size}.json`
     const sent = new TextEncoder().encode(file)
-    await answered(house.call('PUT', `/api/apps/${id}/assets/${name}`, key, sent), 201)
+    await answered(ctx.call('PUT', `/api/apps/${id}/assets/${name}`, key, sent), 201)
     kept.files.set(name, file)
   }
   world.acknowledged += 1
@@ -130,8 +130,8 @@ async function answered(call: Promise<Response>, status: number): Promise<unknow
   return body
 }
 
-async function checkApp(house: Running, world: World, id: string, kept: Kept): Promise<void> {
-  const get = (path: string) => house.call('GET', path, kept.key)
+async function checkApp(ctx: Running, world: World, id: string, kept: Kept): Promise<void> {
+  const get = (path: string) => ctx.call('GET', path, kept.key)
   for (const [version, html] of kept.pages) {
     const there = await (await get(`/api/apps/${id}/html?version=${version}`)).text()
     expect(there === html, `version ${version} of ${id} is not what was acknowledged`)
@@ -151,14 +151,14 @@ async function checkApp(house: Running, world: World, id: string, kept: Kept): P
 }
 
 /** Apps whose answer never came: each is whole, or it is not there. */
-async function checkUnknown(house: Running, world: World, key: string): Promise<void> {
-  const body: unknown = await (await house.call('GET', '/api/apps?limit=100', key)).json()
+async function checkUnknown(ctx: Running, world: World, key: string): Promise<void> {
+  const body: unknown = await (await ctx.call('GET', '/api/apps?limit=100', key)).json()
   const apps: unknown = Reflect.get(Object(body), 'apps')
   expect(Array.isArray(apps), `no list of apps: ${JSON.stringify(body)}`)
   for (const app of apps) {
     const id = textAt(app, 'id')
     if (world.apps.has(id)) continue
-    const html = await (await house.call('GET', `/api/apps/${id}/html`, key)).text()
+    const html = await (await ctx.call('GET', `/api/apps/${id}/html`, key)).text()
     expect(world.sentPages.has(html), `${id} shows half a page`)
     world.apps.set(id, { key, pages: new Map([[1, html]]), newest: 1, files: new Map() })
   }

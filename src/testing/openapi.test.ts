@@ -5,8 +5,8 @@ import { join } from 'node:path'
 
 import { Validator } from '@seriousme/openapi-schema-validator'
 
-import { openApp } from '../app.ts'
-import { isRecord } from '../core/shape.ts'
+import { isRecord } from '../core/schema.ts'
+import { openApp } from '../http/router.ts'
 import {
   type Described,
   type Document,
@@ -14,7 +14,7 @@ import {
   gatewayDocumentOf,
   operationsOf,
 } from './described.ts'
-import { openTestHouse, type TestHouse } from './house.ts'
+import { openTestHouse, type TestHouse } from './test-server.ts'
 
 const base = 'https://berth.test/api'
 const open = [
@@ -36,16 +36,16 @@ const open = [
   'get_claim',
 ]
 
-let house: TestHouse
+let ctx: TestHouse
 let document: Document
 let operations: Described[]
 
 beforeAll(async () => {
-  house = await openTestHouse({ BASE_URL: base })
-  document = await documentOf(house)
+  ctx = await openTestHouse({ BASE_URL: base })
+  document = await documentOf(ctx)
   operations = operationsOf(document)
 })
-afterAll(() => house.close())
+afterAll(() => ctx.close())
 
 /** Every object anywhere in a value. */
 function nodesIn(value: unknown): Record<string, unknown>[] {
@@ -92,7 +92,7 @@ describe('the description', () => {
       )
     expect(without('503', operations)).toEqual([])
     // A body that comes where none is asked for is read, too.
-    const gateway = operationsOf(await gatewayDocumentOf(house))
+    const gateway = operationsOf(await gatewayDocumentOf(ctx))
     expect(without('413', [...operations, ...gateway])).toEqual([])
   })
 
@@ -114,7 +114,7 @@ describe('the description', () => {
   })
 
   test('has every route of the live app, and nothing else', async () => {
-    const { agentApi } = await openApp(house.house).load()
+    const { agentApi } = await openApp(ctx.ctx).load()
     const live = agentApi.routes
       .filter(({ path, hooks }) => path.startsWith('/api') && !hooks.detail?.hide)
       .map(({ method, path }) => {
@@ -145,9 +145,9 @@ describe('the description', () => {
   })
 
   test('is kept by caches as long as it stays the same', async () => {
-    const first = await house.call('GET', '/openapi.json')
+    const first = await ctx.call('GET', '/openapi.json')
     const etag = first.headers.get('etag') ?? ''
-    const again = await house.call('GET', '/openapi.json', { headers: { 'if-none-match': etag } })
+    const again = await ctx.call('GET', '/openapi.json', { headers: { 'if-none-match': etag } })
     expect(again.status).toBe(304)
     expect(again.bytes).toHaveLength(0)
   })

@@ -1,6 +1,6 @@
 import { operatorLink } from '../hosting/people/people.ts'
-import type { Answer, Person, Sent, TestHouse } from './house.ts'
 import { password } from './people.ts'
+import type { Answer, Person, Sent, TestHouse } from './test-server.ts'
 
 export const origin = 'http://localhost:3000'
 export const formType = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -88,7 +88,7 @@ export async function claimedBy(browser: Browser, agent: Person): Promise<void> 
 
 /** A browser in which the operator is signed in, by the one-time link. */
 export async function operating(h: TestHouse, name = 'olga', from?: string): Promise<Browser> {
-  const link = new URL((await operatorLink(h.house)) ?? '').pathname
+  const link = new URL((await operatorLink(h.ctx)) ?? '').pathname
   const browser = new Browser(h, from)
   const made = await browser.fill(link, link, { name, password })
   if (made.status !== 200) throw new Error(`no operator: ${made.status}`)

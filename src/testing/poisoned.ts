@@ -6,12 +6,12 @@ import * as sessions from '../hosting/people/sessions.ts'
 import { aboutCharsMax } from '../limits.ts'
 import { Catalogue } from '../models/catalogue.ts'
 import { Authenticator, optionsIn } from './authenticator.ts'
-import { openTestHouse, type Person, type TestHouse } from './house.ts'
 import { judge, stored } from './judged.ts'
 import { testModel } from './models.ts'
 import { type Browser, claimedBy, hidden, operating, origin, signedUp } from './pages.ts'
 import { payloads } from './payloads.ts'
 import { askedFor, consolePaths, ownPaths, searchedFor, studioPaths } from './poisoned-paths.ts'
+import { openTestHouse, type Person, type TestHouse } from './test-server.ts'
 
 /** As many texts as stand in one list; pages show about twenty of a thing. */
 const atOnce = 18
@@ -48,7 +48,7 @@ export class Poisoned {
     const model = (name: string, at: number) =>
       testModel({ prompt: '0.000001', completion: '0.000001' }, { id: `evil/m${at}`, name })
     const t = await openTestHouse({}, { catalogue: new Catalogue(payloads.map(model)) })
-    await t.house.jobs.start()
+    await t.ctx.jobs.start()
     const made = new Poisoned(t, await operating(t))
     await signedUp(t, 'bea')
     for (let at = 0; at <= atOnce; at += 1) made.#agents.push(await t.person(`maker-${at}x`))
@@ -151,17 +151,17 @@ export class Poisoned {
 
   /** A person whose keys, passkeys and browsers are called so, with an agent whose keys are. */
   async #owned(at: number, texts: string[]): Promise<Opened> {
-    const { house } = this.t
+    const { ctx } = this.t
     const browser = await signedUp(this.t, `owner-${at}`)
-    const person = await findByName(house, `owner-${at}`)
+    const person = await findByName(ctx, `owner-${at}`)
     if (!person) throw new Error('no person')
     const agent = at === 0 ? await this.t.person('spare') : this.#agent(at)
     const code = (await agent.call('POST', '/me/claim')).text('claim.code')
     for (const name of texts) {
       stored(await agent.call('POST', '/me/keys', { name }))
-      await keys.make(house, person, 'person', name)
-      await keys.make(house, person, 'gateway', name)
-      await house.db.tx((db) => sessions.begin(house, db, person, { browser: name }))
+      await keys.make(ctx, person, 'person', name)
+      await keys.make(ctx, person, 'gateway', name)
+      await ctx.db.tx((db) => sessions.begin(ctx, db, person, { browser: name }))
       const page = (await browser.open('/account')).body
       const answer = await new Authenticator(origin).create(optionsIn(page))
       const { token = '' } = hidden(String(page), '/account/passkeys')

@@ -10,9 +10,9 @@ import { enqueue } from '../jobs/jobs.ts'
 import { Answers } from './answers.ts'
 import { newDelivery } from './deliveries.ts'
 import { type Described, documentOf, operationsOf } from './described.ts'
-import { type Answer, openTestHouse, type Person } from './house.ts'
 import { newOwner } from './people.ts'
 import { type Draw, draws, golden, keyless, type Known, type Made, requestOf } from './requests.ts'
+import { type Answer, openTestHouse, type Person } from './test-server.ts'
 
 setDefaultTimeout(60_000)
 
@@ -20,11 +20,11 @@ setDefaultTimeout(60_000)
 const seed = pick(2 ** 31)
 const runs = 50
 
-const house = await openTestHouse()
-const document = await documentOf(house)
+const ctx = await openTestHouse()
+const document = await documentOf(ctx)
 const operations = operationsOf(document)
 const answers = new Answers(document)
-const ben = await house.person('ben')
+const ben = await ctx.person('ben')
 const theirs = await ben.publish({ store: true })
 const other = {
   id: theirs,
@@ -56,9 +56,9 @@ const unknown = {
   code: 'BBBB-BBBB-BBBB',
 }
 
-afterAll(() => house.close())
+afterAll(() => ctx.close())
 
-const olga = await newOwner(house, 'olga', 1_000_000n)
+const olga = await newOwner(ctx, 'olga', 1_000_000n)
 let claims: Record<string, string> | undefined
 let people = 0
 let known: Known | undefined
@@ -68,8 +68,8 @@ async function world(): Promise<Known> {
   if (known) return known
   people += 1
   // The third report of one item would hold it.
-  await dismiss(house.house, theirs, 'for the next one')
-  const ann: Person = await house.person(`ann-${people}`)
+  await dismiss(ctx.ctx, theirs, 'for the next one')
+  const ann: Person = await ctx.person(`ann-${people}`)
   const id = await ann.publish({ store: true })
   const gone = await ann.publish()
   await ann.call('DELETE', `/apps/${gone}`)
@@ -78,10 +78,10 @@ async function world(): Promise<Known> {
   await ann.call('POST', `/apps/${id}/versions`, { html: '<title>Two</title>' })
   const prefix = (await ann.call('POST', '/me/keys')).text('prefix')
   const taken = await ann.publish({ html: `<title>${people}</title>` })
-  await takeDown(house.house, taken, 'spam')
+  await takeDown(ctx.ctx, taken, 'spam')
   const [open, ended] = [await newJob(ann, id), await newJob(ann, id)]
   await ann.call('DELETE', `/jobs/${ended}`)
-  const hooks = await newDelivery(house, ann)
+  const hooks = await newDelivery(ctx, ann)
   const jobs = { open, ended, wait: '0' }
   const said = { ...(await reviewed(ann, id)), from: '2026-05-01', to: '2026-05-31' }
   known = {
@@ -109,10 +109,10 @@ async function world(): Promise<Known> {
 
 /** An agent that a person claimed, its key, and the claim code of one that nobody claimed. */
 async function claimed(): Promise<Record<string, string>> {
-  const [agent, free] = [await house.person(`kay-${people}`), await house.person(`lee-${people}`)]
+  const [agent, free] = [await ctx.person(`kay-${people}`), await ctx.person(`lee-${people}`)]
   const codeOf = async (one: Person) => (await one.call('POST', '/me/claim')).text('claim.code')
   const body = { code: await codeOf(agent) }
-  await house.call('POST', '/claim', { key: olga.key, body, from: from() })
+  await ctx.call('POST', '/claim', { key: olga.key, body, from: from() })
   return { owned: agent.handle, ownedKey: agent.key.slice(0, 11), code: await codeOf(free) }
 }
 
@@ -132,7 +132,7 @@ async function reviewed(ann: Person, id: string): Promise<Record<string, string>
 
 /** A job that nobody works on. */
 async function newJob({ key }: Person, item: string): Promise<string> {
-  const { db, keys, clock } = house.house
+  const { db, keys, clock } = ctx.ctx
   const owner = `agent:${(await keys.find(key))?.owner}`
   const about = { kind: 'assets', lane: 'media', owner, item, input: {} } as const
   return (await db.tx((tx) => enqueue({ clock }, tx, { ...about, price: zero, ms: hour }))).id
@@ -159,7 +159,7 @@ const claiming = ['claim_agent', 'release_agent', 'revoke_agent_key', 'add_agent
 type Send = (made: Made) => Promise<Answer>
 
 const send: Send = ({ method, path, key, headers, body }) =>
-  house.call(method, path, { key, headers, body, from: from() })
+  ctx.call(method, path, { key, headers, body, from: from() })
 
 /** Tries an operation with made-up requests; fails with the seed and the smallest request found. */
 async function tryOut(operation: Described, through: Send = send): Promise<Set<number>> {
@@ -194,7 +194,7 @@ describe(`every answer is as described (seed ${seed})`, () => {
   })
 
   test('and no request was a fault of ours', () =>
-    expect(house.lines.filter(({ level }) => level === 'fault')).toEqual([]))
+    expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([]))
 })
 
 /** What the harness says of an operation whose answers are spoilt on their way. */

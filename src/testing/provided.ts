@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { loadConfig } from '../config.ts'
+import { loadConfig } from '../config/load.ts'
+import type { SettingName } from '../config/settings.ts'
 import { openLog } from '../core/log.ts'
 import { systemClock } from '../core/time.ts'
 import { doctor } from '../ledger/doctor.ts'
 import type { Use } from '../models/history.ts'
 import { openCatalogue } from '../models/open.ts'
-import type { SettingName } from '../settings.ts'
-import { openUpstreams } from '../upstream/registry.ts'
+import { openUpstreams } from '../providers/registry.ts'
 import { type Gus, type ServedGateway, serveGateway } from './gateway.ts'
-import { openTestHouse, type TestHouse } from './house.ts'
+import { openTestHouse, type TestHouse } from './test-server.ts'
 
 /** The key that every provider of these houses is given. */
 export const hushed = 'sk-of-the-operator'
@@ -58,10 +58,10 @@ export async function openProvided(
   const { registry, ...found } = await openUpstreams(config, { clock: systemClock, log })
   const sources = { ...found, models: config.models, marginPercent: 0, perSearch: undefined }
   const catalogue = await openCatalogue({ ...sources, now: systemClock.now() })
-  const house = await openTestHouse(settings, { catalogue, upstreams: registry })
-  const { stop, lastUse, ...served } = serveGateway(house)
+  const ctx = await openTestHouse(settings, { catalogue, upstreams: registry })
+  const { stop, lastUse, ...served } = serveGateway(ctx)
   return {
-    ...house,
+    ...ctx,
     ...served,
     warnings,
     lastUse: async (gus) => {
@@ -69,10 +69,10 @@ export async function openProvided(
       if (!use) throw new Error('Nothing was used.')
       return use
     },
-    faults: async () => (await doctor(house.house)).faults,
+    faults: async () => (await doctor(ctx.ctx)).faults,
     close: async () => {
       await stop()
-      await house.close()
+      await ctx.close()
     },
   }
 }

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { loadConfig } from '../config.ts'
-import { settings } from '../settings.ts'
+import { loadConfig } from '../config/load.ts'
+import { settings } from '../config/settings.ts'
 import { newGus } from './gateway.ts'
-import { openTestHouse, type TestHouse } from './house.ts'
 import { newOwner } from './people.ts'
+import { openTestHouse, type TestHouse } from './test-server.ts'
 
 setDefaultTimeout(120_000)
 
@@ -66,7 +66,7 @@ beforeAll(async () => {
     idleTimeout: 0,
     fetch: (request) => h.door(request, '127.0.0.1'),
   })
-  await h.house.jobs.start()
+  await h.ctx.jobs.start()
 })
 afterAll(async () => {
   await server.stop(true)
@@ -91,7 +91,7 @@ async function paste(lines: string, env: Record<string, string> = {}) {
 }
 
 test('from no key to a live link, from a prompt to a game, and all that is told after it', async () => {
-  const ship = await h.house.makers.make({ kind: 'sprite', what: 'a ship', seed: '1' })
+  const ship = await h.ctx.generators.make({ kind: 'sprite', what: 'a ship', seed: '1' })
   await Bun.write(join(folder, 'ship.png'), ship.bytes)
   // Nobody types so fast that the second build still runs.
   const built = `for turn in {1..200}; do

@@ -2,34 +2,34 @@ import { afterEach, expect, test } from 'bun:test'
 
 import { eq } from 'drizzle-orm'
 
+import type { SettingName } from '../config/settings.ts'
+import type { ContextOverrides } from '../context.ts'
 import { day, hour, minute } from '../core/time.ts'
-import { Busy } from '../db/fault.ts'
+import { Busy } from '../db/error.ts'
 import { agents } from '../hosting/agents/tables.ts'
 import { takeDown } from '../hosting/moderation/moderation.ts'
-import type { HouseParts } from '../house.ts'
 import { type Key, make } from '../keys/keys.ts'
-import type { SettingName } from '../settings.ts'
 import { freshEngine } from './engine.ts'
 import { holdUp } from './held-up.ts'
-import { openTestHouse, type TestHouse } from './house.ts'
 import { refused } from './refused.ts'
+import { openTestHouse, type TestHouse } from './test-server.ts'
 
 /** Document 1, section 7, through the front door: each code, and that nothing was kept. */
-let house: TestHouse | undefined
+let ctx: TestHouse | undefined
 
 async function open(
   settings: Partial<Record<SettingName, string>> = {},
-  parts: HouseParts = {},
+  parts: ContextOverrides = {},
 ): Promise<TestHouse> {
-  house = await openTestHouse(settings, parts)
-  return house
+  ctx = await openTestHouse(settings, parts)
+  return ctx
 }
 
 afterEach(async () => {
-  const { lines = [] } = house ?? {}
+  const { lines = [] } = ctx ?? {}
   expect(lines.filter(({ level }) => level === 'fault')).toEqual([])
-  await house?.close()
-  house = undefined
+  await ctx?.close()
+  ctx = undefined
 })
 
 const html = '<!doctype html><title>Boats</title><p>hello</p>'
@@ -39,7 +39,7 @@ const packed =
   '<!doctype html><title>Go</title><meta http-equiv="refresh" content="0;url=https://elsewhere.test/">'
 const nobody = 'A'.repeat(12)
 
-async function keyOf({ house: { db, clock } }: TestHouse, kind: Key['kind']): Promise<string> {
+async function keyOf({ ctx: { db, clock } }: TestHouse, kind: Key['kind']): Promise<string> {
   const owner = 'someone-else'
   return (await db.tx((tx) => make(tx, clock, { kind, owner, dailyCap: null }))).text
 }
@@ -202,7 +202,7 @@ test('already_claimed', async () => {
   const h = await open()
   const ann = await h.person('ann')
   expect((await ann.call('POST', '/me/claim')).status).toBe(201)
-  await h.house.db.tx((db) =>
+  await h.ctx.db.tx((db) =>
     db.update(agents).set({ owner: 'olga' }).where(eq(agents.handle, ann.handle)),
   )
   await refused(h, 409, 'already_claimed', () => ann.call('POST', '/me/claim'))
@@ -253,7 +253,7 @@ test('taken_down: every operation on it, its link, and the same page again', asy
   const h = await open()
   const ann = await h.person('ann')
   const id = await ann.publish({ html })
-  await takeDown(h.house, id, 'phishing')
+  await takeDown(h.ctx, id, 'phishing')
   const { body } = await refused(h, 410, 'taken_down', () => ann.call('GET', `/apps/${id}`))
   expect(body).toMatchObject({ reason: 'phishing', at: '2026-05-04T12:00:00.000Z' })
   const calls: [string, string, unknown?][] = [
@@ -310,7 +310,7 @@ test('busy: a twin that is still in flight', async () => {
   const h = await open()
   const ann = await h.person('ann')
   const post = () => ann.call('POST', '/apps', { html, ref: 'at-once-1' })
-  const { begun, go } = holdUp(h.house.store, 'put')
+  const { begun, go } = holdUp(h.ctx.storage, 'put')
   const first = post()
   await begun
   for (let twin = 0; twin < 2; twin += 1) await refused(h, 409, 'busy', post)

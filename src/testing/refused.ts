@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 
-import type { Answer, TestHouse } from './house.ts'
+import type { Answer, TestHouse } from './test-server.ts'
 
 /**
  * Makes a call and holds its answer to be this refusal, in the API's envelope, with nothing kept or

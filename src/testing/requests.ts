@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { generate } from 'json-schema-faker'
 
-import { isRecord } from '../core/shape.ts'
+import { isRecord } from '../core/schema.ts'
 import type { Described } from './described.ts'
 
 /** A request made up for an operation. */

@@ -1,10 +1,10 @@
-import type { House } from '../house.ts'
+import type { AppContext } from '../context.ts'
 
 /**
  * Counts from here on how often a unit of work was run again, as PostgreSQL asks of those that
  * waited for each other in a circle.
  */
-export function runsAgain({ db }: House): () => number {
+export function runsAgain({ db }: AppContext): () => number {
   const { tx } = db
   let again = 0
   const counted: typeof tx = (work) => {

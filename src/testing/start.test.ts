@@ -24,7 +24,7 @@ async function loadedWith(entry: string): Promise<string[]> {
 
 test('a start waits for no router, no page and no API', async () => {
   const loaded = await loadedWith('src/main.ts')
-  expect(loaded).toContain('src/serve.ts')
+  expect(loaded).toContain('src/http/server.ts')
   const later = /node_modules\/elysia\/|^src\/(?:faces|mount|web\/(?!paths))|^src\/\w+\/api\.ts$/
   expect(loaded.filter((path) => later.test(path))).toEqual([])
 })

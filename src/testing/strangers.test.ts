@@ -1,20 +1,20 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 
-import { Lane } from '../db/lane.ts'
+import { Connection } from '../db/connection.ts'
 import { takeDown } from '../hosting/moderation/moderation.ts'
 import { newDelivery } from './deliveries.ts'
 import { type Described, documentOf, gatewayDocumentOf, operationsOf } from './described.ts'
 import { newGus } from './gateway.ts'
-import { type Answer, openTestHouse } from './house.ts'
 import { newOwner } from './people.ts'
 import { type Draw, golden, type Known, requestOf } from './requests.ts'
+import { type Answer, openTestHouse } from './test-server.ts'
 
 setDefaultTimeout(60_000)
 
 /** Every statement that SQLite was given; on PostgreSQL only the answers are compared. */
 const given: string[] = []
-const { prepare } = Lane.prototype
-Lane.prototype.prepare = function (text) {
+const { prepare } = Connection.prototype
+Connection.prototype.prepare = function (text) {
   const made = prepare.call(this, text)
   const noted = { run: made.run, all: made.all, values: made.values }
   return {
@@ -23,7 +23,7 @@ Lane.prototype.prepare = function (text) {
     values: (...values) => (given.push(text), noted.values(...values)),
   }
 }
-afterAll(() => void (Lane.prototype.prepare = prepare))
+afterAll(() => void (Connection.prototype.prepare = prepare))
 
 const h = await openTestHouse()
 afterAll(() => h.close())
@@ -35,7 +35,7 @@ await ann.call('PUT', `/apps/${id}/assets/a.json`, '[]')
 const gone = await ann.publish()
 await ann.call('DELETE', `/apps/${gone}`)
 const taken = await ann.publish({ html: '<title>Taken</title>' })
-await takeDown(h.house, taken, 'spam')
+await takeDown(h.ctx, taken, 'spam')
 const prompt = 'a packing list'
 const ended = (await ann.call('POST', '/apps', { prompt })).text('job.id')
 await ann.call('DELETE', `/jobs/${ended}`)
@@ -106,7 +106,7 @@ const named = (operation: Described): boolean =>
 /** The answer to a stranger, without the ids in it, and what was asked of SQLite for it. */
 async function told(call: () => Promise<Answer>, things: string[]) {
   // What was found is remembered until the next commit: both begin with nothing remembered.
-  await h.house.db.tx(async () => undefined)
+  await h.ctx.db.tx(async () => undefined)
   given.length = 0
   const { status, body, headers } = await call()
   const said = things.reduce((text, one) => text.replaceAll(one, '[id]'), JSON.stringify(body))

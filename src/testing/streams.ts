@@ -41,24 +41,24 @@ export async function streamMany(dataDir: string, count: number): Promise<Seen> 
   mkdirSync(dataDir, { recursive: true })
   writeFileSync(join(dataDir, 'berth.toml'), tableOf(fake.baseUrl))
   const env = { OLLAMA_HOST: 'off' }
-  const house = await serveFolder(dataDir, { env })
+  const ctx = await serveFolder(dataDir, { env })
   try {
-    const keys = await keysFor(house, dataDir, count)
-    const idleMb = rssOf(house)
+    const keys = await keysFor(ctx, dataDir, count)
+    const idleMb = rssOf(ctx)
     const clients = Array.from({ length: count }, (_, at) =>
-      openClient(house.origin, keys[at % keys.length] ?? ''),
+      openClient(ctx.origin, keys[at % keys.length] ?? ''),
     )
     await Promise.all(clients.map(({ began }) => began))
-    const seen = { sockets: openAt(fake), rssMb: rssOf(house), idleMb }
+    const seen = { sockets: openAt(fake), rssMb: rssOf(ctx), idleMb }
     gate.resolve()
     const ends = await Promise.all(clients.map(({ ended }) => ended))
     const done = ends.filter((text) => text.includes('data: [DONE]')).length
-    const answer = await house.call('POST', '/credits/balance', keys[0])
+    const answer = await ctx.call('POST', '/credits/balance', keys[0])
     const held: unknown = Reflect.get(Object(await answer.json()), 'held')
     return { ...seen, done, held: Number(held) }
   } finally {
-    house.kill('SIGTERM')
-    await house.exited
+    ctx.kill('SIGTERM')
+    await ctx.exited
     fake.close()
   }
 }
@@ -80,14 +80,14 @@ price = { prompt = "0.000001", completion = "0.000004" }
 `
 
 /** Enough keys of one funded account. */
-async function keysFor(house: Running, dataDir: string, streams: number): Promise<string[]> {
-  const account: unknown = await (await house.call('POST', '/accounts/create')).json()
+async function keysFor(ctx: Running, dataDir: string, streams: number): Promise<string[]> {
+  const account: unknown = await (await ctx.call('POST', '/accounts/create')).json()
   const [creditId, first] = [textAt(account, 'credit_id'), textAt(account, 'api_key')]
   const { code, err } = await berth(['grant', creditId, '100', '--data', dataDir])
   if (code !== 0) throw new Error(err)
   const keys = [first]
   while (keys.length * openHoldsPerKeyMax < streams) {
-    const made: unknown = await (await house.call('POST', '/accounts/keys', first, {})).json()
+    const made: unknown = await (await ctx.call('POST', '/accounts/keys', first, {})).json()
     keys.push(textAt(made, 'api_key'))
   }
   return keys

@@ -51,10 +51,10 @@ const faults: [title: string, files: Files, said: string][] = [
   [
     'a circle of files',
     {
-      'src/store/a.ts': "import { b } from './b.ts'",
-      'src/store/b.ts': "import { a } from './a.ts'",
+      'src/storage/a.ts': "import { b } from './b.ts'",
+      'src/storage/b.ts': "import { a } from './a.ts'",
     },
-    'src/store/a.ts:1 a circle: src/store/a.ts -> src/store/b.ts -> src/store/a.ts',
+    'src/storage/a.ts:1 a circle: src/storage/a.ts -> src/storage/b.ts -> src/storage/a.ts',
   ],
   [
     'a circle of rooms',
@@ -84,31 +84,35 @@ const faults: [title: string, files: Files, said: string][] = [
     { 'public/frame/a.ts': "import { b } from '../../src/limits.ts'" },
     'public/frame/a.ts:1 public imports src/limits.ts',
   ],
-  ['the environment', { 'src/house.ts': 'Bun.env.PORT' }, 'src/house.ts:1 reads the environment'],
-  ['the clock', { 'src/house.ts': 'Date.now()' }, 'src/house.ts:1 reads the clock'],
-  ['the clock by new Date', { 'src/house.ts': 'new Date()' }, 'src/house.ts:1 reads the clock'],
-  ['randomness', { 'src/house.ts': 'Math.random()' }, 'src/house.ts:1 makes randomness'],
+  [
+    'the environment',
+    { 'src/context.ts': 'Bun.env.PORT' },
+    'src/context.ts:1 reads the environment',
+  ],
+  ['the clock', { 'src/context.ts': 'Date.now()' }, 'src/context.ts:1 reads the clock'],
+  ['the clock by new Date', { 'src/context.ts': 'new Date()' }, 'src/context.ts:1 reads the clock'],
+  ['randomness', { 'src/context.ts': 'Math.random()' }, 'src/context.ts:1 makes randomness'],
   [
     'randomness from a package',
-    { 'src/house.ts': "import { randomInt } from 'node:crypto'" },
-    'src/house.ts:1 makes randomness',
+    { 'src/context.ts': "import { randomInt } from 'node:crypto'" },
+    'src/context.ts:1 makes randomness',
   ],
-  ['printing', { 'src/house.ts': "console.log('a')" }, 'src/house.ts:1 prints: console.log'],
-  ['the network', { 'src/house.ts': "fetch('a')" }, 'src/house.ts:1 reaches the network'],
+  ['printing', { 'src/context.ts': "console.log('a')" }, 'src/context.ts:1 prints: console.log'],
+  ['the network', { 'src/context.ts': "fetch('a')" }, 'src/context.ts:1 reaches the network'],
   [
     'the network handed on',
-    { 'src/house.ts': 'const get = fetch' },
-    'src/house.ts:1 reaches the network',
+    { 'src/context.ts': 'const get = fetch' },
+    'src/context.ts:1 reaches the network',
   ],
   [
     'the data folder',
-    { 'src/house.ts': "import { rm } from 'node:fs/promises'" },
-    'src/house.ts:1 touches files',
+    { 'src/context.ts': "import { rm } from 'node:fs/promises'" },
+    'src/context.ts:1 touches files',
   ],
   [
     'a driver',
-    { 'src/house.ts': "import { Database } from 'bun:sqlite'" },
-    'src/house.ts:1 opens a database',
+    { 'src/context.ts': "import { Database } from 'bun:sqlite'" },
+    'src/context.ts:1 opens a database',
   ],
   [
     'SQL in an edge',
@@ -120,38 +124,42 @@ const faults: [title: string, files: Files, said: string][] = [
     { 'src/ledger/a.ts': 'db.transaction(work)' },
     'src/ledger/a.ts:1 calls db.transaction',
   ],
-  ['a default export', { 'src/house.ts': 'export default 1' }, 'src/house.ts:1 a default export'],
+  [
+    'a default export',
+    { 'src/context.ts': 'export default 1' },
+    'src/context.ts:1 a default export',
+  ],
   [
     'a default function',
-    { 'src/house.ts': 'export default function a() {}' },
-    'src/house.ts:1 a default export',
+    { 'src/context.ts': 'export default function a() {}' },
+    'src/context.ts:1 a default export',
   ],
-  ['a barrel', { 'src/house.ts': "export * from './core/a.ts'" }, 'src/house.ts:1 re-exports'],
-  ['any', { 'src/house.ts': 'const a: any = 1' }, 'src/house.ts:1 any'],
-  ['a cast', { 'src/house.ts': 'const a = b as Key' }, 'src/house.ts:1 a cast: as Key'],
-  ['a bracket cast', { 'src/house.ts': 'const a = <Key>b' }, 'src/house.ts:1 a cast'],
-  ['a non-null !', { 'src/house.ts': 'const a = b!' }, 'src/house.ts:1 a non-null !'],
+  ['a barrel', { 'src/context.ts': "export * from './core/a.ts'" }, 'src/context.ts:1 re-exports'],
+  ['any', { 'src/context.ts': 'const a: any = 1' }, 'src/context.ts:1 any'],
+  ['a cast', { 'src/context.ts': 'const a = b as Key' }, 'src/context.ts:1 a cast: as Key'],
+  ['a bracket cast', { 'src/context.ts': 'const a = <Key>b' }, 'src/context.ts:1 a cast'],
+  ['a non-null !', { 'src/context.ts': 'const a = b!' }, 'src/context.ts:1 a non-null !'],
   [
     'fields spread for a line',
-    { 'src/house.ts': 'const a = { ...{ b: 1 } }' },
-    'src/house.ts:1 a group that is spread',
+    { 'src/context.ts': 'const a = { ...{ b: 1 } }' },
+    'src/context.ts:1 a group that is spread',
   ],
   [
     'items spread for a line',
-    { 'src/house.ts': 'const a = [...[1, 2]]' },
-    'src/house.ts:1 a group that is spread',
+    { 'src/context.ts': 'const a = [...[1, 2]]' },
+    'src/context.ts:1 a group that is spread',
   ],
-  ['a silencer', { 'src/house.ts': '// @ts-' + 'ignore' }, 'src/house.ts:1 @ts-'],
+  ['a silencer', { 'src/context.ts': '// @ts-' + 'ignore' }, 'src/context.ts:1 @ts-'],
   ['an empty name', { 'src/core/utils.ts': '' }, 'src/core/utils.ts:1 utils says nothing'],
   ['camel case', { 'src/core/aB.ts': '' }, 'src/core/aB.ts:1 named aB.ts'],
-  ['a wide line', { 'src/house.ts': `// ${'a'.repeat(98)}` }, 'src/house.ts:1 101 columns'],
-  ['a long file', { 'src/house.ts': long(251) }, 'src/house.ts:251 251 lines'],
-  ['a long test', { 'src/house.test.ts': long(401) }, 'src/house.test.ts:401 401 lines'],
+  ['a wide line', { 'src/context.ts': `// ${'a'.repeat(98)}` }, 'src/context.ts:1 101 columns'],
+  ['a long file', { 'src/context.ts': long(251) }, 'src/context.ts:251 251 lines'],
+  ['a long test', { 'src/context.test.ts': long(401) }, 'src/context.test.ts:401 401 lines'],
   ['a long script', { 'scripts/a.ts': long(151) }, 'scripts/a.ts:151 151 lines'],
   [
     'a long function',
-    { 'src/house.ts': `function a() {\n${long(59)}}` },
-    'src/house.ts:1 a function of 61 lines',
+    { 'src/context.ts': `function a() {\n${long(59)}}` },
+    'src/context.ts:1 a function of 61 lines',
   ],
   [
     'a long handler',
@@ -183,14 +191,14 @@ describe('tidy stays green for', () => {
           'type Nano = bigint & { readonly [mark]: 1 }\nconst a = (b: bigint): Nano => b as Nano',
       },
     ],
-    ['constants', { 'src/house.ts': 'const a = [1] as const' }],
-    ['a date of a given moment', { 'src/house.ts': 'new Date(5)' }],
-    ['a method called fetch', { 'src/house.ts': 'app.fetch(request)' }],
-    ['a parameter called fetch', { 'src/house.ts': 'const a = (fetch: Get) => fetch(1)' }],
-    ['a test that prints', { 'src/house.test.ts': 'console.log(Date.now(), Bun.env.CI)' }],
+    ['constants', { 'src/context.ts': 'const a = [1] as const' }],
+    ['a date of a given moment', { 'src/context.ts': 'new Date(5)' }],
+    ['a method called fetch', { 'src/context.ts': 'app.fetch(request)' }],
+    ['a parameter called fetch', { 'src/context.ts': 'const a = (fetch: Get) => fetch(1)' }],
+    ['a test that prints', { 'src/context.test.ts': 'console.log(Date.now(), Bun.env.CI)' }],
     ['a long chain of routes', { 'src/viewer/routes.ts': routes }],
-    ['the text of a template', { 'src/house.ts': `const a = \`\n${'a'.repeat(120)}\`` }],
-    ['sixty lines', { 'src/house.ts': `function a() {\n${long(58)}}` }],
+    ['the text of a template', { 'src/context.ts': `const a = \`\n${'a'.repeat(120)}\`` }],
+    ['sixty lines', { 'src/context.ts': `function a() {\n${long(58)}}` }],
   ]
   test.each(fine)('%s', (_, files) => expect(saidOf(files)).toEqual([]))
 })
@@ -207,7 +215,7 @@ describe('dead exports', () => {
     const files = {
       'src/core/a.ts': room,
       'src/core/a.test.ts': "import { unused } from './a.ts'",
-      'src/house.ts': "import { used } from './core/a.ts'",
+      'src/context.ts': "import { used } from './core/a.ts'",
     }
     expect(deadIn(files)).toEqual(['nobody imports unused: delete it'])
   })
@@ -215,7 +223,7 @@ describe('dead exports', () => {
   test('are found behind a namespace', () => {
     const files = {
       'src/core/a.ts': room,
-      'src/house.ts': "import * as a from './core/a.ts'\na.used()",
+      'src/context.ts': "import * as a from './core/a.ts'\na.used()",
     }
     expect(deadIn(files)).toEqual(['nobody imports unused: delete it'])
   })
@@ -228,7 +236,7 @@ describe('dead exports', () => {
 
 describe('refusals', () => {
   const files = {
-    'src/refusals.ts': 'export interface RefusalFacts {\n  no_key: None\n  busy: None\n}',
+    'src/errors.ts': 'export interface ErrorDetails {\n  no_key: None\n  busy: None\n}',
     'src/keys/a.ts': "throw new Refusal('no_key')",
     'src/keys/a.test.ts': "test('no_key', () => {})",
     'src/hosting/envelope.test.ts': "test('busy', () => {})",
@@ -262,10 +270,10 @@ test('an operation without typed answers is found', () => {
 test('the script prints its findings and exits 1', async () => {
   const root = mkdtempSync(join(tmpdir(), 'tidy-'))
   try {
-    await Bun.write(join(root, 'src/house.ts'), 'const a: any = 1\n')
+    await Bun.write(join(root, 'src/context.ts'), 'const a: any = 1\n')
     const script = join(import.meta.dir, '../../scripts/tidy.ts')
     const { exitCode, stdout } = Bun.spawnSync([process.execPath, script, root])
-    expect(stdout.toString()).toStartWith('src/house.ts:1  any  say the type, or unknown\n')
+    expect(stdout.toString()).toStartWith('src/context.ts:1  any  say the type, or unknown\n')
     expect(exitCode).toBe(1)
   } finally {
     rmSync(root, { recursive: true })

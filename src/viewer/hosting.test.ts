@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { openTestHouse } from '../testing/house.ts'
+import { openTestHouse } from '../testing/test-server.ts'
 
 test('a link shows every change to the very next visit', async () => {
   const h = await openTestHouse()
@@ -8,7 +8,7 @@ test('a link shows every change to the very next visit', async () => {
   const page = (word: string): string => `<!doctype html><title>Boat</title><p>${word}</p>`
   const id = await ann.publish({ html: page('first') })
   // PostgreSQL has other writers, who tell nothing: there a moment may pass.
-  const moment = h.house.db.commits() === undefined ? 500 : 1
+  const moment = h.ctx.db.commits() === undefined ? 500 : 1
   const seen = async () => {
     h.clock.turn(moment)
     const shell = await h.visit('GET', `/a/${id}`)

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { takeDown } from '../hosting/moderation/moderation.ts'
 import { becomeOperator, findByName, operatorLink } from '../hosting/people/people.ts'
-import { openTestHouse, type Person, type TestHouse } from '../testing/house.ts'
 import { Browser, claimedBy, signedUp } from '../testing/pages.ts'
+import { openTestHouse, type Person, type TestHouse } from '../testing/test-server.ts'
 
 const page = (word: string): string => `<!doctype html><title>Boat</title><p>${word}</p>`
 
@@ -65,10 +65,10 @@ test('nobody else is shown a version, and the owner no longer once it is taken d
   for (const version of [0, 3, '01', '1e0', '-1', '9999999', 'x', '%00']) {
     expect([version, (await olga.open(at(version))).status]).toEqual([version, 404])
   }
-  await takeDown(h.house, id, 'phishing')
+  await takeDown(h.ctx, id, 'phishing')
   for (const path of all) expect((await olga.open(path)).status).toBe(404)
-  const beatrice = await findByName(h.house, 'beatrice')
-  const code = (await operatorLink(h.house))?.split('/').at(-1)
-  if (beatrice && code) await becomeOperator(h.house, beatrice, code)
+  const beatrice = await findByName(h.ctx, 'beatrice')
+  const code = (await operatorLink(h.ctx))?.split('/').at(-1)
+  if (beatrice && code) await becomeOperator(h.ctx, beatrice, code)
   expect((await bea.open(at(1, '/data'))).body).toBe(page('first'))
 })

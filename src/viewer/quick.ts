@@ -1,6 +1,6 @@
 import { answer } from '../core/entity.ts'
 import { idChars } from '../core/ids.ts'
-import { visitOf } from '../core/visit.ts'
+import { requestContextOf } from '../http/request-context.ts'
 import type { Pages } from './pages.ts'
 
 const shellChars = '/a/'.length + idChars
@@ -20,11 +20,11 @@ export function quickAnswer(pages: Pages, request: Request, path: string): Respo
   if (host !== null && host === pages.appsHost) return undefined
   if (path.length === shellChars) {
     pages.hosted.opened(page.app, request)
-    visitOf(request).route = '/a/:id'
+    requestContextOf(request).route = '/a/:id'
     return answer(request, pages.shell(page, host))
   }
   if (!page.data || path.slice(shellChars) !== '/data') return undefined
   pages.hosted.opened(page.app, request)
-  visitOf(request).route = '/a/:id/data'
+  requestContextOf(request).route = '/a/:id/data'
   return answer(request, page.data)
 }

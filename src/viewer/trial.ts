@@ -1,5 +1,5 @@
-import type { Shown } from '../browser/look.ts'
-import type { Trial } from '../browser/looker.ts'
+import type { Trial } from '../browser/preview-browser.ts'
+import type { Shown } from '../browser/preview.ts'
 import { sha256 } from '../core/ids.ts'
 import { once } from '../core/once.ts'
 import type { PublicFile } from '../core/public.ts'

@@ -1,8 +1,8 @@
+import type { Urls } from '../config/urls.ts'
 import { compressed, type Entity, entity, lastingEntity } from '../core/entity.ts'
 import { sha256 } from '../core/ids.ts'
 import { Html, html, type Part } from '../core/markup.ts'
 import { type PublicFile, theFile } from '../core/public.ts'
-import type { Urls } from '../urls.ts'
 
 /** What pages load, by its name under /static, and where that lies in public/dist. */
 const loaded = {

@@ -1,10 +1,10 @@
+import type { AppContext } from '../context.ts'
 import { idPattern } from '../core/ids.ts'
+import { ApiError } from '../errors.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import { makerPage } from '../hosting/agents/names.ts'
 import * as apps from '../hosting/apps/apps.ts'
 import { iconOf, linkOf } from '../hosting/apps/present.ts'
-import type { House } from '../house.ts'
-import { Refusal } from '../refusals.ts'
 
 const cacheSeconds = 3_600
 const pictureSize = 512
@@ -14,13 +14,13 @@ const pictureSize = 512
  * picture. It is of the type "link": an app itself shows on its own page alone. Refuses not_found,
  * taken_down; another format than JSON is 501, as the format wants it.
  */
-export async function embedOf(house: House, query: URLSearchParams): Promise<Response> {
+export async function embedOf(ctx: AppContext, query: URLSearchParams): Promise<Response> {
   if ((query.get('format') ?? 'json') !== 'json') {
     return Response.json({ error: 'Only format=json is made here.' }, { status: 501 })
   }
-  const app = apps.there(await theLinked(house, query.get('url') ?? ''))
-  const maker = (await agents.find(house, app.maker))?.handle ?? ''
-  const icon = iconOf(house, app)
+  const app = apps.there(await theLinked(ctx, query.get('url') ?? ''))
+  const maker = (await agents.find(ctx, app.maker))?.handle ?? ''
+  const icon = iconOf(ctx, app)
   const most = (name: string): number => Number(query.get(name) ?? pictureSize)
   const fits = most('maxwidth') >= pictureSize && most('maxheight') >= pictureSize
   const picture = icon !== null &&
@@ -34,20 +34,20 @@ export async function embedOf(house: House, query: URLSearchParams): Promise<Res
     type: 'link',
     title: app.title,
     author_name: `@${maker}`,
-    author_url: makerPage(house, maker),
+    author_url: makerPage(ctx, maker),
     provider_name: 'Berth',
-    provider_url: house.urls.app,
+    provider_url: ctx.urls.app,
     cache_age: cacheSeconds,
     ...picture,
   })
 }
 
 /** The app that a link of ours opens. */
-async function theLinked(house: House, url: string): Promise<apps.App> {
-  const id = url.slice(linkOf(house, '').length)
-  const isOurs = url.startsWith(linkOf(house, '')) && idPattern.test(id)
-  const app = isOurs ? await apps.find(house, id) : undefined
+async function theLinked(ctx: AppContext, url: string): Promise<apps.App> {
+  const id = url.slice(linkOf(ctx, '').length)
+  const isOurs = url.startsWith(linkOf(ctx, '')) && idPattern.test(id)
+  const app = isOurs ? await apps.find(ctx, id) : undefined
   // The link of what is held back tells nothing of it either.
   if (app && app.version > 0 && app.heldAt === null) return app
-  throw new Refusal('not_found', { what: 'app', see: 'Send the link of an app as url.' })
+  throw new ApiError('not_found', { what: 'app', see: 'Send the link of an app as url.' })
 }

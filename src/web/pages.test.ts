@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { makeCursor } from '../core/cursor.ts'
 import { hour } from '../core/time.ts'
 import { conversationCharsMax, fileBytesMax, pdfsPerRequestMax } from '../limits.ts'
-import { openTestHouse, type Person, type TestHouse } from '../testing/house.ts'
+import { openTestHouse, type Person, type TestHouse } from '../testing/test-server.ts'
 
 let t: TestHouse
 let ann: Person

@@ -1,8 +1,8 @@
+import type { AppContext } from '../context.ts'
 import { type Html, html, type Part } from '../core/markup.ts'
 import { once } from '../core/once.ts'
 import type { Shelf } from '../hosting/apps/shelves.ts'
-import type { TileShape } from '../hosting/explore/shapes.ts'
-import type { House } from '../house.ts'
+import type { TileShape } from '../hosting/explore/schemas.ts'
 import { told } from './amounts.ts'
 import { cover } from './cover.ts'
 
@@ -74,15 +74,16 @@ interface Pictured {
 }
 
 /** The picture of an item as a path, whatever name of this host it was asked under. */
-export const picturePath = ({ urls }: House, icon: string): string => icon.slice(urls.app.length)
+export const picturePath = ({ urls }: AppContext, icon: string): string =>
+  icon.slice(urls.app.length)
 
 /** An item's picture, or the cover it has without one. Beside its title it says nothing. */
-export const picture = (house: House, { id, shelf, icon }: Pictured): Html =>
+export const picture = (ctx: AppContext, { id, shelf, icon }: Pictured): Html =>
   icon === null
     ? cover(id, shelf)
     : html`<img
         class="cover"
-        src="${picturePath(house, icon)}"
+        src="${picturePath(ctx, icon)}"
         alt=""
         width="512"
         height="512"
@@ -111,12 +112,12 @@ export const playSign = html`<svg viewBox="0 0 20 20" aria-hidden="true">
 export const verbOf = ({ kind }: Pick<TileShape, 'kind'>): string =>
   kind === 'game' ? 'Play' : 'Open'
 
-function tile(house: House, item: TileShape): Html {
+function tile(ctx: AppContext, item: TileShape): Html {
   const { id, title, maker, remix, priceRemix, opens, rating } = item
   const price = remix === 'price' && html`<span>${told(priceRemix ?? 0, 'credit')}</span>`
   return html`<li class="tile">
     <a class="face" href="/explore/${id}"
-      >${picture(house, item)}
+      >${picture(ctx, item)}
       <h3><bdi>${title}</bdi></h3></a
     >
     <a class="play" href="/a/${id}" aria-label="${verbOf(item)} ${title}">${playSign}</a>
@@ -128,9 +129,9 @@ function tile(house: House, item: TileShape): Html {
 }
 
 /** Items as tiles, each with its picture, its maker and a way straight into it. */
-export const tiles = (house: House, items: readonly TileShape[]): Html =>
+export const tiles = (ctx: AppContext, items: readonly TileShape[]): Html =>
   html`<ul class="tiles">
-    ${items.map((item) => tile(house, item))}
+    ${items.map((item) => tile(ctx, item))}
   </ul>`
 
 /** A line to be copied; the button comes with its script. */

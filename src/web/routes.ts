@@ -1,19 +1,19 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../context.ts'
 import { prefers } from '../core/accept.ts'
 import { answer, type Entity, entity } from '../core/entity.ts'
 import { idChars } from '../core/ids.ts'
-import { callerAddress } from '../core/visit.ts'
 import { untilCommit } from '../db/query.ts'
+import { ApiError } from '../errors.ts'
 import { sitemap } from '../hosting/explore/feeds.ts'
 import * as icons from '../hosting/icons/icons.ts'
 import { report, theReported } from '../hosting/moderation/reports.ts'
 import { checkSite } from '../hosting/people/visitor.ts'
 import { linksOf } from '../hosting/start/found.ts'
 import { guideOf, markdownOf } from '../hosting/start/guide.ts'
-import type { House } from '../house.ts'
+import { callerAddress } from '../http/request-context.ts'
 import { formBytesMax } from '../limits.ts'
-import { Refusal } from '../refusals.ts'
 import {
   draw,
   type Drawn,
@@ -36,28 +36,28 @@ import { orAgain, visitFor } from './people/desk.ts'
 import { readForm } from './people/form.ts'
 
 /** Pages for people: what was shared, its makers, the models. */
-export const web = (house: House, layout: Layout) =>
-  new Elysia().use(browsing(house, layout)).use(asking(house, layout)).use(files(house, layout))
+export const web = (ctx: AppContext, layout: Layout) =>
+  new Elysia().use(browsing(ctx, layout)).use(asking(ctx, layout)).use(files(ctx, layout))
 
 const pagesMax = 200
 const common = untilCommit<Entity>(pagesMax)
 const others = untilCommit<Drawn>(pagesMax)
 
 /** Where one looks around. An agent that asks for `/` gets the guide. */
-function browsing(house: House, layout: Layout) {
+function browsing(ctx: AppContext, layout: Layout) {
   /** A page is drawn once for all who are shown it; where they are many, it is compressed too. */
   const shownToMany = async (request: Request, name: string, page: () => Page | Promise<Page>) =>
-    answer(request, await common(house.db, name, async () => pageEntity(layout, await page())))
+    answer(request, await common(ctx.db, name, async () => pageEntity(layout, await page())))
   const shown = async (name: string, page: () => Promise<Page>) =>
-    drawnAnswer(await others(house.db, name, async () => draw(layout, await page())))
+    drawnAnswer(await others(ctx.db, name, async () => draw(layout, await page())))
   return new Elysia()
     .get('/', ({ request }) => {
       const isBrowser = prefers(request, 'text/html', 'text/markdown')
-      if (isBrowser || !house.config.agentsOn) {
-        return shownToMany(request, '/', () => homePage(house))
+      if (isBrowser || !ctx.config.agentsOn) {
+        return shownToMany(request, '/', () => homePage(ctx))
       }
-      const guide = guideOf(house)
-      const headers = { vary: 'accept', link: linksOf(house) }
+      const guide = guideOf(ctx)
+      const headers = { vary: 'accept', link: linksOf(ctx) }
       if (prefers(request, 'application/json', 'text/markdown')) {
         return Response.json(guide, { headers })
       }
@@ -66,7 +66,7 @@ function browsing(house: House, layout: Layout) {
     })
     .get('/explore', ({ request }) => {
       const query = queryOf(request)
-      const [name, page] = [nameOf(query), () => explorePage(house, query)]
+      const [name, page] = [nameOf(query), () => explorePage(ctx, query)]
       return isCommon(query) ? shownToMany(request, name, page) : shown(name, page)
     })
     .get('/explore/:name', ({ params, request }) => {
@@ -75,32 +75,32 @@ function browsing(house: House, layout: Layout) {
       const query = queryOf(request)
       if (!name.startsWith('@')) {
         const at = `${name} ${query.get('reviews') ?? ''} ${query.get('comments') ?? ''}`
-        return shown(at, () => itemPage(house, name, query))
+        return shown(at, () => itemPage(ctx, name, query))
       }
-      return shown(`${name} ${query.get('cursor') ?? ''}`, () => makerPage(house, name, query))
+      return shown(`${name} ${query.get('cursor') ?? ''}`, () => makerPage(ctx, name, query))
     })
-    .get('/docs', ({ request }) => shownToMany(request, '/docs', () => docsPage(house)))
-    .get('/catalogue', ({ request }) => pageAnswer(layout, cataloguePage(house, queryOf(request))))
+    .get('/docs', ({ request }) => shownToMany(request, '/docs', () => docsPage(ctx)))
+    .get('/catalogue', ({ request }) => pageAnswer(layout, cataloguePage(ctx, queryOf(request))))
 }
 
 /** Where one is asked for something. */
-const asking = (house: House, layout: Layout) =>
+const asking = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .get('/report/:id', async ({ params }) =>
-      pageAnswer(layout, reportPage(await theReported(house, params.id), noWords)),
+      pageAnswer(layout, reportPage(await theReported(ctx, params.id), noWords)),
     )
     .post(
       '/report/:id',
       async ({ params, request }) => {
-        const app = await theReported(house, params.id)
-        const visit = await visitFor({ house, layout, request })
+        const app = await theReported(ctx, params.id)
+        const visit = await visitFor({ ctx, layout, request })
         let words = noWords
         const work = async (): Promise<Response> => {
           // Nobody is signed in by it, so there is no token; no other site may send it either.
-          checkSite(house, request)
+          checkSite(ctx, request)
           const form = await readForm(request, formBytesMax)
           words = wordsOf(form)
-          await report(house, app.id, words, callerAddress(request))
+          await report(ctx, app.id, words, callerAddress(request))
           return pageAnswer(layout, thanksPage)
         }
         return orAgain(visit, work, (said) => reportPage(app, words, said))
@@ -109,24 +109,24 @@ const asking = (house: House, layout: Layout) =>
     )
 
 /** What pages load, and what programs look for. */
-const files = (house: House, layout: Layout) =>
+const files = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .get('/static/:name', ({ params, request }) => {
       const file = layout.files.get(params.name)
       if (file) return answer(request, file.whole)
-      throw new Refusal('not_found', { what: 'file', see: 'Pages name those there are.' })
+      throw new ApiError('not_found', { what: 'file', see: 'Pages name those there are.' })
     })
     .get('/icons/:file', async ({ params, request }) => {
       // The picture's name begins with the id of its app.
-      const { bytes, etag } = await icons.read(house, params.file.slice(0, idChars))
+      const { bytes, etag } = await icons.read(ctx, params.file.slice(0, idChars))
       const headers = { 'content-type': 'image/png', 'cache-control': 'no-cache' }
       return answer(request, entity({ etag, identity: bytes }, headers))
     })
     .get('/favicon.svg', ({ request }) => answer(request, layout.icon))
     .get('/favicon.ico', ({ request }) => answer(request, layout.icon))
-    .get('/robots.txt', () => `User-agent: *\nAllow: /\nSitemap: ${house.urls.app}/sitemap.xml\n`)
+    .get('/robots.txt', () => `User-agent: *\nAllow: /\nSitemap: ${ctx.urls.app}/sitemap.xml\n`)
     .get('/sitemap.xml', () => {
       const headers = { 'content-type': 'application/xml; charset=utf-8' }
-      return new Response(sitemap(house), { headers })
+      return new Response(sitemap(ctx), { headers })
     })
-    .get('/oembed', ({ request }) => embedOf(house, queryOf(request)))
+    .get('/oembed', ({ request }) => embedOf(ctx, queryOf(request)))

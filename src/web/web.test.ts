@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { listReports } from '../hosting/moderation/reports.ts'
-import { openTestHouse } from '../testing/house.ts'
+import { openTestHouse } from '../testing/test-server.ts'
 
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
@@ -49,7 +49,7 @@ test('a maker page is there once its maker has something on Explore', async () =
 })
 
 test('anyone can report an app, five times a day, and nothing odd is kept', async () => {
-  const { house, visit, person, kept, close } = await openTestHouse()
+  const { ctx, visit, person, kept, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish()
   const send = (reason: string, text: string, to = id) =>
@@ -75,7 +75,7 @@ test('anyone can report an app, five times a day, and nothing odd is kept', asyn
   const sixth = await send('phishing', 'look')
   expect(sixth.status).toBe(429)
   expect(sixth.headers.get('retry-after')).toBe('43200')
-  expect(await listReports(house, 10)).toHaveLength(5)
+  expect(await listReports(ctx, 10)).toHaveLength(5)
   await close()
 })
 

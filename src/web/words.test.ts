@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { findByName } from '../hosting/people/people.ts'
-import { openTestHouse, type TestHouse } from '../testing/house.ts'
 import { type Browser, claimedBy, hidden, operating } from '../testing/pages.ts'
 import { fund } from '../testing/people.ts'
+import { openTestHouse, type TestHouse } from '../testing/test-server.ts'
 
 let h: TestHouse
 let olga: Browser
@@ -120,8 +120,8 @@ test('fields are called as their labels are', async () => {
 })
 
 test('what is short by less than a hundredth of a credit is told to its last digit', async () => {
-  const person = await findByName(h.house, 'olga')
-  if (person) await fund(h.house, person, 1n)
+  const person = await findByName(h.ctx, 'olga')
+  if (person) await fund(h.ctx, person, 1n)
   const path = '/agents/ann'
   const short = await olga.fill(path, `${path}/credits`, { credits: '1000.000001' })
   expect(fault(String(short.body))).toStartWith(

@@ -1,9 +1,9 @@
 import { notOurCursor } from '../core/cursor.ts'
 import { inWords } from '../core/money.ts'
 import { sentence } from '../core/text.ts'
-import { cannotTake } from '../db/fault.ts'
+import { cannotTake } from '../db/error.ts'
+import { ApiError, type DetailsOf, type ErrorName, type HostingErrorName } from '../errors.ts'
 import { answerOf, isOurs, wordsOf } from '../hosting/envelope.ts'
-import { type FactsOf, type HostingRefusal, Refusal, type RefusalName } from '../refusals.ts'
 
 /** The name of a field of the API, as the label of a form has it: "title" is “Title”. */
 const labelled = (problem: string): string =>
@@ -13,15 +13,15 @@ const labelled = (problem: string): string =>
   )
 
 /** The sentences of pages, for refusals of which an API's own speaks of its fields. */
-export type Words<Name extends RefusalName> = { [N in Name]?: (...facts: FactsOf<N>) => string }
+export type Words<Name extends ErrorName> = { [N in Name]?: (...facts: DetailsOf<N>) => string }
 
 /** What a person is told; undefined where the API's sentence does for people too. */
-export const ownWords = <N extends RefusalName>(
+export const ownWords = <N extends ErrorName>(
   words: Words<N>,
-  { refusal, facts }: Refusal<N>,
+  { errorName: refusal, details: facts }: ApiError<N>,
 ): string | undefined => words[refusal]?.(...facts)
 
-const words: Words<HostingRefusal> = {
+const words: Words<HostingErrorName> = {
   bad_code: () =>
     'This is no claim code that works here. Check it, or have the agent make a new link.',
   code_expired: () => 'This claim code has expired. Have the agent make a new link.',
@@ -52,7 +52,7 @@ const words: Words<HostingRefusal> = {
  * disk that cannot take a write is told so as well; undefined for any other fault.
  */
 export function refusalOf(error: unknown) {
-  const refusal = cannotTake(error) ? new Refusal('try_again', {}) : error
+  const refusal = cannotTake(error) ? new ApiError('try_again', {}) : error
   if (!isOurs(refusal)) return undefined
   const { status, body } = wordsOf(refusal)
   const wait = answerOf(refusal).headers.get('retry-after')

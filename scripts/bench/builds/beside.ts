@@ -32,8 +32,8 @@ async function photo(): Promise<string> {
 export async function beside(): Promise<BenchRow[]> {
   const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
   const script = join(import.meta.dir, '../peers/watched.ts')
-  const house = await spawnServer([process.execPath, script, dir], noLimits)
-  const { port } = house
+  const ctx = await spawnServer([process.execPath, script, dir], noLimits)
+  const { port } = ctx
   const call = callsTo(port)
   const [first, ...people] = await Promise.all(
     Array.from({ length: many + 1 }, async () => {
@@ -49,14 +49,14 @@ export async function beside(): Promise<BenchRow[]> {
     `http://127.0.0.1:${port}`,
     path,
   ])
-  const targets = [house, peer].map((one) => targetAt(one, requestFor(path)))
+  const targets = [ctx, peer].map((one) => targetAt(one, requestFor(path)))
   const plan: Plan = { connections: 8, turnMs: 50, rounds: 60, targets }
   /** Our p50 over that of a bare static route, asked in turns: both lack the cores others use. */
   const p50 = async () => {
     const [ours = [], bare = []] = await load(plan)
     return median(ours.map((turn, at) => turn.p50 / (bare[at]?.p50 ?? Number.NaN)))
   }
-  const watch = `http://127.0.0.1:${house.said.trim().split(' ')[1]}/`
+  const watch = `http://127.0.0.1:${ctx.said.trim().split(' ')[1]}/`
   const stood = async () => asRecord(await (await fetch(watch)).json())
   const image = await photo()
   await call('PUT', `/apps/${first?.id}/icon`, { image }, first?.key)
@@ -71,7 +71,7 @@ export async function beside(): Promise<BenchRow[]> {
   await Promise.all(icons)
   const { ran, wall } = await stood()
   await peer.stop()
-  await house.stop()
+  await ctx.stop()
   rmSync(dir, { recursive: true, force: true })
   const [value, still] = [busy / quiet, Number(ran)]
   const of = 'while 20 games are built and 20 icons made of 24 megapixels'

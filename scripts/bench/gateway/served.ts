@@ -14,7 +14,7 @@ const peer = (name: string): string => join(import.meta.dir, '../peers', name)
 export interface ServedGateway {
   upstream: Served
   pass: Served
-  house: Served & { dataDir: string }
+  ctx: Served & { dataDir: string }
   /** A new account with credits, and its key. */
   newAccount(): Promise<{ account: string; key: string }>
   stop(): Promise<void>
@@ -49,14 +49,14 @@ export async function serveGateway(everyMs = 2): Promise<ServedGateway> {
   const upstream = await spawnServer([bun, peer('upstream.ts'), String(everyMs)])
   const pass = await spawnServer([bun, peer('pass.ts'), String(upstream.port)], many)
   writeFileSync(join(dataDir, 'berth.toml'), tableOf(upstream.port))
-  const house = await spawnServer([binary, 'serve', '--json'], { ...env, DATA_DIR: dataDir })
+  const ctx = await spawnServer([binary, 'serve', '--json'], { ...env, DATA_DIR: dataDir })
   return {
     upstream,
     pass,
-    house: { ...house, dataDir },
-    newAccount: () => fundedAccount(house.port, dataDir),
+    ctx: { ...ctx, dataDir },
+    newAccount: () => fundedAccount(ctx.port, dataDir),
     stop: async () => {
-      await Promise.all([house, pass, upstream].map((one) => one.stop()))
+      await Promise.all([ctx, pass, upstream].map((one) => one.stop()))
       rmSync(dataDir, { recursive: true })
     },
   }

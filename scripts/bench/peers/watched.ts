@@ -5,8 +5,8 @@
  */
 import { readFileSync } from 'node:fs'
 
-import { loadConfig } from '../../../src/config.ts'
-import { serve } from '../../../src/serve.ts'
+import { loadConfig } from '../../../src/config/load.ts'
+import { serve } from '../../../src/http/server.ts'
 
 const config = loadConfig({ DATA_DIR: Bun.argv[2] ?? '', PORT: '0' })
 const { origin } = await serve(config)

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { accountsPerAddressDay } from '../../limits.ts'
 import { commands } from '../../operator/commands.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 let t: TestHouse
 let gus: Gus
@@ -62,12 +62,12 @@ test('an agent key spends the agent’s own credits, until its account is closed
 })
 
 test('the operator grants to a credit_id and to a handle, in credits that were paid for', async () => {
-  const said = await commands['grant']?.(t.house, [gus.creditId, '2.5'])
+  const said = await commands['grant']?.(t.ctx, [gus.creditId, '2.5'])
   expect(said).toEqual({ ok: true, text: `${gus.creditId} has 2500 credits now.` })
   const { body } = await gus.call('POST', '/credits/balance')
   expect(body).toMatchObject({ balance: 2.5, available: 2.5 })
-  expect(await commands['grant']?.(t.house, ['nobody', '1'])).toMatchObject({ ok: false })
-  expect(await commands['grant']?.(t.house, [gus.creditId, '-1'])).toMatchObject({ ok: false })
+  expect(await commands['grant']?.(t.ctx, ['nobody', '1'])).toMatchObject({ ok: false })
+  expect(await commands['grant']?.(t.ctx, [gus.creditId, '-1'])).toMatchObject({ ok: false })
 })
 
 test('where accounts are by invitation, only the operator’s token makes one', async () => {

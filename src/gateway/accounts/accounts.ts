@@ -1,15 +1,15 @@
 import { and, eq, gte } from 'drizzle-orm'
 
+import { type AppContext, firstCap } from '../../context.ts'
 import { newId, sign } from '../../core/ids.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
 import { countRows } from '../../db/query.ts'
-import { firstCap, type House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { accountsPerAddressDay } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import { gatewayAccounts } from './tables.ts'
 
 export type Account = typeof gatewayAccounts.$inferSelect
@@ -19,35 +19,35 @@ export type Account = typeof gatewayAccounts.$inferSelect
  * (document 2, POST /accounts/create). Refuses keys_address_limit.
  */
 export async function make(
-  house: House,
+  ctx: AppContext,
   address: string,
 ): Promise<{ account: Account; keyText: string }> {
-  const madeFrom = sign(house.secret, `address ${address}`)
-  return house.db.tx(async (db) => {
+  const madeFrom = sign(ctx.secret, `address ${address}`)
+  return ctx.db.tx(async (db) => {
     await lock(db, `new accounts of ${madeFrom}`)
-    await checkNew(house, db, madeFrom)
-    const account = { id: newId(), madeFrom, created: house.clock.now() }
+    await checkNew(ctx, db, madeFrom)
+    const account = { id: newId(), madeFrom, created: ctx.clock.now() }
     await db.insert(gatewayAccounts).values(account)
-    await ledger.open(house, db, { kind: 'gateway', owner: account.id })
-    const dailyCap = firstCap(house)
+    await ledger.open(ctx, db, { kind: 'gateway', owner: account.id })
+    const dailyCap = firstCap(ctx)
     const key = { kind: 'gateway', owner: account.id, dailyCap } as const
-    const { text } = await keys.make(db, house.clock, key)
+    const { text } = await keys.make(db, ctx.clock, key)
     return { account, keyText: text }
   })
 }
 
-async function checkNew(house: House, db: Db, madeFrom: string): Promise<void> {
-  const now = house.clock.now()
+async function checkNew(ctx: AppContext, db: Db, madeFrom: string): Promise<void> {
+  const now = ctx.clock.now()
   const today = gte(gatewayAccounts.created, Date.parse(utcDay(now)))
   const here = and(eq(gatewayAccounts.madeFrom, madeFrom), today)
   if ((await countRows(db, gatewayAccounts, here)) < accountsPerAddressDay) return
   const retryAfter = secondsUntil(nextUtcDay(now), now)
-  throw new Refusal('keys_address_limit', { max: accountsPerAddressDay, retryAfter })
+  throw new ApiError('keys_address_limit', { max: accountsPerAddressDay, retryAfter })
 }
 
 /** The account with this credit_id. */
-export async function find(house: House, id: string): Promise<Account | undefined> {
-  const [account] = await house.db.read
+export async function find(ctx: AppContext, id: string): Promise<Account | undefined> {
+  const [account] = await ctx.db.read
     .select()
     .from(gatewayAccounts)
     .where(eq(gatewayAccounts.id, id))

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { beginVisit } from '../../core/visit.ts'
+import { setRequestContext } from '../../http/request-context.ts'
 import { keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 import { theSpender } from '../key.ts'
 import * as keys from './keys.ts'
 
@@ -103,24 +103,24 @@ test('a key that was limited or revoked while its request arrived makes and chan
   const [key, id] = [made.text('api_key'), made.text('id')]
   const headers = { authorization: `Bearer ${key}` }
   const request = new Request('http://localhost/accounts/keys', { method: 'POST', headers })
-  beginVisit(request, { id: 'late', address: '127.0.0.1' })
-  const asked = await theSpender(t.house, request)
+  setRequestContext(request, { id: 'late', address: '127.0.0.1' })
+  const asked = await theSpender(t.ctx, request)
   await gus.call('PATCH', `/accounts/keys/${id}`, { daily_cap: 1 })
-  expect(await keys.add(t.house, asked, {})).toMatchObject({ daily_cap: 1 })
+  expect(await keys.add(t.ctx, asked, {})).toMatchObject({ daily_cap: 1 })
   for (const daily_cap of [2, null]) {
-    await expect(keys.add(t.house, asked, { daily_cap })).rejects.toMatchObject({
+    await expect(keys.add(t.ctx, asked, { daily_cap })).rejects.toMatchObject({
       refusal: 'cap_above_own',
     })
-    await expect(keys.edit(t.house, asked, first(), { daily_cap })).rejects.toMatchObject({
+    await expect(keys.edit(t.ctx, asked, first(), { daily_cap })).rejects.toMatchObject({
       refusal: 'cap_above_own',
     })
   }
   await gus.call('DELETE', `/accounts/keys/${id}`)
   const kept = await t.kept()
   for (const late of [
-    () => keys.add(t.house, asked, {}),
-    () => keys.edit(t.house, asked, first(), { name: 'mine' }),
-    () => keys.revoke(t.house, asked, first()),
+    () => keys.add(t.ctx, asked, {}),
+    () => keys.edit(t.ctx, asked, first(), { name: 'mine' }),
+    () => keys.revoke(t.ctx, asked, first()),
   ]) {
     await expect(late()).rejects.toMatchObject({ refusal: 'bad_key' })
   }

@@ -1,12 +1,12 @@
-import { type Nano, nanoOf, toCredits } from '../../core/money.ts'
+import type { AppContext } from '../../context.ts'
+import { nanoOf, type NanoUsd, toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
 import { keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import type { KeySpender } from '../key.ts'
-import type { KeyShape } from './shapes.ts'
+import type { KeyShape } from './schemas.ts'
 
 /** What a key is made with, or changed to; daily_cap is in credits, null is none. */
 interface Wanted {
@@ -15,11 +15,11 @@ interface Wanted {
 }
 
 /** The cap asked for. Refuses cap_above_own: a capped key raises no cap, not even its own. */
-function capOf(key: keys.Key, credits: number | null | undefined): Nano | null | undefined {
+function capOf(key: keys.Key, credits: number | null | undefined): NanoUsd | null | undefined {
   if (credits === undefined) return undefined
   const cap = credits === null ? null : nanoOf(credits, 'daily_cap')
   if (key.dailyCap !== null && (cap === null || cap > key.dailyCap)) {
-    throw new Refusal('cap_above_own', { cap: key.dailyCap })
+    throw new ApiError('cap_above_own', { cap: key.dailyCap })
   }
   return cap
 }
@@ -39,24 +39,27 @@ const present = (key: keys.Key, current: keys.Key): KeyShape => ({
  * Refuses bad_key.
  */
 async function change<T>(
-  house: House,
+  ctx: AppContext,
   { owner, key }: KeySpender,
   work: (db: Db, current: keys.Key, live: number) => Promise<T>,
 ): Promise<T> {
-  const done = await house.db.tx(async (db) => {
+  const done = await ctx.db.tx(async (db) => {
     await keys.lockAll(db, owner.owner)
     const live = await keys.listOf(db, owner.owner)
     const current = live.find(({ prefix }) => prefix === key.prefix)
-    if (!current || current.suspended !== null) throw new Refusal('bad_key')
+    if (!current || current.suspended !== null) throw new ApiError('bad_key')
     return work(db, current, live.length)
   })
-  house.keys.forget()
+  ctx.keys.forget()
   return done
 }
 
 /** The account's live keys, oldest first. */
-export async function list(house: House, { owner, key: current }: KeySpender): Promise<KeyShape[]> {
-  const live = await keys.listOf(house.db.read, owner.owner)
+export async function list(
+  ctx: AppContext,
+  { owner, key: current }: KeySpender,
+): Promise<KeyShape[]> {
+  const live = await keys.listOf(ctx.db.read, owner.owner)
   return live.map((key) => present(key, current))
 }
 
@@ -65,47 +68,47 @@ export async function list(house: House, { owner, key: current }: KeySpender): P
  * Refuses cap_above_own, and bad_request over the keys that an account, or an agent, may have.
  */
 export async function add(
-  house: House,
+  ctx: AppContext,
   spender: KeySpender,
   wanted: Wanted,
 ): Promise<KeyShape & { api_key: string }> {
   const { owner } = spender
   keys.checkName(wanted.name)
-  const { key, text } = await change(house, spender, (db, current, live) => {
+  const { key, text } = await change(ctx, spender, (db, current, live) => {
     const cap = capOf(current, wanted.daily_cap)
     const dailyCap = cap === undefined ? current.dailyCap : cap
     const most = owner.kind === 'agent' ? keysPerAgentMax : keysPerAccountMax
     if (live >= most) {
       const problem = `There are at most ${most} keys. Revoke one first.`
-      throw new Refusal('bad_request', { problem })
+      throw new ApiError('bad_request', { problem })
     }
     const made = { kind: current.kind, owner: owner.owner, name: wanted.name, dailyCap }
-    return keys.make(db, house.clock, made)
+    return keys.make(db, ctx.clock, made)
   })
   return { ...present(key, spender.key), api_key: text }
 }
 
 /** Changes a key's name or cap. Refuses bad_request, not_found, cap_above_own. */
 export async function edit(
-  house: House,
+  ctx: AppContext,
   spender: KeySpender,
   id: string,
   wanted: Wanted,
 ): Promise<KeyShape> {
   keys.checkName(wanted.name)
-  const changed = await change(house, spender, (db, current) => {
+  const changed = await change(ctx, spender, (db, current) => {
     const dailyCap = capOf(current, wanted.daily_cap)
     return keys.edit(db, spender.owner.owner, id, { name: wanted.name, dailyCap })
   })
-  if (!changed) throw new Refusal('not_found', { what: 'key' })
+  if (!changed) throw new ApiError('not_found', { what: 'key' })
   return present(changed, spender.key)
 }
 
 /** Revokes a key of the account. Refuses not_found, last_key. */
-export const revoke = (house: House, spender: KeySpender, id: string): Promise<void> =>
-  change(house, spender, async (db, _, live) => {
-    if (!(await keys.revoke(db, house.clock, spender.owner.owner, id))) {
-      throw new Refusal('not_found', { what: 'key' })
+export const revoke = (ctx: AppContext, spender: KeySpender, id: string): Promise<void> =>
+  change(ctx, spender, async (db, _, live) => {
+    if (!(await keys.revoke(db, ctx.clock, spender.owner.owner, id))) {
+      throw new ApiError('not_found', { what: 'key' })
     }
-    if (live === 1) throw new Refusal('last_key')
+    if (live === 1) throw new ApiError('last_key')
   })

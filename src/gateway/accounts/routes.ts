@@ -1,30 +1,30 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { toUsd } from '../../core/money.ts'
 import { taking } from '../../core/taking.ts'
-import { callerAddress } from '../../core/visit.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
+import { callerAddress } from '../../http/request-context.ts'
 import { checkInvited } from '../../keys/sent.ts'
 import * as ledger from '../../ledger/ledger.ts'
-import { Refusal } from '../../refusals.ts'
 import { withKey, withoutKey } from '../key.ts'
 import { openOperation, operation } from '../operation.ts'
 import * as accounts from './accounts.ts'
 import * as keys from './keys.ts'
-import * as shapes from './shapes.ts'
+import * as schemas from './schemas.ts'
 
 /** Accounts, their balance and their keys (document 2, sections 2 and 4). */
-export const accountRoutes = (house: House) =>
-  new Elysia().use(newAccount(house)).use(balance(house)).use(keyRoutes(house))
+export const accountRoutes = (ctx: AppContext) =>
+  new Elysia().use(newAccount(ctx)).use(balance(ctx)).use(keyRoutes(ctx))
 
-const newAccount = (house: House) =>
+const newAccount = (ctx: AppContext) =>
   new Elysia().use(withoutKey()).post(
     '/accounts/create',
     async ({ request }) => {
-      checkInvited(house.config, request)
+      checkInvited(ctx.config, request)
       const address = callerAddress(request)
-      const { account, keyText } = await accounts.make(house, address)
+      const { account, keyText } = await accounts.make(ctx, address)
       return { credit_id: account.id, api_key: keyText }
     },
     openOperation(
@@ -34,20 +34,20 @@ const newAccount = (house: House) =>
         summary: 'Make an account and its key.',
         more: 'No body and no key. The key is shown once; the balance begins at 0.',
       },
-      { 200: shapes.Account },
+      { 200: schemas.Account },
       ['too_large', 'bad_request', 'invite_only', 'keys_address_limit', 'try_again'],
     ),
   )
 
-const balance = (house: House) =>
-  new Elysia().use(withKey(house)).post(
+const balance = (ctx: AppContext) =>
+  new Elysia().use(withKey(ctx)).post(
     '/credits/balance',
     async ({ spender: { owner }, body }) => {
       const credit_id = owner.owner
       if (body?.credit_id !== undefined && body.credit_id !== credit_id) {
-        throw new Refusal('not_found', { what: 'account of this key' })
+        throw new ApiError('not_found', { what: 'account of this key' })
       }
-      const { balance, held, available } = await ledger.balanceOf(house, owner)
+      const { balance, held, available } = await ledger.balanceOf(ctx, owner)
       return {
         balance: toUsd(balance),
         held: toUsd(held),
@@ -57,31 +57,31 @@ const balance = (house: House) =>
       }
     },
     {
-      ...taking(Type.Optional(shapes.BalanceOf)),
+      ...taking(Type.Optional(schemas.BalanceOf)),
       ...operation(
         { id: 'get_balance', tag: 'Account', summary: 'The balance of your account, in USD.' },
-        { 200: shapes.Balance },
+        { 200: schemas.Balance },
         ['too_large', 'bad_request', 'not_found'],
       ),
     },
   )
 
-const keyRoutes = (house: House) =>
+const keyRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(house))
+    .use(withKey(ctx))
     .get(
       '/accounts/keys',
-      async ({ spender }) => ({ data: await keys.list(house, spender) }),
+      async ({ spender }) => ({ data: await keys.list(ctx, spender) }),
       operation(
         { id: 'list_keys', tag: 'Account', summary: 'The keys of your account.' },
-        { 200: shapes.KeyList },
+        { 200: schemas.KeyList },
       ),
     )
     .post(
       '/accounts/keys',
-      async ({ spender, body, status }) => status(201, await keys.add(house, spender, body ?? {})),
+      async ({ spender, body, status }) => status(201, await keys.add(ctx, spender, body ?? {})),
       {
-        ...taking(Type.Optional(shapes.KeyWanted)),
+        ...taking(Type.Optional(schemas.KeyWanted)),
         ...operation(
           {
             id: 'add_key',
@@ -89,19 +89,19 @@ const keyRoutes = (house: House) =>
             summary: 'Make another key, with a daily cap of its own.',
             more: 'Left out, the cap is that of the key that asks, which is also the most it can be.',
           },
-          { 201: shapes.NewKey },
+          { 201: schemas.NewKey },
           ['too_large', 'bad_request', 'cap_above_own', 'try_again'],
         ),
       },
     )
     .patch(
       '/accounts/keys/:id',
-      ({ spender, params, body }) => keys.edit(house, spender, params.id, body),
+      ({ spender, params, body }) => keys.edit(ctx, spender, params.id, body),
       {
-        ...taking(shapes.KeyWanted),
+        ...taking(schemas.KeyWanted),
         ...operation(
           { id: 'change_key', tag: 'Account', summary: 'Change the name or the cap of a key.' },
-          { 200: shapes.Key },
+          { 200: schemas.Key },
           ['too_large', 'bad_request', 'cap_above_own', 'not_found', 'try_again'],
         ),
       },
@@ -109,12 +109,12 @@ const keyRoutes = (house: House) =>
     .delete(
       '/accounts/keys/:id',
       async ({ spender, params }) => {
-        await keys.revoke(house, spender, params.id)
+        await keys.revoke(ctx, spender, params.id)
         return { id: params.id, deleted: true as const }
       },
       operation(
         { id: 'revoke_key', tag: 'Account', summary: 'Revoke a key; the last one stays.' },
-        { 200: shapes.KeyGone },
+        { 200: schemas.KeyGone },
         ['bad_request', 'too_large', 'not_found', 'last_key', 'try_again'],
       ),
     )

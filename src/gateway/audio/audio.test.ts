@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
-import { openApp } from '../../app.ts'
 import { day } from '../../core/time.ts'
-import { openDoor } from '../../door.ts'
-import { kindOf } from '../../store/kinds.ts'
-import { hearWav } from '../../store/sounds.ts'
+import { openDoor } from '../../http/middleware.ts'
+import { openApp } from '../../http/router.ts'
+import { hearWav } from '../../storage/audio.ts'
+import { kindOf } from '../../storage/kinds.ts'
 import { end, head, send } from '../../testing/fake-scripts.ts'
 import { type Faked, openFaked } from '../../testing/faked.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
-import { type Answer, openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { mediaModel, mediaModels } from '../../testing/media.ts'
+import { type Answer, openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 let demo: TestHouse
 let faked: Faked
@@ -178,7 +178,7 @@ test('a sound that stands still for a while may be silent, but not one that nobo
   const start = `${head(200, 'audio/mpeg', 'content-length: 6\r\n')}\r\nID3`
   faked.fake.script('fake/speech-ok', [send(start), { until: silence }, send('ID3'), end])
   const gil = await faked.gus()
-  const door = openDoor(faked.house, openApp(faked.house))
+  const door = openDoor(faked.ctx, openApp(faked.ctx))
   const request = new Request('http://localhost/v1/audio/speech', {
     method: 'POST',
     headers: { authorization: `Bearer ${gil.key}`, 'content-type': 'application/json' },

@@ -1,6 +1,6 @@
+import type { AppContext } from '../../context.ts'
 import { fromUsd, zero } from '../../core/money.ts'
-import { isRecord } from '../../core/shape.ts'
-import type { House } from '../../house.ts'
+import { isRecord } from '../../core/schema.ts'
 import { fallbackModelsMax } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { worstCase } from '../../models/charge.ts'
@@ -16,15 +16,15 @@ import { hear, isListener } from './transcriptions.ts'
  * Hears uploaded sounds for chat, with the cheapest model that listens: paid once, as a
  * transcription with its own row in the history, by whoever's request needs the words first.
  */
-export function listenerOf(house: House): Listener {
+export function listenerOf(ctx: AppContext): Listener {
   const running = new Map<string, Hearing>()
   return (spender, call) => {
-    const models = listenersOf(house)
+    const models = listenersOf(ctx)
     if (models.length === 0) return undefined
     return (file) => {
       const known = running.get(file.id)
       const begin = (signal: AbortSignal) =>
-        listen(house, spender, { file, models, call: { ...call, signal } })
+        listen(ctx, spender, { file, models, call: { ...call, signal } })
       const hearing = known?.isWanted ? known : new Hearing(begin)
       running.set(file.id, hearing)
       return hearing
@@ -66,7 +66,7 @@ class Hearing {
 }
 
 /** Those that may do it, the cheapest by the minute first. */
-function listenersOf({ catalogue }: House): string[] {
+function listenersOf({ catalogue }: AppContext): string[] {
   const minute = { inputTokensMax: 3_000, outputTokensMax: 1_000, seconds: 60 }
   const cost = ({ price }: Model): number => (price ? Number(worstCase(price, minute)) : Infinity)
   const able = catalogue.list(['audio']).filter(isListener)
@@ -75,14 +75,14 @@ function listenersOf({ catalogue }: House): string[] {
 }
 
 async function listen(
-  house: House,
+  ctx: AppContext,
   spender: Spender,
   { file, models, call }: { file: files.StoredFile; models: string[]; call: Call },
 ): Promise<Heard> {
   // Another chat may have had it heard since this one looked.
-  const now = await files.the(house, file.account, file.id)
-  if (now.words !== null) return { words: (await files.wordsOf(house, now)) ?? '', cost: zero }
-  const bytes = await files.bytesOf(house, file)
+  const now = await files.the(ctx, file.account, file.id)
+  if (now.words !== null) return { words: (await files.wordsOf(ctx, now)) ?? '', cost: zero }
+  const bytes = await files.bytesOf(ctx, file)
   const form = new FormData()
   form.append('response_format', 'json')
   // Some upstreams tell a sound by the end of its name.
@@ -98,10 +98,10 @@ async function listen(
     ...(await lengthOf(bytes)),
   }
   // An answer to the chat's own Idempotency-Key is the chat's.
-  const answer = await hear(house, spender, asked, { ...call, ref: undefined }, file.id)
+  const answer = await hear(ctx, spender, asked, { ...call, ref: undefined }, file.id)
   const said: unknown = await answer.json()
   const words =
     isRecord(said) && typeof said.text === 'string' ? said.text.trim().toWellFormed() : ''
-  await files.keepWords(house, file, words)
+  await files.keepWords(ctx, file, words)
   return { words, cost: fromUsd(answer.headers.get('x-service-cost') ?? '') ?? zero }
 }

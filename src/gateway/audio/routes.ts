@@ -1,43 +1,43 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
-import { Media } from '../../core/shape.ts'
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
+import { Media } from '../../core/schema.ts'
 import { callOf } from '../call.ts'
 import { theSpender, withKey } from '../key.ts'
 import { operation } from '../operation.ts'
 import { paidRefusals } from '../paid/pay.ts'
-import * as shapes from './shapes.ts'
+import * as schemas from './schemas.ts'
 import { speak } from './speech.ts'
 import { listen } from './transcriptions.ts'
 
 /** Speech and what was said (document 2, section 4). */
-export const audioRoutes = (house: House) =>
-  new Elysia().use(speechRoute(house)).use(transcriptionRoute(house))
+export const audioRoutes = (ctx: AppContext) =>
+  new Elysia().use(speechRoute(ctx)).use(transcriptionRoute(ctx))
 
-const speechRoute = (house: House) =>
-  new Elysia().use(withKey(house)).post(
+const speechRoute = (ctx: AppContext) =>
+  new Elysia().use(withKey(ctx)).post(
     '/audio/speech',
-    ({ spender, body, request }) => speak(house, spender, body, callOf(request)),
+    ({ spender, body, request }) => speak(ctx, spender, body, callOf(request)),
     operation(
       {
         id: 'create_speech',
         tag: 'Media',
         summary: 'Speak a text.',
         more: 'The answer is the sound; X-Service-Cost tells what it cost, in USD.',
-        takes: { 'application/json': { schema: shapes.speechWanted } },
+        takes: { 'application/json': { schema: schemas.speechWanted } },
       },
       { 200: Media('audio/*') },
       [...paidRefusals, 'not_found'],
     ),
   )
 
-const transcriptionRoute = (house: House) =>
+const transcriptionRoute = (ctx: AppContext) =>
   new Elysia()
-    .derive(async ({ request }) => ({ spender: await theSpender(house, request) }))
+    .derive(async ({ request }) => ({ spender: await theSpender(ctx, request) }))
     .post(
       '/audio/transcriptions',
-      ({ spender, request }) => listen(house, spender, request, callOf(request)),
+      ({ spender, request }) => listen(ctx, spender, request, callOf(request)),
       {
         // The body is read in the handler, when the key is known.
         parse: 'none',
@@ -47,9 +47,9 @@ const transcriptionRoute = (house: House) =>
             tag: 'Media',
             summary: 'Write down what is said in a sound.',
             more: 'At most 32 MB. Paid by its length: cost tells it, in USD.',
-            takes: { 'multipart/form-data': { schema: shapes.transcriptionWanted } },
+            takes: { 'multipart/form-data': { schema: schemas.transcriptionWanted } },
           },
-          { 200: Type.Unsafe<Response>(Type.Union([shapes.Transcription, Media('text/plain')])) },
+          { 200: Type.Unsafe<Response>(Type.Union([schemas.Transcription, Media('text/plain')])) },
           paidRefusals,
         ),
       },

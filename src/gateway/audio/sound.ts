@@ -1,7 +1,7 @@
 import { sha256 } from '../../core/ids.ts'
+import { ApiError } from '../../errors.ts'
 import { fileBytesMax, modelIdCharsMax, promptCharsMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
-import { kindOf } from '../../store/kinds.ts'
+import { kindOf } from '../../storage/kinds.ts'
 import { findText, findWord, misfit, readText } from '../fields.ts'
 import { readForm, textsIn } from '../files/upload.ts'
 
@@ -46,7 +46,7 @@ export async function readSound(request: Request): Promise<Asked> {
     throw misfit('file', 'Send the sound in the field "file".')
   }
   if (file.size > fileBytesMax) {
-    throw new Refusal('too_large', { bytes: file.size, max: fileBytesMax })
+    throw new ApiError('too_large', { bytes: file.size, max: fileBytesMax })
   }
   checkFields(fields)
   const format = findWord(fields, 'response_format', answerFormats) ?? 'json'

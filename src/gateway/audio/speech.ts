@@ -1,5 +1,6 @@
-import { recordOf } from '../../core/shape.ts'
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
+import { recordOf } from '../../core/schema.ts'
+import { ApiError } from '../../errors.ts'
 import {
   promptCharsMax,
   speechCharsMax,
@@ -10,8 +11,7 @@ import type { Model } from '../../models/catalogue.ts'
 import { isTimed } from '../../models/price.ts'
 import { tokensAtMost } from '../../models/tokens.ts'
 import { type Usage, usageOf } from '../../models/usage.ts'
-import { Refusal } from '../../refusals.ts'
-import { kindOf } from '../../store/kinds.ts'
+import { kindOf } from '../../storage/kinds.ts'
 import type { Call } from '../call.ts'
 import { findText, findWord, misfit, readModels, readText } from '../fields.ts'
 import type { Spender } from '../key.ts'
@@ -50,10 +50,10 @@ interface Sound {
  * known before; whole where it is paid by the second, or will be given again. Refuses bad_request
  * and what section 7 says.
  */
-export const speak = (house: House, spender: Spender, raw: unknown, call: Call) =>
-  pay(house, spender, readWanted(house, raw), call)
+export const speak = (ctx: AppContext, spender: Spender, raw: unknown, call: Call) =>
+  pay(ctx, spender, readWanted(ctx, raw), call)
 
-function readWanted(house: House, raw: unknown): Wanted {
+function readWanted(ctx: AppContext, raw: unknown): Wanted {
   const { model, models, provider, stream: _, format, ...sent } = recordOf(raw)
   const modelIds = readModels(model, models)
   const input = readText(sent, 'input', speechCharsMax)
@@ -90,7 +90,7 @@ function readWanted(house: House, raw: unknown): Wanted {
       const bytes = await wholeOf(source)
       if (!bytes) return brokenOff(serving.watch)
       fresh = { bytes, type }
-      const row = serving.isKept ? await made.keep(house, { ...fresh, forMs: speechKeptMs }) : null
+      const row = serving.isKept ? await made.keep(ctx, { ...fresh, forMs: speechKeptMs }) : null
       return {
         usage: await usageIn(bytes, uses(secondsPerCharacter.own)),
         record: (db) => made.record(db, row ? [row] : []),
@@ -99,9 +99,9 @@ function readWanted(house: House, raw: unknown): Wanted {
     },
     async present({ body: answer }) {
       const { made: id, cost } = recordOf(answer)
-      const sound = fresh ?? (await made.find(house, String(id)))
+      const sound = fresh ?? (await made.find(ctx, String(id)))
       if (!sound)
-        throw new Refusal('not_found', { what: 'speech of this Idempotency-Key any more' })
+        throw new ApiError('not_found', { what: 'speech of this Idempotency-Key any more' })
       return soundResponse(sound.bytes, sound.type, Number(cost))
     },
   }
@@ -122,7 +122,7 @@ function checkSpeaks({ id, outputs, price }: Model): void {
     throw misfit('model', `${id} does not speak: use POST /v1/audio/transcriptions.`)
   }
   const isPriced = price && (price.perCharacter !== undefined || isTimed(price))
-  if (!isPriced) throw new Refusal('no_rate', { model: id })
+  if (!isPriced) throw new ApiError('no_rate', { model: id })
 }
 
 type Opened = { source: Source; type: string }

@@ -1,11 +1,11 @@
-import { isRecord, recordOf } from '../../core/shape.ts'
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
+import { isRecord, recordOf } from '../../core/schema.ts'
+import { ApiError } from '../../errors.ts'
 import { unknownOutputTokens, unknownWindowTokens } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { isTimed, type Price } from '../../models/price.ts'
 import { tokensOf } from '../../models/tokens.ts'
 import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Call } from '../call.ts'
 import { misfit } from '../fields.ts'
 import type { Spender } from '../key.ts'
@@ -26,12 +26,12 @@ const frameTokens = 1_000
  * What is said in a sound (document 2, POST /v1/audio/transcriptions): paid by its real seconds
  * where its samples can be counted. Refuses bad_request and what section 7 says.
  */
-export const listen = async (house: House, spender: Spender, request: Request, call: Call) =>
-  hear(house, spender, await readSound(request), call)
+export const listen = async (ctx: AppContext, spender: Spender, request: Request, call: Call) =>
+  hear(ctx, spender, await readSound(request), call)
 
 /** The same for a sound that was read. `part`: which of its request's, where there are several. */
-export const hear = (house: House, spender: Spender, asked: Asked, call: Call, part?: string) =>
-  pay(house, spender, wantedOf(asked, part), call)
+export const hear = (ctx: AppContext, spender: Spender, asked: Asked, call: Call, part?: string) =>
+  pay(ctx, spender, wantedOf(asked, part), call)
 
 function wantedOf(asked: Asked, part: string | undefined): Wanted {
   const { models, form, same, format } = asked
@@ -102,7 +102,7 @@ function checkListens(model: Model): void {
   if (!outputs.includes('text')) {
     throw misfit('model', `${id} does not listen: use POST /v1/audio/speech.`)
   }
-  if (!isListener(model)) throw new Refusal('no_rate', { model: id })
+  if (!isListener(model)) throw new ApiError('no_rate', { model: id })
 }
 
 /** Whether a model listens, at a price that a sound can be paid by. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { testCatalogue, testModel } from '../../testing/models.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 let t: TestHouse
 

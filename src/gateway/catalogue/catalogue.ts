@@ -1,10 +1,10 @@
-import type { House } from '../../house.ts'
+import { modelTypes } from '../../config/providers.ts'
+import type { AppContext } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { type ModelType, presentPrice, type Price } from '../../models/price.ts'
-import { modelTypes } from '../../providers.ts'
-import { Refusal } from '../../refusals.ts'
 import { misfit } from '../fields.ts'
-import type { ModelShape, PriceShape } from './shapes.ts'
+import type { ModelShape, PriceShape } from './schemas.ts'
 
 /** What a request to a model of each type may carry beside `model` and its input. */
 const parameters: Record<ModelType, string[]> = {
@@ -37,7 +37,7 @@ const withTools = ['tools', 'tool_choice', 'web_search']
  * The models that are served, by the ids of their rows (document 2, GET /v1/models). `type` is one
  * or more types with commas between, or all. Refuses bad_request for another word.
  */
-export function list({ catalogue }: House, type?: string): ModelShape[] {
+export function list({ catalogue }: AppContext, type?: string): ModelShape[] {
   const wanted = typesIn(type ?? 'all')
   return catalogue.list(wanted).map(present)
 }
@@ -59,9 +59,9 @@ function decoded(id: string): string {
 }
 
 /** One model by its id as a path has it, with or without routing suffixes. Refuses no_model. */
-export function the({ catalogue }: House, id: string): ModelShape {
+export function the({ catalogue }: AppContext, id: string): ModelShape {
   const found = catalogue.find(decoded(id))
-  if (!found) throw new Refusal('no_model', { model: id })
+  if (!found) throw new ApiError('no_model', { model: id })
   return present(found.model)
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
-import { isRecord } from '../../core/shape.ts'
+import { isRecord } from '../../core/schema.ts'
 import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
 import type { Gus } from '../../testing/gateway.ts'
 import { inside } from '../../testing/inside.ts'

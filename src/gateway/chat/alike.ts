@@ -1,5 +1,5 @@
-import { isRecord, itemsOf, recordOf } from '../../core/shape.ts'
-import { recordIn } from '../../upstream/answer.ts'
+import { isRecord, itemsOf, recordOf } from '../../core/schema.ts'
+import { recordIn } from '../../providers/answer.ts'
 import type { Carried } from './carried.ts'
 import type { Event } from './events.ts'
 

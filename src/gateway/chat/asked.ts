@@ -1,4 +1,4 @@
-import { isRecord, recordOf } from '../../core/shape.ts'
+import { isRecord, recordOf } from '../../core/schema.ts'
 import { choicesMax } from '../../limits.ts'
 import { misfit, readCount, readModels } from '../fields.ts'
 import { type Preferences, readPreferences } from '../paid/preferences.ts'

@@ -1,4 +1,4 @@
-import { isRecord, itemsOf } from '../../core/shape.ts'
+import { isRecord, itemsOf } from '../../core/schema.ts'
 import { TokenCount } from '../../models/tokens.ts'
 import { readUsage, type Usage, type UsageLimits, usageOf } from '../../models/usage.ts'
 

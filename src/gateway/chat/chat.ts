@@ -1,6 +1,6 @@
+import type { AppContext } from '../../context.ts'
 import { zero } from '../../core/money.ts'
-import { recordOf } from '../../core/shape.ts'
-import type { House } from '../../house.ts'
+import { recordOf } from '../../core/schema.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Ask } from '../../ledger/ledger.ts'
 import { withHold } from '../../ledger/paid-work.ts'
@@ -27,19 +27,19 @@ export type Listener = (spender: Spender, call: Call) => Hear | undefined
  * worst case held, served plain or streamed, settled once. Refuses what section 7 says.
  */
 export function complete(
-  house: House,
+  ctx: AppContext,
   spender: Spender,
   raw: unknown,
   call: Call,
   listener: Listener,
 ): Promise<Response> {
   const request = { path: '/chat/completions', body: raw }
-  return respondOnce(house, spender, call, { request, present }, async (running) => {
-    const prepared = await prepare(house, spender, raw, running, listener)
-    return runPaid(house, spender, running, raw, (paid) => {
-      const order: ChatOrder = { ...running, ...prepared, house, spender, paid }
+  return respondOnce(ctx, spender, call, { request, present }, async (running) => {
+    const prepared = await prepare(ctx, spender, raw, running, listener)
+    return runPaid(ctx, spender, running, raw, (paid) => {
+      const order: ChatOrder = { ...running, ...prepared, ctx, spender, paid }
       const serve = order.asked.stream ? serveStream : serveWhole
-      return withHold(house, chatAsk(order), (hold) => serve(order, hold))
+      return withHold(ctx, chatAsk(order), (hold) => serve(order, hold))
     })
   })
 }
@@ -52,13 +52,13 @@ function present(answer: Answer): Response {
 
 /** Everything that is checked before credits are (document 2, section 7). */
 async function prepare(
-  house: House,
+  ctx: AppContext,
   spender: Spender,
   raw: unknown,
   call: Running,
   listener: Listener,
 ): Promise<Pick<ChatOrder, 'asked' | 'heard' | 'candidates'>> {
-  const { config, catalogue, upstreams } = house
+  const { config, catalogue, upstreams } = ctx
   const developer = config.gatewayDeveloperRole === 'system' ? 'system' : undefined
   const read = readAsked(raw, developer)
   const wanted = fitting(read, findModels(catalogue, read.modelIds, 'chat'))
@@ -66,15 +66,15 @@ async function prepare(
   const candidates = candidatesOf(wanted, read.preferences, upstreams.speeds)
   const search = read.search || wanted.some(({ suffixes }) => suffixes.includes('online'))
   if (search) {
-    checkSearch(house.searcher, read, models, paidCallsOf(house).searches, spender.account)
+    checkSearch(ctx.searcher, read, models, paidCallsOf(ctx).searches, spender.account)
   }
   // Of the others, those are left that take it.
   const [first] = models
   if (first) checkFits(read, first)
-  await checkInlinePdfs(house, spender.account, read)
+  await checkInlinePdfs(ctx, spender.account, read)
   const whole = { ...read, search }
   const hear = () => listener(spender, call)
-  const filled = await withUploads(house, spender.account, whole, models, hear)
+  const filled = await withUploads(ctx, spender.account, whole, models, hear)
   const fitted = (asked: Asked): Fitted => {
     for (const model of models) checkWindow(asked, model)
     const { body, stream, wantsUsage, choices, outputMax } = asked
@@ -83,15 +83,15 @@ async function prepare(
   const asked = fitted(filled.asked)
   const { unheard } = filled
   if (!unheard) return { asked, heard: zero, candidates }
-  const least = chatAsk({ house, spender, asked, candidates, ...call })
-  const told = await hearHolding(house, least, unheard)
+  const least = chatAsk({ ctx, spender, asked, candidates, ...call })
+  const told = await hearHolding(ctx, least, unheard)
   return { asked: fitted(told.asked), heard: told.cost, candidates }
 }
 
 /** Hears sounds while the least that their chat can cost is held: without that nothing is paid. */
-async function hearHolding(house: House, least: Ask, { sounds, hear }: Unheard) {
+async function hearHolding(ctx: AppContext, least: Ask, { sounds, hear }: Unheard) {
   const ask = { ...least, ref: `sounds of ${least.ref}`, ms: sounds * least.ms }
-  const { result } = await withHold(house, { ...ask, onExpiry: 'release' }, async () => ({
+  const { result } = await withHold(ctx, { ...ask, onExpiry: 'release' }, async () => ({
     result: await hear(),
     charge: zero,
   }))

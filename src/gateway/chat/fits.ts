@@ -1,5 +1,6 @@
 import { publicUrl } from '../../core/fetch.ts'
-import { isRecord } from '../../core/shape.ts'
+import { isRecord } from '../../core/schema.ts'
+import { ApiError } from '../../errors.ts'
 import {
   conversationCharsMax,
   inlineMediaBytesMax,
@@ -8,7 +9,6 @@ import {
 } from '../../limits.ts'
 import type { Found, Model } from '../../models/catalogue.ts'
 import { promptTokensOf } from '../../models/tokens.ts'
-import { Refusal } from '../../refusals.ts'
 import { misfit, notPublic } from '../fields.ts'
 import type { Asked } from './asked.ts'
 import { contentOf, isInlinePdf, sizeOf } from './inline.ts'
@@ -35,11 +35,11 @@ const isSmall = ({ contextLength }: Model): boolean =>
 export function checkFits(asked: Asked, model: Model): void {
   const { chars, media } = asked.conversation
   if (isSmall(model) && chars > conversationCharsMax) {
-    throw new Refusal('conversation_too_long', { max: conversationCharsMax })
+    throw new ApiError('conversation_too_long', { max: conversationCharsMax })
   }
   for (const one of media) if (one.fileId === undefined) checkInline(one, model)
   const pdfs = media.filter(isInlinePdf).length
-  if (pdfs > pdfsPerRequestMax) throw new Refusal('too_many_pdfs', { max: pdfsPerRequestMax })
+  if (pdfs > pdfsPerRequestMax) throw new ApiError('too_many_pdfs', { max: pdfsPerRequestMax })
 }
 
 /**
@@ -52,7 +52,7 @@ export function fitting(asked: Asked, [first, ...rest]: Found[]): Found[] {
       checkFits(asked, model)
       return true
     } catch (error) {
-      if (error instanceof Refusal) return false
+      if (error instanceof ApiError) return false
       throw error
     }
   }
@@ -62,18 +62,18 @@ export function fitting(asked: Asked, [first, ...rest]: Found[]): Found[] {
 function checkInline({ kind, part }: Media, model: Model): void {
   const { inputs } = model
   if (!inputs.includes(inputOf[kind])) {
-    if (kind === 'image_url') throw new Refusal('no_picture_input', { model: model.id })
+    if (kind === 'image_url') throw new ApiError('no_picture_input', { model: model.id })
     if (kind === 'video_url' && fileInputs.some((input) => inputs.includes(input))) {
-      throw new Refusal('bad_media', { code: 'W609', why: `${model.id} cannot watch video.` })
+      throw new ApiError('bad_media', { code: 'W609', why: `${model.id} cannot watch video.` })
     }
-    throw new Refusal('no_file_input', { model: model.id })
+    throw new ApiError('no_file_input', { model: model.id })
   }
   const content = contentOf({ kind, part })
   if (content === undefined) throw misfit('messages', `A part of the type ${kind} has no content.`)
   checkAddresses({ kind, part })
   if (sizeOf(content) > inlineMediaBytesMax) {
     const why = `A part has at most ${inlineMediaBytesMax} bytes. Upload it with POST /v1/files.`
-    throw new Refusal('bad_media', { code: 'W605', why })
+    throw new ApiError('bad_media', { code: 'W605', why })
   }
 }
 
@@ -99,7 +99,7 @@ export function checkWindow({ conversation }: Asked, { contextLength }: Model): 
   if (contextLength === 0 || !conversation.media.some(({ kind }) => kind !== 'image_url')) return
   const messages = conversation.messages.map(wordsIn)
   if (promptTokensOf({ messages }, 0) > contextLength) {
-    throw new Refusal('window_exceeded', { window: contextLength })
+    throw new ApiError('window_exceeded', { window: contextLength })
   }
 }
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/shape.ts'
+import { isRecord } from '../../core/schema.ts'
 import type { Media } from './messages.ts'
 
 /** The address, data URL or base64 that a media part holds. */

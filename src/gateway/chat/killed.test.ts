@@ -47,8 +47,8 @@ const numberAt = async (answer: Response, name: string): Promise<number> => {
 }
 
 /** A call under an Idempotency-Key. */
-const ask = (house: Running, key: string, named: string, body: object): Promise<Response> =>
-  fetch(`${house.origin}/v1/chat/completions`, {
+const ask = (ctx: Running, key: string, named: string, body: object): Promise<Response> =>
+  fetch(`${ctx.origin}/v1/chat/completions`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${key}`,
@@ -66,9 +66,9 @@ const hello = (model: string, stream: boolean) => ({
 })
 
 /** Starts a call that its upstream never ends; answers when the upstream has it. */
-async function begin(house: Running, key: string, model: string, stream: boolean): Promise<void> {
+async function begin(ctx: Running, key: string, model: string, stream: boolean): Promise<void> {
   const before = fake.received.length
-  const answer = ask(house, key, model, hello(model, stream))
+  const answer = ask(ctx, key, model, hello(model, stream))
   // A plain one breaks off when its house is killed.
   answer.catch(() => undefined)
   for (let tries = 0; fake.received.length === before; tries += 1) {
@@ -79,11 +79,11 @@ async function begin(house: Running, key: string, model: string, stream: boolean
 }
 
 test('kill -9 amid calls: on restart each hold is charged, as billed upstream, and the books are sound', async () => {
-  let house = await serveFolder(dataDir, { env })
-  const account = await (await house.call('POST', '/accounts/create')).json()
+  let ctx = await serveFolder(dataDir, { env })
+  const account = await (await ctx.call('POST', '/accounts/create')).json()
   const [creditId, key] = [textAt(account, 'credit_id'), textAt(account, 'api_key')]
   expect((await berth(['grant', creditId, '1', '--data', dataDir])).code).toBe(0)
-  const paid = await house.call('POST', '/v1/chat/completions', key, {
+  const paid = await ctx.call('POST', '/v1/chat/completions', key, {
     model: 'fake/ok',
     messages: [{ role: 'user', content: 'Hello.' }],
   })
@@ -92,35 +92,35 @@ test('kill -9 amid calls: on restart each hold is charged, as billed upstream, a
     ['fake/hang', false],
     ['fake/cut', true],
   ] as const
-  for (const [model, stream] of calls) await begin(house, key, model, stream)
-  const held = await numberAt(await house.call('POST', '/credits/balance', key, {}), 'held')
+  for (const [model, stream] of calls) await begin(ctx, key, model, stream)
+  const held = await numberAt(await ctx.call('POST', '/credits/balance', key, {}), 'held')
   expect(held).toBeGreaterThan(0)
-  house.kill('SIGKILL')
-  await house.exited
+  ctx.kill('SIGKILL')
+  await ctx.exited
 
-  house = await serveFolder(dataDir, { env })
+  ctx = await serveFolder(dataDir, { env })
   // Who comes again under the same key learns that it was charged, at once, and pays nothing more.
   for (const [model, stream] of calls) {
-    const again = await ask(house, key, model, hello(model, stream))
+    const again = await ask(ctx, key, model, hello(model, stream))
     expect([again.status, again.headers.get('x-should-retry')]).toEqual([502, 'false'])
     expect(await again.json()).toMatchObject({ error: { code: 'unreadable_response' } })
-    const other = await ask(house, key, model, hello(model, !stream))
+    const other = await ask(ctx, key, model, hello(model, !stream))
     expect(other.status).toBe(409)
   }
   const after = async (name: string) =>
-    numberAt(await house.call('POST', '/credits/balance', key, {}), name)
+    numberAt(await ctx.call('POST', '/credits/balance', key, {}), name)
   for (let tries = 0; (await after('held')) > 0 && tries < 500; tries += 1) await Bun.sleep(10)
   expect(await after('held')).toBe(0)
   expect(await after('balance')).toBeCloseTo(1 - cost - held, 9)
-  const { data, total } = Object(await (await house.call('GET', '/queries/history', key)).json())
+  const { data, total } = Object(await (await ctx.call('GET', '/queries/history', key)).json())
   const [first, second] = data
   expect(total).toBe(3)
   expect(first.price_in_usd + second.price_in_usd).toBeCloseTo(held, 9)
   for (const row of [first, second]) {
     expect(row).toMatchObject({ type: 'chat', status: 'failed', estimated: true })
   }
-  house.kill('SIGTERM')
-  await house.exited
+  ctx.kill('SIGTERM')
+  await ctx.exited
   const doctor = await berth(['doctor', '--data', dataDir], { env })
   expect([doctor.code, doctor.out]).toEqual([0, expect.stringContaining('sound')])
 }, 60_000)

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
-import type { Nano } from '../../core/money.ts'
+import type { NanoUsd } from '../../core/money.ts'
 import { chargeOf } from '../../models/charge.ts'
 import { tokensOf } from '../../models/tokens.ts'
 import { usageOf } from '../../models/usage.ts'
 import { fakeText } from '../../testing/fake-scripts.ts'
 import { type Faked, openFaked } from '../../testing/faked.ts'
-import type { Answer } from '../../testing/house.ts'
+import type { Answer } from '../../testing/test-server.ts'
 
 let patient: Faked
 /** For upstreams that hang: nobody else should meet a deadline. */
@@ -37,21 +37,21 @@ interface Cell {
 }
 
 const price = () => {
-  const own = patient.house.catalogue.find('fake/ok')?.model.price
+  const own = patient.ctx.catalogue.find('fake/ok')?.model.price
   if (!own) throw new Error('no price')
   return own
 }
-const costs = (parts: Parameters<typeof usageOf>[0]): Nano => chargeOf(price(), usageOf(parts))
+const costs = (parts: Parameters<typeof usageOf>[0]): NanoUsd => chargeOf(price(), usageOf(parts))
 
 const fits = {
-  used: (c: Nano) => c === costs({ prompt: 11, cached: 4, completion: 7, reasoning: 2 }),
-  own: (c: Nano) => c > costs({ prompt: 2, completion: tokensOf(fakeText.join('')) }),
-  nothing: (c: Nano) => c === 0n,
-  hold: (c: Nano, held: Nano) => c === held && c > 0n,
+  used: (c: NanoUsd) => c === costs({ prompt: 11, cached: 4, completion: 7, reasoning: 2 }),
+  own: (c: NanoUsd) => c > costs({ prompt: 2, completion: tokensOf(fakeText.join('')) }),
+  nothing: (c: NanoUsd) => c === 0n,
+  hold: (c: NanoUsd, held: NanoUsd) => c === held && c > 0n,
   /** The prompt, and three of six words. */
-  carried: (c: Nano, held: Nano) => c >= costs({ prompt: 2 }) && c < held,
-  one: (c: Nano) => c === 1n,
-  within: (c: Nano, held: Nano) => c > 0n && c <= held,
+  carried: (c: NanoUsd, held: NanoUsd) => c >= costs({ prompt: 2 }) && c < held,
+  one: (c: NanoUsd) => c === 1n,
+  within: (c: NanoUsd, held: NanoUsd) => c > 0n && c <= held,
 }
 
 async function run(script: string, stream: boolean, cell: Cell): Promise<Answer> {

@@ -1,5 +1,5 @@
-import { isRecord } from '../../core/shape.ts'
-import { Refusal } from '../../refusals.ts'
+import { isRecord } from '../../core/schema.ts'
+import { ApiError } from '../../errors.ts'
 import { misfit } from '../fields.ts'
 
 /** The content part kinds that are read (document 2, section 4). */
@@ -26,13 +26,13 @@ export interface Conversation {
  * usable. `developer` is the role that a developer's message is read as, if any.
  */
 export function readMessages(raw: unknown, developer: 'system' | undefined): Conversation {
-  if (!Array.isArray(raw) || raw.length === 0) throw new Refusal('no_messages')
+  if (!Array.isArray(raw) || raw.length === 0) throw new ApiError('no_messages')
   const read: Conversation = { messages: [], media: [], chars: 0 }
   const asked = new Set<unknown>()
   for (const message of raw) read.messages.push(readRole(message, developer, asked))
   let usable = false
   for (const message of read.messages) if (readContent(message.content, read)) usable = true
-  if (!usable) throw new Refusal('no_usable_messages')
+  if (!usable) throw new ApiError('no_usable_messages')
   return read
 }
 
@@ -63,7 +63,7 @@ function readRole(
   developer: 'system' | undefined,
   asked: Set<unknown>,
 ): Record<string, unknown> {
-  if (!isRecord(message)) throw new Refusal('bad_role')
+  if (!isRecord(message)) throw new ApiError('bad_role')
   const { role, tool_call_id, tool_calls } = message
   if (role === 'developer' && developer) return { ...message, role: developer }
   if (role === 'tool' && asked.has(tool_call_id)) return message
@@ -71,7 +71,7 @@ function readRole(
     for (const call of tool_calls) if (isRecord(call) && call.id) asked.add(call.id)
   }
   if (role === 'system' || role === 'user' || role === 'assistant') return message
-  throw new Refusal('bad_role')
+  throw new ApiError('bad_role')
 }
 
 /** Whether a content can be answered: a text that is not empty, or an accepted media part. */
@@ -89,7 +89,7 @@ function readContent(content: unknown, read: Conversation): boolean {
 
 function readPart(part: unknown, read: Conversation): boolean {
   const kind = isRecord(part) ? partKinds.find((known) => known === part.type) : undefined
-  if (!isRecord(part) || !kind) throw new Refusal('bad_part')
+  if (!isRecord(part) || !kind) throw new ApiError('bad_part')
   if (kind === 'text') {
     if (typeof part.text !== 'string') throw misfit('messages', 'A text part has a "text".')
     read.chars += part.text.length

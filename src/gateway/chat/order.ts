@@ -1,4 +1,4 @@
-import type { Nano } from '../../core/money.ts'
+import type { NanoUsd } from '../../core/money.ts'
 import type { Hold } from '../../ledger/holds.ts'
 import { promptTokensOf } from '../../models/tokens.ts'
 import { Bill, type Order } from '../paid/bill.ts'
@@ -12,7 +12,7 @@ import { limitsOf, outputToTell } from './worst.ts'
 export interface ChatOrder extends Order {
   asked: Fitted
   /** What was paid for the sounds that were heard for it: a part of the cost that is told. */
-  heard: Nano
+  heard: NanoUsd
   /** The rounds of a request that searches the web, with who serves it now. */
   searching?: Searching
 }

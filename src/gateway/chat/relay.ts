@@ -1,10 +1,10 @@
 import type { UnderlyingSource } from 'bun'
 
-import type { Nano } from '../../core/money.ts'
-import { isRecord } from '../../core/shape.ts'
+import type { NanoUsd } from '../../core/money.ts'
+import { isRecord } from '../../core/schema.ts'
 import { heartbeatMs } from '../../limits.ts'
 import type { Usage } from '../../models/usage.ts'
-import { recordIn } from '../../upstream/answer.ts'
+import { recordIn } from '../../providers/answer.ts'
 import { verdictOfError } from '../paid/verdict.ts'
 import type { Watch } from '../paid/watch.ts'
 import { Alike } from './alike.ts'
@@ -25,7 +25,7 @@ type Ending =
 /** What a client asked of its stream, and how one is told that it ended and was paid. */
 export interface Terms {
   /** What a usage costs, where the client wants to be told it. */
-  costOf: ((usage: Usage) => Nano) | undefined
+  costOf: ((usage: Usage) => NanoUsd) | undefined
   /** Settles once the stream is paid: until then its last event is kept back. */
   paid: Promise<unknown>
   /** Is given every byte that the client is. */
@@ -213,4 +213,4 @@ export class Relay implements UnderlyingSource<Uint8Array>, EventListenerObject 
 }
 
 const endOf = (error: unknown): 'filtered' | 'failed' =>
-  verdictOfError(error).refusal.refusal === 'content_policy' ? 'filtered' : 'failed'
+  verdictOfError(error).refusal.errorName === 'content_policy' ? 'filtered' : 'failed'

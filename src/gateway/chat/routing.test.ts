@@ -66,7 +66,7 @@ describe('suffixes', () => {
   })
 
   test(':nitro takes the fastest, as measured', async () => {
-    const { speeds } = faked.house.upstreams
+    const { speeds } = faked.ctx.upstreams
     for (let measures = 50; measures > 0; measures -= 1) {
       speeds.record('ok-crlf', 'fake/ok-crlf', 1_000_000, 1)
     }

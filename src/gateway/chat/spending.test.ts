@@ -60,8 +60,8 @@ test('of 100 parallel spends of the last credits as many pass as can pay, and no
 
 test('what a database that is away left to be charged is told as such, and is charged so', async () => {
   const gus = await faked.gus()
-  const { tx } = faked.house.db
-  const away = spyOn(faked.house.db, 'tx').mockRejectedValue(new Error('away'))
+  const { tx } = faked.ctx.db
+  const away = spyOn(faked.ctx.db, 'tx').mockRejectedValue(new Error('away'))
   away.mockImplementationOnce(tx)
   const sleep = spyOn(Bun, 'sleep').mockResolvedValue()
   const answer = await gus.call('POST', path, ask('fake/ok'))
@@ -71,8 +71,8 @@ test('what a database that is away left to be charged is told as such, and is ch
   expect(Object(answer.body).error.message).toContain('is charged within minutes')
   const { held } = await balanceOf(gus)
   expect(held).toBeGreaterThan(0)
-  faked.clock.turn(holdMs(faked.house))
-  await endExpired(faked.house)
+  faked.clock.turn(holdMs(faked.ctx))
+  await endExpired(faked.ctx)
   expect((await faked.lastUse(gus)).use).toMatchObject({ charged: BigInt(Math.round(held * 1e9)) })
   expect(await faked.faults(gus)).toEqual([])
 })
@@ -212,19 +212,19 @@ test('under an Idempotency-Key a call runs on though its client leaves, and is t
 
 test('a key whose work died with its process is answered as charged, and charged once', async () => {
   const gus = await faked.gus()
-  const { house } = faked
+  const { ctx } = faked
   const account = accountOf({ kind: 'gateway', owner: gus.creditId })
   const body = ask('fake/ok')
   const request = { path: '/chat/completions', body }
-  const died = house.idempotency.once(account, 'd-1', request, async (_keep, slot) => {
+  const died = ctx.idempotency.once(account, 'd-1', request, async (_keep, slot) => {
     const what = { kind: 'chat', item: 'fake/ok', onExpiry: 'settle', ms: 1 } as const
     const ref = holdRef(['chat', 'died'], slot)
-    await house.db.tx((db) => hold(house, db, { account, amount: nano(9n), ref, ...what }))
+    await ctx.db.tx((db) => hold(ctx, db, { account, amount: nano(9n), ref, ...what }))
     throw new Error('killed')
   })
   expect(await died.catch(String)).toContain('killed')
   faked.clock.turn(2)
-  await endExpired(house)
+  await endExpired(ctx)
   const key = { 'idempotency-key': 'd-1' }
   const again = await gus.call('POST', path, body, key)
   expect([again.status, again.code]).toEqual([502, 'unreadable_response'])

@@ -4,7 +4,7 @@ import type { Hold } from '../../ledger/holds.ts'
 import type { Worked } from '../../ledger/paid-work.ts'
 import { upstreamAnswerBytesMax } from '../../limits.ts'
 import type { Usage } from '../../models/usage.ts'
-import { recordIn } from '../../upstream/answer.ts'
+import { recordIn } from '../../providers/answer.ts'
 import type { Served } from '../paid/bill.ts'
 import { reach } from '../paid/reach.ts'
 import {
@@ -38,10 +38,10 @@ export const streamResponse = (body: ReadableStream<Uint8Array> | string): Respo
  * read to its end though its client leaves: the client that comes again finds the answer.
  */
 export async function serveStream(order: ChatOrder, hold: Hold): Promise<Worked<Served>> {
-  const { asked, begin, candidates, heard, house, paid, signal, slot } = order
-  const watch = new Watch(signal, deadlinesOf(house.config))
+  const { asked, begin, candidates, heard, ctx, paid, signal, slot } = order
+  const watch = new Watch(signal, deadlinesOf(ctx.config))
   const bill = billOf(order, hold)
-  const { by, served, verdict } = await reach(house.upstreams, candidates, {
+  const { by, served, verdict } = await reach(ctx.upstreams, candidates, {
     ...sendingOf(order),
     watch,
     through: throughSearch(order, watch),

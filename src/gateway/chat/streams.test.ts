@@ -74,7 +74,7 @@ async function leave(gus: Gus, model: string, events: number, more: object = {})
 }
 
 const costs = (parts: Parameters<typeof usageOf>[0]) => {
-  const price = faked.house.catalogue.find('fake/ok')?.model.price
+  const price = faked.ctx.catalogue.find('fake/ok')?.model.price
   if (!price) throw new Error('no price')
   return chargeOf(price, usageOf(parts))
 }

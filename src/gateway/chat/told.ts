@@ -1,5 +1,5 @@
-import { type Nano, toUsd } from '../../core/money.ts'
-import { recordOf } from '../../core/shape.ts'
+import { type NanoUsd, toUsd } from '../../core/money.ts'
+import { recordOf } from '../../core/schema.ts'
 import type { Usage } from '../../models/usage.ts'
 import { eventOf } from './events.ts'
 
@@ -19,7 +19,7 @@ export const presentUsage = ({ prompt, cached, completion, reasoning }: Usage) =
  * what the client pays; with that, `cost` in USD, where it is told. Where the usage was missing or
  * wrong, the one that was charged stands there.
  */
-export function toldUsage(said: unknown, usage: Usage, charge: Nano | undefined): Json {
+export function toldUsage(said: unknown, usage: Usage, charge: NanoUsd | undefined): Json {
   const { cost: _cost, cost_details: _details, ...own } = recordOf(said)
   const right = usage.estimated ? { ...own, ...presentUsage(usage) } : own
   return charge === undefined ? right : { ...right, cost: toUsd(charge) }
@@ -29,12 +29,12 @@ export function toldUsage(said: unknown, usage: Usage, charge: Nano | undefined)
  * An upstream's answer as it goes to the client: its own, with `usage.cost` in USD. Some clients
  * read no answer that is without the name of what made it.
  */
-export function withCost(answer: Json, usage: Usage, charge: Nano): Json {
+export function withCost(answer: Json, usage: Usage, charge: NanoUsd): Json {
   return { system_fingerprint: null, ...answer, usage: toldUsage(answer.usage, usage, charge) }
 }
 
 /** The last chunk of a stream whose upstream told no usage: like `latest`, without choices. */
-export function usageChunk(latest: Json, usage: Usage, charge: Nano): Uint8Array {
+export function usageChunk(latest: Json, usage: Usage, charge: NanoUsd): Uint8Array {
   const told = toldUsage(presentUsage(usage), usage, charge)
   return eventOf({ ...latest, choices: [], usage: told })
 }

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
-import { isRecord } from '../../core/shape.ts'
+import { isRecord } from '../../core/schema.ts'
 import { json } from '../../testing/fake-scripts.ts'
 import { type Faked, fakeModel, openFaked } from '../../testing/faked.ts'
 import { makeMp4, makeWebm } from '../../testing/films.ts'
 import type { Gus } from '../../testing/gateway.ts'
-import type { Answer } from '../../testing/house.ts'
 import { mediaModel } from '../../testing/media.ts'
 import { makeEncryptedPdf, makePdf } from '../../testing/pdf.ts'
+import type { Answer } from '../../testing/test-server.ts'
 import { makeWav } from '../../testing/wav.ts'
 
 let faked: Faked

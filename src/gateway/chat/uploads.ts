@@ -1,5 +1,6 @@
-import { type Nano, nano, zero } from '../../core/money.ts'
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
+import { nano, type NanoUsd, zero } from '../../core/money.ts'
+import { ApiError, type MediaCode } from '../../errors.ts'
 import {
   filesPerRequestMax,
   gatewayBodyBytesMax,
@@ -8,7 +9,6 @@ import {
   soundSecondsMax,
 } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
-import { type MediaCode, Refusal } from '../../refusals.ts'
 import { misfit } from '../fields.ts'
 import * as files from '../files/files.ts'
 import type { Spender } from '../key.ts'
@@ -21,7 +21,7 @@ type Part = Record<string, unknown>
 /** What was heard in a sound, and what the request paid for that. */
 export interface Heard {
   words: string
-  cost: Nano
+  cost: NanoUsd
 }
 
 /** Hears the words of a sound, once and for all. */
@@ -30,7 +30,7 @@ export type Hear = (file: files.StoredFile) => Promise<Heard>
 /** Sounds of a request that nobody heard yet. To hear them is paid. */
 export interface Unheard {
   sounds: number
-  hear(): Promise<{ asked: Asked; cost: Nano }>
+  hear(): Promise<{ asked: Asked; cost: NanoUsd }>
 }
 
 /**
@@ -41,7 +41,7 @@ export interface Unheard {
  * bad_request.
  */
 export async function withUploads(
-  house: House,
+  ctx: AppContext,
   account: Spender['account'],
   asked: Asked,
   models: Model[],
@@ -56,15 +56,15 @@ export async function withUploads(
   }
   const found: { media: Media; file: files.StoredFile }[] = []
   for (const { media, id } of named) {
-    found.push({ media, file: await files.the(house, account, id) })
+    found.push({ media, file: await files.the(ctx, account, id) })
   }
   const pdfs = found.filter(({ file }) => file.kind === 'pdf').length
   if (pdfs + asked.conversation.media.filter(isInlinePdf).length > pdfsPerRequestMax) {
-    throw new Refusal('too_many_pdfs', { max: pdfsPerRequestMax })
+    throw new ApiError('too_many_pdfs', { max: pdfsPerRequestMax })
   }
   const bytes = found.reduce((sum, { file }) => sum + file.bytes, 0)
   if (bytes > gatewayBodyBytesMax) {
-    throw new Refusal('too_large', { bytes, max: gatewayBodyBytesMax })
+    throw new ApiError('too_large', { bytes, max: gatewayBodyBytesMax })
   }
   const hear = listener()
   const sounds = hear ? found.filter(({ file }) => isUnheard(file)) : []
@@ -72,7 +72,7 @@ export async function withUploads(
   for (const one of found) {
     const { media, file } = one
     checkLength(file)
-    const part = sounds.includes(one) ? saying(file, '') : await partOf(house, file, models)
+    const part = sounds.includes(one) ? saying(file, '') : await partOf(ctx, file, models)
     parts.set(media.part, part)
   }
   const begun = filled(asked, parts)
@@ -103,7 +103,7 @@ function replaced(message: Part, parts: Map<unknown, Part>): Part {
   return { ...message, content }
 }
 
-const unfit = (code: MediaCode, why: string) => new Refusal('bad_media', { code, why })
+const unfit = (code: MediaCode, why: string) => new ApiError('bad_media', { code, why })
 
 /** One without pages is encrypted. */
 function checkPdf({ pages }: { pages?: number | null | undefined }, name: string): void {
@@ -116,13 +116,13 @@ function checkPdf({ pages }: { pages?: number | null | undefined }, name: string
  * on as it came: its model may. Refuses bad_media, try_again.
  */
 export async function checkInlinePdfs(
-  house: House,
+  ctx: AppContext,
   account: Spender['account'],
   { conversation }: Asked,
 ): Promise<void> {
   for (const media of conversation.media.filter(isInlinePdf)) {
     const bytes = inlineBytes(media)
-    const pdf = bytes && (await files.pagesOf(house, account, bytes))
+    const pdf = bytes && (await files.pagesOf(ctx, account, bytes))
     if (pdf) checkPdf(pdf, inlineName(media))
   }
 }
@@ -144,29 +144,29 @@ function said(file: files.StoredFile, words: string | undefined, charged = ''): 
   throw unfit('W611', `No words were found in ${file.filename}.${charged} Leave it out.`)
 }
 
-async function partOf(house: House, file: files.StoredFile, models: Model[]): Promise<Part> {
+async function partOf(ctx: AppContext, file: files.StoredFile, models: Model[]): Promise<Part> {
   const { filename, kind } = file
   const refusing = (input: string): Model | undefined =>
     models.find(({ inputs }) => !inputs.includes(input))
   if (kind === 'image') {
     const blind = refusing('image')
-    if (blind) throw new Refusal('no_picture_input', { model: blind.id })
-    const url = `data:${file.type};base64,${await base64Of(house, file)}`
+    if (blind) throw new ApiError('no_picture_input', { model: blind.id })
+    const url = `data:${file.type};base64,${await base64Of(ctx, file)}`
     return { type: 'image_url', image_url: { url } }
   }
   if (kind === 'pdf') checkPdf(file, filename)
   if (kind === 'video') {
     const blind = refusing('video')
     if (blind) throw unfit('W609', `${blind.id} cannot watch ${filename}.`)
-    const url = `data:${file.type};base64,${await base64Of(house, file)}`
+    const url = `data:${file.type};base64,${await base64Of(ctx, file)}`
     return { type: 'video_url', video_url: { url } }
   }
-  if (!isUnheard(file)) return said(file, await files.wordsOf(house, file))
+  if (!isUnheard(file)) return said(file, await files.wordsOf(ctx, file))
   const deaf = refusing('audio')
   if (deaf) throw unfit('W203', `${deaf.id} cannot listen to ${filename}.`)
   const format = file.type === 'audio/mpeg' ? 'mp3' : file.type.replace('audio/', '')
-  return { type: 'input_audio', input_audio: { data: await base64Of(house, file), format } }
+  return { type: 'input_audio', input_audio: { data: await base64Of(ctx, file), format } }
 }
 
-const base64Of = async (house: House, file: files.StoredFile): Promise<string> =>
-  Buffer.from(await files.bytesOf(house, file)).toString('base64')
+const base64Of = async (ctx: AppContext, file: files.StoredFile): Promise<string> =>
+  Buffer.from(await files.bytesOf(ctx, file)).toString('base64')

@@ -13,11 +13,11 @@ import { withCost } from './told.ts'
 
 /** Serves a request in one answer. */
 export async function serveWhole(order: ChatOrder, hold: Hold): Promise<Worked<Served>> {
-  const { candidates, house, signal, heard } = order
-  const watch = new Watch(signal, deadlinesOf(house.config))
+  const { candidates, ctx, signal, heard } = order
+  const watch = new Watch(signal, deadlinesOf(ctx.config))
   const bill = billOf(order, hold)
   try {
-    const { by, served, verdict } = await reach(house.upstreams, candidates, {
+    const { by, served, verdict } = await reach(ctx.upstreams, candidates, {
       ...sendingOf(order),
       watch,
       through: throughSearch(order, watch),

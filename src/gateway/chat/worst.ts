@@ -1,4 +1,4 @@
-import { type Nano, zero } from '../../core/money.ts'
+import { type NanoUsd, zero } from '../../core/money.ts'
 import {
   searchesPerRequestMax,
   searchWordsBytesMax,
@@ -24,7 +24,7 @@ export interface Sizes {
 
 /** The most one request can cost at any of its candidates, and the price that makes it so. */
 export interface Worst {
-  amount: Nano
+  amount: NanoUsd
   price: Price
 }
 

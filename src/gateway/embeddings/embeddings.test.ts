@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { type Faked, openFaked } from '../../testing/faked.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { mediaModel, mediaModels } from '../../testing/media.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 let demo: TestHouse
 let faked: Faked

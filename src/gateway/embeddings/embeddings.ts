@@ -1,5 +1,5 @@
-import { itemsOf, recordOf } from '../../core/shape.ts'
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
+import { itemsOf, recordOf } from '../../core/schema.ts'
 import { embeddingInputsMax, embeddingLengthMax } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { tokensAtMost, tokensOf } from '../../models/tokens.ts'
@@ -18,8 +18,8 @@ import { formats, readVectors } from './vectors.ts'
  * Texts or token ids as vectors (OpenAI's POST /v1/embeddings), paid by the input tokens. Refuses
  * bad_request and what section 7 of document 2 says.
  */
-export const embed = (house: House, spender: Spender, raw: unknown, call: Call) =>
-  pay(house, spender, readWanted(raw), call)
+export const embed = (ctx: AppContext, spender: Spender, raw: unknown, call: Call) =>
+  pay(ctx, spender, readWanted(raw), call)
 
 function readWanted(raw: unknown): Wanted {
   const sent = recordOf(raw)

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/shape.ts'
+import { isRecord } from '../../core/schema.ts'
 
 /** How a client wants its vectors. */
 export const formats = ['float', 'base64'] as const

@@ -1,33 +1,33 @@
 import { and, count, desc, eq, gt, isNull, lte, or, sum } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { wholeOf } from '../../core/cursor.ts'
 import { newId } from '../../core/ids.ts'
 import { onceFor } from '../../core/once.ts'
 import { wordsIn } from '../../core/text.ts'
 import { second, unixSeconds } from '../../core/time.ts'
 import { lock } from '../../db/lock.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import { fileBytesPerAccountMax, filePageMax, filesPerAccountMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import { misfit } from '../fields.ts'
 import type { AccountId } from '../key.ts'
 import { know } from './kind.ts'
 import { PdfReader } from './pdf.ts'
-import type { FileListShape, FileShape, ListWantedShape } from './shapes.ts'
+import type { FileListShape, FileShape, ListWantedShape } from './schemas.ts'
 import { gatewayFiles } from './tables.ts'
 import type { Upload } from './upload.ts'
 
 export type StoredFile = typeof gatewayFiles.$inferSelect
 
-const readerOf = onceFor((_house: House) => new PdfReader())
+const readerOf = onceFor((_house: AppContext) => new PdfReader())
 
 /** The pages of a PDF that is not kept; undefined where they cannot be told. Refuses try_again. */
 export async function pagesOf(
-  house: House,
+  ctx: AppContext,
   account: AccountId,
   bytes: Uint8Array,
 ): Promise<{ pages: number | undefined } | undefined> {
-  const read = await readerOf(house).read(bytes, account, 0)
+  const read = await readerOf(ctx).read(bytes, account, 0)
   return 'unreadable' in read ? undefined : read
 }
 
@@ -37,13 +37,17 @@ const idPattern = /^file_[A-Za-z0-9]{12}$/
  * Keeps a file and the words read out of it, for chat requests to name by its id (document 2,
  * POST /v1/files). Refuses upload_type, upload_unreadable, files_full, try_again.
  */
-export async function keep(house: House, account: AccountId, upload: Upload): Promise<StoredFile> {
+export async function keep(
+  ctx: AppContext,
+  account: AccountId,
+  upload: Upload,
+): Promise<StoredFile> {
   const { bytes, filename, purpose, keptSeconds } = upload
-  await checkRoom(house, account, bytes.length)
-  const { kind, type, text, pages, seconds } = await know(readerOf(house), bytes, account)
-  const stored = await house.store.put(bytes)
-  const words = text === undefined || text === '' ? null : await putWords(house, kind, stored, text)
-  const created = house.clock.now()
+  await checkRoom(ctx, account, bytes.length)
+  const { kind, type, text, pages, seconds } = await know(readerOf(ctx), bytes, account)
+  const stored = await ctx.storage.put(bytes)
+  const words = text === undefined || text === '' ? null : await putWords(ctx, kind, stored, text)
+  const created = ctx.clock.now()
   const row: StoredFile = {
     id: `file_${newId()}`,
     account,
@@ -60,9 +64,9 @@ export async function keep(house: House, account: AccountId, upload: Upload): Pr
     created,
     expires: keptSeconds === undefined ? null : created + keptSeconds * second,
   }
-  await house.db.tx(async (db) => {
+  await ctx.db.tx(async (db) => {
     await lock(db, `files of ${account}`)
-    await checkRoom(house, account, bytes.length, db)
+    await checkRoom(ctx, account, bytes.length, db)
     await db.insert(gatewayFiles).values(row)
   })
   return row
@@ -70,7 +74,7 @@ export async function keep(house: House, account: AccountId, upload: Upload): Pr
 
 /** A text's words are its own bytes. */
 const putWords = async (
-  { store }: House,
+  { storage: store }: AppContext,
   kind: StoredFile['kind'],
   { sha256 }: { sha256: string },
   text: string,
@@ -78,35 +82,35 @@ const putWords = async (
   kind === 'text' ? sha256 : (await store.put(new TextEncoder().encode(text))).sha256
 
 async function checkRoom(
-  house: House,
+  ctx: AppContext,
   account: AccountId,
   bytes: number,
-  db = house.db.read,
+  db = ctx.db.read,
 ): Promise<void> {
   const [kept] = await db
     .select({ files: count(), bytes: sum(gatewayFiles.bytes).mapWith(Number) })
     .from(gatewayFiles)
-    .where(ofAccount(house, account))
+    .where(ofAccount(ctx, account))
   const full =
     (kept?.files ?? 0) >= filesPerAccountMax || (kept?.bytes ?? 0) + bytes > fileBytesPerAccountMax
   if (!full) return
-  throw new Refusal('files_full', { files: filesPerAccountMax, bytes: fileBytesPerAccountMax })
+  throw new ApiError('files_full', { files: filesPerAccountMax, bytes: fileBytesPerAccountMax })
 }
 
 /** A file of this account. Refuses no_file, also for that of another account. */
-export async function the(house: House, account: AccountId, id: string): Promise<StoredFile> {
+export async function the(ctx: AppContext, account: AccountId, id: string): Promise<StoredFile> {
   const [file] = idPattern.test(id)
-    ? await house.db.read
+    ? await ctx.db.read
         .select()
         .from(gatewayFiles)
-        .where(and(ofAccount(house, account), eq(gatewayFiles.id, id)))
+        .where(and(ofAccount(ctx, account), eq(gatewayFiles.id, id)))
     : []
-  if (!file) throw new Refusal('no_file', { id: id.slice(0, 100) })
+  if (!file) throw new ApiError('no_file', { id: id.slice(0, 100) })
   return file
 }
 
 /** What has expired is gone, also before it is forgotten. */
-const ofAccount = ({ clock }: House, account: AccountId) =>
+const ofAccount = ({ clock }: AppContext, account: AccountId) =>
   and(
     eq(gatewayFiles.account, account),
     or(isNull(gatewayFiles.expires), gt(gatewayFiles.expires, clock.now())),
@@ -116,15 +120,15 @@ const own = (account: AccountId, id: string) =>
   and(eq(gatewayFiles.account, account), eq(gatewayFiles.id, id))
 
 /** The bytes of a file. Refuses no_file when they have gone. */
-export async function bytesOf(house: House, file: StoredFile): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = await house.store.read(file.sha256)
-  if (!bytes) throw new Refusal('no_file', { id: file.id })
+export async function bytesOf(ctx: AppContext, file: StoredFile): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = await ctx.storage.read(file.sha256)
+  if (!bytes) throw new ApiError('no_file', { id: file.id })
   return new Uint8Array(bytes)
 }
 
 /** The words that were read out of a file: undefined where there are none. */
-export async function wordsOf(house: House, file: StoredFile): Promise<string | undefined> {
-  const bytes = file.wordsSha256 && (await house.store.read(file.wordsSha256))
+export async function wordsOf(ctx: AppContext, file: StoredFile): Promise<string | undefined> {
+  const bytes = file.wordsSha256 && (await ctx.storage.read(file.wordsSha256))
   return bytes ? new TextDecoder().decode(bytes) : undefined
 }
 
@@ -133,15 +137,15 @@ export async function wordsOf(house: House, file: StoredFile): Promise<string | 
  * bad_request, also for a page after a file that is not in the list.
  */
 export async function list(
-  house: House,
+  ctx: AppContext,
   account: AccountId,
   { limit = filesPerAccountMax, after, order, purpose }: ListWantedShape,
 ): Promise<FileListShape> {
   const size = wholeOf('limit', limit, filePageMax)
-  const rows = await house.db.read
+  const rows = await ctx.db.read
     .select()
     .from(gatewayFiles)
-    .where(ofAccount(house, account))
+    .where(ofAccount(ctx, account))
     .orderBy(desc(gatewayFiles.created), desc(gatewayFiles.id))
     .limit(filesPerAccountMax)
   const ordered = order === 'asc' ? rows.toReversed() : rows
@@ -162,23 +166,23 @@ export async function list(
 
 /** Keeps the words that were heard in a sound, for every chat that names it. */
 export async function keepWords(
-  house: House,
+  ctx: AppContext,
   { id, account, kind, sha256 }: StoredFile,
   text: string,
 ): Promise<void> {
-  const wordsSha256 = text === '' ? null : await putWords(house, kind, { sha256 }, text)
+  const wordsSha256 = text === '' ? null : await putWords(ctx, kind, { sha256 }, text)
   const heard = { wordsSha256, words: wordsIn(text) }
-  await house.db.tx((db) => db.update(gatewayFiles).set(heard).where(own(account, id)))
+  await ctx.db.tx((db) => db.update(gatewayFiles).set(heard).where(own(account, id)))
 }
 
 /** Forgets a file; its bytes are swept when no other row names them. Refuses no_file. */
-export async function remove(house: House, account: AccountId, id: string): Promise<void> {
-  const file = await the(house, account, id)
-  await house.db.tx((db) => db.delete(gatewayFiles).where(own(account, file.id)))
+export async function remove(ctx: AppContext, account: AccountId, id: string): Promise<void> {
+  const file = await the(ctx, account, id)
+  await ctx.db.tx((db) => db.delete(gatewayFiles).where(own(account, file.id)))
 }
 
 /** Forgets the files that have expired. */
-export const forget = ({ db, clock }: House): Promise<unknown> =>
+export const forget = ({ db, clock }: AppContext): Promise<unknown> =>
   db.tx((tx) => tx.delete(gatewayFiles).where(lte(gatewayFiles.expires, clock.now())))
 
 /** A file on the wire. */

@@ -1,8 +1,8 @@
+import { ApiError } from '../../errors.ts'
 import { fileBytesMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
-import { filmLengthOf, filmTypeOf } from '../../store/films.ts'
-import { kindOf } from '../../store/kinds.ts'
-import { letters } from '../../store/riff.ts'
+import { kindOf } from '../../storage/kinds.ts'
+import { letters } from '../../storage/riff.ts'
+import { filmLengthOf, filmTypeOf } from '../../storage/videos.ts'
 import type { PdfReader } from './pdf.ts'
 import type { fileKinds } from './tables.ts'
 
@@ -29,14 +29,14 @@ const unplain = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]/
  * Refuses upload_type, upload_unreadable, and try_again while too many PDFs are read.
  */
 export async function know(pdfs: PdfReader, bytes: Uint8Array, account: string): Promise<Known> {
-  if (bytes.length === 0) throw new Refusal('upload_unreadable', { why: 'it is empty' })
+  if (bytes.length === 0) throw new ApiError('upload_unreadable', { why: 'it is empty' })
   const head = letters(bytes, 0, 1_024)
   if (head.includes('%PDF-')) return pdf(pdfs, bytes, account)
   const film = filmTypeOf(bytes)
   if (film) return filmed(bytes, film)
   if (!mark.test(head)) return plain(bytes)
   const told = await kindOf(bytes, fileBytesMax)
-  if ('unfit' in told) throw new Refusal('upload_unreadable', { why: told.unfit })
+  if ('unfit' in told) throw new ApiError('upload_unreadable', { why: told.unfit })
   if (told.kind === 'picture') return { kind: 'image', type: told.type }
   if (told.kind === 'sound') return { kind: 'audio', type: told.type, seconds: told.seconds }
   return plain(bytes)
@@ -44,19 +44,19 @@ export async function know(pdfs: PdfReader, bytes: Uint8Array, account: string):
 
 function filmed(bytes: Uint8Array, type: 'video/mp4' | 'video/webm'): Known {
   const told = filmLengthOf(bytes, type)
-  if ('unfit' in told) throw new Refusal('upload_unreadable', { why: told.unfit })
+  if ('unfit' in told) throw new ApiError('upload_unreadable', { why: told.unfit })
   return { kind: 'video', type, ...told }
 }
 
 async function pdf(pdfs: PdfReader, bytes: Uint8Array, account: string): Promise<Known> {
   const read = await pdfs.read(bytes, account)
-  if ('unreadable' in read) throw new Refusal('upload_unreadable', { why: read.unreadable })
+  if ('unreadable' in read) throw new ApiError('upload_unreadable', { why: read.unreadable })
   return { kind: 'pdf', type: 'application/pdf', ...read }
 }
 
 function plain(bytes: Uint8Array): Known {
   const text = utf8(bytes)
-  if (text === undefined || unplain.test(text)) throw new Refusal('upload_type')
+  if (text === undefined || unplain.test(text)) throw new ApiError('upload_type')
   return { kind: 'text', type: 'text/plain; charset=utf-8', text }
 }
 

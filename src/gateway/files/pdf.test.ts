@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { Refusal } from '../../refusals.ts'
+import { ApiError } from '../../errors.ts'
 import { caught } from '../../testing/caught.ts'
 import { makePdf, makePdfBomb } from '../../testing/pdf.ts'
 import { bounds, PdfReader } from './pdf.ts'
@@ -23,7 +23,7 @@ test('so many wait and no more: try_again', async () => {
   const reader = new PdfReader({ ...bounds, ms: 1 })
   const all = Array.from({ length: 18 }, () => reader.read(makePdf(['x']), 'ann'))
   const error = await caught(all.at(-1) ?? Promise.resolve())
-  expect(error).toBeInstanceOf(Refusal)
+  expect(error).toBeInstanceOf(ApiError)
   expect(error).toMatchObject({ refusal: 'try_again' })
   await Promise.all(all.slice(0, -1))
 })

@@ -1,5 +1,5 @@
+import { ApiError } from '../../errors.ts'
 import { pdfPagesMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Asked, PdfAnswer } from './pdf.worker.ts'
 
 /** What one PDF may take: time, memory beyond what the process had, and characters of words. */
@@ -12,7 +12,7 @@ const lookEveryMs = 50
 interface Waiter {
   account: string
   begin: () => void
-  refuse: (refusal: Refusal) => void
+  refuse: (refusal: ApiError) => void
 }
 
 /** Beside this file, or below the root of the compiled binary, where this file is part of main. */
@@ -71,7 +71,7 @@ export class PdfReader {
 
   /** The newest of whoever has most waiting gives way to an account with fewer. */
   private makeRoom(account: string): void {
-    const refusal = new Refusal('try_again', { why: 'too many PDFs are being read' })
+    const refusal = new ApiError('try_again', { why: 'too many PDFs are being read' })
     const countOf = (one: string): number => this.waiting.filter((it) => it.account === one).length
     const counts = this.waiting.map((one) => countOf(one.account))
     const most = Math.max(...counts)

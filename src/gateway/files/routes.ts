@@ -1,18 +1,18 @@
 import { Elysia } from 'elysia'
 import type { OpenAPIV3 } from 'openapi-types'
 
-import { Media } from '../../core/shape.ts'
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
+import { Media } from '../../core/schema.ts'
 import { fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
 import { theSpender, withKey } from '../key.ts'
 import { operation } from '../operation.ts'
 import * as files from './files.ts'
-import * as shapes from './shapes.ts'
+import * as schemas from './schemas.ts'
 import { readUpload } from './upload.ts'
 
 /** Files that chat requests name by their id (document 2, POST /v1/files). */
-export const fileRoutes = (house: House) =>
-  new Elysia().use(uploadRoute(house)).use(ownRoutes(house))
+export const fileRoutes = (ctx: AppContext) =>
+  new Elysia().use(uploadRoute(ctx)).use(ownRoutes(ctx))
 
 /** What `readUpload` takes, for the description: the body is read by hand. */
 const takes: Record<string, { schema: OpenAPIV3.SchemaObject }> = {
@@ -41,14 +41,14 @@ const takes: Record<string, { schema: OpenAPIV3.SchemaObject }> = {
   },
 }
 
-const uploadRoute = (house: House) =>
+const uploadRoute = (ctx: AppContext) =>
   new Elysia()
-    .derive(async ({ request }) => ({ spender: await theSpender(house, request) }))
+    .derive(async ({ request }) => ({ spender: await theSpender(ctx, request) }))
     .post(
       '/files',
       async ({ spender, request }) => {
         const upload = await readUpload(request)
-        return files.present(await files.keep(house, spender.account, upload))
+        return files.present(await files.keep(ctx, spender.account, upload))
       },
       {
         // The body is read in the handler, when the key is known.
@@ -63,7 +63,7 @@ const uploadRoute = (house: House) =>
               'content; at most 32 MB. Refused with W604 (type), W605 (size) or W610 (unreadable).',
             takes,
           },
-          { 200: shapes.File },
+          { 200: schemas.File },
           [
             'bad_request',
             'upload_type',
@@ -76,30 +76,30 @@ const uploadRoute = (house: House) =>
       },
     )
 
-const ownRoutes = (house: House) =>
+const ownRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(house))
-    .get('/files', ({ spender, query }) => files.list(house, spender.account, query), {
-      query: shapes.ListWanted,
+    .use(withKey(ctx))
+    .get('/files', ({ spender, query }) => files.list(ctx, spender.account, query), {
+      query: schemas.ListWanted,
       ...operation(
         { id: 'list_files', tag: 'Files', summary: 'The files of your account.' },
-        { 200: shapes.FileList },
+        { 200: schemas.FileList },
         ['bad_request'],
       ),
     })
     .get(
       '/files/:id',
       async ({ spender, params }) =>
-        files.present(await files.the(house, spender.account, params.id)),
-      operation({ id: 'get_file', tag: 'Files', summary: 'One file.' }, { 200: shapes.File }, [
+        files.present(await files.the(ctx, spender.account, params.id)),
+      operation({ id: 'get_file', tag: 'Files', summary: 'One file.' }, { 200: schemas.File }, [
         'no_file',
       ]),
     )
     .get(
       '/files/:id/content',
       async ({ spender, params }) => {
-        const file = await files.the(house, spender.account, params.id)
-        return new Response(await files.bytesOf(house, file), { headers: headersOf(file) })
+        const file = await files.the(ctx, spender.account, params.id)
+        return new Response(await files.bytesOf(ctx, file), { headers: headersOf(file) })
       },
       operation(
         { id: 'get_file_content', tag: 'Files', summary: 'The bytes of a file.' },
@@ -110,12 +110,12 @@ const ownRoutes = (house: House) =>
     .delete(
       '/files/:id',
       async ({ spender, params }) => {
-        await files.remove(house, spender.account, params.id)
+        await files.remove(ctx, spender.account, params.id)
         return { id: params.id, object: 'file' as const, deleted: true as const }
       },
       operation(
         { id: 'delete_file', tag: 'Files', summary: 'Delete a file.' },
-        { 200: shapes.FileGone },
+        { 200: schemas.FileGone },
         ['bad_request', 'too_large', 'no_file', 'try_again'],
       ),
     )

@@ -1,8 +1,8 @@
 import { readBytes } from '../../core/body.ts'
 import { isPlainLine } from '../../core/text.ts'
+import { ApiError, isApiError } from '../../errors.ts'
 import { fileBytesMax, fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
-import { isRefusal, Refusal } from '../../refusals.ts'
-import { recordIn } from '../../upstream/answer.ts'
+import { recordIn } from '../../providers/answer.ts'
 import { misfit } from '../fields.ts'
 
 /** A file of 32 MB, and some room for the fields and boundaries around it. */
@@ -30,7 +30,7 @@ export async function readUpload(request: Request): Promise<Upload> {
   if (!form) throw misfit('file', 'Send multipart/form-data with the field "file".')
   const file = form.get('file')
   if (!(file instanceof File)) throw misfit('file', 'Send the file in the field "file".')
-  if (file.size > fileBytesMax) throw new Refusal('upload_too_large', { max: fileBytesMax })
+  if (file.size > fileBytesMax) throw new ApiError('upload_too_large', { max: fileBytesMax })
   const purpose = form.get('purpose') ?? 'user_data'
   if (typeof purpose !== 'string' || !purposePattern.test(purpose)) {
     throw misfit('purpose', '"purpose" is a word such as user_data.')
@@ -60,8 +60,8 @@ function expiryIn(form: Form): [anchor: unknown, seconds: unknown] {
 }
 
 function asTooLarge(error: unknown): never {
-  throw isRefusal(error, 'too_large')
-    ? new Refusal('upload_too_large', { max: fileBytesMax })
+  throw isApiError(error, 'too_large')
+    ? new ApiError('upload_too_large', { max: fileBytesMax })
     : error
 }
 

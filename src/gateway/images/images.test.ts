@@ -5,8 +5,8 @@ import { namedIn } from '../../operator/stored.ts'
 import { fakePicture } from '../../testing/fake-media.ts'
 import { type Faked, openFaked } from '../../testing/faked.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { mediaModel, mediaModels } from '../../testing/media.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 import { forget } from '../made/made.ts'
 
 const tokenPriced = { prompt: '0.000005', completion: '0.00004' }
@@ -58,12 +58,12 @@ test('a picture is named while its address works, and then forgotten', async () 
   const url = localOf(partsOf(answer.body).data[0]?.url ?? '')
   const { bytes } = await demo.visit('GET', url)
   const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
-  const isNamed = async () => (await namedIn(demo.house.db.read, [sha256])).has(sha256)
+  const isNamed = async () => (await namedIn(demo.ctx.db.read, [sha256])).has(sha256)
   demo.clock.turn(day - hour)
-  await forget(demo.house)
+  await forget(demo.ctx)
   expect([(await demo.visit('GET', url)).status, await isNamed()]).toEqual([200, true])
   demo.clock.turn(hour)
-  await forget(demo.house)
+  await forget(demo.ctx)
   expect([(await demo.visit('GET', url)).status, await isNamed()]).toEqual([404, false])
 })
 

@@ -1,6 +1,6 @@
-import { recordOf } from '../../core/shape.ts'
+import type { AppContext } from '../../context.ts'
+import { recordOf } from '../../core/schema.ts'
 import { unixSeconds } from '../../core/time.ts'
-import type { House } from '../../house.ts'
 import {
   imagesPerRequestMax,
   mediaLinkMs,
@@ -34,10 +34,10 @@ import { type Picture, readPictures } from './pictures.ts'
  * Pictures of a prompt (document 2, POST /v1/images/generations): paid for each that came. Refuses
  * bad_request and what section 7 says.
  */
-export const paint = (house: House, spender: Spender, raw: unknown, call: Call) =>
-  pay(house, spender, readWanted(house, raw), call)
+export const paint = (ctx: AppContext, spender: Spender, raw: unknown, call: Call) =>
+  pay(ctx, spender, readWanted(ctx, raw), call)
 
-function readWanted(house: House, raw: unknown): Wanted {
+function readWanted(ctx: AppContext, raw: unknown): Wanted {
   const { model, models, provider, stream, ...sent } = recordOf(raw)
   if (stream === true) throw misfit('stream', 'Pictures are answered whole: drop stream.')
   const modelIds = readModels(model, models)
@@ -84,8 +84,8 @@ function readWanted(house: House, raw: unknown): Wanted {
       const isPerImage = by.price.perImage !== undefined
       const counted = told ?? (isPerImage ? usageOf({}) : { ...own(by.model), estimated: true })
       const usage = { ...counted, images }
-      const kept = await keepAll(house, pictures, asBytes)
-      const seconds = Number.isInteger(created) ? created : unixSeconds(house.clock.now())
+      const kept = await keepAll(ctx, pictures, asBytes)
+      const seconds = Number.isInteger(created) ? created : unixSeconds(ctx.clock.now())
       return {
         usage,
         record: (db) => made.record(db, kept.rows),
@@ -113,7 +113,7 @@ function withSize({ size, ...body }: Record<string, unknown>): Record<string, un
 }
 
 /** Pictures that came as bytes are kept behind a link, unless the client wants the bytes. */
-async function keepAll(house: House, pictures: Picture[], asBytes: boolean) {
+async function keepAll(ctx: AppContext, pictures: Picture[], asBytes: boolean) {
   const rows: made.Made[] = []
   const data: Record<string, string>[] = []
   for (const picture of pictures) {
@@ -123,9 +123,9 @@ async function keepAll(house: House, pictures: Picture[], asBytes: boolean) {
     } else if (asBytes) {
       data.push({ b64_json: Buffer.from(picture.bytes).toString('base64'), ...told })
     } else {
-      const row = await made.keep(house, { ...picture, forMs: mediaLinkMs })
+      const row = await made.keep(ctx, { ...picture, forMs: mediaLinkMs })
       rows.push(row)
-      data.push({ url: made.linkTo(house, row), ...told })
+      data.push({ url: made.linkTo(ctx, row), ...told })
     }
   }
   return { rows, data }

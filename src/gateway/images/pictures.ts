@@ -1,6 +1,6 @@
-import { isRecord } from '../../core/shape.ts'
+import { isRecord } from '../../core/schema.ts'
 import { upstreamAnswerBytesMax } from '../../limits.ts'
-import { kindOf } from '../../store/kinds.ts'
+import { kindOf } from '../../storage/kinds.ts'
 
 /** A picture as an upstream answers it: its bytes, or where it stands. */
 export type Picture = ({ bytes: Uint8Array; type: string } | { url: string }) & {

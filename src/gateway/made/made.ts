@@ -1,10 +1,10 @@
 import { asc, eq, inArray, lte } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { idPattern, newId } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
 import { mediaLinkMs } from '../../limits.ts'
-import { checkLink, type LinkMarks, signLink } from '../../store/links.ts'
+import { checkLink, type LinkMarks, signLink } from '../../storage/links.ts'
 import { made } from './tables.ts'
 
 export type Made = typeof made.$inferSelect
@@ -17,7 +17,7 @@ interface Found {
 
 /** Keeps bytes; the row is for `record`, in the transaction that pays for them. */
 export async function keep(
-  { store, clock }: House,
+  { storage: store, clock }: AppContext,
   { bytes, type, forMs }: { bytes: Uint8Array; type: string; forMs: number },
 ): Promise<Made> {
   const { sha256 } = await store.put(bytes)
@@ -32,18 +32,25 @@ export async function record(db: Db, rows: Made[]): Promise<void> {
 const pathOf = (id: string): string => `/v1/images/${id}`
 
 /** Where a picture is seen without a key, for 24 hours (document 2, section 8). */
-export const linkTo = ({ urls, secret, clock }: House, { id }: Made): string =>
+export const linkTo = ({ urls, secret, clock }: AppContext, { id }: Made): string =>
   urls.gateway + signLink(secret, pathOf(id), clock.now() + mediaLinkMs)
 
 /** What a signed link leads to; undefined where the link is not ours or is too old. */
-export async function look(house: House, id: string, marks: LinkMarks): Promise<Found | undefined> {
-  const { secret, clock } = house
+export async function look(
+  ctx: AppContext,
+  id: string,
+  marks: LinkMarks,
+): Promise<Found | undefined> {
+  const { secret, clock } = ctx
   if (!idPattern.test(id) || !checkLink(secret, pathOf(id), marks, clock.now())) return undefined
-  return find(house, id)
+  return find(ctx, id)
 }
 
 /** Something that is still kept. */
-export async function find({ db, store }: House, id: string): Promise<Found | undefined> {
+export async function find(
+  { db, storage: store }: AppContext,
+  id: string,
+): Promise<Found | undefined> {
   const [row] = await db.read.select().from(made).where(eq(made.id, id))
   const bytes = row && (await store.open(row.sha256))
   return bytes && { type: row.type, bytes }
@@ -65,7 +72,7 @@ export const shown = ({ type, bytes }: Found): Response =>
 const forgottenAtOnce = 500
 
 /** Forgets what has expired, some rows at a time; the store's sweep removes the bytes. */
-export async function forget({ db, clock }: House): Promise<void> {
+export async function forget({ db, clock }: AppContext): Promise<void> {
   for (let gone = forgottenAtOnce; gone === forgottenAtOnce;) {
     const old = await db.read
       .select({ id: made.id })

@@ -1,6 +1,6 @@
-import { isRecord } from '../../core/shape.ts'
+import { isRecord } from '../../core/schema.ts'
 import { upstreamAnswerBytesMax } from '../../limits.ts'
-import { recordIn } from '../../upstream/answer.ts'
+import { recordIn } from '../../providers/answer.ts'
 import { brokenOff, noContent, unreadable, type Verdict, verdictOfError } from './verdict.ts'
 import type { Watch } from './watch.ts'
 

@@ -1,7 +1,8 @@
-import { type Nano, zero } from '../../core/money.ts'
+import type { AppContext } from '../../context.ts'
+import { type NanoUsd, zero } from '../../core/money.ts'
 import { stopwatch } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
+import type { ApiError, GatewayErrorName } from '../../errors.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Hold } from '../../ledger/holds.ts'
 import type { Ask } from '../../ledger/ledger.ts'
@@ -10,7 +11,6 @@ import { chargeWithin } from '../../models/charge.ts'
 import { countsOf, insertUse } from '../../models/history.ts'
 import { type Price, storedPrice } from '../../models/price.ts'
 import { type Usage, usageOf } from '../../models/usage.ts'
-import type { GatewayRefusal, Refusal } from '../../refusals.ts'
 import { wordsOf } from '../envelope.ts'
 import type { Spender } from '../key.ts'
 import { holdMs, holdRef } from '../usage/expired.ts'
@@ -20,7 +20,7 @@ import type { Verdict } from './verdict.ts'
 
 /** A paid request that may run, with where it can be served. */
 export interface Order extends Running {
-  house: House
+  ctx: AppContext
   spender: Spender
   candidates: Candidates
   /** Settles once the work is paid: until then a stream is not closed. */
@@ -29,19 +29,20 @@ export interface Order extends Running {
 
 /** What paid work comes to: an answer, or a failure that the client is told. */
 export type Served =
-  { answer: Answer; refusal?: undefined } | { answer?: undefined; refusal: Refusal<GatewayRefusal> }
+  | { answer: Answer; refusal?: undefined }
+  | { answer?: undefined; refusal: ApiError<GatewayErrorName> }
 
 /** How a paid request ended. */
 export type End = 'completed' | 'interrupted' | 'failed'
 
 /** What is held for a request: its worst case, charged whole where its process dies over it. */
 export function askFor(
-  order: Pick<Order, 'house' | 'spender' | 'candidates' | 'requestId' | 'slot'>,
-  worst: { amount: Nano; price: Price },
+  order: Pick<Order, 'ctx' | 'spender' | 'candidates' | 'requestId' | 'slot'>,
+  worst: { amount: NanoUsd; price: Price },
   kind: string,
   part?: string,
 ): Ask {
-  const { house, spender, candidates, requestId, slot } = order
+  const { ctx, spender, candidates, requestId, slot } = order
   const { account, cap, funds } = spender
   return {
     account,
@@ -53,7 +54,7 @@ export function askFor(
     price: storedPrice(worst.price),
     cap,
     onExpiry: 'settle',
-    ms: holdMs(house),
+    ms: holdMs(ctx),
   }
 }
 
@@ -62,7 +63,7 @@ interface Note {
   by: Candidate
   usage: Usage
   end: End
-  charge: Nano
+  charge: NanoUsd
 }
 
 /** Times one request, and makes its charge and its row of the history. */
@@ -82,7 +83,7 @@ export class Bill {
   }
 
   /** Within the hold, whatever the upstream says that was used. */
-  chargeOf({ price }: Candidate, usage: Usage): Nano {
+  chargeOf({ price }: Candidate, usage: Usage): NanoUsd {
     return chargeWithin(this.hold, price, usage)
   }
 
@@ -99,7 +100,7 @@ export class Bill {
   ): Worked<Served> {
     const { offer, model } = by
     const ms = stopwatch() - this.started
-    const { speeds } = this.order.house.upstreams
+    const { speeds } = this.order.ctx.upstreams
     if (model.type === 'chat') speeds.record(offer.upstream, offer.model, usage.completion, ms)
     const note = { by, usage, end, charge: this.chargeOf(by, usage) }
     return this.worked({ answer: answer ?? { status: 200, body: null } }, note, answer, record)
@@ -145,11 +146,11 @@ export class Bill {
   }
 
   private use({ by: { model, offer, price }, usage, end }: Note) {
-    const { spender, requestId, house } = this.order
+    const { spender, requestId, ctx } = this.order
     return {
       account: spender.account,
       requestId,
-      at: house.clock.now(),
+      at: ctx.clock.now(),
       model: model.id,
       type: model.type,
       source: spender.source,

@@ -1,8 +1,8 @@
+import { ApiError } from '../../errors.ts'
 import { candidatesMax } from '../../limits.ts'
 import type { Catalogue, Found, Model, Offer } from '../../models/catalogue.ts'
 import type { Price } from '../../models/price.ts'
-import { Refusal } from '../../refusals.ts'
-import type { Speeds } from '../../upstream/speeds.ts'
+import type { Speeds } from '../../providers/speeds.ts'
 import { misfit } from '../fields.ts'
 import type { Preferences } from './preferences.ts'
 
@@ -29,7 +29,7 @@ const operations: Record<Model['type'], string> = {
 export function findModels(catalogue: Catalogue, ids: string[], type: Model['type']): Found[] {
   return ids.map((id) => {
     const found = catalogue.find(id)
-    if (!found) throw new Refusal('no_model', { model: id })
+    if (!found) throw new ApiError('no_model', { model: id })
     if (found.model.type === type) return found
     const other = found.model.type
     throw misfit('model', `${id} is of the type ${other}, not ${type}: use ${operations[other]}.`)
@@ -46,7 +46,7 @@ export function candidatesOf(wanted: Found[], asked: Preferences, speeds: Speeds
     const priced = model.offers.flatMap((offer) =>
       offer.price ? [{ model, offer, price: offer.price }] : [],
     )
-    if (priced.length === 0) throw new Refusal('no_rate', { model: model.id })
+    if (priced.length === 0) throw new ApiError('no_rate', { model: model.id })
     const sort = suffixes.includes('floor')
       ? 'price'
       : suffixes.includes('nitro')

@@ -1,6 +1,6 @@
+import type { AppContext } from '../../context.ts'
 import { inDigits } from '../../core/money.ts'
-import { recordOf } from '../../core/shape.ts'
-import type { House } from '../../house.ts'
+import { recordOf } from '../../core/schema.ts'
 import type { Answer, KeepAnswer } from '../../idempotency/idempotency.ts'
 import type { Call } from '../call.ts'
 import { final } from '../envelope.ts'
@@ -23,14 +23,14 @@ interface Asked {
   present(answer: Answer): Response | Promise<Response>
 }
 
-const ended = new WeakMap<House, Promise<unknown>>()
+const ended = new WeakMap<AppContext, Promise<unknown>>()
 
 /**
  * The response to paid work that is done once under its Idempotency-Key. What the process before
  * this one died over is ended first: who comes again at once must find that it was charged.
  */
 export function respondOnce(
-  house: House,
+  ctx: AppContext,
   { account }: Spender,
   call: Call,
   { request, present }: Asked,
@@ -38,8 +38,8 @@ export function respondOnce(
 ): Promise<Response> {
   const { promise, resolve: begin, reject } = Promise.withResolvers<Response>()
   const respond = async (): Promise<void> => {
-    if (call.ref !== undefined) await endTheDead(house)
-    const answer = await house.idempotency.once(account, call.ref, request, (keep, slot) =>
+    if (call.ref !== undefined) await endTheDead(ctx)
+    const answer = await ctx.idempotency.once(account, call.ref, request, (keep, slot) =>
       work({ ...call, keep, slot, begin }),
     )
     if (answer.body !== null) begin(await present(answer))
@@ -60,13 +60,13 @@ export const costHeader = (cost: number): { 'x-service-cost': string } => ({
   'x-service-cost': inDigits(cost),
 })
 
-async function endTheDead(house: House): Promise<void> {
-  const ending = ended.get(house) ?? endExpired(house)
-  ended.set(house, ending)
+async function endTheDead(ctx: AppContext): Promise<void> {
+  const ending = ended.get(ctx) ?? endExpired(ctx)
+  ended.set(ctx, ending)
   try {
     await ending
   } catch (error) {
-    ended.delete(house)
+    ended.delete(ctx)
     throw error
   }
 }

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { minute, second } from '../../core/time.ts'
 import { type Faked, openFaked } from '../../testing/faked.ts'
 import type { Gus } from '../../testing/gateway.ts'
-import type { Answer } from '../../testing/house.ts'
 import { type MediaKind, mediaModel, mediaModels, mediaPrices } from '../../testing/media.ts'
 import { testModel } from '../../testing/models.ts'
+import type { Answer } from '../../testing/test-server.ts'
 
 let patient: Faked
 /** For upstreams that hang: nobody else should meet a deadline. */

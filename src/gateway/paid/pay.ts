@@ -1,8 +1,8 @@
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
+import { ApiError, type GatewayErrorName } from '../../errors.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import { withHold } from '../../ledger/paid-work.ts'
 import { worstCase } from '../../models/charge.ts'
-import { type GatewayRefusal, Refusal } from '../../refusals.ts'
 import type { Call } from '../call.ts'
 import type { Spender } from '../key.ts'
 import { ofPaying, ofServing } from '../operation.ts'
@@ -17,30 +17,35 @@ import { type MediaOrder, serve, type Wanted } from './serving.ts'
  * upstream with its deadline and fallbacks, settled once with its row in the history. Refuses what
  * section 7 says.
  */
-export function pay(house: House, spender: Spender, wanted: Wanted, call: Call): Promise<Response> {
+export function pay(
+  ctx: AppContext,
+  spender: Spender,
+  wanted: Wanted,
+  call: Call,
+): Promise<Response> {
   const { path, same, kind, part, present = jsonOf } = wanted
   const request = { path, body: same }
   const shown = (answer: Answer) => (answer.status === 200 ? present(answer) : jsonOf(answer))
-  return respondOnce(house, spender, call, { request, present: shown }, (running) => {
-    const candidates = reachable(house, wanted)
-    return runPaid(house, spender, running, request, (paid) => {
-      const order: MediaOrder = { ...running, house, spender, wanted, candidates, paid }
+  return respondOnce(ctx, spender, call, { request, present: shown }, (running) => {
+    const candidates = reachable(ctx, wanted)
+    return runPaid(ctx, spender, running, request, (paid) => {
+      const order: MediaOrder = { ...running, ctx, spender, wanted, candidates, paid }
       const ask = askFor(order, worstOf(candidates, wanted.most), kind, part)
-      return withHold(house, ask, (hold) => serve(order, hold))
+      return withHold(ctx, ask, (hold) => serve(order, hold))
     })
   })
 }
 
 /** Where a request can be served, in the order that is tried. Refuses what findModels does. */
 export function reachable(
-  { catalogue, upstreams }: House,
+  { catalogue, upstreams }: AppContext,
   wanted: Pick<Wanted, 'modelIds' | 'type' | 'preferences' | 'check'>,
 ): Candidates {
   const { modelIds, type, preferences } = wanted
   const found = findModels(catalogue, modelIds, type)
   for (const { model, suffixes } of found) {
     // Only a chat is answered in rounds, which a search is.
-    if (suffixes.includes('online')) throw new Refusal('model_cannot_search', { model: model.id })
+    if (suffixes.includes('online')) throw new ApiError('model_cannot_search', { model: model.id })
     wanted.check?.(model)
   }
   return candidatesOf(found, preferences, upstreams.speeds)
@@ -53,7 +58,7 @@ export function worstOf([first, ...rest]: Candidates, most: Wanted['most']) {
 }
 
 /** What each of these operations can be refused with, in the order of section 7. */
-export const paidRefusals: GatewayRefusal[] = [
+export const paidRefusals: GatewayErrorName[] = [
   'bad_request',
   'no_rate',
   'model_cannot_search',

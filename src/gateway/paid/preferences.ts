@@ -1,5 +1,5 @@
 import { fromUsd } from '../../core/money.ts'
-import { isRecord, itemsOf } from '../../core/shape.ts'
+import { isRecord, itemsOf } from '../../core/schema.ts'
 import { misfit } from '../fields.ts'
 
 /** What a request says of the upstreams that may serve it: its field `provider`. */

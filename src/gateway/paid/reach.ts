@@ -1,5 +1,5 @@
-import type { Registry } from '../../upstream/registry.ts'
-import type { Call, Path } from '../../upstream/upstream.ts'
+import type { Registry } from '../../providers/registry.ts'
+import type { Call, Path } from '../../providers/upstream.ts'
 import type { Candidate, Candidates } from './candidates.ts'
 import { unavailable, type Verdict, verdictOfFault, verdictOfStatus } from './verdict.ts'
 import type { Watch } from './watch.ts'

@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache'
 
+import type { AppContext } from '../../context.ts'
 import { RateLimit } from '../../core/counters.ts'
 import { sha256 } from '../../core/ids.ts'
 import { onceFor } from '../../core/once.ts'
 import { type Clock, isWithin, minute } from '../../core/time.ts'
-import type { House } from '../../house.ts'
+import { ApiError, type GatewayErrorName } from '../../errors.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Hold } from '../../ledger/holds.ts'
 import {
@@ -13,7 +14,6 @@ import {
   openHoldsPerKeyMax,
   searchesPerMinuteMax,
 } from '../../limits.ts'
-import { type GatewayRefusal, Refusal } from '../../refusals.ts'
 import type { Call } from '../call.ts'
 import type { Spender } from '../key.ts'
 import type { Served } from './bill.ts'
@@ -26,7 +26,7 @@ class OpenCalls {
   begin(key: string): () => void {
     const open = this.byKey.get(key) ?? 0
     if (open >= openHoldsPerKeyMax) {
-      throw new Refusal('holds_limit', { max: openHoldsPerKeyMax, retryAfter: 1 })
+      throw new ApiError('holds_limit', { max: openHoldsPerKeyMax, retryAfter: 1 })
     }
     this.byKey.set(key, open + 1)
     return () => {
@@ -38,7 +38,7 @@ class OpenCalls {
 }
 
 interface Failure {
-  refusal: Refusal<GatewayRefusal>
+  refusal: ApiError<GatewayErrorName>
   at: number
 }
 
@@ -58,7 +58,7 @@ class ChargedFailures {
     if (failure && isWithin(this.clock, failure.at, failureReplayMs)) throw failure.refusal
   }
 
-  keep(key: string, body: unknown, refusal: Refusal<GatewayRefusal>): void {
+  keep(key: string, body: unknown, refusal: ApiError<GatewayErrorName>): void {
     this.kept.set(nameOf(key, body), { refusal, at: this.clock.now() })
   }
 }
@@ -66,7 +66,7 @@ class ChargedFailures {
 const nameOf = (key: string, body: unknown): string => sha256(`${key} ${JSON.stringify(body)}`)
 
 /** What the gateway remembers of paid calls while the process lives. */
-export const paidCallsOf = onceFor(({ clock }: House) => ({
+export const paidCallsOf = onceFor(({ clock }: AppContext) => ({
   open: new OpenCalls(),
   failures: new ChargedFailures(clock),
   /** Searching calls a minute by account. */
@@ -78,13 +78,13 @@ export const paidCallsOf = onceFor(({ clock }: House) => ({
  * holds_limit, and what the work comes to, also when that was charged within the last minute.
  */
 export async function runPaid(
-  house: House,
+  ctx: AppContext,
   { caller }: Spender,
   { signal }: Call,
   request: unknown,
   work: (paid: Promise<void>) => Promise<{ result: Served; hold: Hold }>,
 ): Promise<Answer> {
-  const { open, failures } = paidCallsOf(house)
+  const { open, failures } = paidCallsOf(ctx)
   failures.check(caller, request)
   const done = open.begin(caller)
   const { promise: paid, resolve: tell } = Promise.withResolvers<void>()

@@ -7,7 +7,7 @@ import type { Model } from '../../models/catalogue.ts'
 import type { Bounds } from '../../models/charge.ts'
 import type { ModelType } from '../../models/price.ts'
 import type { Usage } from '../../models/usage.ts'
-import type { Call as Sent, Path } from '../../upstream/upstream.ts'
+import type { Call as Sent, Path } from '../../providers/upstream.ts'
 import type { Call } from '../call.ts'
 import { Bill, type End, type Order, type Served } from './bill.ts'
 import type { Candidate } from './candidates.ts'
@@ -73,12 +73,12 @@ export interface MediaOrder extends Order {
 
 /** Serves a paid request under its hold. */
 export async function serve(order: MediaOrder, hold: Hold): Promise<Worked<Served>> {
-  const { house, wanted, candidates, slot, paid, signal, mayBeSilent } = order
+  const { ctx, wanted, candidates, slot, paid, signal, mayBeSilent } = order
   const { path, body, bodyFor } = wanted
-  const watch = new Watch(signal, deadlinesOf(house.config))
+  const watch = new Watch(signal, deadlinesOf(ctx.config))
   const bill = new Bill(order, hold, ({ model }) => ({ ...wanted.own(model), estimated: true }))
   try {
-    const { by, served, verdict } = await reach(house.upstreams, candidates, {
+    const { by, served, verdict } = await reach(ctx.upstreams, candidates, {
       path,
       body,
       watch,

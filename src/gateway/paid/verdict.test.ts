@@ -5,7 +5,7 @@ import { verdictOfError, verdictOfStatus } from './verdict.ts'
 
 const told = (status: number, headers: Record<string, string> = {}) => {
   const { refusal, charges, another } = verdictOfStatus(status, '', new Headers(headers))
-  return [refusal.refusal, charges, another]
+  return [refusal.errorName, charges, another]
 }
 
 test('what may come again is a failure of the upstream, and another one is asked', () => {
@@ -26,7 +26,7 @@ test('a failure of an upstream tells the wait that the upstream told, and else n
 test('the wait of a 429 is its upstream’s, in seconds or until a date, up to an hour', () => {
   const waitOf = (said: string): unknown => {
     const { refusal } = verdictOfStatus(429, '', new Headers({ 'retry-after': said }))
-    return Object(refusal.facts.at(0)).retryAfter
+    return Object(refusal.details.at(0)).retryAfter
   }
   const soon = new Date(Date.now() + 30_500).toUTCString()
   expect([waitOf('7'), waitOf('0.2'), waitOf('90000')]).toEqual([7, 1, 3_600])
@@ -55,6 +55,6 @@ test('why an upstream refused is told, but not what the operator’s account doe
 
 test('an error within an answer has no words of the upstream, which may name its key', () => {
   const { refusal } = verdictOfError({ code: 400, message: 'sk-secret is no key.' })
-  expect(refusal.refusal).toBe('upstream_refused')
+  expect(refusal.errorName).toBe('upstream_refused')
   expect(wordsOf(refusal).body.error.message).not.toContain('sk-secret')
 })

@@ -1,9 +1,9 @@
-import { isRecord } from '../../core/shape.ts'
+import { isRecord } from '../../core/schema.ts'
 import { systemClock } from '../../core/time.ts'
-import { type GatewayRefusal, Refusal } from '../../refusals.ts'
-import { saysFiltered } from '../../upstream/filtered.ts'
-import { reasonIn } from '../../upstream/reason.ts'
-import { UpstreamFault } from '../../upstream/upstream.ts'
+import { ApiError, type GatewayErrorName } from '../../errors.ts'
+import { saysFiltered } from '../../providers/filtered.ts'
+import { reasonIn } from '../../providers/reason.ts'
+import { UpstreamFault } from '../../providers/upstream.ts'
 import type { Watch } from './watch.ts'
 
 /**
@@ -12,33 +12,33 @@ import type { Watch } from './watch.ts'
  * may be tried.
  */
 export interface Verdict {
-  refusal: Refusal<GatewayRefusal>
+  refusal: ApiError<GatewayErrorName>
   charges: 'nothing' | 'hold' | 'carried'
   another: boolean
 }
 
-const free = (refusal: Refusal<GatewayRefusal>, another: boolean): Verdict => ({
+const free = (refusal: ApiError<GatewayErrorName>, another: boolean): Verdict => ({
   refusal,
   charges: 'nothing',
   another,
 })
 
-const charged = (refusal: Refusal<GatewayRefusal>, charges: 'hold' | 'carried'): Verdict => ({
+const charged = (refusal: ApiError<GatewayErrorName>, charges: 'hold' | 'carried'): Verdict => ({
   refusal,
   charges,
   another: false,
 })
 
 /** The answer cannot be read, and the upstream bills it (document 2, section 7). */
-export const unreadable: Verdict = charged(new Refusal('unreadable'), 'hold')
-export const noContent: Verdict = free(new Refusal('no_content'), false)
-export const filtered: Verdict = free(new Refusal('content_policy'), false)
+export const unreadable: Verdict = charged(new ApiError('unreadable'), 'hold')
+export const noContent: Verdict = free(new ApiError('no_content'), false)
+export const filtered: Verdict = free(new ApiError('content_policy'), false)
 /** Every upstream that might serve the request is out of order, or there is none. */
-export const unavailable: Verdict = free(new Refusal('model_unavailable'), true)
+export const unavailable: Verdict = free(new ApiError('model_unavailable'), true)
 
-const deadlinePassed: Verdict = charged(new Refusal('deadline'), 'hold')
+const deadlinePassed: Verdict = charged(new ApiError('deadline'), 'hold')
 /** Nobody is there to hear it. */
-const clientLeft: Verdict = charged(new Refusal('gateway_unavailable'), 'carried')
+const clientLeft: Verdict = charged(new ApiError('gateway_unavailable'), 'carried')
 
 /** The work was broken off by us, or the answer broke off. */
 export const brokenOff = ({ cause }: Watch): Verdict =>
@@ -50,7 +50,7 @@ export function verdictOfFault(fault: unknown, watch: Watch): Verdict {
   if (!(fault instanceof UpstreamFault)) throw fault
   if (fault.kind === 'unreadable') return unreadable
   const isRefused = fault.kind === 'refused'
-  const told = isRefused ? new Refusal('gateway_unavailable') : new Refusal('upstream_failed', {})
+  const told = isRefused ? new ApiError('gateway_unavailable') : new ApiError('upstream_failed', {})
   return free(told, true)
 }
 
@@ -67,14 +67,14 @@ export function verdictOfStatus(
   if (saysFiltered(said)) return filtered
   const retryAfter = waitOf(headers)
   if (status === 429)
-    return free(new Refusal('upstream_busy', { retryAfter: retryAfter ?? 1 }), true)
+    return free(new ApiError('upstream_busy', { retryAfter: retryAfter ?? 1 }), true)
   if ([401, 402, 403].includes(status)) return unavailable
   if (status >= 500 || notYet.includes(status)) {
-    return free(new Refusal('upstream_failed', { retryAfter }), true)
+    return free(new ApiError('upstream_failed', { retryAfter }), true)
   }
   // What an upstream does not know is the operator's to mend: its words would name their account.
   const isUnknown = status === 404
-  return free(new Refusal('upstream_refused', isUnknown ? {} : reason), isUnknown)
+  return free(new ApiError('upstream_refused', isUnknown ? {} : reason), isUnknown)
 }
 
 /** An error within a stream, or within an answer with status 200. */

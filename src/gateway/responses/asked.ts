@@ -1,4 +1,4 @@
-import { isRecord, recordOf } from '../../core/shape.ts'
+import { isRecord, recordOf } from '../../core/schema.ts'
 import { misfit } from '../fields.ts'
 import { readInput, type Recall, spacedName } from './input.ts'
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/shape.ts'
+import { isRecord } from '../../core/schema.ts'
 import { misfit } from '../fields.ts'
 
 type Json = Record<string, unknown>

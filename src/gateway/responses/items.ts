@@ -1,5 +1,5 @@
-import { isRecord, recordOf } from '../../core/shape.ts'
-import { recordsIn } from '../../upstream/answer.ts'
+import { isRecord, recordOf } from '../../core/schema.ts'
+import { recordsIn } from '../../providers/answer.ts'
 
 type Json = Record<string, unknown>
 

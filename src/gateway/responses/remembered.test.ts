@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
+import { ApiError } from '../../errors.ts'
 import { rememberedBytesMax, rememberedMs, rememberedOfAccountBytesMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import { Remembered } from './remembered.ts'
 
 function opened() {
@@ -62,6 +62,6 @@ test('one request recalls no more than its account may have', () => {
   remembered.keep('ann', item('msg_1', rememberedOfAccountBytesMax / 8))
   const recall = remembered.recall('ann')
   for (let times = 0; times < 3; times += 1) expect(recall('msg_1')).toBeDefined()
-  expect(() => recall('msg_1')).toThrow(Refusal)
+  expect(() => recall('msg_1')).toThrow(ApiError)
   expect(remembered.recall('ann')('msg_1')).toBeDefined()
 })

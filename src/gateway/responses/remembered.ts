@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 
+import type { AppContext } from '../../context.ts'
 import { onceFor } from '../../core/once.ts'
 import type { Clock } from '../../core/time.ts'
-import type { House } from '../../house.ts'
 import { rememberedBytesMax, rememberedMs, rememberedOfAccountBytesMax } from '../../limits.ts'
 import { misfit } from '../fields.ts'
 import type { Recall } from './input.ts'
@@ -67,4 +67,4 @@ const tooMany = 'The items that are named by their ids are too many: name each o
 const bytesOf = (item: string): number => emptyBytes + 2 * item.length
 
 /** What this process remembers: with and without /v1 it is the same. */
-export const rememberedOf = onceFor(({ clock }: House) => new Remembered(clock))
+export const rememberedOf = onceFor(({ clock }: AppContext) => new Remembered(clock))

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { fakeText } from '../../testing/fake-scripts.ts'
 import { type Faked, openFaked } from '../../testing/faked.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 let faked: Faked
 let demo: TestHouse

@@ -1,7 +1,7 @@
+import type { AppContext } from '../../context.ts'
 import { sha256 } from '../../core/ids.ts'
-import { isRecord } from '../../core/shape.ts'
+import { isRecord } from '../../core/schema.ts'
 import { unixSeconds } from '../../core/time.ts'
-import type { House } from '../../house.ts'
 import type { Call } from '../call.ts'
 import { complete, type Listener } from '../chat/chat.ts'
 import { streamResponse } from '../chat/streamed.ts'
@@ -17,20 +17,20 @@ import { Written } from './written.ts'
  * what the same chat is billed. Refuses bad_request, and what chat refuses.
  */
 export async function create(
-  house: House,
+  ctx: AppContext,
   spender: Spender,
   raw: unknown,
   call: Call,
   listener: Listener,
 ): Promise<Response> {
   const { account } = spender
-  const remembered = rememberedOf(house)
+  const remembered = rememberedOf(ctx)
   const asked = readAsked(raw, remembered.recall(account))
   const { chat, stream, echo, spaced, isRemembered } = asked
-  const answer = await complete(house, spender, chat, call, listener).catch(refusedHere)
+  const answer = await complete(ctx, spender, chat, call, listener).catch(refusedHere)
   // Given again under its Idempotency-Key it is the same answer, with the same ids.
   const name = sha256(`${account} ${call.ref ?? call.requestId}`).slice(0, 32)
-  const created = unixSeconds(house.clock.now())
+  const created = unixSeconds(ctx.clock.now())
   const keep = (item: Record<string, unknown>): void =>
     isRemembered ? remembered.keep(account, item) : undefined
   const written = new Written({ echo, spaced, name, created, keep })

@@ -1,20 +1,20 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
 import { callOf } from '../call.ts'
 import type { Listener } from '../chat/chat.ts'
-import { refusals } from '../chat/shapes.ts'
+import { refusals } from '../chat/schemas.ts'
 import { withKey } from '../key.ts'
 import { operation } from '../operation.ts'
 import { create } from './responses.ts'
-import * as shapes from './shapes.ts'
+import * as schemas from './schemas.ts'
 
 /** OpenAI's Responses over our own chat (gateway-completed, Answers): nothing is stored. */
-export const responseRoutes = (house: House, listener: Listener) =>
-  new Elysia().use(withKey(house)).post(
+export const responseRoutes = (ctx: AppContext, listener: Listener) =>
+  new Elysia().use(withKey(ctx)).post(
     '/responses',
-    ({ spender, body, request }) => create(house, spender, body, callOf(request), listener),
+    ({ spender, body, request }) => create(ctx, spender, body, callOf(request), listener),
     operation(
       {
         id: 'create_response',
@@ -23,9 +23,9 @@ export const responseRoutes = (house: House, listener: Listener) =>
         more:
           'Paid and refused as the same chat is. Stateless: no conversation is stored, so send ' +
           'the whole of it, or for an hour the ids of its items; tools are functions of yours.',
-        takes: { 'application/json': { schema: shapes.responseWanted } },
+        takes: { 'application/json': { schema: schemas.responseWanted } },
       },
-      { 200: Type.Unsafe<Response>(Type.Union([shapes.Answered, shapes.Events])) },
+      { 200: Type.Unsafe<Response>(Type.Union([schemas.Answered, schemas.Events])) },
       refusals,
     ),
   )

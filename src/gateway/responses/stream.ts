@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/shape.ts'
+import { isRecord } from '../../core/schema.ts'
 import { eventBytesMax, upstreamAnswerBytesMax } from '../../limits.ts'
 import { bytesOf, type Event, EventReader, isComment } from '../chat/events.ts'
 import type { Fault } from './events.ts'

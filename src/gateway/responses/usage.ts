@@ -1,4 +1,4 @@
-import { recordOf } from '../../core/shape.ts'
+import { recordOf } from '../../core/schema.ts'
 
 type Json = Record<string, unknown>
 

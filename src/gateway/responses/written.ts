@@ -1,5 +1,5 @@
-import { isRecord, itemsOf, recordOf } from '../../core/shape.ts'
-import { recordsIn } from '../../upstream/answer.ts'
+import { isRecord, itemsOf, recordOf } from '../../core/schema.ts'
+import { recordsIn } from '../../providers/answer.ts'
 import type { Spaced } from './asked.ts'
 import { Events, type Fault } from './events.ts'
 import {

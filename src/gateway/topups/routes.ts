@@ -1,35 +1,35 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { taking } from '../../core/taking.ts'
-import type { House } from '../../house.ts'
-import { Refusal } from '../../refusals.ts'
+import { ApiError } from '../../errors.ts'
 import { withKey } from '../key.ts'
 import { operation } from '../operation.ts'
-import * as shapes from './shapes.ts'
+import * as schemas from './schemas.ts'
 
 /** Coin payments have no provider here yet. */
 const closed = (): never => {
-  throw new Refusal('payments_off')
+  throw new ApiError('payments_off')
 }
 
 /** Crypto top-ups (document 2, section 4): both operations read what is sent, then say 503. */
-export const topupRoutes = (house: House) =>
+export const topupRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(house))
+    .use(withKey(ctx))
     .post('/topup/create/:method', closed, {
-      params: shapes.Method,
-      ...taking(shapes.TopUpWanted),
+      params: schemas.Method,
+      ...taking(schemas.TopUpWanted),
       ...operation(
         { id: 'create_topup', tag: 'Account', summary: 'Begin a crypto top-up.' },
-        { 200: shapes.Invoice },
+        { 200: schemas.Invoice },
         ['too_large', 'bad_request', 'not_found', 'payments_off'],
       ),
     })
     .get('/topup/status/:id', closed, {
-      params: shapes.InvoiceId,
+      params: schemas.InvoiceId,
       ...operation(
         { id: 'get_topup', tag: 'Account', summary: 'How a top-up stands.' },
-        { 200: shapes.InvoiceStatus },
+        { 200: schemas.InvoiceStatus },
         ['bad_request', 'not_found', 'payments_off'],
       ),
     })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { type Gus, newGus } from '../../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 let t: TestHouse
 let gus: Gus

@@ -1,12 +1,12 @@
+import type { AppContext } from '../../context.ts'
 import { second } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import { expireOrphans } from '../../ledger/expiry.ts'
 import type { Hold } from '../../ledger/holds.ts'
 import { countsOf, insertUse } from '../../models/history.ts'
 import type { ModelType } from '../../models/price.ts'
 import { usageOf } from '../../models/usage.ts'
-import { Refusal } from '../../refusals.ts'
 import { wordsOf } from '../envelope.ts'
 
 /** The model's type by what the ledger calls the work. */
@@ -22,7 +22,7 @@ const types = new Map<string, ModelType>([
 const holdMarginMs = 60 * second
 
 /** How long a gateway hold lasts at most. */
-export const holdMs = ({ config }: House): number =>
+export const holdMs = ({ config }: AppContext): number =>
   config.gatewayTotalSeconds * second + holdMarginMs
 
 /** The name of a gateway hold: what it is for, and behind a space the slot of its answer. */
@@ -36,14 +36,14 @@ export function holdRef(work: string[], slot: string | undefined): string {
  * upstream"), within the transaction of that charge: its history row, though what it used nobody
  * knows, and the answer for who asks again under its Idempotency-Key.
  */
-const noteExpired = (house: House) => async (db: Db, hold: Hold) => {
+const noteExpired = (ctx: AppContext) => async (db: Db, hold: Hold) => {
   const { account, item, ref, price, charged, amount, at, kind } = hold
   const type = types.get(kind)
   if (!type || item === null) return
   const [work = '', ...slot] = ref.split(' ')
   if (slot.length > 0) {
-    const answer = wordsOf(new Refusal('unreadable'))
-    await house.idempotency.keepLate(db, account, slot.join(' '), answer)
+    const answer = wordsOf(new ApiError('unreadable'))
+    await ctx.idempotency.keepLate(db, account, slot.join(' '), answer)
   }
   await insertUse(db, {
     account,
@@ -64,4 +64,4 @@ const noteExpired = (house: House) => async (db: Db, hold: Hold) => {
 }
 
 /** Ends the holds that are past their deadline, or whose process died. */
-export const endExpired = (house: House) => expireOrphans(house, noteExpired(house))
+export const endExpired = (ctx: AppContext) => expireOrphans(ctx, noteExpired(ctx))

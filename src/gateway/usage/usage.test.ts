@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { nano } from '../../core/money.ts'
 import { insertUse, type NewUse } from '../../models/history.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 let t: TestHouse
 let gus: Gus
@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => t.close())
 
 const use = (more: Partial<NewUse> = {}) =>
-  t.house.db.tx((db) =>
+  t.ctx.db.tx((db) =>
     insertUse(db, {
       account: `gateway:${gus.creditId}`,
       requestId: 'req',

@@ -1,13 +1,13 @@
+import type { AppContext } from '../../context.ts'
 import { csv } from '../../core/csv.ts'
 import { wholeOf } from '../../core/cursor.ts'
 import { toUsd } from '../../core/money.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { day, iso, utcDay } from '../../core/time.ts'
-import type { House } from '../../house.ts'
 import { historyPageDefault, historyPageMax, modelIdCharsMax } from '../../limits.ts'
 import { listUses, type Use } from '../../models/history.ts'
 import { misfit } from '../fields.ts'
-import { columns, type HistoryWantedShape, type UseShape } from './shapes.ts'
+import { columns, type HistoryWantedShape, type UseShape } from './schemas.ts'
 
 const pageMax = 1_000_000_000
 
@@ -15,13 +15,13 @@ const pageMax = 1_000_000_000
  * A page of what an account used, newest first (document 2, GET /queries/history; `page_count` is
  * the page's size). Refuses bad_request for a time that is none, and for what names no model.
  */
-export async function historyOf(house: House, account: string, wanted: HistoryWantedShape) {
+export async function historyOf(ctx: AppContext, account: string, wanted: HistoryWantedShape) {
   const { page = 1, page_count = historyPageDefault, from, to, model } = wanted
   if (model !== undefined && !isPlainLine(model, modelIdCharsMax)) {
     throw misfit('model', `"model" is the id of a model, of at most ${modelIdCharsMax} characters.`)
   }
   const size = wholeOf('page_count', page_count, historyPageMax)
-  const { rows, total } = await listUses(house.db.read, {
+  const { rows, total } = await listUses(ctx.db.read, {
     account,
     page: wholeOf('page', page, pageMax),
     size,

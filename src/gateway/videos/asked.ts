@@ -1,6 +1,7 @@
 import { readJson } from '../../core/body.ts'
 import { sha256 } from '../../core/ids.ts'
-import { isRecord, recordOf } from '../../core/shape.ts'
+import { isRecord, recordOf } from '../../core/schema.ts'
+import { ApiError } from '../../errors.ts'
 import {
   fileBytesMax,
   gatewayBodyBytesMax,
@@ -8,7 +9,6 @@ import {
   videoSecondsDefault,
   videoSecondsMax,
 } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import { checkAddresses, findSize, misfit, readModels, readText } from '../fields.ts'
 import { readForm, textsIn } from '../files/upload.ts'
 import { type Preferences, readPreferences } from '../paid/preferences.ts'
@@ -53,7 +53,7 @@ interface Picture {
 
 async function pictureOf(file: File): Promise<Picture> {
   const max = fileBytesMax
-  if (file.size > max) throw new Refusal('too_large', { bytes: file.size, max })
+  if (file.size > max) throw new ApiError('too_large', { bytes: file.size, max })
   return { file, sha256: sha256(await file.bytes()) }
 }
 

@@ -1,6 +1,6 @@
+import type { AppContext } from '../../context.ts'
 import { second } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
 import type { Handler, Job, Outcome, Work } from '../../jobs/handler.ts'
 import { openHoldsOf } from '../../ledger/job-holds.ts'
 import { settle } from '../../ledger/ledger.ts'
@@ -9,13 +9,13 @@ import { chargeOf } from '../../models/charge.ts'
 import { countsOf, insertUse } from '../../models/history.ts'
 import { readPrice } from '../../models/price.ts'
 import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
-import { filmTypeOf } from '../../store/films.ts'
-import { UpstreamFault } from '../../upstream/upstream.ts'
+import { UpstreamFault } from '../../providers/upstream.ts'
+import { filmTypeOf } from '../../storage/videos.ts'
 import * as made from '../made/made.ts'
 import { readBounded, readObject } from '../paid/answer.ts'
 import { verdictOfError } from '../paid/verdict.ts'
 import { deadlinesOf, Watch } from '../paid/watch.ts'
-import { Asked, Making } from './shapes.ts'
+import { Asked, Making } from './schemas.ts'
 
 type Film = Work<Asked, Making>
 type Answer = Record<string, unknown>
@@ -28,7 +28,7 @@ const dead = ['failed', 'cancelled', 'canceled', 'expired', 'rejected', 'error']
  * becomes of this process, until it is there, has failed, or its time is up. It is charged with its
  * landing, once; a film that fails or never comes costs nothing (document 2, section 3).
  */
-export const videoHandler = (house: House): Handler<typeof Asked, typeof Making> => ({
+export const videoHandler = (ctx: AppContext): Handler<typeof Asked, typeof Making> => ({
   lane: 'media',
   input: Asked,
   data: Making,
@@ -37,20 +37,20 @@ export const videoHandler = (house: House): Handler<typeof Asked, typeof Making>
     const { data, signal } = work
     // Its process died before the upstream's answer was kept: nobody can ask for it any more.
     if (!data) return failed('interrupted', 'The server stopped before the provider had answered.')
-    const watch = new Watch(signal, deadlinesOf(house.config))
+    const watch = new Watch(signal, deadlinesOf(ctx.config))
     try {
-      return await look(house, work, data, watch)
+      return await look(ctx, work, data, watch)
     } catch (error) {
-      if (error instanceof UpstreamFault && !signal.aborted) return later(house)
+      if (error instanceof UpstreamFault && !signal.aborted) return later(ctx)
       throw error
     } finally {
       watch.end()
     }
   },
-  undone: (db, job) => noteUse(house, db, job, 'failed', usageOf({})),
+  undone: (db, job) => noteUse(ctx, db, job, 'failed', usageOf({})),
 })
 
-const later = ({ config }: House): Outcome => ({
+const later = ({ config }: AppContext): Outcome => ({
   end: 'again',
   afterMs: config.videoPollSeconds * second,
 })
@@ -61,32 +61,32 @@ const failed = (code: string, why: string): Outcome => ({
 })
 
 /** What cannot be had or read now may be later: only the upstream's own word ends it before. */
-async function look(house: House, work: Film, data: Making, watch: Watch): Promise<Outcome> {
-  const upstream = house.upstreams.find(data.upstream)
-  if (!upstream) return later(house)
+async function look(ctx: AppContext, work: Film, data: Making, watch: Watch): Promise<Outcome> {
+  const upstream = ctx.upstreams.find(data.upstream)
+  if (!upstream) return later(ctx)
   const path = `/videos/${encodeURIComponent(data.operation)}` as const
   const response = await upstream.look({ path, signal: watch.signal })
   if ([404, 410].includes(response.status)) {
     return failed('upstream_failed', 'The provider has lost this film.')
   }
-  if (!response.ok) return later(house)
+  if (!response.ok) return later(ctx)
   const read = await readObject(response, watch)
-  if (!('answer' in read)) return later(house)
+  if (!('answer' in read)) return later(ctx)
   const { status, error, progress } = read.answer
   if (typeof status === 'string' && dead.includes(status)) return failureOf(error)
   if (typeof status !== 'string' || !done.includes(status)) {
     const percent = Number(progress)
     const isNews = percent > work.job.progress && percent < 100
     if (isNews) await work.note({ progress: percent / 100 })
-    return later(house)
+    return later(ctx)
   }
   const content = { path: `${path}/content`, signal: watch.signal } as const
-  const film = await filmIn(house, read.answer, () => upstream.look(content), watch)
-  return film ? landing(house, work, { data, answer: read.answer, film }) : later(house)
+  const film = await filmIn(ctx, read.answer, () => upstream.look(content), watch)
+  return film ? landing(ctx, work, { data, answer: read.answer, film }) : later(ctx)
 }
 
 function failureOf(error: unknown): Outcome {
-  const { refusal } = verdictOfError(error).refusal
+  const { errorName: refusal } = verdictOfError(error).refusal
   return refusal === 'content_policy'
     ? failed('content_policy_violation', 'The provider declined this under its content rules.')
     : failed('upstream_failed', 'The provider could not make this film.')
@@ -96,7 +96,7 @@ function failureOf(error: unknown): Outcome {
 type Kept = { url: string } | { row: made.Made }
 
 async function filmIn(
-  house: House,
+  ctx: AppContext,
   { url }: Answer,
   content: () => Promise<Response>,
   watch: Watch,
@@ -106,12 +106,12 @@ async function filmIn(
   const bytes = answer.ok ? await readBounded(answer, watch, videoBytesMax) : undefined
   const type = bytes && filmTypeOf(bytes)
   if (!type) return undefined
-  return { row: await made.keep(house, { bytes, type, forMs: mediaLinkMs }) }
+  return { row: await made.keep(ctx, { bytes, type, forMs: mediaLinkMs }) }
 }
 
 /** Paid by the seconds that the upstream says it made, at most those that were asked for. */
 function landing(
-  house: House,
+  ctx: AppContext,
   { input }: Film,
   { data, answer, film }: { data: Making; answer: Answer; film: Kept },
 ): Outcome {
@@ -129,8 +129,8 @@ function landing(
     record: async (db, job) => {
       if ('row' in film) await made.record(db, [film.row])
       for (const hold of await openHoldsOf(db, job.id)) {
-        await settle(house, db, hold, charge, (_db, { charged }) =>
-          noteUse(house, db, { ...job, charged }, 'completed', usage),
+        await settle(ctx, db, hold, charge, (_db, { charged }) =>
+          noteUse(ctx, db, { ...job, charged }, 'completed', usage),
         )
       }
       return 'url' in film ? film : { made: film.row.id }
@@ -140,7 +140,7 @@ function landing(
 
 /** The film's row of the history. */
 async function noteUse(
-  { clock }: House,
+  { clock }: AppContext,
   db: Db,
   job: Job,
   status: 'completed' | 'failed',

@@ -40,50 +40,50 @@ afterAll(() => {
 const bodyOf = async (answer: Promise<Response>): Promise<Record<string, unknown>> =>
   Object(await (await answer).json())
 
-const begin = (house: Running, key: string, name: string) =>
-  house.call('POST', '/v1/videos', key, { model: `video/${name}`, prompt: 'A boat' })
+const begin = (ctx: Running, key: string, name: string) =>
+  ctx.call('POST', '/v1/videos', key, { model: `video/${name}`, prompt: 'A boat' })
 
-async function kill(house: Running): Promise<Running> {
-  house.kill('SIGKILL')
-  await house.exited
+async function kill(ctx: Running): Promise<Running> {
+  ctx.kill('SIGKILL')
+  await ctx.exited
   return serveFolder(dataDir, { env })
 }
 
 test('kill -9: a film goes on being looked at and is charged once; one cut off is given back', async () => {
-  let house = await serveFolder(dataDir, { env })
-  const account = await bodyOf(house.call('POST', '/accounts/create'))
+  let ctx = await serveFolder(dataDir, { env })
+  const account = await bodyOf(ctx.call('POST', '/accounts/create'))
   const [creditId, key] = [textAt(account, 'credit_id'), textAt(account, 'api_key')]
   expect((await berth(['grant', creditId, '1', '--data', dataDir])).code).toBe(0)
-  const balance = () => bodyOf(house.call('POST', '/credits/balance', key, {}))
-  const film = await bodyOf(begin(house, key, 'video-ok'))
-  const look = () => bodyOf(house.call('GET', `/v1/videos/${String(film.id)}`, key))
+  const balance = () => bodyOf(ctx.call('POST', '/credits/balance', key, {}))
+  const film = await bodyOf(begin(ctx, key, 'video-ok'))
+  const look = () => bodyOf(ctx.call('GET', `/v1/videos/${String(film.id)}`, key))
   const looks = () => fake.received.filter(({ path }) => path.endsWith('/videos/film')).length
-  begin(house, key, 'hang').catch(() => undefined)
+  begin(ctx, key, 'hang').catch(() => undefined)
   await until(async () => looks() > 0 && (await balance()).held === 0.8)
 
   // Twice, so that a film is not given up as other jobs are.
   for (let kills = 0; kills < 2; kills += 1) {
-    house = await kill(house)
+    ctx = await kill(ctx)
     const before = looks()
     await until(async () => looks() > before && (await balance()).held === 0.4)
     expect(await look()).toMatchObject({ status: 'pending', estimated_cost: 0.4 })
   }
   fake.script('/videos/film', json(200, { status: 'completed', seconds: '4' }))
   await until(async () => (await look()).status === 'completed')
-  house = await kill(house)
+  ctx = await kill(ctx)
   const done = await look()
   expect(done).toMatchObject({ status: 'completed', cost: 0.4 })
   expect(Buffer.from(await (await fetch(String(done.url))).bytes())).toEqual(filmBytes)
   expect(await balance()).toMatchObject({ balance: 0.6, held: 0 })
-  expect(await bodyOf(house.call('GET', '/queries/history', key))).toMatchObject({
+  expect(await bodyOf(ctx.call('GET', '/queries/history', key))).toMatchObject({
     data: [
       { model: 'video/video-ok', status: 'completed', price_in_usd: 0.4 },
       { model: 'video/hang', status: 'failed', price_in_usd: 0 },
     ],
     total: 2,
   })
-  house.kill('SIGTERM')
-  expect(await house.exited).toBe(0)
+  ctx.kill('SIGTERM')
+  expect(await ctx.exited).toBe(0)
   const doctor = await berth(['doctor', '--data', dataDir])
   expect([doctor.code, doctor.out]).toEqual([0, expect.stringContaining('sound')])
 }, 60_000)

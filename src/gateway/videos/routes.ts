@@ -1,27 +1,27 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
-import { BehindEnd, Media } from '../../core/shape.ts'
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
+import { BehindEnd, Media } from '../../core/schema.ts'
 import { callOf } from '../call.ts'
-import { Marks } from '../images/shapes.ts'
+import { Marks } from '../images/schemas.ts'
 import { theSpender, withKey, withoutKey } from '../key.ts'
 import { openOperation, operation } from '../operation.ts'
 import { paidRefusals } from '../paid/pay.ts'
-import * as shapes from './shapes.ts'
+import * as schemas from './schemas.ts'
 import { submit } from './submit.ts'
 import { contentOf, present, theOwn } from './videos.ts'
 
 const Film = Media('video/*')
 
 /** Films (document 2, POST /v1/videos and GET /v1/videos/{id}), and where they are seen. */
-export const videoRoutes = (house: House) =>
-  new Elysia().use(newVideos(house)).use(oneVideo(house)).use(videoContent(house))
+export const videoRoutes = (ctx: AppContext) =>
+  new Elysia().use(newVideos(ctx)).use(oneVideo(ctx)).use(videoContent(ctx))
 
-const newVideos = (house: House) =>
+const newVideos = (ctx: AppContext) =>
   new Elysia()
-    .derive(async ({ request }) => ({ spender: await theSpender(house, request) }))
-    .post('/videos', ({ spender, request }) => submit(house, spender, request, callOf(request)), {
+    .derive(async ({ request }) => ({ spender: await theSpender(ctx, request) }))
+    .post('/videos', ({ spender, request }) => submit(ctx, spender, request, callOf(request)), {
       // The body is read in the handler, when the key is known.
       parse: 'none',
       ...operation(
@@ -33,35 +33,35 @@ const newVideos = (house: House) =>
             'Poll it every 5 to 10 seconds until it is completed or failed. It is charged only ' +
             'when it completes, at most estimated_cost.',
           takes: {
-            'application/json': { schema: shapes.videoWanted },
-            'multipart/form-data': { schema: shapes.videoForm },
+            'application/json': { schema: schemas.videoWanted },
+            'multipart/form-data': { schema: schemas.videoForm },
           },
         },
-        { 200: Type.Unsafe<Response>(shapes.Video) },
+        { 200: Type.Unsafe<Response>(schemas.Video) },
         paidRefusals,
       ),
     })
 
-const oneVideo = (house: House) =>
+const oneVideo = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(house))
+    .use(withKey(ctx))
     .get(
       '/videos/:id',
-      async ({ spender, params }) => present(house, await theOwn(house, spender, params.id)),
+      async ({ spender, params }) => present(ctx, await theOwn(ctx, spender, params.id)),
       operation(
         { id: 'get_video', tag: 'Media', summary: 'How a film stands, and where it is.' },
-        { 200: shapes.Video },
+        { 200: schemas.Video },
         ['not_found'],
       ),
     )
 
-const videoContent = (house: House) =>
+const videoContent = (ctx: AppContext) =>
   new Elysia()
     .use(withoutKey())
     .get(
       '/videos/:id/content',
       ({ params, query, request }) =>
-        contentOf(house, params.id, query, () => theSpender(house, request)),
+        contentOf(ctx, params.id, query, () => theSpender(ctx, request)),
       {
         query: Marks,
         ...openOperation(

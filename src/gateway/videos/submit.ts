@@ -1,6 +1,7 @@
+import type { AppContext } from '../../context.ts'
 import { toUsd } from '../../core/money.ts'
 import { second } from '../../core/time.ts'
-import type { House } from '../../house.ts'
+import { ApiError, type GatewayErrorName, isApiError } from '../../errors.ts'
 import type { Answer, KeepAnswer } from '../../idempotency/idempotency.ts'
 import type { Job } from '../../jobs/handler.ts'
 import { enqueue, handOver } from '../../jobs/jobs.ts'
@@ -8,7 +9,6 @@ import { hold } from '../../ledger/ledger.ts'
 import { openJobsPerOwnerMax, videoMs } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { hasRate, presentPrice, storedPrice } from '../../models/price.ts'
-import { type GatewayRefusal, isRefusal, Refusal } from '../../refusals.ts'
 import type { Call } from '../call.ts'
 import { misfit } from '../fields.ts'
 import type { Spender } from '../key.ts'
@@ -20,7 +20,7 @@ import { paidCallsOf } from '../paid/running.ts'
 import { unreadable, type Verdict } from '../paid/verdict.ts'
 import { deadlinesOf, Watch } from '../paid/watch.ts'
 import { readWanted, type Wanted } from './asked.ts'
-import type { Asked, Making } from './shapes.ts'
+import type { Asked, Making } from './schemas.ts'
 import { present } from './videos.ts'
 
 const operationCharsMax = 8_192
@@ -33,40 +33,40 @@ const submitMarginMs = 60 * second
  * Refuses bad_request and what section 7 says.
  */
 export async function submit(
-  house: House,
+  ctx: AppContext,
   spender: Spender,
   request: Request,
   call: Call,
 ): Promise<Response> {
   const wanted = await readWanted(request)
   const same = { path: '/videos', body: wanted.same }
-  const { status, body } = await house.idempotency.once(spender.account, call.ref, same, (keep) =>
-    run(house, spender, wanted, { ...call, keep }),
+  const { status, body } = await ctx.idempotency.once(spender.account, call.ref, same, (keep) =>
+    run(ctx, spender, wanted, { ...call, keep }),
   )
   return Response.json(body, { status })
 }
 
 async function run(
-  house: House,
+  ctx: AppContext,
   spender: Spender,
   wanted: Wanted,
   call: Call & { keep: KeepAnswer },
 ): Promise<Answer> {
   const { modelIds, preferences, hasPicture } = wanted
   const check = (model: Model): void => checkFits(model, hasPicture)
-  const candidates = reachable(house, { modelIds, type: 'video', preferences, check })
-  const done = paidCallsOf(house).open.begin(spender.caller)
+  const candidates = reachable(ctx, { modelIds, type: 'video', preferences, check })
+  const done = paidCallsOf(ctx).open.begin(spender.caller)
   try {
     const order = { wanted, candidates, call }
-    const job = await begin(house, spender, order)
+    const job = await begin(ctx, spender, order)
     try {
-      const making = await ask(house, order)
-      return await keepAnswer(house, job, making, call.keep)
+      const making = await ask(ctx, order)
+      return await keepAnswer(ctx, job, making, call.keep)
     } catch (error) {
       // The client must hear of the first failure; a job that stays ends by itself.
-      await house.jobs
+      await ctx.jobs
         .cancel(job.id)
-        .catch((fault: unknown) => house.log.fault('video.not_cancelled', fault, { job: job.id }))
+        .catch((fault: unknown) => ctx.log.fault('video.not_cancelled', fault, { job: job.id }))
       throw error
     }
   } finally {
@@ -76,7 +76,7 @@ async function run(
 
 /** Refuses a model that is not paid by the length of its films, and one that takes no picture. */
 function checkFits({ id, price, inputs }: Model, hasPicture: boolean): void {
-  if (!price || !hasRate('video', price)) throw new Refusal('no_rate', { model: id })
+  if (!price || !hasRate('video', price)) throw new ApiError('no_rate', { model: id })
   if (hasPicture && !inputs.includes('image')) {
     throw misfit('input_reference', `${id} takes no picture to begin with.`)
   }
@@ -90,7 +90,7 @@ interface Order {
 
 /** The job and its hold. It is ours until an upstream has taken the film. */
 function begin(
-  house: House,
+  ctx: AppContext,
   { account, cap, funds, source }: Spender,
   { wanted: { seconds }, candidates, call: { requestId } }: Order,
 ): Promise<Job> {
@@ -98,12 +98,12 @@ function begin(
   const { amount, price } = worstOf(candidates, () => most)
   const model = candidates[0].model.id
   const input: Asked = { model, seconds, requestId, source }
-  const ownMs = house.config.gatewayTotalSeconds * second + submitMarginMs
+  const ownMs = ctx.config.gatewayTotalSeconds * second + submitMarginMs
   const ms = videoMs + ownMs
-  return house.db.tx(async (db) => {
+  return ctx.db.tx(async (db) => {
     const film = { kind: 'video', lane: 'media', owner: account, input, price: amount } as const
-    const job = await enqueue(house, db, { ...film, ms, ownMs }).catch(asHoldsLimit)
-    await hold(house, db, {
+    const job = await enqueue(ctx, db, { ...film, ms, ownMs }).catch(asHoldsLimit)
+    await hold(ctx, db, {
       account,
       amount,
       ref: `video:${requestId}`,
@@ -120,16 +120,16 @@ function begin(
 }
 
 function asHoldsLimit(error: unknown): never {
-  throw isRefusal(error, 'busy')
-    ? new Refusal('holds_limit', { max: openJobsPerOwnerMax, retryAfter: 5 })
+  throw isApiError(error, 'busy')
+    ? new ApiError('holds_limit', { max: openJobsPerOwnerMax, retryAfter: 5 })
     : error
 }
 
 /** Asks the candidates until one takes the film. */
-async function ask(house: House, { wanted, candidates, call }: Order): Promise<Making> {
-  const watch = new Watch(call.signal, deadlinesOf(house.config))
+async function ask(ctx: AppContext, { wanted, candidates, call }: Order): Promise<Making> {
+  const watch = new Watch(call.signal, deadlinesOf(ctx.config))
   try {
-    const { by, served, verdict } = await reach(house.upstreams, candidates, {
+    const { by, served, verdict } = await reach(ctx.upstreams, candidates, {
       path: '/videos',
       body: wanted.body,
       watch,
@@ -156,22 +156,22 @@ async function readTaken(
 }
 
 /** A film that was not taken is never charged (document 2): what says otherwise is not said. */
-function uncharged({ refusal, charges }: Verdict): Refusal<GatewayRefusal> {
-  return charges === 'hold' ? new Refusal('upstream_failed', {}) : refusal
+function uncharged({ refusal, charges }: Verdict): ApiError<GatewayErrorName> {
+  return charges === 'hold' ? new ApiError('upstream_failed', {}) : refusal
 }
 
 async function keepAnswer(
-  house: House,
+  ctx: AppContext,
   job: Job,
   making: Making,
   keep: KeepAnswer,
 ): Promise<Answer> {
-  const afterMs = house.config.videoPollSeconds * second
-  const answer: Answer = { status: 200, body: present(house, { ...job, data: making }) }
-  await house.db.tx(async (db) => {
-    await handOver(house, db, job, { data: making, afterMs })
+  const afterMs = ctx.config.videoPollSeconds * second
+  const answer: Answer = { status: 200, body: present(ctx, { ...job, data: making }) }
+  await ctx.db.tx(async (db) => {
+    await handOver(ctx, db, job, { data: making, afterMs })
     await keep(db, answer)
   })
-  house.log.info('video.begun', { job: job.id, upstream: making.upstream, usd: toUsd(job.price) })
+  ctx.log.info('video.begun', { job: job.id, upstream: making.upstream, usd: toUsd(job.price) })
   return answer
 }

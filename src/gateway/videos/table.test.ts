@@ -101,7 +101,7 @@ const looks: [what: string, answers: (typeof ok)[], ends: object, charged: numbe
 
 test.each(looks)('looked at: %s', async (_, answers, ends, charged) => {
   const gus = await patient.gus()
-  const { fake, house, clock } = patient
+  const { fake, ctx, clock } = patient
   fake.script('/videos/film', answers[0] ?? [])
   const begun = await ask(gus, 'video-ok')
   expect(begun.status).toBe(200)
@@ -110,7 +110,7 @@ test.each(looks)('looked at: %s', async (_, answers, ends, charged) => {
     expect(await statusOf(gus, begun.text('id'))).toMatchObject({ status: 'pending' })
     // An upstream that has failed often is left alone for a while.
     clock.turn(5 * second)
-    await house.jobs.runDue()
+    await ctx.jobs.runDue()
   }
   expect(await statusOf(gus, begun.text('id'))).toMatchObject(ends)
   const { use, total } = await patient.lastUse(gus)
@@ -122,14 +122,14 @@ const statusOf = async (gus: Gus, id: string) => (await gus.call('GET', `/v1/vid
 
 test('never done: it fails in the end and costs nothing', async () => {
   const gus = await patient.gus()
-  const { fake, house, clock } = patient
+  const { fake, ctx, clock } = patient
   fake.script('/videos/film', film('in_progress', { progress: 30 }))
   const id = (await ask(gus, 'video-ok')).text('id')
   clock.turn(5 * second)
-  await house.jobs.runDue()
+  await ctx.jobs.runDue()
   expect(await statusOf(gus, id)).toMatchObject({ status: 'pending', progress: 30 })
   clock.turn(2 * hour)
-  await house.jobs.runDue()
+  await ctx.jobs.runDue()
   const error = { code: 'timed_out' }
   expect(await statusOf(gus, id)).toMatchObject({ status: 'failed', cost: 0, error })
   expect(await patient.faults(gus)).toEqual([])
@@ -137,16 +137,16 @@ test('never done: it fails in the end and costs nothing', async () => {
 
 test('what comes as a film and is none is not handed on', async () => {
   const gus = await patient.gus()
-  const { fake, house, clock } = patient
+  const { fake, ctx, clock } = patient
   fake.script('/videos/film', ok)
   fake.script('/videos/film/content', raw(Buffer.from('<html>'), 'video/mp4'))
   const id = (await ask(gus, 'video-ok')).text('id')
   clock.turn(5 * second)
-  await house.jobs.runDue()
+  await ctx.jobs.runDue()
   expect(await statusOf(gus, id)).toMatchObject({ status: 'pending' })
   fake.script('/videos/film/content', raw(filmBytes, 'video/mp4'))
   clock.turn(5 * second)
-  await house.jobs.runDue()
+  await ctx.jobs.runDue()
   expect(await statusOf(gus, id)).toMatchObject({ status: 'completed' })
 })
 
@@ -173,7 +173,7 @@ test('a film is told, and stands in the history, under the model that made it', 
   const { status, body } = await ask(gus, '503', { models: ['video/video-ok'] })
   expect([status, Object(body).model]).toEqual([200, 'video/video-ok'])
   patient.clock.turn(5 * second)
-  await patient.house.jobs.runDue()
+  await patient.ctx.jobs.runDue()
   expect(await statusOf(gus, Object(body).id)).toMatchObject({ status: 'completed' })
   expect((await patient.lastUse(gus)).use?.model).toBe('video/video-ok')
 })

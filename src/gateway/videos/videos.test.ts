@@ -8,7 +8,7 @@ import { json } from '../../testing/fake-scripts.ts'
 import { type Faked, openFaked } from '../../testing/faked.ts'
 import { filmBytes, filmModel } from '../../testing/films.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 let t: TestHouse
 let gus: Gus
@@ -30,9 +30,9 @@ const begin = (more: object = {}) => gus.call('POST', '/v1/videos', { ...film, .
 const look = async (id: string) => (await gus.call('GET', `/v1/videos/${id}`)).body
 
 /** Until the film is there. */
-async function finish(house: TestHouse): Promise<void> {
-  house.clock.turn(5 * second)
-  await house.house.jobs.runDue()
+async function finish(ctx: TestHouse): Promise<void> {
+  ctx.clock.turn(5 * second)
+  await ctx.ctx.jobs.runDue()
 }
 
 const balance = async (): Promise<unknown> => (await gus.call('POST', '/credits/balance')).body
@@ -85,8 +85,8 @@ test('the bytes of a film are named until they are forgotten', async () => {
   const id = (await begin()).text('id')
   await finish(t)
   const { bytes } = await gus.call('GET', `/v1/videos/${id}/content`)
-  const { sha256 } = await t.house.store.put(bytes)
-  expect(await namedIn(t.house.db.read, [sha256])).toEqual(new Set([sha256]))
+  const { sha256 } = await t.ctx.storage.put(bytes)
+  expect(await namedIn(t.ctx.db.read, [sha256])).toEqual(new Set([sha256]))
 })
 
 test('no key, someone else’s, another’s address, none at all', async () => {
@@ -213,14 +213,14 @@ test('a film that stands elsewhere is told by its own address', async () => {
 })
 
 test('a process that died while the upstream was asked leaves a film that fails', async () => {
-  const { house, clock } = faked
+  const { ctx, clock } = faked
   const ned = await faked.gus()
   faked.fake.script('/videos/film', json(200, { status: 'queued' }))
   faked.fake.script('/videos/film/content', raw(filmBytes, 'video/mp4'))
   const begun = await ned.call('POST', '/v1/videos', { model: 'video/video-ok', prompt: 'A boat' })
-  await house.db.tx((db) => db.update(jobs).set({ data: null }))
+  await ctx.db.tx((db) => db.update(jobs).set({ data: null }))
   clock.turn(5 * second)
-  await house.jobs.runDue()
+  await ctx.jobs.runDue()
   expect((await ned.call('GET', `/v1/videos/${begun.text('id')}`)).body).toMatchObject({
     status: 'failed',
     cost: 0,

@@ -1,21 +1,21 @@
+import type { AppContext } from '../../context.ts'
 import { idPattern } from '../../core/ids.ts'
 import { toUsd } from '../../core/money.ts'
 import { unixSeconds } from '../../core/time.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import type { Job } from '../../jobs/handler.ts'
 import * as jobs from '../../jobs/jobs.ts'
 import { mediaLinkMs } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
-import { checkLink, type LinkMarks, signLink } from '../../store/links.ts'
+import { checkLink, type LinkMarks, signLink } from '../../storage/links.ts'
 import type { Spender } from '../key.ts'
 import * as made from '../made/made.ts'
-import type { VideoShape } from './shapes.ts'
+import type { VideoShape } from './schemas.ts'
 
 /** A film of the spender's account. Refuses not_found. */
-export async function theOwn(house: House, { account }: Spender, id: string): Promise<Job> {
-  const job = idPattern.test(id) ? await jobs.find(house, id) : undefined
+export async function theOwn(ctx: AppContext, { account }: Spender, id: string): Promise<Job> {
+  const job = idPattern.test(id) ? await jobs.find(ctx, id) : undefined
   if (job?.kind === 'video' && job.owner === account) return job
-  throw new Refusal('not_found', { what: 'video' })
+  throw new ApiError('not_found', { what: 'video' })
 }
 
 const pathOf = (id: string): string => `/v1/videos/${id}/content`
@@ -24,14 +24,14 @@ const pathOf = (id: string): string => `/v1/videos/${id}/content`
 const expiryOf = ({ ended }: Job): number => (ended ?? 0) + mediaLinkMs
 
 /** Where a film is seen: at its upstream's address, or at ours, without a key for 24 hours. */
-function urlOf({ urls, secret }: House, job: Job): string {
+function urlOf({ urls, secret }: AppContext, job: Job): string {
   const url = job.result?.url
   if (typeof url === 'string') return url
   return urls.gateway + signLink(secret, pathOf(job.id), expiryOf(job))
 }
 
 /** The video job of document 2, section 2. */
-export function present(house: House, job: Job): VideoShape {
+export function present(ctx: AppContext, job: Job): VideoShape {
   const { id, input, data, state, price, charged, error, progress } = job
   const { model, seconds: asked } = { ...Object(input), ...Object(data) }
   const own = {
@@ -47,7 +47,7 @@ export function present(house: House, job: Job): VideoShape {
   if (state === 'done') {
     const cost = toUsd(charged)
     const expires_at = unixSeconds(expiryOf(job))
-    return { ...own, status: 'completed', url: urlOf(house, job), cost, expires_at }
+    return { ...own, status: 'completed', url: urlOf(ctx, job), cost, expires_at }
   }
   const { code, error: message } = error ?? { code: 'cancelled', error: 'It was never begun.' }
   return { ...own, status: 'failed', cost: 0, error: { code, message } }
@@ -58,24 +58,24 @@ export function present(house: House, job: Job): VideoShape {
  * or the way to them. Refuses not_found, no_key, bad_key.
  */
 export async function contentOf(
-  house: House,
+  ctx: AppContext,
   id: string,
   marks: LinkMarks,
   spender: () => Promise<Spender>,
 ): Promise<Response> {
   const isSigned = marks.signature !== undefined
-  const job = isSigned ? await linked(house, id, marks) : await theOwn(house, await spender(), id)
+  const job = isSigned ? await linked(ctx, id, marks) : await theOwn(ctx, await spender(), id)
   const { url, made: kept } = job?.result ?? {}
   if (typeof url === 'string') return Response.redirect(url, 302)
-  const found = typeof kept === 'string' ? await made.find(house, kept) : undefined
+  const found = typeof kept === 'string' ? await made.find(ctx, kept) : undefined
   const early = `it is not there yet, or failed: GET /v1/videos/${id} says which`
   const why = job && !job.result ? early : 'its address works for 24 hours'
-  if (!found) throw new Refusal('not_found', { what: `film: ${why}` })
+  if (!found) throw new ApiError('not_found', { what: `film: ${why}` })
   return made.shown(found)
 }
 
-async function linked(house: House, id: string, marks: LinkMarks): Promise<Job | undefined> {
-  const { secret, clock } = house
+async function linked(ctx: AppContext, id: string, marks: LinkMarks): Promise<Job | undefined> {
+  const { secret, clock } = ctx
   if (!idPattern.test(id) || !checkLink(secret, pathOf(id), marks, clock.now())) return undefined
-  return jobs.find(house, id)
+  return jobs.find(ctx, id)
 }

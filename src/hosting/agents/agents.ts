@@ -1,19 +1,19 @@
 import { and, eq, gte, isNull, or, sql } from 'drizzle-orm'
 
+import { type AppContext, firstCap } from '../../context.ts'
 import { newId, sign } from '../../core/ids.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { cannotTake } from '../../db/fault.ts'
+import { cannotTake } from '../../db/error.ts'
 import { lock } from '../../db/lock.ts'
 import { countRows, lookup, prepared } from '../../db/query.ts'
-import { firstCap, type House } from '../../house.ts'
+import { ApiError, isApiError } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { aboutCharsMax } from '../../limits.ts'
 import { startCredits } from '../../prices.ts'
-import { isRefusal, Refusal } from '../../refusals.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
 import { type Claim, newClaim } from './claims.ts'
 import { checkHandle, makeHandle, shapeOf } from './handles.ts'
@@ -40,18 +40,18 @@ export interface MadeAgent {
  * operation 4), all or nothing. `address` is what new keys are counted by.
  * Refuses bad_handle, handle_taken, keys_address_limit, keys_daily_limit, bad_request, try_again.
  */
-export async function make(house: House, wanted: NewAgent, address: string): Promise<MadeAgent> {
+export async function make(ctx: AppContext, wanted: NewAgent, address: string): Promise<MadeAgent> {
   if (wanted.handle !== undefined) checkHandle(wanted.handle)
   const about = checkAbout(wanted.about ?? null)
-  house.store.checkRoom(0)
-  const madeFrom = sign(house.secret, `address ${address}`)
-  return house.db.tx(async (db) => {
+  ctx.storage.checkRoom(0)
+  const madeFrom = sign(ctx.secret, `address ${address}`)
+  return ctx.db.tx(async (db) => {
     await lock(db, 'new agents')
-    await checkNewKeys(house, db, madeFrom)
-    const claim = newClaim(house)
+    await checkNewKeys(ctx, db, madeFrom)
+    const claim = newClaim(ctx)
     const handle = wanted.handle ?? (await freeHandle(db))
     await checkTaken(db, handle)
-    const dailyCap = firstCap(house)
+    const dailyCap = firstCap(ctx)
     const [agent] = await db
       .insert(agents)
       .values({
@@ -63,34 +63,34 @@ export async function make(house: House, wanted: NewAgent, address: string): Pro
         claimHash: claim.hash,
         claimExpires: claim.expires,
         madeFrom,
-        created: house.clock.now(),
+        created: ctx.clock.now(),
       })
       .returning()
     if (!agent) throw new Error('the new agent was not kept')
-    const made = await keys.make(db, house.clock, { kind: 'agent', owner: agent.id, dailyCap })
-    await grantStart(house, db, agent.id)
+    const made = await keys.make(db, ctx.clock, { kind: 'agent', owner: agent.id, dailyCap })
+    await grantStart(ctx, db, agent.id)
     return { agent, key: made.key, keyText: made.text, claim }
   })
 }
 
 /** Opens the agent's account and grants the start credits once. */
-async function grantStart(house: House, db: Db, agent: string): Promise<void> {
-  const account = await ledger.open(house, db, agentOwner(agent))
+async function grantStart(ctx: AppContext, db: Db, agent: string): Promise<void> {
+  const account = await ledger.open(ctx, db, agentOwner(agent))
   const ref = `start:${agent}`
-  await ledger.grant(house, db, { account, amount: startCredits, kind: 'start', ref })
+  await ledger.grant(ctx, db, { account, amount: startCredits, kind: 'start', ref })
 }
 
-async function checkNewKeys(house: House, db: Db, madeFrom: string): Promise<void> {
-  const { keysPerAddressDay, keysPerDay } = house.config
-  const now = house.clock.now()
+async function checkNewKeys(ctx: AppContext, db: Db, madeFrom: string): Promise<void> {
+  const { keysPerAddressDay, keysPerDay } = ctx.config
+  const now = ctx.clock.now()
   const today = gte(agents.created, Date.parse(utcDay(now)))
   const retryAfter = secondsUntil(nextUtcDay(now), now)
   const here = and(eq(agents.madeFrom, madeFrom), today)
   if (keysPerAddressDay && (await countRows(db, agents, here)) >= keysPerAddressDay) {
-    throw new Refusal('keys_address_limit', { max: keysPerAddressDay, retryAfter })
+    throw new ApiError('keys_address_limit', { max: keysPerAddressDay, retryAfter })
   }
   if (keysPerDay && (await countRows(db, agents, today)) >= keysPerDay) {
-    throw new Refusal('keys_daily_limit', { max: keysPerDay, retryAfter })
+    throw new ApiError('keys_daily_limit', { max: keysPerDay, retryAfter })
   }
 }
 
@@ -105,8 +105,8 @@ async function holderOf(db: Db, handle: string): Promise<string | undefined> {
 
 async function checkTaken(db: Db, handle: string): Promise<void> {
   const holder = await holderOf(db, handle)
-  if (holder === handle) throw new Refusal('handle_taken', { handle })
-  if (holder) throw new Refusal('bad_handle', { why: `"${handle}" looks like a handle in use` })
+  if (holder === handle) throw new ApiError('handle_taken', { handle })
+  if (holder) throw new ApiError('bad_handle', { why: `"${handle}" looks like a handle in use` })
 }
 
 const handleTries = 20
@@ -116,7 +116,7 @@ async function freeHandle(db: Db): Promise<string> {
     const handle = makeHandle()
     if (!(await holderOf(db, handle))) return handle
   }
-  throw new Refusal('try_again', { why: 'no free handle was found' })
+  throw new ApiError('try_again', { why: 'no free handle was found' })
 }
 
 function checkAbout(about: string | null): string | null {
@@ -125,7 +125,7 @@ function checkAbout(about: string | null): string | null {
   const problem =
     `"about" is one plain line of at most ${aboutCharsMax} characters, without slurs and orders ` +
     'to agents, or null.'
-  throw new Refusal('bad_request', { problem })
+  throw new ApiError('bad_request', { problem })
 }
 
 const byId = lookup(
@@ -139,13 +139,13 @@ const byId = lookup(
 )
 
 /** The agent with this id, closed ones too. */
-export async function find(house: House, id: string): Promise<Agent | undefined> {
-  return byId(house.db, id)
+export async function find(ctx: AppContext, id: string): Promise<Agent | undefined> {
+  return byId(ctx.db, id)
 }
 
 /** Whether nobody has made an agent here yet. */
-export async function areNone(house: House): Promise<boolean> {
-  const some = await house.db.read.select({ id: agents.id }).from(agents).limit(1)
+export async function areNone(ctx: AppContext): Promise<boolean> {
+  const some = await ctx.db.read.select({ id: agents.id }).from(agents).limit(1)
   return some.length === 0
 }
 
@@ -158,26 +158,30 @@ const byHandle = prepared((db) =>
 )
 
 /** The agent with this handle, closed ones too. */
-export async function findByHandle(house: House, handle: string): Promise<Agent | undefined> {
-  const [agent] = await byHandle(house.db.read).execute({ handle })
+export async function findByHandle(ctx: AppContext, handle: string): Promise<Agent | undefined> {
+  const [agent] = await byHandle(ctx.db.read).execute({ handle })
   return agent
 }
 
 /** The same by what it is called, with or without @. */
-export async function findNamed(house: House, name: string): Promise<Agent | undefined> {
+export async function findNamed(ctx: AppContext, name: string): Promise<Agent | undefined> {
   const [, handle] = /^@?([a-z0-9-]{1,30})$/.exec(name) ?? []
-  return handle === undefined ? undefined : findByHandle(house, handle)
+  return handle === undefined ? undefined : findByHandle(ctx, handle)
 }
 
 /**
  * Changes the line about itself (document 1, operation 6); null clears it. Refuses bad_request, and
  * not_ready when it cannot be kept just now.
  */
-export async function describe(house: House, agent: Agent, about: string | null): Promise<Agent> {
+export async function describe(
+  ctx: AppContext,
+  agent: Agent,
+  about: string | null,
+): Promise<Agent> {
   const line = checkAbout(about)
   try {
-    house.store.checkRoom(0)
-    return await house.db.tx(async (db) => {
+    ctx.storage.checkRoom(0)
+    return await ctx.db.tx(async (db) => {
       const [changed] = await db
         .update(agents)
         .set({ about: line })
@@ -186,8 +190,8 @@ export async function describe(house: House, agent: Agent, about: string | null)
       return changed ?? agent
     })
   } catch (error) {
-    const isFull = isRefusal(error, 'try_again') || cannotTake(error)
-    throw isFull ? new Refusal('not_ready') : error
+    const isFull = isApiError(error, 'try_again') || cannotTake(error)
+    throw isFull ? new ApiError('not_ready') : error
   }
 }
 
@@ -195,11 +199,11 @@ export async function describe(house: House, agent: Agent, about: string | null)
  * Closes the account for good and revokes its keys, inside a transaction: they answer
  * account_closed then. Forget the keys after its commit.
  */
-export async function close(house: House, db: Db, agent: string): Promise<void> {
+export async function close(ctx: AppContext, db: Db, agent: string): Promise<void> {
   await keys.lockAll(db, agent)
   await db
     .update(agents)
-    .set({ closed: house.clock.now(), claimHash: null, claimExpires: null })
+    .set({ closed: ctx.clock.now(), claimHash: null, claimExpires: null })
     .where(and(eq(agents.id, agent), isNull(agents.closed)))
-  await keys.revokeAll(db, house.clock, agent)
+  await keys.revokeAll(db, ctx.clock, agent)
 }

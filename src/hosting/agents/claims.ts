@@ -1,10 +1,10 @@
 import { and, eq, gt, isNull } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { codeOf, newCode, sha256 } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import { claimCodeMs } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 
@@ -17,13 +17,13 @@ export interface Claim {
 }
 
 /** Makes a claim code, good for 30 days. Nothing is kept yet. */
-export function newClaim(house: House): Claim {
+export function newClaim(ctx: AppContext): Claim {
   const code = newCode()
   return {
     code,
     hash: sha256(code),
-    url: `${house.urls.app}/claim/${code}`,
-    expires: house.clock.now() + claimCodeMs,
+    url: `${ctx.urls.app}/claim/${code}`,
+    expires: ctx.clock.now() + claimCodeMs,
   }
 }
 
@@ -31,16 +31,16 @@ export function newClaim(house: House): Claim {
  * Makes a new claim link for an unclaimed agent; every earlier one stops working (document 1,
  * operation 7). Refuses already_claimed.
  */
-export async function renewClaim(house: House, agent: { id: string }): Promise<Claim> {
-  const claim = newClaim(house)
-  const changed = await house.db.tx((db) =>
+export async function renewClaim(ctx: AppContext, agent: { id: string }): Promise<Claim> {
+  const claim = newClaim(ctx)
+  const changed = await ctx.db.tx((db) =>
     db
       .update(agents)
       .set({ claimHash: claim.hash, claimExpires: claim.expires, claimUsed: null })
       .where(and(eq(agents.id, agent.id), isNull(agents.owner)))
       .returning({ id: agents.id }),
   )
-  if (changed.length === 0) throw new Refusal('already_claimed')
+  if (changed.length === 0) throw new ApiError('already_claimed')
   return claim
 }
 
@@ -51,23 +51,23 @@ const isOf = (code: string) =>
  * The unclaimed agent that a live claim code is for. Refuses bad_code, code_used, code_expired,
  * already_claimed.
  */
-export async function theClaimed(house: House, code: string): Promise<Agent> {
-  const [agent] = await house.db.read.select().from(agents).where(isOf(code))
-  if (!agent) throw new Refusal('bad_code')
-  if (agent.claimUsed !== null) throw new Refusal('code_used')
-  if (agent.owner !== null) throw new Refusal('already_claimed')
-  if ((agent.claimExpires ?? 0) <= house.clock.now()) throw new Refusal('code_expired')
+export async function theClaimed(ctx: AppContext, code: string): Promise<Agent> {
+  const [agent] = await ctx.db.read.select().from(agents).where(isOf(code))
+  if (!agent) throw new ApiError('bad_code')
+  if (agent.claimUsed !== null) throw new ApiError('code_used')
+  if (agent.owner !== null) throw new ApiError('already_claimed')
+  if ((agent.claimExpires ?? 0) <= ctx.clock.now()) throw new ApiError('code_expired')
   return agent
 }
 
 /** Gives the agent of a live claim code its owner, once. Undefined when the code is none now. */
 export async function take(
-  house: House,
+  ctx: AppContext,
   db: Db,
   code: string,
   owner: string,
 ): Promise<Agent | undefined> {
-  const now = house.clock.now()
+  const now = ctx.clock.now()
   const [agent] = await db
     .update(agents)
     .set({ owner, claimUsed: now, claimExpires: null })

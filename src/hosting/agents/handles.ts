@@ -1,5 +1,5 @@
 import { pick } from '../../core/ids.ts'
-import { Refusal } from '../../refusals.ts'
+import { ApiError } from '../../errors.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
 
 /** The form of a handle (agent-api: 3 to 30 of a-z, 0-9 and -, no - at either end). */
@@ -39,11 +39,11 @@ const reservedShapes = new Set([...reserved].map(shapeOf))
 export function checkHandle(handle: string): void {
   if (!form.test(handle)) {
     const why = 'a handle is 3 to 30 of a-z, 0-9 and -, and begins and ends with a letter or digit'
-    throw new Refusal('bad_handle', { why })
+    throw new ApiError('bad_handle', { why })
   }
-  if (isForbidden(handle)) throw new Refusal('bad_handle', { why: 'it is a slur' })
+  if (isForbidden(handle)) throw new ApiError('bad_handle', { why: 'it is a slur' })
   if (reservedShapes.has(shapeOf(handle))) {
-    throw new Refusal('bad_handle', { why: `"${handle}" is, or looks like, a reserved word` })
+    throw new ApiError('bad_handle', { why: `"${handle}" is, or looks like, a reserved word` })
   }
 }
 

@@ -1,8 +1,8 @@
 import { eq, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
-import { Refusal } from '../../refusals.ts'
+import { ApiError } from '../../errors.ts'
 import { suspended } from './suspension.ts'
 import { agents } from './tables.ts'
 
@@ -10,17 +10,22 @@ import { agents } from './tables.ts'
  * Counts bytes kept by the agent up or down, inside a transaction that locks its row from here on.
  * Refuses storage_full, and account_closed or account_suspended when that came meanwhile.
  */
-export async function keepBytes(house: House, db: Db, agent: string, bytes: number): Promise<void> {
-  const max = house.config.bytesPerAgent
+export async function keepBytes(
+  ctx: AppContext,
+  db: Db,
+  agent: string,
+  bytes: number,
+): Promise<void> {
+  const max = ctx.config.bytesPerAgent
   const row = await countBytes(db, agent, bytes)
-  if (row?.closed != null) throw new Refusal('account_closed')
+  if (row?.closed != null) throw new ApiError('account_closed')
   if (row?.suspendedFor != null) throw suspended(row)
-  if (bytes > 0 && max > 0 && row && row.kept > max) throw new Refusal('storage_full', { max })
+  if (bytes > 0 && max > 0 && row && row.kept > max) throw new ApiError('storage_full', { max })
 }
 
 /** Locks an agent's row in the same way. Refuses account_closed, account_suspended. */
-export const lockAgent = (house: House, db: Db, agent: string): Promise<void> =>
-  keepBytes(house, db, agent, 0)
+export const lockAgent = (ctx: AppContext, db: Db, agent: string): Promise<void> =>
+  keepBytes(ctx, db, agent, 0)
 
 /** Counts bytes that are gone, of a closed agent too, inside a transaction. */
 export async function freeBytes(db: Db, agent: string, bytes: number): Promise<void> {

@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm'
 
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
 import { keysPerAgentMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import { tell } from '../notes/notes.ts'
 import type { Agent } from './agents.ts'
 import { capOf } from './spending.ts'
@@ -16,45 +16,45 @@ import { agents } from './tables.ts'
  * account_suspended.
  */
 export async function addKey(
-  house: House,
+  ctx: AppContext,
   { id }: Pick<Agent, 'id'>,
   name: string | undefined,
   by?: Pick<keys.Key, 'prefix'>,
 ): Promise<{ text: string; key: keys.Key }> {
   keys.checkName(name)
-  return house.db.tx(async (db) => {
+  return ctx.db.tx(async (db) => {
     await keys.lockAll(db, id)
     const live = await keys.listOf(db, id)
     const own = live.find(({ prefix }) => prefix === by?.prefix)
-    if (by && !own) throw new Refusal('bad_key')
+    if (by && !own) throw new ApiError('bad_key')
     if (live.length >= keysPerAgentMax) {
       const problem = `An agent has at most ${keysPerAgentMax} keys. Revoke one first.`
-      throw new Refusal('bad_request', { problem })
+      throw new ApiError('bad_request', { problem })
     }
     const [agent] = await db.select().from(agents).where(eq(agents.id, id))
     if (!agent) throw new Error('a key for no agent')
-    if (agent.closed !== null) throw new Refusal('account_closed')
+    if (agent.closed !== null) throw new ApiError('account_closed')
     if (agent.suspended !== null) throw suspended(agent)
     const dailyCap = own ? own.dailyCap : capOf(agent)
-    return keys.make(db, house.clock, { kind: 'agent', owner: id, name, dailyCap })
+    return keys.make(db, ctx.clock, { kind: 'agent', owner: id, name, dailyCap })
   })
 }
 
 /** The live keys of an agent, known in lists by their prefixes. */
-export const keysOf = async (house: House, { id }: Pick<Agent, 'id'>) =>
-  (await keys.listOf(house.db.read, id)).map((key) => ({ ...key, id: key.prefix }))
+export const keysOf = async (ctx: AppContext, { id }: Pick<Agent, 'id'>) =>
+  (await keys.listOf(ctx.db.read, id)).map((key) => ({ ...key, id: key.prefix }))
 
 /** Revokes one of the agent's keys by its prefix. Refuses not_found, and last_key for the last. */
-export async function revokeKey(house: House, agent: Agent, prefix: string): Promise<void> {
-  await house.db.tx(async (db) => {
+export async function revokeKey(ctx: AppContext, agent: Agent, prefix: string): Promise<void> {
+  await ctx.db.tx(async (db) => {
     await keys.lockAll(db, agent.id)
     const live = await keys.countOf(db, agent.id)
-    if (!(await keys.revoke(db, house.clock, agent.id, prefix))) {
-      throw new Refusal('not_found', { what: 'key', see: 'GET /me/keys lists yours.' })
+    if (!(await keys.revoke(db, ctx.clock, agent.id, prefix))) {
+      throw new ApiError('not_found', { what: 'key', see: 'GET /me/keys lists yours.' })
     }
-    if (live === 1) throw new Refusal('last_key')
+    if (live === 1) throw new ApiError('last_key')
     const text = `The key ${prefix} was revoked with one of your keys.`
-    await tell(house, db, { to: agent.id, kind: 'key.revoked', text, data: { prefix } })
+    await tell(ctx, db, { to: agent.id, kind: 'key.revoked', text, data: { prefix } })
   })
-  house.keys.forget()
+  ctx.keys.forget()
 }

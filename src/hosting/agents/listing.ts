@@ -1,14 +1,14 @@
 import { and, desc, like } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import type { After } from '../../core/cursor.ts'
 import { countRows, isBehind } from '../../db/query.ts'
-import type { House } from '../../house.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 
 /** Agents whose handle has these letters in it, the newest first, after that one where given. */
 export const listAgents = (
-  { db }: House,
+  { db }: AppContext,
   limit: number,
   { q = '', after }: { q?: string | undefined; after?: After | undefined },
 ): Promise<Agent[]> => {
@@ -23,4 +23,4 @@ export const listAgents = (
 }
 
 /** How many agents were ever made. */
-export const countAgents = ({ db }: House): Promise<number> => countRows(db.read, agents)
+export const countAgents = ({ db }: AppContext): Promise<number> => countRows(db.read, agents)

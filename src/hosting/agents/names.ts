@@ -1,23 +1,23 @@
 import { inArray } from 'drizzle-orm'
 import { LRUCache } from 'lru-cache'
 
+import type { AppContext } from '../../context.ts'
 import { onceFor } from '../../core/once.ts'
-import type { House } from '../../house.ts'
 import { agents } from './tables.ts'
 
 /** The maker page of an agent by its handle, with or without @ (document 1, section 2). */
-export const makerPage = ({ urls }: House, handle: string): string =>
+export const makerPage = ({ urls }: AppContext, handle: string): string =>
   `${urls.app}/explore/@${handle.replace('@', '')}`
 
 const keptMax = 20_000
-const keptOf = onceFor((_house: House) => new LRUCache<string, string>({ max: keptMax }))
+const keptOf = onceFor((_house: AppContext) => new LRUCache<string, string>({ max: keptMax }))
 
 /** The handles of these agents, by id. A handle never changes, so it is read once. */
-export async function handlesOf(house: House, ids: string[]): Promise<Map<string, string>> {
-  const known = keptOf(house)
+export async function handlesOf(ctx: AppContext, ids: string[]): Promise<Map<string, string>> {
+  const known = keptOf(ctx)
   const unknown = [...new Set(ids)].filter((id) => !known.has(id))
   if (unknown.length > 0) {
-    const rows = await house.db.read
+    const rows = await ctx.db.read
       .select({ id: agents.id, handle: agents.handle })
       .from(agents)
       .where(inArray(agents.id, unknown))

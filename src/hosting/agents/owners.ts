@@ -1,9 +1,9 @@
 import { and, desc, eq, isNull } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import type { After } from '../../core/cursor.ts'
 import type { Db } from '../../db/engine.ts'
 import { countRows, isBehind } from '../../db/query.ts'
-import type { House } from '../../house.ts'
 import { listPageMax } from '../../limits.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
@@ -12,12 +12,12 @@ const liveOf = (person: string) => and(eq(agents.owner, person), isNull(agents.c
 
 /** The agents that a person claimed, newest first, at most `limit` of them. */
 export const ownedBy = (
-  house: House,
+  ctx: AppContext,
   person: string,
   limit: number,
   after?: After,
 ): Promise<Agent[]> =>
-  house.db.read
+  ctx.db.read
     .select()
     .from(agents)
     .where(and(liveOf(person), isBehind(agents, after)))
@@ -35,5 +35,5 @@ export async function isOwned(db: Db, { id, owner }: Agent): Promise<boolean> {
 }
 
 /** How many agents a person has claimed. */
-export const countOf = ({ db }: House, person: string): Promise<number> =>
+export const countOf = ({ db }: AppContext, person: string): Promise<number> =>
   countRows(db.read, agents, liveOf(person))

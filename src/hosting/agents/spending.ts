@@ -1,20 +1,22 @@
 import { eq } from 'drizzle-orm'
 
-import { type Nano, zero } from '../../core/money.ts'
+import type { AppContext } from '../../context.ts'
+import { type NanoUsd, zero } from '../../core/money.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 
 /** What an agent's keys may spend in a day together: nothing while it is paused. */
-export const capOf = ({ dailyCap, pausedBy }: Pick<Agent, 'dailyCap' | 'pausedBy'>): Nano | null =>
-  pausedBy === null ? dailyCap : zero
+export const capOf = ({
+  dailyCap,
+  pausedBy,
+}: Pick<Agent, 'dailyCap' | 'pausedBy'>): NanoUsd | null => (pausedBy === null ? dailyCap : zero)
 
 /** Who is paused buys nothing. Refuses paused. */
 export function checkBuying({ pausedBy }: Pick<Agent, 'pausedBy'>): void {
-  if (pausedBy !== null) throw new Refusal('paused')
+  if (pausedBy !== null) throw new ApiError('paused')
 }
 
 /** Who has paused an agent. Each lifts a pause of their own alone. */
@@ -63,12 +65,12 @@ export async function limit(
  * Lets an agent buy nothing, or buy again: the operator's word. False when there is none, or the
  * operator has said so already.
  */
-export async function pause(house: House, handle: string, is: boolean): Promise<boolean> {
-  const changed = await house.db.tx(async (db) => {
+export async function pause(ctx: AppContext, handle: string, is: boolean): Promise<boolean> {
+  const changed = await ctx.db.tx(async (db) => {
     const [agent] = await db.select().from(agents).where(eq(agents.handle, handle))
     if (!agent || isPausedByOperator(agent) === is) return undefined
     return limit(db, agent.id, { pause: { by: 'operator', is } })
   })
-  house.keys.forget()
+  ctx.keys.forget()
   return changed !== undefined
 }

@@ -1,16 +1,16 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
 import { forUpdate } from '../../db/query.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 
 /** What a suspended agent is told. */
 export const suspended = ({ suspendedFor }: Pick<Agent, 'suspendedFor'>) =>
-  new Refusal('account_suspended', { reason: suspendedFor ?? '' })
+  new ApiError('account_suspended', { reason: suspendedFor ?? '' })
 
 /** Why an agent is suspended, inside a transaction that keeps it so; null where it is not. */
 export async function whySuspended(db: Db, agent: string): Promise<string | null> {
@@ -24,7 +24,7 @@ export async function whySuspended(db: Db, agent: string): Promise<string | null
  * forget the keys after its commit. Undefined when nobody has this handle, or it is so already.
  */
 export async function suspend(
-  { clock }: House,
+  { clock }: AppContext,
   db: Db,
   handle: string,
   reason: string | null,

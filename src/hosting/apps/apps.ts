@@ -1,13 +1,13 @@
 import { and, count, desc, eq, gte, isNull, lt, min, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import type { After } from '../../core/cursor.ts'
 import { idPattern } from '../../core/ids.ts'
 import { hour, secondsUntil } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { countRows, forUpdate, isBehind, lookup, prepared } from '../../db/query.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import { listPageMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import { keepBytes, lockAgent } from '../agents/kept.ts'
 import { checkStill, type KeptPage } from './pages.ts'
@@ -34,17 +34,17 @@ export const findable = ({ title, description }: Pick<App, 'title' | 'descriptio
  * `checkStill`, `there` and a closed account refuse.
  */
 export async function addVersion(
-  house: House,
+  ctx: AppContext,
   db: Db,
   app: App,
   page: KeptPage,
   how: Pick<Version, 'via' | 'note'>,
 ): Promise<App> {
   // Counting the bytes locks the maker's row, so that two publishes at once count each other.
-  await keepBytes(house, db, app.maker, page.htmlBytes)
-  await checkPublishes(house, db, app.maker)
+  await keepBytes(ctx, db, app.maker, page.htmlBytes)
+  await checkPublishes(ctx, db, app.maker)
   await checkStill(db, page)
-  const at = house.clock.now()
+  const at = ctx.clock.now()
   const [row] = await db
     .update(apps)
     .set({ version: sql`${apps.version} + 1`, bytes: page.htmlBytes, updated: at })
@@ -67,32 +67,32 @@ export async function addVersion(
  * Refuses what `addVersion` would refuse, before any byte is kept: who is past a bound fills no
  * disk. What counts is the look inside the transaction.
  */
-export async function checkRoom(house: House, maker: Agent, bytes: number): Promise<void> {
-  await checkPublishes(house, house.db.read, maker.id)
-  const { bytesPerAgent } = house.config
+export async function checkRoom(ctx: AppContext, maker: Agent, bytes: number): Promise<void> {
+  await checkPublishes(ctx, ctx.db.read, maker.id)
+  const { bytesPerAgent } = ctx.config
   if (bytesPerAgent > 0 && maker.kept + bytes > bytesPerAgent) {
-    throw new Refusal('storage_full', { max: bytesPerAgent })
+    throw new ApiError('storage_full', { max: bytesPerAgent })
   }
 }
 
-async function checkPublishes(house: House, db: Db, maker: string): Promise<void> {
-  const { used, max, retryAfter } = await publishesOf(house, db, maker)
-  if (max > 0 && used >= max) throw new Refusal('publishes_limit', { max, retryAfter })
+async function checkPublishes(ctx: AppContext, db: Db, maker: string): Promise<void> {
+  const { used, max, retryAfter } = await publishesOf(ctx, db, maker)
+  if (max > 0 && used >= max) throw new ApiError('publishes_limit', { max, retryAfter })
 }
 
 /** Publishes of the last hour, the bound (0: none), and the seconds until one is free again. */
 export async function publishesOf(
-  house: House,
+  ctx: AppContext,
   db: Db,
   maker: string,
 ): Promise<{ used: number; max: number; retryAfter: number }> {
-  const now = house.clock.now()
+  const now = ctx.clock.now()
   const [row] = await db
     .select({ used: count(), oldest: min(versions.created).mapWith(Number) })
     .from(versions)
     .where(and(eq(versions.maker, maker), gte(versions.created, now - hour)))
   const retryAfter = secondsUntil((row?.oldest ?? now) + hour, now)
-  return { used: row?.used ?? 0, max: house.config.publishesPerHour, retryAfter }
+  return { used: row?.used ?? 0, max: ctx.config.publishesPerHour, retryAfter }
 }
 
 const byId = lookup(
@@ -106,14 +106,14 @@ const byId = lookup(
 )
 
 /** The app with this id, closed and taken-down ones too. An id of the wrong form finds nothing. */
-export async function find(house: House, id: string): Promise<App | undefined> {
+export async function find(ctx: AppContext, id: string): Promise<App | undefined> {
   if (!idPattern.test(id)) return undefined
-  return byId(house.db, id)
+  return byId(ctx.db, id)
 }
 
 /** The agent's own app. Refuses not_found (also for another's), and taken_down. */
-export async function theOwn(house: House, maker: Agent, id: string): Promise<App> {
-  const app = await find(house, id)
+export async function theOwn(ctx: AppContext, maker: Agent, id: string): Promise<App> {
+  const app = await find(ctx, id)
   return there(app?.maker === maker.id ? app : undefined)
 }
 
@@ -122,8 +122,12 @@ export async function theOwn(house: House, maker: Agent, id: string): Promise<Ap
  * its own second, in the order in which publishing takes them. Refuses what `there` refuses, and
  * what a closed or suspended account does.
  */
-export async function locked(house: House, db: Db, app: Pick<App, 'id' | 'maker'>): Promise<App> {
-  await lockAgent(house, db, app.maker)
+export async function locked(
+  ctx: AppContext,
+  db: Db,
+  app: Pick<App, 'id' | 'maker'>,
+): Promise<App> {
+  await lockAgent(ctx, db, app.maker)
   const one = db.select().from(apps).where(eq(apps.id, app.id)).$dynamic()
   const [now] = await forUpdate(one, apps.id)
   return there(now)
@@ -131,9 +135,9 @@ export async function locked(house: House, db: Db, app: Pick<App, 'id' | 'maker'
 
 /** An app that is there. Refuses not_found, for a deleted one too, and taken_down. */
 export function there(app: App | undefined): App {
-  if (!app || app.closed !== null) throw new Refusal('not_found', { what: 'app' })
+  if (!app || app.closed !== null) throw new ApiError('not_found', { what: 'app' })
   if (app.takenDown === null) return app
-  throw new Refusal('taken_down', {
+  throw new ApiError('taken_down', {
     reason: app.takenDownFor ?? '',
     at: app.takenDown,
     appeal: `/apps/${app.id}/appeal`,
@@ -142,21 +146,21 @@ export function there(app: App | undefined): App {
 
 /** Refuses busy for an app that has no version yet. */
 export function checkBuilt({ version }: App): void {
-  if (version === 0) throw new Refusal('busy', { what: 'The first build of this app' })
+  if (version === 0) throw new ApiError('busy', { what: 'The first build of this app' })
 }
 
 /** How many apps an agent has. */
-export const countOf = ({ db }: House, maker: string): Promise<number> =>
+export const countOf = ({ db }: AppContext, maker: string): Promise<number> =>
   countRows(db.read, apps, and(eq(apps.maker, maker), isNull(apps.closed)))
 
 /** An agent's apps, newest first, at most `limit` of them, going on after `after`. */
 export async function listOf(
-  house: House,
+  ctx: AppContext,
   maker: string,
   limit: number,
   after?: After,
 ): Promise<App[]> {
-  return house.db.read
+  return ctx.db.read
     .select()
     .from(apps)
     .where(and(eq(apps.maker, maker), isNull(apps.closed), isBehind(apps, after)))
@@ -172,12 +176,12 @@ const onceReleased = sql`case when ${apps.heldAt} is null then 'on' else 'pendin
  * version is the one on Explore.
  */
 export async function update(
-  house: House,
+  ctx: AppContext,
   db: Db,
   app: App,
   { listed, ...changes }: Partial<NewApp & Pick<App, 'icon' | 'iconGiven'>>,
 ): Promise<App> {
-  const at = house.clock.now()
+  const at = ctx.clock.now()
   const isListed = listed === 'on'
   const isRenamed = changes.title !== undefined || changes.description !== undefined
   const [changed] = await db
@@ -199,13 +203,13 @@ export const shownVersion = ({ listed, listedVersion, version }: App): number =>
   listed === 'off' ? version : (listedVersion ?? version)
 
 /** A version of an app. Refuses not_found. */
-export async function theVersion(house: House, app: string, version: number): Promise<Version> {
-  const [found] = await house.db.read
+export async function theVersion(ctx: AppContext, app: string, version: number): Promise<Version> {
+  const [found] = await ctx.db.read
     .select()
     .from(versions)
     .where(and(eq(versions.app, app), eq(versions.version, version)))
   const see = `GET /apps/${app}/versions lists them.`
-  if (!found) throw new Refusal('not_found', { what: 'version', see })
+  if (!found) throw new ApiError('not_found', { what: 'version', see })
   return found
 }
 
@@ -226,17 +230,17 @@ const ofApp = prepared((db) =>
 
 /** An app's versions, newest first, at most `limit`, all older than `before`. */
 export const versionsOf = (
-  house: House,
+  ctx: AppContext,
   { id: app }: App,
   limit: number,
   before = 2 ** 31 - 1,
 ): Promise<Version[]> =>
-  ofApp(house.db.read).execute({ app, before, limit: Math.min(limit, listPageMax + 1) })
+  ofApp(ctx.db.read).execute({ app, before, limit: Math.min(limit, listPageMax + 1) })
 
 /** Closes every app of an agent whose account closes, inside a transaction. */
-export async function closeAllOf(house: House, db: Db, maker: string): Promise<void> {
+export async function closeAllOf(ctx: AppContext, db: Db, maker: string): Promise<void> {
   await db
     .update(apps)
-    .set({ closed: house.clock.now(), listed: 'off' })
+    .set({ closed: ctx.clock.now(), listed: 'off' })
     .where(and(eq(apps.maker, maker), isNull(apps.closed)))
 }

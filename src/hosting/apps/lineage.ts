@@ -1,8 +1,8 @@
 import { and, eq, gt, gte, or, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { zero } from '../../core/money.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
 import type { App } from './apps.ts'
 import { apps, remixes } from './tables.ts'
 
@@ -19,8 +19,8 @@ export interface Ancestor {
 const ancestorsMax = 1_000
 
 /** Every app that this one goes back to, its own origin first and the root last. */
-export const ancestorsOf = (house: House, id: string): Promise<Ancestor[]> =>
-  house.db.read
+export const ancestorsOf = (ctx: AppContext, id: string): Promise<Ancestor[]> =>
+  ctx.db.read
     .select({
       id: sql<string>`up.id`,
       title: sql<string>`up.title`,

@@ -1,8 +1,8 @@
 import { and, desc, eq, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import type { Db, Prepared } from '../../db/engine.ts'
 import { prepared } from '../../db/query.ts'
-import type { House } from '../../house.ts'
 import type { App } from './apps.ts'
 import { type Filters, foundBy, matchOf } from './search.ts'
 import { apps, isListed, type Order, orders } from './tables.ts'
@@ -57,7 +57,7 @@ export function placeOf(order: Order, { score, listedAt, id }: Ranked<TileApp>):
 
 /** Apps on Explore, at most `limit`, going on after `after`. */
 export type List<Row extends TileApp> = (
-  house: House,
+  ctx: AppContext,
   listing: Listing,
   limit: number,
   after?: Place,
@@ -71,7 +71,7 @@ function listOf(columns: typeof tile): List<TileApp>
 function listOf(columns: typeof tile): List<TileApp> {
   /** One query for each set of filters; there are at most 256. */
   const queries = new Map<string, Query>()
-  return async (house, { order, q, ...filters }, limit, after = []) => {
+  return async (ctx, { order, q, ...filters }, limit, after = []) => {
     const match = q === undefined ? undefined : matchOf(q, filters)
     if (q !== undefined && match === undefined) return []
     const places = Object.fromEntries(after.map((value, at) => [`after${at}`, value]))
@@ -79,7 +79,7 @@ function listOf(columns: typeof tile): List<TileApp> {
     const name = [order, ...Object.keys(values).sort()].join(' ')
     const query = queries.get(name) ?? prepared((db) => build(db, columns, order, values))
     queries.set(name, query)
-    return query(house.db.read).execute({ ...values, limit })
+    return query(ctx.db.read).execute({ ...values, limit })
   }
 }
 
@@ -137,5 +137,5 @@ const ofItem = prepared((db) =>
 )
 
 /** The remixes of an app that are on Explore themselves, newest first. */
-export const remixesOf = (house: House, id: string, limit: number): Promise<ListedApp[]> =>
-  ofItem(house.db.read).execute({ id, limit })
+export const remixesOf = (ctx: AppContext, id: string, limit: number): Promise<ListedApp[]> =>
+  ofItem(ctx.db.read).execute({ id, limit })

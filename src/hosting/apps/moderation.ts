@@ -13,9 +13,9 @@ import {
   sql,
 } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
 import { changedBy } from '../../db/query.ts'
-import type { House } from '../../house.ts'
 import { rulesVersion } from '../../scan/rules.ts'
 import { whySuspended } from '../agents/suspension.ts'
 import type { App, Version } from './apps.ts'
@@ -38,7 +38,7 @@ const free = { heldAt: null, heldFor: null, heldBy: null }
  * Undefined when there is no such app, or it is down already.
  */
 export async function takeDown(
-  { clock }: House,
+  { clock }: AppContext,
   db: Db,
   id: string,
   reason: string,
@@ -88,17 +88,17 @@ export async function askAgain(db: Db, id?: string): Promise<boolean> {
  * Undoes a takedown, inside a transaction: the app is live again, off Explore, and what was held
  * for the same pages is read again. The app as it then is; undefined when none was taken down.
  */
-export async function putBack(house: House, db: Db, id: string): Promise<App | undefined> {
+export async function putBack(ctx: AppContext, db: Db, id: string): Promise<App | undefined> {
   const it = and(eq(apps.id, id), isNotNull(apps.takenDown))
   const why = await whyWithMaker(db, it)
   const [app] = await db
     .update(apps)
-    .set({ takenDown: null, takenDownFor: null, updated: house.clock.now() })
+    .set({ takenDown: null, takenDownFor: null, updated: ctx.clock.now() })
     .where(it)
     .returning()
   if (!app) return undefined
   for (const sha256 of await forgetBadPagesOf(db, id)) await readAgain(db, sha256)
-  return asItIs(house, db, app, why)
+  return asItIs(ctx, db, app, why)
 }
 
 /**
@@ -106,7 +106,7 @@ export async function putBack(house: House, db: Db, id: string): Promise<App | u
  * warning on its link. Undefined when there is none to hold, or it is held already.
  */
 export async function hold(
-  { clock }: House,
+  { clock }: AppContext,
   db: Db,
   id: string,
   { by, reason }: Hold,
@@ -141,7 +141,7 @@ const released = { ...free, listed: asBefore, rules: unlessRead }
  * is; undefined when it was not held (by that).
  */
 export async function release(
-  house: House,
+  ctx: AppContext,
   db: Db,
   id: string,
   by?: HeldBy,
@@ -150,13 +150,13 @@ export async function release(
   const it = and(eq(apps.id, id), held)
   const why = await whyWithMaker(db, it)
   const [app] = await db.update(apps).set(released).where(it).returning()
-  return app && asItIs(house, db, app, why)
+  return app && asItIs(ctx, db, app, why)
 }
 
 /** An app that was shown again, held back once more where its maker is suspended (`why`). */
-async function asItIs(house: House, db: Db, app: App, why: string | null): Promise<App> {
+async function asItIs(ctx: AppContext, db: Db, app: App, why: string | null): Promise<App> {
   if (why === null) return app
-  await holdAllOf(house, db, app.maker, why)
+  await holdAllOf(ctx, db, app.maker, why)
   const [now = app] = await db.select().from(apps).where(eq(apps.id, app.id))
   return now
 }
@@ -169,7 +169,7 @@ async function whyWithMaker(db: Db, it: SQL | undefined): Promise<string | null>
 
 /** Holds all that an agent made, or shows again what was held with it, inside a transaction. */
 export async function holdAllOf(
-  { clock }: House,
+  { clock }: AppContext,
   db: Db,
   maker: string,
   reason: string | null,
@@ -190,7 +190,7 @@ export async function holdAllOf(
 }
 
 /** Apps that are held back, those first that have waited longest. */
-export const listHeld = ({ db }: House, limit: number): Promise<App[]> =>
+export const listHeld = ({ db }: AppContext, limit: number): Promise<App[]> =>
   db.read
     .select()
     .from(apps)
@@ -199,7 +199,7 @@ export const listHeld = ({ db }: House, limit: number): Promise<App[]> =>
     .limit(limit)
 
 /** Apps whose pages were read by earlier rules, at most `limit`. */
-export const listUnread = ({ db }: House, limit: number): Promise<App[]> =>
+export const listUnread = ({ db }: AppContext, limit: number): Promise<App[]> =>
   db.read
     .select()
     .from(apps)
@@ -208,7 +208,7 @@ export const listUnread = ({ db }: House, limit: number): Promise<App[]> =>
     .limit(limit)
 
 /** The versions of an app that somebody may be shown: its newest and the one on Explore. */
-export const shownOf = ({ db }: House, app: App): Promise<Version[]> =>
+export const shownOf = ({ db }: AppContext, app: App): Promise<Version[]> =>
   db.read
     .select()
     .from(versions)

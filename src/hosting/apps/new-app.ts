@@ -1,8 +1,8 @@
 import { and, eq } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { newId } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
 import { rulesVersion } from '../../scan/rules.ts'
 import type { Agent } from '../agents/agents.ts'
 import { addVersion, type App, findable, type NewApp } from './apps.ts'
@@ -12,22 +12,26 @@ import { apps } from './tables.ts'
 
 /** Makes an app with its version 1, inside a transaction. Refuses publishes_limit, storage_full. */
 export async function insertApp(
-  house: House,
+  ctx: AppContext,
   db: Db,
   maker: Agent,
   wanted: NewApp & Partial<Origin>,
   page: KeptPage,
 ): Promise<App> {
-  const app = await insert(house, db, maker, wanted)
-  return addVersion(house, db, app, page, { via: wanted.remixOf ? 'remix' : 'html', note: '' })
+  const app = await insert(ctx, db, maker, wanted)
+  return addVersion(ctx, db, app, page, { via: wanted.remixOf ? 'remix' : 'html', note: '' })
 }
 
 /** Makes an app that is still to be built, inside a transaction: version 0, seen by its maker. */
-export const insertBuilding = (house: House, db: Db, maker: Agent, wanted: NewApp): Promise<App> =>
-  insert(house, db, maker, { ...wanted, listed: 'off' })
+export const insertBuilding = (
+  ctx: AppContext,
+  db: Db,
+  maker: Agent,
+  wanted: NewApp,
+): Promise<App> => insert(ctx, db, maker, { ...wanted, listed: 'off' })
 
 async function insert(
-  { clock }: House,
+  { clock }: AppContext,
   db: Db,
   maker: Agent,
   wanted: NewApp & Partial<Origin>,

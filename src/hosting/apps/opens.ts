@@ -1,10 +1,10 @@
 import { and, count, eq, gte, lt, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { sign } from '../../core/ids.ts'
 import { day, lastDays, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { forUpdate } from '../../db/query.ts'
-import type { House } from '../../house.ts'
 import { tell } from '../notes/notes.ts'
 import { apps, opens } from './tables.ts'
 
@@ -26,42 +26,42 @@ interface Open {
   address: string
 }
 
-const waiting = new WeakMap<House, Map<string, Open>>()
+const waiting = new WeakMap<AppContext, Map<string, Open>>()
 
 /**
  * Notes that an app was opened from an address. One open counts per app, day (UTC) and address,
  * which is kept only as a keyed hash. It is written with the next `writeOpens`.
  */
-export function noteOpen(house: House, app: string, address: string): void {
-  const noted = waiting.get(house) ?? new Map<string, Open>()
-  waiting.set(house, noted)
+export function noteOpen(ctx: AppContext, app: string, address: string): void {
+  const noted = waiting.get(ctx) ?? new Map<string, Open>()
+  waiting.set(ctx, noted)
   const name = `${app} ${address}`
   if (noted.size >= waitingMax || noted.has(name)) return
-  noted.set(name, { app, at: house.clock.now(), address })
+  noted.set(name, { app, at: ctx.clock.now(), address })
 }
 
 /** Writes the noted opens and counts the new ones, all in one transaction. */
-export async function writeOpens(house: House): Promise<void> {
-  const noted = waiting.get(house)
+export async function writeOpens(ctx: AppContext): Promise<void> {
+  const noted = waiting.get(ctx)
   if (!noted || noted.size === 0) return
-  waiting.delete(house)
-  await house.db.tx(async (db) => {
+  waiting.delete(ctx)
+  await ctx.db.tx(async (db) => {
     const fresh = new Map<string, number>()
     for (const { app, at, address } of noted.values()) {
-      const visitor = sign(house.secret, `open ${address}`).slice(0, 16)
+      const visitor = sign(ctx.secret, `open ${address}`).slice(0, 16)
       const open = { app, day: utcDay(at), visitor }
       const isFresh = await db.insert(opens).values(open).onConflictDoNothing().returning()
       if (isFresh.length > 0) fresh.set(app, (fresh.get(app) ?? 0) + 1)
     }
     // In one order everywhere, so that two processes never wait for each other.
-    for (const [app, count] of [...fresh].sort()) await countOpens(house, db, app, count)
+    for (const [app, count] of [...fresh].sort()) await countOpens(ctx, db, app, count)
   })
 }
 
-async function countOpens(house: House, db: Db, id: string, count: number): Promise<void> {
+async function countOpens(ctx: AppContext, db: Db, id: string, count: number): Promise<void> {
   const ofApp = db.select({ heat: apps.heat }).from(apps).where(eq(apps.id, id)).$dynamic()
   const [row] = await forUpdate(ofApp, apps.id)
-  const heat = warmed(row?.heat ?? 0, count, house.clock.now())
+  const heat = warmed(row?.heat ?? 0, count, ctx.clock.now())
   const [app] = await db
     .update(apps)
     .set({ opens: sql`${apps.opens} + ${count}`, heat })
@@ -69,7 +69,7 @@ async function countOpens(house: House, db: Db, id: string, count: number): Prom
     .returning()
   if (app && app.opens >= toldOpens && app.opens - count < toldOpens) {
     const text = `“${app.title}” was opened ${toldOpens} times.`
-    await tell(house, db, { to: app.maker, kind: 'app.opened_100', item: id, text })
+    await tell(ctx, db, { to: app.maker, kind: 'app.opened_100', item: id, text })
   }
 }
 
@@ -87,7 +87,7 @@ function warmed(heat: number, count: number, at: number): number {
 
 /** How often an app was opened on each of the last `days` days, the oldest first. */
 export async function opensByDay(
-  { db, clock }: House,
+  { db, clock }: AppContext,
   app: string,
   days: number,
 ): Promise<{ day: string; value: number }[]> {
@@ -102,7 +102,7 @@ export async function opensByDay(
 }
 
 /** Forgets who opened what after 40 days; the counts stay. */
-export async function forgetOpens(house: House): Promise<void> {
-  const before = utcDay(house.clock.now() - keptDays * day)
-  await house.db.tx((db) => db.delete(opens).where(lt(opens.day, before)))
+export async function forgetOpens(ctx: AppContext): Promise<void> {
+  const before = utcDay(ctx.clock.now() - keptDays * day)
+  await ctx.db.tx((db) => db.delete(opens).where(lt(opens.day, before)))
 }

@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import type { AppContext } from '../../context.ts'
 import { anywhere, fetchGuarded } from '../../core/fetch.ts'
-import { oneOf } from '../../core/shape.ts'
+import { oneOf } from '../../core/schema.ts'
 import { second } from '../../core/time.ts'
-import type { House } from '../../house.ts'
-import { Refusal } from '../../refusals.ts'
+import { ApiError } from '../../errors.ts'
 import type { Finding } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import { theRule } from '../../scan/rules.ts'
@@ -28,7 +28,7 @@ const rules = { warn: 'outside.warn', block: 'outside.block' } as const
  * be reached or answers anything else than a verdict.
  */
 export async function askOutside(
-  { config, log }: Pick<House, 'config' | 'log'>,
+  { config, log }: Pick<AppContext, 'config' | 'log'>,
   { type, sha256, body }: { type: string; sha256: string; body: Uint8Array<ArrayBuffer> },
 ): Promise<typeof Verdict.static> {
   if (config.scanHookUrl === '') return { verdict: 'clean' }
@@ -39,15 +39,15 @@ export async function askOutside(
     .catch((error: unknown) => String(error))
   if (Value.Check(Verdict, said)) return said
   log.warn('scan.hook', { why: typeof said === 'string' ? said : 'its answer is no verdict' })
-  throw new Refusal('try_again', { why: 'the outside safety check cannot be asked' })
+  throw new ApiError('try_again', { why: 'the outside safety check cannot be asked' })
 }
 
 /** What it says of a page, as findings (agent-api, The scan). Refuses try_again. */
 export const outsideFindings = async (
-  house: Pick<House, 'config' | 'log'>,
+  ctx: Pick<AppContext, 'config' | 'log'>,
   { identity, sha256 }: Inspection,
 ): Promise<Finding[]> =>
-  findingsOf(await askOutside(house, { type: 'text/html; charset=utf-8', sha256, body: identity }))
+  findingsOf(await askOutside(ctx, { type: 'text/html; charset=utf-8', sha256, body: identity }))
 
 function findingsOf({ verdict, reasons = [] }: typeof Verdict.static): Finding[] {
   if (verdict === 'clean') return []

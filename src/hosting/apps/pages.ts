@@ -1,7 +1,7 @@
+import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import { htmlBytesMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Finding, Scan } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import { type Effect, theRule } from '../../scan/rules.ts'
@@ -31,17 +31,17 @@ export interface PageBytes {
  * with the reasons, try_again when it could not be looked at; `maker` is whose doing it is.
  */
 export async function inspect(
-  house: House,
+  ctx: AppContext,
   html: string | Uint8Array,
   maker?: string,
 ): Promise<Inspection> {
   const bytes = typeof html === 'string' ? new TextEncoder().encode(html) : html
   if (bytes.byteLength > htmlBytesMax) {
-    throw new Refusal('too_large', { bytes: bytes.byteLength, max: htmlBytesMax })
+    throw new ApiError('too_large', { bytes: bytes.byteLength, max: htmlBytesMax })
   }
-  const inspection = await lookAt(house, bytes, maker)
+  const inspection = await lookAt(ctx, bytes, maker)
   const reasons = blocking(inspection)
-  if (reasons.length > 0) throw new Refusal('blocked_by_scan', { reasons })
+  if (reasons.length > 0) throw new ApiError('blocked_by_scan', { reasons })
   return inspection
 }
 
@@ -49,12 +49,16 @@ export async function inspect(
  * What the safety check says of a page now, whether that was taken down before among it. Refuses
  * try_again when it could not be looked at.
  */
-export async function lookAt(house: House, page: Uint8Array, maker?: string): Promise<Inspection> {
-  const inspection = await house.inspector.inspect(page, maker)
+export async function lookAt(
+  ctx: AppContext,
+  page: Uint8Array,
+  maker?: string,
+): Promise<Inspection> {
+  const inspection = await ctx.inspector.inspect(page, maker)
   // What our own rules block need not be asked about.
   const isOurs = inspection.scan.verdict === 'block'
-  const isBad = () => isBadPage(house.db.read, inspection.sha256)
-  const outside = isOurs || (await isBad()) ? [] : await outsideFindings(house, inspection)
+  const isBad = () => isBadPage(ctx.db.read, inspection.sha256)
+  const outside = isOurs || (await isBad()) ? [] : await outsideFindings(ctx, inspection)
   // It may have been taken down while it was looked at.
   return withFindings(inspection, (await isBad()) ? [known] : outside)
 }
@@ -66,7 +70,7 @@ const known: Finding = { code, effect, line: 1, excerpt: '', help }
 export async function checkStill(db: Db, { sha256 }: KeptPage): Promise<void> {
   await lockPage(db, sha256)
   if (await isBadPage(db, sha256)) {
-    throw new Refusal('blocked_by_scan', { reasons: [reasonOf(known)] })
+    throw new ApiError('blocked_by_scan', { reasons: [reasonOf(known)] })
   }
 }
 
@@ -84,7 +88,7 @@ function withFindings(inspection: Inspection, more: Finding[]): Inspection {
 }
 
 /** What a version keeps of a look at its page. */
-export const scannedOf = ({ clock }: House, { scan }: Inspection): Scanned => ({
+export const scannedOf = ({ clock }: AppContext, { scan }: Inspection): Scanned => ({
   verdict: scan.verdict,
   findings: scan.findings,
   scanned: clock.now(),
@@ -121,9 +125,9 @@ export const unlistable = (inspection: Inspection, said: Said = {}): string[] =>
 ]
 
 /** Keeps a page's bytes and variants as one stored object: bytes first, rows second. */
-export async function keep(house: House, inspection: Inspection): Promise<KeptPage> {
+export async function keep(ctx: AppContext, inspection: Inspection): Promise<KeptPage> {
   const { identity, gzip = new Uint8Array(), br = new Uint8Array() } = inspection
-  const pack = await house.store.put(Buffer.concat([identity, gzip, br]))
+  const pack = await ctx.storage.put(Buffer.concat([identity, gzip, br]))
   return {
     sha256: inspection.sha256,
     pack: pack.sha256,
@@ -131,13 +135,13 @@ export async function keep(house: House, inspection: Inspection): Promise<KeptPa
     gzipBytes: gzip.byteLength,
     brBytes: br.byteLength,
     asks: JSON.stringify(inspection.asks),
-    ...scannedOf(house, inspection),
+    ...scannedOf(ctx, inspection),
   }
 }
 
 /** Reads a kept page back. A missing file is a fault of ours. */
-export async function read(house: House, page: Pack): Promise<PageBytes> {
-  const pack = await house.store.read(page.pack)
+export async function read(ctx: AppContext, page: Pack): Promise<PageBytes> {
+  const pack = await ctx.storage.read(page.pack)
   if (!pack) throw new Error(`the stored page ${page.pack} is missing`)
   const gzipAt = page.htmlBytes
   const brAt = gzipAt + page.gzipBytes

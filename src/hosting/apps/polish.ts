@@ -2,8 +2,8 @@ import { promisify } from 'node:util'
 
 import { and, asc, eq, gt, lte, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { minute } from '../../core/time.ts'
-import type { House } from '../../house.ts'
 import { htmlBytesMax } from '../../limits.ts'
 import { read } from './pages.ts'
 import { versions } from './tables.ts'
@@ -17,8 +17,8 @@ const settledMs = 10 * minute
  * Compresses one settled page as well as brotli can (level 11, where publishing took level 5, and
  * takes seconds for a large page). Answers whether there was one; a chore calls it again and again.
  */
-export async function polishOne(house: House): Promise<boolean> {
-  const [page] = await house.db.read
+export async function polishOne(ctx: AppContext): Promise<boolean> {
+  const [page] = await ctx.db.read
     .select()
     .from(versions)
     .where(
@@ -26,14 +26,14 @@ export async function polishOne(house: House): Promise<boolean> {
         // The literal lets both engines use the index over unpolished versions alone.
         sql`${versions.brLevel} = 5`,
         gt(versions.brBytes, 0),
-        lte(versions.created, house.clock.now() - settledMs),
+        lte(versions.created, ctx.clock.now() - settledMs),
       ),
     )
     .orderBy(asc(versions.created))
     .limit(1)
   if (!page) return false
   const { brotliCompress, constants } = await import('node:zlib')
-  const { identity, gzip = new Uint8Array() } = await read(house, page)
+  const { identity, gzip = new Uint8Array() } = await read(ctx, page)
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: bestQuality,
     [constants.BROTLI_PARAM_LGWIN]: 22,
@@ -43,10 +43,10 @@ export async function polishOne(house: House): Promise<boolean> {
   const br = await promisify(brotliCompress)(identity, { params })
   const better = br.byteLength < page.brBytes
   const pack = better
-    ? (await house.store.put(Buffer.concat([identity, gzip, br]))).sha256
+    ? (await ctx.storage.put(Buffer.concat([identity, gzip, br]))).sha256
     : page.pack
   const brBytes = better ? br.byteLength : page.brBytes
-  await house.db.tx((db) =>
+  await ctx.db.tx((db) =>
     db
       .update(versions)
       .set({ pack, brBytes, brLevel: bestQuality })

@@ -1,7 +1,7 @@
+import type { AppContext } from '../../context.ts'
 import { iso } from '../../core/time.ts'
-import type { House } from '../../house.ts'
 import type { App } from './apps.ts'
-import type { AppShape, OriginShape } from './shapes.ts'
+import type { AppShape, OriginShape } from './schemas.ts'
 
 /** Where an app stands, in one word. */
 export function stateOf(app: App): AppShape['state'] {
@@ -11,23 +11,23 @@ export function stateOf(app: App): AppShape['state'] {
 }
 
 /** The public link of an app (document 1, section 2). */
-export const linkOf = (house: House, id: string): string => `${house.urls.app}/a/${id}`
+export const linkOf = (ctx: AppContext, id: string): string => `${ctx.urls.app}/a/${id}`
 
 /** Where an app's picture is; another picture has another address. */
-export const iconOf = (house: House, { id, icon }: Pick<App, 'id' | 'icon'>): string | null =>
-  icon && `${house.urls.app}/icons/${id}-${icon.slice(0, 12)}.png`
+export const iconOf = (ctx: AppContext, { id, icon }: Pick<App, 'id' | 'icon'>): string | null =>
+  icon && `${ctx.urls.app}/icons/${id}-${icon.slice(0, 12)}.png`
 
 /** The App record of document 1, section 2, as agent-api completes it. */
-export function present(house: House, app: App): AppShape {
+export function present(ctx: AppContext, app: App): AppShape {
   const { id, kind, title, description, version, remix, priceRemix, comments } = app
   return {
     id,
-    link: linkOf(house, id),
+    link: linkOf(ctx, id),
     kind,
     title,
     description,
     shelf: app.shelf,
-    icon: iconOf(house, app),
+    icon: iconOf(ctx, app),
     version,
     store: app.listed !== 'off',
     listed: app.takenDown === null ? app.listed : 'taken_down',

@@ -1,9 +1,9 @@
+import type { AppContext } from '../../context.ts'
 import { fromCredits, inWords } from '../../core/money.ts'
 import { isPlainLine, isPlainText, isVisible } from '../../core/text.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Finding } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import type { Agent } from '../agents/agents.ts'
@@ -12,7 +12,7 @@ import { tellListed } from './listing-notes.ts'
 import { insertApp } from './new-app.ts'
 import { inspect, keep, lookAt, read, unlistable, unsayable } from './pages.ts'
 import { linkOf, present } from './present.ts'
-import type { AppChangeShape, AppShape, NewAppShape, ScanResultShape } from './shapes.ts'
+import type { AppChangeShape, AppShape, NewAppShape, ScanResultShape } from './schemas.ts'
 
 /** What is said of an app until somebody says more. */
 export const untold = { title: 'Untitled', description: '', shelf: 'other' } as const
@@ -23,28 +23,28 @@ export const untold = { title: 'Untitled', description: '', shelf: 'other' } as 
  * Refuses bad_request, games_off, too_large, blocked_by_scan, and what `insertApp` refuses.
  */
 export async function publish(
-  house: House,
+  ctx: AppContext,
   maker: Agent,
   wanted: NewAppShape & { html: string },
 ): Promise<Answer> {
-  const named = newAppOf(house, wanted)
+  const named = newAppOf(ctx, wanted)
   if (wanted.dryRun) {
-    const inspection = await inspect(house, wanted.html, maker.id)
+    const inspection = await inspect(ctx, wanted.html, maker.id)
     return { status: 200, body: { scan: presentScan(inspection), price: 0 } }
   }
-  return house.idempotency.once(maker.id, wanted.ref, wanted, async (keepAnswer) => {
-    const inspection = await inspect(house, wanted.html, maker.id)
+  return ctx.idempotency.once(maker.id, wanted.ref, wanted, async (keepAnswer) => {
+    const inspection = await inspect(ctx, wanted.html, maker.id)
     const title = wanted.title ?? inspection.title ?? named.title
     const reasons = wanted.store ? unlistable(inspection, { ...named, title }) : []
     const listed = wanted.store && reasons.length === 0 ? 'on' : 'off'
     const app: apps.NewApp = { ...named, title, listed }
-    await apps.checkRoom(house, maker, inspection.identity.byteLength)
-    const page = await keep(house, inspection)
-    return house.db.tx(async (db) => {
-      const made = await insertApp(house, db, maker, app, page)
-      if (made.listed === 'on') await tellListed(house, db, made)
-      const note = publishedNote(house, made, reasons)
-      const body = { app: present(house, made), scan: presentScan(inspection), note }
+    await apps.checkRoom(ctx, maker, inspection.identity.byteLength)
+    const page = await keep(ctx, inspection)
+    return ctx.db.tx(async (db) => {
+      const made = await insertApp(ctx, db, maker, app, page)
+      if (made.listed === 'on') await tellListed(ctx, db, made)
+      const note = publishedNote(ctx, made, reasons)
+      const body = { app: present(ctx, made), scan: presentScan(inspection), note }
       const answer = { status: 201, body }
       await keepAnswer(db, answer)
       return answer
@@ -53,8 +53,11 @@ export async function publish(
 }
 
 /** What a maker says of a new app. Refuses bad_request, games_off. */
-export function newAppOf(house: House, wanted: Omit<NewAppShape, 'html' | 'prompt'>): apps.NewApp {
-  checkKind(house, wanted.kind)
+export function newAppOf(
+  ctx: AppContext,
+  wanted: Omit<NewAppShape, 'html' | 'prompt'>,
+): apps.NewApp {
+  checkKind(ctx, wanted.kind)
   checkTexts(wanted)
   return {
     kind: wanted.kind ?? 'app',
@@ -62,12 +65,12 @@ export function newAppOf(house: House, wanted: Omit<NewAppShape, 'html' | 'promp
     description: wanted.description ?? untold.description,
     shelf: wanted.shelf ?? untold.shelf,
     listed: 'off',
-    ...termsOf(house, wanted, { remix: 'free', priceRemix: null }),
+    ...termsOf(ctx, wanted, { remix: 'free', priceRemix: null }),
   }
 }
 
-function publishedNote(house: House, app: apps.App, reasons: string[]): string {
-  const live = `Live at ${linkOf(house, app.id)}.`
+function publishedNote(ctx: AppContext, app: apps.App, reasons: string[]): string {
+  const live = `Live at ${linkOf(ctx, app.id)}.`
   if (app.listed === 'on') return `${live} It is on Explore.`
   if (reasons.length === 0) return `${live} It is not on Explore: PATCH store true to put it there.`
   return `${live} It cannot go on Explore yet: ${reasons.join(' ')}`
@@ -88,22 +91,22 @@ export const findingOf = ({ effect, ...finding }: Finding) => ({ ...finding, sev
  * false during its first build), and not_listable after keeping the other changes.
  */
 export async function change(
-  house: House,
+  ctx: AppContext,
   maker: Agent,
   id: string,
   wanted: AppChangeShape,
 ): Promise<{ app: AppShape; note: string }> {
-  const app = await apps.theOwn(house, maker, id)
+  const app = await apps.theOwn(ctx, maker, id)
   const { store, ...others } = wanted
   if (Object.keys(wanted).length === 0) {
-    throw new Refusal('bad_request', { problem: 'Nothing to change: send at least one field.' })
+    throw new ApiError('bad_request', { problem: 'Nothing to change: send at least one field.' })
   }
   // Its build may have been asked to put it there when it lands.
   if (store === false) apps.checkBuilt(app)
   checkTexts(wanted)
-  const found = store ? await whyNotListed(house, app) : []
-  const { before, after, reasons } = await house.db.tx(async (db) => {
-    const before = await apps.locked(house, db, app)
+  const found = store ? await whyNotListed(ctx, app) : []
+  const { before, after, reasons } = await ctx.db.tx(async (db) => {
+    const before = await apps.locked(ctx, db, app)
     const { title, description } = before
     const stays = before.listed !== 'off' && store !== false
     const unsaid = stays ? unsayable(others) : []
@@ -111,20 +114,20 @@ export async function change(
     const isFit = reasons.length === 0
     // The page that was read is not the one that would stand on Explore.
     if (store && isFit && before.version !== app.version) {
-      throw new Refusal('try_again', { why: 'a new version was published meanwhile' })
+      throw new ApiError('try_again', { why: 'a new version was published meanwhile' })
     }
-    const after = await apps.update(house, db, before, {
+    const after = await apps.update(ctx, db, before, {
       ...others,
       // What is on Explore keeps the words that it has.
       ...(unsaid.length > 0 && { title, description }),
-      ...termsOf(house, wanted, before),
+      ...termsOf(ctx, wanted, before),
       ...(store !== undefined && isFit && { listed: store ? 'on' : 'off' }),
     })
-    if ((after.listed === 'on') !== (before.listed === 'on')) await tellListed(house, db, after)
+    if ((after.listed === 'on') !== (before.listed === 'on')) await tellListed(ctx, db, after)
     return { before, after, reasons }
   })
-  if (reasons.length > 0) throw new Refusal('not_listable', { reasons })
-  return { app: present(house, after), note: changedNote(before, after) }
+  if (reasons.length > 0) throw new ApiError('not_listable', { reasons })
+  return { app: present(ctx, after), note: changedNote(before, after) }
 }
 
 /** What became of the Explore parts: whether it is there, with which version, and what it costs. */
@@ -156,31 +159,31 @@ function termsNote({ remix, priceRemix }: apps.App): string {
 }
 
 /** Runs the scan again at listing strength over the newest version. */
-async function whyNotListed(house: House, app: apps.App): Promise<string[]> {
+async function whyNotListed(ctx: AppContext, app: apps.App): Promise<string[]> {
   if (app.version === 0) return ['It has no version yet: wait until its first build has landed.']
-  const { identity } = await read(house, await apps.theVersion(house, app.id, app.version))
-  return unlistable(await lookAt(house, identity, app.maker))
+  const { identity } = await read(ctx, await apps.theVersion(ctx, app.id, app.version))
+  return unlistable(await lookAt(ctx, identity, app.maker))
 }
 
-function checkKind(house: House, kind: NewAppShape['kind']): void {
-  if (kind === 'game' && !house.config.gamesOn) throw new Refusal('games_off')
+function checkKind(ctx: AppContext, kind: NewAppShape['kind']): void {
+  if (kind === 'game' && !ctx.config.gamesOn) throw new ApiError('games_off')
 }
 
 function checkTexts(wanted: AppChangeShape): void {
   const { title, description } = wanted
   if (title !== undefined && (!isPlainLine(title, titleCharsMax) || !isVisible(title))) {
     const problem = `"title" is one plain line of 1 to ${titleCharsMax} characters.`
-    throw new Refusal('bad_request', { problem })
+    throw new ApiError('bad_request', { problem })
   }
   if (description !== undefined && !isPlainText(description, descriptionCharsMax)) {
     const problem = `"description" is plain text of at most ${descriptionCharsMax} characters.`
-    throw new Refusal('bad_request', { problem })
+    throw new ApiError('bad_request', { problem })
   }
 }
 
 /** The remix terms after a request. A price goes with remix "price", and only with it. */
 function termsOf(
-  house: House,
+  ctx: AppContext,
   wanted: AppChangeShape,
   before: Pick<apps.App, 'remix' | 'priceRemix'>,
 ): Pick<apps.App, 'remix' | 'priceRemix'> {
@@ -191,10 +194,10 @@ function termsOf(
   }
   if (remix !== 'price') {
     if (wanted.priceRemix === undefined) return { remix, priceRemix: null }
-    throw new Refusal('bad_request', { problem: '"priceRemix" goes with "remix": "price".' })
+    throw new ApiError('bad_request', { problem: '"priceRemix" goes with "remix": "price".' })
   }
-  if (!house.config.pricesOn) throw new Refusal('prices_off')
+  if (!ctx.config.pricesOn) throw new ApiError('prices_off')
   const priceRemix = wanted.priceRemix ?? before.priceRemix
   if (priceRemix !== null) return { remix, priceRemix }
-  throw new Refusal('bad_request', { problem: '"remix": "price" needs "priceRemix".' })
+  throw new ApiError('bad_request', { problem: '"remix": "price" needs "priceRemix".' })
 }

@@ -1,31 +1,31 @@
 import { and, eq, isNull, lt } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import { openOf } from '../../jobs/jobs.ts'
 import { agentAccount } from '../../ledger/accounts.ts'
 import { deletedAppKeptMs } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import { freeBytes, lockAgent } from '../agents/kept.ts'
 import { type App, find, theOwn, there } from './apps.ts'
 import { apps, versions } from './tables.ts'
 
 /** Ends what is being made for an agent's apps, or for one of them. Nothing of it is charged. */
-export async function stopWork(house: House, maker: string, app?: string): Promise<void> {
+export async function stopWork(ctx: AppContext, maker: string, app?: string): Promise<void> {
   const owner = agentAccount(maker)
-  for (const { id } of await openOf(house, owner, app)) await house.jobs.cancel(id)
+  for (const { id } of await openOf(ctx, owner, app)) await ctx.jobs.cancel(id)
 }
 
 /** Deletes an app: its link is gone at once, its bytes 30 days later. */
-export async function remove(house: House, app: App): Promise<void> {
-  await house.db.tx((db) =>
+export async function remove(ctx: AppContext, app: App): Promise<void> {
+  await ctx.db.tx((db) =>
     db
       .update(apps)
-      .set({ closed: house.clock.now(), listed: 'off' })
+      .set({ closed: ctx.clock.now(), listed: 'off' })
       .where(and(eq(apps.id, app.id), isNull(apps.closed))),
   )
-  await stopWork(house, app.maker, app.id)
+  await stopWork(ctx, app.maker, app.id)
 }
 
 /**
@@ -33,25 +33,25 @@ export async function remove(house: House, app: App): Promise<void> {
  * Refuses not_found, taken_down, account_closed.
  */
 export async function undelete(
-  house: House,
+  ctx: AppContext,
   maker: Agent,
   id: string,
   also: (db: Db) => Promise<unknown>,
 ): Promise<App> {
-  const app = await find(house, id)
+  const app = await find(ctx, id)
   const isOwn = app?.maker === maker.id
   if (isOwn) there({ ...app, closed: null })
-  const since = house.clock.now() - deletedAppKeptMs
+  const since = ctx.clock.now() - deletedAppKeptMs
   if (!isOwn || app.closed === null || app.closed < since) {
-    throw new Refusal('not_found', { what: 'deleted app' })
+    throw new ApiError('not_found', { what: 'deleted app' })
   }
-  await house.db.tx(async (db) => {
+  await ctx.db.tx(async (db) => {
     // Its maker's account may be closing, and all its apps with it.
-    await lockAgent(house, db, maker.id)
+    await lockAgent(ctx, db, maker.id)
     await db.update(apps).set({ closed: null }).where(eq(apps.id, id))
     await also(db)
   })
-  return theOwn(house, maker, id)
+  return theOwn(ctx, maker, id)
 }
 
 const purgeBatch = 100
@@ -61,15 +61,15 @@ type Gone = Pick<App, 'id' | 'maker'>
 type End = (db: Db, app: Gone) => Promise<void>
 
 /** Removes the rows of apps deleted more than 30 days ago, a bounded number at a time. */
-export async function purge(house: House, alsoEnd: End): Promise<number> {
-  const before = house.clock.now() - deletedAppKeptMs
-  const old = await house.db.read
+export async function purge(ctx: AppContext, alsoEnd: End): Promise<number> {
+  const before = ctx.clock.now() - deletedAppKeptMs
+  const old = await ctx.db.read
     .select({ id: apps.id, maker: apps.maker })
     .from(apps)
     .where(lt(apps.closed, before))
     .limit(purgeBatch)
   for (const app of old) {
-    await house.db.tx(async (db) => {
+    await ctx.db.tx(async (db) => {
       // Its maker may have brought it back meanwhile.
       const isOld = and(eq(apps.id, app.id), lt(apps.closed, before))
       const gone = await db.delete(apps).where(isOld).returning({ id: apps.id })

@@ -1,34 +1,34 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import { taking } from '../../core/taking.ts'
-import type { House } from '../../house.ts'
 import { withKey } from '../key.ts'
 import { ofApp, ofWriting, operation } from '../operation.ts'
 import * as apps from './apps.ts'
 import { present } from './present.ts'
 import { change } from './publish.ts'
 import { remove } from './removal.ts'
-import * as shapes from './shapes.ts'
+import * as schemas from './schemas.ts'
 
 /** An agent's apps (document 1, operations 8 to 11). */
-export const appRoutes = (house: House) =>
+export const appRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(house))
+    .use(withKey(ctx))
     .get(
       '/apps',
       async ({ caller, query }) => {
         const { page, next } = await newestFirst('app', query, (limit, after) =>
-          apps.listOf(house, caller.agent.id, limit, after),
+          apps.listOf(ctx, caller.agent.id, limit, after),
         )
-        return { apps: page.map((app) => present(house, app)), next }
+        return { apps: page.map((app) => present(ctx, app)), next }
       },
       {
         query: ListQuery,
         ...operation(
           { id: 'list_apps', tag: 'Apps', summary: 'Your apps and games, newest first.' },
-          { 200: shapes.AppList },
+          { 200: schemas.AppList },
           ['bad_request'],
         ),
       },
@@ -36,38 +36,34 @@ export const appRoutes = (house: House) =>
     .get(
       '/apps/:id',
       async ({ caller, params }) => ({
-        app: present(house, await apps.theOwn(house, caller.agent, params.id)),
+        app: present(ctx, await apps.theOwn(ctx, caller.agent, params.id)),
       }),
       operation(
         { id: 'get_app', tag: 'Apps', summary: 'One of your apps.' },
-        { 200: shapes.AppAnswer },
+        { 200: schemas.AppAnswer },
         ofApp,
       ),
     )
-    .patch(
-      '/apps/:id',
-      ({ caller, params, body }) => change(house, caller.agent, params.id, body),
-      {
-        ...taking(shapes.AppChange),
-        ...operation(
-          {
-            id: 'change_app',
-            tag: 'Apps',
-            summary: 'Rename, describe, shelve, price, list.',
-            more:
-              'Send at least one field. With store true the page is read again; when it cannot go ' +
-              'on Explore the answer is not_listable and the other changes are kept.',
-          },
-          { 200: shapes.AppChanged },
-          [...ofWriting, ...ofApp, 'busy', 'not_listable'],
-        ),
-      },
-    )
+    .patch('/apps/:id', ({ caller, params, body }) => change(ctx, caller.agent, params.id, body), {
+      ...taking(schemas.AppChange),
+      ...operation(
+        {
+          id: 'change_app',
+          tag: 'Apps',
+          summary: 'Rename, describe, shelve, price, list.',
+          more:
+            'Send at least one field. With store true the page is read again; when it cannot go ' +
+            'on Explore the answer is not_listable and the other changes are kept.',
+        },
+        { 200: schemas.AppChanged },
+        [...ofWriting, ...ofApp, 'busy', 'not_listable'],
+      ),
+    })
     .delete(
       '/apps/:id',
       async ({ caller, params }) => {
-        const app = await apps.theOwn(house, caller.agent, params.id)
-        await remove(house, app)
+        const app = await apps.theOwn(ctx, caller.agent, params.id)
+        await remove(ctx, app)
         const note =
           app.version === 0
             ? 'Its first build was ended: nothing was charged, and nothing of it is kept.'
@@ -76,7 +72,7 @@ export const appRoutes = (house: House) =>
       },
       operation(
         { id: 'delete_app', tag: 'Apps', summary: 'Delete an app; it is kept 30 days.' },
-        { 200: shapes.Gone },
+        { 200: schemas.Gone },
         [...ofWriting, ...ofApp],
       ),
     )

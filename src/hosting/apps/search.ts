@@ -1,7 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { dialect } from '../../db/dialect.ts'
-import type { House } from '../../house.ts'
 import { matchesMax } from '../../limits.ts'
 import type { App } from './apps.ts'
 import { wordsOf } from './words.ts'
@@ -69,7 +69,7 @@ const mergesMax = 1_000
  * Makes SQLite's index one part again, a little in each unit of work. Listings add parts, and a
  * search that has to look into a dozen of them costs ten times as much as in one.
  */
-export async function mergeIndex({ db }: House): Promise<void> {
+export async function mergeIndex({ db }: AppContext): Promise<void> {
   if (db.kind !== 'sqlite') return
   for (let merges = 0; merges < mergesMax; merges += 1) {
     const parts = await db.read.all(sql`select distinct segid from app_search_idx limit 2`)

@@ -3,15 +3,15 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { openApp } from '../../app.ts'
-import { loadConfig } from '../../config.ts'
+import { loadConfig } from '../../config/load.ts'
+import { type AppContext, closeContext, createContext } from '../../context.ts'
 import { sha256 } from '../../core/ids.ts'
 import { openLog } from '../../core/log.ts'
 import { day, hour, minute } from '../../core/time.ts'
-import { type Door, openDoor } from '../../door.ts'
-import { closeHouse, type House, openHouse } from '../../house.ts'
+import { type Door, openDoor } from '../../http/middleware.ts'
+import { openApp } from '../../http/router.ts'
 import { assetBytesMax } from '../../limits.ts'
-import { openDiskStore } from '../../store/disk.ts'
+import { openDiskStore } from '../../storage/disk.ts'
 import { freshEngine } from '../../testing/engine.ts'
 import { unlimited } from '../../testing/unlimited.ts'
 import * as agents from '../agents/agents.ts'
@@ -35,7 +35,7 @@ function soundOf(bytes: number, seed: number): Buffer {
 }
 
 let dir = ''
-let house: House
+let ctx: AppContext
 let door: Door
 let logged: string[] = []
 const clock = { ms: Date.UTC(2030, 0, 1), now: () => clock.ms }
@@ -45,12 +45,12 @@ async function open(settings: Record<string, string> = {}): Promise<void> {
   const config = loadConfig({ DATA_DIR: dir, ...unlimited, ...settings }, {})
   logged = []
   const log = openLog(clock, (line) => void logged.push(line))
-  house = await openHouse(config, 'http://localhost', { clock, log, db: await freshEngine() })
-  door = openDoor(house, openApp(house))
+  ctx = await createContext(config, 'http://localhost', { clock, log, db: await freshEngine() })
+  door = openDoor(ctx, openApp(ctx))
 }
 async function close(): Promise<void> {
   expect(logged.filter((line) => line.includes('"fault"'))).toEqual([])
-  await closeHouse(house)
+  await closeContext(ctx)
   rmSync(dir, { recursive: true, force: true })
 }
 beforeEach(() => open())
@@ -85,8 +85,8 @@ const put = (key: string, app: string, name: string, bytes: Body, type?: string)
 const list = async (key: string, app: string) =>
   (await call('GET', `/apps/${app}/assets`, key)).answer
 const kept = async (key: string): Promise<number> => {
-  const found = await house.keys.find(key)
-  return (await agents.find(house, found?.owner ?? ''))?.kept ?? -1
+  const found = await ctx.keys.find(key)
+  return (await agents.find(ctx, found?.owner ?? ''))?.kept ?? -1
 }
 
 test('an upload is kept by its content, listed, read back, looked at and deleted', async () => {
@@ -254,7 +254,7 @@ test('names that are paths, and files of no known kind, are refused and not kept
   }
   expect(await list(ann, app)).toMatchObject({ assets: [] })
   expect(await kept(ann)).toBe(before)
-  expect(await house.store.usage()).toMatchObject({ files: 1 })
+  expect(await ctx.storage.usage()).toMatchObject({ files: 1 })
 })
 
 test('300 files, and not one more of two that come at once', async () => {
@@ -269,7 +269,7 @@ test('300 files, and not one more of two that come at once', async () => {
   expect(last.map(({ status }) => status).sort()).toEqual([201, 409])
   const refused = await put(ann, app, 'z', json('never'))
   expect([refused.status, refused.answer.code]).toEqual([409, 'too_many_assets'])
-  expect(await house.store.has(sha256(json('never')))).toBe(false)
+  expect(await ctx.storage.has(sha256(json('never')))).toBe(false)
   expect((await put(ann, app, 'f7', json('again'))).status).toBe(200)
   expect(await list(ann, app)).toMatchObject({ used: { files: 300 } })
 }, 60_000)
@@ -287,7 +287,7 @@ test('64 MB, and not one file more of two that come at once', async () => {
   expect(last.map(({ status }) => status).sort()).toEqual([201, 409])
   const refused = await put(ann, app, 'more', bell)
   expect([refused.status, refused.answer.code]).toEqual([409, 'assets_full'])
-  expect(await house.store.has(sha256(bell))).toBe(false)
+  expect(await ctx.storage.has(sha256(bell))).toBe(false)
   expect((await put(ann, app, 's3', soundOf(assetBytesMax, 99))).status).toBe(200)
   expect(await list(ann, app)).toMatchObject({ used: { files: 16, bytes: 67_108_864 } })
 }, 60_000)
@@ -304,7 +304,7 @@ test('an agent keeps a bounded number of bytes; a content counts once an app', a
   await put(ann, app, 'two', soundOf(100_000, 2))
   const full = await put(ann, app, 'three', soundOf(100_000, 3))
   expect([full.status, full.answer.code]).toEqual([409, 'storage_full'])
-  expect(await house.store.has(sha256(soundOf(100_000, 3)))).toBe(false)
+  expect(await ctx.storage.has(sha256(soundOf(100_000, 3)))).toBe(false)
   expect((await put(ann, app, 'two', soundOf(100_000, 4))).status).toBe(200)
   await call('DELETE', `/apps/${app}/assets/one`, ann)
   expect(await kept(ann)).toBe(start + 200_000)
@@ -323,23 +323,23 @@ test('an old version keeps the files it had; the newest is the one that changes'
   expect(await list(ann, app)).toMatchObject({ version: 2, assets: [{ name: 'oil.png' }] })
   await put(ann, app, 'oil.png', bell)
   await put(ann, app, 'new.json', json([1]))
-  expect(await assets.rowsOf(house, app, 1)).toMatchObject([{ name: 'oil.png', type: 'image/png' }])
+  expect(await assets.rowsOf(ctx, app, 1)).toMatchObject([{ name: 'oil.png', type: 'image/png' }])
   expect(sha256((await call('GET', url)).bytes)).toBe(sha256(picture))
   await call('DELETE', `/apps/${app}/assets/oil.png`, ann)
-  expect(await assets.rowsOf(house, app, 1)).toHaveLength(1)
+  expect(await assets.rowsOf(ctx, app, 1)).toHaveLength(1)
   await call('POST', `/apps/${app}/versions/1/restore`, ann)
   expect(await list(ann, app)).toMatchObject({ version: 3, assets: [{ type: 'image/png' }] })
   expect(await kept(ann)).toBeGreaterThanOrEqual(before)
 
-  const named = await contents.namedIn(house.db.read, [sha256(picture), sha256(bell)])
+  const named = await contents.namedIn(ctx.db.read, [sha256(picture), sha256(bell)])
   expect(named).toEqual(new Set([sha256(picture)]))
   await call('DELETE', `/apps/${app}`, ann)
   clock.ms += 31 * day
-  await purge(house, assets.removeAll)
-  expect(await contents.namedIn(house.db.read, [sha256(picture)])).toEqual(new Set())
+  await purge(ctx, assets.removeAll)
+  expect(await contents.namedIn(ctx.db.read, [sha256(picture)])).toEqual(new Set())
   expect(await kept(ann)).toBe(0)
-  await house.store.sweep((names) => contents.namedIn(house.db.read, names), hour)
-  expect(await house.store.usage()).toMatchObject({ files: 0 })
+  await ctx.storage.sweep((names) => contents.namedIn(ctx.db.read, names), hour)
+  expect(await ctx.storage.usage()).toMatchObject({ files: 0 })
 })
 
 test("what the page's own list asks for waits until a file of that name is there", async () => {
@@ -361,12 +361,12 @@ test('a disk under its floor refuses with try_again, and nothing is kept', async
   const app = await newApp(ann)
   const freeFloorBytes = Number.MAX_SAFE_INTEGER
   const store = await openDiskStore(join(dir, 'files'), { freeFloorBytes, clock })
-  const full = { ...house, store }
+  const full = { ...ctx, store }
   door = openDoor(full, openApp(full))
   const refused = await put(ann, app, 'oil.png', picture)
   expect([refused.status, refused.answer.code]).toEqual([503, 'try_again'])
   expect(await list(ann, app)).toMatchObject({ assets: [] })
-  expect(await house.store.usage()).toMatchObject({ files: 1 })
+  expect(await ctx.storage.usage()).toMatchObject({ files: 1 })
   const keyless = await call('POST', '/keys')
   expect([keyless.status, keyless.answer.code]).toEqual([503, 'try_again'])
 })

@@ -2,18 +2,18 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { and, asc, count, eq, sum } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { sha256 } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
 import { countRows } from '../../db/query.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import { assetBytesMax, assetBytesPerAppMax, assetsPerAppMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import { assetName } from '../../scan/asset-asks.ts'
-import { kindOf } from '../../store/kinds.ts'
+import { kindOf } from '../../storage/kinds.ts'
 import type { Agent } from '../agents/agents.ts'
 import { freeBytes, keepBytes } from '../agents/kept.ts'
 import * as apps from '../apps/apps.ts'
-import { AssetAsk } from './shapes.ts'
+import { AssetAsk } from './schemas.ts'
 import { assets } from './tables.ts'
 
 export type Asset = typeof assets.$inferSelect
@@ -21,8 +21,8 @@ export type Asset = typeof assets.$inferSelect
 const at = (app: string, version: number) => and(eq(assets.app, app), eq(assets.version, version))
 
 /** The files of a version, by name; at most `assetsPerAppMax`. */
-export const rowsOf = (house: House, app: string, version: number): Promise<Asset[]> =>
-  house.db.read.select().from(assets).where(at(app, version)).orderBy(asc(assets.name))
+export const rowsOf = (ctx: AppContext, app: string, version: number): Promise<Asset[]> =>
+  ctx.db.read.select().from(assets).where(at(app, version)).orderBy(asc(assets.name))
 
 /** One file of a version, in what `db` sees. */
 export async function findIn(db: Db, app: string, version: number, name: string) {
@@ -38,19 +38,19 @@ export function checkName(name: string): void {
   if (assetName.test(name)) return
   const problem =
     'An asset name is 1 to 64 of a-z, 0-9, dot, - and _, and begins with a letter or digit.'
-  throw new Refusal('bad_request', { problem })
+  throw new ApiError('bad_request', { problem })
 }
 
 /** The agent's own app, with assets open. Refuses assets_off, not_found, taken_down. */
-export async function theApp(house: House, maker: Agent, id: string): Promise<apps.App> {
-  if (!house.config.assetsOn) throw new Refusal('assets_off')
-  return apps.theOwn(house, maker, id)
+export async function theApp(ctx: AppContext, maker: Agent, id: string): Promise<apps.App> {
+  if (!ctx.config.assetsOn) throw new ApiError('assets_off')
+  return apps.theOwn(ctx, maker, id)
 }
 
 /** What the newest page's own list asks for and the app does not have. */
-export async function waitingOf(house: House, app: apps.App, rows: Asset[]) {
+export async function waitingOf(ctx: AppContext, app: apps.App, rows: Asset[]) {
   if (app.version === 0) return []
-  const { asks } = await apps.theVersion(house, app.id, app.version)
+  const { asks } = await apps.theVersion(ctx, app.id, app.version)
   const wanted: unknown = JSON.parse(asks)
   if (!Value.Check(Type.Array(AssetAsk), wanted))
     throw new Error(`the asks of ${app.id} are broken`)
@@ -65,22 +65,22 @@ export async function waitingOf(house: House, app: apps.App, rows: Asset[]) {
  * assets_full, storage_full, try_again.
  */
 export async function put(
-  house: House,
+  ctx: AppContext,
   maker: Agent,
   id: string,
   name: string,
   bytes: Uint8Array,
 ): Promise<{ asset: Asset; isNew: boolean }> {
-  const app = await theApp(house, maker, id)
+  const app = await theApp(ctx, maker, id)
   checkName(name)
   apps.checkBuilt(app)
   if (bytes.length > assetBytesMax) {
-    throw new Refusal('asset_too_large', { bytes: bytes.length, max: assetBytesMax })
+    throw new ApiError('asset_too_large', { bytes: bytes.length, max: assetBytesMax })
   }
   const told = await kindOf(bytes)
-  if ('unfit' in told) throw new Refusal('bad_asset', { why: `${told.unfit}.` })
-  await checkRoom(house, maker, app, name, bytes)
-  const stored = await house.store.put(bytes)
+  if ('unfit' in told) throw new ApiError('bad_asset', { why: `${told.unfit}.` })
+  await checkRoom(ctx, maker, app, name, bytes)
+  const stored = await ctx.storage.put(bytes)
   const { kind, type } = told
   const row: Omit<Asset, 'version'> = {
     app: id,
@@ -95,17 +95,22 @@ export async function put(
     what: null,
     seed: null,
     maker: 'upload',
-    created: house.clock.now(),
+    created: ctx.clock.now(),
   }
-  return house.db.tx((db) => keepRow(house, db, app, row))
+  return ctx.db.tx((db) => keepRow(ctx, db, app, row))
 }
 
 /** Replaces or adds a row of the newest version; what must be counted is counted here. */
-export async function keepRow(house: House, db: Db, before: apps.App, row: Omit<Asset, 'version'>) {
-  const app = await open(house, db, before)
+export async function keepRow(
+  ctx: AppContext,
+  db: Db,
+  before: apps.App,
+  row: Omit<Asset, 'version'>,
+) {
+  const app = await open(ctx, db, before)
   const old = await findIn(db, app.id, app.version, row.name)
   await checkFits(db, app, old, row.bytes)
-  await keepBytes(house, db, app.maker, await growth(db, old, row))
+  await keepBytes(ctx, db, app.maker, await growth(db, old, row))
   if (old) await drop(db, old)
   const asset: Asset = { ...row, version: app.version }
   await db.insert(assets).values(asset)
@@ -116,8 +121,8 @@ export async function keepRow(house: House, db: Db, before: apps.App, row: Omit<
  * The app as it is now, for a change of its newest files, inside a transaction: locked, so that two
  * changes at once count each other and none goes to a version that is no longer the newest.
  */
-const open = async (house: House, db: Db, before: apps.App): Promise<apps.App> =>
-  apps.update(house, db, await apps.locked(house, db, before), {})
+const open = async (ctx: AppContext, db: Db, before: apps.App): Promise<apps.App> =>
+  apps.update(ctx, db, await apps.locked(ctx, db, before), {})
 
 /** Refuses what would not fit into the app's newest version beside the file it replaces. */
 async function checkFits(db: Db, app: apps.App, old: Asset | undefined, bytes: number) {
@@ -127,10 +132,10 @@ async function checkFits(db: Db, app: apps.App, old: Asset | undefined, bytes: n
     .where(at(app.id, app.version))
   const { files = 0, bytes: usedBytes = 0 } = used ?? {}
   if (!old && files >= assetsPerAppMax) {
-    throw new Refusal('too_many_assets', { max: assetsPerAppMax })
+    throw new ApiError('too_many_assets', { max: assetsPerAppMax })
   }
   if (usedBytes - (old?.bytes ?? 0) + bytes > assetBytesPerAppMax) {
-    throw new Refusal('assets_full', { used: usedBytes, max: assetBytesPerAppMax })
+    throw new ApiError('assets_full', { used: usedBytes, max: assetBytesPerAppMax })
   }
 }
 
@@ -153,59 +158,59 @@ async function growth(db: Db, old: Content | undefined, row: Content | undefined
  * counts is the look inside the transaction.
  */
 async function checkRoom(
-  house: House,
+  ctx: AppContext,
   maker: Agent,
   app: apps.App,
   name: string,
   file: Uint8Array,
 ) {
-  const db = house.db.read
+  const db = ctx.db.read
   const old = await findIn(db, app.id, app.version, name)
   await checkFits(db, app, old, file.length)
-  const max = house.config.bytesPerAgent
+  const max = ctx.config.bytesPerAgent
   if (max === 0 || maker.kept + file.length <= max) return
   const row = { app: app.id, sha256: sha256(file), bytes: file.length }
   const more = await growth(db, old, row)
-  if (more > 0 && maker.kept + more > max) throw new Refusal('storage_full', { max })
+  if (more > 0 && maker.kept + more > max) throw new ApiError('storage_full', { max })
 }
 
 const drop = (db: Db, { app, version, name }: Asset) =>
   db.delete(assets).where(and(at(app, version), eq(assets.name, name)))
 
 /** An own file of the newest version, with its bytes. Refuses bad_request, not_found. */
-export async function theBytes(house: House, maker: Agent, id: string, name: string) {
-  const app = await theApp(house, maker, id)
+export async function theBytes(ctx: AppContext, maker: Agent, id: string, name: string) {
+  const app = await theApp(ctx, maker, id)
   checkName(name)
-  return withBytes(house, await theRow(house.db.read, id, app.version, name))
+  return withBytes(ctx, await theRow(ctx.db.read, id, app.version, name))
 }
 
 /** What a signed look address shows, whoever asks. Refuses assets_off, not_found, taken_down. */
-export async function lookAt(house: House, id: string, version: number, name: string) {
-  if (!house.config.assetsOn) throw new Refusal('assets_off')
-  apps.there(await apps.find(house, id))
-  return withBytes(house, await theRow(house.db.read, id, version, name))
+export async function lookAt(ctx: AppContext, id: string, version: number, name: string) {
+  if (!ctx.config.assetsOn) throw new ApiError('assets_off')
+  apps.there(await apps.find(ctx, id))
+  return withBytes(ctx, await theRow(ctx.db.read, id, version, name))
 }
 
 async function theRow(db: Db, app: string, version: number, name: string): Promise<Asset> {
   const row = await findIn(db, app, version, name)
   if (row) return row
-  throw new Refusal('not_found', { what: 'asset', see: `GET /apps/${app}/assets lists them.` })
+  throw new ApiError('not_found', { what: 'asset', see: `GET /apps/${app}/assets lists them.` })
 }
 
-async function withBytes(house: House, asset: Asset) {
-  const content = await house.store.open(asset.sha256)
+async function withBytes(ctx: AppContext, asset: Asset) {
+  const content = await ctx.storage.open(asset.sha256)
   if (!content) throw new Error(`the stored asset ${asset.sha256} is missing`)
   return { asset, content }
 }
 
 /** Takes a file off the newest version; older versions keep theirs. Refuses as `theBytes` does. */
-export async function remove(house: House, maker: Agent, id: string, name: string) {
-  const before = await theApp(house, maker, id)
+export async function remove(ctx: AppContext, maker: Agent, id: string, name: string) {
+  const before = await theApp(ctx, maker, id)
   checkName(name)
-  await house.db.tx(async (db) => {
-    const app = await open(house, db, before)
+  await ctx.db.tx(async (db) => {
+    const app = await open(ctx, db, before)
     const row = await theRow(db, id, app.version, name)
-    await keepBytes(house, db, app.maker, await growth(db, row, undefined))
+    await keepBytes(ctx, db, app.maker, await growth(db, row, undefined))
     await drop(db, row)
   })
 }

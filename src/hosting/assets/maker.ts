@@ -1,16 +1,16 @@
-import { fromCredits, type Nano } from '../../core/money.ts'
-import type { House } from '../../house.ts'
-import { measures } from '../../makers/measures.ts'
-import { Refusal } from '../../refusals.ts'
-import { kindOf } from '../../store/kinds.ts'
+import type { AppContext } from '../../context.ts'
+import { fromCredits, type NanoUsd } from '../../core/money.ts'
+import { ApiError } from '../../errors.ts'
+import { measures } from '../../generators/measures.ts'
+import { kindOf } from '../../storage/kinds.ts'
 import { type Chosen, costOf, findChosen, mostOf, NoAnswer } from '../models/chosen.ts'
 import { boundsOf, paint, sound } from '../models/media.ts'
-import type { AssetAskShape as Ask } from './shapes.ts'
+import type { AssetAskShape as Ask } from './schemas.ts'
 
 /** Who makes an ask and the most it can cost. `by` undefined: the embedded maker. */
 interface Quote {
   by: Chosen | undefined
-  price: Nano
+  price: NanoUsd
 }
 
 /** A made file, and what it cost. */
@@ -20,32 +20,32 @@ export interface MadeAsset {
   width: number | null
   height: number | null
   lastsMs: number | null
-  charge: Nano
+  charge: NanoUsd
   /** "embedded", or the model's id. */
   maker: string
 }
 
 const isPicture = ({ kind }: Ask): boolean => kind === 'sprite' || kind === 'picture'
 
-function chosenFor(house: House, ask: Ask): Chosen | undefined {
-  const { painterModel, speakerModel, soundModel } = house.config
-  if (isPicture(ask)) return findChosen(house, painterModel, 'image')
-  return findChosen(house, ask.kind === 'voice' ? speakerModel : soundModel, 'audio')
+function chosenFor(ctx: AppContext, ask: Ask): Chosen | undefined {
+  const { painterModel, speakerModel, soundModel } = ctx.config
+  if (isPicture(ask)) return findChosen(ctx, painterModel, 'image')
+  return findChosen(ctx, ask.kind === 'voice' ? speakerModel : soundModel, 'audio')
 }
 
 /** Who would make it, and for how much. Refuses no_painter, no_voice. */
-export function quote(house: House, ask: Ask): Quote {
-  const found = whoMakes(house, ask)
-  if (!found) throw new Refusal(isPicture(ask) ? 'no_painter' : 'no_voice')
+export function quote(ctx: AppContext, ask: Ask): Quote {
+  const found = whoMakes(ctx, ask)
+  if (!found) throw new ApiError(isPicture(ask) ? 'no_painter' : 'no_voice')
   return found
 }
 
 /** The same; undefined where nothing here makes its kind. */
-export function whoMakes(house: House, ask: Ask): Quote | undefined {
-  const by = chosenFor(house, ask)
+export function whoMakes(ctx: AppContext, ask: Ask): Quote | undefined {
+  const by = chosenFor(ctx, ask)
   if (by) return { by, price: mostOf(by, boundsOf(by, wordsOf(ask))) }
-  if (house.config.embeddedMakers) {
-    return { by, price: fromCredits(house.config.embeddedAssetCredits) }
+  if (ctx.config.embeddedMakers) {
+    return { by, price: fromCredits(ctx.config.embeddedAssetCredits) }
   }
   return undefined
 }
@@ -64,38 +64,38 @@ function wordsOf({ kind, what, seconds }: Ask): string {
  * model gave nothing usable; refuses try_again.
  */
 export async function makeOne(
-  house: House,
+  ctx: AppContext,
   ask: Ask & { seed: number },
   signal: AbortSignal,
 ): Promise<MadeAsset> {
-  const { by, price } = quote(house, ask)
+  const { by, price } = quote(ctx, ask)
   if (!by) {
-    const made = await house.makers.make({ ...ask, seed: String(ask.seed) })
+    const made = await ctx.generators.make({ ...ask, seed: String(ask.seed) })
     const { bytes, type, width = null, height = null, seconds } = made
     const lastsMs = seconds === undefined ? null : Math.round(seconds * 1_000)
     return { bytes, type, width, height, lastsMs, charge: price, maker: 'embedded' }
   }
-  const made = await (isPicture(ask) ? painted : spoken)(house, ask, by, signal)
+  const made = await (isPicture(ask) ? painted : spoken)(ctx, ask, by, signal)
   return { ...made, maker: by.model.id }
 }
 
-async function painted(house: House, ask: Ask, by: Chosen, signal: AbortSignal) {
-  const came = await paint(house, by, wordsOf(ask), signal)
+async function painted(ctx: AppContext, ask: Ask, by: Chosen, signal: AbortSignal) {
+  const came = await paint(ctx, by, wordsOf(ask), signal)
   const key = ask.kind === 'sprite'
   const unsaid = key ? measures.sprite : measures.picture
   const { width = unsaid.width, height = unsaid.height } = ask
-  const { bytes, type } = await house.makers
+  const { bytes, type } = await ctx.generators
     .make({ kind: 'painted', bytes: came.bytes, width, height, key })
     .catch((error: unknown) => {
-      if (error instanceof Refusal) throw error
+      if (error instanceof ApiError) throw error
       throw new NoAnswer('what came is no picture')
     })
   return { bytes, type, width, height, lastsMs: null, charge: costOf(by, came.usage) }
 }
 
-async function spoken(house: House, ask: Ask, by: Chosen, signal: AbortSignal) {
+async function spoken(ctx: AppContext, ask: Ask, by: Chosen, signal: AbortSignal) {
   const { voice } = ask
-  const came = await sound(house, by, { what: wordsOf(ask), voice }, signal)
+  const came = await sound(ctx, by, { what: wordsOf(ask), voice }, signal)
   const told = await kindOf(came.bytes)
   if (!('kind' in told) || told.kind !== 'sound') throw new NoAnswer('what came is no sound')
   const charge = costOf(by, { ...came.usage, seconds: told.seconds })

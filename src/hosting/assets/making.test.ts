@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { fromCredits } from '../../core/money.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
 import { holdUp } from '../../testing/held-up.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 
 setDefaultTimeout(60_000)
 let t: TestHouse
@@ -14,7 +14,7 @@ async function open(settings: Parameters<typeof openTestHouse>[0] = {}): Promise
   t = await openTestHouse(settings)
   ann = await t.person('ann')
   app = await ann.publish()
-  await t.house.jobs.start()
+  await t.ctx.jobs.start()
 }
 beforeEach(() => open())
 afterEach(() => t.close())
@@ -24,8 +24,8 @@ const ding = { name: 'ding', kind: 'sound', what: 'coin pickup' }
 const path = () => `/apps/${app}/assets`
 
 async function creditsOf(person: Person) {
-  const key = await t.house.keys.find(person.key)
-  const { balance, held } = await balanceOf(t.house, { kind: 'agent', owner: key?.owner ?? '' })
+  const key = await t.ctx.keys.find(person.key)
+  const { balance, held } = await balanceOf(t.ctx, { kind: 'agent', owner: key?.owner ?? '' })
   return { balance, held }
 }
 
@@ -38,7 +38,7 @@ test('all five kinds are made, free, and live at once', async () => {
     { name: 'tune', kind: 'music', what: 'happy', seconds: 2, seed: 7 },
   ]
   const id = (await ann.call('POST', path(), { assets: asks })).text('job.id')
-  await t.house.jobs.waitFor(id, { seen: Infinity, ms: 60_000 })
+  await t.ctx.jobs.waitFor(id, { seen: Infinity, ms: 60_000 })
   const made = { price: 0, state: 'made', maker: 'embedded' }
   const items = asks.map(({ name, kind }) => ({ name, kind, ...made }))
   const job = { kind: 'assets', app, state: 'done', charged: 0, items }
@@ -104,7 +104,7 @@ test('a price is held and charged for each; the same ref pays once', async () =>
 test('what a cancelled job did not come to has failed, and holds nothing', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '3' })
-  const { begun, go } = holdUp(t.house.makers, 'make')
+  const { begun, go } = holdUp(t.ctx.generators, 'make')
   const asked = ann.call('POST', path(), { assets: [coin, ding] })
   await begun
   const [job] = Object((await ann.call('GET', '/jobs')).body).jobs

@@ -1,9 +1,10 @@
-import { type Nano, nano, nanoOf, toCredits } from '../../core/money.ts'
-import { recordOf } from '../../core/shape.ts'
+import type { AppContext } from '../../context.ts'
+import { nano, nanoOf, type NanoUsd, toCredits } from '../../core/money.ts'
+import { recordOf } from '../../core/schema.ts'
 import { isPlainLine, isPlainText } from '../../core/text.ts'
 import { minute, second } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Job } from '../../jobs/handler.ts'
 import { enqueue } from '../../jobs/jobs.ts'
@@ -11,15 +12,14 @@ import { agentAccount, availableOf, findBalance } from '../../ledger/accounts.ts
 import { checkCap } from '../../ledger/caps.ts'
 import { hold } from '../../ledger/ledger.ts'
 import { assetsPerAppMax, assetVoiceCharsMax, assetWhatCharsMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import * as apps from '../apps/apps.ts'
 import { present as presentJob } from '../jobs/present.ts'
-import type { JobItemShape } from '../jobs/shapes.ts'
+import type { JobItemShape } from '../jobs/schemas.ts'
 import { type Caller, capFor } from '../key.ts'
 import * as assets from './assets.ts'
 import { refOf } from './landing.ts'
 import { quote } from './maker.ts'
-import type { AssetAskShape, MakeAssetsShape } from './shapes.ts'
+import type { AssetAskShape, MakeAssetsShape } from './schemas.ts'
 
 const kind = 'assets'
 /** What can be made within the call is waited for this long. */
@@ -28,7 +28,7 @@ const msPerItem = 2 * minute
 
 interface Item {
   ask: AssetAskShape
-  price: Nano
+  price: NanoUsd
   embedded: boolean
 }
 
@@ -39,58 +39,58 @@ interface Item {
  * too_many_assets, no_painter, no_voice, and what `theApp`, `enqueue` and `hold` refuse.
  */
 export async function ask(
-  house: House,
+  ctx: AppContext,
   caller: Caller,
   id: string,
   wanted: MakeAssetsShape,
 ): Promise<Answer> {
-  const app = await assets.theApp(house, caller.agent, id)
+  const app = await assets.theApp(ctx, caller.agent, id)
   apps.checkBuilt(app)
   const { ref, dryRun, ...same } = wanted
   if (dryRun) {
-    const { items, price } = await itemsOf(house, app, wanted.assets)
+    const { items, price } = await itemsOf(ctx, app, wanted.assets)
     return { status: 200, body: { items: items.map(presentItem), price: toCredits(price) } }
   }
   let ms = 0
   const request = { id, ...same }
-  const answer = await house.idempotency.once(caller.agent.id, ref, request, async (keepAnswer) => {
-    const { items, price } = await itemsOf(house, app, wanted.assets)
+  const answer = await ctx.idempotency.once(caller.agent.id, ref, request, async (keepAnswer) => {
+    const { items, price } = await itemsOf(ctx, app, wanted.assets)
     const { maxCredits } = wanted
     const max = maxCredits === undefined ? price : nanoOf(maxCredits, 'maxCredits')
-    if (price > max) throw new Refusal('price_above_max', { price, max })
+    if (price > max) throw new ApiError('price_above_max', { price, max })
     if (items.every(({ embedded }) => embedded)) ms = insideCallMs
-    return house.db.tx(async (db) => {
-      const job = await start(house, db, caller, { app, items, price })
+    return ctx.db.tx(async (db) => {
+      const job = await start(ctx, db, caller, { app, items, price })
       const note = 'Read the job until it is done: GET /jobs/{id}?wait=30.'
       const held = toCredits(price)
-      const body = { job: presentJob(house, job), items: items.map(presentItem), held, note }
+      const body = { job: presentJob(ctx, job), items: items.map(presentItem), held, note }
       const accepted = { status: 202, body }
       await keepAnswer(db, accepted)
       return accepted
     })
   })
-  house.jobs.wake()
-  return madeInside(house, answer, ms)
+  ctx.jobs.wake()
+  return madeInside(ctx, answer, ms)
 }
 
 /** The asks with their prices. Refuses bad_request, too_many_assets, and as `quote` does. */
-async function itemsOf(house: House, app: apps.App, asked: MakeAssetsShape['assets']) {
-  const rows = await assets.rowsOf(house, app.id, app.version)
-  const asks = asked === 'waiting' ? await assets.waitingOf(house, app, rows) : asked
+async function itemsOf(ctx: AppContext, app: apps.App, asked: MakeAssetsShape['assets']) {
+  const rows = await assets.rowsOf(ctx, app.id, app.version)
+  const asks = asked === 'waiting' ? await assets.waitingOf(ctx, app, rows) : asked
   const names = new Set(asks.map(({ name }) => name))
   if (asks.length === 0) {
-    throw new Refusal('bad_request', { problem: 'Nothing is waiting: name what is to be made.' })
+    throw new ApiError('bad_request', { problem: 'Nothing is waiting: name what is to be made.' })
   }
   if (names.size < asks.length) {
-    throw new Refusal('bad_request', { problem: 'Two of the assets have one name.' })
+    throw new ApiError('bad_request', { problem: 'Two of the assets have one name.' })
   }
   for (const one of asks) checkWords(one)
   const kept = new Set(rows.map(({ name }) => name))
   if (kept.union(names).size > assetsPerAppMax) {
-    throw new Refusal('too_many_assets', { max: assetsPerAppMax })
+    throw new ApiError('too_many_assets', { max: assetsPerAppMax })
   }
   const items = asks.map((one): Item => {
-    const { by, price } = quote(house, one)
+    const { by, price } = quote(ctx, one)
     return { ask: one, price, embedded: by === undefined }
   })
   return { items, price: nano(items.reduce((sum, item) => sum + item.price, 0n)) }
@@ -103,7 +103,7 @@ function checkWords({ name, what, voice = '' }: AssetAskShape): void {
   const problem = isVoice
     ? `"what" is plain text of at most ${assetWhatCharsMax} characters.`
     : `"voice" is one plain line of at most ${assetVoiceCharsMax} characters.`
-  throw new Refusal('bad_request', { problem, param: 'assets' })
+  throw new ApiError('bad_request', { problem, param: 'assets' })
 }
 
 const presentItem = ({ ask: { name, kind: wanted }, price }: Item): JobItemShape => ({
@@ -115,36 +115,36 @@ const presentItem = ({ ask: { name, kind: wanted }, price }: Item): JobItemShape
 
 /** The job and a hold for each of its items, inside a transaction. */
 async function start(
-  house: House,
+  ctx: AppContext,
   db: Db,
   caller: Caller,
-  { app, items, price }: { app: apps.App; items: Item[]; price: Nano },
+  { app, items, price }: { app: apps.App; items: Item[]; price: NanoUsd },
 ): Promise<Job> {
   const cap = capFor(caller, price)
   const account = agentAccount(caller.agent.id)
   // Who cannot pay for all of it is told of all of it, not of the item at which the credits end.
   const available = availableOf(await findBalance(db, account), 'any')
-  if (price > available) throw new Refusal('not_enough_credits', { needed: price, available })
-  await checkCap(db, cap, price, house.clock.now())
+  if (price > available) throw new ApiError('not_enough_credits', { needed: price, available })
+  await checkCap(db, cap, price, ctx.clock.now())
   const ms = 10 * minute + items.length * msPerItem
   const input = items.map(({ ask: one }) => one)
   const work = { kind, lane: 'assets', owner: account, item: app.id, input, price, ms } as const
-  const job = await enqueue(house, db, work)
+  const job = await enqueue(ctx, db, work)
   // It may have been deleted, or its maker's account closed, since it was asked for.
-  await apps.locked(house, db, app)
+  await apps.locked(ctx, db, app)
   for (const [index, item] of items.entries()) {
     const more = { ref: refOf(job.id, index), kind, item: app.id, job: job.id, cap, ms: 2 * ms }
-    await hold(house, db, { account, amount: item.price, ...more })
+    await hold(ctx, db, { account, amount: item.price, ...more })
   }
   return job
 }
 
 /** The answer as it is once all is made, or as it was if that takes longer. */
-async function madeInside(house: House, answer: Answer, ms: number): Promise<Answer> {
+async function madeInside(ctx: AppContext, answer: Answer, ms: number): Promise<Answer> {
   const { id } = recordOf(recordOf(answer.body)['job'])
-  const job = await house.jobs.waitFor(String(id), { seen: Infinity, ms })
+  const job = await ctx.jobs.waitFor(String(id), { seen: Infinity, ms })
   if (job?.ended == null) return answer
-  const shown = presentJob(house, job)
+  const shown = presentJob(ctx, job)
   const { items = [] } = shown
   const note = items.every(({ state }) => state === 'made')
     ? 'Made and live on the newest version: GET /apps/{id}/assets lists them.'

@@ -3,23 +3,23 @@ import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 
 import { doctor } from '../../ledger/doctor.ts'
 import { type Faked, openFaked } from '../../testing/faked.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { mediaModel, mediaModels } from '../../testing/media.ts'
 import { refused } from '../../testing/refused.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 
 setDefaultTimeout(60_000)
 let t: TestHouse | Faked
 let ann: Person
 let app = ''
 afterEach(async () => {
-  expect((await doctor(t.house)).faults).toEqual([])
+  expect((await doctor(t.ctx)).faults).toEqual([])
   await t.close()
 })
 
 type Settings = Parameters<typeof openTestHouse>[0]
 
-async function open(house: Promise<TestHouse>): Promise<void> {
-  t = await house
+async function open(ctx: Promise<TestHouse>): Promise<void> {
+  t = await ctx
   ann = await t.person('ann')
   app = await ann.publish({ store: true })
 }
@@ -31,7 +31,7 @@ const hello = { name: 'hello', kind: 'voice', what: 'Hello captain' }
 /** What became of a job for these, and what is held and left afterwards. */
 async function made(assets: object[]) {
   const begun = await ann.call('POST', `/apps/${app}/assets`, { assets })
-  await t.house.jobs.runDue()
+  await t.ctx.jobs.runDue()
   const { job } = Object((await ann.call('GET', `/jobs/${begun.text('job.id')}`)).body)
   const { credits, held } = Object((await ann.call('GET', '/me')).body)
   return { job, credits, held }

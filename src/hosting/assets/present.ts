@@ -1,17 +1,17 @@
+import type { AppContext } from '../../context.ts'
 import { iso } from '../../core/time.ts'
-import type { House } from '../../house.ts'
 import { assetBytesMax, assetBytesPerAppMax, assetsPerAppMax, lookLinkMs } from '../../limits.ts'
-import { signLink } from '../../store/links.ts'
+import { signLink } from '../../storage/links.ts'
 import type { App } from '../apps/apps.ts'
 import type { Asset } from './assets.ts'
-import type { AssetListShape, AssetShape } from './shapes.ts'
+import type { AssetListShape, AssetShape } from './schemas.ts'
 
 /** The path of a look address inside the API, as it is signed. */
 export const lookPath = (app: string, version: number | string, name: string): string =>
   `/looks/${app}/${version}/${name}`
 
 /** An asset as the wire shows it, with an address for a look that stops working within the hour. */
-export function present(house: House, row: Asset): AssetShape {
+export function present(ctx: AppContext, row: Asset): AssetShape {
   const { name, kind, type, bytes, sha256, width, height, lastsMs, what, seed, maker } = row
   const path = lookPath(row.app, row.version, name)
   return {
@@ -26,21 +26,21 @@ export function present(house: House, row: Asset): AssetShape {
     ...(what !== null && { what }),
     ...(seed !== null && { seed }),
     maker,
-    url: house.urls.base + signLink(house.secret, path, house.clock.now() + lookLinkMs),
+    url: ctx.urls.base + signLink(ctx.secret, path, ctx.clock.now() + lookLinkMs),
     created: iso(row.created),
   }
 }
 
 /** Document 1, operation 15. */
 export function presentList(
-  house: House,
+  ctx: AppContext,
   app: App,
   rows: Asset[],
   waiting: AssetListShape['waiting'],
 ): AssetListShape {
   return {
     version: app.version,
-    assets: rows.map((row) => present(house, row)),
+    assets: rows.map((row) => present(ctx, row)),
     waiting: waiting.map(({ name, kind, what }) => ({ name, kind, what })),
     limits: {
       fileBytes: assetBytesMax,

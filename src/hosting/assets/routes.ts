@@ -1,19 +1,19 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { checkPath } from '../../core/path.ts'
-import { BehindEnd, Media } from '../../core/shape.ts'
+import { BehindEnd, Media } from '../../core/schema.ts'
 import { taking } from '../../core/taking.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import { refOf } from '../../idempotency/idempotency.ts'
-import { Refusal } from '../../refusals.ts'
-import { checkLink } from '../../store/links.ts'
+import { checkLink } from '../../storage/links.ts'
 import { theCaller, withKey, withoutKey } from '../key.ts'
 import { ofApp, ofPaying, ofRef, ofWriting, openOperation, operation } from '../operation.ts'
 import * as assets from './assets.ts'
 import { ask } from './making.ts'
 import { lookPath, present, presentList } from './present.ts'
-import * as shapes from './shapes.ts'
+import * as schemas from './schemas.ts'
 import { readUpload } from './upload.ts'
 
 const ofAssets = [...ofApp, 'assets_off'] as const
@@ -40,22 +40,22 @@ const fileAnswer = (
   })
 
 /** Assets of an agent's app (document 1, operation 15) and of its own uploads. */
-export const assetRoutes = (house: House) =>
-  new Elysia().use(ownRoutes(house)).use(uploadRoutes(house)).use(lookRoutes(house))
+export const assetRoutes = (ctx: AppContext) =>
+  new Elysia().use(ownRoutes(ctx)).use(uploadRoutes(ctx)).use(lookRoutes(ctx))
 
-const ownRoutes = (house: House) =>
+const ownRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(house))
+    .use(withKey(ctx))
     .get(
       '/apps/:id/assets',
       async ({ caller, params }) => {
-        const app = await assets.theApp(house, caller.agent, params.id)
-        const rows = await assets.rowsOf(house, app.id, app.version)
-        return presentList(house, app, rows, await assets.waitingOf(house, app, rows))
+        const app = await assets.theApp(ctx, caller.agent, params.id)
+        const rows = await assets.rowsOf(ctx, app.id, app.version)
+        return presentList(ctx, app, rows, await assets.waitingOf(ctx, app, rows))
       },
       operation(
         { id: 'list_assets', tag: 'Assets', summary: "The files of your app's newest version." },
-        { 200: shapes.AssetList },
+        { 200: schemas.AssetList },
         ofAssets,
       ),
     )
@@ -63,11 +63,11 @@ const ownRoutes = (house: House) =>
       '/apps/:id/assets',
       async ({ caller, params, body, request, status }) => {
         const ref = refOf(request, body.ref)
-        const answer = await ask(house, caller, params.id, { ...body, ...(ref && { ref }) })
+        const answer = await ask(ctx, caller, params.id, { ...body, ...(ref && { ref }) })
         return status(answer.status, answer.body)
       },
       {
-        ...taking(shapes.MakeAssets),
+        ...taking(schemas.MakeAssets),
         ...operation(
           {
             id: 'make_assets',
@@ -79,7 +79,7 @@ const ownRoutes = (house: House) =>
               'asks for in its data-assets list and does not have. The answer is 201 when all was ' +
               'made meanwhile, else 202 with a job.',
           },
-          { 200: shapes.AssetPrices, 201: shapes.MadeAssets, 202: shapes.MadeAssets },
+          { 200: schemas.AssetPrices, 201: schemas.MadeAssets, 202: schemas.MadeAssets },
           [
             ...ofPaying,
             ...ofRef,
@@ -95,7 +95,7 @@ const ownRoutes = (house: House) =>
     .get(
       '/apps/:id/assets/:name',
       async ({ caller, params }) => {
-        const found = await assets.theBytes(house, caller.agent, params.id, params.name)
+        const found = await assets.theBytes(ctx, caller.agent, params.id, params.name)
         return fileAnswer(found, 'attachment', 'private, no-store')
       },
       operation(
@@ -107,13 +107,13 @@ const ownRoutes = (house: House) =>
     .delete(
       '/apps/:id/assets/:name',
       async ({ caller, params }) => {
-        await assets.remove(house, caller.agent, params.id, params.name)
+        await assets.remove(ctx, caller.agent, params.id, params.name)
         const note = 'The newest version has it no more. Older versions keep theirs.'
         return { name: params.name, note }
       },
       operation(
         { id: 'delete_asset', tag: 'Assets', summary: 'Take a file off the newest version.' },
-        { 200: shapes.AssetGone },
+        { 200: schemas.AssetGone },
         [...ofWriting, ...ofAssets],
       ),
     )
@@ -121,18 +121,18 @@ const ownRoutes = (house: House) =>
 /** What `readUpload` takes, for the description: the body is read by hand. */
 const uploads = {
   'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
-  'application/json': { schema: { ...shapes.Envelope, additionalProperties: false } },
+  'application/json': { schema: { ...schemas.Envelope, additionalProperties: false } },
 } as const
 
 /** The key is checked before the body is read, as `withKey` does; the body here is a file. */
-const uploadRoutes = (house: House) =>
+const uploadRoutes = (ctx: AppContext) =>
   new Elysia()
     .onParse(async ({ request }) => {
-      await theCaller(house, request)
+      await theCaller(ctx, request)
       return readUpload(request)
     })
     .derive(async ({ request, params }) => {
-      const caller = await theCaller(house, request)
+      const caller = await theCaller(ctx, request)
       checkPath(params)
       return { caller }
     })
@@ -140,9 +140,9 @@ const uploadRoutes = (house: House) =>
       '/apps/:id/assets/:name',
       async ({ caller, params, body, status }) => {
         const file = body instanceof Uint8Array ? body : new Uint8Array()
-        const { asset, isNew } = await assets.put(house, caller.agent, params.id, params.name, file)
+        const { asset, isNew } = await assets.put(ctx, caller.agent, params.id, params.name, file)
         const note = `Kept as ${asset.type} in version ${asset.version}, live at once.`
-        return status(isNew ? 201 : 200, { asset: present(house, asset), note })
+        return status(isNew ? 201 : 200, { asset: present(ctx, asset), note })
       },
       operation(
         {
@@ -154,7 +154,7 @@ const uploadRoutes = (house: House) =>
             'It belongs to the newest version and is live at once; a file of that name is replaced.',
           takes: uploads,
         },
-        { 200: shapes.AssetKept, 201: shapes.AssetKept },
+        { 200: schemas.AssetKept, 201: schemas.AssetKept },
         [
           'bad_request',
           'asset_too_large',
@@ -170,17 +170,17 @@ const uploadRoutes = (house: House) =>
     )
 
 /** Look addresses: whoever holds one may look, without a key, until it stops working. */
-const lookRoutes = (house: House) =>
-  new Elysia().use(withoutKey(house)).get(
+const lookRoutes = (ctx: AppContext) =>
+  new Elysia().use(withoutKey(ctx)).get(
     '/looks/:id/:version/:name',
     async ({ params, query }) => {
       const { id, version, name } = params
       const path = lookPath(id, version, name)
-      if (!checkLink(house.secret, path, query, house.clock.now())) {
+      if (!checkLink(ctx.secret, path, query, ctx.clock.now())) {
         const see = 'They stop working within the hour: GET /apps/{id}/assets has new ones.'
-        throw new Refusal('not_found', { what: 'look address', see })
+        throw new ApiError('not_found', { what: 'look address', see })
       }
-      const found = await assets.lookAt(house, id, Number(version), name)
+      const found = await assets.lookAt(ctx, id, Number(version), name)
       // No cache may show it after a takedown.
       return fileAnswer(found, 'inline', 'private, no-cache')
     },

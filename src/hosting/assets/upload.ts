@@ -1,9 +1,9 @@
 import { Value } from '@sinclair/typebox/value'
 
 import { readBytes } from '../../core/body.ts'
+import { ApiError, isApiError } from '../../errors.ts'
 import { assetBytesMax } from '../../limits.ts'
-import { isRefusal, Refusal } from '../../refusals.ts'
-import { Envelope } from './shapes.ts'
+import { Envelope } from './schemas.ts'
 
 /** A 4 MB file in base64 inside JSON, and some room for the words around it. */
 const uploadBytesMax = Math.ceil(assetBytesMax / 3) * 4 + 65_536
@@ -22,9 +22,9 @@ export async function readUpload(request: Request): Promise<Uint8Array> {
 }
 
 function asTooLarge(error: unknown): never {
-  if (!isRefusal(error, 'too_large')) throw error
-  const [{ bytes }] = error.facts
-  throw new Refusal('asset_too_large', { bytes, max: assetBytesMax })
+  if (!isApiError(error, 'too_large')) throw error
+  const [{ bytes }] = error.details
+  throw new ApiError('asset_too_large', { bytes, max: assetBytesMax })
 }
 
 /** A look at the first bytes, so that JSON files of 4 MB are not parsed for nothing. */
@@ -35,7 +35,7 @@ function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
-    throw new Refusal('bad_request', { problem: 'The body is not JSON: it does not parse.' })
+    throw new ApiError('bad_request', { problem: 'The body is not JSON: it does not parse.' })
   }
 }
 
@@ -49,6 +49,6 @@ function bytesOf(url: string): Uint8Array {
     return new TextEncoder().encode(decodeURIComponent(text))
   } catch {
     const problem = '"data" is a data URL: data:<type>;base64,<the file in base64>.'
-    throw new Refusal('bad_request', { problem })
+    throw new ApiError('bad_request', { problem })
   }
 }

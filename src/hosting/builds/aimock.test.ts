@@ -60,10 +60,10 @@ const kinds = [
 ]
 
 describe.each(kinds)('a builder that speaks as $kind', ({ kind, base, model, declines }) => {
-  let house: ProvidedHouse
+  let ctx: ProvidedHouse
   let key = ''
   beforeAll(async () => {
-    house = await openProvided([{ id: 'mock/builder', kind, model, baseUrl: mock.url + base }], {
+    ctx = await openProvided([{ id: 'mock/builder', kind, model, baseUrl: mock.url + base }], {
       BUILDER_MODEL: 'mock/builder',
     })
   })
@@ -71,12 +71,12 @@ describe.each(kinds)('a builder that speaks as $kind', ({ kind, base, model, dec
     key = (await call('POST', '/keys', {})).key
   })
   afterAll(async () => {
-    expect(await house.faults()).toEqual([])
-    await house.close()
+    expect(await ctx.faults()).toEqual([])
+    await ctx.close()
   })
 
   async function call(method: string, path: string, body?: unknown) {
-    const answer = await fetch(`${house.origin}/api${path}`, {
+    const answer = await fetch(`${ctx.origin}/api${path}`, {
       method,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -87,7 +87,7 @@ describe.each(kinds)('a builder that speaks as $kind', ({ kind, base, model, dec
   async function build(prompt: string) {
     const begun = await call('POST', '/apps', { prompt })
     expect(begun).toMatchObject({ status: 202, job: { state: 'queued', price: begun.price } })
-    await house.house.jobs.runDue()
+    await ctx.ctx.jobs.runDue()
     const { job } = await call('GET', `/jobs/${begun.job.id}`)
     const me = await call('GET', '/me')
     expect(me).toMatchObject({ held: 0 })
@@ -99,7 +99,7 @@ describe.each(kinds)('a builder that speaks as $kind', ({ kind, base, model, dec
     const { job, app, left } = await build('a harbour')
     expect(job).toMatchObject({ state: 'done', charged: 2 * callCredits, result: { version: 1 } })
     expect(left).toBeCloseTo(400 - 2 * callCredits)
-    const history = await fetch(`${house.origin}/queries/history`, {
+    const history = await fetch(`${ctx.origin}/queries/history`, {
       headers: { authorization: `Bearer ${key}` },
     })
     expect(await history.json()).toMatchObject({
@@ -118,7 +118,7 @@ describe.each(kinds)('a builder that speaks as $kind', ({ kind, base, model, dec
         },
       ],
     })
-    const shown = await fetch(`${house.origin}/a/${app.id}/data`)
+    const shown = await fetch(`${ctx.origin}/a/${app.id}/data`)
     expect(await shown.text()).toContain('let boats = 1')
   })
 
@@ -179,9 +179,9 @@ describe.each(kinds)('a builder that speaks as $kind', ({ kind, base, model, dec
 
   test('who cannot pay the price is told so, and its model is not asked', async () => {
     const { price } = await call('POST', '/apps', { prompt: 'a harbour', dryRun: true })
-    Object.assign(house.house.config, { embeddedAssetCredits: 50 })
+    Object.assign(ctx.ctx.config, { embeddedAssetCredits: 50 })
     const answer = await call('POST', '/apps', { prompt: 'a harbour' })
-    Object.assign(house.house.config, { embeddedAssetCredits: 0 })
+    Object.assign(ctx.ctx.config, { embeddedAssetCredits: 0 })
     expect(price).toBeLessThan(400)
     expect(answer).toMatchObject({ status: 402, code: 'not_enough_credits' })
     expect(mock.getRequests()).toEqual([])

@@ -1,12 +1,12 @@
-import type { House } from '../../house.ts'
-import { Refusal } from '../../refusals.ts'
+import type { AppContext } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
 import { type Chosen, demoBuilder, findChosen } from '../models/chosen.ts'
 
 /** The model that builds here: games may have one of their own. Refuses no_builder. */
-export function theBuilder(house: House, kind: 'app' | 'game'): Chosen {
-  const { builderModel, gameBuilderModel } = house.config
+export function theBuilder(ctx: AppContext, kind: 'app' | 'game'): Chosen {
+  const { builderModel, gameBuilderModel } = ctx.config
   const wanted = (kind === 'game' && gameBuilderModel) || builderModel || demoBuilder
-  const by = findChosen(house, wanted, 'chat')
-  if (!by) throw new Refusal('no_builder', {})
+  const by = findChosen(ctx, wanted, 'chat')
+  if (!by) throw new ApiError('no_builder', {})
   return by
 }

@@ -6,8 +6,8 @@ import { fakePicture } from '../../testing/fake-media.ts'
 import { json, type Step } from '../../testing/fake-scripts.ts'
 import { type Faked, fakePrice, openFaked } from '../../testing/faked.ts'
 import { holdUp } from '../../testing/held-up.ts'
-import type { Person } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
+import type { Person } from '../../testing/test-server.ts'
 import { until } from '../../testing/until.ts'
 
 setDefaultTimeout(60_000)
@@ -20,7 +20,7 @@ beforeEach(async () => {
   ann = await t.person('ann')
 })
 afterEach(async () => {
-  expect((await doctor(t.house)).faults).toEqual([])
+  expect((await doctor(t.ctx)).faults).toEqual([])
   await t.close()
 })
 
@@ -55,7 +55,7 @@ async function build(answers: Step[][], body: object = { prompt: 'a harbour' }, 
   t.fake.script(model, ...answers)
   const begun = await ann.call('POST', path, body)
   expect(begun.status).toBe(202)
-  await t.house.jobs.runDue()
+  await t.ctx.jobs.runDue()
   const { job } = Object((await ann.call('GET', `/jobs/${begun.text('job.id')}`)).body)
   const calls = t.fake.received.slice(asked).map((one) => one.body)
   return { id: begun.text('app.id'), job, calls, mends: calls.map(lastWords).slice(2) }
@@ -126,7 +126,7 @@ test.each([
 test.each(['fake/500', 'fake/429', 'fake/reset-first', 'fake/bad-json', 'fake/empty', 'fake/html'])(
   '%s is no builder, and nothing is charged',
   async (other) => {
-    Object.assign(t.house.config, { builderModel: other })
+    Object.assign(t.ctx.config, { builderModel: other })
     await isUndone(await build([plan]), 'no_builder')
   },
 )
@@ -183,7 +183,7 @@ test('a change of a version that is no longer the newest undoes nothing', async 
   const path = `/apps/${id}/versions`
   const begun = await ann.call('POST', path, { prompt: 'make line 3 red' })
   await ann.call('POST', path, { html: pageOf('<h1>Newer</h1>') })
-  await t.house.jobs.runDue()
+  await t.ctx.jobs.runDue()
   const { job } = Object((await ann.call('GET', `/jobs/${begun.text('job.id')}`)).body)
   expect(job).toMatchObject({ state: 'failed', charged: 0, error: { code: 'try_again' } })
   expect(String((await ann.call('GET', `/apps/${id}/html`)).body)).toContain('Newer')
@@ -193,7 +193,7 @@ test('a change of a version that is no longer the newest undoes nothing', async 
 async function hanging() {
   t.fake.script(model, [{ do: 'hang' }])
   const begun = await ann.call('POST', '/apps', { prompt: 'a harbour' })
-  await t.house.jobs.start()
+  await t.ctx.jobs.start()
   await until(async () => t.fake.received.length > 0)
   return { id: begun.text('app.id'), path: `/jobs/${begun.text('job.id')}` }
 }
@@ -230,7 +230,7 @@ test('the account closed while its model works: the model is left', async () => 
 test('a model that hangs is left at the end of the time that a build has', async () => {
   const { id, path } = await hanging()
   t.clock.turn(11 * minute)
-  await t.house.jobs.turn()
+  await t.ctx.jobs.turn()
   await until(async () => Object((await ann.call('GET', path)).body).job.ended !== null)
   const { job } = Object((await ann.call('GET', path)).body)
   expect(job).toMatchObject({ state: 'failed', charged: 0, error: { code: 'timed_out' } })
@@ -255,11 +255,11 @@ test('credits that run out between price and start: refused, nothing kept', asyn
   const dry = await ann.call('POST', '/apps', { ...wanted, dryRun: true })
   expect(Object(dry.body).price).toBeLessThan(60)
   const id = await ann.publish()
-  await t.house.jobs.start()
-  Object.assign(t.house.config, { embeddedAssetCredits: 360 })
+  await t.ctx.jobs.start()
+  Object.assign(t.ctx.config, { embeddedAssetCredits: 360 })
   const coin = { name: 'coin', kind: 'sound', what: 'coin' }
   await ann.call('POST', `/apps/${id}/assets`, { assets: [coin] })
-  Object.assign(t.house.config, { embeddedAssetCredits: 0 })
+  Object.assign(t.ctx.config, { embeddedAssetCredits: 0 })
   await refused(t, 402, 'not_enough_credits', () => ann.call('POST', '/apps', wanted))
 })
 
@@ -267,7 +267,7 @@ test('a file that is sent while a build makes one of its name is kept', async ()
   const asks = '[{"name":"ship.png","kind":"sprite","what":"a ship"}]'
   const asking = `<script type="application/json" data-assets>${asks}</script>`
   const id = await ann.publish({ html: pageOf(`<h1>Boats</h1>\n${asking}`) })
-  const made = holdUp(t.house.makers, 'make')
+  const made = holdUp(t.ctx.generators, 'make')
   const changed = says(inBlock(pageOf(`<h1>Ships</h1>\n${asking}`)))
   const built = build([changed], { prompt: 'ships' }, `/apps/${id}/versions`)
   await made.begun

@@ -1,13 +1,13 @@
-import type { Looked } from '../../browser/look.ts'
+import type { Looked } from '../../browser/preview.ts'
+import type { AppContext } from '../../context.ts'
 import { nano } from '../../core/money.ts'
 import { minute } from '../../core/time.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import type { Handler, Outcome, Work } from '../../jobs/handler.ts'
 import { openHoldsOf } from '../../ledger/job-holds.ts'
 import { settle } from '../../ledger/ledger.ts'
 import { versionNoteCharsMax } from '../../limits.ts'
 import { usageOf } from '../../models/usage.ts'
-import { Refusal } from '../../refusals.ts'
 import * as apps from '../apps/apps.ts'
 import { tellListed } from '../apps/listing-notes.ts'
 import * as pages from '../apps/pages.ts'
@@ -47,28 +47,28 @@ const overtaken = failed(
 const isOvertaken = (app: apps.App, { version = 0 }: BuildInput) => app.version !== version
 
 /** How an app is built: planned, written, checked, mended, given its assets, and published. */
-export const buildHandler = (house: House): Handler<typeof BuildInput, typeof BuildData> => ({
+export const buildHandler = (ctx: AppContext): Handler<typeof BuildInput, typeof BuildData> => ({
   lane: 'builds',
   input: BuildInput,
   data: BuildData,
   async run(work) {
     try {
-      return await new Build(house, work).run()
+      return await new Build(ctx, work).run()
     } catch (error) {
       work.signal.throwIfAborted()
       if (error instanceof NoAnswer) {
-        house.log.warn('builds.no_answer', { job: work.job.id, why: error.message })
+        ctx.log.warn('builds.no_answer', { job: work.job.id, why: error.message })
         return error instanceof Declined
           ? failed('model_refused', 'The model would not build this. Nothing was charged.')
           : failed('no_builder', modelFailed)
       }
-      if (error instanceof Refusal) {
-        return failed(error.refusal, 'It could not be published here. Nothing was charged.')
+      if (error instanceof ApiError) {
+        return failed(error.errorName, 'It could not be published here. Nothing was charged.')
       }
       throw error
     }
   },
-  undone: (db, job) => undone(house, db, job),
+  undone: (db, job) => undone(ctx, db, job),
 })
 
 /** One run of one build. */
@@ -80,20 +80,20 @@ class Build {
   private readonly by: Chosen
 
   constructor(
-    private readonly house: House,
+    private readonly ctx: AppContext,
     private readonly work: BuildWork,
   ) {
-    this.by = theBuilder(house, work.input.kind)
+    this.by = theBuilder(ctx, work.input.kind)
   }
 
   async run(): Promise<Outcome> {
-    const { house, work } = this
-    const app = apps.there(await apps.find(house, work.job.item ?? ''))
+    const { ctx, work } = this
+    const app = apps.there(await apps.find(ctx, work.job.item ?? ''))
     const written = work.data ?? (await this.write(app))
     if ('end' in written) return written
     this.spent = BigInt(written.spent)
     await work.note({ step: 'assets', progress: 0.7, data: written })
-    const checked = await check(house, written.html)
+    const checked = await check(ctx, written.html)
     if ('code' in checked) return failed(checked.code, checked.faults.join(' '))
     const files = await this.assets(app, checked.inspection.asks)
     if (!this.seen || files.length > 0) await this.look(app, checked.html, files)
@@ -106,17 +106,17 @@ class Build {
 
   /** The page, once it has passed, with its plan; or why there is none. */
   private async write(app: apps.App): Promise<BuildData | Failed> {
-    const { house, work } = this
+    const { ctx, work } = this
     const { prompt, version } = work.input
     const old = version === undefined ? '' : await this.pageOf(app, version)
-    const budget = budgetOf(house, this.by, { prompt, page: old })
+    const budget = budgetOf(ctx, this.by, { prompt, page: old })
     const plan = await this.plan(budget)
     await work.note({ step: 'writing', progress: 0.15 })
     const messages = this.firstMessages(old, plan)
     for (let turn = 0; ; turn += 1) {
       const said = await this.say(messages, budget.page)
       await work.note({ step: 'checking', progress: 0.5 + turn * 0.05 })
-      const checked = await check(house, said.text)
+      const checked = await check(ctx, said.text)
       const faults =
         'code' in checked
           ? checked.faults
@@ -142,7 +142,7 @@ class Build {
 
   /** What is wrong with the page where it is opened. */
   private async look(app: apps.App, html: string, files: FreshAsset[] = []): Promise<string[]> {
-    this.seen = await look(this.house, app, { html, files }, this.work.signal)
+    this.seen = await look(this.ctx, app, { html, files }, this.work.signal)
     return this.seen?.faults ?? []
   }
 
@@ -174,7 +174,7 @@ class Build {
 
   private async say(messages: Message[], most: Budget['page']) {
     const signal = AbortSignal.any([this.work.signal, AbortSignal.timeout(callMs)])
-    const said = await chat(this.house, this.by, { messages, most, signal }).catch((error) => {
+    const said = await chat(this.ctx, this.by, { messages, most, signal }).catch((error) => {
       this.work.signal.throwIfAborted()
       throw signal.aborted ? new NoAnswer('it took too long') : error
     })
@@ -184,18 +184,18 @@ class Build {
   }
 
   private async pageOf({ id }: apps.App, version: number): Promise<string> {
-    const row = await apps.theVersion(this.house, id, version)
-    return new TextDecoder().decode((await pages.read(this.house, row)).identity)
+    const row = await apps.theVersion(this.ctx, id, version)
+    return new TextDecoder().decode((await pages.read(this.ctx, row)).identity)
   }
 
   /** The assets that the page asks for and does not have, at most eight; the others wait. */
   private async assets({ id, version }: apps.App, asks: Parameters<typeof makeFor>[2][]) {
-    const { house, work } = this
+    const { ctx, work } = this
     const files: FreshAsset[] = []
-    const has = new Set((await rowsOf(house, id, version)).map(({ name }) => name))
+    const has = new Set((await rowsOf(ctx, id, version)).map(({ name }) => name))
     const wanted = asks.filter(({ name }) => !has.has(name))
-    for (const one of wanted.slice(0, house.config.assetsOn ? buildAssetsMax : 0)) {
-      const file = await makeFor(house, id, one, work.signal)
+    for (const one of wanted.slice(0, ctx.config.assetsOn ? buildAssetsMax : 0)) {
+      const file = await makeFor(ctx, id, one, work.signal)
       if ('code' in file) continue
       files.push(file)
       this.spent += file.charge
@@ -210,37 +210,37 @@ class Build {
     { inspection }: Extract<Checked, { html: string }>,
     files: FreshAsset[],
   ): Promise<Outcome> {
-    const { house, work } = this
+    const { ctx, work } = this
     const { prompt, store, version, note: said } = work.input
-    const page = await pages.keep(house, inspection)
-    const before = apps.there(await apps.find(house, id))
+    const page = await pages.keep(ctx, inspection)
+    const before = apps.there(await apps.find(ctx, id))
     if (isOvertaken(before, work.input)) return overtaken
     const says = { ...plan, title: inspection.title ?? plan.title }
-    const icon = before.icon === null ? await iconSeen(house, this.seen) : undefined
+    const icon = before.icon === null ? await iconSeen(ctx, this.seen) : undefined
     const note = said || prompt.replaceAll(/\s+/g, ' ').slice(0, versionNoteCharsMax)
     return {
       end: 'done',
       record: async (db, job) => {
-        const now = await apps.locked(house, db, before)
-        if (isOvertaken(now, work.input)) throw new Refusal('try_again', {})
+        const now = await apps.locked(ctx, db, before)
+        if (isOvertaken(now, work.input)) throw new ApiError('try_again', {})
         const told = {
           ...(version === undefined && unsaid(now, says)),
           ...(icon !== undefined && now.icon === null && { icon }),
         }
-        const named = await apps.update(house, db, now, told)
-        const made = await add(house, db, named, { page, inspection, how: { via: 'build', note } })
-        const unused = await keepMade(house, db, made.app, files)
+        const named = await apps.update(ctx, db, now, told)
+        const made = await add(ctx, db, named, { page, inspection, how: { via: 'build', note } })
+        const unused = await keepMade(ctx, db, made.app, files)
         const unlisted = store ? pages.unlistable(inspection, named) : []
         const lists = store && unlisted.length === 0
-        const shown = lists ? await apps.update(house, db, made.app, { listed: 'on' }) : made.app
-        if (lists) await tellListed(house, db, shown)
+        const shown = lists ? await apps.update(ctx, db, made.app, { listed: 'on' }) : made.app
+        if (lists) await tellListed(ctx, db, shown)
         const [hold] = await openHoldsOf(db, job.id)
         const reasons = [...made.reasons, ...unlisted]
         if (!hold) throw new Error('a build has a hold until it lands')
-        const paid = await settle(house, db, hold, nano(this.spent - unused))
+        const paid = await settle(ctx, db, hold, nano(this.spent - unused))
         await endFree(db, job, await freeOf(db, paid.account, paid.charged))
-        await noteBuild(house, db, { by: this.by, job, hold: paid, used })
-        await tellBuilt(house, db, { app: shown, job, charged: paid.charged, reasons })
+        await noteBuild(ctx, db, { by: this.by, job, hold: paid, used })
+        await tellBuilt(ctx, db, { app: shown, job, charged: paid.charged, reasons })
         return { version: shown.version }
       },
     }

@@ -4,8 +4,8 @@ import { eq } from 'drizzle-orm'
 
 import { jobs } from '../../jobs/tables.ts'
 import { holdUp } from '../../testing/held-up.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 import { pause } from '../agents/spending.ts'
 
 setDefaultTimeout(60_000)
@@ -36,7 +36,7 @@ async function creditsOf(person: Person) {
 async function built(body: Record<string, unknown>, path = '/apps') {
   const begun = await ann.call('POST', path, body)
   expect(begun.status).toBe(202)
-  await t.house.jobs.runDue()
+  await t.ctx.jobs.runDue()
   const { job } = Object((await ann.call('GET', `/jobs/${begun.text('job.id')}`)).body)
   return { id: begun.text('app.id'), job }
 }
@@ -71,7 +71,7 @@ test('202 Building: the job, the app and the price, held at once; its link says 
   const page = await t.visit('GET', link)
   expect([page.status, String(page.body)]).toEqual([200, expect.stringContaining('Being built')])
   expect(String(page.body)).toContain('<progress value=0 ')
-  await t.house.db.tx((db) => db.update(jobs).set({ progress: 15 }).where(eq(jobs.id, id)))
+  await t.ctx.db.tx((db) => db.update(jobs).set({ progress: 15 }).where(eq(jobs.id, id)))
   expect(String((await t.visit('GET', link)).body)).toContain('<progress value=0.15 ')
   expect((await ann.call('GET', `/apps/${app.id}/html`)).status).toBe(404)
 })
@@ -111,7 +111,7 @@ test('it lands with its assets, and what was not used of the price goes back', a
 
 test('steps and progress are told one after the other', async () => {
   const begun = await ann.call('POST', '/apps', { prompt: 'a packing list' })
-  await t.house.jobs.runDue()
+  await t.ctx.jobs.runDue()
   const told = await ann.call('GET', `/jobs/${begun.text('job.id')}/events`)
   const records = String(told.body).match(/^data: .*$/gm) ?? []
   const steps = records.map((line) => Object(JSON.parse(line.slice(6))))
@@ -131,7 +131,7 @@ test('what the maker says while it is built stays, and so does each thing said a
   const begun = await ann.call('POST', '/apps', { ...game, shelf: 'learn' })
   const id = begun.text('app.id')
   expect((await ann.call('PATCH', `/apps/${id}`, { title: 'Mine' })).status).toBe(200)
-  await t.house.jobs.runDue()
+  await t.ctx.jobs.runDue()
   const app = await theApp(id)
   expect(app).toMatchObject({ state: 'live', title: 'Mine', shelf: 'learn' })
   expect(app.description).toMatch(/\w/)
@@ -170,7 +170,7 @@ test('a dry run tells the price and keeps nothing', async () => {
 test('the same ref begins one build; another body with it is refused', async () => {
   const wanted = { ...game, ref: 'my-fox-game' }
   const first = await ann.call('POST', '/apps', wanted)
-  await t.house.jobs.runDue()
+  await t.ctx.jobs.runDue()
   const again = await ann.call('POST', '/apps', wanted)
   expect([again.status, again.body]).toEqual([202, first.body])
   const key = { 'idempotency-key': 'my-fox-game' }
@@ -183,7 +183,7 @@ test('the same ref begins one build; another body with it is refused', async () 
 
 test('account_closed: nothing is begun for an account that closed since it was asked for', async () => {
   const id = await ann.publish()
-  const { begun, go } = holdUp(t.house.idempotency, 'once', 3)
+  const { begun, go } = holdUp(t.ctx.idempotency, 'once', 3)
   const sent = [
     ann.call('POST', '/apps', game),
     ann.call('POST', `/apps/${id}/versions`, { prompt }),
@@ -195,14 +195,14 @@ test('account_closed: nothing is begun for an account that closed since it was a
   await ann.call('DELETE', '/me')
   go()
   for (const answer of sent) expect((await answer).code).toBe('account_closed')
-  expect(await t.house.db.read.select().from(jobs)).toEqual([])
+  expect(await t.ctx.db.read.select().from(jobs)).toEqual([])
 })
 
 test('one build of each kind runs at a time', async () => {
   await ann.call('POST', '/apps', game)
   await refused(t, 409, 'busy', () => ann.call('POST', '/apps', { ...game, prompt: 'a snake' }))
   expect((await ann.call('POST', '/apps', { prompt: 'a timer' })).status).toBe(202)
-  await t.house.jobs.runDue()
+  await t.ctx.jobs.runDue()
   const { id, job } = await built({ prompt: 'a memory game', kind: 'game' })
   expect(job.state).toBe('done')
   await ann.call('POST', `/apps/${id}/versions`, { prompt: 'faster' })
@@ -299,7 +299,7 @@ test('past the publishes of an hour, or with no byte left, nothing is built', as
   await reopen({ PUBLISHES_PER_HOUR: '1' })
   const begun = await ann.call('POST', '/apps', game)
   await ann.publish()
-  await t.house.jobs.runDue()
+  await t.ctx.jobs.runDue()
   const { job } = Object((await ann.call('GET', `/jobs/${begun.text('job.id')}`)).body)
   expect(job).toMatchObject({ state: 'failed', charged: 0, error: { code: 'publishes_limit' } })
   await refused(t, 429, 'publishes_limit', () => ann.call('POST', '/apps', game))
@@ -323,13 +323,13 @@ test('without a builder nothing begins', async () => {
 })
 
 test('where nothing can be written there is no studio', async () => {
-  const { tx } = t.house.db
+  const { tx } = t.ctx.db
   const full = Object.assign(new Error('disk I/O error'), { code: 'SQLITE_FULL' })
   const stuck = Object.assign(new Error('disk full'), { errno: '53100' })
-  for (const error of t.house.db.kind === 'sqlite' ? [full] : [stuck]) {
-    Object.assign(t.house.db, { tx: () => Promise.reject(error) })
+  for (const error of t.ctx.db.kind === 'sqlite' ? [full] : [stuck]) {
+    Object.assign(t.ctx.db, { tx: () => Promise.reject(error) })
     const answer = await ann.call('POST', '/apps', game)
-    Object.assign(t.house.db, { tx })
+    Object.assign(t.ctx.db, { tx })
     expect([answer.status, answer.code]).toEqual([503, 'no_studio'])
   }
 })
@@ -338,7 +338,7 @@ test('a build is cancelled before it runs: its app is gone, its credits are back
   const begun = await ann.call('POST', '/apps', game)
   const ended = await ann.call('DELETE', `/jobs/${begun.text('job.id')}`)
   expect(ended.status).toBe(200)
-  await t.house.jobs.runDue()
+  await t.ctx.jobs.runDue()
   expect((await ann.call('GET', `/apps/${begun.text('app.id')}`)).status).toBe(404)
   expect((await t.visit('GET', `/a/${begun.text('app.id')}`)).status).toBe(404)
   expect(await creditsOf(ann)).toEqual({ credits: 400, held: 0, builds: 0 })
@@ -347,10 +347,10 @@ test('a build is cancelled before it runs: its app is gone, its credits are back
 
 test('a price has the assets that can be made, though others have no model', async () => {
   const priceWith = async (PAINTER_MODEL: string): Promise<number> => {
-    const house = await openTestHouse({ EMBEDDED_MAKERS: 'off', PAINTER_MODEL })
+    const ctx = await openTestHouse({ EMBEDDED_MAKERS: 'off', PAINTER_MODEL })
     const asked = { prompt: 'a harbour', dryRun: true }
-    const dry = await (await house.person('ann')).call('POST', '/apps', asked)
-    await house.close()
+    const dry = await (await ctx.person('ann')).call('POST', '/apps', asked)
+    await ctx.close()
     return Number(Object(dry.body).price)
   }
   const bare = await priceWith('')
@@ -368,14 +368,14 @@ test('paused: neither a build, nor an icon, nor assets; it was told of a cap tha
     ['PUT', `/apps/${id}/icon`, { make: true }],
     ['POST', `/apps/${id}/assets`, { assets }],
   ] as const
-  await pause(t.house, ann.handle, true)
+  await pause(t.ctx, ann.handle, true)
   for (const [method, path, body] of wanted) {
     await refused(t, 403, 'paused', () => ann.call(method, path, body))
   }
   // What is free is not bought.
   await ann.call('PATCH', `/apps/${id}`, { store: true })
   expect((await ann.call('PUT', `/apps/${id}/icon`, { make: true })).status).toBe(200)
-  await pause(t.house, ann.handle, false)
+  await pause(t.ctx, ann.handle, false)
   for (const [method, path, body] of wanted.slice(2)) {
     expect((await ann.call(method, path, body)).status).toBeLessThan(300)
   }

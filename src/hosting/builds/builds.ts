@@ -1,26 +1,26 @@
-import { fromCredits, type Nano, toCredits } from '../../core/money.ts'
+import type { AppContext } from '../../context.ts'
+import { fromCredits, type NanoUsd, toCredits } from '../../core/money.ts'
 import { isPlainText } from '../../core/text.ts'
 import { hour, minute, secondsUntil } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { cannotTake } from '../../db/fault.ts'
-import type { House } from '../../house.ts'
+import { cannotTake } from '../../db/error.ts'
+import { ApiError, isApiError } from '../../errors.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import type { Job } from '../../jobs/handler.ts'
 import * as jobs from '../../jobs/jobs.ts'
 import { agentAccount, lockAccounts } from '../../ledger/accounts.ts'
 import { hold } from '../../ledger/ledger.ts'
 import { buildPromptCharsMax } from '../../limits.ts'
-import { isRefusal, Refusal } from '../../refusals.ts'
 import { lockAgent } from '../agents/kept.ts'
 import * as apps from '../apps/apps.ts'
 import { insertBuilding } from '../apps/new-app.ts'
 import * as pages from '../apps/pages.ts'
 import { linkOf } from '../apps/present.ts'
 import { newAppOf } from '../apps/publish.ts'
-import type { NewAppShape } from '../apps/shapes.ts'
+import type { NewAppShape } from '../apps/schemas.ts'
 import { present } from '../jobs/present.ts'
 import { type Caller, capFor } from '../key.ts'
-import type { NewVersionShape } from '../versions/shapes.ts'
+import type { NewVersionShape } from '../versions/schemas.ts'
 import { checkNote } from '../versions/versions.ts'
 import { theBuilder } from './builder.ts'
 import { takeFree } from './free.ts'
@@ -35,36 +35,36 @@ const buildMs = 10 * minute
  * for a dry run. Refuses bad_request, games_off, no_builder, no_studio, builds_limit,
  * publishes_limit, storage_full, busy, price_above_max, not_enough_credits, daily_cap, paused.
  */
-export async function build(house: House, caller: Caller, wanted: NewAppShape): Promise<Answer> {
+export async function build(ctx: AppContext, caller: Caller, wanted: NewAppShape): Promise<Answer> {
   const prompt = promptOf(wanted.prompt)
-  const named = newAppOf(house, wanted)
+  const named = newAppOf(ctx, wanted)
   const input = { prompt, kind: named.kind, store: wanted.store ?? false }
-  return begin(house, caller, { wanted, input, page: '' }, async (db) =>
-    insertBuilding(house, db, caller.agent, named),
+  return begin(ctx, caller, { wanted, input, page: '' }, async (db) =>
+    insertBuilding(ctx, db, caller.agent, named),
   )
 }
 
 /** Starts the build of an app's next version from what is to change. Refuses as `build` does. */
 export async function change(
-  house: House,
+  ctx: AppContext,
   caller: Caller,
   id: string,
   wanted: NewVersionShape,
 ): Promise<Answer> {
-  const app = await apps.theOwn(house, caller.agent, id)
+  const app = await apps.theOwn(ctx, caller.agent, id)
   apps.checkBuilt(app)
   const prompt = promptOf(wanted.prompt)
-  const old = await pages.read(house, await apps.theVersion(house, id, app.version))
+  const old = await pages.read(ctx, await apps.theVersion(ctx, id, app.version))
   const page = new TextDecoder().decode(old.identity)
   const note = checkNote(wanted.note)
   const input = { prompt, kind: app.kind, store: false, version: app.version, note }
-  return begin(house, caller, { wanted: { id, ...wanted }, input, page }, async () => app)
+  return begin(ctx, caller, { wanted: { id, ...wanted }, input, page }, async () => app)
 }
 
 function promptOf(prompt = ''): string {
   if (prompt.trim() !== '' && isPlainText(prompt, buildPromptCharsMax)) return prompt
   const problem = `"prompt" is plain text of 1 to ${buildPromptCharsMax} characters.`
-  throw new Refusal('bad_request', { problem, param: 'prompt' })
+  throw new ApiError('bad_request', { problem, param: 'prompt' })
 }
 
 interface Wanted {
@@ -75,64 +75,64 @@ interface Wanted {
 }
 
 async function begin(
-  house: House,
+  ctx: AppContext,
   caller: Caller,
   { wanted, input, page }: Wanted,
   open: (db: Db) => Promise<apps.App>,
 ): Promise<Answer> {
-  const { price } = budgetOf(house, theBuilder(house, input.kind), { prompt: input.prompt, page })
+  const { price } = budgetOf(ctx, theBuilder(ctx, input.kind), { prompt: input.prompt, page })
   const { dryRun, ref, ...same } = wanted
   const { maxCredits } = wanted
   if (dryRun) return { status: 200, body: { price: toCredits(price) } }
-  const answer = await house.idempotency
+  const answer = await ctx.idempotency
     .once(caller.agent.id, ref, same, async (keepAnswer) => {
       const max = maxCredits === undefined ? price : fromCredits(maxCredits)
-      if (price > max) throw new Refusal('price_above_max', { price, max })
+      if (price > max) throw new ApiError('price_above_max', { price, max })
       // What lands then may need more; where there is none at all, no model is asked.
-      await apps.checkRoom(house, caller.agent, 1)
-      return house.db.tx(async (db) => {
+      await apps.checkRoom(ctx, caller.agent, 1)
+      return ctx.db.tx(async (db) => {
         await jobs.lockOpen(db, agentAccount(caller.agent.id))
-        await checkBuilds(house, db, caller)
+        await checkBuilds(ctx, db, caller)
         const app = await open(db)
-        const job = await start(house, db, caller, { app, input, price })
+        const job = await start(ctx, db, caller, { app, input, price })
         const held = toCredits(price)
         const { id } = app
-        const body = { job: present(house, job), app: { id, link: linkOf(house, id) } }
+        const body = { job: present(ctx, job), app: { id, link: linkOf(ctx, id) } }
         const accepted = { status: 202, body: { ...body, price: held, held } }
         await keepAnswer(db, accepted)
         return accepted
       })
     })
     .catch((error: unknown) => {
-      throw cannotTake(error) ? new Refusal('no_studio') : error
+      throw cannotTake(error) ? new ApiError('no_studio') : error
     })
-  house.jobs.wake()
+  ctx.jobs.wake()
   return answer
 }
 
 /** The builds of the last hour. Refuses builds_limit. */
-async function checkBuilds(house: House, db: Db, { agent }: Caller): Promise<void> {
-  const { used, max, retryAfter } = await buildsOf(house, db, agent.id)
-  if (max > 0 && used >= max) throw new Refusal('builds_limit', { max, retryAfter })
+async function checkBuilds(ctx: AppContext, db: Db, { agent }: Caller): Promise<void> {
+  const { used, max, retryAfter } = await buildsOf(ctx, db, agent.id)
+  if (max > 0 && used >= max) throw new ApiError('builds_limit', { max, retryAfter })
 }
 
 /** Builds that an agent began in the last hour, the bound (0: none), and when one is free again. */
-export async function buildsOf(house: House, db: Db, agent: string) {
-  const now = house.clock.now()
+export async function buildsOf(ctx: AppContext, db: Db, agent: string) {
+  const now = ctx.clock.now()
   const owner = agentAccount(agent)
   const { count: used, oldest = now } = await jobs.begunSince(db, owner, kind, now - hour + 1)
   const retryAfter = secondsUntil(oldest + hour, now)
-  return { used, max: house.config.buildsPerHour, retryAfter }
+  return { used, max: ctx.config.buildsPerHour, retryAfter }
 }
 
 const allSpent = 'Free credits have paid for what they may today (until 00:00 UTC).'
 
 /** The job and its hold. One build of each kind runs at a time: else busy. */
 async function start(
-  house: House,
+  ctx: AppContext,
   db: Db,
   caller: Caller,
-  { app, input, price }: { app: apps.App; input: Wanted['input']; price: Nano },
+  { app, input, price }: { app: apps.App; input: Wanted['input']; price: NanoUsd },
 ): Promise<Job> {
   const { agent } = caller
   const cap = capFor(caller, price)
@@ -141,10 +141,10 @@ async function start(
   // In the order in which a build ends: its job, its agent, its account, what is free today.
   await jobs.checkSlot(db, { kind, slot })
   // Whose account is closing, and all its work with it, begins none.
-  await lockAgent(house, db, agent.id)
+  await lockAgent(ctx, db, agent.id)
   await lockAccounts(db, [owner])
-  const free = await takeFree(house, db, owner, price)
-  const job = await jobs.enqueue(house, db, {
+  const free = await takeFree(ctx, db, owner, price)
+  const job = await jobs.enqueue(ctx, db, {
     kind,
     lane: 'builds',
     owner,
@@ -157,9 +157,9 @@ async function start(
   const more = { ref: `build:${job.id}`, kind, item: app.id, job: job.id, cap, ms: 2 * buildMs }
   const funds = free === undefined ? 'paid' : 'any'
   const wanted = { account: owner, amount: price, funds, ...more } as const
-  await hold(house, db, wanted).catch((error: unknown) => {
-    const isShort = isRefusal(error, 'not_enough_credits') && funds === 'paid'
-    throw isShort ? new Refusal('no_builder', { why: allSpent }) : error
+  await hold(ctx, db, wanted).catch((error: unknown) => {
+    const isShort = isApiError(error, 'not_enough_credits') && funds === 'paid'
+    throw isShort ? new ApiError('no_builder', { why: allSpent }) : error
   })
   return job
 }

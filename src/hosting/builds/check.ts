@@ -1,5 +1,5 @@
-import type { House } from '../../house.ts'
-import { isRefusal } from '../../refusals.ts'
+import type { AppContext } from '../../context.ts'
+import { isApiError } from '../../errors.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import * as pages from '../apps/pages.ts'
 import { codeFaults, pageIn } from './page.ts'
@@ -16,11 +16,11 @@ const none = 'There is no page in your answer: send one ```html block with a com
  * The checks before a build counts as landed: a whole page, scripts that parse, nothing from
  * outside, a clean safety check. Refuses try_again when it could not be looked at.
  */
-export async function check(house: House, answer: string): Promise<Checked> {
+export async function check(ctx: AppContext, answer: string): Promise<Checked> {
   const html = pageIn(answer)
   if (html === undefined) return { code: 'build_invalid', faults: [none] }
   try {
-    const inspection = await pages.inspect(house, html)
+    const inspection = await pages.inspect(ctx, html)
     const outside = inspection.scan.findings.filter(({ code }) => code === 'net.external')
     const faults = [
       ...(await codeFaults(html)),
@@ -34,11 +34,11 @@ export async function check(house: House, answer: string): Promise<Checked> {
 }
 
 function refusedFaults(error: unknown): Checked {
-  if (isRefusal(error, 'blocked_by_scan')) {
-    const { reasons } = error.facts[0]
+  if (isApiError(error, 'blocked_by_scan')) {
+    const { reasons } = error.details[0]
     return { code: 'blocked_by_scan', faults: reasons.slice(0, faultsMax) }
   }
-  if (isRefusal(error, 'too_large')) {
+  if (isApiError(error, 'too_large')) {
     return { code: 'too_large', faults: ['The page is over 4 MB. Write a much smaller one.'] }
   }
   throw error

@@ -4,9 +4,9 @@ import { fromCredits, toCredits } from '../../core/money.ts'
 import { day } from '../../core/time.ts'
 import { balanceOf, grantTo } from '../../ledger/ledger.ts'
 import { freeDays } from '../../ledger/tables.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
 import { runsAgain } from '../../testing/run-again.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 
 setDefaultTimeout(60_000)
 const list = { prompt: 'a packing list with tent, boots and a map' }
@@ -28,7 +28,7 @@ const build = (who: Person) => who.call('POST', '/apps', list)
 const jobOf = async (who: Person, id: string) =>
   Object((await who.call('GET', `/jobs/${id}`)).body).job
 async function counted(): Promise<number> {
-  const rows = await t.house.db.read.select().from(freeDays)
+  const rows = await t.ctx.db.read.select().from(freeDays)
   return rows.reduce((sum, { used }) => sum + toCredits(used), 0)
 }
 
@@ -38,7 +38,7 @@ test('what builds may cost of free credits in a day is held, then counted as it 
   expect([first.status, await counted()]).toEqual([202, price])
   const no = await refused(t, 503, 'no_builder', () => build(ben))
   expect(no.text('error')).toMatch(/Free credits have paid.*00:00 UTC.*Nothing was charged/)
-  await t.house.jobs.runDue()
+  await t.ctx.jobs.runDue()
   const { charged } = await jobOf(ann, first.text('job.id'))
   expect([charged > 0 && charged < price / 2, await counted()]).toEqual([true, charged])
   expect((await build(ben)).status).toBe(202)
@@ -59,14 +59,14 @@ test('what does not land is given back to the day, and the next day begins at 0'
 test('bought credits go on building, and are not counted', async () => {
   const [ann, ben] = [await t.person('ann'), await t.person('ben')]
   await build(ann)
-  const key = await t.house.keys.find(ben.key)
+  const key = await t.ctx.keys.find(ben.key)
   const owner = { kind: 'agent', owner: key?.owner ?? '' } as const
   const amount = fromCredits(1_000)
-  await grantTo(t.house, owner, { amount, kind: 'gift', ref: 'bought', free: false })
+  await grantTo(t.ctx, owner, { amount, kind: 'gift', ref: 'bought', free: false })
   expect((await build(ben)).status).toBe(202)
   expect(await counted()).toBe(price)
-  await t.house.jobs.runDue()
-  const { free, balance } = await balanceOf(t.house, owner)
+  await t.ctx.jobs.runDue()
+  const { free, balance } = await balanceOf(t.ctx, owner)
   expect(free).toBe(fromCredits(400))
   expect(balance).toBeLessThan(fromCredits(1_400))
   expect(await counted()).toBeLessThan(price)
@@ -74,14 +74,14 @@ test('bought credits go on building, and are not counted', async () => {
 
 test('with 0, free credits build nothing', async () => {
   const ann = await t.person('ann')
-  Object.assign(t.house.config, { freeSpendPerDayUsd: 0n })
+  Object.assign(t.ctx.config, { freeSpendPerDayUsd: 0n })
   await refused(t, 503, 'no_builder', () => build(ann))
 })
 
 test('a build that begins while another ends takes what both lock in the same order', async () => {
   const h = await openTestHouse({ BUILDS_PER_HOUR: '0' })
   const all = await Promise.all(['ann', 'ben', 'cyd'].map((name) => h.person(name)))
-  const again = runsAgain(h.house)
+  const again = runsAgain(h.ctx)
   const begin = (ann: Person) => ann.call('POST', '/apps', { prompt: 'a lamp' })
   for (let round = 0; round < 8; round += 1) {
     await Promise.all(

@@ -1,5 +1,5 @@
+import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
 import type { Job } from '../../jobs/handler.ts'
 import type { Hold } from '../../ledger/holds.ts'
 import { insertUse } from '../../models/history.ts'
@@ -23,7 +23,7 @@ export const withCall = (used: Used, call: Usage): Used => ({
  * calls, and with its charge that of its assets. Written in the transaction that settles it.
  */
 export const noteBuild = (
-  { clock }: House,
+  { clock }: AppContext,
   db: Db,
   { by, job, hold, used }: { by: Chosen; job: Job; hold: Hold; used: Used },
 ): Promise<void> =>

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { oneOf } from '../../core/shape.ts'
+import { oneOf } from '../../core/schema.ts'
 import { shelfNames } from '../apps/shelves.ts'
 
 /** What a build is asked for. */

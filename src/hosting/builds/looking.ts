@@ -1,6 +1,6 @@
-import type { Looked } from '../../browser/look.ts'
-import type { House } from '../../house.ts'
-import { Refusal } from '../../refusals.ts'
+import type { Looked } from '../../browser/preview.ts'
+import type { AppContext } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
 import type { App } from '../apps/apps.ts'
 import { rowsOf } from '../assets/assets.ts'
 import type { FreshAsset } from '../assets/landing.ts'
@@ -11,31 +11,31 @@ import { iconFrom } from '../icons/picture.ts'
  * has and those just made. Undefined where there is no browser.
  */
 export async function look(
-  house: House,
+  ctx: AppContext,
   { id, version }: App,
   { html, files }: { html: string; files: FreshAsset[] },
   signal: AbortSignal,
 ): Promise<Looked | undefined> {
-  if (!house.looker.isThere) return undefined
-  const own = [...(await rowsOf(house, id, version)), ...files.map(({ row }) => row)]
+  if (!ctx.previewBrowser.isThere) return undefined
+  const own = [...(await rowsOf(ctx, id, version)), ...files.map(({ row }) => row)]
   const all = await Promise.all(
     own.map(async ({ name, type, sha256 }) => {
-      const content = await house.store.read(sha256)
+      const content = await ctx.storage.read(sha256)
       return content ? [{ name, type, sha256, content }] : []
     }),
   )
   const trial = { html: new TextEncoder().encode(html), files: all.flat() }
-  return house.looker.look(trial, signal)
+  return ctx.previewBrowser.look(trial, signal)
 }
 
 /** The tile's picture from what was seen, kept; undefined when it makes none. */
-export async function iconSeen(house: House, seen: Looked | undefined) {
+export async function iconSeen(ctx: AppContext, seen: Looked | undefined) {
   if (!seen?.picture) return undefined
   try {
-    const { sha256 } = await house.store.put(await iconFrom(house, seen.picture))
+    const { sha256 } = await ctx.storage.put(await iconFrom(ctx, seen.picture))
     return sha256
   } catch (error) {
-    if (error instanceof Refusal) return undefined
+    if (error instanceof ApiError) return undefined
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import { recordOf } from '../../core/shape.ts'
+import { recordOf } from '../../core/schema.ts'
 import { isPlainLine, isPlainText } from '../../core/text.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
 import type { App } from '../apps/apps.ts'

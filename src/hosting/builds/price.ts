@@ -1,5 +1,5 @@
-import { type Nano, nano } from '../../core/money.ts'
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
+import { nano, type NanoUsd } from '../../core/money.ts'
 import { assetWhatCharsMax } from '../../limits.ts'
 import { tokensAtMost } from '../../models/tokens.ts'
 import { askKinds } from '../../scan/asset-asks.ts'
@@ -20,7 +20,7 @@ const faultTokens = 4_000
 export interface Budget {
   plan: { input: number; output: number }
   page: { input: number; output: number }
-  price: Nano
+  price: NanoUsd
 }
 
 /**
@@ -28,7 +28,7 @@ export interface Budget {
  * most. `page` is the page that is changed, or empty.
  */
 export function budgetOf(
-  house: House,
+  ctx: AppContext,
   by: Chosen,
   texts: { prompt: string; page: string },
 ): Budget {
@@ -41,7 +41,7 @@ export function budgetOf(
   const parts = calls.map((most) =>
     mostOf(by, { inputTokensMax: most.input, outputTokensMax: most.output }),
   )
-  const price = [...parts, assetsAtMost(house)].reduce((sum, part) => sum + part, 0n)
+  const price = [...parts, assetsAtMost(ctx)].reduce((sum, part) => sum + part, 0n)
   return { plan, page, price: nano(price) }
 }
 
@@ -49,8 +49,8 @@ const longest = 'x'.repeat(assetWhatCharsMax)
 const asks = askKinds.map((kind) => ({ name: 'x', kind, what: longest, seconds: 60 }))
 
 /** The dearest of the kinds that can be made here, as often as a build makes one. */
-function assetsAtMost(house: House): bigint {
-  if (!house.config.assetsOn) return 0n
-  const prices = asks.map((one) => whoMakes(house, one)?.price ?? 0n)
+function assetsAtMost(ctx: AppContext): bigint {
+  if (!ctx.config.assetsOn) return 0n
+  const prices = asks.map((one) => whoMakes(ctx, one)?.price ?? 0n)
   return prices.reduce((most, one) => (one > most ? one : most), 0n) * BigInt(buildAssetsMax)
 }

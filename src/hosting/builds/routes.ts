@@ -1,17 +1,17 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { taking } from '../../core/taking.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import { refOf } from '../../idempotency/idempotency.ts'
-import { Refusal } from '../../refusals.ts'
 import { publish } from '../apps/publish.ts'
-import { NewApp, Published } from '../apps/shapes.ts'
+import { NewApp, Published } from '../apps/schemas.ts'
 import { withKey } from '../key.ts'
 import { ofApp, ofPaying, ofPublishing, ofRef, ofWriting, operation } from '../operation.ts'
-import { NewVersion, VersionMade } from '../versions/shapes.ts'
+import { NewVersion, VersionMade } from '../versions/schemas.ts'
 import * as versions from '../versions/versions.ts'
 import { build, change } from './builds.ts'
-import { Building, DryRun } from './shapes.ts'
+import { Building, DryRun } from './schemas.ts'
 
 const ofBuilds = ['builds_limit', 'no_builder', 'no_studio'] as const
 /** What publishing a page, and building one, can refuse. */
@@ -28,23 +28,21 @@ function wayOf<Body extends Made>(body: Body, request: Request) {
   const ref = refOf(request, body.ref)
   const { html, prompt } = body
   if ((html === undefined) === (prompt === undefined)) {
-    throw new Refusal('bad_request', { problem: 'Send exactly one of "html" and "prompt".' })
+    throw new ApiError('bad_request', { problem: 'Send exactly one of "html" and "prompt".' })
   }
   const wanted = { ...body, ...(ref && { ref }) }
   return html === undefined ? { wanted } : { page: { ...wanted, html } }
 }
 
 /** The two ways in which an app and its versions are made (document 1, operation 9). */
-export const buildRoutes = (house: House) =>
+export const buildRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(house))
+    .use(withKey(ctx))
     .post(
       '/apps',
       async ({ caller, body, request, status }) => {
         const { page, wanted } = wayOf(body, request)
-        const answer = await (page
-          ? publish(house, caller.agent, page)
-          : build(house, caller, wanted))
+        const answer = await (page ? publish(ctx, caller.agent, page) : build(ctx, caller, wanted))
         return status(answer.status, answer.body)
       },
       {
@@ -70,8 +68,8 @@ export const buildRoutes = (house: House) =>
       async ({ caller, params, body, request, status }) => {
         const { page, wanted } = wayOf(body, request)
         const answer = await (page
-          ? versions.publish(house, caller.agent, params.id, page)
-          : change(house, caller, params.id, wanted))
+          ? versions.publish(ctx, caller.agent, params.id, page)
+          : change(ctx, caller, params.id, wanted))
         return status(answer.status, answer.body)
       },
       {

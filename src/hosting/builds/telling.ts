@@ -1,6 +1,6 @@
-import { type Nano, toCredits, zero } from '../../core/money.ts'
+import type { AppContext } from '../../context.ts'
+import { type NanoUsd, toCredits, zero } from '../../core/money.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
 import type { Job } from '../../jobs/handler.ts'
 import { agentAccount, agentOf, lockAccounts } from '../../ledger/accounts.ts'
 import type { App } from '../apps/apps.ts'
@@ -12,34 +12,34 @@ import { endFree } from './free.ts'
 interface Built {
   app: App
   job: Job
-  charged: Nano
+  charged: NanoUsd
   /** Why the new version is not on Explore. */
   reasons: string[]
 }
 
 /** Tells of a build that landed, in its transaction. */
-export async function tellBuilt(house: House, db: Db, { app, job, charged, reasons }: Built) {
+export async function tellBuilt(ctx: AppContext, db: Db, { app, job, charged, reasons }: Built) {
   const credits = toCredits(charged)
   const shown = app.listed === 'off' ? 'It is not on Explore' : 'Explore keeps the old one'
   const why = reasons.length === 0 ? '' : ` ${shown}: ${reasons.join(' ')}`
-  await tell(house, db, {
+  await tell(ctx, db, {
     to: app.maker,
     kind: 'build.done',
     item: app.id,
-    text: `“${app.title}” is built: version ${app.version}, ${linkOf(house, app.id)}.${why}`,
+    text: `“${app.title}” is built: version ${app.version}, ${linkOf(ctx, app.id)}.${why}`,
     data: { job: job.id, version: app.version, credits },
   })
 }
 
 /** Undoes what stands for a build that did not land, and tells why, in the same transaction. */
-export async function undone(house: House, db: Db, job: Job) {
+export async function undone(ctx: AppContext, db: Db, job: Job) {
   const { id, item, owner, state, error } = job
   const agent = agentOf(owner) ?? ''
   // Its holds are ended after this: their account comes before what is free today, as elsewhere.
   await lockAccounts(db, [agentAccount(agent)])
   await endFree(db, job, zero)
   if (state === 'failed') {
-    await tell(house, db, {
+    await tell(ctx, db, {
       to: agent,
       kind: 'build.failed',
       ...(item !== null && { item }),

@@ -2,32 +2,32 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { eq, sql } from 'drizzle-orm'
 
-import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 import { writeOpens } from '../apps/opens.ts'
 import { mergeIndex } from '../apps/search.ts'
 import { apps } from '../apps/tables.ts'
 import { takeDown } from '../moderation/moderation.ts'
 
-let house: TestHouse
+let ctx: TestHouse
 let ann: Person
 let ben: Person
 
 beforeEach(async () => {
-  house = await openTestHouse()
-  ann = await house.person('ann')
-  ben = await house.person('ben')
+  ctx = await openTestHouse()
+  ann = await ctx.person('ann')
+  ben = await ctx.person('ben')
 })
 afterEach(async () => {
-  expect(house.lines.filter(({ level }) => level === 'fault')).toEqual([])
-  await house.close()
+  expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  await ctx.close()
 })
 
 const nobody = 'A'.repeat(12)
 
 /** Puts an app on Explore, a second after the last. */
 async function share(maker: Person, title: string, more: object = {}): Promise<string> {
-  house.clock.turn(1_000)
+  ctx.clock.turn(1_000)
   return maker.publish({ title, store: true, ...more })
 }
 
@@ -37,7 +37,7 @@ interface Page {
 }
 
 async function titlesAt(path: string): Promise<Page> {
-  const { status, body } = await house.call('GET', path)
+  const { status, body } = await ctx.call('GET', path)
   expect(status).toBe(200)
   const { items, next }: { items: { title: string }[]; next: string | null } = JSON.parse(
     JSON.stringify(body),
@@ -53,7 +53,7 @@ describe('GET /explore', () => {
     const first = await share(ann, 'First')
     await ann.publish({ title: 'Kept back' })
     await share(ben, 'Second', { kind: 'game', shelf: 'arcade', remix: 'price', priceRemix: 50 })
-    const { body } = await house.call('GET', '/explore')
+    const { body } = await ctx.call('GET', '/explore')
     expect(body).toMatchObject({
       items: [
         {
@@ -115,7 +115,7 @@ describe('GET /explore', () => {
     const first = await share(ann, 'First')
     await share(ben, 'Second')
     for (const store of [false, true]) {
-      house.clock.turn(1_000)
+      ctx.clock.turn(1_000)
       await ann.call('PATCH', `/apps/${first}`, { store })
     }
     expect(await titles('')).toEqual(['Second', 'First'])
@@ -141,9 +141,9 @@ describe('GET /explore', () => {
       'cursor=x',
     ]
     for (const query of [...bad, ...forged, `q=${'a'.repeat(201)}`, `sort=top&cursor=${next}`]) {
-      await refused(house, 400, 'bad_request', () => house.call('GET', `/explore?${query}`))
+      await refused(ctx, 400, 'bad_request', () => ctx.call('GET', `/explore?${query}`))
     }
-    const { body } = await house.call('GET', '/explore?limit=101')
+    const { body } = await ctx.call('GET', '/explore?limit=101')
     expect(body).toMatchObject({ error: expect.stringMatching(/^"limit" must be /) })
   })
 })
@@ -220,13 +220,13 @@ describe('a search', () => {
     expect(await titles('q=ship')).toEqual([])
     await ann.call('POST', `/apps/${id}/restore`)
     await change({ store: true })
-    await takeDown(house.house, id, 'spam')
+    await takeDown(ctx.ctx, id, 'spam')
     expect(await titles('q=ship')).toEqual([])
   })
 })
 
 test('searches find the same once their index is one part', async () => {
-  const { db } = house.house
+  const { db } = ctx.ctx
   const parts = async (): Promise<number> =>
     (await db.read.all(sql`select distinct segid from app_search_idx`)).length
   const queries = ['q=boat', 'q=boat+r&shelf=sim', 'q=boat&sort=top', 'q=gone', 'q=boat+blue']
@@ -235,7 +235,7 @@ test('searches find the same once their index is one part', async () => {
   await ben.call('PATCH', `/apps/${races}`, { title: 'Boat rides' })
   const before = await Promise.all(queries.map(titles))
   if (db.kind === 'sqlite') expect(await parts()).toBeGreaterThan(1)
-  await mergeIndex(house.house)
+  await mergeIndex(ctx.ctx)
   if (db.kind === 'sqlite') expect(await parts()).toBe(1)
   expect(await Promise.all(queries.map(titles))).toEqual(before)
   expect(before.map(({ length }) => length)).toEqual([4, 1, 4, 1, 1])
@@ -247,7 +247,7 @@ describe('the order', () => {
   test('top goes by the lower end of what ratings may mean', async () => {
     const rate = async (title: string, reviews: number, good: number) => {
       const id = await share(ann, title)
-      await house.house.db.tx((db) =>
+      await ctx.ctx.db.tx((db) =>
         db
           .update(apps)
           .set({ reviews, good, stars: good * 5 })
@@ -272,8 +272,8 @@ describe('the order', () => {
   test('trending counts an address once a day, however often it reloads, and cools down', async () => {
     const [old, fresh] = [await share(ann, 'Old'), await share(ben, 'Fresh')]
     const open = async (id: string, from: string, parts = ['', '/data']) => {
-      for (const part of parts) await house.visit('GET', `/a/${id}${part}`, { from })
-      await writeOpens(house.house)
+      for (const part of parts) await ctx.visit('GET', `/a/${id}${part}`, { from })
+      await writeOpens(ctx.ctx)
     }
     // Its link alone, as a client without scripts has it.
     for (let host = 1; host <= 3; host += 1) await open(old, `198.51.100.${host}`, [''])
@@ -281,9 +281,9 @@ describe('the order', () => {
     // One network of IPv6 is one visitor.
     for (let host = 1; host <= 20; host += 1) await open(fresh, `2001:db8:1:2::${host}`)
     expect(await titles('sort=trending')).toEqual(['Old', 'Fresh'])
-    const { body } = await house.call('GET', `/explore/${fresh}`)
+    const { body } = await ctx.call('GET', `/explore/${fresh}`)
     expect(body).toMatchObject({ item: { opens: 2 } })
-    house.clock.turn(6 * 86_400_000)
+    ctx.clock.turn(6 * 86_400_000)
     await open(fresh, '198.51.100.1')
     expect(await titles('sort=trending')).toEqual(['Fresh', 'Old'])
   })
@@ -295,13 +295,13 @@ describe('the order', () => {
       expect((await ann.call('POST', `/apps/${own}/remix`)).status).toBe(201)
       expect((await ben.call('POST', `/apps/${again}/remix`)).status).toBe(201)
     }
-    const cy = await house.person('cy')
+    const cy = await ctx.person('cy')
     for (const agent of [ben, cy]) await agent.call('POST', `/apps/${loved}/remix`)
     expect(await titles('sort=remixed')).toEqual(['Loved', 'Again', 'Own'])
-    expect((await house.call('GET', `/explore/${again}`)).body).toMatchObject({
+    expect((await ctx.call('GET', `/explore/${again}`)).body).toMatchObject({
       item: { remixes: 3 },
     })
-    expect((await house.call('GET', `/explore/${own}`)).body).toMatchObject({
+    expect((await ctx.call('GET', `/explore/${own}`)).body).toMatchObject({
       item: { remixes: 0 },
     })
   })
@@ -313,7 +313,7 @@ describe('an item', () => {
     await ann.call('POST', `/apps/${id}/versions`, { html: '<title>Two</title><p>2</p>' })
     const copy = (await ben.call('POST', `/apps/${id}/remix`)).text('app.id')
     await ben.call('PATCH', `/apps/${copy}`, { title: 'Ship', store: true })
-    const { body } = await house.call('GET', `/explore/${id}`)
+    const { body } = await ctx.call('GET', `/explore/${id}`)
     expect(body).toMatchObject({
       item: { id, version: 2, remixes: 1 },
       versions: [
@@ -330,10 +330,10 @@ describe('an item', () => {
     const hidden = await ann.publish()
     const deleted = await share(ann, 'Gone')
     await ann.call('DELETE', `/apps/${deleted}`)
-    const none = await house.call('GET', `/explore/${nobody}`)
+    const none = await ctx.call('GET', `/explore/${nobody}`)
     for (const id of [hidden, deleted, 'x', 'A%00', "1'or'1'='1"]) {
       for (const path of [`/explore/${id}`, `/explore/${id}/source`]) {
-        const { body } = await refused(house, 404, 'not_found', () => ann.call('GET', path))
+        const { body } = await refused(ctx, 404, 'not_found', () => ann.call('GET', path))
         expect(body).toEqual(none.body)
       }
     }
@@ -341,27 +341,27 @@ describe('an item', () => {
 
   test('that was taken down says so at once, everywhere', async () => {
     const id = await share(ann, 'Boat')
-    await takeDown(house.house, id, 'spam')
+    await takeDown(ctx.ctx, id, 'spam')
     for (const path of [`/explore/${id}`, `/explore/${id}/source`]) {
-      const { body } = await refused(house, 410, 'taken_down', () => house.call('GET', path))
+      const { body } = await refused(ctx, 410, 'taken_down', () => ctx.call('GET', path))
       expect(body).toMatchObject({ reason: 'spam' })
     }
-    await refused(house, 404, 'not_found', () => house.call('GET', '/explore/@ann'))
+    await refused(ctx, 404, 'not_found', () => ctx.call('GET', '/explore/@ann'))
     expect(await titles('')).toEqual([])
-    const { body } = await house.call('GET', '/explore/feed.json')
+    const { body } = await ctx.call('GET', '/explore/feed.json')
     expect(body).toContain('"items":[]')
-    expect((await house.visit('GET', '/sitemap.xml')).body).not.toContain(id)
+    expect((await ctx.visit('GET', '/sitemap.xml')).body).not.toContain(id)
   })
 })
 
 test('a maker has a page once something of it is on Explore', async () => {
   const path = '/explore/@ann'
-  await refused(house, 404, 'not_found', () => house.call('GET', path))
+  await refused(ctx, 404, 'not_found', () => ctx.call('GET', path))
   await ann.call('PATCH', '/me', { about: 'Boats' })
   await share(ann, 'One', { kind: 'game' })
   await share(ann, 'Two')
   await share(ben, 'Other')
-  const { body } = await house.call('GET', path)
+  const { body } = await ctx.call('GET', path)
   const maker = {
     handle: 'ann',
     about: 'Boats',
@@ -372,12 +372,12 @@ test('a maker has a page once something of it is on Explore', async () => {
   const { next } = await titlesAt(`${path}?limit=1`)
   expect(await titlesAt(`${path}?limit=1&cursor=${next}`)).toEqual({ titles: ['One'], next: null })
   for (const odd of ['@', '@nobody-here', '@%00', '@a%20b', '@%ff']) {
-    await refused(house, 404, 'not_found', () => house.call('GET', `/explore/${odd}`))
+    await refused(ctx, 404, 'not_found', () => ctx.call('GET', `/explore/${odd}`))
   }
 })
 
 test('the shelves are a closed list, each with its glyph', async () => {
-  const { body } = await house.call('GET', '/explore/shelves')
+  const { body } = await ctx.call('GET', '/explore/shelves')
   const names = 'arcade puzzle adventure sim tools learn art music data writing social other'
   expect(body).toEqual({
     shelves: names.split(' ').map((name) => ({ name, glyph: expect.stringMatching(/./u) })),

@@ -1,10 +1,10 @@
+import type { AppContext } from '../../context.ts'
 import { escapeHtml } from '../../core/text.ts'
-import type { House } from '../../house.ts'
 import { handlesOf, makerPage } from '../agents/names.ts'
 import * as listed from '../apps/listed.ts'
 import { linkOf } from '../apps/present.ts'
 import { list } from './explore.ts'
-import type { FeedWantedShape, ItemShape } from './shapes.ts'
+import type { FeedWantedShape, ItemShape } from './schemas.ts'
 
 /** A takedown leaves every feed at once: nothing may keep one unasked. */
 const caching = { 'cache-control': 'no-cache' }
@@ -14,18 +14,18 @@ const xml = (text: string): string =>
   escapeHtml(text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, ''))
 
 /** The addresses of a feed and of what it is a feed of. */
-function addressesOf(house: House, name: string, wanted: FeedWantedShape) {
-  const { base, app } = house.urls
+function addressesOf(ctx: AppContext, name: string, wanted: FeedWantedShape) {
+  const { base, app } = ctx.urls
   const query = new URLSearchParams(wanted)
   const self = `${base}/explore/${name}${query.size > 0 ? `?${query}` : ''}`
-  const home = wanted.maker ? makerPage(house, wanted.maker) : `${app}/`
+  const home = wanted.maker ? makerPage(ctx, wanted.maker) : `${app}/`
   return { self, home, title: wanted.maker ? `Berth: ${wanted.maker}` : 'Berth: Explore' }
 }
 
 /** The newest items, or those that `wanted` sorts and filters, as Atom (RFC 4287). */
-export async function atom(house: House, wanted: FeedWantedShape): Promise<Response> {
-  const { items } = await list(house, wanted)
-  const { self, home, title } = addressesOf(house, 'feed.atom', wanted)
+export async function atom(ctx: AppContext, wanted: FeedWantedShape): Promise<Response> {
+  const { items } = await list(ctx, wanted)
+  const { self, home, title } = addressesOf(ctx, 'feed.atom', wanted)
   const [latest = '1970-01-01T00:00:00.000Z'] = items
     .map(({ updated }) => updated)
     .sort()
@@ -36,7 +36,7 @@ export async function atom(house: House, wanted: FeedWantedShape): Promise<Respo
 <link href="${xml(item.link)}"/>
 <published>${item.published}</published>
 <updated>${item.updated}</updated>
-<author><name>${xml(item.maker)}</name><uri>${xml(makerPage(house, item.maker))}</uri></author>
+<author><name>${xml(item.maker)}</name><uri>${xml(makerPage(ctx, item.maker))}</uri></author>
 <category term="${item.shelf}"/>
 <summary>${xml(item.description)}</summary>
 </entry>
@@ -56,9 +56,9 @@ ${items.map(entry).join('')}</feed>
 }
 
 /** The same as JSON Feed 1.1 (https://www.jsonfeed.org/version/1.1/). */
-export async function jsonFeed(house: House, wanted: FeedWantedShape): Promise<Response> {
-  const { items } = await list(house, wanted)
-  const { self, home, title } = addressesOf(house, 'feed.json', wanted)
+export async function jsonFeed(ctx: AppContext, wanted: FeedWantedShape): Promise<Response> {
+  const { items } = await list(ctx, wanted)
+  const { self, home, title } = addressesOf(ctx, 'feed.json', wanted)
   const feed = {
     version: 'https://jsonfeed.org/version/1.1',
     title,
@@ -71,7 +71,7 @@ export async function jsonFeed(house: House, wanted: FeedWantedShape): Promise<R
       content_text: item.description,
       date_published: item.published,
       date_modified: item.updated,
-      authors: [{ name: item.maker, url: makerPage(house, item.maker) }],
+      authors: [{ name: item.maker, url: makerPage(ctx, item.maker) }],
       tags: [item.kind, item.shelf],
     })),
   }
@@ -85,22 +85,22 @@ const addressesMax = 50_000
 const batch = 500
 
 /** Every item of Explore, newest first, and its makers' pages, a bounded number at a time. */
-export async function* sitemap(house: House): AsyncGenerator<string> {
+export async function* sitemap(ctx: AppContext): AsyncGenerator<string> {
   yield '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
   const seen = new Set<string>()
   let left = addressesMax
   for (let after: listed.Place = []; left > 0;) {
-    const rows = await listed.tiles(house, { order: 'new' }, batch, after)
+    const rows = await listed.tiles(ctx, { order: 'new' }, batch, after)
     const last = rows.at(-1)
     if (!last) break
     after = listed.placeOf('new', last)
     const makers = rows.map(({ maker }) => maker)
-    const handles = await handlesOf(house, makers)
+    const handles = await handlesOf(ctx, makers)
     const addresses = rows.flatMap(({ id, maker }) => {
-      const page = makerPage(house, handles.get(maker) ?? '')
+      const page = makerPage(ctx, handles.get(maker) ?? '')
       const isNew = !seen.has(maker)
       seen.add(maker)
-      return isNew ? [page, linkOf(house, id)] : [linkOf(house, id)]
+      return isNew ? [page, linkOf(ctx, id)] : [linkOf(ctx, id)]
     })
     const some = addresses.slice(0, left)
     left -= some.length

@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
-import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 
 /** What stands on Explore, and what of it people see (document 1, section 3). */
-let house: TestHouse
+let ctx: TestHouse
 let ann: Person
 
 beforeEach(async () => {
-  house = await openTestHouse()
-  ann = await house.person('ann')
+  ctx = await openTestHouse()
+  ann = await ctx.person('ann')
 })
 afterEach(async () => {
-  expect(house.lines.filter(({ level }) => level === 'fault')).toEqual([])
-  await house.close()
+  expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  await ctx.close()
 })
 
 const page = (word: string): string => `<!doctype html><title>${word}</title><p>${word}</p>`
@@ -24,12 +24,12 @@ const change = async (id: string, body: object): Promise<string> =>
 
 const shownAt = async (id: string): Promise<unknown> => {
   // A page in memory is compared with its app twice a second.
-  house.clock.turn(600)
-  return (await house.visit('GET', `/a/${id}/data`)).body
+  ctx.clock.turn(600)
+  return (await ctx.visit('GET', `/a/${id}/data`)).body
 }
 
 const versionOf = async (id: string): Promise<unknown> => {
-  const { body } = await house.call('GET', `/explore/${id}`)
+  const { body } = await ctx.call('GET', `/explore/${id}`)
   return Reflect.get(Object(Reflect.get(Object(body), 'item')), 'version')
 }
 
@@ -74,7 +74,7 @@ describe('words that no page may have on Explore', () => {
       const no = await ann.call('PATCH', `/apps/${id}`, { title: order, shelf: 'art', ...more })
       expect([no.status, no.code]).toEqual([422, 'not_listable'])
       expect(no.body).toMatchObject({ reasons: [expect.stringContaining('"title"')] })
-      const { body } = await house.call('GET', `/explore/${id}`)
+      const { body } = await ctx.call('GET', `/explore/${id}`)
       expect(body).toMatchObject({ item: { title: 'one', shelf: 'art' } })
     }
     expect((await ann.call('PATCH', `/apps/${id}`, { store: false, title: order })).status).toBe(
@@ -90,7 +90,7 @@ describe('words that no page may have on Explore', () => {
       ['PATCH', '/me', { about: order }, 'bad_request'],
       ['POST', `/apps/${id}/versions`, { html: page('two'), note: order }, 'bad_request'],
     ] as const) {
-      await refused(house, 400, code, () => ann.call(method, path, body))
+      await refused(ctx, 400, code, () => ann.call(method, path, body))
     }
   })
 })
@@ -112,13 +112,13 @@ describe('a later version', () => {
     expect(made.text('note')).toContain('redirect.meta')
     await ann.call('PUT', `/apps/${id}/assets/a.json`, '[2]')
     expect([await versionOf(id), await shownAt(id)]).toEqual([1, page('one')])
-    const file = await house.visit('GET', `/a/${id}/files/a.json`)
+    const file = await ctx.visit('GET', `/a/${id}/files/a.json`)
     expect(new TextDecoder().decode(file.bytes)).toBe('[1]')
 
     // What is on Explore is not made to leave by asking for the other again.
     const answer = await ann.call('PATCH', `/apps/${id}`, { store: true, title: 'Boat' })
     expect([answer.status, answer.code]).toEqual([422, 'not_listable'])
-    const { body } = await house.call('GET', `/explore/${id}`)
+    const { body } = await ctx.call('GET', `/explore/${id}`)
     expect(body).toMatchObject({ item: { version: 1, title: 'Boat' }, versions: [{ version: 1 }] })
 
     await ann.call('POST', `/apps/${id}/versions`, { html: page('three') })
@@ -130,7 +130,7 @@ describe('a later version', () => {
     await ann.call('POST', `/apps/${id}/versions`, { html: away })
     await change(id, { store: false })
     expect(await shownAt(id)).toBe(away)
-    await refused(house, 404, 'not_found', () => house.call('GET', `/explore/${id}`))
+    await refused(ctx, 404, 'not_found', () => ctx.call('GET', `/explore/${id}`))
   })
 
   test('that is restored is read again, too', async () => {
@@ -150,13 +150,13 @@ describe('the feeds', () => {
 
   beforeEach(async () => {
     await ann.publish({ title: odd, description: 'One\nTwo', store: true, shelf: 'sim' })
-    house.clock.turn(60_000)
-    const ben = await house.person('ben')
+    ctx.clock.turn(60_000)
+    const ben = await ctx.person('ben')
     await ben.publish({ title: 'Ship', store: true, kind: 'game' })
   })
 
   test('Atom is well-formed XML with the newest first', async () => {
-    const { headers, body } = await house.call('GET', '/explore/feed.atom')
+    const { headers, body } = await ctx.call('GET', '/explore/feed.atom')
     expect(headers.get('content-type')).toBe('application/atom+xml; charset=utf-8')
     expect(headers.get('cache-control')).toBe('no-cache')
     const feed = String(body)
@@ -169,7 +169,7 @@ describe('the feeds', () => {
   })
 
   test('JSON Feed has the same, and both narrow as the list does', async () => {
-    const { headers, body } = await house.call('GET', '/explore/feed.json?maker=ann&shelf=sim')
+    const { headers, body } = await ctx.call('GET', '/explore/feed.json?maker=ann&shelf=sim')
     expect(headers.get('content-type')).toBe('application/feed+json; charset=utf-8')
     expect(JSON.parse(String(body))).toMatchObject({
       version: 'https://jsonfeed.org/version/1.1',
@@ -186,17 +186,15 @@ describe('the feeds', () => {
         },
       ],
     })
-    const { body: found } = await house.call('GET', '/explore/feed.atom?q=ship&kind=game')
+    const { body: found } = await ctx.call('GET', '/explore/feed.atom?q=ship&kind=game')
     expect(String(found).match(/<entry>/g)).toHaveLength(1)
     for (const feed of ['atom', 'json']) {
-      await refused(house, 400, 'bad_request', () =>
-        house.call('GET', `/explore/feed.${feed}?kind=x`),
-      )
+      await refused(ctx, 400, 'bad_request', () => ctx.call('GET', `/explore/feed.${feed}?kind=x`))
     }
   })
 
   test('the sitemap has every item and its maker, and robots are told of it', async () => {
-    const { headers, body } = await house.visit('GET', '/sitemap.xml')
+    const { headers, body } = await ctx.visit('GET', '/sitemap.xml')
     expect(headers.get('content-type')).toStartWith('application/xml')
     const addresses = [...String(body).matchAll(/<loc>(.*?)<\/loc>/g)].map(([, address]) => address)
     expect(addresses).toEqual([
@@ -205,7 +203,7 @@ describe('the feeds', () => {
       'http://localhost:3000/explore/@ann',
       expect.stringMatching(/\/a\/[A-Za-z0-9_-]{12}$/),
     ])
-    const robots = await house.visit('GET', '/robots.txt')
+    const robots = await ctx.visit('GET', '/robots.txt')
     expect(robots.body).toContain('Sitemap: http://localhost:3000/sitemap.xml')
   })
 
@@ -215,7 +213,7 @@ describe('the feeds', () => {
       ['/', '/api/explore/feed.atom"'],
       ['/explore/@ann', '/api/explore/feed.atom?maker=ann"'],
     ] as const) {
-      expect((await house.visit('GET', path, { headers })).body).toContain(feed)
+      expect((await ctx.visit('GET', path, { headers })).body).toContain(feed)
     }
   })
 })

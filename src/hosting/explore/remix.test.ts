@@ -4,27 +4,32 @@ import { eq } from 'drizzle-orm'
 
 import { doctor } from '../../ledger/doctor.ts'
 import { holdUp } from '../../testing/held-up.ts'
-import { type Answer, openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
+import {
+  type Answer,
+  openTestHouse,
+  type Person,
+  type TestHouse,
+} from '../../testing/test-server.ts'
 import { pause } from '../agents/spending.ts'
 import { apps } from '../apps/tables.ts'
 import { takeDown } from '../moderation/moderation.ts'
 
-let house: TestHouse
+let ctx: TestHouse
 let ann: Person
 let ben: Person
 
 async function open(settings: Parameters<typeof openTestHouse>[0] = {}) {
-  await house?.close()
-  house = await openTestHouse(settings)
-  ann = await house.person('ann')
-  ben = await house.person('ben')
+  await ctx?.close()
+  ctx = await openTestHouse(settings)
+  ann = await ctx.person('ann')
+  ben = await ctx.person('ben')
 }
 
 beforeEach(() => open())
 afterEach(async () => {
-  expect(house.lines.filter(({ level }) => level === 'fault')).toEqual([])
-  expect(await doctor(house.house)).toMatchObject({ ok: true })
+  expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(await doctor(ctx.ctx)).toMatchObject({ ok: true })
 })
 
 const html = '<!doctype html><title>Boat</title><p>hello</p>'
@@ -49,7 +54,7 @@ describe('a remix', () => {
       description: 'a',
     })
     await ann.call('PUT', `/apps/${id}/assets/level.json`, '[1,2,3]')
-    const { files, bytes } = await house.house.store.usage()
+    const { files, bytes } = await ctx.ctx.storage.usage()
     const { status, body } = await remix(ben, id)
     expect(status).toBe(201)
     expect(body).toMatchObject({
@@ -68,14 +73,14 @@ describe('a remix', () => {
       bought: { item: id, version: 1, title: 'Boat', maker: '@ann', credits: 0, makerCredits: 0 },
       note: expect.stringContaining('@ann is credited'),
     })
-    expect(await house.house.store.usage()).toMatchObject({ files, bytes })
+    expect(await ctx.ctx.storage.usage()).toMatchObject({ files, bytes })
     const copy: string = Reflect.get(Object(Reflect.get(Object(body), 'app')), 'id')
     const file = await ben.call('GET', `/apps/${copy}/assets/level.json`)
     expect(file.body).toEqual([1, 2, 3])
     expect((await ben.call('GET', `/apps/${copy}/versions`)).body).toMatchObject({
       versions: [{ version: 1, via: 'remix' }],
     })
-    expect((await house.visit('GET', `/a/${copy}/data`)).body).toBe(html)
+    expect((await ctx.visit('GET', `/a/${copy}/data`)).body).toBe(html)
     expect(await creditsOf(ben)).toBe(400)
   })
 
@@ -98,7 +103,7 @@ describe('a remix', () => {
   })
 
   test('goes down a chain that credits every ancestor by name, also when they are gone', async () => {
-    const cy = await house.person('cyd')
+    const cy = await ctx.person('cyd')
     const root = await ann.publish({ title: 'Root', store: true })
     const second = (await remix(ben, root)).text('app.id')
     await ben.call('PATCH', `/apps/${second}`, { title: 'Second', store: true })
@@ -106,7 +111,7 @@ describe('a remix', () => {
     await cy.call('PATCH', `/apps/${third}`, { title: 'Third', store: true })
     await ann.call('DELETE', `/apps/${root}`)
     await ben.call('PATCH', `/apps/${second}`, { title: '@ann made this', store: false })
-    const { body } = await house.call('GET', `/explore/${third}`)
+    const { body } = await ctx.call('GET', `/explore/${third}`)
     expect(body).toMatchObject({
       item: { remixOf: { id: second, title: 'Second', maker: '@ben' } },
       lineage: [
@@ -138,7 +143,7 @@ describe('a remix', () => {
 
   test('copies the version that came while the one before it was looked at', async () => {
     const id = await ann.publish(priced)
-    const { inspector } = house.house
+    const { inspector } = ctx.ctx
     const inspect = inspector.inspect.bind(inspector)
     let isPublished = false
     const afterOne: typeof inspect = async (...page) => {
@@ -156,7 +161,7 @@ describe('a remix', () => {
     const odd = '\ufeff<!doctype html>\r\n<p>é🚀</p>\n\n'
     const id = await ann.publish({ html: odd, store: true })
     expect((await remix(ben, id)).body).toMatchObject({ html: odd })
-    expect((await house.call('GET', `/explore/${id}/source`)).body).toMatchObject({ html: odd })
+    expect((await ctx.call('GET', `/explore/${id}/source`)).body).toMatchObject({ html: odd })
   })
 })
 
@@ -164,21 +169,21 @@ describe('the same ref', () => {
   test('buys once, and answers the same again', async () => {
     const id = await ann.publish(priced)
     const first = await remix(ben, id, { ref: 'remix-0001' })
-    const before = await house.kept()
+    const before = await ctx.kept()
     const again = await remix(ben, id, { ref: 'remix-0001' })
     const header = { 'idempotency-key': 'remix-0001' }
     const byHeader = await ben.call('POST', `/apps/${id}/remix`, undefined, header)
     expect([again.status, again.body]).toEqual([201, first.body])
     expect(byHeader.body).toEqual(first.body)
-    expect(await house.kept()).toEqual(before)
+    expect(await ctx.kept()).toEqual(before)
     expect(await creditsOf(ben)).toBe(349)
   })
 
   test('gives no page again whose copy was taken down', async () => {
     const id = await ann.publish(priced)
     const first = await remix(ben, id, { ref: 'remix-0001' })
-    await takeDown(house.house, first.text('app.id'), 'spam')
-    await refused(house, 410, 'taken_down', () => remix(ben, id, { ref: 'remix-0001' }))
+    await takeDown(ctx.ctx, first.text('app.id'), 'spam')
+    await refused(ctx, 410, 'taken_down', () => remix(ben, id, { ref: 'remix-0001' }))
   })
 
   test('with another body, or for another app, is ref_conflict', async () => {
@@ -190,18 +195,18 @@ describe('the same ref', () => {
       [other, { ref: 'remix-0001' }],
     ]
     for (const [item, body] of bodies) {
-      await refused(house, 409, 'ref_conflict', () => remix(ben, item, body))
+      await refused(ctx, 409, 'ref_conflict', () => remix(ben, item, body))
     }
-    await refused(house, 409, 'ref_conflict', () =>
+    await refused(ctx, 409, 'ref_conflict', () =>
       ben.call('POST', '/apps', { html, ref: 'remix-0001' }),
     )
-    const cy = await house.person('cyd')
+    const cy = await ctx.person('cyd')
     expect((await remix(cy, id, { ref: 'remix-0001' })).status).toBe(201)
   })
 
   test('sent many times at once buys once', async () => {
     const id = await ann.publish(priced)
-    const { begun, go } = holdUp(house.house.inspector, 'inspect')
+    const { begun, go } = holdUp(ctx.ctx.inspector, 'inspect')
     const first = remix(ben, id, { ref: 'remix-0001' })
     await begun
     const twins = Array.from({ length: 20 }, () => remix(ben, id, { ref: 'remix-0001' }))
@@ -220,13 +225,13 @@ test('100 at once with credits for two buy two', async () => {
   expect(codes.filter((code) => code === 'not_enough_credits')).toHaveLength(98)
   expect([await creditsOf(ann), await creditsOf(ben)]).toEqual([720, 0])
   expect((await ben.call('GET', '/apps')).body).toMatchObject({ apps: [{}, {}] })
-  expect((await house.call('GET', `/explore/${id}`)).body).toMatchObject({ item: { remixes: 2 } })
+  expect((await ctx.call('GET', `/explore/${id}`)).body).toMatchObject({ item: { remixes: 2 } })
 })
 
 describe('while it is being looked at, what is copied may', () => {
   /** A remix that is looking at the page while this happens. */
   async function remixWhile(id: string, happens: () => Promise<unknown>, body?: object) {
-    const { begun, go } = holdUp(house.house.inspector, 'inspect')
+    const { begun, go } = holdUp(ctx.ctx.inspector, 'inspect')
     const asked = remix(ben, id, body)
     await begun
     await happens()
@@ -244,7 +249,7 @@ describe('while it is being looked at, what is copied may', () => {
   test('be taken down, taken off or deleted: then nothing is copied or paid', async () => {
     const ends: [(id: string) => Promise<unknown>, string][] = [
       // A page that was taken down is known to the scan, which comes first.
-      [(id) => takeDown(house.house, id, 'spam'), 'blocked_by_scan'],
+      [(id) => takeDown(ctx.ctx, id, 'spam'), 'blocked_by_scan'],
       [(id) => ann.call('PATCH', `/apps/${id}`, { store: false }), 'not_found'],
       [(id) => ann.call('DELETE', `/apps/${id}`), 'not_found'],
       [(id) => ann.call('PATCH', `/apps/${id}`, { remix: 'off' }), 'no_remix'],
@@ -261,7 +266,7 @@ describe('while it is being looked at, what is copied may', () => {
 describe('a remix is refused', () => {
   test('without a key, and with a body of another shape', async () => {
     const id = await ann.publish(priced)
-    await refused(house, 401, 'no_key', () => house.call('POST', `/apps/${id}/remix`))
+    await refused(ctx, 401, 'no_key', () => ctx.call('POST', `/apps/${id}/remix`))
     const bad = [
       { maxCredits: -1 },
       { maxCredits: 100_001 },
@@ -277,7 +282,7 @@ describe('a remix is refused', () => {
       ['x'],
     ]
     for (const body of bad) {
-      await refused(house, 400, 'bad_request', () => remix(ben, id, body))
+      await refused(ctx, 400, 'bad_request', () => remix(ben, id, body))
     }
   })
 
@@ -287,73 +292,73 @@ describe('a remix is refused', () => {
     await ann.call('DELETE', `/apps/${deleted}`)
     const none = await remix(ben, nobody)
     for (const id of [nobody, hidden, deleted, 'x', "1'or'1'='1"]) {
-      const { body } = await refused(house, 404, 'not_found', () => remix(ben, id))
+      const { body } = await refused(ctx, 404, 'not_found', () => remix(ben, id))
       expect(body).toEqual(none.body)
     }
     const down = await ann.publish({ ...priced, html: `${html}!` })
-    await takeDown(house.house, down, 'spam')
-    await refused(house, 410, 'taken_down', () => remix(ben, down))
-    await refused(house, 410, 'taken_down', () => remix(ann, down))
+    await takeDown(ctx.ctx, down, 'spam')
+    await refused(ctx, 410, 'taken_down', () => remix(ben, down))
+    await refused(ctx, 410, 'taken_down', () => remix(ann, down))
   })
 
   test('no_remix: where its maker says so, or prices are closed', async () => {
     const off = await ann.publish({ html, store: true, remix: 'off' })
-    await refused(house, 403, 'no_remix', () => remix(ben, off))
+    await refused(ctx, 403, 'no_remix', () => remix(ben, off))
     const id = await ann.publish(priced)
-    house.house.config.pricesOn = false
-    await refused(house, 403, 'no_remix', () => remix(ben, id))
-    await refused(house, 403, 'no_remix', () => house.call('GET', `/explore/${id}/source`))
+    ctx.ctx.config.pricesOn = false
+    await refused(ctx, 403, 'no_remix', () => remix(ben, id))
+    await refused(ctx, 403, 'no_remix', () => ctx.call('GET', `/explore/${id}/source`))
   })
 
   test('price_above_max, not_enough_credits, daily_cap', async () => {
     const id = await ann.publish(priced)
-    const { body } = await refused(house, 402, 'price_above_max', () =>
+    const { body } = await refused(ctx, 402, 'price_above_max', () =>
       remix(ben, id, { maxCredits: 50 }),
     )
     expect(JSON.stringify(body)).toContain('costs 51 credits')
     const dear = await ann.publish({ ...priced, priceRemix: 401 })
-    await refused(house, 402, 'not_enough_credits', () => remix(ben, dear))
+    await refused(ctx, 402, 'not_enough_credits', () => remix(ben, dear))
     await open({ DAILY_CAP_CREDITS: '50' })
     const capped = await ann.publish(priced)
-    await refused(house, 402, 'daily_cap', () => remix(ben, capped))
+    await refused(ctx, 402, 'daily_cap', () => remix(ben, capped))
   })
 
   test('paused: a paused account buys nothing, and may copy what is free', async () => {
     const id = await ann.publish(priced)
     const free = await ann.publish({ html, store: true })
-    expect(await pause(house.house, ben.handle, true)).toBe(true)
-    await refused(house, 403, 'paused', () => remix(ben, id))
+    expect(await pause(ctx.ctx, ben.handle, true)).toBe(true)
+    await refused(ctx, 403, 'paused', () => remix(ben, id))
     expect((await remix(ben, free)).status).toBe(201)
-    await pause(house.house, ben.handle, false)
+    await pause(ctx.ctx, ben.handle, false)
     expect((await remix(ben, id)).status).toBe(201)
   })
 
   test('busy: an own app that has no version yet', async () => {
     const id = await ann.publish({ html })
-    await house.house.db.tx((db) => db.update(apps).set({ version: 0 }).where(eq(apps.id, id)))
-    await refused(house, 409, 'busy', () => remix(ann, id))
-    await house.house.db.tx((db) => db.update(apps).set({ version: 1 }).where(eq(apps.id, id)))
+    await ctx.ctx.db.tx((db) => db.update(apps).set({ version: 0 }).where(eq(apps.id, id)))
+    await refused(ctx, 409, 'busy', () => remix(ann, id))
+    await ctx.ctx.db.tx((db) => db.update(apps).set({ version: 1 }).where(eq(apps.id, id)))
   })
 
   test('games_off, publishes_limit, storage_full', async () => {
     const game = await ann.publish({ ...priced, kind: 'game' })
-    house.house.config.gamesOn = false
-    await refused(house, 400, 'games_off', () => remix(ben, game))
+    ctx.ctx.config.gamesOn = false
+    await refused(ctx, 400, 'games_off', () => remix(ben, game))
     await open({ PUBLISHES_PER_HOUR: '1', BYTES_PER_AGENT: '100' })
     const id = await ann.publish(priced)
     expect((await remix(ben, id)).status).toBe(201)
-    await refused(house, 429, 'publishes_limit', () => remix(ben, id))
-    house.house.config.publishesPerHour = 0
+    await refused(ctx, 429, 'publishes_limit', () => remix(ben, id))
+    ctx.ctx.config.publishesPerHour = 0
     expect((await remix(ben, id)).status).toBe(201)
-    await refused(house, 409, 'storage_full', () => remix(ben, id))
+    await refused(ctx, 409, 'storage_full', () => remix(ben, id))
   })
 
   test('blocked_by_scan: a page that may not be hosted any more', async () => {
     const id = await ann.publish(priced)
-    const cy = await house.person('cyd')
+    const cy = await ctx.person('cyd')
     const same = await cy.publish({ html })
-    await takeDown(house.house, same, 'spam')
-    const { body } = await refused(house, 422, 'blocked_by_scan', () => remix(ben, id))
+    await takeDown(ctx.ctx, same, 'spam')
+    const { body } = await refused(ctx, 422, 'blocked_by_scan', () => remix(ben, id))
     expect(body).toMatchObject({ reasons: [expect.stringContaining('known.bad')] })
   })
 })
@@ -362,7 +367,7 @@ describe('the source', () => {
   test('is open where a remix is free, and else to its maker and who bought it', async () => {
     const free = await ann.publish({ html, store: true })
     await ann.call('PUT', `/apps/${free}/assets/level.json`, '[1,2,3]')
-    const open = await house.call('GET', `/explore/${free}/source`)
+    const open = await ctx.call('GET', `/explore/${free}/source`)
     expect(open.body).toMatchObject({
       id: free,
       version: 1,
@@ -370,18 +375,18 @@ describe('the source', () => {
       assets: [{ name: 'level.json' }],
     })
     const look = new URL(open.text('assets.0.url'))
-    expect((await house.visit('GET', `${look.pathname}${look.search}`)).body).toEqual([1, 2, 3])
+    expect((await ctx.visit('GET', `${look.pathname}${look.search}`)).body).toEqual([1, 2, 3])
 
     const id = await ann.publish(priced)
     const path = `/explore/${id}/source`
-    await refused(house, 402, 'price_above_max', () => house.call('GET', path))
-    await refused(house, 402, 'price_above_max', () => ben.call('GET', path))
-    await refused(house, 401, 'bad_key', () => house.call('GET', path, { key: 'ak_nonsense' }))
+    await refused(ctx, 402, 'price_above_max', () => ctx.call('GET', path))
+    await refused(ctx, 402, 'price_above_max', () => ben.call('GET', path))
+    await refused(ctx, 401, 'bad_key', () => ctx.call('GET', path, { key: 'ak_nonsense' }))
     expect((await ann.call('GET', path)).status).toBe(200)
     await remix(ben, id)
     expect((await ben.call('GET', path)).body).toMatchObject({ html })
     await ann.call('PATCH', `/apps/${id}`, { remix: 'off' })
-    await refused(house, 403, 'no_remix', () => house.call('GET', path))
+    await refused(ctx, 403, 'no_remix', () => ctx.call('GET', path))
     expect((await ben.call('GET', path)).status).toBe(200)
   })
 
@@ -392,7 +397,7 @@ describe('the source', () => {
     await ann.call('PATCH', `/apps/${id}`, { remix: 'price', priceRemix: 9 })
     expect((await ben.call('GET', path)).body).toMatchObject({ version: 1 })
     await ann.call('POST', `/apps/${id}/versions`, { html: `${html}<p>more` })
-    await refused(house, 402, 'price_above_max', () => ben.call('GET', path))
+    await refused(ctx, 402, 'price_above_max', () => ben.call('GET', path))
     await remix(ben, id)
     expect((await ben.call('GET', path)).body).toMatchObject({ version: 2 })
   })

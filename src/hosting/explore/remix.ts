@@ -1,15 +1,15 @@
 import { Value } from '@sinclair/typebox/value'
 
-import { fromCredits, inWords, type Nano, share, toCredits, zero } from '../../core/money.ts'
+import type { AppContext } from '../../context.ts'
+import { fromCredits, inWords, type NanoUsd, share, toCredits, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import type { Answer, KeepAnswer } from '../../idempotency/idempotency.ts'
 import { capOf } from '../../keys/keys.ts'
 import { agentAccount } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { makerSharePercent } from '../../prices.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import { keepBytes } from '../agents/kept.ts'
 import { handlesOf } from '../agents/names.ts'
@@ -23,7 +23,7 @@ import * as assets from '../assets/assets.ts'
 import type { Caller } from '../key.ts'
 import { tell } from '../notes/notes.ts'
 import { notOnExplore } from './explore.ts'
-import { Bought, type BoughtShape, type RemixedShape, type RemixWantedShape } from './shapes.ts'
+import { Bought, type BoughtShape, type RemixedShape, type RemixWantedShape } from './schemas.ts'
 
 /** What is copied, by whom, and on which terms it was asked for. */
 interface Asked {
@@ -45,33 +45,33 @@ const holdMs = 60_000
  * ref_conflict, blocked_by_scan, try_again, and what making an app refuses.
  */
 export async function remix(
-  house: House,
+  ctx: AppContext,
   caller: Caller,
   id: string,
   wanted: RemixWantedShape,
 ): Promise<RemixedShape> {
   const { agent } = caller
   const request = { remix: id, ...wanted }
-  const { body } = await house.idempotency.once(agent.id, wanted.ref, request, async (keep) => {
+  const { body } = await ctx.idempotency.once(agent.id, wanted.ref, request, async (keep) => {
     for (let tries = 1; ; tries += 1) {
       try {
-        return await copyNow(house, { caller, id, wanted, keep })
+        return await copyNow(ctx, { caller, id, wanted, keep })
       } catch (error) {
         if (!(error instanceof Outdated) || tries === triesMax) throw error
       }
     }
   })
   if (!Value.Check(Bought, body)) throw new Error('a remembered remix of another shape')
-  const copied = await apps.find(house, body.app.id)
+  const copied = await apps.find(ctx, body.app.id)
   if (copied?.takenDown != null) apps.there(copied)
   // The page is not remembered with the answer: the copy keeps it.
-  const made = await apps.theVersion(house, body.app.id, 1)
-  const { identity } = await pages.read(house, made)
+  const made = await apps.theVersion(ctx, body.app.id, 1)
+  const { identity } = await pages.read(ctx, made)
   return { ...body, html: new TextDecoder('utf-8', { ignoreBOM: true }).decode(identity) }
 }
 
 /** Its maker published while the page was looked at: the newer one is to be looked at, too. */
-class Outdated extends Refusal<'try_again'> {
+class Outdated extends ApiError<'try_again'> {
   constructor() {
     super('try_again', { why: 'a new version was published meanwhile' })
   }
@@ -87,17 +87,17 @@ interface Wanted {
 }
 
 /** Looks at the page that is shown now, and copies it. Throws Outdated. */
-async function copyNow(house: House, { caller, id, wanted, keep }: Wanted): Promise<Answer> {
+async function copyNow(ctx: AppContext, { caller, id, wanted, keep }: Wanted): Promise<Answer> {
   const { agent } = caller
-  const original = await theOriginal(house, agent, id)
-  const maker = (await handlesOf(house, [original.maker])).get(original.maker) ?? ''
+  const original = await theOriginal(ctx, agent, id)
+  const maker = (await handlesOf(ctx, [original.maker])).get(original.maker) ?? ''
   const asked = { caller, original, wanted, maker }
-  priceFor(house, asked)
-  const version = await apps.theVersion(house, id, shownTo(agent, original))
+  priceFor(ctx, asked)
+  const version = await apps.theVersion(ctx, id, shownTo(agent, original))
   // What was fine when it was published may meet a newer rule now.
-  await pages.inspect(house, (await pages.read(house, version)).identity, agent.id)
-  return house.db.tx(async (db) => {
-    const done = await copy(house, db, asked, version)
+  await pages.inspect(ctx, (await pages.read(ctx, version)).identity, agent.id)
+  return ctx.db.tx(async (db) => {
+    const done = await copy(ctx, db, asked, version)
     const answer = { status: 201, body: done }
     await keep(db, answer)
     return answer
@@ -110,10 +110,10 @@ const isOwn = (agent: Agent, app: apps.App): boolean => app.maker === agent.id
 const shownTo = (agent: Agent, app: apps.App): number =>
   isOwn(agent, app) ? app.version : apps.shownVersion(app)
 
-async function theOriginal(house: House, agent: Agent, id: string): Promise<apps.App> {
-  const app = open(agent, await apps.find(house, id))
+async function theOriginal(ctx: AppContext, agent: Agent, id: string): Promise<apps.App> {
+  const app = open(agent, await apps.find(ctx, id))
   apps.checkBuilt(app)
-  if (app.kind === 'game' && !house.config.gamesOn) throw new Refusal('games_off')
+  if (app.kind === 'game' && !ctx.config.gamesOn) throw new ApiError('games_off')
   return app
 }
 
@@ -125,30 +125,35 @@ function open(agent: Agent, app: apps.App | undefined): apps.App {
 }
 
 /** What the caller pays: nothing for an own app. Refuses no_remix, paused, price_above_max. */
-function priceFor(house: House, { caller: { agent }, original, wanted }: Asked): Nano {
+function priceFor(ctx: AppContext, { caller: { agent }, original, wanted }: Asked): NanoUsd {
   if (isOwn(agent, original) || original.remix === 'free') return zero
-  if (original.remix === 'off' || !house.config.pricesOn) throw new Refusal('no_remix')
+  if (original.remix === 'off' || !ctx.config.pricesOn) throw new ApiError('no_remix')
   const price = fromCredits(original.priceRemix ?? 0)
   const { maxCredits } = wanted
   const max = maxCredits === undefined ? price : fromCredits(maxCredits)
   checkBuying(agent)
-  if (price > max) throw new Refusal('price_above_max', { price, max })
+  if (price > max) throw new ApiError('price_above_max', { price, max })
   return price
 }
 
 /** The copy with its files, its place in the chain, and its price, inside a transaction. */
-async function copy(house: House, db: Db, asked: Asked, page: apps.Version): Promise<BoughtShape> {
+async function copy(
+  ctx: AppContext,
+  db: Db,
+  asked: Asked,
+  page: apps.Version,
+): Promise<BoughtShape> {
   const { caller, wanted, maker } = asked
   const { agent } = caller
   const { kind, title, description, shelf, id: of } = asked.original
   const terms = { listed: 'off', remix: 'free', priceRemix: null } as const
   const origin = { remixOf: of, remixOfTitle: title, remixOfMaker: maker }
   const about = { kind, title, description, shelf, ...terms, ...origin }
-  const made = await insertApp(house, db, agent, about, page)
+  const made = await insertApp(ctx, db, agent, about, page)
   const files = await assets.copy(db, page, { app: made.id, version: 1 })
   const contents = new Map(files.map(({ sha256, bytes }) => [sha256, bytes]))
   await keepBytes(
-    house,
+    ctx,
     db,
     agent.id,
     contents.values().reduce((sum, bytes) => sum + bytes, 0),
@@ -156,14 +161,14 @@ async function copy(house: House, db: Db, asked: Asked, page: apps.Version): Pro
   // Counting locks the original: what its maker asks for is what stands there now.
   const original = open(agent, await countRemix(db, of, isOwn(agent, asked.original), agent.id))
   if (shownTo(agent, original) !== page.version) throw new Outdated()
-  const price = priceFor(house, { ...asked, original })
-  if (price > 0n) await pay(house, db, { caller, original, price, ref: `remix:${made.id}` })
-  const at = house.clock.now()
+  const price = priceFor(ctx, { ...asked, original })
+  if (price > 0n) await pay(ctx, db, { caller, original, price, ref: `remix:${made.id}` })
+  const at = ctx.clock.now()
   const sold = { of, version: page.version, title, maker, price, at }
   await noteRemix(db, { ...sold, app: made.id, buyer: agent.id })
-  if (!isOwn(agent, original)) await tellMaker(house, db, { agent, original, price, copy: made.id })
+  if (!isOwn(agent, original)) await tellMaker(ctx, db, { agent, original, price, copy: made.id })
   return {
-    app: present(house, made),
+    app: present(ctx, made),
     bought: {
       item: of,
       version: page.version,
@@ -174,22 +179,22 @@ async function copy(house: House, db: Db, asked: Asked, page: apps.Version): Pro
       ref: wanted.ref ?? null,
       at: iso(at),
     },
-    note: noteOf(house, made, `@${maker}`, price),
+    note: noteOf(ctx, made, `@${maker}`, price),
   }
 }
 
 interface Sale {
   caller: Caller
   original: apps.App
-  price: Nano
+  price: NanoUsd
   ref: string
 }
 
 /** Held and settled in one transaction, so that the maker's part is earned (DECISIONS.md). */
-async function pay(house: House, db: Db, { caller, original, price, ref }: Sale): Promise<void> {
+async function pay(ctx: AppContext, db: Db, { caller, original, price, ref }: Sale): Promise<void> {
   const { agent, key } = caller
   const maker = agentAccount(original.maker)
-  const { hold } = await ledger.hold(house, db, {
+  const { hold } = await ledger.hold(ctx, db, {
     account: agentAccount(agent.id),
     amount: price,
     ref,
@@ -199,36 +204,36 @@ async function pay(house: House, db: Db, { caller, original, price, ref }: Sale)
     shares: [{ account: maker, percent: makerSharePercent }],
     cap: capOf(key),
   })
-  await ledger.settle(house, db, hold, price)
+  await ledger.settle(ctx, db, hold, price)
 }
 
 interface Taken {
   agent: Agent
   original: apps.App
-  price: Nano
+  price: NanoUsd
   copy: string
 }
 
 /** Its maker is told who copied it, and what that earned. */
-async function tellMaker(house: House, db: Db, { agent, original, price, copy }: Taken) {
+async function tellMaker(ctx: AppContext, db: Db, { agent, original, price, copy }: Taken) {
   const { id: item, maker: to, title } = original
   const earned = share(price, makerSharePercent)
   const data = { copy, price: toCredits(price), credits: toCredits(earned) }
   const who = { to, item, actor: agent.handle, data }
   const text = `@${agent.handle} remixed “${title}”`
   await (price > 0n
-    ? tell(house, db, {
+    ? tell(ctx, db, {
         ...who,
         kind: 'remix.sold',
         text: `${text}: ${inWords(earned)} credits are yours.`,
       })
-    : tell(house, db, { ...who, kind: 'remix.made', text: `${text}.` }))
+    : tell(ctx, db, { ...who, kind: 'remix.made', text: `${text}.` }))
 }
 
-function noteOf(house: House, made: apps.App, maker: string, price: Nano): string {
+function noteOf(ctx: AppContext, made: apps.App, maker: string, price: NanoUsd): string {
   const paid = price > 0n ? `for ${inWords(price)} credits` : 'for free'
   return (
     `Copied ${paid}, with its files; ${maker} is credited. Your copy is at ` +
-    `${linkOf(house, made.id)}, off Explore. POST /apps/${made.id}/versions changes it.`
+    `${linkOf(ctx, made.id)}, off Explore. POST /apps/${made.id}/versions changes it.`
   )
 }

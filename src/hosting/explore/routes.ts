@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { taking } from '../../core/taking.ts'
-import type { House } from '../../house.ts'
 import { refOf } from '../../idempotency/idempotency.ts'
 import { shelfNames, shelves } from '../apps/shelves.ts'
 import { aCaller, withKey, withoutKey } from '../key.ts'
@@ -18,18 +18,18 @@ import {
 import * as explore from './explore.ts'
 import { atom, jsonFeed } from './feeds.ts'
 import { remix } from './remix.ts'
-import * as shapes from './shapes.ts'
+import * as schemas from './schemas.ts'
 import { source } from './source.ts'
 
 /** What was shared (document 1, section 1, Explore), and its remix (operation 12). */
-export const exploreRoutes = (house: House) =>
-  new Elysia().use(listRoutes(house)).use(itemRoutes(house)).use(remixRoutes(house))
+export const exploreRoutes = (ctx: AppContext) =>
+  new Elysia().use(listRoutes(ctx)).use(itemRoutes(ctx)).use(remixRoutes(ctx))
 
-const listRoutes = (house: House) =>
+const listRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withoutKey(house))
-    .get('/explore', ({ query }) => explore.list(house, query), {
-      query: shapes.Wanted,
+    .use(withoutKey(ctx))
+    .get('/explore', ({ query }) => explore.list(ctx, query), {
+      query: schemas.Wanted,
       ...openOperation(
         {
           id: 'explore',
@@ -40,7 +40,7 @@ const listRoutes = (house: House) =>
             'title or the description, whole or as a beginning; other orders ' +
             'than new are those of the 500 newest matches. price is that of a remix.',
         },
-        { 200: shapes.ItemList },
+        { 200: schemas.ItemList },
         ['agents_off', 'bad_request'],
       ),
     })
@@ -49,56 +49,55 @@ const listRoutes = (house: House) =>
       () => ({ shelves: shelfNames.map((name) => ({ name, glyph: shelves[name] })) }),
       openOperation(
         { id: 'list_shelves', tag: 'Explore', summary: 'The shelves, each with its glyph.' },
-        { 200: shapes.ShelfList },
+        { 200: schemas.ShelfList },
         ['agents_off'],
       ),
     )
-    .get('/explore/feed.atom', ({ query }) => atom(house, query), {
-      query: shapes.FeedWanted,
+    .get('/explore/feed.atom', ({ query }) => atom(ctx, query), {
+      query: schemas.FeedWanted,
       ...openOperation(
         { id: 'get_atom_feed', tag: 'Explore', summary: 'The newest items, or a search, as Atom.' },
-        { 200: shapes.Atom },
+        { 200: schemas.Atom },
         ['agents_off', 'bad_request'],
       ),
     })
-    .get('/explore/feed.json', ({ query }) => jsonFeed(house, query), {
-      query: shapes.FeedWanted,
+    .get('/explore/feed.json', ({ query }) => jsonFeed(ctx, query), {
+      query: schemas.FeedWanted,
       ...openOperation(
         { id: 'get_json_feed', tag: 'Explore', summary: 'The same as JSON Feed.' },
-        { 200: shapes.JsonFeed },
+        { 200: schemas.JsonFeed },
         ['agents_off', 'bad_request'],
       ),
     })
 
-const itemRoutes = (house: House) =>
+const itemRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withoutKey(house))
-    .get('/explore/@:handle', ({ params, query }) => explore.maker(house, params.handle, query), {
+    .use(withoutKey(ctx))
+    .get('/explore/@:handle', ({ params, query }) => explore.maker(ctx, params.handle, query), {
       params: Type.Object({ handle: Type.String() }),
-      query: shapes.MakerWanted,
+      query: schemas.MakerWanted,
       ...openOperation(
         { id: 'get_maker', tag: 'Explore', summary: 'A maker and what it has on Explore.' },
-        { 200: shapes.MakerPage },
+        { 200: schemas.MakerPage },
         ['agents_off', 'bad_request', 'not_found'],
       ),
     })
     .get(
       '/explore/:id',
-      ({ params }) => explore.read(house, params.id),
+      ({ params }) => explore.read(ctx, params.id),
       openOperation(
         {
           id: 'get_item',
           tag: 'Explore',
           summary: 'One item: versions, remixes, lineage, rating.',
         },
-        { 200: shapes.ItemPage },
+        { 200: schemas.ItemPage },
         ['agents_off', ...ofApp],
       ),
     )
     .get(
       '/explore/:id/source',
-      async ({ params, request }) =>
-        source(house, (await aCaller(house, request))?.agent, params.id),
+      async ({ params, request }) => source(ctx, (await aCaller(ctx, request))?.agent, params.id),
       openOperation(
         {
           id: 'get_source',
@@ -106,7 +105,7 @@ const itemRoutes = (house: House) =>
           summary: 'The page and the files of an item.',
           more: 'Open where a remix is free. Send your key for your own items and those you bought.',
         },
-        { 200: shapes.Source },
+        { 200: schemas.Source },
         [
           'agents_off',
           'bad_key',
@@ -119,16 +118,16 @@ const itemRoutes = (house: House) =>
       ),
     )
 
-const remixRoutes = (house: House) =>
-  new Elysia().use(withKey(house)).post(
+const remixRoutes = (ctx: AppContext) =>
+  new Elysia().use(withKey(ctx)).post(
     '/apps/:id/remix',
     async ({ caller, params, body, request, status }) => {
       const ref = refOf(request, body?.ref)
       const wanted = { ...body, ...(ref && { ref }) }
-      return status(201, await remix(house, caller, params.id, wanted))
+      return status(201, await remix(ctx, caller, params.id, wanted))
     },
     {
-      ...taking(Type.Optional(shapes.RemixWanted)),
+      ...taking(Type.Optional(schemas.RemixWanted)),
       ...operation(
         {
           id: 'remix_app',
@@ -139,7 +138,7 @@ const remixRoutes = (house: House) =>
             'unless the maker set a price: then it is paid from your credits, 80 % to the maker. ' +
             'The same ref again buys nothing more.',
         },
-        { 201: shapes.Remixed },
+        { 201: schemas.Remixed },
         [...ofWriting, 'games_off', ...ofPaying, ...ofRef, ...ofApp, ...ofPublishing, 'no_remix'],
       ),
     },

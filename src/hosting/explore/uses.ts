@@ -1,15 +1,15 @@
 import { and, eq } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
 import { hasRemixed } from '../apps/lineage.ts'
 import { itemUses } from './tables.ts'
 
 /** Keeps that an agent opened or read an item with its key. */
-export async function noteUse(house: House, agent: string, item: string): Promise<void> {
-  if (await hasOpened(house.db.read, agent, item)) return
-  const at = house.clock.now()
-  await house.db.tx((db) => db.insert(itemUses).values({ agent, item, at }).onConflictDoNothing())
+export async function noteUse(ctx: AppContext, agent: string, item: string): Promise<void> {
+  if (await hasOpened(ctx.db.read, agent, item)) return
+  const at = ctx.clock.now()
+  await ctx.db.tx((db) => db.insert(itemUses).values({ agent, item, at }).onConflictDoNothing())
 }
 
 async function hasOpened(db: Db, agent: string, item: string): Promise<boolean> {

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { fromCredits } from '../../core/money.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
 import { holdUp } from '../../testing/held-up.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
 import { runsAgain } from '../../testing/run-again.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 import { hold, takeDown } from '../moderation/moderation.ts'
 
 setDefaultTimeout(60_000)
@@ -28,12 +28,12 @@ const dataUrl = (bytes: Uint8Array, type = 'image/png') =>
 /** A picture with something in it, in any size. */
 async function picture(width = 800, height = 500): Promise<Uint8Array> {
   const wanted = { kind: 'picture', what: 'snowy mountains', seed: '1', width, height } as const
-  return (await t.house.makers.make(wanted)).bytes
+  return (await t.ctx.generators.make(wanted)).bytes
 }
 
 async function creditsOf(person: Person) {
-  const key = await t.house.keys.find(person.key)
-  const { balance, held } = await balanceOf(t.house, { kind: 'agent', owner: key?.owner ?? '' })
+  const key = await t.ctx.keys.find(person.key)
+  const { balance, held } = await balanceOf(t.ctx, { kind: 'agent', owner: key?.owner ?? '' })
   return { balance, held }
 }
 
@@ -85,7 +85,7 @@ test('a made picture is paid; the first of something on Explore is free', async 
 
 test('of pictures asked for at once one is made, so that one is free', async () => {
   await ann.call('PATCH', `/apps/${app}`, { store: true })
-  const { begun, go } = holdUp(t.house.makers, 'make')
+  const { begun, go } = holdUp(t.ctx.generators, 'make')
   const first = put({ make: true })
   await begun
   const problem = 'Another picture of it is still running. Try again when it is done.'
@@ -109,7 +109,7 @@ test('the same Idempotency-Key has one made, and pays, only once', async () => {
   expect(await creditsOf(ann)).toEqual({ balance: fromCredits(395), held: fromCredits(0) })
   await refused(t, 409, 'ref_conflict', () => make('a dog'))
   const both = { 'idempotency-key': 'monday-0002' }
-  const { begun, go } = holdUp(t.house.makers, 'make')
+  const { begun, go } = holdUp(t.ctx.generators, 'make')
   const twin = ann.call('PUT', path(), { make: true }, both)
   await begun
   await refused(t, 409, 'busy', () => ann.call('PUT', path(), { make: true }, both))
@@ -121,7 +121,7 @@ test('the same Idempotency-Key has one made, and pays, only once', async () => {
 test('an app deleted while its picture is made pays nothing, and nothing stays held', async () => {
   await t.close()
   await open({ EMBEDDED_ASSET_CREDITS: '5' })
-  const { begun, go } = holdUp(t.house.makers, 'make')
+  const { begun, go } = holdUp(t.ctx.generators, 'make')
   const making = put({ make: true })
   await begun
   await ann.call('DELETE', `/apps/${app}`)
@@ -169,7 +169,7 @@ function bomb(): Uint8Array {
 }
 
 const blank = async (): Promise<Uint8Array> => {
-  const { bytes } = await t.house.makers.make({
+  const { bytes } = await t.ctx.generators.make({
     kind: 'painted',
     bytes: onePixel,
     width: 600,
@@ -195,9 +195,9 @@ test('no_icon_painter, no key, someone else’s app, one that was taken down, no
     await refused(t, 404, 'not_found', () => ben.call(method, path(), body))
   }
   const icon = (await put({ make: true })).text('icon')
-  await hold(t.house, app, 'reported')
+  await hold(t.ctx, app, 'reported')
   expect((await t.visit('GET', new URL(icon).pathname)).status).toBe(404)
-  await takeDown(t.house, app, 'phishing')
+  await takeDown(t.ctx, app, 'phishing')
   await refused(t, 410, 'taken_down', () => put({ make: true }))
   await refused(t, 410, 'taken_down', () => ann.call('DELETE', path()))
   expect((await t.visit('GET', new URL(icon).pathname)).status).toBe(410)
@@ -215,7 +215,7 @@ test('a picture that is paid for while others buy the app locks in the same orde
   const terms = { store: true, remix: 'price', priceRemix: 1 }
   await ann.call('PATCH', `/apps/${app}`, terms)
   await put({ make: true })
-  const again = runsAgain(t.house)
+  const again = runsAgain(t.ctx)
   for (const name of ['ben', 'cyd', 'dan', 'eve']) {
     const buyer = await t.person(name)
     let painting = true

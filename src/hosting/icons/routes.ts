@@ -1,22 +1,22 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { taking } from '../../core/taking.ts'
-import type { House } from '../../house.ts'
 import { refOf } from '../../idempotency/idempotency.ts'
 import { withKey } from '../key.ts'
 import { ofApp, ofRef, ofWriting, operation } from '../operation.ts'
 import * as icons from './icons.ts'
-import { Icon, NewIcon, NoIcon } from './shapes.ts'
+import { Icon, NewIcon, NoIcon } from './schemas.ts'
 
 /** An item's picture (document 1, operations 13 and 14). */
-export const iconRoutes = (house: House) =>
+export const iconRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(house))
+    .use(withKey(ctx))
     .put(
       '/apps/:id/icon',
       async ({ caller, params, body, request, status }) => {
         const more = { signal: request.signal, ref: refOf(request) }
-        const answer = await icons.put(house, caller, params.id, body, more)
+        const answer = await icons.put(ctx, caller, params.id, body, more)
         return status(answer.status, answer.body)
       },
       {
@@ -50,7 +50,7 @@ export const iconRoutes = (house: House) =>
     .delete(
       '/apps/:id/icon',
       async ({ caller, params }) => {
-        await icons.remove(house, caller, params.id)
+        await icons.remove(ctx, caller, params.id)
         return { icon: null }
       },
       operation(

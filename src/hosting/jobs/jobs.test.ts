@@ -2,16 +2,16 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { Type } from '@sinclair/typebox'
 
-import { openApp } from '../../app.ts'
 import { fromCredits } from '../../core/money.ts'
 import { hour } from '../../core/time.ts'
-import { openDoor } from '../../door.ts'
+import { openDoor } from '../../http/middleware.ts'
+import { openApp } from '../../http/router.ts'
 import { enqueue } from '../../jobs/jobs.ts'
 import { openHoldsOf } from '../../ledger/job-holds.ts'
 import { balanceOf, hold, settle } from '../../ledger/ledger.ts'
 import { noteStreamsMax } from '../../limits.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 
 const app = 'Boats0000001'
 let t: TestHouse
@@ -22,7 +22,7 @@ beforeEach(async () => {
   t = await openTestHouse()
   ann = await t.person('ann')
   gates = [Promise.withResolvers(), Promise.withResolvers()]
-  t.house.jobs.register('assets', {
+  t.ctx.jobs.register('assets', {
     lane: 'media',
     input: Type.Object({}),
     data: Type.Null(),
@@ -34,7 +34,7 @@ beforeEach(async () => {
         end: 'done',
         record: async (db, { id }) => {
           for (const held of await openHoldsOf(db, id)) {
-            await settle(t.house, db, held, fromCredits(7))
+            await settle(t.ctx, db, held, fromCredits(7))
           }
           return { version: 1 }
         },
@@ -44,26 +44,26 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   for (const gate of gates) gate.resolve()
-  await t.house.jobs.runDue()
+  await t.ctx.jobs.runDue()
   await t.close()
 })
 
 const open = (): void => gates.forEach((gate) => gate.resolve())
 
 async function accountOf(person: Person) {
-  const key = await t.house.keys.find(person.key)
+  const key = await t.ctx.keys.find(person.key)
   if (!key) throw new Error('there is no key')
   return { kind: 'agent', owner: key.owner } as const
 }
 
 /** A job of ann's that may cost 10 credits and costs 7. */
 async function newJob(): Promise<string> {
-  const { house } = t
+  const { ctx } = t
   const owner = await accountOf(ann)
   const account = `agent:${owner.owner}` as const
   const price = fromCredits(10)
-  return house.db.tx(async (db) => {
-    const job = await enqueue(house, db, {
+  return ctx.db.tx(async (db) => {
+    const job = await enqueue(ctx, db, {
       kind: 'assets',
       lane: 'media',
       owner: account,
@@ -73,7 +73,7 @@ async function newJob(): Promise<string> {
       ms: hour,
     })
     const more = { ref: `assets:${job.id}`, kind: 'assets', job: job.id, ms: 2 * hour }
-    await hold(house, db, { account, amount: price, ...more })
+    await hold(ctx, db, { account, amount: price, ...more })
     return job.id
   })
 }
@@ -90,7 +90,7 @@ test('a job from its beginning to its end', async () => {
     200,
     { job: { ...known, ...fresh, state: 'queued', started: null } },
   ])
-  const work = t.house.jobs.runDue()
+  const work = t.ctx.jobs.runDue()
   const begun = await ann.call('GET', `${path}?wait=30`)
   expect(begun.body).toMatchObject({ job: { state: 'running', step: null, started: created } })
   const asked = ann.call('GET', `${path}?wait=30`)
@@ -114,7 +114,7 @@ test('a job from its beginning to its end', async () => {
   await work
   expect((await ann.call('GET', `${path}?wait=30`)).body).toEqual({ job: done })
   expect((await ann.call('GET', '/jobs')).body).toEqual({ jobs: [done], next: null })
-  expect(await balanceOf(t.house, await accountOf(ann))).toMatchObject({
+  expect(await balanceOf(t.ctx, await accountOf(ann))).toMatchObject({
     balance: fromCredits(393),
     held: fromCredits(0),
   })
@@ -123,7 +123,7 @@ test('a job from its beginning to its end', async () => {
 test('its events, from the beginning and after the last that was seen', async () => {
   const id = await newJob()
   open()
-  const work = t.house.jobs.runDue()
+  const work = t.ctx.jobs.runDue()
   const all = await ann.call('GET', `/jobs/${id}/events`)
   await work
   expect(all.headers.get('content-type')).toBe('text/event-stream')
@@ -165,12 +165,12 @@ const eventsIn = (text: string): Told[] =>
 test('cancelled: a waiting job and a running one, with nothing charged; not one that ended', async () => {
   for (const isRunning of [false, true]) {
     const id = await newJob()
-    const work = isRunning ? t.house.jobs.runDue() : undefined
+    const work = isRunning ? t.ctx.jobs.runDue() : undefined
     if (isRunning) await ann.call('GET', `/jobs/${id}?wait=30`)
     const { status, body } = await ann.call('DELETE', `/jobs/${id}`)
     expect([status, body]).toMatchObject([200, { job: { id, state: 'cancelled', charged: 0 } }])
     await work
-    const { balance, held } = await balanceOf(t.house, await accountOf(ann))
+    const { balance, held } = await balanceOf(t.ctx, await accountOf(ann))
     expect([balance, held]).toEqual([fromCredits(400), fromCredits(0)])
     await refused(t, 409, 'not_cancellable', () => ann.call('DELETE', `/jobs/${id}`))
     expect((await ann.call('GET', `/jobs/${id}`)).body).toMatchObject({ job: { error: null } })
@@ -226,7 +226,7 @@ test('the head alone of its events and of notes, which may never end', async () 
 
 test('a client that leaves a stream is not waited for', async () => {
   const id = await newJob()
-  const door = openDoor(t.house, openApp(t.house))
+  const door = openDoor(t.ctx, openApp(t.ctx))
   const headers = { authorization: `Bearer ${ann.key}` }
   const request = new Request(`http://localhost:3000/api/jobs/${id}/events`, { headers })
   const response = await door(request, ann.from)
@@ -243,6 +243,6 @@ test('its events end for a key that was revoked, and tell nothing more', async (
   const watched = ann.call('GET', `/jobs/${id}/events`)
   await Bun.sleep(20)
   await ann.call('DELETE', `/me/keys/${key.slice(0, 11)}`)
-  await t.house.jobs.cancel(id)
+  await t.ctx.jobs.cancel(id)
   expect(eventsIn(String((await watched).body)).map(({ number }) => number)).toEqual([1])
 })

@@ -1,18 +1,18 @@
 import { Value } from '@sinclair/typebox/value'
 
+import type { AppContext } from '../../context.ts'
 import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
-import type { House } from '../../house.ts'
 import type { Job } from '../../jobs/handler.ts'
 import type { JobEvent } from '../../jobs/jobs.ts'
 import { linkOf } from '../apps/present.ts'
-import { JobItems, type JobItemShape, jobKinds, type JobShape, jobSteps } from './shapes.ts'
+import { JobItems, type JobItemShape, jobKinds, type JobShape, jobSteps } from './schemas.ts'
 
 const wordIn = <T extends string>(words: readonly T[], word: string | null): T | undefined =>
   words.find((known) => known === word)
 
 /** The Job record. A handler's result is `{ version }`, of the app that the job is about. */
-export function present(house: House, job: Job): JobShape {
+export function present(ctx: AppContext, job: Job): JobShape {
   const { id, item, state, result, error, started, ended } = job
   const kind = wordIn(jobKinds, job.kind)
   if (!kind) throw new Error(`${job.kind} is no job of an agent.`)
@@ -29,7 +29,7 @@ export function present(house: House, job: Job): JobShape {
     created: iso(job.created),
     started: started === null ? null : iso(started),
     ended: ended === null ? null : iso(ended),
-    result: item !== null && version ? { app: item, version, link: linkOf(house, item) } : null,
+    result: item !== null && version ? { app: item, version, link: linkOf(ctx, item) } : null,
     ...(Value.Check(JobItems, job.data) && { items: itemsOf(job, job.data.items) }),
     error,
   }
@@ -43,9 +43,9 @@ function itemsOf({ state, error, ended }: Job, items: JobItemShape[]): JobItemSh
 }
 
 /** The job as it stood at an event. */
-export function presentAt(house: House, job: Job, event: JobEvent): JobShape {
+export function presentAt(ctx: AppContext, job: Job, event: JobEvent): JobShape {
   const { state, step, progress } = event
-  const now = present(house, job)
+  const now = present(ctx, job)
   if (event.number === job.events && job.ended !== null) return now
   return {
     ...now,

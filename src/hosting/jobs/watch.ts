@@ -1,6 +1,6 @@
+import type { AppContext } from '../../context.ts'
 import { eventStream } from '../../core/event-stream.ts'
 import { second, stopwatch } from '../../core/time.ts'
-import type { House } from '../../house.ts'
 import type { Job } from '../../jobs/handler.ts'
 import { eventsAfter } from '../../jobs/jobs.ts'
 import { jobWatchMs } from '../../limits.ts'
@@ -27,35 +27,35 @@ interface Watched {
  * minutes have passed; the client comes again with Last-Event-ID. 204 tells one that has the last
  * event to stay away (WHATWG HTML, section 9.2). It ends for who may watch no more.
  */
-export function watch(house: House, watched: Watched, request: Request): Response {
+export function watch(ctx: AppContext, watched: Watched, request: Request): Response {
   const { job } = watched
   const after = lastSeen(request.headers)
   if (job.ended !== null && after >= job.events) return new Response(null, { status: 204 })
-  return eventStream(request, () => eventsOf(house, watched, Math.min(after, job.events)))
+  return eventStream(request, () => eventsOf(ctx, watched, Math.min(after, job.events)))
 }
 
-function eventsOf(house: House, { job: { id }, mayWatch }: Watched, after: number) {
+function eventsOf(ctx: AppContext, { job: { id }, mayWatch }: Watched, after: number) {
   const gone = new AbortController()
   const until = stopwatch() + jobWatchMs
   let last = after
   return new ReadableStream<Uint8Array>({
     async pull(out) {
       const wait = { seen: last, ms: lookMs, signal: gone.signal }
-      const changed = await house.jobs.waitFor(id, wait)
+      const changed = await ctx.jobs.waitFor(id, wait)
       const job = (await mayWatch()) ? changed : undefined
-      const found = job ? await eventsAfter(house, id, last) : []
+      const found = job ? await eventsAfter(ctx, id, last) : []
       if (gone.signal.aborted) return
       // What came after the job was read is told with a later reading of it.
       const news = found.filter(({ number }) => job && number <= job.events)
-      const said = job ? news.map((event) => eventText(house, job, event)).join('') : ''
+      const said = job ? news.map((event) => eventText(ctx, job, event)).join('') : ''
       last = news.at(-1)?.number ?? last
       const isOver = !job || (job.ended !== null && last >= job.events)
       if (said !== '' || !isOver) out.enqueue(encoder.encode(said || ': keep-alive\n\n'))
-      if (isOver || stopwatch() > until || house.jobs.isClosed) out.close()
+      if (isOver || stopwatch() > until || ctx.jobs.isClosed) out.close()
     },
     cancel: () => gone.abort(),
   })
 }
 
-const eventText = (house: House, job: Job, event: Parameters<typeof presentAt>[2]): string =>
-  `id: ${event.number}\ndata: ${JSON.stringify(presentAt(house, job, event))}\n\n`
+const eventText = (ctx: AppContext, job: Job, event: Parameters<typeof presentAt>[2]): string =>
+  `id: ${event.number}\ndata: ${JSON.stringify(presentAt(ctx, job, event))}\n\n`

@@ -1,16 +1,16 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { csv, csvFile } from '../../core/csv.ts'
 import { highestFirst, makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
-import type { House } from '../../house.ts'
 import { csvRowsMax } from '../../limits.ts'
 import { withKey } from '../key.ts'
 import { operation } from '../operation.ts'
-import * as shapes from './earnings-shapes.ts'
+import * as schemas from './earnings-schemas.ts'
 import { type After, byItemOf, periodOf, totalsOf } from './earnings.ts'
 import { ledgerOf } from './me.ts'
-import { LedgerList } from './shapes.ts'
+import { LedgerList } from './schemas.ts'
 
 /** Where a list goes on: after the item that earned so many Nano. */
 function afterOf(cursor: string | undefined): After | undefined {
@@ -19,14 +19,14 @@ function afterOf(cursor: string | undefined): After | undefined {
 }
 
 /** An agent's entries in the ledger. */
-const ledgerRoutes = (house: House) =>
+const ledgerRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(house))
+    .use(withKey(ctx))
     .get(
       '/me/ledger',
       async ({ caller, query }) => {
         const find = (limit: number, before: number | undefined) =>
-          ledgerOf(house, caller.agent, { limit, before })
+          ledgerOf(ctx, caller.agent, { limit, before })
         const { page, next } = await highestFirst('entry', query, ({ id }) => id, find)
         return { entries: page, next }
       },
@@ -43,7 +43,7 @@ const ledgerRoutes = (house: House) =>
       '/me/ledger.csv',
       async ({ caller }) => {
         const heads = ['id', 'at', 'kind', 'credits', 'balance', 'ref', 'item'] as const
-        const rows = await ledgerOf(house, caller.agent, { limit: csvRowsMax })
+        const rows = await ledgerOf(ctx, caller.agent, { limit: csvRowsMax })
         return csvFile('ledger', csv(heads, rows))
       },
       operation(
@@ -52,30 +52,30 @@ const ledgerRoutes = (house: House) =>
           tag: 'Your things',
           summary: 'The same as CSV: the newest 10,000 entries.',
         },
-        { 200: shapes.Csv },
+        { 200: schemas.Csv },
       ),
     )
 
 /** What an agent earned by selling (agent-api, Your things). */
-export const earningsRoutes = (house: House) =>
+export const earningsRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(ledgerRoutes(house))
-    .use(withKey(house))
+    .use(ledgerRoutes(ctx))
+    .use(withKey(ctx))
     .get(
       '/me/earnings',
       async ({ caller: { agent }, query }) => {
         const period = periodOf(query)
         const limit = pageSize(query.limit)
         const after = afterOf(query.cursor)
-        const rows = await byItemOf(house, agent, period, { limit: limit + 1, after })
+        const rows = await byItemOf(ctx, agent, period, { limit: limit + 1, after })
         const { page, next } = pageOf(rows, limit, ({ netNano, item }) =>
           makeCursor('net', String(netNano), item),
         )
         const byItem = page.map(({ netNano: _, ...shown }) => shown)
-        return { totals: await totalsOf(house, agent, period), byItem, next }
+        return { totals: await totalsOf(ctx, agent, period), byItem, next }
       },
       {
-        query: shapes.EarningsWanted,
+        query: schemas.EarningsWanted,
         ...operation(
           {
             id: 'get_earnings',
@@ -83,7 +83,7 @@ export const earningsRoutes = (house: House) =>
             summary: 'What selling your things earned, in all and item by item.',
             more: 'gross is what buyers paid, net what came to you, in credits, of a period.',
           },
-          { 200: shapes.Earnings },
+          { 200: schemas.Earnings },
           ['bad_request'],
         ),
       },
@@ -92,14 +92,14 @@ export const earningsRoutes = (house: House) =>
       '/me/earnings.csv',
       async ({ caller: { agent }, query }) => {
         const heads = ['item', 'title', 'sales', 'gross', 'fee', 'net'] as const
-        const rows = await byItemOf(house, agent, periodOf(query), { limit: csvRowsMax })
+        const rows = await byItemOf(ctx, agent, periodOf(query), { limit: csvRowsMax })
         return csvFile('earnings', csv(heads, rows))
       },
       {
-        query: shapes.PeriodWanted,
+        query: schemas.PeriodWanted,
         ...operation(
           { id: 'get_earnings_csv', tag: 'Your things', summary: 'The same as CSV.' },
-          { 200: shapes.Csv },
+          { 200: schemas.Csv },
           ['bad_request'],
         ),
       },

@@ -3,11 +3,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { csv } from '../../core/csv.ts'
 import { fromCredits } from '../../core/money.ts'
 import { grantTo } from '../../ledger/ledger.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 import { findByHandle } from '../agents/agents.ts'
 
-let house: TestHouse
+let ctx: TestHouse
 let ann: Person
 let ben: Person
 let boat = ''
@@ -16,9 +16,9 @@ let kite = ''
 const day = 86_400_000
 
 beforeEach(async () => {
-  house = await openTestHouse()
-  ann = await house.person('ann')
-  ben = await house.person('ben')
+  ctx = await openTestHouse()
+  ann = await ctx.person('ann')
+  ben = await ctx.person('ben')
   boat = await ann.publish({ title: 'Boat', store: true, remix: 'price', priceRemix: 33 })
   kite = await ann.publish({
     title: '=HYPERLINK("x"),"',
@@ -28,8 +28,8 @@ beforeEach(async () => {
   })
 })
 afterEach(async () => {
-  expect(house.lines.filter(({ level }) => level === 'fault')).toEqual([])
-  await house.close()
+  expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  await ctx.close()
 })
 
 const buy = (person: Person, id: string) => person.call('POST', `/apps/${id}/remix`)
@@ -40,7 +40,7 @@ const earned = async (query = '', person = ann): Promise<unknown> =>
 async function sell(): Promise<void> {
   await buy(ben, boat)
   await buy(ben, boat)
-  house.clock.turn(day)
+  ctx.clock.turn(day)
   await buy(ben, kite)
   await buy(ben, boat)
 }
@@ -69,10 +69,10 @@ describe('GET /me/earnings', () => {
     await buy(ann, boat)
     const owner = {
       kind: 'agent',
-      owner: (await findByHandle(house.house, 'ann'))?.id ?? '',
+      owner: (await findByHandle(ctx.ctx, 'ann'))?.id ?? '',
     } as const
     const grant = { amount: fromCredits(5), kind: 'grant', ref: 'g', item: boat }
-    await grantTo(house.house, owner, grant)
+    await grantTo(ctx.ctx, owner, grant)
     expect(await earned()).toEqual({ totals: none, byItem: [], next: null })
   })
 
@@ -111,9 +111,9 @@ describe('GET /me/earnings', () => {
       'from=1',
     ]
     for (const query of [...days, 'item=x', 'limit=0', 'cursor=x', `cursor=${forged}`]) {
-      await refused(house, 400, 'bad_request', () => ann.call('GET', `/me/earnings?${query}`))
+      await refused(ctx, 400, 'bad_request', () => ann.call('GET', `/me/earnings?${query}`))
     }
-    await refused(house, 400, 'bad_request', () => ann.call('GET', '/me/earnings.csv?to=x'))
+    await refused(ctx, 400, 'bad_request', () => ann.call('GET', '/me/earnings.csv?to=x'))
   })
 })
 

@@ -1,12 +1,12 @@
-import { type Nano, toCredits } from '../../core/money.ts'
+import type { AppContext } from '../../context.ts'
+import { type NanoUsd, toCredits } from '../../core/money.ts'
 import { day, utcDay } from '../../core/time.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
 import { type Earned, earningsByItem, earningsOf, type Period } from '../../ledger/earnings.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
-import type { EarnedShape, ItemEarnedShape, PeriodWantedShape } from './earnings-shapes.ts'
+import type { EarnedShape, ItemEarnedShape, PeriodWantedShape } from './earnings-schemas.ts'
 
 const datePattern = /^\d{4}-\d\d-\d\d$/
 const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)$/
@@ -18,7 +18,7 @@ function momentOf(param: 'from' | 'to', text: string): number {
   const date = text.slice(0, 10)
   if (!Number.isNaN(at) && utcDay(Date.parse(date)) === date) return at
   const problem = `"${param}" is a day (2026-11-21) or a moment (2026-11-21T08:00:00Z).`
-  throw new Refusal('bad_request', { problem, param })
+  throw new ApiError('bad_request', { problem, param })
 }
 
 /** The period of a query: a day in `to` is included. Refuses bad_request. */
@@ -40,8 +40,11 @@ const present = ({ sales, gross, net }: Earned): EarnedShape => ({
 })
 
 /** What an agent earned in a period, in all. */
-export const totalsOf = async (house: House, agent: Agent, period: Period): Promise<EarnedShape> =>
-  present(await earningsOf(house, agentOwner(agent.id), period))
+export const totalsOf = async (
+  ctx: AppContext,
+  agent: Agent,
+  period: Period,
+): Promise<EarnedShape> => present(await earningsOf(ctx, agentOwner(agent.id), period))
 
 /** Where a list goes on: after an item that earned so much. */
 export interface After {
@@ -51,15 +54,15 @@ export interface After {
 
 /** What each item earned in a period, what earned most first. */
 export async function byItemOf(
-  house: House,
+  ctx: AppContext,
   agent: Agent,
   period: Period,
   page: { limit: number; after?: After | undefined },
-): Promise<(ItemEarnedShape & { netNano: Nano })[]> {
-  const rows = await earningsByItem(house, agentOwner(agent.id), period, page)
+): Promise<(ItemEarnedShape & { netNano: NanoUsd })[]> {
+  const rows = await earningsByItem(ctx, agentOwner(agent.id), period, page)
   return Promise.all(
     rows.map(async ({ item, ...earned }) => {
-      const title = (await apps.find(house, item))?.title ?? null
+      const title = (await apps.find(ctx, item))?.title ?? null
       return { item, title, ...present(earned), netNano: earned.net }
     }),
   )

@@ -1,20 +1,20 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { among, newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import { taking, takingNothing } from '../../core/taking.ts'
 import { iso } from '../../core/time.ts'
-import type { House } from '../../house.ts'
 import { withKey } from '../key.ts'
 import * as deliveries from '../notes/hooks/deliveries.ts'
 import * as hooks from '../notes/hooks/hooks.ts'
-import * as shapes from '../notes/hooks/shapes.ts'
+import * as schemas from '../notes/hooks/schemas.ts'
 import { secretOf } from '../notes/hooks/signing.ts'
 import { ofWriting, operation } from '../operation.ts'
 
 const orIso = (at: number | null): string | null => (at === null ? null : iso(at))
 
-const presentHook = ({ id, url, kinds, gone, created }: hooks.Hook): shapes.HookShape => ({
+const presentHook = ({ id, url, kinds, gone, created }: hooks.Hook): schemas.HookShape => ({
   id,
   url,
   kinds,
@@ -22,29 +22,29 @@ const presentHook = ({ id, url, kinds, gone, created }: hooks.Hook): shapes.Hook
   created: iso(created),
 })
 
-function presentDelivery(row: deliveries.Delivery): shapes.DeliveryShape {
+function presentDelivery(row: deliveries.Delivery): schemas.DeliveryShape {
   const { id, note, kind, state, tries, status, problem } = row
   const times = { created: iso(row.created), next: orIso(row.next), ended: orIso(row.ended) }
   return { id, note, kind, state, tries, status, problem, ...times }
 }
 
 /** Webhooks: an agent's notes, sent to an address of its choice (agent-api, Your things). */
-export const hookRoutes = (house: House) => new Elysia().use(own(house)).use(sent(house))
+export const hookRoutes = (ctx: AppContext) => new Elysia().use(own(ctx)).use(sent(ctx))
 
-const own = (house: House) =>
+const own = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(house))
+    .use(withKey(ctx))
     .post(
       '/me/hooks',
       async ({ caller, body, status }) => {
-        const hook = await hooks.add(house, caller.key, body)
+        const hook = await hooks.add(ctx, caller.key, body)
         const note =
           'Keep the secret, it is shown once. Each note from now on is posted as ' +
           '{ type, timestamp, data }, signed as standardwebhooks.com says; answer 2xx within 10 s.'
-        return status(201, { hook: presentHook(hook), secret: secretOf(house, hook.id), note })
+        return status(201, { hook: presentHook(hook), secret: secretOf(ctx, hook.id), note })
       },
       {
-        ...taking(shapes.NewHook),
+        ...taking(schemas.NewHook),
         ...operation(
           {
             id: 'add_hook',
@@ -55,7 +55,7 @@ const own = (house: House) =>
               'not answered 2xx is sent again, eight times over a day; 410 ends the hook. ' +
               'Redirects are not followed.',
           },
-          { 201: shapes.HookMade },
+          { 201: schemas.HookMade },
           ofWriting,
         ),
       },
@@ -63,7 +63,7 @@ const own = (house: House) =>
     .get(
       '/me/hooks',
       async ({ caller, query }) => {
-        const all = await hooks.listOf(house, caller.agent.id)
+        const all = await hooks.listOf(ctx, caller.agent.id)
         const { page, next } = await newestFirst('hook', query, among(all))
         return { hooks: page.map(presentHook), next }
       },
@@ -71,7 +71,7 @@ const own = (house: House) =>
         query: ListQuery,
         ...operation(
           { id: 'list_hooks', tag: 'Your things', summary: 'Your hooks, newest first.' },
-          { 200: shapes.HookList },
+          { 200: schemas.HookList },
           ['bad_request'],
         ),
       },
@@ -79,25 +79,25 @@ const own = (house: House) =>
     .delete(
       '/me/hooks/:id',
       async ({ caller, params }) => {
-        await hooks.remove(house, caller.agent.id, params.id)
+        await hooks.remove(ctx, caller.agent.id, params.id)
         return { id: params.id, note: 'Nothing more is sent there.' }
       },
       operation(
         { id: 'delete_hook', tag: 'Your things', summary: 'End a hook.' },
-        { 200: shapes.HookGone },
+        { 200: schemas.HookGone },
         [...ofWriting, 'not_found'],
       ),
     )
 
-const sent = (house: House) =>
+const sent = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(house))
+    .use(withKey(ctx))
     .get(
       '/me/hooks/:id/deliveries',
       async ({ caller, params, query }) => {
-        const hook = await hooks.theOwn(house, caller.agent.id, params.id)
+        const hook = await hooks.theOwn(ctx, caller.agent.id, params.id)
         const { page, next } = await newestFirst('delivery', query, (limit, after) =>
-          deliveries.listOf(house, hook.id, limit, after),
+          deliveries.listOf(ctx, hook.id, limit, after),
         )
         return { deliveries: page.map(presentDelivery), next }
       },
@@ -110,7 +110,7 @@ const sent = (house: House) =>
             summary: 'What was sent to a hook, newest first, and how that went.',
             more: 'Kept 30 days.',
           },
-          { 200: shapes.DeliveryList },
+          { 200: schemas.DeliveryList },
           ['bad_request', 'not_found'],
         ),
       },
@@ -118,8 +118,8 @@ const sent = (house: House) =>
     .post(
       '/me/hooks/:id/deliveries/:delivery/redeliver',
       async ({ caller, params, status }) => {
-        const hook = await hooks.theOwn(house, caller.agent.id, params.id)
-        const delivery = await deliveries.redeliver(house, hook, params.delivery)
+        const hook = await hooks.theOwn(ctx, caller.agent.id, params.id)
+        const delivery = await deliveries.redeliver(ctx, hook, params.delivery)
         return status(202, { delivery: presentDelivery(delivery) })
       },
       {
@@ -130,7 +130,7 @@ const sent = (house: House) =>
             tag: 'Your things',
             summary: 'Send a delivery again, under the same webhook-id.',
           },
-          { 202: shapes.OneDelivery },
+          { 202: schemas.OneDelivery },
           [...ofWriting, 'not_found', 'busy'],
         ),
       },

@@ -3,9 +3,9 @@ import { expect, test } from 'bun:test'
 import { fromCredits } from '../../core/money.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { withHold } from '../../ledger/paid-work.ts'
-import { openTestHouse } from '../../testing/house.ts'
 import { newOwner, type Owner } from '../../testing/people.ts'
 import { refused } from '../../testing/refused.ts'
+import { openTestHouse } from '../../testing/test-server.ts'
 import { findByHandle } from '../agents/agents.ts'
 import { addKey } from '../agents/keys.ts'
 
@@ -28,14 +28,14 @@ test('a new agent has 400 credits, and its ledger says where they came from', as
 })
 
 test('what was spent on builds stands in the record, and in the ledger page by page', async () => {
-  const { house, person, close } = await openTestHouse()
+  const { ctx, person, close } = await openTestHouse()
   const ann = await person('ann')
-  const agent = await findByHandle(house, ann.handle)
+  const agent = await findByHandle(ctx, ann.handle)
   const owner = { kind: 'agent', owner: agent?.id ?? '' } as const
-  const account = await house.db.tx((db) => ledger.open(house, db, owner))
+  const account = await ctx.db.tx((db) => ledger.open(ctx, db, owner))
   for (const ref of ['build:one', 'build:two']) {
     const ask = { account, amount: fromCredits(50), ref, kind: 'build', ms: 1_000 }
-    await withHold(house, ask, async () => ({ result: null, charge: fromCredits(30) }))
+    await withHold(ctx, ask, async () => ({ result: null, charge: fromCredits(30) }))
   }
   const { body } = await ann.call('GET', '/me')
   expect(body).toMatchObject({ credits: 340, spend: { builds: 60, icons: 0, total: 60 } })
@@ -116,7 +116,7 @@ test('a closed account answers account_closed, and its links are gone', async ()
 })
 
 test('a key that a capped key makes has its cap, and one revoked meanwhile makes none', async () => {
-  const { house, person, call, visit, close } = await openTestHouse()
+  const { ctx, person, call, visit, close } = await openTestHouse()
   const ann = await person('ann')
   const capped = await visit('POST', '/accounts/keys', { key: ann.key, body: { daily_cap: 2 } })
   const key = capped.text('api_key')
@@ -128,11 +128,11 @@ test('a key that a capped key makes has its cap, and one revoked meanwhile makes
   expect((await call('GET', '/me', { key: own.text('key') })).body).toMatchObject({
     limits: { dailyCap: null },
   })
-  const agent = await findByHandle(house, ann.handle)
+  const agent = await findByHandle(ctx, ann.handle)
   if (!agent) throw new Error('nobody')
-  const by = await house.keys.find(key)
+  const by = await ctx.keys.find(key)
   await ann.call('DELETE', `/me/keys/${key.slice(0, 11)}`)
-  await expect(addKey(house, agent, undefined, by)).rejects.toMatchObject({ refusal: 'bad_key' })
+  await expect(addKey(ctx, agent, undefined, by)).rejects.toMatchObject({ refusal: 'bad_key' })
   await close()
 })
 

@@ -1,6 +1,6 @@
+import type { AppContext } from '../../context.ts'
 import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
-import type { House } from '../../house.ts'
 import * as keys from '../../keys/keys.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
 import { listEntries } from '../../ledger/entries.ts'
@@ -16,30 +16,30 @@ import { buildsOf } from '../builds/builds.ts'
 import { removeAllOf as removeHooksOf } from '../notes/hooks/hooks.ts'
 import { unreadOf } from '../notes/notes.ts'
 import * as people from '../people/people.ts'
-import type { AgentRecordShape, KeyRowShape, LedgerEntryShape } from './shapes.ts'
+import type { AgentRecordShape, KeyRowShape, LedgerEntryShape } from './schemas.ts'
 
 /** The name of a person who owns agents. */
-const ownerName = async (house: House, id: string): Promise<string | null> => {
-  const owner = await people.find(house, id)
+const ownerName = async (ctx: AppContext, id: string): Promise<string | null> => {
+  const owner = await people.find(ctx, id)
   return owner ? people.shownName(owner) : null
 }
 
 /** The agent record of document 1, operation 5. */
 export async function record(
-  house: House,
+  ctx: AppContext,
   agent: agents.Agent,
   key: keys.Key,
 ): Promise<AgentRecordShape> {
   const [account, made, publishes, builds, spentToday, spending, unread, owner] = await Promise.all(
     [
-      ledger.balanceOf(house, agentOwner(agent.id)),
-      apps.listOf(house, agent.id, listPageDefault),
-      apps.publishesOf(house, house.db.read, agent.id),
-      buildsOf(house, house.db.read, agent.id),
-      ledger.spentToday(house, keys.capOf(key).key),
-      spendingOf(house, agentOwner(agent.id)),
-      unreadOf(house, agent.id),
-      agent.owner === null ? null : ownerName(house, agent.owner),
+      ledger.balanceOf(ctx, agentOwner(agent.id)),
+      apps.listOf(ctx, agent.id, listPageDefault),
+      apps.publishesOf(ctx, ctx.db.read, agent.id),
+      buildsOf(ctx, ctx.db.read, agent.id),
+      ledger.spentToday(ctx, keys.capOf(key).key),
+      spendingOf(ctx, agentOwner(agent.id)),
+      unreadOf(ctx, agent.id),
+      agent.owner === null ? null : ownerName(ctx, agent.owner),
     ],
   )
   return {
@@ -50,10 +50,10 @@ export async function record(
     claimed: agent.owner !== null,
     ...(agent.claimExpires !== null && { claim: { expires: iso(agent.claimExpires) } }),
     owner,
-    page: makerPage(house, agent.handle),
+    page: makerPage(ctx, agent.handle),
     created: iso(agent.created),
     unread,
-    apps: made.map(({ id, title }) => ({ id, title, link: linkOf(house, id) })),
+    apps: made.map(({ id, title }) => ({ id, title, link: linkOf(ctx, id) })),
     spend: presentSpending(spending),
     limits: {
       dailyCap: key.dailyCap === null ? null : toCredits(key.dailyCap),
@@ -77,11 +77,11 @@ function presentSpending({ build, icon, assets, remix }: Spending): AgentRecordS
 
 /** An agent's ledger entries, newest first: at most `limit`, going on before number `before`. */
 export async function ledgerOf(
-  house: House,
+  ctx: AppContext,
   agent: agents.Agent,
   page: { limit: number; before?: number | undefined },
 ): Promise<LedgerEntryShape[]> {
-  const rows = await listEntries(house, agentOwner(agent.id), page)
+  const rows = await listEntries(ctx, agentOwner(agent.id), page)
   return rows.map(({ number, at, kind, amount, balance, ref, item }) => ({
     id: number,
     at: iso(at),
@@ -103,12 +103,12 @@ export const presentKey = (key: keys.Key, current: keys.Key): KeyRowShape => ({
 })
 
 /** Closes the account and its apps together: keys answer account_closed, links are gone. */
-export async function close(house: House, agent: agents.Agent): Promise<void> {
-  await house.db.tx(async (db) => {
-    await agents.close(house, db, agent.id)
-    await apps.closeAllOf(house, db, agent.id)
+export async function close(ctx: AppContext, agent: agents.Agent): Promise<void> {
+  await ctx.db.tx(async (db) => {
+    await agents.close(ctx, db, agent.id)
+    await apps.closeAllOf(ctx, db, agent.id)
     await removeHooksOf(db, agent.id)
   })
-  house.keys.forget()
-  await stopWork(house, agent.id)
+  ctx.keys.forget()
+  await stopWork(ctx, agent.id)
 }

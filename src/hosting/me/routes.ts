@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { among, newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import { taking, takingNothing } from '../../core/taking.ts'
 import { iso } from '../../core/time.ts'
-import { callerAddress } from '../../core/visit.ts'
-import type { House } from '../../house.ts'
+import { callerAddress } from '../../http/request-context.ts'
 import { checkInvited } from '../../keys/sent.ts'
 import * as agents from '../agents/agents.ts'
 import { type Claim, renewClaim } from '../agents/claims.ts'
@@ -15,26 +15,26 @@ import { makerPage } from '../agents/names.ts'
 import { refusePersons, withKey, withoutKey } from '../key.ts'
 import { ofWriting, openOperation, operation } from '../operation.ts'
 import * as me from './me.ts'
-import * as shapes from './shapes.ts'
+import * as schemas from './schemas.ts'
 
 const shown = ({ code, url, expires }: Claim) => ({ code, url, expires: iso(expires) })
 
 /** Document 1, operation 4. */
-const newAgent = (house: House) =>
-  new Elysia().use(withoutKey(house)).post(
+const newAgent = (ctx: AppContext) =>
+  new Elysia().use(withoutKey(ctx)).post(
     '/keys',
     async ({ body, request, status }) => {
-      checkInvited(house.config, request)
+      checkInvited(ctx.config, request)
       const address = callerAddress(request)
-      const made = await agents.make(house, body ?? {}, address)
-      const agent = await me.record(house, made.agent, made.key)
+      const made = await agents.make(ctx, body ?? {}, address)
+      const agent = await me.record(ctx, made.agent, made.key)
       const note =
         'Keep the key, it is shown once, and send it as Authorization: Bearer <key>. ' +
         'Give the claim link to the person you work for.'
       return status(201, { agent, key: made.keyText, claim: shown(made.claim), note })
     },
     {
-      ...taking(Type.Optional(shapes.KeyRequest)),
+      ...taking(Type.Optional(schemas.KeyRequest)),
       ...openOperation(
         {
           id: 'new_agent',
@@ -44,7 +44,7 @@ const newAgent = (house: House) =>
             'No sign-in. The key is shown once; the account begins with 400 free credits. The ' +
             'claim link makes a person its owner.',
         },
-        { 201: shapes.KeyMade },
+        { 201: schemas.KeyMade },
         [
           'agents_off',
           ...ofWriting,
@@ -59,11 +59,11 @@ const newAgent = (house: House) =>
   )
 
 /** Document 1, operation 7: a person's key is told that it is no agent, not that it is wrong. */
-const newClaim = (house: House) =>
-  new Elysia().use(refusePersons(house)).post(
+const newClaim = (ctx: AppContext) =>
+  new Elysia().use(refusePersons(ctx)).post(
     '/me/claim',
     async ({ caller, status }) => {
-      const claim = await renewClaim(house, caller.agent)
+      const claim = await renewClaim(ctx, caller.agent)
       const note = 'Earlier claim links have stopped working. This one works once, for a person.'
       return status(201, { claim: shown(claim), note })
     },
@@ -75,37 +75,37 @@ const newClaim = (house: House) =>
           tag: 'Keys',
           summary: 'Make a new claim link; earlier ones stop working.',
         },
-        { 201: shapes.ClaimMade },
+        { 201: schemas.ClaimMade },
         [...ofWriting, 'not_an_agent', 'already_claimed'],
       ),
     },
   )
 
 /** An agent's account and keys (document 1, operations 4 to 7, and /me/keys). */
-export const meRoutes = (house: House) =>
+export const meRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(newAgent(house))
-    .use(newClaim(house))
-    .use(withKey(house))
+    .use(newAgent(ctx))
+    .use(newClaim(ctx))
+    .use(withKey(ctx))
     .get(
       '/me',
-      ({ caller }) => me.record(house, caller.agent, caller.key),
+      ({ caller }) => me.record(ctx, caller.agent, caller.key),
       operation(
         { id: 'get_me', tag: 'Keys', summary: 'The agent: credits, apps, limits.' },
-        { 200: shapes.AgentRecord },
+        { 200: schemas.AgentRecord },
       ),
     )
     .patch(
       '/me',
       async ({ caller, body }) => {
-        const agent = await agents.describe(house, caller.agent, body.about)
-        return { about: agent.about, page: makerPage(house, agent.handle) }
+        const agent = await agents.describe(ctx, caller.agent, body.about)
+        return { about: agent.about, page: makerPage(ctx, agent.handle) }
       },
       {
-        ...taking(shapes.About),
+        ...taking(schemas.About),
         ...operation(
           { id: 'change_me', tag: 'Keys', summary: 'Change the line about yourself.' },
-          { 200: shapes.AboutChanged },
+          { 200: schemas.AboutChanged },
           ['bad_request', 'too_large', 'not_ready'],
         ),
       },
@@ -113,7 +113,7 @@ export const meRoutes = (house: House) =>
     .get(
       '/me/keys',
       async ({ caller: { agent, key }, query }) => {
-        const live = await keysOf(house, agent)
+        const live = await keysOf(ctx, agent)
         const { page, next } = await newestFirst('key', query, among(live))
         return { keys: page.map((one) => me.presentKey(one, key)), next }
       },
@@ -121,7 +121,7 @@ export const meRoutes = (house: House) =>
         query: ListQuery,
         ...operation(
           { id: 'list_keys', tag: 'Keys', summary: 'Your keys, newest first.' },
-          { 200: shapes.KeyList },
+          { 200: schemas.KeyList },
           ['bad_request'],
         ),
       },
@@ -129,14 +129,14 @@ export const meRoutes = (house: House) =>
     .post(
       '/me/keys',
       async ({ caller, body, status }) => {
-        const made = await addKey(house, caller.agent, body?.name, caller.key)
+        const made = await addKey(ctx, caller.agent, body?.name, caller.key)
         return status(201, { key: made.text, prefix: made.key.prefix })
       },
       {
-        ...taking(Type.Optional(shapes.KeyWanted)),
+        ...taking(Type.Optional(schemas.KeyWanted)),
         ...operation(
           { id: 'add_key', tag: 'Keys', summary: 'Make another key of yours, to rotate.' },
-          { 201: shapes.KeyAdded },
+          { 201: schemas.KeyAdded },
           ofWriting,
         ),
       },
@@ -144,24 +144,24 @@ export const meRoutes = (house: House) =>
     .delete(
       '/me/keys/:prefix',
       async ({ caller, params }) => {
-        await revokeKey(house, caller.agent, params.prefix)
+        await revokeKey(ctx, caller.agent, params.prefix)
         return { prefix: params.prefix, revoked: true as const }
       },
       operation(
         { id: 'revoke_key', tag: 'Keys', summary: 'Revoke one of your keys.' },
-        { 200: shapes.KeyRevoked },
+        { 200: schemas.KeyRevoked },
         [...ofWriting, 'not_found', 'last_key'],
       ),
     )
     .delete(
       '/me',
       async ({ caller }) => {
-        await me.close(house, caller.agent)
+        await me.close(ctx, caller.agent)
         return { closed: true as const, note: 'The account is closed and its links are gone.' }
       },
       operation(
         { id: 'close_me', tag: 'Keys', summary: 'Close your account, with its apps.' },
-        { 200: shapes.Closed },
+        { 200: schemas.Closed },
         ofWriting,
       ),
     )

@@ -1,5 +1,5 @@
-import { recordOf } from '../../core/shape.ts'
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
+import { recordOf } from '../../core/schema.ts'
 import { promptTokensOf, tokensOf } from '../../models/tokens.ts'
 import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
 import { ask, type Chosen, Declined, NoAnswer, theRecord } from './chosen.ts'
@@ -17,7 +17,7 @@ export interface Said {
 
 /** Asks a chat model for one answer. Throws NoAnswer when there is none, Declined. */
 export async function chat(
-  house: House,
+  ctx: AppContext,
   by: Chosen,
   {
     messages,
@@ -31,7 +31,7 @@ export async function chat(
   },
 ): Promise<Said> {
   const body = { messages, max_completion_tokens: most.output }
-  const answer = await theRecord(await ask(house, by, { path: '/chat/completions', body, signal }))
+  const answer = await theRecord(await ask(ctx, by, { path: '/chat/completions', body, signal }))
   const [choice]: unknown[] = Array.isArray(answer['choices']) ? answer['choices'] : []
   const { message, finish_reason: end } = recordOf(choice)
   const { content, refusal } = recordOf(message)

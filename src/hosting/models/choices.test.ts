@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 
-import { openTestHouse } from '../../testing/house.ts'
+import { openTestHouse } from '../../testing/test-server.ts'
 import { unmetChoices } from './choices.ts'
 
 const said = async (settings: Parameters<typeof openTestHouse>[0]): Promise<string[]> => {
-  const { house, close } = await openTestHouse(settings)
-  const told = unmetChoices(house)
+  const { ctx, close } = await openTestHouse(settings)
+  const told = unmetChoices(ctx)
   await close()
   return told
 }

@@ -1,11 +1,11 @@
-import type { House } from '../../house.ts'
+import type { SettingName } from '../../config/settings.ts'
+import type { AppContext } from '../../context.ts'
 import type { ModelType } from '../../models/price.ts'
-import type { SettingName } from '../../settings.ts'
 import { demoBuilder, findChosen } from './chosen.ts'
 
 /** What the start says of settings that name a model, an Ollama or a browser which is not there. */
-export function unmetChoices(house: House): string[] {
-  const { config, upstreams } = house
+export function unmetChoices(ctx: AppContext): string[] {
+  const { config, upstreams } = ctx
   const chosen: [SettingName, string, ModelType][] = [
     ['BUILDER_MODEL', config.builderModel, 'chat'],
     ['GAME_BUILDER_MODEL', config.gameBuilderModel, 'chat'],
@@ -14,12 +14,12 @@ export function unmetChoices(house: House): string[] {
     ['SOUND_MODEL', config.soundModel, 'audio'],
   ]
   const unmet = chosen.flatMap(([name, id, type]) =>
-    id === '' || findChosen(house, id, type)
+    id === '' || findChosen(ctx, id, type)
       ? []
       : [`${name} is ${id}, and no ${type} model with a price has that id: berth models list.`],
   )
   const isLeftOut = config.agentsOn && config.builderModel === ''
-  if (isLeftOut && !findChosen(house, demoBuilder, 'chat')) {
+  if (isLeftOut && !findChosen(ctx, demoBuilder, 'chat')) {
     unmet.push('BUILDER_MODEL is not set: nothing is built from prompts.')
   }
   const ollama = config.rows.find(({ name }) => name === 'OLLAMA_HOST')

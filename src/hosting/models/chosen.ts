@@ -1,13 +1,13 @@
-import type { Nano } from '../../core/money.ts'
-import { isRecord } from '../../core/shape.ts'
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
+import type { NanoUsd } from '../../core/money.ts'
+import { isRecord } from '../../core/schema.ts'
 import { upstreamAnswerBytesMax } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { type Bounds, chargeOf, worstCase } from '../../models/charge.ts'
 import type { ModelType, Price } from '../../models/price.ts'
 import type { Usage } from '../../models/usage.ts'
-import { saysFiltered } from '../../upstream/filtered.ts'
-import type { Path } from '../../upstream/upstream.ts'
+import { saysFiltered } from '../../providers/filtered.ts'
+import type { Path } from '../../providers/upstream.ts'
 
 /** What the demo provider builds with where no model is chosen. */
 export const demoBuilder = 'demo/builder'
@@ -31,8 +31,8 @@ export class Declined extends NoAnswer {}
  * The model that a setting names, at its first upstream that has a price. Undefined when the
  * setting is empty, or names what is not served here or does something else.
  */
-export function findChosen(house: House, id: string, type: ModelType): Chosen | undefined {
-  const model = id === '' ? undefined : house.catalogue.find(id)?.model
+export function findChosen(ctx: AppContext, id: string, type: ModelType): Chosen | undefined {
+  const model = id === '' ? undefined : ctx.catalogue.find(id)?.model
   if (model?.type !== type) return undefined
   for (const { upstream, model: name, price } of model.offers) {
     if (price) return { model, upstream, name, price }
@@ -41,16 +41,16 @@ export function findChosen(house: House, id: string, type: ModelType): Chosen | 
 }
 
 /** The most that one call can cost. */
-export const mostOf = ({ price }: Chosen, bounds: Bounds): Nano => worstCase(price, bounds)
+export const mostOf = ({ price }: Chosen, bounds: Bounds): NanoUsd => worstCase(price, bounds)
 
-export const costOf = ({ price }: Chosen, usage: Usage): Nano => chargeOf(price, usage)
+export const costOf = ({ price }: Chosen, usage: Usage): NanoUsd => chargeOf(price, usage)
 
 /** Of what an upstream says of its failure, this much is read. */
 const failureBytesMax = 65_536
 
 /** Asks a model once. Throws NoAnswer, Declined; `signal` breaks it off. */
 export async function ask(
-  { upstreams }: House,
+  { upstreams }: AppContext,
   { upstream, name }: Chosen,
   { path, body, signal }: { path: Path; body: Record<string, unknown>; signal: AbortSignal },
 ): Promise<Response> {

@@ -1,5 +1,5 @@
-import { isRecord } from '../../core/shape.ts'
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
+import { isRecord } from '../../core/schema.ts'
 import { unknownOutputTokens } from '../../limits.ts'
 import type { Bounds } from '../../models/charge.ts'
 import { tokensAtMost } from '../../models/tokens.ts'
@@ -25,11 +25,9 @@ export function boundsOf({ model }: Chosen, text: string): Bounds {
 }
 
 /** One picture of a prompt, as bytes. Throws NoAnswer. */
-export async function paint(house: House, by: Chosen, prompt: string, signal: AbortSignal) {
+export async function paint(ctx: AppContext, by: Chosen, prompt: string, signal: AbortSignal) {
   const body = { prompt, n: 1, response_format: 'b64_json' }
-  const answer = await theRecord(
-    await ask(house, by, { path: '/images/generations', body, signal }),
-  )
+  const answer = await theRecord(await ask(ctx, by, { path: '/images/generations', body, signal }))
   const [first]: unknown[] = Array.isArray(answer['data']) ? answer['data'] : []
   const base64 = isRecord(first) ? first['b64_json'] : undefined
   if (typeof base64 !== 'string') throw new NoAnswer('no picture came')
@@ -41,13 +39,13 @@ export async function paint(house: House, by: Chosen, prompt: string, signal: Ab
 
 /** A spoken line, an effect or music, as a file; its seconds are told by who reads it. */
 export async function sound(
-  house: House,
+  ctx: AppContext,
   by: Chosen,
   { what, voice = 'alloy' }: { what: string; voice?: string | undefined },
   signal: AbortSignal,
 ): Promise<Came> {
   const body = { input: what, voice, response_format: 'mp3' }
-  const answer = await ask(house, by, { path: '/audio/speech', body, signal })
+  const answer = await ask(ctx, by, { path: '/audio/speech', body, signal })
   const bytes = await bytesOf(answer)
   return { bytes, usage: usageOf({ characters: what.length }) }
 }

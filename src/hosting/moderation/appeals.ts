@@ -1,11 +1,11 @@
 import { and, asc, eq, lt, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { newId } from '../../core/ids.ts'
 import { isPlainText, sentence } from '../../core/text.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import { appealCharsMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import { against, againstOf } from '../apps/against.ts'
 import { type App, find } from '../apps/apps.ts'
@@ -24,36 +24,36 @@ export type Appeal = typeof appeals.$inferSelect
  * time. Refuses not_found, bad_request, nothing_to_appeal, appealed_already.
  */
 export async function appeal(
-  house: House,
+  ctx: AppContext,
   maker: Agent,
   id: string,
   text: string,
 ): Promise<Appeal> {
-  const app = await find(house, id)
+  const app = await find(ctx, id)
   if (app?.maker !== maker.id || app.closed !== null) {
-    throw new Refusal('not_found', { what: 'app' })
+    throw new ApiError('not_found', { what: 'app' })
   }
   if (!isPlainText(text, appealCharsMax) || text.trim() === '') {
     const problem = `"text" is plain text of 1 to ${appealCharsMax} characters.`
-    throw new Refusal('bad_request', { problem })
+    throw new ApiError('bad_request', { problem })
   }
-  const at = house.clock.now()
-  const [made] = await house.db.tx(async (db) => {
+  const at = ctx.clock.now()
+  const [made] = await ctx.db.tx(async (db) => {
     // It may be shown again in this moment: nobody would decide about it then.
     const since = await againstOf(db, id)
-    if (since === null) throw new Refusal('nothing_to_appeal')
+    if (since === null) throw new ApiError('nothing_to_appeal')
     return db
       .insert(appeals)
       .values({ id: newId(), app: id, maker: maker.id, against: since, text, at, state: 'open' })
       .onConflictDoNothing()
       .returning()
   })
-  if (!made) throw new Refusal('appealed_already')
+  if (!made) throw new ApiError('appealed_already')
   return made
 }
 
 /** The appeal against what is done to an app, if its maker made one. */
-export async function appealOf({ db }: House, app: App): Promise<Appeal | undefined> {
+export async function appealOf({ db }: AppContext, app: App): Promise<Appeal | undefined> {
   const at = against(app)
   if (at === null) return undefined
   const [made] = await db.read
@@ -64,7 +64,7 @@ export async function appealOf({ db }: House, app: App): Promise<Appeal | undefi
 }
 
 /** Appeals that wait for an answer, oldest first: all, or that of one app. */
-export const listAppeals = ({ db }: House, limit: number, app?: string): Promise<Appeal[]> =>
+export const listAppeals = ({ db }: AppContext, limit: number, app?: string): Promise<Appeal[]> =>
   db.read
     .select()
     .from(appeals)
@@ -76,7 +76,7 @@ export const listAppeals = ({ db }: House, limit: number, app?: string): Promise
 
 /** Answers the open appeal of an app, inside a transaction. Undefined when there is none. */
 export async function answerAppeal(
-  { clock }: House,
+  { clock }: AppContext,
   db: Db,
   id: string,
   { state, answer }: Pick<Appeal, 'state' | 'answer'>,
@@ -91,20 +91,20 @@ export async function answerAppeal(
 
 /** Decides the open appeal of an app; a granted one shows it again. False when there is none. */
 export const decide = (
-  house: House,
+  ctx: AppContext,
   id: string,
   granted: boolean,
   answer: string,
   by = 'operator',
 ): Promise<boolean> =>
-  house.db.tx(async (db) => {
+  ctx.db.tx(async (db) => {
     const state = granted ? 'granted' : 'denied'
-    const decided = await answerAppeal(house, db, id, { state, answer })
+    const decided = await answerAppeal(ctx, db, id, { state, answer })
     if (!decided) return false
-    const app = granted && ((await putBack(house, db, id)) ?? (await release(house, db, id)))
-    if (app) await closeReports(house, db, id)
-    await note(house, db, { by, did: state, item: id, why: answer })
-    await tell(house, db, {
+    const app = granted && ((await putBack(ctx, db, id)) ?? (await release(ctx, db, id)))
+    if (app) await closeReports(ctx, db, id)
+    await note(ctx, db, { by, did: state, item: id, why: answer })
+    await tell(ctx, db, {
       to: decided.maker,
       kind: 'appeal.decided',
       item: id,

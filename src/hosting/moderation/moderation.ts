@@ -1,5 +1,5 @@
+import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
 import * as agents from '../agents/suspension.ts'
 import type { App } from '../apps/apps.ts'
 import { forgetBadPage, noteBadPage } from '../apps/bad-pages.ts'
@@ -16,17 +16,17 @@ const operator = 'operator'
 
 /** A decision about an app: its own change, the record of it, and the reports it answers. */
 async function decide(
-  house: House,
+  ctx: AppContext,
   entry: { did: string; item: string; why: string; by: string },
   change: (db: Db) => Promise<App | undefined>,
   say: (app: App) => News,
 ): Promise<boolean> {
-  return house.db.tx(async (db) => {
+  return ctx.db.tx(async (db) => {
     const app = await change(db)
     if (!app) return false
-    await closeReports(house, db, app.id)
-    await note(house, db, entry)
-    await tell(house, db, say(app))
+    await closeReports(ctx, db, app.id)
+    await note(ctx, db, entry)
+    await tell(ctx, db, say(app))
     return true
   })
 }
@@ -35,53 +35,73 @@ async function decide(
  * Takes an app down: every operation on it answers 410, its link too, and its pages cannot come
  * back. False when there is no such app, or it is down already.
  */
-export const takeDown = (house: House, id: string, why: string, by = operator): Promise<boolean> =>
+export const takeDown = (
+  ctx: AppContext,
+  id: string,
+  why: string,
+  by = operator,
+): Promise<boolean> =>
   decide(
-    house,
+    ctx,
     { did: 'takedown', item: id, why, by },
-    (db) => rows.takeDown(house, db, id, why),
+    (db) => rows.takeDown(ctx, db, id, why),
     (app) => takenDownNews(app, why),
   )
 
 /** Shows an app again, which grants what its maker appealed. */
 const showAgain = (
-  house: House,
+  ctx: AppContext,
   entry: Parameters<typeof decide>[1],
   change: (db: Db) => Promise<App | undefined>,
 ): Promise<boolean> =>
   decide(
-    house,
+    ctx,
     entry,
     async (db) => {
       const app = await change(db)
-      if (app) await answerAppeal(house, db, app.id, { state: 'granted', answer: entry.why })
+      if (app) await answerAppeal(ctx, db, app.id, { state: 'granted', answer: entry.why })
       return app
     },
     restoredNews,
   )
 
 /** Undoes a takedown; the app is live again, off Explore. False when none was taken down. */
-export const restore = (house: House, id: string, why: string, by = operator): Promise<boolean> =>
-  showAgain(house, { did: 'restore', item: id, why, by }, (db) => putBack(house, db, id))
+export const restore = (
+  ctx: AppContext,
+  id: string,
+  why: string,
+  by = operator,
+): Promise<boolean> =>
+  showAgain(ctx, { did: 'restore', item: id, why, by }, (db) => putBack(ctx, db, id))
 
 /** Holds an app back until it is released. False when there is none that is live. */
-export const hold = (house: House, id: string, why: string, by = operator): Promise<boolean> =>
+export const hold = (ctx: AppContext, id: string, why: string, by = operator): Promise<boolean> =>
   decide(
-    house,
+    ctx,
     { did: 'hold', item: id, why, by },
-    (db) => rows.hold(house, db, id, { by: 'operator', reason: why }),
+    (db) => rows.hold(ctx, db, id, { by: 'operator', reason: why }),
     (app) => heldNews(app, why),
   )
 
 /** Shows a held app again, on Explore too where it was there. False when it was not held. */
-export const release = (house: House, id: string, why: string, by = operator): Promise<boolean> =>
-  showAgain(house, { did: 'release', item: id, why, by }, (db) => rows.release(house, db, id))
+export const release = (
+  ctx: AppContext,
+  id: string,
+  why: string,
+  by = operator,
+): Promise<boolean> =>
+  showAgain(ctx, { did: 'release', item: id, why, by }, (db) => rows.release(ctx, db, id))
 
 /** Closes the reports about an app that is fine. False when there are none. */
-export const dismiss = (house: House, id: string, why: string, by = operator): Promise<boolean> =>
-  house.db.tx(async (db) => {
-    if (!(await closeReports(house, db, id))) return false
-    await note(house, db, { by, did: 'dismiss', item: id, why })
+export const dismiss = (
+  ctx: AppContext,
+  id: string,
+  why: string,
+  by = operator,
+): Promise<boolean> =>
+  ctx.db.tx(async (db) => {
+    if (!(await closeReports(ctx, db, id))) return false
+    await note(ctx, db, { by, did: 'dismiss', item: id, why })
     return true
   })
 
@@ -90,44 +110,49 @@ export const dismiss = (house: House, id: string, why: string, by = operator): P
  * before. False when nobody has this handle, or it is so already.
  */
 export async function suspend(
-  house: House,
+  ctx: AppContext,
   handle: string,
   why: string | null,
   by = operator,
 ): Promise<boolean> {
-  const done = await house.db.tx(async (db) => {
-    const agent = await agents.suspend(house, db, handle, why)
+  const done = await ctx.db.tx(async (db) => {
+    const agent = await agents.suspend(ctx, db, handle, why)
     if (!agent) return false
-    await rows.holdAllOf(house, db, agent.id, why)
+    await rows.holdAllOf(ctx, db, agent.id, why)
     const did = why === null ? 'unsuspend' : 'suspend'
-    await note(house, db, { by, did, item: `@${handle}`, why: why ?? '' })
+    await note(ctx, db, { by, did, item: `@${handle}`, why: why ?? '' })
     return true
   })
-  house.keys.forget()
+  ctx.keys.forget()
   return done
 }
 
 /** Blocks a page by its hash, wherever it is published or kept. False when it is so already. */
-export const block = (house: House, sha256: string, why: string, by = operator): Promise<boolean> =>
-  house.db.tx(async (db) => {
-    const page = { sha256, app: '', reason: why, at: house.clock.now() }
+export const block = (
+  ctx: AppContext,
+  sha256: string,
+  why: string,
+  by = operator,
+): Promise<boolean> =>
+  ctx.db.tx(async (db) => {
+    const page = { sha256, app: '', reason: why, at: ctx.clock.now() }
     if (!(await noteBadPage(db, page))) return false
     await rows.readAgain(db, sha256)
-    await note(house, db, { by, did: 'block', item: sha256, why })
+    await note(ctx, db, { by, did: 'block', item: sha256, why })
     return true
   })
 
 /** Lets a page come back that was blocked by its hash. False when none was. */
 export const unblock = (
-  house: House,
+  ctx: AppContext,
   sha256: string,
   why: string,
   by = operator,
 ): Promise<boolean> =>
-  house.db.tx(async (db) => {
+  ctx.db.tx(async (db) => {
     if (!(await forgetBadPage(db, sha256))) return false
     await rows.readAgain(db, sha256)
-    await note(house, db, { by, did: 'unblock', item: sha256, why })
+    await note(ctx, db, { by, did: 'unblock', item: sha256, why })
     return true
   })
 
@@ -135,9 +160,9 @@ export const unblock = (
  * Has the safety check of now read an app again, or with 'all' every one that is there: the chore
  * that reads after new rules does it, in rounds. False when there is nothing to read.
  */
-export const readAgain = (house: House, item: string, by = operator): Promise<boolean> =>
-  house.db.tx(async (db) => {
+export const readAgain = (ctx: AppContext, item: string, by = operator): Promise<boolean> =>
+  ctx.db.tx(async (db) => {
     const some = await rows.askAgain(db, item === 'all' ? undefined : item)
-    if (some) await note(house, db, { by, did: 'rescan', item, why: '' })
+    if (some) await note(ctx, db, { by, did: 'rescan', item, why: '' })
     return some
   })

@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'bun:test'
 
 import { day } from '../../core/time.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 import { find } from '../apps/apps.ts'
 import { listOf } from '../notes/notes.ts'
 import { listAudit } from './audit.ts'
@@ -36,7 +36,7 @@ test('anyone reports without a key, and is told so', async () => {
     report: { id: id12, item: id, reason: 'other', at: '2026-05-04T12:00:00.000Z' },
     note: expect.any(String),
   })
-  const [kept] = await listReports(h.house, 10)
+  const [kept] = await listReports(h.ctx, 10)
   expect(kept).toMatchObject({ app: id, ...more, handled: null })
   expect(kept?.from).not.toContain('198.51.100.1')
 })
@@ -81,7 +81,7 @@ test('refuses what is no report', async () => {
   const gone = await ann.publish({ html: '<title>Gone</title>' })
   await ann.call('DELETE', `/apps/${gone}`)
   await refused(h, 404, 'not_found', () => send(gone, '198.51.100.1'))
-  await moderation.takeDown(h.house, id, 'phishing')
+  await moderation.takeDown(h.ctx, id, 'phishing')
   await refused(h, 410, 'taken_down', () => send(id, '198.51.100.1'))
   await refused(h, 413, 'too_large', () => send(id, '198.51.100.1', { text: 'x'.repeat(70_000) }))
 })
@@ -120,7 +120,7 @@ test('phishing or malware, said from three addresses, holds an app back; release
   expect(String((await h.visit('GET', `/a/${id}`)).body)).toContain('Warning')
   expect((await h.visit('GET', `/a/${id}/data`)).code).toBe('held')
 
-  expect(await moderation.release(h.house, id, 'it is fine')).toBe(true)
+  expect(await moderation.release(h.ctx, id, 'it is fine')).toBe(true)
   h.clock.turn(500)
   expect(await stands()).toEqual(before)
   // What was looked at is not held against it again.
@@ -131,7 +131,7 @@ test('phishing or malware, said from three addresses, holds an app back; release
 test('a held app stays its maker’s: changed, taken off, and put on Explore only once released', async () => {
   await open()
   const id = await ann.publish()
-  await moderation.hold(h.house, id, 'a look')
+  await moderation.hold(h.ctx, id, 'a look')
   const on = await ann.call('PATCH', `/apps/${id}`, { store: true })
   expect(on.body).toMatchObject({ app: { listed: 'pending', store: true } })
   expect(on.text('note')).toContain('once')
@@ -140,11 +140,11 @@ test('a held app stays its maker’s: changed, taken off, and put on Explore onl
   expect((await h.call('GET', `/explore/${id}`)).code).toBe('not_found')
   const ben = await h.person('ben')
   expect((await ben.call('POST', `/apps/${id}/remix`)).code).toBe('not_found')
-  await moderation.release(h.house, id, '')
+  await moderation.release(h.ctx, id, '')
   expect((await h.call('GET', `/explore/${id}`)).body).toMatchObject({ item: { version: 2 } })
-  await moderation.hold(h.house, id, 'again')
+  await moderation.hold(h.ctx, id, 'again')
   await ann.call('PATCH', `/apps/${id}`, { store: false })
-  await moderation.release(h.house, id, '')
+  await moderation.release(h.ctx, id, '')
   expect((await ann.call('GET', `/apps/${id}`)).body).toMatchObject({ app: { listed: 'off' } })
 })
 
@@ -154,8 +154,8 @@ test('a flood of reports from everywhere holds once, and tells the maker once', 
   const flood = Array.from({ length: 40 }, (_, at) => send(id, `198.51.100.${at + 1}`))
   const statuses = (await Promise.all(flood)).map(({ status }) => status)
   expect(new Set(statuses)).toEqual(new Set([201]))
-  expect(await listAudit(h.house, 50, id)).toMatchObject([{ by: 'reports', did: 'hold' }])
-  const maker = (await find(h.house, id))?.maker ?? ''
-  const told = await listOf(h.house, maker, { unread: false, kind: 'report.opened', limit: 10 })
+  expect(await listAudit(h.ctx, 50, id)).toMatchObject([{ by: 'reports', did: 'hold' }])
+  const maker = (await find(h.ctx, id))?.maker ?? ''
+  const told = await listOf(h.ctx, maker, { unread: false, kind: 'report.opened', limit: 10 })
   expect(told).toMatchObject([{ item: id, data: { reason: expect.stringContaining('phishing') } }])
 })

@@ -1,19 +1,19 @@
 import { and, asc, countDistinct, eq, gte, inArray, isNull, lt } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { newId, sign } from '../../core/ids.ts'
 import { isPlainLine, isPlainText } from '../../core/text.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
 import { countRows } from '../../db/query.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import {
   reportCharsMax,
   reportContactCharsMax,
   reportersToHold,
   reportsPerAddressDay,
 } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import { type App, find, there } from '../apps/apps.ts'
 import * as rows from '../apps/moderation.ts'
 import { tell } from '../notes/notes.ts'
@@ -35,9 +35,9 @@ export interface Said {
 }
 
 /** The app a report is about. Refuses not_found, taken_down. */
-export const theReported = async (house: House, id: string): Promise<App> => {
-  const app = await find(house, id)
-  if (!app) throw new Refusal('not_found', { what: 'app', see: 'An id is the end of a link.' })
+export const theReported = async (ctx: AppContext, id: string): Promise<App> => {
+  const app = await find(ctx, id)
+  if (!app) throw new ApiError('not_found', { what: 'app', see: 'An id is the end of a link.' })
   return there(app)
 }
 
@@ -47,23 +47,23 @@ export const theReported = async (house: House, id: string): Promise<App> => {
  * reports_limit past five a day from one address.
  */
 export async function report(
-  house: House,
+  ctx: AppContext,
   id: string,
   { reason, text = '', contact }: Said,
   address: string,
 ): Promise<Report> {
-  house.store.checkRoom(0)
-  const app = await theReported(house, id)
+  ctx.storage.checkRoom(0)
+  const app = await theReported(ctx, id)
   const isFine = isReason(reason) && isPlainText(text, reportCharsMax)
   if (!isFine || !isPlainLine(contact ?? '', reportContactCharsMax)) {
     const problem =
       `Choose a reason, and say what you saw in at most ${reportCharsMax} characters and where ` +
       `to ask you in one line of at most ${reportContactCharsMax}.`
-    throw new Refusal('bad_request', { problem })
+    throw new ApiError('bad_request', { problem })
   }
-  const at = house.clock.now()
-  const from = sign(house.secret, `report ${address}`)
-  return house.db.tx(async (db) => {
+  const at = ctx.clock.now()
+  const from = sign(ctx.secret, `report ${address}`)
+  return ctx.db.tx(async (db) => {
     await lock(db, 'reports')
     await checkReports(db, from, at)
     const row = { app: app.id, reason, text, contact: contact || null, from, at, handled: null }
@@ -72,7 +72,7 @@ export async function report(
       .values({ ...row, id: newId() })
       .returning()
     if (!kept) throw new Error('the report was not kept')
-    if (dangers.includes(reason)) await holdAtThree(house, db, app)
+    if (dangers.includes(reason)) await holdAtThree(ctx, db, app)
     return kept
   })
 }
@@ -81,26 +81,26 @@ async function checkReports(db: Db, from: string, at: number): Promise<void> {
   const today = and(eq(reports.from, from), gte(reports.at, Date.parse(utcDay(at))))
   if ((await countRows(db, reports, today)) < reportsPerAddressDay) return
   const retryAfter = secondsUntil(nextUtcDay(at), at)
-  throw new Refusal('reports_limit', { max: reportsPerAddressDay, retryAfter })
+  throw new ApiError('reports_limit', { max: reportsPerAddressDay, retryAfter })
 }
 
 const isOpen = isNull(reports.handled)
 
-async function holdAtThree(house: House, db: Db, app: App): Promise<void> {
+async function holdAtThree(ctx: AppContext, db: Db, app: App): Promise<void> {
   const [row] = await db
     .select({ reporters: countDistinct(reports.from) })
     .from(reports)
     .where(and(isOpen, eq(reports.app, app.id), inArray(reports.reason, dangers)))
   if ((row?.reporters ?? 0) < reportersToHold) return
   const why = 'people reported phishing or malware'
-  const held = await rows.hold(house, db, app.id, { by: 'reports', reason: why })
+  const held = await rows.hold(ctx, db, app.id, { by: 'reports', reason: why })
   if (!held) return
-  await note(house, db, { by: 'reports', did: 'hold', item: app.id, why })
-  await tell(house, db, heldNews(held, why))
+  await note(ctx, db, { by: 'reports', did: 'hold', item: app.id, why })
+  await tell(ctx, db, heldNews(held, why))
 }
 
 /** The reports about an app are decided, inside a transaction. False when there were none. */
-export async function closeReports({ clock }: House, db: Db, app: string): Promise<boolean> {
+export async function closeReports({ clock }: AppContext, db: Db, app: string): Promise<boolean> {
   const closed = await db
     .update(reports)
     .set({ handled: clock.now() })
@@ -110,7 +110,7 @@ export async function closeReports({ clock }: House, db: Db, app: string): Promi
 }
 
 /** Reports that nobody has decided about, oldest first: all, or those about one app. */
-export const listReports = ({ db }: House, limit: number, app?: string): Promise<Report[]> =>
+export const listReports = ({ db }: AppContext, limit: number, app?: string): Promise<Report[]> =>
   db.read
     .select()
     .from(reports)

@@ -1,11 +1,11 @@
+import type { AppContext } from '../../context.ts'
 import { day } from '../../core/time.ts'
-import type { House } from '../../house.ts'
 import { forgetAppeals } from './appeals.ts'
 import { forgetAudit } from './audit.ts'
 import { forgetReports } from './reports.ts'
 
 /** Forgets what was reported and decided longer ago than MODERATION_KEPT_DAYS. */
-export async function forgetModeration({ db, clock, config }: House): Promise<void> {
+export async function forgetModeration({ db, clock, config }: AppContext): Promise<void> {
   const days = config.moderationKeptDays
   if (days === 0) return
   const before = clock.now() - days * day

@@ -1,42 +1,42 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { taking, takingNothing } from '../../core/taking.ts'
 import { iso } from '../../core/time.ts'
-import { callerAddress } from '../../core/visit.ts'
-import type { House } from '../../house.ts'
+import { callerAddress } from '../../http/request-context.ts'
 import type { Version } from '../apps/apps.ts'
 import { present } from '../apps/present.ts'
 import { findingOf } from '../apps/publish.ts'
-import { AppAnswer } from '../apps/shapes.ts'
+import { AppAnswer } from '../apps/schemas.ts'
 import { withKey, withoutKey } from '../key.ts'
 import { ofApp, ofWriting, openOperation, operation } from '../operation.ts'
 import { appeal } from './appeals.ts'
 import { undelete } from './holds.ts'
 import { report } from './reports.ts'
 import { rescan, scanOf } from './scans.ts'
-import * as shapes from './shapes.ts'
+import * as schemas from './schemas.ts'
 
-const presentScan = ({ verdict, scanned, findings }: Version): shapes.AppScanShape => ({
+const presentScan = ({ verdict, scanned, findings }: Version): schemas.AppScanShape => ({
   verdict,
   at: iso(scanned),
   findings: findings.map(findingOf),
 })
 
 /** Reports, appeals, and what the safety check says of an own app. */
-export const moderationRoutes = (house: House) =>
-  new Elysia().use(reportRoutes(house)).use(ownRoutes(house))
+export const moderationRoutes = (ctx: AppContext) =>
+  new Elysia().use(reportRoutes(ctx)).use(ownRoutes(ctx))
 
-const reportRoutes = (house: House) =>
-  new Elysia().use(withoutKey(house)).post(
+const reportRoutes = (ctx: AppContext) =>
+  new Elysia().use(withoutKey(ctx)).post(
     '/report',
     async ({ body, request, status }) => {
       const address = callerAddress(request)
-      const { id, app, reason, at } = await report(house, body.item, body, address)
+      const { id, app, reason, at } = await report(ctx, body.item, body, address)
       const note = 'The operator looks at every report. Thank you.'
       return status(201, { report: { id, item: app, reason, at: iso(at) }, note })
     },
     {
-      ...taking(shapes.NewReport),
+      ...taking(schemas.NewReport),
       ...openOperation(
         {
           id: 'report_item',
@@ -46,26 +46,26 @@ const reportRoutes = (house: House) =>
             'Needs no key; five a day from one address. Phishing or malware that three have ' +
             'reported is held back at once: off Explore, with a warning on its link.',
         },
-        { 201: shapes.Reported },
+        { 201: schemas.Reported },
         ['agents_off', ...ofWriting, ...ofApp, 'reports_limit'],
       ),
     },
   )
 
-const ownRoutes = (house: House) =>
+const ownRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(house))
+    .use(withKey(ctx))
     .post(
       '/apps/:id/appeal',
       async ({ caller, params, body, status }) => {
-        const made = await appeal(house, caller.agent, params.id, body.text)
+        const made = await appeal(ctx, caller.agent, params.id, body.text)
         const { id, app, text, at } = made
         const note = 'The operator looks at every appeal. GET /me/notes tells when it is decided.'
         const appealed = { id, item: app, text, state: 'open' as const, at: iso(at) }
         return status(201, { appeal: appealed, note })
       },
       {
-        ...taking(shapes.NewAppeal),
+        ...taking(schemas.NewAppeal),
         ...operation(
           {
             id: 'appeal',
@@ -73,28 +73,28 @@ const ownRoutes = (house: House) =>
             summary: 'Ask for another look at your app that was taken down or is held back.',
             more: 'Once for each takedown or hold.',
           },
-          { 201: shapes.Appealed },
+          { 201: schemas.Appealed },
           [...ofWriting, 'not_found', 'nothing_to_appeal', 'appealed_already'],
         ),
       },
     )
     .get(
       '/apps/:id/scan',
-      async ({ caller, params }) => presentScan(await scanOf(house, caller.agent, params.id)),
+      async ({ caller, params }) => presentScan(await scanOf(ctx, caller.agent, params.id)),
       operation(
         {
           id: 'get_scan',
           tag: 'Moderation',
           summary: "What the safety check said of your app's newest page.",
         },
-        { 200: shapes.AppScan },
+        { 200: schemas.AppScan },
         [...ofApp, 'busy'],
       ),
     )
     .post(
       '/apps/:id/restore',
       async ({ caller, params }) => ({
-        app: present(house, await undelete(house, caller.agent, params.id)),
+        app: present(ctx, await undelete(ctx, caller.agent, params.id)),
       }),
       {
         ...takingNothing,
@@ -107,7 +107,7 @@ const ownRoutes = (house: House) =>
     )
     .post(
       '/apps/:id/rescan',
-      async ({ caller, params }) => presentScan(await rescan(house, caller.agent, params.id)),
+      async ({ caller, params }) => presentScan(await rescan(ctx, caller.agent, params.id)),
       {
         ...takingNothing,
         ...operation(
@@ -117,7 +117,7 @@ const ownRoutes = (house: House) =>
             summary: 'Have your app read again by the safety check of now.',
             more: 'What the check held back is shown again once nothing blocks it.',
           },
-          { 200: shapes.AppScan },
+          { 200: schemas.AppScan },
           [...ofWriting, ...ofApp, 'busy'],
         ),
       },

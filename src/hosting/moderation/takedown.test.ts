@@ -6,8 +6,13 @@ import { sha256 } from '../../core/ids.ts'
 import { day, second } from '../../core/time.ts'
 import { run } from '../../operator/control.ts'
 import { holdUp } from '../../testing/held-up.ts'
-import { type Answer, openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
+import {
+  type Answer,
+  openTestHouse,
+  type Person,
+  type TestHouse,
+} from '../../testing/test-server.ts'
 import { find } from '../apps/apps.ts'
 import { lockPage } from '../apps/bad-pages.ts'
 import { apps } from '../apps/tables.ts'
@@ -40,12 +45,12 @@ afterEach(async () => {
   await h.close()
 })
 
-const admin = (...words: string[]) => run(h.house, { command: 'admin', words })
+const admin = (...words: string[]) => run(h.ctx, { command: 'admin', words })
 
 /** What ann was told of beside listings, newest first. */
 async function told(): Promise<string[]> {
-  const maker = (await find(h.house, id))?.maker ?? ''
-  const notes = await listOf(h.house, maker, { unread: false, limit: 20 })
+  const maker = (await find(h.ctx, id))?.maker ?? ''
+  const notes = await listOf(h.ctx, maker, { unread: false, limit: 20 })
   return notes.map(({ kind }) => kind).filter((kind) => kind !== 'app.listed')
 }
 
@@ -142,18 +147,18 @@ test('its pages cannot come back, of any version, from anyone, by any way', asyn
 
 test('a takedown and who keeps the same page wait for each other in one order', async () => {
   let runs = 0
-  const { tx } = h.house.db
+  const { tx } = h.ctx.db
   const counted: typeof tx = (work) => tx((db) => ((runs += 1), work(db)))
-  Object.assign(h.house.db, { tx: counted })
+  Object.assign(h.ctx.db, { tx: counted })
   const locked = Promise.withResolvers<void>()
-  const keeping = h.house.db.tx(async (db) => {
+  const keeping = h.ctx.db.tx(async (db) => {
     await lockPage(db, sha256(html))
     locked.resolve()
     await Bun.sleep(100)
     await db.update(apps).set({ remixes: 1 }).where(eq(apps.id, id))
   })
   await locked.promise
-  await Promise.all([keeping, takeDown(h.house, id, 'phishing')])
+  await Promise.all([keeping, takeDown(h.ctx, id, 'phishing')])
   expect(runs).toBe(2)
 })
 
@@ -263,13 +268,13 @@ test('what is released while its maker is suspended stays held, and off Explore'
   for (const app of [id, two]) await admin('hold', app, 'a look')
   await ann.call('POST', `/apps/${two}/appeal`, { text: 'It is fine.' })
   await admin('block', sha256, 'bad')
-  await rescanSome(h.house)
+  await rescanSome(h.ctx)
   await admin('suspend', '@ann', 'spam')
   const stays = 'stays held back while its maker is suspended.'
   expect((await admin('release', id)).text).toBe(`${id} ${stays}`)
   await admin('decide', two, 'grant', 'It is.')
   await admin('unblock', sha256)
-  await rescanSome(h.house)
+  await rescanSome(h.ctx)
   await admin('takedown', four, 'a look')
   expect((await admin('restore', four)).text).toBe(`${four} ${stays}`)
 
@@ -309,7 +314,7 @@ test('a page that is blocked or taken down while it is published is not kept', a
   const page = { html: '<title>Bad</title>' }
   const bad = await ann.publish(page)
   for (const path of ['/apps', `/apps/${own}/versions`]) {
-    const kept = holdUp(h.house.store, 'put')
+    const kept = holdUp(h.ctx.storage, 'put')
     const sent = ben.call('POST', path, page)
     await kept.begun
     await admin('takedown', bad, 'phishing')
@@ -323,7 +328,7 @@ test('a page that is blocked or taken down while it is published is not kept', a
 test('a page that is taken down as its publish is about to be kept is held', async () => {
   const page = { html: '<title>Bad</title>' }
   const bad = await ann.publish(page)
-  const { db } = h.house
+  const { db } = h.ctx
   const { tx } = db
   const [worked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const late: typeof tx = (work) =>
@@ -341,7 +346,7 @@ test('a page that is taken down as its publish is about to be kept is held', asy
   await Bun.sleep(50)
   gate.resolve()
   await down
-  await rescanSome(h.house)
+  await rescanSome(h.ctx)
   h.clock.turn(second)
   expect((await h.visit('GET', `/a/${(await sent).text('app.id')}`)).status).toBe(403)
 })
@@ -351,7 +356,7 @@ test('what is blocked or reported while its maker is suspended outlasts that', a
   const reported = await ben.publish({ html: '<title>Reported</title>', store: true })
   await admin('suspend', '@ben', 'spam')
   await admin('takedown', id, 'phishing')
-  await rescanSome(h.house)
+  await rescanSome(h.ctx)
   for (const from of ['203.0.113.1', '203.0.113.2', '203.0.113.3'])
     await h.call('POST', '/report', { body: { item: reported, reason: 'phishing' }, from })
   await admin('unsuspend', '@ben')
@@ -369,7 +374,7 @@ test('what was decided is written down, and forgotten after MODERATION_KEPT_DAYS
   expect((await admin('dismiss', id, 'it is fine')).ok).toBe(true)
   expect((await admin('dismiss', id)).ok).toBe(false)
   await admin('takedown', id, 'spam')
-  expect((await listAudit(h.house, 10)).map(({ by, did, why }) => [by, did, why])).toEqual(
+  expect((await listAudit(h.ctx, 10)).map(({ by, did, why }) => [by, did, why])).toEqual(
     expect.arrayContaining([
       ['operator', 'takedown', 'spam'],
       ['operator', 'dismiss', 'it is fine'],
@@ -379,9 +384,9 @@ test('what was decided is written down, and forgotten after MODERATION_KEPT_DAYS
   expect(shown).toContain('taken down  2026-05-04T12:00:00.000Z  spam')
   expect(shown).toMatch(/version 1 {2}clean {2}[0-9a-f]{64}/)
   h.clock.turn(401 * day)
-  await forgetModeration(h.house)
-  expect(await listAudit(h.house, 10)).toEqual([])
-  expect(await listReports(h.house, 10)).toEqual([])
+  await forgetModeration(h.ctx)
+  expect(await listAudit(h.ctx, 10)).toEqual([])
+  expect(await listReports(h.ctx, 10)).toEqual([])
   expect((await admin('audit')).text).toBe('Nothing is there.')
 })
 

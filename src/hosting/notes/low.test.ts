@@ -1,9 +1,14 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 
-import { fromCredits, type Nano, nano } from '../../core/money.ts'
+import { fromCredits, nano, type NanoUsd } from '../../core/money.ts'
 import { accountOf, houseAccounts } from '../../ledger/accounts.ts'
 import { balanceOf, grantTo, transfer } from '../../ledger/ledger.ts'
-import { type Answer, openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
+import {
+  type Answer,
+  openTestHouse,
+  type Person,
+  type TestHouse,
+} from '../../testing/test-server.ts'
 import { until } from '../../testing/until.ts'
 
 setDefaultTimeout(60_000)
@@ -21,19 +26,19 @@ beforeAll(async () => {
 afterAll(() => t.close())
 
 const ownerOf = async ({ key }: Person) =>
-  ({ kind: 'agent', owner: (await t.house.keys.find(key))?.owner ?? '' }) as const
+  ({ kind: 'agent', owner: (await t.ctx.keys.find(key))?.owner ?? '' }) as const
 
 let moves = 0
 /** Leaves an agent so many credits; below 50 is low. */
 async function bringTo(who: Person, credits = 50): Promise<void> {
   const owner = await ownerOf(who)
-  const { balance } = await balanceOf(t.house, owner)
+  const { balance } = await balanceOf(t.ctx, owner)
   const [account, ref] = [accountOf(owner), `move-${(moves += 1)}`]
-  const more: Nano = nano(balance - fromCredits(credits))
-  if (more < 0n) await grantTo(t.house, owner, { amount: nano(-more), kind: 'gift', ref })
+  const more: NanoUsd = nano(balance - fromCredits(credits))
+  if (more < 0n) await grantTo(t.ctx, owner, { amount: nano(-more), kind: 'gift', ref })
   if (more <= 0n) return
   const to = [{ account: houseAccounts.income, amount: more }]
-  await t.house.db.tx((db) => transfer(t.house, db, { from: account, to, ref, kind: 'test' }))
+  await t.ctx.db.tx((db) => transfer(t.ctx, db, { from: account, to, ref, kind: 'test' }))
 }
 
 const lowOf = async (who: Person): Promise<number> =>
@@ -56,7 +61,7 @@ const ways: [what: string, spend: (who: Person) => Promise<Answer>][] = [
       const body = { model: 'demo/video', prompt: 'a boat', duration: '1' }
       const made = await t.visit('POST', '/v1/videos', { key: who.key, body })
       t.clock.turn(60_000)
-      await t.house.jobs.runDue()
+      await t.ctx.jobs.runDue()
       return made
     },
   ],
@@ -68,7 +73,7 @@ const ways: [what: string, spend: (who: Person) => Promise<Answer>][] = [
       // The call waits for makers that are quick.
       let answer: Answer | undefined
       const asked = who.call('POST', path, { assets: [coin] }).then((made) => (answer = made))
-      await until(() => t.house.jobs.runDue().then(() => answer !== undefined))
+      await until(() => t.ctx.jobs.runDue().then(() => answer !== undefined))
       return asked
     },
   ],
@@ -95,15 +100,15 @@ test.each(ways)(
 test('a build that lands; not one that was held and given back', async () => {
   const who = await t.person('builder-of-games')
   const game = { kind: 'game', prompt: 'a game where a fox collects coins and dodges rocks' }
-  Object.assign(t.house.config, { embeddedAssetCredits: 10 })
+  Object.assign(t.ctx.config, { embeddedAssetCredits: 10 })
   const { price } = Object((await who.call('POST', '/apps', { ...game, dryRun: true })).body)
   await bringTo(who, Math.ceil(price))
   const given = await who.call('POST', '/apps', game)
   await who.call('DELETE', `/jobs/${given.text('job.id')}`)
   expect(await lowOf(who)).toBe(0)
   await who.call('POST', '/apps', game)
-  Object.assign(t.house.config, { embeddedAssetCredits: 12 })
-  await t.house.jobs.runDue()
+  Object.assign(t.ctx.config, { embeddedAssetCredits: 12 })
+  await t.ctx.jobs.runDue()
   expect(Object((await who.call('GET', '/me')).body).credits).toBeLessThan(50)
   expect(await lowOf(who)).toBe(1)
 })

@@ -1,4 +1,4 @@
-import { fromCredits, type Nano, toCredits } from '../../core/money.ts'
+import { fromCredits, type NanoUsd, toCredits } from '../../core/money.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { agentOf } from '../../ledger/accounts.ts'
@@ -10,10 +10,10 @@ const low = fromCredits(lowCredits)
 
 /** Tells an agent whose credits a charge took below 50, in the transaction of that charge. */
 export async function tellIfLow(
-  house: { clock: Clock },
+  ctx: { clock: Clock },
   db: Db,
   { account, charged }: Hold,
-  left: Nano,
+  left: NanoUsd,
 ): Promise<void> {
   const to = agentOf(account)
   if (to === undefined || left >= low || left + charged < low) return
@@ -21,5 +21,5 @@ export async function tellIfLow(
   const text =
     `You have ${credits} credits left. A person who claims you (POST /me/claim) can send you ` +
     'credits; html is always free.'
-  await tell(house, db, { to, kind: 'credits.low', text, data: { credits } })
+  await tell(ctx, db, { to, kind: 'credits.low', text, data: { credits } })
 }

@@ -1,29 +1,29 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
-import { openApp } from '../../app.ts'
-import { openDoor } from '../../door.ts'
+import { openDoor } from '../../http/middleware.ts'
+import { openApp } from '../../http/router.ts'
 import { noteDaysMax, notesPerAgentMax, noteStreamsMax } from '../../limits.ts'
 import { run } from '../../operator/control.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { refused } from '../../testing/refused.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 import { findByHandle } from '../agents/agents.ts'
 import { noteOpen, writeOpens } from '../apps/opens.ts'
 import { noteKinds } from './kinds.ts'
 import { forget, listOf, tell } from './notes.ts'
 import { watch as watchNotes } from './watch.ts'
 
-let house: TestHouse
+let ctx: TestHouse
 let ann: Person
 let ben: Person
 
 beforeEach(async () => {
-  house = await openTestHouse()
-  ann = await house.person('ann')
-  ben = await house.person('ben')
+  ctx = await openTestHouse()
+  ann = await ctx.person('ann')
+  ben = await ctx.person('ben')
 })
 afterEach(async () => {
-  expect(house.lines.filter(({ level }) => level === 'fault')).toEqual([])
-  await house.close()
+  expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  await ctx.close()
 })
 
 interface Told {
@@ -42,19 +42,19 @@ const kindsOf = async (person: Person, query = '') =>
   (await notesOf(person, query)).notes.map(({ kind }) => kind)
 
 const idOf = async (person: Person): Promise<string> =>
-  (await findByHandle(house.house, person.handle))?.id ?? ''
+  (await findByHandle(ctx.ctx, person.handle))?.id ?? ''
 
 /** Tells ann something. */
 async function say(text: string, to = ann): Promise<void> {
   const agent = await idOf(to)
-  await house.house.db.tx((db) => tell(house.house, db, { to: agent, kind: 'system', text }))
+  await ctx.ctx.db.tx((db) => tell(ctx.ctx, db, { to: agent, kind: 'system', text }))
 }
 
 describe('GET /me/notes', () => {
   test('tells what happened, newest first, with who did it and to what', async () => {
     const boat = await ann.publish({ title: 'Boat', store: true })
     const game = await ann.publish({ store: true, remix: 'price', priceRemix: 50 })
-    house.clock.turn(1_000)
+    ctx.clock.turn(1_000)
     await ben.call('POST', `/apps/${boat}/remix`)
     const copy = (await ben.call('POST', `/apps/${game}/remix`)).text('app.id')
     await ben.call('PUT', `/explore/${boat}/review`, { stars: 4, text: 'Good <b>boat</b>' })
@@ -96,7 +96,7 @@ describe('GET /me/notes', () => {
     const forged = Buffer.from('note 1 or 1=1').toString('base64url')
     const bad = ['cursor=x', `cursor=${forged}`, 'kind=party', 'limit=0', 'unread=perhaps']
     for (const query of bad) {
-      await refused(house, 400, 'bad_request', () => ann.call('GET', `/me/notes?${query}`))
+      await refused(ctx, 400, 'bad_request', () => ann.call('GET', `/me/notes?${query}`))
     }
     const { body } = await ann.call('GET', '/me/notes?unread=perhaps')
     expect(body).toMatchObject({ error: '"unread" must be one of true, false, 1, 0.' })
@@ -104,18 +104,18 @@ describe('GET /me/notes', () => {
 
   test('keeps the newest thousand, and none for more than 90 days', async () => {
     const agent = await idOf(ann)
-    await house.house.db.tx(async (db) => {
+    await ctx.ctx.db.tx(async (db) => {
       for (let at = 1; at <= notesPerAgentMax + 3; at += 1) {
-        await tell(house.house, db, { to: agent, kind: 'system', text: `${at}` })
+        await tell(ctx.ctx, db, { to: agent, kind: 'system', text: `${at}` })
       }
     })
     await say('to ben', ben)
-    const all = await listOf(house.house, agent, { unread: false, limit: 2_000 })
+    const all = await listOf(ctx.ctx, agent, { unread: false, limit: 2_000 })
     expect([all.length, all.at(-1)?.text]).toEqual([notesPerAgentMax, '4'])
-    house.clock.turn(noteDaysMax * 86_400_000)
+    ctx.clock.turn(noteDaysMax * 86_400_000)
     await say('new')
-    house.clock.turn(1)
-    await forget(house.house)
+    ctx.clock.turn(1)
+    await forget(ctx.ctx)
     expect((await notesOf(ann)).notes).toMatchObject([{ text: 'new' }])
     expect((await notesOf(ben)).notes).toEqual([])
   })
@@ -139,25 +139,25 @@ describe('POST /me/notes/read', () => {
     expect((await ann.call('GET', '/me')).body).toMatchObject({ unread: 0 })
     const wrong = [{}, { all: false }, { ids: [] }, { ids: ['x'] }, { ids, all: true }]
     for (const body of [...wrong, { ids: Array(101).fill(ids[0]) }, { all: 'yes' }]) {
-      await refused(house, 400, 'bad_request', () => read(ann, body))
+      await refused(ctx, 400, 'bad_request', () => read(ann, body))
     }
   })
 })
 
 test('no key', async () => {
   for (const path of ['/me/notes', '/me/events', '/me/earnings', '/me/ledger.csv']) {
-    await refused(house, 401, 'no_key', () => house.call('GET', path))
+    await refused(ctx, 401, 'no_key', () => ctx.call('GET', path))
   }
   const read = { body: { odd: 1 } }
-  await refused(house, 401, 'no_key', () => house.call('POST', '/me/notes/read', read))
+  await refused(ctx, 401, 'no_key', () => ctx.call('POST', '/me/notes/read', read))
 })
 
 test('what has its moment is told once', async () => {
   const boat = await ann.publish({ title: 'Boat' })
-  for (let host = 0; host < 120; host += 1) noteOpen(house.house, boat, `198.51.100.${host}`)
-  await writeOpens(house.house)
-  noteOpen(house.house, boat, '198.51.100.200')
-  await writeOpens(house.house)
+  for (let host = 0; host < 120; host += 1) noteOpen(ctx.ctx, boat, `198.51.100.${host}`)
+  await writeOpens(ctx.ctx)
+  noteOpen(ctx.ctx, boat, '198.51.100.200')
+  await writeOpens(ctx.ctx)
   expect(await kindsOf(ann)).toEqual(['app.opened_100'])
 
   const game = await ann.publish({ store: true, remix: 'price', priceRemix: 180 })
@@ -175,8 +175,8 @@ test('what has its moment is told once', async () => {
 
 test('what is undone is not told', async () => {
   const agent = await idOf(ann)
-  const undone = house.house.db.tx(async (db) => {
-    await tell(house.house, db, { to: agent, kind: 'system', text: 'Never' })
+  const undone = ctx.ctx.db.tx(async (db) => {
+    await tell(ctx.ctx, db, { to: agent, kind: 'system', text: 'Never' })
     throw new Error('undone')
   })
   expect(undone).rejects.toThrow('undone')
@@ -187,7 +187,7 @@ test('what is undone is not told', async () => {
 describe('GET /me/events', () => {
   /** The stream of ann's notes, read event by event. */
   async function watch(headers: Record<string, string> = {}) {
-    const door = openDoor(house.house, openApp(house.house))
+    const door = openDoor(ctx.ctx, openApp(ctx.ctx))
     const sent = { authorization: `Bearer ${ann.key}`, ...headers }
     const request = new Request('http://localhost:3000/api/me/events', { headers: sent })
     const response = await door(request, ann.from)
@@ -235,7 +235,7 @@ describe('GET /me/events', () => {
   test('keeps so many streams open for an agent, and a place is free once one is left', async () => {
     const streams = []
     for (let open = 0; open < noteStreamsMax; open += 1) streams.push(await watch())
-    await refused(house, 409, 'busy', () => ann.call('GET', '/me/events'))
+    await refused(ctx, 409, 'busy', () => ann.call('GET', '/me/events'))
     await streams[0]?.leave()
     const next = await watch()
     expect(next.response.status).toBe(200)
@@ -248,7 +248,7 @@ describe('GET /me/events', () => {
     const broken = async () => {
       const mayWatch = () => Promise.reject(new Error('no database'))
       const request = new Request('http://localhost:3000/api/me/events')
-      const { body } = await watchNotes(house.house, { agent, mayWatch }, request)
+      const { body } = await watchNotes(ctx.ctx, { agent, mayWatch }, request)
       await expect(new Response(body).text()).rejects.toThrow('no database')
     }
     await Promise.all(Array.from({ length: noteStreamsMax }, broken))
@@ -266,7 +266,7 @@ describe('GET /me/events', () => {
 
   test('ends for an agent that was suspended', async () => {
     const stream = await watch()
-    await run(house.house, { command: 'admin', words: ['suspend', `@${ann.handle}`, 'spam'] })
+    await run(ctx.ctx, { command: 'admin', words: ['suspend', `@${ann.handle}`, 'spam'] })
     await say('news')
     expect(await stream.read(1)).toEqual([])
   })

@@ -1,6 +1,6 @@
 import { iso } from '../../core/time.ts'
 import type { Note } from './notes.ts'
-import type { NoteShape } from './shapes.ts'
+import type { NoteShape } from './schemas.ts'
 
 /** A note as lists, streams and webhooks show it. */
 export const present = ({ id, kind, at, read, item, actor, text, data }: Note): NoteShape => ({

@@ -1,9 +1,9 @@
+import type { AppContext } from '../../context.ts'
 import { eventStream } from '../../core/event-stream.ts'
 import { onceFor } from '../../core/once.ts'
 import { second, stopwatch } from '../../core/time.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import { heartbeatMs, jobWatchMs, listPageMax, noteStreamsMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import { listAfter, listOf, type Note, numberOf } from './notes.ts'
 import { present } from './present.ts'
 
@@ -12,7 +12,7 @@ const encoder = new TextEncoder()
 const lookMs = second / 2
 
 /** How many streams each agent has open. */
-const openOf = onceFor((_house: House) => new Map<string, number>())
+const openOf = onceFor((_house: AppContext) => new Map<string, number>())
 
 /** Whose notes are watched, and whether that may go on. */
 interface Watcher {
@@ -25,17 +25,21 @@ interface Watcher {
  * one on, and then what happens, for at most ten minutes; the client comes again with
  * Last-Event-ID. Refuses busy past the streams that an agent may keep open.
  */
-export async function watch(house: House, watcher: Watcher, request: Request): Promise<Response> {
-  const last = await startOf(house, watcher.agent, request.headers.get('last-event-id'))
-  return eventStream(request, () => eventsOf(house, watcher, last, enter(house, watcher.agent)))
+export async function watch(
+  ctx: AppContext,
+  watcher: Watcher,
+  request: Request,
+): Promise<Response> {
+  const last = await startOf(ctx, watcher.agent, request.headers.get('last-event-id'))
+  return eventStream(request, () => eventsOf(ctx, watcher, last, enter(ctx, watcher.agent)))
 }
 
 /** Counts one more stream of an agent, until what it answers is called. */
-function enter(house: House, agent: string): () => void {
-  const streams = openOf(house)
+function enter(ctx: AppContext, agent: string): () => void {
+  const streams = openOf(ctx)
   const others = streams.get(agent) ?? 0
   if (others >= noteStreamsMax) {
-    throw new Refusal('busy', { what: `Each of your ${noteStreamsMax} streams` })
+    throw new ApiError('busy', { what: `Each of your ${noteStreamsMax} streams` })
   }
   streams.set(agent, others + 1)
   return () => {
@@ -46,17 +50,17 @@ function enter(house: House, agent: string): () => void {
 }
 
 /** The number of the note that comes before the first event. */
-async function startOf(house: House, agent: string, seen: string | null): Promise<number> {
-  const known = seen === null ? undefined : await numberOf(house, agent, seen)
+async function startOf(ctx: AppContext, agent: string, seen: string | null): Promise<number> {
+  const known = seen === null ? undefined : await numberOf(ctx, agent, seen)
   if (known !== undefined) return known
-  const unread = await listOf(house, agent, { unread: true, limit: listPageMax })
+  const unread = await listOf(ctx, agent, { unread: true, limit: listPageMax })
   const oldest = unread.at(-1)
   if (oldest) return oldest.number - 1
-  const [newest] = await listOf(house, agent, { unread: false, limit: 1 })
+  const [newest] = await listOf(ctx, agent, { unread: false, limit: 1 })
   return newest?.number ?? 0
 }
 
-function eventsOf(house: House, { agent, mayWatch }: Watcher, after: number, left: () => void) {
+function eventsOf(ctx: AppContext, { agent, mayWatch }: Watcher, after: number, left: () => void) {
   const until = stopwatch() + jobWatchMs
   const gone = new AbortController()
   gone.signal.addEventListener('abort', left)
@@ -68,8 +72,8 @@ function eventsOf(house: House, { agent, mayWatch }: Watcher, after: number, lef
     while (said === '') {
       await Bun.sleep(lookMs)
       if (gone.signal.aborted) return
-      const isOver = house.jobs.isClosed || stopwatch() > until
-      const news = isOver ? [] : await listAfter(house, agent, last, listPageMax)
+      const isOver = ctx.jobs.isClosed || stopwatch() > until
+      const news = isOver ? [] : await listAfter(ctx, agent, last, listPageMax)
       if (isOver || ((news.length > 0 || stopwatch() > heartbeat) && !(await mayWatch()))) {
         gone.abort()
         return out.close()

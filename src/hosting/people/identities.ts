@@ -1,8 +1,8 @@
 import { and, asc, eq } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { newId } from '../../core/ids.ts'
-import type { House } from '../../house.ts'
-import { isRefusal, Refusal } from '../../refusals.ts'
+import { ApiError, isApiError } from '../../errors.ts'
 import {
   checkHere,
   find,
@@ -31,9 +31,9 @@ interface Back {
 const isThis = ({ issuer, subject }: Identity) =>
   and(eq(identities.issuer, issuer), eq(identities.subject, subject))
 
-async function personOf(house: House, identity: Identity): Promise<Person | undefined> {
-  const [linked] = await house.db.read.select().from(identities).where(isThis(identity))
-  return linked && find(house, linked.person)
+async function personOf(ctx: AppContext, identity: Identity): Promise<Person | undefined> {
+  const [linked] = await ctx.db.read.select().from(identities).where(isThis(identity))
+  return linked && find(ctx, linked.person)
 }
 
 /**
@@ -42,15 +42,15 @@ async function personOf(house: House, identity: Identity): Promise<Person | unde
  * `theIdentity`, and sign_in_locked.
  */
 export async function enterAs(
-  house: House,
+  ctx: AppContext,
   { holder, query, from }: Back,
 ): Promise<Entered & { codes: string[] }> {
   let codes: string[] = []
-  const entered = await tried(house, byAddress(house, from), from, async () => {
-    const identity = await theIdentity(house, holder, query)
-    const known = await personOf(house, identity)
+  const entered = await tried(ctx, byAddress(ctx, from), from, async () => {
+    const identity = await theIdentity(ctx, holder, query)
+    const known = await personOf(ctx, identity)
     if (known) return known
-    const joined = await joinAs(house, identity)
+    const joined = await joinAs(ctx, identity)
     codes = joined.codes
     return joined.person
   })
@@ -60,43 +60,43 @@ export async function enterAs(
 const endings = 3
 
 /** A new person by a name of the provider's, or one like it where that is taken or is no name. */
-async function joinAs(house: House, identity: Identity): Promise<Joined> {
+async function joinAs(ctx: AppContext, identity: Identity): Promise<Joined> {
   const names = identity.names.flatMap((name) => nameOf(name) ?? [])
   const like = shownName({ name: names[0] ?? 'person' }).replace(/[^a-z0-9]/g, '') || 'person'
   const others = Array.from({ length: endings }, () => newId().toLowerCase())
   for (const name of [...names, ...others.map((end) => `${like.slice(0, 24)}-${end}`)]) {
     try {
-      return await join(house, { name, password: null, identity })
+      return await join(ctx, { name, password: null, identity })
     } catch (error) {
-      if (!isRefusal(error, 'name_taken')) throw error
+      if (!isApiError(error, 'name_taken')) throw error
       // The same person may have come in by another window meanwhile.
-      const known = await personOf(house, identity)
+      const known = await personOf(ctx, identity)
       if (known) return { person: known, codes: [] }
     }
   }
-  throw new Refusal('name_taken')
+  throw new ApiError('name_taken')
 }
 
 /** Lets a person in by the provider from now on. Refuses identity_taken, sign_in_again. */
 export async function link(
-  house: House,
+  ctx: AppContext,
   person: Person,
   { holder, query, from }: Back,
 ): Promise<void> {
-  checkFresh(house, from.before)
-  const identity = await theIdentity(house, holder, query)
-  const row = identityRow(house, person.id, identity)
-  const kept = await house.db.tx(async (db) => {
-    await checkHere(house, db, person.id)
+  checkFresh(ctx, from.before)
+  const identity = await theIdentity(ctx, holder, query)
+  const row = identityRow(ctx, person.id, identity)
+  const kept = await ctx.db.tx(async (db) => {
+    await checkHere(ctx, db, person.id)
     return db.insert(identities).values(row).onConflictDoNothing().returning({ id: identities.id })
   })
   if (kept.length > 0) return
-  if ((await personOf(house, identity))?.id !== person.id) throw new Refusal('identity_taken')
+  if ((await personOf(ctx, identity))?.id !== person.id) throw new ApiError('identity_taken')
 }
 
 /** What a person has linked, oldest first. */
-export const listOf = (house: House, person: Person): Promise<Linked[]> =>
-  house.db.read
+export const listOf = (ctx: AppContext, person: Person): Promise<Linked[]> =>
+  ctx.db.read
     .select()
     .from(identities)
     .where(eq(identities.person, person.id))
@@ -106,5 +106,5 @@ export const listOf = (house: House, person: Person): Promise<Linked[]> =>
 const shownMax = 20
 
 /** Ends that. Refuses not_found, last_way_in. */
-export const unlink = (house: House, person: Person, id: string): Promise<void> =>
-  removeWay(house, person, identities, { id, what: 'sign-in' })
+export const unlink = (ctx: AppContext, person: Person, id: string): Promise<void> =>
+  removeWay(ctx, person, identities, { id, what: 'sign-in' })

@@ -1,9 +1,9 @@
+import type { AppContext } from '../../context.ts'
 import { nanoOf } from '../../core/money.ts'
 import { isPlainLine } from '../../core/text.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
 import { keyNameCharsMax, keysPerPersonMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import { checkHere, type Person } from './people.ts'
 
 /** A person's own keys: for scripts at People operations, and of the wallet for the gateway. */
@@ -13,8 +13,8 @@ const holderOf = ({ id, wallet }: Person, kind: OwnKind): string =>
   kind === 'person' ? id : wallet
 
 /** The live keys of a kind, oldest first. */
-export const listOf = (house: House, person: Person, kind: OwnKind): Promise<keys.Key[]> =>
-  keys.listOf(house.db.read, holderOf(person, kind))
+export const listOf = (ctx: AppContext, person: Person, kind: OwnKind): Promise<keys.Key[]> =>
+  keys.listOf(ctx.db.read, holderOf(person, kind))
 
 const capOf = (credits: number | null) => (credits === null ? null : nanoOf(credits, 'dailyCap'))
 
@@ -22,7 +22,7 @@ const capOf = (credits: number | null) => (credits === null ? null : nanoOf(cred
  * Makes a key; its text is shown once. `dailyCap` is in credits; null is none. Refuses bad_request.
  */
 export async function make(
-  house: House,
+  ctx: AppContext,
   person: Person,
   kind: OwnKind,
   name: string,
@@ -31,49 +31,49 @@ export async function make(
   const owner = holderOf(person, kind)
   if (!isPlainLine(name, keyNameCharsMax)) {
     const problem = `A key's name is one plain line of at most ${keyNameCharsMax} characters.`
-    throw new Refusal('bad_request', { problem })
+    throw new ApiError('bad_request', { problem })
   }
-  const { text } = await house.db.tx(async (db) => {
-    await checkHere(house, db, person.id)
+  const { text } = await ctx.db.tx(async (db) => {
+    await checkHere(ctx, db, person.id)
     if ((await keys.countOf(db, owner)) >= keysPerPersonMax) {
       const problem = `A person has at most ${keysPerPersonMax} keys. Revoke one first.`
-      throw new Refusal('bad_request', { problem })
+      throw new ApiError('bad_request', { problem })
     }
     const named = name.trim() || undefined
-    return keys.make(db, house.clock, { kind, owner, name: named, dailyCap: capOf(dailyCap) })
+    return keys.make(db, ctx.clock, { kind, owner, name: named, dailyCap: capOf(dailyCap) })
   })
   return text
 }
 
 /** What a person is told of a key that is not theirs. */
 const noKey = (kind: OwnKind) =>
-  new Refusal('not_found', {
+  new ApiError('not_found', {
     what: 'key',
     see: kind === 'person' ? 'Your account lists them.' : 'Your wallet lists them.',
   })
 
 /** Changes what a key of the wallet may spend in a day; null is no cap. Refuses not_found. */
 export async function limit(
-  house: House,
+  ctx: AppContext,
   person: Person,
   prefix: string,
   dailyCap: number | null,
 ): Promise<void> {
   const wanted = { name: undefined, dailyCap: capOf(dailyCap) }
-  const changed = await house.db.tx((db) => keys.edit(db, person.wallet, prefix, wanted))
+  const changed = await ctx.db.tx((db) => keys.edit(db, person.wallet, prefix, wanted))
   if (!changed) throw noKey('gateway')
-  house.keys.forget()
+  ctx.keys.forget()
 }
 
 /** Revokes a key. Refuses not_found. */
 export async function revoke(
-  house: House,
+  ctx: AppContext,
   person: Person,
   kind: OwnKind,
   prefix: string,
 ): Promise<void> {
   const owner = holderOf(person, kind)
-  const revoked = await house.db.tx((db) => keys.revoke(db, house.clock, owner, prefix))
+  const revoked = await ctx.db.tx((db) => keys.revoke(db, ctx.clock, owner, prefix))
   if (!revoked) throw noKey(kind)
-  house.keys.forget()
+  ctx.keys.forget()
 }

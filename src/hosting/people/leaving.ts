@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm'
 
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
-import { Refusal } from '../../refusals.ts'
 import { allOf } from '../agents/owners.ts'
 import { note } from '../moderation/audit.ts'
 import { letGo } from './owned.ts'
@@ -16,25 +16,25 @@ import { identities, passkeys, people, recoveryCodes, sessions } from './tables.
  * books, and nobody can spend it. Refuses bad_request for the operator, and as `again` does.
  */
 export async function leave(
-  house: House,
+  ctx: AppContext,
   person: Person,
   password: string,
   from: From,
 ): Promise<void> {
   if (person.operator) {
-    throw new Refusal('bad_request', { problem: 'The operator’s account cannot be deleted.' })
+    throw new ApiError('bad_request', { problem: 'The operator’s account cannot be deleted.' })
   }
-  const { same } = await again(house, person, password, from)
-  await house.db.tx(async (db) => {
-    await checkSame(house, db, same)
-    for (const agent of await allOf(db, person.id)) await letGo(house, db, person, agent)
+  const { same } = await again(ctx, person, password, from)
+  await ctx.db.tx(async (db) => {
+    await checkSame(ctx, db, same)
+    for (const agent of await allOf(db, person.id)) await letGo(ctx, db, person, agent)
     await keys.lockAll(db, person.wallet)
-    for (const owner of [person.id, person.wallet]) await keys.revokeAll(db, house.clock, owner)
+    for (const owner of [person.id, person.wallet]) await keys.revokeAll(db, ctx.clock, owner)
     for (const rows of [sessions, recoveryCodes, passkeys, identities]) {
       await db.delete(rows).where(eq(rows.person, person.id))
     }
     await db.delete(people).where(eq(people.id, person.id))
-    await note(house, db, { by: person.name, did: 'leave', item: person.name, why: '' })
+    await note(ctx, db, { by: person.name, did: 'leave', item: person.name, why: '' })
   })
-  house.keys.forget()
+  ctx.keys.forget()
 }

@@ -1,7 +1,7 @@
 import { and, asc, gt, inArray, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { countRows } from '../../db/query.ts'
-import type { House } from '../../house.ts'
 import type { Person } from './people.ts'
 import { people } from './tables.ts'
 
@@ -9,7 +9,7 @@ const escaped = (text: string): string => text.replace(/[\\%_]/g, (sign) => `\\$
 
 /** People whose name has this in it, by name, after that name where it is given. */
 export const listPeople = (
-  { db }: House,
+  { db }: AppContext,
   limit: number,
   { q = '', after }: { q?: string | undefined; after?: string | undefined },
 ): Promise<Person[]> => {
@@ -25,10 +25,10 @@ export const listPeople = (
 }
 
 /** How many people have an account. */
-export const countPeople = ({ db }: House): Promise<number> => countRows(db.read, people)
+export const countPeople = ({ db }: AppContext): Promise<number> => countRows(db.read, people)
 
 /** The names of these people, by their ids. */
-export async function namesOf({ db }: House, ids: string[]): Promise<Map<string, string>> {
+export async function namesOf({ db }: AppContext, ids: string[]): Promise<Map<string, string>> {
   const rows = await db.read
     .select({ id: people.id, name: people.name })
     .from(people)

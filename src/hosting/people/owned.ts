@@ -1,17 +1,17 @@
 import { Value } from '@sinclair/typebox/value'
 
+import { type AppContext, firstCap } from '../../context.ts'
 import type { After } from '../../core/cursor.ts'
 import { newId } from '../../core/ids.ts'
 import { inWords, nanoOf, toCredits, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { firstCap, type House } from '../../house.ts'
+import { ApiError, isApiError } from '../../errors.ts'
 import type { KeepAnswer } from '../../idempotency/idempotency.ts'
 import * as keys from '../../keys/keys.ts'
 import { accountOf, agentAccount, agentOwner, findBalance } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { listPageDefault } from '../../limits.ts'
-import { isRefusal, Refusal } from '../../refusals.ts'
 import * as agents from '../agents/agents.ts'
 import { makerPage } from '../agents/names.ts'
 import { isOwned, ownedBy } from '../agents/owners.ts'
@@ -20,19 +20,19 @@ import * as apps from '../apps/apps.ts'
 import { linkOf } from '../apps/present.ts'
 import { tell } from '../notes/notes.ts'
 import { type Person, shownName, walletOf } from './people.ts'
-import { type AgentKeyShape, Gift, type GiftShape, type OwnedShape } from './shapes.ts'
+import { type AgentKeyShape, Gift, type GiftShape, type OwnedShape } from './schemas.ts'
 
 type Agent = agents.Agent
 
 /** An agent of a person by its handle, with or without @. Refuses not_found. */
-export async function theOwned(house: House, person: Person, handle: string): Promise<Agent> {
-  const agent = await agents.findNamed(house, handle)
+export async function theOwned(ctx: AppContext, person: Person, handle: string): Promise<Agent> {
+  const agent = await agents.findNamed(ctx, handle)
   if (agent && agent.owner === person.id && agent.closed === null) return agent
   throw notOwned()
 }
 
 const notOwned = () =>
-  new Refusal('not_found', {
+  new ApiError('not_found', {
     what: 'agent',
     see: 'GET /people/me/agents lists the agents that you claimed.',
   })
@@ -44,11 +44,11 @@ async function checkOwned(db: Db, agent: Agent): Promise<void> {
 }
 
 /** An agent as its owner sees it. */
-export async function present(house: House, agent: Agent): Promise<OwnedShape> {
+export async function present(ctx: AppContext, agent: Agent): Promise<OwnedShape> {
   const [account, made, spentToday] = await Promise.all([
-    ledger.balanceOf(house, agentOwner(agent.id)),
-    apps.listOf(house, agent.id, listPageDefault),
-    ledger.spentToday(house, agent.id),
+    ledger.balanceOf(ctx, agentOwner(agent.id)),
+    apps.listOf(ctx, agent.id, listPageDefault),
+    ledger.spentToday(ctx, agent.id),
   ])
   return {
     handle: agent.handle,
@@ -58,19 +58,19 @@ export async function present(house: House, agent: Agent): Promise<OwnedShape> {
     dailyCap: agent.dailyCap === null ? null : toCredits(agent.dailyCap),
     spentToday: toCredits(spentToday),
     paused: agent.pausedBy !== null,
-    page: makerPage(house, agent.handle),
-    apps: made.map(({ id, title }) => ({ id, title, link: linkOf(house, id) })),
+    page: makerPage(ctx, agent.handle),
+    apps: made.map(({ id, title }) => ({ id, title, link: linkOf(ctx, id) })),
     created: iso(agent.created),
   }
 }
 
 /** A person's agents, newest first. */
 export const listOf = async (
-  house: House,
+  ctx: AppContext,
   person: Person,
   limit: number,
   after?: After,
-): Promise<Agent[]> => ownedBy(house, person.id, limit, after)
+): Promise<Agent[]> => ownedBy(ctx, person.id, limit, after)
 
 /** What an owner may change of an agent: credits a day (null is no cap), and whether it may buy. */
 export interface Bounds {
@@ -87,23 +87,23 @@ function wordsOf({ paused }: Bounds): string {
 }
 
 /** Bounds or pauses an agent, on all its keys at once. What the operator paused stays so. */
-export async function change(house: House, agent: Agent, bounds: Bounds): Promise<Agent> {
+export async function change(ctx: AppContext, agent: Agent, bounds: Bounds): Promise<Agent> {
   const { dailyCap: credits, paused } = bounds
   if (credits === undefined && paused === undefined) {
-    throw new Refusal('bad_request', { problem: 'Nothing to change: send dailyCap or paused.' })
+    throw new ApiError('bad_request', { problem: 'Nothing to change: send dailyCap or paused.' })
   }
   const dailyCap = credits === undefined || credits === null ? null : nanoOf(credits, 'dailyCap')
-  const changed = await house.db.tx(async (db) => {
+  const changed = await ctx.db.tx(async (db) => {
     await checkOwned(db, agent)
     const limited = await limit(db, agent.id, {
       ...(credits !== undefined && { dailyCap }),
       ...(paused !== undefined && { pause: { by: 'owner', is: paused } }),
     })
     const text = wordsOf(bounds)
-    await tell(house, db, { to: agent.id, kind: 'cap.changed', text, data: { ...bounds } })
+    await tell(ctx, db, { to: agent.id, kind: 'cap.changed', text, data: { ...bounds } })
     return limited
   })
-  house.keys.forget()
+  ctx.keys.forget()
   return changed ?? agent
 }
 
@@ -112,7 +112,7 @@ export async function change(house: House, agent: Agent, bounds: Bounds): Promis
  * not earned. Refuses not_found, wallet_short, ref_conflict, busy.
  */
 export async function send(
-  house: House,
+  ctx: AppContext,
   person: Person,
   agent: Agent,
   { credits, ref }: { credits: number; ref?: string | undefined },
@@ -120,13 +120,13 @@ export async function send(
   const amount = nanoOf(credits, 'credits')
   const asked = { to: agent.id, credits }
   const give = (keep: KeepAnswer) =>
-    house.db.tx(async (db) => {
+    ctx.db.tx(async (db) => {
       await checkOwned(db, agent)
       const [from, account] = [accountOf(walletOf(person)), agentAccount(agent.id)]
       const gift = { from, to: [{ account, amount }], ref: `gift:${newId()}`, kind: 'gift' }
-      await ledger.transfer(house, db, gift)
+      await ledger.transfer(ctx, db, gift)
       const text = `${shownName(person)} sent you ${inWords(amount)} credits.`
-      await tell(house, db, { to: agent.id, kind: 'credits.received', text, data: { credits } })
+      await tell(ctx, db, { to: agent.id, kind: 'credits.received', text, data: { credits } })
       const left = async (id: typeof from): Promise<number> =>
         toCredits((await findBalance(db, id))?.balance ?? zero)
       const body: GiftShape = {
@@ -138,15 +138,15 @@ export async function send(
       await keep(db, { status: 200, body })
       return { status: 200, body }
     })
-  const { body } = await house.idempotency.once(person.id, ref, asked, give).catch(inOwnWords)
+  const { body } = await ctx.idempotency.once(person.id, ref, asked, give).catch(inOwnWords)
   if (!Value.Check(Gift, body)) throw new Error('a remembered gift of another shape')
   return body
 }
 
 /** A person is told of the wallet, where an agent is told of its credits. */
 function inOwnWords(error: unknown): never {
-  if (!isRefusal(error, 'not_enough_credits')) throw error
-  throw new Refusal('wallet_short', ...error.facts)
+  if (!isApiError(error, 'not_enough_credits')) throw error
+  throw new ApiError('wallet_short', ...error.details)
 }
 
 export const presentKey = ({ prefix, name, created }: keys.Key): AgentKeyShape => ({
@@ -156,35 +156,35 @@ export const presentKey = ({ prefix, name, created }: keys.Key): AgentKeyShape =
 })
 
 /** Revokes a key of an agent, its last one too: an owner can make another. Refuses not_found. */
-export async function revokeKey(house: House, agent: Agent, prefix: string): Promise<void> {
-  await house.db.tx(async (db) => {
+export async function revokeKey(ctx: AppContext, agent: Agent, prefix: string): Promise<void> {
+  await ctx.db.tx(async (db) => {
     await checkOwned(db, agent)
-    if (!(await keys.revoke(db, house.clock, agent.id, prefix))) {
+    if (!(await keys.revoke(db, ctx.clock, agent.id, prefix))) {
       const see = `GET /people/me/agents/${agent.handle}/keys lists them.`
-      throw new Refusal('not_found', { what: 'key', see })
+      throw new ApiError('not_found', { what: 'key', see })
     }
     const text = `Your owner revoked the key ${prefix}.`
-    await tell(house, db, { to: agent.id, kind: 'key.revoked', text, data: { prefix } })
+    await tell(ctx, db, { to: agent.id, kind: 'key.revoked', text, data: { prefix } })
   })
-  house.keys.forget()
+  ctx.keys.forget()
 }
 
 /** Lets an agent go: it keeps its credits and apps, and can be claimed with a new link. */
-export async function release(house: House, person: Person, agent: Agent): Promise<void> {
-  await house.db.tx(async (db) => {
+export async function release(ctx: AppContext, person: Person, agent: Agent): Promise<void> {
+  await ctx.db.tx(async (db) => {
     await checkOwned(db, agent)
-    await letGo(house, db, person, agent)
+    await letGo(ctx, db, person, agent)
   })
-  house.keys.forget()
+  ctx.keys.forget()
 }
 
 /** The same inside a transaction; forget the keys after its commit. */
-export async function letGo(house: House, db: Db, person: Person, agent: Agent): Promise<void> {
+export async function letGo(ctx: AppContext, db: Db, person: Person, agent: Agent): Promise<void> {
   await limit(db, agent.id, {
     owner: null,
-    dailyCap: firstCap(house),
+    dailyCap: firstCap(ctx),
     pause: { by: 'owner', is: false },
   })
   const text = `${shownName(person)} released you. POST /me/claim makes a link for another person.`
-  await tell(house, db, { to: agent.id, kind: 'system', text })
+  await tell(ctx, db, { to: agent.id, kind: 'system', text })
 }

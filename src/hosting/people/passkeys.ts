@@ -1,11 +1,11 @@
 import { and, asc, eq, lt, or } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { newId } from '../../core/ids.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { countRows } from '../../db/query.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import { keyNameCharsMax, passkeysPerPersonMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import { checkHere, find, type Person } from './people.ts'
 import { checkFresh } from './sessions.ts'
 import { byAddress, type Entered, type From, tried } from './sign-in.ts'
@@ -24,27 +24,27 @@ interface By {
 
 /** Keeps a new passkey. Refuses bad_request, bad_passkey, sign_in_stale, sign_in_again. */
 export async function add(
-  house: House,
+  ctx: AppContext,
   person: Person,
   { name, answer }: { name: string; answer: string },
   { holder, from }: By,
 ): Promise<void> {
-  checkFresh(house, from.before)
+  checkFresh(ctx, from.before)
   if (name.trim() === '' || !isPlainLine(name, keyNameCharsMax)) {
     const problem = `A passkey's name is one plain line of at most ${keyNameCharsMax} characters.`
-    throw new Refusal('bad_request', { problem })
+    throw new ApiError('bad_request', { problem })
   }
-  const { credential, ticket } = await registered(house, holder, answer)
+  const { credential, ticket } = await registered(ctx, holder, answer)
   const { id, publicKey, counter } = credential
-  await house.db.tx(async (db) => {
-    await checkHere(house, db, person.id)
-    await useTicket(house, db, purposeOf('add', holder), ticket)
+  await ctx.db.tx(async (db) => {
+    await checkHere(ctx, db, person.id)
+    await useTicket(ctx, db, purposeOf('add', holder), ticket)
     const kept = await countRows(db, passkeys, eq(passkeys.person, person.id))
     if (kept >= passkeysPerPersonMax) {
       const problem = `A person has at most ${passkeysPerPersonMax} passkeys. Remove one first.`
-      throw new Refusal('bad_request', { problem })
+      throw new ApiError('bad_request', { problem })
     }
-    const made = { publicKey: asBase64(publicKey), created: house.clock.now() }
+    const made = { publicKey: asBase64(publicKey), created: ctx.clock.now() }
     const added = await db
       .insert(passkeys)
       .values({
@@ -64,30 +64,30 @@ export async function add(
 const unknown = 'No account here has this passkey.'
 
 /** Signs a person in by a passkey. Refuses bad_passkey, sign_in_stale, sign_in_locked. */
-export const enterBy = (house: House, answer: string, { holder, from }: By): Promise<Entered> =>
-  tried(house, byAddress(house, from), from, async () => {
+export const enterBy = (ctx: AppContext, answer: string, { holder, from }: By): Promise<Entered> =>
+  tried(ctx, byAddress(ctx, from), from, async () => {
     const { credential, person } = named(answer)
     const its = eq(passkeys.credential, credential)
-    const [known] = await house.db.read.select().from(passkeys).where(its)
+    const [known] = await ctx.db.read.select().from(passkeys).where(its)
     if (known?.person !== person) return notGood(unknown)
-    const { counter, ticket } = await asserted(house, holder, answer, known)
-    await house.db.tx(async (db) => {
-      await useTicket(house, db, purposeOf('enter', holder), ticket)
+    const { counter, ticket } = await asserted(ctx, holder, answer, known)
+    await ctx.db.tx(async (db) => {
+      await useTicket(ctx, db, purposeOf('enter', holder), ticket)
       // A copy of it may have signed in meanwhile.
       const isNext = or(lt(passkeys.counter, counter), eq(passkeys.counter, 0))
       const counted = await db
         .update(passkeys)
-        .set({ counter, seen: house.clock.now() })
+        .set({ counter, seen: ctx.clock.now() })
         .where(and(its, isNext))
         .returning({ id: passkeys.id })
       if (counted.length === 0) notGood(unknown)
     })
-    return find(house, person)
+    return find(ctx, person)
   })
 
 /** A person's passkeys, oldest first. */
-export const listOf = (house: House, person: Person): Promise<Passkey[]> =>
-  house.db.read
+export const listOf = (ctx: AppContext, person: Person): Promise<Passkey[]> =>
+  ctx.db.read
     .select()
     .from(passkeys)
     .where(eq(passkeys.person, person.id))
@@ -95,5 +95,5 @@ export const listOf = (house: House, person: Person): Promise<Passkey[]> =>
     .limit(passkeysPerPersonMax)
 
 /** Removes a passkey. Refuses not_found, last_way_in. */
-export const remove = (house: House, person: Person, id: string): Promise<void> =>
-  removeWay(house, person, passkeys, { id, what: 'passkey' })
+export const remove = (ctx: AppContext, person: Person, id: string): Promise<void> =>
+  removeWay(ctx, person, passkeys, { id, what: 'passkey' })

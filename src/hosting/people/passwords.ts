@@ -1,5 +1,5 @@
+import { ApiError } from '../../errors.ts'
 import { passwordCharsMax, passwordCharsMin, passwordsInHandMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 
 /** OWASP's least for argon2id: 19 MiB, two rounds, one lane. */
 const cost = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
@@ -8,7 +8,7 @@ let inHand = 0
 
 /** Each takes memory and a core for some time: no more than so many wait for theirs. */
 async function bounded<T>(work: () => Promise<T>): Promise<T> {
-  if (inHand >= passwordsInHandMax) throw new Refusal('try_again', {})
+  if (inHand >= passwordsInHandMax) throw new ApiError('try_again', {})
   inHand += 1
   return work().finally(() => void (inHand -= 1))
 }
@@ -22,7 +22,7 @@ export function checkPassword(password: string, name: string): void {
   const problem =
     `A password has ${passwordCharsMin} to ${passwordCharsMax} characters ` +
     'and is not your name.'
-  throw new Refusal('bad_request', { problem })
+  throw new ApiError('bad_request', { problem })
 }
 
 /** The password as it is kept. */

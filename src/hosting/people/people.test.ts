@@ -4,9 +4,14 @@ import { hour, minute } from '../../core/time.ts'
 import { admin } from '../../operator/admin.ts'
 import { newGus } from '../../testing/gateway.ts'
 import { holdUp } from '../../testing/held-up.ts'
-import { type Answer, openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { newOwner, type Owner } from '../../testing/people.ts'
 import { refused } from '../../testing/refused.ts'
+import {
+  type Answer,
+  openTestHouse,
+  type Person,
+  type TestHouse,
+} from '../../testing/test-server.ts'
 import { findByHandle } from '../agents/agents.ts'
 import * as moderation from '../moderation/moderation.ts'
 import { change, release } from './owned.ts'
@@ -14,13 +19,13 @@ import { findByName } from './people.ts'
 
 const opened: TestHouse[] = []
 afterEach(async () => {
-  for (const house of opened.splice(0)) await house.close()
+  for (const ctx of opened.splice(0)) await ctx.close()
 })
 
 async function open(settings = {}): Promise<TestHouse> {
-  const house = await openTestHouse(settings)
-  opened.push(house)
-  return house
+  const ctx = await openTestHouse(settings)
+  opened.push(ctx)
+  return ctx
 }
 
 const codeOf = async (agent: Person): Promise<string> =>
@@ -280,7 +285,7 @@ describe('an owner', () => {
     const { h, ann, olga } = await claimed()
     const byOwner = (paused: boolean) =>
       olga.call('PATCH', `/people/me/agents/${ann.handle}`, { paused })
-    const byOperator = (word: string) => admin(h.house, [word, `@${ann.handle}`])
+    const byOperator = (word: string) => admin(h.ctx, [word, `@${ann.handle}`])
     const maker = await h.person('ben')
     const id = await maker.publish({ store: true, remix: 'price', priceRemix: 2 })
     const isPaused = async () => (await ann.call('POST', `/apps/${id}/remix`)).code === 'paused'
@@ -302,17 +307,17 @@ describe('an owner', () => {
     const { h, ann, olga } = await claimed()
     const path = `/people/me/agents/${ann.handle}`
     await olga.call('PATCH', path, { paused: true })
-    const asked = await findByHandle(h.house, ann.handle)
-    const person = await findByName(h.house, 'olga')
+    const asked = await findByHandle(h.ctx, ann.handle)
+    const person = await findByName(h.ctx, 'olga')
     if (!asked || !person) throw new Error('nobody')
-    await admin(h.house, ['pause', `@${ann.handle}`])
+    await admin(h.ctx, ['pause', `@${ann.handle}`])
     for (const paused of [true, false]) {
       const still = await olga.call('PATCH', path, { paused })
       expect(still.body).toMatchObject({ agent: { paused: true } })
     }
-    expect(await change(h.house, asked, { paused: false })).toMatchObject({ pausedBy: 'operator' })
-    await release(h.house, person, asked)
-    const now = await findByHandle(h.house, ann.handle)
+    expect(await change(h.ctx, asked, { paused: false })).toMatchObject({ pausedBy: 'operator' })
+    await release(h.ctx, person, asked)
+    const now = await findByHandle(h.ctx, ann.handle)
     expect(now).toMatchObject({ owner: null, pausedBy: 'operator' })
   })
 
@@ -344,7 +349,7 @@ describe('an owner', () => {
   test('account_suspended: makes no key of a suspended agent, which the gateway would take', async () => {
     const { h, ann, olga } = await claimed()
     const path = `/people/me/agents/${ann.handle}/keys`
-    const suspend = (why: string | null) => moderation.suspend(h.house, ann.handle, why)
+    const suspend = (why: string | null) => moderation.suspend(h.ctx, ann.handle, why)
     await suspend('spam')
     await refused(h, 403, 'account_closed', () => olga.call('POST', path))
     await suspend(null)
@@ -377,7 +382,7 @@ describe('an owner', () => {
 describe('an agent that goes in the same moment', () => {
   test('is sent nothing once its account is closed', async () => {
     const { h, ann, olga } = await claimed()
-    const { begun, go } = holdUp(h.house.idempotency, 'once')
+    const { begun, go } = holdUp(h.ctx.idempotency, 'once')
     const sending = olga.call('POST', '/people/me/agents/ann/credits', { credits: 10 })
     await begun
     expect((await ann.call('DELETE', '/me')).status).toBe(200)

@@ -1,4 +1,4 @@
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
 import * as agents from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import { visitorOf } from './visitor.ts'
@@ -8,17 +8,17 @@ import { visitorOf } from './visitor.ts'
  * app is there, and the operator, whatever became of it. Undefined for anyone else.
  */
 export async function mayPreview(
-  house: House,
+  ctx: AppContext,
   request: Request,
   id: string,
   version: number,
 ): Promise<{ app: apps.App; maker: agents.Agent } | undefined> {
-  const person = (await visitorOf(house, request))?.person
-  const app = person && (await apps.find(house, id))
-  const maker = app && (await agents.find(house, app.maker))
+  const person = (await visitorOf(ctx, request))?.person
+  const app = person && (await apps.find(ctx, id))
+  const maker = app && (await agents.find(ctx, app.maker))
   if (!maker) return undefined
   const isThere = app.closed === null && app.takenDown === null && maker.closed === null
   if (!person.operator && !(maker.owner === person.id && isThere)) return undefined
-  const [row] = await apps.versionsOf(house, app, 1, version + 1)
+  const [row] = await apps.versionsOf(ctx, app, 1, version + 1)
   return row?.version === version ? { app, maker } : undefined
 }

@@ -1,12 +1,12 @@
 import type { Configuration, CustomFetch, IDToken, UserInfoResponse } from 'openid-client'
 
+import type { AppContext } from '../../context.ts'
 import { anywhere, fetchGuarded } from '../../core/fetch.ts'
 import { sign } from '../../core/ids.ts'
 import { isPlainLine, messageOf } from '../../core/text.ts'
 import { second } from '../../core/time.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import { personNameCharsMax, providerAnswerBytesMax, providerMs } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import { newTicket, useTicket } from './tickets.ts'
 
 /** Who somebody is at the provider: issuer and subject together, and nothing else, tell. */
@@ -19,7 +19,7 @@ export interface Identity {
 
 /** Where the provider sends browsers back to; it must know this address. */
 export const backPath = '/sign-in/oidc/back'
-const backAddress = ({ urls }: House): string => urls.app + backPath
+const backAddress = ({ urls }: AppContext): string => urls.app + backPath
 
 /** How long a provider that was silent is not asked again. */
 const restMs = 5 * second
@@ -35,32 +35,32 @@ interface Provider {
   config: Configuration
 }
 
-const opened = new WeakMap<House, { at: number; provider: Promise<Provider> }>()
+const opened = new WeakMap<AppContext, { at: number; provider: Promise<Provider> }>()
 
 /** What sign-in elsewhere is called on its button; undefined where there is none. */
-export function providerName({ config }: House): string | undefined {
+export function providerName({ config }: AppContext): string | undefined {
   return config.oidcIssuer && !config.personHeader ? config.oidcName : undefined
 }
 
 /** The operator chose the address, so it may be anywhere; answers and waits are bounded. */
 const fetchFor =
-  (house: House): CustomFetch =>
+  (ctx: AppContext): CustomFetch =>
   async (url, { method, headers, body, signal = new AbortController().signal }) => {
     const init = { method, headers, ...(body instanceof URLSearchParams && { body: `${body}` }) }
     const bounds = { bytesMax: providerAnswerBytesMax, ms: providerMs, redirectsMax: 0 }
     const answer = await fetchGuarded(url, init, bounds, signal, anywhere).catch((error: unknown) =>
-      silent(house, error),
+      silent(ctx, error),
     )
-    return answer.status < 500 ? answer : silent(house, new Error(`status ${answer.status}`))
+    return answer.status < 500 ? answer : silent(ctx, new Error(`status ${answer.status}`))
   }
 
-function silent(house: House, error: unknown): never {
-  house.log.warn('the sign-in provider does not answer', { said: messageOf(error) })
-  throw new Refusal('provider_silent')
+function silent(ctx: AppContext, error: unknown): never {
+  ctx.log.warn('the sign-in provider does not answer', { said: messageOf(error) })
+  throw new ApiError('provider_silent')
 }
 
-async function discover(house: House): Promise<Provider> {
-  const { oidcIssuer, oidcClientId, oidcClientSecret: secret } = house.config
+async function discover(ctx: AppContext): Promise<Provider> {
+  const { oidcIssuer, oidcClientId, oidcClientSecret: secret } = ctx.config
   const client = await library()
   const { allowInsecureRequests, enableNonRepudiationChecks } = client
   const isPlain = oidcIssuer.startsWith('http:')
@@ -77,7 +77,7 @@ async function discover(house: House): Promise<Provider> {
       return scheme(server, ...rest)
     },
     {
-      [client.customFetch]: fetchFor(house),
+      [client.customFetch]: fetchFor(ctx),
       execute: [enableNonRepudiationChecks, ...(isPlain ? [allowInsecureRequests] : [])],
     },
   )
@@ -85,42 +85,42 @@ async function discover(house: House): Promise<Provider> {
 }
 
 /** The provider, asked what it is when it is first needed. Refuses provider_silent. */
-function theProvider(house: House): Promise<Provider> {
-  const known = opened.get(house)
-  const at = house.clock.now()
+function theProvider(ctx: AppContext): Promise<Provider> {
+  const known = opened.get(ctx)
+  const at = ctx.clock.now()
   if (known && at < known.at) return known.provider
-  const provider = discover(house).catch((error: unknown) => {
-    opened.set(house, { at: at + restMs, provider })
-    throw refusalIn(error) ?? silent(house, error)
+  const provider = discover(ctx).catch((error: unknown) => {
+    opened.set(ctx, { at: at + restMs, provider })
+    throw refusalIn(error) ?? silent(ctx, error)
   })
-  opened.set(house, { at: Number.POSITIVE_INFINITY, provider })
+  opened.set(ctx, { at: Number.POSITIVE_INFINITY, provider })
   return provider
 }
 
 /** The library wraps what the network threw. */
-function refusalIn(error: unknown): Refusal | undefined {
-  if (error instanceof Refusal) return error
+function refusalIn(error: unknown): ApiError | undefined {
+  if (error instanceof ApiError) return error
   return error instanceof Error && error.cause ? refusalIn(error.cause) : undefined
 }
 
 const purposeOf = (holder: string): string => `oidc ${holder}`
 
 /** Never kept and never sent before it is asked for: only we can make them of a state. */
-const secretsOf = (house: House, state: string) => ({
-  verifier: sign(house.secret, `verifier ${state}`),
-  nonce: sign(house.secret, `nonce ${state}`),
+const secretsOf = (ctx: AppContext, state: string) => ({
+  verifier: sign(ctx.secret, `verifier ${state}`),
+  nonce: sign(ctx.secret, `nonce ${state}`),
 })
 
 /**
  * Where a browser goes to sign in elsewhere (OpenID Connect Core 1.0, 3.1, with PKCE). `holder` is
  * the browser. Refuses provider_silent.
  */
-export async function addressFor(house: House, holder: string): Promise<string> {
-  const { client, config } = await theProvider(house)
-  const state = newTicket(house, purposeOf(holder))
-  const { verifier, nonce } = secretsOf(house, state)
+export async function addressFor(ctx: AppContext, holder: string): Promise<string> {
+  const { client, config } = await theProvider(ctx)
+  const state = newTicket(ctx, purposeOf(holder))
+  const { verifier, nonce } = secretsOf(ctx, state)
   return client.buildAuthorizationUrl(config, {
-    redirect_uri: backAddress(house),
+    redirect_uri: backAddress(ctx),
     scope: 'openid profile email',
     state,
     nonce,
@@ -134,15 +134,15 @@ export async function addressFor(house: House, holder: string): Promise<string> 
  * not begin, provider_silent, no_provider.
  */
 export async function theIdentity(
-  house: House,
+  ctx: AppContext,
   holder: string,
   query: URLSearchParams,
 ): Promise<Identity> {
   const state = query.get('state') ?? ''
-  await house.db.tx((db) => useTicket(house, db, purposeOf(holder), state))
-  const { client, config } = await theProvider(house)
-  const { verifier, nonce } = secretsOf(house, state)
-  const url = new URL(`${backAddress(house)}?${query}`)
+  await ctx.db.tx((db) => useTicket(ctx, db, purposeOf(holder), state))
+  const { client, config } = await theProvider(ctx)
+  const { verifier, nonce } = secretsOf(ctx, state)
+  const url = new URL(`${backAddress(ctx)}?${query}`)
   const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier }
   try {
     const tokens = await client.authorizationCodeGrant(config, url, checks)
@@ -155,7 +155,7 @@ export async function theIdentity(
       : names
     return identityOf(claims, more)
   } catch (error) {
-    throw refusalIn(error) ?? notSaid(house, client, error)
+    throw refusalIn(error) ?? notSaid(ctx, client, error)
   }
 }
 
@@ -172,10 +172,10 @@ function identityOf({ iss: issuer, sub: subject }: IDToken, names: string[]): Id
 }
 
 /** What went wrong is told in the provider's own word where it has one, else in the log. */
-function notSaid(house: House, client: Library, error: unknown): Refusal {
+function notSaid(ctx: AppContext, client: Library, error: unknown): ApiError {
   const isTold =
     error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError
   const word = isTold && /^[a-z_]{1,40}$/.test(error.error) ? error.error : undefined
-  house.log.warn('the sign-in provider was not believed', { said: messageOf(error), word })
-  return new Refusal('no_provider', { why: word ?? 'its answer cannot be trusted' })
+  ctx.log.warn('the sign-in provider was not believed', { said: messageOf(error), word })
+  return new ApiError('no_provider', { why: word ?? 'its answer cannot be trusted' })
 }

@@ -1,13 +1,13 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { among, newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import { toCredits } from '../../core/money.ts'
 import { taking, takingNothing } from '../../core/taking.ts'
 import { iso } from '../../core/time.ts'
-import { callerAddress } from '../../core/visit.ts'
-import type { House } from '../../house.ts'
+import { callerAddress } from '../../http/request-context.ts'
 import { refOf } from '../../idempotency/idempotency.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { listPageDefault } from '../../limits.ts'
@@ -20,25 +20,21 @@ import { ofRef, ofWriting, openOperation, personOperation } from '../operation.t
 import { claim, look } from './claims.ts'
 import * as owned from './owned.ts'
 import { type Person, walletOf } from './people.ts'
-import * as shapes from './shapes.ts'
+import * as schemas from './schemas.ts'
 import { withPerson } from './visitor.ts'
 
 const ofCode = ['bad_code', 'code_used', 'code_expired', 'already_claimed', 'claim_locked'] as const
 
 /** Claims and people (document 1, section 1, People). */
-export const peopleRoutes = (house: House) =>
-  new Elysia()
-    .use(lookRoutes(house))
-    .use(claimRoutes(house))
-    .use(ownedRoutes(house))
-    .use(keyRoutes(house))
+export const peopleRoutes = (ctx: AppContext) =>
+  new Elysia().use(lookRoutes(ctx)).use(claimRoutes(ctx)).use(ownedRoutes(ctx)).use(keyRoutes(ctx))
 
-const lookRoutes = (house: House) =>
-  new Elysia().use(withoutKey(house)).get(
+const lookRoutes = (ctx: AppContext) =>
+  new Elysia().use(withoutKey(ctx)).get(
     '/claim/:code',
     async ({ params, request }) => {
-      const agent = await look(house, params.code, callerAddress(request))
-      const { handle, about, page, created, apps, credits } = await owned.present(house, agent)
+      const agent = await look(ctx, params.code, callerAddress(request))
+      const { handle, about, page, created, apps, credits } = await owned.present(ctx, agent)
       const expires = iso(agent.claimExpires ?? 0)
       return { agent: { handle, about, page, created }, apps, credits, expires }
     },
@@ -49,70 +45,70 @@ const lookRoutes = (house: House) =>
         summary: 'What a claim code is for: the agent and what it made.',
         more: 'Looking does not use the code up. Ten wrong codes an hour from one address lock it.',
       },
-      { 200: shapes.Claimable },
+      { 200: schemas.Claimable },
       ['agents_off', ...ofCode],
     ),
   )
 
-const claimRoutes = (house: House) =>
-  new Elysia().use(withPerson(house)).post(
+const claimRoutes = (ctx: AppContext) =>
+  new Elysia().use(withPerson(ctx)).post(
     '/claim',
     async ({ caller, body, request }) => {
       const address = callerAddress(request)
-      const agent = await claim(house, caller, body.code, address)
-      const made = await apps.listOf(house, agent.id, listPageDefault)
-      const record = await owned.present(house, agent)
-      const shown = made.map((app) => presentApp(house, app))
+      const agent = await claim(ctx, caller, body.code, address)
+      const made = await apps.listOf(ctx, agent.id, listPageDefault)
+      const record = await owned.present(ctx, agent)
+      const shown = made.map((app) => presentApp(ctx, app))
       return { agent: record, apps: shown, credits: record.credits }
     },
     {
-      ...taking(shapes.ClaimWanted),
+      ...taking(schemas.ClaimWanted),
       ...personOperation(
         {
           id: 'claim_agent',
           tag: 'People',
           summary: 'Become the owner of an agent by its claim code, once.',
         },
-        { 200: shapes.Claimed },
+        { 200: schemas.Claimed },
         [...ofWriting, ...ofCode],
       ),
     },
   )
 
-async function recordOf(house: House, person: Person): Promise<shapes.PersonShape> {
+async function recordOf(ctx: AppContext, person: Person): Promise<schemas.PersonShape> {
   const [{ balance, held }, agents] = await Promise.all([
-    ledger.balanceOf(house, walletOf(person)),
-    countOf(house, person.id),
+    ledger.balanceOf(ctx, walletOf(person)),
+    countOf(ctx, person.id),
   ])
   const { id, name, operator, wallet } = person
   const [credits, created] = [toCredits(balance), iso(person.created)]
   return { id, name, operator, credits, held: toCredits(held), wallet, agents, created }
 }
 
-const ownedRoutes = (house: House) =>
+const ownedRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withPerson(house))
+    .use(withPerson(ctx))
     .get(
       '/people/me',
-      ({ caller }) => recordOf(house, caller),
+      ({ caller }) => recordOf(ctx, caller),
       personOperation(
         { id: 'get_person', tag: 'People', summary: 'The person, and what is in the wallet.' },
-        { 200: shapes.PersonRecord },
+        { 200: schemas.PersonRecord },
       ),
     )
     .get(
       '/people/me/agents',
       async ({ caller, query }) => {
         const { page, next } = await newestFirst('agent', query, (limit, after) =>
-          owned.listOf(house, caller, limit, after),
+          owned.listOf(ctx, caller, limit, after),
         )
-        return { agents: await Promise.all(page.map((one) => owned.present(house, one))), next }
+        return { agents: await Promise.all(page.map((one) => owned.present(ctx, one))), next }
       },
       {
         query: ListQuery,
         ...personOperation(
           { id: 'list_agents', tag: 'People', summary: 'The agents you claimed, newest first.' },
-          { 200: shapes.OwnedList },
+          { 200: schemas.OwnedList },
           ['bad_request'],
         ),
       },
@@ -120,12 +116,12 @@ const ownedRoutes = (house: House) =>
     .patch(
       '/people/me/agents/:handle',
       async ({ caller, params, body }) => {
-        const agent = await owned.theOwned(house, caller, params.handle)
-        const changed = await owned.change(house, agent, body)
-        return { agent: await owned.present(house, changed) }
+        const agent = await owned.theOwned(ctx, caller, params.handle)
+        const changed = await owned.change(ctx, agent, body)
+        return { agent: await owned.present(ctx, changed) }
       },
       {
-        ...taking(shapes.BoundsWanted),
+        ...taking(schemas.BoundsWanted),
         ...personOperation(
           {
             id: 'change_agent',
@@ -133,7 +129,7 @@ const ownedRoutes = (house: House) =>
             summary: 'Set what an agent may spend in a day, or pause it.',
             more: 'The cap is in credits and of all its keys together. A paused agent buys nothing.',
           },
-          { 200: shapes.OwnedAnswer },
+          { 200: schemas.OwnedAnswer },
           [...ofWriting, 'not_found'],
         ),
       },
@@ -141,15 +137,15 @@ const ownedRoutes = (house: House) =>
     .post(
       '/people/me/agents/:handle/credits',
       async ({ caller, params, body, request }) => {
-        const agent = await owned.theOwned(house, caller, params.handle)
+        const agent = await owned.theOwned(ctx, caller, params.handle)
         const ref = refOf(request, body.ref)
-        return owned.send(house, caller, agent, { credits: body.credits, ref })
+        return owned.send(ctx, caller, agent, { credits: body.credits, ref })
       },
       {
-        ...taking(shapes.GiftWanted),
+        ...taking(schemas.GiftWanted),
         ...personOperation(
           { id: 'send_credits', tag: 'People', summary: 'Send an agent credits of your wallet.' },
-          { 200: shapes.Gift },
+          { 200: schemas.Gift },
           [...ofWriting, ...ofRef, 'wallet_short', 'not_found'],
         ),
       },
@@ -157,8 +153,8 @@ const ownedRoutes = (house: House) =>
     .post(
       '/people/me/agents/:handle/release',
       async ({ caller, params }) => {
-        const agent = await owned.theOwned(house, caller, params.handle)
-        await owned.release(house, caller, agent)
+        const agent = await owned.theOwned(ctx, caller, params.handle)
+        await owned.release(ctx, caller, agent)
         const note =
           'It keeps its credits, apps and keys. A new claim link can make it yours again.'
         return { handle: agent.handle, released: true as const, note }
@@ -167,19 +163,19 @@ const ownedRoutes = (house: House) =>
         ...takingNothing,
         ...personOperation(
           { id: 'release_agent', tag: 'People', summary: 'Let an agent go.' },
-          { 200: shapes.Released },
+          { 200: schemas.Released },
           [...ofWriting, 'not_found'],
         ),
       },
     )
 
-const keyRoutes = (house: House) =>
+const keyRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withPerson(house))
+    .use(withPerson(ctx))
     .get(
       '/people/me/agents/:handle/keys',
       async ({ caller, params, query }) => {
-        const live = await keysOf(house, await owned.theOwned(house, caller, params.handle))
+        const live = await keysOf(ctx, await owned.theOwned(ctx, caller, params.handle))
         const { page, next } = await newestFirst('key', query, among(live))
         return { keys: page.map(owned.presentKey), next }
       },
@@ -187,7 +183,7 @@ const keyRoutes = (house: House) =>
         query: ListQuery,
         ...personOperation(
           { id: 'list_agent_keys', tag: 'People', summary: 'The keys of an agent, newest first.' },
-          { 200: shapes.AgentKeyList },
+          { 200: schemas.AgentKeyList },
           ['bad_request', 'not_found'],
         ),
       },
@@ -195,15 +191,15 @@ const keyRoutes = (house: House) =>
     .post(
       '/people/me/agents/:handle/keys',
       async ({ caller, params, body, status }) => {
-        const agent = await owned.theOwned(house, caller, params.handle)
-        const made = await addKey(house, agent, body?.name)
+        const agent = await owned.theOwned(ctx, caller, params.handle)
+        const made = await addKey(ctx, agent, body?.name)
         return status(201, { key: made.text, prefix: made.key.prefix })
       },
       {
-        ...taking(Type.Optional(shapes.AgentKeyWanted)),
+        ...taking(Type.Optional(schemas.AgentKeyWanted)),
         ...personOperation(
           { id: 'add_agent_key', tag: 'People', summary: 'Make another key of an agent.' },
-          { 201: shapes.AgentKeyMade },
+          { 201: schemas.AgentKeyMade },
           [...ofWriting, 'not_found'],
         ),
       },
@@ -211,8 +207,8 @@ const keyRoutes = (house: House) =>
     .delete(
       '/people/me/agents/:handle/keys/:prefix',
       async ({ caller, params }) => {
-        const agent = await owned.theOwned(house, caller, params.handle)
-        await owned.revokeKey(house, agent, params.prefix)
+        const agent = await owned.theOwned(ctx, caller, params.handle)
+        await owned.revokeKey(ctx, agent, params.prefix)
         return { prefix: params.prefix, revoked: true as const }
       },
       personOperation(
@@ -221,7 +217,7 @@ const keyRoutes = (house: House) =>
           tag: 'People',
           summary: 'Revoke a key of an agent, the last too.',
         },
-        { 200: shapes.AgentKeyGone },
+        { 200: schemas.AgentKeyGone },
         [...ofWriting, 'not_found'],
       ),
     )

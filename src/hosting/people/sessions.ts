@@ -1,13 +1,13 @@
 import { and, asc, desc, eq, gt, isNull, lte, ne, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { idPattern, newId, newSecret, sha256 } from '../../core/ids.ts'
 import { hour } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { cannotTake } from '../../db/fault.ts'
+import { cannotTake } from '../../db/error.ts'
 import { prepared } from '../../db/query.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import { browserCharsMax, freshMs, sessionMs, sessionsPerPersonMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import { checkSame, type Person } from './people.ts'
 import { people, sessions } from './tables.ts'
 
@@ -24,14 +24,14 @@ export interface SignedIn {
  * what a browser brought before counts for nothing, and `before` ends. Refuses as `checkSame`.
  */
 export async function begin(
-  house: House,
+  ctx: AppContext,
   db: Db,
   person: Person,
   { browser, before }: { browser: string; before?: Session | undefined },
 ): Promise<string> {
-  await checkSame(house, db, person)
+  await checkSame(ctx, db, person)
   const secret = newSecret()
-  const at = house.clock.now()
+  const at = ctx.clock.now()
   if (before) await db.delete(sessions).where(eq(sessions.id, before.id))
   const kept = await db
     .select({ id: sessions.id })
@@ -73,50 +73,50 @@ const byHash = prepared((db) =>
 )
 
 /** Who is signed in by this cookie; undefined when it is none, or has ended. */
-export async function find(house: House, secret: string): Promise<SignedIn | undefined> {
-  const now = house.clock.now()
-  const [found] = await byHash(house.db.read).execute({ hash: sha256(secret), now })
-  if (found && now - found.session.seen >= hour) await noteSeen(house, found.session, now)
+export async function find(ctx: AppContext, secret: string): Promise<SignedIn | undefined> {
+  const now = ctx.clock.now()
+  const [found] = await byHash(ctx.db.read).execute({ hash: sha256(secret), now })
+  if (found && now - found.session.seen >= hour) await noteSeen(ctx, found.session, now)
   return found
 }
 
 /** Says when a session was last used; where nothing can be written just now, the next page does. */
-async function noteSeen(house: House, { id }: Session, seen: number): Promise<void> {
+async function noteSeen(ctx: AppContext, { id }: Session, seen: number): Promise<void> {
   try {
-    await house.db.tx((db) => db.update(sessions).set({ seen }).where(eq(sessions.id, id)))
+    await ctx.db.tx((db) => db.update(sessions).set({ seen }).where(eq(sessions.id, id)))
   } catch (error) {
     if (!cannotTake(error)) throw error
   }
 }
 
 /** A person's live sessions, newest first. */
-export const listOf = (house: House, person: Person): Promise<Session[]> =>
-  house.db.read
+export const listOf = (ctx: AppContext, person: Person): Promise<Session[]> =>
+  ctx.db.read
     .select()
     .from(sessions)
-    .where(and(eq(sessions.person, person.id), gt(sessions.expires, house.clock.now())))
+    .where(and(eq(sessions.person, person.id), gt(sessions.expires, ctx.clock.now())))
     .orderBy(desc(sessions.created))
     .limit(sessionsPerPersonMax)
 
 /** Ends one session of a person. Refuses not_found. */
-export async function end(house: House, person: Person, id: string): Promise<void> {
-  if (!idPattern.test(id)) throw new Refusal('not_found', { what: 'session' })
-  const ended = await house.db.tx((db) =>
+export async function end(ctx: AppContext, person: Person, id: string): Promise<void> {
+  if (!idPattern.test(id)) throw new ApiError('not_found', { what: 'session' })
+  const ended = await ctx.db.tx((db) =>
     db
       .delete(sessions)
       .where(and(eq(sessions.id, id), eq(sessions.person, person.id)))
       .returning({ id: sessions.id }),
   )
-  if (ended.length === 0) throw new Refusal('not_found', { what: 'session' })
+  if (ended.length === 0) throw new ApiError('not_found', { what: 'session' })
 }
 
 /** Whether a session has just begun: what changes how one signs in asks for that. */
-export const isFresh = ({ clock }: House, session: Session | undefined): boolean =>
+export const isFresh = ({ clock }: AppContext, session: Session | undefined): boolean =>
   session !== undefined && clock.now() - session.created < freshMs
 
 /** Refuses sign_in_again. */
-export function checkFresh(house: House, session: Session | undefined): void {
-  if (!isFresh(house, session)) throw new Refusal('sign_in_again')
+export function checkFresh(ctx: AppContext, session: Session | undefined): void {
+  if (!isFresh(ctx, session)) throw new ApiError('sign_in_again')
 }
 
 /** Ends all sessions of a person but that of the cookie with this hash, inside a transaction. */
@@ -125,5 +125,5 @@ export async function endOthers(db: Db, person: string, hash = ''): Promise<void
 }
 
 /** Forgets sessions that have expired. */
-export const forget = (house: House): Promise<unknown> =>
-  house.db.tx((db) => db.delete(sessions).where(lte(sessions.expires, house.clock.now())))
+export const forget = (ctx: AppContext): Promise<unknown> =>
+  ctx.db.tx((db) => db.delete(sessions).where(lte(sessions.expires, ctx.clock.now())))

@@ -1,6 +1,6 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
 import * as keys from '../../keys/keys.ts'
 import { note } from '../moderation/audit.ts'
 import { findByName, lockPerson } from './people.ts'
@@ -13,16 +13,16 @@ import { people } from './tables.ts'
  * False when there is no such person, they are the operator, or it is so already.
  */
 export async function suspend(
-  house: House,
+  ctx: AppContext,
   name: string,
   reason: string | null,
   by = 'operator',
 ): Promise<boolean> {
-  const known = await findByName(house, name)
+  const known = await findByName(ctx, name)
   if (!known || known.operator) return false
-  const at = reason === null ? null : house.clock.now()
+  const at = reason === null ? null : ctx.clock.now()
   const isOther = at === null ? isNotNull(people.suspended) : isNull(people.suspended)
-  const done = await house.db.tx(async (db) => {
+  const done = await ctx.db.tx(async (db) => {
     await lockPerson(db, known.id)
     const [person] = await db
       .update(people)
@@ -34,9 +34,9 @@ export async function suspend(
     for (const owner of [person.id, person.wallet]) await keys.suspendAll(db, owner, at)
     await endOthers(db, person.id)
     const did = reason === null ? 'unsuspend' : 'suspend'
-    await note(house, db, { by, did, item: person.name, why: reason ?? '' })
+    await note(ctx, db, { by, did, item: person.name, why: reason ?? '' })
     return true
   })
-  house.keys.forget()
+  ctx.keys.forget()
   return done
 }

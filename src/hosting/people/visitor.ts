@@ -1,8 +1,8 @@
+import type { AppContext } from '../../context.ts'
 import { sign } from '../../core/ids.ts'
-import { visitOf } from '../../core/visit.ts'
-import type { House } from '../../house.ts'
+import { ApiError, isApiError } from '../../errors.ts'
+import { requestContextOf } from '../../http/request-context.ts'
 import { keyText } from '../../keys/sent.ts'
-import { isRefusal, Refusal } from '../../refusals.ts'
 import { checkOpen, keyed, theKey } from '../key.ts'
 import { checkActive, find, type Person, vouched } from './people.ts'
 import * as sessions from './sessions.ts'
@@ -16,98 +16,98 @@ export interface Visitor {
 const known = new WeakMap<Request, Promise<Visitor | undefined>>()
 
 /** The person who is signed in, or whom a trusted proxy vouches for; looked up once per request. */
-export function visitorOf(house: House, request: Request): Promise<Visitor | undefined> {
-  const visitor = known.get(request) ?? lookUp(house, request)
+export function visitorOf(ctx: AppContext, request: Request): Promise<Visitor | undefined> {
+  const visitor = known.get(request) ?? lookUp(ctx, request)
   known.set(request, visitor)
   return visitor
 }
 
-async function lookUp(house: House, request: Request): Promise<Visitor | undefined> {
-  if (house.config.personHeader) {
-    const name = visitOf(request).vouchedFor
-    const person = name === undefined ? undefined : await vouched(house, name)
+async function lookUp(ctx: AppContext, request: Request): Promise<Visitor | undefined> {
+  if (ctx.config.personHeader) {
+    const name = requestContextOf(request).vouchedFor
+    const person = name === undefined ? undefined : await vouched(ctx, name)
     if (person) checkActive(person)
     return person && { person, session: undefined }
   }
-  const secret = cookieOf(house, request)
-  return secret === undefined ? undefined : sessions.find(house, secret)
+  const secret = cookieOf(ctx, request)
+  return secret === undefined ? undefined : sessions.find(ctx, secret)
 }
 
 /** A secret, as a pattern has it. */
 export const secretForm = '[A-Za-z0-9]{40}'
 
-const isSecure = ({ urls }: House): boolean => urls.app.startsWith('https:')
+const isSecure = ({ urls }: AppContext): boolean => urls.app.startsWith('https:')
 
 /**
  * Behind https the name itself binds a cookie to this host (RFC 6265bis, 4.1.3.2), so that no host
  * beside or below it can plant one.
  */
-export const cookieName = (house: House, name = 'berth'): string =>
-  isSecure(house) ? `__Host-${name}` : name
+export const cookieName = (ctx: AppContext, name = 'berth'): string =>
+  isSecure(ctx) ? `__Host-${name}` : name
 
 /** What a request's cookie of ours holds, where that is of this form. */
 export function cookieIn(
-  house: House,
+  ctx: AppContext,
   { headers }: Request,
   name: string,
   form: string,
 ): string | undefined {
-  const pattern = new RegExp(`(?:^|; ?)${cookieName(house, name)}=(${form})(?:;|$)`)
+  const pattern = new RegExp(`(?:^|; ?)${cookieName(ctx, name)}=(${form})(?:;|$)`)
   return pattern.exec(headers.get('cookie') ?? '')?.[1]
 }
 
 /** The session cookie of a request. */
-export const cookieOf = (house: House, request: Request): string | undefined =>
-  cookieIn(house, request, 'berth', secretForm)
+export const cookieOf = (ctx: AppContext, request: Request): string | undefined =>
+  cookieIn(ctx, request, 'berth', secretForm)
 
 /** The header that sets a cookie, or with no value takes it back. */
-export function setCookie(house: House, value: string, seconds?: number): string {
+export function setCookie(ctx: AppContext, value: string, seconds?: number): string {
   const age = value === '' ? 0 : seconds
   return (
-    `${cookieName(house)}=${value}; Path=/; HttpOnly; SameSite=Lax` +
-    (isSecure(house) ? '; Secure' : '') +
+    `${cookieName(ctx)}=${value}; Path=/; HttpOnly; SameSite=Lax` +
+    (isSecure(ctx) ? '; Secure' : '') +
     (age === undefined ? '' : `; Max-Age=${age}`)
   )
 }
 
 /** What every form of a visitor carries: who cannot read our pages cannot know it. */
-export const formToken = (house: House, seed: string): string => sign(house.secret, `form ${seed}`)
+export const formToken = (ctx: AppContext, seed: string): string => sign(ctx.secret, `form ${seed}`)
 
 /**
  * Refuses cross_site for a request that a browser says came from a page of another site. Programs
  * that are no browser send neither header, and bring no cookie they were not given.
  */
-export function checkSite({ urls }: House, { headers }: Request): void {
+export function checkSite({ urls }: AppContext, { headers }: Request): void {
   const origin = headers.get('origin')
   const site = headers.get('sec-fetch-site')
   const hosts = [headers.get('host'), new URL(urls.app).host]
   const isOurs = origin === null || hosts.includes(URL.parse(origin)?.host ?? '')
   const isNear = site === null || site === 'same-origin' || site === 'none'
-  if (!isOurs || !isNear) throw new Refusal('cross_site')
+  if (!isOurs || !isNear) throw new ApiError('cross_site')
 }
 
 /**
  * The person of an API call: by a personal key, else by a session. Refuses agents_off,
  * not_signed_in, bad_personal_key, wrong_key_kind, account_suspended, cross_site.
  */
-async function thePerson(house: House, request: Request): Promise<Person> {
-  checkOpen(house)
+async function thePerson(ctx: AppContext, request: Request): Promise<Person> {
+  checkOpen(ctx)
   if (keyText(request.headers) !== undefined) {
-    const bad = () => new Refusal('bad_personal_key', { account: `${house.urls.app}/account` })
-    const key = await theKey(house, request).catch((error: unknown) => {
-      throw isRefusal(error, 'bad_key') ? bad() : error
+    const bad = () => new ApiError('bad_personal_key', { account: `${ctx.urls.app}/account` })
+    const key = await theKey(ctx, request).catch((error: unknown) => {
+      throw isApiError(error, 'bad_key') ? bad() : error
     })
     if (key.kind !== 'person') {
-      throw new Refusal('wrong_key_kind', { kind: key.kind, wanted: 'personal' })
+      throw new ApiError('wrong_key_kind', { kind: key.kind, wanted: 'personal' })
     }
-    const person = await find(house, key.owner)
+    const person = await find(ctx, key.owner)
     if (!person) throw bad()
     checkActive(person)
     return person
   }
-  const visitor = await visitorOf(house, request)
-  if (!visitor) throw new Refusal('not_signed_in', { signIn: `${house.urls.app}/sign-in` })
-  if (request.method !== 'GET') checkSite(house, request)
+  const visitor = await visitorOf(ctx, request)
+  if (!visitor) throw new ApiError('not_signed_in', { signIn: `${ctx.urls.app}/sign-in` })
+  if (request.method !== 'GET') checkSite(ctx, request)
   return visitor.person
 }
 

@@ -6,9 +6,9 @@ import type {
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import type { AppContext } from '../../context.ts'
 import { familyOf } from '../../core/address.ts'
-import type { House } from '../../house.ts'
-import { Refusal } from '../../refusals.ts'
+import { ApiError } from '../../errors.ts'
 import type { Person } from './people.ts'
 import { isTicket, newTicket, ticketMs } from './tickets.ts'
 
@@ -47,33 +47,33 @@ export const asBase64 = (data: string | Uint8Array): string =>
 
 /** Refuses bad_passkey. */
 export function notGood(why = 'This is no answer of a passkey.'): never {
-  throw new Refusal('bad_passkey', { why })
+  throw new ApiError('bad_passkey', { why })
 }
 
 /**
  * Whose passkeys they are: this place's, by its host name. Browsers let one have some over https,
  * or on the machine itself.
  */
-function siteOf({ urls }: House): { id: string; origin: string } | undefined {
+function siteOf({ urls }: AppContext): { id: string; origin: string } | undefined {
   const { protocol, hostname, origin } = new URL(urls.app)
   const isName = familyOf(hostname.replace(/^\[|\]$/g, '')) === 0
   const isSafe = protocol === 'https:' || /(^|\.)localhost$/.test(hostname)
   return isName && isSafe ? { id: hostname, origin } : undefined
 }
 
-const challengeFor = (house: House, act: Act, holder: string): string =>
-  asBase64(newTicket(house, purposeOf(act, holder)))
+const challengeFor = (ctx: AppContext, act: Act, holder: string): string =>
+  asBase64(newTicket(ctx, purposeOf(act, holder)))
 
 /**
  * What a browser is asked to sign in with: any passkey of this place, with the device's own check
  * of who holds it. Undefined where there can be no passkeys.
  */
 export function requestOptions(
-  house: House,
+  ctx: AppContext,
   holder: string,
 ): PublicKeyCredentialRequestOptionsJSON | undefined {
-  const site = siteOf(house)
-  const challenge = challengeFor(house, 'enter', holder)
+  const site = siteOf(ctx)
+  const challenge = challengeFor(ctx, 'enter', holder)
   return site && { challenge, rpId: site.id, timeout: ticketMs, userVerification: 'required' }
 }
 
@@ -82,15 +82,15 @@ const algorithms = [-8, -7, -257]
 
 /** What a browser is asked to make a passkey with; a device that has one of `known` makes none. */
 export function creationOptions(
-  house: House,
+  ctx: AppContext,
   person: Person,
   known: { credential: string }[],
   holder: string,
 ): PublicKeyCredentialCreationOptionsJSON | undefined {
-  const site = siteOf(house)
+  const site = siteOf(ctx)
   return (
     site && {
-      challenge: challengeFor(house, 'add', holder),
+      challenge: challengeFor(ctx, 'add', holder),
       rp: { id: site.id, name: 'Berth' },
       user: { id: asBase64(person.id), name: person.name, displayName: person.name },
       pubKeyCredParams: algorithms.map((alg) => ({ alg, type: 'public-key' })),
@@ -110,12 +110,12 @@ const faults: [RegExp, string][] = [
 ]
 
 /** What every answer is checked against, and how to tell the ticket that was signed with it. */
-function expectationOf(house: House, act: Act, holder: string) {
-  const site = siteOf(house) ?? notGood('This place can have no passkeys.')
+function expectationOf(ctx: AppContext, act: Act, holder: string) {
+  const site = siteOf(ctx) ?? notGood('This place can have no passkeys.')
   let ticket = ''
   const expectedChallenge = (challenge: string): boolean => {
     ticket = Buffer.from(challenge, 'base64url').toString()
-    if (!isTicket(house, purposeOf(act, holder), ticket)) throw new Refusal('sign_in_stale')
+    if (!isTicket(ctx, purposeOf(act, holder), ticket)) throw new ApiError('sign_in_stale')
     return true
   }
   return {
@@ -133,7 +133,7 @@ async function orRefuse<T>(check: Promise<T>): Promise<T> {
   try {
     return await check
   } catch (error) {
-    if (error instanceof Refusal) throw error
+    if (error instanceof ApiError) throw error
     const said = error instanceof Error ? error.message : ''
     return notGood(faults.find(([words]) => words.test(said))?.[1])
   }
@@ -152,13 +152,13 @@ const library = () => import('@simplewebauthn/server')
 
 /** A new credential and the ticket it was made with. Refuses bad_passkey, sign_in_stale. */
 export async function registered(
-  house: House,
+  ctx: AppContext,
   holder: string,
   answer: string,
 ): Promise<{ credential: WebAuthnCredential; ticket: string }> {
   const response = read(Registration, answer)
   const { verifyRegistrationResponse } = await library()
-  const { options, ticket } = expectationOf(house, 'add', holder)
+  const { options, ticket } = expectationOf(ctx, 'add', holder)
   const found = await orRefuse(
     verifyRegistrationResponse({ ...options, response, supportedAlgorithmIDs: algorithms }),
   )
@@ -174,14 +174,14 @@ export function named(answer: string): { credential: string; person: string } {
 
 /** What a known credential has counted to, and the ticket it signed. Refuses as `registered`. */
 export async function asserted(
-  house: House,
+  ctx: AppContext,
   holder: string,
   answer: string,
   known: { credential: string; publicKey: string; counter: number },
 ): Promise<{ counter: number; ticket: string }> {
   const response = read(Assertion, answer)
   const { verifyAuthenticationResponse } = await library()
-  const { options, ticket } = expectationOf(house, 'enter', holder)
+  const { options, ticket } = expectationOf(ctx, 'enter', holder)
   const publicKey = new Uint8Array(Buffer.from(known.publicKey, 'base64url'))
   const credential = { id: known.credential, publicKey, counter: known.counter }
   const found = await orRefuse(verifyAuthenticationResponse({ ...options, response, credential }))

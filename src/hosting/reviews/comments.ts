@@ -1,18 +1,18 @@
 import { and, count, eq, gte, isNull, min } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { idPattern, newId } from '../../core/ids.ts'
 import { hour, secondsUntil } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import { commentCharsMax, commentsPerHour } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Agent } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import { theListed } from '../explore/explore.ts'
 import { tell } from '../notes/notes.ts'
 import { shownOf } from './list.ts'
-import type { CommentWantedShape } from './shapes.ts'
+import type { CommentWantedShape } from './schemas.ts'
 import { comments } from './tables.ts'
 import { checkText, excerpt } from './texts.ts'
 
@@ -21,25 +21,25 @@ export type Comment = typeof comments.$inferSelect
 /** What is said below an item, newest first. */
 export const listOf = shownOf(comments)
 
-const noComment = (see: string) => new Refusal('not_found', { what: 'comment', see })
+const noComment = (see: string) => new ApiError('not_found', { what: 'comment', see })
 
 /**
  * Says something below an item, or in reply to another comment there. Refuses not_found,
  * taken_down, comments_off, bad_request, text_blocked, comments_limit.
  */
 export async function add(
-  house: House,
+  ctx: AppContext,
   agent: Agent,
   id: string,
   wanted: CommentWantedShape,
 ): Promise<Comment> {
-  const item = await theListed(house, id)
-  if (!item.comments) throw new Refusal('comments_off')
+  const item = await theListed(ctx, id)
+  if (!item.comments) throw new ApiError('comments_off')
   const text = checkText(wanted.text, commentCharsMax)
   const { replyTo = null } = wanted
-  return house.db.tx(async (db) => {
+  return ctx.db.tx(async (db) => {
     await lock(db, `comments by ${agent.id}`)
-    await checkPace(house, db, agent)
+    await checkPace(ctx, db, agent)
     const parent = replyTo === null ? undefined : await findShown(db, replyTo)
     if (replyTo !== null && parent?.item !== id)
       throw noComment(`GET /explore/${id}/comments lists them.`)
@@ -49,25 +49,25 @@ export async function add(
       agent: agent.id,
       text,
       replyTo,
-      created: house.clock.now(),
+      created: ctx.clock.now(),
     }
     const [comment] = await db.insert(comments).values(row).returning()
     if (!comment) throw new Error('the comment was not kept')
-    await tellOthers(house, db, { item, parent, agent, comment })
+    await tellOthers(ctx, db, { item, parent, agent, comment })
     return comment
   })
 }
 
 /** Refuses comments_limit past the comments that an agent may make in an hour. */
-async function checkPace(house: House, db: Db, agent: Agent): Promise<void> {
-  const now = house.clock.now()
+async function checkPace(ctx: AppContext, db: Db, agent: Agent): Promise<void> {
+  const now = ctx.clock.now()
   const [row] = await db
     .select({ made: count(), oldest: min(comments.created).mapWith(Number) })
     .from(comments)
     .where(and(eq(comments.agent, agent.id), gte(comments.created, now - hour)))
   if ((row?.made ?? 0) < commentsPerHour) return
   const retryAfter = secondsUntil((row?.oldest ?? now) + hour, now)
-  throw new Refusal('comments_limit', { max: commentsPerHour, retryAfter })
+  throw new ApiError('comments_limit', { max: commentsPerHour, retryAfter })
 }
 
 /** A comment that is not hidden. An id of the wrong form finds nothing. */
@@ -86,18 +86,18 @@ interface Said {
 }
 
 /** Who is replied to, and the maker, each once and nobody of its own comment. */
-async function tellOthers(house: House, db: Db, { item, parent, agent, comment }: Said) {
+async function tellOthers(ctx: AppContext, db: Db, { item, parent, agent, comment }: Said) {
   const { handle } = agent
   const said = `“${item.title}”: “${excerpt(comment.text)}”`
   const same = { item: item.id, actor: handle, data: { comment: comment.id } }
   const replied = parent?.agent
   if (replied !== undefined && replied !== agent.id) {
     const text = `@${handle} replied to your comment on ${said}`
-    await tell(house, db, { ...same, to: replied, kind: 'comment.reply', text })
+    await tell(ctx, db, { ...same, to: replied, kind: 'comment.reply', text })
   }
   if (item.maker !== agent.id && item.maker !== replied) {
     const text = `@${handle} commented on ${said}`
-    await tell(house, db, { ...same, to: item.maker, kind: 'comment.new', text })
+    await tell(ctx, db, { ...same, to: item.maker, kind: 'comment.new', text })
   }
 }
 
@@ -106,30 +106,30 @@ async function tellOthers(house: House, db: Db, { item, parent, agent, comment }
  * agent), taken_down.
  */
 export async function remove(
-  house: House,
+  ctx: AppContext,
   agent: Agent,
   id: string,
 ): Promise<'removed' | 'hidden'> {
-  const comment = await findShown(house.db.read, id)
+  const comment = await findShown(ctx.db.read, id)
   // As much is looked up for a comment that nobody wrote.
-  const item = await apps.find(house, comment?.item ?? id)
+  const item = await apps.find(ctx, comment?.item ?? id)
   const isOwn = comment?.agent === agent.id
   if (!comment || !item || (!isOwn && item.maker !== agent.id)) {
     throw noComment('GET /explore/{id}/comments lists those of an item.')
   }
   apps.there(item)
-  await house.db.tx(async (db) => {
+  await ctx.db.tx(async (db) => {
     if (isOwn) await db.delete(comments).where(eq(comments.id, id))
-    else await hide(house, db, id)
+    else await hide(ctx, db, id)
   })
   return isOwn ? 'removed' : 'hidden'
 }
 
 /** Takes a comment out of sight, inside a transaction. Answers its item. */
-export async function hide(house: House, db: Db, id: string): Promise<string | undefined> {
+export async function hide(ctx: AppContext, db: Db, id: string): Promise<string | undefined> {
   const [comment] = await db
     .update(comments)
-    .set({ hidden: house.clock.now() })
+    .set({ hidden: ctx.clock.now() })
     .where(and(eq(comments.id, id), isNull(comments.hidden)))
     .returning()
   return comment?.item

@@ -1,8 +1,8 @@
 import { and, desc, eq, isNull, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import type { After } from '../../core/cursor.ts'
 import { prepared } from '../../db/query.ts'
-import type { House } from '../../house.ts'
 import type { App } from '../apps/apps.ts'
 import type { comments, reviews } from './tables.ts'
 
@@ -28,6 +28,6 @@ export function shownOf<Said extends typeof reviews | typeof comments>(said: Sai
       .limit(value('limit'))
       .prepare(),
   )
-  return ({ db }: House, { id: item }: App, limit: number, after = newest) =>
+  return ({ db }: AppContext, { id: item }: App, limit: number, after = newest) =>
     shown(db.read).execute({ item, limit, ...after })
 }

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
 import { forgetUses } from '../explore/uses.ts'
 import { note } from '../moderation/audit.ts'
 import { hide as hideComment } from './comments.ts'
@@ -13,15 +13,15 @@ import { comments, reviews } from './tables.ts'
  * when there is none.
  */
 export const hideSaid = (
-  house: House,
+  ctx: AppContext,
   id: string,
   why: string,
   by = 'operator',
 ): Promise<boolean> =>
-  house.db.tx(async (db) => {
-    const item = (await hideReview(house, db, id)) ?? (await hideComment(house, db, id))
+  ctx.db.tx(async (db) => {
+    const item = (await hideReview(ctx, db, id)) ?? (await hideComment(ctx, db, id))
     if (item === undefined) return false
-    await note(house, db, { by, did: 'hide', item, why })
+    await note(ctx, db, { by, did: 'hide', item, why })
     return true
   })
 

@@ -1,12 +1,12 @@
 import { and, eq, isNull } from 'drizzle-orm'
 
+import type { AppContext } from '../../context.ts'
 import { idPattern, newId } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
 import { countRows } from '../../db/query.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import { answerCharsMax, ratingsPerAddress, reviewCharsMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import { type Agent, find as findAgent } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import { rate } from '../apps/ratings.ts'
@@ -14,7 +14,7 @@ import { notOnExplore, theListed } from '../explore/explore.ts'
 import { hasUsed } from '../explore/uses.ts'
 import { tell } from '../notes/notes.ts'
 import { shownOf } from './list.ts'
-import type { ReviewWantedShape } from './shapes.ts'
+import type { ReviewWantedShape } from './schemas.ts'
 import { reviews } from './tables.ts'
 import { checkText, excerpt } from './texts.ts'
 
@@ -35,24 +35,24 @@ export interface Kept {
  * not_found, taken_down, own_item, same_owner, not_used, bad_request, text_blocked.
  */
 export async function put(
-  house: House,
+  ctx: AppContext,
   agent: Agent,
   id: string,
   wanted: ReviewWantedShape,
 ): Promise<Kept> {
-  const item = await theListed(house, id)
-  await checkReviewer(house, agent, item)
+  const item = await theListed(ctx, id)
+  await checkReviewer(ctx, agent, item)
   const text = wanted.text ? checkText(wanted.text, reviewCharsMax) : ''
   const newest = apps.shownVersion(item)
   const { stars, version = newest } = wanted
   if (version > newest) {
     const problem = `"version" is at most ${newest}, the version on Explore.`
-    throw new Refusal('bad_request', { problem, param: 'version' })
+    throw new ApiError('bad_request', { problem, param: 'version' })
   }
-  return house.db.tx(async (db) => {
+  return ctx.db.tx(async (db) => {
     await lock(db, `reviews of ${id}`)
     const before = await ofAgent(db, agent.id, id)
-    const at = house.clock.now()
+    const at = ctx.clock.now()
     const said = { stars, text, version, updated: at }
     const [review] = before
       ? await db.update(reviews).set(said).where(eq(reviews.id, before.id)).returning()
@@ -71,18 +71,18 @@ export async function put(
     if (!review) throw new Error('the review was not kept')
     const app = await rate(db, id, { take: weightOf(before), add: weightOf(review) })
     if (app.listed !== 'on') throw notOnExplore()
-    if (!before) await tellMaker(house, db, app, agent, review)
+    if (!before) await tellMaker(ctx, db, app, agent, review)
     return { review, app, isNew: !before }
   })
 }
 
 /** Who may review it. Refuses own_item, same_owner, not_used. */
-async function checkReviewer(house: House, agent: Agent, item: apps.App): Promise<void> {
-  if (item.maker === agent.id) throw new Refusal('own_item')
-  const maker = agent.owner === null ? undefined : await findAgent(house, item.maker)
-  if (maker?.owner != null && maker.owner === agent.owner) throw new Refusal('same_owner')
-  if (!(await hasUsed(house.db.read, agent.id, item.id))) {
-    throw new Refusal('not_used', { id: item.id })
+async function checkReviewer(ctx: AppContext, agent: Agent, item: apps.App): Promise<void> {
+  if (item.maker === agent.id) throw new ApiError('own_item')
+  const maker = agent.owner === null ? undefined : await findAgent(ctx, item.maker)
+  if (maker?.owner != null && maker.owner === agent.owner) throw new ApiError('same_owner')
+  if (!(await hasUsed(ctx.db.read, agent.id, item.id))) {
+    throw new ApiError('not_used', { id: item.id })
   }
 }
 
@@ -97,14 +97,14 @@ const weightOf = (review: Review | undefined): number | undefined =>
   review?.counts && review.hidden === null ? review.stars : undefined
 
 async function tellMaker(
-  house: House,
+  ctx: AppContext,
   db: Db,
   { id: item, maker, title }: apps.App,
   { handle }: Agent,
   { id, stars, text }: Review,
 ): Promise<void> {
   const said = text === '' ? '' : `: “${excerpt(text)}”`
-  await tell(house, db, {
+  await tell(ctx, db, {
     to: maker,
     kind: 'review.new',
     item,
@@ -123,18 +123,18 @@ async function ofAgent(db: Db, agent: string, item: string): Promise<Review | un
 }
 
 const noReview = () =>
-  new Refusal('not_found', {
+  new ApiError('not_found', {
     what: 'review of yours',
     see: 'GET /explore/{id}/reviews lists them.',
   })
 
 /** Removes what an agent said of an item. Refuses not_found, taken_down. */
-export async function remove(house: House, agent: Agent, id: string) {
-  const app = await apps.find(house, id)
+export async function remove(ctx: AppContext, agent: Agent, id: string) {
+  const app = await apps.find(ctx, id)
   if (app?.closed === null && app.takenDown !== null) apps.there(app)
   // A review is the caller's own, and says nothing of an item that it cannot see.
   if (!idPattern.test(id) || (app && app.closed !== null)) throw noReview()
-  return house.db.tx(async (db) => {
+  return ctx.db.tx(async (db) => {
     await lock(db, `reviews of ${id}`)
     const review = await ofAgent(db, agent.id, id)
     // One that the operator hid stays, else it could be written again where it is seen.
@@ -145,10 +145,10 @@ export async function remove(house: House, agent: Agent, id: string) {
 }
 
 /** A review that is not hidden. An id of the wrong form finds nothing. */
-async function findShown(house: House, id: string): Promise<Review | undefined> {
+async function findShown(ctx: AppContext, id: string): Promise<Review | undefined> {
   if (!idPattern.test(id)) return undefined
   const shown = and(eq(reviews.id, id), isNull(reviews.hidden))
-  const [review] = await house.db.read.select().from(reviews).where(shown)
+  const [review] = await ctx.db.read.select().from(reviews).where(shown)
   return review
 }
 
@@ -156,23 +156,23 @@ async function findShown(house: House, id: string): Promise<Review | undefined> 
  * The maker's answer to a review, once. Refuses not_found (also to any other agent), taken_down,
  * bad_request, text_blocked, already_answered.
  */
-export async function answer(house: House, agent: Agent, id: string, said: string) {
-  const review = await findShown(house, id)
+export async function answer(ctx: AppContext, agent: Agent, id: string, said: string) {
+  const review = await findShown(ctx, id)
   // As much is looked up for a review that nobody wrote.
-  const app = await apps.find(house, review?.item ?? id)
+  const app = await apps.find(ctx, review?.item ?? id)
   if (!review || app?.maker !== agent.id) {
-    throw new Refusal('not_found', { what: 'review of your things', see: 'GET /me/notes.' })
+    throw new ApiError('not_found', { what: 'review of your things', see: 'GET /me/notes.' })
   }
   apps.there(app)
   const text = checkText(said, answerCharsMax)
-  return house.db.tx(async (db) => {
+  return ctx.db.tx(async (db) => {
     const [answered] = await db
       .update(reviews)
-      .set({ answer: text, answered: house.clock.now() })
+      .set({ answer: text, answered: ctx.clock.now() })
       .where(and(eq(reviews.id, id), isNull(reviews.answer)))
       .returning()
-    if (!answered) throw new Refusal('already_answered')
-    await tell(house, db, {
+    if (!answered) throw new ApiError('already_answered')
+    await tell(ctx, db, {
       to: review.agent,
       kind: 'review.answered',
       item: app.id,
@@ -185,10 +185,10 @@ export async function answer(house: House, agent: Agent, id: string, said: strin
 }
 
 /** Takes a review out of sight and out of the rating, inside a transaction. Answers its item. */
-export async function hide(house: House, db: Db, id: string): Promise<string | undefined> {
+export async function hide(ctx: AppContext, db: Db, id: string): Promise<string | undefined> {
   const [review] = await db
     .update(reviews)
-    .set({ hidden: house.clock.now() })
+    .set({ hidden: ctx.clock.now() })
     .where(and(eq(reviews.id, id), isNull(reviews.hidden)))
     .returning()
   if (!review) return undefined

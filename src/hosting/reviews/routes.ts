@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import { taking } from '../../core/taking.ts'
-import type { House } from '../../house.ts'
 import { ratingOf } from '../apps/present.ts'
 import { theListed } from '../explore/explore.ts'
 import { withKey, withoutKey } from '../key.ts'
@@ -11,28 +11,28 @@ import { ofApp, ofWriting, openOperation, operation } from '../operation.ts'
 import * as comments from './comments.ts'
 import { presentComments, presentReview, presentReviews } from './present.ts'
 import * as reviews from './reviews.ts'
-import * as shapes from './shapes.ts'
+import * as schemas from './schemas.ts'
 
 const tag = 'Reviews and comments'
 
 /** What is said of what was shared, as anyone may read it (agent-api, Reviews and comments). */
-const readingRoutes = (house: House) =>
+const readingRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withoutKey(house))
+    .use(withoutKey(ctx))
     .get(
       '/explore/:id/reviews',
       async ({ params, query }) => {
-        const item = await theListed(house, params.id)
+        const item = await theListed(ctx, params.id)
         const { page, next } = await newestFirst('review', query, (limit, after) =>
-          reviews.listOf(house, item, limit, after),
+          reviews.listOf(ctx, item, limit, after),
         )
-        return { reviews: await presentReviews(house, page), rating: ratingOf(item), next }
+        return { reviews: await presentReviews(ctx, page), rating: ratingOf(item), next }
       },
       {
         query: ListQuery,
         ...openOperation(
           { id: 'list_reviews', tag, summary: 'What is said of an item, newest first.' },
-          { 200: shapes.ReviewList },
+          { 200: schemas.ReviewList },
           ['agents_off', 'bad_request', ...ofApp],
         ),
       },
@@ -40,34 +40,34 @@ const readingRoutes = (house: House) =>
     .get(
       '/explore/:id/comments',
       async ({ params, query }) => {
-        const item = await theListed(house, params.id)
+        const item = await theListed(ctx, params.id)
         const { page, next } = await newestFirst('comment', query, (limit, after) =>
-          comments.listOf(house, item, limit, after),
+          comments.listOf(ctx, item, limit, after),
         )
-        return { comments: await presentComments(house, page), next }
+        return { comments: await presentComments(ctx, page), next }
       },
       {
         query: ListQuery,
         ...openOperation(
           { id: 'list_comments', tag, summary: 'What is said below an item, newest first.' },
-          { 200: shapes.CommentList },
+          { 200: schemas.CommentList },
           ['agents_off', 'bad_request', ...ofApp],
         ),
       },
     )
 
-const reviewing = (house: House) =>
+const reviewing = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(house))
+    .use(withKey(ctx))
     .put(
       '/explore/:id/review',
       async ({ caller, params, body, status }) => {
-        const { review, app, isNew } = await reviews.put(house, caller.agent, params.id, body)
-        const shown = { review: await presentReview(house, review), rating: ratingOf(app) }
+        const { review, app, isNew } = await reviews.put(ctx, caller.agent, params.id, body)
+        const shown = { review: await presentReview(ctx, review), rating: ratingOf(app) }
         return isNew ? status(201, shown) : status(200, shown)
       },
       {
-        ...taking(shapes.ReviewWanted),
+        ...taking(schemas.ReviewWanted),
         ...operation(
           {
             id: 'review_item',
@@ -77,7 +77,7 @@ const reviewing = (house: House) =>
               'Used is: remixed, bought, read with get_source, or its link opened with your key. ' +
               'One review of each item is yours; the next takes its place.',
           },
-          { 200: shapes.Reviewed, 201: shapes.Reviewed },
+          { 200: schemas.Reviewed, 201: schemas.Reviewed },
           [...ofWriting, ...ofApp, 'text_blocked', 'not_used', 'own_item', 'same_owner'],
         ),
       },
@@ -85,47 +85,47 @@ const reviewing = (house: House) =>
     .delete(
       '/explore/:id/review',
       async ({ caller, params }) => {
-        const { review, app } = await reviews.remove(house, caller.agent, params.id)
+        const { review, app } = await reviews.remove(ctx, caller.agent, params.id)
         return { id: review.id, removed: true as const, rating: ratingOf(app) }
       },
       operation(
         { id: 'remove_review', tag, summary: 'Remove your review of an item.' },
-        { 200: shapes.ReviewGone },
+        { 200: schemas.ReviewGone },
         [...ofWriting, ...ofApp],
       ),
     )
     .post(
       '/reviews/:id/answer',
       async ({ caller, params, body, status }) => {
-        const review = await reviews.answer(house, caller.agent, params.id, body.text)
-        return status(201, { review: await presentReview(house, review) })
+        const review = await reviews.answer(ctx, caller.agent, params.id, body.text)
+        return status(201, { review: await presentReview(ctx, review) })
       },
       {
-        ...taking(shapes.AnswerWanted),
+        ...taking(schemas.AnswerWanted),
         ...operation(
           { id: 'answer_review', tag, summary: 'Answer a review of what you made, once.' },
-          { 201: shapes.Answered },
+          { 201: schemas.Answered },
           [...ofWriting, ...ofApp, 'already_answered', 'text_blocked'],
         ),
       },
     )
 
-const commenting = (house: House) =>
+const commenting = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(house))
+    .use(withKey(ctx))
     .post(
       '/explore/:id/comments',
       async ({ caller, params, body, status }) => {
-        const comment = await comments.add(house, caller.agent, params.id, body)
-        const [shown] = await presentComments(house, [comment])
+        const comment = await comments.add(ctx, caller.agent, params.id, body)
+        const [shown] = await presentComments(ctx, [comment])
         if (!shown) throw new Error('no comment to show')
         return status(201, { comment: shown })
       },
       {
-        ...taking(shapes.CommentWanted),
+        ...taking(schemas.CommentWanted),
         ...operation(
           { id: 'add_comment', tag, summary: 'Comment on an item, or reply to a comment.' },
-          { 201: shapes.Commented },
+          { 201: schemas.Commented },
           [...ofWriting, ...ofApp, 'comments_off', 'text_blocked', 'comments_limit'],
         ),
       },
@@ -133,7 +133,7 @@ const commenting = (house: House) =>
     .delete(
       '/comments/:id',
       async ({ caller, params: { id } }) => {
-        const how = await comments.remove(house, caller.agent, id)
+        const how = await comments.remove(ctx, caller.agent, id)
         return { id, removed: true as const, note: `The comment is ${how}.` }
       },
       operation(
@@ -142,11 +142,11 @@ const commenting = (house: House) =>
           tag,
           summary: 'Remove a comment of yours, or hide one on what you made.',
         },
-        { 200: shapes.CommentGone },
+        { 200: schemas.CommentGone },
         [...ofWriting, ...ofApp],
       ),
     )
 
 /** Reviews, answers and comments (agent-api, Reviews and comments). */
-export const reviewRoutes = (house: House) =>
-  new Elysia().use(readingRoutes(house)).use(reviewing(house)).use(commenting(house))
+export const reviewRoutes = (ctx: AppContext) =>
+  new Elysia().use(readingRoutes(ctx)).use(reviewing(ctx)).use(commenting(ctx))

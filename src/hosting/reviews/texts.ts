@@ -1,5 +1,5 @@
 import { isPlainText, isVisible } from '../../core/text.ts'
-import { Refusal } from '../../refusals.ts'
+import { ApiError } from '../../errors.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
 
 /**
@@ -9,9 +9,9 @@ import { isForbidden } from '../../scan/rules/text-policy.ts'
 export function checkText(text: string, max: number): string {
   if (!isPlainText(text, max) || !isVisible(text)) {
     const problem = `"text" is plain text of 1 to ${max} characters.`
-    throw new Refusal('bad_request', { problem, param: 'text' })
+    throw new ApiError('bad_request', { problem, param: 'text' })
   }
-  if (isForbidden(text)) throw new Refusal('text_blocked')
+  if (isForbidden(text)) throw new ApiError('text_blocked')
   return text
 }
 

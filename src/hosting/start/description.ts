@@ -1,7 +1,7 @@
+import type { AppContext } from '../../context.ts'
 import { describe, type Described } from '../../core/description.ts'
 import type { Entity } from '../../core/entity.ts'
 import { idPattern } from '../../core/ids.ts'
-import type { House } from '../../house.ts'
 import { assetName } from '../../scan/asset-asks.ts'
 import type { Tag } from '../operation.ts'
 import { cookieName } from '../people/visitor.ts'
@@ -45,15 +45,15 @@ fault of ours is 500 \`internal\`. Every answer carries \`x-request-id\`, every 
 A \`ref\` in the body, or the header \`Idempotency-Key\`, makes a publish safe to send again.`
 
 /** The description of the Agent API (document 1, operation 3). */
-export const describeAgentApi = (house: House, api: Described): Promise<Entity> =>
+export const describeAgentApi = (ctx: AppContext, api: Described): Promise<Entity> =>
   describe(api, {
     title: 'Berth Agent API',
     version: '1.0.0',
     description: words,
-    server: house.urls.base,
+    server: ctx.urls.base,
     mount: '/api',
     key: 'An agent key; for People operations a personal one.',
-    session: cookieName(house),
+    session: cookieName(ctx),
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     parameters,
   })

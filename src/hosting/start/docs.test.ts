@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { RULES } from '../../scan/rules.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
-let house: TestHouse
+let ctx: TestHouse
 let html: string
 let csp: string
 
 beforeAll(async () => {
-  house = await openTestHouse({ BASE_URL: 'https://api.berth.test/agents' })
-  const page = await house.call('GET', '/docs')
+  ctx = await openTestHouse({ BASE_URL: 'https://api.berth.test/agents' })
+  const page = await ctx.call('GET', '/docs')
   expect(page.status).toBe(200)
   html = String(page.body)
   csp = page.headers.get('content-security-policy') ?? ''
 })
-afterAll(() => house.close())
+afterAll(() => ctx.close())
 
 /** The addresses that the page loads or links to. */
 const addresses = (): string[] =>
@@ -68,22 +68,22 @@ describe('the docs page', () => {
     expect(parts).toHaveLength(4)
     const headers = { host: 'api.berth.test' }
     for (const part of parts) {
-      const answer = await house.visit('GET', `/agents/${part}`, { headers })
+      const answer = await ctx.visit('GET', `/agents/${part}`, { headers })
       expect([part, answer.status]).toEqual([part, 200])
       expect(answer.headers.get('cache-control')).toContain('immutable')
       expect(answer.headers.get('content-type')).toMatch(/^text\/(css|javascript); charset=utf-8$/)
       expect(answer.bytes.length).toBeGreaterThan(300)
     }
-    const page = await house.visit('GET', '/agents/docs', { headers })
+    const page = await ctx.visit('GET', '/agents/docs', { headers })
     expect(page.body).toBe(html)
-    const described = await house.visit('GET', '/agents/openapi.json', { headers })
-    expect(house.lines.filter(({ level }) => level === 'fault')).toEqual([])
+    const described = await ctx.visit('GET', '/agents/openapi.json', { headers })
+    expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([])
     expect(described.status).toBe(200)
   })
 
   test('has no other files beside it', async () => {
     for (const name of ['x.js', '..%2Fopenapi.json', 'built', '__proto__']) {
-      const answer = await house.call('GET', `/docs/${name}`)
+      const answer = await ctx.call('GET', `/docs/${name}`)
       expect([name, answer.status, answer.code]).toEqual([name, 404, 'not_found'])
     }
   })

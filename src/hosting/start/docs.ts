@@ -1,10 +1,10 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { answer, compressed, type Entity, entity, lastingEntity } from '../../core/entity.ts'
 import { type PublicFile, theFile } from '../../core/public.ts'
 import { escapeHtml } from '../../core/text.ts'
-import type { House } from '../../house.ts'
-import { type HostingRefusal, Refusal } from '../../refusals.ts'
+import { ApiError, type HostingErrorName } from '../../errors.ts'
 import { RULES } from '../../scan/rules.ts'
 import { faultWords, wordsOf } from '../envelope.ts'
 import { withoutKey } from '../key.ts'
@@ -28,14 +28,14 @@ type Part = keyof typeof parts
  * All it loads lies beside it under names of their own content, so that it works under any address
  * and without a network.
  */
-export function docs(house: House, files: PublicFiles) {
+export function docs(ctx: AppContext, files: PublicFiles) {
   let own: Own | undefined
   let page: Entity | undefined
   return new Elysia()
-    .use(withoutKey(house))
+    .use(withoutKey(ctx))
     .get(
       '/docs',
-      ({ request }) => answer(request, (page ??= pageOf(house, (own ??= partsOf(files))))),
+      ({ request }) => answer(request, (page ??= pageOf(ctx, (own ??= partsOf(files))))),
       {
         detail: { hide: true },
       },
@@ -45,7 +45,7 @@ export function docs(house: House, files: PublicFiles) {
       ({ request, params }) => {
         own ??= partsOf(files)
         const part = own.get(params.part)
-        if (!part) throw new Refusal('not_found', { what: 'file of the docs' })
+        if (!part) throw new ApiError('not_found', { what: 'file of the docs' })
         return answer(request, part.whole)
       },
       { detail: { hide: true } },
@@ -63,16 +63,16 @@ function partsOf(files: PublicFiles): Own {
   return own
 }
 
-function pageOf(house: House, own: Own): Entity {
+function pageOf(ctx: AppContext, own: Own): Entity {
   const csp = [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self' data:",
-    `connect-src 'self' ${originsOf(house).join(' ')}`,
+    `connect-src 'self' ${originsOf(ctx).join(' ')}`,
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   ]
-  return entity(compressed(htmlOf(house, own)), {
+  return entity(compressed(htmlOf(ctx, own)), {
     'content-type': 'text/html; charset=utf-8',
     'cache-control': 'no-cache',
     'content-security-policy': csp.join('; '),
@@ -83,13 +83,13 @@ function pageOf(house: House, own: Own): Entity {
 }
 
 /** Where both APIs are. */
-const originsOf = ({ urls: { base, gateway } }: House): string[] => [
+const originsOf = ({ urls: { base, gateway } }: AppContext): string[] => [
   ...new Set([new URL(base).origin, new URL(gateway).origin]),
 ]
 
-function htmlOf(house: House, own: Own): string {
-  const { app, gateway } = house.urls
-  const { name, what, quickstart, auth } = guideOf(house)
+function htmlOf(ctx: AppContext, own: Own): string {
+  const { app, gateway } = ctx.urls
+  const { name, what, quickstart, auth } = guideOf(ctx)
   const described = escapeHtml(`${gateway}/v1/openapi.json`)
   const at = (part: Part): string => `docs/${part}?h=${own.get(part)?.etag}`
   const steps = quickstart
@@ -145,11 +145,11 @@ const table = (heads: string[], rows: string[][]): string => {
   return `<table><thead>${line(heads, 'th')}</thead><tbody>${rows.map((row) => line(row, 'td')).join('')}</tbody></table>`
 }
 
-const exampleOf = <N extends HostingRefusal>(name: N) =>
-  wordsOf(new Refusal<N>(name, ...examples[name]))
+const exampleOf = <N extends HostingErrorName>(name: N) =>
+  wordsOf(new ApiError<N>(name, ...examples[name]))
 
 function errorsTable(): string {
-  const all = Object.keys(examples).filter((name): name is HostingRefusal => name in examples)
+  const all = Object.keys(examples).filter((name): name is HostingErrorName => name in examples)
   const words = [...all.map(exampleOf), { status: 500, body: faultWords('x-request-id') }]
   return table(
     ['Code', 'Status', 'What it says'],

@@ -1,11 +1,11 @@
-import type { FactsOf, HostingRefusal } from '../../refusals.ts'
+import type { DetailsOf, HostingErrorName } from '../../errors.ts'
 
 const retryAfter = 1_800
 const at = Date.UTC(2026, 0, 31)
 const mb = 1_048_576
 
 /** Every refusal with facts as they may be, so that the docs can show what it says. */
-export const examples: { [N in HostingRefusal]: FactsOf<N> } = {
+export const examples: { [N in HostingErrorName]: DetailsOf<N> } = {
   no_key: [],
   bad_key: [],
   wrong_key_kind: [{ kind: 'gateway' }],

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import { type Answer, openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { type Answer, openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
-let house: TestHouse
+let ctx: TestHouse
 
 beforeAll(async () => {
-  house = await openTestHouse()
+  ctx = await openTestHouse()
 })
-afterAll(() => house.close())
+afterAll(() => ctx.close())
 
 const Named = Type.Object({ operationId: Type.String() })
 const Paths = Type.Object({
@@ -40,14 +40,14 @@ async function run(line: string, env: Record<string, string>): Promise<Answer> {
   const url = new URL(words.find((word) => word.startsWith('http')) ?? '')
   const [data] = after('-d')
   const isFile = after('--data-binary').length > 0
-  return house.visit(after('-sX')[0] ?? 'GET', url.pathname, {
+  return ctx.visit(after('-sX')[0] ?? 'GET', url.pathname, {
     headers: Object.fromEntries(headers),
     ...(isFile ? { body: pixel } : data === undefined ? {} : { body: data }),
   })
 }
 
 test('the quickstart works as it is written', async () => {
-  const guide = await house.call('GET', '/')
+  const guide = await ctx.call('GET', '/')
   const [make = '', publish = '', read = '', again = '', file = '', share = '', ...more] =
     JSON.stringify(guide.body)
       .match(/"curl":"(?:\\.|[^"\\])*"/g)
@@ -61,7 +61,7 @@ test('the quickstart works as it is written', async () => {
   expect(published.status).toBe(201)
   const ID = published.text('app.id')
   const link = new URL(published.text('app.link'))
-  expect((await house.visit('GET', link.pathname)).status).toBe(200)
+  expect((await ctx.visit('GET', link.pathname)).status).toBe(200)
   expect((await run(read, { KEY, ID })).text('app.title')).toBe('Hello')
   expect((await run(again, { KEY, ID })).body).toMatchObject({ app: { version: 2 } })
   expect((await run(file, { KEY, ID })).body).toMatchObject({ asset: { type: 'image/png' } })
@@ -81,27 +81,27 @@ test('where keys need an invitation, the first step has it', async () => {
 })
 
 test('the index is JSON, and markdown for who asks for it', async () => {
-  const json = await house.call('GET', '/')
+  const json = await ctx.call('GET', '/')
   expect(json.headers.get('content-type')).toStartWith('application/json')
   expect(json.headers.get('vary')).toBe('accept')
   for (const name of ['base', 'gateway', 'mcp', 'docs', 'openapi', 'llms', 'llmsFull', 'skill']) {
     expect(json.text(`urls.${name}`)).toStartWith('http://localhost:3000')
   }
-  const markdown = await house.call('GET', '/', { headers: { accept: 'text/markdown' } })
+  const markdown = await ctx.call('GET', '/', { headers: { accept: 'text/markdown' } })
   expect(markdown.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
   expect(markdown.headers.get('vary')).toBe('accept')
   expect(String(markdown.body)).toContain(json.text('quickstart.1.curl'))
   for (const accept of ['*/*', 'application/json, text/plain, */*']) {
-    expect((await house.call('GET', '/', { headers: { accept } })).body).toEqual(json.body)
+    expect((await ctx.call('GET', '/', { headers: { accept } })).body).toEqual(json.body)
   }
 })
 
 test('the index alone tells of both ways to make an app, and names only what there is', async () => {
-  const description = Value.Parse(Paths, (await house.call('GET', '/openapi.json')).body)
+  const description = Value.Parse(Paths, (await ctx.call('GET', '/openapi.json')).body)
   const there = Object.entries(description.paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   )
-  const { build, explore, page } = Object((await house.call('GET', '/')).body)
+  const { build, explore, page } = Object((await ctx.call('GET', '/')).body)
   const named = [build, explore, page]
     .flat()
     .flatMap((line: string) => line.match(/\b(GET|POST|PUT|PATCH|DELETE) \/[\w@{}/]*/g) ?? [])
@@ -130,12 +130,12 @@ const linksIn = (header: string | null): Record<string, string> =>
   )
 
 test('agents find it at the top of the site', async () => {
-  const llms = await house.visit('GET', '/llms.txt')
+  const llms = await ctx.visit('GET', '/llms.txt')
   expect(llms.headers.get('content-type')).toBe('text/plain; charset=utf-8')
   expect(llms.body).toContain('# Berth')
-  const full = await house.visit('GET', '/llms-full.txt')
+  const full = await ctx.visit('GET', '/llms-full.txt')
   expect(String(full.body)).toStartWith(String(llms.body))
-  const description = Value.Parse(Paths, (await house.call('GET', '/openapi.json')).body)
+  const description = Value.Parse(Paths, (await ctx.call('GET', '/openapi.json')).body)
   for (const [path, methods] of Object.entries(description.paths)) {
     for (const [method, { operationId }] of Object.entries(methods)) {
       expect(full.body).toContain(`### ${operationId}: ${method.toUpperCase()} ${path}\n`)
@@ -144,7 +144,7 @@ test('agents find it at the top of the site', async () => {
 })
 
 test('the skill is a skill: its name, what it is for and when, and the guide', async () => {
-  const skill = await house.visit('GET', '/skill.md')
+  const skill = await ctx.visit('GET', '/skill.md')
   const [, front = '', text] = /^---\n(.*?)\n---\n(.*)$/s.exec(String(skill.body)) ?? []
   expect(Bun.YAML.parse(front)).toEqual({
     name: expect.stringMatching(/^[a-z0-9]+(-[a-z0-9]+)*$/),
@@ -154,7 +154,7 @@ test('the skill is a skill: its name, what it is for and when, and the guide', a
 })
 
 test('every address that the links and the catalogue name is there', async () => {
-  const page = await house.visit('GET', '/', { headers: { accept: 'text/html' } })
+  const page = await ctx.visit('GET', '/', { headers: { accept: 'text/html' } })
   const links = linksIn(page.headers.get('link'))
   expect(Object.keys(links).sort()).toEqual([
     'api-catalog',
@@ -162,8 +162,8 @@ test('every address that the links and the catalogue name is there', async () =>
     'service-desc',
     'service-doc',
   ])
-  expect(linksIn((await house.call('GET', '/')).headers.get('link'))).toEqual(links)
-  const catalogue = await house.visit('GET', links['api-catalog'] ?? '')
+  expect(linksIn((await ctx.call('GET', '/')).headers.get('link'))).toEqual(links)
+  const catalogue = await ctx.visit('GET', links['api-catalog'] ?? '')
   expect(catalogue.headers.get('content-type')).toBe('application/linkset+json')
   const named = [
     ...JSON.stringify(JSON.parse(new TextDecoder().decode(catalogue.bytes))).matchAll(
@@ -173,12 +173,12 @@ test('every address that the links and the catalogue name is there', async () =>
   const paths = named.map(([, url = '']) => new URL(url).pathname)
   expect(paths).toHaveLength(4)
   for (const path of [...Object.values(links), ...paths]) {
-    expect([path, (await house.visit('GET', path)).status]).toEqual([path, 200])
+    expect([path, (await ctx.visit('GET', path)).status]).toEqual([path, 200])
   }
 })
 
 test('server.json is what registries of MCP servers take', async () => {
-  const { body } = await house.visit('GET', '/server.json')
+  const { body } = await ctx.visit('GET', '/server.json')
   expect(body).toMatchObject({
     name: expect.stringMatching(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/),
     description: expect.stringMatching(/^.{1,100}$/),
@@ -188,7 +188,7 @@ test('server.json is what registries of MCP servers take', async () => {
   const named = await openTestHouse({ APP_URL: 'https://play.example.com' })
   expect((await named.visit('GET', '/server.json')).text('name')).toBe('com.example.play/berth')
   const site = 'https://play.example.com'
-  expect(named.house.urls).toEqual({
+  expect(named.ctx.urls).toEqual({
     base: `${site}/api`,
     gateway: site,
     app: site,
@@ -200,7 +200,7 @@ test('server.json is what registries of MCP servers take', async () => {
 
 test('the guide names the models that are served, and says what start credits pay', async () => {
   const pays = 'the free start credits pay there too'
-  expect((await house.visit('GET', '/llms.txt')).body).toContain(pays)
+  expect((await ctx.visit('GET', '/llms.txt')).body).toContain(pays)
   const real = await openTestHouse({ OPENAI_API_KEY: 'hush' })
   const guide = String((await real.visit('GET', '/llms.txt')).body)
   const docs = String((await real.visit('GET', '/docs', { headers: { accept: 'text/html' } })).body)

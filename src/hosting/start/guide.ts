@@ -1,5 +1,6 @@
+import type { Urls } from '../../config/urls.ts'
+import { acceptsStartCredits, type AppContext } from '../../context.ts'
 import { toCredits } from '../../core/money.ts'
-import { type House, takesStartCredits } from '../../house.ts'
 import {
   assetBytesMax,
   assetBytesPerAppMax,
@@ -9,7 +10,6 @@ import {
   iconBytesMax,
 } from '../../limits.ts'
 import { startCredits } from '../../prices.ts'
-import type { Urls } from '../../urls.ts'
 
 /** What a page can and cannot do. */
 const pageRules = [
@@ -39,7 +39,7 @@ const sharing = [
 ]
 
 /** How a key is made, by anyone or with the operator's token. */
-const keyOf = ({ urls: { base }, config }: House) =>
+const keyOf = ({ urls: { base }, config }: AppContext) =>
   config.keysOpen === 'on'
     ? {
         make: `POST ${base}/keys makes a key; no sign-in, no email. It is shown once.`,
@@ -81,15 +81,15 @@ const toolsOf = ({ mcp }: Urls): string[] => [
   `${mcp}?tools=core lists the eleven tools to begin with, ?tools=apps (or another area) one area.`,
 ]
 
-const modelsOf = (house: House): string[] => [
-  `${house.urls.gateway} speaks OpenAI's HTTP: point an OpenAI client's base URL at ${house.urls.gateway}/v1. GET /v1/models lists models and prices, POST /v1/chat/completions, /v1/responses, /v1/embeddings, /v1/images/generations, /v1/audio/speech and others call them.`,
-  `Your agent key is a key there too and pays from your credits; the free start credits ${takesStartCredits(house) ? 'pay there too' : 'do not pay there, what your owner sends does'}. POST /accounts/create makes an account of its own.`,
+const modelsOf = (ctx: AppContext): string[] => [
+  `${ctx.urls.gateway} speaks OpenAI's HTTP: point an OpenAI client's base URL at ${ctx.urls.gateway}/v1. GET /v1/models lists models and prices, POST /v1/chat/completions, /v1/responses, /v1/embeddings, /v1/images/generations, /v1/audio/speech and others call them.`,
+  `Your agent key is a key there too and pays from your credits; the free start credits ${acceptsStartCredits(ctx) ? 'pay there too' : 'do not pay there, what your owner sends does'}. POST /accounts/create makes an account of its own.`,
 ]
 
 /** What an agent reads first: enough to publish with, and nothing it has to look up elsewhere. */
-export function guideOf(house: House) {
-  const { urls, config } = house
-  const { make, curl } = keyOf(house)
+export function guideOf(ctx: AppContext) {
+  const { urls, config } = ctx
+  const { make, curl } = keyOf(ctx)
   return {
     name: 'Berth',
     what: 'Make and host apps and games with an API key alone: publish a whole html page, or have one built from a prompt, and get a link that anyone can open. One OpenAI-compatible gateway in front of many models runs beside it.',
@@ -111,7 +111,7 @@ export function guideOf(house: House) {
     },
     quickstart: quickstartOf(urls, curl),
     mcp: toolsOf(urls),
-    gateway: modelsOf(house),
+    gateway: modelsOf(ctx),
     page: pageRules,
     build: making,
     explore: sharing,

@@ -1,4 +1,4 @@
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
 import { listPageMax } from '../../limits.ts'
 import * as apps from '../apps/apps.ts'
 import * as pages from '../apps/pages.ts'
@@ -14,7 +14,7 @@ interface File {
  * A zip of an app as it is read, one file in memory at a time: for each version n
  * `versions/<n>/version.json`, `versions/<n>/index.html` and `versions/<n>/assets/<name>`.
  */
-export async function* zipOf(house: House, app: apps.App): AsyncGenerator<Uint8Array> {
+export async function* zipOf(ctx: AppContext, app: apps.App): AsyncGenerator<Uint8Array> {
   // Loaded when it is needed: its tables take longer to make than the rest of the house to start.
   const { Zip, ZipPassThrough } = await import('fflate')
   const ready: Uint8Array[] = []
@@ -22,7 +22,7 @@ export async function* zipOf(house: House, app: apps.App): AsyncGenerator<Uint8A
     if (error) throw error
     ready.push(chunk)
   })
-  for await (const { path, bytes } of filesOf(house, app)) {
+  for await (const { path, bytes } of filesOf(ctx, app)) {
     const entry = new ZipPassThrough(path)
     zip.add(entry)
     entry.push(bytes, true)
@@ -32,27 +32,27 @@ export async function* zipOf(house: House, app: apps.App): AsyncGenerator<Uint8A
   yield* ready.splice(0)
 }
 
-async function* filesOf(house: House, app: apps.App): AsyncGenerator<File> {
+async function* filesOf(ctx: AppContext, app: apps.App): AsyncGenerator<File> {
   let before: number | undefined
   for (;;) {
-    const rows = await apps.versionsOf(house, app, listPageMax, before)
-    for (const row of rows) yield* filesOfVersion(house, app, row)
+    const rows = await apps.versionsOf(ctx, app, listPageMax, before)
+    for (const row of rows) yield* filesOfVersion(ctx, app, row)
     before = rows.at(-1)?.version
     if (rows.length < listPageMax) return
   }
 }
 
 async function* filesOfVersion(
-  house: House,
+  ctx: AppContext,
   app: apps.App,
   row: apps.Version,
 ): AsyncGenerator<File> {
   const folder = `versions/${row.version}`
   const facts = JSON.stringify(presentVersion(row), null, 2)
   yield { path: `${folder}/version.json`, bytes: new TextEncoder().encode(facts) }
-  yield { path: `${folder}/index.html`, bytes: (await pages.read(house, row)).identity }
-  for (const asset of await assets.rowsOf(house, app.id, row.version)) {
-    const bytes = await house.store.read(asset.sha256)
+  yield { path: `${folder}/index.html`, bytes: (await pages.read(ctx, row)).identity }
+  for (const asset of await assets.rowsOf(ctx, app.id, row.version)) {
+    const bytes = await ctx.storage.read(asset.sha256)
     if (!bytes) throw new Error(`the stored asset ${asset.sha256} is missing`)
     yield { path: `${folder}/assets/${asset.name}`, bytes }
   }

@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia, t } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { highestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../core/list-query.ts'
 import { takingNothing } from '../../core/taking.ts'
-import type { House } from '../../house.ts'
 import * as apps from '../apps/apps.ts'
 import { present } from '../apps/present.ts'
 import { withKey } from '../key.ts'
 import { ofApp, ofPublishing, ofWriting, operation } from '../operation.ts'
 import { zipOf } from './export.ts'
-import * as shapes from './shapes.ts'
+import * as schemas from './schemas.ts'
 import * as versions from './versions.ts'
 
 const VersionNumber = t.Numeric({ minimum: 1, maximum: 1_000_000, multipleOf: 1 })
@@ -25,15 +25,15 @@ const asFile = (name: string, type: string) => ({
 })
 
 /** Versions of an agent's app: publish, list, read, restore, export. */
-export const versionRoutes = (house: House) =>
+export const versionRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(house))
+    .use(withKey(ctx))
     .get(
       '/apps/:id/versions',
       async ({ caller, params, query }) => {
-        const app = await apps.theOwn(house, caller.agent, params.id)
+        const app = await apps.theOwn(ctx, caller.agent, params.id)
         const find = (limit: number, before: number | undefined) =>
-          apps.versionsOf(house, app, limit, before)
+          apps.versionsOf(ctx, app, limit, before)
         const { page, next } = await highestFirst('version', query, ({ version }) => version, find)
         return { versions: page.map(versions.presentVersion), next }
       },
@@ -41,7 +41,7 @@ export const versionRoutes = (house: House) =>
         query: ListQuery,
         ...operation(
           { id: 'list_versions', tag: 'Apps', summary: 'The versions of your app, newest first.' },
-          { 200: shapes.VersionList },
+          { 200: schemas.VersionList },
           ['bad_request', ...ofApp],
         ),
       },
@@ -49,15 +49,15 @@ export const versionRoutes = (house: House) =>
     .post(
       '/apps/:id/versions/:version/restore',
       async ({ caller, params, status }) => {
-        const done = await versions.restore(house, caller.agent, params.id, params.version)
-        return status(201, { app: present(house, done.app), note: done.note })
+        const done = await versions.restore(ctx, caller.agent, params.id, params.version)
+        return status(201, { app: present(ctx, done.app), note: done.note })
       },
       {
         params: Type.Object({ id: Type.String(), version: VersionNumber }),
         ...takingNothing,
         ...operation(
           { id: 'restore_version', tag: 'Apps', summary: 'Make an older version the newest.' },
-          { 201: shapes.Restored },
+          { 201: schemas.Restored },
           [...ofWriting, ...ofApp, ...ofPublishing],
         ),
       },
@@ -65,7 +65,7 @@ export const versionRoutes = (house: House) =>
     .get(
       '/apps/:id/html',
       async ({ caller, params, query }) => {
-        const html = await versions.htmlOf(house, caller.agent, params.id, query.version)
+        const html = await versions.htmlOf(ctx, caller.agent, params.id, query.version)
         return new Response(html, {
           headers: asFile(`${params.id}.html`, 'text/html; charset=utf-8'),
         })
@@ -74,7 +74,7 @@ export const versionRoutes = (house: House) =>
         query: Type.Object({ version: Type.Optional(VersionNumber) }),
         ...operation(
           { id: 'get_html', tag: 'Apps', summary: 'The html of a version, the newest by default.' },
-          { 200: shapes.Html },
+          { 200: schemas.Html },
           ['bad_request', ...ofApp],
         ),
       },
@@ -82,9 +82,9 @@ export const versionRoutes = (house: House) =>
     .get(
       '/apps/:id/export',
       async ({ caller, params }) => {
-        const app = await apps.theOwn(house, caller.agent, params.id)
+        const app = await apps.theOwn(ctx, caller.agent, params.id)
         const headers = asFile(`${params.id}.zip`, 'application/zip')
-        return new Response(zipOf(house, app), { headers })
+        return new Response(zipOf(ctx, app), { headers })
       },
       operation(
         {
@@ -92,7 +92,7 @@ export const versionRoutes = (house: House) =>
           tag: 'Apps',
           summary: 'Every version and asset of your app, as a zip.',
         },
-        { 200: shapes.Zip },
+        { 200: schemas.Zip },
         ofApp,
       ),
     )

@@ -5,7 +5,7 @@ import { unzipSync } from 'fflate'
 import { hour } from '../../core/time.ts'
 import { versionsPerAppMax } from '../../limits.ts'
 import { holdUp } from '../../testing/held-up.ts'
-import { openTestHouse } from '../../testing/house.ts'
+import { openTestHouse } from '../../testing/test-server.ts'
 import { apps } from '../apps/tables.ts'
 
 const page = (text: string): string => `<!doctype html><title>${text}</title><p>${text}</p>`
@@ -131,11 +131,11 @@ test('what a version refuses keeps nothing', async () => {
 })
 
 test('the same ref publishes one version, also when both calls come at once', async () => {
-  const { house, person, close } = await openTestHouse()
+  const { ctx, person, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish()
   const body = { html: page('two'), ref: 'version-two' }
-  const { begun, go } = holdUp(house.store, 'put')
+  const { begun, go } = holdUp(ctx.storage, 'put')
   const first = ann.call('POST', `/apps/${id}/versions`, body)
   await begun
   expect((await ann.call('POST', `/apps/${id}/versions`, body)).code).toBe('busy')
@@ -171,10 +171,10 @@ test('deleted apps come back within 30 days', async () => {
 })
 
 test('versions that are published at once are no more than an app may have', async () => {
-  const { house, person, close } = await openTestHouse()
+  const { ctx, person, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish({ html: page('one') })
-  await house.db.tx((db) => db.update(apps).set({ version: versionsPerAppMax - 1 }))
+  await ctx.db.tx((db) => db.update(apps).set({ version: versionsPerAppMax - 1 }))
   const publish = (text: string) => ann.call('POST', `/apps/${id}/versions`, { html: page(text) })
   const both = await Promise.all(['two', 'three'].map(publish))
   expect(both.map(({ status }) => status).sort()).toEqual([201, 400])

@@ -1,10 +1,10 @@
+import type { AppContext } from '../../context.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { iso } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import type { House } from '../../house.ts'
+import { ApiError } from '../../errors.ts'
 import type { Answer } from '../../idempotency/idempotency.ts'
 import { versionNoteCharsMax, versionsPerAppMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
 import type { Agent } from '../agents/agents.ts'
@@ -13,7 +13,7 @@ import * as pages from '../apps/pages.ts'
 import { linkOf, present } from '../apps/present.ts'
 import { presentScan } from '../apps/publish.ts'
 import * as assets from '../assets/assets.ts'
-import type { NewVersionShape, VersionShape } from './shapes.ts'
+import type { NewVersionShape, VersionShape } from './schemas.ts'
 
 /** A version as lists show it. */
 export const presentVersion = (row: apps.Version): VersionShape => ({
@@ -35,7 +35,7 @@ export function checkNote(note = ''): string {
   const problem =
     `"note" is one plain line of at most ${versionNoteCharsMax} characters, without slurs and ` +
     'orders to agents.'
-  throw new Refusal('bad_request', { problem, param: 'note' })
+  throw new ApiError('bad_request', { problem, param: 'note' })
 }
 
 /**
@@ -45,29 +45,29 @@ export function checkNote(note = ''): string {
  * not_found and taken_down.
  */
 export async function publish(
-  house: House,
+  ctx: AppContext,
   maker: Agent,
   id: string,
   wanted: NewVersionShape & { html: string },
 ): Promise<Answer> {
   const looked = async () => {
-    const app = await apps.theOwn(house, maker, id)
+    const app = await apps.theOwn(ctx, maker, id)
     const note = checkNote(wanted.note)
-    const inspection = await pages.inspect(house, wanted.html, maker.id)
+    const inspection = await pages.inspect(ctx, wanted.html, maker.id)
     return { app, note, inspection, scan: presentScan(inspection) }
   }
   if (wanted.dryRun) return { status: 200, body: { scan: (await looked()).scan, price: 0 } }
-  return house.idempotency.once(maker.id, wanted.ref, { id, ...wanted }, async (keepAnswer) => {
+  return ctx.idempotency.once(maker.id, wanted.ref, { id, ...wanted }, async (keepAnswer) => {
     const { app, note, inspection, scan } = await looked()
-    await apps.checkRoom(house, maker, inspection.identity.byteLength)
-    const page = await pages.keep(house, inspection)
-    return house.db.tx(async (db) => {
+    await apps.checkRoom(ctx, maker, inspection.identity.byteLength)
+    const page = await pages.keep(ctx, inspection)
+    return ctx.db.tx(async (db) => {
       const how = { via: 'html', note } as const
-      const made = await add(house, db, app, { page, inspection, how })
+      const made = await add(ctx, db, app, { page, inspection, how })
       const body = {
-        app: present(house, made.app),
+        app: present(ctx, made.app),
         scan,
-        note: shownNote(house, made),
+        note: shownNote(ctx, made),
       }
       await keepAnswer(db, { status: 201, body })
       return { status: 201, body }
@@ -91,27 +91,27 @@ interface Made {
 
 /** The next version, inside a transaction. The one on Explore stays where the new one may not. */
 export async function add(
-  house: House,
+  ctx: AppContext,
   db: Db,
   app: apps.App,
   { page, inspection, how, filesOf }: Next,
 ): Promise<Made> {
-  const made = await apps.addVersion(house, db, app, page, how)
+  const made = await apps.addVersion(ctx, db, app, page, how)
   const { id, version, listed } = made
   if (version > versionsPerAppMax) {
     const problem = `An app has at most ${versionsPerAppMax} versions. Publish a new app.`
-    throw new Refusal('bad_request', { problem })
+    throw new ApiError('bad_request', { problem })
   }
   await assets.copy(db, { app: id, version: filesOf ?? version - 1 }, { app: id, version })
   if (listed === 'off') return { app: made, reasons: [] }
   const reasons = pages.unlistable(inspection)
   if (reasons.length > 0) return { app: made, reasons }
-  return { app: await apps.update(house, db, made, { listed: 'on' }), reasons }
+  return { app: await apps.update(ctx, db, made, { listed: 'on' }), reasons }
 }
 
 /** Which version visitors see now, and why where it is not the newest. */
-function shownNote(house: House, { app, reasons }: Made): string {
-  const link = linkOf(house, app.id)
+function shownNote(ctx: AppContext, { app, reasons }: Made): string {
+  const link = linkOf(ctx, app.id)
   if (reasons.length === 0) return `Version ${app.version} is live at ${link}.`
   const shown = apps.shownVersion(app)
   return (
@@ -126,32 +126,32 @@ function shownNote(house: House, { app, reasons }: Made): string {
  * blocked_by_scan, and what `addVersion` refuses.
  */
 export async function restore(
-  house: House,
+  ctx: AppContext,
   maker: Agent,
   id: string,
   number: number,
 ): Promise<{ app: apps.App; note: string }> {
-  const app = await apps.theOwn(house, maker, id)
-  const old = await apps.theVersion(house, id, number)
-  const inspection = await pages.inspect(house, (await pages.read(house, old)).identity, maker.id)
+  const app = await apps.theOwn(ctx, maker, id)
+  const old = await apps.theVersion(ctx, id, number)
+  const inspection = await pages.inspect(ctx, (await pages.read(ctx, old)).identity, maker.id)
   const { sha256, pack, htmlBytes, gzipBytes, brBytes, asks } = old
   const stored = { sha256, pack, htmlBytes, gzipBytes, brBytes, asks }
-  const page = { ...stored, ...pages.scannedOf(house, inspection) }
+  const page = { ...stored, ...pages.scannedOf(ctx, inspection) }
   const how = { via: 'restore', note: `Version ${number} again.` } as const
   const next = { page, inspection, how, filesOf: number }
-  const made = await house.db.tx((db) => add(house, db, app, next))
+  const made = await ctx.db.tx((db) => add(ctx, db, app, next))
   const again = `Version ${made.app.version} is version ${number} again.`
-  return { app: made.app, note: `${again} ${shownNote(house, made)}` }
+  return { app: made.app, note: `${again} ${shownNote(ctx, made)}` }
 }
 
 /** The html of a version of an own app, the newest unless `number` is given. */
 export async function htmlOf(
-  house: House,
+  ctx: AppContext,
   maker: Agent,
   id: string,
   number: number | undefined,
 ): Promise<Uint8Array> {
-  const app = await apps.theOwn(house, maker, id)
-  const version = await apps.theVersion(house, id, number ?? app.version)
-  return (await pages.read(house, version)).identity
+  const app = await apps.theOwn(ctx, maker, id)
+  const version = await apps.theVersion(ctx, id, number ?? app.version)
+  return (await pages.read(ctx, version)).identity
 }

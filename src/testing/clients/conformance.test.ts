@@ -47,16 +47,16 @@ const suites = [
   },
 ]
 
-let house: McpHouse
+let ctx: McpHouse
 beforeAll(async () => {
-  house = await openMcpHouse(fixtures)
+  ctx = await openMcpHouse(fixtures)
 })
-afterAll(() => house.close())
+afterAll(() => ctx.close())
 
 /** What a scenario says, and whether the suite is content. */
 async function run(suite: string, revision: string, scenario: string) {
   const cli = join(modules, suite, 'dist/index.js')
-  const words = ['server', '--url', house.url, '--spec-version', revision, '--scenario', scenario]
+  const words = ['server', '--url', ctx.url, '--spec-version', revision, '--scenario', scenario]
   const child = Bun.spawn([node, cli, ...words], {
     stdout: 'pipe',
     stderr: 'pipe',

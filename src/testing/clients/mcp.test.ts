@@ -12,14 +12,14 @@ import * as http1 from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { type McpHouse, node, openMcpHouse } from '../mcp.ts'
 import { textAt } from '../running.ts'
 
-let house: McpHouse
+let ctx: McpHouse
 let folder = ''
 beforeAll(async () => {
-  house = await openMcpHouse()
+  ctx = await openMcpHouse()
   folder = mkdtempSync(join(tmpdir(), 'berth-mcp-'))
 })
 afterAll(async () => {
-  await house.close()
+  await ctx.close()
   rmSync(folder, { recursive: true })
 })
 
@@ -46,14 +46,14 @@ async function play(call: Caller): Promise<void> {
     app: { title: 'Tide', version: 2 },
   })
   const link = new URL(textAt(made, 'app.link'))
-  expect((await house.visit('GET', link.pathname)).status).toBe(200)
+  expect((await ctx.visit('GET', link.pathname)).status).toBe(200)
   const refused = await call('get_app', { key, id: 'AAAAAAAAAAAA' })
   expect(refused).toMatchObject({ isError: true, structuredContent: { code: 'not_found' } })
 }
 
 test('the official client, v1', async () => {
   const client = new Client1({ name: 'v1', version: '1' })
-  await client.connect(new http1.StreamableHTTPClientTransport(new URL(house.url)))
+  await client.connect(new http1.StreamableHTTPClientTransport(new URL(ctx.url)))
   const { tools } = await client.listTools()
   expect(tools.length).toBeGreaterThan(11)
   await play((name, args) => client.callTool({ name, arguments: args }))
@@ -62,7 +62,7 @@ test('the official client, v1', async () => {
 
 test.each(['auto', 'legacy'] as const)('the official client, v2, %s', async (mode) => {
   const client = new Client2({ name: 'v2', version: '1' }, { versionNegotiation: { mode } })
-  await client.connect(new StreamableHTTPClientTransport(new URL(house.url)))
+  await client.connect(new StreamableHTTPClientTransport(new URL(ctx.url)))
   const revision = mode === 'auto' ? '2026-07-28' : '2025-11-25'
   expect(client.getNegotiatedProtocolVersion()).toBe(revision)
   expect((await client.listTools()).tools.length).toBeGreaterThan(11)
@@ -71,7 +71,7 @@ test.each(['auto', 'legacy'] as const)('the official client, v2, %s', async (mod
 })
 
 test('the AI SDK', async () => {
-  const client = await createMCPClient({ transport: { type: 'http', url: house.url } })
+  const client = await createMCPClient({ transport: { type: 'http', url: ctx.url } })
   const tools = await client.tools()
   expect(Object.keys(tools)).toContain('publish_app')
   await play((name, args) =>
@@ -98,7 +98,7 @@ test('the inspector, --cli', async () => {
   const cli = join(modules, '@modelcontextprotocol/inspector/clients/launcher/build/index.js')
   await play((name, args) => {
     const pairs = Object.entries(args).flatMap(([key, value]) => ['--tool-arg', `${key}=${value}`])
-    const words = ['--cli', house.url, '--method', 'tools/call', '--tool-name', name]
+    const words = ['--cli', ctx.url, '--method', 'tools/call', '--tool-name', name]
     return run([cli, ...words, ...pairs])
   })
 }, 120_000)
@@ -106,7 +106,7 @@ test('the inspector, --cli', async () => {
 test('mcporter, which prints the structured answer alone', async () => {
   const cli = join(modules, 'mcporter/dist/cli.js')
   await play(async (name, args) => {
-    const words = ['call', '--http-url', house.url, '--allow-http', '--tool', name]
+    const words = ['call', '--http-url', ctx.url, '--allow-http', '--tool', name]
     const told = await run([cli, ...words, '--args', JSON.stringify(args), '--output', 'json'])
     const isError = 'code' in Object(told)
     return { structuredContent: told, ...(isError && { isError }) }

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { loadConfig } from '../../config.ts'
+import { loadConfig } from '../../config/load.ts'
 import { nano } from '../../core/money.ts'
+import { serve } from '../../http/server.ts'
 import { doctor } from '../../ledger/doctor.ts'
 import { balanceOf, grantTo } from '../../ledger/ledger.ts'
-import { serve } from '../../serve.ts'
 import { textAt } from '../running.ts'
 import { unlimited } from '../unlimited.ts'
 
@@ -34,21 +34,21 @@ export async function serveForClients(): Promise<ForClients> {
     ...unlimited,
   }
   const serving = await serve(loadConfig(flags, {}))
-  const { house, origin } = serving
+  const { ctx, origin } = serving
   const made = await fetch(`${origin}/accounts/create`, { method: 'POST' })
   const account = {
     kind: 'gateway',
     owner: textAt(await made.clone().json(), 'credit_id'),
   } as const
   const key = textAt(await made.json(), 'api_key')
-  await grantTo(house, account, { amount: funded, kind: 'grant', ref: 'funded', free: false })
+  await grantTo(ctx, account, { amount: funded, kind: 'grant', ref: 'funded', free: false })
   return {
     baseUrls: [`${origin}/v1`, origin],
     key,
-    spent: async () => funded - (await balanceOf(house, account)).balance,
+    spent: async () => funded - (await balanceOf(ctx, account)).balance,
     stop: async () => {
-      const { held } = await balanceOf(house, account)
-      const report = await doctor(house)
+      const { held } = await balanceOf(ctx, account)
+      const report = await doctor(ctx)
       await serving.stop()
       rmSync(dataDir, { recursive: true, force: true })
       if (held !== 0n || !report.ok) throw new Error(`held ${held}; ${report.text}`)

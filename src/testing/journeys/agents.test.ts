@@ -9,22 +9,22 @@ import { join } from 'node:path'
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 
-import { isRecord } from '../../core/shape.ts'
+import { isRecord } from '../../core/schema.ts'
 import { type Running, serveFolder, textAt } from '../running.ts'
 
 let folder = ''
-let house: Running
+let ctx: Running
 /** What the model is paid with. */
 let purse = ''
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'berth-agents-'))
-  house = await serveFolder(join(folder, 'data'), {
+  ctx = await serveFolder(join(folder, 'data'), {
     env: { DEMO_MODELS: 'on', OLLAMA_HOST: 'off' },
   })
-  purse = await house.newKey()
+  purse = await ctx.newKey()
 }, 60_000)
 afterAll(() => {
-  house.kill('SIGKILL')
+  ctx.kill('SIGKILL')
   rmSync(folder, { recursive: true })
 })
 
@@ -44,7 +44,7 @@ async function decide(name: string, schema: object, wanted: Arguments): Promise<
     }),
   )
   const parameters = { type: 'object', properties, required: Object.keys(wanted) }
-  const answer = await house.call('POST', '/v1/chat/completions', purse, {
+  const answer = await ctx.call('POST', '/v1/chat/completions', purse, {
     model: 'demo/chat',
     messages: [{ role: 'user', content: `call ${name}` }],
     tools: [{ type: 'function', function: { name, parameters } }],
@@ -58,13 +58,13 @@ async function decide(name: string, schema: object, wanted: Arguments): Promise<
 /** The app is open to anyone, and stands on Explore. */
 async function expectShared(link: string, id: string): Promise<void> {
   expect((await fetch(link)).status).toBe(200)
-  const listed = await (await house.call('GET', '/api/explore')).json()
+  const listed = await (await ctx.call('GET', '/api/explore')).json()
   expect(JSON.stringify(listed)).toContain(id)
 }
 
 test('an agent with the list of tools alone', async () => {
   const client = new Client({ name: 'agent', version: '1' })
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${house.origin}/mcp?tools=core`)))
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${ctx.origin}/mcp?tools=core`)))
   const { tools } = await client.listTools()
   const call = async (name: string, wanted: Arguments): Promise<unknown> => {
     const tool = tools.find((one) => one.name === name)
@@ -88,7 +88,7 @@ test('an agent with the list of tools alone', async () => {
 
 test('an agent with the text of GET / alone', async () => {
   await Bun.write(join(folder, 'ship.png'), Uint8Array.fromBase64(pixel))
-  const text = await (await fetch(`${house.origin}/`)).text()
+  const text = await (await fetch(`${ctx.origin}/`)).text()
   const lines = [...text.matchAll(/^ *```sh\n *(.+)\n *```$/gm)].map(([, line = '']) => line)
   expect(lines).toHaveLength(6)
   const shell = { properties: { command: { type: 'string' } } }
@@ -116,7 +116,7 @@ test('an agent with the text of GET / alone', async () => {
 test('the binary checks arguments, hosts and bodies as the sources do', async () => {
   const post = async (body: string, headers: Record<string, string> = {}) => {
     const accept = 'application/json, text/event-stream'
-    const answer = await fetch(`${house.origin}/mcp`, {
+    const answer = await fetch(`${ctx.origin}/mcp`, {
       method: 'POST',
       headers: { accept, 'content-type': 'application/json', ...headers },
       body,

@@ -12,8 +12,8 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'berth-kept-'))
 })
 afterEach(async () => {
-  for (const house of houses) house.kill('SIGKILL')
-  await Promise.all(houses.map((house) => house.exited))
+  for (const ctx of houses) ctx.kill('SIGKILL')
+  await Promise.all(houses.map((ctx) => ctx.exited))
   houses = []
   rmSync(dir, { recursive: true })
 })
@@ -21,48 +21,47 @@ afterEach(async () => {
 const at = (...names: string[]): string => join(dir, ...names)
 
 async function serve(name: string): Promise<Running> {
-  const house = await serveFolder(at(name))
-  houses.push(house)
-  return house
+  const ctx = await serveFolder(at(name))
+  houses.push(ctx)
+  return ctx
 }
 
-async function stop(house: Running): Promise<void> {
-  house.kill('SIGTERM')
-  expect(await house.exited).toBe(0)
+async function stop(ctx: Running): Promise<void> {
+  ctx.kill('SIGTERM')
+  expect(await ctx.exited).toBe(0)
 }
 
 type Pages = Map<string, string>
 
-async function publish(house: Running, key: string, pages: Pages): Promise<void> {
+async function publish(ctx: Running, key: string, pages: Pages): Promise<void> {
   const html = `<!doctype html><title>${key.slice(-4)} ${pages.size}</title>`.padEnd(9_000, 'lamp ')
-  const response = await house.call('POST', '/api/apps', key, { html })
+  const response = await ctx.call('POST', '/api/apps', key, { html })
   expect(response.status).toBe(201)
   pages.set(textAt(await response.json(), 'app.id'), html)
 }
 
 /** Publishes with one key until the work has ended; answers the pages that were acknowledged. */
-async function publishDuring(house: Running, key: string, work: Promise<unknown>, pages: Pages) {
+async function publishDuring(ctx: Running, key: string, work: Promise<unknown>, pages: Pages) {
   let isOver = false
   void work.finally(() => (isOver = true))
-  for (let count = 0; count < 500 && !isOver; count += 1) await publish(house, key, pages)
+  for (let count = 0; count < 500 && !isOver; count += 1) await publish(ctx, key, pages)
 }
 
-const shown = async (house: Running, id: string): Promise<string> =>
-  (await house.call('GET', `/a/${id}/data`)).text()
+const shown = async (ctx: Running, id: string): Promise<string> =>
+  (await ctx.call('GET', `/a/${id}/data`)).text()
 
 test('a backup beside a busy server holds all that was acknowledged before it', async () => {
-  const house = await serve('data')
-  const keys = [await house.newKey(), await house.newKey()]
+  const ctx = await serve('data')
+  const keys = [await ctx.newKey(), await ctx.newKey()]
   const before: Pages = new Map()
-  for (const key of keys)
-    for (let count = 0; count < 4; count += 1) await publish(house, key, before)
+  for (const key of keys) for (let count = 0; count < 4; count += 1) await publish(ctx, key, before)
 
   const during: Pages = new Map()
   // From another working folder than the server's, so that a path in words would miss it.
   const copying = berth(['backup', at('copy'), '--data', at('data')])
-  await Promise.all(keys.map((key) => publishDuring(house, key, copying, during)))
+  await Promise.all(keys.map((key) => publishDuring(ctx, key, copying, during)))
   expect(await copying).toMatchObject({ code: 0, err: '' })
-  await stop(house)
+  await stop(ctx)
 
   const restored = await berth(['restore', at('copy'), '--data', at('fresh')])
   expect(restored).toMatchObject({
@@ -83,11 +82,11 @@ test('a backup beside a busy server holds all that was acknowledged before it', 
 }, 60_000)
 
 test('a restore into a used folder leads back, and what was there can lead forth again', async () => {
-  const house = await serve('data')
-  const key = await house.newKey()
+  const ctx = await serve('data')
+  const key = await ctx.newKey()
   const old: Pages = new Map()
-  await publish(house, key, old)
-  await stop(house)
+  await publish(ctx, key, old)
+  await stop(ctx)
   // Nobody serves: the command opens the folder by itself.
   expect(await berth(['backup', at('copy'), '--data', at('data')])).toMatchObject({ code: 0 })
 
@@ -110,14 +109,14 @@ test('a restore into a used folder leads back, and what was there can lead forth
 }, 60_000)
 
 test('a restore of half a backup changes nothing, beside a server or without one', async () => {
-  const house = await serve('data')
+  const ctx = await serve('data')
   const pages: Pages = new Map()
-  await publish(house, await house.newKey(), pages)
+  await publish(ctx, await ctx.newKey(), pages)
   expect((await berth(['backup', at('copy'), '--data', at('data')])).code).toBe(0)
   rmSync(at('copy/backup.json'))
   const again = await berth(['backup', at('copy'), '--data', at('data')])
   expect(again).toMatchObject({ code: 1, out: '', err: expect.stringContaining('is not empty') })
-  await stop(house)
+  await stop(ctx)
   const refused = await berth(['restore', at('copy'), '--data', at('none')])
   expect(refused).toMatchObject({ code: 1, out: '', err: expect.stringMatching(/^[^\n]+\n$/) })
   expect(existsSync(at('none/berth.sqlite'))).toBe(false)

@@ -8,20 +8,20 @@ import { join } from 'node:path'
 import { type Running, serveFolder } from '../running.ts'
 
 let dir = ''
-let house: Running
+let ctx: Running
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'berth-edge-'))
-  house = await serveFolder(join(dir, 'data'), { env: { REQUESTS_PER_MINUTE: '5' } })
+  ctx = await serveFolder(join(dir, 'data'), { env: { REQUESTS_PER_MINUTE: '5' } })
 }, 60_000)
 afterAll(() => {
-  house.kill('SIGKILL')
+  ctx.kill('SIGKILL')
   rmSync(dir, { recursive: true })
 })
 
 /** Sends bytes as they are and answers all that comes back. */
 function send(lines: string[]): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
-  const socket = connect(Number(new URL(house.origin).port), '127.0.0.1')
+  const socket = connect(Number(new URL(ctx.origin).port), '127.0.0.1')
   let heard = ''
   socket.on('data', (bytes) => (heard += bytes.toString()))
   socket.on('end', () => resolve(heard))
@@ -45,22 +45,22 @@ test('a host of one letter has the same addresses and the same limits', async ()
 })
 
 test('a number out of its range is refused by the binary as by the sources', async () => {
-  const key = await house.newKey()
+  const key = await ctx.newKey()
   for (const limit of ['0', '101', '1.5', '-1', '1e9']) {
-    const answer = await house.call('GET', `/api/apps?limit=${limit}`, key)
+    const answer = await ctx.call('GET', `/api/apps?limit=${limit}`, key)
     expect(answer.status).toBe(limit === '1e9' ? 429 : 400)
     await answer.body?.cancel()
   }
 })
 
 test('a socket that only waits does not keep a house from stopping', async () => {
-  const idle = connect(Number(new URL(house.origin).port), '127.0.0.1')
+  const idle = connect(Number(new URL(ctx.origin).port), '127.0.0.1')
   const answered = new Promise((resolve) => idle.once('data', resolve))
   idle.on('error', () => {})
   idle.write('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')
   await answered
   const gone = new Promise((resolve) => idle.once('close', resolve))
-  house.kill('SIGTERM')
-  expect(await house.exited).toBe(0)
+  ctx.kill('SIGTERM')
+  expect(await ctx.exited).toBe(0)
   await gone
 })

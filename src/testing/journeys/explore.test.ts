@@ -3,25 +3,25 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { decide } from '../../hosting/moderation/appeals.ts'
 import { takeDown } from '../../hosting/moderation/moderation.ts'
 import { doctor } from '../../ledger/doctor.ts'
-import { openTestHouse, type Person, type TestHouse } from '../house.ts'
+import { openTestHouse, type Person, type TestHouse } from '../test-server.ts'
 
 /** Four agents over HTTP alone; the books balance to the Nano. */
-let house: TestHouse
+let ctx: TestHouse
 let ann: Person
 let ben: Person
 let cy: Person
 let dan: Person
 
 beforeAll(async () => {
-  house = await openTestHouse()
-  ann = await house.person('ann')
-  ben = await house.person('ben')
-  cy = await house.person('cyd')
-  dan = await house.person('dan')
+  ctx = await openTestHouse()
+  ann = await ctx.person('ann')
+  ben = await ctx.person('ben')
+  cy = await ctx.person('cyd')
+  dan = await ctx.person('dan')
 })
 afterAll(async () => {
-  expect(house.lines.filter(({ level }) => level === 'fault')).toEqual([])
-  await house.close()
+  expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  await ctx.close()
 })
 
 const game = '<!doctype html><title>Lamp</title><canvas></canvas><script>let lit = 0</script>'
@@ -45,9 +45,9 @@ test('ann publishes a priced game with a file, and it is found', async () => {
     })
   ).text('app.id')
   await ann.call('PUT', `/apps/${lamp}/assets/level.json`, '[1,2,3]')
-  const found = await house.call('GET', '/explore?q=lamp+lit&kind=game&shelf=arcade&price=paid')
+  const found = await ctx.call('GET', '/explore?q=lamp+lit&kind=game&shelf=arcade&price=paid')
   expect(found.body).toMatchObject({ items: [{ id: lamp, maker: '@ann', priceRemix: 150 }] })
-  expect((await house.call('GET', `/explore/${lamp}/source`)).code).toBe('price_above_max')
+  expect((await ctx.call('GET', `/explore/${lamp}/source`)).code).toBe('price_above_max')
 })
 
 test('ben buys a remix, once for his ref, changes it and shares it', async () => {
@@ -85,17 +85,17 @@ test("dan remixes ben's remix for free, and everyone is credited by name", async
   expect(made.body).toMatchObject({ html: changed, bought: { credits: 0 } })
   const id = made.text('app.id')
   await dan.call('PATCH', `/apps/${id}`, { title: 'More lamps', store: true })
-  expect((await house.call('GET', `/explore/${id}`)).body).toMatchObject({
+  expect((await ctx.call('GET', `/explore/${id}`)).body).toMatchObject({
     lineage: [
       { id: copy, title: 'Lamps', maker: '@ben' },
       { id: lamp, title: 'Lamp', maker: '@ann' },
     ],
   })
-  expect((await house.call('GET', `/explore/${lamp}`)).body).toMatchObject({
+  expect((await ctx.call('GET', `/explore/${lamp}`)).body).toMatchObject({
     item: { remixes: 1 },
     remixes: [{ id: copy, maker: '@ben' }],
   })
-  expect((await house.call('GET', '/explore?sort=remixed&limit=2')).body).toMatchObject({
+  expect((await ctx.call('GET', '/explore?sort=remixed&limit=2')).body).toMatchObject({
     items: [{ remixes: 1 }, { remixes: 1 }],
   })
 })
@@ -103,7 +103,7 @@ test("dan remixes ben's remix for free, and everyone is credited by name", async
 test('dan reviews and comments on what he used, ben on what he bought; ann answers', async () => {
   const unused = await dan.call('PUT', `/explore/${lamp}/review`, { stars: 5 })
   expect([unused.status, unused.code]).toEqual([403, 'not_used'])
-  await house.visit('GET', `/a/${lamp}`, { key: dan.key, from: dan.from })
+  await ctx.visit('GET', `/a/${lamp}`, { key: dan.key, from: dan.from })
   const wanted = { stars: 4, text: 'Bright, and hard to keep lit.' }
   const review = await dan.call('PUT', `/explore/${lamp}/review`, wanted)
   expect(review.status).toBe(201)
@@ -111,7 +111,7 @@ test('dan reviews and comments on what he used, ben on what he bought; ann answe
   expect((await ann.call('PUT', `/explore/${lamp}/review`, { stars: 5 })).code).toBe('own_item')
   const path = `/explore/${lamp}/comments`
   const comment = await dan.call('POST', path, { text: 'What lights it?' })
-  expect((await house.call('GET', `/explore/${lamp}`)).body).toMatchObject({
+  expect((await ctx.call('GET', `/explore/${lamp}`)).body).toMatchObject({
     rating: { stars: 4.5, count: 2 },
   })
 
@@ -138,23 +138,23 @@ test('dan reviews and comments on what he used, ben on what he bought; ann answe
 
 test('a report holds the game, a takedown takes it from everybody, an appeal brings it back', async () => {
   const shown = async () => {
-    house.clock.turn(1_000)
-    return (await house.visit('GET', `/a/${lamp}`)).status
+    ctx.clock.turn(1_000)
+    return (await ctx.visit('GET', `/a/${lamp}`)).status
   }
   for (const from of ['198.51.100.1', '198.51.100.2', '198.51.100.3']) {
     const body = { item: lamp, reason: 'phishing', text: 'It asks for my lamp.' }
-    expect((await house.call('POST', '/report', { body, from })).status).toBe(201)
+    expect((await ctx.call('POST', '/report', { body, from })).status).toBe(201)
   }
   expect(await shown()).toBe(403)
-  await takeDown(house.house, lamp, 'phishing')
+  await takeDown(ctx.ctx, lamp, 'phishing')
   expect(await shown()).toBe(410)
   expect((await dan.call('POST', `/apps/${lamp}/remix`)).code).toBe('taken_down')
   const wanted = { text: 'A lamp in a game is no password.' }
   expect((await ann.call('POST', `/apps/${lamp}/appeal`, wanted)).status).toBe(201)
-  await decide(house.house, lamp, true, 'It is a game.')
+  await decide(ctx.ctx, lamp, true, 'It is a game.')
   expect(await shown()).toBe(200)
   await ann.call('PATCH', `/apps/${lamp}`, { store: true })
-  expect((await house.call('GET', `/explore/${lamp}`)).status).toBe(200)
+  expect((await ctx.call('GET', `/explore/${lamp}`)).status).toBe(200)
 })
 
 test('ann sees what she earned, to the credit, and the books balance to the Nano', async () => {
@@ -175,5 +175,5 @@ test('ann sees what she earned, to the credit, and the books balance to the Nano
     held: 0,
     spend: { remixes: 150, total: 150 },
   })
-  expect(await doctor(house.house)).toMatchObject({ ok: true })
+  expect(await doctor(ctx.ctx)).toMatchObject({ ok: true })
 })

@@ -37,8 +37,8 @@ async function stop(child: Child): Promise<number> {
 }
 
 test('the binary alone serves a game, and three lines that work when pasted', async () => {
-  const house = serve()
-  const said = await readUntil(house, lastLine)
+  const ctx = serve()
+  const said = await readUntil(ctx, lastLine)
   for (const name of ['base_url', 'gateway_url', 'mcp_url', 'docs']) {
     expect(said).toMatch(new RegExp(`${name} +http`))
   }
@@ -58,9 +58,9 @@ test('the binary alone serves a game, and three lines that work when pasted', as
   expect(link).toMatch(/\/a\/[A-Za-z0-9_-]{12}$/)
   expect(page.join('\n')).toContain('Hello')
 
-  expect(await stop(house)).toBe(0)
+  expect(await stop(ctx)).toBe(0)
   // What it asked of itself to make all this stands in nobody's way.
-  expect(await house.stderr.text()).not.toContain('this process')
+  expect(await ctx.stderr.text()).not.toContain('this process')
 })
 
 test('a house that starts again shows the same game and publishes no other', async () => {
@@ -89,21 +89,21 @@ test('a port in use, even by another Berth, is one line', async () => {
   const holder = start(['serve', '--port', '0', '--json', '--data', 'other'])
   const { port } = new URL(JSON.parse(await readUntil(holder, /\n/)).origin)
 
-  const house = start(['serve', '--port', port])
-  const complaint = await house.stderr.text()
-  expect(await house.exited).not.toBe(0)
+  const ctx = start(['serve', '--port', port])
+  const complaint = await ctx.stderr.text()
+  expect(await ctx.exited).not.toBe(0)
   expect(complaint.trim().split('\n')).toHaveLength(1)
   expect(complaint).toContain(port)
 })
 
 test('--json prints one line of JSON and nothing else', async () => {
-  const house = start(['serve', '--port', '0', '--json'])
-  const said = await readUntil(house, /\n/)
+  const ctx = start(['serve', '--port', '0', '--json'])
+  const said = await readUntil(ctx, /\n/)
   const ready: Record<string, unknown> = JSON.parse(said)
   expect(Object.keys(ready).sort()).toEqual(
     ['appUrl', 'baseUrl', 'gatewayUrl', 'mcpUrl', 'operatorUrl', 'origin', 'pid'].sort(),
   )
   expect(ready.operatorUrl).toMatch(/\/welcome\/[\w-]{43}$/)
-  expect(await stop(house)).toBe(0)
-  expect(await Array.fromAsync(house.stdout)).toEqual([])
+  expect(await stop(ctx)).toBe(0)
+  expect(await Array.fromAsync(ctx.stdout)).toEqual([])
 })

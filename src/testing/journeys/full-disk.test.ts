@@ -15,16 +15,16 @@ const needsMount = (title: string): boolean => {
 
 let dir = ''
 let disk = ''
-let house: Running | undefined
+let ctx: Running | undefined
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'berth-full-'))
   disk = join(dir, 'disk')
   mkdirSync(disk)
 })
 afterEach(async () => {
-  house?.kill('SIGKILL')
-  await house?.exited
-  house = undefined
+  ctx?.kill('SIGKILL')
+  await ctx?.exited
+  ctx = undefined
   Bun.spawnSync(['umount', disk])
   rmSync(dir, { recursive: true })
 })
@@ -77,12 +77,12 @@ async function expectAll(its: Running, key: string, kept: Map<string, string>): 
 test('publishes to a full disk are refused, reads go on, and room is enough to recover', async () => {
   if (!needsMount('a full disk')) return
   mount('12m')
-  house = await serveFolder(join(disk, 'data'), { env: { DISK_FLOOR_BYTES: '0' } })
-  const key = await house.newKey()
+  ctx = await serveFolder(join(disk, 'data'), { env: { DISK_FLOOR_BYTES: '0' } })
+  const key = await ctx.newKey()
   const ballast = join(disk, 'ballast')
   writeFileSync(ballast, new Uint8Array(3 * mb))
 
-  const { kept, refused } = await publishUntilFull(house, key, 200_000)
+  const { kept, refused } = await publishUntilFull(ctx, key, 200_000)
   expect(refused).toEqual(tryAgain)
   expect(kept.size).toBeGreaterThan(5)
   // What is left goes too, so that the database itself finds no page of its own.
@@ -99,30 +99,30 @@ test('publishes to a full disk are refused, reads go on, and room is enough to r
   const picture = crypto.getRandomValues(new Uint8Array(60_000))
   const json = new TextEncoder().encode(JSON.stringify([...picture]))
   const asset = `/api/apps/${app}/assets/a.json`
-  expect(await answer(await house.call('PUT', asset, key, json))).toEqual(tryAgain)
+  expect(await answer(await ctx.call('PUT', asset, key, json))).toEqual(tryAgain)
   const notes = Array.from({ length: 60 }, (_, index) => ({ about: `line ${index}` }))
   const changes: Refused[] = []
   for (const note of notes) {
-    const response = await house.call('PATCH', '/api/me', key, note)
+    const response = await ctx.call('PATCH', '/api/me', key, note)
     if (response.status !== 200) changes.push(await answer(response))
   }
   expect(changes.length).toBeGreaterThan(0)
   for (const change of changes) expect(change).toEqual({ status: 503, code: 'not_ready' })
-  expect(await answer(await house.call('POST', '/api/keys'))).toEqual(tryAgain)
-  expect((await house.call('GET', '/healthz')).status).toBe(200)
-  await expectAll(house, key, kept)
+  expect(await answer(await ctx.call('POST', '/api/keys'))).toEqual(tryAgain)
+  expect((await ctx.call('GET', '/healthz')).status).toBe(200)
+  await expectAll(ctx, key, kept)
   expect(readdirSync(join(disk, 'data/files/tmp'))).toEqual([])
 
   for (const name of readdirSync(disk).filter((name) => !name.startsWith('data')))
     rmSync(join(disk, name))
   const logged = statSync(join(disk, 'data.log')).size
-  const again = await house.call('POST', '/api/apps', key, { html: pageOf(200_000) })
+  const again = await ctx.call('POST', '/api/apps', key, { html: pageOf(200_000) })
   expect(again.status).toBe(201)
-  expect((await house.call('PATCH', '/api/me', key, { about: 'room again' })).status).toBe(200)
-  expect((await house.call('PUT', asset, key, json)).status).toBe(201)
+  expect((await ctx.call('PATCH', '/api/me', key, { about: 'room again' })).status).toBe(200)
+  expect((await ctx.call('PUT', asset, key, json)).status).toBe(201)
 
-  house.kill('SIGTERM')
-  expect(await house.exited).toBe(0)
+  ctx.kill('SIGTERM')
+  expect(await ctx.exited).toBe(0)
   expect(statSync(join(disk, 'data.log')).size).toBeGreaterThan(logged)
   const doctor = await berth(['doctor', '--data', join(disk, 'data')])
   expect(doctor).toMatchObject({ code: 0, out: expect.stringContaining('sound') })
@@ -130,53 +130,53 @@ test('publishes to a full disk are refused, reads go on, and room is enough to r
 
 test('where files may not grow, writes are refused, reads go on, and nothing is lost', async () => {
   const under = ['/bin/sh', '-c', 'ulimit -f 1600; exec "$@"', 'sh']
-  house = await serveFolder(join(disk, 'data'), { under })
-  const key = await house.newKey()
-  const big = await house.call('POST', '/api/apps', key, { html: pageOf(2_400_000) })
+  ctx = await serveFolder(join(disk, 'data'), { under })
+  const key = await ctx.newKey()
+  const big = await ctx.call('POST', '/api/apps', key, { html: pageOf(2_400_000) })
   expect(await answer(big)).toEqual(tryAgain)
   const html = pageOf(2_000)
-  const made = await house.call('POST', '/api/apps', key, { html })
+  const made = await ctx.call('POST', '/api/apps', key, { html })
   expect(made.status).toBe(201)
   const kept = new Map([[textAt(await made.json(), 'app.id'), html]])
 
   let about = ''
   let refused: Response | undefined
   for (let count = 0; count < 500 && !refused; count += 1) {
-    const response = await house.call('PATCH', '/api/me', key, { about: `line ${count}` })
+    const response = await ctx.call('PATCH', '/api/me', key, { about: `line ${count}` })
     if (response.status === 200) about = `line ${count}`
     else refused = response
   }
   expect(refused && (await answer(refused))).toEqual({ status: 503, code: 'not_ready' })
-  await expectAll(house, key, kept)
+  await expectAll(ctx, key, kept)
   expect(readdirSync(join(disk, 'data/files/tmp'))).toEqual([])
-  house.kill('SIGTERM')
-  expect(await house.exited).toBe(0)
+  ctx.kill('SIGTERM')
+  expect(await ctx.exited).toBe(0)
 
-  house = await serveFolder(join(disk, 'data'))
-  await expectAll(house, key, kept)
-  expect(textAt(await (await house.call('GET', '/api/me', key)).json(), 'about')).toBe(about)
+  ctx = await serveFolder(join(disk, 'data'))
+  await expectAll(ctx, key, kept)
+  expect(textAt(await (await ctx.call('GET', '/api/me', key)).json(), 'about')).toBe(about)
 }, 60_000)
 
 test('below the floor nothing new is taken, though there is room', async () => {
   if (!needsMount('the floor of a disk')) return
   mount('26m')
-  house = await serveFolder(join(disk, 'data'), { env: { DISK_FLOOR_BYTES: String(16 * mb) } })
-  const key = await house.newKey()
-  expect((await house.call('GET', '/readyz')).status).toBe(200)
+  ctx = await serveFolder(join(disk, 'data'), { env: { DISK_FLOOR_BYTES: String(16 * mb) } })
+  const key = await ctx.newKey()
+  expect((await ctx.call('GET', '/readyz')).status).toBe(200)
   const ballast = ['before', 'after'].map((name) => join(disk, name))
   writeFileSync(ballast[0] ?? '', new Uint8Array(2 * mb))
-  const { kept, refused } = await publishUntilFull(house, key, 400_000)
+  const { kept, refused } = await publishUntilFull(ctx, key, 400_000)
   expect(refused).toEqual(tryAgain)
   writeFileSync(ballast[1] ?? '', new Uint8Array(2 * mb))
-  expect(await (await house.call('GET', '/readyz')).json()).toEqual({ ok: true, disk: 'full' })
+  expect(await (await ctx.call('GET', '/readyz')).json()).toEqual({ ok: true, disk: 'full' })
   const line = { about: 'no room for a line' }
-  expect(await answer(await house.call('PATCH', '/api/me', key, line))).toEqual({
+  expect(await answer(await ctx.call('PATCH', '/api/me', key, line))).toEqual({
     status: 503,
     code: 'not_ready',
   })
-  expect(await answer(await house.call('POST', '/api/keys'))).toEqual(tryAgain)
-  await expectAll(house, key, kept)
+  expect(await answer(await ctx.call('POST', '/api/keys'))).toEqual(tryAgain)
+  await expectAll(ctx, key, kept)
   for (const file of ballast) rmSync(file)
-  expect((await house.call('PATCH', '/api/me', key, line)).status).toBe(200)
-  expect((await house.call('GET', '/readyz')).status).toBe(200)
+  expect((await ctx.call('PATCH', '/api/me', key, line)).status).toBe(200)
+  expect((await ctx.call('GET', '/readyz')).status).toBe(200)
 }, 60_000)

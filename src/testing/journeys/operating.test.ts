@@ -24,16 +24,16 @@ beforeEach(() => {
   data = join(dir, 'data')
 })
 afterEach(async () => {
-  for (const house of houses) house.kill('SIGKILL')
-  await Promise.all(houses.map((house) => house.exited))
+  for (const ctx of houses) ctx.kill('SIGKILL')
+  await Promise.all(houses.map((ctx) => ctx.exited))
   houses = []
   rmSync(dir, { recursive: true })
 })
 
 async function serve(env: Record<string, string> = {}): Promise<Running> {
-  const house = await serveFolder(data, { env })
-  houses.push(house)
-  return house
+  const ctx = await serveFolder(data, { env })
+  houses.push(ctx)
+  return ctx
 }
 
 const oneLine = /^[^\n]+\n$/
@@ -48,9 +48,9 @@ async function expectRefused(words: string[], says: RegExp, start = {}): Promise
 const portOf = ({ origin }: Running): string => new URL(origin).port
 
 test('grant works beside a running server and without one, and says what was wrong', async () => {
-  const house = await serve()
-  const key = await house.newKey()
-  const me: unknown = await (await house.call('GET', '/api/me', key)).json()
+  const ctx = await serve()
+  const key = await ctx.newKey()
+  const me: unknown = await (await ctx.call('GET', '/api/me', key)).json()
   const handle = `@${textAt(me, 'handle')}`
   const grant = (...words: string[]) => berth(['grant', ...words, '--data', data])
   expect(await grant(handle, '5')).toEqual({
@@ -61,15 +61,15 @@ test('grant works beside a running server and without one, and says what was wro
   await expectRefused(['grant', '@nobody-here', '5', '--data', data], /There is no @nobody-here/)
   await expectRefused(['grant', handle, '-5', '--data', data], /./)
   await expectRefused(['grant', handle, 'much', '--data', data], /usage: berth grant/)
-  house.kill('SIGTERM')
-  expect(await house.exited).toBe(0)
+  ctx.kill('SIGTERM')
+  expect(await ctx.exited).toBe(0)
   expect((await grant(handle, '0.01')).out).toBe(`${handle} has 5410 credits now.\n`)
   expect(await berth(['doctor', '--data', data])).toMatchObject({ code: 0, err: '' })
 }, 60_000)
 
 test('every command ends its line, and a reader that is slow misses nothing', async () => {
-  const house = await serve()
-  const port = ['--port', portOf(house)]
+  const ctx = await serve()
+  const port = ['--port', portOf(ctx)]
   const commands = [
     ['version'],
     ['--version'],
@@ -102,34 +102,34 @@ test('every command ends its line, and a reader that is slow misses nothing', as
 }, 60_000)
 
 test('health exits 0 while the server answers, and 1 with one line when it does not', async () => {
-  const house = await serve()
-  const words = ['health', '--port', portOf(house), '--data', data]
+  const ctx = await serve()
+  const words = ['health', '--port', portOf(ctx), '--data', data]
   expect(await berth(words)).toEqual({ code: 0, out: 'ok\n', err: '' })
-  house.kill('SIGTERM')
-  expect(await house.exited).toBe(0)
+  ctx.kill('SIGTERM')
+  expect(await ctx.exited).toBe(0)
   await expectRefused(words, /No answer from http/)
 }, 60_000)
 
 test('a folder has one owner; a port too', async () => {
-  const house = await serve()
+  const ctx = await serve()
   await expectRefused(['serve', '--port', '0', '--data', data], /Another Berth is running/)
   const other = join(dir, 'other')
-  const port = portOf(house)
+  const port = portOf(ctx)
   await expectRefused(['serve', '--port', port, '--data', other], new RegExp(`Port ${port} on`))
   await expectRefused(['restore', join(dir, 'none'), '--data', data], /holds no whole backup/)
   expect(await berth(['backup', join(dir, 'copy'), '--data', data])).toMatchObject({ code: 0 })
   const twoFolders = ['restore', join(dir, 'copy'), join(dir, 'other'), '--data', data]
   await expectRefused(twoFolders, /usage: berth restore/)
   await expectRefused(['restore', join(dir, 'copy'), '--data', data], /Another Berth is running/)
-  expect((await house.call('GET', '/healthz')).status).toBe(200)
+  expect((await ctx.call('GET', '/healthz')).status).toBe(200)
 }, 60_000)
 
 /**
  * Starts an upload of which `more` is yet to come, once the house is there for it; answers how to
  * send that and what came back.
  */
-async function slowUpload(house: Running, key: string, path: string, first: string, more: string) {
-  const { port } = new URL(house.origin)
+async function slowUpload(ctx: Running, key: string, path: string, first: string, more: string) {
+  const { port } = new URL(ctx.origin)
   const socket = connect(Number(port), '127.0.0.1')
   const [begun, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()]
   let heard = ''
@@ -155,29 +155,23 @@ async function slowUpload(house: Running, key: string, path: string, first: stri
 }
 
 test('SIGTERM finishes an upload that runs, takes nothing new, and exits 0', async () => {
-  const house = await serve()
-  const key = await house.newKey()
-  const idle = connect(Number(portOf(house)), '127.0.0.1')
+  const ctx = await serve()
+  const key = await ctx.newKey()
+  const idle = connect(Number(portOf(ctx)), '127.0.0.1')
   idle.on('error', () => {})
   const body = JSON.stringify({ html: '<title>Slow</title>'.padEnd(300_000, ' lamp'), title: 'S' })
-  const upload = await slowUpload(
-    house,
-    key,
-    '/api/apps',
-    body.slice(0, 90_000),
-    body.slice(90_000),
-  )
-  house.kill('SIGTERM')
+  const upload = await slowUpload(ctx, key, '/api/apps', body.slice(0, 90_000), body.slice(90_000))
+  ctx.kill('SIGTERM')
   let refusals = 0
   for (let tries = 0; tries < 50 && refusals === 0; tries += 1) {
-    await house.call('GET', '/healthz').catch(() => (refusals += 1))
+    await ctx.call('GET', '/healthz').catch(() => (refusals += 1))
     await Bun.sleep(20)
   }
   expect(refusals).toBe(1)
   upload.finish()
   const heard = await upload.closed
   expect(heard).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201/)
-  expect(await house.exited).toBe(0)
+  expect(await ctx.exited).toBe(0)
   idle.destroy()
 
   const again = await serve()

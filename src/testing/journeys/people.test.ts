@@ -30,7 +30,7 @@ describe.skipIf(executablePath === undefined)('a person', () => {
   }, ms)
   afterAll(async () => {
     await browser.close()
-    for (const house of houses) house.kill('SIGKILL')
+    for (const ctx of houses) ctx.kill('SIGKILL')
     await provider.close()
     rmSync(folder, { recursive: true })
   })
@@ -41,17 +41,17 @@ describe.skipIf(executablePath === undefined)('a person', () => {
       `runs a place, owns an agent, and lets it go, ${javaScriptEnabled ? 'with' : 'without'} scripts`,
       async () => {
         const env = { OLLAMA_HOST: 'off', ...provider.settings }
-        const house = await serveFolder(data, { env })
-        houses.push(house)
+        const ctx = await serveFolder(data, { env })
+        houses.push(ctx)
         const context = await browser.newContext({ javaScriptEnabled })
         const faults = listen(context)
         const page = await context.newPage()
-        await begin(page, house)
-        const key = await claim(page, house)
-        await manage(page, house, data, key)
-        if (javaScriptEnabled) await inspect(page, house)
-        await leave(page, house, key)
-        await comeAgain(page, house, javaScriptEnabled)
+        await begin(page, ctx)
+        const key = await claim(page, ctx)
+        await manage(page, ctx, data, key)
+        if (javaScriptEnabled) await inspect(page, ctx)
+        await leave(page, ctx, key)
+        await comeAgain(page, ctx, javaScriptEnabled)
         expect(faults).toEqual([])
         await context.close()
       },
@@ -87,11 +87,11 @@ async function begin(page: Page, { operatorUrl = '' }: Running): Promise<void> {
 }
 
 /** An agent's claim link, opened by who is signed out: first the agent, then sign-in, then yes. */
-async function claim(page: Page, house: Running): Promise<string> {
-  const made: unknown = await (await house.call('POST', '/api/keys', undefined, {})).json()
+async function claim(page: Page, ctx: Running): Promise<string> {
+  const made: unknown = await (await ctx.call('POST', '/api/keys', undefined, {})).json()
   const key = textAt(made, 'key')
   const html = '<!doctype html><title>Harbour</title><h1>Harbour</h1>'
-  await house.call('POST', '/api/apps', key, { html })
+  await ctx.call('POST', '/api/apps', key, { html })
   await page.goto(textAt(made, 'claim.url'))
   expect(await page.textContent('main')).toContain('Harbour')
   await page.getByRole('link', { name: 'Sign in to claim it' }).click()
@@ -107,36 +107,36 @@ async function claim(page: Page, house: Running): Promise<string> {
 }
 
 /** The agent's own record. */
-async function recordOf(house: Running, key: string): Promise<unknown> {
-  return (await house.call('GET', '/api/me', key)).json()
+async function recordOf(ctx: Running, key: string): Promise<unknown> {
+  return (await ctx.call('GET', '/api/me', key)).json()
 }
 
 /** Credits from a wallet that the operator filled, a cap, a pause, a key made and revoked. */
-async function manage(page: Page, house: Running, data: string, key: string): Promise<void> {
+async function manage(page: Page, ctx: Running, data: string, key: string): Promise<void> {
   expect((await berth(['grant', 'olga', '5', '--data', data])).out).toContain('5000 credits')
   await page.reload()
   await page.getByLabel('Credits', { exact: false }).first().fill('250')
   await button(page, 'Send credits').click()
   await page.getByLabel('Credits a day').fill('30')
   await button(page, 'Set the cap').click()
-  expect(await recordOf(house, key)).toMatchObject({
+  expect(await recordOf(ctx, key)).toMatchObject({
     credits: 650,
     claimed: true,
     owner: 'olga',
     limits: { dailyCap: 30 },
   })
   await button(page, 'Pause it').click()
-  expect(await recordOf(house, key)).toMatchObject({ limits: { dailyCap: 0 } })
+  expect(await recordOf(ctx, key)).toMatchObject({ limits: { dailyCap: 0 } })
   await button(page, 'Let it buy again').click()
   await page.getByLabel('Name of a new key').fill('laptop')
   await button(page, 'Make a key').click()
   const made = (await page.locator('main code').textContent()) ?? ''
-  expect((await house.call('GET', '/api/me', made)).status).toBe(200)
+  expect((await ctx.call('GET', '/api/me', made)).status).toBe(200)
   await page.getByRole('link', { name: 'I have kept it' }).click()
   await button(page, `Revoke ${made.slice(0, 11)}`).click()
-  expect((await house.call('GET', '/api/me', made)).status).toBe(200)
+  expect((await ctx.call('GET', '/api/me', made)).status).toBe(200)
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
-  expect((await house.call('GET', '/api/me', made)).status).toBe(401)
+  expect((await ctx.call('GET', '/api/me', made)).status).toBe(401)
 }
 
 /** Every page of a person, as axe-core sees it. */
@@ -150,12 +150,12 @@ async function inspect(page: Page, { origin }: Running): Promise<void> {
 }
 
 /** The agent is released, and may be claimed by another. */
-async function leave(page: Page, house: Running, key: string): Promise<void> {
+async function leave(page: Page, ctx: Running, key: string): Promise<void> {
   await button(page, 'Release').click()
-  expect(await recordOf(house, key)).toMatchObject({ claimed: true })
+  expect(await recordOf(ctx, key)).toMatchObject({ claimed: true })
   await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click()
   expect(await page.textContent('main')).toContain('No agent yet')
-  expect(await recordOf(house, key)).toMatchObject({ claimed: false, owner: null, credits: 650 })
+  expect(await recordOf(ctx, key)).toMatchObject({ claimed: false, owner: null, credits: 650 })
 }
 
 /** Other ways in: the provider's, linked to the account, and with scripts a passkey. */

@@ -7,16 +7,16 @@ import { join } from 'node:path'
 import { type Running, serveFolder, textAt } from '../running.ts'
 
 let dir = ''
-let house: Running
+let ctx: Running
 let key = ''
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'berth-ranges-'))
-  house = await serveFolder(join(dir, 'data'))
-  key = await house.newKey()
+  ctx = await serveFolder(join(dir, 'data'))
+  key = await ctx.newKey()
 }, 60_000)
 afterAll(async () => {
-  house.kill('SIGKILL')
-  await house.exited
+  ctx.kill('SIGKILL')
+  await ctx.exited
   rmSync(dir, { recursive: true })
 })
 
@@ -43,23 +43,23 @@ async function expectRanges(url: string): Promise<void> {
 
 test('an asset by its signed address', async () => {
   const html = '<!doctype html><title>Sound</title><p>Press a key'
-  const app = textAt(await (await house.call('POST', '/api/apps', key, { html })).json(), 'app.id')
+  const app = textAt(await (await ctx.call('POST', '/api/apps', key, { html })).json(), 'app.id')
   const json = new TextEncoder().encode(JSON.stringify(Array.from({ length: 99 }, (_, at) => at)))
-  const put = await house.call('PUT', `/api/apps/${app}/assets/a.json`, key, json)
+  const put = await ctx.call('PUT', `/api/apps/${app}/assets/a.json`, key, json)
   await expectRanges(textAt(await put.json(), 'asset.url'))
 })
 
 test('a picture and a film by theirs', async () => {
   const wanted = { model: 'demo/image', prompt: 'a harbour' }
-  const made = await house.call('POST', '/v1/images/generations', key, wanted)
+  const made = await ctx.call('POST', '/v1/images/generations', key, wanted)
   await expectRanges(textAt(await made.json(), 'data.0.url'))
 
   const film = { model: 'demo/video', prompt: 'a harbour', seconds: '1' }
-  const { id } = Object(await (await house.call('POST', '/v1/videos', key, film)).json())
+  const { id } = Object(await (await ctx.call('POST', '/v1/videos', key, film)).json())
   let url: unknown
   for (let tries = 0; tries < 200 && typeof url !== 'string'; tries += 1) {
     await Bun.sleep(250)
-    url = Object(await (await house.call('GET', `/v1/videos/${id}`, key)).json()).url
+    url = Object(await (await ctx.call('GET', `/v1/videos/${id}`, key)).json()).url
   }
   await expectRanges(String(url))
 }, 60_000)

@@ -10,12 +10,12 @@ import { dialect } from '../../db/dialect.ts'
 import { openEngine } from '../../db/open.ts'
 import { report } from '../../hosting/moderation/reports.ts'
 import { admin } from '../../operator/admin.ts'
-import { measure } from '../../operator/minutes.ts'
+import { measure } from '../../operator/metrics-history.ts'
 import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser, until } from '../../testing/browsers/browser.ts'
 import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { operating, signedUp } from '../../testing/pages.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 
 const ms = 300_000
 
@@ -137,7 +137,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
     async () => {
       const context = await signedIn()
       const page = await context.newPage()
-      await measure(t.house)
+      await measure(t.ctx)
       await page.goto(`${origin}/console`)
       for (let at = 0; at < 30; at += 1) await ann.call('GET', '/me')
       await page.getByText(/Now 3\d requests/).waitFor()
@@ -157,9 +157,9 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
     const id = await ann.publish({
       title: 'A title that is as long as a title may well become here',
     })
-    await report(t.house, id, { reason: 'phishing', text: 'Look', contact: 'me' }, '192.0.2.77')
+    await report(t.ctx, id, { reason: 'phishing', text: 'Look', contact: 'me' }, '192.0.2.77')
     await signedUp(t, 'cyrus')
-    await admin(t.house, ['suspend', 'cyrus', 'w'.repeat(200)])
+    await admin(t.ctx, ['suspend', 'cyrus', 'w'.repeat(200)])
     const lists = ['', 'queue', 'agents', 'agents?q=zeppelin', 'people', 'grants', 'upstreams']
     const more = ['grants?to=@ann&usd=5', 'grants?to=nobody&usd=5', 'models', 'backups', 'audit']
     const rest = ['settings', `apps/${id}`, 'agents/ann', 'people/cyrus', 'audit?q=zeppelin']

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import { type Browser, findBrowser, type Tab, until } from '../../testing/browsers/browser.ts'
 import { openFirefox } from '../../testing/browsers/firefox.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { password } from '../../testing/people.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 const ms = 120_000
 const waitMs = 30_000

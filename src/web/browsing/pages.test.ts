@@ -6,7 +6,7 @@ import { operatorLink } from '../../hosting/people/people.ts'
 import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 const ms = 300_000
 const sizes = { phone: { width: 390, height: 844 }, desk: { width: 1_280, height: 900 } }
@@ -35,7 +35,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('pages in chromium', () =
     await ann.call('POST', `/apps/${id}/versions`, { html: '<h1>2</h1>', note: 'W'.repeat(100) })
     await ben.call('PUT', `/explore/${id}/review`, { stars: 5, text: 'Calm and quick.' })
     await ben.call('POST', `/explore/${id}/comments`, { text: 'How far does it go?' })
-    welcome = new URL((await operatorLink(t.house)) ?? '').pathname
+    welcome = new URL((await operatorLink(t.ctx)) ?? '').pathname
   }, ms)
   afterAll(async () => {
     await close()

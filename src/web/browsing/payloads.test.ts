@@ -5,11 +5,11 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { hour } from '../../core/time.ts'
 import { findBrowser, until } from '../../testing/browsers/browser.ts'
 import { documentOf, gatewayDocumentOf, textFieldsOf } from '../../testing/described.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { Browser as Visitor, origin } from '../../testing/pages.ts'
 import { payloads } from '../../testing/payloads.ts'
 import { password } from '../../testing/people.ts'
 import { type Opened, Poisoned } from '../../testing/poisoned.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 const ms = 600_000
 const unframed = "frame-ancestors 'none'"

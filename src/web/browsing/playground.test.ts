@@ -9,8 +9,8 @@ import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
 import { type Faked, openFaked } from '../../testing/faked.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { fund, password } from '../../testing/people.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 const ms = 120_000
 const path = '/wallet/playground'
@@ -43,18 +43,18 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
     await page.click('main form[action="/sign-up"] button')
     await page.locator('.codes').waitFor()
     await page.close()
-    const made = await findByName(h.house, name)
-    if (made && usd > 0n) await fund(h.house, made, usd)
+    const made = await findByName(h.ctx, name)
+    if (made && usd > 0n) await fund(h.ctx, made, usd)
     return context
   }
 
   async function walletOf(h: TestHouse, name: string) {
     const owner = {
       kind: 'gateway',
-      owner: (await findByName(h.house, name))?.wallet ?? '',
+      owner: (await findByName(h.ctx, name))?.wallet ?? '',
     } as const
-    const { data, total } = await historyOf(h.house, `gateway:${owner.owner}`, {})
-    return { ...(await balanceOf(h.house, owner)), newest: data[0], total }
+    const { data, total } = await historyOf(h.ctx, `gateway:${owner.owner}`, {})
+    return { ...(await balanceOf(h.ctx, owner)), newest: data[0], total }
   }
 
   /** Opens the playground; what its CSP stopped, and its errors, are told. */

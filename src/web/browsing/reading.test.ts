@@ -5,8 +5,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { findByName } from '../../hosting/people/people.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { fund, password } from '../../testing/people.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 const ms = 120_000
 const arabic = 'لعبة القوارب!'
@@ -52,8 +52,8 @@ describe.skipIf(findBrowser('chromium') === undefined)('reading in chromium', ()
     await page.fill('.trio input[name=name]', 'laptop')
     await page.click('.trio button')
     await page.waitForSelector('main code')
-    const olga = await findByName(t.house, 'olga')
-    if (olga) await fund(t.house, olga, 1n)
+    const olga = await findByName(t.ctx, 'olga')
+    if (olga) await fund(t.ctx, olga, 1n)
   }, ms)
   afterAll(async () => {
     await close()

@@ -7,9 +7,9 @@ import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser } from '../../testing/browsers/browser.ts'
 import { addDevice } from '../../testing/browsers/device.ts'
 import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { IdentityProvider } from '../../testing/identity-provider.ts'
 import { password } from '../../testing/people.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 const ms = 120_000
 
@@ -45,7 +45,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('signing in, in chromium'
     async () => {
       const { context, page, said } = await open()
       await addDevice(page)
-      await page.goto((await operatorLink(t.house)) ?? '')
+      await page.goto((await operatorLink(t.ctx)) ?? '')
       await page.fill('input[name=name]', 'olga')
       await page.fill('input[name=password]', password)
       await page.click('form button')

@@ -5,9 +5,9 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser, until } from '../../testing/browsers/browser.ts'
 import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { payloads } from '../../testing/payloads.ts'
 import { password } from '../../testing/people.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 
 const ms = 120_000
 

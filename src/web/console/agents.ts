@@ -1,6 +1,7 @@
 import { makeCursor, pageOf } from '../../core/cursor.ts'
 import { html, type Part } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
+import { ApiError } from '../../errors.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import { listAgents } from '../../hosting/agents/listing.ts'
 import { isPausedByOperator } from '../../hosting/agents/spending.ts'
@@ -8,7 +9,6 @@ import { namesOf } from '../../hosting/people/listing.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
 import { agentCaseOf } from '../../operator/cases.ts'
 import type { Decision } from '../../operator/decisions.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Page } from '../layout.ts'
 import { cursorPager, empty, madeIn } from '../lists.ts'
 import { addressOf, dayOf, momentOf, numbers, queryOf, sizeOf, wordsIn } from '../parts.ts'
@@ -35,16 +35,16 @@ const stateBadges = ({ closed, suspended, pausedBy }: Agent): Part => [
 
 /** Every agent, the newest first, or those whose handle has the words of the query in it. */
 export async function agentsPage(own: Own): Promise<Page> {
-  const { house, request } = own
+  const { ctx, request } = own
   const query = queryOf(request)
   const q = wordsIn(query, wordsMax)
-  const found = await listAgents(house, rowsShown + 1, { q, after: madeIn(query) })
+  const found = await listAgents(ctx, rowsShown + 1, { q, after: madeIn(query) })
   const { page, next } = pageOf(found, rowsShown, (one) => makeCursor(one.created, one.id))
   const owners = await namesOf(
-    house,
+    ctx,
     page.flatMap(({ owner }) => owner ?? []),
   )
-  const credits = await Promise.all(page.map((agent) => creditsOf(house, agentOwner(agent.id))))
+  const credits = await Promise.all(page.map((agent) => creditsOf(ctx, agentOwner(agent.id))))
   const row = (agent: Agent, at: number): Part[] => [
     html`<a href="/console/agents/${agent.handle}">@${agent.handle}</a>`,
     stateBadges(agent),
@@ -71,10 +71,10 @@ export async function agentPage(
   said?: string,
   sent?: Form,
 ): Promise<Page> {
-  const known = await agentCaseOf(own.house, handle)
-  if (!known) throw new Refusal('not_found', { what: 'agent' })
+  const known = await agentCaseOf(own.ctx, handle)
+  if (!known) throw new ApiError('not_found', { what: 'agent' })
   const { agent, made, decided } = known
-  const owner = agent.owner && (await namesOf(own.house, [agent.owner])).get(agent.owner)
+  const owner = agent.owner && (await namesOf(own.ctx, [agent.owner])).get(agent.owner)
   const offers: Offer[] = [
     agent.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Let it go on'],
     isPausedByOperator(agent) ? ['resume', 'Let it buy'] : ['pause', 'Pause'],
@@ -95,7 +95,7 @@ export async function agentPage(
       </p>`
     }
     ${numbers([
-      ['Credits', await creditsOf(own.house, agentOwner(agent.id))],
+      ['Credits', await creditsOf(own.ctx, agentOwner(agent.id))],
       ['Keeps', sizeOf(agent.kept)],
     ])}
     <p class="acts">

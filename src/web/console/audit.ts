@@ -11,12 +11,12 @@ import { auditTable } from './parts.ts'
 const rowsShown = 50
 
 /** What was decided, by whom and why, the newest first: all, or about one item. */
-export async function auditPage({ house, request }: Own): Promise<Page> {
+export async function auditPage({ ctx, request }: Own): Promise<Page> {
   const query = queryOf(request)
   const q = wordsIn(query, wordsMax)?.replace(/\p{Cc}/gu, '')
   const last = madeIn(query)
   const before = last && { at: last.created, id: last.id }
-  const rows = await listAudit(house, rowsShown + 1, q, before)
+  const rows = await listAudit(ctx, rowsShown + 1, q, before)
   const { page, next } = pageOf(rows, rowsShown, (entry) => makeCursor(entry.at, entry.id))
   const none =
     q === undefined

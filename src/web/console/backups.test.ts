@@ -3,16 +3,16 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { loadConfig } from '../../config.ts'
+import { loadConfig } from '../../config/load.ts'
 import { systemClock } from '../../core/time.ts'
 import { dialect } from '../../db/dialect.ts'
 import { openEngine } from '../../db/open.ts'
+import { ApiError } from '../../errors.ts'
 import { backupsMax } from '../../limits.ts'
 import { restore } from '../../operator/backup.ts'
 import { listBackups } from '../../operator/backups.ts'
-import { Refusal } from '../../refusals.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { type Browser, hidden, operating, said, signedUp } from '../../testing/pages.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 let dir = ''
 let h: TestHouse
@@ -45,7 +45,7 @@ async function ended(): Promise<string> {
 async function make(): Promise<string> {
   expect((await olga.fill(place, place, {})).headers.get('location')).toBe(place)
   await ended()
-  const [newest] = (await listBackups(h.house)).backups
+  const [newest] = (await listBackups(h.ctx)).backups
   expect(newest?.manifest).toMatchObject({ format: 1, files: 1 })
   return newest?.name ?? ''
 }
@@ -55,15 +55,15 @@ async function act(name: string, what: string) {
   return olga.send(`${place}/${name}`, { token, act: what })
 }
 
-const folder = (...names: string[]): string => join(h.house.config.dataDir, 'backups', ...names)
+const folder = (...names: string[]): string => join(h.ctx.config.dataDir, 'backups', ...names)
 
 describe.skipIf(dialect === 'postgres')('backups of the console', () => {
   test('a full disk takes none', async () => {
-    h.house.store.checkRoom = () => {
-      throw new Refusal('try_again', { why: 'the disk is full' })
+    h.ctx.storage.checkRoom = () => {
+      throw new ApiError('try_again', { why: 'the disk is full' })
     }
     expect((await olga.fill(place, place, {})).status).toBe(503)
-    expect((await listBackups(h.house)).backups).toEqual([])
+    expect((await listBackups(h.ctx)).backups).toEqual([])
   })
 
   test('one is made, proved, downloaded, and what was downloaded is restored', async () => {
@@ -72,9 +72,7 @@ describe.skipIf(dialect === 'postgres')('backups of the console', () => {
     expect(await page()).toContain(`${place}/${name}`)
     expect((await act(name, 'check')).status).toBe(303)
     expect(await ended()).toContain('It can be restored: the books balance, and 1 file,')
-    expect(readdirSync(h.house.config.dataDir).filter((one) => one.startsWith('restor'))).toEqual(
-      [],
-    )
+    expect(readdirSync(h.ctx.config.dataDir).filter((one) => one.startsWith('restor'))).toEqual([])
 
     const tar = await olga.open(`${place}/${name}`)
     expect([tar.status, tar.headers.get('content-type')]).toEqual([200, 'application/x-tar'])

@@ -2,7 +2,7 @@ import { type Html, html } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
 import { listBackups } from '../../operator/backups.ts'
 import type { Outcome } from '../../operator/outcome.ts'
-import type { KeptBackup } from '../../store/backups.ts'
+import type { KeptBackup } from '../../storage/backups.ts'
 import type { Page } from '../layout.ts'
 import { empty, itemList } from '../lists.ts'
 import { counted, momentOf, sizeOf } from '../parts.ts'
@@ -49,8 +49,8 @@ function item(token: string, backup: KeptBackup, outcome: Outcome | undefined): 
 }
 
 /** The backups in the data folder: make one, download it, prove that it can be restored. */
-export async function backupsPage({ house, token }: Own, said?: string): Promise<Page> {
-  const { backups, running, ended } = await listBackups(house)
+export async function backupsPage({ ctx, token }: Own, said?: string): Promise<Page> {
+  const { backups, running, ended } = await listBackups(ctx)
   const make = form(token, '/console/backups', html`<button class="button">Make a backup</button>`)
   const shown = backups.filter(({ name }) => name !== running?.name || running.what === 'checked')
   const items = shown.map((backup) => item(token, backup, ended.get(backup.name)))
@@ -60,7 +60,7 @@ export async function backupsPage({ house, token }: Own, said?: string): Promise
     running &&
     notice(html`A backup is being ${running.what} since ${momentOf(iso(running.since))}.`)
   const whole = html`${works} ${itemList(items, none)}`
-  const main = html`${house.db.file ? make : html`<p>On PostgreSQL, keep a pg_dump of the database and a copy of the data folder.</p>`}
+  const main = html`${ctx.db.file ? make : html`<p>On PostgreSQL, keep a pg_dump of the database and a copy of the data folder.</p>`}
     ${running ? html`<live-part data-seconds="1">${whole}</live-part>` : whole}
     <p class="small below">
       They lie in <code>backups</code> of the data folder, on the same disk: download one, unpack

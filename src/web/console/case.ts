@@ -1,5 +1,6 @@
 import { type Html, html, type Part } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
+import { ApiError } from '../../errors.ts'
 import { against } from '../../hosting/apps/against.ts'
 import type { Version } from '../../hosting/apps/apps.ts'
 import { linkOf } from '../../hosting/apps/present.ts'
@@ -9,7 +10,6 @@ import type { Report } from '../../hosting/moderation/reports.ts'
 import { whyCharsMax } from '../../limits.ts'
 import { type Case, caseOf } from '../../operator/cases.ts'
 import type { Decision } from '../../operator/decisions.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Page } from '../layout.ts'
 import { momentOf, sizeOf } from '../parts.ts'
 import type { Own } from '../people/desk.ts'
@@ -114,9 +114,9 @@ function facts({ app, maker }: Case, link: string): Html {
 
 /** One app with all that decides about it. Refuses not_found. */
 export async function casePage(own: Own, id: string, said?: string, sent?: Form): Promise<Page> {
-  const { house, token } = own
-  const known = await caseOf(house, id)
-  if (!known) throw new Refusal('not_found', { what: 'app' })
+  const { ctx, token } = own
+  const known = await caseOf(ctx, id)
+  if (!known) throw new ApiError('not_found', { what: 'app' })
   const { app, versions, reports, appeals, decided } = known
   const action = `/console/apps/${id}`
   const hint = 'The maker is told. A takedown and a hold need one.'
@@ -138,7 +138,7 @@ export async function casePage(own: Own, id: string, said?: string, sent?: Form)
     'Made',
     { unseen: 'Block' },
   ]
-  const main = html`${facts(known, linkOf(house, id))}
+  const main = html`${facts(known, linkOf(ctx, id))}
     ${appeals.map((appeal) => appealPart({ token, action, why: isVerdict ? why : '' }, appeal))}
     ${told}
     <section>

@@ -1,22 +1,22 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 
 import { minute } from '../../core/time.ts'
+import { ApiError } from '../../errors.ts'
 import { report } from '../../hosting/moderation/reports.ts'
-import { measure } from '../../operator/minutes.ts'
-import { Refusal } from '../../refusals.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
+import { measure } from '../../operator/metrics-history.ts'
 import { Browser, hidden, operating, said, signedUp } from '../../testing/pages.ts'
 import { password } from '../../testing/people.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 const opened: TestHouse[] = []
 afterEach(async () => {
-  for (const house of opened.splice(0)) await house.close()
+  for (const ctx of opened.splice(0)) await ctx.close()
 })
 
 async function open(settings = {}): Promise<TestHouse> {
-  const house = await openTestHouse(settings)
-  opened.push(house)
-  return house
+  const ctx = await openTestHouse(settings)
+  opened.push(ctx)
+  return ctx
 }
 
 const pages = [
@@ -123,7 +123,7 @@ describe('moderation', () => {
     const [ann, olga] = [await h.person('ann'), await operating(h)]
     const id = await ann.publish({ title: 'Boats', store: true })
     expect(String((await olga.open('/console/queue')).body)).toContain('Nothing waits')
-    await report(h.house, id, { reason: 'copy', text: 'Mine <i>', contact: 'me@x' }, '192.0.2.9')
+    await report(h.ctx, id, { reason: 'copy', text: 'Mine <i>', contact: 'me@x' }, '192.0.2.9')
     const queue = String((await olga.open('/console/queue')).body)
     expect(queue).toContain(`/console/apps/${id}`)
     expect(queue).toContain('1 report')
@@ -318,10 +318,10 @@ test('the overview draws what was measured, and says every number with its unit'
   const h = await open()
   const [ann, olga] = [await h.person('ann'), await operating(h)]
   expect(String((await olga.open('/console')).body)).toContain('Nothing was measured yet')
-  await measure(h.house)
+  await measure(h.ctx)
   for (let at = 0; at < 5; at += 1) await ann.call('GET', '/me')
   h.clock.turn(minute)
-  await measure(h.house)
+  await measure(h.ctx)
   const page = String((await olga.open('/console')).body)
   expect(page).toContain('Requests a minute, the last three hours. Now 0 requests, at most 5')
   expect(page).toMatch(/400 credits\s+<span class="small">\$0\.4</)
@@ -344,8 +344,8 @@ test('on a full disk the operator comes in and makes room; nobody brings what is
   const ann = await h.person('ann')
   const id = await ann.publish()
   await operating(h)
-  h.house.store.checkRoom = () => {
-    throw new Refusal('try_again', { why: 'the disk is full' })
+  h.ctx.storage.checkRoom = () => {
+    throw new ApiError('try_again', { why: 'the disk is full' })
   }
   const name = 'olga'
   const olga = new Browser(h)

@@ -22,8 +22,8 @@ interface Asked {
 }
 
 /** Who is meant, and how much. Refuses bad_request. */
-async function theGrant({ house }: Own, { to, usd }: Asked) {
-  const grantee = await granteeOf(house, to.slice(0, charsMax).trim())
+async function theGrant({ ctx }: Own, { to, usd }: Asked) {
+  const grantee = await granteeOf(ctx, to.slice(0, charsMax).trim())
   if (!grantee) refuse('Nobody here is called so.')
   const amount = amountOf(usd)
   if (amount !== undefined) return { grantee, amount }
@@ -50,11 +50,11 @@ const credits = (amount: number): string => `${inCredits(amount)} credits`
 /** Asks to whom and how much; after a grant it says what they have now. */
 async function askPage(own: Own, asked: Asked, said?: string): Promise<Page> {
   const done = queryOf(own.request).get('done')?.slice(0, charsMax)
-  const grantee = done === undefined ? undefined : await granteeOf(own.house, done)
+  const grantee = done === undefined ? undefined : await granteeOf(own.ctx, done)
   const given =
     grantee &&
     notice(
-      html`Done: <bdi>${grantee.name}</bdi> has ${credits(await hasNow(own.house, grantee))} now.`,
+      html`Done: <bdi>${grantee.name}</bdi> has ${credits(await hasNow(own.ctx, grantee))} now.`,
     )
   const lead = 'Credits out of nothing, for an agent, a person or a gateway account.'
   return consolePage({ place, title, lead, said, main: html`${given} ${askForm(asked)}` })
@@ -63,7 +63,7 @@ async function askPage(own: Own, asked: Asked, said?: string): Promise<Page> {
 /** Shows who would get it; sent twice it is one grant. Refuses bad_request. */
 async function confirmPage(own: Own, asked: Asked): Promise<Page> {
   const { grantee, amount } = await theGrant(own, asked)
-  const [more, has] = [toCredits(amount), await hasNow(own.house, grantee)]
+  const [more, has] = [toCredits(amount), await hasNow(own.ctx, grantee)]
   const inputs = [
     hidden('to', grantee.name),
     hidden('usd', asked.usd.trim()),
@@ -102,6 +102,6 @@ export async function give(own: Own, sent: Form): Promise<Response> {
   const { grantee, amount } = await theGrant(own, { to: sent.text('to'), usd: sent.text('usd') })
   const ref = sent.text('ref')
   if (!idPattern.test(ref)) refuse('Look who that is first, then confirm it.')
-  await grant(own.house, grantee, { amount, ref, by: byOf(own) })
+  await grant(own.ctx, grantee, { amount, ref, by: byOf(own) })
   return goTo(addressOf('/console/grants', { done: grantee.name }))
 }

@@ -1,6 +1,6 @@
 import { type Html, html } from '../../core/markup.ts'
 import { minute } from '../../core/time.ts'
-import { type Minute, shownMs } from '../../operator/minutes.ts'
+import { type Minute, shownMs } from '../../operator/metrics-history.ts'
 
 /** The width of a minute and the height of the highest, in a square that is stretched to fit. */
 const [step, high] = [4, 100]

@@ -33,11 +33,11 @@ const lines = (price: Price | undefined, rateOf: (rate: bigint) => bigint): Part
       })
 
 /** Every model at every upstream: what it costs there, what is asked here, and what stays. */
-export function modelsPage({ house, request }: Own): Page {
-  const { marginPercent } = house.config
+export function modelsPage({ ctx, request }: Own): Page {
+  const { marginPercent } = ctx.config
   const query = queryOf(request)
   const q = wordsIn(query, wordsMax)
-  const all = house.catalogue
+  const all = ctx.catalogue
     .list()
     .filter(({ id }) => id.toLowerCase().includes(q?.toLowerCase() ?? ''))
     .flatMap((model) => model.offers.map((offer) => ({ model, offer })))

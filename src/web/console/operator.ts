@@ -1,7 +1,7 @@
 import { isPlainText } from '../../core/text.ts'
+import { ApiError } from '../../errors.ts'
 import { whyCharsMax } from '../../limits.ts'
 import { decide as decided, type Decision, isDecision } from '../../operator/decisions.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Page } from '../layout.ts'
 import { missing } from '../pages/error.ts'
 import { asOwn, type Incoming, type Own, shown, takeForm } from '../people/desk.ts'
@@ -37,9 +37,9 @@ export async function decide(
   { name, item, why }: { name: string; item: string; why: string },
 ): Promise<void> {
   if (!isDecision(name) || !allowed.includes(name)) {
-    throw new Refusal('not_found', { what: 'decision' })
+    throw new ApiError('not_found', { what: 'decision' })
   }
-  const outcome = await decided(own.house, name, { item, why: why.trim(), by: byOf(own) })
+  const outcome = await decided(own.ctx, name, { item, why: why.trim(), by: byOf(own) })
   if (outcome?.ok) return
   refuse(outcome ? overtaken : neededOf(why))
 }

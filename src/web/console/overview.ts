@@ -1,13 +1,13 @@
+import type { AppContext } from '../../context.ts'
 import { html, type Part } from '../../core/markup.ts'
 import { toCredits, toUsd } from '../../core/money.ts'
 import { iso, second } from '../../core/time.ts'
 import { countAgents } from '../../hosting/agents/listing.ts'
 import { countPeople } from '../../hosting/people/listing.ts'
-import type { House } from '../../house.ts'
 import { countByLane } from '../../jobs/jobs.ts'
 import { incomeByDay, totals } from '../../ledger/totals.ts'
 import { waiting } from '../../operator/cases.ts'
-import { lateMs, minutesOf } from '../../operator/minutes.ts'
+import { lateMs, minutesOf } from '../../operator/metrics-history.ts'
 import { version } from '../../version.ts'
 import { inCredits } from '../amounts.ts'
 import type { Page } from '../layout.ts'
@@ -19,11 +19,11 @@ import { graph } from './graph.ts'
 const daysShown = 30
 
 /** How the house does just now and in the last three hours. */
-export async function overviewPage(house: House): Promise<Page> {
+export async function overviewPage(ctx: AppContext): Promise<Page> {
   const [minutes, facts, days] = await Promise.all([
-    minutesOf(house),
-    factsOf(house),
-    incomeByDay(house, daysShown),
+    minutesOf(ctx),
+    factsOf(ctx),
+    incomeByDay(ctx, daysShown),
   ])
   const count = (noun: string) => (value: number) => counted(value, noun)
   const credits = (value: number) => `${inCredits(value)} credits`
@@ -46,21 +46,21 @@ export async function overviewPage(house: House): Promise<Page> {
   return consolePage({ place: '/console', title: 'Overview', main, scripts: ['live-part.js'] })
 }
 
-async function factsOf(house: House): Promise<[name: string, value: Part][]> {
+async function factsOf(ctx: AppContext): Promise<[name: string, value: Part][]> {
   const [{ held, asked, reports }, { balance, held: heldBack }, jobs, agents, people] =
     await Promise.all([
-      waiting(house),
-      totals(house),
-      countByLane(house),
-      countAgents(house),
-      countPeople(house),
+      waiting(ctx),
+      totals(ctx),
+      countByLane(ctx),
+      countAgents(ctx),
+      countPeople(ctx),
     ])
   const waits = held.length + asked.length + reports.length
-  const upstreams = house.upstreams.health()
+  const upstreams = ctx.upstreams.health()
   const paused = upstreams.filter(({ state }) => state !== 'closed').length
   const open = (state: string) =>
     jobs.reduce((sum, one) => sum + (one.state === state ? one.count : 0), 0)
-  const began = house.clock.now() - process.uptime() * second
+  const began = ctx.clock.now() - process.uptime() * second
   return [
     ['Waits for you', html`<a href="/console/queue">${counted(waits, 'case')}</a>`],
     [
@@ -76,9 +76,9 @@ async function factsOf(house: House): Promise<[name: string, value: Part][]> {
         <span class="small">$${inCredits(toUsd(balance))}</span>`,
     ],
     ['Held for what runs', `${inCredits(toCredits(heldBack))} credits`],
-    ['Disk free', sizeOf(house.store.free())],
+    ['Disk free', sizeOf(ctx.storage.free())],
     ['Memory', sizeOf(process.memoryUsage.rss())],
-    ['Event-loop lag', `${Math.round(lateMs(house))} ms`],
+    ['Event-loop lag', `${Math.round(lateMs(ctx))} ms`],
     ['Up since', momentOf(iso(began))],
     ['Version', version],
   ]

@@ -1,9 +1,9 @@
+import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
 import type { App } from '../../hosting/apps/apps.ts'
 import { stateOf } from '../../hosting/apps/present.ts'
 import type { Entry } from '../../hosting/moderation/audit.ts'
-import type { House } from '../../house.ts'
 import type { Owner } from '../../ledger/accounts.ts'
 import { whyCharsMax } from '../../limits.ts'
 import { hasNow } from '../../operator/grants.ts'
@@ -22,8 +22,8 @@ export function stateBadge(app: App): Html {
 }
 
 /** What is on an owner's account, in credits. */
-export const creditsOf = async (house: House, owner: Owner): Promise<string> =>
-  inCredits(await hasNow(house, { owner }))
+export const creditsOf = async (ctx: AppContext, owner: Owner): Promise<string> =>
+  inCredits(await hasNow(ctx, { owner }))
 
 /** A decision that a form offers: its name, the word on its button, and what cannot be undone. */
 export type Offer = [name: string, word: string, ends?: string]

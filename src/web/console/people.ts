@@ -1,12 +1,12 @@
 import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
 import { html, type Part } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
+import { ApiError } from '../../errors.ts'
 import { countOf } from '../../hosting/agents/owners.ts'
 import { listPeople } from '../../hosting/people/listing.ts'
 import { type Person, walletOf } from '../../hosting/people/people.ts'
 import { type PersonCase, personCaseOf } from '../../operator/cases.ts'
 import type { Decision } from '../../operator/decisions.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Page } from '../layout.ts'
 import { cursorPager, empty } from '../lists.ts'
 import { addressOf, dayOf, momentOf, numbers, queryOf, wordsIn } from '../parts.ts'
@@ -31,16 +31,16 @@ const stateBadges = ({ operator, password, suspended }: Person): Part => [
 ]
 
 /** Everybody with an account, by name, or those whose name has the words of the query in it. */
-export async function peoplePage({ house, request }: Own): Promise<Page> {
+export async function peoplePage({ ctx, request }: Own): Promise<Page> {
   const query = queryOf(request)
   const q = wordsIn(query, wordsMax)
   const [after] = readCursor(query.get('cursor') ?? undefined, /^(\S{1,120})$/) ?? []
-  const found = await listPeople(house, rowsShown + 1, { q, after })
+  const found = await listPeople(ctx, rowsShown + 1, { q, after })
   const { page, next } = pageOf(found, rowsShown, ({ name }) => makeCursor(name))
   const owned = await Promise.all(
     page.map(async (person) => ({
-      wallet: await creditsOf(house, walletOf(person)),
-      agents: await countOf(house, person.id),
+      wallet: await creditsOf(ctx, walletOf(person)),
+      agents: await countOf(ctx, person.id),
     })),
   )
   const row = (person: Person, at: number): Part[] => [
@@ -78,10 +78,10 @@ export async function personPage(
   sent?: Form,
 ): Promise<Page> {
   const { person, decided } = await theCase(own, name)
-  const { house } = own
+  const { ctx } = own
   const [wallet, agents] = await Promise.all([
-    creditsOf(house, walletOf(person)),
-    countOf(house, person.id),
+    creditsOf(ctx, walletOf(person)),
+    countOf(ctx, person.id),
   ])
   const offer: Offer = person.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Let in']
   const asked = {
@@ -116,9 +116,9 @@ export async function personPage(
   return consolePage({ place: '/console/people', title: person.name, said, main })
 }
 
-async function theCase({ house }: Own, name: string): Promise<PersonCase> {
-  const known = await personCaseOf(house, name)
-  if (!known) throw new Refusal('not_found', { what: 'person' })
+async function theCase({ ctx }: Own, name: string): Promise<PersonCase> {
+  const known = await personCaseOf(ctx, name)
+  if (!known) throw new ApiError('not_found', { what: 'person' })
   return known
 }
 

@@ -23,8 +23,8 @@ interface Waits {
 }
 
 /** Every app about which something waits, the longest first. */
-async function casesOf({ house }: Own) {
-  const { held, asked, reports } = await waiting(house)
+async function casesOf({ ctx }: Own) {
+  const { held, asked, reports } = await waiting(ctx)
   const all = new Map<string, Waits>()
   const add = (id: string, at: number, what?: 'reports' | 'appeals'): void => {
     const waits = all.get(id) ?? { since: at, reports: 0, appeals: 0 }
@@ -36,11 +36,11 @@ async function casesOf({ house }: Own) {
   for (const { app, at } of asked) add(app, at, 'appeals')
   for (const { app, at } of reports) add(app, at, 'reports')
   const found = await Promise.all(
-    [...all].map(async ([id, waits]) => ({ ...waits, app: await apps.find(house, id) })),
+    [...all].map(async ([id, waits]) => ({ ...waits, app: await apps.find(ctx, id) })),
   )
   const cases = found.flatMap(({ app, ...waits }) => (app ? [{ ...waits, app }] : []))
   const handles = await handlesOf(
-    house,
+    ctx,
     cases.map(({ app }) => app.maker),
   )
   return cases
@@ -112,8 +112,8 @@ function blocklist(
 
 /** What waits for a decision, and what may not come back. */
 export async function queuePage(own: Own, said?: string, sent?: Form): Promise<Page> {
-  const { house, token, request } = own
-  const [cases, blocked] = await Promise.all([casesOf(own), listBadPages(house, blockedShown)])
+  const { ctx, token, request } = own
+  const [cases, blocked] = await Promise.all([casesOf(own), listBadPages(ctx, blockedShown)])
   const typed = sent?.text('decision') === 'block' ? sent : undefined
   const sha256 = typed?.text('sha256') ?? queryOf(request).get('sha256') ?? ''
   const again = form(

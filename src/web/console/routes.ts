@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia'
 
-import type { House } from '../../house.ts'
+import type { AppContext } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
 import { checkBackup, downloadBackup, makeBackup, removeBackup } from '../../operator/backups.ts'
 import type { Decision } from '../../operator/decisions.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
 import { goTo, type Own } from '../people/desk.ts'
 import { type Form, refuse } from '../people/form.ts'
@@ -21,35 +21,35 @@ import { settingsPage } from './settings.ts'
 import { upstreamsPage } from './upstreams.ts'
 
 /** The operator's console. */
-export const consolePages = (house: House, layout: Layout) =>
-  new Elysia().use(looking(house, layout)).use(deciding(house, layout)).use(keeping(house, layout))
+export const consolePages = (ctx: AppContext, layout: Layout) =>
+  new Elysia().use(looking(ctx, layout)).use(deciding(ctx, layout)).use(keeping(ctx, layout))
 
 const pages: Record<string, (own: Own) => Page | Promise<Page>> = {
-  '': ({ house }) => overviewPage(house),
+  '': ({ ctx }) => overviewPage(ctx),
   '/queue': queuePage,
   '/agents': agentsPage,
   '/people': peoplePage,
-  '/upstreams': ({ house }) => upstreamsPage(house),
+  '/upstreams': ({ ctx }) => upstreamsPage(ctx),
   '/models': modelsPage,
-  '/settings': ({ house }) => settingsPage(house),
+  '/settings': ({ ctx }) => settingsPage(ctx),
   '/audit': auditPage,
   '/backups': backupsPage,
 }
 
-function looking(house: House, layout: Layout) {
+function looking(ctx: AppContext, layout: Layout) {
   const router = new Elysia()
-    .get('/console/grants', ({ request }) => asOperator({ house, layout, request }, grantsPage))
+    .get('/console/grants', ({ request }) => asOperator({ ctx, layout, request }, grantsPage))
     .get('/console/apps/:id', ({ request, params }) =>
-      operatorPage({ house, layout, request }, (own) => casePage(own, params.id)),
+      operatorPage({ ctx, layout, request }, (own) => casePage(own, params.id)),
     )
     .get('/console/agents/:handle', ({ request, params }) =>
-      operatorPage({ house, layout, request }, (own) => agentPage(own, params.handle)),
+      operatorPage({ ctx, layout, request }, (own) => agentPage(own, params.handle)),
     )
     .get('/console/people/:name', ({ request, params }) =>
-      operatorPage({ house, layout, request }, (own) => personPage(own, params.name)),
+      operatorPage({ ctx, layout, request }, (own) => personPage(own, params.name)),
     )
   for (const [path, view] of Object.entries(pages)) {
-    router.get(`/console${path}`, ({ request }) => operatorPage({ house, layout, request }, view))
+    router.get(`/console${path}`, ({ request }) => operatorPage({ ctx, layout, request }, view))
   }
   return router
 }
@@ -73,14 +73,14 @@ async function decideBlock(own: Own, form: Form): Promise<void> {
 }
 
 /** A form of the console at an address: what it does, and its page again when it is refused. */
-function deciding(house: House, layout: Layout) {
+function deciding(ctx: AppContext, layout: Layout) {
   const none = { parse: 'none' } as const
   return new Elysia()
     .post(
       '/console/apps/:id',
       ({ request, params: { id } }) =>
         operatorForm(
-          { house, layout, request },
+          { ctx, layout, request },
           (own, form) => decideApp(own, id, form),
           (own, said, sent) => casePage(own, id, said, sent),
         ),
@@ -90,7 +90,7 @@ function deciding(house: House, layout: Layout) {
       '/console/agents/:handle',
       ({ request, params: { handle } }) =>
         operatorForm(
-          { house, layout, request },
+          { ctx, layout, request },
           async (own, form) => {
             const [name, why] = [form.text('decision'), form.text('why')]
             await decide(own, agentDecisions, { name, item: `@${handle}`, why })
@@ -104,7 +104,7 @@ function deciding(house: House, layout: Layout) {
       '/console/people/:name',
       ({ request, params: { name } }) =>
         operatorForm(
-          { house, layout, request },
+          { ctx, layout, request },
           (own, form) => decidePerson(own, name, form),
           (own, said, sent) => personPage(own, name, said, sent),
         ),
@@ -114,7 +114,7 @@ function deciding(house: House, layout: Layout) {
       '/console/blocklist',
       ({ request }) =>
         operatorForm(
-          { house, layout, request },
+          { ctx, layout, request },
           async (own, form) => {
             await decideBlock(own, form)
             return goTo('/console/queue')
@@ -127,7 +127,7 @@ function deciding(house: House, layout: Layout) {
       '/console/rescan',
       ({ request }) =>
         operatorForm(
-          { house, layout, request },
+          { ctx, layout, request },
           async (own) => {
             await decide(own, ['rescan'], { name: 'rescan', item: 'all', why: '' })
             return goTo('/console/queue')
@@ -138,31 +138,31 @@ function deciding(house: House, layout: Layout) {
     )
     .post(
       '/console/grants',
-      ({ request }) => operatorForm({ house, layout, request }, give, askAgain),
+      ({ request }) => operatorForm({ ctx, layout, request }, give, askAgain),
       none,
     )
 }
 
 /** Backups. */
-const keeping = (house: House, layout: Layout) =>
+const keeping = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .get('/console/backups/:name', ({ request, params: { name } }) =>
-      asOperator({ house, layout, request }, async () => {
+      asOperator({ ctx, layout, request }, async () => {
         const headers = {
           'content-type': 'application/x-tar',
           'content-disposition': `attachment; filename="berth-${name}.tar"`,
           'cache-control': 'no-store',
         }
-        return new Response(await downloadBackup(house, name), { headers })
+        return new Response(await downloadBackup(ctx, name), { headers })
       }),
     )
     .post(
       '/console/backups',
       ({ request }) =>
         operatorForm(
-          { house, layout, request },
+          { ctx, layout, request },
           async (own) => {
-            await makeBackup(house, byOf(own))
+            await makeBackup(ctx, byOf(own))
             return goTo('/console/backups')
           },
           backupsPage,
@@ -173,12 +173,12 @@ const keeping = (house: House, layout: Layout) =>
       '/console/backups/:name',
       ({ request, params: { name } }) =>
         operatorForm(
-          { house, layout, request },
+          { ctx, layout, request },
           async (own, form) => {
             const act = form.text('act')
-            if (act === 'check') checkBackup(house, name)
-            else if (act === 'remove') await removeBackup(house, name, byOf(own))
-            else throw new Refusal('not_found', { what: 'address' })
+            if (act === 'check') checkBackup(ctx, name)
+            else if (act === 'remove') await removeBackup(ctx, name, byOf(own))
+            else throw new ApiError('not_found', { what: 'address' })
             return goTo('/console/backups')
           },
           backupsPage,

@@ -1,6 +1,6 @@
+import type { ConfigRow } from '../../config/settings.ts'
+import type { AppContext } from '../../context.ts'
 import { html, type Part } from '../../core/markup.ts'
-import type { House } from '../../house.ts'
-import type { ConfigRow } from '../../settings.ts'
 import type { Page } from '../layout.ts'
 import { table } from '../table.ts'
 import { badge, consolePage } from './frame.ts'
@@ -13,7 +13,7 @@ const row = ({ name, value, source, help }: ConfigRow): Part[] => [
 ]
 
 /** Every setting with its value and where that came from. Secrets are only set, or not. */
-export function settingsPage({ config }: House): Page {
+export function settingsPage({ config }: AppContext): Page {
   const { rows, upstreams, models } = config
   const set = rows.filter(({ source }) => source !== 'default')
   const rest = rows.filter(({ source }) => source === 'default')

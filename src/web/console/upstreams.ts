@@ -1,7 +1,7 @@
+import type { AppContext } from '../../context.ts'
 import { html, type Part } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
-import type { House } from '../../house.ts'
-import type { Health } from '../../upstream/registry.ts'
+import type { Health } from '../../providers/registry.ts'
 import type { Page } from '../layout.ts'
 import { few, momentOf } from '../parts.ts'
 import { table } from '../table.ts'
@@ -18,7 +18,7 @@ const unknown = ['not asked yet', 'plain'] as const
 const never = html`<span class="small">never</span>`
 
 /** Where requests go, and how each place does. */
-export function upstreamsPage({ upstreams, catalogue }: House): Page {
+export function upstreamsPage({ upstreams, catalogue }: AppContext): Page {
   const offers = catalogue.list().flatMap((model) => model.offers)
   const row = (health: Health): Part[] => {
     const { name, kind, state, answers, failures, answeredAt, lastFailure } = health

@@ -1,8 +1,8 @@
+import { modelTypes } from '../../config/providers.ts'
+import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/markup.ts'
 import * as catalogue from '../../gateway/catalogue/catalogue.ts'
-import type { ModelShape, PriceShape } from '../../gateway/catalogue/shapes.ts'
-import type { House } from '../../house.ts'
-import { modelTypes } from '../../providers.ts'
+import type { ModelShape, PriceShape } from '../../gateway/catalogue/schemas.ts'
 import { inUsd } from '../amounts.ts'
 import type { Page } from '../layout.ts'
 import { chip, numberPager, pageIn } from '../lists.ts'
@@ -22,11 +22,11 @@ const typeNames = {
 } as const
 
 /** Models by type and by words of their ids and names. */
-export function cataloguePage(house: House, query: URLSearchParams): Page {
+export function cataloguePage(ctx: AppContext, query: URLSearchParams): Page {
   const type = modelTypes.find((known) => known === query.get('type'))
   const q = wordsIn(query, wordsMax)
   const words = (q ?? '').toLowerCase().split(/\s+/)
-  const all = catalogue.list(house, type).filter(({ id, name }) => {
+  const all = catalogue.list(ctx, type).filter(({ id, name }) => {
     const text = `${id} ${name}`.toLowerCase()
     return words.every((word) => text.includes(word))
   })
@@ -34,7 +34,7 @@ export function cataloguePage(house: House, query: URLSearchParams): Page {
   const count = `${all.length} model${all.length === 1 ? '' : 's'}`
   const main = html`<h1>Catalogue</h1>
     <p class="lead">Every model here answers any OpenAI client, with one key and one balance.</p>
-    ${copyLine(`OPENAI_BASE_URL=${house.urls.gateway}/v1`, 'The address for OpenAI clients')}
+    ${copyLine(`OPENAI_BASE_URL=${ctx.urls.gateway}/v1`, 'The address for OpenAI clients')}
     <section>
       <h2 class="unseen">Models</h2>
       <live-search

@@ -1,17 +1,17 @@
+import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/markup.ts'
+import { ApiError, type GatewayErrorName, type HostingErrorName } from '../../errors.ts'
 import * as gateway from '../../gateway/envelope.ts'
 import { examples as gatewayExamples } from '../../gateway/examples.ts'
 import * as hosting from '../../hosting/envelope.ts'
 import { examples as hostingExamples } from '../../hosting/start/examples.ts'
-import type { House } from '../../house.ts'
-import { type GatewayRefusal, type HostingRefusal, Refusal } from '../../refusals.ts'
 import type { Page } from '../layout.ts'
 import { keysOf } from '../parts.ts'
 import { type Head, table } from '../table.ts'
 import { guides } from './guides.ts'
 
 /** How to use both APIs: guides, where the references are, and all that either can refuse. */
-export function docsPage(house: House): Page {
+export function docsPage(ctx: AppContext): Page {
   return {
     title: 'Docs',
     path: '/docs',
@@ -21,12 +21,12 @@ export function docsPage(house: House): Page {
     main: html`<div class="docs">
       <h1>Docs</h1>
       <p class="lead">Two APIs, one key: one makes and hosts apps, the other speaks to models.</p>
-      ${references(house)}${guides(house)}${errors}
+      ${references(ctx)}${guides(ctx)}${errors}
     </div>`,
   }
 }
 
-function references({ urls }: House): Html {
+function references({ urls }: AppContext): Html {
   const { base, gateway: models, mcp } = urls
   return html`<section>
     <h2>References</h2>
@@ -53,11 +53,11 @@ function references({ urls }: House): Html {
   </section>`
 }
 
-const ofHosting = <N extends HostingRefusal>(name: N) =>
-  hosting.wordsOf(new Refusal<N>(name, ...hostingExamples[name]))
+const ofHosting = <N extends HostingErrorName>(name: N) =>
+  hosting.wordsOf(new ApiError<N>(name, ...hostingExamples[name]))
 
-const ofGateway = <N extends GatewayRefusal>(name: N) =>
-  gateway.wordsOf(new Refusal<N>(name, ...gatewayExamples[name]))
+const ofGateway = <N extends GatewayErrorName>(name: N) =>
+  gateway.wordsOf(new ApiError<N>(name, ...gatewayExamples[name]))
 
 const code = (text: string | null): Part => text !== null && html`<code>${text}</code>`
 

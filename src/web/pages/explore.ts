@@ -1,8 +1,8 @@
+import type { AppContext } from '../../context.ts'
 import { type Html, html } from '../../core/markup.ts'
 import { shelfNames } from '../../hosting/apps/shelves.ts'
 import * as explore from '../../hosting/explore/explore.ts'
-import type { WantedShape } from '../../hosting/explore/shapes.ts'
-import type { House } from '../../house.ts'
+import type { WantedShape } from '../../hosting/explore/schemas.ts'
 import { matchesMax } from '../../limits.ts'
 import { glyph } from '../cover.ts'
 import type { Page } from '../layout.ts'
@@ -109,10 +109,10 @@ function chips({ cursor: _, ...wanted }: Wanted): Html {
 }
 
 /** Explore: shelves, search and tiles. Refuses bad_request for a cursor of another list. */
-export async function explorePage(house: House, query: URLSearchParams): Promise<Page> {
+export async function explorePage(ctx: AppContext, query: URLSearchParams): Promise<Page> {
   const wanted = wantedIn(query)
   const { cursor, ...rest } = wanted
-  const { items, next } = await explore.tiles(house, { ...wanted, limit: tilesMax })
+  const { items, next } = await explore.tiles(ctx, { ...wanted, limit: tilesMax })
   const isOne = next === null && cursor === undefined
   const isCut = wanted.q !== undefined && (wanted.sort ?? 'new') !== 'new' && !isOne
   const main = html`<h1>Explore</h1>
@@ -124,7 +124,7 @@ export async function explorePage(house: House, query: URLSearchParams): Promise
       ${chips(wanted)}
       <section class="found">
         <h2 class="unseen">What was found</h2>
-        ${items.length === 0 ? nothing(house, wanted) : tiles(house, items)}
+        ${items.length === 0 ? nothing(ctx, wanted) : tiles(ctx, items)}
         ${isCut && html`<p class="small below">In this order a search looks at the ${matchesMax} that came to Explore last.</p>`}
         ${cursorPager(query, '/explore', next, rest)}
       </section>
@@ -140,12 +140,12 @@ export async function explorePage(house: House, query: URLSearchParams): Promise
   }
 }
 
-function nothing(house: House, { q, ...filters }: Wanted): Html {
+function nothing(ctx: AppContext, { q, ...filters }: Wanted): Html {
   if (q === undefined && Object.keys(filters).length === 0) {
     return html`<div class="empty">
       <h3>Nothing is on Explore yet</h3>
       <p>What agents make here and share will stand on these shelves. Give yours this line:</p>
-      ${copyLine(lineFor(house), 'The line for your agent')}
+      ${copyLine(lineFor(ctx), 'The line for your agent')}
     </div>`
   }
   const what = q === undefined ? 'Nothing stands here yet' : html`Nothing matches “<bdi>${q}</bdi>”`

@@ -1,7 +1,7 @@
+import type { Urls } from '../../config/urls.ts'
+import { acceptsStartCredits, type AppContext } from '../../context.ts'
 import { type Html, html } from '../../core/markup.ts'
 import { guideOf } from '../../hosting/start/guide.ts'
-import { type House, takesStartCredits } from '../../house.ts'
-import type { Urls } from '../../urls.ts'
 import { copyLine } from '../parts.ts'
 
 /** Something to do, step by step; each step is a line to copy. */
@@ -16,19 +16,19 @@ const authorized = `-H "authorization: Bearer $KEY"`
 const json = `-H 'content-type: application/json'`
 
 /** A chat model that is served: that of the demo, or else the first with a price. */
-function chatModelOf({ catalogue }: House): string {
+function chatModelOf({ catalogue }: AppContext): string {
   const served = catalogue.list(['chat']).filter(({ price }) => price)
   const demo = served.find(({ id }) => id === 'demo/chat')
   return (demo ?? served[0])?.id ?? '<model>'
 }
 
-function models(house: House): Guide {
-  const { gateway } = house.urls
-  const model = chatModelOf(house)
+function models(ctx: AppContext): Guide {
+  const { gateway } = ctx.urls
+  const model = chatModelOf(ctx)
   return {
     id: 'openai',
     name: 'Call models with an OpenAI client',
-    what: `Any OpenAI client works once its base URL points here. The key of an agent is a key here too; its start credits ${takesStartCredits(house) ? 'pay' : 'do not pay'} here.`,
+    what: `Any OpenAI client works once its base URL points here. The key of an agent is a key here too; its start credits ${acceptsStartCredits(ctx) ? 'pay' : 'do not pay'} here.`,
     steps: [
       {
         step: 'In Python, with the package openai.',
@@ -165,16 +165,16 @@ export async function POST(request) {
 })
 
 /** The guides, from a first page to webhooks. */
-function guidesOf(house: House): Guide[] {
-  const { quickstart } = guideOf(house)
+function guidesOf(ctx: AppContext): Guide[] {
+  const { quickstart } = guideOf(ctx)
   const publishing: Guide = {
     id: 'publish',
     name: 'Publish with curl',
     what: 'From nothing to a page on Explore. Each line runs as it stands, with $KEY and $ID set.',
     steps: quickstart.map(({ step, curl }) => ({ step, line: curl })),
   }
-  const others = [tools, building, remixing, hooks].map((guide) => guide(house.urls))
-  return [publishing, models(house), ...others]
+  const others = [tools, building, remixing, hooks].map((guide) => guide(ctx.urls))
+  return [publishing, models(ctx), ...others]
 }
 
 const guide = ({ id, name, what, steps }: Guide): Html =>
@@ -189,8 +189,8 @@ const guide = ({ id, name, what, steps }: Guide): Html =>
   </article>`
 
 /** All guides, and links to each. */
-export function guides(house: House): Html {
-  const all = guidesOf(house)
+export function guides(ctx: AppContext): Html {
+  const all = guidesOf(ctx)
   return html`<section>
     <h2>Guides</h2>
     <ul class="chips">

@@ -1,9 +1,9 @@
+import type { AppContext } from '../../context.ts'
 import { type Html, html } from '../../core/markup.ts'
 import * as explore from '../../hosting/explore/explore.ts'
-import type { TileShape } from '../../hosting/explore/shapes.ts'
+import type { TileShape } from '../../hosting/explore/schemas.ts'
 import { linksOf } from '../../hosting/start/found.ts'
 import { guideOf } from '../../hosting/start/guide.ts'
-import type { House } from '../../house.ts'
 import type { Page } from '../layout.ts'
 import { copyLine, tiles } from '../parts.ts'
 
@@ -11,34 +11,34 @@ const newestMax = 12
 const likedMax = 6
 
 /** What people like: the best rated; while nobody has rated, what is opened most. */
-async function likedOf(house: House): Promise<[name: string, items: TileShape[], more: string]> {
-  const top = await explore.tiles(house, { sort: 'top', limit: likedMax })
+async function likedOf(ctx: AppContext): Promise<[name: string, items: TileShape[], more: string]> {
+  const top = await explore.tiles(ctx, { sort: 'top', limit: likedMax })
   const rated = top.items.filter(({ rating }) => rating.count > 0)
   if (rated.length > 0) return ['Liked', rated, '/explore?sort=top']
-  const trending = await explore.tiles(house, { sort: 'trending', limit: likedMax })
+  const trending = await explore.tiles(ctx, { sort: 'trending', limit: likedMax })
   const opened = trending.items.filter(({ opens }) => opens > 0)
   return ['Opened most', opened, '/explore?sort=trending']
 }
 
-const shelf = (house: House, name: string, items: TileShape[], more: string): Html =>
+const shelf = (ctx: AppContext, name: string, items: TileShape[], more: string): Html =>
   html`<section>
     <div class="head">
       <h2>${name}</h2>
       <a href="${more}">See all<span class="unseen"> of ${name}</span></a>
     </div>
-    ${tiles(house, items)}
+    ${tiles(ctx, items)}
   </section>`
 
 /** The line that makes an agent publish here. */
-export const lineFor = ({ urls }: House): string =>
+export const lineFor = ({ urls }: AppContext): string =>
   `Read ${urls.app}/skill.md, then make me a small game and give me its link.`
 
 /** The front page: what this is, how an agent starts, what is new and liked. */
-export async function homePage(house: House): Promise<Page> {
-  const { quickstart } = guideOf(house)
+export async function homePage(ctx: AppContext): Promise<Page> {
+  const { quickstart } = guideOf(ctx)
   const [{ items: newest }, [likedName, liked, more]] = await Promise.all([
-    explore.tiles(house, { limit: newestMax }),
-    likedOf(house),
+    explore.tiles(ctx, { limit: newestMax }),
+    likedOf(ctx),
   ])
   const steps = quickstart.slice(0, 2).map(({ step, curl }, at) => {
     // The second line needs what the first is answered.
@@ -46,9 +46,9 @@ export async function homePage(house: House): Promise<Page> {
     return html`<p>${step}</p>
       ${copyLine(line, step)}`
   })
-  const main = html`${hero(house)}
-    ${newest.length > 0 ? shelf(house, 'New', newest, '/explore') : nothingYet}
-    ${liked.length > 0 && shelf(house, likedName, liked, more)} ${whatThisIs}
+  const main = html`${hero(ctx)}
+    ${newest.length > 0 ? shelf(ctx, 'New', newest, '/explore') : nothingYet}
+    ${liked.length > 0 && shelf(ctx, likedName, liked, more)} ${whatThisIs}
     <section>
       <h2>Or try it yourself</h2>
       ${steps}
@@ -61,7 +61,7 @@ export async function homePage(house: House): Promise<Page> {
     main,
     feed: '',
     scripts: ['copy-line.js'],
-    headers: { vary: 'accept', link: linksOf(house) },
+    headers: { vary: 'accept', link: linksOf(ctx) },
   }
 }
 
@@ -73,7 +73,7 @@ const nothingYet = html`<section>
   </div>
 </section>`
 
-const hero = (house: House): Html =>
+const hero = (ctx: AppContext): Html =>
   html`<div class="hero">
     <div>
       <h1>Where agents make apps and games</h1>
@@ -83,7 +83,7 @@ const hero = (house: House): Html =>
     </div>
     <div class="start">
       <h2>Give this line to your agent</h2>
-      ${copyLine(lineFor(house), 'The line for your agent')}
+      ${copyLine(lineFor(ctx), 'The line for your agent')}
       <p class="small">No sign-in, no e-mail. It makes its own key and starts with 400 credits.</p>
     </div>
   </div>`

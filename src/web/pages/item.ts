@@ -1,7 +1,7 @@
+import type { AppContext } from '../../context.ts'
 import { type Html, html } from '../../core/markup.ts'
 import * as explore from '../../hosting/explore/explore.ts'
-import type { ItemPageShape, ItemShape } from '../../hosting/explore/shapes.ts'
-import type { House } from '../../house.ts'
+import type { ItemPageShape, ItemShape } from '../../hosting/explore/schemas.ts'
 import { told } from '../amounts.ts'
 import { glyph } from '../cover.ts'
 import type { Page } from '../layout.ts'
@@ -27,8 +27,8 @@ const versionsMax = 10
 const ancestorsMax = 20
 
 /** One item of Explore, all that is told of it. Refuses not_found, taken_down. */
-export async function itemPage(house: House, id: string, query: URLSearchParams): Promise<Page> {
-  const found = await explore.read(house, id)
+export async function itemPage(ctx: AppContext, id: string, query: URLSearchParams): Promise<Page> {
+  const found = await explore.read(ctx, id)
   const { item } = found
   const { title, description, icon, maker } = item
   return {
@@ -36,20 +36,20 @@ export async function itemPage(house: House, id: string, query: URLSearchParams)
     path: `/explore/${id}`,
     place: '/explore',
     description: description || `Made by ${maker}, and open to anyone.`,
-    image: icon === null ? undefined : picturePath(house, icon),
+    image: icon === null ? undefined : picturePath(ctx, icon),
     scripts: ['copy-line.js'],
-    main: html`${about(house, item)}${facts(item)}${remixing(house, item)}${await saidOf(house, item, query)}${lineage(found)}${remixes(house, found)}${versions(found)}`,
+    main: html`${about(ctx, item)}${facts(item)}${remixing(ctx, item)}${await saidOf(ctx, item, query)}${lineage(found)}${remixes(ctx, found)}${versions(found)}`,
   }
 }
 
-function about(house: House, item: ItemShape): Html {
+function about(ctx: AppContext, item: ItemShape): Html {
   const { id, title, description, maker, kind, shelf, remixOf } = item
   const origin =
     remixOf &&
     html`, a remix of <bdi>${remixOf.title}</bdi> by
       <a href="/explore/${remixOf.maker}">${remixOf.maker}</a>`
   return html`<article class="item">
-    <div>${picture(house, item)}</div>
+    <div>${picture(ctx, item)}</div>
     <div>
       <h1><bdi>${title}</bdi></h1>
       <p class="by">By <a href="/explore/${maker}">${maker}</a>${origin}</p>
@@ -76,7 +76,7 @@ const facts = ({ opens, remixes, rating, published, updated, version }: ItemShap
     ['Changed', dayOf(updated)],
   ])
 
-function remixing({ urls }: House, { id, title, remix, priceRemix }: ItemShape): Html {
+function remixing({ urls }: AppContext, { id, title, remix, priceRemix }: ItemShape): Html {
   if (remix === 'off') {
     return html`<section>
       <h2>Remix</h2>
@@ -119,12 +119,12 @@ function lineage({ item, lineage: all }: ItemPageShape): Html {
   </section>`
 }
 
-const remixes = (house: House, found: ItemPageShape): Html =>
+const remixes = (ctx: AppContext, found: ItemPageShape): Html =>
   found.remixes.length === 0
     ? html``
     : html`<section>
         <h2>Remixes of it</h2>
-        ${tiles(house, found.remixes)}
+        ${tiles(ctx, found.remixes)}
       </section>`
 
 function versions({ versions: all }: ItemPageShape): Html {

@@ -1,6 +1,6 @@
+import type { AppContext } from '../../context.ts'
 import { html } from '../../core/markup.ts'
 import * as explore from '../../hosting/explore/explore.ts'
-import type { House } from '../../house.ts'
 import type { Page } from '../layout.ts'
 import { cursorPager } from '../lists.ts'
 import { dayOf, tiles } from '../parts.ts'
@@ -8,10 +8,14 @@ import { dayOf, tiles } from '../parts.ts'
 const tilesMax = 24
 
 /** A maker's page (document 1, section 2). Refuses not_found until something is on Explore. */
-export async function makerPage(house: House, name: string, query: URLSearchParams): Promise<Page> {
+export async function makerPage(
+  ctx: AppContext,
+  name: string,
+  query: URLSearchParams,
+): Promise<Page> {
   const cursor = query.get('cursor') ?? undefined
   const wanted = { limit: tilesMax, ...(cursor && { cursor }) }
-  const { maker, items, next } = await explore.makerTiles(house, name, wanted)
+  const { maker, items, next } = await explore.makerTiles(ctx, name, wanted)
   const { handle, about, created } = maker
   const path = `/explore/@${handle}`
   const feed = `?maker=${handle}`
@@ -19,17 +23,13 @@ export async function makerPage(house: House, name: string, query: URLSearchPara
     ${about && html`<p class="lead"><bdi>${about}</bdi></p>`}
     <p class="small">
       Here since ${dayOf(created)} ·
-      <a type="application/atom+xml" href="${house.urls.base}/explore/feed.atom${feed}"
-        >Atom feed</a
-      >
+      <a type="application/atom+xml" href="${ctx.urls.base}/explore/feed.atom${feed}">Atom feed</a>
       ·
-      <a type="application/feed+json" href="${house.urls.base}/explore/feed.json${feed}"
-        >JSON feed</a
-      >
+      <a type="application/feed+json" href="${ctx.urls.base}/explore/feed.json${feed}">JSON feed</a>
     </p>
     <section>
       <h2>Made by @${handle}</h2>
-      ${tiles(house, items)} ${cursorPager(query, path, next)}
+      ${tiles(ctx, items)} ${cursorPager(query, path, next)}
     </section>`
   const description = about ?? `What @${handle} made and shared.`
   return { title: `@${handle}`, path, place: '/explore', description, main, feed }

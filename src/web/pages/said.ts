@@ -1,12 +1,12 @@
+import type { AppContext } from '../../context.ts'
 import { type After, makeCursor, pageOf } from '../../core/cursor.ts'
 import { type Html, html, type Part } from '../../core/markup.ts'
 import * as explore from '../../hosting/explore/explore.ts'
-import type { ItemShape } from '../../hosting/explore/shapes.ts'
+import type { ItemShape } from '../../hosting/explore/schemas.ts'
 import * as comments from '../../hosting/reviews/comments.ts'
 import { presentComments, presentReviews } from '../../hosting/reviews/present.ts'
 import * as reviews from '../../hosting/reviews/reviews.ts'
-import type { CommentShape, ReviewShape } from '../../hosting/reviews/shapes.ts'
-import type { House } from '../../house.ts'
+import type { CommentShape, ReviewShape } from '../../hosting/reviews/schemas.ts'
 import { madeIn, pager } from '../lists.ts'
 import { addressOf, counted, dayOf, requestLine, stars } from '../parts.ts'
 
@@ -19,18 +19,22 @@ interface Shown<Shape> {
 }
 
 /** What agents say of an item: its reviews and comments, from the newest or from a cursor. */
-export async function saidOf(house: House, item: ItemShape, query: URLSearchParams): Promise<Html> {
-  const app = await explore.theListed(house, item.id)
+export async function saidOf(
+  ctx: AppContext,
+  item: ItemShape,
+  query: URLSearchParams,
+): Promise<Html> {
+  const app = await explore.theListed(ctx, item.id)
   const [rated, commented] = await Promise.all([
     shownOf(item, query, 'reviews', async (after) =>
-      presentReviews(house, await reviews.listOf(house, app, shownMax + 1, after)),
+      presentReviews(ctx, await reviews.listOf(ctx, app, shownMax + 1, after)),
     ),
     shownOf(item, query, 'comments', async (after) =>
-      presentComments(house, await comments.listOf(house, app, shownMax + 1, after)),
+      presentComments(ctx, await comments.listOf(ctx, app, shownMax + 1, after)),
     ),
   ])
   const hasComments = app.comments || commented.all.length > 0
-  return html`${reviewsOf(house, item, rated)}${hasComments && commentsOf(house, item, commented)}`
+  return html`${reviewsOf(ctx, item, rated)}${hasComments && commentsOf(ctx, item, commented)}`
 }
 
 /** One of the two lists, where the query's cursor of its name has it go on. */
@@ -56,17 +60,17 @@ async function shownOf<Shape extends { id: string; created: string }>(
 }
 
 /** The request that says something, as a line for a shell. */
-function requestOf({ urls }: House, method: string, path: string, body: object): string {
+function requestOf({ urls }: AppContext, method: string, path: string, body: object): string {
   const headers = `-H "authorization: Bearer $KEY" -H 'content-type: application/json'`
   return `curl -sX ${method} ${urls.base}/explore/${path} ${headers} -d '${JSON.stringify(body)}'`
 }
 
 function reviewsOf(
-  house: House,
+  ctx: AppContext,
   { id, rating }: ItemShape,
   { all, ways }: Shown<ReviewShape>,
 ): Html {
-  const line = requestOf(house, 'PUT', `${id}/review`, { stars: 5, text: 'Calm and quick.' })
+  const line = requestOf(ctx, 'PUT', `${id}/review`, { stars: 5, text: 'Calm and quick.' })
   const words = all.length === 0 ? 'Nobody has reviewed this yet.' : counted(rating.count, 'rating')
   return html`<section id="reviews">
     <h2>Reviews</h2>
@@ -97,9 +101,9 @@ function review({ author, stars: given, text, created, answer }: ReviewShape): H
   </li>`
 }
 
-function commentsOf(house: House, { id }: ItemShape, { all, ways }: Shown<CommentShape>): Html {
+function commentsOf(ctx: AppContext, { id }: ItemShape, { all, ways }: Shown<CommentShape>): Html {
   const authors = new Map(all.map((one) => [one.id, one.author]))
-  const line = requestOf(house, 'POST', `${id}/comments`, { text: 'How far does it go?' })
+  const line = requestOf(ctx, 'POST', `${id}/comments`, { text: 'How far does it go?' })
   const comment = ({ author, text, created, replyTo }: CommentShape): Html => {
     const to = replyTo === null ? undefined : authors.get(replyTo)
     return html`<li>

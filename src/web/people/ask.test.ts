@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
-import { openTestHouse } from '../../testing/house.ts'
 import { claimedBy, signedUp } from '../../testing/pages.ts'
+import { openTestHouse } from '../../testing/test-server.ts'
 
 test('what cannot be undone is asked before it is sent, without scripts too', async () => {
   const h = await openTestHouse()

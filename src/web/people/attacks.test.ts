@@ -3,22 +3,22 @@ import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import { operatorLink } from '../../hosting/people/people.ts'
 import { formToken } from '../../hosting/people/visitor.ts'
 import { holdUp } from '../../testing/held-up.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { Browser, formType, hidden, origin, said, signedUp } from '../../testing/pages.ts'
 import { password } from '../../testing/people.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 const opened: TestHouse[] = []
 afterEach(async () => {
-  for (const house of opened.splice(0)) await house.close()
+  for (const ctx of opened.splice(0)) await ctx.close()
 })
 
 /** Many passwords are hashed, each of which takes a core for a while. */
 const hashesMs = 60_000
 
 async function open(settings = {}): Promise<TestHouse> {
-  const house = await openTestHouse(settings)
-  opened.push(house)
-  return house
+  const ctx = await openTestHouse(settings)
+  opened.push(ctx)
+  return ctx
 }
 
 /** What a hash costs stands before its salt. */
@@ -240,12 +240,12 @@ describe('attacks', () => {
 
   test('the operator’s link past the proxy is not used up by who can never sign in', async () => {
     const h = await open({ PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' })
-    const link = new URL((await operatorLink(h.house)) ?? '').pathname
+    const link = new URL((await operatorLink(h.ctx)) ?? '').pathname
     const olga = { from: '10.0.0.1', headers: { 'remote-user': 'olga' } }
     const { token = '' } = hidden(String((await h.visit('GET', link, olga)).body), link)
     const cy = new Browser(h)
     expect(String((await cy.open(link)).body)).not.toContain('type="password"')
-    const guest = formToken(h.house, `guest ${cy.cookie('berth_form')}`)
+    const guest = formToken(h.ctx, `guest ${cy.cookie('berth_form')}`)
     expect((await cy.send(link, { token: guest, name: 'cyrus', password })).status).toBe(403)
     const body = new URLSearchParams({ token }).toString()
     const headers = { ...formType, origin, ...olga.headers }

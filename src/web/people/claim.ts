@@ -1,10 +1,10 @@
+import type { AppContext } from '../../context.ts'
 import { type Html, html } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import type { App } from '../../hosting/apps/apps.ts'
 import { iconOf } from '../../hosting/apps/present.ts'
-import type { OwnedShape } from '../../hosting/people/shapes.ts'
-import type { House } from '../../house.ts'
+import type { OwnedShape } from '../../hosting/people/schemas.ts'
 import type { Page } from '../layout.ts'
 import { dayOf, picture } from '../parts.ts'
 import { withNext } from './desk.ts'
@@ -19,15 +19,15 @@ interface Claimed {
 
 /** What a claim link is for: the agent and what it made, before anyone agrees. */
 export function claimPage(
-  house: House,
+  ctx: AppContext,
   { agent: { claimExpires, about }, shape: { handle, credits }, apps }: Claimed,
   more: { code: string; token: string; name: string | undefined; said?: string | undefined },
 ): Page {
   const made = apps.map((app) => {
-    const icon = app.heldAt === null ? iconOf(house, app) : null
+    const icon = app.heldAt === null ? iconOf(ctx, app) : null
     return html`<li class="tile">
       <a class="face" href="/a/${app.id}"
-        >${picture(house, { ...app, icon })}
+        >${picture(ctx, { ...app, icon })}
         <h3><bdi>${app.title}</bdi></h3></a
       >
     </li>`

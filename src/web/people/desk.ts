@@ -1,5 +1,5 @@
+import type { AppContext } from '../../context.ts'
 import { newSecret, sha256 } from '../../core/ids.ts'
-import { callerAddress } from '../../core/visit.ts'
 import type { From } from '../../hosting/people/sign-in.ts'
 import {
   checkSite,
@@ -12,7 +12,7 @@ import {
   type Visitor,
   visitorOf,
 } from '../../hosting/people/visitor.ts'
-import type { House } from '../../house.ts'
+import { callerAddress } from '../../http/request-context.ts'
 import { formBytesMax, sessionMs } from '../../limits.ts'
 import { type Layout, type Page, pageAnswer } from '../layout.ts'
 import { refusalOf } from '../words.ts'
@@ -20,7 +20,7 @@ import { type Form, readForm } from './form.ts'
 
 /** A request as it comes in, with what answers it. */
 export interface Incoming {
-  house: House
+  ctx: AppContext
   layout: Layout
   request: Request
 }
@@ -40,24 +40,24 @@ export interface Own extends Visit {
 
 /** Who visits. A form's token belongs to a session, or to a browser before it has one. */
 export async function visitFor(incoming: Incoming): Promise<Visit> {
-  const { house, request } = incoming
-  const visitor = await visitorOf(house, request)
-  const known = cookieIn(house, request, 'berth_form', secretForm)
+  const { ctx, request } = incoming
+  const visitor = await visitorOf(ctx, request)
+  const known = cookieIn(ctx, request, 'berth_form', secretForm)
   const seed = known ?? newSecret()
   const own = visitor?.session?.hash ?? visitor?.person.id
   const isNew = own === undefined && known === undefined
   return {
     ...incoming,
     visitor,
-    token: formToken(house, own ?? `guest ${seed}`),
+    token: formToken(ctx, own ?? `guest ${seed}`),
     cookie: isNew
-      ? `${cookieName(house, 'berth_form')}=${seed}; Path=/; HttpOnly; SameSite=Strict${secureOf(house)}`
+      ? `${cookieName(ctx, 'berth_form')}=${seed}; Path=/; HttpOnly; SameSite=Strict${secureOf(ctx)}`
       : undefined,
   }
 }
 
 /** What a cookie of ours says further behind https. */
-export const secureOf = ({ urls }: House): string =>
+export const secureOf = ({ urls }: AppContext): string =>
   urls.app.startsWith('https:') ? '; Secure' : ''
 
 /** An address that keeps where one wanted to go. */
@@ -98,12 +98,12 @@ export const fromOf = ({ request, visitor }: Visit): From => ({
 })
 
 /** The cookie of a session that has just begun. */
-export const sessionCookie = ({ house }: Visit, secret: string): string =>
-  setCookie(house, secret, sessionMs / 1_000)
+export const sessionCookie = ({ ctx }: Visit, secret: string): string =>
+  setCookie(ctx, secret, sessionMs / 1_000)
 
 /** The cookie that takes it back. */
-export const noCookie = ({ house, request }: Visit): string | undefined =>
-  cookieOf(house, request) === undefined ? undefined : setCookie(house, '')
+export const noCookie = ({ ctx, request }: Visit): string | undefined =>
+  cookieOf(ctx, request) === undefined ? undefined : setCookie(ctx, '')
 
 /** Does what a form asks; when that is refused, shows its page again with the sentence in it. */
 export async function orAgain(
@@ -144,7 +144,7 @@ export async function takeForm<V extends Visit>(
   again: (visit: V, said: string, form: Form) => Page | Promise<Page>,
   { bytesMax = formBytesMax, instead }: Taking = {},
 ): Promise<Response> {
-  checkSite(visit.house, visit.request)
+  checkSite(visit.ctx, visit.request)
   const form = await readForm(visit.request, bytesMax)
   if (sha256(form.text('token')) === sha256(visit.token)) {
     return orAgain(

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 
 import { operatorLink } from '../../hosting/people/people.ts'
-import { type Answer, openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { type Claims, IdentityProvider } from '../../testing/identity-provider.ts'
 import { Browser, hidden, said, signedUp } from '../../testing/pages.ts'
 import { password } from '../../testing/people.ts'
+import { type Answer, openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 const closing: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -88,7 +88,7 @@ describe('signing in at a provider', () => {
 
   test('the operator’s link takes who comes by the provider, too', async () => {
     const { h, id } = await open()
-    const link = new URL((await operatorLink(h.house)) ?? '').pathname
+    const link = new URL((await operatorLink(h.ctx)) ?? '').pathname
     const browser = new Browser(h)
     const page = String((await browser.open(link)).body)
     expect(page).toContain(`/sign-in/oidc?next=${encodeURIComponent(link)}`)
@@ -376,12 +376,10 @@ describe('a provider that is not there', () => {
     closing.push(() => h.close())
     const proxy = { PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: '10.0.0.1' }
     const { h: proxied } = await open({}, proxy)
-    for (const house of [h, proxied]) {
-      expect(String((await new Browser(house).open('/sign-in')).body)).not.toContain(
-        '/sign-in/oidc',
-      )
+    for (const ctx of [h, proxied]) {
+      expect(String((await new Browser(ctx).open('/sign-in')).body)).not.toContain('/sign-in/oidc')
       for (const path of ['/sign-in/oidc', '/sign-in/oidc/back?state=x&code=y']) {
-        expect((await new Browser(house).open(path)).status).toBe(404)
+        expect((await new Browser(ctx).open(path)).status).toBe(404)
       }
     }
   })

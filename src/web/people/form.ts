@@ -1,7 +1,7 @@
 import { readBytes } from '../../core/body.ts'
 import { type Html, html, type Part } from '../../core/markup.ts'
+import { ApiError } from '../../errors.ts'
 import { formFieldsMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 
 /** What a form sent: a field that is not there is an empty text. */
 export interface Form {
@@ -43,7 +43,7 @@ const encodings = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\
 
 /** What was sent does not do: its page again, with the sentence. */
 export function refuse(problem: string): never {
-  throw new Refusal('bad_request', { problem })
+  throw new ApiError('bad_request', { problem })
 }
 
 /** A number as it was typed; undefined for an empty field. Refuses bad_request. */

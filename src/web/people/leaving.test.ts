@@ -4,13 +4,13 @@ import { listAudit } from '../../hosting/moderation/audit.ts'
 import { findByName, type Person, walletOf } from '../../hosting/people/people.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
 import { admin } from '../../operator/admin.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { Browser, claimedBy, operating, said, signedUp } from '../../testing/pages.ts'
 import { fund, password } from '../../testing/people.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 const opened: TestHouse[] = []
 afterEach(async () => {
-  for (const house of opened.splice(0)) await house.close()
+  for (const ctx of opened.splice(0)) await ctx.close()
 })
 
 const text = (answer: { body: unknown }): string => String(answer.body).replaceAll(/\s+/g, ' ')
@@ -22,7 +22,7 @@ async function open() {
   const [ann, bea] = [await h.person('ann'), await signedUp(h, 'bea')]
   await claimedBy(bea, ann)
   const person = await thePerson(h, 'bea')
-  await fund(h.house, person, 5n)
+  await fund(h.ctx, person, 5n)
   const own = await bea.fill('/account', '/account/keys', { name: 'script' })
   const wallet = await bea.fill('/wallet', '/wallet/keys', { name: 'laptop' })
   const keys = { personal: keyIn(own.body, 'pk'), gateway: keyIn(wallet.body, 'gk') }
@@ -33,7 +33,7 @@ const keyIn = (body: unknown, kind: string): string =>
   new RegExp(`${kind}_[A-Za-z0-9]{40}`).exec(String(body))?.[0] ?? ''
 
 async function thePerson(h: TestHouse, name: string): Promise<Person> {
-  const person = await findByName(h.house, name)
+  const person = await findByName(h.ctx, name)
   if (!person) throw new Error(`nobody is ${name}`)
   return person
 }
@@ -58,7 +58,7 @@ describe('who deletes their account', () => {
     expect(text(await bea.open('/account'))).toContain(
       'Your wallet has <strong>5,000 credits</strong>, which nobody can spend then',
     )
-    const before = await balanceOf(h.house, walletOf(person))
+    const before = await balanceOf(h.ctx, walletOf(person))
     const done = await leave(bea, { password })
     expect([done.status, text(done)]).toEqual([200, expect.stringContaining('account is deleted')])
     for (const browser of [bea, other]) {
@@ -67,8 +67,8 @@ describe('who deletes their account', () => {
     expect(await answered(h, keys)).toEqual([401, 401])
     expect((await signIn(h)).status).toBe(401)
     expect((await ann.call('GET', '/me')).body).toMatchObject({ claimed: false, credits: 400 })
-    expect(await balanceOf(h.house, walletOf(person))).toEqual(before)
-    expect(await listAudit(h.house, 9, 'bea')).toMatchObject([{ by: 'bea', did: 'leave' }])
+    expect(await balanceOf(h.ctx, walletOf(person))).toEqual(before)
+    expect(await listAudit(h.ctx, 9, 'bea')).toMatchObject([{ by: 'bea', did: 'leave' }])
 
     const again = await signedUp(h, 'bea')
     expect(text(await again.open('/wallet'))).toContain('<dt>Credits</dt> <dd>0 ')
@@ -130,7 +130,7 @@ describe('account_suspended', () => {
     expect((await decide('unsuspend')).status).toBe(303)
     expect((await signIn(h)).status).toBe(303)
     expect(await answered(h, keys)).toEqual([200, 200])
-    const decided = await listAudit(h.house, 9, 'bea')
+    const decided = await listAudit(h.ctx, 9, 'bea')
     expect(decided.map(({ by, did }) => `${by} ${did}`).sort()).toEqual([
       'olga suspend',
       'olga unsuspend',
@@ -148,7 +148,7 @@ describe('account_suspended', () => {
       [['suspend', 'nobody', 'spam'], false],
       [['suspend', 'bea'], false],
     ] as const) {
-      expect([words, (await admin(h.house, [...words])).ok]).toEqual([words, ok])
+      expect([words, (await admin(h.ctx, [...words])).ok]).toEqual([words, ok])
     }
     const proxy = '10.0.0.1'
     const proxied = await openTestHouse({ PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: proxy })
@@ -156,7 +156,7 @@ describe('account_suspended', () => {
     const sent = { from: proxy, headers: { 'remote-user': 'bea' } }
     const visit = () => proxied.visit('GET', '/account', sent)
     expect((await visit()).status).toBe(200)
-    await admin(proxied.house, ['suspend', 'bea', 'spam'])
+    await admin(proxied.ctx, ['suspend', 'bea', 'spam'])
     expect((await visit()).status).toBe(403)
   })
 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { type Browser, claimedBy, hidden, said, signedUp } from '../../testing/pages.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 let h: TestHouse
 let bea: Browser

@@ -20,12 +20,12 @@ export const keyRef = (): Html => hidden('ref', newId())
  * second key in the place of the one that was copied. Refuses bad_request.
  */
 export async function newKey(own: Own, sent: Form, { make, ...told }: Wanted): Promise<Response> {
-  const { house, visitor } = own
+  const { ctx, visitor } = own
   const ref = sent.text('ref') || undefined
-  const { body: key } = await house.idempotency.once(visitor.person.id, ref, {}, async (keep) => {
+  const { body: key } = await ctx.idempotency.once(visitor.person.id, ref, {}, async (keep) => {
     const made = await make()
     // What is kept is that there was one, and never its text.
-    await house.db.tx((db) => keep(db, { status: 200, body: null }))
+    await ctx.db.tx((db) => keep(db, { status: 200, body: null }))
     return { status: 200, body: made }
   })
   if (typeof key === 'string') return shown(own, keyPage(key, told))

@@ -1,19 +1,19 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 
 import { Authenticator, optionsIn } from '../../testing/authenticator.ts'
-import { type Answer, openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { Browser, hidden, origin, said, signedUp } from '../../testing/pages.ts'
 import { password } from '../../testing/people.ts'
+import { type Answer, openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 const opened: TestHouse[] = []
 afterEach(async () => {
-  for (const house of opened.splice(0)) await house.close()
+  for (const ctx of opened.splice(0)) await ctx.close()
 })
 
 async function open(settings = {}): Promise<TestHouse> {
-  const house = await openTestHouse(settings)
-  opened.push(house)
-  return house
+  const ctx = await openTestHouse(settings)
+  opened.push(ctx)
+  return ctx
 }
 
 const minute = 60_000

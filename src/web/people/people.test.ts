@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 
 import { hour } from '../../core/time.ts'
-import { Busy } from '../../db/fault.ts'
+import { Busy } from '../../db/error.ts'
 import { findByName, operatorLink } from '../../hosting/people/people.ts'
 import { holdUp } from '../../testing/held-up.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import {
   Browser,
   claimedBy,
@@ -15,16 +14,17 @@ import {
   signedUp,
 } from '../../testing/pages.ts'
 import { fund, password } from '../../testing/people.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 const opened: TestHouse[] = []
 afterEach(async () => {
-  for (const house of opened.splice(0)) await house.close()
+  for (const ctx of opened.splice(0)) await ctx.close()
 })
 
 async function open(settings = {}): Promise<TestHouse> {
-  const house = await openTestHouse(settings)
-  opened.push(house)
-  return house
+  const ctx = await openTestHouse(settings)
+  opened.push(ctx)
+  return ctx
 }
 
 describe('signing in', () => {
@@ -103,10 +103,10 @@ describe('signing in', () => {
     const h = await open()
     const olga = await signedUp(h, 'olga')
     h.clock.turn(2 * hour)
-    const { tx } = h.house.db
-    h.house.db.tx = () => Promise.reject(new Busy('Too many writes wait.'))
+    const { tx } = h.ctx.db
+    h.ctx.db.tx = () => Promise.reject(new Busy('Too many writes wait.'))
     expect((await olga.open('/account')).status).toBe(200)
-    h.house.db.tx = tx
+    h.ctx.db.tx = tx
     expect((await olga.open('/account')).status).toBe(200)
   })
 
@@ -164,13 +164,13 @@ describe('signing in', () => {
 describe('the operator’s link', () => {
   test('works once, for a new account or for one that is there', async () => {
     const h = await open()
-    const link = new URL((await operatorLink(h.house)) ?? '').pathname
+    const link = new URL((await operatorLink(h.ctx)) ?? '').pathname
     const olga = new Browser(h)
     expect((await olga.open(`${link}x`)).status).toBe(404)
     const made = await olga.fill(link, link, { name: 'olga', password })
     expect(made.status).toBe(200)
     expect(String((await olga.open('/account')).body)).toContain('You are the operator')
-    expect(await operatorLink(h.house)).toBeUndefined()
+    expect(await operatorLink(h.ctx)).toBeUndefined()
     const used = await olga.open(link)
     expect([used.status, String(used.body)]).toEqual([
       404,
@@ -178,7 +178,7 @@ describe('the operator’s link', () => {
     ])
 
     const other = await open()
-    const again = new URL((await operatorLink(other.house)) ?? '').pathname
+    const again = new URL((await operatorLink(other.ctx)) ?? '').pathname
     const [bea, cy] = [await signedUp(other, 'bea'), await signedUp(other, 'cyrus')]
     const forms = [bea, cy].map(async (one) => one.fill(again, again, {}))
     const statuses = (await Promise.all(forms)).map(({ status }) => status)
@@ -277,14 +277,14 @@ describe('claiming by a page', () => {
       expect.stringContaining('Your wallet’s page'),
     ])
     expect(String(short.body)).toMatch(/name="credits"\s+value="250"/)
-    const self = await findByName(h.house, 'olga')
-    if (self) await fund(h.house, self, 5n)
+    const self = await findByName(h.ctx, 'olga')
+    if (self) await fund(h.ctx, self, 5n)
     const fields = {
       ...hidden(String((await olga.open(page)).body), `${page}/credits`),
       credits: '250',
     }
     const give = () => olga.send(`${page}/credits`, fields)
-    const held = holdUp(h.house.db, 'tx')
+    const held = holdUp(h.ctx.db, 'tx')
     const first = give()
     await held.begun
     const second = await give()

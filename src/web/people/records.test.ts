@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { type Browser, claimedBy, signedUp } from '../../testing/pages.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 
 let h: TestHouse
 let ann: Person

@@ -1,17 +1,17 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { makeCursor, pageOf } from '../../core/cursor.ts'
 import { html, type Part } from '../../core/markup.ts'
+import { ApiError } from '../../errors.ts'
 import type { Agent } from '../../hosting/agents/agents.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import { present } from '../../hosting/apps/present.ts'
 import { noteKinds } from '../../hosting/notes/kinds.ts'
 import * as notes from '../../hosting/notes/notes.ts'
 import { theOwned } from '../../hosting/people/owned.ts'
-import type { House } from '../../house.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
 import { listEntries } from '../../ledger/entries.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
 import { cursorPager, itemList, madeIn, numberIn } from '../lists.ts'
 import { counted, queryOf } from '../parts.ts'
@@ -28,15 +28,15 @@ interface Listed {
   next: string | null
 }
 
-type Draw = (house: House, agent: Agent, query: URLSearchParams) => Promise<Listed>
+type Draw = (ctx: AppContext, agent: Agent, query: URLSearchParams) => Promise<Listed>
 
 const states = { live: '', building: 'being built', taken_down: 'taken down', closed: 'deleted' }
 
-async function madeBy(house: House, { id }: Agent, query: URLSearchParams): Promise<Listed> {
-  const found = await apps.listOf(house, id, rowsShown + 1, madeIn(query))
+async function madeBy(ctx: AppContext, { id }: Agent, query: URLSearchParams): Promise<Listed> {
+  const found = await apps.listOf(ctx, id, rowsShown + 1, madeIn(query))
   const { page, next } = pageOf(found, rowsShown, (app) => makeCursor(app.created, app.id))
   const items = page.map((app) => {
-    const { title, kind, state, listed, opens, version } = present(house, app)
+    const { title, kind, state, listed, opens, version } = present(ctx, app)
     const place = listed === 'on' && 'on Explore'
     const facts = [kind, states[state], `version ${version}`, counted(opens, 'open'), place]
     return html`<li>
@@ -47,20 +47,20 @@ async function madeBy(house: House, { id }: Agent, query: URLSearchParams): Prom
   return { main: itemList(items, html`<p>Nothing yet.</p>`), next }
 }
 
-async function ledgerOf(house: House, agent: Agent, query: URLSearchParams): Promise<Listed> {
+async function ledgerOf(ctx: AppContext, agent: Agent, query: URLSearchParams): Promise<Listed> {
   const before = numberIn(query)
-  const found = await listEntries(house, agentOwner(agent.id), { before, limit: rowsShown + 1 })
+  const found = await listEntries(ctx, agentOwner(agent.id), { before, limit: rowsShown + 1 })
   const { page, next } = pageOf(found, rowsShown, ({ number }) => makeCursor(number))
   return { main: entryTable(page), next }
 }
 
-async function toldTo(house: House, { id }: Agent, query: URLSearchParams): Promise<Listed> {
+async function toldTo(ctx: AppContext, { id }: Agent, query: URLSearchParams): Promise<Listed> {
   const kind = noteKinds.find((name) => name === query.get('kind'))
   const unread = query.get('unread') === 'yes'
   const wanted = { unread, kind, before: numberIn(query), limit: rowsShown + 1 }
   const [found, waiting] = await Promise.all([
-    notes.listOf(house, id, wanted),
-    notes.unreadOf(house, id),
+    notes.listOf(ctx, id, wanted),
+    notes.unreadOf(ctx, id),
   ])
   const { page, next } = pageOf(found, rowsShown, ({ number }) => makeCursor(number))
   const kinds = [['', 'All kinds'], ...noteKinds.map((name) => [name, name] as const)] as const
@@ -85,15 +85,15 @@ const lists: Record<string, { name: string; draw: Draw }> = {
 }
 
 /** Everything that an agent made, paid and was told, page by page. */
-export const recordPages = (house: House, layout: Layout) =>
+export const recordPages = (ctx: AppContext, layout: Layout) =>
   new Elysia().get('/agents/:handle/:list', ({ request, params: { handle, list } }) =>
-    ownPage({ house, layout, request }, async ({ visitor }): Promise<Page> => {
+    ownPage({ ctx, layout, request }, async ({ visitor }): Promise<Page> => {
       const found = Object.hasOwn(lists, list) ? lists[list] : undefined
       if (!found)
-        throw new Refusal('not_found', { what: 'page', see: 'Its agent’s page links on.' })
-      const agent = await theOwned(house, visitor.person, handle)
+        throw new ApiError('not_found', { what: 'page', see: 'Its agent’s page links on.' })
+      const agent = await theOwned(ctx, visitor.person, handle)
       const query = queryOf(request)
-      const { main, next } = await found.draw(house, agent, query)
+      const { main, next } = await found.draw(ctx, agent, query)
       const at = `/agents/${agent.handle}/${list}`
       const kept = Object.fromEntries([...query].filter(([name]) => name !== 'cursor'))
       return {

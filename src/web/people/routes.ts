@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { checkPath } from '../../core/path.ts'
-import type { House } from '../../house.ts'
 import { consolePages } from '../console/routes.ts'
 import type { Layout } from '../layout.ts'
 import { studioPages } from '../studio/routes.ts'
@@ -16,14 +16,14 @@ import { entering } from './sign-in.ts'
  * The pages of people: sign-in, claims, their agents and what these made, account and wallet, the
  * operator's console.
  */
-export const peoplePages = (house: House, layout: Layout) =>
+export const peoplePages = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .onTransform(({ params }) => checkPath(params))
-    .use(entering(house, layout))
-    .use(elsewhere(house, layout))
-    .use(owning(house, layout))
-    .use(recordPages(house, layout))
-    .use(managing(house, layout))
-    .use(walletPages(house, layout))
-    .use(studioPages(house, layout))
-    .use(consolePages(house, layout))
+    .use(entering(ctx, layout))
+    .use(elsewhere(ctx, layout))
+    .use(owning(ctx, layout))
+    .use(recordPages(ctx, layout))
+    .use(managing(ctx, layout))
+    .use(walletPages(ctx, layout))
+    .use(studioPages(ctx, layout))
+    .use(consolePages(ctx, layout))

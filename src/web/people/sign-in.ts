@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { enterBy } from '../../hosting/people/passkeys.ts'
 import {
   becomeOperator,
@@ -8,7 +9,6 @@ import {
   shownName,
 } from '../../hosting/people/people.ts'
 import { recover, signIn, signUp } from '../../hosting/people/sign-in.ts'
-import type { House } from '../../house.ts'
 import type { Layout, Page } from '../layout.ts'
 import { queryOf } from '../parts.ts'
 import {
@@ -36,17 +36,17 @@ import type { Form } from './form.ts'
 import { waysIn, wayUp } from './ways.ts'
 
 /** Where people come in, and go out. */
-export const entering = (house: House, layout: Layout) =>
+export const entering = (ctx: AppContext, layout: Layout) =>
   new Elysia()
-    .get('/sign-in', ({ request }) => asked({ house, layout, request }, inPage))
-    .get('/sign-up', ({ request }) => asked({ house, layout, request }, upPage))
-    .get('/recover', ({ request }) => asked({ house, layout, request }, backPage))
+    .get('/sign-in', ({ request }) => asked({ ctx, layout, request }, inPage))
+    .get('/sign-up', ({ request }) => asked({ ctx, layout, request }, upPage))
+    .get('/recover', ({ request }) => asked({ ctx, layout, request }, backPage))
     .post(
       '/sign-in',
       ({ request }) =>
-        sent({ house, layout, request }, inPage, async (visit, form) => {
+        sent({ ctx, layout, request }, inPage, async (visit, form) => {
           const said = { name: form.text('name'), password: form.text('password') }
-          const { secret } = await signIn(house, said, fromOf(visit))
+          const { secret } = await signIn(ctx, said, fromOf(visit))
           return goTo(nextOf(form.text('next')), sessionCookie(visit, secret))
         }),
       { parse: 'none' },
@@ -54,9 +54,9 @@ export const entering = (house: House, layout: Layout) =>
     .post(
       '/sign-in/passkey',
       ({ request }) =>
-        sent({ house, layout, request }, inPage, async (visit, form) => {
+        sent({ ctx, layout, request }, inPage, async (visit, form) => {
           const by = { holder: visit.token, from: fromOf(visit) }
-          const { secret } = await enterBy(house, form.text('answer'), by)
+          const { secret } = await enterBy(ctx, form.text('answer'), by)
           return goTo(nextOf(form.text('next')), sessionCookie(visit, secret))
         }),
       { parse: 'none' },
@@ -64,7 +64,7 @@ export const entering = (house: House, layout: Layout) =>
     .post(
       '/sign-up',
       ({ request }) =>
-        sent({ house, layout, request }, upPage, (visit, form) =>
+        sent({ ctx, layout, request }, upPage, (visit, form) =>
           signedUp(visit, form, undefined, nextOf(form.text('next'))),
         ),
       { parse: 'none' },
@@ -72,30 +72,30 @@ export const entering = (house: House, layout: Layout) =>
     .post(
       '/recover',
       ({ request }) =>
-        sent({ house, layout, request }, backPage, async (visit, form) => {
+        sent({ ctx, layout, request }, backPage, async (visit, form) => {
           const [name, code] = [form.text('name'), form.text('code')]
           const said = { name, code, password: form.text('password') }
-          const { secret } = await recover(house, said, fromOf(visit))
+          const { secret } = await recover(ctx, said, fromOf(visit))
           return goTo(nextOf(form.text('next')), sessionCookie(visit, secret))
         }),
       { parse: 'none' },
     )
-    .use(welcoming(house, layout))
+    .use(welcoming(ctx, layout))
 
 /** The one-time link that is printed when a new place starts. */
-const welcoming = (house: House, layout: Layout) =>
+const welcoming = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .get('/welcome/:code', async ({ request, params: { code } }) => {
-      const visit = await visitFor({ house, layout, request })
-      await checkFirst(house, house.db.read, code)
+      const visit = await visitFor({ ctx, layout, request })
+      await checkFirst(ctx, ctx.db.read, code)
       return shown(visit, firstPage(entryOf(visit), visit, code))
     })
     .post(
       '/welcome/:code',
       async ({ request, params: { code } }) => {
-        const visit = await visitFor({ house, layout, request })
+        const visit = await visitFor({ ctx, layout, request })
         if (visit.visitor?.person.operator) return goTo(codesShown)
-        await checkFirst(house, house.db.read, code)
+        await checkFirst(ctx, ctx.db.read, code)
         if (isUnknown(visit)) return shown(visit, { ...proxyPage, status: 403 })
         return takeForm(
           visit,
@@ -108,8 +108,8 @@ const welcoming = (house: House, layout: Layout) =>
     )
 
 /** An operator made here would be one whom the proxy may never name, and the link used up. */
-const isUnknown = ({ house, visitor }: Visit): boolean =>
-  house.config.personHeader !== '' && visitor === undefined
+const isUnknown = ({ ctx, visitor }: Visit): boolean =>
+  ctx.config.personHeader !== '' && visitor === undefined
 
 /** Who comes by the provider comes back here, and is asked then. */
 const firstPage = (entry: Entry, visit: Visit, code: string): Page =>
@@ -119,7 +119,7 @@ const firstPage = (entry: Entry, visit: Visit, code: string): Page =>
 
 async function welcomed(visit: Visit, form: Form, code: string): Promise<Response> {
   if (!visit.visitor) return signedUp(visit, form, code, '/account')
-  await becomeOperator(visit.house, visit.visitor.person, code)
+  await becomeOperator(visit.ctx, visit.visitor.person, code)
   return goTo('/account')
 }
 
@@ -142,7 +142,7 @@ async function asked(incoming: Incoming, draw: Draw): Promise<Response> {
   const entry = entryOf(visit)
   const isAgain = queryOf(visit.request).has('again')
   if (visit.visitor && !isAgain) return goTo(entry.next)
-  return shown(visit, visit.house.config.personHeader ? proxyPage : draw(entry, visit))
+  return shown(visit, visit.ctx.config.personHeader ? proxyPage : draw(entry, visit))
 }
 
 /** What such a page sent; refused, it is shown again, with all that is no password. */
@@ -152,7 +152,7 @@ async function sent(
   work: (visit: Visit, form: Form) => Promise<Response>,
 ): Promise<Response> {
   const visit = await visitFor(incoming)
-  if (visit.house.config.personHeader) return shown(visit, { ...proxyPage, status: 403 })
+  if (visit.ctx.config.personHeader) return shown(visit, { ...proxyPage, status: 403 })
   const again = (_: Visit, said: string, form: Form): Page => {
     const [next, name, code] = [nextOf(form.text('next')), form.text('name'), form.text('code')]
     return draw({ token: visit.token, next, name, code, said }, visit)
@@ -176,8 +176,8 @@ async function signedUp(
   code: string | undefined,
   next: string,
 ): Promise<Response> {
-  visit.house.store.checkRoom(0)
+  visit.ctx.storage.checkRoom(0)
   const joining = { name: form.text('name'), password: form.text('password'), code }
-  const { secret, codes } = await signUp(visit.house, joining, fromOf(visit))
+  const { secret, codes } = await signUp(visit.ctx, joining, fromOf(visit))
   return shown(visit, codesPage(codes, next), sessionCookie(visit, secret))
 }

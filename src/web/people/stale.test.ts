@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { Browser, claimedBy, hidden, operating, said, signedUp } from '../../testing/pages.ts'
 import { password } from '../../testing/people.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 let h: TestHouse
 beforeEach(async () => {

@@ -25,19 +25,19 @@ const passkeyForm = (
   </passkey-form>`
 
 /** Ways to sign in beside a password. */
-export function waysIn({ house, token }: Visit, next: string): Part {
-  const options = requestOptions(house, token)
+export function waysIn({ ctx, token }: Visit, next: string): Part {
+  const options = requestOptions(ctx, token)
   const fields = html`${hidden('next', next)}<button class="button quiet">Use a passkey</button>`
   const passkey = options && passkeyForm(options, token, '/sign-in/passkey', fields)
-  return html`<div class="ways">${passkey}${providerWay(house, next)}</div>`
+  return html`<div class="ways">${passkey}${providerWay(ctx, next)}</div>`
 }
 
 /** The way to an account that is made without a password. */
-export const wayUp = ({ house }: Visit, next: string): Part =>
-  html`<div class="ways">${providerWay(house, next)}</div>`
+export const wayUp = ({ ctx }: Visit, next: string): Part =>
+  html`<div class="ways">${providerWay(ctx, next)}</div>`
 
-function providerWay(house: Visit['house'], next: string): Part {
-  const name = providerName(house)
+function providerWay(ctx: Visit['ctx'], next: string): Part {
+  const name = providerName(ctx)
   return (
     name !== undefined &&
     html`<a class="button quiet" href="${withNext('/sign-in/oidc', next)}">Sign in with ${name}</a>`
@@ -49,14 +49,14 @@ export const linkPurpose = (token: string): string => `link ${token}`
 
 /** How a person signs in, and what they may add: only right after they did. */
 export async function waysOf(own: Own): Promise<Part> {
-  const { house, token, visitor } = own
+  const { ctx, token, visitor } = own
   const { person, session } = visitor
   if (!session) return false
-  const known = await passkeys.listOf(house, person)
-  const options = creationOptions(house, person, known, token)
-  const name = providerName(house)
-  const linked = await identities.listOf(house, person)
-  const isNow = isFresh(house, session)
+  const known = await passkeys.listOf(ctx, person)
+  const options = creationOptions(ctx, person, known, token)
+  const name = providerName(ctx)
+  const linked = await identities.listOf(ctx, person)
+  const isNow = isFresh(ctx, session)
   const again = html`<p class="small below">
     To add one, <a href="${withNext('/sign-in', '/account')}&amp;again=yes">sign in again</a> first.
   </p>`
@@ -65,7 +65,7 @@ export async function waysOf(own: Own): Promise<Part> {
     >
       Add a passkey
     </button>`
-  const way = `/sign-in/oidc?link=${newTicket(house, linkPurpose(token))}`
+  const way = `/sign-in/oidc?link=${newTicket(ctx, linkPurpose(token))}`
   const link = html`<p class="acts"><a class="button quiet" href="${way}">Link ${name}</a></p>`
   return html`${
     options &&

@@ -1,9 +1,10 @@
 import { checkerOf } from '../../core/taking.ts'
 import { isPlainText } from '../../core/text.ts'
+import { ApiError } from '../../errors.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import { change } from '../../hosting/apps/publish.ts'
 import { remove } from '../../hosting/apps/removal.ts'
-import { AppChange, type AppChangeShape } from '../../hosting/apps/shapes.ts'
+import { AppChange, type AppChangeShape } from '../../hosting/apps/schemas.ts'
 import { shelfNames } from '../../hosting/apps/shelves.ts'
 import * as assets from '../../hosting/assets/assets.ts'
 import { appeal } from '../../hosting/moderation/appeals.ts'
@@ -11,7 +12,6 @@ import { undelete } from '../../hosting/moderation/holds.ts'
 import { rescan } from '../../hosting/moderation/scans.ts'
 import { restore } from '../../hosting/versions/versions.ts'
 import { appealCharsMax, remixPriceCreditsMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import { inCredits } from '../amounts.ts'
 import { type Form, numberOf, refuse } from '../people/form.ts'
 import type { Studio, Tab } from './studio.ts'
@@ -30,7 +30,7 @@ const changing =
   async ({ own, agent, app }, form) => {
     const changes = wanted(form)
     checkChange(changes)
-    return `Saved. ${(await change(own.house, agent, app.id, changes)).note}`
+    return `Saved. ${(await change(own.ctx, agent, app.id, changes)).note}`
   }
 
 const details = changing((form) => {
@@ -58,7 +58,7 @@ const acts: Record<string, Act> = {
     tab: 'versions',
     async work({ own, agent, app }, form) {
       const version = Number(form.text('version'))
-      await restore(own.house, agent, app.id, Number.isInteger(version) ? version : 0)
+      await restore(own.ctx, agent, app.id, Number.isInteger(version) ? version : 0)
       return undefined
     },
   },
@@ -66,14 +66,14 @@ const acts: Record<string, Act> = {
     tab: 'assets',
     async work({ own, agent, app }, form) {
       const file = form.file('file') ?? refuse('Choose a file.')
-      await assets.put(own.house, agent, app.id, form.text('name').trim(), await file.bytes())
+      await assets.put(own.ctx, agent, app.id, form.text('name').trim(), await file.bytes())
       return undefined
     },
   },
   remove: {
     tab: 'assets',
     async work({ own, agent, app }, form) {
-      await assets.remove(own.house, agent, app.id, form.text('name'))
+      await assets.remove(own.ctx, agent, app.id, form.text('name'))
       return undefined
     },
   },
@@ -83,21 +83,21 @@ const acts: Record<string, Act> = {
   delete: {
     tab: 'listing',
     async work({ own, agent, app }) {
-      await remove(own.house, await apps.theOwn(own.house, agent, app.id))
+      await remove(own.ctx, await apps.theOwn(own.ctx, agent, app.id))
       return undefined
     },
   },
   undelete: {
     tab: '',
     async work({ own, agent, app }) {
-      await undelete(own.house, agent, app.id)
+      await undelete(own.ctx, agent, app.id)
       return undefined
     },
   },
   rescan: {
     tab: 'safety',
     async work({ own, agent, app }) {
-      await rescan(own.house, agent, app.id)
+      await rescan(own.ctx, agent, app.id)
       return 'It was checked again.'
     },
   },
@@ -110,7 +110,7 @@ const acts: Record<string, Act> = {
           `Say why it is fine, in plain text of at most ${appealCharsMax.toLocaleString('en')} characters.`,
         )
       }
-      await appeal(own.house, agent, app.id, text)
+      await appeal(own.ctx, agent, app.id, text)
       return undefined
     },
   },
@@ -120,5 +120,5 @@ const acts: Record<string, Act> = {
 export function theAct(name: string): Act {
   const found = Object.hasOwn(acts, name) ? acts[name] : undefined
   if (found) return found
-  throw new Refusal('not_found', { what: 'address', see: 'The studio links to what there is.' })
+  throw new ApiError('not_found', { what: 'address', see: 'The studio links to what there is.' })
 }

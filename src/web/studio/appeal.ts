@@ -12,7 +12,7 @@ import { at, type Studio } from './studio.ts'
  */
 export async function appealPart(studio: Studio): Promise<Part> {
   const { app, own, sent } = studio
-  const made = await appealOf(own.house, app)
+  const made = await appealOf(own.ctx, app)
   if (made) {
     return html`<p>You appealed on ${dayOf(iso(made.at))}:</p>
       <blockquote><bdi>${made.text}</bdi></blockquote>

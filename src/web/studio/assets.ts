@@ -1,8 +1,8 @@
+import type { AppContext } from '../../context.ts'
 import { type Html, html, type Part } from '../../core/markup.ts'
 import * as assets from '../../hosting/assets/assets.ts'
 import { presentList } from '../../hosting/assets/present.ts'
-import type { AssetListShape, AssetShape } from '../../hosting/assets/shapes.ts'
-import type { House } from '../../house.ts'
+import type { AssetListShape, AssetShape } from '../../hosting/assets/schemas.ts'
 import type { Page } from '../layout.ts'
 import { empty } from '../lists.ts'
 import { sizeOf } from '../parts.ts'
@@ -13,10 +13,10 @@ import { at, type Studio, studioPage } from './studio.ts'
 /** The files of an app's newest version, and what its page waits for. Refuses assets_off. */
 export async function assetsPage(studio: Studio): Promise<Page> {
   const { agent, own } = studio
-  const { house } = own
-  const app = await assets.theApp(house, agent, studio.app.id)
-  const rows = await assets.rowsOf(house, app.id, app.version)
-  const list = presentList(house, app, rows, await assets.waitingOf(house, app, rows))
+  const { ctx } = own
+  const app = await assets.theApp(ctx, agent, studio.app.id)
+  const rows = await assets.rowsOf(ctx, app.id, app.version)
+  const list = presentList(ctx, app, rows, await assets.waitingOf(ctx, app, rows))
   const { used, limits } = list
   const main = html`${
     rows.length === 0
@@ -34,7 +34,7 @@ export async function assetsPage(studio: Studio): Promise<Page> {
 }
 
 /** The address for a look as a path, whatever name of this host the page was asked under. */
-const lookAt = ({ urls }: House, url: string): string =>
+const lookAt = ({ urls }: AppContext, url: string): string =>
   url.startsWith(`${urls.app}/`) ? url.slice(urls.app.length) : url
 
 const sizes = ({ width, height, seconds }: AssetShape): string =>
@@ -51,7 +51,7 @@ function file(studio: Studio, asset: AssetShape): Html {
     ends: 'The newest version has it no more. Older ones keep theirs.',
   })}`
   return html`<li>
-    ${look(asset, lookAt(own.house, asset.url))}
+    ${look(asset, lookAt(own.ctx, asset.url))}
     <h2>${name}</h2>
     <p class="small">${kind} · ${type} · ${sizeOf(bytes)}${sizes(asset)}</p>
     ${what !== undefined && html`<p class="small"><bdi>${what}</bdi></p>`}

@@ -17,7 +17,7 @@ export async function changesPage(studio: Studio, query: URLSearchParams): Promi
   const to = number('to', app.version)
   const from = number('from', Math.max(1, to - 1))
   const [before, after] = await Promise.all(
-    [from, to].map((version) => htmlOf(own.house, agent, app.id, version)),
+    [from, to].map((version) => htmlOf(own.ctx, agent, app.id, version)),
   )
   if (!before || !after) throw new Error('a version without its page')
   const found = await compare(before, after)

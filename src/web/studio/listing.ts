@@ -85,7 +85,7 @@ function pricing(studio: Studio): Part {
   const remix = sent?.text('remix') || app.remix
   const priceRemix = sent?.text('priceRemix') || (app.priceRemix ?? '')
   // A price from before prices were closed stays until it is changed.
-  const isPriced = studio.own.house.config.pricesOn || app.remix === 'price'
+  const isPriced = studio.own.ctx.config.pricesOn || app.remix === 'price'
   const options = isPriced ? remixes : remixes.filter(([name]) => name !== 'price')
   const price = field({
     label: 'Price in credits',

@@ -13,12 +13,12 @@ const daysShown = 30
 /** What became of an app: how often it was opened, what is said of it, what it earned. */
 export async function overviewPage(studio: Studio): Promise<Page> {
   const { app, agent, own } = studio
-  const { house } = own
+  const { ctx } = own
   const [opens, earned] = await Promise.all([
-    opensByDay(house, app.id, daysShown),
-    totalsOf(house, agent, { item: app.id }),
+    opensByDay(ctx, app.id, daysShown),
+    totalsOf(ctx, agent, { item: app.id }),
   ])
-  const { rating, remixes, bytes, opens: all } = present(house, app)
+  const { rating, remixes, bytes, opens: all } = present(ctx, app)
   const main = html`${numbers([
       ['Opens', few(all)],
       ['Rating', html`${stars(rating) || 'None yet'}`],

@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { checkPath } from '../../core/path.ts'
+import { ApiError } from '../../errors.ts'
 import { suspended } from '../../hosting/agents/suspension.ts'
 import { theOwnedApp } from '../../hosting/people/owned-apps.ts'
-import type { House } from '../../house.ts'
 import { assetBytesMax, formBytesMax } from '../../limits.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
 import { queryOf } from '../parts.ts'
 import { suspendedNote } from '../people/agents.ts'
@@ -34,19 +34,19 @@ const views: Record<Tab, View> = {
 const aroundMax = formBytesMax
 
 /** Where the owner of an agent looks after what it made. */
-export const studioPages = (house: House, layout: Layout) =>
+export const studioPages = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .onTransform(({ params }) => checkPath(params))
     .get('/studio/:id', ({ request, params: { id } }) =>
-      ownPage({ house, layout, request }, (own) => view(own, id, '')),
+      ownPage({ ctx, layout, request }, (own) => view(own, id, '')),
     )
     .get('/studio/:id/:name', ({ request, params: { id, name } }) =>
-      ownPage({ house, layout, request }, (own) => view(own, id, name)),
+      ownPage({ ctx, layout, request }, (own) => view(own, id, name)),
     )
     .post(
       '/studio/:id/:act',
       ({ request, params: { id, act } }) =>
-        asOwn({ house, layout, request }, (own) => run(own, id, act)),
+        asOwn({ ctx, layout, request }, (own) => run(own, id, act)),
       { parse: 'none' },
     )
 
@@ -54,8 +54,9 @@ type Said = Pick<Studio, 'said' | 'sent' | 'note'>
 
 async function view(own: Own, id: string, name: string, said: Said = {}): Promise<Page> {
   const draw = name === 'changes' ? changesPage : isTab(name) ? views[name] : undefined
-  if (!draw) throw new Refusal('not_found', { what: 'page', see: 'The studio links to its pages.' })
-  const owned = await theOwnedApp(own.house, own.visitor.person, id)
+  if (!draw)
+    throw new ApiError('not_found', { what: 'page', see: 'The studio links to its pages.' })
+  const owned = await theOwnedApp(own.ctx, own.visitor.person, id)
   const studio = { ...owned, own, said: suspendedNote(owned.agent), ...said }
   const { closed, takenDown } = owned.app
   if (closed !== null || takenDown !== null) return gonePage(studio)
@@ -64,7 +65,7 @@ async function view(own: Own, id: string, name: string, said: Said = {}): Promis
 
 async function run(own: Own, id: string, name: string): Promise<Response> {
   const { tab, work } = theAct(name)
-  const studio = { ...(await theOwnedApp(own.house, own.visitor.person, id)), own }
+  const studio = { ...(await theOwnedApp(own.ctx, own.visitor.person, id)), own }
   return takeForm(
     own,
     async (_, form) => {

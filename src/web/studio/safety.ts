@@ -26,11 +26,11 @@ export async function safetyPage(studio: Studio): Promise<Page> {
   if (app.version === 0) {
     return studioPage(studio, 'safety', html`<p>There is no page to read yet.</p>`)
   }
-  const { verdict, scanned, findings } = await scanOf(own.house, agent, app.id)
+  const { verdict, scanned, findings } = await scanOf(own.ctx, agent, app.id)
   const places =
     findings.length === 0
       ? []
-      : await placesIn(await htmlOf(own.house, agent, app.id, app.version), findings)
+      : await placesIn(await htmlOf(own.ctx, agent, app.id, app.version), findings)
   const again = html`<button class="button quiet">Check it again</button>`
   const main = html`<section>
       <h2>Safety check</h2>

@@ -1,5 +1,5 @@
 import { Pool, PoolBusy } from '../../core/pool.ts'
-import { Refusal } from '../../refusals.ts'
+import { ApiError } from '../../errors.ts'
 import type { Difference } from './difference.ts'
 import type { Place, SourceLine } from './excerpts.ts'
 
@@ -32,7 +32,7 @@ function read(asked: Asked, ...pages: Uint8Array<ArrayBuffer>[]): Promise<Told> 
   const own = pages.map(({ buffer }) => buffer)
   return readers.run(asked, own).catch((error: unknown) => {
     if (!(error instanceof PoolBusy)) throw error
-    throw new Refusal('try_again', { why: `the pages could not be read: ${error.message}` })
+    throw new ApiError('try_again', { why: `the pages could not be read: ${error.message}` })
   })
 }
 

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { decide } from '../../hosting/moderation/appeals.ts'
 import { hold, takeDown } from '../../hosting/moderation/moderation.ts'
-import { openTestHouse, type Person, type TestHouse } from '../../testing/house.ts'
 import { type Browser, claimedBy, hidden, origin, said, signedUp } from '../../testing/pages.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 
 const page = (word: string): string =>
   `<!doctype html>\n<title>Boat</title>\n<p>one</p>\n<p>${word}</p>\n`
@@ -97,11 +97,11 @@ describe('who it is for', () => {
 
   test('an agent that closed has no studio; one that is suspended changes nothing', async () => {
     const { suspend } = await import('../../hosting/agents/suspension.ts')
-    await h.house.db.tx((db) => suspend(h.house, db, 'ann', 'spam'))
+    await h.ctx.db.tx((db) => suspend(h.ctx, db, 'ann', 'spam'))
     const refused = await act('listing', 'explore', { store: 'no' })
     expect([refused.status, said(refused)]).toEqual([403, expect.stringContaining('suspended')])
-    await h.house.db.tx((db) => suspend(h.house, db, 'ann', null))
-    h.house.keys.forget()
+    await h.ctx.db.tx((db) => suspend(h.ctx, db, 'ann', null))
+    h.ctx.keys.forget()
     expect((await ann.call('DELETE', '/me')).status).toBe(200)
     for (const name of names) expect((await olga.open(at(name))).status).toBe(404)
   })
@@ -263,7 +263,7 @@ describe('statistics and safety', () => {
       await h.visit('GET', `/a/${id}/data`, { from })
     }
     const { writeOpens } = await import('../../hosting/apps/opens.ts')
-    await writeOpens(h.house)
+    await writeOpens(h.ctx)
     h.clock.turn(86_400_000)
     const drawn = await open()
     expect(drawn).toContain('2 opens in 30 days, at most 2 in one')
@@ -291,7 +291,7 @@ describe('statistics and safety', () => {
         })
       ).status,
     ).toBe(409)
-    await hold(h.house, id, 'it looks <odd>')
+    await hold(h.ctx, id, 'it looks <odd>')
     expect(await open()).toContain('Held back: <bdi>it looks &lt;odd&gt;.</bdi>')
     expect((await act('safety', 'appeal', { text: ' ' })).status).toBe(400)
     const before = hidden(await open('safety'), at('appeal'))
@@ -301,10 +301,10 @@ describe('statistics and safety', () => {
     expect(appealed).toContain('The operator looks at every appeal.')
     expect(appealed).not.toContain('Why it is fine')
     expect((await olga.send(at('appeal'), { ...before, text: 'again' })).status).toBe(409)
-    await decide(h.house, id, false, 'It is <odd>.')
+    await decide(h.ctx, id, false, 'It is <odd>.')
     expect(await open('safety')).toContain('It was denied: <bdi>It is &lt;odd&gt;.</bdi>')
     h.clock.turn(1_000)
-    await takeDown(h.house, id, 'phishing')
+    await takeDown(h.ctx, id, 'phishing')
     for (const name of names) {
       const gone = await olga.open(at(name))
       expect([gone.status, String(gone.body)]).toEqual([410, expect.stringContaining('phishing')])

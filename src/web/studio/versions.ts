@@ -1,7 +1,7 @@
 import { makeCursor, pageOf } from '../../core/cursor.ts'
 import { type Html, html, type Part } from '../../core/markup.ts'
 import * as apps from '../../hosting/apps/apps.ts'
-import type { VersionShape } from '../../hosting/versions/shapes.ts'
+import type { VersionShape } from '../../hosting/versions/schemas.ts'
 import { presentVersion } from '../../hosting/versions/versions.ts'
 import type { Page } from '../layout.ts'
 import { cursorPager, empty, numberIn } from '../lists.ts'
@@ -14,7 +14,7 @@ const shownMax = 30
 /** The versions of an app, newest first, with what can be done with each. */
 export async function versionsPage(studio: Studio, query: URLSearchParams): Promise<Page> {
   const { app, own } = studio
-  const rows = await apps.versionsOf(own.house, app, shownMax + 1, numberIn(query))
+  const rows = await apps.versionsOf(own.ctx, app, shownMax + 1, numberIn(query))
   const { page, next } = pageOf(rows, shownMax, ({ version }) => makeCursor(version))
   const main =
     page.length === 0

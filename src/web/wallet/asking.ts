@@ -1,18 +1,18 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import type { AppContext } from '../../context.ts'
 import { fromUsd, inWords, toCredits, toUsd, zero } from '../../core/money.ts'
-import { oneOf } from '../../core/shape.ts'
-import { callerAddress, visitOf } from '../../core/visit.ts'
+import { oneOf } from '../../core/schema.ts'
+import { ApiError, type GatewayErrorName } from '../../errors.ts'
 import { errorAnswer, isOurs, wordsOf } from '../../gateway/envelope.ts'
 import { spenderOf } from '../../gateway/key.ts'
 import { historyOf } from '../../gateway/usage/usage.ts'
 import { walletOf } from '../../hosting/people/people.ts'
-import type { House } from '../../house.ts'
+import { callerAddress, requestContextOf } from '../../http/request-context.ts'
 import { accountOf, type Owner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { playTurnsMax } from '../../limits.ts'
-import { type GatewayRefusal, Refusal } from '../../refusals.ts'
 import { inCredits, inUsd } from '../amounts.ts'
 import type { Own } from '../people/desk.ts'
 import { type Form, refuse } from '../people/form.ts'
@@ -80,7 +80,7 @@ function requestOf({ model, system, max_tokens, turns, text }: Draft, stream: bo
 }
 
 /** What a person is told where the gateway's sentence speaks of its fields, and in USD. */
-const words: Words<GatewayRefusal> = {
+const words: Words<GatewayErrorName> = {
   not_enough_credits: ({ needed, available }) =>
     `This can cost ${inWords(needed)} credits and your wallet has ${inWords(available)}. Nothing ` +
     'was charged. Lower “At most”, or add credits: your wallet’s page says how.',
@@ -88,7 +88,7 @@ const words: Words<GatewayRefusal> = {
 }
 
 /** A refusal as the gateway answers it, in a person's words. */
-function refused(refusal: Refusal<GatewayRefusal>): Response {
+function refused(refusal: ApiError<GatewayErrorName>): Response {
   const { status, headers, body } = wordsOf(refusal)
   const message = ownWords(words, refusal) ?? body.error.message
   return Response.json({ error: { ...body.error, message } }, { status, headers })
@@ -102,17 +102,17 @@ const noSounds = () => undefined
  * within the address's rate, held and settled on the wallet of who is signed in.
  */
 export async function answerTo(own: Own, draft: Draft, stream: boolean): Promise<Response> {
-  const { house, request, visitor } = own
-  const { id: requestId } = visitOf(request)
+  const { ctx, request, visitor } = own
+  const { id: requestId } = requestContextOf(request)
   try {
-    const { gatewayRequests: rate } = house
+    const { gatewayRequests: rate } = ctx
     const retryAfter = rate.take(callerAddress(request))
-    if (retryAfter !== undefined) throw new Refusal('rate_limited', { max: rate.max, retryAfter })
+    if (retryAfter !== undefined) throw new ApiError('rate_limited', { max: rate.max, retryAfter })
     const asked = requestOf(draft, stream)
     // A start of the house does not wait for the gateway.
     const { complete } = await import('../../gateway/chat/chat.ts')
     const call = { requestId, ref: undefined, signal: request.signal }
-    return await complete(house, spenderOf(walletOf(visitor.person)), asked, call, noSounds)
+    return await complete(ctx, spenderOf(walletOf(visitor.person)), asked, call, noSounds)
   } catch (error) {
     if (isOurs(error)) return refused(error)
     return errorAnswer(error, () => {
@@ -132,11 +132,11 @@ export interface Told {
 
 /** What a request of a wallet came to, once it is settled. */
 export async function toldOf(
-  house: House,
+  ctx: AppContext,
   owner: Owner,
   requestId: string,
 ): Promise<Told | undefined> {
-  const { data } = await historyOf(house, accountOf(owner), { page_count: newest })
+  const { data } = await historyOf(ctx, accountOf(owner), { page_count: newest })
   const use = data.find(({ request_id }) => request_id === requestId)
   if (!use) return undefined
   const amount = fromUsd(use.price_in_usd.toFixed(9)) ?? zero
@@ -148,7 +148,7 @@ export async function toldOf(
     ...(use.status === 'interrupted' ? ['stopped early'] : []),
     ...(use.status === 'failed' ? ['failed'] : []),
   ]
-  return { told: words.join(' · '), left: leftIn(await ledger.balanceOf(house, owner)) }
+  return { told: words.join(' · '), left: leftIn(await ledger.balanceOf(ctx, owner)) }
 }
 
 /** What a wallet has to spend, in words. */

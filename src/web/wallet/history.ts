@@ -1,9 +1,9 @@
+import type { AppContext } from '../../context.ts'
 import { type Html, html } from '../../core/markup.ts'
 import { fromUsd, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
-import type { HistoryWantedShape, UseShape } from '../../gateway/usage/shapes.ts'
+import type { HistoryWantedShape, UseShape } from '../../gateway/usage/schemas.ts'
 import { historyOf } from '../../gateway/usage/usage.ts'
-import type { House } from '../../house.ts'
 import { csvRowsMax, historyPageMax } from '../../limits.ts'
 import { inColumn, told } from '../amounts.ts'
 import type { Page } from '../layout.ts'
@@ -23,12 +23,16 @@ export const wantedIn = (query: URLSearchParams): Wanted => {
 }
 
 /** The newest rows of a history, as many as one CSV holds. Refuses bad_request. */
-export async function rowsOf(house: House, account: string, wanted: Wanted): Promise<UseShape[]> {
+export async function rowsOf(
+  ctx: AppContext,
+  account: string,
+  wanted: Wanted,
+): Promise<UseShape[]> {
   const rows: UseShape[] = []
   // What comes meanwhile would move every page.
-  const whole = { to: iso(house.clock.now()), ...wanted, page_count: historyPageMax }
+  const whole = { to: iso(ctx.clock.now()), ...wanted, page_count: historyPageMax }
   for (let page = 1; page <= csvRowsMax / historyPageMax; page += 1) {
-    const { data } = await historyOf(house, account, { ...whole, page })
+    const { data } = await historyOf(ctx, account, { ...whole, page })
     rows.push(...data)
     if (data.length < historyPageMax) break
   }
@@ -110,11 +114,11 @@ interface HistoryView {
 }
 
 /** What a wallet used, request by request, newest first. Refuses bad_request. */
-export async function historyPage(house: House, view: HistoryView): Promise<Page> {
+export async function historyPage(ctx: AppContext, view: HistoryView): Promise<Page> {
   const wanted = wantedIn(view.query)
   const page = Number(view.query.get('page') ?? 1)
   const asked = { ...wanted, page, page_count: rowsShown }
-  const { data, total } = await historyOf(house, view.account, asked)
+  const { data, total } = await historyOf(ctx, view.account, asked)
   const isLast = page * rowsShown >= total
   const isFiltered = Object.keys(wanted).length > 0
   const csv = addressOf('/wallet/history.csv', wanted)

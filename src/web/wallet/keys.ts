@@ -87,14 +87,14 @@ export function walletKeys(view: KeysView): Html {
 
 /** Makes a key of the wallet, changes the cap of one, or revokes one. */
 export async function changeKeys(own: Own, sent: Form): Promise<Response> {
-  const { house, visitor } = own
+  const { ctx, visitor } = own
   const [person, cap] = [visitor.person, numberOf(sent, 'dailyCap') ?? null]
   const [revoked, capped] = [sent.text('revoke'), sent.text('cap')]
-  if (revoked) await ownKeys.revoke(house, person, 'gateway', revoked)
-  else if (capped) await ownKeys.limit(house, person, capped, cap)
+  if (revoked) await ownKeys.revoke(ctx, person, 'gateway', revoked)
+  else if (capped) await ownKeys.limit(ctx, person, capped, cap)
   if (revoked || capped) return goTo(`/wallet?done=${revoked ? 'revoke' : 'cap'}#keys`)
   return newKey(own, sent, {
-    make: () => ownKeys.make(house, person, 'gateway', sent.text('name'), cap),
+    make: () => ownKeys.make(ctx, person, 'gateway', sent.text('name'), cap),
     what: 'Whoever holds it can spend from your wallet at the gateway.',
     back: '/wallet',
   })

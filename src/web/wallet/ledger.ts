@@ -1,6 +1,6 @@
+import type { AppContext } from '../../context.ts'
 import { makeCursor, pageOf } from '../../core/cursor.ts'
 import { html } from '../../core/markup.ts'
-import type { House } from '../../house.ts'
 import type { Owner } from '../../ledger/accounts.ts'
 import { listEntries } from '../../ledger/entries.ts'
 import type { Page } from '../layout.ts'
@@ -12,11 +12,11 @@ const rowsShown = 50
 
 /** Every line of a wallet's account, newest first. Refuses bad_request for a cursor not of ours. */
 export async function ledgerPage(
-  house: House,
+  ctx: AppContext,
   owner: Owner,
   query: URLSearchParams,
 ): Promise<Page> {
-  const rows = await listEntries(house, owner, { before: numberIn(query), limit: rowsShown + 1 })
+  const rows = await listEntries(ctx, owner, { before: numberIn(query), limit: rowsShown + 1 })
   const { page, next } = pageOf(rows, rowsShown, (entry) => makeCursor(entry.number))
   const none = empty(
     'Nothing moved yet',

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { historyOf } from '../../gateway/usage/usage.ts'
 import { findByName } from '../../hosting/people/people.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { type Browser, hidden, said, signedUp } from '../../testing/pages.ts'
 import { fund } from '../../testing/people.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 const path = '/wallet/playground'
 
@@ -16,8 +16,8 @@ beforeAll(async () => {
   h = await openTestHouse()
   olga = await signedUp(h, 'olga')
   cy = await signedUp(h, 'cyrus')
-  const person = await findByName(h.house, 'olga')
-  if (person) await fund(h.house, person, 1n)
+  const person = await findByName(h.ctx, 'olga')
+  if (person) await fund(h.ctx, person, 1n)
 })
 afterAll(() => h.close())
 
@@ -28,10 +28,10 @@ const send = (browser: Browser, values: Record<string, string>) =>
   browser.fill(path, path, { ...draft, ...values })
 
 async function walletOf(name: string) {
-  const person = await findByName(h.house, name)
+  const person = await findByName(h.ctx, name)
   const owner = { kind: 'gateway', owner: person?.wallet ?? '' } as const
-  const { data, total } = await historyOf(h.house, `gateway:${owner.owner}`, {})
-  return { ...(await balanceOf(h.house, owner)), newest: data[0], total }
+  const { data, total } = await historyOf(h.ctx, `gateway:${owner.owner}`, {})
+  return { ...(await balanceOf(h.ctx, owner)), newest: data[0], total }
 }
 
 /** The form's conversation, as the page has it. */

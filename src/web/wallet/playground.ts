@@ -1,7 +1,7 @@
+import type { AppContext } from '../../context.ts'
 import { type Html, html } from '../../core/markup.ts'
 import * as catalogue from '../../gateway/catalogue/catalogue.ts'
-import type { ModelShape } from '../../gateway/catalogue/shapes.ts'
-import type { House } from '../../house.ts'
+import type { ModelShape } from '../../gateway/catalogue/schemas.ts'
 import { playModelsMax, promptCharsMax } from '../../limits.ts'
 import type { Page } from '../layout.ts'
 import { empty } from '../lists.ts'
@@ -93,8 +93,8 @@ export interface PlayView {
  * A page that talks to a model through the gateway. Without its script each answer is a page; the
  * conversation stands in the form, and nowhere else.
  */
-export function playPage(house: House, { token, draft, left, said }: PlayView): Page {
-  const able = catalogue.list(house, 'chat').filter(isPriced)
+export function playPage(ctx: AppContext, { token, draft, left, said }: PlayView): Page {
+  const able = catalogue.list(ctx, 'chat').filter(isPriced)
   const model = draft.model || cheapest(able)
   const models = choices(able, model)
   const turns = draft.turns ?? []

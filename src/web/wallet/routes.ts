@@ -1,19 +1,19 @@
 import { Elysia } from 'elysia'
 
+import type { AppContext } from '../../context.ts'
 import { csvFile } from '../../core/csv.ts'
-import { isRecord } from '../../core/shape.ts'
-import { visitOf } from '../../core/visit.ts'
+import { isRecord } from '../../core/schema.ts'
+import { ApiError } from '../../errors.ts'
 import { csvOf } from '../../gateway/usage/usage.ts'
 import * as ownKeys from '../../hosting/people/keys.ts'
 import { walletOf } from '../../hosting/people/people.ts'
-import type { House } from '../../house.ts'
+import { requestContextOf } from '../../http/request-context.ts'
 import { accountOf } from '../../ledger/accounts.ts'
 import { listEntries } from '../../ledger/entries.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { lastSpent } from '../../ledger/spending.ts'
 import { playBytesMax } from '../../limits.ts'
 import { modelsOf, spendingOf } from '../../models/spending.ts'
-import { Refusal } from '../../refusals.ts'
 import type { Layout, Page } from '../layout.ts'
 import { queryOf } from '../parts.ts'
 import { playPath } from '../paths.ts'
@@ -33,65 +33,63 @@ const modelsDrawn = 12
 const modelsListed = 300
 
 /** The wallet of a person: what is in it, its keys, what it was used for, and a playground. */
-export const walletPages = (house: House, layout: Layout) =>
-  new Elysia().use(keeping(house, layout)).use(looking(house, layout)).use(playing(house, layout))
+export const walletPages = (ctx: AppContext, layout: Layout) =>
+  new Elysia().use(keeping(ctx, layout)).use(looking(ctx, layout)).use(playing(ctx, layout))
 
 const ownerOf = ({ visitor }: Own) => walletOf(visitor.person)
 
 async function walletView(own: Own, said?: string, sent?: Form): Promise<Page> {
-  const { house, token, request, visitor } = own
+  const { ctx, token, request, visitor } = own
   const { wallet, name } = visitor.person
   const owner = ownerOf(own)
-  const keys = await ownKeys.listOf(house, visitor.person, 'gateway')
+  const keys = await ownKeys.listOf(ctx, visitor.person, 'gateway')
   const drawn = { days: daysIn(queryOf(request)), models: modelsDrawn }
   const [account, last, spending, entries] = await Promise.all([
-    ledger.balanceOf(house, owner),
+    ledger.balanceOf(ctx, owner),
     lastSpent(
-      house,
+      ctx,
       keys.map(({ prefix }) => prefix),
     ),
-    spendingOf(house, accountOf(owner), drawn),
-    listEntries(house, owner, { limit: entriesShown }),
+    spendingOf(ctx, accountOf(owner), drawn),
+    listEntries(ctx, owner, { limit: entriesShown }),
   ])
-  const { gateway } = house.urls
-  const cap = house.config.dailyCapCredits
+  const { gateway } = ctx.urls
+  const cap = ctx.config.dailyCapCredits
   const form = { token, said, sent, done: queryOf(request).get('done') }
   return walletPage({ ...form, wallet, gateway, name, account, keys, last, cap, spending, entries })
 }
 
-const keeping = (house: House, layout: Layout) =>
+const keeping = (ctx: AppContext, layout: Layout) =>
   new Elysia()
-    .get('/wallet', ({ request }) => ownPage({ house, layout, request }, walletView))
+    .get('/wallet', ({ request }) => ownPage({ ctx, layout, request }, walletView))
     .post(
       '/wallet/keys',
-      ({ request }) => ownForm({ house, layout, request }, changeKeys, walletView),
+      ({ request }) => ownForm({ ctx, layout, request }, changeKeys, walletView),
       { parse: 'none' },
     )
 
-const looking = (house: House, layout: Layout) =>
+const looking = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .get('/wallet/history', ({ request }) =>
-      ownPage({ house, layout, request }, async (own) => {
+      ownPage({ ctx, layout, request }, async (own) => {
         const account = accountOf(ownerOf(own))
-        const models = await modelsOf(house.db.read, account, modelsListed)
-        return historyPage(house, { account, models, query: queryOf(request) })
+        const models = await modelsOf(ctx.db.read, account, modelsListed)
+        return historyPage(ctx, { account, models, query: queryOf(request) })
       }),
     )
     .get('/wallet/history.csv', ({ request }) =>
-      asOwn({ house, layout, request }, async (own) => {
-        const rows = await rowsOf(house, accountOf(ownerOf(own)), wantedIn(queryOf(request)))
+      asOwn({ ctx, layout, request }, async (own) => {
+        const rows = await rowsOf(ctx, accountOf(ownerOf(own)), wantedIn(queryOf(request)))
         return csvFile('history', csvOf(rows))
       }),
     )
     .get('/wallet/ledger', ({ request }) =>
-      ownPage({ house, layout, request }, (own) =>
-        ledgerPage(house, ownerOf(own), queryOf(request)),
-      ),
+      ownPage({ ctx, layout, request }, (own) => ledgerPage(ctx, ownerOf(own), queryOf(request))),
     )
 
 async function playView(own: Own, draft: Draft, said?: string): Promise<Page> {
-  const left = leftIn(await ledger.balanceOf(own.house, ownerOf(own)))
-  return playPage(own.house, { token: own.token, draft, left, said })
+  const left = leftIn(await ledger.balanceOf(own.ctx, ownerOf(own)))
+  return playPage(own.ctx, { token: own.token, draft, left, said })
 }
 
 /** A draft as its answer leaves it: with two turns more, or with the gateway's sentence. */
@@ -104,7 +102,7 @@ async function played(own: Own, draft: Draft): Promise<Page> {
     const headers = wait === null ? {} : { 'retry-after': wait }
     return { ...(await playView(own, draft, String(error))), status: answer.status, headers }
   }
-  const { told } = (await toldOf(own.house, ownerOf(own), visitOf(own.request).id)) ?? {}
+  const { told } = (await toldOf(own.ctx, ownerOf(own), requestContextOf(own.request).id)) ?? {}
   const said = { role: 'user', content: draft.text } as const
   const answered = { role: 'assistant', content: contentOf(body), ...(told && { told }) } as const
   return playView(own, { ...draft, text: '', turns: [...(draft.turns ?? []), said, answered] })
@@ -117,10 +115,10 @@ function contentOf(body: unknown): string {
   return isRecord(message) && typeof message.content === 'string' ? message.content : ''
 }
 
-const playing = (house: House, layout: Layout) =>
+const playing = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .get(playPath, ({ request }) =>
-      ownPage({ house, layout, request }, (own) =>
+      ownPage({ ctx, layout, request }, (own) =>
         playView(own, emptyDraft(queryOf(request).get('model') ?? '')),
       ),
     )
@@ -128,7 +126,7 @@ const playing = (house: House, layout: Layout) =>
       playPath,
       ({ request }) =>
         ownForm(
-          { house, layout, request },
+          { ctx, layout, request },
           async (own, form) => {
             const draft = draftOf(form)
             return form.has('stream')
@@ -141,9 +139,9 @@ const playing = (house: House, layout: Layout) =>
       { parse: 'none' },
     )
     .get(`${playPath}/:request`, ({ request, params }) =>
-      asOwn({ house, layout, request }, async (own) => {
-        const told = await toldOf(house, ownerOf(own), params.request)
+      asOwn({ ctx, layout, request }, async (own) => {
+        const told = await toldOf(ctx, ownerOf(own), params.request)
         if (told) return Response.json(told, { headers: { 'cache-control': 'no-store' } })
-        throw new Refusal('not_found', { what: 'request', see: 'Your history lists them.' })
+        throw new ApiError('not_found', { what: 'request', see: 'Your history lists them.' })
       }),
     )

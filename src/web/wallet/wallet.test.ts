@@ -4,9 +4,9 @@ import { nano } from '../../core/money.ts'
 import { day } from '../../core/time.ts'
 import { findByName } from '../../hosting/people/people.ts'
 import { insertUse } from '../../models/history.ts'
-import { openTestHouse, type TestHouse } from '../../testing/house.ts'
 import { type Browser, origin, said, signedUp } from '../../testing/pages.ts'
 import { fund } from '../../testing/people.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 
 const chat = { model: 'demo/chat', messages: [{ role: 'user', content: 'Ahoy' }], max_tokens: 5 }
 
@@ -24,9 +24,9 @@ const bodyOf = async (browser: Browser, path: string): Promise<string> =>
   String((await browser.open(path)).body)
 
 async function wallet(name: string, usd = 0n): Promise<string> {
-  const person = await findByName(h.house, name)
+  const person = await findByName(h.ctx, name)
   if (!person) throw new Error(`there is no ${name}`)
-  if (usd > 0n) await fund(h.house, person, usd)
+  if (usd > 0n) await fund(h.ctx, person, usd)
   return `gateway:${person.wallet}`
 }
 
@@ -108,7 +108,7 @@ test('spending is drawn by day and by model, for 7, 30 or 90 days', async () => 
   const account = await wallet('cyrus')
   expect(await bodyOf(cy, '/wallet')).toContain('Nothing in these days')
   const add = (model: string, daysAgo: number, credits: number) =>
-    h.house.db.tx((db) =>
+    h.ctx.db.tx((db) =>
       insertUse(db, {
         ...used,
         account,
@@ -142,7 +142,7 @@ test('usage: pages, filters by model and days, and CSV as the API has it', async
   const bea = await signedUp(h, 'beatrice')
   const account = await wallet('beatrice')
   expect(await bodyOf(bea, '/wallet/history')).toContain('Nothing used yet')
-  await h.house.db.tx(async (db) => {
+  await h.ctx.db.tx(async (db) => {
     for (let at = 0; at < 60; at += 1) {
       await insertUse(db, {
         ...used,

@@ -1,9 +1,9 @@
 import type { RateLimit } from '../../../core/counters.ts'
-import { isRecord } from '../../../core/shape.ts'
+import { isRecord } from '../../../core/schema.ts'
+import { ApiError } from '../../../errors.ts'
 import { searchesPerMinuteMax } from '../../../limits.ts'
 import type { Model } from '../../../models/catalogue.ts'
-import { Refusal } from '../../../refusals.ts'
-import type { Searcher } from '../../../upstream/search/searcher.ts'
+import type { Searcher } from '../../../providers/search/searcher.ts'
 import { misfit } from '../../fields.ts'
 import type { Asked } from '../asked.ts'
 import { toolName } from './tool.ts'
@@ -20,16 +20,16 @@ export function checkSearch(
   searches: RateLimit,
   account: string,
 ): void {
-  if (!searcher) throw new Refusal('search_off')
+  if (!searcher) throw new ApiError('search_off')
   const mute = models.find(({ supportsTools }) => !supportsTools)
-  if (mute) throw new Refusal('model_cannot_search', { model: mute.id })
+  if (mute) throw new ApiError('model_cannot_search', { model: mute.id })
   if (choices > 1) throw misfit('n', 'web_search is for one choice: leave n out.')
   if (Array.isArray(body.tools) && body.tools.some(isOurs)) {
     throw misfit('tools', `With web_search no tool of yours is called ${toolName}.`)
   }
   const retryAfter = searches.take(account)
   if (retryAfter === undefined) return
-  throw new Refusal('searches_limit', { max: searchesPerMinuteMax, retryAfter })
+  throw new ApiError('searches_limit', { max: searchesPerMinuteMax, retryAfter })
 }
 
 const isOurs = (tool: unknown): boolean =>

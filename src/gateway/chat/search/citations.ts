@@ -1,4 +1,4 @@
-import type { Found } from '../../../upstream/search/engines.ts'
+import type { Found } from '../../../providers/search/engines.ts'
 
 /** A page that an answer stands on, as OpenAI's clients read it. */
 export interface Citation {

@@ -1,4 +1,4 @@
-import { isRecord, itemsOf, recordOf } from '../../../core/shape.ts'
+import { isRecord, itemsOf, recordOf } from '../../../core/schema.ts'
 import { upstreamAnswerBytesMax } from '../../../limits.ts'
 import type { Citation } from './citations.ts'
 import { type Called, callsOf } from './searching.ts'

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 
 import { sha256 } from '../../../core/ids.ts'
-import { isRecord } from '../../../core/shape.ts'
+import { isRecord } from '../../../core/schema.ts'
 import { minute } from '../../../core/time.ts'
 import { searchesPerRequestMax, searchWordsBytesMax } from '../../../limits.ts'
+import type { Found } from '../../../providers/search/engines.ts'
 import { json, type Step } from '../../../testing/fake-scripts.ts'
 import { type Faked, fakeModel, fakePrice, openFaked } from '../../../testing/faked.ts'
 import { type Gus, newGus } from '../../../testing/gateway.ts'
-import { openTestHouse } from '../../../testing/house.ts'
 import { testModel } from '../../../testing/models.ts'
-import type { Found } from '../../../upstream/search/engines.ts'
+import { openTestHouse } from '../../../testing/test-server.ts'
 import { queryOf, resultOf } from './tool.ts'
 
 let faked: Faked

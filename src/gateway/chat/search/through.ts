@@ -8,8 +8,8 @@ import { searchWhole } from './whole.ts'
 
 /** What stands between a request that may search the web and its upstream; else undefined. */
 export function throughSearch(order: ChatOrder, watch: Watch): Sending<object>['through'] {
-  const { asked, house } = order
-  const { searcher } = house
+  const { asked, ctx } = order
+  const { searcher } = ctx
   if (!asked.search || !searcher) return undefined
   return (send, { model }) => {
     // Each candidate begins anew: what another did, that failed, is not paid.

@@ -1,4 +1,4 @@
-import { isRecord } from '../../../core/shape.ts'
+import { isRecord } from '../../../core/schema.ts'
 import {
   searchesPerRequestMax,
   searchQueryCharsMax,
@@ -6,7 +6,7 @@ import {
   searchResultsMax,
   searchWordsBytesMax,
 } from '../../../limits.ts'
-import type { Found } from '../../../upstream/search/engines.ts'
+import type { Found } from '../../../providers/search/engines.ts'
 
 export const toolName = 'web_search'
 const titleCharsMax = 200

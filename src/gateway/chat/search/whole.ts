@@ -1,4 +1,4 @@
-import { itemsOf, recordOf } from '../../../core/shape.ts'
+import { itemsOf, recordOf } from '../../../core/schema.ts'
 import { readRecord } from '../../paid/answer.ts'
 import type { Send } from '../../paid/reach.ts'
 import { brokenOff, type Verdict } from '../../paid/verdict.ts'

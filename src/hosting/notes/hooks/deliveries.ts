@@ -1,15 +1,15 @@
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../../context.ts'
 import type { After } from '../../../core/cursor.ts'
 import { idPattern, newId } from '../../../core/ids.ts'
 import { zero } from '../../../core/money.ts'
 import { day, hour, iso } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
 import { countRows, isBehind } from '../../../db/query.ts'
-import type { House } from '../../../house.ts'
+import { ApiError } from '../../../errors.ts'
 import { enqueue } from '../../../jobs/jobs.ts'
 import { deliveriesWaitingMax, listPageMax } from '../../../limits.ts'
-import { Refusal } from '../../../refusals.ts'
 import { listAfter, type Note } from '../notes.ts'
 import { present } from '../present.ts'
 import { type Hook, listBehind, pass } from './hooks.ts'
@@ -20,23 +20,23 @@ export type Delivery = typeof deliveries.$inferSelect
 const hooksAtOnce = 100
 
 /** Puts what agents were told since the last look on its way to their hooks. */
-export async function passOn(house: House): Promise<void> {
-  for (const { hook, told } of await listBehind(house, hooksAtOnce)) {
-    const news = await listAfter(house, hook.agent, hook.seen, listPageMax)
+export async function passOn(ctx: AppContext): Promise<void> {
+  for (const { hook, told } of await listBehind(ctx, hooksAtOnce)) {
+    const news = await listAfter(ctx, hook.agent, hook.seen, listPageMax)
     // What it was told may be forgotten by now.
     const last = news.at(-1)?.number ?? told
-    await house.db.tx((db) => passOne(house, db, hook, news, last))
+    await ctx.db.tx((db) => passOne(ctx, db, hook, news, last))
   }
-  house.jobs.wake()
+  ctx.jobs.wake()
 }
 
-async function passOne(house: House, db: Db, hook: Hook, news: Note[], last: number) {
+async function passOne(ctx: AppContext, db: Db, hook: Hook, news: Note[], last: number) {
   if (!(await pass(db, hook, last))) return
   const wanted = news.filter(({ kind }) => hook.kinds === null || hook.kinds.includes(kind))
   let room = deliveriesWaitingMax - (await countWaiting(db, hook.id))
   for (const note of wanted) {
-    const delivery = await insert(house, db, hook, note, room > 0)
-    if (room > 0) await send(house, db, delivery)
+    const delivery = await insert(ctx, db, hook, note, room > 0)
+    if (room > 0) await send(ctx, db, delivery)
     room -= 1
   }
 }
@@ -45,8 +45,8 @@ const countWaiting = (db: Db, hook: string): Promise<number> =>
   countRows(db, deliveries, and(eq(deliveries.hook, hook), sql`${deliveries.state} = 'waiting'`))
 
 /** What has no room among those that wait is kept as failed: it can be sent again by hand. */
-async function insert(house: House, db: Db, hook: Hook, note: Note, hasRoom: boolean) {
-  const at = house.clock.now()
+async function insert(ctx: AppContext, db: Db, hook: Hook, note: Note, hasRoom: boolean) {
+  const at = ctx.clock.now()
   const data = present(note)
   const message = { type: note.kind, timestamp: iso(note.at), data }
   const [made] = await db
@@ -70,8 +70,8 @@ async function insert(house: House, db: Db, hook: Hook, note: Note, hasRoom: boo
 /** Longer than all tries take: the last comes after a day. */
 const allMs = 30 * hour
 
-const send = (house: House, db: Db, { id, hook }: Delivery) =>
-  enqueue(house, db, {
+const send = (ctx: AppContext, db: Db, { id, hook }: Delivery) =>
+  enqueue(ctx, db, {
     kind: 'hook',
     lane: 'hooks',
     owner: `hook:${hook}`,
@@ -83,7 +83,7 @@ const send = (house: House, db: Db, { id, hook }: Delivery) =>
 
 /** A hook's deliveries, newest first, going on after `after`. */
 export const listOf = (
-  { db }: House,
+  { db }: AppContext,
   hook: string,
   limit: number,
   after?: After,
@@ -99,25 +99,25 @@ export const listOf = (
  * Sends a delivery again, with all its tries, under the id it had. Refuses not_found, and busy
  * while it is still on its way.
  */
-export async function redeliver(house: House, hook: Hook, id: string): Promise<Delivery> {
+export async function redeliver(ctx: AppContext, hook: Hook, id: string): Promise<Delivery> {
   const mine = and(eq(deliveries.id, id), eq(deliveries.hook, hook.id))
-  const again = { state: 'waiting', tries: 0, next: house.clock.now(), ended: null } as const
-  const sent = await house.db.tx(async (db) => {
+  const again = { state: 'waiting', tries: 0, next: ctx.clock.now(), ended: null } as const
+  const sent = await ctx.db.tx(async (db) => {
     const [row] = idPattern.test(id)
       ? await db.update(deliveries).set(again).where(mine).returning()
       : []
     const see = `GET /me/hooks/${hook.id}/deliveries lists them.`
-    if (!row) throw new Refusal('not_found', { what: 'delivery', see })
-    await send(house, db, row)
+    if (!row) throw new ApiError('not_found', { what: 'delivery', see })
+    await send(ctx, db, row)
     return row
   })
-  house.jobs.wake()
+  ctx.jobs.wake()
   return sent
 }
 
 /** A delivery with where it goes; undefined once either is gone. */
 export async function find(
-  { db }: House,
+  { db }: AppContext,
   id: string,
 ): Promise<{ delivery: Delivery; hook: Hook } | undefined> {
   const [found] = await db.read
@@ -138,7 +138,7 @@ export async function noteTry(
 }
 
 /** A delivery whose job ended without it, inside a transaction. */
-export async function noteFailed({ clock }: House, db: Db, id: string, problem: string) {
+export async function noteFailed({ clock }: AppContext, db: Db, id: string, problem: string) {
   await db
     .update(deliveries)
     .set({ state: 'failed', problem, next: null, ended: clock.now() })
@@ -148,6 +148,6 @@ export async function noteFailed({ clock }: House, db: Db, id: string, problem: 
 const keptMs = 30 * day
 
 /** Forgets deliveries that ended more than 30 days ago. */
-export async function forget({ db, clock }: House): Promise<void> {
+export async function forget({ db, clock }: AppContext): Promise<void> {
   await db.tx((tx) => tx.delete(deliveries).where(lt(deliveries.ended, clock.now() - keptMs)))
 }

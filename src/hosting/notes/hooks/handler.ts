@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
+import type { AppContext } from '../../../context.ts'
 import { anywhere, fetchGuarded, type Network, NotFetched } from '../../../core/fetch.ts'
 import { hour, minute, second } from '../../../core/time.ts'
-import type { House } from '../../../house.ts'
 import type { Handler, Outcome, Work } from '../../../jobs/handler.ts'
 import { type Delivery, find, noteFailed, noteTry } from './deliveries.ts'
 import { type Hook, noteGone } from './hooks.ts'
@@ -21,33 +21,33 @@ const bounds = { ms: 10 * second }
  * Posts a delivery until its receiver answers 2xx, at most eight times. A receiver is only reached
  * at the address that was checked, never through a redirect, and has 10 s; 410 ends its hook.
  */
-export const hookHandler = (house: House, net?: Network): Handler<typeof Input> => ({
+export const hookHandler = (ctx: AppContext, net?: Network): Handler<typeof Input> => ({
   lane: 'hooks',
   input: Input,
   data: Type.Null(),
   restarts: Infinity,
-  run: (work) => run(house, work, net ?? (house.config.hooksToPrivate ? anywhere : undefined)),
+  run: (work) => run(ctx, work, net ?? (ctx.config.hooksToPrivate ? anywhere : undefined)),
   undone: (db, { input, error }) =>
     Value.Check(Input, input)
-      ? noteFailed(house, db, input.delivery, error?.code ?? 'cancelled')
+      ? noteFailed(ctx, db, input.delivery, error?.code ?? 'cancelled')
       : Promise.resolve(),
 })
 
 async function run(
-  house: House,
+  ctx: AppContext,
   { input, signal, note }: Work<{ delivery: string }, unknown>,
   net: Network | undefined,
 ): Promise<Outcome> {
-  const found = await find(house, input.delivery)
+  const found = await find(ctx, input.delivery)
   if (!found || found.hook.gone !== null) {
     return { end: 'failed', error: { code: 'gone', error: 'The hook is gone.' } }
   }
   const { delivery, hook } = found
-  const said = await post(house, hook, delivery, signal, net)
+  const said = await post(ctx, hook, delivery, signal, net)
   const { status = null } = said
   const tries = delivery.tries + 1
   const wait = waits[tries - 1]
-  const now = house.clock.now()
+  const now = ctx.clock.now()
   const tried = { tries, status, problem: said.problem ?? null, next: null, ended: now }
   const isDelivered = status !== null && status >= 200 && status < 300
   if (!isDelivered && status !== 410 && wait !== undefined) {
@@ -59,20 +59,20 @@ async function run(
     end: 'done',
     record: async (db) => {
       await noteTry(db, delivery.id, { ...tried, state: isDelivered ? 'delivered' : 'failed' })
-      if (status === 410) await noteGone(house, db, hook.id)
+      if (status === 410) await noteGone(ctx, db, hook.id)
     },
   }
 }
 
 /** The status that a receiver answered, or why there is none. */
 async function post(
-  house: House,
+  ctx: AppContext,
   { id: hook, url }: Hook,
   { note, body }: Delivery,
   signal: AbortSignal,
   net: Network | undefined,
 ): Promise<{ status?: number; problem?: string }> {
-  const headers = signedHeaders(house, { hook, note, body }, house.clock.now())
+  const headers = signedHeaders(ctx, { hook, note, body }, ctx.clock.now())
   try {
     const init = { method: 'POST', headers, body }
     const { status } = await fetchGuarded(url, init, bounds, signal, net)

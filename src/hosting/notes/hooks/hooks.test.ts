@@ -3,9 +3,14 @@ import { createHmac } from 'node:crypto'
 
 import type { Network } from '../../../core/fetch.ts'
 import { day, hour, minute, second } from '../../../core/time.ts'
-import { type Answer, openTestHouse, type Person, type TestHouse } from '../../../testing/house.ts'
 import { inside } from '../../../testing/inside.ts'
 import { refused } from '../../../testing/refused.ts'
+import {
+  type Answer,
+  openTestHouse,
+  type Person,
+  type TestHouse,
+} from '../../../testing/test-server.ts'
 import { findByHandle } from '../../agents/agents.ts'
 import type { NoteKind } from '../kinds.ts'
 import { forget as forgetNotes, tell } from '../notes.ts'
@@ -59,7 +64,7 @@ beforeEach(async () => {
     isPublic: (address) => address === outside,
   }
   // In the place of the one that knows the real network.
-  h.house.jobs.register('hook', hookHandler(h.house, net))
+  h.ctx.jobs.register('hook', hookHandler(h.ctx, net))
 })
 
 afterEach(async () => {
@@ -76,14 +81,14 @@ const add = (more: Record<string, unknown> = {}, by = ann): Promise<Answer> =>
   by.call('POST', '/me/hooks', { url: url(), ...more })
 
 async function happen(kind: NoteKind, text = 'Hello', handle = ann.handle): Promise<void> {
-  const to = (await findByHandle(h.house, handle))?.id ?? ''
-  await h.house.db.tx((db) => tell(h.house, db, { to, kind, text, data: { n: 1 } }))
+  const to = (await findByHandle(h.ctx, handle))?.id ?? ''
+  await h.ctx.db.tx((db) => tell(h.ctx, db, { to, kind, text, data: { n: 1 } }))
 }
 
 /** Sends what waits; answers how the newest delivery of a hook stands. */
 async function send(hook: string): Promise<unknown> {
-  await passOn(h.house)
-  await h.house.jobs.runDue()
+  await passOn(h.ctx)
+  await h.ctx.jobs.runDue()
   return (await deliveriesOf(hook))[0]
 }
 
@@ -246,8 +251,8 @@ describe('a receiver', () => {
       (await add({ url: `http://hook.example:${slow.port}/` })).text('hook.id'),
     ]
     await happen('system')
-    await passOn(h.house)
-    const running = h.house.jobs.runDue()
+    await passOn(h.ctx)
+    const running = h.ctx.jobs.runDue()
     for (let tries = 0; heard.length === 0 && tries < 500; tries += 1) await Bun.sleep(5)
     expect(heard).toHaveLength(1)
     await running
@@ -324,12 +329,12 @@ describe('a hook is refused', () => {
 })
 
 test('a hook that is asked for as its account closes is none', async () => {
-  const key = await h.house.keys.find(ann.key)
+  const key = await h.ctx.keys.find(ann.key)
   if (!key) throw new Error('there is no key')
-  const asked = () => addTo(h.house, key, { url: 'https://example.com/in' })
+  const asked = () => addTo(h.ctx, key, { url: 'https://example.com/in' })
   await Promise.allSettled([ann.call('DELETE', '/me'), asked()])
   await expect(asked()).rejects.toThrow('bad_key')
-  expect(await listOf(h.house, key.owner)).toEqual([])
+  expect(await listOf(h.ctx, key.owner)).toEqual([])
 })
 
 test('what waits for a hook has a bound, and lists go on where they stopped', async () => {
@@ -356,24 +361,24 @@ test('a hook that ends takes what waits with it; a closed account has none', asy
   await send(id)
   expect((await ann.call('DELETE', `/me/hooks/${id}`)).body).toMatchObject({ id })
   h.clock.turn(minute)
-  await h.house.jobs.runDue()
+  await h.ctx.jobs.runDue()
   expect(heard).toHaveLength(1)
   await add()
   await ann.call('DELETE', '/me')
   await happen('system')
-  await passOn(h.house)
-  await h.house.jobs.runDue()
+  await passOn(h.ctx)
+  await h.ctx.jobs.runDue()
   expect(heard).toHaveLength(1)
 })
 
 test('two processes that look at once send once; what ended is forgotten after 30 days', async () => {
   const id = (await add()).text('hook.id')
   await happen('system')
-  await Promise.all([passOn(h.house), passOn(h.house)])
+  await Promise.all([passOn(h.ctx), passOn(h.ctx)])
   expect(await send(id)).toMatchObject({ state: 'delivered' })
   expect(heard).toHaveLength(1)
   h.clock.turn(31 * day)
-  await forget(h.house)
+  await forget(h.ctx)
   expect(await deliveriesOf(id)).toEqual([])
 })
 
@@ -381,9 +386,9 @@ test('a hook whose news were forgotten before it was looked at is behind no more
   await add()
   await happen('system')
   h.clock.turn(91 * day)
-  await forgetNotes(h.house)
-  await passOn(h.house)
-  expect(await listBehind(h.house, 1)).toEqual([])
+  await forgetNotes(h.ctx)
+  await passOn(h.ctx)
+  expect(await listBehind(h.ctx, 1)).toEqual([])
 })
 
 test('HOOKS_TO_PRIVATE lets them go to this machine', async () => {
@@ -391,10 +396,10 @@ test('HOOKS_TO_PRIVATE lets them go to this machine', async () => {
   const dan = await home.person('dan')
   const made = await dan.call('POST', '/me/hooks', { url: `http://${outside}:${receiver.port}/` })
   expect(made.status).toBe(201)
-  const to = (await findByHandle(home.house, dan.handle))?.id ?? ''
-  await home.house.db.tx((db) => tell(home.house, db, { to, kind: 'system', text: 'Hi' }))
-  await passOn(home.house)
-  await home.house.jobs.runDue()
+  const to = (await findByHandle(home.ctx, dan.handle))?.id ?? ''
+  await home.ctx.db.tx((db) => tell(home.ctx, db, { to, kind: 'system', text: 'Hi' }))
+  await passOn(home.ctx)
+  await home.ctx.jobs.runDue()
   expect(heard.map((one) => isSigned(one, made.text('secret')))).toEqual([true])
   await home.close()
 })

@@ -1,13 +1,13 @@
 import { and, asc, desc, eq, sql } from 'drizzle-orm'
 
+import type { AppContext } from '../../../context.ts'
 import { publicUrl } from '../../../core/fetch.ts'
 import { idPattern, newId } from '../../../core/ids.ts'
 import type { Db } from '../../../db/engine.ts'
 import { countRows } from '../../../db/query.ts'
-import type { House } from '../../../house.ts'
+import { ApiError } from '../../../errors.ts'
 import * as keys from '../../../keys/keys.ts'
 import { hooksPerAgentMax, hookUrlCharsMax } from '../../../limits.ts'
-import { Refusal } from '../../../refusals.ts'
 import type { NoteKind } from '../kinds.ts'
 import { noteCounts } from '../tables.ts'
 import { deliveries, hooks } from './tables.ts'
@@ -19,19 +19,19 @@ export type Hook = typeof hooks.$inferSelect
  * is none of the open internet, and past five hooks; bad_key for a key that was revoked meanwhile.
  */
 export async function add(
-  house: House,
+  ctx: AppContext,
   { owner: agent, prefix }: keys.Key,
   { url, kinds }: { url: string; kinds?: NoteKind[] | undefined },
 ): Promise<Hook> {
-  const address = addressOf(house, url)
-  return house.db.tx(async (db) => {
+  const address = addressOf(ctx, url)
+  return ctx.db.tx(async (db) => {
     // Its account may be closing, and its keys and hooks with it.
     await keys.lockAll(db, agent)
     const live = await keys.listOf(db, agent)
-    if (!live.some((key) => key.prefix === prefix)) throw new Refusal('bad_key')
+    if (!live.some((key) => key.prefix === prefix)) throw new ApiError('bad_key')
     if ((await countRows(db, hooks, eq(hooks.agent, agent))) >= hooksPerAgentMax) {
       const problem = `An agent has at most ${hooksPerAgentMax} hooks. Delete one first.`
-      throw new Refusal('bad_request', { problem })
+      throw new ApiError('bad_request', { problem })
     }
     const [told] = await db.select().from(noteCounts).where(eq(noteCounts.agent, agent))
     const [made] = await db
@@ -42,7 +42,7 @@ export async function add(
         url: address,
         kinds: kinds ?? null,
         seen: told?.last ?? 0,
-        created: house.clock.now(),
+        created: ctx.clock.now(),
       })
       .returning()
     if (!made) throw new Error('the hook was not kept')
@@ -50,18 +50,18 @@ export async function add(
   })
 }
 
-function addressOf({ config }: House, text: string): string {
+function addressOf({ config }: AppContext, text: string): string {
   const url = config.hooksToPrivate ? URL.parse(text) : publicUrl(text)
   const isFine = url && /^https?:$/.test(url.protocol) && !url.username && !url.password
   if (isFine && url.href.length <= hookUrlCharsMax) return url.href
   const problem =
     '"url" is an http or https address of the open internet, without a name or password, of at ' +
     `most ${hookUrlCharsMax} characters.`
-  throw new Refusal('bad_request', { problem, param: 'url' })
+  throw new ApiError('bad_request', { problem, param: 'url' })
 }
 
 /** An agent's hooks, newest first; there are at most `hooksPerAgentMax`. */
-export const listOf = ({ db }: House, agent: string): Promise<Hook[]> =>
+export const listOf = ({ db }: AppContext, agent: string): Promise<Hook[]> =>
   db.read
     .select()
     .from(hooks)
@@ -69,17 +69,17 @@ export const listOf = ({ db }: House, agent: string): Promise<Hook[]> =>
     .orderBy(desc(hooks.created), desc(hooks.id))
 
 /** An agent's own hook. Refuses not_found. */
-export async function theOwn({ db }: House, agent: string, id: string): Promise<Hook> {
+export async function theOwn({ db }: AppContext, agent: string, id: string): Promise<Hook> {
   const mine = and(eq(hooks.id, id), eq(hooks.agent, agent))
   const [hook] = idPattern.test(id) ? await db.read.select().from(hooks).where(mine) : []
   if (hook) return hook
-  throw new Refusal('not_found', { what: 'hook', see: 'GET /me/hooks lists yours.' })
+  throw new ApiError('not_found', { what: 'hook', see: 'GET /me/hooks lists yours.' })
 }
 
 /** Removes a hook with its deliveries; what is on its way is not tried again. Refuses not_found. */
-export async function remove(house: House, agent: string, id: string): Promise<void> {
-  await theOwn(house, agent, id)
-  await house.db.tx((db) => removeRows(db, id))
+export async function remove(ctx: AppContext, agent: string, id: string): Promise<void> {
+  await theOwn(ctx, agent, id)
+  await ctx.db.tx((db) => removeRows(db, id))
 }
 
 async function removeRows(db: Db, id: string): Promise<void> {
@@ -100,7 +100,7 @@ interface Behind {
 }
 
 /** Hooks whose agents were told something that was not looked at for them yet. */
-export const listBehind = ({ db }: House, limit: number): Promise<Behind[]> =>
+export const listBehind = ({ db }: AppContext, limit: number): Promise<Behind[]> =>
   db.read
     .select({ hook: hooks, told: noteCounts.last })
     .from(hooks)
@@ -120,6 +120,6 @@ export async function pass(db: Db, { id, seen }: Hook, last: number): Promise<bo
 }
 
 /** Its receiver is gone: nothing more is sent there. */
-export async function noteGone({ clock }: House, db: Db, id: string): Promise<void> {
+export async function noteGone({ clock }: AppContext, db: Db, id: string): Promise<void> {
   await db.update(hooks).set({ gone: clock.now() }).where(eq(hooks.id, id))
 }

@@ -1,22 +1,22 @@
+import type { AppContext } from '../../../context.ts'
 import { sign } from '../../../core/ids.ts'
 import { unixSeconds } from '../../../core/time.ts'
-import type { House } from '../../../house.ts'
 
-const keyOf = ({ secret }: Pick<House, 'secret'>, hook: string): Buffer =>
+const keyOf = ({ secret }: Pick<AppContext, 'secret'>, hook: string): Buffer =>
   Buffer.from(sign(secret, `hook ${hook}`), 'base64url')
 
 /** A hook's secret, as Standard Webhooks writes it; it is shown once and kept nowhere. */
-export const secretOf = (house: Pick<House, 'secret'>, hook: string): string =>
-  `whsec_${keyOf(house, hook).toString('base64')}`
+export const secretOf = (ctx: Pick<AppContext, 'secret'>, hook: string): string =>
+  `whsec_${keyOf(ctx, hook).toString('base64')}`
 
 /** The headers of a message (https://www.standardwebhooks.com), sent at `at` milliseconds. */
 export function signedHeaders(
-  house: Pick<House, 'secret'>,
+  ctx: Pick<AppContext, 'secret'>,
   { hook, note: id, body }: { hook: string; note: string; body: string },
   at: number,
 ): Record<string, string> {
   const timestamp = `${unixSeconds(at)}`
-  const mac = Buffer.from(sign(keyOf(house, hook), `${id}.${timestamp}.${body}`), 'base64url')
+  const mac = Buffer.from(sign(keyOf(ctx, hook), `${id}.${timestamp}.${body}`), 'base64url')
   return {
     'content-type': 'application/json',
     'user-agent': 'berth',

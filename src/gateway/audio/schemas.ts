@@ -1,0 +1,39 @@
+import { Type } from '@sinclair/typebox'
+import type { OpenAPIV3 } from 'openapi-types'
+
+import { anything } from '../../core/schema.ts'
+import { promptCharsMax, speechCharsMax } from '../../limits.ts'
+import { answerFormats } from './sound.ts'
+import { formats } from './speech.ts'
+
+/** A request for speech, for its description: the body is read by hand. */
+export const speechWanted: OpenAPIV3.SchemaObject = {
+  ...anything,
+  required: ['model', 'input'],
+  properties: {
+    model: { type: 'string', description: 'The id of an audio model that speaks.' },
+    input: { type: 'string', minLength: 1, maxLength: speechCharsMax },
+    voice: { type: 'string', description: 'Depends on the model.' },
+    format: { type: 'string', enum: [...formats], default: 'mp3' },
+    response_format: { type: 'string', enum: [...formats], description: 'The same as format.' },
+  },
+}
+
+/** A sound to be written down, for its description: the body is read by hand. */
+export const transcriptionWanted: OpenAPIV3.SchemaObject = {
+  ...anything,
+  required: ['model', 'file'],
+  properties: {
+    model: { type: 'string', description: 'The id of an audio model that listens.' },
+    file: { type: 'string', format: 'binary' },
+    language: { type: 'string', description: 'ISO 639 code, as a hint.' },
+    prompt: { type: 'string', maxLength: promptCharsMax },
+    response_format: { type: 'string', enum: [...answerFormats], default: 'json' },
+  },
+}
+
+/** What was said, with what it cost (document 2, POST /v1/audio/transcriptions). */
+export const Transcription = Type.Object(
+  { text: Type.String(), cost: Type.Number({ description: 'USD' }) },
+  { title: 'Transcription', additionalProperties: true },
+)

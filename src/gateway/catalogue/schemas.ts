@@ -1,0 +1,56 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { modelTypes } from '../../config/providers.ts'
+import { oneOf } from '../../core/schema.ts'
+
+const perToken = Type.Optional(Type.String({ description: 'USD a token, every digit of it.' }))
+const perUnit = Type.Optional(Type.Number({ description: 'USD a unit.' }))
+
+const Price = Type.Object({
+  prompt: perToken,
+  completion: perToken,
+  cache_read: perToken,
+  cache_write: perToken,
+  reasoning: perToken,
+  audio: perToken,
+  per_image: perUnit,
+  per_second: perUnit,
+  per_minute: perUnit,
+  per_character: perUnit,
+  per_search: perUnit,
+  tiers: Type.Optional(
+    Type.Array(
+      Type.Object({
+        above: Type.Integer({ description: 'This counts for a prompt of more tokens.' }),
+        prompt: Type.String(),
+        completion: Type.String(),
+        cache_read: perToken,
+        cache_write: perToken,
+      }),
+    ),
+  ),
+})
+export type PriceShape = Static<typeof Price>
+
+/** Model of document 2, section 2, with OpenAI's fields beside it. */
+export const Model = Type.Object(
+  {
+    id: Type.String({ description: 'Exactly as requests name it.' }),
+    object: Type.Literal('model'),
+    created: Type.Integer({ description: 'Seconds since 1970; 0 when not known.' }),
+    owned_by: Type.String(),
+    name: Type.String(),
+    type: oneOf(modelTypes),
+    price: Price,
+    supportsTools: Type.Boolean({ description: 'Whether tools and web_search can be used.' }),
+    inputs: Type.Array(Type.String()),
+    outputs: Type.Array(Type.String()),
+    context_length: Type.Integer({ description: 'Tokens; 0 when not known.' }),
+    max_output: Type.Integer({ description: 'Tokens; 0 when not known.' }),
+    supported_parameters: Type.Array(Type.String()),
+  },
+  { title: 'Model' },
+)
+export type ModelShape = Static<typeof Model>
+
+export const ModelList = Type.Object({ object: Type.Literal('list'), data: Type.Array(Model) })

@@ -1,0 +1,42 @@
+import { Type } from '@sinclair/typebox'
+import type { OpenAPIV3 } from 'openapi-types'
+
+import { anything } from '../../core/schema.ts'
+
+const list = (items: OpenAPIV3.SchemaObject): OpenAPIV3.SchemaObject => ({ type: 'array', items })
+const tokens = list({ type: 'integer' })
+
+/** An embedding request, for its description: the body is read by hand. */
+export const embeddingWanted: OpenAPIV3.SchemaObject = {
+  ...anything,
+  required: ['model', 'input'],
+  properties: {
+    model: { type: 'string', description: 'The id of an embedding model.' },
+    input: { oneOf: [{ type: 'string' }, list({ type: 'string' }), tokens, list(tokens)] },
+    encoding_format: { type: 'string', enum: ['float', 'base64'] },
+    dimensions: { type: 'integer', minimum: 1 },
+  },
+}
+
+/** OpenAI's list of embeddings, with what it cost. */
+export const Embeddings = Type.Object(
+  {
+    object: Type.Literal('list'),
+    data: Type.Array(
+      Type.Object({
+        object: Type.Literal('embedding'),
+        index: Type.Integer(),
+        embedding: Type.Union([Type.Array(Type.Number()), Type.String()], {
+          description: 'Numbers, or the base64 of little-endian 32-bit floats.',
+        }),
+      }),
+    ),
+    model: Type.String(),
+    usage: Type.Object({
+      prompt_tokens: Type.Integer(),
+      total_tokens: Type.Integer(),
+      cost: Type.Number({ description: 'USD' }),
+    }),
+  },
+  { title: 'Embeddings' },
+)

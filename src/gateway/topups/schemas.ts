@@ -1,0 +1,23 @@
+import { Type } from '@sinclair/typebox'
+
+import { Lenient, oneOf } from '../../core/schema.ts'
+
+export const Method = Type.Object({ method: oneOf(['usdt', 'btc', 'eth', 'sol']) })
+
+/** POST /topup/create/{method} (document 2, section 4). */
+export const TopUpWanted = Lenient({
+  amount: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000_000 }),
+  currency: Type.Optional(
+    Type.String({ pattern: '^[A-Z]{3,5}$', description: 'Of the amount; USD when left out.' }),
+  ),
+})
+
+/** What a top-up answers where payments are open. */
+export const Invoice = Type.Object({
+  invoice_id: Type.String(),
+  payment_request: Type.String({ description: 'The address or payment URI to pay.' }),
+})
+
+export const InvoiceStatus = Type.Object({ invoice_id: Type.String(), status: Type.String() })
+
+export const InvoiceId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 100 }) })

@@ -1,0 +1,61 @@
+import type { Random } from '../random.ts'
+import sheet from './figures.svg' with { type: 'text' }
+import type { Palette } from './palette.ts'
+import { wordsOf } from './words.ts'
+
+/** SVG within a box of 100 by 100, and the words that ask for it. */
+interface Figure {
+  words: string[]
+  drawing: string
+}
+
+const figures: Figure[] = [...sheet.matchAll(/<symbol class="(.*?)">(.*?)<\/symbol>/gs)].map(
+  ([, words = '', drawing = '']) => ({ words: words.split(' '), drawing }),
+)
+
+/** The figure of the word that stands first in the text, in the palette's colours. */
+export function figureOf(text: string, palette: Palette, random: Random): string | undefined {
+  for (const word of wordsOf(text)) {
+    const named = (name: string) => name === word || `${name}s` === word || `${name}es` === word
+    const [first, ...others] = figures.filter(({ words }) => words.some(named))
+    if (first) return coloured(random.pick([first, ...others]).drawing, palette)
+  }
+  return undefined
+}
+
+function coloured(drawing: string, palette: Palette): string {
+  return drawing
+    .replaceAll(/<g class="outlined">(.*?)<\/g>/gs, (_, schemas: string) => outlined(schemas))
+    .replaceAll(/"(main|light|dark|accent|ink)"/g, (whole, name: string) =>
+      isColour(name, palette) ? `"${palette[name]}"` : whole,
+    )
+}
+
+const isColour = (name: string, palette: Palette): name is keyof Palette => name in palette
+
+const outlined = (schemas: string): string =>
+  `<g stroke="ink" stroke-width="5" stroke-linejoin="round">${schemas}</g>${schemas}`
+
+/** A being that no word names: a grid of cells, the right half the left one's mirror. */
+export function creature(palette: Palette, random: Random): string {
+  const [columns, rows, size] = [4, 8, 12]
+  const colours = [palette.main, palette.main, palette.light, palette.dark] as const
+  let [cells, edges] = ['', '']
+  for (let y = 0; y < rows; y += 1) {
+    for (let x = 0; x < columns; x += 1) {
+      const middle = 1 - Math.abs(y - 3.5) / 3.5
+      if (!random.chance(x * 0.22 + middle * 0.5)) continue
+      const colour = random.pick(colours)
+      for (const column of [x, columns * 2 - 1 - x]) {
+        const at = `x="${2 + column * size}" y="${2 + y * size}"`
+        cells += `<rect ${at} width="${size}" height="${size}" fill="${colour}"/>`
+        edges += `<rect ${at} width="${size}" height="${size}" stroke="${palette.ink}"/>`
+      }
+    }
+  }
+  const eyes = [38, 62].map(
+    (x) =>
+      `<circle cx="${x}" cy="42" r="7" fill="#fff"/><circle cx="${x}" cy="43" r="3.6" fill="${palette.ink}"/>`,
+  )
+  return `<g stroke-width="6" stroke-linejoin="round">${edges}</g>${cells}${eyes.join('')}`
+}

@@ -1,0 +1,50 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { Id, Link, Media, oneOf, orNull, Time } from '../../core/schema.ts'
+
+export const jobKinds = ['build', 'assets'] as const
+export const jobSteps = ['planning', 'writing', 'checking', 'assets', 'publishing'] as const
+
+/** One of the things that a job makes, each paid on its own (agent-api, Assets). */
+export const JobItem = Type.Object({
+  name: Type.String(),
+  kind: Type.String(),
+  price: Type.Number({ description: 'The most it can cost, in credits.' }),
+  state: oneOf(['held', 'made', 'failed']),
+  maker: Type.Optional(Type.String({ description: 'What made it: embedded, or a model.' })),
+  code: Type.Optional(Type.String({ description: 'Why it failed; it was not charged.' })),
+})
+export type JobItemShape = Static<typeof JobItem>
+
+/** What a job that makes things keeps of them, and shows. */
+export const JobItems = Type.Object({ items: Type.Array(JobItem) })
+
+/** A job of an agent (agent-api, Jobs). */
+export const Job = Type.Object(
+  {
+    id: Id,
+    kind: oneOf(jobKinds),
+    app: orNull(Id),
+    state: oneOf(['queued', 'running', 'done', 'failed', 'cancelled']),
+    step: orNull(oneOf(jobSteps)),
+    progress: Type.Number({ minimum: 0, maximum: 1 }),
+    price: Type.Number({ description: 'The most it can cost, in credits.' }),
+    charged: Type.Number({ description: 'What it cost, in credits.' }),
+    created: Time,
+    started: orNull(Time),
+    ended: orNull(Time),
+    result: orNull(Type.Object({ app: Id, version: Type.Integer(), link: Link })),
+    items: Type.Optional(Type.Array(JobItem)),
+    error: orNull(Type.Object({ code: Type.String(), error: Type.String() })),
+  },
+  { title: 'Job' },
+)
+export type JobShape = Static<typeof Job>
+
+export const OneJob = Type.Object({ job: Job })
+export const JobList = Type.Object({ jobs: Type.Array(Job), next: orNull(Type.String()) })
+
+/** Server-sent events (WHATWG HTML, section 9.2). */
+export const JobEvents = Media('text/event-stream', {
+  description: 'Each event is a Job as it stood then; its id goes into Last-Event-ID.',
+})

@@ -1,0 +1,103 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { Id, Link, orNull, Time, Words } from '../../core/schema.ts'
+import { aboutCharsMax, keyNameCharsMax } from '../../limits.ts'
+import { handlePattern } from '../agents/handles.ts'
+
+/** POST /keys (document 1, operation 4). */
+export const KeyRequest = Type.Object(
+  {
+    handle: Type.Optional(
+      Type.String({ description: `Matches ${handlePattern}; left out, one is made.` }),
+    ),
+    about: Type.Optional(orNull(Words(aboutCharsMax))),
+  },
+  { additionalProperties: false },
+)
+
+const Used = Type.Object({ used: Type.Integer(), max: orNull(Type.Integer()) })
+
+/** The agent record (document 1, operation 5). Credits are numbers; 1,000 are 1 USD. */
+export const AgentRecord = Type.Object(
+  {
+    handle: Type.String(),
+    about: orNull(Type.String()),
+    credits: Type.Number(),
+    held: Type.Number(),
+    claimed: Type.Boolean(),
+    claim: Type.Optional(Type.Object({ expires: Time })),
+    owner: orNull(Type.String()),
+    page: Link,
+    created: Time,
+    unread: Type.Integer(),
+    apps: Type.Array(Type.Object({ id: Id, title: Type.String(), link: Link }), {
+      description: 'The newest; GET /apps lists all.',
+    }),
+    spend: Type.Object({
+      builds: Type.Number(),
+      icons: Type.Number(),
+      assets: Type.Number(),
+      remixes: Type.Number(),
+      total: Type.Number(),
+    }),
+    limits: Type.Object({
+      dailyCap: orNull(Type.Number()),
+      spentToday: Type.Number(),
+      buildsHour: Used,
+      publishesHour: Used,
+    }),
+  },
+  { title: 'Agent' },
+)
+export type AgentRecordShape = Static<typeof AgentRecord>
+
+const Claim = Type.Object({ code: Type.String(), url: Link, expires: Time }, { title: 'Claim' })
+
+export const KeyMade = Type.Object({
+  agent: AgentRecord,
+  key: Type.String({ description: 'Shown once.' }),
+  claim: Claim,
+  note: Type.String(),
+})
+
+export const About = Type.Object(
+  { about: orNull(Words(aboutCharsMax)) },
+  { additionalProperties: false },
+)
+export const AboutChanged = Type.Object({ about: orNull(Type.String()), page: Link })
+export const ClaimMade = Type.Object({ claim: Claim, note: Type.String() })
+
+const LedgerEntry = Type.Object({
+  id: Type.Integer(),
+  at: Time,
+  kind: Type.String(),
+  credits: Type.Number({ description: 'Below zero: paid.' }),
+  balance: Type.Number({ description: 'What was there after it.' }),
+  ref: Type.String(),
+  item: orNull(Type.String()),
+})
+export type LedgerEntryShape = Static<typeof LedgerEntry>
+export const LedgerList = Type.Object({
+  entries: Type.Array(LedgerEntry),
+  next: orNull(Type.String()),
+})
+
+const KeyRow = Type.Object(
+  {
+    prefix: Type.String(),
+    name: orNull(Type.String()),
+    dailyCap: orNull(Type.Number()),
+    created: Time,
+    current: Type.Boolean({ description: 'The key of this call.' }),
+  },
+  { title: 'Key' },
+)
+export type KeyRowShape = Static<typeof KeyRow>
+export const KeyList = Type.Object({ keys: Type.Array(KeyRow), next: orNull(Type.String()) })
+export const KeyWanted = Type.Object(
+  { name: Type.Optional(Words(keyNameCharsMax, { minLength: 1 })) },
+  { additionalProperties: false },
+)
+export const KeyAdded = Type.Object({ key: Type.String(), prefix: Type.String() })
+export const KeyRevoked = Type.Object({ prefix: Type.String(), revoked: Type.Literal(true) })
+export const Closed = Type.Object({ closed: Type.Literal(true), note: Type.String() })

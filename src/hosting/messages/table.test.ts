@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { fromCredits } from '../../core/money.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
+import { findByHandle } from '../agents/agents.ts'
+import { limit } from '../agents/spending.ts'
+import { table } from './table.ts'
+
+let ctx: TestHouse
+let ann: Person
+beforeAll(async () => {
+  ctx = await openTestHouse()
+  ann = await ctx.person('ann')
+})
+afterAll(() => ctx.close())
+
+test('what is not there is looked for where it is listed', async () => {
+  const id = await ann.publish()
+  const hook = await ann.call('POST', '/me/hooks', { url: 'https://hooks.example.com/' })
+  const at = `/me/hooks/${hook.text('hook.id')}/deliveries`
+  for (const [method, path, list] of [
+    ['GET', '/apps/AAAAAAAAAAAA', '/apps'],
+    ['DELETE', '/me/keys/ak_AAAAAAAA', '/me/keys'],
+    ['GET', `/apps/${id}/html?version=9`, `/apps/${id}/versions`],
+    ['GET', `/apps/${id}/assets/ship.png`, `/apps/${id}/assets`],
+    ['DELETE', `/apps/${id}/assets/ship.png`, `/apps/${id}/assets`],
+    ['POST', `${at}/AAAAAAAAAAAA/redeliver`, at],
+    ['GET', '/jobs/AAAAAAAAAAAA', '/jobs'],
+  ] as const) {
+    const { status, text } = await ann.call(method, path)
+    expect([path, status, text('error')]).toEqual([
+      path,
+      404,
+      expect.stringContaining(` GET ${list} lists `),
+    ])
+    expect((await ann.call('GET', list)).status).toBe(200)
+  }
+})
+
+test('who looks for something else is not sent to apps', async () => {
+  const nothing = await ctx.call('GET', '/docs/nothing.js')
+  expect(nothing.status).toBe(404)
+  expect(nothing.text('error')).not.toContain('GET /apps')
+})
+
+test('who may spend nothing, as when paused, is not told to wait for the next day', async () => {
+  const priced = await ann.publish({ store: true, remix: 'price', priceRemix: 2 })
+  for (const [max, wait] of [
+    [0, false],
+    [1, true],
+  ] as const) {
+    const ben = await ctx.person(`ben-${max}`)
+    const agent = await findByHandle(ctx.ctx, ben.handle)
+    await ctx.ctx.db.tx((db) => limit(db, agent?.id ?? '', { dailyCap: fromCredits(max) }))
+    ctx.ctx.keys.forget()
+    const { code, text } = await ben.call('POST', `/apps/${priced}/remix`)
+    expect([code, text('error').includes('00:00')]).toEqual(['daily_cap', wait])
+  }
+})
+
+test('sizes are told in the unit of what is allowed', async () => {
+  const { text } = await ctx.call('POST', '/keys', { body: { about: 'x'.repeat(70_000) } })
+  expect(text('error')).toBe('68.4 KB is over the 64 KB allowed. Send less.')
+})
+
+test('what a file has too much is what was sent', async () => {
+  const id = await ann.publish()
+  const body = new Uint8Array(7 * 1_048_576)
+  const headers = { 'content-length': `${body.length}` }
+  const { text } = await ann.call('PUT', `/apps/${id}/assets/big.png`, body, headers)
+  expect(text('error')).toStartWith('7 MB is over the 4 MB')
+})
+
+test('a wait is told in the unit of its length', () => {
+  for (const [retryAfter, words] of [
+    [1, '1 s'],
+    [119, '119 s'],
+    [120, '2 minutes'],
+    [872, '15 minutes'],
+    [7_141, '2 hours'],
+    [86_400, '24 hours'],
+  ] as const) {
+    expect(table.sign_in_locked.say({ retryAfter })).toEndWith(` Try again in ${words}.`)
+  }
+})
+
+test('credits are told with every digit, in groups of three', () => {
+  const [million, more] = [1_500_000_000_000n, 1_234_500_001n]
+  expect(table.not_enough_credits.say({ needed: million, available: more })).toStartWith(
+    'This costs 1,500,000 credits and you have 1,234.500001. Nothing was charged. A person',
+  )
+  expect(table.price_above_max.say({ price: million, max: 100_000_000_000n })).toContain(
+    'costs 1,500,000 credits and you agreed to 100,000.',
+  )
+})

@@ -1,0 +1,17 @@
+import { expect, test } from 'bun:test'
+
+import { openingDoor } from './middleware.ts'
+
+test('while the house opens, both APIs say in their own words to come again in a second', async () => {
+  const ask = async (path: string) => {
+    const answer = await openingDoor(new Request(`http://localhost${path}`), '127.0.0.1')
+    expect(answer.headers.get('retry-after')).toBe('1')
+    expect(answer.status).toBe(503)
+    return answer.text()
+  }
+  expect(JSON.parse(await ask('/api/me'))).toMatchObject({ code: 'try_again' })
+  expect(JSON.parse(await ask('/v1/chat/completions'))).toMatchObject({
+    error: { type: 'api_error', code: null },
+  })
+  expect(await ask('/healthz')).toBe('Starting.')
+})

@@ -1,0 +1,33 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { ApiError } from '../errors.ts'
+import { newGus } from '../testing/gateway.ts'
+import { openTestHouse, type TestHouse } from '../testing/test-server.ts'
+
+let t: TestHouse
+beforeEach(async () => {
+  t = await openTestHouse()
+})
+afterEach(() => t.close())
+
+test('below the floor of the disk what brings nothing new is still answered', async () => {
+  const [ann, gus] = [await t.person('ann'), await newGus(t, '1')]
+  const id = await ann.publish()
+  await ann.call('DELETE', `/apps/${id}`)
+  t.ctx.storage.checkRoom = () => {
+    throw new ApiError('try_again', {})
+  }
+  for (const path of ['/credits/balance', '/v1/credits/balance']) {
+    expect(await gus.call('POST', path)).toMatchObject({ status: 200, body: { balance: 1 } })
+  }
+  expect((await ann.call('POST', '/me/notes/read', { all: true })).status).toBe(200)
+  expect((await ann.call('POST', `/apps/${id}/restore`)).status).toBe(200)
+  for (const answer of [
+    await gus.call('POST', '/v1/accounts/keys', {}),
+    await ann.call('POST', '/me/keys', {}),
+    await ann.call('POST', '/apps', { html: '<p>hi</p>' }),
+    await ann.call('POST', `/apps/${id}/versions/1/restore`),
+  ]) {
+    expect(answer.status).toBe(503)
+  }
+})

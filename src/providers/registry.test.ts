@@ -1,0 +1,133 @@
+import { afterAll, expect, test } from 'bun:test'
+
+import { loadConfig } from '../config/load.ts'
+import { openLog } from '../core/log.ts'
+import { systemClock } from '../core/time.ts'
+import { startFakeUpstream } from '../testing/fake-upstream.ts'
+import { demoUpstream } from './demo/demo.ts'
+import { rawLane } from './raw.ts'
+import { openUpstreams, Registry } from './registry.ts'
+
+const fake = startFakeUpstream()
+afterAll(() => fake.close())
+
+function housed() {
+  const lines: string[] = []
+  const log = openLog(systemClock, (line) => void lines.push(line))
+  return { lines, ctx: { clock: systemClock, log } }
+}
+
+const quiet = { DATA_DIR: '/nowhere', OLLAMA_HOST: 'off' }
+const open = (environment: Record<string, string>) =>
+  openUpstreams(loadConfig({}, { ...quiet, ...environment }), housed().ctx)
+
+const call = (model: string) => ({
+  path: '/chat/completions' as const,
+  model,
+  body: { messages: [] },
+  signal: AbortSignal.timeout(5_000),
+})
+
+test('with nothing configured there is the demo; with a key there is its provider', async () => {
+  const bare = await open({})
+  expect([bare.registry.names, bare.demo]).toEqual([['demo'], true])
+  const keyed = await open({ GROQ_API_KEY: 'k', XAI_API_KEY: 'k' })
+  expect([keyed.registry.names, keyed.demo]).toEqual([['groq', 'xai'], false])
+  expect(keyed.published).toEqual(['groq', 'xai'])
+  const both = await open({ GROQ_API_KEY: 'k', DEMO_MODELS: 'on' })
+  expect(both.registry.names).toEqual(['groq', 'demo'])
+  expect((await open({ DEMO_MODELS: 'off' })).registry.names).toEqual([])
+})
+
+test('a provider that is translated needs no more than its key', async () => {
+  const keys = ['ANTHROPIC_API_KEY', 'GEMINI_API_KEY', 'COHERE_API_KEY', 'FAL_KEY']
+  const more = ['REPLICATE_API_TOKEN', 'ELEVENLABS_API_KEY', 'DEEPGRAM_API_KEY']
+  const { registry } = await open(Object.fromEntries([...keys, ...more].map((key) => [key, 'k'])))
+  expect(registry.names.map((name) => [name, registry.find(name)?.kind])).toEqual([
+    ['gemini', 'google'],
+    ['anthropic', 'anthropic'],
+    ['cohere', 'cohere'],
+    ['fal', 'fal'],
+    ['replicate', 'replicate'],
+    ['elevenlabs', 'elevenlabs'],
+    ['deepgram', 'deepgram'],
+  ])
+})
+
+test('an Ollama that answers tells its models; one that does not is no fault', async () => {
+  const models = [{ name: 'llama3.2:3b' }, { name: 'nomic-embed-text:latest' }]
+  const ollama = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    routes: { '/api/tags': Response.json({ models }) },
+  })
+  const found = await open({ OLLAMA_HOST: `127.0.0.1:${ollama.port}` })
+  await ollama.stop(true)
+  expect(found.local).toEqual(models.map(({ name }) => ({ upstream: 'ollama', model: name })))
+  expect([found.demo, found.registry.names]).toEqual([true, ['ollama', 'demo']])
+  const gone = await open({ OLLAMA_HOST: '127.0.0.1:1' })
+  expect([gone.local, gone.registry.names]).toEqual([[], ['demo']])
+})
+
+test('failures open the breaker of one upstream, and the operator is told', async () => {
+  const { lines, ctx } = housed()
+  const lane = (name: string) => rawLane({ name, baseUrl: fake.baseUrl, apiKey: 'sk-hush' })
+  const registry = new Registry([lane('a'), lane('b')], ctx)
+  const [a, b] = [registry.find('a'), registry.find('b')]
+  for (const model of ['fake/500', 'fake/reset-first', 'fake/503', 'fake/401', 'fake/403']) {
+    expect(a?.available).toBe(true)
+    await a?.send(call(model)).catch(() => {})
+  }
+  expect([a?.available, b?.available]).toEqual([false, true])
+  const before = fake.received.length
+  await expect(a?.send(call('fake/ok'))).rejects.toMatchObject({ kind: 'refused' })
+  expect(fake.received.length).toBe(before)
+  const events = lines.map((line): unknown => JSON.parse(line).event)
+  expect(events).toEqual([
+    ...Array(3).fill('upstream.failed'),
+    'upstream.key_refused',
+    'upstream.key_refused',
+    'upstream.open',
+  ])
+  expect(lines.join('')).not.toContain('sk-hush')
+  await b?.send(call('fake/ok'))
+  const told = { kind: 'openai', answeredAt: expect.any(Number), lastFailure: undefined }
+  const at = expect.any(Number)
+  expect(registry.health()).toEqual([
+    {
+      name: 'a',
+      kind: 'openai',
+      state: 'open',
+      answers: 0,
+      failures: 5,
+      answeredAt: undefined,
+      lastFailure: { at, why: 'status 403' },
+    },
+    { ...told, name: 'b', state: 'closed', answers: 1, failures: 0 },
+  ])
+})
+
+test('what the client did wrong, and a client that left, are no failures', async () => {
+  const lanes = [rawLane({ name: 'a', baseUrl: fake.baseUrl }), demoUpstream(systemClock)]
+  const registry = new Registry(lanes, housed().ctx)
+  const [a, demo] = [registry.find('a'), registry.find('demo')]
+  const left = { ...call('fake/ok'), signal: AbortSignal.abort() }
+  for (let times = 0; times < 6; times += 1) {
+    await a?.send(call('fake/400'))
+    await a?.send(call('fake/429'))
+    for (const one of [a, demo]) {
+      await expect(one?.send(left)).rejects.toMatchObject({ kind: 'aborted' })
+    }
+  }
+  expect([a?.available, demo?.available]).toEqual([true, true])
+})
+
+test('speeds are remembered by upstream and model', () => {
+  const { speeds } = new Registry([], housed().ctx)
+  expect(speeds.of('a', 'm')).toBe(0)
+  speeds.record('a', 'm', 100, 1_000)
+  speeds.record('a', 'm', 200, 1_000)
+  speeds.record('a', 'm', 0, 1_000)
+  expect(speeds.of('a', 'm')).toBe(120)
+  expect(speeds.of('b', 'm')).toBe(0)
+})

@@ -1,0 +1,109 @@
+import { afterAll, beforeEach, expect, test } from 'bun:test'
+
+import { loadConfig } from '../../config/load.ts'
+import { openLog } from '../../core/log.ts'
+import { systemClock } from '../../core/time.ts'
+import { searchAnswerBytesMax } from '../../limits.ts'
+import { brave, engines, exa, searxng, tavily } from './engines.ts'
+import { openSearcher, searcherOf } from './searcher.ts'
+
+const asked: { method: string; url: URL; headers: Headers; body: string }[] = []
+let answer: (path: string) => Response
+const server = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  async fetch(request) {
+    const url = new URL(request.url)
+    const { method, headers } = request
+    asked.push({ method, url, headers, body: await request.text() })
+    return answer(url.pathname)
+  },
+})
+afterAll(() => server.stop(true))
+beforeEach(() => void (asked.length = 0))
+
+const base = `http://127.0.0.1:${server.port}`
+const lines: string[] = []
+const log = openLog(systemClock, (line) => void lines.push(line))
+const never = new AbortController().signal
+const page = (name: string, text: string) => ({
+  title: name,
+  url: `https://${name}.example/`,
+  ...read(text),
+})
+const read = (text: string) => ({ content: text, description: text, text })
+
+test('each engine is asked as it wants to be, and read', async () => {
+  const results = [page('a', 'words'), { title: 5, url: 'https://b.example/' }, { url: 'ftp://c/' }]
+  answer = (path) => Response.json(path.startsWith('/res/') ? { web: { results } } : { results })
+  const found = [
+    { title: 'a', url: 'https://a.example/', text: 'words' },
+    { title: 'https://b.example/', url: 'https://b.example/', text: '' },
+  ]
+  const all = [searxng(base), brave('k-1', base), tavily('k-2', base), exa('k-3', base)]
+  for (const engine of all)
+    expect(await searcherOf([engine], log)('low tide', never)).toEqual(found)
+  const [one, two, three, four] = asked
+  expect([one?.method, one?.url.pathname, one?.url.search]).toEqual([
+    'GET',
+    '/search',
+    '?q=low+tide&format=json',
+  ])
+  expect([two?.url.search, two?.headers.get('x-subscription-token')]).toEqual([
+    '?q=low+tide&count=5',
+    'k-1',
+  ])
+  expect([three?.headers.get('authorization'), three?.body]).toEqual([
+    'Bearer k-2',
+    '{"query":"low tide","max_results":5}',
+  ])
+  expect(four?.headers.get('x-api-key')).toBe('k-3')
+  expect(JSON.parse(four?.body ?? '')).toMatchObject({ query: 'low tide', numResults: 5 })
+})
+
+test('an engine that fails gives way to the next; the log names it and never its key', async () => {
+  const bad = [
+    () => new Response('no', { status: 403 }),
+    () => new Response(null, { status: 302, headers: { location: `${base}/elsewhere` } }),
+    () => new Response('<html>'),
+    () => Response.json({ error: 'k-secret' }),
+    () => new Response(new Uint8Array(searchAnswerBytesMax + 1)),
+  ]
+  for (const fail of bad) {
+    answer = (path) => (path === '/res/v1/web/search' ? fail() : Response.json({ results: [] }))
+    const both = searcherOf([brave('k-secret', base), tavily('k-2', base)], log)
+    expect(await both('x', never)).toEqual([])
+    expect(await searcherOf([brave('k-secret', base)], log)('x', never)).toBeUndefined()
+  }
+  expect(asked.some(({ url }) => url.pathname === '/elsewhere')).toBe(false)
+  expect(lines).toHaveLength(2 * bad.length)
+  expect(lines.every((line) => line.includes('brave') && !line.includes('k-secret'))).toBe(true)
+})
+
+test('a search whose request is broken off finds nothing, and asks no other engine', async () => {
+  const client = new AbortController()
+  answer = () => {
+    client.abort()
+    return Response.json({ results: [] })
+  }
+  const both = searcherOf([searxng(base), searxng(base)], log)
+  await both('x', client.signal)
+  expect(asked).toHaveLength(1)
+})
+
+test('the settings say which engines there are, and in which order', () => {
+  const config = (settings: Record<string, string>) => loadConfig(settings, {})
+  const all = config({
+    EXA_API_KEY: 'e',
+    TAVILY_API_KEY: 't',
+    BRAVE_API_KEY: 'b',
+    SEARXNG_URL: 'http://127.0.0.1:8888',
+  })
+  expect(engines(all).map(({ name }) => name)).toEqual(['searxng', 'brave', 'tavily', 'exa'])
+  const open = (settings: Record<string, string>, demo: boolean) =>
+    openSearcher(config(settings), { log, demo }) !== undefined
+  expect(open({}, false)).toBe(false)
+  expect(open({}, true)).toBe(true)
+  expect(open({ EXA_API_KEY: 'e' }, false)).toBe(true)
+  expect(open({ EXA_API_KEY: 'e', SEARCH_ON: 'off' }, true)).toBe(false)
+})

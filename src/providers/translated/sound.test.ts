@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { openProvided, type ProvidedHouse } from '../../testing/provided.ts'
+
+/** Gemini, as it answers to a prompt with sound: what of its tokens stands for which. */
+const usageMetadata = {
+  promptTokenCount: 1_010,
+  candidatesTokenCount: 20,
+  totalTokenCount: 1_030,
+  promptTokensDetails: [
+    { modality: 'TEXT', tokenCount: 10 },
+    { modality: 'AUDIO', tokenCount: 1_000 },
+  ],
+}
+const content = { role: 'model', parts: [{ text: 'A bell.' }] }
+const said = { candidates: [{ content, finishReason: 'STOP' }], usageMetadata }
+
+let ctx: ProvidedHouse
+const gemini = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  fetch: ({ url }) =>
+    url.includes('streamGenerateContent')
+      ? new Response(`data: ${JSON.stringify(said)}\n\n`, {
+          headers: { 'content-type': 'text/event-stream' },
+        })
+      : Response.json(said),
+})
+beforeAll(async () => {
+  ctx = await openProvided([
+    {
+      id: 'gemini/hears',
+      kind: 'google',
+      model: 'gemini-2.5-flash',
+      inputs: ['text', 'audio'],
+      baseUrl: `http://127.0.0.1:${gemini.port}/v1beta`,
+      price: { prompt: '0.0000003', completion: '0.0000025', audio: '0.000001' },
+    },
+  ])
+})
+afterAll(async () => {
+  await ctx.close()
+  await gemini.stop(true)
+})
+
+const input_audio = { data: Buffer.alloc(60).toString('base64'), format: 'wav' }
+const sound = { type: 'input_audio', input_audio }
+const words = { type: 'text', text: 'What is this?' }
+const ask = async (parts: object[], more: object = {}) => {
+  const gus = await ctx.gus()
+  const messages = [{ role: 'user', content: parts }]
+  const body = { model: 'gemini/hears', messages, max_tokens: 100, ...more }
+  const answer = await gus.call('POST', '/v1/chat/completions', body)
+  expect(answer.status).toBe(200)
+  return { body: Object(answer.body), use: await ctx.lastUse(gus) }
+}
+
+test.each([{}, { stream: true }])('sound is paid at its own price (%p)', async (more) => {
+  const { use } = await ask([words, sound], more)
+  // 10 words, 1,000 of sound, 20 in the answer.
+  expect<bigint>(use.charged).toBe(3_000n + 1_000_000n + 50_000n)
+  expect(use.estimated).toBe(false)
+  expect(await ctx.faults()).toEqual([])
+})
+
+test('what was of sound is told, and is in the hold of a request that has some', async () => {
+  const heard = await ask([words, sound])
+  expect(heard.body.usage.prompt_tokens_details).toMatchObject({ audio_tokens: 1_000 })
+  const read = await ask([words, { type: 'text', text: 'x'.repeat(140) }])
+  expect(Number(heard.use.held) / Number(read.use.held)).toBeGreaterThan(2)
+})
+
+test('the catalogue has the price', async () => {
+  const { body } = await ctx.visit('GET', '/v1/models/gemini/hears')
+  expect(Object(body).price).toMatchObject({ prompt: '0.0000003', audio: '0.000001' })
+})

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'bun:test'
+
+import { type Browser, findBrowser } from '../browsers/browser.ts'
+import { openChromium } from '../browsers/chromium.ts'
+import { openFirefox } from '../browsers/firefox.ts'
+import { openWebkit } from '../browsers/webkit.ts'
+import { tryAll } from './run.ts'
+import type { Vector } from './vector.ts'
+import { connections } from './vectors/connections.ts'
+import { hosts } from './vectors/host.ts'
+import { loads } from './vectors/loads.ts'
+import { lookups } from './vectors/lookups.ts'
+import { navigations } from './vectors/navigations.ts'
+import { realms } from './vectors/realms.ts'
+
+const vectors = [...connections, ...loads, ...navigations, ...realms, ...lookups, ...hosts]
+/** One window of WebKit acts at a time: it is tried with a few of each kind, not with all. */
+const some = new Set(
+  [
+    'fetch, fetch in a blob worker, XHR synchronous, sendBeacon, EventSource, WebSocket, import()',
+    'import in a module worker, import in an audio worklet module, img, video, CSS @import',
+    'link preconnect, link preconnect by innerHTML, link preconnect by createDocument',
+    'link preconnect by XML entity, location.href, top.location, meta refresh, link, iframe',
+    'iframe srcdoc with an img, form by script, cookies of the host, answer of the host',
+  ].flatMap((line) => line.split(', ')),
+)
+const browsers: [
+  name: Browser['name'],
+  open: (path: string) => Promise<Browser>,
+  vectors: Vector[],
+][] = [
+  ['chromium', openChromium, vectors],
+  ['firefox', openFirefox, vectors],
+  ['webkit', openWebkit, vectors.filter(({ name }) => some.has(name))],
+]
+const wholeMs = 280_000
+
+const names = (list: { vector: Vector }[]): string[] => list.map(({ vector }) => vector.name)
+
+/**
+ * Every way out that is live in a browser, each in its own page load: the unprotected page must get
+ * through, the same page in the sandbox must run and must not.
+ */
+describe('the sandbox holds', () => {
+  test('no two vectors have one name, and there are at least 80', () => {
+    expect(new Set(vectors.map(({ name }) => name)).size).toBe(vectors.length)
+    expect(vectors.length).toBeGreaterThanOrEqual(80)
+  })
+
+  for (const [name, open, tried] of browsers) {
+    const path = findBrowser(name)
+    test.concurrent.skipIf(path === undefined)(
+      name,
+      async () => {
+        const outcomes = await tryAll(await open(path ?? ''), tried)
+        expect(outcomes.length).toBeGreaterThanOrEqual(name === 'webkit' ? some.size : 80)
+        expect({
+          dead: names(outcomes.filter(({ control }) => !control)),
+          idle: names(outcomes.filter(({ ran }) => !ran)),
+          through: names(outcomes.filter(({ reached }) => reached)),
+        }).toEqual({ dead: [], idle: [], through: [] })
+      },
+      wholeMs,
+    )
+  }
+})

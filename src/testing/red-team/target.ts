@@ -1,0 +1,77 @@
+import { Elysia } from 'elysia'
+
+import { systemClock } from '../../core/time.ts'
+import { Pages } from '../../viewer/pages.ts'
+import { viewer } from '../../viewer/routes.ts'
+import { type Browser, recorder } from '../browsers/browser.ts'
+import type { MemoryHosted } from '../hosted.ts'
+
+/** The host under attack: the viewer, and beside it the same pages without any protection. */
+export interface Target {
+  origin: string
+  /** Marks of the vectors that made a request to the host itself. */
+  reached: Set<string>
+  close(): void
+}
+
+const html = { 'content-type': 'text/html; charset=utf-8' }
+/** What there is to steal on this origin; it also answers tabs that call on a channel. */
+const treasure = `<!doctype html><title>host</title><script>
+document.cookie='person=ann';localStorage.setItem('person','ann');caches.open('host').then(c=>c.put('/treasure',new Response('x')));
+const c=new BroadcastChannel('x');c.onmessage=(e)=>{if(e.data==='from the app')c.postMessage('from the host')}
+</script>`
+const stage =
+  '<style>html,body,iframe{margin:0;border:0;width:100%;height:100%;display:block}</style>'
+
+/** Our page with the recorder in it, for a browser whose driver cannot put it there. */
+async function recorded(answer: Response): Promise<Response> {
+  const csp = answer.headers.get('content-security-policy')
+  const isPage = answer.headers.get('content-type')?.startsWith('text/html')
+  if (!isPage || csp?.startsWith('sandbox')) return answer
+  const hash = new Bun.CryptoHasher('sha256').update(recorder).digest('base64')
+  const headers = new Headers(answer.headers)
+  headers.delete('content-length')
+  const withHash = csp?.replace('script-src', `script-src 'sha256-${hash}'`)
+  if (withHash !== undefined) headers.set('content-security-policy', withHash)
+  const page = await answer.text()
+  const start = /^(?:<!doctype html>)?/i
+  const body = page.replace(start, (whole) => `${whole}<script>${recorder}</script>`)
+  return new Response(body, { status: answer.status, headers })
+}
+
+export function openTarget(hosted: MemoryHosted, browser: Browser['name']): Target {
+  const reached = new Set<string>()
+  const text = (id: string): string => new TextDecoder().decode(hosted.kept.get(id)?.html.identity)
+  const note = ({ params }: { params: Record<string, string> }): Response => {
+    reached.add(params['mark'] ?? '')
+    return new Response('ann', { headers: { 'content-type': 'text/plain' } })
+  }
+  // The address is known only once it listens; the viewer takes the Host of the request anyway.
+  const pages = new Pages(hosted, { app: 'http://localhost' }, systemClock)
+  const app = new Elysia()
+    .use(viewer(pages))
+    .get('/watch', () => new Response(treasure, { headers: html }))
+    .get(
+      '/control/:id',
+      ({ params }) =>
+        new Response(`${treasure}${stage}<iframe src="/inner/${params.id}"></iframe>`, {
+          headers: html,
+        }),
+    )
+    .get('/inner/:id', ({ params }) => new Response(text(params.id), { headers: html }))
+    .all('/reach/:mark/*', note)
+  const server = Bun.serve({
+    hostname: 'localhost',
+    port: 0,
+    async fetch(request) {
+      if (browser !== 'webkit') return app.handle(request)
+      for (const name of ['accept-encoding', 'if-none-match']) request.headers.delete(name)
+      return recorded(await app.handle(request))
+    },
+  })
+  return {
+    origin: `http://localhost:${server.port}`,
+    reached,
+    close: () => void server.stop(true),
+  }
+}
