@@ -1,6 +1,6 @@
 /**
- * One schema, two engines. Everything a `tables.ts` needs comes from here; the engine is chosen
- * when the process starts and everyone else sees drizzle's SQLite types.
+ * One schema for two engines: the column types of every `tables.ts`. The engine is chosen when the
+ * process starts, and all other code sees drizzle's SQLite types.
  */
 import * as pg from 'drizzle-orm/pg-core'
 import * as sqlite from 'drizzle-orm/sqlite-core'
@@ -14,21 +14,21 @@ type Kit = Pick<
 >
 
 /**
- * The one cast: a thing of drizzle's PostgreSQL side, or of its synchronous SQLite side, seen
- * through the asynchronous SQLite type. True for the awaitable forms, which is all the rooms use.
+ * The only cast: views a PostgreSQL or synchronous SQLite object of drizzle through the asynchronous
+ * SQLite type. It holds for the awaitable forms, and the code uses only those.
  */
-export const seenAs = <T>(thing: unknown): T => thing as T
+export const viewAs = <T>(value: unknown): T => value as T
 
 const onPostgres = dialect === 'postgres'
-const kit: Kit = onPostgres ? seenAs<Kit>({ ...pg, sqliteTable: pg.pgTable }) : sqlite
+const kit: Kit = onPostgres ? viewAs<Kit>({ ...pg, sqliteTable: pg.pgTable }) : sqlite
 
 export const table = kit.sqliteTable
 export const { index, uniqueIndex, primaryKey, check } = kit
 
-/** Text, exactly as given. PostgreSQL refuses the character U+0000 in it. */
+/** Text, stored unchanged. PostgreSQL rejects U+0000. */
 export const text = (name: string) => kit.text(name)
 
-/** A whole number within 2^53, 64 bits wide in the database. */
+/** An integer within 2^53, 64 bits wide in the database. */
 export const integer = kit.customType<{ data: number; driverData: number | bigint | string }>({
   dataType: () => (onPostgres ? 'bigint' : 'integer'),
   fromDriver: Number,
@@ -37,20 +37,20 @@ export const integer = kit.customType<{ data: number; driverData: number | bigin
 /** Milliseconds since 1970, UTC. */
 export const time = integer
 
-/** Money: exact over all 64 bits. */
+/** Money in NanoUsd, exact over 64 bits. */
 export const nano = kit.customType<{ data: NanoUsd; driverData: bigint | string }>({
   dataType: () => (onPostgres ? 'bigint' : 'integer'),
   fromDriver: (stored) => brand(BigInt(stored)),
 })
 
-/** True or false. */
+/** A boolean. */
 export const flag = kit.customType<{ data: boolean; driverData: boolean | number | bigint }>({
   dataType: () => (onPostgres ? 'boolean' : 'integer'),
   toDriver: (value) => (onPostgres ? value : Number(value)),
   fromDriver: (stored) => stored === true || Number(stored) === 1,
 })
 
-/** A JSON value, kept as text in both engines. Its shape is checked where it is written. */
+/** A JSON value, stored as text on both engines. Its schema is checked on write. */
 export const json = <T>(name: string) =>
   kit.customType<{ data: T; driverData: string }>({
     dataType: () => 'text',

@@ -2,7 +2,7 @@ import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite'
 
 const statementsMax = 500
 
-/** A connection and its compiled statements: of too many, the one compiled first goes. */
+/** A SQLite connection with a bounded cache of prepared statements. The oldest is evicted first. */
 export class Statements {
   readonly #known = new Map<string, Statement<unknown, SQLQueryBindings[]>>()
 
@@ -11,8 +11,8 @@ export class Statements {
   get(text: string): Statement<unknown, SQLQueryBindings[]> {
     const known = this.#known.get(text)
     if (known) return known
-    // SQLite plans a query by the values that stand in it alone, and compiles it again with each of
-    // them, for 3 to 35 us: limits, and those beside a partial index or an order.
+    // SQLite replans a query for each new value of some parameters (limits, terms of a partial
+    // index), which costs 3 to 35 us. The unary plus keeps one plan.
     const planned = text.replaceAll('?', '+?')
     const statement = this.database.prepare<unknown, SQLQueryBindings[]>(planned)
     this.#known.set(text, statement)
@@ -20,7 +20,7 @@ export class Statements {
     return statement
   }
 
-  /** Without this, SQLite keeps the files open until the collector finds the statements. */
+  /** Finalizes the statements: otherwise SQLite keeps the files open until garbage collection. */
   close(): void {
     for (const statement of this.#known.values()) statement.finalize()
     this.#known.clear()
@@ -37,8 +37,8 @@ export class Statements {
 }
 
 /**
- * The connection as drizzle's driver sees it. A lane that was retired refuses: what is left of
- * a unit of work that failed can never write into somebody else's.
+ * The connection that drizzle's driver sees. A retired connection throws, so the rest of a failed
+ * transaction can never write into the next one.
  */
 export class Connection {
   #live = true
@@ -50,7 +50,7 @@ export class Connection {
     this.#live = false
   }
 
-  /** PostgreSQL keeps nothing of a transaction once a statement failed, even if caught: so here. */
+  /** Throws when any statement failed, even if the error was caught: PostgreSQL does the same. */
   throwIfBroken(): void {
     if (this.#broken) throw this.#broken
   }
@@ -58,7 +58,8 @@ export class Connection {
   prepare(text: string) {
     this.statements.get(text)
     const run = <Result>(act: (statement: Statement<unknown, SQLQueryBindings[]>) => Result) => {
-      if (!this.#live) throw new Error('This unit of work has ended; its database takes no more.')
+      if (!this.#live)
+        throw new Error('This transaction has ended. Do not use its database handle any more.')
       try {
         return act(this.statements.get(text))
       } catch (error) {
@@ -73,8 +74,8 @@ export class Connection {
     }
   }
 
-  /** drizzle's own transactions lose atomicity on this driver; `Engine.tx` is the only one. */
+  /** Throws: drizzle's own transactions lose atomicity on this driver. */
   transaction(): never {
-    throw new Error('Use Engine.tx: drizzle has no safe transactions on this driver.')
+    throw new Error('Use Engine.tx: transactions of drizzle are unsafe on this driver.')
   }
 }

@@ -1,4 +1,4 @@
-/** A moment that every `restart` puts off. When it comes, what races with `passed` is rejected. */
+/** A restartable timer. `passed` rejects with `Late` after `ms` milliseconds without `restart`. */
 export class Deadline {
   readonly passed: Promise<never>
   readonly #timer: Timer
@@ -8,7 +8,7 @@ export class Deadline {
     Late: new (text: string) => Error = Error,
   ) {
     const { promise, reject } = Promise.withResolvers<never>()
-    const late = new Late(`A unit of work did not finish in ${ms} ms; it was undone.`)
+    const late = new Late(`A transaction did not finish in ${ms} ms and was rolled back.`)
     this.passed = promise
     this.#timer = setTimeout(() => reject(late), ms)
   }

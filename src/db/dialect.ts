@@ -1,5 +1,5 @@
 import { databaseUrl } from '../config/load.ts'
 import { isPostgresUrl } from '../config/values.ts'
 
-/** Which engine this process speaks: the tables are built for it when they are first imported. */
+/** The engine of this process. Tables are built for it when their module is first imported. */
 export const dialect: 'sqlite' | 'postgres' = isPostgresUrl(databaseUrl()) ? 'postgres' : 'sqlite'

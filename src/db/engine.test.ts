@@ -6,7 +6,7 @@ import { nano as brand } from '../core/money.ts'
 import { caught } from '../testing/caught.ts'
 import { openThings, thing, things } from '../testing/things.ts'
 import type { Engine } from './engine.ts'
-import { faultOf } from './error.ts'
+import { databaseErrorKind } from './error.ts'
 import { lock } from './lock.ts'
 import { forUpdate, prepared } from './query.ts'
 
@@ -23,8 +23,8 @@ const insert = (id: string, held = 0n) =>
 const all = () => engine.read.select().from(things).orderBy(things.id)
 const ids = async () => (await all()).map(({ id }) => id)
 
-describe('a unit of work', () => {
-  test('is kept whole and answers what it made', async () => {
+describe('a transaction', () => {
+  test('commits all its rows and returns its result', async () => {
     const [made] = await engine.tx((db) =>
       db.insert(things).values(thing('a')).returning({ id: things.id, count: things.count }),
     )
@@ -32,7 +32,7 @@ describe('a unit of work', () => {
     expect(await ids()).toEqual(['a'])
   })
 
-  test('that throws leaves nothing, and its error reaches the caller as it is', async () => {
+  test('that throws stores nothing and rejects with its own error', async () => {
     const own = new Error('no')
     const failing = engine.tx(async (db) => {
       await db.insert(things).values(thing('a'))
@@ -42,7 +42,7 @@ describe('a unit of work', () => {
     expect(await ids()).toEqual([])
   })
 
-  test('that fails among fifty is undone alone', async () => {
+  test('that fails in a group of fifty rolls back alone', async () => {
     const results = await Promise.allSettled(
       Array.from({ length: 50 }, (_, n) =>
         engine.tx(async (db) => {
@@ -58,7 +58,7 @@ describe('a unit of work', () => {
     expect(kept).not.toContain('t25')
   })
 
-  test('fails when one of its statements failed, even if that was caught', async () => {
+  test('fails when a statement failed, even if the error was caught', async () => {
     await insert('a')
     const error = await caught(
       engine.tx(async (db) => {
@@ -69,11 +69,11 @@ describe('a unit of work', () => {
           .catch(() => {})
       }),
     )
-    expect(faultOf(error)).toBe('unique')
+    expect(databaseErrorKind(error)).toBe('unique')
     expect(await ids()).toEqual(['a'])
   })
 
-  test('that outlives itself cannot write into another', async () => {
+  test('cannot write after it has ended', async () => {
     const { promise: undone, resolve } = Promise.withResolvers<void>()
     const late = Promise.withResolvers<unknown>()
     const failing = engine.tx(async (db) => {
@@ -91,15 +91,15 @@ describe('a unit of work', () => {
     expect(await ids()).toEqual(['next'])
   })
 
-  test('is refused after the database was closed', async () => {
+  test('is rejected after the database is closed', async () => {
     const closing = await openThings()
     await closing.close()
     expect(await caught(closing.tx(async () => 1))).toBeInstanceOf(Error)
   })
 })
 
-describe('reading', () => {
-  test('sees only what is committed', async () => {
+describe('the read handle', () => {
+  test('sees only committed rows', async () => {
     await engine.tx(async (db) => {
       await db.insert(things).values(thing('a'))
       expect(await db.select().from(things)).toHaveLength(1)
@@ -108,19 +108,19 @@ describe('reading', () => {
     expect(await ids()).toEqual(['a'])
   })
 
-  test('refuses to write', async () => {
+  test('rejects writes', async () => {
     const write = engine.read.insert(things).values(thing('a')).execute()
-    expect(faultOf(await caught(write))).toBe('readonly')
+    expect(databaseErrorKind(await caught(write))).toBe('readonly')
     expect(await ids()).toEqual([])
   })
 
-  test('answers a ping', async () => {
+  test('responds to a ping', async () => {
     expect(await engine.ping()).toBeUndefined()
   })
 })
 
 describe('columns', () => {
-  test('give back exactly what was put in', async () => {
+  test('return the exact values that were stored', async () => {
     const row = {
       id: 'a',
       handle: 'ä"\'\n😀',
@@ -135,7 +135,7 @@ describe('columns', () => {
     expect(await engine.read.select().from(things).where(eq(things.closed, true))).toEqual([row])
   })
 
-  test('have their defaults, and null is null', async () => {
+  test('apply their defaults and keep null', async () => {
     await insert('a')
     expect((await all())[0]).toMatchObject({ count: 0, closed: false, made: null, notes: null })
   })
@@ -154,8 +154,8 @@ describe('columns', () => {
   })
 })
 
-describe('faults', () => {
-  test('name the columns of a unique constraint', async () => {
+describe('error kinds', () => {
+  test('report a unique constraint with its columns', async () => {
     await insert('a')
     const sameId = await caught(
       engine.tx((db) =>
@@ -173,20 +173,22 @@ describe('faults', () => {
           .returning(),
       ),
     )
-    expect(faultOf(sameId)).toBe('unique')
-    expect(faultOf(sameHandle)).toBe('unique')
+    expect(databaseErrorKind(sameId)).toBe('unique')
+    expect(databaseErrorKind(sameHandle)).toBe('unique')
   })
 
-  test('name a check', async () => {
+  test('report a check constraint', async () => {
     const error = await caught(insert('a', -1n))
-    expect(faultOf(error)).toBe('check')
+    expect(databaseErrorKind(error)).toBe('check')
     expect(await ids()).toEqual([])
   })
 
-  test('of others are other', () => {
-    expect([faultOf(new Error('x')), faultOf('x'), faultOf(undefined)]).toEqual(
-      Array(3).fill('other'),
-    )
+  test('of other errors are other', () => {
+    expect([
+      databaseErrorKind(new Error('x')),
+      databaseErrorKind('x'),
+      databaseErrorKind(undefined),
+    ]).toEqual(Array(3).fill('other'))
   })
 })
 
@@ -207,7 +209,7 @@ describe('prepared queries', () => {
       .prepare(),
   )
 
-  test('read, and write inside a unit of work', async () => {
+  test('read, and write in a transaction', async () => {
     await insert('a', 5n)
     expect(await find(engine.read).execute({ id: 'a' })).toMatchObject([{ held: 5n }])
     const written = await engine.tx((db) => add(db).execute({ id: 'a', amount: -3n }))
@@ -215,7 +217,7 @@ describe('prepared queries', () => {
     expect(await find(engine.read).execute({ id: 'nobody' })).toEqual([])
   })
 
-  test('are built once and used again by later units', async () => {
+  test('are prepared once and reused by later transactions', async () => {
     const first = await engine.tx(async (db) => find(db))
     const second = await engine.tx(async (db) => find(db))
     expect(second).toBe(first)
@@ -223,8 +225,8 @@ describe('prepared queries', () => {
   })
 })
 
-describe('taking turns', () => {
-  test('rows are locked until the end, so that no addition is lost', async () => {
+describe('locks', () => {
+  test('of rows last until the transaction ends, so no increment is lost', async () => {
     await insert('a')
     const addOne = () =>
       engine.tx(async (db) => {
@@ -238,7 +240,7 @@ describe('taking turns', () => {
     expect((await all())[0]?.count).toBe(20)
   })
 
-  test('a name lets one unit pass at a time, so that a limit holds', async () => {
+  test('by name serialize transactions, so a limit holds', async () => {
     const addBelowThree = (id: string) =>
       engine.tx(async (db) => {
         await lock(db, 'things below three')

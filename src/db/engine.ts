@@ -3,28 +3,28 @@ import type { BaseSQLiteDatabase } from 'drizzle-orm/sqlite-core'
 /** A drizzle database of either engine, seen through drizzle's async SQLite type. */
 export type Db = BaseSQLiteDatabase<'async', unknown>
 
-/** What both engines' prepared queries can do. Values are named by `sql.placeholder('name')`. */
+/** A prepared query of either engine. Values are named by `sql.placeholder('name')`. */
 export interface Prepared<Rows> {
   execute(values?: Record<string, unknown>): Promise<Rows>
 }
 
-/** What the rooms know of a database: a place to read, and one way to write. */
+/** A database as every module sees it: one handle to read from and one way to write. */
 export interface Engine {
   readonly kind: 'sqlite' | 'postgres'
-  /** The file of a SQLite database. */
+  /** Path of the SQLite file; undefined on PostgreSQL. */
   readonly file: string | undefined
-  /** Reads what is committed. Writing through it is refused by the engine. */
+  /** Reads committed rows. The engine rejects writes through this handle. */
   readonly read: Db
   /**
-   * Runs `work` as one unit: all of it is kept, durably, before the promise answers, or none of it.
-   * On PostgreSQL it may be run again after a deadlock, so `work` touches nothing but its `db`.
-   * It fails when `work` throws, when any of its statements failed (even if that was caught), or
-   * when it takes longer than 5 s. Rejects with Busy (fault.ts) when the database has no time.
+   * Runs `work` as one transaction and resolves after a durable commit. PostgreSQL may run `work`
+   * again after a deadlock, so `work` must touch nothing but its `db`. Rejects when `work` throws,
+   * when any statement failed (even if the error was caught), or after 5 s. Rejects with
+   * `DatabaseBusy` when the database cannot take the write in time.
    */
   tx<T>(work: (db: Db) => Promise<T>): Promise<T>
-  /** How often this process has committed; undefined where others write to the database too. */
+  /** Number of commits by this process; undefined where other processes write too (PostgreSQL). */
   commits(): number | undefined
-  /** Answers when the database does; throws otherwise. */
+  /** Resolves when the database responds; rejects otherwise. */
   ping(): Promise<void>
   close(): Promise<void>
 }

@@ -1,13 +1,13 @@
-/** What went wrong in a database, in one vocabulary for both engines. */
-export type Fault = 'unique' | 'check' | 'full' | 'readonly' | 'busy' | 'other'
+/** The kind of a database error, the same for both engines. */
+export type DatabaseErrorKind = 'unique' | 'check' | 'full' | 'readonly' | 'busy' | 'other'
 
-/** The database could not take the work in time: another process writes, or the queue is full. */
-export class Busy extends Error {
+/** The database could not take a write in time: it is locked, or the queue is full. */
+export class DatabaseBusy extends Error {
   override readonly name = 'Busy'
 }
 
-/** https://sqlite.org/rescode.html; a failed write to a file that may not grow counts as full. */
-const sqliteFaults: [RegExp, Fault][] = [
+/** https://sqlite.org/rescode.html. A failed write to a file that may not grow counts as full. */
+const sqliteKinds: [RegExp, DatabaseErrorKind][] = [
   [/^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|ROWID)$/, 'unique'],
   [/^SQLITE_CONSTRAINT_CHECK$/, 'check'],
   [/^SQLITE_(FULL|IOERR_WRITE|IOERR_SHMSIZE)$/, 'full'],
@@ -16,7 +16,7 @@ const sqliteFaults: [RegExp, Fault][] = [
 ]
 
 /** SQLSTATE: PostgreSQL's manual, appendix A. */
-const postgresFaults: [RegExp, Fault][] = [
+const postgresKinds: [RegExp, DatabaseErrorKind][] = [
   [/^23505$/, 'unique'],
   [/^23514$/, 'check'],
   [/^53[12]00$/, 'full'],
@@ -24,11 +24,11 @@ const postgresFaults: [RegExp, Fault][] = [
   [/^(40001|40P01|55P03|57014|53300|57P01|57P03)$/, 'busy'],
 ]
 
-/** The server is away: it is started again, or the network is cut. */
-const isAway = (code: string): boolean => code.startsWith('ERR_POSTGRES_CONNECTION_')
+/** PostgreSQL is restarting, or the network is down. */
+const isServerUnreachable = (code: string): boolean => code.startsWith('ERR_POSTGRES_CONNECTION_')
 
-/** A text property of the driver's own error, which drizzle wraps as a cause (four deep at most) */
-function told(error: unknown, property: string): string {
+/** Returns a text property of the driver's error, which drizzle wraps up to four causes deep. */
+function driverErrorProperty(error: unknown, property: string): string {
   let inner = error
   for (let depth = 0; depth < 4 && inner instanceof Error && inner.cause; depth++)
     inner = inner.cause
@@ -36,19 +36,20 @@ function told(error: unknown, property: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** PostgreSQL's five-character SQLSTATE, or an empty text. */
-export const sqlState = (error: unknown): string => told(error, 'errno')
+/** Returns PostgreSQL's five-character SQLSTATE, or ''. */
+export const sqlState = (error: unknown): string => driverErrorProperty(error, 'errno')
 
-/** Names what happened. Anything that is not a database's error is 'other'. */
-export function faultOf(error: unknown): Fault {
-  if (error instanceof Busy) return 'busy'
-  const code = told(error, 'code')
-  if (isAway(code)) return 'busy'
-  const [faults, text] = code.startsWith('SQLITE_')
-    ? [sqliteFaults, code]
-    : [postgresFaults, sqlState(error)]
-  return faults.find(([pattern]) => pattern.test(text))?.[1] ?? 'other'
+/** Returns the kind of a database error; 'other' for any other error. */
+export function databaseErrorKind(error: unknown): DatabaseErrorKind {
+  if (error instanceof DatabaseBusy) return 'busy'
+  const code = driverErrorProperty(error, 'code')
+  if (isServerUnreachable(code)) return 'busy'
+  const [kinds, text] = code.startsWith('SQLITE_')
+    ? [sqliteKinds, code]
+    : [postgresKinds, sqlState(error)]
+  return kinds.find(([pattern]) => pattern.test(text))?.[1] ?? 'other'
 }
 
-/** Whether a write could not be taken just now, and may be later: no room, no right, no time. */
-export const cannotTake = (error: unknown): boolean => /^(full|readonly|busy)$/.test(faultOf(error))
+/** Returns whether a write failed for a reason that may pass: disk full, read-only or busy. */
+export const isWriteUnavailable = (error: unknown): boolean =>
+  /^(full|readonly|busy)$/.test(databaseErrorKind(error))

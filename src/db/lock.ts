@@ -12,9 +12,9 @@ const takeLock = prepared((db) =>
 )
 
 /**
- * Lets one unit of work at a time pass for this name, until it ends: for what must be counted
- * before it is added to, where there is no row to lock yet. Take it first, and only one. SQLite's
- * units of work already run one after the other.
+ * Serializes transactions that use the same `name` until they end. Use it where a limit is counted
+ * before a row is added and there is no row to lock yet. Take it first in a transaction, and only
+ * one. SQLite's transactions already run one at a time.
  */
 export async function lock(db: Db, name: string): Promise<void> {
   if (dialect === 'postgres') await takeLock(db).execute({ name })

@@ -3,16 +3,16 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { sha256 } from '../core/ids.ts'
-import { copyDatabase } from './copy.ts'
+import { copyDatabase } from './copy-database.ts'
 import { dialect } from './dialect.ts'
 import type { Engine } from './engine.ts'
 
-/** The database was written by a later version of the program. */
-export class NewerSchema extends Error {
+/** The database was migrated by a newer version of the program. */
+export class NewerSchemaError extends Error {
   constructor(found: number, known: number) {
     super(
-      `The database has schema ${found} and this program knows schema ${known}: ` +
-        'use the newer program, or restore the backup that was made before its migration.',
+      `The database has schema ${found}, but this program supports schema ${known}. ` +
+        'Run the newer version, or restore the backup from before its migration.',
     )
   }
 }
@@ -28,7 +28,7 @@ interface Applied {
   hash: string
 }
 
-/** Any number will do as long as every replica takes the same one. */
+/** Key of the PostgreSQL advisory lock: any number that all replicas share. */
 const advisoryLock = 7_221_105
 const lockWaitMs = 10_000
 const makeRecord =
@@ -36,7 +36,7 @@ const makeRecord =
   '(number integer primary key, tag text not null, hash text not null)'
 const readRecord = 'select tag, hash from schema_migrations order by number'
 
-/** The migrations' folders are at the top of the sources, and of the compiled binary. */
+/** Parent of the migration folders, in the repository and in the compiled binary. */
 const top = Bun.isStandaloneExecutable ? import.meta.dir : join(import.meta.dir, '../..')
 
 function migrationsOf(kind: Engine['kind']): Migration[] {
@@ -50,22 +50,24 @@ function migrationsOf(kind: Engine['kind']): Migration[] {
   })
 }
 
-/** The number of the schema this program knows: how many migrations it carries. */
+/** Returns the schema version of this program: its number of migrations. */
 export const schemaVersion = (): number => migrationsOf(dialect).length
 
-/** What is left to do, after refusing a database that this program cannot know. */
-function missing(all: Migration[], applied: Applied[]): Migration[] {
-  if (applied.length > all.length) throw new NewerSchema(applied.length, all.length)
+/** Returns the migrations to apply. Throws for a newer or a foreign history. */
+function pendingMigrations(all: Migration[], applied: Applied[]): Migration[] {
+  if (applied.length > all.length) throw new NewerSchemaError(applied.length, all.length)
   for (const [index, { tag, hash }] of applied.entries()) {
     if (all[index]?.hash === hash) continue
-    throw new Error(`The database was made with another migration ${tag} than this program's.`)
+    throw new Error(
+      `Migration ${tag} of this database differs from this program's. Use the program that created it.`,
+    )
   }
   return all.slice(applied.length)
 }
 
 /**
- * Brings a SQLite file to this program's schema: all of it or nothing. Makes the file if need be.
- * Before an older schema is changed, a copy is kept beside it: berth.sqlite.schema-1.
+ * Migrates a SQLite file to this program's schema in one transaction. Creates the file if it does
+ * not exist. Before it changes an older schema, it keeps a copy such as berth.sqlite.schema-1.
  */
 export function migrateSqlite(path: string, all = migrationsOf('sqlite')): void {
   const database = new Database(path, { create: true, readwrite: true })
@@ -75,10 +77,10 @@ export function migrateSqlite(path: string, all = migrationsOf('sqlite')): void 
       .query("select 1 from sqlite_schema where name = 'schema_migrations'")
       .get()
     const applied = known ? database.query<Applied, []>(readRecord).all() : []
-    if (missing(all, applied).length === 0) return
+    if (pendingMigrations(all, applied).length === 0) return
     if (applied.length > 0) copyDatabase(database, `${path}.schema-${applied.length}`)
     database.run('pragma journal_mode = wal')
-    // Tables are rebuilt by dropping them, which would delete what refers to them.
+    // A migration may drop and recreate a table; foreign keys would delete the referring rows.
     database.run('pragma foreign_keys = off')
     database.transaction(() => applySqlite(database, all)).immediate()
   } finally {
@@ -88,7 +90,7 @@ export function migrateSqlite(path: string, all = migrationsOf('sqlite')): void 
 
 function applySqlite(database: Database, all: Migration[]): void {
   database.run(makeRecord)
-  for (const { tag, hash, statements } of missing(
+  for (const { tag, hash, statements } of pendingMigrations(
     all,
     database.query<Applied, []>(readRecord).all(),
   )) {
@@ -97,10 +99,10 @@ function applySqlite(database: Database, all: Migration[]): void {
   }
   const [broken] = database.query('pragma foreign_key_check').values()
   if (broken)
-    throw new Error(`A migration would leave rows of "${broken[0]}" without their parent.`)
+    throw new Error(`A migration would leave rows of "${broken[0]}" without their parent row.`)
 }
 
-/** Brings a PostgreSQL database to this program's schema; many replicas may try at once. */
+/** Migrates a PostgreSQL database. Replicas may call it at the same time. */
 export async function migratePostgres(url: string, all = migrationsOf('postgres')): Promise<void> {
   const sql = new Bun.SQL(url, { max: 1 })
   try {
@@ -108,7 +110,7 @@ export async function migratePostgres(url: string, all = migrationsOf('postgres'
       await tx`select pg_advisory_xact_lock(${advisoryLock})`
       await tx.unsafe(makeRecord)
       const applied: Applied[] = await tx.unsafe(readRecord)
-      for (const [index, { tag, hash, statements }] of missing(all, applied).entries()) {
+      for (const [index, { tag, hash, statements }] of pendingMigrations(all, applied).entries()) {
         for (const statement of statements) await tx.unsafe(statement)
         const number = applied.length + index + 1
         await tx`insert into schema_migrations values (${number}, ${tag}, ${hash})`

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { databaseFile, openEngine } from './open.ts'
 
-test('a database that cannot be opened is told with its place, and no password', async () => {
+test('an error on opening names the database without its password', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'berth-open-'))
   const file = join(dataDir, databaseFile)
   writeFileSync(file, 'no database, but long enough to be looked at'.repeat(100))

@@ -6,41 +6,41 @@ import type { Engine } from './engine.ts'
 import { migratePostgres, migrateSqlite } from './migrate.ts'
 import { openSqlite } from './sqlite.ts'
 
-interface Where {
+interface DatabaseLocation {
   databaseUrl?: string
   dataDir: string
 }
 
-/** The SQLite database in a data folder, and in a backup of one. */
+/** Name of the SQLite file in a data folder and in a backup. */
 export const databaseFile = 'berth.sqlite'
 
-/** Whether there is a database already: a command on a mistyped folder must not make one. */
-export const hasDatabase = (where: Where): boolean =>
+/** Returns whether a database exists. A command on a mistyped folder must not create one. */
+export const hasDatabase = (where: DatabaseLocation): boolean =>
   Boolean(where.databaseUrl) || existsSync(join(where.dataDir, databaseFile))
 
 /**
- * Opens the house's database and brings it to this program's schema: PostgreSQL when a
- * postgres:// address is given, otherwise a SQLite file in the data folder. Throws NewerSchema.
+ * Opens the database and migrates it to this program's schema: PostgreSQL for a postgres:// URL,
+ * otherwise a SQLite file in the data folder. Throws NewerSchemaError.
  */
-export async function openEngine(where: Where): Promise<Engine> {
+export async function openEngine(where: DatabaseLocation): Promise<Engine> {
   try {
     return await open(where)
   } catch (error) {
-    // A driver says what is wrong, and not where.
+    // A driver's message does not name the database.
     if (!(error instanceof Error && 'code' in error)) throw error
     const place = where.databaseUrl ? 'DATABASE_URL' : join(where.dataDir, databaseFile)
     throw new Error(`${place}: ${error.message}`, { cause: error })
   }
 }
 
-async function open({ databaseUrl, dataDir }: Where): Promise<Engine> {
+async function open({ databaseUrl, dataDir }: DatabaseLocation): Promise<Engine> {
   if (databaseUrl && isPostgresUrl(databaseUrl)) {
     await migratePostgres(databaseUrl)
-    // Its driver is loaded only where it is used.
+    // Load the driver only when it is needed.
     const { openPostgres } = await import('./postgres.ts')
     return openPostgres(databaseUrl)
   }
-  if (databaseUrl) throw new Error('DATABASE_URL is no postgres:// address.')
+  if (databaseUrl) throw new Error('DATABASE_URL must start with postgres://.')
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const file = join(dataDir, databaseFile)
   migrateSqlite(file)

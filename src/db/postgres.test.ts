@@ -8,10 +8,10 @@ import { createDatabase, dropDatabase } from '../testing/databases.ts'
 import { thing, things, thingsMigrations } from '../testing/things.ts'
 import { dialect } from './dialect.ts'
 import type { Engine } from './engine.ts'
-import { Busy, faultOf } from './error.ts'
+import { DatabaseBusy, databaseErrorKind } from './error.ts'
 import { migratePostgres } from './migrate.ts'
 import { openPostgres } from './postgres.ts'
-import { hasOthers } from './process.ts'
+import { hasOtherProcesses } from './process.ts'
 
 if (dialect === 'postgres')
   describe('the PostgreSQL engine', () => {
@@ -33,11 +33,11 @@ if (dialect === 'postgres')
       await dropDatabase(url)
     })
 
-    test('tells of another process on the same database', async () => {
-      expect(await hasOthers(engine.read)).toBe(false)
+    test('detects another process on the same database', async () => {
+      expect(await hasOtherProcesses(engine.read)).toBe(false)
       const other = new SQL(url, { max: 1, connection: { application_name: 'berth other' } })
       await other`select 1`
-      expect(await hasOthers(engine.read)).toBe(true)
+      expect(await hasOtherProcesses(engine.read)).toBe(true)
       await other.close()
     })
 
@@ -48,7 +48,7 @@ if (dialect === 'postgres')
       where: eq(things.id, id),
     })
 
-    test('runs a unit again that another one deadlocked', async () => {
+    test('retries a transaction after a deadlock', async () => {
       let runs = 0
       const gate = Promise.withResolvers<void>()
       let arrived = 0
@@ -86,7 +86,7 @@ if (dialect === 'postgres')
       return { seen, done }
     }
 
-    test('runs a unit again that could not be serialised, and keeps it once', async () => {
+    test('retries a serialization failure and commits once', async () => {
       await refusing('40001')
       const { seen, done } = refused(2)
       await done
@@ -94,24 +94,24 @@ if (dialect === 'postgres')
       expect(await counts()).toEqual([1, 0])
     })
 
-    test('gives up after eight times with Busy', async () => {
+    test('gives up with DatabaseBusy after eight attempts', async () => {
       await refusing('40001')
       const { seen, done } = refused(100)
       const error = await caught(done)
-      expect(error).toBeInstanceOf(Busy)
-      expect(faultOf(error)).toBe('busy')
+      expect(error).toBeInstanceOf(DatabaseBusy)
+      expect(databaseErrorKind(error)).toBe('busy')
       expect(seen.runs).toBe(8)
       expect(await counts()).toEqual([0, 0])
     })
 
-    test('does not run other failures again', async () => {
+    test('does not retry other errors', async () => {
       await refusing('22000')
       const { seen, done } = refused(1)
       await caught(done)
       expect(seen.runs).toBe(1)
     })
 
-    test('a unit that never ends is undone and stops nobody', async () => {
+    test('rolls back a transaction that never ends, without blocking others', async () => {
       const hasty = await openPostgres(url, 500)
       const stuck = hasty.tx(async (db) => {
         await db.insert(things).values(thing('stuck'))
@@ -120,7 +120,7 @@ if (dialect === 'postgres')
       const after = hasty.tx((db) => db.insert(things).values(thing('after')).returning())
       const late = await caught(stuck)
       expect(String(late)).toContain('did not finish in 500 ms')
-      expect(faultOf(late)).toBe('busy')
+      expect(databaseErrorKind(late)).toBe('busy')
       expect(await after).toHaveLength(1)
       expect(await hasty.read.select().from(things).where(eq(things.id, 'stuck'))).toEqual([])
       await hasty.close()
@@ -133,22 +133,24 @@ if (dialect === 'postgres')
       await admin.end()
     }
 
-    test('is busy while the server is started again, and there afterwards', async () => {
+    test('is busy while the server restarts, and works afterwards', async () => {
       const cut = engine.tx(async (db) => {
         const [session] = await db.insert(things).values(thing('cut')).returning({ pid })
         await asAdmin(`select pg_terminate_backend(${session?.pid})`)
         await db.insert(things).values(thing('more'))
       })
-      expect(faultOf(await caught(cut))).toBe('busy')
+      expect(databaseErrorKind(await caught(cut))).toBe('busy')
       await engine.tx((db) => db.insert(things).values(thing('after')))
       expect(await counts()).toHaveLength(3)
       const away = await openPostgres('postgres://nobody@127.0.0.1:1/nothing')
-      expect(faultOf(await caught(away.tx(async () => {})))).toBe('busy')
-      expect(faultOf(await caught(away.read.select().from(things).execute()))).toBe('busy')
+      expect(databaseErrorKind(await caught(away.tx(async () => {})))).toBe('busy')
+      expect(databaseErrorKind(await caught(away.read.select().from(things).execute()))).toBe(
+        'busy',
+      )
       await away.close()
     })
 
-    test('a unit that is cut off in its commit is not busy: it may count', async () => {
+    test('does not report busy when the connection is lost during a commit', async () => {
       await asAdmin(`create function sleep() returns trigger language plpgsql as
         $$ begin perform pg_sleep(9); return null; end $$;
         create constraint trigger slow after insert on things deferrable initially deferred
@@ -164,19 +166,22 @@ if (dialect === 'postgres')
       await Bun.sleep(100)
       await asAdmin(`select pg_terminate_backend(${session})`)
       const error = await cut
-      expect([faultOf(error), String(error)]).toEqual(['other', expect.stringContaining('commit')])
+      expect([databaseErrorKind(error), String(error)]).toEqual([
+        'other',
+        expect.stringContaining('commit'),
+      ])
       await asAdmin('drop trigger slow on things; drop function sleep()')
     })
 
-    test('cuts a statement that takes too long', async () => {
+    test('cancels a statement that takes too long', async () => {
       const hasty = await openPostgres(url, 500)
       const slow = hasty.read.select({ x: sql`pg_sleep(20)` }).from(things)
-      expect(faultOf(await caught(slow))).toBe('busy')
+      expect(databaseErrorKind(await caught(slow))).toBe('busy')
       expect(await hasty.ping()).toBeUndefined()
       await hasty.close()
     })
 
-    test('more units than connections wait for their turn', async () => {
+    test('queues transactions beyond its connections', async () => {
       const { set, where } = addTo('a')
       await Promise.all(
         Array.from({ length: 100 }, () =>

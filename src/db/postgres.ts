@@ -2,10 +2,10 @@ import { SQL, type TransactionSQL } from 'bun'
 import { drizzle } from 'drizzle-orm/bun-sql'
 
 import { pick } from '../core/ids.ts'
-import { seenAs } from './columns.ts'
+import { viewAs } from './columns.ts'
 import { Deadline } from './deadline.ts'
 import type { Db, Engine } from './engine.ts'
-import { Busy, sqlState } from './error.ts'
+import { DatabaseBusy, sqlState } from './error.ts'
 import { sessionName } from './process.ts'
 
 const writeConnections = 16
@@ -15,26 +15,26 @@ const closeSeconds = 5
 const attemptsMax = 8
 const retryMs = 10
 
-/** serialization_failure and deadlock_detected: PostgreSQL's manual says to run these again. */
-const runAgain = ['40001', '40P01']
+/** serialization_failure and deadlock_detected, which PostgreSQL's manual says to retry. */
+const retryStates = ['40001', '40P01']
 
 /**
- * One transaction as drizzle's driver sees it. Lanes are used again, so that queries built
- * for one stay built; after a failure a lane is left behind with whatever still holds it.
+ * The transaction that drizzle's driver sees. Slots are reused, so that queries prepared for one
+ * stay prepared. A slot is dropped after a failure, with any code that still refers to it.
  */
-class Lane {
-  readonly db: Db = seenAs<Db>(drizzle(seenAs<SQL>(this)))
+class TransactionSlot {
+  readonly db: Db = viewAs<Db>(drizzle(viewAs<SQL>(this)))
   #transaction: TransactionSQL | undefined
   #broken: unknown
 
   unsafe(text: string, values: unknown[]) {
     if (!this.#transaction) {
-      throw new Error('This unit of work has ended; its database takes no more.')
+      throw new Error('This transaction has ended. Do not use its database handle any more.')
     }
     const query = this.#transaction.unsafe(text, values)
     return {
       values: () => this.#watch(query.values()),
-      // drizzle awaits the query itself where it wants rows as objects.
+      // drizzle awaits the query itself to get rows as objects.
       then: (...both: Parameters<Promise<unknown>['then']>) => this.#watch(query).then(...both),
     }
   }
@@ -44,12 +44,12 @@ class Lane {
     unitMs: number,
     work: (db: Db) => Promise<T>,
   ): Promise<T> {
-    // Mostly it has waited for the rows of others.
-    const deadline = new Deadline(unitMs, Busy)
+    // A slow transaction has usually waited for row locks, so this is DatabaseBusy.
+    const deadline = new Deadline(unitMs, DatabaseBusy)
     this.#transaction = transaction
     try {
       const result = await Promise.race([work(this.db), deadline.passed])
-      // After a failed statement COMMIT would quietly undo everything and call it success.
+      // After a failed statement, COMMIT would roll back silently and report success.
       if (this.#broken) throw this.#broken
       return result
     } finally {
@@ -68,9 +68,9 @@ class Lane {
   }
 }
 
-/** Runs units of work in transactions of READ COMMITTED; whoever reads to write locks the rows. */
+/** Runs transactions at READ COMMITTED. Code that reads before it writes locks the rows. */
 class Units {
-  readonly #idle: Lane[] = []
+  readonly #idle: TransactionSlot[] = []
   #running = 0
 
   constructor(
@@ -79,15 +79,16 @@ class Units {
   ) {}
 
   async tx<T>(work: (db: Db) => Promise<T>): Promise<T> {
-    if (this.#running >= unitsMax) throw new Busy('Too many writes wait.')
+    if (this.#running >= unitsMax) throw new DatabaseBusy('Too many writes are queued.')
     this.#running++
     try {
       for (let attempt = 1; ; attempt++) {
         try {
           return await this.#once(work)
         } catch (error) {
-          if (!runAgain.includes(sqlState(error))) throw error
-          if (attempt === attemptsMax) throw new Busy('Others kept the rows.', { cause: error })
+          if (!retryStates.includes(sqlState(error))) throw error
+          if (attempt === attemptsMax)
+            throw new DatabaseBusy('Other transactions kept the rows locked.', { cause: error })
         }
         await Bun.sleep(pick(retryMs * 2 ** attempt) + 1)
       }
@@ -97,21 +98,21 @@ class Units {
   }
 
   async #once<T>(work: (db: Db) => Promise<T>): Promise<T> {
-    let lane: Lane | undefined
+    let slot: TransactionSlot | undefined
     let isWorked = false
     try {
       const result = await this.sql.begin(async (transaction) => {
-        lane = this.#idle.pop() ?? new Lane()
-        const done = await lane.run(transaction, this.unitMs, work)
+        slot = this.#idle.pop() ?? new TransactionSlot()
+        const done = await slot.run(transaction, this.unitMs, work)
         isWorked = true
         return done
       })
-      if (lane) this.#idle.push(lane)
+      if (slot) this.#idle.push(slot)
       return result
     } catch (error) {
-      if (!isWorked || runAgain.includes(sqlState(error))) throw error
-      // It may count: nobody is to be told that nothing was kept.
-      throw new Error(`It is not known whether a commit counts: ${String(error)}`)
+      if (!isWorked || retryStates.includes(sqlState(error))) throw error
+      // The commit may have succeeded, so this must not look like a rollback.
+      throw new Error(`The result of a commit is unknown: ${String(error)}`)
     }
   }
 }
@@ -132,7 +133,7 @@ export async function openPostgres(url: string, unitMs = 5_000): Promise<Engine>
   return {
     kind: 'postgres',
     file: undefined,
-    read: seenAs<Db>(drizzle(reading)),
+    read: viewAs<Db>(drizzle(reading)),
     tx: (work) => units.tx(work),
     commits: () => undefined,
     ping: async () => void (await reading`select 1`),

@@ -8,7 +8,7 @@ import { dialect } from './dialect.ts'
 import { snapshot } from './snapshot.ts'
 
 if (dialect === 'sqlite')
-  test('copies a live database as of one moment, over an older copy', async () => {
+  test('writes a consistent copy of a live database over an older copy', async () => {
     const engine = await openThings()
     const copy = freshFile()
     await Bun.write(copy, 'an older copy')
@@ -38,7 +38,7 @@ if (dialect === 'sqlite')
   })
 
 if (dialect === 'sqlite')
-  test('says why a copy could not be made, and leaves none', async () => {
+  test('reports why a copy failed and leaves no file', async () => {
     const engine = await openThings()
     const nowhere = `${freshFile()}-nowhere/copy`
     expect(String(await caught(snapshot(engine, nowhere)))).toContain('unable to open')
@@ -47,7 +47,7 @@ if (dialect === 'sqlite')
   })
 
 if (dialect === 'postgres')
-  test('is refused on PostgreSQL', async () => {
+  test('throws on PostgreSQL', async () => {
     const engine = await openThings()
     expect(String(await caught(snapshot(engine, freshFile())))).toContain('pg_dump')
     await engine.close()

@@ -8,7 +8,7 @@ import { caught } from '../testing/caught.ts'
 import { freshFile, parts, thing, things, thingsMigrations } from '../testing/things.ts'
 import { dialect } from './dialect.ts'
 import type { Engine } from './engine.ts'
-import { Busy, faultOf } from './error.ts'
+import { DatabaseBusy, databaseErrorKind } from './error.ts'
 import { migrateSqlite } from './migrate.ts'
 import { openSqlite, openTemporary } from './sqlite.ts'
 
@@ -40,7 +40,7 @@ if (dialect === 'sqlite')
       expect(await engine.read.values(sql`pragma journal_mode`)).toEqual([['wal']])
     })
 
-    test('a commit that fails rejects its whole group, and the next one works', async () => {
+    test('rejects a whole group when its commit fails, and commits the next', async () => {
       const orphan = engine.tx((db) =>
         db.insert(parts).values({ id: 'p', thing: 'nobody' }).returning(),
       )
@@ -52,7 +52,7 @@ if (dialect === 'sqlite')
       expect(await ids()).toEqual(['b'])
     })
 
-    test('a full database is a fault of its own, and smaller work goes on', async () => {
+    test('reports a full database, and smaller writes still work', async () => {
       const [[pages] = [0n]] = await engine.tx((db) => db.values<[bigint]>(sql`pragma page_count`))
       await engine.tx((db) => db.values(sql.raw(`pragma max_page_count = ${pages + 2n}`)))
       const big = engine.tx((db) =>
@@ -61,12 +61,12 @@ if (dialect === 'sqlite')
           .values({ ...thing('big'), notes: ['x'.repeat(100_000)] })
           .returning(),
       )
-      expect(faultOf(await caught(big))).toBe('full')
+      expect(databaseErrorKind(await caught(big))).toBe('full')
       await insert('small')
       expect(await ids()).toEqual(['small'])
     })
 
-    test('another process that writes does not stop the event loop', async () => {
+    test('does not block the event loop while another process writes', async () => {
       const foreign = new Database(file)
       foreign.run('begin immediate')
       const waiting = insert('a')
@@ -80,19 +80,19 @@ if (dialect === 'sqlite')
       expect(await ids()).toEqual(['a'])
     })
 
-    test('another process that never lets go is Busy, and later work is done', async () => {
+    test('reports DatabaseBusy while another process keeps the lock, and recovers', async () => {
       const foreign = new Database(file)
       foreign.run('begin immediate')
       const error = await caught(insert('a'))
       foreign.run('commit')
       foreign.close()
-      expect(error).toBeInstanceOf(Busy)
-      expect(faultOf(error)).toBe('busy')
+      expect(error).toBeInstanceOf(DatabaseBusy)
+      expect(databaseErrorKind(error)).toBe('busy')
       await insert('b')
       expect(await ids()).toEqual(['b'])
     })
 
-    test('a unit that never ends is undone and stops nobody', async () => {
+    test('rolls back a transaction that never ends, without blocking others', async () => {
       const hasty = await openSqlite(file, { unitMs: 500, lockWaitMs: 1_000 })
       const stuck = hasty.tx(async (db) => {
         await db.insert(things).values(thing('stuck'))
@@ -105,22 +105,22 @@ if (dialect === 'sqlite')
       await hasty.close()
     })
 
-    test('more than ten thousand waiting units are refused', async () => {
+    test('rejects more than ten thousand queued transactions', async () => {
       const results = await Promise.allSettled(
         Array.from({ length: 10_001 }, () => engine.tx(async () => 1)),
       )
       const refused = results.filter((result) => result.status === 'rejected')
-      expect(refused.map(({ reason }) => faultOf(reason))).toEqual(['busy'])
+      expect(refused.map(({ reason }) => databaseErrorKind(reason))).toEqual(['busy'])
     })
 
-    test('a prepared query outlives five hundred other statements', async () => {
+    test('keeps a prepared query working after five hundred other statements', async () => {
       await insert('a')
       const find = engine.read.select({ id: things.id }).from(things).prepare()
       for (let n = 0; n < 600; n++) await engine.read.values(sql.raw(`select ${n}`))
       expect(await find.execute()).toEqual([{ id: 'a' }])
     })
 
-    test('closing finishes what waits and leaves one file', async () => {
+    test('commits the queue on close and leaves one file', async () => {
       const waiting = insert('a')
       await engine.close()
       await waiting
@@ -129,18 +129,18 @@ if (dialect === 'sqlite')
       expect(await ids()).toEqual(['a'])
     })
 
-    test('a file that is no database is refused', async () => {
+    test('rejects a file that is not a database', async () => {
       const broken = freshFile()
       await Bun.write(broken, 'not a database, but long enough to be looked at'.repeat(100))
       expect(await caught(openSqlite(broken))).toBeInstanceOf(Error)
       rmSync(broken)
     })
 
-    test('a folder that is not there is readonly', async () => {
-      expect(faultOf(await caught(openSqlite(`${file}-nowhere/db`)))).toBe('readonly')
+    test('reports a missing folder as read-only', async () => {
+      expect(databaseErrorKind(await caught(openSqlite(`${file}-nowhere/db`)))).toBe('readonly')
     })
 
-    test('a temporary one begins as its image and is apart from others', async () => {
+    test('opens a temporary database from an image, separate from others', async () => {
       await insert('a')
       await engine.close()
       const image = await Bun.file(file).bytes()
@@ -169,16 +169,16 @@ const acknowledging = `
   }))`
 
 if (dialect === 'sqlite')
-  test('what was acknowledged is there after SIGKILL', async () => {
+  test('acknowledged writes survive SIGKILL', async () => {
     const child = Bun.spawn([process.execPath, '-e', acknowledging, file], { stdout: 'pipe' })
-    let said = ''
+    let output = ''
     for await (const piece of child.stdout.pipeThrough(new TextDecoderStream())) {
-      said += piece
-      if (said.length > 2_000) child.kill('SIGKILL')
+      output += piece
+      if (output.length > 2_000) child.kill('SIGKILL')
     }
     await child.exited
     expect(child.signalCode).toBe('SIGKILL')
-    const acknowledged = said.split('\n').slice(0, -1)
+    const acknowledged = output.split('\n').slice(0, -1)
     expect(acknowledged.length).toBeGreaterThan(100)
     const kept = new Set(await ids())
     expect(acknowledged.filter((id) => !kept.has(id))).toEqual([])

@@ -6,24 +6,25 @@ import { join } from 'node:path'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 
 import { newId } from '../core/ids.ts'
-import { seenAs } from './columns.ts'
+import { viewAs } from './columns.ts'
 import { Connection, Statements } from './connection.ts'
 import type { Db, Engine } from './engine.ts'
-import { type Patience, Writer } from './writer.ts'
+import { Writer, type WriterTimeouts } from './writer.ts'
 
-/** Reading under WAL waits for nobody but a recovery; then at most this long. */
+/** A WAL reader waits only for a recovery. */
 const readWaitMs = 100
-/** While opening nothing else runs yet. Later the writer never waits inside SQLite: Writer does. */
+/** Applies only while opening. Later, Writer waits for the lock outside SQLite. */
 const openWaitMs = 2_000
-/** 16 MB: a page that changes in every commit goes to the database once for many of them. */
+/** 16 MB: a page that changes in every commit is checkpointed once for many commits. */
 const walPages = 4_096
 const walBytesMax = 64 * 1024 * 1024
-/** What a busy house writes again and again is not read again; a quiet one has less. */
+/** Holds the pages that a busy server writes repeatedly. */
 const writerCacheKiB = 8 * 1024
-/** Searches and lists among 100,000 items come back to 30 MB of index pages. */
+/** Searches and lists over 100,000 items use 30 MB of index pages. */
 const readerCacheKiB = 32 * 1024
 
-const dbOver = (lane: Connection): Db => seenAs<Db>(drizzle(seenAs<Database>(lane)))
+const drizzleOver = (connection: Connection): Db =>
+  viewAs<Db>(drizzle(viewAs<Database>(connection)))
 
 function connect(
   path: string,
@@ -37,7 +38,7 @@ function connect(
   writer.run(`pragma journal_size_limit = ${walBytesMax}`)
   writer.run(`pragma wal_autocheckpoint = ${walPages}`)
   writer.run(`pragma cache_size = -${writerCacheKiB}`)
-  // What a savepoint keeps to undo its unit: in a file it was written twice for every page.
+  // Savepoint journals in memory: in a file, every page was written twice.
   writer.run('pragma temp_store = memory')
   writer.run('pragma busy_timeout = 0')
   const reader = new Database(path, { readonly: true, safeIntegers: true })
@@ -49,13 +50,13 @@ function connect(
 function engineOver(
   file: string,
   [writing, reading]: [Statements, Statements],
-  patience?: Patience,
+  timeouts?: WriterTimeouts,
 ): Engine {
-  const writer = new Writer(writing, dbOver, patience)
+  const writer = new Writer(writing, drizzleOver, timeouts)
   return {
     kind: 'sqlite',
     file,
-    read: dbOver(new Connection(reading)),
+    read: drizzleOver(new Connection(reading)),
     tx: (work) => writer.tx(work),
     commits: () => writer.commits,
     ping: async () => void reading.get('select 1').values(),
@@ -67,19 +68,19 @@ function engineOver(
   }
 }
 
-/** Opens (or makes) a database file: WAL, every commit durable, reads on their own connection. */
-export async function openSqlite(path: string, patience?: Patience): Promise<Engine> {
-  return engineOver(path, connect(path, 'full'), patience)
+/** Opens or creates a database file: WAL, durable commits, a separate read connection. */
+export async function openSqlite(path: string, timeouts?: WriterTimeouts): Promise<Engine> {
+  return engineOver(path, connect(path, 'full'), timeouts)
 }
 
-/** Opens a finished copy to read it; nothing in it, or beside it, changes. */
+/** Opens a finished copy read-only, without changing any file. */
 export function openCopy(path: string): Engine {
   const reading = new Statements(new Database(path, { readonly: true, safeIntegers: true }))
   return {
     kind: 'sqlite',
     file: path,
-    read: dbOver(new Connection(reading)),
-    tx: () => Promise.reject(new Error('A copy is only read.')),
+    read: drizzleOver(new Connection(reading)),
+    tx: () => Promise.reject(new Error('A copy is read-only.')),
     commits: () => 0,
     ping: async () => void reading.get('select 1').values(),
     close: async () => reading.close(),
@@ -87,9 +88,8 @@ export function openCopy(path: string): Engine {
 }
 
 /**
- * A database for one process and as long as it runs, beginning as `image` (the bytes of a
- * database file) or empty. It is a real WAL database, so that it behaves like the lasting one; its
- * files lose their names at once, so that nothing is left behind.
+ * Opens a database for the life of this process, from `image` (the bytes of a database file) or
+ * empty. It is a real WAL database, so it behaves like a lasting one. Its files are unlinked at once.
  */
 export async function openTemporary(image?: Uint8Array): Promise<Engine> {
   const path = join(tmpdir(), `berth-${newId()}.sqlite`)

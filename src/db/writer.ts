@@ -2,54 +2,55 @@ import { stopwatch } from '../core/time.ts'
 import { Connection, type Statements } from './connection.ts'
 import { Deadline } from './deadline.ts'
 import type { Db } from './engine.ts'
-import { Busy, faultOf } from './error.ts'
+import { DatabaseBusy, databaseErrorKind } from './error.ts'
 
 const queuedUnitsMax = 10_000
 const groupUnitsMax = 256
 const lockRetryMsMax = 50
 
-/** How long a unit of work may take, and how long another process may hold the lock. */
-export interface Patience {
+/** Milliseconds that a transaction may take, and that another process may keep the write lock. */
+export interface WriterTimeouts {
   unitMs: number
   lockWaitMs: number
 }
 
-/** Answers the caller of one unit. Kept until the commit, so that nobody is told too early. */
-type Answer = () => void
+/** Resolves the promise of one transaction's caller, after the commit. */
+type Acknowledge = () => void
 
 interface Unit {
-  run(db: Db): Promise<Answer>
+  run(db: Db): Promise<Acknowledge>
   reject(error: unknown): void
 }
 
 /**
- * The one writer of a SQLite database. All units that wait when a turn of the event loop comes are
- * run one after the other, each in its own SAVEPOINT, under ONE durable commit.
+ * The single writer of a SQLite database, with group commit: the transactions that are queued at
+ * one turn of the event loop run in order, each in its own SAVEPOINT, under one durable commit.
  */
 export class Writer {
   commits = 0
   #queue: Unit[] = []
   #draining: Promise<void> | undefined
   #closed = false
-  #lane: Connection
+  #connection: Connection
   #db: Db
 
   constructor(
     readonly statements: Statements,
-    readonly open: (lane: Connection) => Db,
-    readonly patience: Patience = { unitMs: 5_000, lockWaitMs: 2_000 },
+    readonly open: (connection: Connection) => Db,
+    readonly timeouts: WriterTimeouts = { unitMs: 5_000, lockWaitMs: 2_000 },
   ) {
-    this.#lane = new Connection(statements)
-    this.#db = open(this.#lane)
+    this.#connection = new Connection(statements)
+    this.#db = open(this.#connection)
   }
 
-  /** See Engine.tx. Rejects with Busy when the queue is full or the lock is not had in time. */
+  /** See Engine.tx. Rejects with DatabaseBusy when the queue is full or the lock is not free. */
   tx<T>(work: (db: Db) => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     if (this.#closed) reject(new Error('The database is closed.'))
-    else if (this.#queue.length >= queuedUnitsMax) reject(new Busy('Too many writes wait.'))
+    else if (this.#queue.length >= queuedUnitsMax)
+      reject(new DatabaseBusy('Too many writes are queued.'))
     else {
-      const run = async (db: Db): Promise<Answer> => {
+      const run = async (db: Db): Promise<Acknowledge> => {
         const result = await work(db)
         return () => resolve(result)
       }
@@ -59,7 +60,7 @@ export class Writer {
     return promise
   }
 
-  /** Finishes what waits, takes nothing more. */
+  /** Commits the queue and rejects later transactions. */
   async close(): Promise<void> {
     this.#closed = true
     await this.#draining
@@ -88,13 +89,13 @@ export class Writer {
       this.commits += 1
       for (const answer of answers) answer()
     } catch (error) {
-      this.#replaceLane()
+      this.#replaceConnection()
       if (this.statements.database.inTransaction) this.#do('rollback')
       for (const unit of group) unit.reject(error)
     }
   }
 
-  /** Takes the write lock without ever blocking the event loop. */
+  /** Takes the write lock without blocking the event loop. */
   async #begin(): Promise<void> {
     const since = stopwatch()
     for (let waitMs = 1; ; waitMs = Math.min(waitMs * 2, lockRetryMsMax)) {
@@ -102,35 +103,35 @@ export class Writer {
         this.#do('begin immediate')
         return
       } catch (error) {
-        if (faultOf(error) !== 'busy') throw error
-        if (stopwatch() - since >= this.patience.lockWaitMs) {
-          throw new Busy('Another process holds the database.', { cause: error })
+        if (databaseErrorKind(error) !== 'busy') throw error
+        if (stopwatch() - since >= this.timeouts.lockWaitMs) {
+          throw new DatabaseBusy('Another process has locked the database.', { cause: error })
         }
       }
       await Bun.sleep(waitMs)
     }
   }
 
-  /** Throws only when the whole transaction is lost. */
-  async #runAll(group: Unit[]): Promise<Answer[]> {
-    const answers: Answer[] = []
-    let deadline = new Deadline(this.patience.unitMs)
+  /** Runs a group. Throws only when the whole group is lost. */
+  async #runAll(group: Unit[]): Promise<Acknowledge[]> {
+    const answers: Acknowledge[] = []
+    let deadline = new Deadline(this.timeouts.unitMs)
     try {
       for (const unit of group) {
         this.#do('savepoint unit')
         try {
           deadline.restart()
           const answer = await Promise.race([unit.run(this.#db), deadline.passed])
-          this.#lane.throwIfBroken()
+          this.#connection.throwIfBroken()
           answers.push(answer)
           this.#do('release unit')
         } catch (error) {
           if (!this.statements.database.inTransaction) throw error
           this.#do('rollback to unit')
           this.#do('release unit')
-          this.#replaceLane()
+          this.#replaceConnection()
           deadline.stop()
-          deadline = new Deadline(this.patience.unitMs)
+          deadline = new Deadline(this.timeouts.unitMs)
           answers.push(() => unit.reject(error))
         }
       }
@@ -140,10 +141,10 @@ export class Writer {
     return answers
   }
 
-  #replaceLane(): void {
-    this.#lane.retire()
-    this.#lane = new Connection(this.statements)
-    this.#db = this.open(this.#lane)
+  #replaceConnection(): void {
+    this.#connection.retire()
+    this.#connection = new Connection(this.statements)
+    this.#db = this.open(this.#connection)
   }
 
   #do(text: string): void {

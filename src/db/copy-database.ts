@@ -1,7 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 
-/** Copies a live SQLite database as of one moment; the copy is durable before it has its name. */
+/** Writes a consistent copy of a live SQLite database. It is renamed to `toFile` once durable. */
 export function copyDatabase(database: Database, toFile: string): void {
   const part = `${toFile}.part`
   rmSync(part, { force: true })

@@ -1,6 +1,6 @@
 import { Column, is, Param, Placeholder, SQL } from 'drizzle-orm'
 
-import { seenAs } from './columns.ts'
+import { viewAs } from './columns.ts'
 import type { Prepared } from './engine.ts'
 
 type Values = Record<string, unknown>
@@ -9,7 +9,7 @@ interface Decoder {
   mapFromDriverValue(stored: unknown): unknown
 }
 
-/** What drizzle's prepared query for bun:sqlite is made of. */
+/** Private fields of drizzle's prepared query for bun:sqlite; compile-query.test.ts checks them. */
 interface Parts {
   query: { params: unknown[] }
   stmt: { run(...values: unknown[]): unknown; values(...values: unknown[]): unknown[][] }
@@ -19,17 +19,17 @@ interface Parts {
 }
 
 /**
- * The same query, whose values and columns are looked through once, where drizzle asks each of them
- * in every call what it is: that costs more than SQLite does. What is not flat stays drizzle's.
+ * Returns an equal query with its binders and column decoders resolved once. drizzle resolves them in
+ * every call, which costs more than SQLite itself. Queries with nested results are returned as is.
  */
-export function compiled<Rows>(query: Prepared<Rows>): Prepared<Rows> {
-  const { query: built, stmt, fields, ...more } = seenAs<Parts>(query)
+export function compileQuery<Rows>(query: Prepared<Rows>): Prepared<Rows> {
+  const { query: built, stmt, fields, ...more } = viewAs<Parts>(query)
   const { executeMethod, customResultMapper } = more
   if (customResultMapper) return query
   const binders = built.params.map(binderOf)
   const bound = (values: Values): unknown[] => binders.map((bind) => bind(values))
   if (executeMethod === 'run') {
-    return { execute: async (values = {}) => seenAs<Rows>(stmt.run(...bound(values))) }
+    return { execute: async (values = {}) => viewAs<Rows>(stmt.run(...bound(values))) }
   }
   const columns = fields?.map(columnOf)
   if (executeMethod !== 'all' || !columns?.every((column) => column !== undefined)) return query
@@ -44,33 +44,33 @@ export function compiled<Rows>(query: Prepared<Rows>): Prepared<Rows> {
     }
     return row
   }
-  return { execute: async (values = {}) => seenAs<Rows>(stmt.values(...bound(values)).map(rowOf)) }
+  return { execute: async (values = {}) => viewAs<Rows>(stmt.values(...bound(values)).map(rowOf)) }
 }
 
-/** How a parameter is had from the values of a call. */
+/** Returns a function that reads one bound parameter. */
 function binderOf(param: unknown): (values: Values) => unknown {
-  if (is(param, Placeholder)) return (values) => given(values, param.name)
+  if (is(param, Placeholder)) return (values) => requiredValue(values, param.name)
   if (!is(param, Param) || !is(param.value, Placeholder)) return () => param
   const { encoder } = param
   const { name } = param.value
-  return (values) => encoder.mapToDriverValue(given(values, name))
+  return (values) => encoder.mapToDriverValue(requiredValue(values, name))
 }
 
-function given(values: Values, name: string): unknown {
-  if (!(name in values)) throw new Error(`No value was given for ${name}.`)
+function requiredValue(values: Values, name: string): unknown {
+  if (!(name in values)) throw new Error(`The query needs a value for ${name}.`)
   return values[name]
 }
 
-/** Where a column's value goes, and how it is read; undefined where it lies deeper. */
+/** Returns the name and decoder of a result column; undefined for a nested one. */
 function columnOf({ path: [name, ...deeper], field }: { path: string[]; field: unknown }) {
   if (name === undefined || deeper.length > 0) return undefined
-  if (is(field, Column)) return readBy(name, seenAs<Decoder>(field))
-  if (is(field, SQL)) return readBy(name, seenAs<{ decoder: Decoder }>(field).decoder)
+  if (is(field, Column)) return columnReader(name, viewAs<Decoder>(field))
+  if (is(field, SQL)) return columnReader(name, viewAs<{ decoder: Decoder }>(field).decoder)
   return undefined
 }
 
-/** Most columns are read as they are stored. */
-const readBy = (name: string, decoder: Decoder) => {
+/** Returns a column's reader. Most columns need no decoding. */
+const columnReader = (name: string, decoder: Decoder) => {
   const { mapFromDriverValue: read } = Column.prototype
   return { name, decoder, isPlain: decoder.mapFromDriverValue === read }
 }

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 
-import { copyDatabase } from './copy.ts'
+import { copyDatabase } from './copy-database.ts'
 
 declare const self: Worker
 
@@ -14,6 +14,6 @@ self.onmessage = (event: MessageEvent<{ file: string; toFile: string }>) => {
     failure = String(error)
   }
   database.close()
-  // Who hears of it ends this thread, and would leave an open connection behind.
+  // Post last: the receiver terminates this thread.
   self.postMessage(failure)
 }

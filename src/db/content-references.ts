@@ -3,9 +3,9 @@ import type { AnySQLiteColumn } from 'drizzle-orm/sqlite-core'
 
 import type { Db } from './engine.ts'
 
-/** What the store's sweep and a backup ask of a column that names stored contents. */
-export const contentsOf = (column: AnySQLiteColumn<{ data: string }>) => ({
-  /** Which of these, some hundred at once, a row names. */
+/** Returns queries over a column of content names, for the storage sweep and backups. */
+export const contentReferences = (column: AnySQLiteColumn<{ data: string }>) => ({
+  /** Returns those of `names` that a row refers to. Pass a few hundred at most. */
   async namedIn(db: Db, names: string[]): Promise<Set<string>> {
     const rows = await db
       .selectDistinct({ name: column })
@@ -13,7 +13,7 @@ export const contentsOf = (column: AnySQLiteColumn<{ data: string }>) => ({
       .where(inArray(column, names))
     return new Set(rows.flatMap(({ name }) => name ?? []))
   },
-  /** Those that rows name, in order, at most `limit`, going on after one of them. */
+  /** Returns up to `limit` names that rows refer to, in order, after the name `after`. */
   async namedAfter(db: Db, after: string, limit: number): Promise<string[]> {
     const rows = await db
       .selectDistinct({ name: column })
