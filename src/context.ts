@@ -4,11 +4,9 @@ import { browserOf } from './browser/chromium.ts'
 import { PreviewBrowser } from './browser/preview-browser.ts'
 import type { Config } from './config/settings.ts'
 import { type Urls, urlsOf } from './config/urls.ts'
-import { RateLimit } from './core/counters.ts'
 import { type Log, openLog } from './core/log.ts'
 import { fromCredits, type NanoUsd } from './core/money.ts'
-import { type Clock, minute, systemClock } from './core/time.ts'
-import { Traffic } from './core/traffic.ts'
+import { type Clock, systemClock } from './core/time.ts'
 import type { Engine } from './db/engine.ts'
 import { openEngine } from './db/open.ts'
 import { Generators } from './generators/generators.ts'
@@ -18,11 +16,12 @@ import { KeyRing } from './keys/keys.ts'
 import { closeJob } from './ledger/job-holds.ts'
 import type { Hear } from './ledger/ledger.ts'
 import type { Catalogue } from './models/catalogue.ts'
-import { readSynced } from './models/lists.ts'
-import { openCatalogue } from './models/open.ts'
+import { openCatalogue } from './models/open-catalogue.ts'
+import { parseSyncedModels } from './models/public-lists.ts'
 import { openUpstreams, type Registry } from './providers/registry.ts'
 import { openSearcher, type Searcher } from './providers/search/searcher.ts'
 import { Inspector } from './scan/inspect.ts'
+import { ProcessState } from './state/process-state.ts'
 import { openDiskStore } from './storage/disk.ts'
 import { readPriceList } from './storage/price-list.ts'
 import { openSecret } from './storage/secret.ts'
@@ -41,12 +40,8 @@ export interface AppContext {
   readonly generators: Generators
   /** Opens built pages in a browser; app.ts registers how they are shown. */
   readonly previewBrowser: PreviewBrowser
-  /** What was answered since the start. */
-  readonly traffic: Traffic
-  /** Agent API requests a minute by address. */
-  readonly apiRequests: RateLimit
-  /** Gateway requests a minute by address. */
-  readonly gatewayRequests: RateLimit
+  /** Everything else that this process remembers between requests. */
+  readonly state: ProcessState
   /** The models that the gateway serves. */
   readonly catalogue: Catalogue
   /** Where its requests go. */
@@ -93,9 +88,7 @@ export async function createContext(
     inspector: new Inspector(),
     generators: new Generators(),
     previewBrowser: new PreviewBrowser(browserOf(config.builderBrowser), config.dataDir, log),
-    traffic: new Traffic(),
-    apiRequests: new RateLimit(clock, config.requestsPerMinute, minute),
-    gatewayRequests: new RateLimit(clock, config.gatewayRequestsPerMinute, minute),
+    state: new ProcessState(clock, config),
     catalogue: parts.catalogue ?? served.catalogue,
     upstreams: parts.upstreams ?? served.upstreams,
     searcher: parts.searcher ?? served.searcher,
@@ -114,7 +107,7 @@ export async function openModels(config: Config, ctx: Pick<AppContext, 'clock' |
   const onlyDemo = demo && registry.names.length === 1
   const searcher = openSearcher(config, { log: ctx.log, demo: onlyDemo })
   const perSearch = searcher && searchPriceUsd
-  const synced = readSynced(await readPriceList(config.dataDir))
+  const synced = parseSyncedModels(await readPriceList(config.dataDir))
   const sources = { models, published, synced, local, demo, marginPercent, perSearch, now }
   return { catalogue: await openCatalogue(sources), upstreams: registry, searcher }
 }

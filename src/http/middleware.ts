@@ -73,7 +73,7 @@ export function openDoor(ctx: AppContext, app: App, options?: McpOptions): Door 
     const leave = (response: Response): Response => {
       visit.mayBeSilent?.(false)
       const ms = stopwatch() - started
-      ctx.traffic.count(part, response.status, ms)
+      ctx.state.traffic.count(part, response.status, ms)
       response.headers.set('x-request-id', visit.id)
       if (peer === inProcessPeer) return response
       ctx.log.info('request', {
@@ -130,7 +130,7 @@ async function gatewayAnswer(
   visit: RequestContext,
 ): Promise<Response> {
   if (request.method === 'OPTIONS') return preflight()
-  const { gatewayRequests: rate } = ctx
+  const { gatewayRequests: rate } = ctx.state
   const address = addressGroup(visit.address)
   const retryAfter = rate.take(address)
   const response =
@@ -154,11 +154,13 @@ async function apiAnswer(
   visit: RequestContext,
 ): Promise<Response> {
   if (request.method === 'OPTIONS') return preflight()
-  const retryAfter = ctx.apiRequests.take(addressGroup(visit.address))
+  const retryAfter = ctx.state.apiRequests.take(addressGroup(visit.address))
   const response =
     retryAfter === undefined
       ? await app.fetch(request)
-      : hosting.answerOf(new ApiError('rate_limited', { max: ctx.apiRequests.max, retryAfter }))
+      : hosting.answerOf(
+          new ApiError('rate_limited', { max: ctx.state.apiRequests.max, retryAfter }),
+        )
   return openToAll(response)
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
 import { fromCredits, nano, zero } from '../core/money.ts'
-import { faultOf } from '../db/error.ts'
+import { databaseErrorKind } from '../db/error.ts'
 import {
   ann,
   ask,
@@ -147,7 +147,7 @@ describe('grants and transfers', () => {
       { paidHeld: nano(1n) },
     ]) {
       const error = await caught(books.db.tx((db) => db.update(accounts).set(change).returning()))
-      expect(faultOf(error)).toBe('check')
+      expect(databaseErrorKind(error)).toBe('check')
     }
   })
 })
@@ -213,7 +213,7 @@ describe('holds', () => {
     expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(7)
     for (const end of ends) {
       if (end.status === 'rejected')
-        expect(end.reason).toMatchObject({ refusal: 'not_enough_credits' })
+        expect(end.reason).toMatchObject({ errorName: 'not_enough_credits' })
     }
     expect(await balanceOf(books, ann)).toMatchObject({ balance: zero, held: zero })
   })

@@ -21,13 +21,12 @@ import { day, systemClock } from '../core/time.ts'
 import { schemaVersion } from '../db/migrate.ts'
 import * as agents from '../hosting/agents/agents.ts'
 import * as apps from '../hosting/apps/apps.ts'
+import * as assets from '../hosting/apps/assets/assets.ts'
 import { publish } from '../hosting/apps/publish.ts'
-import * as assets from '../hosting/assets/assets.ts'
-import * as versions from '../hosting/versions/versions.ts'
+import * as versions from '../hosting/apps/versions/versions.ts'
 import { FolderInUse, ownFolder } from '../storage/owner.ts'
 import { caught } from '../testing/caught.ts'
 import { backup, restore } from './backup.ts'
-import { inTurn } from './serialize.ts'
 
 let dir = ''
 let ctx: AppContext
@@ -51,7 +50,7 @@ const sound = Buffer.from(JSON.stringify({ notes: [1, 2, 3] }))
 
 /** An agent with an app of two versions and an asset. */
 async function fill(its: AppContext): Promise<{ agent: agents.Agent; id: string }> {
-  const { agent } = await agents.make(its, { handle: 'ann' }, '192.0.2.1')
+  const { agent } = await agents.createAgent(its, { handle: 'ann' }, '192.0.2.1')
   await publish(its, agent, { html: page })
   const [app] = await apps.listOf(its, agent.id, 1)
   if (!app) throw new Error('no app')
@@ -145,11 +144,11 @@ test('a sweep waits for a backup, and a backup for a sweep', async () => {
     await Bun.sleep(ms)
     order.push(`${name} ends`)
   }
-  const failing = inTurn(ctx, () => Promise.reject(new Error('no disk')))
+  const failing = ctx.state.fileWork.run(() => Promise.reject(new Error('no disk')))
   await Promise.all([
     caught(failing),
-    inTurn(ctx, work('backup', 5)),
-    inTurn(ctx, work('sweep', 0)),
+    ctx.state.fileWork.run(work('backup', 5)),
+    ctx.state.fileWork.run(work('sweep', 0)),
   ])
   expect(order).toEqual(['backup begins', 'backup ends', 'sweep begins', 'sweep ends'])
 })
@@ -158,7 +157,7 @@ test('a restore into a used folder brings back what was, and keeps what is', asy
   const { agent, id } = await fill(ctx)
   await backup(ctx, at('copy'))
   const secret = readFileSync(at('data/link-secret'), 'utf8')
-  await agents.make(ctx, { handle: 'ben' }, '192.0.2.2')
+  await agents.createAgent(ctx, { handle: 'ben' }, '192.0.2.2')
   await versions.publish(ctx, agent, id, { html: `${page}, later` })
   await closeContext(ctx)
 
@@ -242,7 +241,7 @@ const damages: [title: string, damage: (copy: string) => void, says: RegExp][] =
   ['no backup.json', (copy) => rmSync(join(copy, 'backup.json')), /holds no whole backup/],
   ['half of backup.json', (copy) => writeFileSync(join(copy, 'backup.json'), '{"for'), /not JSON/],
   ['another format', (copy) => signAnew(copy, { format: 2 }), /another format/],
-  ['a newer schema', (copy) => signAnew(copy, { schema: 99 }), /schema 99 and this program/],
+  ['a newer schema', (copy) => signAnew(copy, { schema: 99 }), /schema 99, but this program/],
   [
     'a newer schema that only the database tells',
     (copy) => change(copy, "insert into schema_migrations (tag, hash) values ('9999_later', 'x')"),
@@ -288,7 +287,7 @@ const damages: [title: string, damage: (copy: string) => void, says: RegExp][] =
 test('a damaged backup is refused with what is wrong, and nothing is replaced', async () => {
   await fill(ctx)
   await backup(ctx, at('copy'))
-  await agents.make(ctx, { handle: 'later' }, '192.0.2.3')
+  await agents.createAgent(ctx, { handle: 'later' }, '192.0.2.3')
   await closeContext(ctx)
   ownFolder(at('data'))()
   const before = contentOf(at('data'))

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import type { Config } from '../config/settings.ts'
 import type { AppContext } from '../context.ts'
 import { type Clock, iso } from '../core/time.ts'
-import { migrateSqlite, NewerSchema, schemaVersion } from '../db/migrate.ts'
+import { checkIntegrity } from '../db/integrity.ts'
+import { migrateSqlite, NewerSchemaError, schemaVersion } from '../db/migrate.ts'
 import { databaseFile } from '../db/open.ts'
-import { checkFile } from '../db/proof.ts'
 import { snapshot } from '../db/snapshot.ts'
 import { openCopy } from '../db/sqlite.ts'
 import { doctor } from '../ledger/doctor.ts'
@@ -17,7 +17,6 @@ import { ownFolder } from '../storage/owner.ts'
 import { openSecret } from '../storage/secret.ts'
 import { version } from '../version.ts'
 import { done, failed, type Outcome } from './outcome.ts'
-import { inTurn } from './serialize.ts'
 import { allNamed } from './stored.ts'
 
 const onPostgres =
@@ -30,7 +29,8 @@ const onPostgres =
  */
 export async function check(dataDir: string, dir: string, stamp: string): Promise<Outcome> {
   const manifest = await files.readManifest(dir)
-  if (manifest.schema > schemaVersion()) throw new NewerSchema(manifest.schema, schemaVersion())
+  if (manifest.schema > schemaVersion())
+    throw new NewerSchemaError(manifest.schema, schemaVersion())
   const to = openExchange(dataDir, stamp)
   try {
     const copied = await prove(dir, manifest, to)
@@ -50,7 +50,7 @@ const said = ({ files, bytes }: files.Copied): string =>
  */
 export async function backup(ctx: AppContext, dir: string): Promise<Outcome> {
   if (!ctx.db.file) return failed(onPostgres)
-  return inTurn(ctx, async () => {
+  return ctx.state.fileWork.run(async () => {
     await files.makeFolder(dir)
     try {
       const copied = await copyTo(ctx, dir)
@@ -93,7 +93,8 @@ async function copyTo({ config: { dataDir }, clock, db }: AppContext, dir: strin
 export async function restore(config: Config, dir: string, clock: Clock): Promise<Outcome> {
   if (config.databaseUrl) return failed(onPostgres)
   const manifest = await files.readManifest(dir)
-  if (manifest.schema > schemaVersion()) throw new NewerSchema(manifest.schema, schemaVersion())
+  if (manifest.schema > schemaVersion())
+    throw new NewerSchemaError(manifest.schema, schemaVersion())
   const release = ownFolder(config.dataDir)
   try {
     const stamp = backupName(iso(clock.now()))
@@ -116,7 +117,7 @@ async function prove(dir: string, manifest: files.Manifest, to: string): Promise
   if ((await files.hashFile(file)) !== manifest.sha256) {
     throw new Error(`The database in ${dir} is damaged: it is not the one that was written.`)
   }
-  checkFile(file)
+  checkIntegrity(file)
   migrateSqlite(file)
   const db = openCopy(file)
   try {

@@ -1,36 +1,21 @@
 import { join } from 'node:path'
 
 import type { AppContext } from '../context.ts'
-import { onceFor } from '../core/once.ts'
 import { iso } from '../core/time.ts'
 import { ApiError } from '../errors.ts'
-import { note } from '../hosting/moderation/audit.ts'
+import { note } from '../hosting/audit/audit.ts'
 import { backupsMax } from '../limits.ts'
+import type { BackupWork, RunningWork } from '../state/backup-work.ts'
 import * as kept from '../storage/backups.ts'
 import { backup, type check } from './backup.ts'
 import { failedBy, type Outcome } from './outcome.ts'
 
-/** What is being done with a backup just now, since when. */
-interface Running {
-  what: 'made' | 'checked'
-  name: string
-  since: number
-}
-
-interface State {
-  running: Running | undefined
-  /** How the last work on a backup ended, by its name. */
-  ended: Map<string, Outcome>
-}
-
-const stateOf = onceFor((_house: AppContext): State => ({ running: undefined, ended: new Map() }))
-
 /** The backups in the data folder, the newest first, what runs, and how the last work ended. */
 export async function listBackups(
   ctx: AppContext,
-): Promise<{ backups: kept.KeptBackup[]; running: Running | undefined; ended: State['ended'] }> {
-  const { running, ended } = stateOf(ctx)
-  return { backups: await kept.listBackups(ctx.config.dataDir), running, ended }
+): Promise<Pick<BackupWork, 'running' | 'results'> & { backups: kept.KeptBackup[] }> {
+  const { running, results } = ctx.state.backupWork
+  return { backups: await kept.listBackups(ctx.config.dataDir), running, results }
 }
 
 function theBackup({ config }: AppContext, name: string): string {
@@ -42,10 +27,10 @@ function theBackup({ config }: AppContext, name: string): string {
 /** Begins work on a backup: one at a time. How it ended is told by `listBackups`. */
 function begin(
   ctx: AppContext,
-  { what, name }: Pick<Running, 'what' | 'name'>,
+  { what, name }: Pick<RunningWork, 'what' | 'name'>,
   work: () => Promise<Outcome>,
 ): void {
-  const state = stateOf(ctx)
+  const state = ctx.state.backupWork
   if (state.running) throw new ApiError('busy', { what: 'Another backup' })
   state.running = { what, name, since: ctx.clock.now() }
   void work()
@@ -54,7 +39,7 @@ function begin(
       return failedBy(error)
     })
     .then((outcome) => {
-      state.ended.set(name, outcome)
+      state.results.set(name, outcome)
       state.running = undefined
     })
 }
@@ -100,10 +85,10 @@ export function checkBackup(ctx: AppContext, name: string): void {
 /** Removes a backup. Refuses not_found, and busy while something is done with one. */
 export async function removeBackup(ctx: AppContext, name: string, by: string): Promise<void> {
   const dir = theBackup(ctx, name)
-  const state = stateOf(ctx)
+  const state = ctx.state.backupWork
   if (state.running) throw new ApiError('busy', { what: 'Another backup' })
   await kept.removeBackup(dir)
-  state.ended.delete(name)
+  state.results.delete(name)
   await ctx.db.tx((db) => note(ctx, db, { by, did: 'remove backup', item: name, why: '' }))
 }
 

@@ -1,11 +1,11 @@
 import type { AppContext } from '../context.ts'
 import * as agents from '../hosting/agents/agents.ts'
-import { handlesOf } from '../hosting/agents/names.ts'
+import { findHandles } from '../hosting/agents/names.ts'
 import * as apps from '../hosting/apps/apps.ts'
 import { listHeld } from '../hosting/apps/moderation.ts'
-import { type Appeal, listAppeals } from '../hosting/moderation/appeals.ts'
-import { type Entry, listAudit } from '../hosting/moderation/audit.ts'
-import { listReports, type Report } from '../hosting/moderation/reports.ts'
+import { type Appeal, listAppeals } from '../hosting/apps/appeal/appeals.ts'
+import { type Entry, listAudit } from '../hosting/audit/audit.ts'
+import { listReports, type Report } from '../hosting/reports/reports.ts'
 import * as people from '../hosting/people/people.ts'
 
 /** So many of each list are looked at at once. */
@@ -43,7 +43,7 @@ export async function caseOf(ctx: AppContext, id: string): Promise<Case | undefi
   const app = await apps.find(ctx, id)
   if (!app) return undefined
   const [handles, versions, reports, asked, decided] = await Promise.all([
-    handlesOf(ctx, [app.maker]),
+    findHandles(ctx, [app.maker]),
     apps.versionsOf(ctx, app, casesMax),
     listReports(ctx, casesMax, id),
     listAppeals(ctx, casesMax, id),

@@ -3,8 +3,8 @@ import { idPattern, newId } from '../core/ids.ts'
 import { fromUsd, inDigits, type NanoUsd, toCredits, toUsd } from '../core/money.ts'
 import * as accounts from '../gateway/accounts/accounts.ts'
 import * as agents from '../hosting/agents/agents.ts'
-import { note } from '../hosting/moderation/audit.ts'
-import { tell } from '../hosting/notes/notes.ts'
+import { note } from '../hosting/audit/audit.ts'
+import { tell } from '../hosting/notifications/notifications.ts'
 import * as people from '../hosting/people/people.ts'
 import { accountOf, agentOwner, findBalance, type Owner } from '../ledger/accounts.ts'
 import * as ledger from '../ledger/ledger.ts'
@@ -21,7 +21,7 @@ export interface Grantee {
 
 /** Whose account is meant: an agent's by its @handle, a person's wallet, or a gateway account's. */
 export async function granteeOf(ctx: AppContext, whom: string): Promise<Grantee | undefined> {
-  const agent = whom.startsWith('@') ? await agents.findNamed(ctx, whom) : undefined
+  const agent = whom.startsWith('@') ? await agents.findByMention(ctx, whom) : undefined
   if (agent) {
     const { id, created } = agent
     return { kind: 'agent', name: whom, owner: agentOwner(id), created }

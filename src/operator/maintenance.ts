@@ -1,24 +1,23 @@
 import type { AppContext } from '../context.ts'
 import { day, hour, minute, second } from '../core/time.ts'
-import { forget as forgetFiles } from '../gateway/files/files.ts'
-import { forget as forgetMade } from '../gateway/made/made.ts'
+import { deleteExpired as forgetFiles } from '../gateway/files/files.ts'
+import { deleteExpired as forgetMade } from '../gateway/media-files/media-files.ts'
 import { endExpired } from '../gateway/usage/expired.ts'
+import * as assets from '../hosting/apps/assets/assets.ts'
 import { forgetOpens, writeOpens } from '../hosting/apps/opens.ts'
-import { polishOne } from '../hosting/apps/polish.ts'
-import { purge } from '../hosting/apps/removal.ts'
+import { polishOne } from '../hosting/apps/recompress.ts'
+import { purge } from '../hosting/apps/deletion.ts'
 import { mergeIndex } from '../hosting/apps/search.ts'
-import * as assets from '../hosting/assets/assets.ts'
+import { forget as forgetDeliveries, passOn } from '../hosting/me/hooks/deliveries.ts'
 import { forgetModeration } from '../hosting/moderation/retention.ts'
-import { rescanSome } from '../hosting/moderation/scans.ts'
-import { forget as forgetDeliveries, passOn } from '../hosting/notes/hooks/deliveries.ts'
-import { forget as forgetNotes } from '../hosting/notes/notes.ts'
+import { rescanSome } from '../hosting/apps/scan/scans.ts'
+import { forget as forgetNotes } from '../hosting/notifications/notifications.ts'
 import { forget as forgetSessions } from '../hosting/people/sessions.ts'
 import { forget as forgetTickets } from '../hosting/people/tickets.ts'
 import { removeSaid } from '../hosting/reviews/removal.ts'
 import { sweep as forgetJobs } from '../jobs/jobs.ts'
-import { sweepUses } from '../models/history.ts'
-import { beat, measure } from './metrics-history.ts'
-import { inTurn } from './serialize.ts'
+import { deleteOldUses } from '../models/history.ts'
+import { recordMetrics } from './metrics-history.ts'
 import { namedIn } from './stored.ts'
 
 /** A stored file that no row names is left alone this long: its row may be on its way. */
@@ -26,7 +25,7 @@ const orphanMs = day
 
 /** Removes stored bytes that no row names. */
 const sweep = (ctx: AppContext): Promise<unknown> =>
-  inTurn(ctx, () => ctx.storage.sweep((names) => namedIn(ctx.db.read, names), orphanMs))
+  ctx.state.fileWork.run(() => ctx.storage.sweep((names) => namedIn(ctx.db.read, names), orphanMs))
 
 const polishMax = 20
 
@@ -36,7 +35,7 @@ async function polishSome(ctx: AppContext): Promise<void> {
 
 /** Forgets what was used longer ago than USAGE_KEPT_DAYS. */
 async function forgetUses({ db, clock, config }: AppContext): Promise<void> {
-  if (config.usageKeptDays > 0) await sweepUses(db, clock.now() - config.usageKeptDays * day)
+  if (config.usageKeptDays > 0) await deleteOldUses(db, clock.now() - config.usageKeptDays * day)
 }
 
 /** Removes apps that were deleted 30 days ago, with their files and what was said of them. */
@@ -49,8 +48,8 @@ export const purgeApps = (ctx: AppContext): Promise<number> =>
 /** What a running house does beside answering, and how often. */
 const chores: [name: string, everyMs: number, run: (ctx: AppContext) => Promise<unknown>][] = [
   ['release holds past their deadline', minute, endExpired],
-  ['measure', minute, measure],
-  ['notice how late timers come', second, beat],
+  ['record metrics', minute, recordMetrics],
+  ['measure the delay of timers', second, async ({ state }) => state.metricsHistory.tick()],
   ['count opens', 5 * second, writeOpens],
   ['forget who opened what', day, forgetOpens],
   ['compress pages better', minute, polishSome],

@@ -5,7 +5,7 @@ import { day, minute } from '../core/time.ts'
 import * as ledger from '../ledger/ledger.ts'
 import { incomeByDay } from '../ledger/totals.ts'
 import { openTestHouse, type TestHouse } from '../testing/test-server.ts'
-import { measure, minutesOf } from './metrics-history.ts'
+import { metricsByMinute, recordMetrics } from './metrics-history.ts'
 
 const opened: TestHouse[] = []
 afterEach(async () => {
@@ -111,17 +111,17 @@ test('what is held and what was paid is told to the Nano, and summed by day', as
       const { hold } = await ledger.hold(ctx, db, { ...ask, ms: minute })
       if (charge > 0n) await ledger.settle(ctx, db, hold, nano(charge))
     })
-  await measure(ctx)
+  await recordMetrics(ctx)
   await pay('one', 1_001n)
   clock.turn(minute)
-  await measure(ctx)
+  await recordMetrics(ctx)
   await h.visit('GET', '/nowhere')
   await pay('open', 0n)
   const metrics = await metricsOf(h)
   expect(metrics.get('berth_income_nano_total')).toBe(1_001)
   expect(metrics.get('berth_held_nano')).toBe(2_000)
   expect(metrics.get('berth_balance_nano')).toBe(5_400_000_007 - 1_001)
-  expect(await minutesOf(ctx)).toMatchObject([
+  expect(await metricsByMinute(ctx)).toMatchObject([
     { income: 1_001n, requests: 0 },
     { income: 0n, requests: 2 },
   ])
@@ -132,6 +132,6 @@ test('what is held and what was paid is told to the Nano, and summed by day', as
   expect((await incomeByDay(ctx, 4)).map(({ amount: paid }) => paid)).toEqual(
     [0n, 1_001n, 0n, 900n].map(nano),
   )
-  for (let at = 0; at < 400; at += 1) await measure(ctx)
-  expect(await minutesOf(ctx)).toHaveLength(181)
+  for (let at = 0; at < 400; at += 1) await recordMetrics(ctx)
+  expect(await metricsByMinute(ctx)).toHaveLength(181)
 })

@@ -5,10 +5,9 @@ import { sha256 } from '../core/ids.ts'
 import { second } from '../core/time.ts'
 import { statusClasses, trafficParts } from '../core/traffic.ts'
 import { countByLane } from '../jobs/jobs.ts'
-import { keyText } from '../keys/sent.ts'
+import { readApiKey } from '../keys/request-key.ts'
 import { totals } from '../ledger/totals.ts'
 import { version } from '../version.ts'
-import { lateMs } from './metrics-history.ts'
 
 type Type = 'counter' | 'gauge' | 'histogram'
 type Row = [labels: Record<string, string>, value: number | bigint, suffix?: string]
@@ -28,7 +27,7 @@ function metric(name: string, type: Type, help: string, rows: Row[]): string {
 const gauge = (name: string, help: string, value: number | bigint): string =>
   metric(name, 'gauge', help, [[{}, value]])
 
-function trafficMetrics({ traffic }: AppContext): string[] {
+function trafficMetrics({ state: { traffic } }: AppContext): string[] {
   const answers = trafficParts.flatMap((part) =>
     statusClasses.map((status): Row => [{ part, status }, traffic.answered(part, status)]),
   )
@@ -103,7 +102,11 @@ function processMetrics(ctx: AppContext): string[] {
   return [
     metric('berth_info', 'gauge', 'The version of this program.', [[{ version }, 1]]),
     gauge('berth_disk_free_bytes', 'Free on the disk of the data folder.', ctx.storage.free()),
-    gauge('berth_loop_late_seconds', 'The latest a timer came lately.', lateMs(ctx) / second),
+    gauge(
+      'berth_loop_late_seconds',
+      'The latest a timer came lately.',
+      ctx.state.metricsHistory.recentLateMs / second,
+    ),
     gauge('process_resident_memory_bytes', 'Memory of the process.', process.memoryUsage.rss()),
     gauge('process_start_time_seconds', 'When it began, since 1970.', began),
     metric('process_cpu_seconds_total', 'counter', 'CPU that it used.', [
@@ -131,7 +134,7 @@ export const metrics = (ctx: AppContext) =>
         headers: text,
       })
     }
-    if (sha256(keyText(request.headers) ?? '') !== sha256(metricsToken)) {
+    if (sha256(readApiKey(request.headers) ?? '') !== sha256(metricsToken)) {
       return new Response('Send "Authorization: Bearer" with the METRICS_TOKEN of this place.\n', {
         status: 401,
         headers: { ...text, 'www-authenticate': 'Bearer' },

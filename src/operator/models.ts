@@ -2,11 +2,11 @@ import type { Config } from '../config/settings.ts'
 import { openModels } from '../context.ts'
 import { toUsd } from '../core/money.ts'
 import type { Model } from '../models/catalogue.ts'
-import { mediaCompared, mediaPage } from '../models/media.ts'
+import { mediaPricePage, mediaPricesCheckedAt } from '../models/media-prices.ts'
 import { presentPrice, type Price } from '../models/price.ts'
-import { whyOf } from '../providers/ask-json.ts'
+import { describeFailure } from '../providers/fetch-json.ts'
+import { listServedModels } from '../providers/model-list.ts'
 import { keyedUpstreams } from '../providers/registry.ts'
-import { servedBy } from '../providers/served.ts'
 import { done, failed, type Outcome } from './outcome.ts'
 import { namesMax, quiet, sync } from './price-sync.ts'
 
@@ -68,20 +68,20 @@ async function check(config: Config): Promise<Outcome> {
 
 /** Prices that no public list has are ours to keep: where to look when they are old. */
 function mediaNote(upstream: string): string | undefined {
-  const page = mediaPage(upstream)
-  return page && `${upstream}: media at our prices of ${mediaCompared}; look at ${page}`
+  const page = mediaPricePage(upstream)
+  return page && `${upstream}: media at our prices of ${mediaPricesCheckedAt}; look at ${page}`
 }
 
 type Checked = { ok: boolean; lines: string[] }
 
 /** What an upstream says it serves, beside what the catalogue offers there. */
 async function checkUpstream(
-  upstream: Parameters<typeof servedBy>[0] & { name: string },
+  upstream: Parameters<typeof listServedModels>[0] & { name: string },
   all: Model[],
 ): Promise<Checked> {
   const { name, kind } = upstream
   try {
-    const served = await servedBy(upstream)
+    const served = await listServedModels(upstream)
     if (!served) return { ok: true, lines: [`${name}: ${kind} does not tell what it serves`] }
     const offered = all.flatMap(({ id, offers }) =>
       offers.flatMap((offer) => (offer.upstream === name ? [{ id, model: offer.model }] : [])),
@@ -97,7 +97,7 @@ async function checkUpstream(
     ]
     return { ok: gone.length === 0, lines }
   } catch (error) {
-    return { ok: false, lines: [`${name}: no answer: ${whyOf(error)}`] }
+    return { ok: false, lines: [`${name}: no answer: ${describeFailure(error)}`] }
   }
 }
 

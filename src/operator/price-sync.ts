@@ -3,9 +3,9 @@ import { openModels } from '../context.ts'
 import { openLog } from '../core/log.ts'
 import { second, systemClock } from '../core/time.ts'
 import { modelListBytesMax } from '../limits.ts'
-import { type Listed, readList, readSynced } from '../models/lists.ts'
 import { isFree, type Price, readPrice } from '../models/price.ts'
-import { askJson, whyOf } from '../providers/ask-json.ts'
+import { type ListedModel, parseModelList, parseSyncedModels } from '../models/public-lists.ts'
+import { describeFailure, fetchJson } from '../providers/fetch-json.ts'
 import { keyedUpstreams } from '../providers/registry.ts'
 import { readPriceList, writePriceList } from '../storage/price-list.ts'
 import { done, failed, type Outcome } from './outcome.ts'
@@ -31,9 +31,9 @@ export async function sync(config: Config, urls: string[], yes: boolean): Promis
   const keyed = new Set(keyedUpstreams(config).map(({ name }) => name))
   if (keyed.size === 0) return failed('There is no key of a provider: nothing to sync.')
   const said: string[] = []
-  const found = new Map<string, Listed>()
+  const found = new Map<string, ListedModel>()
   for (const url of urls.length > 0 ? urls : publicLists) {
-    const listed = await read(url).catch(whyOf)
+    const listed = await read(url).catch(describeFailure)
     said.push(`${url}: ${typeof listed === 'string' ? `no answer: ${listed}` : listed.length}`)
     for (const row of typeof listed === 'string' ? [] : listed) {
       const key = keyOf(row)
@@ -43,7 +43,7 @@ export async function sync(config: Config, urls: string[], yes: boolean): Promis
   const { jumps, refused } = await sorted(config, found)
   if (!yes) for (const row of refused) found.delete(keyOf(row))
   if (found.size === 0) return failed([...said, ...jumps, 'Nothing is kept.'].join('\n'))
-  const before = readSynced(await readPriceList(config.dataDir))
+  const before = parseSyncedModels(await readPriceList(config.dataDir))
   const stay = yes ? [] : before.filter((row) => refused.some((one) => keyOf(one) === keyOf(row)))
   await writePriceList(config.dataDir, [...stay, ...found.values()])
   said.push(`${found.size} models are kept; a running server takes them at its next start.`)
@@ -53,20 +53,20 @@ export async function sync(config: Config, urls: string[], yes: boolean): Promis
   return failed(said.join('\n'))
 }
 
-async function read(url: string): Promise<Listed[]> {
+async function read(url: string): Promise<ListedModel[]> {
   const bounds = { signal: AbortSignal.timeout(askMs), bytesMax: modelListBytesMax }
-  return readList(await askJson(new Request(url), bounds))
+  return parseModelList(await fetchJson(new Request(url), bounds))
 }
 
 const keyOf = ({ upstream, model }: { upstream: string; model: string }): string =>
   `${upstream} ${model}`
 
 /** The rows whose price is not to be believed, and why. */
-async function sorted(config: Config, found: Map<string, Listed>) {
+async function sorted(config: Config, found: Map<string, ListedModel>) {
   const { catalogue } = await openModels({ ...config, marginPercent: 0 }, quiet)
   const offers = catalogue.list().flatMap((model) => model.offers)
   const now = new Map(offers.map((offer) => [keyOf(offer), offer.price]))
-  const refused: Listed[] = []
+  const refused: ListedModel[] = []
   const jumps: string[] = []
   for (const [key, row] of found) {
     const why = doubt(row, now.get(key))
@@ -78,9 +78,9 @@ async function sorted(config: Config, found: Map<string, Listed>) {
 }
 
 /** Why a price is not believed; undefined where it is. */
-function doubt({ model, listing }: Listed, now: Price | undefined): string | undefined {
+function doubt({ model, listing }: ListedModel, now: Price | undefined): string | undefined {
   const price = readPrice(listing.price ?? {})
-  if ('fault' in price) return price.fault
+  if ('fault' in price) return price.error
   if (isFree(price, 0)) return model.endsWith(':free') ? undefined : 'it costs nothing'
   for (const part of ['prompt', 'completion'] as const) {
     const [old, next] = [now?.[part], price[part]]

@@ -1,8 +1,8 @@
 import type { Db } from '../db/engine.ts'
 import * as files from '../gateway/files/contents.ts'
-import * as made from '../gateway/made/contents.ts'
+import * as made from '../gateway/media-files/contents.ts'
+import * as assets from '../hosting/apps/assets/contents.ts'
 import * as apps from '../hosting/apps/contents.ts'
-import * as assets from '../hosting/assets/contents.ts'
 
 const pageSize = 100
 

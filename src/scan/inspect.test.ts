@@ -89,7 +89,7 @@ const faulty = (code: string) => {
 test('a worker that hangs is replaced; its page is refused with try_again', async () => {
   const looking = inspector({ pieceMs: 5_000 }, faulty('onmessage = () => { for (;;); }'))
   expect(await looking.inspect(large).catch((error: unknown) => error)).toMatchObject({
-    refusal: 'try_again',
+    errorName: 'try_again',
   })
   expect((await looking.inspect(large)).scan.verdict).toBe('clean')
 })
@@ -101,7 +101,7 @@ test('a worker that crashes is replaced; its page is refused with try_again', as
   ]) {
     const looking = inspector({}, faulty(code))
     expect(await looking.inspect(large).catch((error: unknown) => error)).toMatchObject({
-      refusal: 'try_again',
+      errorName: 'try_again',
     })
     expect((await looking.inspect(large)).scan.verdict).toBe('clean')
   }
@@ -121,7 +121,7 @@ test('one maker has at most eight pages in hand, so that others get theirs', asy
   await Bun.sleep(50)
   expect(ends).toHaveLength(62)
   expect(ends).toEqual(
-    Array(62).fill(['mallory', expect.objectContaining({ refusal: 'try_again' })]),
+    Array(62).fill(['mallory', expect.objectContaining({ errorName: 'try_again' })]),
   )
 })
 
@@ -133,11 +133,11 @@ test('a full queue and a closed inspector refuse with try_again', async () => {
   const answers = Array.from({ length: 90 }, () =>
     looking.inspect(large).catch((error: unknown) => error),
   )
-  expect(await Promise.race(answers)).toMatchObject({ refusal: 'try_again' })
+  expect(await Promise.race(answers)).toMatchObject({ errorName: 'try_again' })
   await looking.close()
   for (const answer of await Promise.all(answers))
-    expect(answer).toMatchObject({ refusal: 'try_again' })
-  await expect(looking.inspect(large)).rejects.toMatchObject({ refusal: 'try_again' })
+    expect(answer).toMatchObject({ errorName: 'try_again' })
+  await expect(looking.inspect(large)).rejects.toMatchObject({ errorName: 'try_again' })
 })
 
 test('idle workers end, and the next page gets a new one', async () => {

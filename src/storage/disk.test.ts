@@ -109,7 +109,7 @@ test('a full disk refuses with try_again, loses nothing, and works again with ro
         (error: unknown) => (refused = error),
       )
     }
-    expect(refused).toMatchObject({ refusal: 'try_again' })
+    expect(refused).toMatchObject({ errorName: 'try_again' })
     expect(kept.length).toBeGreaterThan(0)
     expect(readdirSync(join(dir, 'tmp'))).toEqual([])
     expect(await store.usage()).toMatchObject({ files: kept.length })

@@ -109,10 +109,10 @@ test('a key that was limited or revoked while its request arrived makes and chan
   expect(await keys.add(t.ctx, asked, {})).toMatchObject({ daily_cap: 1 })
   for (const daily_cap of [2, null]) {
     await expect(keys.add(t.ctx, asked, { daily_cap })).rejects.toMatchObject({
-      refusal: 'cap_above_own',
+      errorName: 'cap_above_own',
     })
     await expect(keys.edit(t.ctx, asked, first(), { daily_cap })).rejects.toMatchObject({
-      refusal: 'cap_above_own',
+      errorName: 'cap_above_own',
     })
   }
   await gus.call('DELETE', `/accounts/keys/${id}`)
@@ -122,7 +122,7 @@ test('a key that was limited or revoked while its request arrived makes and chan
     () => keys.edit(t.ctx, asked, first(), { name: 'mine' }),
     () => keys.revoke(t.ctx, asked, first()),
   ]) {
-    await expect(late()).rejects.toMatchObject({ refusal: 'bad_key' })
+    await expect(late()).rejects.toMatchObject({ errorName: 'bad_key' })
   }
   expect(await t.kept()).toEqual(kept)
 })

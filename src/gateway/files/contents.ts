@@ -1,8 +1,8 @@
-import { contentsOf } from '../../db/contents.ts'
+import { contentReferences } from '../../db/content-references.ts'
 import { gatewayFiles } from './tables.ts'
 
 /** The stored bytes of files. */
-export const contents = contentsOf(gatewayFiles.sha256)
+export const contents = contentReferences(gatewayFiles.sha256)
 
 /** The stored words that were read out of them. */
-export const words = contentsOf(gatewayFiles.wordsSha256)
+export const words = contentReferences(gatewayFiles.wordsSha256)

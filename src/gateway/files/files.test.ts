@@ -7,7 +7,7 @@ import { type Gus, newGus } from '../../testing/gateway.ts'
 import { makePdf } from '../../testing/pdf.ts'
 import { type Answer, openTestHouse, type TestHouse } from '../../testing/test-server.ts'
 import { makeWav } from '../../testing/wav.ts'
-import { forget, the, wordsOf } from './files.ts'
+import { deleteExpired, get, readWords } from './files.ts'
 
 let t: TestHouse
 let gus: Gus
@@ -65,8 +65,8 @@ test('a text is kept, listed, read back, and deleted', async () => {
   expect(content.body).toBe(words)
   expect(content.headers.get('x-content-type-options')).toBe('nosniff')
   expect(content.headers.get('content-disposition')).toStartWith('attachment')
-  const stored = await the(t.ctx, `gateway:${gus.creditId}`, id)
-  expect(await wordsOf(t.ctx, stored)).toBe(words)
+  const stored = await get(t.ctx, `gateway:${gus.creditId}`, id)
+  expect(await readWords(t.ctx, stored)).toBe(words)
   const gone = await gus.call('DELETE', `/v1/files/${id}`)
   expect(gone.body).toEqual({ id, object: 'file', deleted: true })
   expect((await gus.call('GET', `/v1/files/${id}`)).status).toBe(404)
@@ -75,8 +75,8 @@ test('a text is kept, listed, read back, and deleted', async () => {
 test('a PDF goes in as words, a picture as a picture', async () => {
   const pdf = await upload({ file: file(makePdf(['Hello tide', 'The second page']), 'a.txt') })
   expect(pdf.body).toMatchObject({ kind: 'pdf', type: 'application/pdf', pages: 2, words: 5 })
-  const stored = await the(t.ctx, `gateway:${gus.creditId}`, pdf.text('id'))
-  expect(await wordsOf(t.ctx, stored)).toBe('Hello tide\n\nThe second page')
+  const stored = await get(t.ctx, `gateway:${gus.creditId}`, pdf.text('id'))
+  expect(await readWords(t.ctx, stored)).toBe('Hello tide\n\nThe second page')
   const image = await upload({ file: file(picture, 'a.pdf') })
   expect(image.body).toMatchObject({ kind: 'image', type: 'image/png', words: null })
   const sound = await upload({ file: file(makeWav(), 'a.wav') })
@@ -187,14 +187,14 @@ test('a file that is to expire says when, and is gone then', async () => {
   const created = Number(Object(made.body).created_at)
   expect(made.body).toMatchObject({ expires_at: created + 3_600 })
   const path = `/v1/files/${made.text('id')}`
-  const { sha256 } = await the(t.ctx, `gateway:${gus.creditId}`, made.text('id'))
+  const { sha256 } = await get(t.ctx, `gateway:${gus.creditId}`, made.text('id'))
   t.clock.turn(3_599_999)
   expect((await gus.call('GET', path)).body).toEqual(made.body)
   t.clock.turn(1)
   expect((await gus.call('GET', path)).status).toBe(404)
   expect((await gus.call('GET', '/v1/files')).body).toMatchObject({ data: [] })
   expect((await upload({ file: file('stays') })).body).not.toHaveProperty('expires_at')
-  await forget(t.ctx)
+  await deleteExpired(t.ctx)
   expect(await namedIn(t.ctx.db.read, [sha256])).toEqual(new Set())
   t.clock.turn(day)
   expect((await gus.call('GET', '/v1/files')).body).toMatchObject({ data: [{ bytes: 5 }] })
@@ -221,7 +221,7 @@ test('a form that was made by the description says so in one part of JSON', asyn
 
 test('the sweep keeps what files name, until they are deleted', async () => {
   const made = await upload({ file: file(makePdf(['Hello tide']), 'a.pdf') })
-  const { sha256, wordsSha256 } = await the(t.ctx, `gateway:${gus.creditId}`, made.text('id'))
+  const { sha256, wordsSha256 } = await get(t.ctx, `gateway:${gus.creditId}`, made.text('id'))
   const names = [sha256, wordsSha256 ?? '']
   expect(await namedIn(t.ctx.db.read, names)).toEqual(new Set(names))
   await gus.call('DELETE', `/v1/files/${made.text('id')}`)

@@ -3,7 +3,6 @@ import { and, count, desc, eq, gt, isNull, lte, or, sum } from 'drizzle-orm'
 import type { AppContext } from '../../context.ts'
 import { wholeOf } from '../../core/cursor.ts'
 import { newId } from '../../core/ids.ts'
-import { onceFor } from '../../core/once.ts'
 import { wordsIn } from '../../core/text.ts'
 import { second, unixSeconds } from '../../core/time.ts'
 import { lock } from '../../db/lock.ts'
@@ -11,23 +10,20 @@ import { ApiError } from '../../errors.ts'
 import { fileBytesPerAccountMax, filePageMax, filesPerAccountMax } from '../../limits.ts'
 import { misfit } from '../fields.ts'
 import type { AccountId } from '../key.ts'
-import { know } from './kind.ts'
-import { PdfReader } from './pdf.ts'
-import type { FileListShape, FileShape, ListWantedShape } from './schemas.ts'
+import { detectFile } from './detect.ts'
+import type { FileListQuery, FileListResponse, FileResponse } from './schemas.ts'
 import { gatewayFiles } from './tables.ts'
 import type { Upload } from './upload.ts'
 
 export type StoredFile = typeof gatewayFiles.$inferSelect
 
-const readerOf = onceFor((_house: AppContext) => new PdfReader())
-
 /** The pages of a PDF that is not kept; undefined where they cannot be told. Refuses try_again. */
-export async function pagesOf(
+export async function countPages(
   ctx: AppContext,
   account: AccountId,
   bytes: Uint8Array,
 ): Promise<{ pages: number | undefined } | undefined> {
-  const read = await readerOf(ctx).read(bytes, account, 0)
+  const read = await ctx.state.pdfReader.read(bytes, account, 0)
   return 'unreadable' in read ? undefined : read
 }
 
@@ -37,14 +33,14 @@ const idPattern = /^file_[A-Za-z0-9]{12}$/
  * Keeps a file and the words read out of it, for chat requests to name by its id (document 2,
  * POST /v1/files). Refuses upload_type, upload_unreadable, files_full, try_again.
  */
-export async function keep(
+export async function create(
   ctx: AppContext,
   account: AccountId,
   upload: Upload,
 ): Promise<StoredFile> {
-  const { bytes, filename, purpose, keptSeconds } = upload
+  const { bytes, filename, purpose, expiresAfterSeconds: keptSeconds } = upload
   await checkRoom(ctx, account, bytes.length)
-  const { kind, type, text, pages, seconds } = await know(readerOf(ctx), bytes, account)
+  const { kind, type, text, pages, seconds } = await detectFile(ctx.state.pdfReader, bytes, account)
   const stored = await ctx.storage.put(bytes)
   const words = text === undefined || text === '' ? null : await putWords(ctx, kind, stored, text)
   const created = ctx.clock.now()
@@ -98,7 +94,7 @@ async function checkRoom(
 }
 
 /** A file of this account. Refuses no_file, also for that of another account. */
-export async function the(ctx: AppContext, account: AccountId, id: string): Promise<StoredFile> {
+export async function get(ctx: AppContext, account: AccountId, id: string): Promise<StoredFile> {
   const [file] = idPattern.test(id)
     ? await ctx.db.read
         .select()
@@ -120,14 +116,17 @@ const own = (account: AccountId, id: string) =>
   and(eq(gatewayFiles.account, account), eq(gatewayFiles.id, id))
 
 /** The bytes of a file. Refuses no_file when they have gone. */
-export async function bytesOf(ctx: AppContext, file: StoredFile): Promise<Uint8Array<ArrayBuffer>> {
+export async function readBytes(
+  ctx: AppContext,
+  file: StoredFile,
+): Promise<Uint8Array<ArrayBuffer>> {
   const bytes = await ctx.storage.read(file.sha256)
   if (!bytes) throw new ApiError('no_file', { id: file.id })
   return new Uint8Array(bytes)
 }
 
 /** The words that were read out of a file: undefined where there are none. */
-export async function wordsOf(ctx: AppContext, file: StoredFile): Promise<string | undefined> {
+export async function readWords(ctx: AppContext, file: StoredFile): Promise<string | undefined> {
   const bytes = file.wordsSha256 && (await ctx.storage.read(file.wordsSha256))
   return bytes ? new TextDecoder().decode(bytes) : undefined
 }
@@ -139,8 +138,8 @@ export async function wordsOf(ctx: AppContext, file: StoredFile): Promise<string
 export async function list(
   ctx: AppContext,
   account: AccountId,
-  { limit = filesPerAccountMax, after, order, purpose }: ListWantedShape,
-): Promise<FileListShape> {
+  { limit = filesPerAccountMax, after, order, purpose }: FileListQuery,
+): Promise<FileListResponse> {
   const size = wholeOf('limit', limit, filePageMax)
   const rows = await ctx.db.read
     .select()
@@ -165,7 +164,7 @@ export async function list(
 }
 
 /** Keeps the words that were heard in a sound, for every chat that names it. */
-export async function keepWords(
+export async function saveTranscript(
   ctx: AppContext,
   { id, account, kind, sha256 }: StoredFile,
   text: string,
@@ -177,16 +176,16 @@ export async function keepWords(
 
 /** Forgets a file; its bytes are swept when no other row names them. Refuses no_file. */
 export async function remove(ctx: AppContext, account: AccountId, id: string): Promise<void> {
-  const file = await the(ctx, account, id)
+  const file = await get(ctx, account, id)
   await ctx.db.tx((db) => db.delete(gatewayFiles).where(own(account, file.id)))
 }
 
 /** Forgets the files that have expired. */
-export const forget = ({ db, clock }: AppContext): Promise<unknown> =>
+export const deleteExpired = ({ db, clock }: AppContext): Promise<unknown> =>
   db.tx((tx) => tx.delete(gatewayFiles).where(lte(gatewayFiles.expires, clock.now())))
 
 /** A file on the wire. */
-export const present = (file: StoredFile): FileShape => ({
+export const present = (file: StoredFile): FileResponse => ({
   id: file.id,
   file_id: file.id,
   object: 'file',

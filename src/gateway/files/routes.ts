@@ -48,7 +48,7 @@ const uploadRoute = (ctx: AppContext) =>
       '/files',
       async ({ spender, request }) => {
         const upload = await readUpload(request)
-        return files.present(await files.keep(ctx, spender.account, upload))
+        return files.present(await files.create(ctx, spender.account, upload))
       },
       {
         // The body is read in the handler, when the key is known.
@@ -63,7 +63,7 @@ const uploadRoute = (ctx: AppContext) =>
               'content; at most 32 MB. Refused with W604 (type), W605 (size) or W610 (unreadable).',
             takes,
           },
-          { 200: schemas.File },
+          { 200: schemas.FileSchema },
           [
             'bad_request',
             'upload_type',
@@ -80,26 +80,26 @@ const ownRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(withKey(ctx))
     .get('/files', ({ spender, query }) => files.list(ctx, spender.account, query), {
-      query: schemas.ListWanted,
+      query: schemas.FileListQuerySchema,
       ...operation(
         { id: 'list_files', tag: 'Files', summary: 'The files of your account.' },
-        { 200: schemas.FileList },
+        { 200: schemas.FileListSchema },
         ['bad_request'],
       ),
     })
     .get(
       '/files/:id',
       async ({ spender, params }) =>
-        files.present(await files.the(ctx, spender.account, params.id)),
-      operation({ id: 'get_file', tag: 'Files', summary: 'One file.' }, { 200: schemas.File }, [
+        files.present(await files.get(ctx, spender.account, params.id)),
+      operation({ id: 'get_file', tag: 'Files', summary: 'One file.' }, { 200: schemas.FileSchema }, [
         'no_file',
       ]),
     )
     .get(
       '/files/:id/content',
       async ({ spender, params }) => {
-        const file = await files.the(ctx, spender.account, params.id)
-        return new Response(await files.bytesOf(ctx, file), { headers: headersOf(file) })
+        const file = await files.get(ctx, spender.account, params.id)
+        return new Response(await files.readBytes(ctx, file), { headers: headersOf(file) })
       },
       operation(
         { id: 'get_file_content', tag: 'Files', summary: 'The bytes of a file.' },
@@ -115,7 +115,7 @@ const ownRoutes = (ctx: AppContext) =>
       },
       operation(
         { id: 'delete_file', tag: 'Files', summary: 'Delete a file.' },
-        { 200: schemas.FileGone },
+        { 200: schemas.DeletedFileSchema },
         ['bad_request', 'too_large', 'no_file', 'try_again'],
       ),
     )

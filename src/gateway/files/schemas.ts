@@ -6,7 +6,7 @@ import { filesPerAccountMax } from '../../limits.ts'
 import { fileKinds } from './tables.ts'
 
 /** A file as OpenAI's clients know it, with what was found in it. */
-export const File = Type.Object(
+export const FileSchema = Type.Object(
   {
     id: Type.String(),
     file_id: Type.String({ description: 'The same as id; what a chat request names.' }),
@@ -25,24 +25,24 @@ export const File = Type.Object(
   },
   { title: 'File' },
 )
-export type FileShape = Static<typeof File>
+export type FileResponse = Static<typeof FileSchema>
 
-export const FileList = Type.Object({
+export const FileListSchema = Type.Object({
   object: Type.Literal('list'),
-  data: Type.Array(File),
+  data: Type.Array(FileSchema),
   first_id: orNull(Type.String()),
   last_id: orNull(Type.String()),
   has_more: Type.Boolean(),
 })
-export type FileListShape = Static<typeof FileList>
+export type FileListResponse = Static<typeof FileListSchema>
 
-export const FileGone = Type.Object({
+export const DeletedFileSchema = Type.Object({
   id: Type.String(),
   object: Type.Literal('file'),
   deleted: Type.Literal(true),
 })
 
-export const ListWanted = Type.Object(
+export const FileListQuerySchema = Type.Object(
   {
     limit: Type.Optional(t.Numeric({ description: '1 to 10,000.' })),
     after: Type.Optional(Type.String({ description: 'The last id of the page before.' })),
@@ -51,4 +51,4 @@ export const ListWanted = Type.Object(
   },
   { additionalProperties: true, description: `At most ${filesPerAccountMax} files are kept.` },
 )
-export type ListWantedShape = Static<typeof ListWanted>
+export type FileListQuery = Static<typeof FileListQuerySchema>

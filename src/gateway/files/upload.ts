@@ -2,7 +2,7 @@ import { readBytes } from '../../core/body.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { ApiError, isApiError } from '../../errors.ts'
 import { fileBytesMax, fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
-import { recordIn } from '../../providers/answer.ts'
+import { parseRecord } from '../../providers/response.ts'
 import { misfit } from '../fields.ts'
 
 /** A file of 32 MB, and some room for the fields and boundaries around it. */
@@ -17,7 +17,7 @@ export interface Upload {
   purpose: string
   bytes: Uint8Array
   /** How long it is kept, in seconds; until it is deleted where that is left out. */
-  keptSeconds?: number | undefined
+  expiresAfterSeconds?: number | undefined
 }
 
 /**
@@ -26,7 +26,7 @@ export interface Upload {
  * bad_request for another body.
  */
 export async function readUpload(request: Request): Promise<Upload> {
-  const form = await readForm(request).catch(asTooLarge)
+  const form = await readMultipart(request).catch(asTooLarge)
   if (!form) throw misfit('file', 'Send multipart/form-data with the field "file".')
   const file = form.get('file')
   if (!(file instanceof File)) throw misfit('file', 'Send the file in the field "file".')
@@ -36,7 +36,7 @@ export async function readUpload(request: Request): Promise<Upload> {
     throw misfit('purpose', '"purpose" is a word such as user_data.')
   }
   const keptSeconds = keptSecondsIn(form)
-  return { filename: nameOf(file.name), purpose, bytes: await file.bytes(), keptSeconds }
+  return { filename: nameOf(file.name), purpose, bytes: await file.bytes(), expiresAfterSeconds: keptSeconds }
 }
 
 function keptSecondsIn(form: Form): number | undefined {
@@ -55,7 +55,7 @@ function keptSecondsIn(form: Form): number | undefined {
 function expiryIn(form: Form): [anchor: unknown, seconds: unknown] {
   const whole = form.get('expires_after')
   if (whole === null) return [form.get('expires_after[anchor]'), form.get('expires_after[seconds]')]
-  const { anchor, seconds } = recordIn(String(whole)) ?? {}
+  const { anchor, seconds } = parseRecord(String(whole)) ?? {}
   return [anchor ?? '', seconds]
 }
 
@@ -69,7 +69,7 @@ function asTooLarge(error: unknown): never {
  * A multipart/form-data body (RFC 7578); undefined where the request has another. Refuses
  * bad_request, and too_large before more than that is kept.
  */
-export async function readForm(request: Request) {
+export async function readMultipart(request: Request) {
   const type = request.headers.get('content-type') ?? ''
   if (!/^multipart\/form-data\b/i.test(type)) return undefined
   const bytes = await readBytes(request, uploadBytesMax)
@@ -80,10 +80,10 @@ export async function readForm(request: Request) {
   }
 }
 
-type Form = NonNullable<Awaited<ReturnType<typeof readForm>>>
+type Form = NonNullable<Awaited<ReturnType<typeof readMultipart>>>
 
 /** The fields of a form that are texts. Refuses bad_request when there are too many fields. */
-export function textsIn(form: Form, param: string): [string, string][] {
+export function textFields(form: Form, param: string): [string, string][] {
   const entries = [...form.entries()]
   if (entries.length > fieldsMax) throw misfit(param, `A request has at most ${fieldsMax} fields.`)
   return entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string')

@@ -23,8 +23,6 @@ interface Asked {
   present(answer: Answer): Response | Promise<Response>
 }
 
-const ended = new WeakMap<AppContext, Promise<unknown>>()
-
 /**
  * The response to paid work that is done once under its Idempotency-Key. What the process before
  * this one died over is ended first: who comes again at once must find that it was charged.
@@ -38,7 +36,7 @@ export function respondOnce(
 ): Promise<Response> {
   const { promise, resolve: begin, reject } = Promise.withResolvers<Response>()
   const respond = async (): Promise<void> => {
-    if (call.ref !== undefined) await endTheDead(ctx)
+    if (call.ref !== undefined) await ctx.state.expiredHolds.get(() => endExpired(ctx))
     const answer = await ctx.idempotency.once(account, call.ref, request, (keep, slot) =>
       work({ ...call, keep, slot, begin }),
     )
@@ -59,14 +57,3 @@ export function jsonOf({ status, body }: Answer): Response {
 export const costHeader = (cost: number): { 'x-service-cost': string } => ({
   'x-service-cost': inDigits(cost),
 })
-
-async function endTheDead(ctx: AppContext): Promise<void> {
-  const ending = ended.get(ctx) ?? endExpired(ctx)
-  ended.set(ctx, ending)
-  try {
-    await ending
-  } catch (error) {
-    ended.delete(ctx)
-    throw error
-  }
-}

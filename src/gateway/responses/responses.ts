@@ -8,7 +8,6 @@ import { streamResponse } from '../chat/streamed.ts'
 import { isOurs, wordsOf } from '../envelope.ts'
 import type { Spender } from '../key.ts'
 import { readAsked } from './asked.ts'
-import { rememberedOf } from './remembered.ts'
 import { streamOf } from './stream.ts'
 import { Written } from './written.ts'
 
@@ -24,15 +23,14 @@ export async function create(
   listener: Listener,
 ): Promise<Response> {
   const { account } = spender
-  const remembered = rememberedOf(ctx)
-  const asked = readAsked(raw, remembered.recall(account))
+  const asked = readAsked(raw, ctx.state.responseItems.finder(account))
   const { chat, stream, echo, spaced, isRemembered } = asked
   const answer = await complete(ctx, spender, chat, call, listener).catch(refusedHere)
   // Given again under its Idempotency-Key it is the same answer, with the same ids.
   const name = sha256(`${account} ${call.ref ?? call.requestId}`).slice(0, 32)
   const created = unixSeconds(ctx.clock.now())
   const keep = (item: Record<string, unknown>): void =>
-    isRemembered ? remembered.keep(account, item) : undefined
+    isRemembered ? ctx.state.responseItems.add(account, item) : undefined
   const written = new Written({ echo, spaced, name, created, keep })
   if (!answer.ok) return answer
   if (stream && answer.body) return streamResponse(streamOf(answer.body, written))

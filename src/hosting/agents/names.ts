@@ -1,21 +1,16 @@
 import { inArray } from 'drizzle-orm'
-import { LRUCache } from 'lru-cache'
 
 import type { AppContext } from '../../context.ts'
-import { onceFor } from '../../core/once.ts'
 import { agents } from './tables.ts'
 
 /** The maker page of an agent by its handle, with or without @ (document 1, section 2). */
-export const makerPage = ({ urls }: AppContext, handle: string): string =>
+export const makerPageUrl = ({ urls }: AppContext, handle: string): string =>
   `${urls.app}/explore/@${handle.replace('@', '')}`
 
-const keptMax = 20_000
-const keptOf = onceFor((_house: AppContext) => new LRUCache<string, string>({ max: keptMax }))
-
 /** The handles of these agents, by id. A handle never changes, so it is read once. */
-export async function handlesOf(ctx: AppContext, ids: string[]): Promise<Map<string, string>> {
-  const known = keptOf(ctx)
-  const unknown = [...new Set(ids)].filter((id) => !known.has(id))
+export async function findHandles(ctx: AppContext, ids: string[]): Promise<Map<string, string>> {
+  const known = ctx.state.agentHandles
+  const unknown = [...new Set(ids)].filter((id) => known.get(id) === undefined)
   if (unknown.length > 0) {
     const rows = await ctx.db.read
       .select({ id: agents.id, handle: agents.handle })

@@ -5,7 +5,7 @@ import { sign } from '../../core/ids.ts'
 import { day, lastDays, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { forUpdate } from '../../db/query.ts'
-import { tell } from '../notes/notes.ts'
+import { tell } from '../notifications/notifications.ts'
 import { apps, opens } from './tables.ts'
 
 /** An open is worth half as much after this long. */
@@ -16,44 +16,28 @@ const parts = 1_000_000
 /** Its maker is told once it was opened so often. */
 const toldOpens = 100
 
-/** Opens kept in memory between two writes; past this, more are not counted. */
-const waitingMax = 10_000
 const keptDays = 40
 
-interface Open {
-  app: string
-  at: number
-  address: string
-}
-
-const waiting = new WeakMap<AppContext, Map<string, Open>>()
-
 /**
- * Notes that an app was opened from an address. One open counts per app, day (UTC) and address,
- * which is kept only as a keyed hash. It is written with the next `writeOpens`.
+ * Records that an app was opened from an address; `writeOpens` stores it. One open counts per app,
+ * day (UTC) and address, and the address is stored only as a keyed hash.
  */
-export function noteOpen(ctx: AppContext, app: string, address: string): void {
-  const noted = waiting.get(ctx) ?? new Map<string, Open>()
-  waiting.set(ctx, noted)
-  const name = `${app} ${address}`
-  if (noted.size >= waitingMax || noted.has(name)) return
-  noted.set(name, { app, at: ctx.clock.now(), address })
-}
+export const noteOpen = (ctx: AppContext, app: string, address: string): void =>
+  ctx.state.pendingOpens.add({ app, at: ctx.clock.now(), address })
 
-/** Writes the noted opens and counts the new ones, all in one transaction. */
+/** Stores the recorded opens and adds the new ones to the apps' counts, in one transaction. */
 export async function writeOpens(ctx: AppContext): Promise<void> {
-  const noted = waiting.get(ctx)
-  if (!noted || noted.size === 0) return
-  waiting.delete(ctx)
+  const pending = ctx.state.pendingOpens.takeAll()
+  if (pending.length === 0) return
   await ctx.db.tx(async (db) => {
     const fresh = new Map<string, number>()
-    for (const { app, at, address } of noted.values()) {
+    for (const { app, at, address } of pending) {
       const visitor = sign(ctx.secret, `open ${address}`).slice(0, 16)
       const open = { app, day: utcDay(at), visitor }
       const isFresh = await db.insert(opens).values(open).onConflictDoNothing().returning()
       if (isFresh.length > 0) fresh.set(app, (fresh.get(app) ?? 0) + 1)
     }
-    // In one order everywhere, so that two processes never wait for each other.
+    // Apps are updated in one order everywhere, so that two processes cannot deadlock.
     for (const [app, count] of [...fresh].sort()) await countOpens(ctx, db, app, count)
   })
 }

@@ -7,7 +7,7 @@ import { newOwner, type Owner } from '../../testing/people.ts'
 import { refused } from '../../testing/refused.ts'
 import { openTestHouse } from '../../testing/test-server.ts'
 import { findByHandle } from '../agents/agents.ts'
-import { addKey } from '../agents/keys.ts'
+import { createAgentKey } from '../agents/keys.ts'
 
 test('a new agent has 400 credits, and its ledger says where they came from', async () => {
   const { person, close } = await openTestHouse({ PUBLISHES_PER_HOUR: '60' })
@@ -132,7 +132,7 @@ test('a key that a capped key makes has its cap, and one revoked meanwhile makes
   if (!agent) throw new Error('nobody')
   const by = await ctx.keys.find(key)
   await ann.call('DELETE', `/me/keys/${key.slice(0, 11)}`)
-  await expect(addKey(ctx, agent, undefined, by)).rejects.toMatchObject({ refusal: 'bad_key' })
+  await expect(createAgentKey(ctx, agent, undefined, by)).rejects.toMatchObject({ refusal: 'bad_key' })
   await close()
 })
 

@@ -1,14 +1,13 @@
 import type { AppContext } from '../../context.ts'
 import { ApiError, isApiError } from '../../errors.ts'
 import type { Agent } from '../agents/agents.ts'
-import { take, theClaimed } from '../agents/claims.ts'
-import { tell } from '../notes/notes.ts'
+import { assignOwner, getClaimableAgent } from '../agents/claims.ts'
+import { tell } from '../notifications/notifications.ts'
 import { checkHere, type Person, shownName } from './people.ts'
-import { limitsOf } from './sign-in.ts'
 
 /** Counts a code that turns out to be wrong. Refuses claim_locked after ten an hour. */
 async function counted<T>(ctx: AppContext, address: string, work: () => Promise<T>): Promise<T> {
-  const { claims } = limitsOf(ctx)
+  const { claims } = ctx.state.signInLimits
   const retryAfter = claims.take(address)
   if (retryAfter !== undefined) throw new ApiError('claim_locked', { max: claims.max, retryAfter })
   try {
@@ -26,7 +25,7 @@ async function counted<T>(ctx: AppContext, address: string, work: () => Promise<
  * code_expired, already_claimed, claim_locked.
  */
 export const look = (ctx: AppContext, code: string, address: string): Promise<Agent> =>
-  counted(ctx, address, () => theClaimed(ctx, code))
+  counted(ctx, address, () => getClaimableAgent(ctx, code))
 
 /** Makes a person the owner of the agent of this code, once. Refuses as `look` does. */
 export const claim = (
@@ -36,10 +35,10 @@ export const claim = (
   address: string,
 ): Promise<Agent> =>
   counted(ctx, address, async () => {
-    await theClaimed(ctx, code)
+    await getClaimableAgent(ctx, code)
     const agent = await ctx.db.tx(async (db) => {
       await checkHere(ctx, db, person.id)
-      const taken = await take(ctx, db, code, person.id)
+      const taken = await assignOwner(ctx, db, code, person.id)
       const text = `${shownName(person)} has claimed you, and can send you credits.`
       if (taken) await tell(ctx, db, { to: taken.id, kind: 'claim.done', text })
       return taken

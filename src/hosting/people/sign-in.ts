@@ -1,29 +1,11 @@
 import type { AppContext } from '../../context.ts'
-import { RateLimit } from '../../core/counters.ts'
 import { sha256 } from '../../core/ids.ts'
-import { onceFor } from '../../core/once.ts'
-import { hour, minute } from '../../core/time.ts'
+import { RateLimit } from '../../core/rate-limit.ts'
 import { ApiError } from '../../errors.ts'
-import {
-  claimTriesPerHour,
-  signInsPerAddress,
-  signInsPerName,
-  signInsPerPair,
-  signUpsPerHour,
-} from '../../limits.ts'
 import { checkPassword, hashOf, isPassword } from './passwords.ts'
 import * as people from './people.ts'
-import { newCodes, takeCode } from './recovery.ts'
+import { newCodes, takeCode } from './recovery-codes.ts'
 import { begin, checkFresh, endOthers, type Session } from './sessions.ts'
-
-/** What is counted of people in this process: tries, by address and by name. */
-export const limitsOf = onceFor(({ clock }: AppContext) => ({
-  pair: new RateLimit(clock, signInsPerPair, 15 * minute),
-  address: new RateLimit(clock, signInsPerAddress, hour),
-  name: new RateLimit(clock, signInsPerName, hour),
-  signUps: new RateLimit(clock, signUpsPerHour, hour),
-  claims: new RateLimit(clock, claimTriesPerHour, hour),
-}))
 
 /** Where a request comes from: its address, its browser, and the session that it brought. */
 export interface From {
@@ -62,11 +44,11 @@ type Count = [limit: RateLimit, key: string]
 
 /** A try by what names nobody: a passkey, or what a sign-in provider said. */
 export const byAddress = (ctx: AppContext, { address }: From): Count[] => [
-  [limitsOf(ctx).address, address],
+  [ctx.state.signInLimits.address, address],
 ]
 
 function byName(ctx: AppContext, name: string, from: From): Count[] {
-  const { pair, name: names } = limitsOf(ctx)
+  const { pair, name: names } = ctx.state.signInLimits
   const who = people.nameOf(name) ?? ''
   return [[pair, `${from.address} ${who}`], ...byAddress(ctx, from), [names, who]]
 }
@@ -100,7 +82,7 @@ export async function signUp(
   joining: people.Joining & { password: string },
   from: From,
 ): Promise<Entered & { codes: string[] }> {
-  const retryAfter = limitsOf(ctx).signUps.take(from.address)
+  const retryAfter = ctx.state.signInLimits.signUps.take(from.address)
   if (retryAfter !== undefined) throw new ApiError('sign_in_locked', { retryAfter })
   const { person, codes } = await people.join(ctx, joining)
   return { ...(await enter(ctx, person, from)), codes }

@@ -3,13 +3,13 @@ import { iso } from '../../core/time.ts'
 import { listBackups } from '../../operator/backups.ts'
 import type { Outcome } from '../../operator/outcome.ts'
 import type { KeptBackup } from '../../storage/backups.ts'
+import { counted, momentOf, sizeOf } from '../components.ts'
+import { ask } from '../confirm-dialog.ts'
+import { form, notice } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { empty, itemList } from '../lists.ts'
-import { counted, momentOf, sizeOf } from '../parts.ts'
-import { ask } from '../people/ask.ts'
-import type { Own } from '../people/desk.ts'
-import { form, notice } from '../people/form.ts'
-import { badge, consolePage } from './frame.ts'
+import type { Own } from '../session.ts'
+import { badge, consolePage } from './layout.ts'
 
 /** What may be done with a backup: downloaded, proved, removed. */
 function actsOf(token: string, { name, manifest }: KeptBackup): Html {
@@ -50,10 +50,10 @@ function item(token: string, backup: KeptBackup, outcome: Outcome | undefined): 
 
 /** The backups in the data folder: make one, download it, prove that it can be restored. */
 export async function backupsPage({ ctx, token }: Own, said?: string): Promise<Page> {
-  const { backups, running, ended } = await listBackups(ctx)
+  const { backups, running, results } = await listBackups(ctx)
   const make = form(token, '/console/backups', html`<button class="button">Make a backup</button>`)
   const shown = backups.filter(({ name }) => name !== running?.name || running.what === 'checked')
-  const items = shown.map((backup) => item(token, backup, ended.get(backup.name)))
+  const items = shown.map((backup) => item(token, backup, results.get(backup.name)))
   const none =
     !running && empty('No backup yet', 'One is made beside the running house: nobody waits for it.')
   const works =

@@ -1,16 +1,16 @@
 import { type Html, html } from '../../core/markup.ts'
 import { minute } from '../../core/time.ts'
-import { type Minute, shownMs } from '../../operator/metrics-history.ts'
+import { historyMs, type Sample } from '../../state/metrics-history.ts'
 
 /** The width of a minute and the height of the highest, in a square that is stretched to fit. */
 const [step, high] = [4, 100]
-const wide = (shownMs / minute) * step
+const wide = (historyMs / minute) * step
 
 /** A graph of the last three hours, a bar for each minute. */
 interface Graph {
   title: string
   /** What a minute shows. */
-  of(minute: Minute): number
+  of(minute: Sample): number
   /** A value in words, with its unit. */
   say(value: number): string
   /** What all minutes come to, in words; left out where they do not add up. */
@@ -32,7 +32,7 @@ function pathOf(values: number[], most: number): string {
 }
 
 /** A graph with its numbers in words. Without a measured minute it says so. */
-export function graph({ title, of, say, sum, bad = false }: Graph, minutes: Minute[]): Html {
+export function graph({ title, of, say, sum, bad = false }: Graph, minutes: Sample[]): Html {
   const values = minutes.map(of)
   const [now, most] = [values.at(-1) ?? 0, Math.max(...values, 0)]
   const all = sum?.(values.reduce((total, one) => total + one, 0))

@@ -7,21 +7,21 @@ import { countPeople } from '../../hosting/people/listing.ts'
 import { countByLane } from '../../jobs/jobs.ts'
 import { incomeByDay, totals } from '../../ledger/totals.ts'
 import { waiting } from '../../operator/cases.ts'
-import { lateMs, minutesOf } from '../../operator/metrics-history.ts'
+import { metricsByMinute } from '../../operator/metrics-history.ts'
 import { version } from '../../version.ts'
-import { inCredits } from '../amounts.ts'
+import { chart } from '../chart.ts'
+import { counted, few, momentOf, numbers, sizeOf } from '../components.ts'
+import { inCredits } from '../format.ts'
 import type { Page } from '../layout.ts'
-import { counted, few, momentOf, numbers, sizeOf } from '../parts.ts'
-import { chart } from '../people/chart.ts'
-import { consolePage } from './frame.ts'
 import { graph } from './graph.ts'
+import { consolePage } from './layout.ts'
 
 const daysShown = 30
 
 /** How the house does just now and in the last three hours. */
 export async function overviewPage(ctx: AppContext): Promise<Page> {
   const [minutes, facts, days] = await Promise.all([
-    minutesOf(ctx),
+    metricsByMinute(ctx),
     factsOf(ctx),
     incomeByDay(ctx, daysShown),
   ])
@@ -78,7 +78,7 @@ async function factsOf(ctx: AppContext): Promise<[name: string, value: Part][]> 
     ['Held for what runs', `${inCredits(toCredits(heldBack))} credits`],
     ['Disk free', sizeOf(ctx.storage.free())],
     ['Memory', sizeOf(process.memoryUsage.rss())],
-    ['Event-loop lag', `${Math.round(lateMs(ctx))} ms`],
+    ['Event-loop lag', `${Math.round(ctx.state.metricsHistory.recentLateMs)} ms`],
     ['Up since', momentOf(iso(began))],
     ['Version', version],
   ]

@@ -3,11 +3,11 @@ import { fileBytesMax } from '../../limits.ts'
 import { kindOf } from '../../storage/kinds.ts'
 import { letters } from '../../storage/riff.ts'
 import { filmLengthOf, filmTypeOf } from '../../storage/videos.ts'
-import type { PdfReader } from './pdf.ts'
+import type { PdfReader } from '../../core/pdf-reader.ts'
 import type { fileKinds } from './tables.ts'
 
 /** What a file is by its content, and the words in it where it has any. */
-export interface Known {
+export interface DetectedFile {
   kind: (typeof fileKinds)[number]
   type: string
   /** Undefined where they were not read: neither a PDF nor a text, encrypted, or too many pages. */
@@ -28,7 +28,7 @@ const unplain = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]/
  * Tells what an uploaded file is, never by its name or the type it came with, and reads its words.
  * Refuses upload_type, upload_unreadable, and try_again while too many PDFs are read.
  */
-export async function know(pdfs: PdfReader, bytes: Uint8Array, account: string): Promise<Known> {
+export async function detectFile(pdfs: PdfReader, bytes: Uint8Array, account: string): Promise<DetectedFile> {
   if (bytes.length === 0) throw new ApiError('upload_unreadable', { why: 'it is empty' })
   const head = letters(bytes, 0, 1_024)
   if (head.includes('%PDF-')) return pdf(pdfs, bytes, account)
@@ -42,19 +42,19 @@ export async function know(pdfs: PdfReader, bytes: Uint8Array, account: string):
   return plain(bytes)
 }
 
-function filmed(bytes: Uint8Array, type: 'video/mp4' | 'video/webm'): Known {
+function filmed(bytes: Uint8Array, type: 'video/mp4' | 'video/webm'): DetectedFile {
   const told = filmLengthOf(bytes, type)
   if ('unfit' in told) throw new ApiError('upload_unreadable', { why: told.unfit })
   return { kind: 'video', type, ...told }
 }
 
-async function pdf(pdfs: PdfReader, bytes: Uint8Array, account: string): Promise<Known> {
+async function pdf(pdfs: PdfReader, bytes: Uint8Array, account: string): Promise<DetectedFile> {
   const read = await pdfs.read(bytes, account)
   if ('unreadable' in read) throw new ApiError('upload_unreadable', { why: read.unreadable })
   return { kind: 'pdf', type: 'application/pdf', ...read }
 }
 
-function plain(bytes: Uint8Array): Known {
+function plain(bytes: Uint8Array): DetectedFile {
   const text = utf8(bytes)
   if (text === undefined || unplain.test(text)) throw new ApiError('upload_type')
   return { kind: 'text', type: 'text/plain; charset=utf-8', text }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { RateLimit } from './counters.ts'
+import { RateLimit } from './rate-limit.ts'
 import { minute } from './time.ts'
 
 /** So many calls in a row, `apart` milliseconds between them: how many passed. */

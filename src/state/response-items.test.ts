@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 
-import { ApiError } from '../../errors.ts'
-import { rememberedBytesMax, rememberedMs, rememberedOfAccountBytesMax } from '../../limits.ts'
-import { Remembered } from './remembered.ts'
+import { ApiError } from '../errors.ts'
+import { rememberedBytesMax, rememberedMs, rememberedOfAccountBytesMax } from '../limits.ts'
+import { ResponseItems } from './response-items.ts'
 
 function opened() {
   let now = 1
-  const remembered = new Remembered({ now: () => now })
-  const find = (account: string, id: string) => remembered.recall(account)(id)
+  const remembered = new ResponseItems({ now: () => now })
+  const find = (account: string, id: string) => remembered.finder(account)(id)
   return { remembered, find, turn: (ms: number) => void (now += ms) }
 }
 const item = (id: string, chars: number) => ({ id, text: 'a'.repeat(chars) })
@@ -15,7 +15,7 @@ const logprobs = [{ token: 'a', logprob: -0.1 }]
 
 test('an item is found by its account, for an hour', () => {
   const { remembered, find, turn } = opened()
-  remembered.keep('ann', { ...item('msg_1', 5), logprobs })
+  remembered.add('ann', { ...item('msg_1', 5), logprobs })
   turn(rememberedMs)
   expect(find('ann', 'msg_1')).toEqual(item('msg_1', 5))
   expect(find('ben', 'msg_1')).toBeUndefined()
@@ -25,14 +25,14 @@ test('an item is found by its account, for an hour', () => {
 
 test('one account forgets its oldest, and nothing of another', () => {
   const { remembered, find } = opened()
-  remembered.keep('ben', item('msg_b', 5))
+  remembered.add('ben', item('msg_b', 5))
   const chars = rememberedOfAccountBytesMax / 8
-  for (const id of ['msg_1', 'msg_2', 'msg_3', 'msg_4']) remembered.keep('ann', item(id, chars))
+  for (const id of ['msg_1', 'msg_2', 'msg_3', 'msg_4']) remembered.add('ann', item(id, chars))
   expect(find('ann', 'msg_1')).toBeUndefined()
   expect(find('ann', 'msg_2')).toBeDefined()
   expect(find('ben', 'msg_b')).toBeDefined()
   // What is longer than all that an account may have is not kept.
-  remembered.keep('ann', item('msg_5', 4 * chars))
+  remembered.add('ann', item('msg_5', 4 * chars))
   expect(find('ann', 'msg_5')).toBeUndefined()
 })
 
@@ -40,7 +40,7 @@ test('all together have a bound: who was answered longest ago is forgotten', () 
   const { remembered, find } = opened()
   const chars = rememberedOfAccountBytesMax / 2 - 1_000
   const accounts = Math.floor(rememberedBytesMax / rememberedOfAccountBytesMax) + 1
-  for (let at = 0; at < accounts; at += 1) remembered.keep(`account ${at}`, item('msg_1', chars))
+  for (let at = 0; at < accounts; at += 1) remembered.add(`account ${at}`, item('msg_1', chars))
   expect(find('account 0', 'msg_1')).toBeUndefined()
   expect(find('account 1', 'msg_1')).toBeDefined()
 })
@@ -50,8 +50,8 @@ test('an account counts with what it came to hold', () => {
   const chars = rememberedOfAccountBytesMax / 4
   const accounts = Math.floor(rememberedBytesMax / rememberedOfAccountBytesMax) * 2
   for (let at = 0; at < accounts; at += 1) {
-    remembered.keep(`account ${at}`, item('msg_1', 5))
-    remembered.keep(`account ${at}`, item('msg_2', chars))
+    remembered.add(`account ${at}`, item('msg_1', 5))
+    remembered.add(`account ${at}`, item('msg_2', chars))
   }
   expect(find('account 0', 'msg_2')).toBeUndefined()
   expect(find(`account ${accounts - 1}`, 'msg_2')).toBeDefined()
@@ -59,9 +59,9 @@ test('an account counts with what it came to hold', () => {
 
 test('one request recalls no more than its account may have', () => {
   const { remembered } = opened()
-  remembered.keep('ann', item('msg_1', rememberedOfAccountBytesMax / 8))
-  const recall = remembered.recall('ann')
+  remembered.add('ann', item('msg_1', rememberedOfAccountBytesMax / 8))
+  const recall = remembered.finder('ann')
   for (let times = 0; times < 3; times += 1) expect(recall('msg_1')).toBeDefined()
   expect(() => recall('msg_1')).toThrow(ApiError)
-  expect(remembered.recall('ann')('msg_1')).toBeDefined()
+  expect(remembered.finder('ann')('msg_1')).toBeDefined()
 })

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 
-import { ApiError } from '../../errors.ts'
-import { caught } from '../../testing/caught.ts'
-import { makePdf, makePdfBomb } from '../../testing/pdf.ts'
-import { bounds, PdfReader } from './pdf.ts'
+import { ApiError } from '../errors.ts'
+import { caught } from '../testing/caught.ts'
+import { makePdf, makePdfBomb } from '../testing/pdf.ts'
+import { bounds, PdfReader } from './pdf-reader.ts'
 
 test('a bomb is stopped, and the next PDF is read', async () => {
   const reader = new PdfReader({ ...bounds, bytes: 64 * 1_048_576 })
@@ -24,7 +24,7 @@ test('so many wait and no more: try_again', async () => {
   const all = Array.from({ length: 18 }, () => reader.read(makePdf(['x']), 'ann'))
   const error = await caught(all.at(-1) ?? Promise.resolve())
   expect(error).toBeInstanceOf(ApiError)
-  expect(error).toMatchObject({ refusal: 'try_again' })
+  expect(error).toMatchObject({ errorName: 'try_again' })
   await Promise.all(all.slice(0, -1))
 })
 

@@ -1,5 +1,5 @@
-import { ApiError } from '../../errors.ts'
-import { pdfPagesMax } from '../../limits.ts'
+import { ApiError } from '../errors.ts'
+import { pdfPagesMax } from '../limits.ts'
 import type { Asked, PdfAnswer } from './pdf.worker.ts'
 
 /** What one PDF may take: time, memory beyond what the process had, and characters of words. */
@@ -16,9 +16,9 @@ interface Waiter {
 }
 
 /** Beside this file, or below the root of the compiled binary, where this file is part of main. */
-const workerFile = import.meta.url.endsWith('/files/pdf.ts')
+const workerFile = import.meta.url.endsWith('/core/pdf-reader.ts')
   ? './pdf.worker.ts'
-  : './gateway/files/pdf.worker.ts'
+  : './core/pdf.worker.ts'
 
 const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url))
 

@@ -1,0 +1,42 @@
+import { LRUCache } from 'lru-cache'
+
+import type { Clock } from './time.ts'
+
+/** How long a cache keeps a value, by which clock. */
+interface Lifetime {
+  clock: Clock
+  ms: number
+}
+
+/**
+ * Values by key, at most `max`: past it the one that was used longest ago goes. Memory is allocated
+ * with the first value, because an LRUCache reserves space for `max` at once.
+ */
+export class Cache<Value extends NonNullable<unknown>> {
+  private values: LRUCache<string, Value> | undefined
+
+  constructor(
+    private readonly max: number,
+    private readonly lifetime?: Lifetime,
+  ) {}
+
+  get(key: string): Value | undefined {
+    return this.values?.get(key)
+  }
+
+  set(key: string, value: Value): void {
+    this.values ??= this.open()
+    this.values.set(key, value)
+  }
+
+  get size(): number {
+    return this.values?.size ?? 0
+  }
+
+  private open(): LRUCache<string, Value> {
+    const { max, lifetime } = this
+    if (!lifetime) return new LRUCache({ max })
+    const { clock, ms } = lifetime
+    return new LRUCache({ max, ttl: ms, ttlResolution: 0, perf: clock })
+  }
+}
