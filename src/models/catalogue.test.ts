@@ -3,9 +3,9 @@ import { expect, test } from 'bun:test'
 import { providers } from '../config/providers.ts'
 import type { Catalogue } from './catalogue.ts'
 import { chargeOf } from './charge.ts'
-import { openCatalogue, type Sources } from './open.ts'
+import { openCatalogue, type Sources } from './open-catalogue.ts'
 import { presentPrice } from './price.ts'
-import { usageOf } from './usage.ts'
+import { createUsage } from './usage.ts'
 
 const now = Date.UTC(2026, 10, 21)
 const open = (sources: Partial<Sources> = {}) =>
@@ -61,7 +61,7 @@ test('the demo models have a price each, and can be listed by type', async () =>
   expect(ids()).toEqual(ids().toSorted())
   for (const model of catalogue.list()) {
     expect(model.name).toStartWith('Demo')
-    expect(model.price && chargeOf(model.price, usageOf({ prompt: 1 }))).toBeGreaterThan(0n)
+    expect(model.price && chargeOf(model.price, createUsage({ prompt: 1 }))).toBeGreaterThan(0n)
     expect(model.offers).toEqual([{ upstream: 'demo', model: model.id, price: model.price }])
   }
   const small = catalogue.find('demo/small')?.model

@@ -22,7 +22,7 @@ export interface Model {
   /** Most output tokens; 0 when not known. */
   maxOutput: number
   /** The most input tokens that a picture counts as. */
-  pictureTokens: number
+  imageTokens: number
   price: Price | undefined
   offers: Offer[]
 }
@@ -32,7 +32,7 @@ const suffixNames = ['floor', 'nitro', 'online'] as const
 export type Suffix = (typeof suffixNames)[number]
 
 /** A model that was asked for, and the suffixes it was asked for with. */
-export interface Found {
+export interface ResolvedModel {
   model: Model
   suffixes: Suffix[]
 }
@@ -55,7 +55,7 @@ export class Catalogue {
   }
 
   /** The model an id names: exact ids first, then suffixes are read from the right. */
-  find(id: string): Found | undefined {
+  find(id: string): ResolvedModel | undefined {
     const suffixes: Suffix[] = []
     for (let rest = id; suffixes.length <= suffixNames.length;) {
       const model = this.byId.get(rest)

@@ -2,13 +2,13 @@ import { expect, test } from 'bun:test'
 
 import fc from 'fast-check'
 
-import { type Bounds, chargeOf, worstCase } from './charge.ts'
+import { chargeOf, maxCost, type UsageBounds } from './charge.ts'
 import { type Price, type PriceTexts, readPrice } from './price.ts'
-import { type Usage, usageOf } from './usage.ts'
+import { createUsage, type Usage } from './usage.ts'
 
 function priced(texts: PriceTexts): Price {
   const price = readPrice(texts)
-  if ('fault' in price) throw new Error(price.fault)
+  if ('error' in price) throw new Error(price.error)
   return price
 }
 
@@ -65,14 +65,14 @@ test.each<[string, Price, Partial<Usage>, bigint]>([
     0n,
   ],
 ])('%s', (_, price, usage, charge) => {
-  expect<bigint>(chargeOf(price, usageOf(usage))).toBe(charge)
+  expect<bigint>(chargeOf(price, createUsage(usage))).toBe(charge)
 })
 
 test('large numbers are exact', () => {
   const price = priced({ prompt: '123456789.000000000000001' })
   const rate = 123_456_789_000_000_000_000_001n
   const exact = (rate * BigInt(2 ** 53 - 1) + 999_999n) / 1_000_000n
-  expect<bigint>(chargeOf(price, usageOf({ prompt: 2 ** 53 - 1 }))).toBe(exact)
+  expect<bigint>(chargeOf(price, createUsage({ prompt: 2 ** 53 - 1 }))).toBe(exact)
 })
 
 const rate = fc.option(fc.bigInt(0n, 10n ** 12n), { nil: undefined })
@@ -131,7 +131,7 @@ const anyUse = fc
     const cacheWrite = Math.floor((use.prompt - cached) * writtenPart)
     const reasoning = Math.floor(use.completion * reasoningPart)
     const audio = Math.floor(use.prompt * soundPart)
-    return usageOf({ ...use, cached, cacheWrite, audio, reasoning })
+    return createUsage({ ...use, cached, cacheWrite, audio, reasoning })
   })
 
 test('no usage within the bounds costs more than the worst case', () => {
@@ -139,16 +139,16 @@ test('no usage within the bounds costs more than the worst case', () => {
   fc.assert(
     fc.property(anyPrice, anyUse, room, (price, usage, more) => {
       const { images, searches, seconds, characters } = usage
-      const bounds: Bounds = {
+      const bounds: UsageBounds = {
         inputTokensMax: usage.prompt + more.prompt,
-        sound: usage.audio > 0,
+        hasAudio: usage.audio > 0,
         outputTokensMax: usage.completion + more.completion,
         images,
         searches,
         seconds,
         characters,
       }
-      expect(chargeOf(price, usage) <= worstCase(price, bounds)).toBe(true)
+      expect(chargeOf(price, usage) <= maxCost(price, bounds)).toBe(true)
     }),
     { numRuns: 1_000 },
   )
@@ -157,24 +157,22 @@ test('no usage within the bounds costs more than the worst case', () => {
 test('the worst case is of the dearest rate', () => {
   const bounds = { inputTokensMax: 1_000, outputTokensMax: 300 }
   // 1,000 written to a cache, 300 of reasoning.
-  expect<bigint>(worstCase(thinker, bounds)).toBe(3_750_000n + 6_000_000n)
+  expect<bigint>(maxCost(thinker, bounds)).toBe(3_750_000n + 6_000_000n)
   // One more token reaches the tier.
-  expect<bigint>(worstCase(thinker, { ...bounds, inputTokensMax: 1_001 })).toBe(
+  expect<bigint>(maxCost(thinker, { ...bounds, inputTokensMax: 1_001 })).toBe(
     6_006_000n + 6_750_000n,
   )
-  expect<bigint>(worstCase(mini, { inputTokensMax: 0, outputTokensMax: 0 })).toBe(1n)
+  expect<bigint>(maxCost(mini, { inputTokensMax: 0, outputTokensMax: 0 })).toBe(1n)
   const free = priced({ prompt: '0', completion: '0' })
-  expect<bigint>(worstCase(free, bounds)).toBe(0n)
+  expect<bigint>(maxCost(free, bounds)).toBe(0n)
 })
 
 test('sound is in the worst case where there may be some', () => {
   const bounds = { inputTokensMax: 1_000, outputTokensMax: 0 }
-  expect<bigint>(worstCase(hears, bounds)).toBe(100_000n)
-  expect<bigint>(worstCase(hears, { ...bounds, sound: true })).toBe(1_000_000n)
+  expect<bigint>(maxCost(hears, bounds)).toBe(100_000n)
+  expect<bigint>(maxCost(hears, { ...bounds, hasAudio: true })).toBe(1_000_000n)
 })
 
 test('a window that is not known cannot be priced', () => {
-  expect(() => worstCase(mini, { inputTokensMax: Infinity, outputTokensMax: 1 })).toThrow(
-    RangeError,
-  )
+  expect(() => maxCost(mini, { inputTokensMax: Infinity, outputTokensMax: 1 })).toThrow(RangeError)
 })

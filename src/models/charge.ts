@@ -65,16 +65,20 @@ export function chargeOf(price: Price, usage: Usage): NanoUsd {
 }
 
 /** What a usage costs within its hold, whatever the upstream says that was used. */
-export function chargeWithin({ amount }: { amount: NanoUsd }, price: Price, usage: Usage): NanoUsd {
+export function chargeWithinHold(
+  { amount }: { amount: NanoUsd },
+  price: Price,
+  usage: Usage,
+): NanoUsd {
   const charge = chargeOf(price, usage)
   return charge < amount ? charge : amount
 }
 
 /** The most a request may use; what is left out is 0. */
-export interface Bounds {
+export interface UsageBounds {
   inputTokensMax: number
   /** Whether some of them may stand for sound. */
-  sound?: boolean
+  hasAudio?: boolean
   /** Of all choices together. */
   outputTokensMax: number
   images?: number
@@ -87,8 +91,8 @@ export interface Bounds {
  * The most a request can cost: what a hold keeps back. No usage within the bounds has a charge
  * above it, whatever is cached, written to a cache or reasoned, and whichever tier it falls in.
  */
-export function worstCase(price: Price, bounds: Bounds): NanoUsd {
-  const { inputTokensMax, outputTokensMax, sound = false } = bounds
+export function maxCost(price: Price, bounds: UsageBounds): NanoUsd {
+  const { inputTokensMax, outputTokensMax, hasAudio: sound = false } = bounds
   const reached = price.tiers?.filter(({ above }) => inputTokensMax > above) ?? []
   const all = [ratesOf(price), ...reached.map(({ above }) => ratesAt(price, above + 1))]
   const input = highest(

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { nano } from '../core/money.ts'
 import type { Engine } from '../db/engine.ts'
 import { freshEngine } from '../testing/engine.ts'
-import { insertUse, listUses, type NewUse, sweepUses, type UseQuery } from './history.ts'
+import { deleteOldUses, insertUse, listUses, type NewUse, type UseQuery } from './history.ts'
 
 let db: Engine
 beforeEach(async () => {
@@ -129,11 +129,11 @@ test('the sweep forgets what is old, in every account, and the rest stays counta
   }))
   await add(...many)
   await add({ account: 'gateway:ben', at: 5 }, { account: 'gateway:ben', at: 2_400 })
-  await sweepUses(db, 2_400)
+  await deleteOldUses(db, 2_400)
   expect(await list({ size: 2 })).toMatchObject({ ids: '2499 2498', total: 100 })
   expect(await list({ page: 50, size: 2 })).toMatchObject({ ids: '2401 2400', total: 100 })
   expect((await list({ account: 'gateway:ben' })).total).toBe(1)
-  await sweepUses(db, 10_000)
+  await deleteOldUses(db, 10_000)
   expect((await list()).total).toBe(0)
   await add({ requestId: 'new' })
   expect(await list()).toMatchObject({ ids: 'new', total: 1 })

@@ -3,7 +3,7 @@ import { and, asc, between, desc, eq, gt, lt, sql } from 'drizzle-orm'
 import { newId } from '../core/ids.ts'
 import { utcDay } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
-import { changedBy, placeholders, prepared } from '../db/query.ts'
+import { changedRowCount, placeholders, prepared } from '../db/query.ts'
 import { useCounts, uses } from './tables.ts'
 import type { Usage } from './usage.ts'
 
@@ -43,7 +43,7 @@ const countQuery = prepared((db) =>
 const insertQuery = prepared((db) => db.insert(uses).values(placeholders(uses)).prepare())
 
 /** The counts of a row are tokens, or the units that the work is paid by. */
-export const countsOf = (usage: Usage) => ({
+export const usageCounts = (usage: Usage) => ({
   input: usage.prompt || usage.characters || Math.ceil(usage.seconds),
   cached: usage.cached,
   output: usage.completion || usage.images,
@@ -150,7 +150,7 @@ const accountsAtOnce = 500
 const rowsAtOnce = 1_000
 
 /** Forgets what was used before `before` (milliseconds since 1970), some rows at a time. */
-export async function sweepUses(engine: Engine, before: number): Promise<void> {
+export async function deleteOldUses(engine: Engine, before: number): Promise<void> {
   for (let after = ''; ;) {
     const accounts = await engine.read
       .select({ account: useCounts.account })
@@ -175,6 +175,6 @@ async function sweepAccount(engine: Engine, account: string, before: number): Pr
     if (!oldest || oldest.at >= before) return
     const some = between(uses.number, oldest.number, oldest.number + rowsAtOnce - 1)
     const gone = and(mine, some, lt(uses.at, before))
-    swept = changedBy(await engine.tx((db) => db.delete(uses).where(gone)))
+    swept = changedRowCount(await engine.tx((db) => db.delete(uses).where(gone)))
   }
 }

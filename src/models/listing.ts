@@ -11,7 +11,7 @@ export interface Listing {
   supportsTools?: boolean
   contextLength?: number
   maxOutput?: number
-  pictureTokens?: number
+  imageTokens?: number
   price?: PriceTexts
 }
 
@@ -30,7 +30,7 @@ const outputsOf: Record<ModelType, string[]> = {
  * A model of the catalogue, from how its source lists it and where it can be had. A price without
  * what its type is paid by is no published rate. Throws when a price cannot be read.
  */
-export function modelOf(
+export function toModel(
   listing: Listing,
   places: { upstream: string; model: string }[],
   marginPercent: number,
@@ -47,7 +47,7 @@ export function modelOf(
     supportsTools: listing.supportsTools ?? type === 'chat',
     contextLength: listing.contextLength ?? 0,
     maxOutput: listing.maxOutput ?? 0,
-    pictureTokens: listing.pictureTokens ?? pictureTokensMost,
+    imageTokens: listing.imageTokens ?? pictureTokensMost,
     price,
     offers: places.map((place) => ({ ...place, price })),
   }
@@ -56,6 +56,6 @@ export function modelOf(
 function priceOf({ id, price }: Listing, type: ModelType, marginPercent: number) {
   if (!price) return undefined
   const read = readPrice(price, marginPercent)
-  if ('fault' in read) throw new Error(`The price of ${id}: ${read.fault}.`)
+  if ('error' in read) throw new Error(`The price of ${id}: ${read.error}.`)
   return hasRate(type, read) ? read : undefined
 }

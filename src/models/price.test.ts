@@ -17,7 +17,7 @@ import {
 
 const priced = (texts: PriceTexts, margin?: number): Price => {
   const price = readPrice(texts, margin)
-  if ('fault' in price) throw new Error(price.fault)
+  if ('error' in price) throw new Error(price.error)
   return price
 }
 

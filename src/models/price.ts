@@ -86,29 +86,29 @@ export function toUsdPerUnit(rate: bigint): string {
 }
 
 /** Which number in a price is faulty, for the one line that tells the operator. */
-export interface PriceFault {
-  fault: string
+export interface PriceError {
+  error: string
 }
 
 /**
  * Reads a written price and adds the operator's margin (percent, rounded up per million units).
  * Texts are exact; what is no price is answered as a fault.
  */
-export function readPrice(texts: PriceTexts, marginPercent = 0): Price | PriceFault {
+export function readPrice(texts: PriceTexts, marginPercent = 0): Price | PriceError {
   const price: Omit<Price, 'id'> = {}
   for (const part of partNames) {
     const text = texts[parts[part]]
     if (text === undefined) continue
     const rate = fromUsdPerUnit(text)
-    if (rate === undefined) return { fault: `${parts[part]} = "${text}" is no price in USD` }
+    if (rate === undefined) return { error: `${parts[part]} = "${text}" is no price in USD` }
     price[part] = marginOn(rate, marginPercent)
   }
   if (price.perSecond !== undefined && price.perMinute !== undefined) {
-    return { fault: 'per_second and per_minute would both charge the same seconds' }
+    return { error: 'per_second and per_minute would both charge the same seconds' }
   }
   for (const written of texts.tiers ?? []) {
     const tier = readTier(written, marginPercent)
-    if (!tier) return { fault: `the tier above ${written.above} has a part that is no price` }
+    if (!tier) return { error: `the tier above ${written.above} has a part that is no price` }
     price.tiers = [...(price.tiers ?? []), tier]
   }
   price.tiers?.sort((a, b) => a.above - b.above)

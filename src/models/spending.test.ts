@@ -4,8 +4,8 @@ import { nano } from '../core/money.ts'
 import { day } from '../core/time.ts'
 import type { Engine } from '../db/engine.ts'
 import { freshEngine } from '../testing/engine.ts'
-import { insertUse, sweepUses } from './history.ts'
-import { modelsOf, spendingOf } from './spending.ts'
+import { deleteOldUses, insertUse } from './history.ts'
+import { getSpending, listUsedModels } from './spending.ts'
 
 const now = Date.UTC(2026, 4, 4, 12)
 const clock = { now: () => now }
@@ -41,7 +41,7 @@ const add = (model: string, daysAgo: number, charged: bigint, account = gus) =>
       held: nano(charged),
     }),
   )
-const spent = (days: number, models = 5) => spendingOf({ db, clock }, gus, { days, models })
+const spent = (days: number, models = 5) => getSpending({ db, clock }, gus, { days, models })
 
 test('spending is told by day, today too, and by model, the dearest first, to the last digit', async () => {
   const large = 4_503_599_627_370_497n
@@ -66,13 +66,13 @@ test('spending is told by day, today too, and by model, the dearest first, to th
   expect((await spent(4, 1)).models).toEqual([
     { model: 'm/a', requests: 3, amount: nano(2n * large + 1n) },
   ])
-  expect(await modelsOf(db.read, gus, 2)).toEqual(['m/a', 'm/b'])
+  expect(await listUsedModels(db.read, gus, 2)).toEqual(['m/a', 'm/b'])
 })
 
 test('days that are no longer kept are forgotten, and the numbers of the history are not', async () => {
   await add('m/a', 3, 5n)
   await add('m/a', 2, 5n)
-  await sweepUses(db, Date.UTC(2026, 4, 2))
+  await deleteOldUses(db, Date.UTC(2026, 4, 2))
   expect((await spent(9)).models).toEqual([{ model: 'm/a', requests: 1, amount: nano(5n) }])
-  expect(await modelsOf(db.read, gus, 9)).toEqual(['m/a'])
+  expect(await listUsedModels(db.read, gus, 9)).toEqual(['m/a'])
 })

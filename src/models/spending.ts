@@ -7,7 +7,7 @@ import { sumOf } from '../db/query.ts'
 import { useCounts } from './tables.ts'
 
 /** What an account's requests to one model came to. */
-export interface ModelSpent {
+export interface ModelSpending {
   model: string
   requests: number
   amount: NanoUsd
@@ -16,7 +16,7 @@ export interface ModelSpent {
 /** An account's requests of some days: by day, oldest first, and by model, the dearest first. */
 export interface Spending {
   days: { day: string; amount: NanoUsd }[]
-  models: ModelSpent[]
+  models: ModelSpending[]
 }
 
 const charged = sumOf(useCounts.charged)
@@ -26,7 +26,7 @@ const requests = sql<number>`sum(${useCounts.count})`.mapWith(Number)
  * What an account was charged at the gateway in the last `days` UTC days, today included; of its
  * models at most `models`.
  */
-export async function spendingOf(
+export async function getSpending(
   { db, clock }: { db: Engine; clock: Clock },
   account: string,
   most: { days: number; models: number },
@@ -52,7 +52,7 @@ export async function spendingOf(
 }
 
 /** The models that an account has used, by their ids, at most `limit`. */
-export async function modelsOf(db: Engine['read'], account: string, limit: number) {
+export async function listUsedModels(db: Engine['read'], account: string, limit: number) {
   const own = and(eq(useCounts.account, account), eq(useCounts.day, ''), gt(useCounts.model, ''))
   const rows = await db
     .select({ model: useCounts.model })

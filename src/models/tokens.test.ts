@@ -2,61 +2,63 @@ import { expect, test } from 'bun:test'
 
 import fc from 'fast-check'
 
-import { promptTokensOf, tokensAtMost, tokensOf } from './tokens.ts'
+import { estimatePromptTokens, estimateTokens, maxInputTokens } from './tokens.ts'
 
 const pictures = 8_000
 const user = (content: unknown) => ({ messages: [{ role: 'user', content }] })
 const picture = (url: string) => ({ type: 'image_url', image_url: { url } })
 
 test('our own count takes four letters, or one other character, for a token', () => {
-  expect(tokensOf('')).toBe(0)
-  expect(tokensOf('a')).toBe(1)
-  expect(tokensOf('Hello, world')).toBe(3)
-  expect(tokensOf('漢字かな')).toBe(4)
-  expect(tokensOf('👋')).toBe(1)
+  expect(estimateTokens('')).toBe(0)
+  expect(estimateTokens('a')).toBe(1)
+  expect(estimateTokens('Hello, world')).toBe(3)
+  expect(estimateTokens('漢字かな')).toBe(4)
+  expect(estimateTokens('👋')).toBe(1)
 })
 
 test('no text has more tokens than its request may have, even one for each byte', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-      const most = tokensAtMost(user(text), pictures)
+      const most = maxInputTokens(user(text), pictures)
       expect(most).toBeGreaterThanOrEqual(Buffer.byteLength(text))
-      expect(most).toBeGreaterThanOrEqual(promptTokensOf(user(text), pictures))
+      expect(most).toBeGreaterThanOrEqual(estimatePromptTokens(user(text), pictures))
     }),
   )
 })
 
 test('tools, schemas and fields we do not know are counted', () => {
-  const plain = tokensAtMost(user('hi'), pictures)
+  const plain = maxInputTokens(user('hi'), pictures)
   const more = { ...user('hi'), tools: ['x'.repeat(500)], unknown: 'y'.repeat(500) }
-  expect(tokensAtMost(more, pictures)).toBeGreaterThan(plain + 1_000)
-  expect(tokensAtMost({ input: 'z'.repeat(500) }, pictures)).toBeGreaterThan(500)
+  expect(maxInputTokens(more, pictures)).toBeGreaterThan(plain + 1_000)
+  expect(maxInputTokens({ input: 'z'.repeat(500) }, pictures)).toBeGreaterThan(500)
 })
 
 test('our own count of a prompt is of what a model reads', () => {
   const { messages } = user('hi')
-  const plain = promptTokensOf({ messages }, 0)
+  const plain = estimatePromptTokens({ messages }, 0)
   const settings = { model: 'maker/small', stream: true, stream_options: { include_usage: true } }
-  expect(promptTokensOf({ messages, ...settings, user: 'gus' }, 0)).toBe(plain)
-  expect(promptTokensOf({ messages, tools: ['x'.repeat(400)] }, 0)).toBeGreaterThan(plain + 99)
+  expect(estimatePromptTokens({ messages, ...settings, user: 'gus' }, 0)).toBe(plain)
+  expect(estimatePromptTokens({ messages, tools: ['x'.repeat(400)] }, 0)).toBeGreaterThan(
+    plain + 99,
+  )
 })
 
 test('a picture counts as itself, not as its bytes, whether inline or elsewhere', () => {
   const text = { type: 'text', text: 'What is this?' }
   const inline = user([text, picture(`data:image/png;base64,${'A'.repeat(1e6)}`)])
   const elsewhere = user([text, picture('https://example.com/a.png'), picture('https://b')])
-  const without = tokensAtMost(user([text]), pictures)
-  expect(tokensAtMost(inline, pictures)).toBe(without + pictures)
-  expect(tokensAtMost(elsewhere, pictures)).toBe(without + 2 * pictures)
-  expect(promptTokensOf(inline, 100)).toBe(promptTokensOf(user([text]), 0) + 100)
+  const without = maxInputTokens(user([text]), pictures)
+  expect(maxInputTokens(inline, pictures)).toBe(without + pictures)
+  expect(maxInputTokens(elsewhere, pictures)).toBe(without + 2 * pictures)
+  expect(estimatePromptTokens(inline, 100)).toBe(estimatePromptTokens(user([text]), 0) + 100)
 })
 
 test('a text that looks like a picture is a text', () => {
   const text = `data:image/png;base64,${'A'.repeat(10_000)}`
-  expect(tokensAtMost(user(text), pictures)).toBeGreaterThan(10_000)
-  expect(tokensAtMost(user([{ type: 'text', text }]), pictures)).toBeGreaterThan(10_000)
+  expect(maxInputTokens(user(text), pictures)).toBeGreaterThan(10_000)
+  expect(maxInputTokens(user([{ type: 'text', text }]), pictures)).toBeGreaterThan(10_000)
   const tools = { ...user('hi'), tools: [{ ...picture(text), content: [picture(text)] }] }
-  expect(tokensAtMost(tools, pictures)).toBeGreaterThan(20_000)
+  expect(maxInputTokens(tools, pictures)).toBeGreaterThan(20_000)
 })
 
 test('sound inline is bound by its bytes; other media by nothing but the window', () => {
@@ -67,7 +69,7 @@ test('sound inline is bound by its bytes; other media by nothing but the window'
     type: 'file',
     file: { filename, file_data },
   })
-  const most = tokensAtMost(user([sound]), pictures)
+  const most = maxInputTokens(user([sound]), pictures)
   expect(most).toBeGreaterThan(5_000)
   expect(most).toBeLessThan(7_000)
   for (const part of [
@@ -80,20 +82,20 @@ test('sound inline is bound by its bytes; other media by nothing but the window'
     { type: 'input_audio', input_audio: { file_id: 'base64,' } },
     { ...film('https://example.com/a.mp4'), input_audio: { data } },
   ]) {
-    expect(tokensAtMost(user([part]), pictures, 2_000_000)).toBe(2_000_000)
-    expect(tokensAtMost(user([part]), pictures)).toBeGreaterThan(131_072)
-    expect(tokensAtMost(user([part, sound]), pictures)).toBeGreaterThan(136_000)
+    expect(maxInputTokens(user([part]), pictures, 2_000_000)).toBe(2_000_000)
+    expect(maxInputTokens(user([part]), pictures)).toBeGreaterThan(131_072)
+    expect(maxInputTokens(user([part, sound]), pictures)).toBeGreaterThan(136_000)
   }
 })
 
 test('a window that is known is the most, one that is not cuts no text', () => {
   const long = user('x'.repeat(500_000))
-  expect(tokensAtMost(long, pictures, 200_000)).toBe(200_000)
-  expect(tokensAtMost(long, pictures)).toBeGreaterThan(500_000)
+  expect(maxInputTokens(long, pictures, 200_000)).toBe(200_000)
+  expect(maxInputTokens(long, pictures)).toBeGreaterThan(500_000)
 })
 
 test('messages that are none are only text', () => {
   for (const messages of [null, 'x', [null, 7, { content: [null, 'x', {}] }]]) {
-    expect(tokensAtMost({ messages }, pictures)).toBeGreaterThan(1_000)
+    expect(maxInputTokens({ messages }, pictures)).toBeGreaterThan(1_000)
   }
 })

@@ -27,7 +27,7 @@ function isUnbound(part: unknown): boolean {
 }
 
 /** Whether some of a request's tokens may stand for sound, that of films among it. */
-export const mayHoldSound = ({ messages }: Body): boolean =>
+export const mayContainAudio = ({ messages }: Body): boolean =>
   itemsOf(messages).some((message) =>
     partsOf(message).some(
       (part) => isRecord(part) && !['text', 'image_url'].includes(String(part.type)),
@@ -55,7 +55,7 @@ function withoutPictures(body: Body): { text: string; pictures: number } {
  * text. A picture counts as `pictureTokens`, media without a bound as a whole window. A `window` of
  * 0 is not known, and cuts nothing: what was sent may fit it.
  */
-export function tokensAtMost(body: Body, pictureTokens: number, window = 0): number {
+export function maxInputTokens(body: Body, pictureTokens: number, window = 0): number {
   const isWindow = itemsOf(body.messages).some((message) => partsOf(message).some(isUnbound))
   const { text, pictures } = withoutPictures(body)
   const held = Buffer.byteLength(text) + pictures * pictureTokens + frameTokens
@@ -93,14 +93,14 @@ export class TokenCount {
 }
 
 /** The same of a whole text. */
-export function tokensOf(text: string): number {
+export function estimateTokens(text: string): number {
   const count = new TokenCount()
   count.add(text)
   return count.tokens
 }
 
 /** Our own count of what a model reads of a request. It never passes `tokensAtMost`. */
-export function promptTokensOf(body: Body, pictureTokens: number): number {
+export function estimatePromptTokens(body: Body, pictureTokens: number): number {
   const { messages, tools, functions, response_format, prediction } = body
   const { text, pictures } = withoutPictures({
     messages,
@@ -109,5 +109,5 @@ export function promptTokensOf(body: Body, pictureTokens: number): number {
     response_format,
     prediction,
   })
-  return tokensOf(text) + pictures * pictureTokens
+  return estimateTokens(text) + pictures * pictureTokens
 }

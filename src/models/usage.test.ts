@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import fc from 'fast-check'
 
-import { readUsage, type Usage, usageOf } from './usage.ts'
+import { createUsage, readUsage, type Usage } from './usage.ts'
 
 const limits = { prompt: 1_000, completion: 100, seconds: 86_400 }
 
@@ -85,7 +85,7 @@ test.each<[string, unknown, Partial<Usage> | undefined]>([
     { prompt: 11, completion: 7 },
   ],
 ])('%s', (_, raw, usage) => {
-  expect(readUsage(raw, limits)).toEqual(usage && usageOf(usage))
+  expect(readUsage(raw, limits)).toEqual(usage && createUsage(usage))
 })
 
 test.each<[string, unknown, Partial<Usage>]>([
@@ -134,7 +134,7 @@ test.each<[string, unknown, Partial<Usage>]>([
   ],
   ['a sound of years', { seconds: 1e9 }, { seconds: 86_400 }],
 ])('%s is mended and marked', (_, raw, usage) => {
-  expect(readUsage(raw, limits)).toEqual(usageOf({ ...usage, estimated: true }))
+  expect(readUsage(raw, limits)).toEqual(createUsage({ ...usage, estimated: true }))
 })
 
 test.each<[string, unknown]>([
@@ -152,7 +152,7 @@ test.each<[string, unknown]>([
 
 test('a total alone is the prompt where nothing is written, as Voyage tells it', () => {
   const { seconds: _, ...embedded } = { ...limits, completion: 0 }
-  expect(readUsage({ total_tokens: 11 }, embedded)).toEqual(usageOf({ prompt: 11 }))
+  expect(readUsage({ total_tokens: 11 }, embedded)).toEqual(createUsage({ prompt: 11 }))
   expect(readUsage({ total_tokens: 11 }, limits)).toBeUndefined()
   expect(readUsage({ seconds: 3 }, embedded)).toBeUndefined()
 })

@@ -45,7 +45,7 @@ const nothing: Usage = {
 }
 
 /** A usage in which only the given parts are not 0. */
-export const usageOf = (parts: Partial<Usage>): Usage => ({ ...nothing, ...parts })
+export const createUsage = (parts: Partial<Usage>): Usage => ({ ...nothing, ...parts })
 
 /** Names of one number in the answers of OpenAI's chat and its later endpoints, and of others. */
 const promptNames = ['prompt_tokens', 'input_tokens']
@@ -74,7 +74,7 @@ export function readUsage(usage: unknown, limits: UsageLimits): Usage | undefine
   if (prompt === undefined && completion === undefined) {
     const seconds = read.number(usage.seconds)
     if (seconds === undefined || limits.seconds === undefined) return undefined
-    return usageOf({ seconds: read.within(seconds, limits.seconds), estimated: read.mended })
+    return createUsage({ seconds: read.within(seconds, limits.seconds), estimated: read.mended })
   }
   const unsaid = read.believed(
     total - (prompt ?? 0) - (completion ?? 0),
@@ -91,7 +91,7 @@ export function readUsage(usage: unknown, limits: UsageLimits): Usage | undefine
   const written = read.tokens(details, ['cache_write_tokens'], Infinity) ?? 0
   const sound = read.tokens(details, ['audio_tokens'], Infinity) ?? 0
   const cachedIn = read.within(cached, prompt ?? 0)
-  return usageOf({
+  return createUsage({
     prompt: prompt ?? 0,
     cached: cachedIn,
     cacheWrite: read.within(written, (prompt ?? 0) - cachedIn),

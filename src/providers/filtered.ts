@@ -1,5 +1,5 @@
 import { recordOf } from '../core/schema.ts'
-import { recordIn } from './answer.ts'
+import { parseRecord } from './response.ts'
 
 /** How upstreams name a refusal under their content rules. */
 const filterCodes = [
@@ -11,8 +11,8 @@ const filterCodes = [
 ]
 
 /** Whether the body of a failure says that its upstream declined under its content rules. */
-export function saysFiltered(said: string): boolean {
-  const error = recordOf(recordIn(said)?.error)
+export function isContentFilterError(said: string): boolean {
+  const error = recordOf(parseRecord(said)?.error)
   const inner = recordOf(error.innererror)
   return [error.code, error.type, inner.code].some(
     (code) => typeof code === 'string' && filterCodes.includes(code),

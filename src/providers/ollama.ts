@@ -8,7 +8,7 @@ const modelsMax = 200
 const Tags = Type.Object({ models: Type.Array(Type.Object({ name: Type.String() })) })
 
 /** The models an Ollama has, asked once; undefined when none answers at `host`. */
-export async function findLocal(host: string): Promise<string[] | undefined> {
+export async function listOllamaModels(host: string): Promise<string[] | undefined> {
   try {
     const signal = AbortSignal.timeout(askMs)
     const answer = await fetch(`${host}/api/tags`, { signal, redirect: 'error' })

@@ -5,7 +5,7 @@ import { openLog } from '../core/log.ts'
 import { systemClock } from '../core/time.ts'
 import { startFakeUpstream } from '../testing/fake-upstream.ts'
 import { demoUpstream } from './demo/demo.ts'
-import { rawLane } from './raw.ts'
+import { createOpenAiAdapter } from './openai-compatible.ts'
 import { openUpstreams, Registry } from './registry.ts'
 
 const fake = startFakeUpstream()
@@ -71,14 +71,15 @@ test('an Ollama that answers tells its models; one that does not is no fault', a
 
 test('failures open the breaker of one upstream, and the operator is told', async () => {
   const { lines, ctx } = housed()
-  const lane = (name: string) => rawLane({ name, baseUrl: fake.baseUrl, apiKey: 'sk-hush' })
+  const lane = (name: string) =>
+    createOpenAiAdapter({ name, baseUrl: fake.baseUrl, apiKey: 'sk-hush' })
   const registry = new Registry([lane('a'), lane('b')], ctx)
   const [a, b] = [registry.find('a'), registry.find('b')]
   for (const model of ['fake/500', 'fake/reset-first', 'fake/503', 'fake/401', 'fake/403']) {
-    expect(a?.available).toBe(true)
+    expect(a?.isAvailable).toBe(true)
     await a?.send(call(model)).catch(() => {})
   }
-  expect([a?.available, b?.available]).toEqual([false, true])
+  expect([a?.isAvailable, b?.isAvailable]).toEqual([false, true])
   const before = fake.received.length
   await expect(a?.send(call('fake/ok'))).rejects.toMatchObject({ kind: 'refused' })
   expect(fake.received.length).toBe(before)
@@ -108,7 +109,10 @@ test('failures open the breaker of one upstream, and the operator is told', asyn
 })
 
 test('what the client did wrong, and a client that left, are no failures', async () => {
-  const lanes = [rawLane({ name: 'a', baseUrl: fake.baseUrl }), demoUpstream(systemClock)]
+  const lanes = [
+    createOpenAiAdapter({ name: 'a', baseUrl: fake.baseUrl }),
+    demoUpstream(systemClock),
+  ]
   const registry = new Registry(lanes, housed().ctx)
   const [a, demo] = [registry.find('a'), registry.find('demo')]
   const left = { ...call('fake/ok'), signal: AbortSignal.abort() }
@@ -119,15 +123,15 @@ test('what the client did wrong, and a client that left, are no failures', async
       await expect(one?.send(left)).rejects.toMatchObject({ kind: 'aborted' })
     }
   }
-  expect([a?.available, demo?.available]).toEqual([true, true])
+  expect([a?.isAvailable, demo?.isAvailable]).toEqual([true, true])
 })
 
 test('speeds are remembered by upstream and model', () => {
   const { speeds } = new Registry([], housed().ctx)
-  expect(speeds.of('a', 'm')).toBe(0)
+  expect(speeds.tokensPerSecond('a', 'm')).toBe(0)
   speeds.record('a', 'm', 100, 1_000)
   speeds.record('a', 'm', 200, 1_000)
   speeds.record('a', 'm', 0, 1_000)
-  expect(speeds.of('a', 'm')).toBe(120)
-  expect(speeds.of('b', 'm')).toBe(0)
+  expect(speeds.tokensPerSecond('a', 'm')).toBe(120)
+  expect(speeds.tokensPerSecond('b', 'm')).toBe(0)
 })

@@ -2,21 +2,21 @@ import { providers } from '../config/providers.ts'
 import type { Config } from '../config/settings.ts'
 import type { Log } from '../core/log.ts'
 import type { Clock } from '../core/time.ts'
-import { Breaker } from './breaker.ts'
+import { CircuitBreaker } from './circuit-breaker.ts'
 import { demoUpstream } from './demo/demo.ts'
-import { findLocal } from './ollama.ts'
-import { rawLane } from './raw.ts'
+import { listOllamaModels } from './ollama.ts'
+import { createOpenAiAdapter } from './openai-compatible.ts'
 import { Speeds } from './speeds.ts'
-import { type Call, type Look, type Upstream, UpstreamFault } from './upstream.ts'
+import { type PollRequest, type Upstream, type UpstreamCall, UpstreamError } from './upstream.ts'
 
 /** The operator's own key was refused, or has no money left. */
 const keyStatuses = [401, 402, 403]
 
 /** How an upstream does since the start. Times are milliseconds since 1970. */
-export interface Health {
+export interface UpstreamHealth {
   name: string
   kind: string
-  state: Breaker['state']
+  state: CircuitBreaker['state']
   /** Answers that were none of its faults. */
   answers: number
   failures: number
@@ -26,22 +26,22 @@ export interface Health {
 }
 
 /** An upstream with its health: every answer of `send` is counted. */
-class Guarded implements Upstream {
-  private readonly breaker: Breaker
+class MonitoredUpstream implements Upstream {
+  private readonly breaker: CircuitBreaker
   private answers = 0
   private failures = 0
   private answeredAt: number | undefined
-  private lastFailure: Health['lastFailure']
+  private lastFailure: UpstreamHealth['lastFailure']
 
   constructor(
     private readonly upstream: Upstream,
     private readonly clock: Clock,
     private readonly log: Log,
   ) {
-    this.breaker = new Breaker(clock)
+    this.breaker = new CircuitBreaker(clock)
   }
 
-  get health(): Health {
+  get health(): UpstreamHealth {
     const { name, kind, answers, failures, answeredAt, lastFailure } = this
     return { name, kind, state: this.breaker.state, answers, failures, answeredAt, lastFailure }
   }
@@ -55,29 +55,29 @@ class Guarded implements Upstream {
   }
 
   /** False while its breaker is open: then another offer is taken, or none (503). */
-  get available(): boolean {
-    return this.breaker.allows
+  get isAvailable(): boolean {
+    return this.breaker.isAvailable
   }
 
-  send(call: Call): Promise<Response> {
+  send(call: UpstreamCall): Promise<Response> {
     return this.counted(() => this.upstream.send(call))
   }
 
-  async look(at: Look): Promise<Response> {
-    const look = this.upstream.look?.bind(this.upstream)
-    if (!look) throw new UpstreamFault('refused', this.name)
-    return this.counted(() => look(at))
+  async poll(at: PollRequest): Promise<Response> {
+    const poll = this.upstream.poll?.bind(this.upstream)
+    if (!poll) throw new UpstreamError('refused', this.name)
+    return this.counted(() => poll(at))
   }
 
   private async counted(ask: () => Promise<Response>): Promise<Response> {
-    if (!this.breaker.take()) throw new UpstreamFault('refused', this.name)
+    if (!this.breaker.tryAcquire()) throw new UpstreamError('refused', this.name)
     try {
       const answer = await ask()
       this.judge(answer.status)
       return answer
     } catch (error) {
-      if (error instanceof UpstreamFault && error.kind === 'aborted') this.breaker.untold()
-      else if (error instanceof UpstreamFault) this.failed(error.kind, { fault: error.kind })
+      if (error instanceof UpstreamError && error.kind === 'aborted') this.breaker.released()
+      else if (error instanceof UpstreamError) this.failed(error.kind, { fault: error.kind })
       else this.failed('unknown', { fault: String(error) })
       throw error
     }
@@ -105,28 +105,30 @@ class Guarded implements Upstream {
 /** Every upstream by its name, each with its health and its measured speed. */
 export class Registry {
   readonly speeds = new Speeds()
-  private readonly byName: Map<string, Guarded>
+  private readonly byName: Map<string, MonitoredUpstream>
 
   constructor(upstreams: Upstream[], ctx: { clock: Clock; log: Log }) {
-    this.byName = new Map(upstreams.map((one) => [one.name, new Guarded(one, ctx.clock, ctx.log)]))
+    this.byName = new Map(
+      upstreams.map((one) => [one.name, new MonitoredUpstream(one, ctx.clock, ctx.log)]),
+    )
   }
 
   get names(): string[] {
     return [...this.byName.keys()]
   }
 
-  find(name: string): Guarded | undefined {
+  find(name: string): MonitoredUpstream | undefined {
     return this.byName.get(name)
   }
 
   /** How each of them does. */
-  health(): Health[] {
+  health(): UpstreamHealth[] {
     return [...this.byName.values()].map((one) => one.health)
   }
 }
 
 /** What was found of upstreams; the catalogue is opened with it. */
-export interface OpenUpstreams {
+export interface OpenedUpstreams {
   registry: Registry
   /** Names of the providers whose prices are published. */
   published: string[]
@@ -149,12 +151,12 @@ export const keyedUpstreams = (config: Config) =>
 export async function openUpstreams(
   config: Config,
   ctx: { clock: Clock; log: Log },
-): Promise<OpenUpstreams> {
+): Promise<OpenedUpstreams> {
   const keyed = keyedUpstreams(config)
   const configured = [...keyed, ...config.upstreams]
   const wanted = config.demoModels
   const demo = wanted === 'on' || (wanted === 'auto' && configured.length === 0)
-  const found = config.ollamaHost ? await findLocal(config.ollamaHost) : undefined
+  const found = config.ollamaHost ? await listOllamaModels(config.ollamaHost) : undefined
   const ollama = {
     name: 'ollama',
     kind: 'openai',
@@ -165,9 +167,9 @@ export async function openUpstreams(
   const rows = [...configured, ...(found || (config.ollamaHost && isNamed) ? [ollama] : [])]
   const lanes = await Promise.all(
     rows.map(async ({ kind, ...to }) => {
-      if (kind === 'openai') return rawLane(to)
+      if (kind === 'openai') return createOpenAiAdapter(to)
       // The translators are loaded only where they are used.
-      const { translatedLane } = await import('./translated/translated.ts')
+      const { createAiSdkAdapter: translatedLane } = await import('./ai-sdk/adapter.ts')
       return translatedLane({ ...to, kind }, ctx.clock)
     }),
   )

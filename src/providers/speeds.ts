@@ -18,7 +18,7 @@ export class Speeds {
   }
 
   /** Tokens a second; 0 when nothing was measured yet. */
-  of(upstream: string, model: string): number {
+  tokensPerSecond(upstream: string, model: string): number {
     return this.measured.get(`${upstream} ${model}`) ?? 0
   }
 }

@@ -1,8 +1,8 @@
 import { errorCodeOf } from '../core/text.ts'
-import type { FaultKind } from './upstream.ts'
+import type { UpstreamErrorKind } from './upstream.ts'
 
 /** Why there was no answer: the caller's own signal, a place nobody listens at, or a cut. */
-export function faultKindOf(error: unknown, signal: AbortSignal): FaultKind {
+export function classifyNetworkError(error: unknown, signal: AbortSignal): UpstreamErrorKind {
   if (signal.aborted) return isTimeout(signal.reason) ? 'timeout' : 'aborted'
   const code = errorCodeOf(error)
   if (/^(Malformed|Invalid)|header/i.test(code)) return 'unreadable'

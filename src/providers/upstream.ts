@@ -1,5 +1,5 @@
 /** The operations an upstream may have, as paths below its base URL. */
-export type Path =
+export type UpstreamPath =
   | '/chat/completions'
   | '/embeddings'
   | '/images/generations'
@@ -7,8 +7,8 @@ export type Path =
   | '/audio/speech'
   | '/audio/transcriptions'
 
-export interface Call {
-  path: Path
+export interface UpstreamCall {
+  path: UpstreamPath
   /** The model's name at this upstream. */
   model: string
   /** The request as the client sent it; `model` and, in a stream, `stream_options` are replaced. */
@@ -19,7 +19,7 @@ export interface Call {
 }
 
 /** A look at work that goes on there. */
-export interface Look {
+export interface PollRequest {
   /** Below the base URL; its id is what the answer to `/videos` called it. */
   path: `/videos/${string}`
   signal: AbortSignal
@@ -33,13 +33,13 @@ export interface Upstream {
   readonly name: string
   readonly kind: string
   /** Throws UpstreamFault when there is no answer. */
-  send(call: Call): Promise<Response>
+  send(call: UpstreamCall): Promise<Response>
   /**
    * How a film stands (`/videos/<id>`), and once it is completed the film itself
    * (`/videos/<id>/content`). Any process may ask: all that it takes is in the id. Left out where
    * no films are made. Throws UpstreamFault as `send` does.
    */
-  look?(at: Look): Promise<Response>
+  poll?(at: PollRequest): Promise<Response>
 }
 
 /**
@@ -47,12 +47,13 @@ export interface Upstream {
  * the caller's signal. redirect: not followed. unreadable: an answer came that is not HTTP, so the
  * model may have run.
  */
-export type FaultKind = 'refused' | 'reset' | 'timeout' | 'redirect' | 'aborted' | 'unreadable'
+export type UpstreamErrorKind =
+  'refused' | 'reset' | 'timeout' | 'redirect' | 'aborted' | 'unreadable'
 
 /** An upstream gave no answer. The message names the upstream, never its address or its key. */
-export class UpstreamFault extends Error {
+export class UpstreamError extends Error {
   constructor(
-    readonly kind: FaultKind,
+    readonly kind: UpstreamErrorKind,
     upstream: string,
   ) {
     super(`${upstream}: ${kind}`)

@@ -1,5 +1,5 @@
 /** A WAV of mono 16-bit little-endian samples. */
-export function wav(samples: Uint8Array<ArrayBuffer>, hertz: number): Blob {
+export function encodeWav(samples: Uint8Array<ArrayBuffer>, hertz: number): Blob {
   const header = Buffer.alloc(44)
   header.write('RIFF', 0)
   header.writeUInt32LE(36 + samples.byteLength, 4)

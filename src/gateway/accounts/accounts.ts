@@ -18,7 +18,7 @@ export type Account = typeof gatewayAccounts.$inferSelect
  * Makes a gateway account with a balance of 0 and its first key, whose text is shown once
  * (document 2, POST /accounts/create). Refuses keys_address_limit.
  */
-export async function make(
+export async function create(
   ctx: AppContext,
   address: string,
 ): Promise<{ account: Account; keyText: string }> {
@@ -31,7 +31,7 @@ export async function make(
     await ledger.open(ctx, db, { kind: 'gateway', owner: account.id })
     const dailyCap = firstCap(ctx)
     const key = { kind: 'gateway', owner: account.id, dailyCap } as const
-    const { text } = await keys.make(db, ctx.clock, key)
+    const { text } = await keys.create(db, ctx.clock, key)
     return { account, keyText: text }
   })
 }

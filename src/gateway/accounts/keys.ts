@@ -6,10 +6,10 @@ import { ApiError } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
 import { keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
 import type { KeySpender } from '../key.ts'
-import type { KeyShape } from './schemas.ts'
+import type { KeyResponse } from './schemas.ts'
 
 /** What a key is made with, or changed to; daily_cap is in credits, null is none. */
-interface Wanted {
+interface KeyParams {
   name?: string | undefined
   daily_cap?: number | null | undefined
 }
@@ -24,7 +24,7 @@ function capOf(key: keys.Key, credits: number | null | undefined): NanoUsd | nul
   return cap
 }
 
-const present = (key: keys.Key, current: keys.Key): KeyShape => ({
+const present = (key: keys.Key, current: keys.Key): KeyResponse => ({
   id: key.prefix,
   prefix: key.prefix,
   name: key.name,
@@ -44,8 +44,8 @@ async function change<T>(
   work: (db: Db, current: keys.Key, live: number) => Promise<T>,
 ): Promise<T> {
   const done = await ctx.db.tx(async (db) => {
-    await keys.lockAll(db, owner.owner)
-    const live = await keys.listOf(db, owner.owner)
+    await keys.lockOwner(db, owner.owner)
+    const live = await keys.list(db, owner.owner)
     const current = live.find(({ prefix }) => prefix === key.prefix)
     if (!current || current.suspended !== null) throw new ApiError('bad_key')
     return work(db, current, live.length)
@@ -58,8 +58,8 @@ async function change<T>(
 export async function list(
   ctx: AppContext,
   { owner, key: current }: KeySpender,
-): Promise<KeyShape[]> {
-  const live = await keys.listOf(ctx.db.read, owner.owner)
+): Promise<KeyResponse[]> {
+  const live = await keys.list(ctx.db.read, owner.owner)
   return live.map((key) => present(key, current))
 }
 
@@ -70,10 +70,10 @@ export async function list(
 export async function add(
   ctx: AppContext,
   spender: KeySpender,
-  wanted: Wanted,
-): Promise<KeyShape & { api_key: string }> {
+  wanted: KeyParams,
+): Promise<KeyResponse & { api_key: string }> {
   const { owner } = spender
-  keys.checkName(wanted.name)
+  keys.validateName(wanted.name)
   const { key, text } = await change(ctx, spender, (db, current, live) => {
     const cap = capOf(current, wanted.daily_cap)
     const dailyCap = cap === undefined ? current.dailyCap : cap
@@ -83,7 +83,7 @@ export async function add(
       throw new ApiError('bad_request', { problem })
     }
     const made = { kind: current.kind, owner: owner.owner, name: wanted.name, dailyCap }
-    return keys.make(db, ctx.clock, made)
+    return keys.create(db, ctx.clock, made)
   })
   return { ...present(key, spender.key), api_key: text }
 }
@@ -93,12 +93,12 @@ export async function edit(
   ctx: AppContext,
   spender: KeySpender,
   id: string,
-  wanted: Wanted,
-): Promise<KeyShape> {
-  keys.checkName(wanted.name)
+  wanted: KeyParams,
+): Promise<KeyResponse> {
+  keys.validateName(wanted.name)
   const changed = await change(ctx, spender, (db, current) => {
     const dailyCap = capOf(current, wanted.daily_cap)
-    return keys.edit(db, spender.owner.owner, id, { name: wanted.name, dailyCap })
+    return keys.update(db, spender.owner.owner, id, { name: wanted.name, dailyCap })
   })
   if (!changed) throw new ApiError('not_found', { what: 'key' })
   return present(changed, spender.key)

@@ -6,7 +6,7 @@ import { toUsd } from '../../core/money.ts'
 import { taking } from '../../core/taking.ts'
 import { ApiError } from '../../errors.ts'
 import { callerAddress } from '../../http/request-context.ts'
-import { checkInvited } from '../../keys/sent.ts'
+import { requireInvitation } from '../../keys/request-key.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { withKey, withoutKey } from '../key.ts'
 import { openOperation, operation } from '../operation.ts'
@@ -22,9 +22,9 @@ const newAccount = (ctx: AppContext) =>
   new Elysia().use(withoutKey()).post(
     '/accounts/create',
     async ({ request }) => {
-      checkInvited(ctx.config, request)
+      requireInvitation(ctx.config, request)
       const address = callerAddress(request)
-      const { account, keyText } = await accounts.make(ctx, address)
+      const { account, keyText } = await accounts.create(ctx, address)
       return { credit_id: account.id, api_key: keyText }
     },
     openOperation(
@@ -34,7 +34,7 @@ const newAccount = (ctx: AppContext) =>
         summary: 'Make an account and its key.',
         more: 'No body and no key. The key is shown once; the balance begins at 0.',
       },
-      { 200: schemas.Account },
+      { 200: schemas.AccountSchema },
       ['too_large', 'bad_request', 'invite_only', 'keys_address_limit', 'try_again'],
     ),
   )
@@ -57,10 +57,10 @@ const balance = (ctx: AppContext) =>
       }
     },
     {
-      ...taking(Type.Optional(schemas.BalanceOf)),
+      ...taking(Type.Optional(schemas.BalanceRequestSchema)),
       ...operation(
         { id: 'get_balance', tag: 'Account', summary: 'The balance of your account, in USD.' },
-        { 200: schemas.Balance },
+        { 200: schemas.BalanceSchema },
         ['too_large', 'bad_request', 'not_found'],
       ),
     },
@@ -74,14 +74,14 @@ const keyRoutes = (ctx: AppContext) =>
       async ({ spender }) => ({ data: await keys.list(ctx, spender) }),
       operation(
         { id: 'list_keys', tag: 'Account', summary: 'The keys of your account.' },
-        { 200: schemas.KeyList },
+        { 200: schemas.KeyListSchema },
       ),
     )
     .post(
       '/accounts/keys',
       async ({ spender, body, status }) => status(201, await keys.add(ctx, spender, body ?? {})),
       {
-        ...taking(Type.Optional(schemas.KeyWanted)),
+        ...taking(Type.Optional(schemas.KeyRequestSchema)),
         ...operation(
           {
             id: 'add_key',
@@ -89,7 +89,7 @@ const keyRoutes = (ctx: AppContext) =>
             summary: 'Make another key, with a daily cap of its own.',
             more: 'Left out, the cap is that of the key that asks, which is also the most it can be.',
           },
-          { 201: schemas.NewKey },
+          { 201: schemas.NewKeySchema },
           ['too_large', 'bad_request', 'cap_above_own', 'try_again'],
         ),
       },
@@ -98,10 +98,10 @@ const keyRoutes = (ctx: AppContext) =>
       '/accounts/keys/:id',
       ({ spender, params, body }) => keys.edit(ctx, spender, params.id, body),
       {
-        ...taking(schemas.KeyWanted),
+        ...taking(schemas.KeyRequestSchema),
         ...operation(
           { id: 'change_key', tag: 'Account', summary: 'Change the name or the cap of a key.' },
-          { 200: schemas.Key },
+          { 200: schemas.KeySchema },
           ['too_large', 'bad_request', 'cap_above_own', 'not_found', 'try_again'],
         ),
       },
@@ -114,7 +114,7 @@ const keyRoutes = (ctx: AppContext) =>
       },
       operation(
         { id: 'revoke_key', tag: 'Account', summary: 'Revoke a key; the last one stays.' },
-        { 200: schemas.KeyGone },
+        { 200: schemas.DeletedKeySchema },
         ['bad_request', 'too_large', 'not_found', 'last_key', 'try_again'],
       ),
     )

@@ -4,17 +4,17 @@ import { Lenient, orNull, Time, Words } from '../../core/schema.ts'
 import { keyNameCharsMax } from '../../limits.ts'
 
 /** POST /accounts/create (document 2, section 4). */
-export const Account = Type.Object({
+export const AccountSchema = Type.Object({
   credit_id: Type.String({ description: 'Names the balance; it is no secret.' }),
   api_key: Type.String({ description: 'Shown once.' }),
 })
 
-export const BalanceOf = Lenient({
+export const BalanceRequestSchema = Lenient({
   credit_id: Type.Optional(Type.String({ description: 'Your own; it may be left out.' })),
 })
 
 /** POST /credits/balance: USD. */
-export const Balance = Type.Object({
+export const BalanceSchema = Type.Object({
   balance: Type.Number(),
   held: Type.Number({ description: 'Kept back for what is running.' }),
   available: Type.Number({ description: 'balance - held' }),
@@ -33,17 +33,20 @@ const key = {
   current: Type.Boolean({ description: 'The key of this call.' }),
 }
 
-export const Key = Type.Object(key, { title: 'Key' })
-export type KeyShape = Static<typeof Key>
+export const KeySchema = Type.Object(key, { title: 'Key' })
+export type KeyResponse = Static<typeof KeySchema>
 
-export const KeyList = Type.Object({ data: Type.Array(Key) })
-export const NewKey = Type.Object({ ...key, api_key: Type.String({ description: 'Shown once.' }) })
-export const KeyGone = Type.Object({ id: Type.String(), deleted: Type.Literal(true) })
+export const KeyListSchema = Type.Object({ data: Type.Array(KeySchema) })
+export const NewKeySchema = Type.Object({
+  ...key,
+  api_key: Type.String({ description: 'Shown once.' }),
+})
+export const DeletedKeySchema = Type.Object({ id: Type.String(), deleted: Type.Literal(true) })
 
 const dailyCapMax = 1_000_000_000
 
 /** What POST and PATCH /accounts/keys take. */
-export const KeyWanted = Lenient({
+export const KeyRequestSchema = Lenient({
   name: Type.Optional(Words(keyNameCharsMax, { minLength: 1 })),
   daily_cap: Type.Optional(orNull(Type.Number({ minimum: 0, maximum: dailyCapMax }))),
 })

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { day } from '../../core/time.ts'
 import { openDoor } from '../../http/middleware.ts'
 import { openApp } from '../../http/router.ts'
-import { hearWav } from '../../storage/audio.ts'
-import { kindOf } from '../../storage/kinds.ts'
+import { readWav } from '../../storage/audio.ts'
+import { detectFileKind } from '../../storage/file-kind.ts'
 import { end, head, send } from '../../testing/fake-scripts.ts'
 import { type Faked, openFaked } from '../../testing/faked.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
@@ -63,12 +63,12 @@ test('a text is spoken, paid by its characters', async () => {
   expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'audio/wav'])
   expect(answer.headers.get('x-service-cost')).toBe('0.000007')
   expect(answer.headers.get('x-request-id')).toBeTruthy()
-  expect(hearWav(answer.bytes)).toEqual({ seconds: 0.35 })
+  expect(readWav(answer.bytes)).toEqual({ seconds: 0.35 })
   expect(await balanceOf(gus)).toBeCloseTo(before - 0.000_007, 9)
   expect((await speak({ response_format: 'wav' }, {}, '/audio/speech')).status).toBe(200)
   const mp3 = await speak({})
   expect(mp3.headers.get('content-type')).toBe('audio/mpeg')
-  expect(await kindOf(mp3.bytes, mp3.bytes.byteLength)).toMatchObject({ seconds: 0.336 })
+  expect(await detectFileKind(mp3.bytes, mp3.bytes.byteLength)).toMatchObject({ seconds: 0.336 })
 })
 
 test('the same speech again under the same Idempotency-Key, paid once', async () => {

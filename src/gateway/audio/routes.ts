@@ -8,8 +8,8 @@ import { theSpender, withKey } from '../key.ts'
 import { operation } from '../operation.ts'
 import { paidRefusals } from '../paid/pay.ts'
 import * as schemas from './schemas.ts'
-import { speak } from './speech.ts'
-import { listen } from './transcriptions.ts'
+import { synthesizeSpeech } from './speech.ts'
+import { createTranscription } from './transcriptions.ts'
 
 /** Speech and what was said (document 2, section 4). */
 export const audioRoutes = (ctx: AppContext) =>
@@ -18,14 +18,14 @@ export const audioRoutes = (ctx: AppContext) =>
 const speechRoute = (ctx: AppContext) =>
   new Elysia().use(withKey(ctx)).post(
     '/audio/speech',
-    ({ spender, body, request }) => speak(ctx, spender, body, callOf(request)),
+    ({ spender, body, request }) => synthesizeSpeech(ctx, spender, body, callOf(request)),
     operation(
       {
         id: 'create_speech',
         tag: 'Media',
         summary: 'Speak a text.',
         more: 'The answer is the sound; X-Service-Cost tells what it cost, in USD.',
-        takes: { 'application/json': { schema: schemas.speechWanted } },
+        takes: { 'application/json': { schema: schemas.speechRequestSchema } },
       },
       { 200: Media('audio/*') },
       [...paidRefusals, 'not_found'],
@@ -37,7 +37,7 @@ const transcriptionRoute = (ctx: AppContext) =>
     .derive(async ({ request }) => ({ spender: await theSpender(ctx, request) }))
     .post(
       '/audio/transcriptions',
-      ({ spender, request }) => listen(ctx, spender, request, callOf(request)),
+      ({ spender, request }) => createTranscription(ctx, spender, request, callOf(request)),
       {
         // The body is read in the handler, when the key is known.
         parse: 'none',
@@ -47,9 +47,13 @@ const transcriptionRoute = (ctx: AppContext) =>
             tag: 'Media',
             summary: 'Write down what is said in a sound.',
             more: 'At most 32 MB. Paid by its length: cost tells it, in USD.',
-            takes: { 'multipart/form-data': { schema: schemas.transcriptionWanted } },
+            takes: { 'multipart/form-data': { schema: schemas.transcriptionRequestSchema } },
           },
-          { 200: Type.Unsafe<Response>(Type.Union([schemas.Transcription, Media('text/plain')])) },
+          {
+            200: Type.Unsafe<Response>(
+              Type.Union([schemas.TranscriptionSchema, Media('text/plain')]),
+            ),
+          },
           paidRefusals,
         ),
       },

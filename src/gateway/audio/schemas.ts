@@ -3,24 +3,28 @@ import type { OpenAPIV3 } from 'openapi-types'
 
 import { anything } from '../../core/schema.ts'
 import { promptCharsMax, speechCharsMax } from '../../limits.ts'
-import { answerFormats } from './sound.ts'
-import { formats } from './speech.ts'
+import { speechFormats } from './speech.ts'
+import { transcriptionFormats } from './transcription-request.ts'
 
 /** A request for speech, for its description: the body is read by hand. */
-export const speechWanted: OpenAPIV3.SchemaObject = {
+export const speechRequestSchema: OpenAPIV3.SchemaObject = {
   ...anything,
   required: ['model', 'input'],
   properties: {
     model: { type: 'string', description: 'The id of an audio model that speaks.' },
     input: { type: 'string', minLength: 1, maxLength: speechCharsMax },
     voice: { type: 'string', description: 'Depends on the model.' },
-    format: { type: 'string', enum: [...formats], default: 'mp3' },
-    response_format: { type: 'string', enum: [...formats], description: 'The same as format.' },
+    format: { type: 'string', enum: [...speechFormats], default: 'mp3' },
+    response_format: {
+      type: 'string',
+      enum: [...speechFormats],
+      description: 'The same as format.',
+    },
   },
 }
 
 /** A sound to be written down, for its description: the body is read by hand. */
-export const transcriptionWanted: OpenAPIV3.SchemaObject = {
+export const transcriptionRequestSchema: OpenAPIV3.SchemaObject = {
   ...anything,
   required: ['model', 'file'],
   properties: {
@@ -28,12 +32,12 @@ export const transcriptionWanted: OpenAPIV3.SchemaObject = {
     file: { type: 'string', format: 'binary' },
     language: { type: 'string', description: 'ISO 639 code, as a hint.' },
     prompt: { type: 'string', maxLength: promptCharsMax },
-    response_format: { type: 'string', enum: [...answerFormats], default: 'json' },
+    response_format: { type: 'string', enum: [...transcriptionFormats], default: 'json' },
   },
 }
 
 /** What was said, with what it cost (document 2, POST /v1/audio/transcriptions). */
-export const Transcription = Type.Object(
+export const TranscriptionSchema = Type.Object(
   { text: Type.String(), cost: Type.Number({ description: 'USD' }) },
   { title: 'Transcription', additionalProperties: true },
 )

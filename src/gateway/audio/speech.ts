@@ -9,13 +9,13 @@ import {
 } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { isTimed } from '../../models/price.ts'
-import { tokensAtMost } from '../../models/tokens.ts'
-import { type Usage, usageOf } from '../../models/usage.ts'
-import { kindOf } from '../../storage/kinds.ts'
+import { maxInputTokens } from '../../models/tokens.ts'
+import { createUsage, type Usage } from '../../models/usage.ts'
+import { detectFileKind } from '../../storage/file-kind.ts'
 import type { Call } from '../call.ts'
 import { findText, findWord, misfit, readModels, readText } from '../fields.ts'
 import type { Spender } from '../key.ts'
-import * as made from '../made/made.ts'
+import * as made from '../media-files/media-files.ts'
 import { readRecord } from '../paid/answer.ts'
 import { costHeader } from '../paid/once.ts'
 import { pay } from '../paid/pay.ts'
@@ -23,7 +23,7 @@ import { readPreferences } from '../paid/preferences.ts'
 import type { Output, Serving, Wanted } from '../paid/serving.ts'
 import { brokenOff, noContent, unreadable, type Verdict } from '../paid/verdict.ts'
 import type { Watch } from '../paid/watch.ts'
-import { openSource, Relay, type Source } from './relay.ts'
+import { ByteRelay, type ByteSource, openSource } from './byte-relay.ts'
 
 const types = {
   mp3: 'audio/mpeg',
@@ -34,7 +34,7 @@ const types = {
   flac: 'audio/flac',
   pcm: 'audio/pcm',
 } as const
-export const formats = ['mp3', 'wav', 'opus', 'ogg', 'aac', 'flac', 'pcm'] as const
+export const speechFormats = ['mp3', 'wav', 'opus', 'ogg', 'aac', 'flac', 'pcm'] as const
 
 /** How long a character is spoken, at most and as our own count has it. */
 const secondsPerCharacter = { most: 1, own: 0.1 }
@@ -50,7 +50,7 @@ interface Sound {
  * known before; whole where it is paid by the second, or will be given again. Refuses bad_request
  * and what section 7 says.
  */
-export const speak = (ctx: AppContext, spender: Spender, raw: unknown, call: Call) =>
+export const synthesizeSpeech = (ctx: AppContext, spender: Spender, raw: unknown, call: Call) =>
   pay(ctx, spender, readWanted(ctx, raw), call)
 
 function readWanted(ctx: AppContext, raw: unknown): Wanted {
@@ -63,7 +63,7 @@ function readWanted(ctx: AppContext, raw: unknown): Wanted {
   const body = { ...sent, response_format: wanted }
   const characters = [...input].length
   const uses = (seconds: number): Usage =>
-    usageOf({ characters, seconds: characters * seconds, estimated: true })
+    createUsage({ characters, seconds: characters * seconds, estimated: true })
   let fresh: Sound | undefined
   return {
     path: '/audio/speech',
@@ -76,7 +76,7 @@ function readWanted(ctx: AppContext, raw: unknown): Wanted {
     check: checkSpeaks,
     most: () => ({
       ...uses(secondsPerCharacter.most),
-      inputTokensMax: tokensAtMost(body, 0),
+      inputTokensMax: maxInputTokens(body, 0),
       outputTokensMax: 0,
     }),
     own: () => uses(secondsPerCharacter.own),
@@ -85,15 +85,15 @@ function readWanted(ctx: AppContext, raw: unknown): Wanted {
       if (!('source' in opened)) return opened
       const { source, type } = opened
       if (!serving.isKept && !isTimed(serving.by.price)) {
-        return passOn(source, type, usageOf({ characters }), serving)
+        return passOn(source, type, createUsage({ characters }), serving)
       }
       const bytes = await wholeOf(source)
       if (!bytes) return brokenOff(serving.watch)
       fresh = { bytes, type }
-      const row = serving.isKept ? await made.keep(ctx, { ...fresh, forMs: speechKeptMs }) : null
+      const row = serving.isKept ? await made.store(ctx, { ...fresh, forMs: speechKeptMs }) : null
       return {
         usage: await usageIn(bytes, uses(secondsPerCharacter.own)),
-        record: (db) => made.record(db, row ? [row] : []),
+        record: (db) => made.insert(db, row ? [row] : []),
         answer: (cost) => ({ status: 200, body: { made: row?.id, cost } }),
       }
     },
@@ -107,9 +107,9 @@ function readWanted(ctx: AppContext, raw: unknown): Wanted {
   }
 }
 
-function readFormat(sent: Record<string, unknown>): (typeof formats)[number] {
-  const format = findWord(sent, 'format', formats)
-  const other = findWord(sent, 'response_format', formats)
+function readFormat(sent: Record<string, unknown>): (typeof speechFormats)[number] {
+  const format = findWord(sent, 'format', speechFormats)
+  const other = findWord(sent, 'response_format', speechFormats)
   if (format === undefined || other === undefined || format === other) {
     return format ?? other ?? 'mp3'
   }
@@ -125,12 +125,12 @@ function checkSpeaks({ id, outputs, price }: Model): void {
   if (!isPriced) throw new ApiError('no_rate', { model: id })
 }
 
-type Opened = { source: Source; type: string }
+type Opened = { source: ByteSource; type: string }
 
 /** Waits for the first bytes of a sound. */
 async function open(
   response: Response,
-  format: (typeof formats)[number],
+  format: (typeof speechFormats)[number],
   watch: Watch,
 ): Promise<Opened | Verdict> {
   const [said = ''] = (response.headers.get('content-type') ?? '').toLowerCase().split(';')
@@ -145,8 +145,8 @@ async function open(
   return source ? { source, type: isSound ? said : types[format] } : noContent
 }
 
-function passOn(source: Source, type: string, usage: Usage, serving: Serving): Output {
-  const relay = new Relay(source, serving)
+function passOn(source: ByteSource, type: string, usage: Usage, serving: Serving): Output {
+  const relay = new ByteRelay(source, serving)
   return {
     usage,
     answer: () => ({ status: 200, body: null }),
@@ -158,7 +158,7 @@ function passOn(source: Source, type: string, usage: Usage, serving: Serving): O
 }
 
 /** Undefined when it broke off, or has more bytes than any answer has. */
-async function wholeOf({ first, next }: Source): Promise<Uint8Array<ArrayBuffer> | undefined> {
+async function wholeOf({ first, next }: ByteSource): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const parts: Uint8Array[] = []
   let bytes = 0
   try {
@@ -175,7 +175,7 @@ async function wholeOf({ first, next }: Source): Promise<Uint8Array<ArrayBuffer>
 
 /** Its real seconds where they can be heard out of the bytes, else our own count. */
 async function usageIn(bytes: Uint8Array, own: Usage): Promise<Usage> {
-  const told = await kindOf(bytes, upstreamAnswerBytesMax)
+  const told = await detectFileKind(bytes, upstreamAnswerBytesMax)
   if (!('kind' in told) || told.kind !== 'sound') return own
   return { ...own, seconds: told.seconds, estimated: false }
 }

@@ -4,8 +4,8 @@ import { ApiError } from '../../errors.ts'
 import { unknownOutputTokens, unknownWindowTokens } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { isTimed, type Price } from '../../models/price.ts'
-import { tokensOf } from '../../models/tokens.ts'
-import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
+import { estimateTokens } from '../../models/tokens.ts'
+import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
 import type { Call } from '../call.ts'
 import { misfit } from '../fields.ts'
 import type { Spender } from '../key.ts'
@@ -15,7 +15,7 @@ import { pay } from '../paid/pay.ts'
 import { readPreferences } from '../paid/preferences.ts'
 import type { Output, Wanted } from '../paid/serving.ts'
 import { noContent, type Verdict } from '../paid/verdict.ts'
-import { type Asked, readSound } from './sound.ts'
+import { readTranscriptionRequest, type TranscriptionRequest } from './transcription-request.ts'
 
 /** Of sounds that do not tell their length. */
 const bytesPerSecondCommon = 4_000
@@ -26,14 +26,23 @@ const frameTokens = 1_000
  * What is said in a sound (document 2, POST /v1/audio/transcriptions): paid by its real seconds
  * where its samples can be counted. Refuses bad_request and what section 7 says.
  */
-export const listen = async (ctx: AppContext, spender: Spender, request: Request, call: Call) =>
-  hear(ctx, spender, await readSound(request), call)
+export const createTranscription = async (
+  ctx: AppContext,
+  spender: Spender,
+  request: Request,
+  call: Call,
+) => transcribe(ctx, spender, await readTranscriptionRequest(request), call)
 
 /** The same for a sound that was read. `part`: which of its request's, where there are several. */
-export const hear = (ctx: AppContext, spender: Spender, asked: Asked, call: Call, part?: string) =>
-  pay(ctx, spender, wantedOf(asked, part), call)
+export const transcribe = (
+  ctx: AppContext,
+  spender: Spender,
+  asked: TranscriptionRequest,
+  call: Call,
+  part?: string,
+) => pay(ctx, spender, wantedOf(asked, part), call)
 
-function wantedOf(asked: Asked, part: string | undefined): Wanted {
+function wantedOf(asked: TranscriptionRequest, part: string | undefined): Wanted {
   const { models, form, same, format } = asked
   return {
     path: '/audio/transcriptions',
@@ -84,7 +93,10 @@ const untold = {
 const undetermined = 'und'
 
 /** In OpenAI's shape: a typed client reads no answer in which a field of it is missing. */
-function detailed(answer: Record<string, unknown>, { seconds }: Asked): Record<string, unknown> {
+function detailed(
+  answer: Record<string, unknown>,
+  { seconds }: TranscriptionRequest,
+): Record<string, unknown> {
   const { language, duration, segments } = answer
   const filled = (segment: unknown): unknown =>
     isRecord(segment) ? { ...untold, ...segment } : segment
@@ -102,17 +114,17 @@ function checkListens(model: Model): void {
   if (!outputs.includes('text')) {
     throw misfit('model', `${id} does not listen: use POST /v1/audio/speech.`)
   }
-  if (!isListener(model)) throw new ApiError('no_rate', { model: id })
+  if (!isTranscriptionModel(model)) throw new ApiError('no_rate', { model: id })
 }
 
 /** Whether a model listens, at a price that a sound can be paid by. */
-export const isListener = ({ outputs, price }: Model): boolean =>
+export const isTranscriptionModel = ({ outputs, price }: Model): boolean =>
   outputs.includes('text') &&
   price !== undefined &&
   (isTimed(price) || price.completion !== undefined)
 
 /** The most a sound can use at a model. */
-function limitsOf(asked: Asked, { contextLength, maxOutput }: Model) {
+function limitsOf(asked: TranscriptionRequest, { contextLength, maxOutput }: Model) {
   const seconds = asked.secondsMax
   const tokens = Math.ceil(seconds * tokensPerSecond) + asked.textBytes + frameTokens
   // Of a sound whose length is not known, the fewest bytes of a second bound nothing worth a hold.
@@ -124,22 +136,22 @@ function limitsOf(asked: Asked, { contextLength, maxOutput }: Model) {
   }
 }
 
-function ownOf(asked: Asked, model: Model): Usage {
+function ownOf(asked: TranscriptionRequest, model: Model): Usage {
   const most = limitsOf(asked, model)
   const seconds = asked.seconds ?? asked.bytes / bytesPerSecondCommon
   const estimated = asked.seconds === undefined
-  if (model.price && isTimed(model.price)) return usageOf({ seconds, estimated })
-  return usageOf({ prompt: most.prompt, completion: most.completion, estimated: true })
+  if (model.price && isTimed(model.price)) return createUsage({ seconds, estimated })
+  return createUsage({ prompt: most.prompt, completion: most.completion, estimated: true })
 }
 
 /** As the upstream says, but no fewer seconds than the file does; else our own count. */
 function usageIn(
   { usage, duration, text }: Record<string, unknown> & { text: string },
-  asked: Asked,
+  asked: TranscriptionRequest,
   { model, price }: { model: Model; price: Price },
 ): Usage {
   const counted = ownOf(asked, model)
-  const own = { ...counted, completion: Math.min(counted.completion, tokensOf(text)) }
+  const own = { ...counted, completion: Math.min(counted.completion, estimateTokens(text)) }
   const limits = limitsOf(asked, model)
   const told = readUsage(usage, limits) ?? readUsage({ seconds: duration }, limits)
   const isTold =

@@ -4,7 +4,7 @@ import { ApiError } from '../../errors.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { type ModelType, presentPrice, type Price } from '../../models/price.ts'
 import { misfit } from '../fields.ts'
-import type { ModelShape, PriceShape } from './schemas.ts'
+import type { ModelResponse, PriceResponse } from './schemas.ts'
 
 /** What a request to a model of each type may carry beside `model` and its input. */
 const parameters: Record<ModelType, string[]> = {
@@ -37,7 +37,7 @@ const withTools = ['tools', 'tool_choice', 'web_search']
  * The models that are served, by the ids of their rows (document 2, GET /v1/models). `type` is one
  * or more types with commas between, or all. Refuses bad_request for another word.
  */
-export function list({ catalogue }: AppContext, type?: string): ModelShape[] {
+export function listModels({ catalogue }: AppContext, type?: string): ModelResponse[] {
   const wanted = typesIn(type ?? 'all')
   return catalogue.list(wanted).map(present)
 }
@@ -59,13 +59,13 @@ function decoded(id: string): string {
 }
 
 /** One model by its id as a path has it, with or without routing suffixes. Refuses no_model. */
-export function the({ catalogue }: AppContext, id: string): ModelShape {
+export function getModel({ catalogue }: AppContext, id: string): ModelResponse {
   const found = catalogue.find(decoded(id))
   if (!found) throw new ApiError('no_model', { model: id })
   return present(found.model)
 }
 
-const present = (model: Model): ModelShape => ({
+const present = (model: Model): ModelResponse => ({
   id: model.id,
   object: 'model',
   // OpenAI's clients read no model without it, and no list of models tells it.
@@ -83,7 +83,7 @@ const present = (model: Model): ModelShape => ({
 })
 
 /** Tokens cost so little that a number would lose digits; a picture or a second is a number. */
-function priceOf(price: Price): PriceShape {
+function priceOf(price: Price): PriceResponse {
   const { per_image, per_second, per_minute, per_character, per_search, ...tokens } =
     presentPrice(price)
   const units = { per_image, per_second, per_minute, per_character, per_search }

@@ -13,7 +13,7 @@ export const catalogueRoutes = (ctx: AppContext) =>
     .use(withoutKey())
     .get(
       '/models',
-      ({ query }) => ({ object: 'list' as const, data: catalogue.list(ctx, query.type) }),
+      ({ query }) => ({ object: 'list' as const, data: catalogue.listModels(ctx, query.type) }),
       {
         query: Type.Object(
           { type: Type.Optional(Type.String({ description: 'chat,image ... or all' })) },
@@ -21,22 +21,22 @@ export const catalogueRoutes = (ctx: AppContext) =>
         ),
         ...openOperation(
           { id: 'list_models', tag: 'Models', summary: 'The models and their prices.' },
-          { 200: schemas.ModelList },
+          { 200: schemas.ModelListSchema },
           ['bad_request'],
         ),
       },
     )
     .get(
       '/models/:id',
-      ({ params }) => catalogue.the(ctx, params.id),
+      ({ params }) => catalogue.getModel(ctx, params.id),
       openOperation(
         { id: 'get_model', tag: 'Models', summary: 'One model and its price.' },
-        { 200: schemas.Model },
+        { 200: schemas.ModelSchema },
         ['no_model'],
       ),
     )
     // An id holds a slash, which not every client writes as %2F.
-    .get('/models/*', ({ params }) => catalogue.the(ctx, params['*']), {
-      response: { 200: schemas.Model },
+    .get('/models/*', ({ params }) => catalogue.getModel(ctx, params['*']), {
+      response: { 200: schemas.ModelSchema },
       detail: { hide: true },
     })

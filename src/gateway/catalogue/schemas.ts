@@ -6,7 +6,7 @@ import { oneOf } from '../../core/schema.ts'
 const perToken = Type.Optional(Type.String({ description: 'USD a token, every digit of it.' }))
 const perUnit = Type.Optional(Type.Number({ description: 'USD a unit.' }))
 
-const Price = Type.Object({
+const PriceSchema = Type.Object({
   prompt: perToken,
   completion: perToken,
   cache_read: perToken,
@@ -30,10 +30,10 @@ const Price = Type.Object({
     ),
   ),
 })
-export type PriceShape = Static<typeof Price>
+export type PriceResponse = Static<typeof PriceSchema>
 
 /** Model of document 2, section 2, with OpenAI's fields beside it. */
-export const Model = Type.Object(
+export const ModelSchema = Type.Object(
   {
     id: Type.String({ description: 'Exactly as requests name it.' }),
     object: Type.Literal('model'),
@@ -41,7 +41,7 @@ export const Model = Type.Object(
     owned_by: Type.String(),
     name: Type.String(),
     type: oneOf(modelTypes),
-    price: Price,
+    price: PriceSchema,
     supportsTools: Type.Boolean({ description: 'Whether tools and web_search can be used.' }),
     inputs: Type.Array(Type.String()),
     outputs: Type.Array(Type.String()),
@@ -51,6 +51,9 @@ export const Model = Type.Object(
   },
   { title: 'Model' },
 )
-export type ModelShape = Static<typeof Model>
+export type ModelResponse = Static<typeof ModelSchema>
 
-export const ModelList = Type.Object({ object: Type.Literal('list'), data: Type.Array(Model) })
+export const ModelListSchema = Type.Object({
+  object: Type.Literal('list'),
+  data: Type.Array(ModelSchema),
+})

@@ -1,9 +1,9 @@
+import type { PdfReader } from '../../core/pdf-reader.ts'
 import { ApiError } from '../../errors.ts'
 import { fileBytesMax } from '../../limits.ts'
-import { kindOf } from '../../storage/kinds.ts'
+import { detectFileKind } from '../../storage/file-kind.ts'
 import { letters } from '../../storage/riff.ts'
-import { filmLengthOf, filmTypeOf } from '../../storage/videos.ts'
-import type { PdfReader } from '../../core/pdf-reader.ts'
+import { detectVideoType, readVideoDuration } from '../../storage/videos.ts'
 import type { fileKinds } from './tables.ts'
 
 /** What a file is by its content, and the words in it where it has any. */
@@ -28,22 +28,26 @@ const unplain = /[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]/
  * Tells what an uploaded file is, never by its name or the type it came with, and reads its words.
  * Refuses upload_type, upload_unreadable, and try_again while too many PDFs are read.
  */
-export async function detectFile(pdfs: PdfReader, bytes: Uint8Array, account: string): Promise<DetectedFile> {
+export async function detectFile(
+  pdfs: PdfReader,
+  bytes: Uint8Array,
+  account: string,
+): Promise<DetectedFile> {
   if (bytes.length === 0) throw new ApiError('upload_unreadable', { why: 'it is empty' })
   const head = letters(bytes, 0, 1_024)
   if (head.includes('%PDF-')) return pdf(pdfs, bytes, account)
-  const film = filmTypeOf(bytes)
+  const film = detectVideoType(bytes)
   if (film) return filmed(bytes, film)
   if (!mark.test(head)) return plain(bytes)
-  const told = await kindOf(bytes, fileBytesMax)
-  if ('unfit' in told) throw new ApiError('upload_unreadable', { why: told.unfit })
+  const told = await detectFileKind(bytes, fileBytesMax)
+  if ('unfit' in told) throw new ApiError('upload_unreadable', { why: told.reason })
   if (told.kind === 'picture') return { kind: 'image', type: told.type }
   if (told.kind === 'sound') return { kind: 'audio', type: told.type, seconds: told.seconds }
   return plain(bytes)
 }
 
 function filmed(bytes: Uint8Array, type: 'video/mp4' | 'video/webm'): DetectedFile {
-  const told = filmLengthOf(bytes, type)
+  const told = readVideoDuration(bytes, type)
   if ('unfit' in told) throw new ApiError('upload_unreadable', { why: told.unfit })
   return { kind: 'video', type, ...told }
 }

@@ -91,9 +91,11 @@ const ownRoutes = (ctx: AppContext) =>
       '/files/:id',
       async ({ spender, params }) =>
         files.present(await files.get(ctx, spender.account, params.id)),
-      operation({ id: 'get_file', tag: 'Files', summary: 'One file.' }, { 200: schemas.FileSchema }, [
-        'no_file',
-      ]),
+      operation(
+        { id: 'get_file', tag: 'Files', summary: 'One file.' },
+        { 200: schemas.FileSchema },
+        ['no_file'],
+      ),
     )
     .get(
       '/files/:id/content',

@@ -36,7 +36,12 @@ export async function readUpload(request: Request): Promise<Upload> {
     throw misfit('purpose', '"purpose" is a word such as user_data.')
   }
   const keptSeconds = keptSecondsIn(form)
-  return { filename: nameOf(file.name), purpose, bytes: await file.bytes(), expiresAfterSeconds: keptSeconds }
+  return {
+    filename: nameOf(file.name),
+    purpose,
+    bytes: await file.bytes(),
+    expiresAfterSeconds: keptSeconds,
+  }
 }
 
 function keptSecondsIn(form: Form): number | undefined {

@@ -7,7 +7,7 @@ import { type Faked, openFaked } from '../../testing/faked.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
 import { mediaModel, mediaModels } from '../../testing/media.ts'
 import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
-import { forget } from '../made/made.ts'
+import { deleteExpired } from '../media-files/media-files.ts'
 
 const tokenPriced = { prompt: '0.000005', completion: '0.00004' }
 
@@ -60,10 +60,10 @@ test('a picture is named while its address works, and then forgotten', async () 
   const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
   const isNamed = async () => (await namedIn(demo.ctx.db.read, [sha256])).has(sha256)
   demo.clock.turn(day - hour)
-  await forget(demo.ctx)
+  await deleteExpired(demo.ctx)
   expect([(await demo.visit('GET', url)).status, await isNamed()]).toEqual([200, true])
   demo.clock.turn(hour)
-  await forget(demo.ctx)
+  await deleteExpired(demo.ctx)
   expect([(await demo.visit('GET', url)).status, await isNamed()]).toEqual([404, false])
 })
 

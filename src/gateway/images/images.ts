@@ -8,8 +8,8 @@ import {
   unknownOutputTokens,
 } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
-import { tokensAtMost, tokensOf } from '../../models/tokens.ts'
-import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
+import { estimateTokens, maxInputTokens } from '../../models/tokens.ts'
+import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
 import type { Call } from '../call.ts'
 import {
   checkAddresses,
@@ -22,19 +22,19 @@ import {
   readText,
 } from '../fields.ts'
 import type { Spender } from '../key.ts'
-import * as made from '../made/made.ts'
+import * as made from '../media-files/media-files.ts'
 import { readRecord } from '../paid/answer.ts'
 import { pay } from '../paid/pay.ts'
 import { readPreferences } from '../paid/preferences.ts'
 import type { Output, Wanted } from '../paid/serving.ts'
 import { noContent, unreadable, type Verdict } from '../paid/verdict.ts'
-import { type Picture, readPictures } from './pictures.ts'
+import { type ImageResult, readImageResults } from './image-results.ts'
 
 /**
  * Pictures of a prompt (document 2, POST /v1/images/generations): paid for each that came. Refuses
  * bad_request and what section 7 says.
  */
-export const paint = (ctx: AppContext, spender: Spender, raw: unknown, call: Call) =>
+export const generateImages = (ctx: AppContext, spender: Spender, raw: unknown, call: Call) =>
   pay(ctx, spender, readWanted(ctx, raw), call)
 
 function readWanted(ctx: AppContext, raw: unknown): Wanted {
@@ -48,14 +48,14 @@ function readWanted(ctx: AppContext, raw: unknown): Wanted {
   const asBytes = findWord(sent, 'response_format', ['url', 'b64_json']) === 'b64_json'
   const body = withSize(sent)
   const limitsOf = ({ maxOutput }: Model) => ({
-    prompt: tokensAtMost(body, 0),
+    prompt: maxInputTokens(body, 0),
     completion: n * (maxOutput || unknownOutputTokens),
   })
   // A price by the picture knows one quality: another costs its upstream more than is held.
   const { quality: _quality, ...plain } = body
   const own = (to: Model): Usage => {
-    if (to.price?.perImage !== undefined) return usageOf({ images: n })
-    return usageOf({ prompt: tokensOf(prompt), completion: limitsOf(to).completion })
+    if (to.price?.perImage !== undefined) return createUsage({ images: n })
+    return createUsage({ prompt: estimateTokens(prompt), completion: limitsOf(to).completion })
   }
   return {
     path: '/images/generations',
@@ -77,18 +77,18 @@ function readWanted(ctx: AppContext, raw: unknown): Wanted {
       if (!('answer' in read)) return read
       const { data, usage: said, created, ...more } = read.answer
       if (!Array.isArray(data) || data.length === 0) return noContent
-      const pictures = await readPictures(data, n)
+      const pictures = await readImageResults(data, n)
       const images = pictures.length
       if (images === 0) return unreadable
       const told = readUsage(said, limitsOf(by.model))
       const isPerImage = by.price.perImage !== undefined
-      const counted = told ?? (isPerImage ? usageOf({}) : { ...own(by.model), estimated: true })
+      const counted = told ?? (isPerImage ? createUsage({}) : { ...own(by.model), estimated: true })
       const usage = { ...counted, images }
       const kept = await keepAll(ctx, pictures, asBytes)
       const seconds = Number.isInteger(created) ? created : unixSeconds(ctx.clock.now())
       return {
         usage,
-        record: (db) => made.record(db, kept.rows),
+        record: (db) => made.insert(db, kept.rows),
         answer: (cost) => ({
           status: 200,
           body: { created: seconds, ...toldOf(more), data: kept.data, cost },
@@ -113,19 +113,20 @@ function withSize({ size, ...body }: Record<string, unknown>): Record<string, un
 }
 
 /** Pictures that came as bytes are kept behind a link, unless the client wants the bytes. */
-async function keepAll(ctx: AppContext, pictures: Picture[], asBytes: boolean) {
-  const rows: made.Made[] = []
+async function keepAll(ctx: AppContext, pictures: ImageResult[], asBytes: boolean) {
+  const rows: made.MediaFile[] = []
   const data: Record<string, string>[] = []
   for (const picture of pictures) {
-    const told = picture.revised === undefined ? {} : { revised_prompt: picture.revised }
+    const told =
+      picture.revisedPrompt === undefined ? {} : { revised_prompt: picture.revisedPrompt }
     if ('url' in picture) {
       data.push({ url: picture.url, ...told })
     } else if (asBytes) {
       data.push({ b64_json: Buffer.from(picture.bytes).toString('base64'), ...told })
     } else {
-      const row = await made.keep(ctx, { ...picture, forMs: mediaLinkMs })
+      const row = await made.store(ctx, { ...picture, forMs: mediaLinkMs })
       rows.push(row)
-      data.push({ url: made.linkTo(ctx, row), ...told })
+      data.push({ url: made.signedUrlOf(ctx, row), ...told })
     }
   }
   return { rows, data }

@@ -6,10 +6,10 @@ import { BehindEnd, Media } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
 import { callOf } from '../call.ts'
 import { withKey, withoutKey } from '../key.ts'
-import * as made from '../made/made.ts'
+import * as made from '../media-files/media-files.ts'
 import { openOperation, operation } from '../operation.ts'
 import { paidRefusals } from '../paid/pay.ts'
-import { paint } from './images.ts'
+import { generateImages } from './images.ts'
 import * as schemas from './schemas.ts'
 
 const Picture = Media('image/*')
@@ -21,16 +21,16 @@ export const imageRoutes = (ctx: AppContext) =>
 const newImages = (ctx: AppContext) =>
   new Elysia().use(withKey(ctx)).post(
     '/images/generations',
-    ({ spender, body, request }) => paint(ctx, spender, body, callOf(request)),
+    ({ spender, body, request }) => generateImages(ctx, spender, body, callOf(request)),
     operation(
       {
         id: 'create_images',
         tag: 'Media',
         summary: 'Make pictures of a prompt.',
         more: 'Paid for each picture that comes: cost tells it, in USD. Links work for 24 hours.',
-        takes: { 'application/json': { schema: schemas.imagesWanted } },
+        takes: { 'application/json': { schema: schemas.imagesRequestSchema } },
       },
-      { 200: Type.Unsafe<Response>(schemas.Images) },
+      { 200: Type.Unsafe<Response>(schemas.ImagesSchema) },
       paidRefusals,
     ),
   )
@@ -39,12 +39,12 @@ const keptImages = (ctx: AppContext) =>
   new Elysia().use(withoutKey()).get(
     '/images/:id',
     async ({ params, query }) => {
-      const picture = await made.look(ctx, params.id, query)
-      if (picture) return made.shown(picture)
+      const picture = await made.findSigned(ctx, params.id, query)
+      if (picture) return made.toResponse(picture)
       throw new ApiError('not_found', { what: 'picture: its address works for 24 hours' })
     },
     {
-      query: schemas.Marks,
+      query: schemas.SignedUrlQuerySchema,
       ...openOperation(
         { id: 'get_image', tag: 'Media', summary: 'A picture, by its signed address.' },
         { 200: Picture, 206: Picture, 416: BehindEnd },

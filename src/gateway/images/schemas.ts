@@ -5,7 +5,7 @@ import { anything } from '../../core/schema.ts'
 import { imagesPerRequestMax, promptCharsMax } from '../../limits.ts'
 
 /** A request for pictures, for its description: the body is read by hand. */
-export const imagesWanted: OpenAPIV3.SchemaObject = {
+export const imagesRequestSchema: OpenAPIV3.SchemaObject = {
   ...anything,
   required: ['model', 'prompt'],
   properties: {
@@ -19,7 +19,7 @@ export const imagesWanted: OpenAPIV3.SchemaObject = {
 }
 
 /** Pictures, with what they cost (document 2, section 2). */
-export const Images = Type.Object(
+export const ImagesSchema = Type.Object(
   {
     created: Type.Integer({ description: 'Seconds since 1970.' }),
     data: Type.Array(
@@ -41,7 +41,7 @@ export const Images = Type.Object(
 )
 
 /** The two marks of a signed address. */
-export const Marks = Type.Object(
+export const SignedUrlQuerySchema = Type.Object(
   { expires: Type.Optional(Type.String()), signature: Type.Optional(Type.String()) },
   { additionalProperties: true },
 )

@@ -17,19 +17,19 @@ export const topupRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(withKey(ctx))
     .post('/topup/create/:method', closed, {
-      params: schemas.Method,
-      ...taking(schemas.TopUpWanted),
+      params: schemas.TopupParamsSchema,
+      ...taking(schemas.TopupRequestSchema),
       ...operation(
         { id: 'create_topup', tag: 'Account', summary: 'Begin a crypto top-up.' },
-        { 200: schemas.Invoice },
+        { 200: schemas.InvoiceSchema },
         ['too_large', 'bad_request', 'not_found', 'payments_off'],
       ),
     })
     .get('/topup/status/:id', closed, {
-      params: schemas.InvoiceId,
+      params: schemas.InvoiceParamsSchema,
       ...operation(
         { id: 'get_topup', tag: 'Account', summary: 'How a top-up stands.' },
-        { 200: schemas.InvoiceStatus },
+        { 200: schemas.InvoiceStatusSchema },
         ['bad_request', 'not_found', 'payments_off'],
       ),
     })

@@ -2,10 +2,10 @@ import { Type } from '@sinclair/typebox'
 
 import { Lenient, oneOf } from '../../core/schema.ts'
 
-export const Method = Type.Object({ method: oneOf(['usdt', 'btc', 'eth', 'sol']) })
+export const TopupParamsSchema = Type.Object({ method: oneOf(['usdt', 'btc', 'eth', 'sol']) })
 
 /** POST /topup/create/{method} (document 2, section 4). */
-export const TopUpWanted = Lenient({
+export const TopupRequestSchema = Lenient({
   amount: Type.Number({ exclusiveMinimum: 0, maximum: 1_000_000_000 }),
   currency: Type.Optional(
     Type.String({ pattern: '^[A-Z]{3,5}$', description: 'Of the amount; USD when left out.' }),
@@ -13,11 +13,13 @@ export const TopUpWanted = Lenient({
 })
 
 /** What a top-up answers where payments are open. */
-export const Invoice = Type.Object({
+export const InvoiceSchema = Type.Object({
   invoice_id: Type.String(),
   payment_request: Type.String({ description: 'The address or payment URI to pay.' }),
 })
 
-export const InvoiceStatus = Type.Object({ invoice_id: Type.String(), status: Type.String() })
+export const InvoiceStatusSchema = Type.Object({ invoice_id: Type.String(), status: Type.String() })
 
-export const InvoiceId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 100 }) })
+export const InvoiceParamsSchema = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 100 }),
+})

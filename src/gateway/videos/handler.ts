@@ -6,18 +6,18 @@ import { openHoldsOf } from '../../ledger/job-holds.ts'
 import { settle } from '../../ledger/ledger.ts'
 import { mediaLinkMs, videoBytesMax } from '../../limits.ts'
 import { chargeOf } from '../../models/charge.ts'
-import { countsOf, insertUse } from '../../models/history.ts'
+import { insertUse, usageCounts } from '../../models/history.ts'
 import { readPrice } from '../../models/price.ts'
-import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
-import { UpstreamFault } from '../../providers/upstream.ts'
-import { filmTypeOf } from '../../storage/videos.ts'
-import * as made from '../made/made.ts'
+import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
+import { UpstreamError } from '../../providers/upstream.ts'
+import { detectVideoType } from '../../storage/videos.ts'
+import * as made from '../media-files/media-files.ts'
 import { readBounded, readObject } from '../paid/answer.ts'
 import { verdictOfError } from '../paid/verdict.ts'
 import { deadlinesOf, Watch } from '../paid/watch.ts'
-import { Asked, Making } from './schemas.ts'
+import { VideoJobData, VideoJobInput } from './schemas.ts'
 
-type Film = Work<Asked, Making>
+type Film = Work<VideoJobInput, VideoJobData>
 type Answer = Record<string, unknown>
 
 const done = ['completed', 'succeeded']
@@ -28,10 +28,12 @@ const dead = ['failed', 'cancelled', 'canceled', 'expired', 'rejected', 'error']
  * becomes of this process, until it is there, has failed, or its time is up. It is charged with its
  * landing, once; a film that fails or never comes costs nothing (document 2, section 3).
  */
-export const videoHandler = (ctx: AppContext): Handler<typeof Asked, typeof Making> => ({
+export const videoHandler = (
+  ctx: AppContext,
+): Handler<typeof VideoJobInput, typeof VideoJobData> => ({
   lane: 'media',
-  input: Asked,
-  data: Making,
+  input: VideoJobInput,
+  data: VideoJobData,
   restarts: Infinity,
   run: async (work) => {
     const { data, signal } = work
@@ -41,13 +43,13 @@ export const videoHandler = (ctx: AppContext): Handler<typeof Asked, typeof Maki
     try {
       return await look(ctx, work, data, watch)
     } catch (error) {
-      if (error instanceof UpstreamFault && !signal.aborted) return later(ctx)
+      if (error instanceof UpstreamError && !signal.aborted) return later(ctx)
       throw error
     } finally {
       watch.end()
     }
   },
-  undone: (db, job) => noteUse(ctx, db, job, 'failed', usageOf({})),
+  undone: (db, job) => noteUse(ctx, db, job, 'failed', createUsage({})),
 })
 
 const later = ({ config }: AppContext): Outcome => ({
@@ -61,11 +63,16 @@ const failed = (code: string, why: string): Outcome => ({
 })
 
 /** What cannot be had or read now may be later: only the upstream's own word ends it before. */
-async function look(ctx: AppContext, work: Film, data: Making, watch: Watch): Promise<Outcome> {
+async function look(
+  ctx: AppContext,
+  work: Film,
+  data: VideoJobData,
+  watch: Watch,
+): Promise<Outcome> {
   const upstream = ctx.upstreams.find(data.upstream)
   if (!upstream) return later(ctx)
   const path = `/videos/${encodeURIComponent(data.operation)}` as const
-  const response = await upstream.look({ path, signal: watch.signal })
+  const response = await upstream.poll({ path, signal: watch.signal })
   if ([404, 410].includes(response.status)) {
     return failed('upstream_failed', 'The provider has lost this film.')
   }
@@ -81,7 +88,7 @@ async function look(ctx: AppContext, work: Film, data: Making, watch: Watch): Pr
     return later(ctx)
   }
   const content = { path: `${path}/content`, signal: watch.signal } as const
-  const film = await filmIn(ctx, read.answer, () => upstream.look(content), watch)
+  const film = await filmIn(ctx, read.answer, () => upstream.poll(content), watch)
   return film ? landing(ctx, work, { data, answer: read.answer, film }) : later(ctx)
 }
 
@@ -93,7 +100,7 @@ function failureOf(error: unknown): Outcome {
 }
 
 /** A film as it is kept: where it stands elsewhere, or a row of our own. */
-type Kept = { url: string } | { row: made.Made }
+type Kept = { url: string } | { row: made.MediaFile }
 
 async function filmIn(
   ctx: AppContext,
@@ -104,30 +111,30 @@ async function filmIn(
   if (typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url)) return { url }
   const answer = await content()
   const bytes = answer.ok ? await readBounded(answer, watch, videoBytesMax) : undefined
-  const type = bytes && filmTypeOf(bytes)
+  const type = bytes && detectVideoType(bytes)
   if (!type) return undefined
-  return { row: await made.keep(ctx, { bytes, type, forMs: mediaLinkMs }) }
+  return { row: await made.store(ctx, { bytes, type, forMs: mediaLinkMs }) }
 }
 
 /** Paid by the seconds that the upstream says it made, at most those that were asked for. */
 function landing(
   ctx: AppContext,
   { input }: Film,
-  { data, answer, film }: { data: Making; answer: Answer; film: Kept },
+  { data, answer, film }: { data: VideoJobData; answer: Answer; film: Kept },
 ): Outcome {
   const price = readPrice(data.price)
-  if ('fault' in price) throw new Error(price.fault)
+  if ('error' in price) throw new Error(price.error)
   const limits = { prompt: 0, completion: 0, seconds: input.seconds }
   const told = readUsage({ seconds: Number(answer.seconds ?? Number.NaN) }, limits)
   const isTold = told !== undefined && told.seconds > 0
   const seconds = isTold ? told.seconds : input.seconds
   const estimated = isTold ? told.estimated : answer.seconds !== undefined
-  const usage = usageOf({ seconds, images: 1, estimated })
+  const usage = createUsage({ seconds, images: 1, estimated })
   const charge = chargeOf(price, usage)
   return {
     end: 'done',
     record: async (db, job) => {
-      if ('row' in film) await made.record(db, [film.row])
+      if ('row' in film) await made.insert(db, [film.row])
       for (const hold of await openHoldsOf(db, job.id)) {
         await settle(ctx, db, hold, charge, (_db, { charged }) =>
           noteUse(ctx, db, { ...job, charged }, 'completed', usage),
@@ -146,8 +153,8 @@ async function noteUse(
   status: 'completed' | 'failed',
   usage: Usage,
 ): Promise<void> {
-  const { model: wanted, requestId, source }: Asked = Object(job.input)
-  const making: Partial<Making> = Object(job.data)
+  const { model: wanted, requestId, source }: VideoJobInput = Object(job.input)
+  const making: Partial<VideoJobData> = Object(job.data)
   const { model = wanted } = making
   const price = making.price && readPrice(making.price)
   await insertUse(db, {
@@ -160,7 +167,7 @@ async function noteUse(
     status,
     upstream: making.upstream ?? null,
     price: price && 'id' in price ? price.id : null,
-    ...countsOf(usage),
+    ...usageCounts(usage),
     charged: job.charged,
     held: job.price,
     ms: clock.now() - job.created,

@@ -4,13 +4,13 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../context.ts'
 import { BehindEnd, Media } from '../../core/schema.ts'
 import { callOf } from '../call.ts'
-import { Marks } from '../images/schemas.ts'
+import { SignedUrlQuerySchema } from '../images/schemas.ts'
 import { theSpender, withKey, withoutKey } from '../key.ts'
 import { openOperation, operation } from '../operation.ts'
 import { paidRefusals } from '../paid/pay.ts'
 import * as schemas from './schemas.ts'
 import { submit } from './submit.ts'
-import { contentOf, present, theOwn } from './videos.ts'
+import { getContent, getVideo, present } from './videos.ts'
 
 const Film = Media('video/*')
 
@@ -33,11 +33,11 @@ const newVideos = (ctx: AppContext) =>
             'Poll it every 5 to 10 seconds until it is completed or failed. It is charged only ' +
             'when it completes, at most estimated_cost.',
           takes: {
-            'application/json': { schema: schemas.videoWanted },
-            'multipart/form-data': { schema: schemas.videoForm },
+            'application/json': { schema: schemas.videoRequestSchema },
+            'multipart/form-data': { schema: schemas.videoFormSchema },
           },
         },
-        { 200: Type.Unsafe<Response>(schemas.Video) },
+        { 200: Type.Unsafe<Response>(schemas.VideoSchema) },
         paidRefusals,
       ),
     })
@@ -47,10 +47,10 @@ const oneVideo = (ctx: AppContext) =>
     .use(withKey(ctx))
     .get(
       '/videos/:id',
-      async ({ spender, params }) => present(ctx, await theOwn(ctx, spender, params.id)),
+      async ({ spender, params }) => present(ctx, await getVideo(ctx, spender, params.id)),
       operation(
         { id: 'get_video', tag: 'Media', summary: 'How a film stands, and where it is.' },
-        { 200: schemas.Video },
+        { 200: schemas.VideoSchema },
         ['not_found'],
       ),
     )
@@ -61,9 +61,9 @@ const videoContent = (ctx: AppContext) =>
     .get(
       '/videos/:id/content',
       ({ params, query, request }) =>
-        contentOf(ctx, params.id, query, () => theSpender(ctx, request)),
+        getContent(ctx, params.id, query, () => theSpender(ctx, request)),
       {
-        query: Marks,
+        query: SignedUrlQuerySchema,
         ...openOperation(
           {
             id: 'get_video_content',

@@ -12,7 +12,7 @@ const fields: Record<string, OpenAPIV3.SchemaObject> = {
 }
 
 /** A request for a film, for its description: the body is read by hand. */
-export const videoWanted: OpenAPIV3.SchemaObject = {
+export const videoRequestSchema: OpenAPIV3.SchemaObject = {
   ...anything,
   required: ['model', 'prompt'],
   properties: {
@@ -23,7 +23,7 @@ export const videoWanted: OpenAPIV3.SchemaObject = {
 }
 
 /** The same as OpenAI's clients send it. */
-export const videoForm: OpenAPIV3.SchemaObject = {
+export const videoFormSchema: OpenAPIV3.SchemaObject = {
   type: 'object',
   required: ['model', 'prompt'],
   properties: {
@@ -35,7 +35,7 @@ export const videoForm: OpenAPIV3.SchemaObject = {
 }
 
 /** A video job (document 2, section 2, and OpenAI's fields). */
-export const Video = Type.Object(
+export const VideoSchema = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('video'),
@@ -52,22 +52,22 @@ export const Video = Type.Object(
   },
   { title: 'Video' },
 )
-export type VideoShape = Static<typeof Video>
+export type VideoResponse = Static<typeof VideoSchema>
 
 /** What the job of a film is asked for. */
-export const Asked = Type.Object({
+export const VideoJobInput = Type.Object({
   model: Type.String(),
   seconds: Type.Number(),
   requestId: Type.String(),
   source: oneOf(['api', 'web']),
 })
-export type Asked = Static<typeof Asked>
+export type VideoJobInput = Static<typeof VideoJobInput>
 
 /** Where the film is being made, by which of the models asked for, and what price it has there. */
-export const Making = Type.Object({
+export const VideoJobData = Type.Object({
   upstream: Type.String(),
   model: Type.String(),
   operation: Type.String(),
   price: Type.Unsafe<PriceTexts>(Type.Object({}, { additionalProperties: true })),
 })
-export type Making = Static<typeof Making>
+export type VideoJobData = Static<typeof VideoJobData>

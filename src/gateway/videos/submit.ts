@@ -16,11 +16,11 @@ import { readRecord } from '../paid/answer.ts'
 import type { Candidates } from '../paid/candidates.ts'
 import { reachable, worstOf } from '../paid/pay.ts'
 import { reach } from '../paid/reach.ts'
-import { paidCallsOf } from '../paid/running.ts'
+import { beginPaidCall } from '../paid/running.ts'
 import { unreadable, type Verdict } from '../paid/verdict.ts'
 import { deadlinesOf, Watch } from '../paid/watch.ts'
-import { readWanted, type Wanted } from './asked.ts'
-import type { Asked, Making } from './schemas.ts'
+import type { VideoJobData, VideoJobInput } from './schemas.ts'
+import { readVideoRequest, type VideoRequest } from './video-request.ts'
 import { present } from './videos.ts'
 
 const operationCharsMax = 8_192
@@ -38,7 +38,7 @@ export async function submit(
   request: Request,
   call: Call,
 ): Promise<Response> {
-  const wanted = await readWanted(request)
+  const wanted = await readVideoRequest(request)
   const same = { path: '/videos', body: wanted.same }
   const { status, body } = await ctx.idempotency.once(spender.account, call.ref, same, (keep) =>
     run(ctx, spender, wanted, { ...call, keep }),
@@ -49,13 +49,13 @@ export async function submit(
 async function run(
   ctx: AppContext,
   spender: Spender,
-  wanted: Wanted,
+  wanted: VideoRequest,
   call: Call & { keep: KeepAnswer },
 ): Promise<Answer> {
-  const { modelIds, preferences, hasPicture } = wanted
+  const { modelIds, preferences, hasInputImage: hasPicture } = wanted
   const check = (model: Model): void => checkFits(model, hasPicture)
   const candidates = reachable(ctx, { modelIds, type: 'video', preferences, check })
-  const done = paidCallsOf(ctx).open.begin(spender.caller)
+  const done = beginPaidCall(ctx, spender.caller)
   try {
     const order = { wanted, candidates, call }
     const job = await begin(ctx, spender, order)
@@ -83,7 +83,7 @@ function checkFits({ id, price, inputs }: Model, hasPicture: boolean): void {
 }
 
 interface Order {
-  wanted: Wanted
+  wanted: VideoRequest
   candidates: Candidates
   call: Call
 }
@@ -97,7 +97,7 @@ function begin(
   const most = { inputTokensMax: 0, outputTokensMax: 0, seconds, images: 1 }
   const { amount, price } = worstOf(candidates, () => most)
   const model = candidates[0].model.id
-  const input: Asked = { model, seconds, requestId, source }
+  const input: VideoJobInput = { model, seconds, requestId, source }
   const ownMs = ctx.config.gatewayTotalSeconds * second + submitMarginMs
   const ms = videoMs + ownMs
   return ctx.db.tx(async (db) => {
@@ -126,7 +126,7 @@ function asHoldsLimit(error: unknown): never {
 }
 
 /** Asks the candidates until one takes the film. */
-async function ask(ctx: AppContext, { wanted, candidates, call }: Order): Promise<Making> {
+async function ask(ctx: AppContext, { wanted, candidates, call }: Order): Promise<VideoJobData> {
   const watch = new Watch(call.signal, deadlinesOf(ctx.config))
   try {
     const { by, served, verdict } = await reach(ctx.upstreams, candidates, {
@@ -163,7 +163,7 @@ function uncharged({ refusal, charges }: Verdict): ApiError<GatewayErrorName> {
 async function keepAnswer(
   ctx: AppContext,
   job: Job,
-  making: Making,
+  making: VideoJobData,
   keep: KeepAnswer,
 ): Promise<Answer> {
   const afterMs = ctx.config.videoPollSeconds * second

@@ -6,13 +6,13 @@ import { ApiError } from '../../errors.ts'
 import type { Job } from '../../jobs/handler.ts'
 import * as jobs from '../../jobs/jobs.ts'
 import { mediaLinkMs } from '../../limits.ts'
-import { checkLink, type LinkMarks, signLink } from '../../storage/links.ts'
+import { isSignedPath, type LinkSignature, signPath } from '../../storage/signed-url.ts'
 import type { Spender } from '../key.ts'
-import * as made from '../made/made.ts'
-import type { VideoShape } from './schemas.ts'
+import * as made from '../media-files/media-files.ts'
+import type { VideoResponse } from './schemas.ts'
 
 /** A film of the spender's account. Refuses not_found. */
-export async function theOwn(ctx: AppContext, { account }: Spender, id: string): Promise<Job> {
+export async function getVideo(ctx: AppContext, { account }: Spender, id: string): Promise<Job> {
   const job = idPattern.test(id) ? await jobs.find(ctx, id) : undefined
   if (job?.kind === 'video' && job.owner === account) return job
   throw new ApiError('not_found', { what: 'video' })
@@ -27,11 +27,11 @@ const expiryOf = ({ ended }: Job): number => (ended ?? 0) + mediaLinkMs
 function urlOf({ urls, secret }: AppContext, job: Job): string {
   const url = job.result?.url
   if (typeof url === 'string') return url
-  return urls.gateway + signLink(secret, pathOf(job.id), expiryOf(job))
+  return urls.gateway + signPath(secret, pathOf(job.id), expiryOf(job))
 }
 
 /** The video job of document 2, section 2. */
-export function present(ctx: AppContext, job: Job): VideoShape {
+export function present(ctx: AppContext, job: Job): VideoResponse {
   const { id, input, data, state, price, charged, error, progress } = job
   const { model, seconds: asked } = { ...Object(input), ...Object(data) }
   const own = {
@@ -57,25 +57,25 @@ export function present(ctx: AppContext, job: Job): VideoShape {
  * A finished film, for whoever holds its signed address, or else for the account's key: its bytes,
  * or the way to them. Refuses not_found, no_key, bad_key.
  */
-export async function contentOf(
+export async function getContent(
   ctx: AppContext,
   id: string,
-  marks: LinkMarks,
+  marks: LinkSignature,
   spender: () => Promise<Spender>,
 ): Promise<Response> {
   const isSigned = marks.signature !== undefined
-  const job = isSigned ? await linked(ctx, id, marks) : await theOwn(ctx, await spender(), id)
+  const job = isSigned ? await linked(ctx, id, marks) : await getVideo(ctx, await spender(), id)
   const { url, made: kept } = job?.result ?? {}
   if (typeof url === 'string') return Response.redirect(url, 302)
   const found = typeof kept === 'string' ? await made.find(ctx, kept) : undefined
   const early = `it is not there yet, or failed: GET /v1/videos/${id} says which`
   const why = job && !job.result ? early : 'its address works for 24 hours'
   if (!found) throw new ApiError('not_found', { what: `film: ${why}` })
-  return made.shown(found)
+  return made.toResponse(found)
 }
 
-async function linked(ctx: AppContext, id: string, marks: LinkMarks): Promise<Job | undefined> {
+async function linked(ctx: AppContext, id: string, marks: LinkSignature): Promise<Job | undefined> {
   const { secret, clock } = ctx
-  if (!idPattern.test(id) || !checkLink(secret, pathOf(id), marks, clock.now())) return undefined
+  if (!idPattern.test(id) || !isSignedPath(secret, pathOf(id), marks, clock.now())) return undefined
   return jobs.find(ctx, id)
 }

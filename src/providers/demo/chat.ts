@@ -1,12 +1,19 @@
 import { sha256 } from '../../core/ids.ts'
 import { isRecord } from '../../core/schema.ts'
 import { choicesMax } from '../../limits.ts'
-import { recordsIn, refuse, textIn } from '../answer.ts'
-import type { Asked } from './asked.ts'
-import { built } from './builder/builder.ts'
-import { count, mediaTokens, tokensIn } from './count.ts'
-import { fill } from './schema.ts'
-import { type Counted, type Said, stream, type Told, type ToolCall, whole } from './told.ts'
+import { asString, errorResponse, recordsIn } from '../response.ts'
+import { buildReply } from './builder/builder.ts'
+import {
+  type DemoChoice,
+  type DemoCompletion,
+  type DemoUsage,
+  streamCompletion,
+  toCompletion,
+  type ToolCall,
+} from './completion.ts'
+import { sampleOfSchema } from './json-schema.ts'
+import type { DemoRequest } from './request.ts'
+import { countTokens, mediaTokens, splitTokens } from './tokens.ts'
 
 const builder = 'demo/builder'
 const outputMost: Record<string, number> = { 'demo/small': 1_000, [builder]: 32_000 }
@@ -23,12 +30,12 @@ const wordless = 'I was told no words.'
  * demo/builder answers with a page. With reasoning_effort it thinks first; with prompt_cache_key
  * the system's words count as cached.
  */
-export function chat({ model, body, created }: Asked): Response {
+export function completeChat({ model, body, created }: DemoRequest): Response {
   const messages = recordsIn(body.messages)
-  if (messages.length === 0) return refuse(400, 'messages is empty.')
+  if (messages.length === 0) return errorResponse(400, 'messages is empty.')
   const asked = Math.min(Math.max(1, Math.floor(Number(body.n ?? 1)) || 1), choicesMax)
   const said = say(model, body, messages)
-  const told: Told = {
+  const told: DemoCompletion = {
     id: `chatcmpl-${sha256(JSON.stringify([model, body])).slice(0, 24)}`,
     created,
     model,
@@ -36,24 +43,24 @@ export function chat({ model, body, created }: Asked): Response {
     usage: usageOf(messages, said, asked, body.prompt_cache_key !== undefined),
     tops: body.logprobs === true ? Number(body.top_logprobs ?? 0) : undefined,
   }
-  return body.stream === true ? stream(told) : Response.json(whole(told))
+  return body.stream === true ? streamCompletion(told) : Response.json(toCompletion(told))
 }
 
 function say(
   model: string,
   body: Record<string, unknown>,
   messages: Record<string, unknown>[],
-): Said {
+): DemoChoice {
   const effort = body.reasoning_effort
   const thinks = typeof effort === 'string' && effort !== 'none'
   const last = messages.at(-1)
   const tool = last?.role === 'tool' ? undefined : calledTool(body, askedIn(messages))
   const most = limitOf(model, body)
-  const thought = thinks ? tokensIn(thoughts, most) : []
+  const thought = thinks ? splitTokens(thoughts, most) : []
   if (tool) return { thoughts: thought, words: [], tool, finish: 'tool_calls' }
   const answer = last?.role === 'tool' ? textOf(last) || wordless : answerOf(model, body, messages)
   const left = most - thought.length
-  const words = tokensIn(beforeStop(answer, body.stop), left + 1)
+  const words = splitTokens(beforeStop(answer, body.stop), left + 1)
   const kept = words.slice(0, left)
   const finish = kept.length < words.length ? 'length' : 'stop'
   return { thoughts: thought, words: kept, tool: undefined, finish }
@@ -69,7 +76,7 @@ function answerOf(
   messages: Record<string, unknown>[],
 ): string {
   if (model !== builder) return inFormat(body.response_format, askedIn(messages))
-  return built(messages.map((message) => ({ role: message.role, text: textOf(message) })))
+  return buildReply(messages.map((message) => ({ role: message.role, text: textOf(message) })))
 }
 
 function limitOf(model: string, body: Record<string, unknown>): number {
@@ -82,7 +89,7 @@ function textOf(message: Record<string, unknown> | undefined): string {
   const content = message?.content
   if (typeof content === 'string') return content
   return recordsIn(content)
-    .map((part) => textIn(part.text))
+    .map((part) => asString(part.text))
     .join('')
 }
 
@@ -90,11 +97,11 @@ function inFormat(format: unknown, text: string): string {
   if (!isRecord(format)) return text
   if (format.type === 'json_object') return JSON.stringify({ text })
   if (format.type !== 'json_schema' || !isRecord(format.json_schema)) return text
-  return JSON.stringify(fill(format.json_schema.schema))
+  return JSON.stringify(sampleOfSchema(format.json_schema.schema))
 }
 
 function beforeStop(text: string, stop: unknown): string {
-  const marks = [stop].flat().slice(0, stopsMax).map(textIn).filter(Boolean)
+  const marks = [stop].flat().slice(0, stopsMax).map(asString).filter(Boolean)
   const ends = marks.map((mark) => text.indexOf(mark)).filter((at) => at >= 0)
   return text.slice(0, Math.min(text.length, ...ends))
 }
@@ -112,9 +119,11 @@ function calledTool(body: Record<string, unknown>, text: string): ToolCall | und
     (choice === 'required' ? tools[0] : undefined) ??
     tools.find(({ name }) => name === 'web_search')
   if (!tool) return undefined
-  const name = textIn(tool.name)
+  const name = asString(tool.name)
   const isSearch = name === 'web_search'
-  const filled = JSON.stringify(isSearch ? { query: text } : (fill(tool.parameters) ?? {}))
+  const filled = JSON.stringify(
+    isSearch ? { query: text } : (sampleOfSchema(tool.parameters) ?? {}),
+  )
   const id = `call_${sha256(name + filled + text).slice(0, 24)}`
   return { id, type: 'function', function: { name, arguments: filled } }
 }
@@ -124,21 +133,21 @@ function promptTokens(messages: Record<string, unknown>[]): number {
   const each = messages.map((message) => {
     const media = recordsIn(message.content).filter(({ type }) => type !== 'text').length
     const calls = recordsIn(message.tool_calls).map(({ function: called }) =>
-      isRecord(called) ? `${textIn(called.name)} ${textIn(called.arguments)}` : '',
+      isRecord(called) ? `${asString(called.name)} ${asString(called.arguments)}` : '',
     )
-    return count(textOf(message)) + media * mediaTokens + count(calls.join(' '))
+    return countTokens(textOf(message)) + media * mediaTokens + countTokens(calls.join(' '))
   })
   return each.reduce((sum, tokens) => sum + tokens, 0)
 }
 
 function usageOf(
   messages: Record<string, unknown>[],
-  said: Said,
+  said: DemoChoice,
   choices: number,
   cached: boolean,
-): Counted {
+): DemoUsage {
   const called = said.tool ? `${said.tool.function.name} ${said.tool.function.arguments}` : ''
-  const words = said.words.length + count(called)
+  const words = said.words.length + countTokens(called)
   const prompt = promptTokens(messages)
   const completion = choices * (said.thoughts.length + words)
   const system = messages.filter(({ role }) => role === 'system')

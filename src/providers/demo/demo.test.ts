@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { Ajv } from 'ajv'
 
 import { demoUpstream } from './demo.ts'
-import { fill } from './schema.ts'
+import { sampleOfSchema } from './json-schema.ts'
 
 const demo = demoUpstream({ now: () => 1_700_000_000_000 })
 const signal = AbortSignal.timeout(10_000)
@@ -176,23 +176,23 @@ test('a json_schema is filled with a value that fits it', async () => {
 })
 
 test('a schema without an end is filled all the same', () => {
-  expect(JSON.stringify(fill({ $ref: '#' })).length).toBeLessThan(100)
+  expect(JSON.stringify(sampleOfSchema({ $ref: '#' })).length).toBeLessThan(100)
   const wide = {
     type: 'object',
     properties: { a: { $ref: '#' }, b: { $ref: '#' } },
     required: ['a'],
   }
-  expect(JSON.stringify(fill(wide)).length).toBeLessThan(20_000)
-  expect(fill({ type: 'string', minLength: 1e9 })).toHaveLength(1_000)
+  expect(JSON.stringify(sampleOfSchema(wide)).length).toBeLessThan(20_000)
+  expect(sampleOfSchema({ type: 'string', minLength: 1e9 })).toHaveLength(1_000)
   const lists = { type: 'array', items: { $ref: '#' }, minItems: 1e9 }
   const twice = { type: 'object', properties: { a: { $ref: '#' }, b: { $ref: '#' } } }
   const long = { ...lists, items: { anyOf: [{ $ref: '#' }] } }
   for (const endless of [lists, long, { ...twice, required: ['a', 'b'] }]) {
-    expect(JSON.stringify(fill(endless)).length).toBeLessThan(600_000)
+    expect(JSON.stringify(sampleOfSchema(endless)).length).toBeLessThan(600_000)
   }
   const copies = { type: 'array', minItems: 10, items: { $ref: '#/$defs/row' } }
   const row = { type: 'array', minItems: 10, items: { const: 'x'.repeat(10_000) } }
-  expect(JSON.stringify(fill({ ...copies, $defs: { row } })).length).toBeLessThan(600_000)
+  expect(JSON.stringify(sampleOfSchema({ ...copies, $defs: { row } })).length).toBeLessThan(600_000)
 })
 
 test('as many answers as are asked for; of stops the first four count', async () => {

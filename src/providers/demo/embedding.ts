@@ -1,6 +1,6 @@
-import { refuse } from '../answer.ts'
-import type { Asked } from './asked.ts'
-import { count } from './count.ts'
+import { errorResponse } from '../response.ts'
+import type { DemoRequest } from './request.ts'
+import { countTokens } from './tokens.ts'
 
 const lengthDefault = 256
 const lengthMax = 1_024
@@ -11,12 +11,12 @@ const wordsMax = 8_192
  * A text's direction: the sum of a fixed direction for each of its words, of length 1, so that
  * texts with words in common lie close together. Token ids are taken as words.
  */
-export async function embed({ model, body }: Asked): Promise<Response> {
+export async function createEmbeddings({ model, body }: DemoRequest): Promise<Response> {
   const texts = textsOf(body.input)
-  if (!texts) return refuse(400, 'input is a text, a list of texts, or token ids.')
+  if (!texts) return errorResponse(400, 'input is a text, a list of texts, or token ids.')
   const length = typeof body.dimensions === 'number' ? body.dimensions : lengthDefault
   if (!Number.isInteger(length) || length < 1 || length > lengthMax) {
-    return refuse(400, `dimensions is a whole number from 1 to ${lengthMax}.`)
+    return errorResponse(400, `dimensions is a whole number from 1 to ${lengthMax}.`)
   }
   const data: object[] = []
   for (const [index, text] of texts.entries()) {
@@ -26,7 +26,7 @@ export async function embed({ model, body }: Asked): Promise<Response> {
     // Everybody else has a turn after each text: many long ones take seconds.
     await new Promise((resolve) => setImmediate(resolve))
   }
-  const prompt_tokens = texts.reduce((sum, text) => sum + count(text), 0)
+  const prompt_tokens = texts.reduce((sum, text) => sum + countTokens(text), 0)
   return Response.json({
     object: 'list',
     data,

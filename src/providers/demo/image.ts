@@ -1,8 +1,8 @@
 import { deflateSync } from 'node:zlib'
 
 import { sha256 } from '../../core/ids.ts'
-import { refuse, textIn } from '../answer.ts'
-import type { Asked } from './asked.ts'
+import { asString, errorResponse } from '../response.ts'
+import type { DemoRequest } from './request.ts'
 
 const sideMax = 2_048
 const imagesMax = 10
@@ -10,26 +10,26 @@ const imagesMax = 10
 const squares = 8
 
 /** Pictures of coloured squares, the same for the same prompt; PNG, as base64. */
-export function paint({ body, created }: Asked): Response {
-  const prompt = textIn(body.prompt)
-  if (prompt === '') return refuse(400, 'prompt is empty.')
-  const [, across, down] = /^(\d{1,4})x(\d{1,4})$/.exec(textIn(body.size)) ?? ['', '256', '256']
+export function generateImages({ body, created }: DemoRequest): Response {
+  const prompt = asString(body.prompt)
+  if (prompt === '') return errorResponse(400, 'prompt is empty.')
+  const [, across, down] = /^(\d{1,4})x(\d{1,4})$/.exec(asString(body.size)) ?? ['', '256', '256']
   const [width, height] = [Number(across), Number(down)]
   if (Math.min(width, height) < 1 || Math.max(width, height) > sideMax) {
-    return refuse(400, `size is WIDTHxHEIGHT, each from 1 to ${sideMax}.`)
+    return errorResponse(400, `size is WIDTHxHEIGHT, each from 1 to ${sideMax}.`)
   }
   const n = Number(body.n ?? 1)
   if (!Number.isInteger(n) || n < 1 || n > imagesMax) {
-    return refuse(400, `n is a whole number from 1 to ${imagesMax}.`)
+    return errorResponse(400, `n is a whole number from 1 to ${imagesMax}.`)
   }
   const data = Array.from({ length: n }, (_, at) => ({
-    b64_json: png(width, height, sha256(`${at} ${prompt}`)).toString('base64'),
+    b64_json: encodePng(width, height, sha256(`${at} ${prompt}`)).toString('base64'),
   }))
   return Response.json({ created, data })
 }
 
 /** A PNG (ISO 15948) of 8-bit RGB; the colours are read off `digits`. */
-export function png(width: number, height: number, digits: string): Buffer {
+export function encodePng(width: number, height: number, digits: string): Buffer {
   const size = Math.ceil(Math.max(width, height) / squares)
   const rowBytes = 1 + width * 3
   const rows = Buffer.alloc(height * rowBytes)

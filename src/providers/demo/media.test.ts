@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 
-import type { Path } from '../upstream.ts'
+import type { UpstreamPath } from '../upstream.ts'
 import { demoUpstream } from './demo.ts'
 
 const demo = demoUpstream({ now: () => 1_700_000_000_000 })
-const ask = (path: Path, model: string, body: Record<string, unknown> | FormData) =>
+const ask = (path: UpstreamPath, model: string, body: Record<string, unknown> | FormData) =>
   demo.send({ path, model, body, signal: AbortSignal.timeout(10_000) })
 
 async function embed(input: unknown, more: Record<string, unknown> = {}) {
@@ -120,13 +120,13 @@ test('a film is done when it is looked at, a WebM of VP8, the same for the same 
     const begun = await ask('/videos', 'demo/video', { prompt, seconds: '1.5', size: '720x1280' })
     const { id, status } = JSON.parse(await begun.text())
     expect(status).toBe('queued')
-    const looked = await demo.look?.({ path: `/videos/${id}`, signal })
+    const looked = await demo.poll?.({ path: `/videos/${id}`, signal })
     expect(JSON.parse((await looked?.text()) ?? '')).toMatchObject({
       id,
       status: 'completed',
       seconds: '1.5',
     })
-    const content = await demo.look?.({ path: `/videos/${id}/content`, signal })
+    const content = await demo.poll?.({ path: `/videos/${id}/content`, signal })
     return Buffer.from((await content?.bytes()) ?? [])
   }
   const film = await shoot('a boat')
@@ -140,7 +140,7 @@ test('a film is done when it is looked at, a WebM of VP8, the same for the same 
     expect((await ask('/videos', 'demo/video', { prompt: 'x', seconds })).status).toBe(400)
   }
   for (const id of ['x', 'e30', Buffer.from('{"seconds":1e9}').toString('base64url')]) {
-    const none = await demo.look?.({ path: `/videos/${id}/content`, signal })
+    const none = await demo.poll?.({ path: `/videos/${id}/content`, signal })
     expect(none?.status).toBe(404)
   }
 })

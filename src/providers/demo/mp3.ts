@@ -11,7 +11,7 @@ const bits = (value: number, width: number): string => value.toString(2).padStar
  * A frame whose spectrum is one line, at about `hertz`; 0 is silence. Each half of it is coded by
  * table 1, in pairs: 1 for two zeros, then the line and its sign.
  */
-export function toneFrame(hertz: number): Uint8Array {
+export function encodeToneFrame(hertz: number): Uint8Array {
   const line = Math.round(hertz / lineHertz)
   const before = line >> 1
   const half = line === 0 ? '' : '1'.repeat(before) + (line % 2 === 0 ? '010' : '0010')

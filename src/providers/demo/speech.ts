@@ -1,7 +1,7 @@
-import { refuse, textIn } from '../answer.ts'
-import { wav } from '../wav.ts'
-import type { Asked } from './asked.ts'
-import { toneFrame } from './mp3.ts'
+import { asString, errorResponse } from '../response.ts'
+import { encodeWav } from '../wav.ts'
+import { encodeToneFrame } from './mp3.ts'
+import type { DemoRequest } from './request.ts'
 
 const hertz = 8_000
 /** Of bare samples, as OpenAI has them: nothing in them tells it. */
@@ -13,17 +13,17 @@ const loudness = 8_000
 const framesPerCharacter = 2
 
 /** Speech as tones, one for each character: an MP3 unless a WAV or its samples are asked for. */
-export function speak({ body }: Asked): Response {
-  const characters = [...textIn(body.input)]
+export function synthesizeSpeech({ body }: DemoRequest): Response {
+  const characters = [...asString(body.input)]
   const { response_format: format = 'mp3' } = body
   if (characters.length === 0 || characters.length > charactersMax) {
-    return refuse(400, `input is a text of 1 to ${charactersMax} characters.`)
+    return errorResponse(400, `input is a text of 1 to ${charactersMax} characters.`)
   }
   const pitches = characters.map(pitchOf)
   if (format === 'mp3') return answer(asMp3(pitches), 'mpeg')
-  if (format === 'wav') return answer(wav(samplesOf(pitches, hertz), hertz), 'wav')
+  if (format === 'wav') return answer(encodeWav(samplesOf(pitches, hertz), hertz), 'wav')
   if (format === 'pcm') return answer(samplesOf(pitches, bareHertz), 'pcm')
-  return refuse(400, 'It speaks mp3, wav and pcm.')
+  return errorResponse(400, 'It speaks mp3, wav and pcm.')
 }
 
 const answer = (sound: Blob | Uint8Array<ArrayBuffer>, type: string): Response =>
@@ -33,7 +33,7 @@ const pitchOf = (character: string): number =>
   /\s/.test(character) ? 0 : 200 + ((character.codePointAt(0) ?? 0) % 48) * 20
 
 function asMp3(pitches: number[]): Blob {
-  const frames = new Map([...new Set(pitches)].map((pitch) => [pitch, toneFrame(pitch)]))
+  const frames = new Map([...new Set(pitches)].map((pitch) => [pitch, encodeToneFrame(pitch)]))
   return new Blob(pitches.flatMap((pitch) => Array(framesPerCharacter).fill(frames.get(pitch))))
 }
 

@@ -1,4 +1,4 @@
-import { refuse } from '../answer.ts'
+import { errorResponse } from '../response.ts'
 
 /** Of sounds that do not say how long they are: the bytes of a second of common speech. */
 const bytesPerSecond = 16_000
@@ -6,7 +6,7 @@ const bytesPerSecond = 16_000
 /** Tells how long a sound is: exactly for a WAV, else by its bytes. */
 export async function transcribe(form: FormData): Promise<Response> {
   const file = form.get('file')
-  if (!(file instanceof Blob) || file.size === 0) return refuse(400, 'file is empty.')
+  if (!(file instanceof Blob) || file.size === 0) return errorResponse(400, 'file is empty.')
   const seconds = secondsOf(Buffer.from(await file.slice(0, 44).arrayBuffer()), file.size)
   const text = `A sound of ${seconds} seconds.`
   if (form.get('response_format') === 'text') return new Response(text)

@@ -71,7 +71,7 @@ function block({ vp8, at }: Frame): Buffer {
 }
 
 /** A WebM of VP8 key frames in one cluster: at most 32 seconds. */
-export function webm(frames: Frame[], { ms, width, height }: About): Buffer {
+export function encodeWebm(frames: Frame[], { ms, width, height }: About): Buffer {
   const app = 'berth demo'
   const header = element('ebml', [
     element('docType', 'webm'),

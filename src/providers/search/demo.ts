@@ -1,8 +1,8 @@
 import { sha256 } from '../../core/ids.ts'
-import type { Found } from './engines.ts'
+import type { SearchResult } from './engines.ts'
 
 /** Finds two made-up pages, the same for the same words, without a network. */
-export const demoSearch = async (query: string): Promise<Found[]> =>
+export const demoSearch = async (query: string): Promise<SearchResult[]> =>
   ['first', 'second'].map((place) => ({
     title: `Demo page about ${query}: the ${place}`,
     url: `https://${place}.example/${sha256(query).slice(0, 8)}`,

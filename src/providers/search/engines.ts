@@ -1,25 +1,30 @@
 import type { Config } from '../../config/settings.ts'
 import { isRecord } from '../../core/schema.ts'
 import { searchResultCharsMax, searchResultsMax } from '../../limits.ts'
-import { textIn } from '../answer.ts'
+import { asString } from '../response.ts'
 
 /** A page that was found. Its words are whoever's wrote it. */
-export interface Found {
+export interface SearchResult {
   title: string
   url: string
   text: string
 }
 
 /** One engine, asked over HTTP. */
-export interface Engine {
+export interface SearchEngine {
   name: string
   request(query: string): Request
   /** The pages in its answer. */
-  read(answer: unknown): Found[]
+  read(answer: unknown): SearchResult[]
 }
 
 /** The engines that are configured, in the order they are asked. */
-export function engines({ searxngUrl, braveApiKey, tavilyApiKey, exaApiKey }: Config): Engine[] {
+export function createEngines({
+  searxngUrl,
+  braveApiKey,
+  tavilyApiKey,
+  exaApiKey,
+}: Config): SearchEngine[] {
   return [
     ...(searxngUrl ? [searxng(searxngUrl)] : []),
     ...(braveApiKey ? [brave(braveApiKey)] : []),
@@ -39,13 +44,13 @@ const post = (url: string, headers: Record<string, string>, body: object): Reque
   })
 
 /** A SearXNG of one's own; its settings must allow the format json. */
-export const searxng = (base: string): Engine => ({
+export const searxng = (base: string): SearchEngine => ({
   name: 'searxng',
   request: (query) => get(`${base}/search?${new URLSearchParams({ q: query, format: 'json' })}`),
   read: (answer) => pages(answer, 'content'),
 })
 
-export const brave = (key: string, base = 'https://api.search.brave.com'): Engine => ({
+export const brave = (key: string, base = 'https://api.search.brave.com'): SearchEngine => ({
   name: 'brave',
   request: (query) => {
     const asked = new URLSearchParams({ q: query, count: String(searchResultsMax) })
@@ -54,7 +59,7 @@ export const brave = (key: string, base = 'https://api.search.brave.com'): Engin
   read: (answer) => pages(isRecord(answer) ? answer.web : undefined, 'description'),
 })
 
-export const tavily = (key: string, base = 'https://api.tavily.com'): Engine => ({
+export const tavily = (key: string, base = 'https://api.tavily.com'): SearchEngine => ({
   name: 'tavily',
   request: (query) => {
     const headers = { authorization: `Bearer ${key}` }
@@ -63,7 +68,7 @@ export const tavily = (key: string, base = 'https://api.tavily.com'): Engine => 
   read: (answer) => pages(answer, 'content'),
 })
 
-export const exa = (key: string, base = 'https://api.exa.ai'): Engine => ({
+export const exa = (key: string, base = 'https://api.exa.ai'): SearchEngine => ({
   name: 'exa',
   request: (query) => {
     const contents = { text: { maxCharacters: searchResultCharsMax } }
@@ -74,12 +79,12 @@ export const exa = (key: string, base = 'https://api.exa.ai'): Engine => ({
 })
 
 /** The list `results` that all of them answer. Throws when there is none. */
-function pages(held: unknown, textName: string): Found[] {
+function pages(held: unknown, textName: string): SearchResult[] {
   const results: unknown = isRecord(held) ? held.results : undefined
   if (!Array.isArray(results)) throw new TypeError('no results')
   return results.filter(isRecord).flatMap((page) => {
     const { url, title, [textName]: text } = page
     if (typeof url !== 'string' || !/^https?:\/\//.test(url) || !URL.canParse(url)) return []
-    return [{ url, title: textIn(title) || url, text: textIn(text) }]
+    return [{ url, title: asString(title) || url, text: asString(text) }]
   })
 }

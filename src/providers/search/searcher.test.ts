@@ -4,8 +4,8 @@ import { loadConfig } from '../../config/load.ts'
 import { openLog } from '../../core/log.ts'
 import { systemClock } from '../../core/time.ts'
 import { searchAnswerBytesMax } from '../../limits.ts'
-import { brave, engines, exa, searxng, tavily } from './engines.ts'
-import { openSearcher, searcherOf } from './searcher.ts'
+import { brave, createEngines, exa, searxng, tavily } from './engines.ts'
+import { createSearcher, openSearcher } from './searcher.ts'
 
 const asked: { method: string; url: URL; headers: Headers; body: string }[] = []
 let answer: (path: string) => Response
@@ -42,7 +42,7 @@ test('each engine is asked as it wants to be, and read', async () => {
   ]
   const all = [searxng(base), brave('k-1', base), tavily('k-2', base), exa('k-3', base)]
   for (const engine of all)
-    expect(await searcherOf([engine], log)('low tide', never)).toEqual(found)
+    expect(await createSearcher([engine], log)('low tide', never)).toEqual(found)
   const [one, two, three, four] = asked
   expect([one?.method, one?.url.pathname, one?.url.search]).toEqual([
     'GET',
@@ -71,9 +71,9 @@ test('an engine that fails gives way to the next; the log names it and never its
   ]
   for (const fail of bad) {
     answer = (path) => (path === '/res/v1/web/search' ? fail() : Response.json({ results: [] }))
-    const both = searcherOf([brave('k-secret', base), tavily('k-2', base)], log)
+    const both = createSearcher([brave('k-secret', base), tavily('k-2', base)], log)
     expect(await both('x', never)).toEqual([])
-    expect(await searcherOf([brave('k-secret', base)], log)('x', never)).toBeUndefined()
+    expect(await createSearcher([brave('k-secret', base)], log)('x', never)).toBeUndefined()
   }
   expect(asked.some(({ url }) => url.pathname === '/elsewhere')).toBe(false)
   expect(lines).toHaveLength(2 * bad.length)
@@ -86,7 +86,7 @@ test('a search whose request is broken off finds nothing, and asks no other engi
     client.abort()
     return Response.json({ results: [] })
   }
-  const both = searcherOf([searxng(base), searxng(base)], log)
+  const both = createSearcher([searxng(base), searxng(base)], log)
   await both('x', client.signal)
   expect(asked).toHaveLength(1)
 })
@@ -99,7 +99,7 @@ test('the settings say which engines there are, and in which order', () => {
     BRAVE_API_KEY: 'b',
     SEARXNG_URL: 'http://127.0.0.1:8888',
   })
-  expect(engines(all).map(({ name }) => name)).toEqual(['searxng', 'brave', 'tavily', 'exa'])
+  expect(createEngines(all).map(({ name }) => name)).toEqual(['searxng', 'brave', 'tavily', 'exa'])
   const open = (settings: Record<string, string>, demo: boolean) =>
     openSearcher(config(settings), { log, demo }) !== undefined
   expect(open({}, false)).toBe(false)

@@ -1,12 +1,12 @@
 import type { Config } from '../../config/settings.ts'
 import type { Log } from '../../core/log.ts'
 import { searchAnswerBytesMax, searchMs } from '../../limits.ts'
-import { askJson, whyOf } from '../ask-json.ts'
+import { describeFailure, fetchJson } from '../fetch-json.ts'
 import { demoSearch } from './demo.ts'
-import { type Engine, engines, type Found } from './engines.ts'
+import { createEngines, type SearchEngine, type SearchResult } from './engines.ts'
 
 /** Searches the web; answers undefined when no engine answered. */
-export type Searcher = (query: string, signal: AbortSignal) => Promise<Found[] | undefined>
+export type Searcher = (query: string, signal: AbortSignal) => Promise<SearchResult[] | undefined>
 
 /**
  * The searcher of this server: the configured engines, of which one after the other is asked until
@@ -17,23 +17,23 @@ export function openSearcher(
   { log, demo }: { log: Log; demo: boolean },
 ): Searcher | undefined {
   if (!config.searchOn) return undefined
-  const found = engines(config)
-  if (found.length > 0) return searcherOf(found, log)
+  const found = createEngines(config)
+  if (found.length > 0) return createSearcher(found, log)
   return demo ? demoSearch : undefined
 }
 
 /** Asks engines in turn; a failure is told to the operator by the engine's name alone. */
-export const searcherOf =
-  (asked: Engine[], log: Log): Searcher =>
+export const createSearcher =
+  (asked: SearchEngine[], log: Log): Searcher =>
   async (query, signal) => {
     for (const engine of asked) {
       try {
         const limit = AbortSignal.any([signal, AbortSignal.timeout(searchMs)])
         const bounds = { signal: limit, bytesMax: searchAnswerBytesMax }
-        return engine.read(await askJson(engine.request(query), bounds))
+        return engine.read(await fetchJson(engine.request(query), bounds))
       } catch (error) {
         if (signal.aborted) return undefined
-        log.warn('search.failed', { engine: engine.name, why: whyOf(error) })
+        log.warn('search.failed', { engine: engine.name, why: describeFailure(error) })
       }
     }
     return undefined

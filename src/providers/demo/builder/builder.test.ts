@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 
-import { built } from './builder.ts'
+import { buildReply } from './builder.ts'
 
 const say = (told: string, text: string, before?: string) =>
-  built([
+  buildReply([
     { role: 'system', text: told },
     ...(before === undefined ? [] : [{ role: 'assistant', text: before }]),
     { role: 'user', text },

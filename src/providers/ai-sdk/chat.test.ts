@@ -1,0 +1,188 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { LLMock } from '@copilotkit/aimock'
+
+import { chargeOf } from '../../models/charge.ts'
+import { createUsage, type Usage } from '../../models/usage.ts'
+import { hushed, openProvided, type ProvidedHouse } from '../../testing/provided.ts'
+
+const mock = new LLMock({ port: 0 })
+const said = { content: 'Ahoy, wörld 👋.', usage: { input_tokens: 11, output_tokens: 7 } }
+const gemini = { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18 }
+const openai = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 }
+const weather = '{"city":"Köln"}'
+
+const kinds = [
+  { id: 'claude/small', kind: 'anthropic', base: '/v1', model: 'claude-haiku-4-5' },
+  { id: 'gemini/small', kind: 'google', base: '/v1beta', model: 'gemini-2.5-flash' },
+  { id: 'cohere/small', kind: 'cohere', base: '/v2', model: 'command-r-08-2024' },
+  { id: 'gpt/small', kind: 'openai', base: '/v1', model: 'gpt-4.1-mini' },
+]
+
+let ctx: ProvidedHouse
+beforeAll(async () => {
+  mock.on(
+    { userMessage: 'weather', hasToolResult: false },
+    { toolCalls: [{ name: 'get_weather', arguments: weather }] },
+  )
+  const usage = { ...said.usage, ...gemini, ...openai }
+  mock.on({ userMessage: 'weather', hasToolResult: true }, { content: 'It rains.', usage })
+  mock.on({ userMessage: 'hello' }, { ...said, usage })
+  mock.on({ userMessage: 'think' }, { ...said, usage, reasoning: 'Let me see.' })
+  mock.on({ userMessage: 'too much' }, { error: { message: 'Slow down.' }, status: 429 })
+  mock.on({ userMessage: 'cut' }, { ...said, usage }, { truncateAfterChunks: 4, chunkSize: 2 })
+  await mock.start()
+  ctx = await openProvided(
+    kinds.map(({ base, ...model }) => ({ ...model, baseUrl: mock.url + base })),
+  )
+})
+afterAll(async () => {
+  await ctx.close()
+  await mock.stop()
+})
+
+const tools = [
+  {
+    type: 'function',
+    function: {
+      name: 'get_weather',
+      parameters: { type: 'object', properties: { city: { type: 'string' } } },
+    },
+  },
+]
+
+const ask = async (id: string, content: string, more: Record<string, unknown> = {}) => {
+  const gus = await ctx.gus()
+  const messages = [
+    { role: 'system', content: 'Be brief.' },
+    { role: 'user', content },
+  ]
+  const body = { model: id, messages, max_tokens: 100, ...more }
+  return { gus, answer: await gus.call('POST', '/v1/chat/completions', body) }
+}
+
+/** What a house charges for this at the price of its models. */
+const costOf = (id: string, used: Partial<Usage>) => {
+  const price = ctx.ctx.catalogue.find(id)?.model.price
+  if (!price) throw new Error('no price')
+  return chargeOf(price, createUsage(used))
+}
+
+interface Chunk {
+  choices: { delta: Delta; finish_reason: string | null }[]
+  error?: unknown
+}
+
+interface Delta {
+  content?: string
+  reasoning_content?: string
+  tool_calls?: { id?: string; function?: { arguments?: string } }[]
+}
+
+const chunksOf = (text: unknown): Chunk[] =>
+  String(text)
+    .split('\n\n')
+    .filter((event) => event.startsWith('data: {'))
+    .map((event) => JSON.parse(event.slice(6)))
+
+describe.each(kinds)('$kind', ({ id, kind, model }) => {
+  test('a plain answer has its text and the exact charge', async () => {
+    const { gus, answer } = await ask(id, 'hello')
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatchObject({
+      object: 'chat.completion',
+      system_fingerprint: null,
+      choices: [{ index: 0, message: { role: 'assistant', content: said.content } }],
+      usage: { ...openai, cost: 0.000039 },
+    })
+    const use = await ctx.lastUse(gus)
+    expect(use).toMatchObject({ status: 'completed', input: 11, output: 7, estimated: false })
+    expect(use.charged).toBe(costOf(id, { prompt: 11, completion: 7 }))
+    expect(await ctx.faults()).toEqual([])
+    const seen = mock.getLastRequest()
+    expect(JSON.stringify(seen?.body)).toContain('Be brief.')
+    expect(JSON.stringify(seen)).toContain(kind === 'google' ? 'gemini-2.5-flash' : model)
+  })
+
+  test('a stream has the same text, its usage when asked for, and [DONE]', async () => {
+    const options = { include_usage: true }
+    const { gus, answer } = await ask(id, 'hello', { stream: true, stream_options: options })
+    expect(answer.headers.get('content-type')).toContain('text/event-stream')
+    const chunks = chunksOf(answer.body)
+    const text = chunks.map(({ choices }) => choices[0]?.delta.content ?? '').join('')
+    expect(text).toBe(said.content)
+    expect(chunks.at(-1)).toMatchObject({ choices: [], usage: openai })
+    expect(chunks.filter((chunk) => 'usage' in chunk)).toHaveLength(1)
+    expect(chunks.map(({ choices }) => choices[0]?.finish_reason).filter(Boolean)).toEqual(['stop'])
+    expect(String(answer.body)).toEndWith('data: [DONE]\n\n')
+    const { charged } = await ctx.lastUse(gus)
+    expect(charged).toBe(costOf(id, { prompt: 11, completion: 7 }))
+  })
+
+  test('a tool is called, plain and streamed, and its answer goes back', async () => {
+    const { answer } = await ask(id, 'weather', { tools })
+    const [choice] = Object(answer.body).choices
+    expect(choice.finish_reason).toBe('tool_calls')
+    const [call] = choice.message.tool_calls
+    expect(call).toMatchObject({ type: 'function', function: { name: 'get_weather' } })
+    expect(JSON.parse(call.function.arguments)).toEqual({ city: 'Köln' })
+
+    const streamed = await ask(id, 'weather', { tools, stream: true })
+    const deltas = chunksOf(streamed.answer.body).flatMap(
+      ({ choices }) => choices[0]?.delta.tool_calls ?? [],
+    )
+    expect(deltas[0]).toMatchObject({ index: 0, function: { name: 'get_weather' } })
+    expect(deltas[0]?.id).toBeString()
+    const written = deltas.map((delta) => delta.function?.arguments ?? '').join('')
+    expect(JSON.parse(written)).toEqual({ city: 'Köln' })
+
+    const messages = [
+      { role: 'user', content: 'weather' },
+      choice.message,
+      { role: 'tool', tool_call_id: call.id, content: 'rain' },
+    ]
+    const after = await ask(id, '', { tools, messages })
+    expect(Object(after.answer.body).choices[0].message.content).toBe('It rains.')
+    const sent = JSON.stringify(mock.getLastRequest()?.body)
+    expect(sent).toContain('rain')
+    if (kind !== 'google') expect(sent).toContain(call.id)
+  })
+
+  test('a provider that is busy is told as such, and costs nothing', async () => {
+    const { gus, answer } = await ask(id, 'too much')
+    expect(answer.status).toBe(429)
+    expect(await ctx.lastUse(gus)).toMatchObject({ charged: 0n, status: 'failed' })
+  })
+
+  test('a stream that is cut ends with the error, and is paid for what it carried', async () => {
+    const { gus, answer } = await ask(id, 'cut', { stream: true })
+    expect(answer.status).toBe(200)
+    expect(String(answer.body)).not.toContain('[DONE]')
+    expect(chunksOf(answer.body).at(-1)?.error).toMatchObject({ code: 'upstream_stream_error' })
+    const { charged, held } = await ctx.lastUse(gus)
+    expect(charged > 0n && charged < held).toBe(true)
+    expect(JSON.stringify([answer.body, ctx.warnings])).not.toContain(hushed)
+  })
+})
+
+test.each(kinds.filter(({ kind }) => /anthropic|google/.test(kind)))(
+  '$kind: thoughts are told apart from the answer, plain and streamed',
+  async ({ id }) => {
+    const { answer } = await ask(id, 'think', { reasoning_effort: 'low', max_tokens: 900 })
+    expect(Object(answer.body).choices[0].message).toMatchObject({
+      content: said.content,
+      reasoning_content: 'Let me see.',
+    })
+    const streamed = await ask(id, 'think', { stream: true })
+    const thoughts = chunksOf(streamed.answer.body).map(
+      ({ choices }) => choices[0]?.delta.reasoning_content ?? '',
+    )
+    expect(thoughts.join('')).toBe('Let me see.')
+  },
+)
+
+test('more than one choice is refused by a provider that gives one', async () => {
+  const { gus, answer } = await ask('claude/small', 'hello', { n: 2 })
+  expect(answer.status).toBe(400)
+  expect(await ctx.lastUse(gus)).toMatchObject({ charged: 0n })
+})

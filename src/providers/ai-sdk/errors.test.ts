@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+
+import { chargeOf } from '../../models/charge.ts'
+import { createUsage } from '../../models/usage.ts'
+import { claudeScripts, claudeText, cohereScripts } from '../../testing/fake-providers.ts'
+import { scripts } from '../../testing/fake-scripts.ts'
+import { type FakeUpstream, startFakeUpstream } from '../../testing/fake-upstream.ts'
+import type { Gus } from '../../testing/gateway.ts'
+import { hushed, openProvided, type ProvidedHouse } from '../../testing/provided.ts'
+
+/** Faults of HTTP, which are the same whoever speaks it. */
+const common = 'reset-first close-first bad-headers gzip-bomb html bad-json empty redirect hang'
+const names = [...common.split(' '), ...Object.keys(claudeScripts), ...Object.keys(cohereScripts)]
+
+let fake: FakeUpstream
+let ctx: ProvidedHouse
+let gus: Gus
+beforeAll(async () => {
+  fake = startFakeUpstream()
+  const models = names.map((name) => ({
+    id: `fake/${name}`,
+    kind: name in cohereScripts ? 'cohere' : 'anthropic',
+    baseUrl: fake.baseUrl,
+  }))
+  const deadlines = { GATEWAY_FIRST_BYTE_SECONDS: '1', GATEWAY_TOTAL_SECONDS: '2' }
+  ctx = await openProvided(models, deadlines)
+  gus = await ctx.gus('5')
+})
+afterAll(async () => {
+  fake.close()
+  await ctx.close()
+})
+
+interface Cell {
+  status: number
+  charge: 'used' | 'own' | 'nothing' | 'hold' | 'carried'
+  code?: string
+  event?: string
+}
+
+const nothing = (status: number, code?: string): Cell => ({
+  status,
+  charge: 'nothing',
+  ...(code ? { code } : {}),
+})
+const unread: Cell = { status: 502, charge: 'hold', code: 'unreadable_response' }
+const late: Cell = { status: 504, charge: 'hold', code: 'deadline_exceeded' }
+const broken: Cell = { status: 200, charge: 'carried', event: 'upstream_stream_error' }
+
+const same: [string, Cell][] = [
+  ['reset-first', nothing(502)],
+  ['close-first', nothing(502)],
+  ['redirect', nothing(502)],
+  ['hang', late],
+  ['claude-ok', { status: 200, charge: 'used' }],
+  ['claude-429', nothing(429)],
+  ['claude-529', nothing(502)],
+  ['claude-401', nothing(503)],
+  ['claude-poor', nothing(503)],
+  ['claude-400', nothing(400)],
+  ['claude-404', nothing(400)],
+  ['claude-filter', nothing(400, 'content_policy_violation')],
+  ['claude-refusal', nothing(400, 'content_policy_violation')],
+]
+
+const plain: [string, Cell][] = [
+  ...same,
+  ['claude-usage-null', { status: 200, charge: 'own' }],
+  ['cohere-usage-missing', { status: 200, charge: 'own' }],
+  ['claude-usage-text', { status: 200, charge: 'own' }],
+  ['bad-headers', unread],
+  ['gzip-bomb', unread],
+  ['html', unread],
+  ['bad-json', unread],
+  ['claude-cut', unread],
+  ['claude-reset', unread],
+  ['claude-hang', late],
+]
+
+const streamed: [string, Cell][] = [
+  ...same,
+  ['empty', nothing(502)],
+  ['html', broken],
+  ['claude-error-first', nothing(502)],
+  ['claude-unknown-event', { status: 200, charge: 'used' }],
+  ['claude-cut', broken],
+  ['claude-reset', broken],
+  ['claude-hang', broken],
+  ['claude-error', broken],
+  ['claude-bad-json', broken],
+]
+
+/** Two prompt tokens of three are cached ones: 5 new, 4 read, 2 written, 7 said. */
+const used = createUsage({ prompt: 11, cached: 4, cacheWrite: 2, completion: 7 })
+
+async function run(name: string, stream: boolean, cell: Cell) {
+  const messages = [{ role: 'user', content: 'Say hello.' }]
+  const body = { model: `fake/${name}`, messages, stream, max_tokens: 50 }
+  const answer = await gus.call('POST', '/v1/chat/completions', body)
+  const use = await ctx.lastUse(gus)
+  const price = ctx.ctx.catalogue.find(`fake/${name}`)?.model.price
+  if (!price) throw new Error('no price')
+  const fits = {
+    used: use.charged === chargeOf(price, used),
+    own: use.estimated && use.output > 0 && use.charged > 0n && use.charged < use.held,
+    nothing: use.charged === 0n,
+    hold: use.charged === use.held && use.held > 0n,
+    carried: use.charged > 0n && use.charged < use.held,
+  }
+  expect([answer.status, cell.charge, fits[cell.charge], use.charged]).toEqual([
+    cell.status,
+    cell.charge,
+    true,
+    use.charged,
+  ])
+  const text = JSON.stringify([answer.body, ctx.warnings])
+  expect(text).not.toContain(hushed)
+  if (cell.code) expect(answer.code).toBe(cell.code)
+  if (cell.event) {
+    expect(text).toContain(cell.event)
+    expect(text).not.toContain('[DONE]')
+  }
+  expect(await ctx.faults()).toEqual([])
+  return answer
+}
+
+describe('plain', () => {
+  test.each(plain)('%s', async (name, cell) => {
+    const answer = await run(name, false, cell)
+    if (name === 'claude-429') expect(answer.headers.get('retry-after')).toBe('7')
+  })
+})
+
+describe('streamed', () => {
+  test.each(streamed)('%s', async (name, cell) => {
+    const { body } = await run(name, true, cell)
+    if (cell.charge === 'used') expect(String(body)).toEndWith('data: [DONE]\n\n')
+  })
+})
+
+test('of a stream that broke off the prompt is charged as its provider told it', async () => {
+  await run('claude-cut', true, broken)
+  expect(await ctx.lastUse(gus)).toMatchObject({ input: 11, cached: 4, estimated: true })
+})
+
+test('every script of the common faults is known, and redirects were not followed', () => {
+  expect(common.split(' ').filter((name) => !(name in scripts))).toEqual([])
+  expect(fake.canaryTouched()).toBe(0)
+})
+
+test('a client that leaves in mid-stream takes the provider with it', async () => {
+  const leaving = new AbortController()
+  const answer = await fetch(`${ctx.origin}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gus.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      model: 'fake/claude-hang',
+      stream: true,
+      max_tokens: 50,
+      messages: [{ role: 'user', content: 'Say hello.' }],
+    }),
+    signal: leaving.signal,
+  })
+  const reader = answer.body?.getReader()
+  let text = ''
+  while (!text.includes(claudeText[0] ?? '')) {
+    text += new TextDecoder().decode((await reader?.read())?.value)
+  }
+  const asked = fake.received.at(-1)
+  leaving.abort()
+  await asked?.ended
+  expect(asked?.left).toBe(true)
+})
+
+test.each([
+  ['declined', { candidates: [{ index: 0, finishReason: 'SAFETY' }] }],
+  ['failed', { error: { code: 503, message: 'Overloaded.', status: 'UNAVAILABLE' } }],
+])('of a Gemini that %s in mid-stream its own usage is charged', async (name, last) => {
+  const usageMetadata = { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18 }
+  const content = { role: 'model', parts: [{ text: 'Hello' }] }
+  const events = [{ candidates: [{ index: 0, content }], usageMetadata }, last]
+  const text = events.map((event) => `data: ${JSON.stringify(event)}\r\n\r\n`).join('')
+  const headers = { 'content-type': 'text/event-stream' }
+  const gemini = Bun.serve({ port: 0, fetch: () => new Response(text, { headers }) })
+  const id = `gemini/${name}`
+  const baseUrl = `http://127.0.0.1:${gemini.port}`
+  const its = await openProvided([{ id, kind: 'google', baseUrl, model: 'gemini-2.5-flash' }])
+  const one = await its.gus()
+  const messages = [{ role: 'user', content: 'Say hello.' }]
+  const { body } = await one.call('POST', '/v1/chat/completions', {
+    model: id,
+    messages,
+    stream: true,
+  })
+  expect(String(body)).toContain('"error"')
+  expect(await its.lastUse(one)).toMatchObject({ input: 11, output: 7, estimated: false })
+  await its.close()
+  await gemini.stop(true)
+})

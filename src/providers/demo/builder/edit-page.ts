@@ -1,0 +1,67 @@
+import { findNamedHue } from './hues.ts'
+import { findName } from './prompt-analysis.ts'
+import { escapeText } from './render-page.ts'
+
+const hueLine = /(--hue:\s*)[\d.]+/
+const speedLine = /(const speed = )([\d.]+)/
+
+/**
+ * A page with what the words ask for changed, and nothing else: its name ("call it X"), its colour
+ * ("make it blue"), its speed ("faster"), a word for another (change "A" to "B"). What it does not
+ * understand it says at the end of the page.
+ */
+export function editPage(page: string, prompt: string): string {
+  const swap = /["“]([^"”]+)["”] (?:to|with|into|by) ["“]([^"”]*)["”]/i.exec(prompt)
+  const [, from, to = ''] = swap ?? []
+  if (from && page.includes(escapeText(from))) {
+    return page.replaceAll(escapeText(from), () => escapeText(to))
+  }
+  const name = findName(prompt)
+  const hue = findNamedHue(prompt.replace(name ?? '', ''))
+  let made = name === undefined ? page : renamed(page, escapeText(name))
+  if (hue !== undefined) made = coloured(made, hue)
+  const factor = /\b(fast|quick|speed up|harder)/i.test(prompt)
+    ? 1.25
+    : /\b(slow|calm|easier)/i.test(prompt)
+      ? 0.8
+      : 1
+  if (factor !== 1) {
+    made = made.replace(speedLine, (_, name: string, now: string) => {
+      return `${name}${Math.round(Number(now) * factor * 100) / 100}`
+    })
+  }
+  return made === page ? noted(page, prompt) : made
+}
+
+const renamed = (page: string, name: string): string =>
+  page
+    .replace(/(<title[^>]*>)[^<]*/i, (_, tag: string) => tag + name)
+    .replace(/(<h1[^>]*>)[^<]*/i, (_, tag: string) => tag + name)
+
+function coloured(page: string, hue: number): string {
+  if (hueLine.test(page)) return page.replace(hueLine, (_, name: string) => name + hue)
+  const style = `<style>:root { accent-color: oklch(.6 .18 ${hue}) } body { background: oklch(.9 .06 ${hue}); color: oklch(.25 .05 ${hue}) }</style>`
+  return before(page, /<\/head>|<body[\s>]|<\/body>|<\/html>/i, style)
+}
+
+function noted(page: string, prompt: string): string {
+  const wish = escapeText(prompt.replaceAll(/\s+/g, ' ').trim().slice(0, 120))
+  const note = `<p class="demo">The demo builder cannot do this: ${wish}</p>`
+  return before(page, /<\/footer>|<\/body>|<\/html>/i, note)
+}
+
+function before(page: string, place: RegExp, text: string): string {
+  const at = page.search(place)
+  return at < 0 ? `${page}\n${text}` : `${page.slice(0, at)}${text}\n${page.slice(at)}`
+}
+
+/** A page without what it loads from elsewhere, and with its end. */
+export function repairPage(page: string): string {
+  const own = page
+    .replaceAll(/<script\b[^>]*\ssrc\s*=[^>]*>\s*<\/script>/gi, '')
+    .replaceAll(/<link\b[^>]*\shref\s*=\s*["']?(?:https?:)?\/\/[^>]*>/gi, '')
+    .replaceAll(/<(?:img|iframe|source)\b[^>]*\ssrc\s*=\s*["']?(?:https?:)?\/\/[^>]*>/gi, '')
+    .replaceAll(/@import[^;]*;/gi, '')
+    .trimEnd()
+  return /<\/(html|body)>$/i.test(own) ? own : `${own}\n</html>`
+}

@@ -1,0 +1,208 @@
+import { sha256 } from '../../../core/ids.ts'
+import { findHue } from './hues.ts'
+import { findQuiz, type Topic } from './quiz-topics.ts'
+
+export type TemplateName = (typeof games)[number][0] | (typeof apps)[number][0]
+
+/** What a template is filled with, read from the words of a prompt. */
+export interface PageSpec {
+  template: TemplateName
+  title: string
+  /** One sentence under the title. */
+  lead: string
+  shelf: string
+  /** Of OKLCH, in degrees. */
+  hue: number
+  /** Of what moves; 1 is as the template has it. */
+  speed: number
+  /** Given to the page's script. */
+  words: Record<string, string | string[] | number | number[] | Topic[]>
+}
+
+/** The first whose words stand in the prompt; the last one always does. */
+const quiz = ['quiz', /\b(quiz\w*|trivia|multiple choice)\b/] as const
+const games = [
+  quiz,
+  ['memory', /\b(memory|pairs?|match\w*|cards?|concentration)\b/],
+  ['breakout', /\b(breakout|break ?out|bricks?|paddle|arkanoid|pong)\b/],
+  ['snake', /\b(snakes?|worm|caterpillar|slither)\b/],
+  ['collector', /(?:)/],
+] as const
+const apps = [
+  quiz,
+  ['timer', /\b(timers?|pomodoro|countdown|stopwatch|focus|minutes?|clock|meditat\w*)\b/],
+  ['tracker', /\b(track\w*|habits?|charts?|count\w*|water|steps|weight|streaks?|goals?|log)\b/],
+  ['notes', /\b(notes?|notebook|journal|diary|memos?|ideas?|editor)\b/],
+  ['checklist', /(?:)/],
+] as const
+
+const quietHues = [252, 22, 148, 302, 180, 52, 355, 278]
+const titleCharsMax = 48
+
+/** Reads a prompt. The same prompt gives the same wish. */
+export function analyzePrompt(prompt: string, kind: 'app' | 'game'): PageSpec {
+  const text = prompt.replaceAll(/\s+/g, ' ').trim().slice(0, 2_000)
+  const low = text.toLowerCase()
+  const own = kind === 'game' ? games : apps
+  const template = own.find(([, words]) => words.test(low))?.[0] ?? 'checklist'
+  const pick = Number.parseInt(sha256(low).slice(0, 6), 16)
+  const filled = fill[template](low)
+  return {
+    template,
+    title: titleIn(text) ?? filled.title,
+    lead: filled.lead,
+    shelf: shelves[template],
+    hue: findHue(low) ?? quietHues[pick % quietHues.length] ?? 252,
+    speed: /\b(fast|quick|hectic)/.test(low) ? 1.25 : /\b(slow|calm|relax)/.test(low) ? 0.8 : 1,
+    words: filled.words,
+  }
+}
+
+const shelves: Record<TemplateName, string> = {
+  collector: 'arcade',
+  breakout: 'arcade',
+  snake: 'arcade',
+  memory: 'puzzle',
+  quiz: 'learn',
+  checklist: 'tools',
+  timer: 'tools',
+  notes: 'writing',
+  tracker: 'data',
+}
+
+/** The name that the words give it: called X, "X", or what they begin with. */
+export function findName(text: string): string | undefined {
+  const called = /\b(?:call(?:ed)?|named?|titled?|rename)(?: it| this| to)* ["“']?([^"”'.,;:!?]+)/i
+  const name = called.exec(text)?.[1] ?? /["“]([^"”]{2,48})["”]/.exec(text)?.[1]
+  return name === undefined ? undefined : shortened(name)
+}
+
+function titleIn(text: string): string | undefined {
+  const named = findName(text)
+  if (named) return named
+  const begun = text
+    .replace(/^(please |can you |could you )*(make|build|create|write|design|give)( me| us)? /i, '')
+    .replace(/^(an?|the|some) /i, '')
+    .replace(/^((small|little|simple|tiny|nice|fun|beautiful|web) )+/i, '')
+    .replace(/^(game|app|page|tool)( (about|of|for|where|in which|that|with|to))? /i, '')
+    .replace(/^(you|i|the player|an?|the) /i, '')
+  return shortened(begun.split(/[.,;:!?(]| (?:where|in which|that|which|with|and|so) /i)[0] ?? '')
+}
+
+function shortened(text: string): string | undefined {
+  const words = text
+    .replaceAll(/[<>{}\p{C}]/gu, '')
+    .trim()
+    .split(' ')
+  let line = ''
+  for (const word of words) {
+    if (line.length + word.length > titleCharsMax) break
+    line = line ? `${line} ${word}` : word
+  }
+  return line === '' ? undefined : line.charAt(0).toUpperCase() + line.slice(1)
+}
+
+type Filled = Pick<PageSpec, 'title' | 'lead' | 'words'>
+
+const stops = /^(and|while|to|that|which|from|with|in|on|as|by|or|before|at|for|of|the|a|an|but)$/
+
+/** The one or two plain words that stand behind a verb. */
+function thing(text: string, verbs: RegExp, other: string): string {
+  const tail = text.split(verbs)[1] ?? ''
+  const plain = tail.replace(/^(?:(?:the|some|all|falling|as many|many|a|an) )+/, '')
+  const words = plain.match(/^[a-z-]{2,16}(?: [a-z-]{2,16})?/)?.[0].split(' ') ?? []
+  const kept = words.slice(0, words.findIndex((word) => stops.test(word)) >>> 0)
+  return kept.join(' ') || other
+}
+
+function heroOf(text: string): string {
+  const acts = '(?:who |that |which |to )?(?:collect|catch|gather|eat|grab|dodg|avoid|pick|jump)'
+  const named = new RegExp(`\\b(?:an?|the|my|your) ((?:[a-z-]+ )?[a-z-]+) ${acts}`).exec(text)?.[1]
+  return (named ?? thing(text, / (?:with|as) (?:an? )?/, 'fox')).replace(/^(an?|the) /, '')
+}
+
+const collecting = /\b(?:collect|catch|gather|eat|grab|pick(?: up)?)(?:s|es|ing)? /
+const places =
+  /\b(space|sea|ocean|beach|reef|forest|jungle|desert|city|snow|winter|night|sunset|volcano|mountains)\b/
+const dodging = /\b(?:dodg|avoid|escap|evad|flee)(?:e|es|s|ing)?(?: from)? /
+
+const cards = [
+  [/\b(space|stars?|planets?|rockets?)\b/, 'rocket ufo planet star moon comet sun robot'],
+  [/\b(sea|ocean|fish|harbou?r)\b/, 'fish crab octopus shark boat whale turtle anchor'],
+  [/\b(food|fruit|kitchen|cook\w*)\b/, 'apple cherry cake pizza mushroom lemon pumpkin cookie'],
+  [/\b(magic|castle|dragons?|knights?)\b/, 'dragon knight castle potion sword gem key chest'],
+  [/(?:)/, 'cat dog bird fish frog bee ladybug owl'],
+] as const
+
+const fill: Record<TemplateName, (text: string) => Filled> = {
+  collector(text) {
+    const [hero, good, bad] = [
+      heroOf(text),
+      thing(text, collecting, 'coins'),
+      thing(text, dodging, 'rocks'),
+    ]
+    const title = `The ${hero} and the ${good}`
+    const place = places.exec(text)?.[0] ?? 'sunny hills'
+    const lead = `Catch the ${good}, dodge the ${bad}.`
+    return { title, lead, words: { hero, good, bad, place } }
+  },
+  quiz(text) {
+    const { title, topics } = findQuiz(text)
+    const lead = 'Ten questions, four answers each, a quarter of a minute to think.'
+    return { title, lead, words: { lead, topics } }
+  },
+  snake(text) {
+    const good = thing(text, collecting, 'apples')
+    return { title: 'Snake', lead: `Eat the ${good} and grow.`, words: { good } }
+  },
+  breakout(text) {
+    const good = thing(text, /\bbricks? of /, 'coins')
+    return { title: 'Breakout', lead: 'Break every wall with one ball.', words: { good } }
+  },
+  memory(text) {
+    const list = cards.find(([words]) => words.test(text))?.[1] ?? cards[4][1]
+    return { title: 'Pairs', lead: 'Find the eight pairs.', words: { cards: list.split(' ') } }
+  },
+  checklist(text) {
+    const items = itemsIn(text)
+    const lead = 'What is to be done, and what is done. It is kept on this device.'
+    return { title: 'Checklist', lead, words: { lead, items } }
+  },
+  timer(text) {
+    const asked = Number(/\b(\d{1,3})[ -]?min/.exec(text)?.[1] ?? 25)
+    const first = Math.max(1, Math.min(180, asked))
+    const minutes = [first, ...[5, 15, 25, 50].filter((one) => one !== first)]
+    const lead = 'One thing at a time, until the bell.'
+    return { title: 'Timer', lead, words: { lead, minutes } }
+  },
+  notes() {
+    const lead = 'Everything you write is kept on this device.'
+    const first = 'A first note\nThe first line is its name. Write over it, or begin a new one.'
+    return { title: 'Notes', lead, words: { lead, first } }
+  },
+  tracker(text) {
+    const [, unit = 'times', goal = 5, steps = [1, 2]] =
+      units.find(([words]) => words.test(text)) ?? []
+    const asked = Number(/\b(\d{1,5})\b/.exec(text)?.[1] ?? goal)
+    const lead = 'A little every day. The dashed line is your goal.'
+    const words = { lead, unit, goal: Math.max(1, asked), steps: [...steps] }
+    return { title: 'Tracker', lead, words }
+  },
+}
+
+const units: [words: RegExp, unit: string, goal: number, steps: number[]][] = [
+  [/\b(water|drink\w*|glass\w*)\b/, 'glasses', 8, [1, 2]],
+  [/\b(pages?|read\w*|books?)\b/, 'pages', 20, [1, 5, 10]],
+  [/\b(steps|walk\w*)\b/, 'steps', 8_000, [500, 1_000, 2_500]],
+  [/\b(run\w*|km|kilomet\w*|cycl\w*)\b/, 'km', 5, [1, 2, 5]],
+  [/\b(push-?ups?|squats?|workout|exercise\w*)\b/, 'push-ups', 30, [5, 10, 20]],
+  [/\b(minutes|meditat\w*|practi\w*)\b/, 'minutes', 20, [5, 10, 20]],
+]
+
+/** What stands as a list in the prompt: "with milk, eggs and bread". */
+function itemsIn(text: string): string[] {
+  const list = /(?::| with | like )([^.:;]*,[^.:;]*)/.exec(text)?.[1] ?? ''
+  const items = list.split(/,| and /).map((item) => item.replaceAll(/[<>{}]/g, '').trim())
+  const short = items.filter((item) => item.length > 1 && item.length < 60).slice(0, 12)
+  return short.map((item) => item.charAt(0).toUpperCase() + item.slice(1))
+}

@@ -1,0 +1,164 @@
+import { afterAll, expect, test } from 'bun:test'
+
+import { mediaScripts } from '../testing/fake-media.ts'
+import { fakeText, fakeUsage, scripts } from '../testing/fake-scripts.ts'
+import { startFakeUpstream } from '../testing/fake-upstream.ts'
+import { createOpenAiAdapter } from './openai-compatible.ts'
+import { UpstreamError } from './upstream.ts'
+
+const key = 'sk-secret-of-the-operator'
+const fake = startFakeUpstream()
+afterAll(() => fake.close())
+const lane = createOpenAiAdapter({ name: 'fake', baseUrl: fake.baseUrl, apiKey: key })
+
+const ask = (model: string, body: Record<string, unknown> = {}, signal?: AbortSignal) =>
+  lane.send({
+    path: '/chat/completions',
+    model: `fake/${model}`,
+    body: { model: 'maker/alias', messages: [{ role: 'user', content: 'Hi' }], ...body },
+    signal: signal ?? AbortSignal.timeout(5_000),
+  })
+
+const faultOf = (model: string, stream = false, signal?: AbortSignal) =>
+  ask(model, { stream }, signal).then(
+    () => 'answered',
+    (error: unknown) => (error instanceof UpstreamError ? error.kind : error),
+  )
+
+test('the body goes out as it came, but for the model; the key goes in the header', async () => {
+  const answer = await ask('ok', { seed: 7, unknown: { deep: [1] } })
+  expect(answer.status).toBe(200)
+  const said: unknown = await answer.json()
+  expect(said).toMatchObject({ usage: fakeUsage })
+  const seen = fake.received.at(-1)
+  expect(seen?.path).toBe('/v1/chat/completions')
+  expect(seen?.headers.authorization).toBe(`Bearer ${key}`)
+  expect(seen?.body).toEqual({
+    model: 'fake/ok',
+    messages: [{ role: 'user', content: 'Hi' }],
+    seed: 7,
+    unknown: { deep: [1] },
+  })
+})
+
+test('a stream always asks for its usage, and keeps what else was asked', async () => {
+  const answer = await ask('ok', { stream: true, stream_options: { obfuscate: false } })
+  expect(answer.headers.get('content-type')).toContain('text/event-stream')
+  const text = await answer.text()
+  expect(text.match(/"content":"[^"]*"/g)).toHaveLength(fakeText.length)
+  expect(text).toEndWith('data: [DONE]\n\n')
+  expect(fake.received.at(-1)?.body.stream_options).toEqual({
+    obfuscate: false,
+    include_usage: true,
+  })
+})
+
+test('a stream that comes in single bytes is the same stream', async () => {
+  const [whole, split] = await Promise.all(
+    ['ok', 'ok-split-utf8'].map(async (name) => (await ask(name, { stream: true })).text()),
+  )
+  expect(split).toBe(whole ?? '')
+})
+
+test('a form is sent with the model of the upstream and its file', async () => {
+  const form = new FormData()
+  form.set('model', 'maker/alias')
+  form.set('file', new File(['RIFF'], 'a.wav', { type: 'audio/wav' }))
+  const answer = await lane.send({
+    path: '/audio/transcriptions',
+    model: 'fake/transcription-ok',
+    body: form,
+    signal: AbortSignal.timeout(5_000),
+  })
+  const { path, text } = fake.received.at(-1) ?? { path: '', text: '' }
+  expect(await answer.json()).toMatchObject({ text: 'Hello wörld' })
+  expect(path).toBe('/v1/audio/transcriptions')
+  expect(text).toContain('filename="a.wav"')
+  expect(text).not.toContain('maker/alias')
+})
+
+test('what gives no answer is a fault of its kind, which names neither address nor key', async () => {
+  expect(await faultOf('reset-first')).toBe('reset')
+  expect(await faultOf('close-first', true)).toBe('reset')
+  expect(await faultOf('bad-headers')).toBe('unreadable')
+  expect(await faultOf('hang', false, AbortSignal.timeout(30))).toBe('timeout')
+  expect(await faultOf('hang', true, AbortSignal.abort())).toBe('aborted')
+  const nobody = createOpenAiAdapter({
+    name: 'gone',
+    baseUrl: 'http://127.0.0.1:1/v1',
+    apiKey: key,
+  })
+  const call = {
+    path: '/embeddings',
+    model: 'm',
+    body: {},
+    signal: AbortSignal.timeout(5_000),
+  } as const
+  const fault: unknown = await nobody.send(call).catch((error: unknown) => error)
+  expect(fault).toMatchObject({ kind: 'refused', message: 'gone: refused' })
+  expect(Bun.inspect(fault)).not.toContain(key)
+  expect(Bun.inspect(fault)).not.toContain('127.0.0.1')
+})
+
+test('a redirect is not followed', async () => {
+  expect(await faultOf('redirect')).toBe('redirect')
+  expect(fake.canaryTouched()).toBe(0)
+})
+
+test('a refusal keeps its status and body, without the key', async () => {
+  for (const status of [400, 401, 402, 403, 404, 422, 429, 500, 503]) {
+    const answer = await ask(String(status))
+    expect(answer.status).toBe(status)
+    expect(await answer.text()).not.toContain(key)
+  }
+  expect(await (await ask('401')).text()).toContain('Incorrect API key provided: [key].')
+})
+
+test('a refusal is read only at its beginning', async () => {
+  const body = 'x'.repeat(200_000)
+  const head = `HTTP/1.1 400 No\r\ncontent-length: ${body.length}\r\n\r\n`
+  fake.script('fake/long', [{ send: head }, { send: body }, { do: 'end' }])
+  expect(await (await ask('long')).text()).toHaveLength(65_536)
+})
+
+test('a status that HTTP does not have is a failure of the upstream', async () => {
+  for (const status of ['600', '000']) {
+    const head = `HTTP/1.1 ${status} No\r\ncontent-length: 0\r\n\r\n`
+    fake.script(`fake/${status}`, [{ send: head }, { do: 'end' }])
+    expect((await ask(status)).status).toBe(599)
+  }
+})
+
+test('the upstream sees that the client left', async () => {
+  for (const model of ['hang', 'hang-middle', 'ok-slow']) {
+    const leaving = new AbortController()
+    const before = fake.received.length
+    const asked = ask(model, { stream: true }, leaving.signal).catch(() => undefined)
+    while (fake.received.length === before) await Bun.sleep(5)
+    const seen = fake.received.at(-1)
+    leaving.abort()
+    const answer = await asked
+    await answer?.body?.cancel().catch(() => {})
+    await seen?.ended
+    expect([model, seen?.left]).toEqual([model, true])
+  }
+})
+
+test('every row of the fake can be asked, plain and streamed, and ends', async () => {
+  const names = Object.keys(scripts).filter((name) => !/^(hang|ok-slow|gzip)/.test(name))
+  for (const stream of [false, true]) {
+    for (const name of [...names, ...Object.keys(mediaScripts)]) {
+      const answer = await ask(name, { stream }).catch((error: unknown) => error)
+      if (answer instanceof Response) await answer.text().catch(() => '')
+      else expect(answer).toBeInstanceOf(UpstreamError)
+    }
+  }
+})
+
+test('a compressed bomb is unpacked only as far as it is read', async () => {
+  const { body } = await ask('gzip-bomb')
+  const reader = body?.getReader()
+  const first = await reader?.read()
+  expect(first?.value?.byteLength).toBeGreaterThan(0)
+  await reader?.cancel()
+})

@@ -1,0 +1,69 @@
+import { expect, test } from 'bun:test'
+
+import { buildRequestBody, type Dialect } from './request-body.ts'
+
+function sent(body: Record<string, unknown>, dialect: Dialect = {}, outputTokensMax?: number) {
+  const call = {
+    path: '/chat/completions',
+    model: 'm',
+    signal: AbortSignal.timeout(1_000),
+  } as const
+  const most = outputTokensMax === undefined ? {} : { outputTokensMax }
+  const text = buildRequestBody({ ...call, ...most, body }, dialect)
+  return typeof text === 'string' ? JSON.parse(text) : text
+}
+
+test('what nobody limits goes out as it came, under the model of the upstream', () => {
+  expect(sent({ model: 'x/y', a: null, max_tokens: 'all' })).toEqual({
+    model: 'm',
+    a: null,
+    max_tokens: 'all',
+  })
+})
+
+test('the most output tokens are the least of what was said, in the name that is known', () => {
+  const rows: [Record<string, unknown>, Dialect, number | undefined, Record<string, unknown>][] = [
+    [{}, {}, 9, { max_tokens: 9 }],
+    [{ max_tokens: 5 }, {}, 9, { max_tokens: 5 }],
+    [{ max_completion_tokens: 50 }, {}, 9, { max_completion_tokens: 9 }],
+    [
+      { max_tokens: 5, max_completion_tokens: 6 },
+      {},
+      undefined,
+      { max_tokens: 5, max_completion_tokens: 5 },
+    ],
+    [{ max_tokens: 5 }, { outputName: 'max_completion_tokens' }, 9, { max_completion_tokens: 5 }],
+    [{ max_completion_tokens: 5 }, { outputName: 'max_tokens' }, undefined, { max_tokens: 5 }],
+    [
+      { max_tokens: 5, max_completion_tokens: 6 },
+      { outputName: 'max_tokens' },
+      9,
+      { max_tokens: 5 },
+    ],
+  ]
+  for (const [body, dialect, most, limits] of rows) {
+    expect(sent(body, dialect, most)).toEqual({ model: 'm', ...limits })
+  }
+})
+
+test('an upstream that refuses stream_options is sent none', () => {
+  const body = { stream: true, stream_options: { include_usage: true } }
+  expect(sent(body, { refusesStreamOptions: true })).toEqual({ model: 'm', stream: true })
+  expect(sent(body)).toEqual({ model: 'm', ...body })
+  expect(sent({ stream: true, stream_options: null })).toEqual({ model: 'm', ...body })
+})
+
+test('nothing is kept in a cache for longer than its price says', () => {
+  const part = (cache_control: object) => ({ type: 'text', text: 'A "ttl": 1.', cache_control })
+  const properties = { cache_control: { type: 'object', ttl: 'in seconds' } }
+  const called = { name: 'f', parameters: { type: 'object', properties } }
+  const asked = (cache_control: object) => ({
+    cache_control,
+    ttl: 5,
+    tools: [{ type: 'function', function: { ...called, cache_control }, cache_control }],
+    messages: [{ role: 'user', content: [part(cache_control)] }],
+  })
+  const minutes = { model: 'm', ...asked({ type: 'ephemeral' }) }
+  expect(sent(asked({ type: 'ephemeral', ttl: '1h' }))).toEqual(minutes)
+  expect(sent(asked({ type: 'ephemeral' }))).toEqual(minutes)
+})
