@@ -19,7 +19,7 @@ import type { NanoUsd } from '../core/money.ts'
 import { type Clock, day } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { lock } from '../db/lock.ts'
-import { changedBy, countRows, forUpdate, isBehind } from '../db/query.ts'
+import { changedRowCount, countRows, forUpdate, isAfterCursor } from '../db/query.ts'
 import { ApiError } from '../errors.ts'
 import { jobEventsMax, openJobsPerOwnerMax } from '../limits.ts'
 import { type Job, LeaseLost } from './handler.ts'
@@ -108,7 +108,7 @@ export async function handOver(
     .update(jobs)
     .set({ data, due: clock.now() + afterMs, lease: null, leaseUntil: null })
     .where(and(eq(jobs.id, id), eq(jobs.lease, lease ?? '')))
-  if (changedBy(handed) === 0) throw new LeaseLost(id)
+  if (changedRowCount(handed) === 0) throw new LeaseLost(id)
 }
 
 /** How many jobs of an owner have not ended. */
@@ -165,7 +165,7 @@ export const list = (
   db.read
     .select()
     .from(jobs)
-    .where(and(eq(jobs.owner, owner), inArray(jobs.kind, kinds), isBehind(jobs, after)))
+    .where(and(eq(jobs.owner, owner), inArray(jobs.kind, kinds), isAfterCursor(jobs, after)))
     .orderBy(desc(jobs.created), desc(jobs.id))
     .limit(limit)
 

@@ -16,7 +16,7 @@ import { type NanoUsd, zero } from '../core/money.ts'
 import type { Clock } from '../core/time.ts'
 import type { Db } from '../db/engine.ts'
 import { hasEnded, thisProcess } from '../db/process.ts'
-import { changedBy } from '../db/query.ts'
+import { changedRowCount } from '../db/query.ts'
 import { jobEventsMax, jobLeaseMs } from '../limits.ts'
 import { type Also, type Change, type Job, LeaseLost } from './handler.ts'
 import { type EndState, events, type Failure, type JobResult, jobs, type Lane } from './tables.ts'
@@ -147,7 +147,7 @@ export async function wait({ clock }: Rows, db: Db, ours: Leased, afterMs: numbe
     .update(jobs)
     .set({ lease: null, leaseUntil: null, due, interruptions: 0 })
     .where(isOurs(ours))
-  if (changedBy(left) === 0) throw new LeaseLost(ours.id)
+  if (changedRowCount(left) === 0) throw new LeaseLost(ours.id)
 }
 
 /** Puts a job back that its process left; another may begin it again at once. */

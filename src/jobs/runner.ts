@@ -4,10 +4,10 @@ import { second, stopwatch } from '../core/time.ts'
 import { jobHeartbeatMs, laneShares, laneWidths } from '../limits.ts'
 import { type Handler, type Job, LeaseLost } from './handler.ts'
 import { find } from './jobs.ts'
-import { Kinds } from './kinds.ts'
+import { Kinds } from './handlers.ts'
 import * as rows from './rows.ts'
 import { type EndState, endStates, type Lane, lanes } from './tables.ts'
-import { Waiting } from './waiting.ts'
+import { Waiting } from './job-waiters.ts'
 import { type Parts, Stopped, Worker } from './worker.ts'
 
 interface Running extends rows.Leased {

@@ -3,10 +3,10 @@ import type { Db, Engine } from '../db/engine.ts'
 import { ApiError } from '../errors.ts'
 import { endingWaitsMs } from '../limits.ts'
 import { type Job, LeaseLost, type Outcome, type Work } from './handler.ts'
-import type { Kinds } from './kinds.ts'
+import type { Kinds } from './handlers.ts'
 import * as rows from './rows.ts'
 import type { Failure } from './tables.ts'
-import type { Waiting } from './waiting.ts'
+import type { Waiting } from './job-waiters.ts'
 
 /** What the runner needs of the house. */
 export interface Parts extends rows.Rows {

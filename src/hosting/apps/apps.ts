@@ -5,14 +5,14 @@ import type { After } from '../../core/cursor.ts'
 import { idPattern } from '../../core/ids.ts'
 import { hour, secondsUntil } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { countRows, forUpdate, isBehind, lookup, prepared } from '../../db/query.ts'
+import { countRows, forUpdate, isAfterCursor, lookup, prepared } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
 import { listPageMax } from '../../limits.ts'
 import type { Agent } from '../agents/agents.ts'
-import { keepBytes, lockAgent } from '../agents/kept.ts'
-import { checkStill, type KeptPage } from './pages.ts'
+import { reserveBytes, lockAgent } from '../agents/storage-quota.ts'
+import { checkStill, type KeptPage } from './page-content.ts'
 import { apps, versions } from './tables.ts'
-import { wordsOf } from './words.ts'
+import { wordsOf } from './search-terms.ts'
 
 export type App = typeof apps.$inferSelect
 export type Version = typeof versions.$inferSelect
@@ -41,7 +41,7 @@ export async function addVersion(
   how: Pick<Version, 'via' | 'note'>,
 ): Promise<App> {
   // Counting the bytes locks the maker's row, so that two publishes at once count each other.
-  await keepBytes(ctx, db, app.maker, page.htmlBytes)
+  await reserveBytes(ctx, db, app.maker, page.htmlBytes)
   await checkPublishes(ctx, db, app.maker)
   await checkStill(db, page)
   const at = ctx.clock.now()
@@ -70,7 +70,7 @@ export async function addVersion(
 export async function checkRoom(ctx: AppContext, maker: Agent, bytes: number): Promise<void> {
   await checkPublishes(ctx, ctx.db.read, maker.id)
   const { bytesPerAgent } = ctx.config
-  if (bytesPerAgent > 0 && maker.kept + bytes > bytesPerAgent) {
+  if (bytesPerAgent > 0 && maker.storedBytes + bytes > bytesPerAgent) {
     throw new ApiError('storage_full', { max: bytesPerAgent })
   }
 }
@@ -163,7 +163,7 @@ export async function listOf(
   return ctx.db.read
     .select()
     .from(apps)
-    .where(and(eq(apps.maker, maker), isNull(apps.closed), isBehind(apps, after)))
+    .where(and(eq(apps.maker, maker), isNull(apps.closed), isAfterCursor(apps, after)))
     .orderBy(desc(apps.created), desc(apps.id))
     .limit(Math.min(limit, listPageMax + 1))
 }

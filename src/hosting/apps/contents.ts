@@ -1,8 +1,8 @@
-import { contentsOf } from '../../db/contents.ts'
+import { contentReferences } from '../../db/content-references.ts'
 import { apps, versions } from './tables.ts'
 
 /** The stored pages of versions. */
-export const packs = contentsOf(versions.pack)
+export const packs = contentReferences(versions.pack)
 
 /** The stored pictures of apps. */
-export const icons = contentsOf(apps.icon)
+export const icons = contentReferences(apps.icon)

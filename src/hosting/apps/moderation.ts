@@ -15,12 +15,12 @@ import {
 
 import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
-import { changedBy } from '../../db/query.ts'
+import { changedRowCount } from '../../db/query.ts'
 import { rulesVersion } from '../../scan/rules.ts'
-import { whySuspended } from '../agents/suspension.ts'
+import { findSuspensionReason } from '../agents/suspension.ts'
 import type { App, Version } from './apps.ts'
-import { forgetBadPagesOf, lockPage, noteBadPage } from './bad-pages.ts'
-import type { Scanned } from './pages.ts'
+import { forgetBadPagesOf, lockPage, noteBadPage } from './blocked-pages.ts'
+import type { Scanned } from './page-content.ts'
 import { apps, type HeldBy, versions } from './tables.ts'
 
 /** Why an app is held back, and who wants that. */
@@ -81,7 +81,7 @@ export async function askAgain(db: Db, id?: string): Promise<boolean> {
     .update(apps)
     .set({ rules: 0 })
     .where(and(isOpen, id === undefined ? undefined : eq(apps.id, id)))
-  return changedBy(asked) > 0
+  return changedRowCount(asked) > 0
 }
 
 /**
@@ -164,7 +164,7 @@ async function asItIs(ctx: AppContext, db: Db, app: App, why: string | null): Pr
 /** Why the maker of an app is suspended: its row is locked before the app's own, as elsewhere. */
 async function whyWithMaker(db: Db, it: SQL | undefined): Promise<string | null> {
   const [app] = await db.select({ maker: apps.maker }).from(apps).where(it)
-  return app ? whySuspended(db, app.maker) : null
+  return app ? findSuspensionReason(db, app.maker) : null
 }
 
 /** Holds all that an agent made, or shows again what was held with it, inside a transaction. */

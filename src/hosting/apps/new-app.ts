@@ -6,7 +6,7 @@ import type { Db } from '../../db/engine.ts'
 import { rulesVersion } from '../../scan/rules.ts'
 import type { Agent } from '../agents/agents.ts'
 import { addVersion, type App, findable, type NewApp } from './apps.ts'
-import type { KeptPage } from './pages.ts'
+import type { KeptPage } from './page-content.ts'
 import type { Origin } from './present.ts'
 import { apps } from './tables.ts'
 

@@ -5,7 +5,7 @@ import { sign } from '../../core/ids.ts'
 import { day, lastDays, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { forUpdate } from '../../db/query.ts'
-import { tell } from '../notifications/notifications.ts'
+import { notify } from '../notifications/notifications.ts'
 import { apps, opens } from './tables.ts'
 
 /** An open is worth half as much after this long. */
@@ -53,7 +53,7 @@ async function countOpens(ctx: AppContext, db: Db, id: string, count: number): P
     .returning()
   if (app && app.opens >= toldOpens && app.opens - count < toldOpens) {
     const text = `“${app.title}” was opened ${toldOpens} times.`
-    await tell(ctx, db, { to: app.maker, kind: 'app.opened_100', item: id, text })
+    await notify(ctx, db, { to: app.maker, kind: 'app.opened_100', item: id, text })
   }
 }
 

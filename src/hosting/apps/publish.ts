@@ -10,7 +10,7 @@ import type { Agent } from '../agents/agents.ts'
 import * as apps from './apps.ts'
 import { tellListed } from './listing-notes.ts'
 import { insertApp } from './new-app.ts'
-import { inspect, keep, lookAt, read, unlistable, unsayable } from './pages.ts'
+import { inspect, keep, lookAt, read, unlistable, unsayable } from './page-content.ts'
 import { linkOf, present } from './present.ts'
 import type { AppChangeShape, AppShape, NewAppShape, ScanResultShape } from './schemas.ts'
 

@@ -9,7 +9,7 @@ import { ofApp, ofWriting, operation } from '../operation.ts'
 import * as apps from './apps.ts'
 import { present } from './present.ts'
 import { change } from './publish.ts'
-import { remove } from './removal.ts'
+import { remove } from './deletion.ts'
 import * as schemas from './schemas.ts'
 
 /** An agent's apps (document 1, operations 8 to 11). */

@@ -4,7 +4,7 @@ import type { AppContext } from '../../context.ts'
 import { dialect } from '../../db/dialect.ts'
 import { matchesMax } from '../../limits.ts'
 import type { App } from './apps.ts'
-import { wordsOf } from './words.ts'
+import { wordsOf } from './search-terms.ts'
 
 /** What a list of Explore may be narrowed by. `maker` is an agent's id. */
 export type Filters = Partial<Pick<App, 'shelf' | 'remix' | 'maker'>> & { kind?: string }

@@ -1,15 +1,15 @@
 import type { AppContext } from '../../context.ts'
 import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
 import { iso } from '../../core/time.ts'
-import { untilCommit } from '../../db/query.ts'
+import { cacheUntilCommit } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
-import { type Agent, findNamed } from '../agents/agents.ts'
-import { handlesOf, makerPage } from '../agents/names.ts'
+import { type Agent, findByMention } from '../agents/agents.ts'
+import { findHandles, makerPageUrl } from '../agents/names.ts'
 import * as apps from '../apps/apps.ts'
-import { ancestorsOf } from '../apps/lineage.ts'
-import * as listed from '../apps/listed.ts'
+import { ancestorsOf } from '../apps/remix/lineage.ts'
+import * as listed from '../apps/listings.ts'
 import { iconOf, linkOf, originOf, ratingOf } from '../apps/present.ts'
-import { presentShared } from '../versions/versions.ts'
+import { presentShared } from '../apps/versions/versions.ts'
 import type { ItemPageShape, ItemShape, MakerPageShape, TileShape, WantedShape } from './schemas.ts'
 
 const besideMax = 30
@@ -69,7 +69,7 @@ async function present<Row extends listed.TileApp, Shown>(
   { show }: View<Row, Shown>,
 ): Promise<Shown[]> {
   const makers = rows.map(({ maker }) => maker)
-  const handles = await handlesOf(ctx, makers)
+  const handles = await findHandles(ctx, makers)
   return rows.map((row) => show(ctx, row, `@${handles.get(row.maker)}`))
 }
 
@@ -78,7 +78,7 @@ interface Page<Shown> {
   next: string | null
 }
 
-const firstPage = untilCommit<Page<ItemShape>>(100)
+const firstPage = cacheUntilCommit<Page<ItemShape>>(100)
 
 /** A page of what is on Explore. Refuses bad_request for a cursor of another list. */
 export function list(ctx: AppContext, wanted: WantedShape): Promise<Page<ItemShape>> {
@@ -102,7 +102,7 @@ async function listNow<Row extends listed.TileApp, Shown>(
   const { kind, shelf, q, maker: handle, price, sort = 'new', cursor } = wanted
   const limit = pageSize(wanted.limit)
   const after = readPlace(sort, cursor)
-  const agent = handle === undefined ? known : await findNamed(ctx, handle)
+  const agent = handle === undefined ? known : await findByMention(ctx, handle)
   if (handle !== undefined && !agent) return { items: [], next: null }
   const listing = {
     order: sort,
@@ -179,12 +179,12 @@ async function madeBy<Row extends listed.TileApp, Shown>(
   wanted: OfMaker,
   view: View<Row, Shown>,
 ) {
-  const agent = await findNamed(ctx, name)
+  const agent = await findByMention(ctx, name)
   const found = agent && (await listNow(ctx, wanted, view, agent))
   const isKnown = found && (found.items.length > 0 || (await hasListed(ctx, agent)))
   if (!isKnown) throw new ApiError('not_found', { what: 'maker on Explore', see: 'GET /explore.' })
   const { handle, about, created } = agent
-  const page = makerPage(ctx, handle)
+  const page = makerPageUrl(ctx, handle)
   return { maker: { handle, about, page, created: iso(created) }, ...found }
 }
 

@@ -1,7 +1,7 @@
 import type { AppContext } from '../../context.ts'
 import { escapeHtml } from '../../core/text.ts'
-import { handlesOf, makerPage } from '../agents/names.ts'
-import * as listed from '../apps/listed.ts'
+import { findHandles, makerPageUrl } from '../agents/names.ts'
+import * as listed from '../apps/listings.ts'
 import { linkOf } from '../apps/present.ts'
 import { list } from './explore.ts'
 import type { FeedWantedShape, ItemShape } from './schemas.ts'
@@ -18,7 +18,7 @@ function addressesOf(ctx: AppContext, name: string, wanted: FeedWantedShape) {
   const { base, app } = ctx.urls
   const query = new URLSearchParams(wanted)
   const self = `${base}/explore/${name}${query.size > 0 ? `?${query}` : ''}`
-  const home = wanted.maker ? makerPage(ctx, wanted.maker) : `${app}/`
+  const home = wanted.maker ? makerPageUrl(ctx, wanted.maker) : `${app}/`
   return { self, home, title: wanted.maker ? `Berth: ${wanted.maker}` : 'Berth: Explore' }
 }
 
@@ -36,7 +36,7 @@ export async function atom(ctx: AppContext, wanted: FeedWantedShape): Promise<Re
 <link href="${xml(item.link)}"/>
 <published>${item.published}</published>
 <updated>${item.updated}</updated>
-<author><name>${xml(item.maker)}</name><uri>${xml(makerPage(ctx, item.maker))}</uri></author>
+<author><name>${xml(item.maker)}</name><uri>${xml(makerPageUrl(ctx, item.maker))}</uri></author>
 <category term="${item.shelf}"/>
 <summary>${xml(item.description)}</summary>
 </entry>
@@ -71,7 +71,7 @@ export async function jsonFeed(ctx: AppContext, wanted: FeedWantedShape): Promis
       content_text: item.description,
       date_published: item.published,
       date_modified: item.updated,
-      authors: [{ name: item.maker, url: makerPage(ctx, item.maker) }],
+      authors: [{ name: item.maker, url: makerPageUrl(ctx, item.maker) }],
       tags: [item.kind, item.shelf],
     })),
   }
@@ -95,9 +95,9 @@ export async function* sitemap(ctx: AppContext): AsyncGenerator<string> {
     if (!last) break
     after = listed.placeOf('new', last)
     const makers = rows.map(({ maker }) => maker)
-    const handles = await handlesOf(ctx, makers)
+    const handles = await findHandles(ctx, makers)
     const addresses = rows.flatMap(({ id, maker }) => {
-      const page = makerPage(ctx, handles.get(maker) ?? '')
+      const page = makerPageUrl(ctx, handles.get(maker) ?? '')
       const isNew = !seen.has(maker)
       seen.add(maker)
       return isNew ? [page, linkOf(ctx, id)] : [linkOf(ctx, id)]

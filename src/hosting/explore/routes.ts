@@ -17,7 +17,7 @@ import {
 } from '../operation.ts'
 import * as explore from './explore.ts'
 import { atom, jsonFeed } from './feeds.ts'
-import { remix } from './remix.ts'
+import { remix } from '../apps/remix/remix.ts'
 import * as schemas from './schemas.ts'
 import { source } from './source.ts'
 

@@ -4,8 +4,8 @@ import { ListQuery } from '../../core/list-query.ts'
 import { Id, Link, Media, oneOf, orNull, Time } from '../../core/schema.ts'
 import { App, MaxCredits, Origin, Rating, Ref } from '../apps/schemas.ts'
 import { shelfNames } from '../apps/shelves.ts'
-import { Asset } from '../assets/schemas.ts'
-import { Version } from '../versions/schemas.ts'
+import { Asset } from '../apps/assets/schemas.ts'
+import { Version } from '../apps/versions/schemas.ts'
 
 const kinds = ['app', 'game', 'skill', 'framework'] as const
 const sorts = ['new', 'top', 'trending', 'remixed'] as const

@@ -2,7 +2,7 @@ import { and, eq } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
-import { hasRemixed } from '../apps/lineage.ts'
+import { hasRemixed } from '../apps/remix/lineage.ts'
 import { itemUses } from './tables.ts'
 
 /** Keeps that an agent opened or read an item with its key. */

@@ -1,8 +1,8 @@
 import type { AppContext } from '../../context.ts'
 import { recordOf } from '../../core/schema.ts'
-import { promptTokensOf, tokensOf } from '../../models/tokens.ts'
-import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
-import { ask, type Chosen, Declined, NoAnswer, theRecord } from './chosen.ts'
+import { estimatePromptTokens, estimateTokens } from '../../models/tokens.ts'
+import { readUsage, type Usage, createUsage } from '../../models/usage.ts'
+import { ask, type Chosen, Declined, NoAnswer, theRecord } from './model-call.ts'
 
 export interface Message {
   role: 'system' | 'user' | 'assistant'
@@ -37,8 +37,8 @@ export async function chat(
   const { content, refusal } = recordOf(message)
   const text = typeof content === 'string' ? content : ''
   const told = readUsage(answer['usage'], { prompt: most.input, completion: most.output })
-  const own = { prompt: promptTokensOf(body, 0), completion: tokensOf(text) }
-  const usage = told ?? usageOf({ ...own, estimated: true })
+  const own = { prompt: estimatePromptTokens(body, 0), completion: estimateTokens(text) }
+  const usage = told ?? createUsage({ ...own, estimated: true })
   if (end === 'content_filter' || (typeof refusal === 'string' && refusal !== '')) {
     throw new Declined('the model would not do it')
   }

@@ -1,10 +1,10 @@
 import type { AppContext } from '../../context.ts'
 import { isRecord } from '../../core/schema.ts'
 import { unknownOutputTokens } from '../../limits.ts'
-import type { Bounds } from '../../models/charge.ts'
-import { tokensAtMost } from '../../models/tokens.ts'
-import { readUsage, type Usage, usageOf } from '../../models/usage.ts'
-import { ask, bytesOf, type Chosen, NoAnswer, theRecord } from './chosen.ts'
+import type { UsageBounds } from '../../models/charge.ts'
+import { maxInputTokens } from '../../models/tokens.ts'
+import { readUsage, type Usage, createUsage } from '../../models/usage.ts'
+import { ask, bytesOf, type Chosen, NoAnswer, theRecord } from './model-call.ts'
 
 /** What a model made, and what it used. */
 export interface Came {
@@ -16,8 +16,8 @@ export interface Came {
 const soundSecondsMax = 60
 
 /** The most that one picture or one sound of this text uses. */
-export function boundsOf({ model }: Chosen, text: string): Bounds {
-  const inputTokensMax = tokensAtMost({ text }, 0)
+export function boundsOf({ model }: Chosen, text: string): UsageBounds {
+  const inputTokensMax = maxInputTokens({ text }, 0)
   const outputTokensMax = model.maxOutput || unknownOutputTokens
   if (model.type === 'image') return { inputTokensMax, outputTokensMax, images: 1 }
   const seconds = Math.max(soundSecondsMax, text.length)
@@ -34,7 +34,7 @@ export async function paint(ctx: AppContext, by: Chosen, prompt: string, signal:
   const bytes = new Uint8Array(Buffer.from(base64, 'base64'))
   const { inputTokensMax, outputTokensMax } = boundsOf(by, prompt)
   const told = readUsage(answer['usage'], { prompt: inputTokensMax, completion: outputTokensMax })
-  return { bytes, usage: { ...(told ?? usageOf({})), images: 1 } } satisfies Came
+  return { bytes, usage: { ...(told ?? createUsage({})), images: 1 } } satisfies Came
 }
 
 /** A spoken line, an effect or music, as a file; its seconds are told by who reads it. */
@@ -47,5 +47,5 @@ export async function sound(
   const body = { input: what, voice, response_format: 'mp3' }
   const answer = await ask(ctx, by, { path: '/audio/speech', body, signal })
   const bytes = await bytesOf(answer)
-  return { bytes, usage: usageOf({ characters: what.length }) }
+  return { bytes, usage: createUsage({ characters: what.length }) }
 }

@@ -2,14 +2,14 @@ import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
 import * as agents from '../agents/suspension.ts'
 import type { App } from '../apps/apps.ts'
-import { forgetBadPage, noteBadPage } from '../apps/bad-pages.ts'
+import { forgetBadPage, noteBadPage } from '../apps/blocked-pages.ts'
 import * as rows from '../apps/moderation.ts'
-import { type News, tell } from '../notes/notes.ts'
-import { answerAppeal } from './appeals.ts'
-import { note } from './audit.ts'
-import { putBack } from './holds.ts'
-import { heldNews, restoredNews, takenDownNews } from './news.ts'
-import { closeReports } from './reports.ts'
+import { type Notification, notify } from '../notifications/notifications.ts'
+import { answerAppeal } from '../apps/appeal/appeals.ts'
+import { note } from '../audit/audit.ts'
+import { putBack } from '../apps/quarantine.ts'
+import { heldNews, restoredNews, takenDownNews } from '../apps/notifications.ts'
+import { closeReports } from '../reports/reports.ts'
 
 /** Who decides at the command line, where there is no name. */
 const operator = 'operator'
@@ -19,14 +19,14 @@ async function decide(
   ctx: AppContext,
   entry: { did: string; item: string; why: string; by: string },
   change: (db: Db) => Promise<App | undefined>,
-  say: (app: App) => News,
+  say: (app: App) => Notification,
 ): Promise<boolean> {
   return ctx.db.tx(async (db) => {
     const app = await change(db)
     if (!app) return false
     await closeReports(ctx, db, app.id)
     await note(ctx, db, entry)
-    await tell(ctx, db, say(app))
+    await notify(ctx, db, say(app))
     return true
   })
 }
@@ -116,7 +116,7 @@ export async function suspend(
   by = operator,
 ): Promise<boolean> {
   const done = await ctx.db.tx(async (db) => {
-    const agent = await agents.suspend(ctx, db, handle, why)
+    const agent = await agents.suspendAgent(ctx, db, handle, why)
     if (!agent) return false
     await rows.holdAllOf(ctx, db, agent.id, why)
     const did = why === null ? 'unsuspend' : 'suspend'

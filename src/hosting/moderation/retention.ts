@@ -1,8 +1,8 @@
 import type { AppContext } from '../../context.ts'
 import { day } from '../../core/time.ts'
-import { forgetAppeals } from './appeals.ts'
-import { forgetAudit } from './audit.ts'
-import { forgetReports } from './reports.ts'
+import { forgetAppeals } from '../apps/appeal/appeals.ts'
+import { forgetAudit } from '../audit/audit.ts'
+import { forgetReports } from '../reports/reports.ts'
 
 /** Forgets what was reported and decided longer ago than MODERATION_KEPT_DAYS. */
 export async function forgetModeration({ db, clock, config }: AppContext): Promise<void> {

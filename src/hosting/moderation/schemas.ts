@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Id, oneOf, Time, Words } from '../../core/schema.ts'
 import { appealCharsMax, reportCharsMax, reportContactCharsMax } from '../../limits.ts'
 import { Finding } from '../apps/schemas.ts'
-import { reasonNames } from './reasons.ts'
+import { reasonNames } from '../reports/reasons.ts'
 
 /** POST /report. */
 export const NewReport = Type.Object(

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 
 import { index, table, text, time, uniqueIndex } from '../../db/columns.ts'
-import type { ReportReason } from './reasons.ts'
+import type { ReportReason } from '../reports/reasons.ts'
 
 /** What people told the operator about an app; `from` is a keyed hash of their address. */
 export const reports = table(

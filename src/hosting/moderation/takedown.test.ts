@@ -14,14 +14,14 @@ import {
   type TestHouse,
 } from '../../testing/test-server.ts'
 import { find } from '../apps/apps.ts'
-import { lockPage } from '../apps/bad-pages.ts'
+import { lockPage } from '../apps/blocked-pages.ts'
 import { apps } from '../apps/tables.ts'
-import { listOf } from '../notes/notes.ts'
-import { listAudit } from './audit.ts'
+import { listNotes } from '../notifications/notifications.ts'
+import { listAudit } from '../audit/audit.ts'
 import { takeDown } from './moderation.ts'
-import { listReports } from './reports.ts'
+import { listReports } from '../reports/reports.ts'
 import { forgetModeration } from './retention.ts'
-import { rescanSome } from './scans.ts'
+import { rescanSome } from '../apps/scan/scans.ts'
 
 let h: TestHouse
 let ann: Person
@@ -50,7 +50,7 @@ const admin = (...words: string[]) => run(h.ctx, { command: 'admin', words })
 /** What ann was told of beside listings, newest first. */
 async function told(): Promise<string[]> {
   const maker = (await find(h.ctx, id))?.maker ?? ''
-  const notes = await listOf(h.ctx, maker, { unread: false, limit: 20 })
+  const notes = await listNotes(h.ctx, maker, { unread: false, limit: 20 })
   return notes.map(({ kind }) => kind).filter((kind) => kind !== 'app.listed')
 }
 

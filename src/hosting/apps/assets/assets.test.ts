@@ -1,0 +1,372 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import { loadConfig } from '../../../config/load.ts'
+import { type AppContext, closeContext, createContext } from '../../../context.ts'
+import { sha256 } from '../../../core/ids.ts'
+import { openLog } from '../../../core/log.ts'
+import { day, hour, minute } from '../../../core/time.ts'
+import { type Door, openDoor } from '../../../http/middleware.ts'
+import { openApp } from '../../../http/router.ts'
+import { assetBytesMax } from '../../../limits.ts'
+import { openDiskStore } from '../../../storage/disk.ts'
+import { freshEngine } from '../../../testing/engine.ts'
+import { unlimited } from '../../../testing/unlimited.ts'
+import * as agents from '../../agents/agents.ts'
+import { purge } from '../deletion.ts'
+import * as assets from './assets.ts'
+import { contents } from './contents.ts'
+
+const sample = (name: string): Buffer =>
+  readFileSync(join(import.meta.dir, '../../../public/samples/lampkeeper/assets', name))
+const picture = sample('oil.png')
+const bell = sample('bell.wav')
+const page = (body = ''): string => `<!doctype html><title>Boats</title><p>hello</p>${body}`
+const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value))
+/** A sound of `bytes` bytes in all, unlike every other one. */
+function soundOf(bytes: number, seed: number): Buffer {
+  const sound = Buffer.alloc(bytes, seed)
+  bell.copy(sound, 0, 0, 44)
+  sound.writeUInt32LE(bytes - 8, 4)
+  sound.writeUInt32LE(bytes - 44, 40)
+  return sound
+}
+
+let dir = ''
+let ctx: AppContext
+let door: Door
+let logged: string[] = []
+const clock = { ms: Date.UTC(2030, 0, 1), now: () => clock.ms }
+
+async function open(settings: Record<string, string> = {}): Promise<void> {
+  dir = mkdtempSync(join(tmpdir(), 'berth-assets-'))
+  const config = loadConfig({ DATA_DIR: dir, ...unlimited, ...settings }, {})
+  logged = []
+  const log = openLog(clock, (line) => void logged.push(line))
+  ctx = await createContext(config, 'http://localhost', { clock, log, db: await freshEngine() })
+  door = openDoor(ctx, openApp(ctx))
+}
+async function close(): Promise<void> {
+  expect(logged.filter((line) => line.includes('"fault"'))).toEqual([])
+  await closeContext(ctx)
+  rmSync(dir, { recursive: true, force: true })
+}
+beforeEach(() => open())
+afterEach(() => close())
+
+type Body = Uint8Array | string | undefined
+async function call(method: string, path: string, key = '', body?: Body, type?: string) {
+  const url = path.startsWith('http') ? path : `http://localhost/api${path}`
+  const headers = {
+    ...(key && { authorization: `Bearer ${key}` }),
+    ...(type && { 'content-type': type }),
+  }
+  const request = new Request(url, { method, headers, ...(body !== undefined && { body }) })
+  const response = await door(request, '127.0.0.1')
+  const bytes = await response.bytes()
+  const isJson = /^application\/json/.test(response.headers.get('content-type') ?? '')
+  const answer = isJson ? JSON.parse(new TextDecoder().decode(bytes)) : undefined
+  return { status: response.status, headers: response.headers, bytes, answer }
+}
+
+async function newKey(): Promise<string> {
+  return (await call('POST', '/keys')).answer.key
+}
+async function newApp(key: string, html = page()): Promise<string> {
+  const body = JSON.stringify({ html })
+  const { status, answer } = await call('POST', '/apps', key, body, 'application/json')
+  expect(status).toBe(201)
+  return answer.app.id
+}
+const put = (key: string, app: string, name: string, bytes: Body, type?: string) =>
+  call('PUT', `/apps/${app}/assets/${name}`, key, bytes, type)
+const list = async (key: string, app: string) =>
+  (await call('GET', `/apps/${app}/assets`, key)).answer
+const kept = async (key: string): Promise<number> => {
+  const found = await ctx.keys.find(key)
+  return (await agents.findAgent(ctx, found?.owner ?? ''))?.kept ?? -1
+}
+
+test('an upload is kept by its content, listed, read back, looked at and deleted', async () => {
+  const ann = await newKey()
+  const app = await newApp(ann)
+  const empty = await list(ann, app)
+  const limits = { fileBytes: 4_194_304, files: 300, appBytes: 67_108_864 }
+  expect(empty).toMatchObject({ version: 1, assets: [], waiting: [], limits })
+  const made = await put(ann, app, 'oil.mp3', picture, 'audio/mpeg')
+  expect(made.status).toBe(201)
+  const facts = { name: 'oil.mp3', kind: 'picture', type: 'image/png', width: 64, height: 64 }
+  const asset = { ...facts, bytes: picture.length, sha256: sha256(picture), maker: 'upload' }
+  expect(made.answer.asset).toMatchObject(asset)
+  const listed = await list(ann, app)
+  expect(listed).toMatchObject({ assets: [asset], used: { files: 1, bytes: picture.length } })
+
+  const own = await call('GET', `/apps/${app}/assets/oil.mp3`, ann)
+  expect(sha256(own.bytes)).toBe(sha256(picture))
+  const look = await call('GET', listed.assets[0].url)
+  expect(sha256(look.bytes)).toBe(sha256(picture))
+  for (const { headers } of [own, look]) {
+    expect(headers.get('content-type')).toBe('image/png')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('content-security-policy')).toBe("default-src 'none'; sandbox")
+    expect(headers.get('cache-control')).toStartWith('private')
+  }
+  expect(own.headers.get('content-disposition')).toBe('attachment; filename="oil.mp3"')
+
+  const gone = await call('DELETE', `/apps/${app}/assets/oil.mp3`, ann)
+  expect(gone).toMatchObject({ status: 200, answer: { name: 'oil.mp3' } })
+  for (const method of ['GET', 'DELETE']) {
+    const again = await call(method, `/apps/${app}/assets/oil.mp3`, ann)
+    expect(again).toMatchObject({ status: 404, answer: { code: 'not_found' } })
+  }
+  expect((await call('GET', listed.assets[0].url)).status).toBe(404)
+  expect(await list(ann, app)).toMatchObject({ assets: [], used: { files: 0, bytes: 0 } })
+})
+
+test('every way to send a file: raw of any type, JSON as a file, a data URL', async () => {
+  const ann = await newKey()
+  const app = await newApp(ann)
+  const urlOf = (bytes: Buffer): string => `data:image/png;base64,${bytes.toString('base64')}`
+  const asJson = 'application/json; charset=utf-8'
+  const sent: [string, Body, string | undefined, string][] = [
+    ['a', bell, undefined, 'audio/wav'],
+    ['b', picture, 'application/x-www-form-urlencoded', 'image/png'],
+    ['c', picture, 'application/json', 'image/png'],
+    ['d', json({ data: urlOf(picture) }), asJson, 'image/png'],
+    ['e', json({ data: 'data:,%7B%22a%22:1%7D' }), asJson, 'application/json'],
+    ['f', json({ data: urlOf(picture), more: 1 }), asJson, 'application/json'],
+    ['g', json({ level: [1, 2] }), asJson, 'application/json'],
+    ['h', json({ data: urlOf(picture) }), 'text/plain', 'application/json'],
+  ]
+  for (const [name, body, type, told] of sent) {
+    const { status, answer } = await put(ann, app, name, body, type)
+    expect([name, status, answer.asset?.type]).toEqual([name, 201, told])
+  }
+  expect(
+    (await list(ann, app)).assets.find(({ name }: { name: string }) => name === 'a'),
+  ).toMatchObject({ kind: 'sound', seconds: 1.6 })
+  expect((await put(ann, app, 'a', picture)).status).toBe(200)
+  expect(await list(ann, app)).toMatchObject({ used: { files: 8 } })
+  for (const data of ['data:image/png;base64,***', 'data:nothing', 'data:,%E0%A4%A']) {
+    const { status, answer } = await put(ann, app, 'z', json({ data }), asJson)
+    expect([status, answer.code]).toEqual([400, 'bad_request'])
+  }
+})
+
+test('who may not: no key, another agent, a wrong id, assets closed, a deleted app', async () => {
+  const [ann, ben] = [await newKey(), await newKey()]
+  const app = await newApp(ann)
+  await put(ann, app, 'oil.png', picture)
+  const ways: [string, string][] = [
+    ['GET', `/apps/${app}/assets`],
+    ['PUT', `/apps/${app}/assets/oil.png`],
+    ['GET', `/apps/${app}/assets/oil.png`],
+    ['DELETE', `/apps/${app}/assets/oil.png`],
+  ]
+  const codes = async (key: string, change = (path: string) => path) => {
+    const found: unknown[] = []
+    for (const [method, path] of ways) {
+      const body = method === 'PUT' ? 'not even a file' : undefined
+      const { status, answer } = await call(method, change(path), key, body)
+      found.push(`${status} ${answer?.code}`)
+    }
+    return new Set(found)
+  }
+  expect(await codes('')).toEqual(new Set(['401 no_key']))
+  expect(await codes('ak_wrong')).toEqual(new Set(['401 bad_key']))
+  expect(await codes(ben)).toEqual(new Set(['404 not_found']))
+  const short = await codes(ann, (path) => path.replace(app, 'short'))
+  expect(short).toEqual(new Set(['404 not_found']))
+  const { url } = (await list(ann, app)).assets[0]
+  await call('DELETE', `/apps/${app}`, ann)
+  expect(await codes(ann)).toEqual(new Set(['404 not_found']))
+  expect(await call('GET', url)).toMatchObject({ status: 404 })
+
+  await close()
+  await open({ ASSETS_ON: 'off' })
+  const cy = await newKey()
+  expect(await codes(cy)).toEqual(new Set(['404 assets_off']))
+})
+
+test('a look address cannot be changed and stops working within the hour', async () => {
+  const ann = await newKey()
+  const app = await newApp(ann)
+  await put(ann, app, 'oil.png', picture)
+  await put(ann, app, 'bell.wav', bell)
+  const [, { url }] = (await list(ann, app)).assets
+  expect((await call('GET', url)).status).toBe(200)
+  const changed = [
+    url.replace('oil.png', 'bell.wav'),
+    url.replace(/expires=\d/, 'expires=9'),
+    url.replace(/signature=../, 'signature=zz'),
+    url.replace(/\?.*/, ''),
+    url.replace('/1/', '/01/'),
+    `${url}&expires=1`,
+  ]
+  for (const look of changed) {
+    const { status } = await call('GET', look)
+    expect([look, status >= 400 && status < 500]).toEqual([look, true])
+  }
+  clock.ms += 49 * minute
+  expect((await call('GET', url)).status).toBe(200)
+  clock.ms += 2 * minute
+  const late = await call('GET', url)
+  expect(late).toMatchObject({ status: 404, answer: { code: 'not_found' } })
+})
+
+test('what the pattern of the description takes is a name', async () => {
+  const ann = await newKey()
+  const app = await newApp(ann)
+  for (const name of ['0..a_-.', 'a', 'a'.repeat(64)]) {
+    expect((await put(ann, app, name, picture)).status).toBe(201)
+    expect((await call('DELETE', `/apps/${app}/assets/${name}`, ann)).status).toBe(200)
+  }
+})
+
+test('names that are paths, and files of no known kind, are refused and not kept', async () => {
+  const ann = await newKey()
+  const app = await newApp(ann)
+  const before = await kept(ann)
+  const names = ['..', '%2e%2e%2fx', '%2Fetc%2Fpasswd', '.hidden', 'Oil.png', 'a%00b', '%20']
+  for (const name of [...names, 'a'.repeat(65), 'ö.png']) {
+    const { status, answer } = await put(ann, app, name, picture)
+    // The URL parser itself takes ".." away: that is the list's path, which has no PUT.
+    const wanted = name === '..' ? [404, 'not_found'] : [400, 'bad_request']
+    expect([name, status, answer.code]).toEqual([name, ...wanted])
+  }
+  const polyglot = Buffer.concat([picture, Buffer.from('<script>alert(1)</script>')])
+  const bomb = Buffer.from(picture)
+  bomb.writeUInt32BE(60_000, 16)
+  bomb.writeUInt32BE(60_000, 20)
+  bomb.writeUInt32BE(Bun.hash.crc32(bomb.subarray(12, 29)), 29)
+  for (const file of [undefined, '', '<!doctype html><p>', polyglot, bomb, picture.subarray(9)]) {
+    const { status, answer } = await put(ann, app, 'x.png', file)
+    expect([status, answer.code]).toEqual([422, 'bad_asset'])
+  }
+  const rows = Buffer.from('month,sales\nJan,10\n')
+  const { answer: csv } = await put(ann, app, 'rows.json', rows)
+  expect(csv.error).toContain('CSV and other text can be sent as a JSON string')
+  for (const bytes of [assetBytesMax + 1, 9_000_000]) {
+    const large = await put(ann, app, 'x.wav', soundOf(bytes, 1))
+    expect([large.status, large.answer.code]).toEqual([413, 'asset_too_large'])
+  }
+  expect(await list(ann, app)).toMatchObject({ assets: [] })
+  expect(await kept(ann)).toBe(before)
+  expect(await ctx.storage.usage()).toMatchObject({ files: 1 })
+})
+
+test('300 files, and not one more of two that come at once', async () => {
+  const ann = await newKey()
+  const app = await newApp(ann)
+  for (let from = 0; from < 299; from += 50) {
+    const names = Array.from({ length: Math.min(50, 299 - from) }, (_, index) => from + index)
+    const made = await Promise.all(names.map((name) => put(ann, app, `f${name}`, json(name))))
+    expect(new Set(made.map(({ status }) => status))).toEqual(new Set([201]))
+  }
+  const last = await Promise.all(['x', 'y'].map((name) => put(ann, app, name, json(name))))
+  expect(last.map(({ status }) => status).sort()).toEqual([201, 409])
+  const refused = await put(ann, app, 'z', json('never'))
+  expect([refused.status, refused.answer.code]).toEqual([409, 'too_many_assets'])
+  expect(await ctx.storage.has(sha256(json('never')))).toBe(false)
+  expect((await put(ann, app, 'f7', json('again'))).status).toBe(200)
+  expect(await list(ann, app)).toMatchObject({ used: { files: 300 } })
+}, 60_000)
+
+test('64 MB, and not one file more of two that come at once', async () => {
+  const ann = await newKey()
+  const app = await newApp(ann)
+  for (let index = 0; index < 15; index += 1) {
+    const { status } = await put(ann, app, `s${index}`, soundOf(assetBytesMax, index))
+    expect(status).toBe(201)
+  }
+  const last = await Promise.all(
+    [90, 91].map((seed) => put(ann, app, `s${seed}`, soundOf(assetBytesMax, seed))),
+  )
+  expect(last.map(({ status }) => status).sort()).toEqual([201, 409])
+  const refused = await put(ann, app, 'more', bell)
+  expect([refused.status, refused.answer.code]).toEqual([409, 'assets_full'])
+  expect(await ctx.storage.has(sha256(bell))).toBe(false)
+  expect((await put(ann, app, 's3', soundOf(assetBytesMax, 99))).status).toBe(200)
+  expect(await list(ann, app)).toMatchObject({ used: { files: 16, bytes: 67_108_864 } })
+}, 60_000)
+
+test('an agent keeps a bounded number of bytes; a content counts once an app', async () => {
+  await close()
+  await open({ BYTES_PER_AGENT: '250000' })
+  const ann = await newKey()
+  const app = await newApp(ann)
+  const start = await kept(ann)
+  await put(ann, app, 'one', soundOf(100_000, 1))
+  await put(ann, app, 'same', soundOf(100_000, 1))
+  expect(await kept(ann)).toBe(start + 100_000)
+  await put(ann, app, 'two', soundOf(100_000, 2))
+  const full = await put(ann, app, 'three', soundOf(100_000, 3))
+  expect([full.status, full.answer.code]).toEqual([409, 'storage_full'])
+  expect(await ctx.storage.has(sha256(soundOf(100_000, 3)))).toBe(false)
+  expect((await put(ann, app, 'two', soundOf(100_000, 4))).status).toBe(200)
+  await call('DELETE', `/apps/${app}/assets/one`, ann)
+  expect(await kept(ann)).toBe(start + 200_000)
+  await call('DELETE', `/apps/${app}/assets/same`, ann)
+  expect(await kept(ann)).toBe(start + 100_000)
+})
+
+test('an old version keeps the files it had; the newest is the one that changes', async () => {
+  const ann = await newKey()
+  const app = await newApp(ann)
+  await put(ann, app, 'oil.png', picture)
+  const [{ url }] = (await list(ann, app)).assets
+  const before = await kept(ann)
+  const body = JSON.stringify({ html: page('two') })
+  await call('POST', `/apps/${app}/versions`, ann, body, 'application/json')
+  expect(await list(ann, app)).toMatchObject({ version: 2, assets: [{ name: 'oil.png' }] })
+  await put(ann, app, 'oil.png', bell)
+  await put(ann, app, 'new.json', json([1]))
+  expect(await assets.rowsOf(ctx, app, 1)).toMatchObject([{ name: 'oil.png', type: 'image/png' }])
+  expect(sha256((await call('GET', url)).bytes)).toBe(sha256(picture))
+  await call('DELETE', `/apps/${app}/assets/oil.png`, ann)
+  expect(await assets.rowsOf(ctx, app, 1)).toHaveLength(1)
+  await call('POST', `/apps/${app}/versions/1/restore`, ann)
+  expect(await list(ann, app)).toMatchObject({ version: 3, assets: [{ type: 'image/png' }] })
+  expect(await kept(ann)).toBeGreaterThanOrEqual(before)
+
+  const named = await contents.namedIn(ctx.db.read, [sha256(picture), sha256(bell)])
+  expect(named).toEqual(new Set([sha256(picture)]))
+  await call('DELETE', `/apps/${app}`, ann)
+  clock.ms += 31 * day
+  await purge(ctx, assets.removeAll)
+  expect(await contents.namedIn(ctx.db.read, [sha256(picture)])).toEqual(new Set())
+  expect(await kept(ann)).toBe(0)
+  await ctx.storage.sweep((names) => contents.namedIn(ctx.db.read, names), hour)
+  expect(await ctx.storage.usage()).toMatchObject({ files: 0 })
+})
+
+test("what the page's own list asks for waits until a file of that name is there", async () => {
+  const ann = await newKey()
+  const asks = [
+    { name: 'oil.png', kind: 'sprite', what: 'a barrel of oil', width: 64 },
+    { name: 'bell.wav', kind: 'sound', what: 'a ship bell', seconds: 1.5 },
+  ]
+  const script = `<script type="application/json" data-assets>${JSON.stringify(asks)}</script>`
+  const app = await newApp(ann, page(script))
+  const waiting = asks.map(({ name, kind, what }) => ({ name, kind, what }))
+  expect((await list(ann, app)).waiting).toEqual(waiting)
+  await put(ann, app, 'oil.png', picture)
+  expect((await list(ann, app)).waiting).toEqual(waiting.slice(1))
+})
+
+test('a disk under its floor refuses with try_again, and nothing is kept', async () => {
+  const ann = await newKey()
+  const app = await newApp(ann)
+  const freeFloorBytes = Number.MAX_SAFE_INTEGER
+  const store = await openDiskStore(join(dir, 'files'), { freeFloorBytes, clock })
+  const full = { ...ctx, store }
+  door = openDoor(full, openApp(full))
+  const refused = await put(ann, app, 'oil.png', picture)
+  expect([refused.status, refused.answer.code]).toEqual([503, 'try_again'])
+  expect(await list(ann, app)).toMatchObject({ assets: [] })
+  expect(await ctx.storage.usage()).toMatchObject({ files: 1 })
+  const keyless = await call('POST', '/keys')
+  expect([keyless.status, keyless.answer.code]).toEqual([503, 'try_again'])
+})

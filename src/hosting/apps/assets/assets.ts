@@ -1,0 +1,237 @@
+import { Type } from '@sinclair/typebox'
+import { Value } from '@sinclair/typebox/value'
+import { and, asc, count, eq, sum } from 'drizzle-orm'
+
+import type { AppContext } from '../../../context.ts'
+import { sha256 } from '../../../core/ids.ts'
+import type { Db } from '../../../db/engine.ts'
+import { countRows } from '../../../db/query.ts'
+import { ApiError } from '../../../errors.ts'
+import { assetBytesMax, assetBytesPerAppMax, assetsPerAppMax } from '../../../limits.ts'
+import { assetName } from '../../../scan/asset-asks.ts'
+import { detectFileKind } from '../../../storage/file-kind.ts'
+import type { Agent } from '../../agents/agents.ts'
+import { releaseBytes, reserveBytes } from '../../agents/storage-quota.ts'
+import * as apps from '../apps.ts'
+import { AssetAsk } from './schemas.ts'
+import { assets } from './tables.ts'
+
+export type Asset = typeof assets.$inferSelect
+
+const at = (app: string, version: number) => and(eq(assets.app, app), eq(assets.version, version))
+
+/** The files of a version, by name; at most `assetsPerAppMax`. */
+export const rowsOf = (ctx: AppContext, app: string, version: number): Promise<Asset[]> =>
+  ctx.db.read.select().from(assets).where(at(app, version)).orderBy(asc(assets.name))
+
+/** One file of a version, in what `db` sees. */
+export async function findIn(db: Db, app: string, version: number, name: string) {
+  const [row] = await db
+    .select()
+    .from(assets)
+    .where(and(at(app, version), eq(assets.name, name)))
+  return row
+}
+
+/** Refuses bad_request for a name that could be taken for a path, or is none. */
+export function checkName(name: string): void {
+  if (assetName.test(name)) return
+  const problem =
+    'An asset name is 1 to 64 of a-z, 0-9, dot, - and _, and begins with a letter or digit.'
+  throw new ApiError('bad_request', { problem })
+}
+
+/** The agent's own app, with assets open. Refuses assets_off, not_found, taken_down. */
+export async function theApp(ctx: AppContext, maker: Agent, id: string): Promise<apps.App> {
+  if (!ctx.config.assetsOn) throw new ApiError('assets_off')
+  return apps.theOwn(ctx, maker, id)
+}
+
+/** What the newest page's own list asks for and the app does not have. */
+export async function waitingOf(ctx: AppContext, app: apps.App, rows: Asset[]) {
+  if (app.version === 0) return []
+  const { asks } = await apps.theVersion(ctx, app.id, app.version)
+  const wanted: unknown = JSON.parse(asks)
+  if (!Value.Check(Type.Array(AssetAsk), wanted))
+    throw new Error(`the asks of ${app.id} are broken`)
+  const there = new Set(rows.map((row) => row.name))
+  return wanted.filter((ask) => !there.has(ask.name))
+}
+
+/**
+ * Keeps the caller's own file under a name of the app's newest version; a file of that name is
+ * replaced. Answers the row, and whether the name is new. Refuses bad_request for the name,
+ * asset_too_large, bad_asset by content, busy before the first version, too_many_assets,
+ * assets_full, storage_full, try_again.
+ */
+export async function put(
+  ctx: AppContext,
+  maker: Agent,
+  id: string,
+  name: string,
+  bytes: Uint8Array,
+): Promise<{ asset: Asset; isNew: boolean }> {
+  const app = await theApp(ctx, maker, id)
+  checkName(name)
+  apps.checkBuilt(app)
+  if (bytes.length > assetBytesMax) {
+    throw new ApiError('asset_too_large', { bytes: bytes.length, max: assetBytesMax })
+  }
+  const told = await detectFileKind(bytes)
+  if ('unfit' in told) throw new ApiError('bad_asset', { why: `${told.reason}.` })
+  await checkRoom(ctx, maker, app, name, bytes)
+  const stored = await ctx.storage.put(bytes)
+  const { kind, type } = told
+  const row: Omit<Asset, 'version'> = {
+    app: id,
+    name,
+    sha256: stored.sha256,
+    kind,
+    type,
+    bytes: bytes.length,
+    width: told.kind === 'picture' ? told.width : null,
+    height: told.kind === 'picture' ? told.height : null,
+    lastsMs: told.kind === 'sound' ? Math.round(told.seconds * 1_000) : null,
+    what: null,
+    seed: null,
+    maker: 'upload',
+    created: ctx.clock.now(),
+  }
+  return ctx.db.tx((db) => keepRow(ctx, db, app, row))
+}
+
+/** Replaces or adds a row of the newest version; what must be counted is counted here. */
+export async function keepRow(
+  ctx: AppContext,
+  db: Db,
+  before: apps.App,
+  row: Omit<Asset, 'version'>,
+) {
+  const app = await open(ctx, db, before)
+  const old = await findIn(db, app.id, app.version, row.name)
+  await checkFits(db, app, old, row.bytes)
+  await reserveBytes(ctx, db, app.maker, await growth(db, old, row))
+  if (old) await drop(db, old)
+  const asset: Asset = { ...row, version: app.version }
+  await db.insert(assets).values(asset)
+  return { asset, isNew: old === undefined }
+}
+
+/**
+ * The app as it is now, for a change of its newest files, inside a transaction: locked, so that two
+ * changes at once count each other and none goes to a version that is no longer the newest.
+ */
+const open = async (ctx: AppContext, db: Db, before: apps.App): Promise<apps.App> =>
+  apps.update(ctx, db, await apps.locked(ctx, db, before), {})
+
+/** Refuses what would not fit into the app's newest version beside the file it replaces. */
+async function checkFits(db: Db, app: apps.App, old: Asset | undefined, bytes: number) {
+  const [used] = await db
+    .select({ files: count(), bytes: sum(assets.bytes).mapWith(Number) })
+    .from(assets)
+    .where(at(app.id, app.version))
+  const { files = 0, bytes: usedBytes = 0 } = used ?? {}
+  if (!old && files >= assetsPerAppMax) {
+    throw new ApiError('too_many_assets', { max: assetsPerAppMax })
+  }
+  if (usedBytes - (old?.bytes ?? 0) + bytes > assetBytesPerAppMax) {
+    throw new ApiError('assets_full', { used: usedBytes, max: assetBytesPerAppMax })
+  }
+}
+
+/** How many rows of an app, over all its versions, name a content: its bytes count once an app. */
+const namersOf = (db: Db, { app, sha256 }: Pick<Asset, 'app' | 'sha256'>): Promise<number> =>
+  countRows(db, assets, and(eq(assets.sha256, sha256), eq(assets.app, app)))
+
+type Content = Pick<Asset, 'app' | 'sha256' | 'bytes'>
+
+/** By how many bytes the maker keeps more, or less, when `row` takes the place of `old`. */
+async function growth(db: Db, old: Content | undefined, row: Content | undefined): Promise<number> {
+  if (old?.sha256 === row?.sha256) return 0
+  const more = row && (await namersOf(db, row)) === 0 ? row.bytes : 0
+  const less = old && (await namersOf(db, old)) === 1 ? old.bytes : 0
+  return more - less
+}
+
+/**
+ * Looks at the limits before the bytes are kept, so that a full app or agent keeps nothing. What
+ * counts is the look inside the transaction.
+ */
+async function checkRoom(
+  ctx: AppContext,
+  maker: Agent,
+  app: apps.App,
+  name: string,
+  file: Uint8Array,
+) {
+  const db = ctx.db.read
+  const old = await findIn(db, app.id, app.version, name)
+  await checkFits(db, app, old, file.length)
+  const max = ctx.config.bytesPerAgent
+  if (max === 0 || maker.kept + file.length <= max) return
+  const row = { app: app.id, sha256: sha256(file), bytes: file.length }
+  const more = await growth(db, old, row)
+  if (more > 0 && maker.kept + more > max) throw new ApiError('storage_full', { max })
+}
+
+const drop = (db: Db, { app, version, name }: Asset) =>
+  db.delete(assets).where(and(at(app, version), eq(assets.name, name)))
+
+/** An own file of the newest version, with its bytes. Refuses bad_request, not_found. */
+export async function theBytes(ctx: AppContext, maker: Agent, id: string, name: string) {
+  const app = await theApp(ctx, maker, id)
+  checkName(name)
+  return withBytes(ctx, await theRow(ctx.db.read, id, app.version, name))
+}
+
+/** What a signed look address shows, whoever asks. Refuses assets_off, not_found, taken_down. */
+export async function lookAt(ctx: AppContext, id: string, version: number, name: string) {
+  if (!ctx.config.assetsOn) throw new ApiError('assets_off')
+  apps.there(await apps.find(ctx, id))
+  return withBytes(ctx, await theRow(ctx.db.read, id, version, name))
+}
+
+async function theRow(db: Db, app: string, version: number, name: string): Promise<Asset> {
+  const row = await findIn(db, app, version, name)
+  if (row) return row
+  throw new ApiError('not_found', { what: 'asset', see: `GET /apps/${app}/assets lists them.` })
+}
+
+async function withBytes(ctx: AppContext, asset: Asset) {
+  const content = await ctx.storage.open(asset.sha256)
+  if (!content) throw new Error(`the stored asset ${asset.sha256} is missing`)
+  return { asset, content }
+}
+
+/** Takes a file off the newest version; older versions keep theirs. Refuses as `theBytes` does. */
+export async function remove(ctx: AppContext, maker: Agent, id: string, name: string) {
+  const before = await theApp(ctx, maker, id)
+  checkName(name)
+  await ctx.db.tx(async (db) => {
+    const app = await open(ctx, db, before)
+    const row = await theRow(db, id, app.version, name)
+    await reserveBytes(ctx, db, app.maker, await growth(db, row, undefined))
+    await drop(db, row)
+  })
+}
+
+/** Removes the rows of every version of an app that is purged, inside a transaction. */
+export async function removeAll(db: Db, app: Pick<apps.App, 'id' | 'maker'>): Promise<void> {
+  const contents = await db
+    .selectDistinct({ sha256: assets.sha256, bytes: assets.bytes })
+    .from(assets)
+    .where(eq(assets.app, app.id))
+  await db.delete(assets).where(eq(assets.app, app.id))
+  const bytes = contents.reduce((sum, content) => sum + content.bytes, 0)
+  await releaseBytes(db, app.maker, bytes)
+}
+
+type VersionOf = Pick<Asset, 'app' | 'version'>
+
+/** Gives a version the files of another, inside a transaction: rows alone, the bytes are shared. */
+export async function copy(db: Db, from: VersionOf, to: VersionOf): Promise<Asset[]> {
+  const rows = await db.select().from(assets).where(at(from.app, from.version))
+  const copies = rows.map((row) => ({ ...row, ...to }))
+  if (copies.length > 0) await db.insert(assets).values(copies)
+  return copies
+}

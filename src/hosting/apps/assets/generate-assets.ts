@@ -1,0 +1,153 @@
+import type { AppContext } from '../../../context.ts'
+import { nano, nanoOf, type NanoUsd, toCredits } from '../../../core/money.ts'
+import { recordOf } from '../../../core/schema.ts'
+import { isPlainLine, isPlainText } from '../../../core/text.ts'
+import { minute, second } from '../../../core/time.ts'
+import type { Db } from '../../../db/engine.ts'
+import { ApiError } from '../../../errors.ts'
+import type { Answer } from '../../../idempotency/idempotency.ts'
+import type { Job } from '../../../jobs/handler.ts'
+import { enqueue } from '../../../jobs/jobs.ts'
+import { agentAccount, availableOf, findBalance } from '../../../ledger/accounts.ts'
+import { checkCap } from '../../../ledger/caps.ts'
+import { hold } from '../../../ledger/ledger.ts'
+import { assetsPerAppMax, assetVoiceCharsMax, assetWhatCharsMax } from '../../../limits.ts'
+import * as apps from '../apps.ts'
+import { present as presentJob } from '../../jobs/present.ts'
+import type { JobItemShape } from '../../jobs/schemas.ts'
+import { type Caller, capFor } from '../../key.ts'
+import * as assets from './assets.ts'
+import { refOf } from './asset-job.ts'
+import { quote } from './generator.ts'
+import type { AssetAskShape, MakeAssetsShape } from './schemas.ts'
+
+const kind = 'assets'
+/** What can be made within the call is waited for this long. */
+const insideCallMs = 8 * second
+const msPerItem = 2 * minute
+
+interface Item {
+  ask: AssetAskShape
+  price: NanoUsd
+  embedded: boolean
+}
+
+/**
+ * Has assets made and kept on the app's newest version, each priced, held and charged on its own
+ * (document 1, operation 16). Answers 202 with the job; 201 where all was made meanwhile; 200 with
+ * the prices for a dry run. Refuses bad_request, busy, price_above_max, paused,
+ * too_many_assets, no_painter, no_voice, and what `theApp`, `enqueue` and `hold` refuse.
+ */
+export async function ask(
+  ctx: AppContext,
+  caller: Caller,
+  id: string,
+  wanted: MakeAssetsShape,
+): Promise<Answer> {
+  const app = await assets.theApp(ctx, caller.agent, id)
+  apps.checkBuilt(app)
+  const { ref, dryRun, ...same } = wanted
+  if (dryRun) {
+    const { items, price } = await itemsOf(ctx, app, wanted.assets)
+    return { status: 200, body: { items: items.map(presentItem), price: toCredits(price) } }
+  }
+  let ms = 0
+  const request = { id, ...same }
+  const answer = await ctx.idempotency.once(caller.agent.id, ref, request, async (keepAnswer) => {
+    const { items, price } = await itemsOf(ctx, app, wanted.assets)
+    const { maxCredits } = wanted
+    const max = maxCredits === undefined ? price : nanoOf(maxCredits, 'maxCredits')
+    if (price > max) throw new ApiError('price_above_max', { price, max })
+    if (items.every(({ embedded }) => embedded)) ms = insideCallMs
+    return ctx.db.tx(async (db) => {
+      const job = await start(ctx, db, caller, { app, items, price })
+      const note = 'Read the job until it is done: GET /jobs/{id}?wait=30.'
+      const held = toCredits(price)
+      const body = { job: presentJob(ctx, job), items: items.map(presentItem), held, note }
+      const accepted = { status: 202, body }
+      await keepAnswer(db, accepted)
+      return accepted
+    })
+  })
+  ctx.jobs.wake()
+  return madeInside(ctx, answer, ms)
+}
+
+/** The asks with their prices. Refuses bad_request, too_many_assets, and as `quote` does. */
+async function itemsOf(ctx: AppContext, app: apps.App, asked: MakeAssetsShape['assets']) {
+  const rows = await assets.rowsOf(ctx, app.id, app.version)
+  const asks = asked === 'waiting' ? await assets.waitingOf(ctx, app, rows) : asked
+  const names = new Set(asks.map(({ name }) => name))
+  if (asks.length === 0) {
+    throw new ApiError('bad_request', { problem: 'Nothing is waiting: name what is to be made.' })
+  }
+  if (names.size < asks.length) {
+    throw new ApiError('bad_request', { problem: 'Two of the assets have one name.' })
+  }
+  for (const one of asks) checkWords(one)
+  const kept = new Set(rows.map(({ name }) => name))
+  if (kept.union(names).size > assetsPerAppMax) {
+    throw new ApiError('too_many_assets', { max: assetsPerAppMax })
+  }
+  const items = asks.map((one): Item => {
+    const { by, price } = quote(ctx, one)
+    return { ask: one, price, embedded: by === undefined }
+  })
+  return { items, price: nano(items.reduce((sum, item) => sum + item.price, 0n)) }
+}
+
+function checkWords({ name, what, voice = '' }: AssetAskShape): void {
+  assets.checkName(name)
+  const isVoice = isPlainLine(voice, assetVoiceCharsMax)
+  if (isPlainText(what, assetWhatCharsMax) && isVoice) return
+  const problem = isVoice
+    ? `"what" is plain text of at most ${assetWhatCharsMax} characters.`
+    : `"voice" is one plain line of at most ${assetVoiceCharsMax} characters.`
+  throw new ApiError('bad_request', { problem, param: 'assets' })
+}
+
+const presentItem = ({ ask: { name, kind: wanted }, price }: Item): JobItemShape => ({
+  name,
+  kind: wanted,
+  price: toCredits(price),
+  state: 'held',
+})
+
+/** The job and a hold for each of its items, inside a transaction. */
+async function start(
+  ctx: AppContext,
+  db: Db,
+  caller: Caller,
+  { app, items, price }: { app: apps.App; items: Item[]; price: NanoUsd },
+): Promise<Job> {
+  const cap = capFor(caller, price)
+  const account = agentAccount(caller.agent.id)
+  // Who cannot pay for all of it is told of all of it, not of the item at which the credits end.
+  const available = availableOf(await findBalance(db, account), 'any')
+  if (price > available) throw new ApiError('not_enough_credits', { needed: price, available })
+  await checkCap(db, cap, price, ctx.clock.now())
+  const ms = 10 * minute + items.length * msPerItem
+  const input = items.map(({ ask: one }) => one)
+  const work = { kind, lane: 'assets', owner: account, item: app.id, input, price, ms } as const
+  const job = await enqueue(ctx, db, work)
+  // It may have been deleted, or its maker's account closed, since it was asked for.
+  await apps.locked(ctx, db, app)
+  for (const [index, item] of items.entries()) {
+    const more = { ref: refOf(job.id, index), kind, item: app.id, job: job.id, cap, ms: 2 * ms }
+    await hold(ctx, db, { account, amount: item.price, ...more })
+  }
+  return job
+}
+
+/** The answer as it is once all is made, or as it was if that takes longer. */
+async function madeInside(ctx: AppContext, answer: Answer, ms: number): Promise<Answer> {
+  const { id } = recordOf(recordOf(answer.body)['job'])
+  const job = await ctx.jobs.waitFor(String(id), { seen: Infinity, ms })
+  if (job?.ended == null) return answer
+  const shown = presentJob(ctx, job)
+  const { items = [] } = shown
+  const note = items.every(({ state }) => state === 'made')
+    ? 'Made and live on the newest version: GET /apps/{id}/assets lists them.'
+    : 'What failed has a code and cost nothing. GET /apps/{id}/assets lists what is live.'
+  return { status: 201, body: { job: shown, items, held: 0, note } }
+}

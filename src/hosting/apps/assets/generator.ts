@@ -1,0 +1,104 @@
+import type { AppContext } from '../../../context.ts'
+import { fromCredits, type NanoUsd } from '../../../core/money.ts'
+import { ApiError } from '../../../errors.ts'
+import { measures } from '../../../generators/measures.ts'
+import { detectFileKind } from '../../../storage/file-kind.ts'
+import { type Chosen, costOf, findChosen, mostOf, NoAnswer } from '../../models/model-call.ts'
+import { boundsOf, paint, sound } from '../../models/media.ts'
+import type { AssetAskShape as Ask } from './schemas.ts'
+
+/** Who makes an ask and the most it can cost. `by` undefined: the embedded maker. */
+interface Quote {
+  by: Chosen | undefined
+  price: NanoUsd
+}
+
+/** A made file, and what it cost. */
+export interface MadeAsset {
+  bytes: Uint8Array<ArrayBuffer>
+  type: string
+  width: number | null
+  height: number | null
+  lastsMs: number | null
+  charge: NanoUsd
+  /** "embedded", or the model's id. */
+  maker: string
+}
+
+const isPicture = ({ kind }: Ask): boolean => kind === 'sprite' || kind === 'picture'
+
+function chosenFor(ctx: AppContext, ask: Ask): Chosen | undefined {
+  const { painterModel, speakerModel, soundModel } = ctx.config
+  if (isPicture(ask)) return findChosen(ctx, painterModel, 'image')
+  return findChosen(ctx, ask.kind === 'voice' ? speakerModel : soundModel, 'audio')
+}
+
+/** Who would make it, and for how much. Refuses no_painter, no_voice. */
+export function quote(ctx: AppContext, ask: Ask): Quote {
+  const found = whoMakes(ctx, ask)
+  if (!found) throw new ApiError(isPicture(ask) ? 'no_painter' : 'no_voice')
+  return found
+}
+
+/** The same; undefined where nothing here makes its kind. */
+export function whoMakes(ctx: AppContext, ask: Ask): Quote | undefined {
+  const by = chosenFor(ctx, ask)
+  if (by) return { by, price: mostOf(by, boundsOf(by, wordsOf(ask))) }
+  if (ctx.config.embeddedMakers) {
+    return { by, price: fromCredits(ctx.config.embeddedAssetCredits) }
+  }
+  return undefined
+}
+
+/** What a model is told: a sprite is cut out of its ground afterwards. */
+function wordsOf({ kind, what, seconds }: Ask): string {
+  if (kind === 'sprite') {
+    return `${what}. One thing alone, whole, centred, on a plain solid #ff00ff magenta ground, no shadow, no text.`
+  }
+  const length = kind === 'music' && seconds !== undefined ? ` (${seconds} seconds)` : ''
+  return `${what}${length}`
+}
+
+/**
+ * Makes one asset, by the model of its quote or by the embedded maker. Throws NoAnswer when the
+ * model gave nothing usable; refuses try_again.
+ */
+export async function makeOne(
+  ctx: AppContext,
+  ask: Ask & { seed: number },
+  signal: AbortSignal,
+): Promise<MadeAsset> {
+  const { by, price } = quote(ctx, ask)
+  if (!by) {
+    const made = await ctx.generators.make({ ...ask, seed: String(ask.seed) })
+    const { bytes, type, width = null, height = null, seconds } = made
+    const lastsMs = seconds === undefined ? null : Math.round(seconds * 1_000)
+    return { bytes, type, width, height, lastsMs, charge: price, maker: 'embedded' }
+  }
+  const made = await (isPicture(ask) ? painted : spoken)(ctx, ask, by, signal)
+  return { ...made, maker: by.model.id }
+}
+
+async function painted(ctx: AppContext, ask: Ask, by: Chosen, signal: AbortSignal) {
+  const came = await paint(ctx, by, wordsOf(ask), signal)
+  const key = ask.kind === 'sprite'
+  const unsaid = key ? measures.sprite : measures.picture
+  const { width = unsaid.width, height = unsaid.height } = ask
+  const { bytes, type } = await ctx.generators
+    .make({ kind: 'painted', bytes: came.bytes, width, height, key })
+    .catch((error: unknown) => {
+      if (error instanceof ApiError) throw error
+      throw new NoAnswer('what came is no picture')
+    })
+  return { bytes, type, width, height, lastsMs: null, charge: costOf(by, came.usage) }
+}
+
+async function spoken(ctx: AppContext, ask: Ask, by: Chosen, signal: AbortSignal) {
+  const { voice } = ask
+  const came = await sound(ctx, by, { what: wordsOf(ask), voice }, signal)
+  const told = await detectFileKind(came.bytes)
+  if (!('kind' in told) || told.kind !== 'sound') throw new NoAnswer('what came is no sound')
+  const charge = costOf(by, { ...came.usage, seconds: told.seconds })
+  const lastsMs = Math.round(told.seconds * 1_000)
+  return { bytes: came.bytes, type: told.type, width: null, height: null, lastsMs, charge }
+}

@@ -1,0 +1,55 @@
+import type { AppContext } from '../../../context.ts'
+import { iso } from '../../../core/time.ts'
+import { assetBytesMax, assetBytesPerAppMax, assetsPerAppMax, lookLinkMs } from '../../../limits.ts'
+import { signPath } from '../../../storage/signed-url.ts'
+import type { App } from '../apps.ts'
+import type { Asset } from './assets.ts'
+import type { AssetListShape, AssetShape } from './schemas.ts'
+
+/** The path of a look address inside the API, as it is signed. */
+export const lookPath = (app: string, version: number | string, name: string): string =>
+  `/looks/${app}/${version}/${name}`
+
+/** An asset as the wire shows it, with an address for a look that stops working within the hour. */
+export function present(ctx: AppContext, row: Asset): AssetShape {
+  const { name, kind, type, bytes, sha256, width, height, lastsMs, what, seed, maker } = row
+  const path = lookPath(row.app, row.version, name)
+  return {
+    name,
+    kind,
+    type,
+    bytes,
+    sha256,
+    ...(width !== null && { width }),
+    ...(height !== null && { height }),
+    ...(lastsMs !== null && { seconds: lastsMs / 1_000 }),
+    ...(what !== null && { what }),
+    ...(seed !== null && { seed }),
+    maker,
+    url: ctx.urls.base + signPath(ctx.secret, path, ctx.clock.now() + lookLinkMs),
+    created: iso(row.created),
+  }
+}
+
+/** Document 1, operation 15. */
+export function presentList(
+  ctx: AppContext,
+  app: App,
+  rows: Asset[],
+  waiting: AssetListShape['waiting'],
+): AssetListShape {
+  return {
+    version: app.version,
+    assets: rows.map((row) => present(ctx, row)),
+    waiting: waiting.map(({ name, kind, what }) => ({ name, kind, what })),
+    limits: {
+      fileBytes: assetBytesMax,
+      files: assetsPerAppMax,
+      appBytes: assetBytesPerAppMax,
+    },
+    used: { files: rows.length, bytes: rows.reduce((sum, row) => sum + row.bytes, 0) },
+    note:
+      'In the page: await service.assets.ready, then service.assets.url(name). ' +
+      'The addresses here are for a look and stop working within the hour.',
+  }
+}

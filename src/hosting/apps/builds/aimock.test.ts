@@ -1,0 +1,189 @@
+import {
+  afterAll,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  setDefaultTimeout,
+  test,
+} from 'bun:test'
+
+import { LLMock } from '@copilotkit/aimock'
+
+import { openProvided, type ProvidedHouse, providedPrice } from '../../../testing/provided.ts'
+
+setDefaultTimeout(60_000)
+
+/** Tokens that the mock says were used by each call, in the words of each protocol. */
+const usage = (prompt: number, completion: number) => ({
+  prompt_tokens: prompt,
+  completion_tokens: completion,
+  total_tokens: prompt + completion,
+  input_tokens: prompt,
+  output_tokens: completion,
+  promptTokenCount: prompt,
+  candidatesTokenCount: completion,
+})
+const told = usage(1_000, 500)
+const page = (body: string) =>
+  `\`\`\`html\n<!doctype html><html><head><title>Boats</title></head><body>\n${body}\n</body></html>\n\`\`\``
+const plan = '{"title":"Boats","description":"Boats at sea.","shelf":"sim","plan":"a harbour"}'
+const good = page('<h1>Boats</h1><script>let boats = 1</script>')
+const broken = page('<h1>Boats</h1><script>let = = 1</script>')
+const outside = page('<h1>Boats</h1><script src="https://cdn.test/x.js"></script>')
+
+/** Credits of a call of 1,000 and 500 tokens at the price of these houses. */
+const callCredits =
+  1_000 * (1_000 * Number(providedPrice.prompt) + 500 * Number(providedPrice.completion))
+
+const mock = new LLMock({ port: 0 })
+const planning = /ONE JSON object/
+const writing = /ONE complete HTML page/
+
+/** What the mock says to a prompt: a plan, then these, one for each try. */
+function script(prompt: string, tries: string[], used = told): void {
+  mock.on({ userMessage: prompt, systemMessage: planning }, { content: plan, usage: used })
+  mock.on({ userMessage: prompt, systemMessage: writing }, { content: tries[0] ?? '', usage: used })
+  for (const [at, content] of tries.slice(1).entries()) {
+    const match = { userMessage: /^The page was checked/, systemMessage: writing }
+    mock.on({ ...match, sequenceIndex: at }, { content, usage: used })
+  }
+}
+
+beforeAll(() => mock.start())
+afterAll(() => mock.stop())
+beforeEach(() => mock.reset())
+
+const kinds = [
+  { kind: 'openai', base: '/v1', model: 'gpt-4.1-mini', declines: 'content_filter' },
+  { kind: 'anthropic', base: '/v1', model: 'claude-haiku-4-5', declines: 'refusal' },
+]
+
+describe.each(kinds)('a builder that speaks as $kind', ({ kind, base, model, declines }) => {
+  let ctx: ProvidedHouse
+  let key = ''
+  beforeAll(async () => {
+    ctx = await openProvided([{ id: 'mock/builder', kind, model, baseUrl: mock.url + base }], {
+      BUILDER_MODEL: 'mock/builder',
+    })
+  })
+  beforeEach(async () => {
+    key = (await call('POST', '/keys', {})).key
+  })
+  afterAll(async () => {
+    expect(await ctx.faults()).toEqual([])
+    await ctx.close()
+  })
+
+  async function call(method: string, path: string, body?: unknown) {
+    const answer = await fetch(`${ctx.origin}/api${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    return { status: answer.status, ...Object(await answer.json()) }
+  }
+
+  async function build(prompt: string) {
+    const begun = await call('POST', '/apps', { prompt })
+    expect(begun).toMatchObject({ status: 202, job: { state: 'queued', price: begun.price } })
+    await ctx.ctx.jobs.runDue()
+    const { job } = await call('GET', `/jobs/${begun.job.id}`)
+    const me = await call('GET', '/me')
+    expect(me).toMatchObject({ held: 0 })
+    return { job, app: begun.app, price: begun.price, left: me.credits }
+  }
+
+  test('a page that passes lands, for what its two calls used', async () => {
+    script('a harbour', [good])
+    const { job, app, left } = await build('a harbour')
+    expect(job).toMatchObject({ state: 'done', charged: 2 * callCredits, result: { version: 1 } })
+    expect(left).toBeCloseTo(400 - 2 * callCredits)
+    const history = await fetch(`${ctx.origin}/queries/history`, {
+      headers: { authorization: `Bearer ${key}` },
+    })
+    expect(await history.json()).toMatchObject({
+      data: [
+        {
+          model: 'mock/builder',
+          source: 'build',
+          status: 'completed',
+          type: 'chat',
+          request_id: job.id,
+          input_count: 2_000,
+          output_count: 1_000,
+          estimated: false,
+          price_in_usd: job.charged / 1_000,
+          held_in_usd: job.price / 1_000,
+        },
+      ],
+    })
+    const shown = await fetch(`${ctx.origin}/a/${app.id}/data`)
+    expect(await shown.text()).toContain('let boats = 1')
+  })
+
+  test('a page that does not pass is mended, told what failed, and each try is paid', async () => {
+    script('a harbour', [broken, outside, good])
+    const { job, price } = await build('a harbour')
+    expect(job.charged).toBeCloseTo(4 * callCredits)
+    expect(job.charged).toBeLessThanOrEqual(price)
+    expect(job).toMatchObject({ state: 'done', error: null })
+    const asked = mock.getRequests().map(({ body }) => JSON.stringify(body))
+    expect(asked).toHaveLength(4)
+    expect(asked[2]).toMatch(/Script 1 does not parse/)
+    expect(asked[3]).toMatch(/cdn\.test/)
+  })
+
+  test('a page that never passes is given up after two repairs, and costs nothing', async () => {
+    script('a harbour', [broken, broken, broken])
+    const { job, app, left } = await build('a harbour')
+    expect(job).toMatchObject({ state: 'failed', charged: 0, error: { code: 'build_invalid' } })
+    expect(mock.getRequests()).toHaveLength(4)
+    expect(left).toBe(400)
+    expect(await call('GET', `/apps/${app.id}`)).toMatchObject({ status: 404 })
+  })
+
+  test.each([planning, writing])('a refusal (%p) ends it, and costs nothing', async (refused) => {
+    const no = { content: 'I cannot help with that.', finishReason: declines, usage: told }
+    mock.on({ userMessage: 'a harbour', systemMessage: refused }, no)
+    script('a harbour', [good])
+    const { job, left } = await build('a harbour')
+    expect(job).toMatchObject({ state: 'failed', charged: 0, error: { code: 'model_refused' } })
+    expect(left).toBe(400)
+  })
+
+  test.each([401, 429, 500])(
+    'a %i of its model is no builder, and costs nothing',
+    async (status) => {
+      mock.on({ userMessage: 'a harbour' }, { error: { message: 'No.' }, status })
+      const { job, left } = await build('a harbour')
+      expect(job).toMatchObject({ state: 'failed', charged: 0, error: { code: 'no_builder' } })
+      expect(left).toBe(400)
+    },
+  )
+
+  test('the price that was told is the most, whatever the model says that it used', async () => {
+    script('a harbour', [broken, broken, good], usage(2_000_000_000, 2_000_000_000))
+    const { job, price, left } = await build('a harbour')
+    expect(job.charged).toBeGreaterThan(4 * callCredits)
+    expect(job.charged).toBeLessThanOrEqual(price)
+    expect(left).toBeCloseTo(400 - job.charged)
+    expect(job).toMatchObject({ state: 'done', price })
+  })
+
+  test('a refusal as an error of its upstream is one too', async () => {
+    const error = { message: 'Flagged.', type: 'content_policy', code: 'content_policy_violation' }
+    mock.on({ userMessage: 'a harbour' }, { error, status: 400 })
+    expect((await build('a harbour')).job).toMatchObject({ error: { code: 'model_refused' } })
+  })
+
+  test('who cannot pay the price is told so, and its model is not asked', async () => {
+    const { price } = await call('POST', '/apps', { prompt: 'a harbour', dryRun: true })
+    Object.assign(ctx.ctx.config, { embeddedAssetCredits: 50 })
+    const answer = await call('POST', '/apps', { prompt: 'a harbour' })
+    Object.assign(ctx.ctx.config, { embeddedAssetCredits: 0 })
+    expect(price).toBeLessThan(400)
+    expect(answer).toMatchObject({ status: 402, code: 'not_enough_credits' })
+    expect(mock.getRequests()).toEqual([])
+  })
+})

@@ -1,0 +1,50 @@
+import type { AppContext } from '../../../context.ts'
+import type { Db } from '../../../db/engine.ts'
+import type { Job } from '../../../jobs/handler.ts'
+import type { Hold } from '../../../ledger/holds.ts'
+import { insertUse } from '../../../models/history.ts'
+import type { Usage } from '../../../models/usage.ts'
+import type { Chosen } from '../../models/model-call.ts'
+import type { BuildData } from './job-data.ts'
+
+type Used = BuildData['used']
+
+/** What the calls of a build used, with one more. */
+export const withCall = (used: Used, call: Usage): Used => ({
+  prompt: used.prompt + call.prompt,
+  cached: used.cached + call.cached,
+  completion: used.completion + call.completion,
+  reasoning: used.reasoning + call.reasoning,
+  estimated: used.estimated || call.estimated,
+})
+
+/**
+ * The row that a build has in its agent's history (gateway-completed, source `build`): all its
+ * calls, and with its charge that of its assets. Written in the transaction that settles it.
+ */
+export const noteBuild = (
+  { clock }: AppContext,
+  db: Db,
+  { by, job, hold, used }: { by: Chosen; job: Job; hold: Hold; used: Used },
+): Promise<void> =>
+  insertUse(db, {
+    account: hold.account,
+    requestId: job.id,
+    at: clock.now(),
+    model: by.model.id,
+    type: 'chat',
+    source: 'build',
+    status: 'completed',
+    upstream: by.upstream,
+    price: by.price.id,
+    input: used.prompt,
+    cached: used.cached,
+    output: used.completion,
+    reasoning: used.reasoning,
+    searches: 0,
+    estimated: used.estimated,
+    charged: hold.charged,
+    held: hold.amount,
+    ms: clock.now() - job.created,
+    firstByteMs: null,
+  })

@@ -1,0 +1,99 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+
+import { fromCredits, toCredits } from '../../../core/money.ts'
+import { day } from '../../../core/time.ts'
+import { balanceOf, grantTo } from '../../../ledger/ledger.ts'
+import { freeDays } from '../../../ledger/tables.ts'
+import { refused } from '../../../testing/refused.ts'
+import { runsAgain } from '../../../testing/run-again.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
+
+setDefaultTimeout(60_000)
+const list = { prompt: 'a packing list with tent, boots and a map' }
+
+let t: TestHouse
+let price = 0
+/** A house whose free credits may pay for one and a half builds a day. */
+beforeEach(async () => {
+  const first = await openTestHouse()
+  const dry = await (await first.person('ann')).call('POST', '/apps', { ...list, dryRun: true })
+  price = Number(Object(dry.body).price)
+  await first.close()
+  const usd = ((price * 1.5) / 1_000).toFixed(6)
+  t = await openTestHouse({ FREE_SPEND_PER_DAY_USD: usd })
+})
+afterEach(() => t.close())
+
+const build = (who: Person) => who.call('POST', '/apps', list)
+const jobOf = async (who: Person, id: string) =>
+  Object((await who.call('GET', `/jobs/${id}`)).body).job
+async function counted(): Promise<number> {
+  const rows = await t.ctx.db.read.select().from(freeDays)
+  return rows.reduce((sum, { used }) => sum + toCredits(used), 0)
+}
+
+test('what builds may cost of free credits in a day is held, then counted as it was paid', async () => {
+  const [ann, ben] = [await t.person('ann'), await t.person('ben')]
+  const first = await build(ann)
+  expect([first.status, await counted()]).toEqual([202, price])
+  const no = await refused(t, 503, 'no_builder', () => build(ben))
+  expect(no.text('error')).toMatch(/Free credits have paid.*00:00 UTC.*Nothing was charged/)
+  await t.ctx.jobs.runDue()
+  const { charged } = await jobOf(ann, first.text('job.id'))
+  expect([charged > 0 && charged < price / 2, await counted()]).toEqual([true, charged])
+  expect((await build(ben)).status).toBe(202)
+})
+
+test('what does not land is given back to the day, and the next day begins at 0', async () => {
+  const ann = await t.person('ann')
+  const first = await build(ann)
+  expect((await ann.call('DELETE', `/jobs/${first.text('job.id')}`)).status).toBe(200)
+  expect(await counted()).toBe(0)
+  await build(ann)
+  const ben = await t.person('ben')
+  await refused(t, 503, 'no_builder', () => build(ben))
+  t.clock.turn(day)
+  expect((await build(ben)).status).toBe(202)
+})
+
+test('bought credits go on building, and are not counted', async () => {
+  const [ann, ben] = [await t.person('ann'), await t.person('ben')]
+  await build(ann)
+  const key = await t.ctx.keys.find(ben.key)
+  const owner = { kind: 'agent', owner: key?.owner ?? '' } as const
+  const amount = fromCredits(1_000)
+  await grantTo(t.ctx, owner, { amount, kind: 'gift', ref: 'bought', free: false })
+  expect((await build(ben)).status).toBe(202)
+  expect(await counted()).toBe(price)
+  await t.ctx.jobs.runDue()
+  const { free, balance } = await balanceOf(t.ctx, owner)
+  expect(free).toBe(fromCredits(400))
+  expect(balance).toBeLessThan(fromCredits(1_400))
+  expect(await counted()).toBeLessThan(price)
+})
+
+test('with 0, free credits build nothing', async () => {
+  const ann = await t.person('ann')
+  Object.assign(t.ctx.config, { freeSpendPerDayUsd: 0n })
+  await refused(t, 503, 'no_builder', () => build(ann))
+})
+
+test('a build that begins while another ends takes what both lock in the same order', async () => {
+  const h = await openTestHouse({ BUILDS_PER_HOUR: '0' })
+  const all = await Promise.all(['ann', 'ben', 'cyd'].map((name) => h.person(name)))
+  const again = runsAgain(h.ctx)
+  const begin = (ann: Person) => ann.call('POST', '/apps', { prompt: 'a lamp' })
+  for (let round = 0; round < 8; round += 1) {
+    await Promise.all(
+      all.map(async (ann) => {
+        const { body } = await begin(ann)
+        const { job } = Object(body)
+        const [, next] = await Promise.all([ann.call('DELETE', `/jobs/${job.id}`), begin(ann)])
+        expect([202, 409]).toContain(next.status)
+        if (next.status === 202) await ann.call('DELETE', `/jobs/${next.text('job.id')}`)
+      }),
+    )
+  }
+  expect(again()).toBe(0)
+  await h.close()
+})

@@ -1,0 +1,41 @@
+import type { Looked } from '../../../browser/preview.ts'
+import type { AppContext } from '../../../context.ts'
+import { ApiError } from '../../../errors.ts'
+import type { App } from '../apps.ts'
+import { rowsOf } from '../assets/assets.ts'
+import type { FreshAsset } from '../assets/asset-job.ts'
+import { iconFrom } from '../icon/icon-image.ts'
+
+/**
+ * Opens a page in the browser of this machine as its visitors would, with the files that its app
+ * has and those just made. Undefined where there is no browser.
+ */
+export async function look(
+  ctx: AppContext,
+  { id, version }: App,
+  { html, files }: { html: string; files: FreshAsset[] },
+  signal: AbortSignal,
+): Promise<Looked | undefined> {
+  if (!ctx.previewBrowser.isThere) return undefined
+  const own = [...(await rowsOf(ctx, id, version)), ...files.map(({ row }) => row)]
+  const all = await Promise.all(
+    own.map(async ({ name, type, sha256 }) => {
+      const content = await ctx.storage.read(sha256)
+      return content ? [{ name, type, sha256, content }] : []
+    }),
+  )
+  const trial = { html: new TextEncoder().encode(html), files: all.flat() }
+  return ctx.previewBrowser.look(trial, signal)
+}
+
+/** The tile's picture from what was seen, kept; undefined when it makes none. */
+export async function iconSeen(ctx: AppContext, seen: Looked | undefined) {
+  if (!seen?.picture) return undefined
+  try {
+    const { sha256 } = await ctx.storage.put(await iconFrom(ctx, seen.picture))
+    return sha256
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test'
+
+import { eq } from 'drizzle-orm'
+
+import { deletedAppKeptMs } from '../../limits.ts'
+import { openTestHouse } from '../../testing/test-server.ts'
+import { purge } from './deletion.ts'
+import { apps } from './tables.ts'
+
+test('what its maker brings back as it is purged stays, with its versions', async () => {
+  const { ctx, clock, person, visit, close } = await openTestHouse()
+  const ann = await person('ann')
+  const [back, gone] = [await ann.publish(), await ann.publish()]
+  for (const id of [back, gone]) await ann.call('DELETE', `/apps/${id}`)
+  clock.turn(deletedAppKeptMs + 1)
+  const { tx } = ctx.db
+  const first: typeof tx = async (work) => {
+    Object.assign(ctx.db, { tx })
+    await tx((db) => db.update(apps).set({ closed: null }).where(eq(apps.id, back)))
+    return tx(work)
+  }
+  Object.assign(ctx.db, { tx: first })
+  await purge(ctx, async () => {})
+  expect((await visit('GET', `/a/${back}`)).status).toBe(200)
+  expect((await visit('GET', `/a/${gone}`)).status).toBe(404)
+  await close()
+})

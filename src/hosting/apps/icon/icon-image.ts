@@ -1,0 +1,66 @@
+import type { AppContext } from '../../../context.ts'
+import { sha256 } from '../../../core/ids.ts'
+import { isBlank } from '../../../core/picture.ts'
+import { errorCodeOf } from '../../../core/text.ts'
+import { ApiError } from '../../../errors.ts'
+import { iconBytesMax } from '../../../limits.ts'
+import { jpegProblem, pngProblem, webpProblem } from '../../../storage/images.ts'
+import { askOutside } from '../scan/scan-hook.ts'
+
+/** The side of every icon, in pixels (document 1, section 8). */
+const side = 512
+
+const unreadable = (problem: string): ApiError => new ApiError('bad_request', { problem })
+
+/** The bytes of a data URL (RFC 2397), of whatever type it says. Refuses bad_request, too_big. */
+export function bytesOf(image: string): Uint8Array<ArrayBuffer> {
+  const [head = ''] = /^data:image\/[^,]{1,100};base64,/i.exec(image) ?? []
+  if (head === '') {
+    throw unreadable('"image" is a data URL of a JPEG, PNG or WebP: data:image/png;base64,...')
+  }
+  const bytes = Math.floor(((image.length - head.length) * 3) / 4)
+  if (bytes > iconBytesMax + 3) throw new ApiError('too_big', { bytes, max: iconBytesMax })
+  try {
+    const read = Uint8Array.fromBase64(image.slice(head.length))
+    if (read.length <= iconBytesMax) return read
+  } catch {
+    throw unreadable('"image" is no base64 after its comma.')
+  }
+  throw new ApiError('too_big', { bytes, max: iconBytesMax })
+}
+
+/**
+ * A picture as an icon: its middle square at 512 pixels, without what its camera wrote into it,
+ * looked at before it shows, by SCAN_HOOK_URL too. Refuses bad_request, bad_picture, try_again.
+ */
+export async function iconFrom(ctx: AppContext, bytes: Uint8Array<ArrayBuffer>) {
+  await checkPicture(bytes)
+  const fitted = { kind: 'painted', bytes, width: side, height: side, key: false } as const
+  const made = await ctx.generators.make(fitted).catch((error: unknown) => {
+    if (error instanceof ApiError) throw error
+    throw new ApiError('bad_picture', { why: 'it could not be cropped' })
+  })
+  const { bytes: body } = made
+  if (await isBlank(body)) throw new ApiError('bad_picture', { why: 'it is blank' })
+  const { verdict } = await askOutside(ctx, { type: 'image/png', sha256: sha256(body), body })
+  if (verdict === 'clean') return body
+  throw new ApiError('bad_picture', { why: "the operator's own safety check will not show it" })
+}
+
+const faults: Record<string, (bytes: Uint8Array) => string | undefined> = {
+  png: pngProblem,
+  jpeg: jpegProblem,
+  webp: webpProblem,
+}
+
+async function checkPicture(bytes: Uint8Array): Promise<void> {
+  try {
+    const { format } = await new Bun.Image(bytes, { maxPixels: 30_000_000 }).metadata()
+    if (faults[format]?.(bytes) === undefined && format in faults) return
+  } catch (error) {
+    if (/TOO_MANY/.test(errorCodeOf(error))) {
+      throw new ApiError('bad_picture', { why: 'it has more than 30 million pixels' })
+    }
+  }
+  throw unreadable('"image" cannot be read: it is no whole JPEG, PNG or WebP.')
+}

@@ -1,0 +1,230 @@
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+
+import { fromCredits } from '../../../core/money.ts'
+import { balanceOf } from '../../../ledger/ledger.ts'
+import { holdUp } from '../../../testing/held-up.ts'
+import { refused } from '../../../testing/refused.ts'
+import { runsAgain } from '../../../testing/run-again.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
+import { hold, takeDown } from '../../moderation/moderation.ts'
+
+setDefaultTimeout(60_000)
+let t: TestHouse
+let ann: Person
+let app: string
+async function open(settings: Parameters<typeof openTestHouse>[0] = {}): Promise<void> {
+  t = await openTestHouse(settings)
+  ann = await t.person('ann')
+  app = await ann.publish()
+}
+beforeEach(() => open())
+afterEach(() => t.close())
+
+const path = () => `/apps/${app}/icon`
+const put = (body: unknown) => ann.call('PUT', path(), body)
+const dataUrl = (bytes: Uint8Array, type = 'image/png') =>
+  `data:${type};base64,${Buffer.from(bytes).toString('base64')}`
+
+/** A picture with something in it, in any size. */
+async function picture(width = 800, height = 500): Promise<Uint8Array> {
+  const wanted = { kind: 'picture', what: 'snowy mountains', seed: '1', width, height } as const
+  return (await t.ctx.generators.make(wanted)).bytes
+}
+
+async function creditsOf(person: Person) {
+  const key = await t.ctx.keys.find(person.key)
+  const { balance, held } = await balanceOf(t.ctx, { kind: 'agent', owner: key?.owner ?? '' })
+  return { balance, held }
+}
+
+test('a picture of any shape becomes a square of 512 pixels, at an address that shows it', async () => {
+  const bytes = await picture()
+  for (const [type, image] of [
+    ['image/png', bytes],
+    ['image/jpeg', await new Bun.Image(bytes).jpeg().bytes()],
+    ['image/webp', await new Bun.Image(bytes).webp().bytes()],
+  ] as const) {
+    const { status, body, text } = await put({ image: dataUrl(image, type) })
+    expect([status, body]).toEqual([200, { icon: expect.stringContaining(`/icons/${app}-`) }])
+    const shown = await t.visit('GET', new URL(text('icon')).pathname)
+    expect([shown.status, shown.headers.get('content-type')]).toEqual([200, 'image/png'])
+    const { width, height, format } = await new Bun.Image(shown.bytes).metadata()
+    expect({ width, height, format }).toEqual({ width: 512, height: 512, format: 'png' })
+    expect((await ann.call('GET', `/apps/${app}`)).text('app.icon')).toBe(text('icon'))
+  }
+  expect(await creditsOf(ann)).toEqual({ balance: fromCredits(400), held: fromCredits(0) })
+})
+
+test('a quiet picture is none that is blank, and its type is what it holds', async () => {
+  const fade = await new Bun.Image(await new Bun.Image(await picture()).resize(2, 1).png().bytes())
+    .resize(64, 64)
+    .png()
+    .bytes()
+  for (const type of ['image/png', 'image/jpg', 'image/png;charset=utf-8', 'image/gif']) {
+    expect((await put({ image: dataUrl(fade, type) })).status).toBe(200)
+  }
+})
+
+test('taken off, the app wears its glyph again', async () => {
+  const icon = (await put({ image: dataUrl(await picture()) })).text('icon')
+  expect((await ann.call('DELETE', path())).body).toEqual({ icon: null })
+  expect((await ann.call('GET', `/apps/${app}`)).body).toMatchObject({ app: { icon: null } })
+  expect((await t.visit('GET', new URL(icon).pathname)).status).toBe(404)
+})
+
+test('a made picture is paid; the first of something on Explore is free', async () => {
+  await t.close()
+  await open({ EMBEDDED_ASSET_CREDITS: '5' })
+  const first = await put({ make: true, prompt: 'a cat' })
+  expect([first.status, first.body]).toMatchObject([200, { credits: 5, free: false }])
+  await ann.call('PATCH', `/apps/${app}`, { store: true })
+  expect((await put({ make: true })).body).toMatchObject({ credits: 0, free: true })
+  expect((await put({ make: true })).body).toMatchObject({ credits: 5, free: false })
+  expect(await creditsOf(ann)).toEqual({ balance: fromCredits(390), held: fromCredits(0) })
+})
+
+test('of pictures asked for at once one is made, so that one is free', async () => {
+  await ann.call('PATCH', `/apps/${app}`, { store: true })
+  const { begun, go } = holdUp(t.ctx.generators, 'make')
+  const first = put({ make: true })
+  await begun
+  const problem = 'Another picture of it is still running. Try again when it is done.'
+  for (let asked = 0; asked < 2; asked += 1) {
+    const { body } = await refused(t, 409, 'busy', () => put({ make: true }))
+    expect(body).toMatchObject({ error: problem })
+  }
+  go()
+  expect((await first).body).toMatchObject({ free: true })
+  expect((await put({ make: true })).body).toMatchObject({ free: false })
+})
+
+test('the same Idempotency-Key has one made, and pays, only once', async () => {
+  await t.close()
+  await open({ EMBEDDED_ASSET_CREDITS: '5' })
+  const headers = { 'idempotency-key': 'monday-0001' }
+  const make = (prompt: string) => ann.call('PUT', path(), { make: true, prompt }, headers)
+  const [first, again] = [await make('a cat'), await make('a cat')]
+  expect([first.status, first.body]).toEqual([again.status, again.body])
+  expect(first.body).toMatchObject({ credits: 5, free: false })
+  expect(await creditsOf(ann)).toEqual({ balance: fromCredits(395), held: fromCredits(0) })
+  await refused(t, 409, 'ref_conflict', () => make('a dog'))
+  const both = { 'idempotency-key': 'monday-0002' }
+  const { begun, go } = holdUp(t.ctx.generators, 'make')
+  const twin = ann.call('PUT', path(), { make: true }, both)
+  await begun
+  await refused(t, 409, 'busy', () => ann.call('PUT', path(), { make: true }, both))
+  go()
+  expect((await twin).status).toBe(200)
+  expect(await creditsOf(ann)).toEqual({ balance: fromCredits(390), held: fromCredits(0) })
+})
+
+test('an app deleted while its picture is made pays nothing, and nothing stays held', async () => {
+  await t.close()
+  await open({ EMBEDDED_ASSET_CREDITS: '5' })
+  const { begun, go } = holdUp(t.ctx.generators, 'make')
+  const making = put({ make: true })
+  await begun
+  await ann.call('DELETE', `/apps/${app}`)
+  go()
+  expect((await making).code).toBe('not_found')
+  expect(await creditsOf(ann)).toEqual({ balance: fromCredits(400), held: fromCredits(0) })
+})
+
+test('what is no picture, too big, a bomb or blank is refused, and nothing is kept', async () => {
+  const svg = new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg"/>')
+  const whole = await picture()
+  for (const body of [
+    {},
+    { make: false },
+    { make: true, image: dataUrl(whole) },
+    { image: dataUrl(whole), prompt: 'x' },
+    { make: true, prompt: 'x'.repeat(301) },
+    { make: true, colour: 'red' },
+    { image: 'https://example.com/a.png' },
+    { image: dataUrl(svg, 'image/svg+xml') },
+    { image: dataUrl(svg) },
+    { image: dataUrl(new TextEncoder().encode('GIF89a...'), 'image/gif') },
+    { image: 'data:image/png;base64,***' },
+    { image: dataUrl(whole.subarray(0, 40)) },
+  ])
+    await refused(t, 400, 'bad_request', () => put(body))
+  const heavy = dataUrl(new Uint8Array(6 * 1_048_576 + 1))
+  await refused(t, 413, 'too_big', () => put({ image: heavy }))
+  for (const bad of [bomb(), await blank(), await picture(900, 100)])
+    await refused(t, 422, 'bad_picture', () => put({ image: dataUrl(bad) }))
+})
+
+/** The header of a PNG of 30,000 x 30,000 pixels, and nothing in it. */
+function bomb(): Uint8Array {
+  const png = Buffer.alloc(45)
+  png.write('\x89PNG\r\n\x1a\n', 'latin1')
+  png.writeUInt32BE(13, 8)
+  png.write('IHDR', 12)
+  png.writeUInt32BE(30_000, 16)
+  png.writeUInt32BE(30_000, 20)
+  png.set([8, 2, 0, 0, 0], 24)
+  png.writeUInt32BE(Bun.hash.crc32(png.subarray(12, 29)), 29)
+  png.write('IEND', 37)
+  return png
+}
+
+const blank = async (): Promise<Uint8Array> => {
+  const { bytes } = await t.ctx.generators.make({
+    kind: 'painted',
+    bytes: onePixel,
+    width: 600,
+    height: 600,
+    key: false,
+  })
+  return bytes
+}
+const onePixel = new Uint8Array(
+  Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==',
+    'base64',
+  ),
+)
+
+test('no_icon_painter, no key, someone else’s app, one that was taken down, no credits', async () => {
+  const ben = await t.person('ben')
+  for (const [method, body] of [
+    ['PUT', { make: true }],
+    ['DELETE', undefined],
+  ] as const) {
+    await refused(t, 401, 'no_key', () => t.call(method, path(), { body }))
+    await refused(t, 404, 'not_found', () => ben.call(method, path(), body))
+  }
+  const icon = (await put({ make: true })).text('icon')
+  await hold(t.ctx, app, 'reported')
+  expect((await t.visit('GET', new URL(icon).pathname)).status).toBe(404)
+  await takeDown(t.ctx, app, 'phishing')
+  await refused(t, 410, 'taken_down', () => put({ make: true }))
+  await refused(t, 410, 'taken_down', () => ann.call('DELETE', path()))
+  expect((await t.visit('GET', new URL(icon).pathname)).status).toBe(410)
+  await t.close()
+  await open({ EMBEDDED_MAKERS: 'off' })
+  await refused(t, 503, 'no_picture', () => put({ make: true }))
+  await t.close()
+  await open({ EMBEDDED_ASSET_CREDITS: '500' })
+  await refused(t, 402, 'not_enough_credits', () => put({ make: true }))
+})
+
+test('a picture that is paid for while others buy the app locks in the same order as they', async () => {
+  await t.close()
+  await open({ EMBEDDED_ASSET_CREDITS: '2' })
+  const terms = { store: true, remix: 'price', priceRemix: 1 }
+  await ann.call('PATCH', `/apps/${app}`, terms)
+  await put({ make: true })
+  const again = runsAgain(t.ctx)
+  for (const name of ['ben', 'cyd', 'dan', 'eve']) {
+    const buyer = await t.person(name)
+    let painting = true
+    const painted = put({ make: true }).finally(() => (painting = false))
+    while (painting) {
+      const bought = [1, 2].map(() => buyer.call('POST', `/apps/${app}/remix`))
+      for (const { status } of await Promise.all(bought)) expect(status).toBe(201)
+    }
+    expect((await painted).body).toMatchObject({ credits: 2 })
+  }
+  expect(again()).toBe(0)
+})

@@ -1,0 +1,168 @@
+import type { AppContext } from '../../../context.ts'
+import { newId } from '../../../core/ids.ts'
+import { type NanoUsd, toCredits, zero } from '../../../core/money.ts'
+import { isPlainText } from '../../../core/text.ts'
+import { minute } from '../../../core/time.ts'
+import { ApiError, isApiError } from '../../../errors.ts'
+import type { Answer, KeepAnswer } from '../../../idempotency/idempotency.ts'
+import { agentAccount } from '../../../ledger/accounts.ts'
+import { withHold } from '../../../ledger/paid-work.ts'
+import { iconPromptCharsMax } from '../../../limits.ts'
+import * as apps from '../apps.ts'
+import { iconOf } from '../present.ts'
+import { whoMakes } from '../assets/generator.ts'
+import { type Caller, capFor } from '../../key.ts'
+import { type Chosen, costOf, NoAnswer } from '../../models/model-call.ts'
+import { paint } from '../../models/media.ts'
+import { bytesOf, iconFrom } from './icon-image.ts'
+import type { IconShape, NewIconShape } from './schemas.ts'
+
+const paintMs = 3 * minute
+
+/**
+ * Gives an own app its picture: the caller's, or one made from the title and the description and
+ * paid from credits (document 1, operation 13); the first made one of an app on Explore is free.
+ * The same `ref` has one made only once. Refuses bad_request, not_enough_credits, daily_cap,
+ * paused, taken_down, too_big, bad_picture, no_picture, try_again, and for a ref busy and
+ * ref_conflict.
+ */
+export async function put(
+  ctx: AppContext,
+  caller: Caller,
+  id: string,
+  { image, make, prompt = '' }: NewIconShape,
+  { signal, ref }: { signal: AbortSignal; ref?: string | undefined },
+): Promise<Answer> {
+  const app = await apps.theOwn(ctx, caller.agent, id)
+  if ((image === undefined) === (make !== true) || (image !== undefined && prompt !== '')) {
+    const problem = 'Send "image", or "make": true, and "prompt" only with make.'
+    throw new ApiError('bad_request', { problem })
+  }
+  if (!isPlainText(prompt, iconPromptCharsMax)) {
+    const problem = `"prompt" is plain text of at most ${iconPromptCharsMax} characters.`
+    throw new ApiError('bad_request', { problem })
+  }
+  if (image === undefined) {
+    const same = { icon: id, make, prompt }
+    return ctx.idempotency.once(caller.agent.id, ref, same, (keepAnswer) =>
+      // One at a time, so that only the first is free.
+      ctx.idempotency.alone(`icon of ${id}`, 'Another picture of it', async () => {
+        const now = await apps.theOwn(ctx, caller.agent, id)
+        return paintFor(ctx, caller, { app: now, prompt, signal, keepAnswer })
+      }),
+    )
+  }
+  const icon = await keep(ctx, await iconFrom(ctx, bytesOf(image)))
+  return done({ icon: await show(ctx, app, { icon }) })
+}
+
+const done = (body: IconShape): Answer => ({ status: 200, body })
+
+const keep = async (ctx: AppContext, bytes: Uint8Array): Promise<string> =>
+  (await ctx.storage.put(bytes)).sha256
+
+type Shown = Partial<Pick<apps.App, 'icon' | 'iconGiven'>>
+
+async function show(ctx: AppContext, app: apps.App, shown: Shown): Promise<string> {
+  const changed = await ctx.db.tx(async (db) => apps.there(await apps.update(ctx, db, app, shown)))
+  return iconOf(ctx, changed) ?? ''
+}
+
+/** A made picture, and what it cost before a gift. */
+interface Painted {
+  bytes: Uint8Array<ArrayBuffer>
+  charge: NanoUsd
+}
+
+async function paintFor(
+  ctx: AppContext,
+  caller: Caller,
+  wanted: { app: apps.App; prompt: string; signal: AbortSignal; keepAnswer: KeepAnswer },
+): Promise<Answer> {
+  const { app, prompt, signal, keepAnswer } = wanted
+  const words = `icon, ${prompt || `${app.title}. ${app.description}`}`
+  const found = whoMakes(ctx, { name: 'icon', kind: 'picture', what: words })
+  if (!found) throw new ApiError('no_icon_painter')
+  const { by, price } = found
+  const free = app.listed === 'on' && !app.iconGiven
+  const amount = free ? zero : price
+  const account = agentAccount(caller.agent.id)
+  const { result } = await withHold(
+    ctx,
+    {
+      account,
+      amount,
+      ref: `icon:${newId()}`,
+      kind: 'icon',
+      item: app.id,
+      cap: capFor(caller, amount),
+      ms: 2 * paintMs,
+    },
+    async () => {
+      const made = await painted(ctx, by, { words, price, signal, seed: newSeed(app) })
+      const icon = await keep(ctx, await iconFrom(ctx, made.bytes).catch(unpainted))
+      const given = free || app.iconGiven
+      const note = free
+        ? 'The first made picture of something on Explore is free.'
+        : 'Made and live.'
+      const presented = { icon: iconOf(ctx, { ...app, icon }) ?? '', credits: 0, free, note }
+      return {
+        result: presented,
+        charge: free ? zero : made.charge,
+        first: (db) => apps.locked(ctx, db, app),
+        record: async (db, hold) => {
+          apps.there(await apps.update(ctx, db, app, { icon, iconGiven: given }))
+          presented.credits = toCredits(hold.charged)
+          await keepAnswer(db, done(presented))
+        },
+      }
+    },
+  )
+  return done(result)
+}
+
+/** What came from a painter and cannot be read is no picture, rather than a fault of who asked. */
+function unpainted(error: unknown): never {
+  throw isApiError(error, 'bad_request') ? new ApiError('no_picture') : error
+}
+
+/** Another picture each time it is asked for. */
+const newSeed = ({ updated, id }: apps.App): string => `${id}:${updated}`
+
+async function painted(
+  ctx: AppContext,
+  by: Chosen | undefined,
+  wanted: { words: string; price: NanoUsd; signal: AbortSignal; seed: string },
+): Promise<Painted> {
+  const { words, price, seed } = wanted
+  if (!by) {
+    const size = { width: 512, height: 512 }
+    const { bytes } = await ctx.generators.make({ kind: 'picture', what: words, seed, ...size })
+    return { bytes, charge: price }
+  }
+  const signal = AbortSignal.any([wanted.signal, AbortSignal.timeout(paintMs)])
+  const came = await paint(ctx, by, words, signal).catch((error: unknown) => {
+    throw error instanceof NoAnswer || signal.aborted ? new ApiError('no_picture') : error
+  })
+  return { bytes: came.bytes, charge: costOf(by, came.usage) }
+}
+
+/** Takes the picture off: the item wears its shelf's glyph again. Refuses not_found, taken_down. */
+export async function remove(ctx: AppContext, { agent }: Caller, id: string): Promise<void> {
+  const app = await apps.theOwn(ctx, agent, id)
+  await show(ctx, app, { icon: null })
+}
+
+/**
+ * The bytes of an app's picture, whoever asks. Refuses taken_down, and not_found, also for an app
+ * that is held back.
+ */
+export async function read(
+  ctx: AppContext,
+  id: string,
+): Promise<{ bytes: Uint8Array; etag: string }> {
+  const { icon, heldAt } = apps.there(await apps.find(ctx, id))
+  const bytes = icon === null || heldAt !== null ? undefined : await ctx.storage.read(icon)
+  if (icon === null || !bytes) throw new ApiError('not_found', { what: 'picture' })
+  return { bytes, etag: icon.slice(0, 32) }
+}

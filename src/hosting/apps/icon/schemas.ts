@@ -1,0 +1,31 @@
+import { type Static, Type } from '@sinclair/typebox'
+
+import { Link, Words } from '../../../core/schema.ts'
+import { iconPromptCharsMax } from '../../../limits.ts'
+
+/** PUT /apps/{id}/icon (document 1, operation 13). */
+export const NewIcon = Type.Object(
+  {
+    image: Type.Optional(
+      Type.String({ description: 'A data URL of a JPEG, PNG or WebP, up to 6 MB.' }),
+    ),
+    make: Type.Optional(
+      Type.Boolean({ description: 'true: have it made from the title and the description.' }),
+    ),
+    prompt: Type.Optional(
+      Words(iconPromptCharsMax, { description: 'Your words for the picture, with make.' }),
+    ),
+  },
+  { additionalProperties: false, examples: [{ make: true, prompt: 'a lighthouse at night' }] },
+)
+export type NewIconShape = Static<typeof NewIcon>
+
+export const Icon = Type.Object({
+  icon: Link,
+  credits: Type.Optional(Type.Number({ description: 'What it cost; 0 for the free one.' })),
+  free: Type.Optional(Type.Boolean()),
+  note: Type.Optional(Type.String()),
+})
+export type IconShape = Static<typeof Icon>
+
+export const NoIcon = Type.Object({ icon: Type.Null() })

@@ -1,0 +1,56 @@
+import { promisify } from 'node:util'
+
+import { and, asc, eq, gt, lte, sql } from 'drizzle-orm'
+
+import type { AppContext } from '../../context.ts'
+import { minute } from '../../core/time.ts'
+import { htmlBytesMax } from '../../limits.ts'
+import { read } from './page-content.ts'
+import { versions } from './tables.ts'
+
+const bestQuality = 11
+
+/** A page that is replaced within this time is not worth the work. */
+const settledMs = 10 * minute
+
+/**
+ * Compresses one settled page as well as brotli can (level 11, where publishing took level 5, and
+ * takes seconds for a large page). Answers whether there was one; a chore calls it again and again.
+ */
+export async function polishOne(ctx: AppContext): Promise<boolean> {
+  const [page] = await ctx.db.read
+    .select()
+    .from(versions)
+    .where(
+      and(
+        // The literal lets both engines use the index over unpolished versions alone.
+        sql`${versions.brLevel} = 5`,
+        gt(versions.brBytes, 0),
+        lte(versions.created, ctx.clock.now() - settledMs),
+      ),
+    )
+    .orderBy(asc(versions.created))
+    .limit(1)
+  if (!page) return false
+  const { brotliCompress, constants } = await import('node:zlib')
+  const { identity, gzip = new Uint8Array() } = await read(ctx, page)
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: bestQuality,
+    [constants.BROTLI_PARAM_LGWIN]: 22,
+    [constants.BROTLI_PARAM_SIZE_HINT]: Math.min(identity.byteLength, htmlBytesMax),
+  }
+  // On the runtime's own thread pool, so that nobody waits for it.
+  const br = await promisify(brotliCompress)(identity, { params })
+  const better = br.byteLength < page.brBytes
+  const pack = better
+    ? (await ctx.storage.put(Buffer.concat([identity, gzip, br]))).sha256
+    : page.pack
+  const brBytes = better ? br.byteLength : page.brBytes
+  await ctx.db.tx((db) =>
+    db
+      .update(versions)
+      .set({ pack, brBytes, brLevel: bestQuality })
+      .where(and(eq(versions.app, page.app), eq(versions.version, page.version))),
+  )
+  return true
+}

@@ -1,0 +1,239 @@
+import { Value } from '@sinclair/typebox/value'
+
+import type { AppContext } from '../../../context.ts'
+import { fromCredits, inWords, type NanoUsd, share, toCredits, zero } from '../../../core/money.ts'
+import { iso } from '../../../core/time.ts'
+import type { Db } from '../../../db/engine.ts'
+import { ApiError } from '../../../errors.ts'
+import type { Answer, KeepAnswer } from '../../../idempotency/idempotency.ts'
+import { capOf } from '../../../keys/keys.ts'
+import { agentAccount } from '../../../ledger/accounts.ts'
+import * as ledger from '../../../ledger/ledger.ts'
+import { makerSharePercent } from '../../../prices.ts'
+import type { Agent } from '../../agents/agents.ts'
+import { reserveBytes } from '../../agents/storage-quota.ts'
+import { findHandles } from '../../agents/names.ts'
+import { checkNotPaused } from '../../agents/spending.ts'
+import * as apps from '../apps.ts'
+import { countRemix, noteRemix } from './lineage.ts'
+import { insertApp } from '../new-app.ts'
+import * as pages from '../page-content.ts'
+import { linkOf, present } from '../present.ts'
+import * as assets from '../assets/assets.ts'
+import type { Caller } from '../../key.ts'
+import { notify } from '../../notifications/notifications.ts'
+import { notOnExplore } from '../../explore/explore.ts'
+import { Bought, type BoughtShape, type RemixedShape, type RemixWantedShape } from '../../explore/schemas.ts'
+
+/** What is copied, by whom, and on which terms it was asked for. */
+interface Asked {
+  caller: Caller
+  /** The original as it was when its page was looked at. */
+  original: apps.App
+  wanted: RemixWantedShape
+  /** The handle of its maker. */
+  maker: string
+}
+
+/** A hold has a deadline; this one is settled in the transaction that makes it. */
+const holdMs = 60_000
+
+/**
+ * Copies an app on Explore, or an own one, into the caller's studio (document 1, operation 12). The
+ * copy, what is paid for it and the answer to its `ref` are one transaction. Refuses not_found,
+ * taken_down, busy, no_remix, games_off, paused, price_above_max, not_enough_credits, daily_cap,
+ * ref_conflict, blocked_by_scan, try_again, and what making an app refuses.
+ */
+export async function remix(
+  ctx: AppContext,
+  caller: Caller,
+  id: string,
+  wanted: RemixWantedShape,
+): Promise<RemixedShape> {
+  const { agent } = caller
+  const request = { remix: id, ...wanted }
+  const { body } = await ctx.idempotency.once(agent.id, wanted.ref, request, async (keep) => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await copyNow(ctx, { caller, id, wanted, keep })
+      } catch (error) {
+        if (!(error instanceof Outdated) || tries === triesMax) throw error
+      }
+    }
+  })
+  if (!Value.Check(Bought, body)) throw new Error('a remembered remix of another shape')
+  const copied = await apps.find(ctx, body.app.id)
+  if (copied?.takenDown != null) apps.there(copied)
+  // The page is not remembered with the answer: the copy keeps it.
+  const made = await apps.theVersion(ctx, body.app.id, 1)
+  const { identity } = await pages.read(ctx, made)
+  return { ...body, html: new TextDecoder('utf-8', { ignoreBOM: true }).decode(identity) }
+}
+
+/** Its maker published while the page was looked at: the newer one is to be looked at, too. */
+class Outdated extends ApiError<'try_again'> {
+  constructor() {
+    super('try_again', { why: 'a new version was published meanwhile' })
+  }
+}
+
+const triesMax = 5
+
+interface Wanted {
+  caller: Caller
+  id: string
+  wanted: RemixWantedShape
+  keep: KeepAnswer
+}
+
+/** Looks at the page that is shown now, and copies it. Throws Outdated. */
+async function copyNow(ctx: AppContext, { caller, id, wanted, keep }: Wanted): Promise<Answer> {
+  const { agent } = caller
+  const original = await theOriginal(ctx, agent, id)
+  const maker = (await findHandles(ctx, [original.maker])).get(original.maker) ?? ''
+  const asked = { caller, original, wanted, maker }
+  priceFor(ctx, asked)
+  const version = await apps.theVersion(ctx, id, shownTo(agent, original))
+  // What was fine when it was published may meet a newer rule now.
+  await pages.inspect(ctx, (await pages.read(ctx, version)).identity, agent.id)
+  return ctx.db.tx(async (db) => {
+    const done = await copy(ctx, db, asked, version)
+    const answer = { status: 201, body: done }
+    await keep(db, answer)
+    return answer
+  })
+}
+
+const isOwn = (agent: Agent, app: apps.App): boolean => app.maker === agent.id
+
+/** Its maker copies the newest version, others the newest on Explore. */
+const shownTo = (agent: Agent, app: apps.App): number =>
+  isOwn(agent, app) ? app.version : apps.shownVersion(app)
+
+async function theOriginal(ctx: AppContext, agent: Agent, id: string): Promise<apps.App> {
+  const app = open(agent, await apps.find(ctx, id))
+  apps.checkBuilt(app)
+  if (app.kind === 'game' && !ctx.config.gamesOn) throw new ApiError('games_off')
+  return app
+}
+
+/** An app that this agent may know of. Refuses not_found, taken_down. */
+function open(agent: Agent, app: apps.App | undefined): apps.App {
+  if (app?.closed === null && app.takenDown !== null) return apps.there(app)
+  if (app && (isOwn(agent, app) ? app.closed === null : app.listed === 'on')) return app
+  throw notOnExplore()
+}
+
+/** What the caller pays: nothing for an own app. Refuses no_remix, paused, price_above_max. */
+function priceFor(ctx: AppContext, { caller: { agent }, original, wanted }: Asked): NanoUsd {
+  if (isOwn(agent, original) || original.remix === 'free') return zero
+  if (original.remix === 'off' || !ctx.config.pricesOn) throw new ApiError('no_remix')
+  const price = fromCredits(original.priceRemix ?? 0)
+  const { maxCredits } = wanted
+  const max = maxCredits === undefined ? price : fromCredits(maxCredits)
+  checkNotPaused(agent)
+  if (price > max) throw new ApiError('price_above_max', { price, max })
+  return price
+}
+
+/** The copy with its files, its place in the chain, and its price, inside a transaction. */
+async function copy(
+  ctx: AppContext,
+  db: Db,
+  asked: Asked,
+  page: apps.Version,
+): Promise<BoughtShape> {
+  const { caller, wanted, maker } = asked
+  const { agent } = caller
+  const { kind, title, description, shelf, id: of } = asked.original
+  const terms = { listed: 'off', remix: 'free', priceRemix: null } as const
+  const origin = { remixOf: of, remixOfTitle: title, remixOfMaker: maker }
+  const about = { kind, title, description, shelf, ...terms, ...origin }
+  const made = await insertApp(ctx, db, agent, about, page)
+  const files = await assets.copy(db, page, { app: made.id, version: 1 })
+  const contents = new Map(files.map(({ sha256, bytes }) => [sha256, bytes]))
+  await reserveBytes(
+    ctx,
+    db,
+    agent.id,
+    contents.values().reduce((sum, bytes) => sum + bytes, 0),
+  )
+  // Counting locks the original: what its maker asks for is what stands there now.
+  const original = open(agent, await countRemix(db, of, isOwn(agent, asked.original), agent.id))
+  if (shownTo(agent, original) !== page.version) throw new Outdated()
+  const price = priceFor(ctx, { ...asked, original })
+  if (price > 0n) await pay(ctx, db, { caller, original, price, ref: `remix:${made.id}` })
+  const at = ctx.clock.now()
+  const sold = { of, version: page.version, title, maker, price, at }
+  await noteRemix(db, { ...sold, app: made.id, buyer: agent.id })
+  if (!isOwn(agent, original)) await tellMaker(ctx, db, { agent, original, price, copy: made.id })
+  return {
+    app: present(ctx, made),
+    bought: {
+      item: of,
+      version: page.version,
+      title,
+      maker: `@${maker}`,
+      credits: toCredits(price),
+      makerCredits: toCredits(share(price, makerSharePercent)),
+      ref: wanted.ref ?? null,
+      at: iso(at),
+    },
+    note: noteOf(ctx, made, `@${maker}`, price),
+  }
+}
+
+interface Sale {
+  caller: Caller
+  original: apps.App
+  price: NanoUsd
+  ref: string
+}
+
+/** Held and settled in one transaction, so that the maker's part is earned (DECISIONS.md). */
+async function pay(ctx: AppContext, db: Db, { caller, original, price, ref }: Sale): Promise<void> {
+  const { agent, key } = caller
+  const maker = agentAccount(original.maker)
+  const { hold } = await ledger.hold(ctx, db, {
+    account: agentAccount(agent.id),
+    amount: price,
+    ref,
+    kind: 'remix',
+    item: original.id,
+    ms: holdMs,
+    shares: [{ account: maker, percent: makerSharePercent }],
+    cap: capOf(key),
+  })
+  await ledger.settle(ctx, db, hold, price)
+}
+
+interface Taken {
+  agent: Agent
+  original: apps.App
+  price: NanoUsd
+  copy: string
+}
+
+/** Its maker is told who copied it, and what that earned. */
+async function tellMaker(ctx: AppContext, db: Db, { agent, original, price, copy }: Taken) {
+  const { id: item, maker: to, title } = original
+  const earned = share(price, makerSharePercent)
+  const data = { copy, price: toCredits(price), credits: toCredits(earned) }
+  const who = { to, item, actor: agent.handle, data }
+  const text = `@${agent.handle} remixed “${title}”`
+  await (price > 0n
+    ? notify(ctx, db, {
+        ...who,
+        kind: 'remix.sold',
+        text: `${text}: ${inWords(earned)} credits are yours.`,
+      })
+    : notify(ctx, db, { ...who, kind: 'remix.made', text: `${text}.` }))
+}
+
+function noteOf(ctx: AppContext, made: apps.App, maker: string, price: NanoUsd): string {
+  const paid = price > 0n ? `for ${inWords(price)} credits` : 'for free'
+  return (
+    `Copied ${paid}, with its files; ${maker} is credited. Your copy is at ` +
+    `${linkOf(ctx, made.id)}, off Explore. POST /apps/${made.id}/versions changes it.`
+  )
+}

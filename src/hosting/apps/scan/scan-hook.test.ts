@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { sha256 } from '../../../core/ids.ts'
+import { run } from '../../../operator/control.ts'
+import { refused } from '../../../testing/refused.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
+
+const html = '<!doctype html><title>Böats</title><p>hello</p>'
+const phish =
+  '<!doctype html><title>Sign in</title><form action="https://evil.test/x"><input type="password" name="p"></form>'
+
+let t: TestHouse
+let ann: Person
+/** What the hook answers next, and what it was sent. */
+let answer: () => Response | Promise<Response>
+let asked: { method: string; type: string | null; hash: string | null; page: string }[]
+let hook: ReturnType<typeof Bun.serve>
+
+beforeEach(async () => {
+  asked = []
+  answer = () => Response.json({ verdict: 'clean' })
+  hook = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(request) {
+      const { method, headers } = request
+      const [type, hash] = [headers.get('content-type'), headers.get('x-content-sha256')]
+      asked.push({ method, type, hash, page: await request.text() })
+      return answer()
+    },
+  })
+  t = await openTestHouse({ SCAN_HOOK_URL: `http://127.0.0.1:${hook.port}/look` })
+  ann = await t.person('ann')
+})
+afterEach(async () => {
+  await hook.stop(true)
+  await t.close()
+})
+
+const publish = (more: object = {}) => ann.call('POST', '/apps', { html, ...more })
+
+test('the page is posted as it is, with its hash, and a clean verdict changes nothing', async () => {
+  const made = await publish({ store: true })
+  expect([made.status, Object(made.body).scan]).toEqual([201, { verdict: 'clean', warnings: [] }])
+  const type = 'text/html; charset=utf-8'
+  expect(asked).toEqual([{ method: 'POST', type, hash: sha256(html), page: html }])
+  expect(made.text('app.listed')).toBe('on')
+})
+
+test('a page that it blocks is not hosted, as a new app, a version or a dry run', async () => {
+  const id = await ann.publish()
+  answer = () =>
+    Response.json({ verdict: 'block', reasons: ['a known\u0000 scam', 'x'.repeat(999)] })
+  const no = await refused(t, 422, 'blocked_by_scan', () => publish())
+  const [first, second, ...more] = Object(no.body).reasons
+  expect(first).toMatch(/^line 1: outside\.block: .*operator.* \(a known scam\)$/)
+  expect([second.length < 500, more]).toEqual([true, []])
+  await refused(t, 422, 'blocked_by_scan', () => publish({ dryRun: true }))
+  await refused(t, 422, 'blocked_by_scan', () => ann.call('POST', `/apps/${id}/versions`, { html }))
+})
+
+test('a page that it warns of is hosted, and does not go on Explore', async () => {
+  answer = () => Response.json({ verdict: 'warn', reasons: ['gambling'] })
+  const made = await publish({ store: true })
+  expect([made.status, made.text('app.listed')]).toEqual([201, 'off'])
+  expect(made.text('note')).toMatch(/outside\.warn.*gambling/)
+  expect(Object(made.body).scan).toMatchObject({
+    verdict: 'warn',
+    warnings: [{ code: 'outside.warn', severity: 'unlist', line: 1, excerpt: 'gambling' }],
+  })
+  const path = `/apps/${made.text('app.id')}`
+  const no = await ann.call('PATCH', path, { store: true })
+  expect([no.status, no.code]).toEqual([422, 'not_listable'])
+  answer = () => Response.json({ verdict: 'clean' })
+  expect((await ann.call('PATCH', path, { store: true })).status).toBe(200)
+  answer = () => Response.json({ verdict: 'block' })
+  expect((await ann.call('POST', `${path}/rescan`)).text('verdict')).toBe('block')
+})
+
+const odd: [string, () => Response][] = [
+  ['a 500', () => new Response('no', { status: 500 })],
+  ['no JSON', () => new Response('<html>clean</html>')],
+  ['another verdict', () => Response.json({ verdict: 'fine' })],
+  ['no verdict', () => Response.json({})],
+  ['reasons that are no list', () => Response.json({ verdict: 'block', reasons: 'scam' })],
+  ['an answer of 1 MB', () => Response.json({ verdict: 'clean', more: 'x'.repeat(1_048_576) })],
+  ['a redirect', () => Response.redirect('http://127.0.0.1:1/', 302)],
+  ['half an answer', () => new Response('{"verdict":"cl')],
+]
+test.each(odd)('%s is try_again, and nothing is kept', async (_, said) => {
+  answer = said
+  await refused(t, 503, 'try_again', () => publish())
+  expect(asked).toHaveLength(1)
+  expect(t.lines.map(({ event }) => event)).toContain('scan.hook')
+})
+
+test('a hook that is not there is try_again too, for pages, versions, lists and rescans', async () => {
+  const id = await ann.publish()
+  await hook.stop(true)
+  await refused(t, 503, 'try_again', () => publish())
+  await refused(t, 503, 'try_again', () => ann.call('POST', `/apps/${id}/versions`, { html }))
+  await refused(t, 503, 'try_again', () => ann.call('PATCH', `/apps/${id}`, { store: true }))
+  await refused(t, 503, 'try_again', () => ann.call('POST', `/apps/${id}/rescan`))
+})
+
+test('an icon is posted as it would be shown, and shown where the verdict is clean', async () => {
+  const id = await ann.publish()
+  const put = (body: object) => ann.call('PUT', `/apps/${id}/icon`, body)
+  asked = []
+  const icon = await put({ make: true })
+  const { bytes } = await t.visit('GET', new URL(icon.text('icon')).pathname)
+  expect(asked).toMatchObject([{ method: 'POST', type: 'image/png', hash: sha256(bytes) }])
+  const own = { image: `data:image/png;base64,${bytes.toBase64()}` }
+  for (const verdict of ['warn', 'block']) {
+    answer = () => Response.json({ verdict })
+    const no = await refused(t, 422, 'bad_picture', () => put(own))
+    expect(no.text('error')).toContain("the operator's own safety check will not show it")
+  }
+  await hook.stop(true)
+  await refused(t, 503, 'try_again', () => put(own))
+})
+
+test('what our own rules block it is not asked about', async () => {
+  await refused(t, 422, 'blocked_by_scan', () => publish({ html: phish }))
+  expect(asked).toEqual([])
+})
+
+test('a page that is blocked by its hash while the hook looks at it is not hosted', async () => {
+  answer = async () => {
+    await run(t.ctx, { command: 'admin', words: ['block', sha256(html), 'scam'] })
+    return Response.json({ verdict: 'clean' })
+  }
+  const no = await publish()
+  expect([no.status, no.code]).toEqual([422, 'blocked_by_scan'])
+})
+
+test('what it says of a page is not held against the one that replaced it meanwhile', async () => {
+  const id = await ann.publish({ html, store: true })
+  answer = async () => {
+    answer = () => Response.json({ verdict: 'clean' })
+    const mended = html.replace('hello', 'mended')
+    expect((await ann.call('POST', `/apps/${id}/versions`, { html: mended })).status).toBe(201)
+    return Response.json({ verdict: 'block', reasons: ['scam'] })
+  }
+  expect((await ann.call('POST', `/apps/${id}/rescan`)).body).toMatchObject({ verdict: 'clean' })
+  expect((await t.visit('GET', `/a/${id}`)).status).toBe(200)
+})

@@ -1,0 +1,59 @@
+import type { AppContext } from '../../../context.ts'
+import { listPageMax } from '../../../limits.ts'
+import * as apps from '../apps.ts'
+import * as pages from '../page-content.ts'
+import * as assets from '../assets/assets.ts'
+import { presentVersion } from './versions.ts'
+
+interface File {
+  path: string
+  bytes: Uint8Array
+}
+
+/**
+ * A zip of an app as it is read, one file in memory at a time: for each version n
+ * `versions/<n>/version.json`, `versions/<n>/index.html` and `versions/<n>/assets/<name>`.
+ */
+export async function* zipOf(ctx: AppContext, app: apps.App): AsyncGenerator<Uint8Array> {
+  // Loaded when it is needed: its tables take longer to make than the rest of the house to start.
+  const { Zip, ZipPassThrough } = await import('fflate')
+  const ready: Uint8Array[] = []
+  const zip = new Zip((error, chunk) => {
+    if (error) throw error
+    ready.push(chunk)
+  })
+  for await (const { path, bytes } of filesOf(ctx, app)) {
+    const entry = new ZipPassThrough(path)
+    zip.add(entry)
+    entry.push(bytes, true)
+    yield* ready.splice(0)
+  }
+  zip.end()
+  yield* ready.splice(0)
+}
+
+async function* filesOf(ctx: AppContext, app: apps.App): AsyncGenerator<File> {
+  let before: number | undefined
+  for (;;) {
+    const rows = await apps.versionsOf(ctx, app, listPageMax, before)
+    for (const row of rows) yield* filesOfVersion(ctx, app, row)
+    before = rows.at(-1)?.version
+    if (rows.length < listPageMax) return
+  }
+}
+
+async function* filesOfVersion(
+  ctx: AppContext,
+  app: apps.App,
+  row: apps.Version,
+): AsyncGenerator<File> {
+  const folder = `versions/${row.version}`
+  const facts = JSON.stringify(presentVersion(row), null, 2)
+  yield { path: `${folder}/version.json`, bytes: new TextEncoder().encode(facts) }
+  yield { path: `${folder}/index.html`, bytes: (await pages.read(ctx, row)).identity }
+  for (const asset of await assets.rowsOf(ctx, app.id, row.version)) {
+    const bytes = await ctx.storage.read(asset.sha256)
+    if (!bytes) throw new Error(`the stored asset ${asset.sha256} is missing`)
+    yield { path: `${folder}/assets/${asset.name}`, bytes }
+  }
+}

@@ -1,0 +1,182 @@
+import { expect, test } from 'bun:test'
+
+import { unzipSync } from 'fflate'
+
+import { hour } from '../../../core/time.ts'
+import { versionsPerAppMax } from '../../../limits.ts'
+import { holdUp } from '../../../testing/held-up.ts'
+import { openTestHouse } from '../../../testing/test-server.ts'
+import { apps } from '../tables.ts'
+
+const page = (text: string): string => `<!doctype html><title>${text}</title><p>${text}</p>`
+const picture = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+)
+
+test('a new version lives under the same link and begins with the files of the last', async () => {
+  const { visit, person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const id = await ann.publish({ html: page('one') })
+  await ann.call('PUT', `/apps/${id}/assets/dot.png`, picture)
+
+  const made = await ann.call('POST', `/apps/${id}/versions`, { html: page('two'), note: 'better' })
+  expect(made.status).toBe(201)
+  expect(made.body).toMatchObject({ app: { id, version: 2 }, scan: { verdict: 'clean' } })
+  expect((await ann.call('GET', `/apps/${id}/assets`)).body).toMatchObject({
+    version: 2,
+    assets: [{ name: 'dot.png' }],
+  })
+  expect((await visit('GET', `/a/${id}/data`)).body).toContain('<p>two</p>')
+
+  const { body } = await ann.call('GET', `/apps/${id}/versions`)
+  expect(body).toMatchObject({
+    versions: [
+      { version: 2, via: 'html', note: 'better' },
+      { version: 1, via: 'html' },
+    ],
+    next: null,
+  })
+  await close()
+})
+
+test('an older version comes back with the files it had, and is read by its number', async () => {
+  const { person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const id = await ann.publish({ html: page('one') })
+  await ann.call('PUT', `/apps/${id}/assets/dot.png`, picture)
+  await ann.call('POST', `/apps/${id}/versions`, { html: page('two') })
+  await ann.call('DELETE', `/apps/${id}/assets/dot.png`)
+
+  const restored = await ann.call('POST', `/apps/${id}/versions/1/restore`)
+  expect(restored.status).toBe(201)
+  expect(restored.body).toMatchObject({ app: { version: 3 } })
+  expect((await ann.call('GET', `/apps/${id}/assets`)).body).toMatchObject({
+    assets: [{ name: 'dot.png' }],
+  })
+  expect((await ann.call('GET', `/apps/${id}/html`)).body).toContain('one')
+  const second = await ann.call('GET', `/apps/${id}/html?version=2`)
+  expect(second.body).toContain('two')
+  expect(second.headers.get('content-disposition')).toStartWith('attachment')
+  expect((await ann.call('GET', `/apps/${id}/html?version=9`)).code).toBe('not_found')
+  expect((await ann.call('POST', `/apps/${id}/versions/9/restore`)).code).toBe('not_found')
+  await close()
+})
+
+test('an export holds every version and asset', async () => {
+  const { person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const id = await ann.publish({ html: page('one') })
+  await ann.call('PUT', `/apps/${id}/assets/dot.png`, picture)
+  await ann.call('POST', `/apps/${id}/versions`, { html: page('two') })
+  const zip = unzipSync((await ann.call('GET', `/apps/${id}/export`)).bytes)
+  expect(Object.keys(zip).sort()).toEqual([
+    'versions/1/assets/dot.png',
+    'versions/1/index.html',
+    'versions/1/version.json',
+    'versions/2/assets/dot.png',
+    'versions/2/index.html',
+    'versions/2/version.json',
+  ])
+  expect(new TextDecoder().decode(zip['versions/1/index.html'])).toBe(page('one'))
+  await close()
+})
+
+test('lists go on where they stopped, and take no cursor but their own', async () => {
+  const { person, clock, close } = await openTestHouse()
+  const ann = await person('ann')
+  const id = await ann.publish()
+  for (let version = 2; version <= 5; version += 1) {
+    clock.turn(1)
+    await ann.call('POST', `/apps/${id}/versions`, { html: page(`v${version}`) })
+  }
+  const first = await ann.call('GET', `/apps/${id}/versions?limit=3`)
+  expect(first.body).toMatchObject({ versions: [{ version: 5 }, { version: 4 }, { version: 3 }] })
+  const rest = await ann.call('GET', `/apps/${id}/versions?limit=3&cursor=${first.text('next')}`)
+  expect(rest.body).toMatchObject({ versions: [{ version: 2 }, { version: 1 }], next: null })
+
+  for (const query of ['cursor=zzz', 'limit=0', 'limit=101', 'limit=x', 'cursor=']) {
+    expect((await ann.call('GET', `/apps/${id}/versions?${query}`)).code).toBe('bad_request')
+    expect((await ann.call('GET', `/apps?${query}`)).code).toBe('bad_request')
+  }
+  await close()
+})
+
+test('what a version refuses keeps nothing', async () => {
+  const { person, kept, close } = await openTestHouse()
+  const [ann, ben] = [await person('ann'), await person('ben')]
+  const id = await ann.publish()
+  const before = await kept()
+  const send = (body: unknown) => ann.call('POST', `/apps/${id}/versions`, body)
+  const phish = `<form action="https://x.example"><input type=password></form>`
+  const refused: [unknown, number, string][] = [
+    [{}, 400, 'bad_request'],
+    [{ html: page('a'), prompt: 'b' }, 400, 'bad_request'],
+    [{ html: page('a'), note: 'two\nlines' }, 400, 'bad_request'],
+    [{ html: page('a'), other: 1 }, 400, 'bad_request'],
+    [{ html: phish }, 422, 'blocked_by_scan'],
+    [{ html: 'x'.repeat(5 * 1_048_576) }, 413, 'too_large'],
+  ]
+  for (const [body, status, code] of refused) {
+    expect(await send(body)).toMatchObject({ status, code })
+  }
+  expect((await ben.call('POST', `/apps/${id}/versions`, { html: page('b') })).code).toBe(
+    'not_found',
+  )
+  expect((await ben.call('GET', `/apps/${id}/export`)).code).toBe('not_found')
+  const dry = await send({ html: page('dry'), dryRun: true })
+  expect(dry).toMatchObject({ status: 200, body: { price: 0 } })
+  expect(await kept()).toEqual(before)
+  await close()
+})
+
+test('the same ref publishes one version, also when both calls come at once', async () => {
+  const { ctx, person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const id = await ann.publish()
+  const body = { html: page('two'), ref: 'version-two' }
+  const { begun, go } = holdUp(ctx.storage, 'put')
+  const first = ann.call('POST', `/apps/${id}/versions`, body)
+  await begun
+  expect((await ann.call('POST', `/apps/${id}/versions`, body)).code).toBe('busy')
+  go()
+  expect((await first).status).toBe(201)
+  const again = await ann.call('POST', `/apps/${id}/versions`, body)
+  expect(again).toMatchObject({ status: 201, body: { app: { version: 2 } } })
+  const other = { ...body, html: page('three') }
+  expect((await ann.call('POST', `/apps/${id}/versions`, other)).code).toBe('ref_conflict')
+  expect((await ann.call('GET', `/apps/${id}`)).body).toMatchObject({ app: { version: 2 } })
+  await ann.call('DELETE', `/apps/${id}`)
+  const late = await ann.call('POST', `/apps/${id}/versions`, body)
+  expect([late.status, late.body]).toEqual([201, again.body])
+  await close()
+})
+
+test('deleted apps come back within 30 days', async () => {
+  const { visit, person, clock, close } = await openTestHouse()
+  const [ann, ben] = [await person('ann'), await person('ben')]
+  const id = await ann.publish()
+  await ann.call('DELETE', `/apps/${id}`)
+  clock.turn(1_000)
+  expect((await ann.call('GET', `/apps/${id}`)).code).toBe('not_found')
+  expect((await visit('GET', `/a/${id}`)).status).toBe(410)
+  expect((await ben.call('POST', `/apps/${id}/restore`)).code).toBe('not_found')
+  expect((await ann.call('POST', `/apps/${id}/restore`)).status).toBe(200)
+  clock.turn(1_000)
+  expect((await visit('GET', `/a/${id}`)).status).toBe(200)
+  await ann.call('DELETE', `/apps/${id}`)
+  clock.turn(31 * 24 * hour)
+  expect((await ann.call('POST', `/apps/${id}/restore`)).code).toBe('not_found')
+  await close()
+})
+
+test('versions that are published at once are no more than an app may have', async () => {
+  const { ctx, person, close } = await openTestHouse()
+  const ann = await person('ann')
+  const id = await ann.publish({ html: page('one') })
+  await ctx.db.tx((db) => db.update(apps).set({ version: versionsPerAppMax - 1 }))
+  const publish = (text: string) => ann.call('POST', `/apps/${id}/versions`, { html: page(text) })
+  const both = await Promise.all(['two', 'three'].map(publish))
+  expect(both.map(({ status }) => status).sort()).toEqual([201, 400])
+  await close()
+})

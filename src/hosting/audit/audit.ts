@@ -1,0 +1,44 @@
+import { and, desc, eq, lt } from 'drizzle-orm'
+
+import { newId } from '../../core/ids.ts'
+import type { Clock } from '../../core/time.ts'
+import type { Db, Engine } from '../../db/engine.ts'
+import { isAfterCursor } from '../../db/query.ts'
+import { audit } from '../moderation/tables.ts'
+
+export type Entry = typeof audit.$inferSelect
+
+/** Writes down what was decided, in the transaction that does it. */
+export async function note(
+  { clock }: { clock: Clock },
+  db: Db,
+  entry: Omit<Entry, 'id' | 'at'>,
+): Promise<void> {
+  await db.insert(audit).values({ ...entry, id: newId(), at: clock.now() })
+}
+
+const place = { created: audit.at, id: audit.id }
+
+/** What was decided, newest first: all, or about one item, before that entry where it is given. */
+export const listAudit = (
+  { db }: { db: Engine },
+  limit: number,
+  item?: string,
+  before?: Pick<Entry, 'at' | 'id'>,
+): Promise<Entry[]> =>
+  db.read
+    .select()
+    .from(audit)
+    .where(
+      and(
+        item === undefined ? undefined : eq(audit.item, item),
+        isAfterCursor(place, before && { created: before.at, id: before.id }),
+      ),
+    )
+    .orderBy(desc(audit.at), desc(audit.id))
+    .limit(limit)
+
+/** Forgets what was decided before a moment. */
+export async function forgetAudit(db: Db, before: number): Promise<void> {
+  await db.delete(audit).where(lt(audit.at, before))
+}

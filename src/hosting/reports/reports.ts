@@ -1,0 +1,124 @@
+import { and, asc, countDistinct, eq, gte, inArray, isNull, lt } from 'drizzle-orm'
+
+import type { AppContext } from '../../context.ts'
+import { newId, sign } from '../../core/ids.ts'
+import { isPlainLine, isPlainText } from '../../core/text.ts'
+import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { lock } from '../../db/lock.ts'
+import { countRows } from '../../db/query.ts'
+import { ApiError } from '../../errors.ts'
+import {
+  reportCharsMax,
+  reportContactCharsMax,
+  reportersToHold,
+  reportsPerAddressDay,
+} from '../../limits.ts'
+import { type App, find, there } from '../apps/apps.ts'
+import * as rows from '../apps/moderation.ts'
+import { notify } from '../notifications/notifications.ts'
+import { note } from '../audit/audit.ts'
+import { heldNews } from '../apps/notifications.ts'
+import { isReason, type ReportReason } from './reasons.ts'
+import { reports } from '../moderation/tables.ts'
+
+/** Three of these hold an app back at once, before anybody has looked. */
+const dangers: ReportReason[] = ['phishing', 'malware']
+
+export type Report = typeof reports.$inferSelect
+
+/** What a reporter says. */
+export interface Said {
+  reason: string
+  text?: string | undefined
+  contact?: string | undefined
+}
+
+/** The app a report is about. Refuses not_found, taken_down. */
+export const theReported = async (ctx: AppContext, id: string): Promise<App> => {
+  const app = await find(ctx, id)
+  if (!app) throw new ApiError('not_found', { what: 'app', see: 'An id is the end of a link.' })
+  return there(app)
+}
+
+/**
+ * Keeps a report for the operator; no key is needed. Phishing or malware, said from three
+ * addresses, holds the app back. Refuses not_found, taken_down, bad_request, try_again, and
+ * reports_limit past five a day from one address.
+ */
+export async function report(
+  ctx: AppContext,
+  id: string,
+  { reason, text = '', contact }: Said,
+  address: string,
+): Promise<Report> {
+  ctx.storage.requireFreeSpace(0)
+  const app = await theReported(ctx, id)
+  const isFine = isReason(reason) && isPlainText(text, reportCharsMax)
+  if (!isFine || !isPlainLine(contact ?? '', reportContactCharsMax)) {
+    const problem =
+      `Choose a reason, and say what you saw in at most ${reportCharsMax} characters and where ` +
+      `to ask you in one line of at most ${reportContactCharsMax}.`
+    throw new ApiError('bad_request', { problem })
+  }
+  const at = ctx.clock.now()
+  const from = sign(ctx.secret, `report ${address}`)
+  return ctx.db.tx(async (db) => {
+    await lock(db, 'reports')
+    await checkReports(db, from, at)
+    const row = { app: app.id, reason, text, contact: contact || null, from, at, handled: null }
+    const [kept] = await db
+      .insert(reports)
+      .values({ ...row, id: newId() })
+      .returning()
+    if (!kept) throw new Error('the report was not kept')
+    if (dangers.includes(reason)) await holdAtThree(ctx, db, app)
+    return kept
+  })
+}
+
+async function checkReports(db: Db, from: string, at: number): Promise<void> {
+  const today = and(eq(reports.from, from), gte(reports.at, Date.parse(utcDay(at))))
+  if ((await countRows(db, reports, today)) < reportsPerAddressDay) return
+  const retryAfter = secondsUntil(nextUtcDay(at), at)
+  throw new ApiError('reports_limit', { max: reportsPerAddressDay, retryAfter })
+}
+
+const isOpen = isNull(reports.handled)
+
+async function holdAtThree(ctx: AppContext, db: Db, app: App): Promise<void> {
+  const [row] = await db
+    .select({ reporters: countDistinct(reports.from) })
+    .from(reports)
+    .where(and(isOpen, eq(reports.app, app.id), inArray(reports.reason, dangers)))
+  if ((row?.reporters ?? 0) < reportersToHold) return
+  const why = 'people reported phishing or malware'
+  const held = await rows.hold(ctx, db, app.id, { by: 'reports', reason: why })
+  if (!held) return
+  await note(ctx, db, { by: 'reports', did: 'hold', item: app.id, why })
+  await notify(ctx, db, heldNews(held, why))
+}
+
+/** The reports about an app are decided, inside a transaction. False when there were none. */
+export async function closeReports({ clock }: AppContext, db: Db, app: string): Promise<boolean> {
+  const closed = await db
+    .update(reports)
+    .set({ handled: clock.now() })
+    .where(and(isOpen, eq(reports.app, app)))
+    .returning({ id: reports.id })
+  return closed.length > 0
+}
+
+/** Reports that nobody has decided about, oldest first: all, or those about one app. */
+export const listReports = ({ db }: AppContext, limit: number, app?: string): Promise<Report[]> =>
+  db.read
+    .select()
+    .from(reports)
+    .where(and(isOpen, app === undefined ? undefined : eq(reports.app, app)))
+    .orderBy(asc(reports.at), asc(reports.id))
+    .limit(limit)
+
+/** Forgets reports of before a moment, inside a transaction. */
+export async function forgetReports(db: Db, before: number): Promise<void> {
+  await db.delete(reports).where(lt(reports.at, before))
+}
