@@ -59,7 +59,7 @@ async function frame(out: string): Promise<void> {
   await put(join(out, 'frame/frame.html'), `${head}<body><script>${wrapper}</script>`)
   await put(join(out, 'frame/shell.js'), shell ?? '')
   await put(join(out, 'frame/shell.css'), await bundle('css/shell.css'))
-  await put(join(out, 'frame/word.css'), await bundle('css/word.css'))
+  await put(join(out, 'frame/message.css'), await bundle('css/message.css'))
 }
 
 /** Files of a folder of public/ with an ending; none when the folder is not there. */
@@ -70,7 +70,7 @@ async function filesIn(folder: string, ending: string): Promise<string[]> {
 
 async function pages(out: string): Promise<void> {
   const scripts = await filesIn('islands', '.ts')
-  const inlined = ['shell.css', 'word.css', 'tokens.css']
+  const inlined = ['shell.css', 'message.css', 'tokens.css']
   const styles = (await filesIn('css', '.css')).filter((name) => !inlined.includes(name))
   await Promise.all([
     ...scripts.map(async (name) =>

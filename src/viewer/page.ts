@@ -9,7 +9,7 @@ export interface Parts {
   style: string
   scriptHash: string
   styleHash: string
-  wordStyle: string
+  messageStyle: string
   wordHash: string
   /** Draws again what changes in a page that waits. */
   live: string
@@ -23,10 +23,10 @@ export function partsOf(files: Map<string, PublicFile>): Parts {
   const read = (name: string): string => new TextDecoder().decode(theFile(files, name).identity)
   const script = read('frame/shell.js')
   const style = read('frame/shell.css')
-  const wordStyle = style + read('frame/word.css')
-  const live = read('islands/live-part.js')
-  const hashes = { scriptHash: hash(script), styleHash: hash(style), wordHash: hash(wordStyle) }
-  return { script, style, wordStyle, live, liveHash: hash(live), ...hashes }
+  const messageStyle = style + read('frame/message.css')
+  const live = read('islands/auto-refresh.js')
+  const hashes = { scriptHash: hash(script), styleHash: hash(style), wordHash: hash(messageStyle) }
+  return { script, style, messageStyle, live, liveHash: hash(live), ...hashes }
 }
 
 const icon = (path: string): string =>
@@ -84,11 +84,11 @@ ${head(`${app.title} by @${app.maker}`, parts.style, linkedAs(app, origin))}
 export function wordPage(title: string, text: string, parts: Parts, done?: number): string {
   const waiting = {
     again: '<noscript><meta http-equiv=refresh content=3></noscript>',
-    bar: `<live-part data-seconds=3><progress value=${done} aria-label="${title}"></progress></live-part>`,
+    bar: `<auto-refresh data-seconds=3><progress value=${done} aria-label="${title}"></progress></auto-refresh>`,
     script: `<script>${parts.live}</script>`,
   }
   const { again = '', bar = '', script = '' } = done === undefined ? {} : waiting
   return `<!doctype html><html lang=en>
-${head(title, parts.wordStyle, again)}
-<body><main class=word><h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>${bar}<p><a href="/explore">Explore</a></p></main>${script}`
+${head(title, parts.messageStyle, again)}
+<body><main class=message><h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>${bar}<p><a href="/explore">Explore</a></p></main>${script}`
 }

@@ -1,24 +1,24 @@
 import type { Urls } from '../config/urls.ts'
-import { compressed, type Entity, entity, lastingEntity } from '../core/entity.ts'
 import { sha256 } from '../core/ids.ts'
 import { Html, html, type Part } from '../core/markup.ts'
 import { type PublicFile, theFile } from '../core/public.ts'
+import { compressText, createEntity, createImmutableEntity, type Entity } from '../http/entity.ts'
 
 /** What pages load, by its name under /static, and where that lies in public/dist. */
-const loaded = {
+const staticFiles = {
   'web.css': 'css/web.css',
   'copy-line.js': 'islands/copy-line.js',
-  'live-part.js': 'islands/live-part.js',
+  'auto-refresh.js': 'islands/auto-refresh.js',
   'live-search.js': 'islands/live-search.js',
   'passkeys.js': 'islands/passkeys.js',
-  'play-ground.js': 'islands/play-ground.js',
-  'send-once.js': 'islands/send-once.js',
+  'chat-playground.js': 'islands/chat-playground.js',
+  'submit-guard.js': 'islands/submit-guard.js',
 } as const
 
-type Loaded = keyof typeof loaded
+type StaticName = keyof typeof staticFiles
 
 /** A file under /static: what it answers, and its address, which changes with its content. */
-interface Static {
+interface StaticFile {
   whole: Entity
   address: string
 }
@@ -26,7 +26,7 @@ interface Static {
 /** What every page for people is dressed with. */
 export interface Layout {
   urls: Urls
-  files: ReadonlyMap<string, Static>
+  files: ReadonlyMap<string, StaticFile>
   /** Runs before a page is drawn, so that no other theme is seen first. */
   theme: Html
   headers: Record<string, string>
@@ -34,7 +34,7 @@ export interface Layout {
 }
 
 /** Reads what pages load, once; of scripts inside a page the CSP lets only the theme's run. */
-export function openLayout(files: Map<string, PublicFile>, urls: Urls): Layout {
+export function createLayout(files: Map<string, PublicFile>, urls: Urls): Layout {
   const script = new TextDecoder().decode(theFile(files, 'islands/theme-switch.js').identity)
   const icon = theFile(files, 'icons/berth.svg')
   const hash = Buffer.from(sha256(script), 'hex').toString('base64')
@@ -49,7 +49,10 @@ export function openLayout(files: Map<string, PublicFile>, urls: Urls): Layout {
     urls,
     theme: new Html(`<script>${script}</script>`),
     files: new Map(
-      Object.entries(loaded).map(([name, path]) => [name, staticOf(name, theFile(files, path))]),
+      Object.entries(staticFiles).map(([name, path]) => [
+        name,
+        createStaticFile(name, theFile(files, path)),
+      ]),
     ),
     headers: {
       'content-type': 'text/html; charset=utf-8',
@@ -60,16 +63,16 @@ export function openLayout(files: Map<string, PublicFile>, urls: Urls): Layout {
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
     },
-    icon: entity(icon, { 'content-type': icon.type, 'cache-control': 'max-age=86400' }),
+    icon: createEntity(icon, { 'content-type': icon.type, 'cache-control': 'max-age=86400' }),
   }
 }
 
-const staticOf = (name: string, file: PublicFile): Static => ({
-  whole: lastingEntity(file),
+const createStaticFile = (name: string, file: PublicFile): StaticFile => ({
+  whole: createImmutableEntity(file),
   address: `/static/${name}?h=${file.etag}`,
 })
 
-const places = [
+const navLinks = [
   ['/explore', 'Explore'],
   ['/catalogue', 'Catalogue'],
   ['/docs', 'Docs'],
@@ -83,20 +86,20 @@ export interface Page {
   /** Where it lies, "/explore/@ann"; left out, it is for no index. */
   path?: string
   /** The part of the site it belongs to, marked in the navigation. */
-  place?: (typeof places)[number][0]
+  section?: (typeof navLinks)[number][0]
   description?: string | undefined
   /** A picture of it, a path of ours. */
   image?: string | undefined
   /** The query of its Atom feed. */
   feed?: string
-  scripts?: Exclude<Loaded, 'web.css'>[]
+  scripts?: Exclude<StaticName, 'web.css'>[]
   status?: number
   headers?: Record<string, string>
 }
 
-function headOf({ urls, files, theme }: Layout, page: Page): Part {
+function renderHead({ urls, files, theme }: Layout, page: Page): Part {
   const { title, path, description, image, feed, scripts = [] } = page
-  const addressOf = (name: Loaded): Part => files.get(name)?.address
+  const addressOf = (name: StaticName): Part => files.get(name)?.address
   const meta = (property: string, content: string): Html =>
     html`<meta property="${property}" content="${content}" />`
   return html`<meta charset="utf-8" />
@@ -112,7 +115,7 @@ function headOf({ urls, files, theme }: Layout, page: Page): Part {
     ${feed !== undefined && html`<link rel="alternate" type="application/atom+xml" title="${title}" href="${urls.base}/explore/feed.atom${feed}" />`}`
 }
 
-const mark = html`<svg viewBox="0 0 32 32" aria-hidden="true">
+const logo = html`<svg viewBox="0 0 32 32" aria-hidden="true">
   <rect width="32" height="32" rx="7" />
   <path
     d="M16 7v14M11 11h10M6.5 18.5c1.2 4.3 4.7 7 9.5 7s8.3-2.7 9.5-7l-3.3 1.3M6.5 18.5l3.3 1.3"
@@ -121,20 +124,20 @@ const mark = html`<svg viewBox="0 0 32 32" aria-hidden="true">
 </svg>`
 
 /** A page as text. */
-function render(layout: Layout, page: Page): string {
+function renderDocument(layout: Layout, page: Page): string {
   const { urls } = layout
   const place = ([path, name]: readonly [string, string]): Html =>
-    html`<a href="${path}" ${page.place === path && html` aria-current="page"`}>${name}</a>`
+    html`<a href="${path}" ${page.section === path && html` aria-current="page"`}>${name}</a>`
   return html`<!doctype html>
     <html lang="en">
       <head>
-        ${headOf(layout, page)}
+        ${renderHead(layout, page)}
       </head>
       <body>
         <a class="skip" href="#main">Skip to the content</a>
         <header class="top">
-          <a class="brand" href="/">${mark}Berth</a>
-          <nav aria-label="Site">${places.map(place)}</nav>
+          <a class="brand" href="/">${logo}Berth</a>
+          <nav aria-label="Site">${navLinks.map(place)}</nav>
           <theme-switch></theme-switch>
         </header>
         <main id="main" tabindex="-1">${page.main}</main>
@@ -151,24 +154,26 @@ function render(layout: Layout, page: Page): string {
 }
 
 /** A page as it is sent. */
-export interface Drawn {
+export interface RenderedPage {
   text: string
   status: number
   headers: Record<string, string>
 }
 
 /** Draws a page that may be answered more than once. */
-export const draw = (layout: Layout, page: Page): Drawn => ({
-  text: render(layout, page),
+export const renderPage = (layout: Layout, page: Page): RenderedPage => ({
+  text: renderDocument(layout, page),
   status: page.status ?? 200,
   headers: { ...layout.headers, ...page.headers },
 })
 
-export const drawnAnswer = ({ text, ...init }: Drawn): Response => new Response(text, init)
+export const renderedResponse = ({ text, ...init }: RenderedPage): Response =>
+  new Response(text, init)
 
 /** A page as an answer of its own. */
-export const pageAnswer = (layout: Layout, page: Page): Response => drawnAnswer(draw(layout, page))
+export const pageResponse = (layout: Layout, page: Page): Response =>
+  renderedResponse(renderPage(layout, page))
 
 /** A page that many are shown: compressed, which costs more than drawing it. */
 export const pageEntity = (layout: Layout, page: Page): Entity =>
-  entity(compressed(render(layout, page)), { ...layout.headers, ...page.headers })
+  createEntity(compressText(renderDocument(layout, page)), { ...layout.headers, ...page.headers })

@@ -1,22 +1,22 @@
 import { readCursor } from '../core/cursor.ts'
 import { type Html, html, type Part } from '../core/markup.ts'
-import { addressOf } from './parts.ts'
+import { withQuery } from './components.ts'
 
 /** The row after which a list goes on, of those in the order of their making: a query's cursor. */
-export function madeIn(query: URLSearchParams, name = 'cursor') {
+export function createdCursor(query: URLSearchParams, name = 'cursor') {
   const form = /^(\d{1,15}) ([A-Za-z0-9_-]{12})$/
   const [created, id = ''] = readCursor(query.get(name) ?? undefined, form) ?? []
   return created === undefined ? undefined : { created: Number(created), id }
 }
 
 /** The same of rows that are numbered. */
-export function numberIn(query: URLSearchParams): number | undefined {
+export function numberCursor(query: URLSearchParams): number | undefined {
   const [number] = readCursor(query.get('cursor') ?? undefined, /^(\d{1,15})$/) ?? []
   return number === undefined ? undefined : Number(number)
 }
 
 /** The page that a query asks for of a list which is read whole. */
-export function pageIn<Row>(query: URLSearchParams, all: Row[], rowsMax: number) {
+export function paginate<Row>(query: URLSearchParams, all: Row[], rowsMax: number) {
   const pages = Math.max(1, Math.ceil(all.length / rowsMax))
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.get('page'))) || 1))
   const rows = all.slice((page - 1) * rowsMax, page * rowsMax)
@@ -24,7 +24,7 @@ export function pageIn<Row>(query: URLSearchParams, all: Row[], rowsMax: number)
 }
 
 /** What else the query of a list asks for. */
-type Kept = Record<string, string | undefined>
+type QueryParams = Record<string, string | undefined>
 
 /** Where a list goes on. */
 export const pager = (
@@ -43,24 +43,24 @@ export function cursorPager(
   query: URLSearchParams,
   path: string,
   next: string | null,
-  kept: Kept = {},
+  kept: QueryParams = {},
 ): Part {
-  const more = next === null ? undefined : addressOf(path, { ...kept, cursor: next })
-  return pager(addressOf(path, kept), more, !query.get('cursor'))
+  const more = next === null ? undefined : withQuery(path, { ...kept, cursor: next })
+  return pager(withQuery(path, kept), more, !query.get('cursor'))
 }
 
 /** The same of a list by numbered pages. */
 export function numberPager(
   path: string,
   { page, isLast }: { page: number; isLast: boolean },
-  kept: Kept,
+  kept: QueryParams,
 ): Part {
-  const more = isLast ? undefined : addressOf(path, { ...kept, page: `${page + 1}` })
-  return pager(addressOf(path, kept), more, page === 1)
+  const more = isLast ? undefined : withQuery(path, { ...kept, page: `${page + 1}` })
+  return pager(withQuery(path, kept), more, page === 1)
 }
 
 /** What stands where a list is empty, with a way on where there is one. */
-export const empty = (title: Part, words: Part, way: Part = false): Html =>
+export const emptyState = (title: Part, words: Part, way: Part = false): Html =>
   html`<div class="empty">
     <h2>${title}</h2>
     <p>${words}</p>
@@ -87,7 +87,7 @@ export const chip = (
   </li>`
 
 /** The ways between the pages of one thing, by their paths. */
-export const tabsOf = (
+export const tabNav = (
   label: string,
   pages: readonly (readonly [path: string, name: string])[],
   here: string,

@@ -1,2 +1,2 @@
 /** The playground's address. Its models may take their time, which the door gives them. */
-export const playPath = '/wallet/playground'
+export const playgroundPath = '/wallet/playground'

@@ -1,55 +1,61 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../context.ts'
-import { prefers } from '../core/accept.ts'
-import { answer, type Entity, entity } from '../core/entity.ts'
 import { idChars } from '../core/ids.ts'
-import { untilCommit } from '../db/query.ts'
+import { cacheUntilCommit } from '../db/query.ts'
 import { ApiError } from '../errors.ts'
+import * as icons from '../hosting/apps/icon/icon.ts'
 import { sitemap } from '../hosting/explore/feeds.ts'
-import * as icons from '../hosting/icons/icons.ts'
-import { report, theReported } from '../hosting/moderation/reports.ts'
-import { checkSite } from '../hosting/people/visitor.ts'
+import { checkSite } from '../hosting/people/session-user.ts'
+import { createReport, getReportedApp } from '../hosting/reports/reports.ts'
 import { linksOf } from '../hosting/start/found.ts'
 import { guideOf, markdownOf } from '../hosting/start/guide.ts'
+import { prefers } from '../http/accept.ts'
+import { createEntity, type Entity, entityResponse } from '../http/entity.ts'
 import { callerAddress } from '../http/request-context.ts'
 import { formBytesMax } from '../limits.ts'
+import { cataloguePage } from './catalogue.ts'
+import { queryOf } from './components.ts'
+import { docsPage } from './docs/docs.ts'
+import { cacheKey, explorePage, isPopular } from './explore/explore.ts'
+import { itemPage } from './explore/item.ts'
+import { makerPage } from './explore/maker.ts'
+import { readForm } from './forms.ts'
+import { homePage } from './home.ts'
 import {
-  draw,
-  type Drawn,
-  drawnAnswer,
   type Layout,
   type Page,
-  pageAnswer,
   pageEntity,
+  pageResponse,
+  type RenderedPage,
+  renderedResponse,
+  renderPage,
 } from './layout.ts'
-import { embedOf } from './oembed.ts'
-import { cataloguePage } from './pages/catalogue.ts'
-import { docsPage } from './pages/docs.ts'
-import { explorePage, isCommon, nameOf } from './pages/explore.ts'
-import { homePage } from './pages/home.ts'
-import { itemPage } from './pages/item.ts'
-import { makerPage } from './pages/maker.ts'
-import { noWords, reportPage, thanksPage, wordsOf } from './pages/report.ts'
-import { queryOf } from './parts.ts'
-import { orAgain, visitFor } from './people/desk.ts'
-import { readForm } from './people/form.ts'
+import { oembedResponse } from './oembed.ts'
+import { emptyReport, reportFields, reportPage, reportSentPage } from './report.ts'
+import { getPageRequest, withErrorPage } from './session.ts'
 
 /** Pages for people: what was shared, its makers, the models. */
-export const web = (ctx: AppContext, layout: Layout) =>
-  new Elysia().use(browsing(ctx, layout)).use(asking(ctx, layout)).use(files(ctx, layout))
+export const publicRoutes = (ctx: AppContext, layout: Layout) =>
+  new Elysia()
+    .use(browseRoutes(ctx, layout))
+    .use(reportRoutes(ctx, layout))
+    .use(fileRoutes(ctx, layout))
 
-const pagesMax = 200
-const common = untilCommit<Entity>(pagesMax)
-const others = untilCommit<Drawn>(pagesMax)
+const cachedPagesMax = 200
+const popularPages = cacheUntilCommit<Entity>(cachedPagesMax)
+const otherPages = cacheUntilCommit<RenderedPage>(cachedPagesMax)
 
 /** Where one looks around. An agent that asks for `/` gets the guide. */
-function browsing(ctx: AppContext, layout: Layout) {
+function browseRoutes(ctx: AppContext, layout: Layout) {
   /** A page is drawn once for all who are shown it; where they are many, it is compressed too. */
   const shownToMany = async (request: Request, name: string, page: () => Page | Promise<Page>) =>
-    answer(request, await common(ctx.db, name, async () => pageEntity(layout, await page())))
+    entityResponse(
+      request,
+      await popularPages(ctx.db, name, async () => pageEntity(layout, await page())),
+    )
   const shown = async (name: string, page: () => Promise<Page>) =>
-    drawnAnswer(await others(ctx.db, name, async () => draw(layout, await page())))
+    renderedResponse(await otherPages(ctx.db, name, async () => renderPage(layout, await page())))
   return new Elysia()
     .get('/', ({ request }) => {
       const isBrowser = prefers(request, 'text/html', 'text/markdown')
@@ -66,8 +72,8 @@ function browsing(ctx: AppContext, layout: Layout) {
     })
     .get('/explore', ({ request }) => {
       const query = queryOf(request)
-      const [name, page] = [nameOf(query), () => explorePage(ctx, query)]
-      return isCommon(query) ? shownToMany(request, name, page) : shown(name, page)
+      const [name, page] = [cacheKey(query), () => explorePage(ctx, query)]
+      return isPopular(query) ? shownToMany(request, name, page) : shown(name, page)
     })
     .get('/explore/:name', ({ params, request }) => {
       // The router has null for what cannot be decoded.
@@ -80,53 +86,53 @@ function browsing(ctx: AppContext, layout: Layout) {
       return shown(`${name} ${query.get('cursor') ?? ''}`, () => makerPage(ctx, name, query))
     })
     .get('/docs', ({ request }) => shownToMany(request, '/docs', () => docsPage(ctx)))
-    .get('/catalogue', ({ request }) => pageAnswer(layout, cataloguePage(ctx, queryOf(request))))
+    .get('/catalogue', ({ request }) => pageResponse(layout, cataloguePage(ctx, queryOf(request))))
 }
 
 /** Where one is asked for something. */
-const asking = (ctx: AppContext, layout: Layout) =>
+const reportRoutes = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .get('/report/:id', async ({ params }) =>
-      pageAnswer(layout, reportPage(await theReported(ctx, params.id), noWords)),
+      pageResponse(layout, reportPage(await getReportedApp(ctx, params.id), emptyReport)),
     )
     .post(
       '/report/:id',
       async ({ params, request }) => {
-        const app = await theReported(ctx, params.id)
-        const visit = await visitFor({ ctx, layout, request })
-        let words = noWords
+        const app = await getReportedApp(ctx, params.id)
+        const pageRequest = await getPageRequest({ ctx, layout, request })
+        let words = emptyReport
         const work = async (): Promise<Response> => {
           // Nobody is signed in by it, so there is no token; no other site may send it either.
           checkSite(ctx, request)
           const form = await readForm(request, formBytesMax)
-          words = wordsOf(form)
-          await report(ctx, app.id, words, callerAddress(request))
-          return pageAnswer(layout, thanksPage)
+          words = reportFields(form)
+          await createReport(ctx, app.id, words, callerAddress(request))
+          return pageResponse(layout, reportSentPage)
         }
-        return orAgain(visit, work, (said) => reportPage(app, words, said))
+        return withErrorPage(pageRequest, work, (message) => reportPage(app, words, message))
       },
       { parse: 'none' },
     )
 
 /** What pages load, and what programs look for. */
-const files = (ctx: AppContext, layout: Layout) =>
+const fileRoutes = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .get('/static/:name', ({ params, request }) => {
       const file = layout.files.get(params.name)
-      if (file) return answer(request, file.whole)
+      if (file) return entityResponse(request, file.whole)
       throw new ApiError('not_found', { what: 'file', see: 'Pages name those there are.' })
     })
     .get('/icons/:file', async ({ params, request }) => {
       // The picture's name begins with the id of its app.
-      const { bytes, etag } = await icons.read(ctx, params.file.slice(0, idChars))
+      const { bytes, etag } = await icons.readIcon(ctx, params.file.slice(0, idChars))
       const headers = { 'content-type': 'image/png', 'cache-control': 'no-cache' }
-      return answer(request, entity({ etag, identity: bytes }, headers))
+      return entityResponse(request, createEntity({ etag, identity: bytes }, headers))
     })
-    .get('/favicon.svg', ({ request }) => answer(request, layout.icon))
-    .get('/favicon.ico', ({ request }) => answer(request, layout.icon))
+    .get('/favicon.svg', ({ request }) => entityResponse(request, layout.icon))
+    .get('/favicon.ico', ({ request }) => entityResponse(request, layout.icon))
     .get('/robots.txt', () => `User-agent: *\nAllow: /\nSitemap: ${ctx.urls.app}/sitemap.xml\n`)
     .get('/sitemap.xml', () => {
       const headers = { 'content-type': 'application/xml; charset=utf-8' }
       return new Response(sitemap(ctx), { headers })
     })
-    .get('/oembed', ({ request }) => embedOf(ctx, queryOf(request)))
+    .get('/oembed', ({ request }) => oembedResponse(ctx, queryOf(request)))

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { listReports } from '../hosting/moderation/reports.ts'
+import { listReports } from '../hosting/reports/reports.ts'
 import { openTestHouse } from '../testing/test-server.ts'
 
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }

@@ -8,9 +8,9 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { minute } from '../../core/time.ts'
 import { dialect } from '../../db/dialect.ts'
 import { openEngine } from '../../db/open.ts'
-import { report } from '../../hosting/moderation/reports.ts'
+import { createReport } from '../../hosting/reports/reports.ts'
 import { admin } from '../../operator/admin.ts'
-import { measure } from '../../operator/metrics-history.ts'
+import { recordMetrics } from '../../operator/metrics-history.ts'
 import { violationsOn } from '../../testing/browsers/axe.ts'
 import { findBrowser, until } from '../../testing/browsers/browser.ts'
 import { openVisited, type Visited } from '../../testing/browsers/visited.ts'
@@ -137,7 +137,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
     async () => {
       const context = await signedIn()
       const page = await context.newPage()
-      await measure(t.ctx)
+      await recordMetrics(t.ctx)
       await page.goto(`${origin}/console`)
       for (let at = 0; at < 30; at += 1) await ann.call('GET', '/me')
       await page.getByText(/Now 3\d requests/).waitFor()
@@ -157,7 +157,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the console in chromium'
     const id = await ann.publish({
       title: 'A title that is as long as a title may well become here',
     })
-    await report(t.ctx, id, { reason: 'phishing', text: 'Look', contact: 'me' }, '192.0.2.77')
+    await createReport(t.ctx, id, { reason: 'phishing', text: 'Look', contact: 'me' }, '192.0.2.77')
     await signedUp(t, 'cyrus')
     await admin(t.ctx, ['suspend', 'cyrus', 'w'.repeat(200)])
     const lists = ['', 'queue', 'agents', 'agents?q=zeppelin', 'people', 'grants', 'upstreams']

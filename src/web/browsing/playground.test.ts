@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 
-import { historyOf } from '../../gateway/usage/usage.ts'
+import { listHistory } from '../../gateway/usage/history.ts'
 import { findByName } from '../../hosting/people/people.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
 import { violationsOn } from '../../testing/browsers/axe.ts'
@@ -53,7 +53,7 @@ describe.skipIf(findBrowser('chromium') === undefined)('the playground in chromi
       kind: 'gateway',
       owner: (await findByName(h.ctx, name))?.wallet ?? '',
     } as const
-    const { data, total } = await historyOf(h.ctx, `gateway:${owner.owner}`, {})
+    const { data, total } = await listHistory(h.ctx, `gateway:${owner.owner}`, {})
     return { ...(await balanceOf(h.ctx, owner)), newest: data[0], total }
   }
 

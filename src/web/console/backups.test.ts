@@ -36,7 +36,7 @@ const page = async (): Promise<string> => String((await olga.open(place)).body)
 async function ended(): Promise<string> {
   for (let rounds = 0; rounds < 1_000; rounds += 1) {
     const now = await page()
-    if (!now.includes('<live-part')) return now
+    if (!now.includes('<auto-refresh')) return now
     await Bun.sleep(10)
   }
   throw new Error('the work on a backup did not end')
@@ -59,7 +59,7 @@ const folder = (...names: string[]): string => join(h.ctx.config.dataDir, 'backu
 
 describe.skipIf(dialect === 'postgres')('backups of the console', () => {
   test('a full disk takes none', async () => {
-    h.ctx.storage.checkRoom = () => {
+    h.ctx.storage.requireFreeSpace = () => {
       throw new ApiError('try_again', { why: 'the disk is full' })
     }
     expect((await olga.fill(place, place, {})).status).toBe(503)
@@ -116,7 +116,7 @@ describe.skipIf(dialect === 'postgres')('backups of the console', () => {
     expect(await page()).toContain('not finished')
     expect((await olga.open(`${place}/${unfinished}`)).status).toBe(404)
     await act(unfinished, 'check')
-    expect(await ended()).toContain('holds no whole backup')
+    expect(await ended()).toContain('is not a complete backup')
     for (const name of ['..', '%2e%2e', '..%2f..', 'x', '2026-01-01T00-00-00-000Z%00']) {
       for (const what of ['check', 'remove']) expect((await act(name, what)).status).toBe(404)
     }

@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from 'bun:test'
 
 import { minute } from '../../core/time.ts'
 import { ApiError } from '../../errors.ts'
-import { report } from '../../hosting/moderation/reports.ts'
-import { measure } from '../../operator/metrics-history.ts'
+import { createReport } from '../../hosting/reports/reports.ts'
+import { recordMetrics } from '../../operator/metrics-history.ts'
 import { Browser, hidden, operating, said, signedUp } from '../../testing/pages.ts'
 import { password } from '../../testing/people.ts'
 import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
@@ -123,7 +123,12 @@ describe('moderation', () => {
     const [ann, olga] = [await h.person('ann'), await operating(h)]
     const id = await ann.publish({ title: 'Boats', store: true })
     expect(String((await olga.open('/console/queue')).body)).toContain('Nothing waits')
-    await report(h.ctx, id, { reason: 'copy', text: 'Mine <i>', contact: 'me@x' }, '192.0.2.9')
+    await createReport(
+      h.ctx,
+      id,
+      { reason: 'copy', text: 'Mine <i>', contact: 'me@x' },
+      '192.0.2.9',
+    )
     const queue = String((await olga.open('/console/queue')).body)
     expect(queue).toContain(`/console/apps/${id}`)
     expect(queue).toContain('1 report')
@@ -318,15 +323,15 @@ test('the overview draws what was measured, and says every number with its unit'
   const h = await open()
   const [ann, olga] = [await h.person('ann'), await operating(h)]
   expect(String((await olga.open('/console')).body)).toContain('Nothing was measured yet')
-  await measure(h.ctx)
+  await recordMetrics(h.ctx)
   for (let at = 0; at < 5; at += 1) await ann.call('GET', '/me')
   h.clock.turn(minute)
-  await measure(h.ctx)
+  await recordMetrics(h.ctx)
   const page = String((await olga.open('/console')).body)
   expect(page).toContain('Requests a minute, the last three hours. Now 0 requests, at most 5')
   expect(page).toMatch(/400 credits\s+<span class="small">\$0\.4</)
   expect(page).toContain('1, none paused')
-  expect(page).toContain('<live-part')
+  expect(page).toContain('<auto-refresh')
 })
 
 test('models show what the upstream asks, what is asked here, and the margin between', async () => {
@@ -344,7 +349,7 @@ test('on a full disk the operator comes in and makes room; nobody brings what is
   const ann = await h.person('ann')
   const id = await ann.publish()
   await operating(h)
-  h.ctx.storage.checkRoom = () => {
+  h.ctx.storage.requireFreeSpace = () => {
     throw new ApiError('try_again', { why: 'the disk is full' })
   }
   const name = 'olga'

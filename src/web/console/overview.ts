@@ -4,14 +4,14 @@ import { toCredits, toUsd } from '../../core/money.ts'
 import { iso, second } from '../../core/time.ts'
 import { countAgents } from '../../hosting/agents/listing.ts'
 import { countPeople } from '../../hosting/people/listing.ts'
-import { countByLane } from '../../jobs/jobs.ts'
-import { incomeByDay, totals } from '../../ledger/totals.ts'
+import { countByQueue } from '../../jobs/jobs.ts'
+import { listDailyIncome, readTotals } from '../../ledger/totals.ts'
 import { waiting } from '../../operator/cases.ts'
 import { metricsByMinute } from '../../operator/metrics-history.ts'
 import { version } from '../../version.ts'
-import { chart } from '../chart.ts'
-import { counted, few, momentOf, numbers, sizeOf } from '../components.ts'
-import { inCredits } from '../format.ts'
+import { spendingChart } from '../chart.ts'
+import { formatBytes, formatCompact, formatCount, renderDateTime, statList } from '../components.ts'
+import { formatCredits } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { graph } from './graph.ts'
 import { consolePage } from './layout.ts'
@@ -22,36 +22,36 @@ const daysShown = 30
 export async function overviewPage(ctx: AppContext): Promise<Page> {
   const [minutes, facts, days] = await Promise.all([
     metricsByMinute(ctx),
-    factsOf(ctx),
-    incomeByDay(ctx, daysShown),
+    getStats(ctx),
+    listDailyIncome(ctx, daysShown),
   ])
-  const count = (noun: string) => (value: number) => counted(value, noun)
-  const credits = (value: number) => `${inCredits(value)} credits`
-  const main = html`<live-part data-seconds="5">
-      ${numbers(facts)}
+  const count = (noun: string) => (value: number) => formatCount(value, noun)
+  const credits = (value: number) => `${formatCredits(value)} credits`
+  const main = html`<auto-refresh data-seconds="5">
+      ${statList(facts)}
       <div class="graphs">
-        ${graph({ title: 'Requests a minute', of: (one) => one.requests, say: count('request'), sum: few }, minutes)}
-        ${graph({ title: 'Errors a minute', of: (one) => one.errors + one.upstreamErrors, say: count('error'), sum: few, bad: true }, minutes)}
-        ${graph({ title: 'Spend a minute', of: (one) => toCredits(one.income), say: credits, sum: inCredits }, minutes)}
-        ${graph({ title: 'Jobs a minute', of: (one) => one.jobs, say: count('job'), sum: few }, minutes)}
-        ${graph({ title: 'Disk free', of: (one) => one.free, say: sizeOf }, minutes)}
-        ${graph({ title: 'Event-loop lag', of: (one) => Math.round(one.lateMs), say: (value) => `${few(value)} ms` }, minutes)}
+        ${graph({ title: 'Requests a minute', valueOf: (one) => one.requests, format: count('request'), formatTotal: formatCompact }, minutes)}
+        ${graph({ title: 'Errors a minute', valueOf: (one) => one.errors + one.upstreamErrors, format: count('error'), formatTotal: formatCompact, bad: true }, minutes)}
+        ${graph({ title: 'Spend a minute', valueOf: (one) => toCredits(one.income), format: credits, formatTotal: formatCredits }, minutes)}
+        ${graph({ title: 'Jobs a minute', valueOf: (one) => one.jobs, format: count('job'), formatTotal: formatCompact }, minutes)}
+        ${graph({ title: 'Disk free', valueOf: (one) => one.free, format: formatBytes }, minutes)}
+        ${graph({ title: 'Event-loop lag', valueOf: (one) => Math.round(one.lateMs), format: (value) => `${formatCompact(value)} ms` }, minutes)}
       </div>
-    </live-part>
+    </auto-refresh>
     <section>
       <h2>Spend by day</h2>
       <p class="small">What the house was paid; makers’ shares of remixes are not in it.</p>
-      ${chart(days)}
+      ${spendingChart(days)}
     </section>`
-  return consolePage({ place: '/console', title: 'Overview', main, scripts: ['live-part.js'] })
+  return consolePage({ place: '/console', title: 'Overview', main, scripts: ['auto-refresh.js'] })
 }
 
-async function factsOf(ctx: AppContext): Promise<[name: string, value: Part][]> {
+async function getStats(ctx: AppContext): Promise<[name: string, value: Part][]> {
   const [{ held, asked, reports }, { balance, held: heldBack }, jobs, agents, people] =
     await Promise.all([
       waiting(ctx),
-      totals(ctx),
-      countByLane(ctx),
+      readTotals(ctx),
+      countByQueue(ctx),
       countAgents(ctx),
       countPeople(ctx),
     ])
@@ -62,24 +62,24 @@ async function factsOf(ctx: AppContext): Promise<[name: string, value: Part][]> 
     jobs.reduce((sum, one) => sum + (one.state === state ? one.count : 0), 0)
   const began = ctx.clock.now() - process.uptime() * second
   return [
-    ['Waits for you', html`<a href="/console/queue">${counted(waits, 'case')}</a>`],
+    ['Waits for you', html`<a href="/console/queue">${formatCount(waits, 'case')}</a>`],
     [
       'Upstreams',
       html`<a href="/console/upstreams">${upstreams.length}, ${paused || 'none'} paused</a>`,
     ],
-    ['Jobs', `${few(open('running'))} run, ${few(open('queued'))} wait`],
-    ['Agents', html`<a href="/console/agents">${few(agents)}</a>`],
-    ['People', html`<a href="/console/people">${few(people)}</a>`],
+    ['Jobs', `${formatCompact(open('running'))} run, ${formatCompact(open('queued'))} wait`],
+    ['Agents', html`<a href="/console/agents">${formatCompact(agents)}</a>`],
+    ['People', html`<a href="/console/people">${formatCompact(people)}</a>`],
     [
       'On all accounts',
-      html`${inCredits(toCredits(balance))} credits
-        <span class="small">$${inCredits(toUsd(balance))}</span>`,
+      html`${formatCredits(toCredits(balance))} credits
+        <span class="small">$${formatCredits(toUsd(balance))}</span>`,
     ],
-    ['Held for what runs', `${inCredits(toCredits(heldBack))} credits`],
-    ['Disk free', sizeOf(ctx.storage.free())],
-    ['Memory', sizeOf(process.memoryUsage.rss())],
+    ['Held for what runs', `${formatCredits(toCredits(heldBack))} credits`],
+    ['Disk free', formatBytes(ctx.storage.free())],
+    ['Memory', formatBytes(process.memoryUsage.rss())],
     ['Event-loop lag', `${Math.round(ctx.state.metricsHistory.recentLateMs)} ms`],
-    ['Up since', momentOf(iso(began))],
+    ['Up since', renderDateTime(iso(began))],
     ['Version', version],
   ]
 }

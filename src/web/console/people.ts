@@ -2,27 +2,34 @@ import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
 import { html, type Part } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
 import { ApiError } from '../../errors.ts'
-import { countOf } from '../../hosting/agents/owners.ts'
+import { countOwnedAgents } from '../../hosting/agents/owners.ts'
 import { listPeople } from '../../hosting/people/listing.ts'
 import { type Person, walletOf } from '../../hosting/people/people.ts'
 import { type PersonCase, personCaseOf } from '../../operator/cases.ts'
 import type { Decision } from '../../operator/decisions.ts'
+import {
+  queryOf,
+  renderDate,
+  renderDateTime,
+  searchTerm,
+  statList,
+  withQuery,
+} from '../components.ts'
+import { dataTable } from '../data-table.ts'
+import type { SubmittedForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { cursorPager, empty } from '../lists.ts'
-import { addressOf, dayOf, momentOf, numbers, queryOf, wordsIn } from '../parts.ts'
-import { goTo, type Own } from '../people/desk.ts'
-import type { Form } from '../people/form.ts'
-import { table } from '../table.ts'
-import { badge, consolePage, searchForm, wordsMax } from './frame.ts'
-import { decide } from './operator.ts'
-import { creditsOf, decisionForm, decisions, type Offer } from './parts.ts'
+import { cursorPager, emptyState } from '../lists.ts'
+import { redirectTo, type SignedInRequest } from '../session.ts'
+import { applyDecision } from './access.ts'
+import { decisionForm, decisionHistory, type DecisionOption, getCredits } from './components.ts'
+import { badge, consolePage, searchCharsMax, searchForm } from './layout.ts'
 
 const rowsShown = 30
 
 /** What may be decided about a person. */
 const personDecisions: Decision[] = ['suspend', 'unsuspend']
 
-const placeOf = ({ name }: Person): string => `/console/people/${encodeURIComponent(name)}`
+const personPath = ({ name }: Person): string => `/console/people/${encodeURIComponent(name)}`
 
 const stateBadges = ({ operator, password, suspended }: Person): Part => [
   operator && badge('operator', 'good'),
@@ -31,26 +38,26 @@ const stateBadges = ({ operator, password, suspended }: Person): Part => [
 ]
 
 /** Everybody with an account, by name, or those whose name has the words of the query in it. */
-export async function peoplePage({ ctx, request }: Own): Promise<Page> {
+export async function peoplePage({ ctx, request }: SignedInRequest): Promise<Page> {
   const query = queryOf(request)
-  const q = wordsIn(query, wordsMax)
+  const q = searchTerm(query, searchCharsMax)
   const [after] = readCursor(query.get('cursor') ?? undefined, /^(\S{1,120})$/) ?? []
   const found = await listPeople(ctx, rowsShown + 1, { q, after })
   const { page, next } = pageOf(found, rowsShown, ({ name }) => makeCursor(name))
   const owned = await Promise.all(
     page.map(async (person) => ({
-      wallet: await creditsOf(ctx, walletOf(person)),
-      agents: await countOf(ctx, person.id),
+      wallet: await getCredits(ctx, walletOf(person)),
+      agents: await countOwnedAgents(ctx, person.id),
     })),
   )
   const row = (person: Person, at: number): Part[] => [
-    html`<a href="${placeOf(person)}"><bdi>${person.name}</bdi></a>`,
+    html`<a href="${personPath(person)}"><bdi>${person.name}</bdi></a>`,
     stateBadges(person),
     owned[at]?.agents,
     owned[at]?.wallet,
-    dayOf(iso(person.created)),
+    renderDate(iso(person.created)),
     html`<a
-      href="${addressOf('/console/grants', { to: person.name })}"
+      href="${withQuery('/console/grants', { to: person.name })}"
       aria-label="Give credits to ${person.name}"
       >Give credits</a
     >`,
@@ -63,45 +70,48 @@ export async function peoplePage({ ctx, request }: Own): Promise<Page> {
     'Since',
     { unseen: 'Credits' },
   ]
-  const none = empty('Nobody', html`No name has “<bdi>${q}</bdi>” in it.`)
+  const none = emptyState('Nobody', html`No name has “<bdi>${q}</bdi>” in it.`)
   const main = html`${searchForm('/console/people', 'Search by name', q)}
-  ${page.length > 0 ? table('People', heads, page.map(row)) : none}
+  ${page.length > 0 ? dataTable('People', heads, page.map(row)) : none}
   ${cursorPager(query, '/console/people', next, { q })}`
   return consolePage({ place: '/console/people', title: 'People', main })
 }
 
 /** A person and what was decided about them. Refuses not_found. */
 export async function personPage(
-  own: Own,
+  signedIn: SignedInRequest,
   name: string,
-  said?: string,
-  sent?: Form,
+  message?: string,
+  submitted?: SubmittedForm,
 ): Promise<Page> {
-  const { person, decided } = await theCase(own, name)
-  const { ctx } = own
+  const { person, decided } = await getPersonCase(signedIn, name)
+  const { ctx } = signedIn
   const [wallet, agents] = await Promise.all([
-    creditsOf(ctx, walletOf(person)),
-    countOf(ctx, person.id),
+    getCredits(ctx, walletOf(person)),
+    countOwnedAgents(ctx, person.id),
   ])
-  const offer: Offer = person.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Let in']
+  const offer: DecisionOption =
+    person.suspended === null ? ['suspend', 'Suspend'] : ['unsuspend', 'Let in']
   const asked = {
-    action: placeOf(person),
+    action: personPath(person),
     hint: 'A suspension needs one: the person is told. Their agents go on.',
-    why: sent?.text('why'),
+    why: submitted?.text('why'),
   }
-  const main = html`<p class="lead">${stateBadges(person)} Since ${dayOf(iso(person.created))}</p>
+  const main = html`<p class="lead">
+      ${stateBadges(person)} Since ${renderDate(iso(person.created))}
+    </p>
     ${
       person.suspended !== null &&
       html`<p>
-        Suspended since ${momentOf(iso(person.suspended))}: <bdi>${person.suspendedFor}</bdi>
+        Suspended since ${renderDateTime(iso(person.suspended))}: <bdi>${person.suspendedFor}</bdi>
       </p>`
     }
-    ${numbers([
+    ${statList([
       ['Wallet, credits', wallet],
       ['Agents', agents],
     ])}
     <p class="acts">
-      <a class="button quiet" href="${addressOf('/console/grants', { to: person.name })}"
+      <a class="button quiet" href="${withQuery('/console/grants', { to: person.name })}"
         >Give credits</a
       >
     </p>
@@ -109,23 +119,27 @@ export async function personPage(
       !person.operator &&
       html`<section>
         <h2>Decide</h2>
-        ${decisionForm(own.token, asked, [offer])}
+        ${decisionForm(signedIn.token, asked, [offer])}
       </section>`
     }
-    ${decisions(decided)}`
-  return consolePage({ place: '/console/people', title: person.name, said, main })
+    ${decisionHistory(decided)}`
+  return consolePage({ place: '/console/people', title: person.name, message, main })
 }
 
-async function theCase({ ctx }: Own, name: string): Promise<PersonCase> {
+async function getPersonCase({ ctx }: SignedInRequest, name: string): Promise<PersonCase> {
   const known = await personCaseOf(ctx, name)
   if (!known) throw new ApiError('not_found', { what: 'person' })
   return known
 }
 
 /** Decides about a person. Refuses not_found, bad_request. */
-export async function decidePerson(own: Own, name: string, form: Form): Promise<Response> {
-  const { person } = await theCase(own, name)
-  const said = { name: form.text('decision'), item: person.name, why: form.text('why') }
-  await decide(own, personDecisions, said)
-  return goTo(placeOf(person))
+export async function decidePerson(
+  signedIn: SignedInRequest,
+  name: string,
+  form: SubmittedForm,
+): Promise<Response> {
+  const { person } = await getPersonCase(signedIn, name)
+  const message = { name: form.text('decision'), item: person.name, why: form.text('why') }
+  await applyDecision(signedIn, personDecisions, message)
+  return redirectTo(personPath(person))
 }

@@ -1,31 +1,31 @@
 import { type Html, html, type Part } from '../../core/markup.ts'
 import { iso } from '../../core/time.ts'
-import { handlesOf } from '../../hosting/agents/names.ts'
+import { findHandles } from '../../hosting/agents/names.ts'
 import * as apps from '../../hosting/apps/apps.ts'
-import { type BadPage, listBadPages } from '../../hosting/apps/bad-pages.ts'
+import { type BlockedPage, listBlockedPages } from '../../hosting/apps/blocked-pages.ts'
 import { waiting } from '../../operator/cases.ts'
+import { formatCount, queryOf, renderDateTime } from '../components.ts'
+import { dataTable } from '../data-table.ts'
+import { form, hiddenField, inputField, type SubmittedForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { empty } from '../lists.ts'
-import { counted, momentOf, queryOf } from '../parts.ts'
-import type { Own } from '../people/desk.ts'
-import { field, type Form, form, hidden } from '../people/form.ts'
-import { table } from '../table.ts'
-import { badge, consolePage } from './frame.ts'
-import { stateBadge } from './parts.ts'
+import { emptyState } from '../lists.ts'
+import type { SignedInRequest } from '../session.ts'
+import { stateBadge } from './components.ts'
+import { badge, consolePage } from './layout.ts'
 
 const blockedShown = 20
 
 /** What waits about one app. */
-interface Waits {
+interface PendingItems {
   since: number
   reports: number
   appeals: number
 }
 
 /** Every app about which something waits, the longest first. */
-async function casesOf({ ctx }: Own) {
+async function getCases({ ctx }: SignedInRequest) {
   const { held, asked, reports } = await waiting(ctx)
-  const all = new Map<string, Waits>()
+  const all = new Map<string, PendingItems>()
   const add = (id: string, at: number, what?: 'reports' | 'appeals'): void => {
     const waits = all.get(id) ?? { since: at, reports: 0, appeals: 0 }
     waits.since = Math.min(waits.since, at)
@@ -36,10 +36,10 @@ async function casesOf({ ctx }: Own) {
   for (const { app, at } of asked) add(app, at, 'appeals')
   for (const { app, at } of reports) add(app, at, 'reports')
   const found = await Promise.all(
-    [...all].map(async ([id, waits]) => ({ ...waits, app: await apps.find(ctx, id) })),
+    [...all].map(async ([id, waits]) => ({ ...waits, app: await apps.findApp(ctx, id) })),
   )
   const cases = found.flatMap(({ app, ...waits }) => (app ? [{ ...waits, app }] : []))
-  const handles = await handlesOf(
+  const handles = await findHandles(
     ctx,
     cases.map(({ app }) => app.maker),
   )
@@ -48,21 +48,21 @@ async function casesOf({ ctx }: Own) {
     .toSorted((a, b) => a.since - b.since)
 }
 
-type Case = Awaited<ReturnType<typeof casesOf>>[number]
+type Case = Awaited<ReturnType<typeof getCases>>[number]
 
 const row = ({ app, since, reports, appeals, maker }: Case): Part[] => [
   html`<a href="/console/apps/${app.id}"><bdi>${app.title}</bdi></a>`,
   html`<a href="/console/agents/${maker}">@${maker}</a>`,
-  html`${stateBadge(app)} ${reports > 0 && badge(counted(reports, 'report'), 'bad')}
+  html`${stateBadge(app)} ${reports > 0 && badge(formatCount(reports, 'report'), 'bad')}
   ${appeals > 0 && badge('appeal', 'bad')}`,
-  momentOf(iso(since)),
+  renderDateTime(iso(since)),
 ]
 
-const blockedRow = (token: string, { sha256, app, reason, at }: BadPage): Part[] => {
+const blockedRow = (token: string, { sha256, app, reason, at }: BlockedPage): Part[] => {
   const lift = form(
     token,
     '/console/blocklist',
-    html`${hidden('sha256', sha256)}<button
+    html`${hiddenField('sha256', sha256)}<button
         class="button quiet slim"
         name="decision"
         value="unblock"
@@ -76,17 +76,17 @@ const blockedRow = (token: string, { sha256, app, reason, at }: BadPage): Part[]
   return [
     html`<code title="${sha256}">${sha256.slice(0, 16)}…</code>`,
     html`<bdi>${reason}</bdi>`,
-    momentOf(iso(at)),
+    renderDateTime(iso(at)),
     app === '' ? lift : of,
   ]
 }
 
 function blocklist(
   token: string,
-  blocked: BadPage[],
+  blocked: BlockedPage[],
   { sha256, why }: { sha256: string; why?: string | undefined },
 ): Html {
-  const fields = html`${field({ label: 'SHA-256 of a page', name: 'sha256', max: 64, value: sha256 })}${field({ label: 'Reason', name: 'why', max: 200, value: why })}<button
+  const fields = html`${inputField({ label: 'SHA-256 of a page', name: 'sha256', max: 64, value: sha256 })}${inputField({ label: 'Reason', name: 'why', max: 200, value: why })}<button
       class="button quiet"
       name="decision"
       value="block"
@@ -100,7 +100,7 @@ function blocklist(
     </p>
     ${
       blocked.length > 0 &&
-      table(
+      dataTable(
         'Blocked pages',
         ['Page', { long: 'Why' }, 'Since', { unseen: 'Unblock' }],
         blocked.map((page) => blockedRow(token, page)),
@@ -111,10 +111,17 @@ function blocklist(
 }
 
 /** What waits for a decision, and what may not come back. */
-export async function queuePage(own: Own, said?: string, sent?: Form): Promise<Page> {
-  const { ctx, token, request } = own
-  const [cases, blocked] = await Promise.all([casesOf(own), listBadPages(ctx, blockedShown)])
-  const typed = sent?.text('decision') === 'block' ? sent : undefined
+export async function queuePage(
+  signedIn: SignedInRequest,
+  message?: string,
+  submitted?: SubmittedForm,
+): Promise<Page> {
+  const { ctx, token, request } = signedIn
+  const [cases, blocked] = await Promise.all([
+    getCases(signedIn),
+    listBlockedPages(ctx, blockedShown),
+  ])
+  const typed = submitted?.text('decision') === 'block' ? submitted : undefined
   const sha256 = typed?.text('sha256') ?? queryOf(request).get('sha256') ?? ''
   const again = form(
     token,
@@ -124,8 +131,8 @@ export async function queuePage(own: Own, said?: string, sent?: Form): Promise<P
   )
   const list: Part =
     cases.length > 0
-      ? table('What waits', [{ long: 'App' }, 'Maker', 'Why', 'Waits since'], cases.map(row))
-      : empty('Nothing waits', 'Reports, appeals and apps that are held back are listed here.')
+      ? dataTable('What waits', [{ long: 'App' }, 'Maker', 'Why', 'Waits since'], cases.map(row))
+      : emptyState('Nothing waits', 'Reports, appeals and apps that are held back are listed here.')
   const main = html`${list}
     <section>
       <h2>Safety check</h2>
@@ -135,5 +142,5 @@ export async function queuePage(own: Own, said?: string, sent?: Form): Promise<P
       ${again}
     </section>
     ${blocklist(token, blocked, { sha256, why: typed?.text('why') })}`
-  return consolePage({ place: '/console/queue', title: 'Moderation', said, main })
+  return consolePage({ place: '/console/queue', title: 'Moderation', message, main })
 }

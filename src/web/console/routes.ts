@@ -4,16 +4,22 @@ import type { AppContext } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import { checkBackup, downloadBackup, makeBackup, removeBackup } from '../../operator/backups.ts'
 import type { Decision } from '../../operator/decisions.ts'
+import { rejectForm, type SubmittedForm } from '../forms.ts'
 import type { Layout, Page } from '../layout.ts'
-import { goTo, type Own } from '../people/desk.ts'
-import { type Form, refuse } from '../people/form.ts'
+import { redirectTo, type SignedInRequest } from '../session.ts'
+import {
+  applyDecision,
+  operatorForm,
+  operatorName,
+  operatorPage,
+  requireOperator,
+} from './access.ts'
 import { agentDecisions, agentPage, agentsPage } from './agents.ts'
+import { appDecisions, appPage, verdicts } from './app.ts'
 import { auditPage } from './audit.ts'
 import { backupsPage } from './backups.ts'
-import { appDecisions, casePage, verdicts } from './case.ts'
-import { askAgain, give, grantsPage } from './grants.ts'
+import { giveCredits, grantsPage, retryGrant } from './grants.ts'
 import { modelsPage } from './models.ts'
-import { asOperator, byOf, decide, operatorForm, operatorPage } from './operator.ts'
 import { overviewPage } from './overview.ts'
 import { decidePerson, peoplePage, personPage } from './people.ts'
 import { queuePage } from './queue.ts'
@@ -21,10 +27,13 @@ import { settingsPage } from './settings.ts'
 import { upstreamsPage } from './upstreams.ts'
 
 /** The operator's console. */
-export const consolePages = (ctx: AppContext, layout: Layout) =>
-  new Elysia().use(looking(ctx, layout)).use(deciding(ctx, layout)).use(keeping(ctx, layout))
+export const consoleRoutes = (ctx: AppContext, layout: Layout) =>
+  new Elysia()
+    .use(pageRoutes(ctx, layout))
+    .use(decisionRoutes(ctx, layout))
+    .use(backupRoutes(ctx, layout))
 
-const pages: Record<string, (own: Own) => Page | Promise<Page>> = {
+const pages: Record<string, (signedIn: SignedInRequest) => Page | Promise<Page>> = {
   '': ({ ctx }) => overviewPage(ctx),
   '/queue': queuePage,
   '/agents': agentsPage,
@@ -36,17 +45,17 @@ const pages: Record<string, (own: Own) => Page | Promise<Page>> = {
   '/backups': backupsPage,
 }
 
-function looking(ctx: AppContext, layout: Layout) {
+function pageRoutes(ctx: AppContext, layout: Layout) {
   const router = new Elysia()
-    .get('/console/grants', ({ request }) => asOperator({ ctx, layout, request }, grantsPage))
+    .get('/console/grants', ({ request }) => requireOperator({ ctx, layout, request }, grantsPage))
     .get('/console/apps/:id', ({ request, params }) =>
-      operatorPage({ ctx, layout, request }, (own) => casePage(own, params.id)),
+      operatorPage({ ctx, layout, request }, (signedIn) => appPage(signedIn, params.id)),
     )
     .get('/console/agents/:handle', ({ request, params }) =>
-      operatorPage({ ctx, layout, request }, (own) => agentPage(own, params.handle)),
+      operatorPage({ ctx, layout, request }, (signedIn) => agentPage(signedIn, params.handle)),
     )
     .get('/console/people/:name', ({ request, params }) =>
-      operatorPage({ ctx, layout, request }, (own) => personPage(own, params.name)),
+      operatorPage({ ctx, layout, request }, (signedIn) => personPage(signedIn, params.name)),
     )
   for (const [path, view] of Object.entries(pages)) {
     router.get(`/console${path}`, ({ request }) => operatorPage({ ctx, layout, request }, view))
@@ -55,25 +64,29 @@ function looking(ctx: AppContext, layout: Layout) {
 }
 
 /** Decides about an app; the verdict on an appeal stands before its answer. */
-async function decideApp(own: Own, id: string, form: Form): Promise<Response> {
+async function decideApp(
+  signedIn: SignedInRequest,
+  id: string,
+  form: SubmittedForm,
+): Promise<Response> {
   const [name, why] = [form.text('decision'), form.text('why').trim()]
-  const said = verdicts.has(name) ? { name: 'decide', why: `${name} ${why}` } : { name, why }
-  await decide(own, appDecisions, { ...said, item: id })
-  return goTo(`/console/apps/${id}`)
+  const message = verdicts.has(name) ? { name: 'decide', why: `${name} ${why}` } : { name, why }
+  await applyDecision(signedIn, appDecisions, { ...message, item: id })
+  return redirectTo(`/console/apps/${id}`)
 }
 
 const blocking: Decision[] = ['block', 'unblock']
 
 /** Blocks a page, or lifts that. Refuses bad_request. */
-async function decideBlock(own: Own, form: Form): Promise<void> {
+async function decideBlock(signedIn: SignedInRequest, form: SubmittedForm): Promise<void> {
   const [name, why] = [form.text('decision'), form.text('why')]
   const item = form.text('sha256').trim().toLowerCase()
-  if (!/^[0-9a-f]{64}$/.test(item)) refuse('A SHA-256 is 64 digits of 0-9 and a-f.')
-  await decide(own, blocking, { name, item, why })
+  if (!/^[0-9a-f]{64}$/.test(item)) rejectForm('A SHA-256 is 64 digits of 0-9 and a-f.')
+  await applyDecision(signedIn, blocking, { name, item, why })
 }
 
 /** A form of the console at an address: what it does, and its page again when it is refused. */
-function deciding(ctx: AppContext, layout: Layout) {
+function decisionRoutes(ctx: AppContext, layout: Layout) {
   const none = { parse: 'none' } as const
   return new Elysia()
     .post(
@@ -81,8 +94,8 @@ function deciding(ctx: AppContext, layout: Layout) {
       ({ request, params: { id } }) =>
         operatorForm(
           { ctx, layout, request },
-          (own, form) => decideApp(own, id, form),
-          (own, said, sent) => casePage(own, id, said, sent),
+          (signedIn, form) => decideApp(signedIn, id, form),
+          (signedIn, message, submitted) => appPage(signedIn, id, message, submitted),
         ),
       none,
     )
@@ -91,12 +104,12 @@ function deciding(ctx: AppContext, layout: Layout) {
       ({ request, params: { handle } }) =>
         operatorForm(
           { ctx, layout, request },
-          async (own, form) => {
+          async (signedIn, form) => {
             const [name, why] = [form.text('decision'), form.text('why')]
-            await decide(own, agentDecisions, { name, item: `@${handle}`, why })
-            return goTo(`/console/agents/${handle}`)
+            await applyDecision(signedIn, agentDecisions, { name, item: `@${handle}`, why })
+            return redirectTo(`/console/agents/${handle}`)
           },
-          (own, said, sent) => agentPage(own, handle, said, sent),
+          (signedIn, message, submitted) => agentPage(signedIn, handle, message, submitted),
         ),
       none,
     )
@@ -105,8 +118,8 @@ function deciding(ctx: AppContext, layout: Layout) {
       ({ request, params: { name } }) =>
         operatorForm(
           { ctx, layout, request },
-          (own, form) => decidePerson(own, name, form),
-          (own, said, sent) => personPage(own, name, said, sent),
+          (signedIn, form) => decidePerson(signedIn, name, form),
+          (signedIn, message, submitted) => personPage(signedIn, name, message, submitted),
         ),
       none,
     )
@@ -115,9 +128,9 @@ function deciding(ctx: AppContext, layout: Layout) {
       ({ request }) =>
         operatorForm(
           { ctx, layout, request },
-          async (own, form) => {
-            await decideBlock(own, form)
-            return goTo('/console/queue')
+          async (signedIn, form) => {
+            await decideBlock(signedIn, form)
+            return redirectTo('/console/queue')
           },
           queuePage,
         ),
@@ -128,9 +141,9 @@ function deciding(ctx: AppContext, layout: Layout) {
       ({ request }) =>
         operatorForm(
           { ctx, layout, request },
-          async (own) => {
-            await decide(own, ['rescan'], { name: 'rescan', item: 'all', why: '' })
-            return goTo('/console/queue')
+          async (signedIn) => {
+            await applyDecision(signedIn, ['rescan'], { name: 'rescan', item: 'all', why: '' })
+            return redirectTo('/console/queue')
           },
           queuePage,
         ),
@@ -138,16 +151,16 @@ function deciding(ctx: AppContext, layout: Layout) {
     )
     .post(
       '/console/grants',
-      ({ request }) => operatorForm({ ctx, layout, request }, give, askAgain),
+      ({ request }) => operatorForm({ ctx, layout, request }, giveCredits, retryGrant),
       none,
     )
 }
 
 /** Backups. */
-const keeping = (ctx: AppContext, layout: Layout) =>
+const backupRoutes = (ctx: AppContext, layout: Layout) =>
   new Elysia()
     .get('/console/backups/:name', ({ request, params: { name } }) =>
-      asOperator({ ctx, layout, request }, async () => {
+      requireOperator({ ctx, layout, request }, async () => {
         const headers = {
           'content-type': 'application/x-tar',
           'content-disposition': `attachment; filename="berth-${name}.tar"`,
@@ -161,9 +174,9 @@ const keeping = (ctx: AppContext, layout: Layout) =>
       ({ request }) =>
         operatorForm(
           { ctx, layout, request },
-          async (own) => {
-            await makeBackup(ctx, byOf(own))
-            return goTo('/console/backups')
+          async (signedIn) => {
+            await makeBackup(ctx, operatorName(signedIn))
+            return redirectTo('/console/backups')
           },
           backupsPage,
         ),
@@ -174,12 +187,12 @@ const keeping = (ctx: AppContext, layout: Layout) =>
       ({ request, params: { name } }) =>
         operatorForm(
           { ctx, layout, request },
-          async (own, form) => {
+          async (signedIn, form) => {
             const act = form.text('act')
             if (act === 'check') checkBackup(ctx, name)
-            else if (act === 'remove') await removeBackup(ctx, name, byOf(own))
+            else if (act === 'remove') await removeBackup(ctx, name, operatorName(signedIn))
             else throw new ApiError('not_found', { what: 'address' })
-            return goTo('/console/backups')
+            return redirectTo('/console/backups')
           },
           backupsPage,
         ),

@@ -1,15 +1,15 @@
 import type { ConfigRow } from '../../config/settings.ts'
 import type { AppContext } from '../../context.ts'
 import { html, type Part } from '../../core/markup.ts'
+import { dataTable } from '../data-table.ts'
 import type { Page } from '../layout.ts'
-import { table } from '../table.ts'
-import { badge, consolePage } from './frame.ts'
+import { badge, consolePage } from './layout.ts'
 
-const row = ({ name, value, source, help }: ConfigRow): Part[] => [
+const row = ({ name, value, source, description }: ConfigRow): Part[] => [
   html`<code>${name}</code>`,
   value === '' ? html`<span class="small">none</span>` : html`<code>${value}</code>`,
   ...(source === 'default' ? [] : [badge(source, 'good')]),
-  help,
+  description,
 ]
 
 /** Every setting with its value and where that came from. Secrets are only set, or not. */
@@ -22,12 +22,12 @@ export function settingsPage({ config }: AppContext): Page {
       set.length > 0 &&
       html`<section>
         <h2>Set here</h2>
-        ${table('Settings that are set', [name, value, 'From', help], set.map(row))}
+        ${dataTable('Settings that are set', [name, value, 'From', help], set.map(row))}
       </section>`
     }
     <section>
       <h2>Defaults</h2>
-      ${table('Settings at their defaults', [name, value, help], rest.map(row))}
+      ${dataTable('Settings at their defaults', [name, value, help], rest.map(row))}
     </section>
     <p class="small below">
       berth.toml has ${upstreams.length} upstreams and ${models.length} models of its own. Settings

@@ -1,9 +1,9 @@
-import { cut } from './lines.ts'
+import { cutLine } from './lines.ts'
 
-const around = 2
+const contextLines = 2
 
 /** A place in a page: its line, and what stands there, as the safety check tells it. */
-export interface Place {
+export interface SourcePosition {
   line: number
   excerpt: string
 }
@@ -16,15 +16,15 @@ export interface SourceLine {
 }
 
 /** The lines around each place of a page. */
-export function excerptsOf(page: string, places: Place[]): SourceLine[][] {
+export function createExcerpts(page: string, places: SourcePosition[]): SourceLine[][] {
   const lines = page.split('\n')
   return places.map(({ line, excerpt }) => {
-    const first = Math.max(1, line - around)
-    return lines.slice(first - 1, line + around).map((text, at) => {
+    const first = Math.max(1, line - contextLines)
+    return lines.slice(first - 1, line + contextLines).map((text, at) => {
       const isFound = first + at === line
       // Excerpts have their spaces collapsed: their first word is where they begin.
       const [word = ''] = excerpt.split(' ', 1)
-      return { number: first + at, text: cut(text, isFound ? text.indexOf(word) : 0), isFound }
+      return { number: first + at, text: cutLine(text, isFound ? text.indexOf(word) : 0), isFound }
     })
   })
 }

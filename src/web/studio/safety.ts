@@ -1,16 +1,16 @@
 import { type Html, html } from '../../core/markup.ts'
 import { sentence } from '../../core/text.ts'
 import { iso } from '../../core/time.ts'
-import { findingOf } from '../../hosting/apps/publish.ts'
-import { scanOf } from '../../hosting/moderation/scans.ts'
-import { htmlOf } from '../../hosting/versions/versions.ts'
+import { presentFinding } from '../../hosting/apps/publish.ts'
+import { getScan } from '../../hosting/apps/scan/scans.ts'
+import { getHtml } from '../../hosting/apps/versions/versions.ts'
+import { renderDateTime } from '../components.ts'
+import { form } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { momentOf } from '../parts.ts'
-import { form } from '../people/form.ts'
-import { appealPart } from './appeal.ts'
+import { appealForm } from './appeal.ts'
 import type { SourceLine } from './excerpts.ts'
-import { placesIn } from './source.ts'
-import { at, type Studio, studioPage } from './studio.ts'
+import { readExcerpts } from './source.ts'
+import { type Studio, studioPage, studioPath } from './studio.ts'
 
 const verdicts = {
   clean: 'Nothing found.',
@@ -22,43 +22,43 @@ const severities = { block: 'Blocks', unlist: 'Keeps it off Explore', warn: 'War
 
 /** What the safety check says of the newest page, each finding with its place in the source. */
 export async function safetyPage(studio: Studio): Promise<Page> {
-  const { app, agent, own } = studio
+  const { app, agent, signedIn } = studio
   if (app.version === 0) {
     return studioPage(studio, 'safety', html`<p>There is no page to read yet.</p>`)
   }
-  const { verdict, scanned, findings } = await scanOf(own.ctx, agent, app.id)
+  const { verdict, scanned, findings } = await getScan(signedIn.ctx, agent, app.id)
   const places =
     findings.length === 0
       ? []
-      : await placesIn(await htmlOf(own.ctx, agent, app.id, app.version), findings)
+      : await readExcerpts(await getHtml(signedIn.ctx, agent, app.id, app.version), findings)
   const again = html`<button class="button quiet">Check it again</button>`
   const main = html`<section>
       <h2>Safety check</h2>
       <p>
         ${verdicts[verdict]}
-        <span class="small">Version ${app.version}, ${momentOf(iso(scanned))}</span>
+        <span class="small">Version ${app.version}, ${renderDateTime(iso(scanned))}</span>
       </p>
       <ul class="findings">
-        ${findings.map((one, at) => finding(findingOf(one), places[at] ?? []))}
+        ${findings.map((one, at) => renderFinding(presentFinding(one), places[at] ?? []))}
       </ul>
-      ${form(own.token, at(studio, 'rescan'), again)}
+      ${form(signedIn.token, studioPath(studio, 'rescan'), again)}
     </section>
     ${
       app.heldAt !== null &&
       html`<section>
         <h2>Appeal</h2>
         <p>
-          It is held back since ${momentOf(iso(app.heldAt))}:
+          It is held back since ${renderDateTime(iso(app.heldAt))}:
           <bdi>${sentence(app.heldFor ?? '')}</bdi>
         </p>
-        ${await appealPart(studio)}
+        ${await appealForm(studio)}
       </section>`
     }`
   return studioPage(studio, 'safety', main)
 }
 
-function finding(
-  { code, line, help, severity }: ReturnType<typeof findingOf>,
+function renderFinding(
+  { code, line, help, severity }: ReturnType<typeof presentFinding>,
   lines: SourceLine[],
 ): Html {
   return html`<li>

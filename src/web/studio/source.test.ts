@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
-import { differenceOf } from './difference.ts'
-import { compare, placesIn } from './source.ts'
+import { createDiff } from './diff.ts'
+import { comparePages, readExcerpts } from './source.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const lines = (count: number, word: (at: number) => string): string =>
@@ -11,9 +11,9 @@ describe('what differs between two pages', () => {
   test('each place, with the lines around it and their numbers', () => {
     const before = lines(20, (at) => `line ${at + 1}`)
     const after = before.replace('line 10\n', 'line ten\nline 10b\n')
-    const found = differenceOf(before, after)
+    const found = createDiff(before, after)
     expect(found).toMatchObject({ added: 2, removed: 1, left: 0 })
-    const shown = found?.places.map((place) =>
+    const shown = found?.hunks.map((place) =>
       place.map((line) => [line.sign, line.before, line.after, line.text].join('|')),
     )
     expect(shown).toEqual([
@@ -32,15 +32,15 @@ describe('what differs between two pages', () => {
   })
 
   test('nothing, all, and the end of the last line', () => {
-    expect(differenceOf('a\nb', 'a\nb')).toEqual({ places: [], added: 0, removed: 0, left: 0 })
-    expect(differenceOf('', 'a')).toMatchObject({ added: 1, removed: 0 })
-    const [place = []] = differenceOf('a', 'a\n')?.places ?? []
+    expect(createDiff('a\nb', 'a\nb')).toEqual({ hunks: [], added: 0, removed: 0, left: 0 })
+    expect(createDiff('', 'a')).toMatchObject({ added: 1, removed: 0 })
+    const [place = []] = createDiff('a', 'a\n')?.hunks ?? []
     expect(place.map(({ sign, text }) => sign + text)).toEqual(['-a', '+a'])
   })
 
   test('long lines are cut where they begin to differ, and never through a sign', () => {
     const long = (word: string): string => `${'x'.repeat(5_000)}${word}${'😀'.repeat(5_000)}`
-    const [[gone, came] = []] = differenceOf(long('first'), long('other'))?.places ?? []
+    const [[gone, came] = []] = createDiff(long('first'), long('other'))?.hunks ?? []
     for (const [line, word] of [
       [gone, 'first'],
       [came, 'other'],
@@ -52,22 +52,22 @@ describe('what differs between two pages', () => {
   })
 
   test('at most a thousand lines are shown, and the others counted', () => {
-    const found = differenceOf(
+    const found = createDiff(
       lines(1, () => 'x'),
       `x\n${lines(1_400, (at) => `new ${at}`)}`,
     )
-    const shown = found?.places.reduce((sum, place) => sum + place.length, 0)
+    const shown = found?.hunks.reduce((sum, place) => sum + place.length, 0)
     expect([found?.added, shown, found?.left]).toEqual([1_401, 1_000, 402])
   })
 
   test('pages without much in common, or of too many lines, are not compared', () => {
     expect(
-      differenceOf(
+      createDiff(
         lines(900, (at) => `a${at}`),
         lines(900, (at) => `b${at}`),
       ),
     ).toBeUndefined()
-    expect(differenceOf('\n'.repeat(100_001), '')).toBeUndefined()
+    expect(createDiff('\n'.repeat(100_001), '')).toBeUndefined()
   })
 })
 
@@ -75,14 +75,14 @@ describe('pages are read by a worker', () => {
   test('which takes 4 MB, many at once, and leaves what it was given', async () => {
     const before = bytes('x'.repeat(4 * 1_048_576))
     const after = bytes(`${'x'.repeat(4 * 1_048_576 - 1)}y`)
-    const all = await Promise.all(Array.from({ length: 3 }, () => compare(before, after)))
+    const all = await Promise.all(Array.from({ length: 3 }, () => comparePages(before, after)))
     for (const found of all) expect(found).toMatchObject({ added: 1, removed: 1 })
     expect(before.byteLength).toBe(4 * 1_048_576)
   })
 
   test('try_again: more at once than it may keep waiting', async () => {
     const page = bytes('x')
-    const all = await Promise.allSettled(Array.from({ length: 30 }, () => compare(page, page)))
+    const all = await Promise.allSettled(Array.from({ length: 30 }, () => comparePages(page, page)))
     const refused = all.filter(({ status }) => status === 'rejected')
     expect(refused.length).toBeGreaterThan(0)
     expect(refused[0]).toMatchObject({ reason: { refusal: 'try_again' } })
@@ -90,7 +90,7 @@ describe('pages are read by a worker', () => {
 
   test('the lines around a place, the found one cut around what was found', async () => {
     const page = bytes(`one\ntwo\n${'x'.repeat(900)}evil()${'y'.repeat(900)}\nfour`)
-    const [place = []] = await placesIn(page, [{ line: 3, excerpt: 'evil() y' }])
+    const [place = []] = await readExcerpts(page, [{ line: 3, excerpt: 'evil() y' }])
     expect(place.map(({ number, isFound }) => `${number} ${isFound}`)).toEqual([
       '1 false',
       '2 false',
@@ -98,6 +98,6 @@ describe('pages are read by a worker', () => {
       '4 false',
     ])
     expect(place[2]?.text).toMatch(/^…x{40}evil\(\)y+…$/)
-    expect(await placesIn(page, [{ line: 99, excerpt: '' }])).toEqual([[]])
+    expect(await readExcerpts(page, [{ line: 99, excerpt: '' }])).toEqual([[]])
   })
 })

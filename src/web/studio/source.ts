@@ -1,13 +1,13 @@
 import { Pool, PoolBusy } from '../../core/pool.ts'
 import { ApiError } from '../../errors.ts'
-import type { Difference } from './difference.ts'
-import type { Place, SourceLine } from './excerpts.ts'
+import type { Diff } from './diff.ts'
+import type { SourceLine, SourcePosition } from './excerpts.ts'
 
 /** What the worker is asked: to compare two pages, or for places of one. */
-export type Asked =
-  { before: Uint8Array; after: Uint8Array } | { page: Uint8Array; places: Place[] }
+export type SourceTask =
+  { before: Uint8Array; after: Uint8Array } | { page: Uint8Array; places: SourcePosition[] }
 
-export type Told = { difference: Difference | undefined } | { excerpts: SourceLine[][] }
+export type SourceResult = { difference: Diff | undefined } | { excerpts: SourceLine[][] }
 
 const bounds = {
   workersMax: 1,
@@ -23,32 +23,35 @@ const workerFile = import.meta.url.endsWith('/web/studio/source.ts')
   : './web/studio/source.worker.ts'
 
 /** Pages of 4 MB are read here, where they hold nobody up. */
-const readers = new Pool<Asked, Told>(
+const workers = new Pool<SourceTask, SourceResult>(
   () => new Worker(new URL(workerFile, import.meta.url)),
   bounds,
 )
 
-function read(asked: Asked, ...pages: Uint8Array<ArrayBuffer>[]): Promise<Told> {
-  const own = pages.map(({ buffer }) => buffer)
-  return readers.run(asked, own).catch((error: unknown) => {
+function runTask(asked: SourceTask, ...pages: Uint8Array<ArrayBuffer>[]): Promise<SourceResult> {
+  const signedIn = pages.map(({ buffer }) => buffer)
+  return workers.run(asked, signedIn).catch((error: unknown) => {
     if (!(error instanceof PoolBusy)) throw error
     throw new ApiError('try_again', { why: `the pages could not be read: ${error.message}` })
   })
 }
 
 /** What differs between two pages; undefined where that is too much. Refuses try_again. */
-export async function compare(
+export async function comparePages(
   before: Uint8Array,
   after: Uint8Array,
-): Promise<Difference | undefined> {
+): Promise<Diff | undefined> {
   const [one, other] = [new Uint8Array(before), new Uint8Array(after)]
-  const told = await read({ before: one, after: other }, one, other)
+  const told = await runTask({ before: one, after: other }, one, other)
   return 'difference' in told ? told.difference : undefined
 }
 
 /** The lines around each of these places. Refuses try_again. */
-export async function placesIn(page: Uint8Array, places: Place[]): Promise<SourceLine[][]> {
-  const own = new Uint8Array(page)
-  const told = await read({ page: own, places }, own)
+export async function readExcerpts(
+  page: Uint8Array,
+  places: SourcePosition[],
+): Promise<SourceLine[][]> {
+  const signedIn = new Uint8Array(page)
+  const told = await runTask({ page: signedIn, places }, signedIn)
   return 'excerpts' in told ? told.excerpts : []
 }

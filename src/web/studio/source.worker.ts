@@ -1,22 +1,22 @@
 import type { Answered } from '../../core/pool.ts'
-import { differenceOf } from './difference.ts'
-import { excerptsOf } from './excerpts.ts'
-import type { Asked, Told } from './source.ts'
+import { createDiff } from './diff.ts'
+import { createExcerpts } from './excerpts.ts'
+import type { SourceResult, SourceTask } from './source.ts'
 
 declare const self: Worker
 
 const decoder = new TextDecoder()
 
-function tell(asked: Asked): Told {
-  if ('page' in asked) return { excerpts: excerptsOf(decoder.decode(asked.page), asked.places) }
+function runTask(asked: SourceTask): SourceResult {
+  if ('page' in asked) return { excerpts: createExcerpts(decoder.decode(asked.page), asked.places) }
   const { before, after } = asked
-  return { difference: differenceOf(decoder.decode(before), decoder.decode(after)) }
+  return { difference: createDiff(decoder.decode(before), decoder.decode(after)) }
 }
 
-self.onmessage = (event: MessageEvent<Asked>) => {
-  let answered: Answered<Told>
+self.onmessage = (event: MessageEvent<SourceTask>) => {
+  let answered: Answered<SourceResult>
   try {
-    answered = { answer: tell(event.data) }
+    answered = { answer: runTask(event.data) }
   } catch (error) {
     answered = { fault: String(error) }
   }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
-import { decide } from '../../hosting/moderation/appeals.ts'
-import { hold, takeDown } from '../../hosting/moderation/moderation.ts'
+import { decideAppeal } from '../../hosting/apps/appeal/appeals.ts'
+import { quarantine, takeDown } from '../../hosting/moderation/moderation.ts'
 import { type Browser, claimedBy, hidden, origin, said, signedUp } from '../../testing/pages.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 
@@ -96,7 +96,7 @@ describe('who it is for', () => {
   })
 
   test('an agent that closed has no studio; one that is suspended changes nothing', async () => {
-    const { suspend } = await import('../../hosting/agents/suspension.ts')
+    const { suspendAgent: suspend } = await import('../../hosting/agents/suspension.ts')
     await h.ctx.db.tx((db) => suspend(h.ctx, db, 'ann', 'spam'))
     const refused = await act('listing', 'explore', { store: 'no' })
     expect([refused.status, said(refused)]).toEqual([403, expect.stringContaining('suspended')])
@@ -262,7 +262,7 @@ describe('statistics and safety', () => {
     for (const from of ['198.51.100.1', '198.51.100.2']) {
       await h.visit('GET', `/a/${id}/data`, { from })
     }
-    const { writeOpens } = await import('../../hosting/apps/opens.ts')
+    const { flushOpens: writeOpens } = await import('../../hosting/apps/opens.ts')
     await writeOpens(h.ctx)
     h.clock.turn(86_400_000)
     const drawn = await open()
@@ -291,7 +291,7 @@ describe('statistics and safety', () => {
         })
       ).status,
     ).toBe(409)
-    await hold(h.ctx, id, 'it looks <odd>')
+    await quarantine(h.ctx, id, 'it looks <odd>')
     expect(await open()).toContain('Held back: <bdi>it looks &lt;odd&gt;.</bdi>')
     expect((await act('safety', 'appeal', { text: ' ' })).status).toBe(400)
     const before = hidden(await open('safety'), at('appeal'))
@@ -301,7 +301,7 @@ describe('statistics and safety', () => {
     expect(appealed).toContain('The operator looks at every appeal.')
     expect(appealed).not.toContain('Why it is fine')
     expect((await olga.send(at('appeal'), { ...before, text: 'again' })).status).toBe(409)
-    await decide(h.ctx, id, false, 'It is <odd>.')
+    await decideAppeal(h.ctx, id, false, 'It is <odd>.')
     expect(await open('safety')).toContain('It was denied: <bdi>It is &lt;odd&gt;.</bdi>')
     h.clock.turn(1_000)
     await takeDown(h.ctx, id, 'phishing')

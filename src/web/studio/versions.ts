@@ -1,35 +1,35 @@
 import { makeCursor, pageOf } from '../../core/cursor.ts'
 import { type Html, html, type Part } from '../../core/markup.ts'
 import * as apps from '../../hosting/apps/apps.ts'
-import type { VersionShape } from '../../hosting/versions/schemas.ts'
-import { presentVersion } from '../../hosting/versions/versions.ts'
+import type { VersionBody } from '../../hosting/apps/versions/schemas.ts'
+import { presentVersion } from '../../hosting/apps/versions/versions.ts'
+import { formatBytes, renderDateTime, versionOrigins } from '../components.ts'
+import { form, hiddenField } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { cursorPager, empty, numberIn } from '../lists.ts'
-import { momentOf, sizeOf, vias } from '../parts.ts'
-import { form, hidden } from '../people/form.ts'
-import { at, type Studio, studioPage } from './studio.ts'
+import { cursorPager, emptyState, numberCursor } from '../lists.ts'
+import { type Studio, studioPage, studioPath } from './studio.ts'
 
 const shownMax = 30
 
 /** The versions of an app, newest first, with what can be done with each. */
 export async function versionsPage(studio: Studio, query: URLSearchParams): Promise<Page> {
-  const { app, own } = studio
-  const rows = await apps.versionsOf(own.ctx, app, shownMax + 1, numberIn(query))
+  const { app, signedIn } = studio
+  const rows = await apps.listVersions(signedIn.ctx, app, shownMax + 1, numberCursor(query))
   const { page, next } = pageOf(rows, shownMax, ({ version }) => makeCursor(version))
   const main =
     page.length === 0
-      ? empty('No version yet', 'The first one comes when its build has landed.')
+      ? emptyState('No version yet', 'The first one comes when its build has landed.')
       : html`${compareForm(studio)}
           <ol class="versions-list">
-            ${page.map((row) => item(studio, presentVersion(row)))}
+            ${page.map((row) => versionItem(studio, presentVersion(row)))}
           </ol>
-          ${cursorPager(query, at(studio, 'versions'), next)}`
+          ${cursorPager(query, studioPath(studio, 'versions'), next)}`
   return studioPage(studio, 'versions', main)
 }
 
-function item(studio: Studio, { version, created, via, note, bytes }: VersionShape): Html {
-  const { app, own } = studio
-  const restore = html`${hidden('version', version)}<button
+function versionItem(studio: Studio, { version, created, via, note, bytes }: VersionBody): Html {
+  const { app, signedIn } = studio
+  const restore = html`${hiddenField('version', version)}<button
       class="button quiet slim"
       aria-label="Restore version ${version}"
     >
@@ -39,9 +39,11 @@ function item(studio: Studio, { version, created, via, note, bytes }: VersionSha
     <div>
       <h2>
         Version
-        ${version}${version === apps.shownVersion(app) && html` <span class="badge">Shown</span>`}
+        ${version}${version === apps.visibleVersion(app) && html` <span class="badge">Shown</span>`}
       </h2>
-      <p class="small">${momentOf(created)} · ${sizeOf(bytes)} · ${vias[via]}</p>
+      <p class="small">
+        ${renderDateTime(created)} · ${formatBytes(bytes)} · ${versionOrigins[via]}
+      </p>
       ${note !== '' && html`<p><bdi>${note}</bdi></p>`}
     </div>
     <div class="acts">
@@ -50,8 +52,9 @@ function item(studio: Studio, { version, created, via, note, bytes }: VersionSha
         href="/a/${app.id}/versions/${version}"
         aria-label="Preview version ${version}"
         >Preview</a
-      >${version > 1 && html`<a class="button quiet slim" href="${at(studio, 'changes')}?to=${version}" aria-label="Changes of version ${version}">Changes</a>`}${
-        version !== app.version && form(own.token, at(studio, 'restore'), restore, 'act')
+      >${version > 1 && html`<a class="button quiet slim" href="${studioPath(studio, 'changes')}?to=${version}" aria-label="Changes of version ${version}">Changes</a>`}${
+        version !== app.version &&
+        form(signedIn.token, studioPath(studio, 'restore'), restore, 'act')
       }
     </div>
   </li>`
@@ -72,7 +75,7 @@ export function compareForm(studio: Studio, from?: number, to?: number): Part {
         required
         inputmode="numeric"
     /></label>`
-  return html`<form class="compare" action="${at(studio, 'changes')}">
+  return html`<form class="compare" action="${studioPath(studio, 'changes')}">
     ${version('from', 'From version', from ?? app.version - 1)}${version('to', 'to version', to ?? app.version)}<button
       class="button quiet"
     >

@@ -2,37 +2,37 @@ import type { AppContext } from '../../context.ts'
 import { type Html, html } from '../../core/markup.ts'
 import { fromUsd, zero } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
-import type { HistoryWantedShape, UseShape } from '../../gateway/usage/schemas.ts'
-import { historyOf } from '../../gateway/usage/usage.ts'
+import { listHistory } from '../../gateway/usage/history.ts'
+import type { HistoryQuery, UsageRow } from '../../gateway/usage/schemas.ts'
 import { csvRowsMax, historyPageMax } from '../../limits.ts'
-import { inColumn, told } from '../amounts.ts'
+import { renderDateTime, withQuery } from '../components.ts'
+import { formatAmount, formatColumn } from '../format.ts'
+import { selectField } from '../forms.ts'
 import type { Page } from '../layout.ts'
-import { empty, numberPager } from '../lists.ts'
-import { addressOf, momentOf } from '../parts.ts'
-import { choice } from '../people/form.ts'
-import { lasted, placesOf } from './parts.ts'
+import { emptyState, numberPager } from '../lists.ts'
+import { formatDuration, walletTabs } from './parts.ts'
 
 const rowsShown = 50
 
-type Wanted = Pick<HistoryWantedShape, 'model' | 'from' | 'to'>
+type HistoryFilters = Pick<HistoryQuery, 'model' | 'from' | 'to'>
 
 /** Which part of a history a query asks for; an empty field asks for nothing. */
-export const wantedIn = (query: URLSearchParams): Wanted => {
+export const readFilters = (query: URLSearchParams): HistoryFilters => {
   const [model, from, to] = ['model', 'from', 'to'].map((name) => query.get(name))
   return { ...(model && { model }), ...(from && { from }), ...(to && { to }) }
 }
 
 /** The newest rows of a history, as many as one CSV holds. Refuses bad_request. */
-export async function rowsOf(
+export async function readRows(
   ctx: AppContext,
   account: string,
-  wanted: Wanted,
-): Promise<UseShape[]> {
-  const rows: UseShape[] = []
+  wanted: HistoryFilters,
+): Promise<UsageRow[]> {
+  const rows: UsageRow[] = []
   // What comes meanwhile would move every page.
   const whole = { to: iso(ctx.clock.now()), ...wanted, page_count: historyPageMax }
   for (let page = 1; page <= csvRowsMax / historyPageMax; page += 1) {
-    const { data } = await historyOf(ctx, account, { ...whole, page })
+    const { data } = await listHistory(ctx, account, { ...whole, page })
     rows.push(...data)
     if (data.length < historyPageMax) break
   }
@@ -41,9 +41,9 @@ export async function rowsOf(
 
 const sources = { api: 'Key', web: 'Playground', build: 'Build' }
 
-const row = (use: UseShape, credits: string | undefined): Html =>
+const row = (use: UsageRow, credits: string | undefined): Html =>
   html`<tr>
-    <td>${momentOf(use.timestamp)}</td>
+    <td>${renderDateTime(use.timestamp)}</td>
     <td><code>${use.model}</code></td>
     <td>${sources[use.source]}</td>
     <td class="number" data-label="In">${use.input_count.toLocaleString('en')}</td>
@@ -51,13 +51,13 @@ const row = (use: UseShape, credits: string | undefined): Html =>
       ${use.output_count.toLocaleString('en')}${use.estimated && html` <abbr title="Counted here, because the upstream did not say.">≈</abbr>`}
     </td>
     <td class="kind">${use.status}</td>
-    <td class="number">${lasted(use.ms)}</td>
+    <td class="number">${formatDuration(use.ms)}</td>
     <td class="number">${credits}</td>
   </tr>`
 
-function table(uses: UseShape[]): Html {
+function requestTable(uses: UsageRow[]): Html {
   // As the ledger has them.
-  const credits = inColumn(uses.map((use) => fromUsd(use.price_in_usd.toFixed(9)) ?? zero))
+  const credits = formatColumn(uses.map((use) => fromUsd(use.price_in_usd.toFixed(9)) ?? zero))
   return html`<div class="wide" role="region" aria-label="Requests" tabindex="0">
     <table class="uses">
       <thead>
@@ -79,28 +79,30 @@ function table(uses: UseShape[]): Html {
   </div>`
 }
 
-const date = (name: string, label: string, value: string | undefined): Html =>
+const dateField = (name: string, label: string, value: string | undefined): Html =>
   html`<label class="field"
     ><span>${label}</span><input type="date" name="${name}" value="${value?.slice(0, 10)}"
   /></label>`
 
-function filters({ model, from, to }: Wanted, models: string[]): Html {
+function filters({ model, from, to }: HistoryFilters, models: string[]): Html {
   const all = model === undefined || models.includes(model) ? models : [model, ...models]
   const options = [['', 'All models'], ...all.map((id) => [id, id] as const)] as const
   return html`<form class="filters" action="/wallet/history">
-    ${choice({ label: 'Model', name: 'model', value: model ?? '', options })}
-    ${date('from', 'From', from)}${date('to', 'To', to)}<button class="button quiet">Show</button>
+    ${selectField({ label: 'Model', name: 'model', value: model ?? '', options })}
+    ${dateField('from', 'From', from)}${dateField('to', 'To', to)}<button class="button quiet">
+      Show
+    </button>
   </form>`
 }
 
-const none = (isFiltered: boolean): Html =>
+const noRequests = (isFiltered: boolean): Html =>
   isFiltered
-    ? empty(
+    ? emptyState(
         'No such request',
         'No request fits what is chosen above.',
         html`<a class="button quiet" href="/wallet/history">Show all</a>`,
       )
-    : empty(
+    : emptyState(
         'Nothing used yet',
         'Each request to a model is listed here, with its tokens and what it cost.',
         html`<a class="button quiet" href="/wallet/playground">Try the playground</a>`,
@@ -115,15 +117,15 @@ interface HistoryView {
 
 /** What a wallet used, request by request, newest first. Refuses bad_request. */
 export async function historyPage(ctx: AppContext, view: HistoryView): Promise<Page> {
-  const wanted = wantedIn(view.query)
+  const wanted = readFilters(view.query)
   const page = Number(view.query.get('page') ?? 1)
   const asked = { ...wanted, page, page_count: rowsShown }
-  const { data, total } = await historyOf(ctx, view.account, asked)
+  const { data, total } = await listHistory(ctx, view.account, asked)
   const isLast = page * rowsShown >= total
   const isFiltered = Object.keys(wanted).length > 0
-  const csv = addressOf('/wallet/history.csv', wanted)
+  const csv = withQuery('/wallet/history.csv', wanted)
   const count = html`<div class="head">
-    <p>${told(total, 'request')}${page > 1 && `, page ${page}`}</p>
+    <p>${formatAmount(total, 'request')}${page > 1 && `, page ${page}`}</p>
     <a href="${csv}" download
       >CSV${total > csvRowsMax && ` of the newest ${csvRowsMax.toLocaleString('en')}`}</a
     >
@@ -132,8 +134,8 @@ export async function historyPage(ctx: AppContext, view: HistoryView): Promise<P
     <p class="lead">
       What was asked of models from this wallet. Neither questions nor answers are kept.
     </p>
-    ${placesOf('/wallet/history')} ${(isFiltered || total > 0) && filters(wanted, view.models)}
-    ${total > 0 ? html`${count}${data.length > 0 && table(data)}` : none(isFiltered)}
+    ${walletTabs('/wallet/history')} ${(isFiltered || total > 0) && filters(wanted, view.models)}
+    ${total > 0 ? html`${count}${data.length > 0 && requestTable(data)}` : noRequests(isFiltered)}
     ${numberPager('/wallet/history', { page, isLast }, wanted)}`
   return { title: 'Usage', main }
 }

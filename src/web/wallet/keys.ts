@@ -3,14 +3,21 @@ import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import * as ownKeys from '../../hosting/people/keys.ts'
 import type { Key } from '../../keys/keys.ts'
-import type { LastSpent } from '../../ledger/spending.ts'
+import type { LatestSpending } from '../../ledger/spending.ts'
 import { keyNameCharsMax } from '../../limits.ts'
-import { inCredits } from '../amounts.ts'
-import { copyLine, dayOf } from '../parts.ts'
-import { askRevoke } from '../people/ask.ts'
-import { goTo, type Own } from '../people/desk.ts'
-import { field, type Form, form, hidden, notice, numberOf } from '../people/form.ts'
-import { keyRef, newKey } from '../people/new-key.ts'
+import { copyLine, renderDate } from '../components.ts'
+import { revokeDialog } from '../confirm-dialog.ts'
+import { formatCredits } from '../format.ts'
+import {
+  form,
+  hiddenField,
+  inputField,
+  notice,
+  parseCredits,
+  type SubmittedForm,
+} from '../forms.ts'
+import { createAndShowKey, keyRefField } from '../new-key.ts'
+import { redirectTo, type SignedInRequest } from '../session.ts'
 
 const action = '/wallet/keys'
 
@@ -20,23 +27,27 @@ export interface KeysView {
   /** The gateway's address. */
   gateway: string
   keys: Key[]
-  last: Map<string, LastSpent>
+  last: Map<string, LatestSpending>
   /** What a new key may spend in a day unless one says otherwise; null is no cap. */
   cap: number | null
   /** What was typed into the form that was refused. */
-  sent?: Form | undefined
+  submitted?: SubmittedForm | undefined
   /** What a form has done. */
   done?: string | null | undefined
 }
 
-function keyRow({ token, last, sent }: KeysView, { prefix, name, created, dailyCap }: Key): Html {
-  const typed = sent?.text('cap') === prefix ? sent.text('dailyCap') : ''
+function keyRow(
+  { token, last, submitted }: KeysView,
+  { prefix, name, created, dailyCap }: Key,
+): Html {
+  const typed = submitted?.text('cap') === prefix ? submitted.text('dailyCap') : ''
   const cap = typed || (dailyCap === null ? undefined : toCredits(dailyCap))
   const used = last.get(prefix)
   const spent = used
-    ? html`last spent with ${dayOf(used.day)} · ${inCredits(toCredits(used.today))} credits today`
+    ? html`last spent with ${renderDate(used.day)} · ${formatCredits(toCredits(used.today))} credits
+      today`
     : 'never spent with'
-  const capping = html`${hidden('cap', prefix)}<label class="field"
+  const capping = html`${hiddenField('cap', prefix)}<label class="field"
       ><span>Credits a day</span
       ><input
         type="number"
@@ -51,21 +62,21 @@ function keyRow({ token, last, sent }: KeysView, { prefix, name, created, dailyC
   return html`<li>
     <div>
       <p><code>${prefix}…</code>${name !== null && html` <strong><bdi>${name}</bdi></strong>`}</p>
-      <p class="small">Made ${dayOf(iso(created))} · ${spent}</p>
+      <p class="small">Made ${renderDate(iso(created))} · ${spent}</p>
     </div>
-    ${form(token, action, capping, 'cap')}${form(token, action, askRevoke(prefix), 'act')}
+    ${form(token, action, capping, 'cap')}${form(token, action, revokeDialog(prefix), 'act')}
   </li>`
 }
 
 /** The gateway keys of a wallet: what each spent, its cap, and a form for another. */
-export function walletKeys(view: KeysView): Html {
-  const { token, gateway, keys, cap, sent, done } = view
-  const typed = sent?.has('name') ? sent : undefined
+export function walletKeySection(view: KeysView): Html {
+  const { token, gateway, keys, cap, submitted, done } = view
+  const typed = submitted?.has('name') ? submitted : undefined
   const words = new Map([
     ['cap', 'The cap is set.'],
     ['revoke', 'The key is revoked.'],
   ]).get(done ?? '')
-  const made = html`${keyRef()}${field({ label: 'Name of a new key', name: 'name', max: keyNameCharsMax, free: true, value: typed?.text('name') })}${field({ label: 'Credits a day (empty: no cap)', name: 'dailyCap', type: 'number', free: true, value: typed?.text('dailyCap') ?? cap ?? undefined })}<button
+  const made = html`${keyRefField()}${inputField({ label: 'Name of a new key', name: 'name', max: keyNameCharsMax, isOptional: true, value: typed?.text('name') })}${inputField({ label: 'Credits a day (empty: no cap)', name: 'dailyCap', type: 'number', isOptional: true, value: typed?.text('dailyCap') ?? cap ?? undefined })}<button
       class="button quiet"
     >
       Make a key
@@ -86,15 +97,18 @@ export function walletKeys(view: KeysView): Html {
 }
 
 /** Makes a key of the wallet, changes the cap of one, or revokes one. */
-export async function changeKeys(own: Own, sent: Form): Promise<Response> {
-  const { ctx, visitor } = own
-  const [person, cap] = [visitor.person, numberOf(sent, 'dailyCap') ?? null]
-  const [revoked, capped] = [sent.text('revoke'), sent.text('cap')]
+export async function changeKeys(
+  signedIn: SignedInRequest,
+  submitted: SubmittedForm,
+): Promise<Response> {
+  const { ctx, visitor } = signedIn
+  const [person, cap] = [visitor.person, parseCredits(submitted, 'dailyCap') ?? null]
+  const [revoked, capped] = [submitted.text('revoke'), submitted.text('cap')]
   if (revoked) await ownKeys.revoke(ctx, person, 'gateway', revoked)
-  else if (capped) await ownKeys.limit(ctx, person, capped, cap)
-  if (revoked || capped) return goTo(`/wallet?done=${revoked ? 'revoke' : 'cap'}#keys`)
-  return newKey(own, sent, {
-    make: () => ownKeys.make(ctx, person, 'gateway', sent.text('name'), cap),
+  else if (capped) await ownKeys.setDailyCap(ctx, person, capped, cap)
+  if (revoked || capped) return redirectTo(`/wallet?done=${revoked ? 'revoke' : 'cap'}#keys`)
+  return createAndShowKey(signedIn, submitted, {
+    make: () => ownKeys.create(ctx, person, 'gateway', submitted.text('name'), cap),
     what: 'Whoever holds it can spend from your wallet at the gateway.',
     back: '/wallet',
   })

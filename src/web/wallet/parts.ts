@@ -1,8 +1,8 @@
 import type { Html } from '../../core/markup.ts'
-import { tabsOf } from '../lists.ts'
+import { tabNav } from '../lists.ts'
 
 /** The pages of a wallet, by their paths. */
-const places = [
+const walletLinks = [
   ['/wallet', 'Overview'],
   ['/wallet/history', 'Usage'],
   ['/wallet/ledger', 'Ledger'],
@@ -10,8 +10,9 @@ const places = [
 ] as const
 
 /** The way between the pages of a wallet. */
-export const placesOf = (at: (typeof places)[number][0]): Html => tabsOf('Wallet', places, at)
+export const walletTabs = (at: (typeof walletLinks)[number][0]): Html =>
+  tabNav('Wallet', walletLinks, at)
 
 /** How long something took: 12 ms, 1.4 s. */
-export const lasted = (ms: number): string =>
+export const formatDuration = (ms: number): string =>
   ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`

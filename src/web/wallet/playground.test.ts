@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
-import { historyOf } from '../../gateway/usage/usage.ts'
+import { listHistory } from '../../gateway/usage/history.ts'
 import { findByName } from '../../hosting/people/people.ts'
 import { balanceOf } from '../../ledger/ledger.ts'
 import { type Browser, hidden, said, signedUp } from '../../testing/pages.ts'
@@ -30,7 +30,7 @@ const send = (browser: Browser, values: Record<string, string>) =>
 async function walletOf(name: string) {
   const person = await findByName(h.ctx, name)
   const owner = { kind: 'gateway', owner: person?.wallet ?? '' } as const
-  const { data, total } = await historyOf(h.ctx, `gateway:${owner.owner}`, {})
+  const { data, total } = await listHistory(h.ctx, `gateway:${owner.owner}`, {})
   return { ...(await balanceOf(h.ctx, owner)), newest: data[0], total }
 }
 
@@ -152,7 +152,7 @@ test('it counts among the gateway requests of its address', async () => {
     429,
     '60',
   ])
-  expect(said(third)).toContain('More than 2 requests a minute')
+  expect(said(third)).toContain('more than 2 requests a minute')
   await other.close()
 })
 

@@ -1,0 +1,162 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+
+import { listAudit } from '../../hosting/audit/audit.ts'
+import { findByName, type Person, walletOf } from '../../hosting/people/people.ts'
+import { balanceOf } from '../../ledger/ledger.ts'
+import { admin } from '../../operator/admin.ts'
+import { Browser, claimedBy, operating, said, signedUp } from '../../testing/pages.ts'
+import { fund, password } from '../../testing/people.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+
+const opened: TestHouse[] = []
+afterEach(async () => {
+  for (const ctx of opened.splice(0)) await ctx.close()
+})
+
+const text = (answer: { body: unknown }): string => String(answer.body).replaceAll(/\s+/g, ' ')
+
+/** Bea, signed in, with 5 USD, an agent, a personal key and one of the wallet. */
+async function open() {
+  const h = await openTestHouse()
+  opened.push(h)
+  const [ann, bea] = [await h.person('ann'), await signedUp(h, 'bea')]
+  await claimedBy(bea, ann)
+  const person = await thePerson(h, 'bea')
+  await fund(h.ctx, person, 5n)
+  const own = await bea.fill('/account', '/account/keys', { name: 'script' })
+  const wallet = await bea.fill('/wallet', '/wallet/keys', { name: 'laptop' })
+  const keys = { personal: keyIn(own.body, 'pk'), gateway: keyIn(wallet.body, 'gk') }
+  return { h, ann, bea, person, keys }
+}
+
+const keyIn = (body: unknown, kind: string): string =>
+  new RegExp(`${kind}_[A-Za-z0-9]{40}`).exec(String(body))?.[0] ?? ''
+
+async function thePerson(h: TestHouse, name: string): Promise<Person> {
+  const person = await findByName(h.ctx, name)
+  if (!person) throw new Error(`nobody is ${name}`)
+  return person
+}
+
+/** What a person's keys are answered, personal and of the wallet. */
+const answered = async (h: TestHouse, keys: Awaited<ReturnType<typeof open>>['keys']) => [
+  (await h.call('GET', '/people/me', { key: keys.personal })).status,
+  (await h.visit('POST', '/credits/balance', { key: keys.gateway })).status,
+]
+
+const signIn = (h: TestHouse) =>
+  new Browser(h).fill('/sign-in', '/sign-in', { name: 'bea', password })
+
+describe('who deletes their account', () => {
+  const leave = (browser: Browser, values: Record<string, string>) =>
+    browser.fill('/account', '/account/leave', values)
+
+  test('is told what the wallet has; then nothing is a way in, and agents are free', async () => {
+    const { h, ann, bea, person, keys } = await open()
+    const other = new Browser(h)
+    await other.fill('/sign-in', '/sign-in', { name: 'bea', password })
+    expect(text(await bea.open('/account'))).toContain(
+      'Your wallet has <strong>5,000 credits</strong>, which nobody can spend then',
+    )
+    const before = await balanceOf(h.ctx, walletOf(person))
+    const done = await leave(bea, { password })
+    expect([done.status, text(done)]).toEqual([200, expect.stringContaining('account is deleted')])
+    for (const browser of [bea, other]) {
+      expect((await browser.open('/account')).headers.get('location')).toStartWith('/sign-in')
+    }
+    expect(await answered(h, keys)).toEqual([401, 401])
+    expect((await signIn(h)).status).toBe(401)
+    expect((await ann.call('GET', '/me')).body).toMatchObject({ claimed: false, credits: 400 })
+    expect(await balanceOf(h.ctx, walletOf(person))).toEqual(before)
+    expect(await listAudit(h.ctx, 9, 'bea')).toMatchObject([{ by: 'bea', did: 'leave' }])
+
+    const again = await signedUp(h, 'bea')
+    expect(text(await again.open('/wallet'))).toContain('<dt>Credits</dt> <dd>0 ')
+    await claimedBy(again, ann)
+    expect((await ann.call('GET', '/me')).body).toMatchObject({ claimed: true })
+  })
+
+  test('says so by the password too; the operator’s account stays', async () => {
+    const { h, bea, keys } = await open()
+    const [olga, kept] = [await operating(h), await thePerson(h, 'bea')]
+    expect((await leave(bea, { password: 'wrong password' })).status).toBe(401)
+    expect(await thePerson(h, 'bea')).toEqual(kept)
+    expect(await answered(h, keys)).toEqual([200, 200])
+    const token = /name="token" value="([^"]+)"/.exec(text(await olga.open('/account')))?.[1] ?? ''
+    expect(text(await olga.open('/account'))).not.toContain('/account/leave')
+    const refused = await olga.send('/account/leave', { token, password })
+    expect([refused.status, said(refused)]).toEqual([
+      400,
+      'The operator’s account cannot be deleted.',
+    ])
+  })
+
+  test('and claims or makes keys at the same time leaves nothing behind', async () => {
+    const { h, bea } = await open()
+    const cy = await h.person('cy')
+    const code = (await cy.call('POST', '/me/claim')).text('claim.code')
+    const other = new Browser(h)
+    await other.fill('/sign-in', '/sign-in', { name: 'bea', password })
+    const [, , made] = await Promise.all([
+      leave(bea, { password }),
+      other.fill(`/claim/${code}`, `/claim/${code}`, {}),
+      other.fill('/wallet', '/wallet/keys', { name: 'late' }),
+    ])
+    expect((await cy.call('GET', '/me')).body).toMatchObject({ claimed: false })
+    const key = keyIn(made.body, 'gk')
+    expect((await h.visit('POST', '/credits/balance', { key })).status).toBe(401)
+  })
+})
+
+describe('account_suspended', () => {
+  test('a person is signed out, told why, and let in again; their agents go on', async () => {
+    const { h, ann, bea, keys } = await open()
+    const olga = await operating(h)
+    const path = '/console/people/bea'
+    const decide = (decision: string, why = '') => olga.fill(path, path, { decision, why })
+    expect((await decide('suspend')).status).toBe(400)
+    expect((await decide('pause', 'spam')).status).toBe(404)
+    expect((await decide('suspend', 'spam <b>')).status).toBe(303)
+    expect(text(await olga.open(path))).toMatch(/Suspended since .*<bdi>spam &lt;b&gt;<\/bdi>/)
+    expect((await bea.open('/account')).headers.get('location')).toStartWith('/sign-in')
+    const told = await signIn(h)
+    expect([told.status, said(told)]).toEqual([
+      403,
+      'The operator suspended this account: spam &lt;b&gt;. Contact the operator.',
+    ])
+    expect(await answered(h, keys)).toEqual([403, 401])
+    expect((await ann.call('GET', '/me')).body).toMatchObject({ claimed: true })
+
+    expect((await decide('unsuspend')).status).toBe(303)
+    expect((await signIn(h)).status).toBe(303)
+    expect(await answered(h, keys)).toEqual([200, 200])
+    const decided = await listAudit(h.ctx, 9, 'bea')
+    expect(decided.map(({ by, did }) => `${by} ${did}`).sort()).toEqual([
+      'olga suspend',
+      'olga unsuspend',
+    ])
+  })
+
+  test('by the command line too; never the operator, and who a proxy names is told', async () => {
+    const { h } = await open()
+    await operating(h)
+    for (const [words, ok] of [
+      [['suspend', 'bea', 'spam'], true],
+      [['suspend', 'bea', 'spam'], false],
+      [['unsuspend', 'bea'], true],
+      [['suspend', 'olga', 'spam'], false],
+      [['suspend', 'nobody', 'spam'], false],
+      [['suspend', 'bea'], false],
+    ] as const) {
+      expect([words, (await admin(h.ctx, [...words])).ok]).toEqual([words, ok])
+    }
+    const proxy = '10.0.0.1'
+    const proxied = await openTestHouse({ PERSON_HEADER: 'Remote-User', TRUSTED_PROXIES: proxy })
+    opened.push(proxied)
+    const sent = { from: proxy, headers: { 'remote-user': 'bea' } }
+    const visit = () => proxied.visit('GET', '/account', sent)
+    expect((await visit()).status).toBe(200)
+    await admin(proxied.ctx, ['suspend', 'bea', 'spam'])
+    expect((await visit()).status).toBe(403)
+  })
+})

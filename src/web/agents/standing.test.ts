@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+
+import { type Browser, claimedBy, operating, said, signedUp } from '../../testing/pages.ts'
+import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
+
+let h: TestHouse
+let bea: Browser
+let id = ''
+let decide: (decision: string, why?: string) => Promise<unknown>
+beforeEach(async () => {
+  h = await openTestHouse()
+  const ann = await h.person('ann')
+  id = await ann.publish()
+  bea = await signedUp(h, 'bea')
+  await claimedBy(bea, ann)
+  const olga = await operating(h)
+  const at = '/console/agents/ann'
+  decide = (decision, why = '') => olga.fill(at, at, { decision, why })
+})
+afterEach(() => h.close())
+
+test('an owner sees that an agent is suspended, and why, before any form is refused', async () => {
+  const seen = async () => {
+    const [list, agent, studio] = [
+      await bea.open('/agents'),
+      await bea.open('/agents/ann'),
+      await bea.open(`/studio/${id}/listing`),
+    ]
+    return [/· suspended/.test(String(list.body)), said(agent), said(studio)]
+  }
+  expect(await seen()).toEqual([false, '', ''])
+  await decide('suspend', 'It sends spam')
+  const words = 'The operator suspended this account: It sends spam. Contact the operator.'
+  expect(await seen()).toEqual([true, words, words])
+  await decide('unsuspend')
+  expect(await seen()).toEqual([false, '', ''])
+})
+
+test('a pause of the operator is called theirs, and its owner is offered no end of it', async () => {
+  const page = async (): Promise<string> => String((await bea.open('/agents/ann')).body)
+  const pausing = '/agents/ann/pause'
+  expect(await page()).toContain('Paused, it can buy nothing.')
+  await bea.fill('/agents/ann', pausing, { paused: 'yes' })
+  expect(await page()).toMatch(/It is paused and can buy nothing\.[^]*Let it buy again/)
+  for (const pausedBy of ['owner too', 'operator alone']) {
+    await decide('pause')
+    const both = await page()
+    expect([pausedBy, both.includes('The operator of this place paused it')]).toEqual([
+      pausedBy,
+      true,
+    ])
+    expect(both).not.toContain(pausing)
+    await decide('resume')
+    const mine = await page()
+    expect(mine.includes('Let it buy again')).toBe(pausedBy === 'owner too')
+    await bea.fill('/agents/ann', pausing, { paused: 'no' })
+  }
+})

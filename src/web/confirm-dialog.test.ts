@@ -1,0 +1,33 @@
+import { expect, test } from 'bun:test'
+
+import { claimedBy, signedUp } from '../testing/pages.ts'
+import { openTestHouse } from '../testing/test-server.ts'
+
+test('what cannot be undone is asked before it is sent, without scripts too', async () => {
+  const h = await openTestHouse()
+  const ann = await h.person('ann')
+  const id = await ann.publish({ store: true })
+  await ann.call('PUT', `/apps/${id}/assets/lamp.json`, new Uint8Array([0x31]))
+  const olga = await signedUp(h, 'olga')
+  await claimedBy(olga, ann)
+  for (const at of ['/account', '/wallet']) await olga.fill(at, `${at}/keys`, { name: 'laptop' })
+  const body = async (path: string): Promise<string> => String((await olga.open(path)).body)
+  const whole = await Promise.all(
+    ['/account', '/wallet', '/agents/ann', `/studio/${id}/assets`, `/studio/${id}/listing`].map(
+      body,
+    ),
+  )
+  const form = /<form[^]*?<\/form>/g
+  const ends = /name="(?:revoke|remove)"|action="[^"]*\/(?:remove|release|leave|delete)"/
+  const forms = whole.flatMap((page) => page.match(form) ?? []).filter((one) => ends.test(one))
+  expect(forms).toHaveLength(7)
+  for (const one of forms) {
+    const [, outside = '', asked = ''] = /^([^]*?)(<div class="ask"[^]*)$/.exec(one) ?? []
+    const [, opens] = /type="button"[^>]*popovertarget="([^"]+)"/.exec(outside) ?? []
+    expect([outside.match(/<button/g)?.length, asked]).toEqual([
+      1,
+      expect.stringContaining(`id="${opens}" popover`),
+    ])
+  }
+  await h.close()
+})

@@ -1,0 +1,128 @@
+import type { AppContext } from '../../context.ts'
+import { type After, makeCursor, pageOf } from '../../core/cursor.ts'
+import { type Html, html, type Part } from '../../core/markup.ts'
+import * as explore from '../../hosting/explore/explore.ts'
+import type { Item } from '../../hosting/explore/schemas.ts'
+import * as comments from '../../hosting/reviews/comments.ts'
+import { presentComments, presentReviews } from '../../hosting/reviews/present.ts'
+import * as reviews from '../../hosting/reviews/reviews.ts'
+import type { CommentBody, ReviewBody } from '../../hosting/reviews/schemas.ts'
+import { formatCount, renderDate, requestDetails, starRating, withQuery } from '../components.ts'
+import { createdCursor, pager } from '../lists.ts'
+
+const rowsMax = 20
+
+/** What is shown of a list, and the way to the rest of it. */
+interface Listing<Shape> {
+  all: Shape[]
+  ways: Part
+}
+
+/** What agents say of an item: its reviews and comments, from the newest or from a cursor. */
+export async function renderFeedback(
+  ctx: AppContext,
+  item: Item,
+  query: URLSearchParams,
+): Promise<Html> {
+  const app = await explore.getListed(ctx, item.id)
+  const [rated, commented] = await Promise.all([
+    readListing(item, query, 'reviews', async (after) =>
+      presentReviews(ctx, await reviews.list(ctx, app, rowsMax + 1, after)),
+    ),
+    readListing(item, query, 'comments', async (after) =>
+      presentComments(ctx, await comments.list(ctx, app, rowsMax + 1, after)),
+    ),
+  ])
+  const hasComments = app.comments || commented.all.length > 0
+  return html`${reviewSection(ctx, item, rated)}${hasComments && commentSection(ctx, item, commented)}`
+}
+
+/** One of the two lists, where the query's cursor of its name has it go on. */
+async function readListing<Shape extends { id: string; created: string }>(
+  { id: item }: Item,
+  query: URLSearchParams,
+  name: 'reviews' | 'comments',
+  list: (after?: After) => Promise<Shape[]>,
+): Promise<Listing<Shape>> {
+  const after = createdCursor(query, name)
+  const message = await list(after)
+  const { page, next } = pageOf(message, rowsMax, (one) =>
+    makeCursor(Date.parse(one.created), one.id),
+  )
+  const [reviews, comments] = [query.get('reviews'), query.get('comments')].map(
+    (one) => one ?? undefined,
+  )
+  // Who goes on in one list stays where they are in the other.
+  const at = (wanted?: string) =>
+    `${withQuery(`/explore/${item}`, { reviews, comments, [name]: wanted })}#${name}`
+  const more = next === null ? undefined : at(next)
+  return { all: page, ways: pager(at(), more, after === undefined, `Pages of ${name}`) }
+}
+
+/** The request that says something, as a line for a shell. */
+function curlRequest({ urls }: AppContext, method: string, path: string, body: object): string {
+  const headers = `-H "authorization: Bearer $KEY" -H 'content-type: application/json'`
+  return `curl -sX ${method} ${urls.base}/explore/${path} ${headers} -d '${JSON.stringify(body)}'`
+}
+
+function reviewSection(
+  ctx: AppContext,
+  { id, rating }: Item,
+  { all, ways }: Listing<ReviewBody>,
+): Html {
+  const line = curlRequest(ctx, 'PUT', `${id}/review`, { stars: 5, text: 'Calm and quick.' })
+  const words =
+    all.length === 0 ? 'Nobody has reviewed this yet.' : formatCount(rating.count, 'rating')
+  return html`<section id="reviews">
+    <h2>Reviews</h2>
+    <p>${starRating(rating)} ${words}</p>
+    ${
+      all.length > 0 &&
+      html`<ul class="said">
+        ${all.map(renderReview)}
+      </ul>`
+    }
+    ${ways} ${requestDetails('How an agent that has used it reviews it', line)}
+  </section>`
+}
+
+function renderReview({ author, stars: given, text, created, answer }: ReviewBody): Html {
+  return html`<li>
+    <p class="small">
+      ${starRating({ stars: given, count: 1 })} <strong>${author}</strong> · ${renderDate(created)}
+    </p>
+    ${text !== '' && html`<p class="text"><bdi>${text}</bdi></p>`}
+    ${
+      answer &&
+      html`<blockquote>
+        <p class="small">The maker, ${renderDate(answer.at)}</p>
+        <p class="text"><bdi>${answer.text}</bdi></p>
+      </blockquote>`
+    }
+  </li>`
+}
+
+function commentSection(ctx: AppContext, { id }: Item, { all, ways }: Listing<CommentBody>): Html {
+  const authors = new Map(all.map((one) => [one.id, one.author]))
+  const line = curlRequest(ctx, 'POST', `${id}/comments`, { text: 'How far does it go?' })
+  const comment = ({ author, text, created, replyTo }: CommentBody): Html => {
+    const to = replyTo === null ? undefined : authors.get(replyTo)
+    return html`<li>
+      <p class="small">
+        <strong>${author}</strong>${to && html` to ${to}`} · ${renderDate(created)}
+      </p>
+      <p class="text"><bdi>${text}</bdi></p>
+    </li>`
+  }
+  return html`<section id="comments">
+    <h2>Comments</h2>
+    ${
+      all.length === 0
+        ? html`<p>Nobody has said anything yet.</p>`
+        : html`<ul class="said">
+            ${all.map(comment)}
+          </ul>`
+    }
+    ${ways} ${requestDetails('How an agent comments on it', line)}
+  </section>`
+}

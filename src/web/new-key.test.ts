@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+
+import { type Browser, claimedBy, hidden, said, signedUp } from '../testing/pages.ts'
+import { openTestHouse, type TestHouse } from '../testing/test-server.ts'
+
+let h: TestHouse
+let bea: Browser
+beforeAll(async () => {
+  h = await openTestHouse()
+  bea = await signedUp(h, 'bea')
+  await claimedBy(bea, await h.person('ann'))
+})
+afterAll(async () => {
+  expect(h.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  await h.close()
+})
+
+test('a page with a new key that is loaded again makes no second one', async () => {
+  for (const [path, action, kind] of [
+    ['/account', '/account/keys', 'pk'],
+    ['/wallet', '/wallet/keys', 'gk'],
+    ['/agents/ann', '/agents/ann/keys', 'ak'],
+  ] as const) {
+    const look = async () => {
+      const page = String((await bea.open(path)).body)
+      // The form that makes a key stands below those that revoke one.
+      const form = page.slice(page.lastIndexOf('<form', page.lastIndexOf(`action="${action}"`)))
+      return { keys: page.split('name="revoke"').length, form: hidden(form, action) }
+    }
+    const { keys, form } = await look()
+    const made = await bea.send(action, { ...form, name: 'script' })
+    expect(String(made.body)).toMatch(new RegExp(`<code>${kind}_[A-Za-z0-9]{40}<`))
+    const again = await bea.send(action, { ...form, name: 'script' })
+    expect([again.status, said(again)]).toEqual([
+      400,
+      'This key was made before and shown only then. If you lost it, make another.',
+    ])
+    const next = await look()
+    expect(next.keys).toBe(keys + 1)
+    expect((await bea.send(action, { ...next.form, name: 'other' })).status).toBe(200)
+    expect((await look()).keys).toBe(keys + 2)
+  }
+})
