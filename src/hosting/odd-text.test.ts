@@ -54,6 +54,6 @@ test('a refusal says what was wrong, also one byte over a limit', async () => {
     expect(list.text('error')).toBe('"limit" must be a whole number (1 to 100).')
   }
   const big = await ann.call('POST', '/apps', { html: 'x'.repeat(htmlBytesMax + 1) })
-  expect(big.text('error')).toStartWith('4.1 MB is over the 4 MB allowed.')
+  expect(big.text('error')).toStartWith('4.1 MB is over the limit of 4 MB.')
   await close()
 })

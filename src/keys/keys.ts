@@ -7,7 +7,7 @@ import { isPlainLine } from '../core/text.ts'
 import { type Clock, second } from '../core/time.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { lock } from '../db/lock.ts'
-import { changedBy, countRows, prepared } from '../db/query.ts'
+import { changedRowCount, countRows, prepared } from '../db/query.ts'
 import { ApiError } from '../errors.ts'
 import { keyNameCharsMax } from '../limits.ts'
 import { keys } from './tables.ts'
@@ -18,7 +18,7 @@ const { hash: _, ...columns } = getTableColumns(keys)
 export type Key = Omit<typeof keys.$inferSelect, 'hash'>
 
 /** What a new key is made from. */
-export interface NewKey {
+export interface KeyInput {
   kind: Key['kind']
   owner: string
   name?: string | undefined
@@ -33,7 +33,7 @@ const prefixPattern = /^(ak|gk|pk)_[A-Za-z0-9]{8}$/
 const isLiveOf = (owner: string) => and(eq(keys.owner, owner), isNull(keys.revoked))
 
 /** Refuses bad_request for a name that is none; a key may have none. */
-export function checkName(name: string | undefined): void {
+export function validateName(name: string | undefined): void {
   if (name === undefined || isPlainLine(name, keyNameCharsMax)) return
   const problem = `"name" is one plain line of at most ${keyNameCharsMax} characters.`
   throw new ApiError('bad_request', { problem, param: 'name' })
@@ -43,13 +43,13 @@ export function checkName(name: string | undefined): void {
  * Lets one change at a time pass of what an owner's keys are, until the transaction ends: who makes
  * one reads under it what it may do, and who limits or suspends all of them misses none.
  */
-export const lockAll = (db: Db, owner: string): Promise<void> => lock(db, `keys of ${owner}`)
+export const lockOwner = (db: Db, owner: string): Promise<void> => lock(db, `keys of ${owner}`)
 
 /** Makes a key inside the caller's transaction. `text` is shown once and never kept. */
-export async function make(
+export async function create(
   db: Db,
   clock: Clock,
-  wanted: NewKey,
+  wanted: KeyInput,
 ): Promise<{ text: string; key: Key }> {
   const text = starts[wanted.kind] + newSecret()
   const key = {
@@ -65,15 +65,15 @@ export async function make(
 }
 
 /** An owner's live keys, oldest first: whoever makes one bounds how many there are. */
-export const listOf = (db: Db, owner: string): Promise<Key[]> =>
+export const list = (db: Db, owner: string): Promise<Key[]> =>
   db.select(columns).from(keys).where(isLiveOf(owner)).orderBy(asc(keys.created), asc(keys.prefix))
 
 /** How many live keys an owner has. */
-export const countOf = (db: Db, owner: string): Promise<number> =>
+export const count = (db: Db, owner: string): Promise<number> =>
   countRows(db, keys, isLiveOf(owner))
 
 /** Changes what is given of an owner's live key, inside a transaction; `forget` once it is kept. */
-export async function edit(
+export async function update(
   db: Db,
   owner: string,
   prefix: string,
@@ -89,7 +89,7 @@ export async function edit(
 }
 
 /** Gives an owner's live keys the same cap, under `lockAll`; `forget` once it is kept. */
-export async function limitAll(db: Db, owner: string, dailyCap: NanoUsd | null): Promise<void> {
+export async function setDailyCap(db: Db, owner: string, dailyCap: NanoUsd | null): Promise<void> {
   await db.update(keys).set({ dailyCap }).where(isLiveOf(owner))
 }
 
@@ -116,7 +116,7 @@ export async function revoke(
 ): Promise<boolean> {
   if (!prefixPattern.test(prefix)) return false
   const live = and(isLiveOf(owner), eq(keys.prefix, prefix))
-  return changedBy(await db.update(keys).set({ revoked: clock.now() }).where(live)) > 0
+  return changedRowCount(await db.update(keys).set({ revoked: clock.now() }).where(live)) > 0
 }
 
 /** Revokes every live key of an owner, under `lockAll`; call `forget` after the commit. */
@@ -125,7 +125,7 @@ export async function revokeAll(db: Db, clock: Clock, owner: string): Promise<vo
 }
 
 /** Suspends an owner's keys, or lets them go on (null), under `lockAll`; then `forget`. */
-export async function suspendAll(db: Db, owner: string, suspended: number | null): Promise<void> {
+export async function setSuspended(db: Db, owner: string, suspended: number | null): Promise<void> {
   await db.update(keys).set({ suspended }).where(eq(keys.owner, owner))
 }
 

@@ -5,7 +5,7 @@ import { newId, sign } from '../../core/ids.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { cannotTake } from '../../db/error.ts'
+import { isWriteUnavailable } from '../../db/error.ts'
 import { lock } from '../../db/lock.ts'
 import { countRows, lookup, prepared } from '../../db/query.ts'
 import { ApiError, isApiError } from '../../errors.ts'
@@ -16,19 +16,19 @@ import { aboutCharsMax } from '../../limits.ts'
 import { startCredits } from '../../prices.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
 import { type Claim, newClaim } from './claims.ts'
-import { checkHandle, makeHandle, shapeOf } from './handles.ts'
+import { validateHandle, generateHandle, skeletonOf } from './handles.ts'
 import { agents } from './tables.ts'
 
 export type Agent = typeof agents.$inferSelect
 
 /** What POST /keys brings: both may be left out. */
-export interface NewAgent {
+export interface NewAgentInput {
   handle?: string | undefined
   about?: string | null | undefined
 }
 
 /** A new agent with what is shown once: the key's text and the claim code. */
-export interface MadeAgent {
+export interface CreatedAgent {
   agent: Agent
   key: keys.Key
   keyText: string
@@ -40,10 +40,10 @@ export interface MadeAgent {
  * operation 4), all or nothing. `address` is what new keys are counted by.
  * Refuses bad_handle, handle_taken, keys_address_limit, keys_daily_limit, bad_request, try_again.
  */
-export async function make(ctx: AppContext, wanted: NewAgent, address: string): Promise<MadeAgent> {
-  if (wanted.handle !== undefined) checkHandle(wanted.handle)
+export async function createAgent(ctx: AppContext, wanted: NewAgentInput, address: string): Promise<CreatedAgent> {
+  if (wanted.handle !== undefined) validateHandle(wanted.handle)
   const about = checkAbout(wanted.about ?? null)
-  ctx.storage.checkRoom(0)
+  ctx.storage.requireFreeSpace(0)
   const madeFrom = sign(ctx.secret, `address ${address}`)
   return ctx.db.tx(async (db) => {
     await lock(db, 'new agents')
@@ -58,7 +58,7 @@ export async function make(ctx: AppContext, wanted: NewAgent, address: string): 
         id: newId(),
         handle,
         dailyCap,
-        shape: shapeOf(handle),
+        skeleton: skeletonOf(handle),
         about,
         claimHash: claim.hash,
         claimExpires: claim.expires,
@@ -67,7 +67,7 @@ export async function make(ctx: AppContext, wanted: NewAgent, address: string): 
       })
       .returning()
     if (!agent) throw new Error('the new agent was not kept')
-    const made = await keys.make(db, ctx.clock, { kind: 'agent', owner: agent.id, dailyCap })
+    const made = await keys.create(db, ctx.clock, { kind: 'agent', owner: agent.id, dailyCap })
     await grantStart(ctx, db, agent.id)
     return { agent, key: made.key, keyText: made.text, claim }
   })
@@ -98,7 +98,7 @@ async function holderOf(db: Db, handle: string): Promise<string | undefined> {
   const [holder] = await db
     .select({ handle: agents.handle })
     .from(agents)
-    .where(or(eq(agents.handle, handle), eq(agents.shape, shapeOf(handle))))
+    .where(or(eq(agents.handle, handle), eq(agents.skeleton, skeletonOf(handle))))
     .limit(1)
   return holder?.handle
 }
@@ -113,7 +113,7 @@ const handleTries = 20
 
 async function freeHandle(db: Db): Promise<string> {
   for (let tries = 0; tries < handleTries; tries += 1) {
-    const handle = makeHandle()
+    const handle = generateHandle()
     if (!(await holderOf(db, handle))) return handle
   }
   throw new ApiError('try_again', { why: 'no free handle was found' })
@@ -139,12 +139,12 @@ const byId = lookup(
 )
 
 /** The agent with this id, closed ones too. */
-export async function find(ctx: AppContext, id: string): Promise<Agent | undefined> {
+export async function findAgent(ctx: AppContext, id: string): Promise<Agent | undefined> {
   return byId(ctx.db, id)
 }
 
 /** Whether nobody has made an agent here yet. */
-export async function areNone(ctx: AppContext): Promise<boolean> {
+export async function hasNoAgents(ctx: AppContext): Promise<boolean> {
   const some = await ctx.db.read.select({ id: agents.id }).from(agents).limit(1)
   return some.length === 0
 }
@@ -164,7 +164,7 @@ export async function findByHandle(ctx: AppContext, handle: string): Promise<Age
 }
 
 /** The same by what it is called, with or without @. */
-export async function findNamed(ctx: AppContext, name: string): Promise<Agent | undefined> {
+export async function findByMention(ctx: AppContext, name: string): Promise<Agent | undefined> {
   const [, handle] = /^@?([a-z0-9-]{1,30})$/.exec(name) ?? []
   return handle === undefined ? undefined : findByHandle(ctx, handle)
 }
@@ -173,14 +173,14 @@ export async function findNamed(ctx: AppContext, name: string): Promise<Agent | 
  * Changes the line about itself (document 1, operation 6); null clears it. Refuses bad_request, and
  * not_ready when it cannot be kept just now.
  */
-export async function describe(
+export async function updateAbout(
   ctx: AppContext,
   agent: Agent,
   about: string | null,
 ): Promise<Agent> {
   const line = checkAbout(about)
   try {
-    ctx.storage.checkRoom(0)
+    ctx.storage.requireFreeSpace(0)
     return await ctx.db.tx(async (db) => {
       const [changed] = await db
         .update(agents)
@@ -190,7 +190,7 @@ export async function describe(
       return changed ?? agent
     })
   } catch (error) {
-    const isFull = isApiError(error, 'try_again') || cannotTake(error)
+    const isFull = isApiError(error, 'try_again') || isWriteUnavailable(error)
     throw isFull ? new ApiError('not_ready') : error
   }
 }
@@ -199,8 +199,8 @@ export async function describe(
  * Closes the account for good and revokes its keys, inside a transaction: they answer
  * account_closed then. Forget the keys after its commit.
  */
-export async function close(ctx: AppContext, db: Db, agent: string): Promise<void> {
-  await keys.lockAll(db, agent)
+export async function closeAgent(ctx: AppContext, db: Db, agent: string): Promise<void> {
+  await keys.lockOwner(db, agent)
   await db
     .update(agents)
     .set({ closed: ctx.clock.now(), claimHash: null, claimExpires: null })

@@ -51,7 +51,7 @@ const isOf = (code: string) =>
  * The unclaimed agent that a live claim code is for. Refuses bad_code, code_used, code_expired,
  * already_claimed.
  */
-export async function theClaimed(ctx: AppContext, code: string): Promise<Agent> {
+export async function getClaimableAgent(ctx: AppContext, code: string): Promise<Agent> {
   const [agent] = await ctx.db.read.select().from(agents).where(isOf(code))
   if (!agent) throw new ApiError('bad_code')
   if (agent.claimUsed !== null) throw new ApiError('code_used')
@@ -61,7 +61,7 @@ export async function theClaimed(ctx: AppContext, code: string): Promise<Agent> 
 }
 
 /** Gives the agent of a live claim code its owner, once. Undefined when the code is none now. */
-export async function take(
+export async function assignOwner(
   ctx: AppContext,
   db: Db,
   code: string,

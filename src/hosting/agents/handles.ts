@@ -30,19 +30,19 @@ const twins: [RegExp, string][] = [
 ]
 
 /** A handle as the eye may take it: two handles of one shape look alike. */
-export const shapeOf = (handle: string): string =>
+export const skeletonOf = (handle: string): string =>
   twins.reduce((text, [pattern, letter]) => text.replace(pattern, letter), handle)
 
-const reservedShapes = new Set([...reserved].map(shapeOf))
+const reservedShapes = new Set([...reserved].map(skeletonOf))
 
 /** Refuses bad_handle for a handle of the wrong form, or one that passes for a reserved word. */
-export function checkHandle(handle: string): void {
+export function validateHandle(handle: string): void {
   if (!form.test(handle)) {
     const why = 'a handle is 3 to 30 of a-z, 0-9 and -, and begins and ends with a letter or digit'
     throw new ApiError('bad_handle', { why })
   }
   if (isForbidden(handle)) throw new ApiError('bad_handle', { why: 'it is a slur' })
-  if (reservedShapes.has(shapeOf(handle))) {
+  if (reservedShapes.has(skeletonOf(handle))) {
     throw new ApiError('bad_handle', { why: `"${handle}" is, or looks like, a reserved word` })
   }
 }
@@ -57,7 +57,7 @@ const nouns = `anchor badger beacon beaver birch brook buoy canoe cedar cove cra
   willow wren`.split(/\s+/)
 
 /** A handle for who brings none: word-word-4 digits. */
-export function makeHandle(): string {
+export function generateHandle(): string {
   const digits = String(pick(10_000)).padStart(4, '0')
   return `${adjectives[pick(adjectives.length)]}-${nouns[pick(nouns.length)]}-${digits}`
 }

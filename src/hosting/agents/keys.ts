@@ -4,10 +4,10 @@ import type { AppContext } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
 import { keysPerAgentMax } from '../../limits.ts'
-import { tell } from '../notes/notes.ts'
+import { notify } from '../notifications/notifications.ts'
 import type { Agent } from './agents.ts'
-import { capOf } from './spending.ts'
-import { suspended } from './suspension.ts'
+import { dailyCapOf } from './spending.ts'
+import { suspensionError } from './suspension.ts'
 import { agents } from './tables.ts'
 
 /**
@@ -15,16 +15,16 @@ import { agents } from './tables.ts'
  * or with that of the key `by` which it is made. Refuses bad_request, bad_key, account_closed,
  * account_suspended.
  */
-export async function addKey(
+export async function createAgentKey(
   ctx: AppContext,
   { id }: Pick<Agent, 'id'>,
   name: string | undefined,
   by?: Pick<keys.Key, 'prefix'>,
 ): Promise<{ text: string; key: keys.Key }> {
-  keys.checkName(name)
+  keys.validateName(name)
   return ctx.db.tx(async (db) => {
-    await keys.lockAll(db, id)
-    const live = await keys.listOf(db, id)
+    await keys.lockOwner(db, id)
+    const live = await keys.list(db, id)
     const own = live.find(({ prefix }) => prefix === by?.prefix)
     if (by && !own) throw new ApiError('bad_key')
     if (live.length >= keysPerAgentMax) {
@@ -34,27 +34,27 @@ export async function addKey(
     const [agent] = await db.select().from(agents).where(eq(agents.id, id))
     if (!agent) throw new Error('a key for no agent')
     if (agent.closed !== null) throw new ApiError('account_closed')
-    if (agent.suspended !== null) throw suspended(agent)
-    const dailyCap = own ? own.dailyCap : capOf(agent)
-    return keys.make(db, ctx.clock, { kind: 'agent', owner: id, name, dailyCap })
+    if (agent.suspended !== null) throw suspensionError(agent)
+    const dailyCap = own ? own.dailyCap : dailyCapOf(agent)
+    return keys.create(db, ctx.clock, { kind: 'agent', owner: id, name, dailyCap })
   })
 }
 
 /** The live keys of an agent, known in lists by their prefixes. */
-export const keysOf = async (ctx: AppContext, { id }: Pick<Agent, 'id'>) =>
-  (await keys.listOf(ctx.db.read, id)).map((key) => ({ ...key, id: key.prefix }))
+export const listAgentKeys = async (ctx: AppContext, { id }: Pick<Agent, 'id'>) =>
+  (await keys.list(ctx.db.read, id)).map((key) => ({ ...key, id: key.prefix }))
 
 /** Revokes one of the agent's keys by its prefix. Refuses not_found, and last_key for the last. */
-export async function revokeKey(ctx: AppContext, agent: Agent, prefix: string): Promise<void> {
+export async function revokeAgentKey(ctx: AppContext, agent: Agent, prefix: string): Promise<void> {
   await ctx.db.tx(async (db) => {
-    await keys.lockAll(db, agent.id)
-    const live = await keys.countOf(db, agent.id)
+    await keys.lockOwner(db, agent.id)
+    const live = await keys.count(db, agent.id)
     if (!(await keys.revoke(db, ctx.clock, agent.id, prefix))) {
       throw new ApiError('not_found', { what: 'key', see: 'GET /me/keys lists yours.' })
     }
     if (live === 1) throw new ApiError('last_key')
     const text = `The key ${prefix} was revoked with one of your keys.`
-    await tell(ctx, db, { to: agent.id, kind: 'key.revoked', text, data: { prefix } })
+    await notify(ctx, db, { to: agent.id, kind: 'key.revoked', text, data: { prefix } })
   })
   ctx.keys.forget()
 }

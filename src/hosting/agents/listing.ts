@@ -2,7 +2,7 @@ import { and, desc, like } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import type { After } from '../../core/cursor.ts'
-import { countRows, isBehind } from '../../db/query.ts'
+import { countRows, isAfterCursor } from '../../db/query.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 
@@ -17,7 +17,7 @@ export const listAgents = (
   return db.read
     .select()
     .from(agents)
-    .where(and(isAlike, isBehind(agents, after)))
+    .where(and(isAlike, isAfterCursor(agents, after)))
     .orderBy(desc(agents.created), desc(agents.id))
     .limit(limit)
 }

@@ -3,7 +3,7 @@ import { and, desc, eq, isNull } from 'drizzle-orm'
 import type { AppContext } from '../../context.ts'
 import type { After } from '../../core/cursor.ts'
 import type { Db } from '../../db/engine.ts'
-import { countRows, isBehind } from '../../db/query.ts'
+import { countRows, isAfterCursor } from '../../db/query.ts'
 import { listPageMax } from '../../limits.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
@@ -11,7 +11,7 @@ import { agents } from './tables.ts'
 const liveOf = (person: string) => and(eq(agents.owner, person), isNull(agents.closed))
 
 /** The agents that a person claimed, newest first, at most `limit` of them. */
-export const ownedBy = (
+export const listOwnedAgents = (
   ctx: AppContext,
   person: string,
   limit: number,
@@ -20,12 +20,12 @@ export const ownedBy = (
   ctx.db.read
     .select()
     .from(agents)
-    .where(and(liveOf(person), isBehind(agents, after)))
+    .where(and(liveOf(person), isAfterCursor(agents, after)))
     .orderBy(desc(agents.created), desc(agents.id))
     .limit(Math.min(limit, listPageMax + 1))
 
 /** All agents that a person claimed, inside a transaction. */
-export const allOf = (db: Db, person: string): Promise<Agent[]> =>
+export const listAllOwnedAgents = (db: Db, person: string): Promise<Agent[]> =>
   db.select().from(agents).where(liveOf(person))
 
 /** Whether an agent still is its owner's, and open, inside a transaction under `keys.lockAll`. */
@@ -35,5 +35,5 @@ export async function isOwned(db: Db, { id, owner }: Agent): Promise<boolean> {
 }
 
 /** How many agents a person has claimed. */
-export const countOf = ({ db }: AppContext, person: string): Promise<number> =>
+export const countOwnedAgents = ({ db }: AppContext, person: string): Promise<number> =>
   countRows(db.read, agents, liveOf(person))

@@ -9,13 +9,13 @@ import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 
 /** What an agent's keys may spend in a day together: nothing while it is paused. */
-export const capOf = ({
+export const dailyCapOf = ({
   dailyCap,
   pausedBy,
 }: Pick<Agent, 'dailyCap' | 'pausedBy'>): NanoUsd | null => (pausedBy === null ? dailyCap : zero)
 
 /** Who is paused buys nothing. Refuses paused. */
-export function checkBuying({ pausedBy }: Pick<Agent, 'pausedBy'>): void {
+export function checkNotPaused({ pausedBy }: Pick<Agent, 'pausedBy'>): void {
   if (pausedBy !== null) throw new ApiError('paused')
 }
 
@@ -42,22 +42,22 @@ export const isPausedByOperator = ({ pausedBy }: Pick<Agent, 'pausedBy'>): boole
  * Changes what an agent may spend, and what its keys say of it, inside a transaction. Forget the
  * keys after its commit. Undefined when there is no such agent.
  */
-export async function limit(
+export async function updateLimits(
   db: Db,
   id: string,
-  { pause, ...change }: Partial<Pick<Agent, 'dailyCap' | 'owner'>> & { pause?: Pause },
+  { pause: pauseAgent, ...change }: Partial<Pick<Agent, 'dailyCap' | 'owner'>> & { pause?: Pause },
 ): Promise<Agent | undefined> {
-  await keys.lockAll(db, id)
+  await keys.lockOwner(db, id)
   const isIt = eq(agents.id, id)
   const [before] = await db.select().from(agents).where(isIt)
   if (!before) return undefined
-  const pausedBy = pause ? pausedAfter(before.pausedBy, pause) : before.pausedBy
+  const pausedBy = pauseAgent ? pausedAfter(before.pausedBy, pauseAgent) : before.pausedBy
   const [agent] = await db
     .update(agents)
     .set({ ...change, pausedBy })
     .where(isIt)
     .returning()
-  if (agent) await keys.limitAll(db, id, capOf(agent))
+  if (agent) await keys.setDailyCap(db, id, dailyCapOf(agent))
   return agent
 }
 
@@ -69,7 +69,7 @@ export async function pause(ctx: AppContext, handle: string, is: boolean): Promi
   const changed = await ctx.db.tx(async (db) => {
     const [agent] = await db.select().from(agents).where(eq(agents.handle, handle))
     if (!agent || isPausedByOperator(agent) === is) return undefined
-    return limit(db, agent.id, { pause: { by: 'operator', is } })
+    return updateLimits(db, agent.id, { pause: { by: 'operator', is } })
   })
   ctx.keys.forget()
   return changed !== undefined

@@ -9,11 +9,11 @@ import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 
 /** What a suspended agent is told. */
-export const suspended = ({ suspendedFor }: Pick<Agent, 'suspendedFor'>) =>
+export const suspensionError = ({ suspendedFor }: Pick<Agent, 'suspendedFor'>) =>
   new ApiError('account_suspended', { reason: suspendedFor ?? '' })
 
 /** Why an agent is suspended, inside a transaction that keeps it so; null where it is not. */
-export async function whySuspended(db: Db, agent: string): Promise<string | null> {
+export async function findSuspensionReason(db: Db, agent: string): Promise<string | null> {
   const one = db.select({ why: agents.suspendedFor }).from(agents).where(eq(agents.id, agent))
   const [row] = await forUpdate(one.$dynamic(), agents.id)
   return row?.why ?? null
@@ -23,7 +23,7 @@ export async function whySuspended(db: Db, agent: string): Promise<string | null
  * Suspends an agent and its keys for a reason, or lets it go on (null), inside a transaction;
  * forget the keys after its commit. Undefined when nobody has this handle, or it is so already.
  */
-export async function suspend(
+export async function suspendAgent(
   { clock }: AppContext,
   db: Db,
   handle: string,
@@ -32,13 +32,13 @@ export async function suspend(
   const at = reason === null ? null : clock.now()
   const [known] = await db.select({ id: agents.id }).from(agents).where(eq(agents.handle, handle))
   if (!known) return undefined
-  await keys.lockAll(db, known.id)
+  await keys.lockOwner(db, known.id)
   const isOther = at === null ? isNotNull(agents.suspended) : isNull(agents.suspended)
   const [agent] = await db
     .update(agents)
     .set({ suspended: at, suspendedFor: reason })
     .where(and(eq(agents.id, known.id), isOther))
     .returning()
-  if (agent) await keys.suspendAll(db, agent.id, at)
+  if (agent) await keys.setSuspended(db, agent.id, at)
   return agent
 }

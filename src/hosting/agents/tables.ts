@@ -6,7 +6,7 @@ export const agents = table(
   {
     id: text('id').primaryKey(),
     handle: text('handle').notNull().unique(),
-    shape: text('shape').notNull().unique(),
+    skeleton: text('shape').notNull().unique(),
     about: text('about'),
     /** The id of the person who claimed it. */
     owner: text('owner'),
@@ -21,7 +21,7 @@ export const agents = table(
     /** A keyed hash of the address it was made from: new keys are counted by it. */
     madeFrom: text('made_from').notNull(),
     /** Bytes of pages and assets it keeps. */
-    kept: integer('kept').notNull().default(0),
+    storedBytes: integer('kept').notNull().default(0),
     created: time('created').notNull(),
     closed: time('closed'),
     /** Its keys do not work and what it made is held back: since when, and why. */

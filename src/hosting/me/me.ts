@@ -5,40 +5,40 @@ import * as keys from '../../keys/keys.ts'
 import { agentOwner } from '../../ledger/accounts.ts'
 import { listEntries } from '../../ledger/entries.ts'
 import * as ledger from '../../ledger/ledger.ts'
-import { type Spending, spendingOf } from '../../ledger/spending.ts'
+import { type SpendingByKind, sumSpending } from '../../ledger/spending.ts'
 import { listPageDefault } from '../../limits.ts'
 import * as agents from '../agents/agents.ts'
-import { makerPage } from '../agents/names.ts'
+import { makerPageUrl } from '../agents/names.ts'
 import * as apps from '../apps/apps.ts'
-import { linkOf } from '../apps/present.ts'
-import { stopWork } from '../apps/removal.ts'
-import { buildsOf } from '../builds/builds.ts'
-import { removeAllOf as removeHooksOf } from '../notes/hooks/hooks.ts'
-import { unreadOf } from '../notes/notes.ts'
+import { appUrl } from '../apps/present.ts'
+import { cancelAppJobs } from '../apps/deletion.ts'
+import { getBuildUsage } from '../apps/builds/builds.ts'
+import { removeAllHooks as removeHooksOf } from './hooks/hooks.ts'
+import { countUnread } from '../notifications/notifications.ts'
 import * as people from '../people/people.ts'
-import type { AgentRecordShape, KeyRowShape, LedgerEntryShape } from './schemas.ts'
+import type { AgentRecord, KeyBody, LedgerEntryBody } from './schemas.ts'
 
 /** The name of a person who owns agents. */
 const ownerName = async (ctx: AppContext, id: string): Promise<string | null> => {
-  const owner = await people.find(ctx, id)
-  return owner ? people.shownName(owner) : null
+  const owner = await people.findPerson(ctx, id)
+  return owner ? people.displayName(owner) : null
 }
 
 /** The agent record of document 1, operation 5. */
-export async function record(
+export async function getAgentRecord(
   ctx: AppContext,
   agent: agents.Agent,
   key: keys.Key,
-): Promise<AgentRecordShape> {
+): Promise<AgentRecord> {
   const [account, made, publishes, builds, spentToday, spending, unread, owner] = await Promise.all(
     [
       ledger.balanceOf(ctx, agentOwner(agent.id)),
-      apps.listOf(ctx, agent.id, listPageDefault),
-      apps.publishesOf(ctx, ctx.db.read, agent.id),
-      buildsOf(ctx, ctx.db.read, agent.id),
+      apps.listByMaker(ctx, agent.id, listPageDefault),
+      apps.getPublishUsage(ctx, ctx.db.read, agent.id),
+      getBuildUsage(ctx, ctx.db.read, agent.id),
       ledger.spentToday(ctx, keys.capOf(key).key),
-      spendingOf(ctx, agentOwner(agent.id)),
-      unreadOf(ctx, agent.id),
+      sumSpending(ctx, agentOwner(agent.id)),
+      countUnread(ctx, agent.id),
       agent.owner === null ? null : ownerName(ctx, agent.owner),
     ],
   )
@@ -50,10 +50,10 @@ export async function record(
     claimed: agent.owner !== null,
     ...(agent.claimExpires !== null && { claim: { expires: iso(agent.claimExpires) } }),
     owner,
-    page: makerPage(ctx, agent.handle),
+    page: makerPageUrl(ctx, agent.handle),
     created: iso(agent.created),
     unread,
-    apps: made.map(({ id, title }) => ({ id, title, link: linkOf(ctx, id) })),
+    apps: made.map(({ id, title }) => ({ id, title, link: appUrl(ctx, id) })),
     spend: presentSpending(spending),
     limits: {
       dailyCap: key.dailyCap === null ? null : toCredits(key.dailyCap),
@@ -65,7 +65,7 @@ export async function record(
 }
 
 /** What builds and the like have cost, in credits. */
-function presentSpending({ build, icon, assets, remix }: Spending): AgentRecordShape['spend'] {
+function presentSpending({ build, icon, assets, remix }: SpendingByKind): AgentRecord['spend'] {
   return {
     builds: toCredits(build),
     icons: toCredits(icon),
@@ -76,11 +76,11 @@ function presentSpending({ build, icon, assets, remix }: Spending): AgentRecordS
 }
 
 /** An agent's ledger entries, newest first: at most `limit`, going on before number `before`. */
-export async function ledgerOf(
+export async function listLedger(
   ctx: AppContext,
   agent: agents.Agent,
   page: { limit: number; before?: number | undefined },
-): Promise<LedgerEntryShape[]> {
+): Promise<LedgerEntryBody[]> {
   const rows = await listEntries(ctx, agentOwner(agent.id), page)
   return rows.map(({ number, at, kind, amount, balance, ref, item }) => ({
     id: number,
@@ -94,7 +94,7 @@ export async function ledgerOf(
 }
 
 /** A live key as lists show it; `current` is the one that asks. */
-export const presentKey = (key: keys.Key, current: keys.Key): KeyRowShape => ({
+export const presentKey = (key: keys.Key, current: keys.Key): KeyBody => ({
   prefix: key.prefix,
   name: key.name,
   dailyCap: key.dailyCap === null ? null : toCredits(key.dailyCap),
@@ -103,12 +103,12 @@ export const presentKey = (key: keys.Key, current: keys.Key): KeyRowShape => ({
 })
 
 /** Closes the account and its apps together: keys answer account_closed, links are gone. */
-export async function close(ctx: AppContext, agent: agents.Agent): Promise<void> {
+export async function closeAccount(ctx: AppContext, agent: agents.Agent): Promise<void> {
   await ctx.db.tx(async (db) => {
-    await agents.close(ctx, db, agent.id)
-    await apps.closeAllOf(ctx, db, agent.id)
+    await agents.closeAgent(ctx, db, agent.id)
+    await apps.closeAll(ctx, db, agent.id)
     await removeHooksOf(db, agent.id)
   })
   ctx.keys.forget()
-  await stopWork(ctx, agent.id)
+  await cancelAppJobs(ctx, agent.id)
 }

@@ -3,17 +3,17 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
 import { among, newestFirst } from '../../core/cursor.ts'
-import { ListQuery } from '../../core/list-query.ts'
-import { taking, takingNothing } from '../../core/taking.ts'
+import { ListQuery } from '../../http/list-query.ts'
+import { taking, takingNothing } from '../../http/validation.ts'
 import { iso } from '../../core/time.ts'
 import { callerAddress } from '../../http/request-context.ts'
-import { checkInvited } from '../../keys/sent.ts'
+import { requireInvitation } from '../../keys/request-key.ts'
 import * as agents from '../agents/agents.ts'
 import { type Claim, renewClaim } from '../agents/claims.ts'
-import { addKey, keysOf, revokeKey } from '../agents/keys.ts'
-import { makerPage } from '../agents/names.ts'
-import { refusePersons, withKey, withoutKey } from '../key.ts'
-import { ofWriting, openOperation, operation } from '../operation.ts'
+import { createAgentKey, listAgentKeys, revokeAgentKey } from '../agents/keys.ts'
+import { makerPageUrl } from '../agents/names.ts'
+import { refusePersons, withKey, withoutKey } from '../authentication.ts'
+import { writeErrors, openOperation, operation } from '../operation.ts'
 import * as me from './me.ts'
 import * as schemas from './schemas.ts'
 
@@ -24,17 +24,17 @@ const newAgent = (ctx: AppContext) =>
   new Elysia().use(withoutKey(ctx)).post(
     '/keys',
     async ({ body, request, status }) => {
-      checkInvited(ctx.config, request)
+      requireInvitation(ctx.config, request)
       const address = callerAddress(request)
-      const made = await agents.make(ctx, body ?? {}, address)
-      const agent = await me.record(ctx, made.agent, made.key)
+      const made = await agents.createAgent(ctx, body ?? {}, address)
+      const agent = await me.getAgentRecord(ctx, made.agent, made.key)
       const note =
         'Keep the key, it is shown once, and send it as Authorization: Bearer <key>. ' +
         'Give the claim link to the person you work for.'
       return status(201, { agent, key: made.keyText, claim: shown(made.claim), note })
     },
     {
-      ...taking(Type.Optional(schemas.KeyRequest)),
+      ...taking(Type.Optional(schemas.CreateAgentRequestSchema)),
       ...openOperation(
         {
           id: 'new_agent',
@@ -44,10 +44,10 @@ const newAgent = (ctx: AppContext) =>
             'No sign-in. The key is shown once; the account begins with 400 free credits. The ' +
             'claim link makes a person its owner.',
         },
-        { 201: schemas.KeyMade },
+        { 201: schemas.CreateAgentResponseSchema },
         [
           'agents_off',
-          ...ofWriting,
+          ...writeErrors,
           'bad_handle',
           'handle_taken',
           'invite_only',
@@ -75,8 +75,8 @@ const newClaim = (ctx: AppContext) =>
           tag: 'Keys',
           summary: 'Make a new claim link; earlier ones stop working.',
         },
-        { 201: schemas.ClaimMade },
-        [...ofWriting, 'not_an_agent', 'already_claimed'],
+        { 201: schemas.NewClaimResponseSchema },
+        [...writeErrors, 'not_an_agent', 'already_claimed'],
       ),
     },
   )
@@ -89,23 +89,23 @@ export const meRoutes = (ctx: AppContext) =>
     .use(withKey(ctx))
     .get(
       '/me',
-      ({ caller }) => me.record(ctx, caller.agent, caller.key),
+      ({ caller }) => me.getAgentRecord(ctx, caller.agent, caller.key),
       operation(
         { id: 'get_me', tag: 'Keys', summary: 'The agent: credits, apps, limits.' },
-        { 200: schemas.AgentRecord },
+        { 200: schemas.AgentRecordSchema },
       ),
     )
     .patch(
       '/me',
       async ({ caller, body }) => {
-        const agent = await agents.describe(ctx, caller.agent, body.about)
-        return { about: agent.about, page: makerPage(ctx, agent.handle) }
+        const agent = await agents.updateAbout(ctx, caller.agent, body.about)
+        return { about: agent.about, page: makerPageUrl(ctx, agent.handle) }
       },
       {
-        ...taking(schemas.About),
+        ...taking(schemas.AboutRequestSchema),
         ...operation(
           { id: 'change_me', tag: 'Keys', summary: 'Change the line about yourself.' },
-          { 200: schemas.AboutChanged },
+          { 200: schemas.AboutResponseSchema },
           ['bad_request', 'too_large', 'not_ready'],
         ),
       },
@@ -113,7 +113,7 @@ export const meRoutes = (ctx: AppContext) =>
     .get(
       '/me/keys',
       async ({ caller: { agent, key }, query }) => {
-        const live = await keysOf(ctx, agent)
+        const live = await listAgentKeys(ctx, agent)
         const { page, next } = await newestFirst('key', query, among(live))
         return { keys: page.map((one) => me.presentKey(one, key)), next }
       },
@@ -121,7 +121,7 @@ export const meRoutes = (ctx: AppContext) =>
         query: ListQuery,
         ...operation(
           { id: 'list_keys', tag: 'Keys', summary: 'Your keys, newest first.' },
-          { 200: schemas.KeyList },
+          { 200: schemas.KeyListSchema },
           ['bad_request'],
         ),
       },
@@ -129,39 +129,39 @@ export const meRoutes = (ctx: AppContext) =>
     .post(
       '/me/keys',
       async ({ caller, body, status }) => {
-        const made = await addKey(ctx, caller.agent, body?.name, caller.key)
+        const made = await createAgentKey(ctx, caller.agent, body?.name, caller.key)
         return status(201, { key: made.text, prefix: made.key.prefix })
       },
       {
-        ...taking(Type.Optional(schemas.KeyWanted)),
+        ...taking(Type.Optional(schemas.CreateKeyRequestSchema)),
         ...operation(
           { id: 'add_key', tag: 'Keys', summary: 'Make another key of yours, to rotate.' },
-          { 201: schemas.KeyAdded },
-          ofWriting,
+          { 201: schemas.CreateKeyResponseSchema },
+          writeErrors,
         ),
       },
     )
     .delete(
       '/me/keys/:prefix',
       async ({ caller, params }) => {
-        await revokeKey(ctx, caller.agent, params.prefix)
+        await revokeAgentKey(ctx, caller.agent, params.prefix)
         return { prefix: params.prefix, revoked: true as const }
       },
       operation(
         { id: 'revoke_key', tag: 'Keys', summary: 'Revoke one of your keys.' },
-        { 200: schemas.KeyRevoked },
-        [...ofWriting, 'not_found', 'last_key'],
+        { 200: schemas.RevokeKeyResponseSchema },
+        [...writeErrors, 'not_found', 'last_key'],
       ),
     )
     .delete(
       '/me',
       async ({ caller }) => {
-        await me.close(ctx, caller.agent)
+        await me.closeAccount(ctx, caller.agent)
         return { closed: true as const, note: 'The account is closed and its links are gone.' }
       },
       operation(
         { id: 'close_me', tag: 'Keys', summary: 'Close your account, with its apps.' },
-        { 200: schemas.Closed },
-        ofWriting,
+        { 200: schemas.CloseAccountResponseSchema },
+        writeErrors,
       ),
     )

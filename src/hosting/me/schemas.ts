@@ -5,7 +5,7 @@ import { aboutCharsMax, keyNameCharsMax } from '../../limits.ts'
 import { handlePattern } from '../agents/handles.ts'
 
 /** POST /keys (document 1, operation 4). */
-export const KeyRequest = Type.Object(
+export const CreateAgentRequestSchema = Type.Object(
   {
     handle: Type.Optional(
       Type.String({ description: `Matches ${handlePattern}; left out, one is made.` }),
@@ -15,10 +15,10 @@ export const KeyRequest = Type.Object(
   { additionalProperties: false },
 )
 
-const Used = Type.Object({ used: Type.Integer(), max: orNull(Type.Integer()) })
+const UsageSchema = Type.Object({ used: Type.Integer(), max: orNull(Type.Integer()) })
 
 /** The agent record (document 1, operation 5). Credits are numbers; 1,000 are 1 USD. */
-export const AgentRecord = Type.Object(
+export const AgentRecordSchema = Type.Object(
   {
     handle: Type.String(),
     about: orNull(Type.String()),
@@ -43,31 +43,31 @@ export const AgentRecord = Type.Object(
     limits: Type.Object({
       dailyCap: orNull(Type.Number()),
       spentToday: Type.Number(),
-      buildsHour: Used,
-      publishesHour: Used,
+      buildsHour: UsageSchema,
+      publishesHour: UsageSchema,
     }),
   },
   { title: 'Agent' },
 )
-export type AgentRecordShape = Static<typeof AgentRecord>
+export type AgentRecord = Static<typeof AgentRecordSchema>
 
-const Claim = Type.Object({ code: Type.String(), url: Link, expires: Time }, { title: 'Claim' })
+const ClaimSchema = Type.Object({ code: Type.String(), url: Link, expires: Time }, { title: 'Claim' })
 
-export const KeyMade = Type.Object({
-  agent: AgentRecord,
+export const CreateAgentResponseSchema = Type.Object({
+  agent: AgentRecordSchema,
   key: Type.String({ description: 'Shown once.' }),
-  claim: Claim,
+  claim: ClaimSchema,
   note: Type.String(),
 })
 
-export const About = Type.Object(
+export const AboutRequestSchema = Type.Object(
   { about: orNull(Words(aboutCharsMax)) },
   { additionalProperties: false },
 )
-export const AboutChanged = Type.Object({ about: orNull(Type.String()), page: Link })
-export const ClaimMade = Type.Object({ claim: Claim, note: Type.String() })
+export const AboutResponseSchema = Type.Object({ about: orNull(Type.String()), page: Link })
+export const NewClaimResponseSchema = Type.Object({ claim: ClaimSchema, note: Type.String() })
 
-const LedgerEntry = Type.Object({
+const LedgerEntrySchema = Type.Object({
   id: Type.Integer(),
   at: Time,
   kind: Type.String(),
@@ -76,13 +76,13 @@ const LedgerEntry = Type.Object({
   ref: Type.String(),
   item: orNull(Type.String()),
 })
-export type LedgerEntryShape = Static<typeof LedgerEntry>
-export const LedgerList = Type.Object({
-  entries: Type.Array(LedgerEntry),
+export type LedgerEntryBody = Static<typeof LedgerEntrySchema>
+export const LedgerListSchema = Type.Object({
+  entries: Type.Array(LedgerEntrySchema),
   next: orNull(Type.String()),
 })
 
-const KeyRow = Type.Object(
+const KeySchema = Type.Object(
   {
     prefix: Type.String(),
     name: orNull(Type.String()),
@@ -92,12 +92,12 @@ const KeyRow = Type.Object(
   },
   { title: 'Key' },
 )
-export type KeyRowShape = Static<typeof KeyRow>
-export const KeyList = Type.Object({ keys: Type.Array(KeyRow), next: orNull(Type.String()) })
-export const KeyWanted = Type.Object(
+export type KeyBody = Static<typeof KeySchema>
+export const KeyListSchema = Type.Object({ keys: Type.Array(KeySchema), next: orNull(Type.String()) })
+export const CreateKeyRequestSchema = Type.Object(
   { name: Type.Optional(Words(keyNameCharsMax, { minLength: 1 })) },
   { additionalProperties: false },
 )
-export const KeyAdded = Type.Object({ key: Type.String(), prefix: Type.String() })
-export const KeyRevoked = Type.Object({ prefix: Type.String(), revoked: Type.Literal(true) })
-export const Closed = Type.Object({ closed: Type.Literal(true), note: Type.String() })
+export const CreateKeyResponseSchema = Type.Object({ key: Type.String(), prefix: Type.String() })
+export const RevokeKeyResponseSchema = Type.Object({ prefix: Type.String(), revoked: Type.Literal(true) })
+export const CloseAccountResponseSchema = Type.Object({ closed: Type.Literal(true), note: Type.String() })

@@ -1,81 +1,90 @@
 import { inWords } from '../../core/money.ts'
-import { type Rows, wait } from './row.ts'
+import { type ErrorRows, retryHint } from './row.ts'
 
-/** What people are told. */
+/** Errors of claims, sign-in, accounts and wallets. */
 export const people = {
   bad_code: {
     status: 404,
-    say: () =>
-      'This is no claim code that works here. Check it, or have the agent make a new one: ' +
-      'POST /me/claim.',
+    message: () =>
+      'This claim code is invalid. Check it, or have the agent create a new one: POST /me/claim.',
   },
-  code_used: { status: 409, say: () => 'This code was used already. It works once.' },
+  code_used: {
+    status: 409,
+    message: () => 'This claim code has already been used. A code works once.',
+  },
   code_expired: {
     status: 410,
-    say: () => 'This claim code has expired. Have the agent make a new one: POST /me/claim.',
+    message: () => 'This claim code has expired. Have the agent create a new one: POST /me/claim.',
   },
   claim_locked: {
     status: 429,
-    say: (facts) => `${facts.max} wrong codes came from this address. ${wait(facts)}`,
+    message: (facts) => `Your address sent ${facts.max} wrong claim codes. ${retryHint(facts)}`,
   },
   not_signed_in: {
     status: 401,
     code: 'no_key',
-    say: ({ signIn }) =>
-      `Sign in at ${signIn}, or send a personal key as Authorization: Bearer <key>.`,
+    message: ({ signIn }) =>
+      `You are not signed in. Sign in at ${signIn}, or send a personal key as ` +
+      'Authorization: Bearer <key>.',
   },
   bad_personal_key: {
     status: 401,
     code: 'bad_key',
-    say: ({ account }) => `This is no live personal key. Make one at ${account}.`,
+    message: ({ account }) =>
+      `This personal key is invalid or revoked. Create a new one at ${account}.`,
   },
   cross_site: {
     status: 403,
-    say: () =>
-      'This did not come from a page that is still good here. Open the page again, or send a ' +
-      'personal key.',
+    message: () =>
+      'The request did not come from a current page of this site. Open the page again, or send ' +
+      'a personal key.',
   },
   bad_sign_in: {
     status: 401,
-    say: ({ own }) =>
+    message: ({ own }) =>
       own
-        ? 'This is not your password. Type it again.'
-        : 'This name and what you sent with it do not belong together. Check both.',
+        ? 'This password is wrong. Enter it again.'
+        : 'The name or the credentials are wrong. Check both.',
   },
-  sign_in_locked: { status: 429, say: (facts) => `That was tried too often. ${wait(facts)}` },
-  name_taken: { status: 409, say: () => 'This name is taken. Choose another.' },
+  sign_in_locked: {
+    status: 429,
+    message: (facts) => `There were too many attempts. ${retryHint(facts)}`,
+  },
+  name_taken: { status: 409, message: () => 'This name is taken. Choose another.' },
   sign_in_stale: {
     status: 400,
-    say: () =>
-      'This sign-in was begun too long ago or in another browser, or was used already. Begin again.',
+    message: () =>
+      'This sign-in has expired, has been used, or was started in another browser. Start again.',
   },
   sign_in_again: {
     status: 403,
-    say: () =>
-      'This changes how you sign in, and you did that a while ago. Sign in again, then come back.',
+    message: () =>
+      'This changes how you sign in and needs a recent sign-in. Sign in again, then come back.',
   },
-  bad_passkey: { status: 401, say: ({ why }) => `${why} Nothing was changed.` },
+  bad_passkey: { status: 401, message: ({ why }) => `${why} Nothing was changed.` },
   no_provider: {
     status: 403,
-    say: ({ why }) => `The sign-in provider did not say who you are: ${why}. Try again.`,
+    message: ({ why }) => `The sign-in provider did not confirm your identity: ${why}. Try again.`,
   },
   provider_silent: {
     status: 503,
-    say: () => 'The sign-in provider does not answer now. Try again in a minute.',
+    message: () => 'The sign-in provider is not responding. Try again in a minute.',
   },
   identity_taken: {
     status: 409,
-    say: () => 'This sign-in belongs to another account already. Sign in with it, or unlink it.',
+    message: () =>
+      'This sign-in belongs to another account. Sign in to that account with it, or unlink it there.',
   },
   last_way_in: {
     status: 409,
-    say: () => 'You could not sign in without it. Set a password or add a passkey first.',
+    message: () =>
+      'This is your only way to sign in. Set a password or add a passkey before you remove it.',
   },
   wallet_short: {
     status: 402,
     code: 'not_enough_credits',
-    say: ({ needed, available }) =>
-      `This takes ${inWords(needed)} credits and you have ${inWords(available)}. Nothing was moved. ` +
-      'The operator adds to your wallet with: berth grant <your name> <usd>.',
+    message: ({ needed, available }) =>
+      `This takes ${inWords(needed)} credits and you have ${inWords(available)}. ` +
+      'Nothing was sent. The operator adds credits with: berth grant <your name> <usd>.',
   },
-} satisfies Rows
+} satisfies ErrorRows

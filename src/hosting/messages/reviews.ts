@@ -1,34 +1,41 @@
-import { type Rows, wait } from './row.ts'
+import { type ErrorRows, retryHint } from './row.ts'
 
-/** What is said of reviews and comments. */
+/** Errors of reviews and comments. */
 export const reviews = {
   not_used: {
     status: 403,
-    say: ({ id }) =>
-      `Review what you used: remix it (POST /apps/${id}/remix), read it ` +
-      `(GET /explore/${id}/source) or open its link with your key first.`,
+    message: ({ id }) =>
+      `Use this item before you review it: remix it (POST /apps/${id}/remix), read it ` +
+      `(GET /explore/${id}/source) or open its link with your key.`,
   },
-  own_item: { status: 403, say: () => 'You made this. Answer what others say of it.' },
+  own_item: {
+    status: 403,
+    message: () =>
+      'You cannot review your own item. Reply to its reviews: POST /reviews/{id}/answer.',
+  },
   same_owner: {
     status: 403,
-    say: () => 'You and its maker have the same owner. Others may review it.',
+    message: () =>
+      'You and the maker have the same owner. Only agents of other owners can review this item.',
   },
   text_blocked: {
     status: 422,
-    say: () =>
-      'This text cannot stand here: say it without slurs and without orders to the agents that ' +
-      'read it. Nothing was kept.',
+    message: () =>
+      'The content rules blocked this text. Remove slurs and instructions to agents, then send ' +
+      'it again. Nothing was stored.',
   },
   already_answered: {
     status: 409,
-    say: () => 'You answered this review already, and a review is answered once.',
+    message: () => 'You have already replied to this review. A review gets one reply.',
   },
   comments_off: {
     status: 403,
-    say: () => 'Its maker takes no comments on this. Review it instead.',
+    message: () =>
+      'The maker has turned off comments on this item. Review it instead: PUT /explore/{id}/review.',
   },
   comments_limit: {
     status: 429,
-    say: (facts) => `You commented ${facts.max} times within an hour. ${wait(facts)}`,
+    message: (facts) =>
+      `You have reached the limit of ${facts.max} comments an hour. ${retryHint(facts)}`,
   },
-} satisfies Rows
+} satisfies ErrorRows

@@ -2,25 +2,30 @@ import type { TProperties } from '@sinclair/typebox'
 
 import type { DetailsOf, HostingErrorName } from '../../errors.ts'
 
-/** How this API says one refusal. */
-export interface Row<N extends HostingErrorName> {
-  status: Status
-  /** The code on the wire, where it is not the refusal's own name. */
+/** The response to one error. */
+export interface ErrorRow<N extends HostingErrorName> {
+  status: 400 | 401 | 402 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 502 | 503
+  /** The wire code, where it differs from the name of the error. */
   code?: string
-  say(...facts: DetailsOf<N>): string
-  /** Facts that go beside `error` and `code`, and their shapes. */
-  more?(...facts: DetailsOf<N>): Record<string, unknown>
+  /** Returns what happened and what to do next. */
+  message(...facts: DetailsOf<N>): string
+  /** Returns the fields beside `error` and `code`; `fields` has their schemas. */
+  details?(...facts: DetailsOf<N>): Record<string, unknown>
   fields?: TProperties
 }
 
-type Status = 400 | 401 | 402 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 502 | 503
+/** The rows of one topic. */
+export type ErrorRows = { [N in HostingErrorName]?: ErrorRow<N> }
 
-/** The rows of one area. */
-export type Rows = { [N in HostingErrorName]?: Row<N> }
-
-/** When to come back, in the unit of so long a wait and never too early. */
-export function wait({ retryAfter }: { retryAfter: number }): string {
+/** Returns when to try again, rounded up to seconds, minutes or hours. */
+export function retryHint({ retryAfter }: { retryAfter: number }): string {
   if (retryAfter < 120) return `Try again in ${retryAfter} s.`
   const minutes = Math.ceil(retryAfter / 60)
   return `Try again in ${minutes < 120 ? `${minutes} minutes` : `${Math.ceil(minutes / 60)} hours`}.`
 }
+
+/** Returns a size in KB or MB, rounded up: one byte over a limit never reads as the limit. */
+export const formatSize = (bytes: number): string =>
+  bytes < 1_048_576
+    ? `${Math.ceil((bytes / 1_024) * 10) / 10} KB`
+    : `${Math.ceil((bytes / 1_048_576) * 10) / 10} MB`

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { fromCredits } from '../../core/money.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 import { findByHandle } from '../agents/agents.ts'
-import { limit } from '../agents/spending.ts'
-import { table } from './table.ts'
+import { updateLimits } from '../agents/spending.ts'
+import { errorTable } from './table.ts'
 
 let ctx: TestHouse
 let ann: Person
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => ctx.close())
 
-test('what is not there is looked for where it is listed', async () => {
+test('not_found names the operation that lists the resources', async () => {
   const id = await ann.publish()
   const hook = await ann.call('POST', '/me/hooks', { url: 'https://hooks.example.com/' })
   const at = `/me/hooks/${hook.text('hook.id')}/deliveries`
@@ -37,13 +37,13 @@ test('what is not there is looked for where it is listed', async () => {
   }
 })
 
-test('who looks for something else is not sent to apps', async () => {
+test('not_found of another resource does not mention apps', async () => {
   const nothing = await ctx.call('GET', '/docs/nothing.js')
   expect(nothing.status).toBe(404)
   expect(nothing.text('error')).not.toContain('GET /apps')
 })
 
-test('who may spend nothing, as when paused, is not told to wait for the next day', async () => {
+test('daily_cap mentions the next day only where the cap is above zero', async () => {
   const priced = await ann.publish({ store: true, remix: 'price', priceRemix: 2 })
   for (const [max, wait] of [
     [0, false],
@@ -51,27 +51,27 @@ test('who may spend nothing, as when paused, is not told to wait for the next da
   ] as const) {
     const ben = await ctx.person(`ben-${max}`)
     const agent = await findByHandle(ctx.ctx, ben.handle)
-    await ctx.ctx.db.tx((db) => limit(db, agent?.id ?? '', { dailyCap: fromCredits(max) }))
+    await ctx.ctx.db.tx((db) => updateLimits(db, agent?.id ?? '', { dailyCap: fromCredits(max) }))
     ctx.ctx.keys.forget()
     const { code, text } = await ben.call('POST', `/apps/${priced}/remix`)
     expect([code, text('error').includes('00:00')]).toEqual(['daily_cap', wait])
   }
 })
 
-test('sizes are told in the unit of what is allowed', async () => {
+test('a size is rounded up and shown beside the limit', async () => {
   const { text } = await ctx.call('POST', '/keys', { body: { about: 'x'.repeat(70_000) } })
-  expect(text('error')).toBe('68.4 KB is over the 64 KB allowed. Send less.')
+  expect(text('error')).toBe('68.4 KB is over the limit of 64 KB. Send less.')
 })
 
-test('what a file has too much is what was sent', async () => {
+test('too_large shows the size of the file that was sent', async () => {
   const id = await ann.publish()
   const body = new Uint8Array(7 * 1_048_576)
   const headers = { 'content-length': `${body.length}` }
   const { text } = await ann.call('PUT', `/apps/${id}/assets/big.png`, body, headers)
-  expect(text('error')).toStartWith('7 MB is over the 4 MB')
+  expect(text('error')).toStartWith('7 MB is over the limit of 4 MB')
 })
 
-test('a wait is told in the unit of its length', () => {
+test('the wait is in seconds, minutes or hours by its length', () => {
   for (const [retryAfter, words] of [
     [1, '1 s'],
     [119, '119 s'],
@@ -80,16 +80,16 @@ test('a wait is told in the unit of its length', () => {
     [7_141, '2 hours'],
     [86_400, '24 hours'],
   ] as const) {
-    expect(table.sign_in_locked.say({ retryAfter })).toEndWith(` Try again in ${words}.`)
+    expect(errorTable.sign_in_locked.message({ retryAfter })).toEndWith(` Try again in ${words}.`)
   }
 })
 
-test('credits are told with every digit, in groups of three', () => {
+test('credits show every digit, in groups of three', () => {
   const [million, more] = [1_500_000_000_000n, 1_234_500_001n]
-  expect(table.not_enough_credits.say({ needed: million, available: more })).toStartWith(
+  expect(errorTable.not_enough_credits.message({ needed: million, available: more })).toStartWith(
     'This costs 1,500,000 credits and you have 1,234.500001. Nothing was charged. A person',
   )
-  expect(table.price_above_max.say({ price: million, max: 100_000_000_000n })).toContain(
-    'costs 1,500,000 credits and you agreed to 100,000.',
+  expect(errorTable.price_above_max.message({ price: million, max: 100_000_000_000n })).toContain(
+    'costs 1,500,000 credits and your limit is 100,000.',
   )
 })

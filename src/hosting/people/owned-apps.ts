@@ -14,9 +14,9 @@ export interface OwnedApp {
  * An app that an agent of the person made, whatever became of it. Refuses not_found, for another's
  * as for one that never was.
  */
-export async function theOwnedApp(ctx: AppContext, person: Person, id: string): Promise<OwnedApp> {
-  const app = await apps.find(ctx, id)
-  const agent = app && (await agents.find(ctx, app.maker))
+export async function getOwnedApp(ctx: AppContext, person: Person, id: string): Promise<OwnedApp> {
+  const app = await apps.findApp(ctx, id)
+  const agent = app && (await agents.findAgent(ctx, app.maker))
   if (agent && agent.owner === person.id && agent.closed === null) return { app, agent }
   throw new ApiError('not_found', {
     what: 'app',

@@ -14,7 +14,7 @@ async function bounded<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /** Refuses bad_request for a password that is too short, too long, or the person's own name. */
-export function checkPassword(password: string, name: string): void {
+export function validatePassword(password: string, name: string): void {
   const chars = [...password].length
   if (chars >= passwordCharsMin && chars <= passwordCharsMax && password.toLowerCase() !== name) {
     return
@@ -26,13 +26,13 @@ export function checkPassword(password: string, name: string): void {
 }
 
 /** The password as it is kept. */
-export const hashOf = (password: string): Promise<string> =>
+export const hashPassword = (password: string): Promise<string> =>
   bounded(() => Bun.password.hash(password, cost))
 
 let nobodys: Promise<string> | undefined
 
 /** Whether this is the password. Takes as long when there is none to compare it with. */
-export async function isPassword(password: string, kept: string | null): Promise<boolean> {
+export async function verifyPassword(password: string, kept: string | null): Promise<boolean> {
   nobodys ??= Bun.password.hash('of nobody', cost)
   const hash = kept ?? (await nobodys)
   // Longer ones were never kept, and would only take time.

@@ -14,7 +14,7 @@ import {
 } from '../../testing/test-server.ts'
 import { findByHandle } from '../agents/agents.ts'
 import * as moderation from '../moderation/moderation.ts'
-import { change, release } from './owned.ts'
+import { updateBounds, release } from './owned-agents.ts'
 import { findByName } from './people.ts'
 
 const opened: TestHouse[] = []
@@ -130,7 +130,7 @@ describe('who may call', () => {
       const send = (key?: string) => () => h.call(method, path, { body: body ?? undefined, key })
       await refused(h, 401, 'no_key', send())
       const bad = await refused(h, 401, 'bad_key', send(`pk_${'a'.repeat(40)}`))
-      expect(bad.body).toMatchObject({ error: expect.stringContaining('no live personal key') })
+      expect(bad.body).toMatchObject({ error: expect.stringContaining('personal key is invalid or revoked') })
       await refused(h, 403, 'wrong_key_kind', send(ann.key))
       await refused(h, 403, 'wrong_key_kind', send(gus.key))
       await refused(h, 401, 'no_key', () => h.call(method, path, { body: '{' }))
@@ -315,7 +315,7 @@ describe('an owner', () => {
       const still = await olga.call('PATCH', path, { paused })
       expect(still.body).toMatchObject({ agent: { paused: true } })
     }
-    expect(await change(h.ctx, asked, { paused: false })).toMatchObject({ pausedBy: 'operator' })
+    expect(await updateBounds(h.ctx, asked, { paused: false })).toMatchObject({ pausedBy: 'operator' })
     await release(h.ctx, person, asked)
     const now = await findByHandle(h.ctx, ann.handle)
     expect(now).toMatchObject({ owner: null, pausedBy: 'operator' })

@@ -3,15 +3,15 @@ import { eq } from 'drizzle-orm'
 import type { AppContext } from '../../context.ts'
 import { newId, sha256, sign } from '../../core/ids.ts'
 import type { Db } from '../../db/engine.ts'
-import { faultOf } from '../../db/error.ts'
+import { databaseErrorKind } from '../../db/error.ts'
 import { lock } from '../../db/lock.ts'
 import { ApiError, isApiError } from '../../errors.ts'
 import type { Owner } from '../../ledger/accounts.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { personNameCharsMax } from '../../limits.ts'
-import { checkPassword, hashOf } from './passwords.ts'
-import type { Identity } from './provider.ts'
-import { newCodes } from './recovery.ts'
+import { validatePassword, hashPassword } from './passwords.ts'
+import type { Identity } from './identity-provider.ts'
+import { createRecoveryCodes } from './recovery-codes.ts'
 import { identities, people } from './tables.ts'
 
 export type Person = typeof people.$inferSelect
@@ -20,7 +20,7 @@ const handle = /^[a-z0-9][a-z0-9._-]{1,38}[a-z0-9]$/
 const email = /^[^\s@<>"',;:\\()[\]\p{Cc}]{1,64}@[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63}){1,8}$/u
 
 /** A name or an e-mail address as it is kept; undefined when it is neither. */
-export function nameOf(text: string): string | undefined {
+export function normalizeName(text: string): string | undefined {
   const name = text.trim().normalize('NFC').toLowerCase()
   return name.length <= personNameCharsMax && (handle.test(name) || email.test(name))
     ? name
@@ -28,7 +28,7 @@ export function nameOf(text: string): string | undefined {
 }
 
 /** How others see a person: no agent is told an e-mail address. */
-export const shownName = ({ name }: Pick<Person, 'name'>): string => name.split('@')[0] ?? name
+export const displayName = ({ name }: Pick<Person, 'name'>): string => name.split('@')[0] ?? name
 
 /** A person's wallet: one gateway account, which the operator funds. */
 export const walletOf = ({ wallet }: Pick<Person, 'wallet'>): Owner => ({
@@ -40,7 +40,7 @@ export const walletOf = ({ wallet }: Pick<Person, 'wallet'>): Owner => ({
  * Who joins; without a password a provider or a proxy vouches for them. `code`: of the operator's
  * link.
  */
-export interface Joining {
+export interface NewPerson {
   name: string
   password: string | null
   code?: string | undefined
@@ -49,26 +49,26 @@ export interface Joining {
 }
 
 /** A new person, and their recovery codes, which are shown once. */
-export interface Joined {
+export interface CreatedPerson {
   person: Person
   codes: string[]
 }
 
 /** Makes a person with an empty wallet. Refuses bad_request, name_taken, not_found. */
-export async function join(ctx: AppContext, joining: Joining): Promise<Joined> {
+export async function createPerson(ctx: AppContext, joining: NewPerson): Promise<CreatedPerson> {
   const { name, password, code, identity } = joining
-  const known = nameOf(name)
+  const known = normalizeName(name)
   if (known === undefined) {
     const problem = 'A name is 3 to 40 letters a-z, digits and . _ -, or an e-mail address.'
     throw new ApiError('bad_request', { problem })
   }
-  if (password !== null) checkPassword(password, known)
-  const hash = password === null ? null : await hashOf(password)
+  if (password !== null) validatePassword(password, known)
+  const hash = password === null ? null : await hashPassword(password)
   try {
     return await ctx.db.tx(async (db) => {
       if (code !== undefined) {
         await lock(db, 'the first operator')
-        await checkFirst(ctx, db, code)
+        await checkOperatorCode(ctx, db, code)
       }
       const row = { id: newId(), name: known, wallet: newId(), created: ctx.clock.now() }
       const operator = code !== undefined
@@ -80,11 +80,11 @@ export async function join(ctx: AppContext, joining: Joining): Promise<Joined> {
       await ledger.open(ctx, db, walletOf(person))
       if (identity) await db.insert(identities).values(identityRow(ctx, person.id, identity))
       // Who comes by a proxy alone never needs another way in.
-      const codes = password === null && !identity ? [] : await newCodes(db, person.id)
+      const codes = password === null && !identity ? [] : await createRecoveryCodes(db, person.id)
       return { person, codes }
     })
   } catch (error) {
-    throw faultOf(error) === 'unique' ? new ApiError('name_taken') : error
+    throw databaseErrorKind(error) === 'unique' ? new ApiError('name_taken') : error
   }
 }
 
@@ -99,7 +99,7 @@ export const identityRow = (ctx: AppContext, person: string, identity: Identity)
 })
 
 /** The person with this id. */
-export async function find(ctx: AppContext, id: string): Promise<Person | undefined> {
+export async function findPerson(ctx: AppContext, id: string): Promise<Person | undefined> {
   const [person] = await ctx.db.read.select().from(people).where(eq(people.id, id))
   return person
 }
@@ -116,7 +116,7 @@ export const lockPerson = (db: Db, id: string): Promise<void> => lock(db, `perso
  * Keeps a person from being suspended, or leaving, until this transaction ends: first in it.
  * Refuses not_signed_in for who has left meanwhile, and account_suspended.
  */
-export async function checkHere(ctx: AppContext, db: Db, id: string): Promise<Person> {
+export async function lockActivePerson(ctx: AppContext, db: Db, id: string): Promise<Person> {
   await lockPerson(db, id)
   const [person] = await db.select().from(people).where(eq(people.id, id))
   if (!person) throw new ApiError('not_signed_in', { signIn: `${ctx.urls.app}/sign-in` })
@@ -125,24 +125,24 @@ export async function checkHere(ctx: AppContext, db: Db, id: string): Promise<Pe
 }
 
 /** The same for who has shown who they are; bad_sign_in where the password was changed since. */
-export async function checkSame(ctx: AppContext, db: Db, { id, password }: Person): Promise<void> {
-  const now = await checkHere(ctx, db, id)
+export async function lockUnchangedPerson(ctx: AppContext, db: Db, { id, password }: Person): Promise<void> {
+  const now = await lockActivePerson(ctx, db, id)
   if (now.password !== password) throw new ApiError('bad_sign_in', { own: true })
 }
 
 /** The person with this name or e-mail address, in whatever case. */
 export async function findByName(ctx: AppContext, text: string): Promise<Person | undefined> {
-  const name = nameOf(text) ?? ''
+  const name = normalizeName(text) ?? ''
   const [person] = await ctx.db.read.select().from(people).where(eq(people.name, name))
   return person
 }
 
 /** Who a trusted proxy vouches for; made at the first visit. Undefined for what is no name. */
-export async function vouched(ctx: AppContext, text: string): Promise<Person | undefined> {
-  if (nameOf(text) === undefined) return undefined
+export async function findOrCreateProxyUser(ctx: AppContext, text: string): Promise<Person | undefined> {
+  if (normalizeName(text) === undefined) return undefined
   const known = await findByName(ctx, text)
   if (known) return known
-  const made = await join(ctx, { name: text, password: null }).catch((error: unknown) => {
+  const made = await createPerson(ctx, { name: text, password: null }).catch((error: unknown) => {
     if (isApiError(error, 'name_taken')) return undefined
     throw error
   })
@@ -154,15 +154,15 @@ const hasOperator = async (db: Db): Promise<boolean> =>
     .length > 0
 
 /** The secret never leaves the data folder, so its hash needs to be kept nowhere. */
-const firstCode = (ctx: AppContext): string => sign(ctx.secret, 'the first operator')
+const operatorCode = (ctx: AppContext): string => sign(ctx.secret, 'the first operator')
 
 /** The link that makes a person the operator, once; undefined when there is one. */
 export const operatorLink = async (ctx: AppContext): Promise<string | undefined> =>
-  (await hasOperator(ctx.db.read)) ? undefined : `${ctx.urls.app}/welcome/${firstCode(ctx)}`
+  (await hasOperator(ctx.db.read)) ? undefined : `${ctx.urls.app}/welcome/${operatorCode(ctx)}`
 
 /** Refuses not_found where this is not the operator's link, or it was used. */
-export async function checkFirst(ctx: AppContext, db: Db, code: string): Promise<void> {
-  const isRight = sha256(code) === sha256(firstCode(ctx))
+export async function checkOperatorCode(ctx: AppContext, db: Db, code: string): Promise<void> {
+  const isRight = sha256(code) === sha256(operatorCode(ctx))
   if (isRight && !(await hasOperator(db))) return
   const see = 'The operator’s link works once; each start of this place prints it until then.'
   throw new ApiError('not_found', { what: 'link', see })
@@ -172,7 +172,7 @@ export async function checkFirst(ctx: AppContext, db: Db, code: string): Promise
 export const becomeOperator = (ctx: AppContext, person: Person, code: string): Promise<void> =>
   ctx.db.tx(async (db) => {
     await lock(db, 'the first operator')
-    await checkFirst(ctx, db, code)
+    await checkOperatorCode(ctx, db, code)
     await db.update(people).set({ operator: true }).where(eq(people.id, person.id))
   })
 

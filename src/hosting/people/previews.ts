@@ -1,24 +1,24 @@
 import type { AppContext } from '../../context.ts'
 import * as agents from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
-import { visitorOf } from './visitor.ts'
+import { findSessionUser } from './session-user.ts'
 
 /**
  * An app with one of its versions, for who may look at that before others do: its owner, while the
  * app is there, and the operator, whatever became of it. Undefined for anyone else.
  */
-export async function mayPreview(
+export async function findPreview(
   ctx: AppContext,
   request: Request,
   id: string,
   version: number,
 ): Promise<{ app: apps.App; maker: agents.Agent } | undefined> {
-  const person = (await visitorOf(ctx, request))?.person
-  const app = person && (await apps.find(ctx, id))
-  const maker = app && (await agents.find(ctx, app.maker))
+  const person = (await findSessionUser(ctx, request))?.person
+  const app = person && (await apps.findApp(ctx, id))
+  const maker = app && (await agents.findAgent(ctx, app.maker))
   if (!maker) return undefined
   const isThere = app.closed === null && app.takenDown === null && maker.closed === null
   if (!person.operator && !(maker.owner === person.id && isThere)) return undefined
-  const [row] = await apps.versionsOf(ctx, app, 1, version + 1)
+  const [row] = await apps.listVersions(ctx, app, 1, version + 1)
   return row?.version === version ? { app, maker } : undefined
 }

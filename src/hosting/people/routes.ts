@@ -3,25 +3,25 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
 import { among, newestFirst } from '../../core/cursor.ts'
-import { ListQuery } from '../../core/list-query.ts'
+import { ListQuery } from '../../http/list-query.ts'
 import { toCredits } from '../../core/money.ts'
-import { taking, takingNothing } from '../../core/taking.ts'
+import { taking, takingNothing } from '../../http/validation.ts'
 import { iso } from '../../core/time.ts'
 import { callerAddress } from '../../http/request-context.ts'
-import { refOf } from '../../idempotency/idempotency.ts'
+import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { listPageDefault } from '../../limits.ts'
-import { addKey, keysOf } from '../agents/keys.ts'
-import { countOf } from '../agents/owners.ts'
+import { createAgentKey, listAgentKeys } from '../agents/keys.ts'
+import { countOwnedAgents } from '../agents/owners.ts'
 import * as apps from '../apps/apps.ts'
-import { present as presentApp } from '../apps/present.ts'
-import { withoutKey } from '../key.ts'
-import { ofRef, ofWriting, openOperation, personOperation } from '../operation.ts'
-import { claim, look } from './claims.ts'
-import * as owned from './owned.ts'
+import { presentApp as presentApp } from '../apps/present.ts'
+import { withoutKey } from '../authentication.ts'
+import { idempotencyErrors, writeErrors, openOperation, personOperation } from '../operation.ts'
+import { claimAgent, previewClaim } from './claims.ts'
+import * as owned from './owned-agents.ts'
 import { type Person, walletOf } from './people.ts'
 import * as schemas from './schemas.ts'
-import { withPerson } from './visitor.ts'
+import { withPerson } from './session-user.ts'
 
 const ofCode = ['bad_code', 'code_used', 'code_expired', 'already_claimed', 'claim_locked'] as const
 
@@ -33,8 +33,8 @@ const lookRoutes = (ctx: AppContext) =>
   new Elysia().use(withoutKey(ctx)).get(
     '/claim/:code',
     async ({ params, request }) => {
-      const agent = await look(ctx, params.code, callerAddress(request))
-      const { handle, about, page, created, apps, credits } = await owned.present(ctx, agent)
+      const agent = await previewClaim(ctx, params.code, callerAddress(request))
+      const { handle, about, page, created, apps, credits } = await owned.presentOwnedAgent(ctx, agent)
       const expires = iso(agent.claimExpires ?? 0)
       return { agent: { handle, about, page, created }, apps, credits, expires }
     },
@@ -45,7 +45,7 @@ const lookRoutes = (ctx: AppContext) =>
         summary: 'What a claim code is for: the agent and what it made.',
         more: 'Looking does not use the code up. Ten wrong codes an hour from one address lock it.',
       },
-      { 200: schemas.Claimable },
+      { 200: schemas.ClaimPreviewSchema },
       ['agents_off', ...ofCode],
     ),
   )
@@ -55,30 +55,30 @@ const claimRoutes = (ctx: AppContext) =>
     '/claim',
     async ({ caller, body, request }) => {
       const address = callerAddress(request)
-      const agent = await claim(ctx, caller, body.code, address)
-      const made = await apps.listOf(ctx, agent.id, listPageDefault)
-      const record = await owned.present(ctx, agent)
+      const agent = await claimAgent(ctx, caller, body.code, address)
+      const made = await apps.listByMaker(ctx, agent.id, listPageDefault)
+      const record = await owned.presentOwnedAgent(ctx, agent)
       const shown = made.map((app) => presentApp(ctx, app))
       return { agent: record, apps: shown, credits: record.credits }
     },
     {
-      ...taking(schemas.ClaimWanted),
+      ...taking(schemas.ClaimRequestSchema),
       ...personOperation(
         {
           id: 'claim_agent',
           tag: 'People',
           summary: 'Become the owner of an agent by its claim code, once.',
         },
-        { 200: schemas.Claimed },
-        [...ofWriting, ...ofCode],
+        { 200: schemas.ClaimResponseSchema },
+        [...writeErrors, ...ofCode],
       ),
     },
   )
 
-async function recordOf(ctx: AppContext, person: Person): Promise<schemas.PersonShape> {
+async function recordOf(ctx: AppContext, person: Person): Promise<schemas.PersonBody> {
   const [{ balance, held }, agents] = await Promise.all([
     ledger.balanceOf(ctx, walletOf(person)),
-    countOf(ctx, person.id),
+    countOwnedAgents(ctx, person.id),
   ])
   const { id, name, operator, wallet } = person
   const [credits, created] = [toCredits(balance), iso(person.created)]
@@ -93,22 +93,22 @@ const ownedRoutes = (ctx: AppContext) =>
       ({ caller }) => recordOf(ctx, caller),
       personOperation(
         { id: 'get_person', tag: 'People', summary: 'The person, and what is in the wallet.' },
-        { 200: schemas.PersonRecord },
+        { 200: schemas.PersonSchema },
       ),
     )
     .get(
       '/people/me/agents',
       async ({ caller, query }) => {
         const { page, next } = await newestFirst('agent', query, (limit, after) =>
-          owned.listOf(ctx, caller, limit, after),
+          owned.list(ctx, caller, limit, after),
         )
-        return { agents: await Promise.all(page.map((one) => owned.present(ctx, one))), next }
+        return { agents: await Promise.all(page.map((one) => owned.presentOwnedAgent(ctx, one))), next }
       },
       {
         query: ListQuery,
         ...personOperation(
           { id: 'list_agents', tag: 'People', summary: 'The agents you claimed, newest first.' },
-          { 200: schemas.OwnedList },
+          { 200: schemas.OwnedAgentListSchema },
           ['bad_request'],
         ),
       },
@@ -116,12 +116,12 @@ const ownedRoutes = (ctx: AppContext) =>
     .patch(
       '/people/me/agents/:handle',
       async ({ caller, params, body }) => {
-        const agent = await owned.theOwned(ctx, caller, params.handle)
-        const changed = await owned.change(ctx, agent, body)
-        return { agent: await owned.present(ctx, changed) }
+        const agent = await owned.getOwnedAgent(ctx, caller, params.handle)
+        const changed = await owned.updateBounds(ctx, agent, body)
+        return { agent: await owned.presentOwnedAgent(ctx, changed) }
       },
       {
-        ...taking(schemas.BoundsWanted),
+        ...taking(schemas.ChangeAgentRequestSchema),
         ...personOperation(
           {
             id: 'change_agent',
@@ -129,31 +129,31 @@ const ownedRoutes = (ctx: AppContext) =>
             summary: 'Set what an agent may spend in a day, or pause it.',
             more: 'The cap is in credits and of all its keys together. A paused agent buys nothing.',
           },
-          { 200: schemas.OwnedAnswer },
-          [...ofWriting, 'not_found'],
+          { 200: schemas.OwnedAgentResponseSchema },
+          [...writeErrors, 'not_found'],
         ),
       },
     )
     .post(
       '/people/me/agents/:handle/credits',
       async ({ caller, params, body, request }) => {
-        const agent = await owned.theOwned(ctx, caller, params.handle)
-        const ref = refOf(request, body.ref)
-        return owned.send(ctx, caller, agent, { credits: body.credits, ref })
+        const agent = await owned.getOwnedAgent(ctx, caller, params.handle)
+        const ref = idempotencyKeyOf(request, body.ref)
+        return owned.sendCredits(ctx, caller, agent, { credits: body.credits, ref })
       },
       {
-        ...taking(schemas.GiftWanted),
+        ...taking(schemas.SendCreditsRequestSchema),
         ...personOperation(
           { id: 'send_credits', tag: 'People', summary: 'Send an agent credits of your wallet.' },
-          { 200: schemas.Gift },
-          [...ofWriting, ...ofRef, 'wallet_short', 'not_found'],
+          { 200: schemas.SendCreditsResponseSchema },
+          [...writeErrors, ...idempotencyErrors, 'wallet_short', 'not_found'],
         ),
       },
     )
     .post(
       '/people/me/agents/:handle/release',
       async ({ caller, params }) => {
-        const agent = await owned.theOwned(ctx, caller, params.handle)
+        const agent = await owned.getOwnedAgent(ctx, caller, params.handle)
         await owned.release(ctx, caller, agent)
         const note =
           'It keeps its credits, apps and keys. A new claim link can make it yours again.'
@@ -163,8 +163,8 @@ const ownedRoutes = (ctx: AppContext) =>
         ...takingNothing,
         ...personOperation(
           { id: 'release_agent', tag: 'People', summary: 'Let an agent go.' },
-          { 200: schemas.Released },
-          [...ofWriting, 'not_found'],
+          { 200: schemas.ReleaseResponseSchema },
+          [...writeErrors, 'not_found'],
         ),
       },
     )
@@ -175,7 +175,7 @@ const keyRoutes = (ctx: AppContext) =>
     .get(
       '/people/me/agents/:handle/keys',
       async ({ caller, params, query }) => {
-        const live = await keysOf(ctx, await owned.theOwned(ctx, caller, params.handle))
+        const live = await listAgentKeys(ctx, await owned.getOwnedAgent(ctx, caller, params.handle))
         const { page, next } = await newestFirst('key', query, among(live))
         return { keys: page.map(owned.presentKey), next }
       },
@@ -183,7 +183,7 @@ const keyRoutes = (ctx: AppContext) =>
         query: ListQuery,
         ...personOperation(
           { id: 'list_agent_keys', tag: 'People', summary: 'The keys of an agent, newest first.' },
-          { 200: schemas.AgentKeyList },
+          { 200: schemas.AgentKeyListSchema },
           ['bad_request', 'not_found'],
         ),
       },
@@ -191,23 +191,23 @@ const keyRoutes = (ctx: AppContext) =>
     .post(
       '/people/me/agents/:handle/keys',
       async ({ caller, params, body, status }) => {
-        const agent = await owned.theOwned(ctx, caller, params.handle)
-        const made = await addKey(ctx, agent, body?.name)
+        const agent = await owned.getOwnedAgent(ctx, caller, params.handle)
+        const made = await createAgentKey(ctx, agent, body?.name)
         return status(201, { key: made.text, prefix: made.key.prefix })
       },
       {
-        ...taking(Type.Optional(schemas.AgentKeyWanted)),
+        ...taking(Type.Optional(schemas.CreateAgentKeyRequestSchema)),
         ...personOperation(
           { id: 'add_agent_key', tag: 'People', summary: 'Make another key of an agent.' },
-          { 201: schemas.AgentKeyMade },
-          [...ofWriting, 'not_found'],
+          { 201: schemas.CreateAgentKeyResponseSchema },
+          [...writeErrors, 'not_found'],
         ),
       },
     )
     .delete(
       '/people/me/agents/:handle/keys/:prefix',
       async ({ caller, params }) => {
-        const agent = await owned.theOwned(ctx, caller, params.handle)
+        const agent = await owned.getOwnedAgent(ctx, caller, params.handle)
         await owned.revokeKey(ctx, agent, params.prefix)
         return { prefix: params.prefix, revoked: true as const }
       },
@@ -217,7 +217,7 @@ const keyRoutes = (ctx: AppContext) =>
           tag: 'People',
           summary: 'Revoke a key of an agent, the last too.',
         },
-        { 200: schemas.AgentKeyGone },
-        [...ofWriting, 'not_found'],
+        { 200: schemas.RevokeAgentKeyResponseSchema },
+        [...writeErrors, 'not_found'],
       ),
     )

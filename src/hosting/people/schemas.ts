@@ -2,29 +2,29 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { Id, Link, orNull, Time, Words } from '../../core/schema.ts'
 import { giftCreditsMax, keyNameCharsMax } from '../../limits.ts'
-import { App, Ref } from '../apps/schemas.ts'
+import { AppSchema, RefSchema } from '../apps/schemas.ts'
 
-const Made = Type.Array(Type.Object({ id: Id, title: Type.String(), link: Link }))
+const AppLinksSchema = Type.Array(Type.Object({ id: Id, title: Type.String(), link: Link }))
 
 /** What a claim code is for. */
-export const Claimable = Type.Object({
+export const ClaimPreviewSchema = Type.Object({
   agent: Type.Object({
     handle: Type.String(),
     about: orNull(Type.String()),
     page: Link,
     created: Time,
   }),
-  apps: Made,
+  apps: AppLinksSchema,
   credits: Type.Number(),
   expires: Time,
 })
 
-export const ClaimWanted = Type.Object(
+export const ClaimRequestSchema = Type.Object(
   { code: Type.String({ description: 'As the agent was given it: 8K2M-Q0ZT-4RWX.' }) },
   { additionalProperties: false },
 )
 
-const Owned = Type.Object(
+const OwnedAgentSchema = Type.Object(
   {
     handle: Type.String(),
     about: orNull(Type.String()),
@@ -34,17 +34,17 @@ const Owned = Type.Object(
     spentToday: Type.Number(),
     paused: Type.Boolean({ description: 'It can buy nothing now.' }),
     page: Link,
-    apps: Made,
+    apps: AppLinksSchema,
     created: Time,
   },
   { title: 'OwnedAgent' },
 )
-export type OwnedShape = Static<typeof Owned>
-export const Claimed = Type.Object({ agent: Owned, apps: Type.Array(App), credits: Type.Number() })
-export const OwnedAnswer = Type.Object({ agent: Owned })
-export const OwnedList = Type.Object({ agents: Type.Array(Owned), next: orNull(Type.String()) })
+export type OwnedAgent = Static<typeof OwnedAgentSchema>
+export const ClaimResponseSchema = Type.Object({ agent: OwnedAgentSchema, apps: Type.Array(AppSchema), credits: Type.Number() })
+export const OwnedAgentResponseSchema = Type.Object({ agent: OwnedAgentSchema })
+export const OwnedAgentListSchema = Type.Object({ agents: Type.Array(OwnedAgentSchema), next: orNull(Type.String()) })
 
-export const PersonRecord = Type.Object(
+export const PersonSchema = Type.Object(
   {
     id: Id,
     name: Type.String(),
@@ -57,9 +57,9 @@ export const PersonRecord = Type.Object(
   },
   { title: 'Person' },
 )
-export type PersonShape = Static<typeof PersonRecord>
+export type PersonBody = Static<typeof PersonSchema>
 
-export const BoundsWanted = Type.Object(
+export const ChangeAgentRequestSchema = Type.Object(
   {
     dailyCap: Type.Optional(
       orNull(Type.Number({ minimum: 0, maximum: giftCreditsMax, description: 'null is no cap.' })),
@@ -69,43 +69,43 @@ export const BoundsWanted = Type.Object(
   { additionalProperties: false, examples: [{ dailyCap: 500 }] },
 )
 
-export const GiftWanted = Type.Object(
+export const SendCreditsRequestSchema = Type.Object(
   {
     credits: Type.Number({ minimum: 0.000_001, maximum: giftCreditsMax }),
     ref: Type.Optional({
-      ...Ref,
+      ...RefSchema,
       description: 'Your own id for this; the same ref again sends nothing more.',
     }),
   },
   { additionalProperties: false, examples: [{ credits: 250 }] },
 )
-export const Gift = Type.Object({
+export const SendCreditsResponseSchema = Type.Object({
   sent: Type.Number(),
   agent: Type.Object({ handle: Type.String(), credits: Type.Number() }),
   credits: Type.Number({ description: 'What is left in the wallet.' }),
   ref: orNull(Type.String()),
 })
-export type GiftShape = Static<typeof Gift>
+export type SendCreditsResponse = Static<typeof SendCreditsResponseSchema>
 
-const AgentKey = Type.Object(
+const AgentKeySchema = Type.Object(
   { prefix: Type.String(), name: orNull(Type.String()), created: Time },
   { title: 'AgentKey' },
 )
-export type AgentKeyShape = Static<typeof AgentKey>
-export const AgentKeyList = Type.Object({
-  keys: Type.Array(AgentKey),
+export type AgentKey = Static<typeof AgentKeySchema>
+export const AgentKeyListSchema = Type.Object({
+  keys: Type.Array(AgentKeySchema),
   next: orNull(Type.String()),
 })
-export const AgentKeyWanted = Type.Object(
+export const CreateAgentKeyRequestSchema = Type.Object(
   { name: Type.Optional(Words(keyNameCharsMax, { minLength: 1 })) },
   { additionalProperties: false },
 )
-export const AgentKeyMade = Type.Object({
+export const CreateAgentKeyResponseSchema = Type.Object({
   key: Type.String({ description: 'Shown once.' }),
   prefix: Type.String(),
 })
-export const AgentKeyGone = Type.Object({ prefix: Type.String(), revoked: Type.Literal(true) })
-export const Released = Type.Object({
+export const RevokeAgentKeyResponseSchema = Type.Object({ prefix: Type.String(), revoked: Type.Literal(true) })
+export const ReleaseResponseSchema = Type.Object({
   handle: Type.String(),
   released: Type.Literal(true),
   note: Type.String(),

@@ -4,11 +4,11 @@ import type { AppContext } from '../../context.ts'
 import { idPattern, newId, newSecret, sha256 } from '../../core/ids.ts'
 import { hour } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import { cannotTake } from '../../db/error.ts'
+import { isWriteUnavailable } from '../../db/error.ts'
 import { prepared } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
 import { browserCharsMax, freshMs, sessionMs, sessionsPerPersonMax } from '../../limits.ts'
-import { checkSame, type Person } from './people.ts'
+import { lockUnchangedPerson, type Person } from './people.ts'
 import { people, sessions } from './tables.ts'
 
 export type Session = typeof sessions.$inferSelect
@@ -23,13 +23,13 @@ export interface SignedIn {
  * Begins a session, inside a transaction. Answers the text of its cookie, which is new each time:
  * what a browser brought before counts for nothing, and `before` ends. Refuses as `checkSame`.
  */
-export async function begin(
+export async function createSession(
   ctx: AppContext,
   db: Db,
   person: Person,
   { browser, before }: { browser: string; before?: Session | undefined },
 ): Promise<string> {
-  await checkSame(ctx, db, person)
+  await lockUnchangedPerson(ctx, db, person)
   const secret = newSecret()
   const at = ctx.clock.now()
   if (before) await db.delete(sessions).where(eq(sessions.id, before.id))
@@ -73,7 +73,7 @@ const byHash = prepared((db) =>
 )
 
 /** Who is signed in by this cookie; undefined when it is none, or has ended. */
-export async function find(ctx: AppContext, secret: string): Promise<SignedIn | undefined> {
+export async function findSession(ctx: AppContext, secret: string): Promise<SignedIn | undefined> {
   const now = ctx.clock.now()
   const [found] = await byHash(ctx.db.read).execute({ hash: sha256(secret), now })
   if (found && now - found.session.seen >= hour) await noteSeen(ctx, found.session, now)
@@ -85,12 +85,12 @@ async function noteSeen(ctx: AppContext, { id }: Session, seen: number): Promise
   try {
     await ctx.db.tx((db) => db.update(sessions).set({ seen }).where(eq(sessions.id, id)))
   } catch (error) {
-    if (!cannotTake(error)) throw error
+    if (!isWriteUnavailable(error)) throw error
   }
 }
 
 /** A person's live sessions, newest first. */
-export const listOf = (ctx: AppContext, person: Person): Promise<Session[]> =>
+export const list = (ctx: AppContext, person: Person): Promise<Session[]> =>
   ctx.db.read
     .select()
     .from(sessions)
@@ -120,10 +120,10 @@ export function checkFresh(ctx: AppContext, session: Session | undefined): void 
 }
 
 /** Ends all sessions of a person but that of the cookie with this hash, inside a transaction. */
-export async function endOthers(db: Db, person: string, hash = ''): Promise<void> {
+export async function endOtherSessions(db: Db, person: string, hash = ''): Promise<void> {
   await db.delete(sessions).where(and(eq(sessions.person, person), ne(sessions.hash, hash)))
 }
 
 /** Forgets sessions that have expired. */
-export const forget = (ctx: AppContext): Promise<unknown> =>
+export const deleteExpiredSessions = (ctx: AppContext): Promise<unknown> =>
   ctx.db.tx((db) => db.delete(sessions).where(lte(sessions.expires, ctx.clock.now())))

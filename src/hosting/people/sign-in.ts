@@ -2,20 +2,20 @@ import type { AppContext } from '../../context.ts'
 import { sha256 } from '../../core/ids.ts'
 import { RateLimit } from '../../core/rate-limit.ts'
 import { ApiError } from '../../errors.ts'
-import { checkPassword, hashOf, isPassword } from './passwords.ts'
+import { validatePassword, hashPassword, verifyPassword } from './passwords.ts'
 import * as people from './people.ts'
-import { newCodes, takeCode } from './recovery-codes.ts'
-import { begin, checkFresh, endOthers, type Session } from './sessions.ts'
+import { createRecoveryCodes, consumeRecoveryCode } from './recovery-codes.ts'
+import { createSession, checkFresh, endOtherSessions, type Session } from './sessions.ts'
 
 /** Where a request comes from: its address, its browser, and the session that it brought. */
-export interface From {
+export interface SignInClient {
   address: string
   browser: string
   before: Session | undefined
 }
 
 /** A person who has just signed in, and the text of their new session's cookie. */
-export interface Entered {
+export interface SignInResult {
   person: people.Person
   secret: string
 }
@@ -28,39 +28,39 @@ export interface Entered {
 export async function signIn(
   ctx: AppContext,
   { name, password }: { name: string; password: string },
-  from: From,
+  from: SignInClient,
   own = false,
-): Promise<Entered> {
+): Promise<SignInResult> {
   const work = async (): Promise<people.Person | undefined> => {
     const person = await people.findByName(ctx, name)
-    const right = await isPassword(password, person?.password ?? null)
+    const right = await verifyPassword(password, person?.password ?? null)
     return person && right ? person : undefined
   }
-  return tried(ctx, byName(ctx, name, from), from, work, own)
+  return attemptSignIn(ctx, byName(ctx, name, from), from, work, own)
 }
 
 /** What one try counts for. */
 type Count = [limit: RateLimit, key: string]
 
 /** A try by what names nobody: a passkey, or what a sign-in provider said. */
-export const byAddress = (ctx: AppContext, { address }: From): Count[] => [
+export const byAddress = (ctx: AppContext, { address }: SignInClient): Count[] => [
   [ctx.state.signInLimits.address, address],
 ]
 
-function byName(ctx: AppContext, name: string, from: From): Count[] {
+function byName(ctx: AppContext, name: string, from: SignInClient): Count[] {
   const { pair, name: names } = ctx.state.signInLimits
-  const who = people.nameOf(name) ?? ''
+  const who = people.normalizeName(name) ?? ''
   return [[pair, `${from.address} ${who}`], ...byAddress(ctx, from), [names, who]]
 }
 
 /** Counts a try before it is made, so that many at once are no way around it. */
-export async function tried(
+export async function attemptSignIn(
   ctx: AppContext,
   counts: Count[],
-  from: From,
+  from: SignInClient,
   work: () => Promise<people.Person | undefined>,
   own = false,
-): Promise<Entered> {
+): Promise<SignInResult> {
   for (const [limit, key] of counts) {
     const retryAfter = limit.take(key)
     if (retryAfter !== undefined) throw new ApiError('sign_in_locked', { retryAfter })
@@ -68,40 +68,40 @@ export async function tried(
   const person = await work()
   if (!person) throw new ApiError('bad_sign_in', { own })
   for (const [limit, key] of counts) limit.giveBack(key)
-  return enter(ctx, person, from)
+  return startSession(ctx, person, from)
 }
 
-const enter = async (ctx: AppContext, person: people.Person, from: From): Promise<Entered> => ({
+const startSession = async (ctx: AppContext, person: people.Person, from: SignInClient): Promise<SignInResult> => ({
   person,
-  secret: await ctx.db.tx((db) => begin(ctx, db, person, from)),
+  secret: await ctx.db.tx((db) => createSession(ctx, db, person, from)),
 })
 
 /** Makes a person and signs them in. Refuses sign_in_locked and what `join` does. */
 export async function signUp(
   ctx: AppContext,
-  joining: people.Joining & { password: string },
-  from: From,
-): Promise<Entered & { codes: string[] }> {
+  joining: people.NewPerson & { password: string },
+  from: SignInClient,
+): Promise<SignInResult & { codes: string[] }> {
   const retryAfter = ctx.state.signInLimits.signUps.take(from.address)
   if (retryAfter !== undefined) throw new ApiError('sign_in_locked', { retryAfter })
-  const { person, codes } = await people.join(ctx, joining)
-  return { ...(await enter(ctx, person, from)), codes }
+  const { person, codes } = await people.createPerson(ctx, joining)
+  return { ...(await startSession(ctx, person, from)), codes }
 }
 
 /** Sets a new password by a recovery code, which is used up, and ends every session. */
-export async function recover(
+export async function recoverAccount(
   ctx: AppContext,
   { name, code, password }: { name: string; code: string; password: string },
-  from: From,
-): Promise<Entered> {
-  checkPassword(password, people.nameOf(name) ?? '')
-  return tried(ctx, byName(ctx, name, from), from, async () => {
-    const [person, hash] = [await people.findByName(ctx, name), await hashOf(password)]
+  from: SignInClient,
+): Promise<SignInResult> {
+  validatePassword(password, people.normalizeName(name) ?? '')
+  return attemptSignIn(ctx, byName(ctx, name, from), from, async () => {
+    const [person, hash] = [await people.findByName(ctx, name), await hashPassword(password)]
     const isRight = await ctx.db.tx(async (db) => {
       await people.lockPerson(db, person?.id ?? '')
-      if (!(await takeCode(db, person?.id ?? '', code)) || !person) return false
+      if (!(await consumeRecoveryCode(db, person?.id ?? '', code)) || !person) return false
       await people.setPassword(db, person.id, hash)
-      await endOthers(db, person.id)
+      await endOtherSessions(db, person.id)
       return true
     })
     return person && isRight ? { ...person, password: hash } : undefined
@@ -113,11 +113,11 @@ export async function recover(
  * session that has just begun, which stays. `same`: as they were then, for `checkSame`. Refuses as
  * `signIn`, and sign_in_again.
  */
-export async function again(
+export async function reauthenticate(
   ctx: AppContext,
   person: people.Person,
   password: string,
-  from: From,
+  from: SignInClient,
 ): Promise<{ same: people.Person; secret: string | undefined; hash: string | undefined }> {
   if (person.password === null) {
     checkFresh(ctx, from.before)
@@ -135,30 +135,30 @@ export async function changePassword(
   ctx: AppContext,
   person: people.Person,
   { password, wanted }: { password: string; wanted: string },
-  from: From,
+  from: SignInClient,
 ): Promise<string | undefined> {
-  checkPassword(wanted, person.name)
-  const { same, secret, hash: session } = await again(ctx, person, password, from)
-  const hash = await hashOf(wanted)
+  validatePassword(wanted, person.name)
+  const { same, secret, hash: session } = await reauthenticate(ctx, person, password, from)
+  const hash = await hashPassword(wanted)
   await ctx.db.tx(async (db) => {
-    await people.checkSame(ctx, db, same)
+    await people.lockUnchangedPerson(ctx, db, same)
     await people.setPassword(db, person.id, hash)
-    await endOthers(db, person.id, session)
+    await endOtherSessions(db, person.id, session)
   })
   return secret
 }
 
 /** New recovery codes; earlier ones stop working. Refuses as `again`. */
-export async function renewCodes(
+export async function renewRecoveryCodes(
   ctx: AppContext,
   person: people.Person,
   password: string,
-  from: From,
+  from: SignInClient,
 ): Promise<{ secret: string | undefined; codes: string[] }> {
-  const { same, secret } = await again(ctx, person, password, from)
+  const { same, secret } = await reauthenticate(ctx, person, password, from)
   const codes = await ctx.db.tx(async (db) => {
-    await people.checkSame(ctx, db, same)
-    return newCodes(db, person.id)
+    await people.lockUnchangedPerson(ctx, db, same)
+    return createRecoveryCodes(db, person.id)
   })
   return { secret, codes }
 }

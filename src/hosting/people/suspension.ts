@@ -2,9 +2,9 @@ import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import * as keys from '../../keys/keys.ts'
-import { note } from '../moderation/audit.ts'
+import { recordAudit } from '../audit/audit.ts'
 import { findByName, lockPerson } from './people.ts'
-import { endOthers } from './sessions.ts'
+import { endOtherSessions } from './sessions.ts'
 import { people } from './tables.ts'
 
 /**
@@ -12,7 +12,7 @@ import { people } from './tables.ts'
  * their wallet work nowhere meanwhile. Their agents go on: they can be suspended by themselves.
  * False when there is no such person, they are the operator, or it is so already.
  */
-export async function suspend(
+export async function suspendPerson(
   ctx: AppContext,
   name: string,
   reason: string | null,
@@ -30,11 +30,11 @@ export async function suspend(
       .where(and(eq(people.id, known.id), isOther))
       .returning()
     if (!person) return false
-    await keys.lockAll(db, person.wallet)
-    for (const owner of [person.id, person.wallet]) await keys.suspendAll(db, owner, at)
-    await endOthers(db, person.id)
+    await keys.lockOwner(db, person.wallet)
+    for (const owner of [person.id, person.wallet]) await keys.setSuspended(db, owner, at)
+    await endOtherSessions(db, person.id)
     const did = reason === null ? 'unsuspend' : 'suspend'
-    await note(ctx, db, { by, did, item: person.name, why: reason ?? '' })
+    await recordAudit(ctx, db, { by, did, item: person.name, why: reason ?? '' })
     return true
   })
   ctx.keys.forget()

@@ -19,26 +19,26 @@ const proof = (ctx: AppContext, purpose: string, id: string, expires: string): s
  * A text that we alone can make, good once and for a quarter of an hour. `purpose` says what for,
  * and for which browser or session. None is kept before it is used.
  */
-export function newTicket(ctx: AppContext, purpose: string): string {
+export function createTicket(ctx: AppContext, purpose: string): string {
   const [id, expires] = [newId(), String(ctx.clock.now() + ticketMs)]
   return `${id}.${expires}.${proof(ctx, purpose, id, expires)}`
 }
 
 /** Whether this is a ticket for this purpose that has not expired; it may have been used. */
-export function isTicket(ctx: AppContext, purpose: string, ticket: string): boolean {
+export function isValidTicket(ctx: AppContext, purpose: string, ticket: string): boolean {
   const [, id = '', expires = '', proven = ''] = pattern.exec(ticket) ?? []
   const isOurs = sha256(proven) === sha256(proof(ctx, purpose, id, expires))
   return isOurs && Number(expires) > ctx.clock.now()
 }
 
 /** Uses a ticket up, inside the transaction of what it is for. Refuses sign_in_stale. */
-export async function useTicket(
+export async function consumeTicket(
   ctx: AppContext,
   db: Db,
   purpose: string,
   ticket: string,
 ): Promise<void> {
-  if (!isTicket(ctx, purpose, ticket)) throw new ApiError('sign_in_stale')
+  if (!isValidTicket(ctx, purpose, ticket)) throw new ApiError('sign_in_stale')
   const used = await db
     .insert(usedTickets)
     .values({ hash: sha256(ticket), expires: Number(ticket.split('.')[1]) })
@@ -48,5 +48,5 @@ export async function useTicket(
 }
 
 /** Forgets used tickets that have expired. */
-export const forget = (ctx: AppContext): Promise<unknown> =>
+export const deleteExpiredTickets = (ctx: AppContext): Promise<unknown> =>
   ctx.db.tx((db) => db.delete(usedTickets).where(lte(usedTickets.expires, ctx.clock.now())))

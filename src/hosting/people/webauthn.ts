@@ -10,7 +10,7 @@ import type { AppContext } from '../../context.ts'
 import { familyOf } from '../../core/address.ts'
 import { ApiError } from '../../errors.ts'
 import type { Person } from './people.ts'
-import { isTicket, newTicket, ticketMs } from './tickets.ts'
+import { isValidTicket, createTicket, ticketMs } from './tickets.ts'
 
 const Bytes = Type.String({ maxLength: 16_384, pattern: '^[A-Za-z0-9_-]*$' })
 const Base = {
@@ -40,13 +40,13 @@ const Assertion = Type.Object({
 type Act = 'add' | 'enter'
 
 /** What a ticket is for whose text is a challenge. `holder` is the browser, or the session. */
-export const purposeOf = (act: Act, holder: string): string => `passkey ${act} ${holder}`
+export const ticketPurpose = (act: Act, holder: string): string => `passkey ${act} ${holder}`
 
-export const asBase64 = (data: string | Uint8Array): string =>
+export const toBase64Url = (data: string | Uint8Array): string =>
   Buffer.from(data).toString('base64url')
 
 /** Refuses bad_passkey. */
-export function notGood(why = 'This is no answer of a passkey.'): never {
+export function rejectPasskey(why = 'This is no answer of a passkey.'): never {
   throw new ApiError('bad_passkey', { why })
 }
 
@@ -62,7 +62,7 @@ function siteOf({ urls }: AppContext): { id: string; origin: string } | undefine
 }
 
 const challengeFor = (ctx: AppContext, act: Act, holder: string): string =>
-  asBase64(newTicket(ctx, purposeOf(act, holder)))
+  toBase64Url(createTicket(ctx, ticketPurpose(act, holder)))
 
 /**
  * What a browser is asked to sign in with: any passkey of this place, with the device's own check
@@ -92,7 +92,7 @@ export function creationOptions(
     site && {
       challenge: challengeFor(ctx, 'add', holder),
       rp: { id: site.id, name: 'Berth' },
-      user: { id: asBase64(person.id), name: person.name, displayName: person.name },
+      user: { id: toBase64Url(person.id), name: person.name, displayName: person.name },
       pubKeyCredParams: algorithms.map((alg) => ({ alg, type: 'public-key' })),
       excludeCredentials: known.map(({ credential }) => ({ id: credential, type: 'public-key' })),
       authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
@@ -111,11 +111,11 @@ const faults: [RegExp, string][] = [
 
 /** What every answer is checked against, and how to tell the ticket that was signed with it. */
 function expectationOf(ctx: AppContext, act: Act, holder: string) {
-  const site = siteOf(ctx) ?? notGood('This place can have no passkeys.')
+  const site = siteOf(ctx) ?? rejectPasskey('This place can have no passkeys.')
   let ticket = ''
   const expectedChallenge = (challenge: string): boolean => {
     ticket = Buffer.from(challenge, 'base64url').toString()
-    if (!isTicket(ctx, purposeOf(act, holder), ticket)) throw new ApiError('sign_in_stale')
+    if (!isValidTicket(ctx, ticketPurpose(act, holder), ticket)) throw new ApiError('sign_in_stale')
     return true
   }
   return {
@@ -135,7 +135,7 @@ async function orRefuse<T>(check: Promise<T>): Promise<T> {
   } catch (error) {
     if (error instanceof ApiError) throw error
     const said = error instanceof Error ? error.message : ''
-    return notGood(faults.find(([words]) => words.test(said))?.[1])
+    return rejectPasskey(faults.find(([words]) => words.test(said))?.[1])
   }
 }
 
@@ -144,14 +144,14 @@ function read<S extends TSchema>(shape: S, text: string): Static<S> {
     const sent: unknown = JSON.parse(text)
     if (Value.Check(shape, sent)) return sent
   } catch {}
-  return notGood()
+  return rejectPasskey()
 }
 
 /** Only who uses a passkey needs it. */
 const library = () => import('@simplewebauthn/server')
 
 /** A new credential and the ticket it was made with. Refuses bad_passkey, sign_in_stale. */
-export async function registered(
+export async function verifyRegistration(
   ctx: AppContext,
   holder: string,
   answer: string,
@@ -162,18 +162,18 @@ export async function registered(
   const found = await orRefuse(
     verifyRegistrationResponse({ ...options, response, supportedAlgorithmIDs: algorithms }),
   )
-  const { credential } = found.registrationInfo ?? notGood()
+  const { credential } = found.registrationInfo ?? rejectPasskey()
   return { credential, ticket: ticket() }
 }
 
 /** The credential that an answer names, and the person it is for, before anything is proved. */
-export function named(answer: string): { credential: string; person: string } {
+export function parseAssertion(answer: string): { credential: string; person: string } {
   const { id, response } = read(Assertion, answer)
   return { credential: id, person: Buffer.from(response.userHandle, 'base64url').toString() }
 }
 
 /** What a known credential has counted to, and the ticket it signed. Refuses as `registered`. */
-export async function asserted(
+export async function verifyAssertion(
   ctx: AppContext,
   holder: string,
   answer: string,
@@ -185,6 +185,6 @@ export async function asserted(
   const publicKey = new Uint8Array(Buffer.from(known.publicKey, 'base64url'))
   const credential = { id: known.credential, publicKey, counter: known.counter }
   const found = await orRefuse(verifyAuthenticationResponse({ ...options, response, credential }))
-  if (!found.verified) notGood()
+  if (!found.verified) rejectPasskey()
   return { counter: found.authenticationInfo.newCounter, ticket: ticket() }
 }

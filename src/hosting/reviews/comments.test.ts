@@ -4,9 +4,9 @@ import { commentsPerHour } from '../../limits.ts'
 import { purgeApps } from '../../operator/maintenance.ts'
 import { refused } from '../../testing/refused.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
-import { listAudit } from '../moderation/audit.ts'
+import { listAudit } from '../audit/audit.ts'
 import { takeDown } from '../moderation/moderation.ts'
-import { hideSaid } from './removal.ts'
+import { hideFeedback } from './removal.ts'
 import { comments, reviews } from './tables.ts'
 
 let ctx: TestHouse
@@ -116,8 +116,8 @@ test('one’s own is removed, the maker hides others’, nobody else does anythi
 
 test('the operator hides one, which is written down', async () => {
   const id = (await say(ben, 'Buy at spam.test')).text('comment.id')
-  expect(await hideSaid(ctx.ctx, id, 'spam')).toBe(true)
-  expect(await hideSaid(ctx.ctx, id, 'spam')).toBe(false)
+  expect(await hideFeedback(ctx.ctx, id, 'spam')).toBe(true)
+  expect(await hideFeedback(ctx.ctx, id, 'spam')).toBe(false)
   expect(await said()).toEqual([])
   expect(await listAudit(ctx.ctx, 5, boat)).toMatchObject([{ did: 'hide', why: 'spam' }])
 })

@@ -9,17 +9,17 @@ import { ApiError } from '../../errors.ts'
 import { commentCharsMax, commentsPerHour } from '../../limits.ts'
 import type { Agent } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
-import { theListed } from '../explore/explore.ts'
-import { tell } from '../notes/notes.ts'
-import { shownOf } from './list.ts'
-import type { CommentWantedShape } from './schemas.ts'
+import { getListed } from '../explore/explore.ts'
+import { notify } from '../notifications/notifications.ts'
+import { listVisible } from './list.ts'
+import type { CommentRequest } from './schemas.ts'
 import { comments } from './tables.ts'
-import { checkText, excerpt } from './texts.ts'
+import { validateText, excerpt } from './text.ts'
 
 export type Comment = typeof comments.$inferSelect
 
 /** What is said below an item, newest first. */
-export const listOf = shownOf(comments)
+export const list = listVisible(comments)
 
 const noComment = (see: string) => new ApiError('not_found', { what: 'comment', see })
 
@@ -31,11 +31,11 @@ export async function add(
   ctx: AppContext,
   agent: Agent,
   id: string,
-  wanted: CommentWantedShape,
+  wanted: CommentRequest,
 ): Promise<Comment> {
-  const item = await theListed(ctx, id)
+  const item = await getListed(ctx, id)
   if (!item.comments) throw new ApiError('comments_off')
-  const text = checkText(wanted.text, commentCharsMax)
+  const text = validateText(wanted.text, commentCharsMax)
   const { replyTo = null } = wanted
   return ctx.db.tx(async (db) => {
     await lock(db, `comments by ${agent.id}`)
@@ -53,7 +53,7 @@ export async function add(
     }
     const [comment] = await db.insert(comments).values(row).returning()
     if (!comment) throw new Error('the comment was not kept')
-    await tellOthers(ctx, db, { item, parent, agent, comment })
+    await notifyOthers(ctx, db, { item, parent, agent, comment })
     return comment
   })
 }
@@ -78,7 +78,7 @@ async function findShown(db: Db, id: string): Promise<Comment | undefined> {
   return found
 }
 
-interface Said {
+interface PostedComment {
   item: apps.App
   parent: Comment | undefined
   agent: Agent
@@ -86,18 +86,18 @@ interface Said {
 }
 
 /** Who is replied to, and the maker, each once and nobody of its own comment. */
-async function tellOthers(ctx: AppContext, db: Db, { item, parent, agent, comment }: Said) {
+async function notifyOthers(ctx: AppContext, db: Db, { item, parent, agent, comment }: PostedComment) {
   const { handle } = agent
   const said = `“${item.title}”: “${excerpt(comment.text)}”`
   const same = { item: item.id, actor: handle, data: { comment: comment.id } }
   const replied = parent?.agent
   if (replied !== undefined && replied !== agent.id) {
     const text = `@${handle} replied to your comment on ${said}`
-    await tell(ctx, db, { ...same, to: replied, kind: 'comment.reply', text })
+    await notify(ctx, db, { ...same, to: replied, kind: 'comment.reply', text })
   }
   if (item.maker !== agent.id && item.maker !== replied) {
     const text = `@${handle} commented on ${said}`
-    await tell(ctx, db, { ...same, to: item.maker, kind: 'comment.new', text })
+    await notify(ctx, db, { ...same, to: item.maker, kind: 'comment.new', text })
   }
 }
 
@@ -112,21 +112,21 @@ export async function remove(
 ): Promise<'removed' | 'hidden'> {
   const comment = await findShown(ctx.db.read, id)
   // As much is looked up for a comment that nobody wrote.
-  const item = await apps.find(ctx, comment?.item ?? id)
+  const item = await apps.findApp(ctx, comment?.item ?? id)
   const isOwn = comment?.agent === agent.id
   if (!comment || !item || (!isOwn && item.maker !== agent.id)) {
     throw noComment('GET /explore/{id}/comments lists those of an item.')
   }
-  apps.there(item)
+  apps.requireAvailable(item)
   await ctx.db.tx(async (db) => {
     if (isOwn) await db.delete(comments).where(eq(comments.id, id))
-    else await hide(ctx, db, id)
+    else await hideComment(ctx, db, id)
   })
   return isOwn ? 'removed' : 'hidden'
 }
 
 /** Takes a comment out of sight, inside a transaction. Answers its item. */
-export async function hide(ctx: AppContext, db: Db, id: string): Promise<string | undefined> {
+export async function hideComment(ctx: AppContext, db: Db, id: string): Promise<string | undefined> {
   const [comment] = await db
     .update(comments)
     .set({ hidden: ctx.clock.now() })

@@ -12,7 +12,7 @@ const newest: After = { created: Number.MAX_SAFE_INTEGER, id: '' }
 const value = sql.placeholder
 
 /** A list of what is said of an item, its reviews or its comments, newest first. */
-export function shownOf<Said extends typeof reviews | typeof comments>(said: Said) {
+export function listVisible<Said extends typeof reviews | typeof comments>(said: Said) {
   const shown = prepared((db) =>
     db
       .select()

@@ -1,14 +1,14 @@
 import type { AppContext } from '../../context.ts'
 import { iso } from '../../core/time.ts'
-import { handlesOf } from '../agents/names.ts'
+import { findHandles } from '../agents/names.ts'
 import type { Comment } from './comments.ts'
 import type { Review } from './reviews.ts'
-import type { CommentShape, ReviewShape } from './schemas.ts'
+import type { CommentBody, ReviewBody } from './schemas.ts'
 
 /** Reviews as the wire shows them, in their order. */
-export async function presentReviews(ctx: AppContext, rows: Review[]): Promise<ReviewShape[]> {
+export async function presentReviews(ctx: AppContext, rows: Review[]): Promise<ReviewBody[]> {
   const authors = rows.map(({ agent }) => agent)
-  const handles = await handlesOf(ctx, authors)
+  const handles = await findHandles(ctx, authors)
   return rows.map(({ id, item, agent, stars, text, version, counts, answer, ...row }) => ({
     id,
     item,
@@ -24,16 +24,16 @@ export async function presentReviews(ctx: AppContext, rows: Review[]): Promise<R
 }
 
 /** One review as the wire shows it. */
-export async function presentReview(ctx: AppContext, review: Review): Promise<ReviewShape> {
+export async function presentReview(ctx: AppContext, review: Review): Promise<ReviewBody> {
   const [shown] = await presentReviews(ctx, [review])
   if (!shown) throw new Error('no review to show')
   return shown
 }
 
 /** Comments as the wire shows them, in their order. */
-export async function presentComments(ctx: AppContext, rows: Comment[]): Promise<CommentShape[]> {
+export async function presentComments(ctx: AppContext, rows: Comment[]): Promise<CommentBody[]> {
   const authors = rows.map(({ agent }) => agent)
-  const handles = await handlesOf(ctx, authors)
+  const handles = await findHandles(ctx, authors)
   return rows.map(({ id, item, agent, text, replyTo, created }) => ({
     id,
     item,

@@ -2,17 +2,17 @@ import { eq } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
-import { forgetUses } from '../explore/uses.ts'
-import { note } from '../moderation/audit.ts'
-import { hide as hideComment } from './comments.ts'
-import { hide as hideReview } from './reviews.ts'
+import { deleteUses } from '../explore/uses.ts'
+import { recordAudit } from '../audit/audit.ts'
+import { hideComment as hideComment } from './comments.ts'
+import { hideReview as hideReview } from './reviews.ts'
 import { comments, reviews } from './tables.ts'
 
 /**
  * Takes a review or a comment out of sight by the operator's decision, which is written down. False
  * when there is none.
  */
-export const hideSaid = (
+export const hideFeedback = (
   ctx: AppContext,
   id: string,
   why: string,
@@ -21,13 +21,13 @@ export const hideSaid = (
   ctx.db.tx(async (db) => {
     const item = (await hideReview(ctx, db, id)) ?? (await hideComment(ctx, db, id))
     if (item === undefined) return false
-    await note(ctx, db, { by, did: 'hide', item, why })
+    await recordAudit(ctx, db, { by, did: 'hide', item, why })
     return true
   })
 
 /** Removes what was said of an item that is gone, and who used it, inside a transaction. */
-export async function removeSaid(db: Db, item: string): Promise<void> {
+export async function removeFeedback(db: Db, item: string): Promise<void> {
   await db.delete(reviews).where(eq(reviews.item, item))
   await db.delete(comments).where(eq(comments.item, item))
-  await forgetUses(db, item)
+  await deleteUses(db, item)
 }

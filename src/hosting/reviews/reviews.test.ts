@@ -6,7 +6,7 @@ import { refused } from '../../testing/refused.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
 import { agents } from '../agents/tables.ts'
 import { takeDown } from '../moderation/moderation.ts'
-import { hideSaid } from './removal.ts'
+import { hideFeedback } from './removal.ts'
 
 let ctx: TestHouse
 let ann: Person
@@ -237,8 +237,8 @@ test('lists go on where they stopped, and take no other cursor', async () => {
 test('what is hidden, taken off, deleted or taken down is not to be read or reviewed', async () => {
   await open(ben)
   const id = (await review(ben, { stars: 1 })).text('review.id')
-  expect(await hideSaid(ctx.ctx, id, 'spam')).toBe(true)
-  expect(await hideSaid(ctx.ctx, id, 'spam')).toBe(false)
+  expect(await hideFeedback(ctx.ctx, id, 'spam')).toBe(true)
+  expect(await hideFeedback(ctx.ctx, id, 'spam')).toBe(false)
   expect(await ratingOf()).toEqual({ stars: null, count: 0 })
   expect((await ctx.call('GET', `/explore/${boat}/reviews`)).body).toMatchObject({ reviews: [] })
   await refused(ctx, 404, 'not_found', () => ben.call('DELETE', `/explore/${boat}/review`))

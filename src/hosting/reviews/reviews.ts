@@ -7,24 +7,24 @@ import { lock } from '../../db/lock.ts'
 import { countRows } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
 import { answerCharsMax, ratingsPerAddress, reviewCharsMax } from '../../limits.ts'
-import { type Agent, find as findAgent } from '../agents/agents.ts'
+import { type Agent, findAgent as findAgent } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
-import { rate } from '../apps/ratings.ts'
-import { notOnExplore, theListed } from '../explore/explore.ts'
+import { adjustRating } from '../apps/ratings.ts'
+import { notOnExplore, getListed } from '../explore/explore.ts'
 import { hasUsed } from '../explore/uses.ts'
-import { tell } from '../notes/notes.ts'
-import { shownOf } from './list.ts'
-import type { ReviewWantedShape } from './schemas.ts'
+import { notify } from '../notifications/notifications.ts'
+import { listVisible } from './list.ts'
+import type { ReviewRequest } from './schemas.ts'
 import { reviews } from './tables.ts'
-import { checkText, excerpt } from './texts.ts'
+import { validateText, excerpt } from './text.ts'
 
 export type Review = typeof reviews.$inferSelect
 
 /** What is said of an item, newest first. */
-export const listOf = shownOf(reviews)
+export const list = listVisible(reviews)
 
 /** A review that was kept, the item with its new rating, and whether there was none before. */
-export interface Kept {
+export interface SavedReview {
   review: Review
   app: apps.App
   isNew: boolean
@@ -34,16 +34,16 @@ export interface Kept {
  * Keeps what an agent says of an item that it used, in the place of what it said before. Refuses
  * not_found, taken_down, own_item, same_owner, not_used, bad_request, text_blocked.
  */
-export async function put(
+export async function save(
   ctx: AppContext,
   agent: Agent,
   id: string,
-  wanted: ReviewWantedShape,
-): Promise<Kept> {
-  const item = await theListed(ctx, id)
+  wanted: ReviewRequest,
+): Promise<SavedReview> {
+  const item = await getListed(ctx, id)
   await checkReviewer(ctx, agent, item)
-  const text = wanted.text ? checkText(wanted.text, reviewCharsMax) : ''
-  const newest = apps.shownVersion(item)
+  const text = wanted.text ? validateText(wanted.text, reviewCharsMax) : ''
+  const newest = apps.visibleVersion(item)
   const { stars, version = newest } = wanted
   if (version > newest) {
     const problem = `"version" is at most ${newest}, the version on Explore.`
@@ -51,7 +51,7 @@ export async function put(
   }
   return ctx.db.tx(async (db) => {
     await lock(db, `reviews of ${id}`)
-    const before = await ofAgent(db, agent.id, id)
+    const before = await findByAgent(db, agent.id, id)
     const at = ctx.clock.now()
     const said = { stars, text, version, updated: at }
     const [review] = before
@@ -69,9 +69,9 @@ export async function put(
           })
           .returning()
     if (!review) throw new Error('the review was not kept')
-    const app = await rate(db, id, { take: weightOf(before), add: weightOf(review) })
+    const app = await adjustRating(db, id, { take: weightOf(before), add: weightOf(review) })
     if (app.listed !== 'on') throw notOnExplore()
-    if (!before) await tellMaker(ctx, db, app, agent, review)
+    if (!before) await notifyMaker(ctx, db, app, agent, review)
     return { review, app, isNew: !before }
   })
 }
@@ -96,7 +96,7 @@ async function mayCount(db: Db, item: string, from: string): Promise<boolean> {
 const weightOf = (review: Review | undefined): number | undefined =>
   review?.counts && review.hidden === null ? review.stars : undefined
 
-async function tellMaker(
+async function notifyMaker(
   ctx: AppContext,
   db: Db,
   { id: item, maker, title }: apps.App,
@@ -104,7 +104,7 @@ async function tellMaker(
   { id, stars, text }: Review,
 ): Promise<void> {
   const said = text === '' ? '' : `: “${excerpt(text)}”`
-  await tell(ctx, db, {
+  await notify(ctx, db, {
     to: maker,
     kind: 'review.new',
     item,
@@ -114,7 +114,7 @@ async function tellMaker(
   })
 }
 
-async function ofAgent(db: Db, agent: string, item: string): Promise<Review | undefined> {
+async function findByAgent(db: Db, agent: string, item: string): Promise<Review | undefined> {
   const [review] = await db
     .select()
     .from(reviews)
@@ -130,17 +130,17 @@ const noReview = () =>
 
 /** Removes what an agent said of an item. Refuses not_found, taken_down. */
 export async function remove(ctx: AppContext, agent: Agent, id: string) {
-  const app = await apps.find(ctx, id)
-  if (app?.closed === null && app.takenDown !== null) apps.there(app)
+  const app = await apps.findApp(ctx, id)
+  if (app?.closed === null && app.takenDown !== null) apps.requireAvailable(app)
   // A review is the caller's own, and says nothing of an item that it cannot see.
   if (!idPattern.test(id) || (app && app.closed !== null)) throw noReview()
   return ctx.db.tx(async (db) => {
     await lock(db, `reviews of ${id}`)
-    const review = await ofAgent(db, agent.id, id)
+    const review = await findByAgent(db, agent.id, id)
     // One that the operator hid stays, else it could be written again where it is seen.
     if (!review || review.hidden !== null) throw noReview()
     await db.delete(reviews).where(eq(reviews.id, review.id))
-    return { review, app: await rate(db, id, { take: weightOf(review) }) }
+    return { review, app: await adjustRating(db, id, { take: weightOf(review) }) }
   })
 }
 
@@ -156,15 +156,15 @@ async function findShown(ctx: AppContext, id: string): Promise<Review | undefine
  * The maker's answer to a review, once. Refuses not_found (also to any other agent), taken_down,
  * bad_request, text_blocked, already_answered.
  */
-export async function answer(ctx: AppContext, agent: Agent, id: string, said: string) {
+export async function reply(ctx: AppContext, agent: Agent, id: string, said: string) {
   const review = await findShown(ctx, id)
   // As much is looked up for a review that nobody wrote.
-  const app = await apps.find(ctx, review?.item ?? id)
+  const app = await apps.findApp(ctx, review?.item ?? id)
   if (!review || app?.maker !== agent.id) {
     throw new ApiError('not_found', { what: 'review of your things', see: 'GET /me/notes.' })
   }
-  apps.there(app)
-  const text = checkText(said, answerCharsMax)
+  apps.requireAvailable(app)
+  const text = validateText(said, answerCharsMax)
   return ctx.db.tx(async (db) => {
     const [answered] = await db
       .update(reviews)
@@ -172,7 +172,7 @@ export async function answer(ctx: AppContext, agent: Agent, id: string, said: st
       .where(and(eq(reviews.id, id), isNull(reviews.answer)))
       .returning()
     if (!answered) throw new ApiError('already_answered')
-    await tell(ctx, db, {
+    await notify(ctx, db, {
       to: review.agent,
       kind: 'review.answered',
       item: app.id,
@@ -185,13 +185,13 @@ export async function answer(ctx: AppContext, agent: Agent, id: string, said: st
 }
 
 /** Takes a review out of sight and out of the rating, inside a transaction. Answers its item. */
-export async function hide(ctx: AppContext, db: Db, id: string): Promise<string | undefined> {
+export async function hideReview(ctx: AppContext, db: Db, id: string): Promise<string | undefined> {
   const [review] = await db
     .update(reviews)
     .set({ hidden: ctx.clock.now() })
     .where(and(eq(reviews.id, id), isNull(reviews.hidden)))
     .returning()
   if (!review) return undefined
-  await rate(db, review.item, { take: weightOf({ ...review, hidden: null }) })
+  await adjustRating(db, review.item, { take: weightOf({ ...review, hidden: null }) })
   return review.item
 }

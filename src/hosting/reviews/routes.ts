@@ -2,12 +2,12 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
 import { newestFirst } from '../../core/cursor.ts'
-import { ListQuery } from '../../core/list-query.ts'
-import { taking } from '../../core/taking.ts'
-import { ratingOf } from '../apps/present.ts'
-import { theListed } from '../explore/explore.ts'
-import { withKey, withoutKey } from '../key.ts'
-import { ofApp, ofWriting, openOperation, operation } from '../operation.ts'
+import { ListQuery } from '../../http/list-query.ts'
+import { taking } from '../../http/validation.ts'
+import { presentRating } from '../apps/present.ts'
+import { getListed } from '../explore/explore.ts'
+import { withKey, withoutKey } from '../authentication.ts'
+import { appErrors, writeErrors, openOperation, operation } from '../operation.ts'
 import * as comments from './comments.ts'
 import { presentComments, presentReview, presentReviews } from './present.ts'
 import * as reviews from './reviews.ts'
@@ -22,27 +22,27 @@ const readingRoutes = (ctx: AppContext) =>
     .get(
       '/explore/:id/reviews',
       async ({ params, query }) => {
-        const item = await theListed(ctx, params.id)
+        const item = await getListed(ctx, params.id)
         const { page, next } = await newestFirst('review', query, (limit, after) =>
-          reviews.listOf(ctx, item, limit, after),
+          reviews.list(ctx, item, limit, after),
         )
-        return { reviews: await presentReviews(ctx, page), rating: ratingOf(item), next }
+        return { reviews: await presentReviews(ctx, page), rating: presentRating(item), next }
       },
       {
         query: ListQuery,
         ...openOperation(
           { id: 'list_reviews', tag, summary: 'What is said of an item, newest first.' },
-          { 200: schemas.ReviewList },
-          ['agents_off', 'bad_request', ...ofApp],
+          { 200: schemas.ReviewListSchema },
+          ['agents_off', 'bad_request', ...appErrors],
         ),
       },
     )
     .get(
       '/explore/:id/comments',
       async ({ params, query }) => {
-        const item = await theListed(ctx, params.id)
+        const item = await getListed(ctx, params.id)
         const { page, next } = await newestFirst('comment', query, (limit, after) =>
-          comments.listOf(ctx, item, limit, after),
+          comments.list(ctx, item, limit, after),
         )
         return { comments: await presentComments(ctx, page), next }
       },
@@ -50,8 +50,8 @@ const readingRoutes = (ctx: AppContext) =>
         query: ListQuery,
         ...openOperation(
           { id: 'list_comments', tag, summary: 'What is said below an item, newest first.' },
-          { 200: schemas.CommentList },
-          ['agents_off', 'bad_request', ...ofApp],
+          { 200: schemas.CommentListSchema },
+          ['agents_off', 'bad_request', ...appErrors],
         ),
       },
     )
@@ -62,12 +62,12 @@ const reviewing = (ctx: AppContext) =>
     .put(
       '/explore/:id/review',
       async ({ caller, params, body, status }) => {
-        const { review, app, isNew } = await reviews.put(ctx, caller.agent, params.id, body)
-        const shown = { review: await presentReview(ctx, review), rating: ratingOf(app) }
+        const { review, app, isNew } = await reviews.save(ctx, caller.agent, params.id, body)
+        const shown = { review: await presentReview(ctx, review), rating: presentRating(app) }
         return isNew ? status(201, shown) : status(200, shown)
       },
       {
-        ...taking(schemas.ReviewWanted),
+        ...taking(schemas.ReviewRequestSchema),
         ...operation(
           {
             id: 'review_item',
@@ -77,8 +77,8 @@ const reviewing = (ctx: AppContext) =>
               'Used is: remixed, bought, read with get_source, or its link opened with your key. ' +
               'One review of each item is yours; the next takes its place.',
           },
-          { 200: schemas.Reviewed, 201: schemas.Reviewed },
-          [...ofWriting, ...ofApp, 'text_blocked', 'not_used', 'own_item', 'same_owner'],
+          { 200: schemas.ReviewResponseSchema, 201: schemas.ReviewResponseSchema },
+          [...writeErrors, ...appErrors, 'text_blocked', 'not_used', 'own_item', 'same_owner'],
         ),
       },
     )
@@ -86,26 +86,26 @@ const reviewing = (ctx: AppContext) =>
       '/explore/:id/review',
       async ({ caller, params }) => {
         const { review, app } = await reviews.remove(ctx, caller.agent, params.id)
-        return { id: review.id, removed: true as const, rating: ratingOf(app) }
+        return { id: review.id, removed: true as const, rating: presentRating(app) }
       },
       operation(
         { id: 'remove_review', tag, summary: 'Remove your review of an item.' },
-        { 200: schemas.ReviewGone },
-        [...ofWriting, ...ofApp],
+        { 200: schemas.RemoveReviewResponseSchema },
+        [...writeErrors, ...appErrors],
       ),
     )
     .post(
       '/reviews/:id/answer',
       async ({ caller, params, body, status }) => {
-        const review = await reviews.answer(ctx, caller.agent, params.id, body.text)
+        const review = await reviews.reply(ctx, caller.agent, params.id, body.text)
         return status(201, { review: await presentReview(ctx, review) })
       },
       {
-        ...taking(schemas.AnswerWanted),
+        ...taking(schemas.ReplyRequestSchema),
         ...operation(
           { id: 'answer_review', tag, summary: 'Answer a review of what you made, once.' },
-          { 201: schemas.Answered },
-          [...ofWriting, ...ofApp, 'already_answered', 'text_blocked'],
+          { 201: schemas.ReplyResponseSchema },
+          [...writeErrors, ...appErrors, 'already_answered', 'text_blocked'],
         ),
       },
     )
@@ -122,11 +122,11 @@ const commenting = (ctx: AppContext) =>
         return status(201, { comment: shown })
       },
       {
-        ...taking(schemas.CommentWanted),
+        ...taking(schemas.CommentRequestSchema),
         ...operation(
           { id: 'add_comment', tag, summary: 'Comment on an item, or reply to a comment.' },
-          { 201: schemas.Commented },
-          [...ofWriting, ...ofApp, 'comments_off', 'text_blocked', 'comments_limit'],
+          { 201: schemas.CommentResponseSchema },
+          [...writeErrors, ...appErrors, 'comments_off', 'text_blocked', 'comments_limit'],
         ),
       },
     )
@@ -142,8 +142,8 @@ const commenting = (ctx: AppContext) =>
           tag,
           summary: 'Remove a comment of yours, or hide one on what you made.',
         },
-        { 200: schemas.CommentGone },
-        [...ofWriting, ...ofApp],
+        { 200: schemas.RemoveCommentResponseSchema },
+        [...writeErrors, ...appErrors],
       ),
     )
 

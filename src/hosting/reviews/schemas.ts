@@ -2,14 +2,14 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { Id, orNull, Time, Words } from '../../core/schema.ts'
 import { answerCharsMax, commentCharsMax, reviewCharsMax } from '../../limits.ts'
-import { Rating } from '../apps/schemas.ts'
+import { RatingSchema } from '../apps/schemas.ts'
 
 const author = Type.String({ description: '@ and the handle of who wrote it.' })
 /** What others wrote is data, never markup and never an order. */
 const text = Type.String({ description: 'Plain text, as it was written: show it as text.' })
 
 /** What an agent says of an item that it used (agent-api, Reviews and comments). */
-const Review = Type.Object(
+const ReviewSchema = Type.Object(
   {
     id: Id,
     item: Id,
@@ -26,15 +26,15 @@ const Review = Type.Object(
   },
   { title: 'Review' },
 )
-export type ReviewShape = Static<typeof Review>
+export type ReviewBody = Static<typeof ReviewSchema>
 
-export const ReviewList = Type.Object({
-  reviews: Type.Array(Review),
-  rating: Rating,
+export const ReviewListSchema = Type.Object({
+  reviews: Type.Array(ReviewSchema),
+  rating: RatingSchema,
   next: orNull(Type.String()),
 })
 
-export const ReviewWanted = Type.Object(
+export const ReviewRequestSchema = Type.Object(
   {
     stars: Type.Integer({ minimum: 1, maximum: 5 }),
     text: Type.Optional(Words(reviewCharsMax)),
@@ -42,19 +42,19 @@ export const ReviewWanted = Type.Object(
   },
   { additionalProperties: false, examples: [{ stars: 5, text: 'Calm and quick.' }] },
 )
-export type ReviewWantedShape = Static<typeof ReviewWanted>
+export type ReviewRequest = Static<typeof ReviewRequestSchema>
 
-export const Reviewed = Type.Object({ review: Review, rating: Rating })
-export const ReviewGone = Type.Object({ id: Id, removed: Type.Literal(true), rating: Rating })
+export const ReviewResponseSchema = Type.Object({ review: ReviewSchema, rating: RatingSchema })
+export const RemoveReviewResponseSchema = Type.Object({ id: Id, removed: Type.Literal(true), rating: RatingSchema })
 
-export const AnswerWanted = Type.Object(
+export const ReplyRequestSchema = Type.Object(
   { text: Words(answerCharsMax, { minLength: 1 }) },
   { additionalProperties: false, examples: [{ text: 'Thank you.' }] },
 )
-export const Answered = Type.Object({ review: Review })
+export const ReplyResponseSchema = Type.Object({ review: ReviewSchema })
 
 /** What an agent says below an item. */
-const Comment = Type.Object(
+const CommentSchema = Type.Object(
   {
     id: Id,
     item: Id,
@@ -65,20 +65,20 @@ const Comment = Type.Object(
   },
   { title: 'Comment' },
 )
-export type CommentShape = Static<typeof Comment>
+export type CommentBody = Static<typeof CommentSchema>
 
-export const CommentList = Type.Object({
-  comments: Type.Array(Comment),
+export const CommentListSchema = Type.Object({
+  comments: Type.Array(CommentSchema),
   next: orNull(Type.String()),
 })
-export const CommentWanted = Type.Object(
+export const CommentRequestSchema = Type.Object(
   { text: Words(commentCharsMax, { minLength: 1 }), replyTo: Type.Optional(Id) },
   { additionalProperties: false, examples: [{ text: 'How far does it go?' }] },
 )
-export type CommentWantedShape = Static<typeof CommentWanted>
+export type CommentRequest = Static<typeof CommentRequestSchema>
 
-export const Commented = Type.Object({ comment: Comment })
-export const CommentGone = Type.Object({
+export const CommentResponseSchema = Type.Object({ comment: CommentSchema })
+export const RemoveCommentResponseSchema = Type.Object({
   id: Id,
   removed: Type.Literal(true),
   note: Type.String(),

@@ -1,0 +1,405 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+
+import type { Network } from '../../../core/fetch.ts'
+import { day, hour, minute, second } from '../../../core/time.ts'
+import { inside } from '../../../testing/inside.ts'
+import { refused } from '../../../testing/refused.ts'
+import {
+  type Answer,
+  openTestHouse,
+  type Person,
+  type TestHouse,
+} from '../../../testing/test-server.ts'
+import { findByHandle } from '../../agents/agents.ts'
+import type { NoteKind } from '../../notifications/kinds.ts'
+import { deleteOldNotes as forgetNotes, notify } from '../../notifications/notifications.ts'
+import { deleteOldDeliveries, enqueueDeliveries } from './deliveries.ts'
+import { hookHandler } from './handler.ts'
+import { add as addTo, listHooksBehind, list } from './hooks.ts'
+
+/** What stands for the open internet here. */
+const outside = '127.0.0.2'
+
+interface Heard {
+  body: string
+  headers: Headers
+}
+
+let h: TestHouse
+let ann: Person
+let ben: Person
+let receiver: Bun.Server<undefined>
+let heard: Heard[]
+let answer: () => Response | Promise<Response>
+/** The addresses of hook.example, one list for each time they are asked for; the last one stays. */
+let resolved: string[][]
+let canary: Bun.TCPSocketListener<undefined>
+let touched: number
+
+beforeEach(async () => {
+  heard = []
+  answer = () => new Response('ok')
+  resolved = [[outside]]
+  touched = 0
+  h = await openTestHouse()
+  ann = await h.person('ann')
+  ben = await h.person('ben')
+  canary = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: { open: () => void (touched += 1), data: (socket) => void socket.end() },
+  })
+  receiver = Bun.serve({
+    hostname: outside,
+    port: 0,
+    idleTimeout: 0,
+    fetch: async (request) => {
+      heard.push({ body: await request.text(), headers: request.headers })
+      return answer()
+    },
+  })
+  const net: Network = {
+    resolve: async () => (resolved.length > 1 ? resolved.shift() : resolved[0]) ?? [],
+    isPublic: (address) => address === outside,
+  }
+  // In the place of the one that knows the real network.
+  h.ctx.jobs.register('hook', hookHandler(h.ctx, net))
+})
+
+afterEach(async () => {
+  expect(touched).toBe(0)
+  expect(h.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  await receiver.stop(true)
+  canary.stop(true)
+  await h.close()
+})
+
+const url = () => `http://hook.example:${receiver.port}/in`
+
+const add = (more: Record<string, unknown> = {}, by = ann): Promise<Answer> =>
+  by.call('POST', '/me/hooks', { url: url(), ...more })
+
+async function happen(kind: NoteKind, text = 'Hello', handle = ann.handle): Promise<void> {
+  const to = (await findByHandle(h.ctx, handle))?.id ?? ''
+  await h.ctx.db.tx((db) => notify(h.ctx, db, { to, kind, text, data: { n: 1 } }))
+}
+
+/** Sends what waits; answers how the newest delivery of a hook stands. */
+async function send(hook: string): Promise<unknown> {
+  await enqueueDeliveries(h.ctx)
+  await h.ctx.jobs.runDue()
+  return (await deliveriesOf(hook))[0]
+}
+
+async function deliveriesOf(hook: string): Promise<unknown[]> {
+  const { body } = await ann.call('GET', `/me/hooks/${hook}/deliveries`)
+  return Array.isArray(Reflect.get(Object(body), 'deliveries'))
+    ? Reflect.get(Object(body), 'deliveries')
+    : []
+}
+
+/** Whether a message is signed with a secret, as a receiver of Standard Webhooks checks it. */
+function isSigned({ body, headers }: Heard, secret: string): boolean {
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
+  const text = `${headers.get('webhook-id')}.${headers.get('webhook-timestamp')}.${body}`
+  const mac = createHmac('sha256', key).update(text).digest('base64')
+  return headers.get('webhook-signature') === `v1,${mac}`
+}
+
+test('a note is posted, signed, once, to every hook that wants its kind', async () => {
+  await happen('system', 'Before')
+  const made = await add({ kinds: ['remix.sold', 'review.new'] })
+  expect(made.status).toBe(201)
+  const [id, secret] = [made.text('hook.id'), made.text('secret')]
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+  expect(made.body).toMatchObject({ hook: { url: url(), state: 'on' } })
+  const all = await add()
+  expect(all.text('secret')).not.toBe(secret)
+  expect((await ann.call('GET', '/me/hooks')).body).toEqual({
+    hooks: expect.arrayContaining([
+      expect.objectContaining({ id, kinds: ['remix.sold', 'review.new'] }),
+      expect.objectContaining({ id: all.text('hook.id'), kinds: null }),
+    ]),
+    next: null,
+  })
+  await happen('remix.sold', 'Sold')
+  await happen('comment.new', 'Said')
+  await happen('remix.sold', 'Another’s', ben.handle)
+  expect(await send(id)).toMatchObject({
+    kind: 'remix.sold',
+    state: 'delivered',
+    tries: 1,
+    status: 200,
+    problem: null,
+    next: null,
+  })
+  expect(heard.map(({ body }) => JSON.parse(body).type).sort()).toEqual([
+    'comment.new',
+    'remix.sold',
+    'remix.sold',
+  ])
+  const [first] = heard.filter((one) => isSigned(one, secret))
+  expect(heard.filter((one) => isSigned(one, secret))).toHaveLength(1)
+  expect(first?.headers.get('content-type')).toBe('application/json')
+  expect(Number(first?.headers.get('webhook-timestamp'))).toBe(h.clock.now() / 1_000)
+  const { notes } = Object((await ann.call('GET', '/me/notes?kind=remix.sold')).body)
+  const [note] = notes
+  expect(JSON.parse(first?.body ?? '')).toEqual({
+    type: 'remix.sold',
+    timestamp: '2026-05-04T12:00:00.000Z',
+    data: note,
+  })
+  expect(first?.headers.get('webhook-id')).toBe(note.id)
+  await send(id)
+  expect(heard).toHaveLength(3)
+})
+
+test('eight tries over a day under one id, then it failed; redelivered by hand', async () => {
+  answer = () => new Response('no', { status: 503 })
+  const id = (await add()).text('hook.id')
+  await happen('system')
+  const waits = [5 * second, 5 * minute, 25 * minute, 90 * minute, 4 * hour, 6 * hour, 12 * hour]
+  const began = h.clock.now()
+  for (const [at, wait] of waits.entries()) {
+    expect(await send(id)).toMatchObject({ state: 'waiting', tries: at + 1, status: 503 })
+    h.clock.turn(wait - 1)
+    expect(await send(id)).toMatchObject({ tries: at + 1 })
+    h.clock.turn(1)
+  }
+  expect(h.clock.now() - began).toBeGreaterThanOrEqual(day)
+  const failed = await send(id)
+  expect(failed).toMatchObject({ state: 'failed', tries: 8, next: null })
+  expect(heard).toHaveLength(8)
+  expect(new Set(heard.map(({ headers }) => headers.get('webhook-id'))).size).toBe(1)
+  expect(new Set(heard.map(({ headers }) => headers.get('webhook-signature'))).size).toBe(8)
+  h.clock.turn(day)
+  await send(id)
+  expect(heard).toHaveLength(8)
+
+  answer = () => new Response(null, { status: 204 })
+  const path = `/me/hooks/${id}/deliveries/${Reflect.get(Object(failed), 'id')}/redeliver`
+  const again = await ann.call('POST', path)
+  expect([again.status, again.body]).toMatchObject([202, { delivery: { state: 'waiting' } }])
+  await refused(h, 409, 'busy', () => ann.call('POST', path))
+  expect(await send(id)).toMatchObject({ state: 'delivered', tries: 1, status: 204 })
+  expect(heard[8]?.headers.get('webhook-id')).toBe(heard[0]?.headers.get('webhook-id') ?? '')
+  expect((await ann.call('POST', path)).status).toBe(202)
+})
+
+describe('a receiver', () => {
+  test('that is gone ends its hook', async () => {
+    answer = () => new Response('', { status: 410 })
+    const id = (await add()).text('hook.id')
+    await happen('system')
+    expect(await send(id)).toMatchObject({ state: 'failed', tries: 1, status: 410 })
+    expect((await ann.call('GET', '/me/hooks')).body).toMatchObject({ hooks: [{ state: 'gone' }] })
+    await happen('system')
+    await send(id)
+    expect(heard).toHaveLength(1)
+  })
+
+  test('that redirects is not followed, inside or outside', async () => {
+    const id = (await add()).text('hook.id')
+    for (const to of [`http://127.0.0.1:${canary.port}/`, url()]) {
+      answer = () => Response.redirect(to, 307)
+      await happen('system')
+      expect(await send(id)).toMatchObject({ state: 'waiting', problem: 'redirects' })
+    }
+    expect(heard).toHaveLength(2)
+  })
+
+  test('whose name turns inside is not reached there', async () => {
+    const id = (await add({ url: `http://hook.example:${canary.port}/` })).text('hook.id')
+    resolved = [['127.0.0.1'], [outside, '127.0.0.1'], ['::1'], []]
+    for (const wait of [5 * second, 5 * minute, 25 * minute, minute]) {
+      if (heard.length === 0 && wait === 5 * second) await happen('system')
+      expect(await send(id)).toMatchObject({ state: 'waiting', problem: 'inside', status: null })
+      h.clock.turn(wait)
+    }
+  })
+
+  test('that is not there is tried again', async () => {
+    const id = (await add()).text('hook.id')
+    await receiver.stop(true)
+    await happen('system')
+    expect(await send(id)).toMatchObject({ state: 'waiting', tries: 1, problem: 'unreachable' })
+  })
+
+  test('whose status is 2xx has it, however much it says: it was sent eight times', async () => {
+    const id = (await add()).text('hook.id')
+    // Its head goes out with its first byte.
+    const endless = new ReadableStream({ start: (told) => told.enqueue(new Uint8Array(1)) })
+    for (const said of ['x'.repeat(100_000), endless]) {
+      answer = () => new Response(said)
+      await happen('system')
+      expect(await send(id)).toMatchObject({ state: 'delivered', status: 200, problem: null })
+    }
+    expect(heard).toHaveLength(2)
+  })
+
+  test('that is slow is given up after ten seconds, beside others that are not', async () => {
+    const never = Promise.withResolvers<Response>()
+    const slow = Bun.serve({
+      hostname: outside,
+      port: 0,
+      idleTimeout: 0,
+      fetch: () => never.promise,
+    })
+    const [quick, late] = [
+      (await add()).text('hook.id'),
+      (await add({ url: `http://hook.example:${slow.port}/` })).text('hook.id'),
+    ]
+    await happen('system')
+    await enqueueDeliveries(h.ctx)
+    const running = h.ctx.jobs.runDue()
+    for (let tries = 0; heard.length === 0 && tries < 500; tries += 1) await Bun.sleep(5)
+    expect(heard).toHaveLength(1)
+    await running
+    expect((await deliveriesOf(quick))[0]).toMatchObject({ state: 'delivered' })
+    expect((await deliveriesOf(late))[0]).toMatchObject({ problem: 'timed_out', tries: 1 })
+    never.resolve(new Response())
+    await slow.stop(true)
+  }, 30_000)
+})
+
+describe('a hook is refused', () => {
+  test('that points inside, however it is written', async () => {
+    for (const host of inside) {
+      await refused(h, 400, 'bad_request', () => add({ url: `http://${host}/` }))
+    }
+  })
+
+  test('that is no address, or no list of kinds', async () => {
+    const urls = [
+      '',
+      'hook',
+      'ftp://a.example/',
+      'file:///etc/passwd',
+      'javascript:1',
+      '//a.example',
+    ]
+    const longest = `https://a.example/${'x'.repeat(2_000)}`
+    for (const bad of [
+      ...urls,
+      'https://u:p@a.example/',
+      'https://u@a.example/',
+      longest,
+      7,
+      null,
+    ]) {
+      await refused(h, 400, 'bad_request', () => add({ url: bad }))
+    }
+    for (const kinds of [[], ['no.such'], ['system', 'system'], 'system', [7], null]) {
+      await refused(h, 400, 'bad_request', () => add({ kinds }))
+    }
+    await refused(h, 400, 'bad_request', () => add({ secret: 'mine' }))
+  })
+
+  test('past five, also when they come at once', async () => {
+    const statuses = (await Promise.all([1, 2, 3, 4, 5, 6, 7].map(() => add()))).map(
+      ({ status }) => status,
+    )
+    expect(statuses.sort()).toEqual([201, 201, 201, 201, 201, 400, 400])
+  })
+
+  test('without a key, and where it is another’s: as one that does not exist', async () => {
+    const id = (await add()).text('hook.id')
+    await happen('system')
+    const sent = Reflect.get(Object(await send(id)), 'id')
+    const nobody = 'A'.repeat(12)
+    for (const [method, path] of [
+      ['DELETE', ''],
+      ['GET', '/deliveries'],
+      ['POST', `/deliveries/${sent}/redeliver`],
+    ] as const) {
+      const call = (hook: string) =>
+        refused(h, 404, 'not_found', () => ben.call(method, `/me/hooks/${hook}${path}`))
+      expect((await call(id)).body).toEqual((await call(nobody)).body)
+      await refused(h, 401, 'no_key', () => h.call(method, `/me/hooks/${id}${path}`))
+    }
+    await refused(h, 404, 'not_found', () =>
+      ann.call('POST', `/me/hooks/${id}/deliveries/${nobody}/redeliver`),
+    )
+    await refused(h, 401, 'no_key', () => h.call('GET', '/me/hooks'))
+    await refused(h, 400, 'bad_request', () =>
+      ann.call('GET', `/me/hooks/${id}/deliveries?cursor=x`),
+    )
+  })
+})
+
+test('a hook that is asked for as its account closes is none', async () => {
+  const key = await h.ctx.keys.find(ann.key)
+  if (!key) throw new Error('there is no key')
+  const asked = () => addTo(h.ctx, key, { url: 'https://example.com/in' })
+  await Promise.allSettled([ann.call('DELETE', '/me'), asked()])
+  await expect(asked()).rejects.toThrow('bad_key')
+  expect(await list(h.ctx, key.owner)).toEqual([])
+})
+
+test('what waits for a hook has a bound, and lists go on where they stopped', async () => {
+  answer = () => new Response('', { status: 500 })
+  const id = (await add()).text('hook.id')
+  for (let at = 0; at < 55; at += 1) await happen('system', `${at}`)
+  await send(id)
+  const first = await ann.call('GET', `/me/hooks/${id}/deliveries?limit=50`)
+  const rest = await ann.call(
+    'GET',
+    `/me/hooks/${id}/deliveries?limit=50&cursor=${first.text('next')}`,
+  )
+  const all = [first, rest].flatMap(({ body }) => Reflect.get(Object(body), 'deliveries'))
+  expect(all).toHaveLength(55)
+  expect(new Set(all.map(({ id: one }) => one)).size).toBe(55)
+  expect(all.filter(({ problem }) => problem === 'too_many_waiting')).toHaveLength(5)
+  expect(heard).toHaveLength(50)
+})
+
+test('a hook that ends takes what waits with it; a closed account has none', async () => {
+  answer = () => new Response('', { status: 500 })
+  const id = (await add()).text('hook.id')
+  await happen('system')
+  await send(id)
+  expect((await ann.call('DELETE', `/me/hooks/${id}`)).body).toMatchObject({ id })
+  h.clock.turn(minute)
+  await h.ctx.jobs.runDue()
+  expect(heard).toHaveLength(1)
+  await add()
+  await ann.call('DELETE', '/me')
+  await happen('system')
+  await enqueueDeliveries(h.ctx)
+  await h.ctx.jobs.runDue()
+  expect(heard).toHaveLength(1)
+})
+
+test('two processes that look at once send once; what ended is forgotten after 30 days', async () => {
+  const id = (await add()).text('hook.id')
+  await happen('system')
+  await Promise.all([enqueueDeliveries(h.ctx), enqueueDeliveries(h.ctx)])
+  expect(await send(id)).toMatchObject({ state: 'delivered' })
+  expect(heard).toHaveLength(1)
+  h.clock.turn(31 * day)
+  await deleteOldDeliveries(h.ctx)
+  expect(await deliveriesOf(id)).toEqual([])
+})
+
+test('a hook whose news were forgotten before it was looked at is behind no more', async () => {
+  await add()
+  await happen('system')
+  h.clock.turn(91 * day)
+  await forgetNotes(h.ctx)
+  await enqueueDeliveries(h.ctx)
+  expect(await listHooksBehind(h.ctx, 1)).toEqual([])
+})
+
+test('HOOKS_TO_PRIVATE lets them go to this machine', async () => {
+  const home = await openTestHouse({ HOOKS_TO_PRIVATE: 'on' })
+  const dan = await home.person('dan')
+  const made = await dan.call('POST', '/me/hooks', { url: `http://${outside}:${receiver.port}/` })
+  expect(made.status).toBe(201)
+  const to = (await findByHandle(home.ctx, dan.handle))?.id ?? ''
+  await home.ctx.db.tx((db) => notify(home.ctx, db, { to, kind: 'system', text: 'Hi' }))
+  await enqueueDeliveries(home.ctx)
+  await home.ctx.jobs.runDue()
+  expect(heard.map((one) => isSigned(one, made.text('secret')))).toEqual([true])
+  await home.close()
+})

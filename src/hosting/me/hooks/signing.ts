@@ -1,0 +1,27 @@
+import type { AppContext } from '../../../context.ts'
+import { sign } from '../../../core/ids.ts'
+import { unixSeconds } from '../../../core/time.ts'
+
+const signingKey = ({ secret }: Pick<AppContext, 'secret'>, hook: string): Buffer =>
+  Buffer.from(sign(secret, `hook ${hook}`), 'base64url')
+
+/** A hook's secret, as Standard Webhooks writes it; it is shown once and kept nowhere. */
+export const signingSecret = (ctx: Pick<AppContext, 'secret'>, hook: string): string =>
+  `whsec_${signingKey(ctx, hook).toString('base64')}`
+
+/** The headers of a message (https://www.standardwebhooks.com), sent at `at` milliseconds. */
+export function signedHeaders(
+  ctx: Pick<AppContext, 'secret'>,
+  { hook, note: id, body }: { hook: string; note: string; body: string },
+  at: number,
+): Record<string, string> {
+  const timestamp = `${unixSeconds(at)}`
+  const mac = Buffer.from(sign(signingKey(ctx, hook), `${id}.${timestamp}.${body}`), 'base64url')
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'berth',
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${mac.toString('base64')}`,
+  }
+}

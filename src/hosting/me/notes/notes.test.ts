@@ -1,0 +1,273 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+
+import { createHandler } from '../../../http/middleware.ts'
+import { createRouter } from '../../../http/router.ts'
+import { noteDaysMax, notesPerAgentMax, noteStreamsMax } from '../../../limits.ts'
+import { run } from '../../../operator/control.ts'
+import { refused } from '../../../testing/refused.ts'
+import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
+import { findByHandle } from '../../agents/agents.ts'
+import { recordOpen, flushOpens } from '../../apps/opens.ts'
+import { noteKinds } from '../../notifications/kinds.ts'
+import { deleteOldNotes, listNotes, notify } from '../../notifications/notifications.ts'
+import { watchNotes as watchNotes } from './watch.ts'
+
+let ctx: TestHouse
+let ann: Person
+let ben: Person
+
+beforeEach(async () => {
+  ctx = await openTestHouse()
+  ann = await ctx.person('ann')
+  ben = await ctx.person('ben')
+})
+afterEach(async () => {
+  expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  await ctx.close()
+})
+
+interface Told {
+  id: string
+  kind: string
+  read: boolean
+}
+
+async function notesOf(person: Person, query = ''): Promise<{ notes: Told[]; unread: number }> {
+  const { status, body } = await person.call('GET', `/me/notes${query}`)
+  expect(status).toBe(200)
+  return JSON.parse(JSON.stringify(body))
+}
+
+const kindsOf = async (person: Person, query = '') =>
+  (await notesOf(person, query)).notes.map(({ kind }) => kind)
+
+const idOf = async (person: Person): Promise<string> =>
+  (await findByHandle(ctx.ctx, person.handle))?.id ?? ''
+
+/** Tells ann something. */
+async function say(text: string, to = ann): Promise<void> {
+  const agent = await idOf(to)
+  await ctx.ctx.db.tx((db) => notify(ctx.ctx, db, { to: agent, kind: 'system', text }))
+}
+
+describe('GET /me/notes', () => {
+  test('tells what happened, newest first, with who did it and to what', async () => {
+    const boat = await ann.publish({ title: 'Boat', store: true })
+    const game = await ann.publish({ store: true, remix: 'price', priceRemix: 50 })
+    ctx.clock.turn(1_000)
+    await ben.call('POST', `/apps/${boat}/remix`)
+    const copy = (await ben.call('POST', `/apps/${game}/remix`)).text('app.id')
+    await ben.call('PUT', `/explore/${boat}/review`, { stars: 4, text: 'Good <b>boat</b>' })
+    await ben.call('POST', `/explore/${boat}/comments`, { text: 'Hello' })
+    await ann.call('PATCH', `/apps/${game}`, { store: false })
+    const { notes, unread } = await notesOf(ann)
+    expect(notes.map(({ kind }) => kind)).toEqual([
+      'app.delisted',
+      'comment.new',
+      'review.new',
+      'remix.sold',
+      'remix.made',
+      'app.listed',
+      'app.listed',
+    ])
+    expect(unread).toBe(7)
+    expect<unknown>(notes[3]).toEqual({
+      id: expect.stringMatching(/^[A-Za-z0-9]{12}$/),
+      kind: 'remix.sold',
+      read: false,
+      at: '2026-05-04T12:00:01.000Z',
+      item: game,
+      actor: '@ben',
+      text: expect.stringContaining('40 credits'),
+      data: { copy, price: 50, credits: 40 },
+    })
+    expect(notes[2]).toMatchObject({ text: '@ben gave “Boat” 4 of 5 stars: “Good <b>boat</b>”' })
+    expect(await kindsOf(ann, '?kind=review.new')).toEqual(['review.new'])
+    expect((await ann.call('GET', '/me')).body).toMatchObject({ unread: 7 })
+    expect((await notesOf(ben)).notes).toEqual([])
+  })
+
+  test('goes on where it stopped, and takes no other cursor', async () => {
+    for (const text of ['1', '2', '3']) await say(text)
+    const first = await ann.call('GET', '/me/notes?limit=2')
+    expect(first.body).toMatchObject({ notes: [{ text: '3' }, { text: '2' }], unread: 3 })
+    const rest = await ann.call('GET', `/me/notes?limit=2&cursor=${first.text('next')}`)
+    expect(rest.body).toMatchObject({ notes: [{ text: '1' }], next: null })
+    const forged = Buffer.from('note 1 or 1=1').toString('base64url')
+    const bad = ['cursor=x', `cursor=${forged}`, 'kind=party', 'limit=0', 'unread=perhaps']
+    for (const query of bad) {
+      await refused(ctx, 400, 'bad_request', () => ann.call('GET', `/me/notes?${query}`))
+    }
+    const { body } = await ann.call('GET', '/me/notes?unread=perhaps')
+    expect(body).toMatchObject({ error: '"unread" must be one of true, false, 1, 0.' })
+  })
+
+  test('keeps the newest thousand, and none for more than 90 days', async () => {
+    const agent = await idOf(ann)
+    await ctx.ctx.db.tx(async (db) => {
+      for (let at = 1; at <= notesPerAgentMax + 3; at += 1) {
+        await notify(ctx.ctx, db, { to: agent, kind: 'system', text: `${at}` })
+      }
+    })
+    await say('to ben', ben)
+    const all = await listNotes(ctx.ctx, agent, { unread: false, limit: 2_000 })
+    expect([all.length, all.at(-1)?.text]).toEqual([notesPerAgentMax, '4'])
+    ctx.clock.turn(noteDaysMax * 86_400_000)
+    await say('new')
+    ctx.clock.turn(1)
+    await deleteOldNotes(ctx.ctx)
+    expect((await notesOf(ann)).notes).toMatchObject([{ text: 'new' }])
+    expect((await notesOf(ben)).notes).toEqual([])
+  })
+})
+
+describe('POST /me/notes/read', () => {
+  test('marks some, or all, of one’s own', async () => {
+    for (const text of ['1', '2', '3']) await say(text)
+    const ids = (await notesOf(ann)).notes.map(({ id }) => id)
+    const read = (person: Person, body: unknown) => person.call('POST', '/me/notes/read', body)
+    expect((await read(ben, { ids })).body).toEqual({ read: 0, unread: 0 })
+    expect((await read(ann, { ids: ids.slice(0, 1) })).body).toEqual({ read: 1, unread: 2 })
+    expect((await read(ann, { ids: ids.slice(0, 1) })).body).toEqual({ read: 0, unread: 2 })
+    expect((await notesOf(ann, '?unread')).notes).toHaveLength(2)
+    expect((await notesOf(ann, '?unread=false')).notes).toMatchObject([
+      { read: true },
+      { read: false },
+      { read: false },
+    ])
+    expect((await read(ann, { all: true })).body).toEqual({ read: 2, unread: 0 })
+    expect((await ann.call('GET', '/me')).body).toMatchObject({ unread: 0 })
+    const wrong = [{}, { all: false }, { ids: [] }, { ids: ['x'] }, { ids, all: true }]
+    for (const body of [...wrong, { ids: Array(101).fill(ids[0]) }, { all: 'yes' }]) {
+      await refused(ctx, 400, 'bad_request', () => read(ann, body))
+    }
+  })
+})
+
+test('no key', async () => {
+  for (const path of ['/me/notes', '/me/events', '/me/earnings', '/me/ledger.csv']) {
+    await refused(ctx, 401, 'no_key', () => ctx.call('GET', path))
+  }
+  const read = { body: { odd: 1 } }
+  await refused(ctx, 401, 'no_key', () => ctx.call('POST', '/me/notes/read', read))
+})
+
+test('what has its moment is told once', async () => {
+  const boat = await ann.publish({ title: 'Boat' })
+  for (let host = 0; host < 120; host += 1) recordOpen(ctx.ctx, boat, `198.51.100.${host}`)
+  await flushOpens(ctx.ctx)
+  recordOpen(ctx.ctx, boat, '198.51.100.200')
+  await flushOpens(ctx.ctx)
+  expect(await kindsOf(ann)).toEqual(['app.opened_100'])
+
+  const game = await ann.publish({ store: true, remix: 'price', priceRemix: 180 })
+  await ben.call('POST', `/apps/${game}/remix`)
+  expect(await kindsOf(ben)).toEqual([])
+  await ben.call('POST', `/apps/${game}/remix`)
+  expect(await notesOf(ben)).toMatchObject({
+    notes: [{ kind: 'credits.low', data: { credits: 40 } }],
+  })
+  const prefix = (await ann.call('POST', '/me/keys')).text('prefix')
+  await ann.call('DELETE', `/me/keys/${prefix}`)
+  expect(await notesOf(ann, '?kind=key.revoked')).toMatchObject({ notes: [{ data: { prefix } }] })
+  expect(new Set(noteKinds).size).toBe(noteKinds.length)
+})
+
+test('what is undone is not told', async () => {
+  const agent = await idOf(ann)
+  const undone = ctx.ctx.db.tx(async (db) => {
+    await notify(ctx.ctx, db, { to: agent, kind: 'system', text: 'Never' })
+    throw new Error('undone')
+  })
+  expect(undone).rejects.toThrow('undone')
+  await undone.catch(() => undefined)
+  expect(await kindsOf(ann)).toEqual([])
+})
+
+describe('GET /me/events', () => {
+  /** The stream of ann's notes, read event by event. */
+  async function watch(headers: Record<string, string> = {}) {
+    const door = createHandler(ctx.ctx, createRouter(ctx.ctx))
+    const sent = { authorization: `Bearer ${ann.key}`, ...headers }
+    const request = new Request('http://localhost:3000/api/me/events', { headers: sent })
+    const response = await door(request, ann.from)
+    const reader = response.body?.getReader()
+    let text = ''
+    const read = async (events: number): Promise<{ id: string; text: string }[]> => {
+      const all = () => [...text.matchAll(/^id: (\w+)\ndata: (.*)$/gm)]
+      while (all().length < events) {
+        const part = await reader?.read()
+        if (!part || part.done) break
+        text += new TextDecoder().decode(part.value)
+      }
+      return all().map(([, id = '', json = '']) => ({ id, text: JSON.parse(json).text }))
+    }
+    return { response, read, leave: () => reader?.cancel() }
+  }
+
+  test('tells what was not read, then what happens, and goes on after the last', async () => {
+    for (const text of ['1', '2', '3']) await say(text)
+    const [three, , one] = (await notesOf(ann)).notes
+    await ann.call('POST', '/me/notes/read', { ids: [one?.id] })
+    const stream = await watch()
+    expect(stream.response.headers.get('content-type')).toBe('text/event-stream')
+    expect((await stream.read(2)).map(({ text }) => text)).toEqual(['2', '3'])
+    await say('to ben', ben)
+    await say('4')
+    const told = await stream.read(3)
+    expect(told[1]?.id).toBe(three?.id ?? '')
+    expect(told[2]?.text).toBe('4')
+    await stream.leave()
+
+    const again = await watch({ 'last-event-id': one?.id ?? '' })
+    expect((await again.read(3)).map(({ text }) => text)).toEqual(['2', '3', '4'])
+    await again.leave()
+    await ann.call('POST', '/me/notes/read', { all: true })
+    for (const odd of ['nonsense', "1' or '1'='1", 'A'.repeat(5_000)]) {
+      const fresh = await watch({ 'last-event-id': odd })
+      await say('news')
+      expect((await fresh.read(1)).at(-1)?.text).toBe('news')
+      await fresh.leave()
+      await ann.call('POST', '/me/notes/read', { all: true })
+    }
+  })
+
+  test('keeps so many streams open for an agent, and a place is free once one is left', async () => {
+    const streams = []
+    for (let open = 0; open < noteStreamsMax; open += 1) streams.push(await watch())
+    await refused(ctx, 409, 'busy', () => ann.call('GET', '/me/events'))
+    await streams[0]?.leave()
+    const next = await watch()
+    expect(next.response.status).toBe(200)
+    for (const stream of [...streams.slice(1), next]) await stream.leave()
+  })
+
+  test('frees the places of streams that broke', async () => {
+    await say('news')
+    const agent = await idOf(ann)
+    const broken = async () => {
+      const mayWatch = () => Promise.reject(new Error('no database'))
+      const request = new Request('http://localhost:3000/api/me/events')
+      const { body } = await watchNotes(ctx.ctx, { agent, mayWatch }, request)
+      await expect(new Response(body).text()).rejects.toThrow('no database')
+    }
+    await Promise.all(Array.from({ length: noteStreamsMax }, broken))
+    const stream = await watch()
+    expect(stream.response.status).toBe(200)
+    await stream.leave()
+  })
+
+  test('ends for a key that was revoked', async () => {
+    const stream = await watch()
+    await ann.call('POST', '/me/keys')
+    await ann.call('DELETE', `/me/keys/${ann.key.slice(0, 11)}`)
+    expect(await stream.read(1)).toEqual([])
+  })
+
+  test('ends for an agent that was suspended', async () => {
+    const stream = await watch()
+    await run(ctx.ctx, { command: 'admin', words: ['suspend', `@${ann.handle}`, 'spam'] })
+    await say('news')
+    expect(await stream.read(1)).toEqual([])
+  })
+})

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+
+import { fromCredits, nano, type NanoUsd } from '../../core/money.ts'
+import { accountOf, serviceAccounts } from '../../ledger/accounts.ts'
+import { balanceOf, grantTo, transfer } from '../../ledger/ledger.ts'
+import {
+  type Answer,
+  openTestHouse,
+  type Person,
+  type TestHouse,
+} from '../../testing/test-server.ts'
+import { until } from '../../testing/until.ts'
+
+setDefaultTimeout(60_000)
+
+let t: TestHouse
+let shop: Person
+let priced = ''
+beforeAll(async () => {
+  t = await openTestHouse({
+    EMBEDDED_ASSET_CREDITS: '2',
+  })
+  shop = await t.person('seller')
+  priced = await shop.publish({ store: true, remix: 'price', priceRemix: 1 })
+})
+afterAll(() => t.close())
+
+const ownerOf = async ({ key }: Person) =>
+  ({ kind: 'agent', owner: (await t.ctx.keys.find(key))?.owner ?? '' }) as const
+
+let moves = 0
+/** Leaves an agent so many credits; below 50 is low. */
+async function bringTo(who: Person, credits = 50): Promise<void> {
+  const owner = await ownerOf(who)
+  const { balance } = await balanceOf(t.ctx, owner)
+  const [account, ref] = [accountOf(owner), `move-${(moves += 1)}`]
+  const more: NanoUsd = nano(balance - fromCredits(credits))
+  if (more < 0n) await grantTo(t.ctx, owner, { amount: nano(-more), kind: 'gift', ref })
+  if (more <= 0n) return
+  const to = [{ account: serviceAccounts.income, amount: more }]
+  await t.ctx.db.tx((db) => transfer(t.ctx, db, { from: account, to, ref, kind: 'test' }))
+}
+
+const lowOf = async (who: Person): Promise<number> =>
+  Object((await who.call('GET', '/me/notes?kind=credits.low')).body).notes.length
+
+const said = { model: 'demo/chat', messages: [{ role: 'user', content: 'Ahoy' }] }
+const gateway = (path: string, body: object) => (who: Person) =>
+  t.visit('POST', path, { key: who.key, body })
+
+const ways: [what: string, spend: (who: Person) => Promise<Answer>][] = [
+  ['a chat', gateway('/v1/chat/completions', said)],
+  ['a streamed chat', gateway('/v1/chat/completions', { ...said, stream: true })],
+  ['a response', gateway('/v1/responses', { model: 'demo/chat', input: 'Ahoy' })],
+  ['embeddings', gateway('/v1/embeddings', { model: 'demo/embedding', input: 'Ahoy' })],
+  ['a picture', gateway('/v1/images/generations', { model: 'demo/image', prompt: 'a boat' })],
+  ['speech', gateway('/v1/audio/speech', { model: 'demo/speech', input: 'Ahoy' })],
+  [
+    'a film',
+    async (who) => {
+      const body = { model: 'demo/video', prompt: 'a boat', duration: '1' }
+      const made = await t.visit('POST', '/v1/videos', { key: who.key, body })
+      t.clock.turn(60_000)
+      await t.ctx.jobs.runDue()
+      return made
+    },
+  ],
+  [
+    'an asset',
+    async (who) => {
+      const coin = { name: 'coin', kind: 'sound', what: 'coin' }
+      const path = `/apps/${await who.publish()}/assets`
+      // The call waits for makers that are quick.
+      let answer: Answer | undefined
+      const asked = who.call('POST', path, { assets: [coin] }).then((made) => (answer = made))
+      await until(() => t.ctx.jobs.runDue().then(() => answer !== undefined))
+      return asked
+    },
+  ],
+  ['an icon', async (who) => who.call('PUT', `/apps/${await who.publish()}/icon`, { make: true })],
+  ['a remix', (who) => who.call('POST', `/apps/${priced}/remix`)],
+]
+
+test.each(ways)(
+  '%s that leaves less than 50 credits is told, once for each fall',
+  async (what, spend) => {
+    const who = await t.person(what.replaceAll(' ', '-'))
+    await bringTo(who)
+    expect(await lowOf(who)).toBe(0)
+    const first = await spend(who)
+    expect([first.status < 300, await lowOf(who)]).toEqual([true, 1])
+    expect((await spend(who)).status).toBeLessThan(300)
+    expect(await lowOf(who)).toBe(1)
+    await bringTo(who)
+    await spend(who)
+    expect(await lowOf(who)).toBe(2)
+  },
+)
+
+test('a build that lands; not one that was held and given back', async () => {
+  const who = await t.person('builder-of-games')
+  const game = { kind: 'game', prompt: 'a game where a fox collects coins and dodges rocks' }
+  Object.assign(t.ctx.config, { embeddedAssetCredits: 10 })
+  const { price } = Object((await who.call('POST', '/apps', { ...game, dryRun: true })).body)
+  await bringTo(who, Math.ceil(price))
+  const given = await who.call('POST', '/apps', game)
+  await who.call('DELETE', `/jobs/${given.text('job.id')}`)
+  expect(await lowOf(who)).toBe(0)
+  await who.call('POST', '/apps', game)
+  Object.assign(t.ctx.config, { embeddedAssetCredits: 12 })
+  await t.ctx.jobs.runDue()
+  expect(Object((await who.call('GET', '/me')).body).credits).toBeLessThan(50)
+  expect(await lowOf(who)).toBe(1)
+})

@@ -1,0 +1,25 @@
+import { fromCredits, type NanoUsd, toCredits } from '../../core/money.ts'
+import type { Clock } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { agentOf } from '../../ledger/accounts.ts'
+import type { Hold } from '../../ledger/holds.ts'
+import { lowCredits } from '../../limits.ts'
+import { notify } from './notifications.ts'
+
+const low = fromCredits(lowCredits)
+
+/** Tells an agent whose credits a charge took below 50, in the transaction of that charge. */
+export async function notifyIfLow(
+  ctx: { clock: Clock },
+  db: Db,
+  { account, charged }: Hold,
+  left: NanoUsd,
+): Promise<void> {
+  const to = agentOf(account)
+  if (to === undefined || left >= low || left + charged < low) return
+  const credits = toCredits(left)
+  const text =
+    `You have ${credits} credits left. A person who claims you (POST /me/claim) can send you ` +
+    'credits; html is always free.'
+  await notify(ctx, db, { to, kind: 'credits.low', text, data: { credits } })
+}

@@ -1,0 +1,40 @@
+import { eq } from 'drizzle-orm'
+
+import type { AppContext } from '../../context.ts'
+import { ApiError } from '../../errors.ts'
+import * as keys from '../../keys/keys.ts'
+import { listAllOwnedAgents } from '../agents/owners.ts'
+import { recordAudit } from '../audit/audit.ts'
+import { releaseWithin } from './owned-agents.ts'
+import { lockUnchangedPerson, type Person } from './people.ts'
+import { reauthenticate, type SignInClient } from './sign-in.ts'
+import { identities, passkeys, people, recoveryCodes, sessions } from './tables.ts'
+
+/**
+ * Deletes a person's account, by the password or right after they signed in: every way in is gone,
+ * keys are revoked, agents are let go with all they have. What is left in the wallet stays in the
+ * books, and nobody can spend it. Refuses bad_request for the operator, and as `again` does.
+ */
+export async function closeAccount(
+  ctx: AppContext,
+  person: Person,
+  password: string,
+  from: SignInClient,
+): Promise<void> {
+  if (person.operator) {
+    throw new ApiError('bad_request', { problem: 'The operator’s account cannot be deleted.' })
+  }
+  const { same } = await reauthenticate(ctx, person, password, from)
+  await ctx.db.tx(async (db) => {
+    await lockUnchangedPerson(ctx, db, same)
+    for (const agent of await listAllOwnedAgents(db, person.id)) await releaseWithin(ctx, db, person, agent)
+    await keys.lockOwner(db, person.wallet)
+    for (const owner of [person.id, person.wallet]) await keys.revokeAll(db, ctx.clock, owner)
+    for (const rows of [sessions, recoveryCodes, passkeys, identities]) {
+      await db.delete(rows).where(eq(rows.person, person.id))
+    }
+    await db.delete(people).where(eq(people.id, person.id))
+    await recordAudit(ctx, db, { by: person.name, did: 'leave', item: person.name, why: '' })
+  })
+  ctx.keys.forget()
+}

@@ -1,0 +1,190 @@
+import { Value } from '@sinclair/typebox/value'
+
+import { type AppContext, firstCap } from '../../context.ts'
+import type { After } from '../../core/cursor.ts'
+import { newId } from '../../core/ids.ts'
+import { inWords, nanoOf, toCredits, zero } from '../../core/money.ts'
+import { iso } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { ApiError, isApiError } from '../../errors.ts'
+import type { StoreResponse } from '../../idempotency/idempotency.ts'
+import * as keys from '../../keys/keys.ts'
+import { accountOf, agentAccount, agentOwner, findBalance } from '../../ledger/accounts.ts'
+import * as ledger from '../../ledger/ledger.ts'
+import { listPageDefault } from '../../limits.ts'
+import * as agents from '../agents/agents.ts'
+import { makerPageUrl } from '../agents/names.ts'
+import { isOwned, listOwnedAgents } from '../agents/owners.ts'
+import { updateLimits } from '../agents/spending.ts'
+import * as apps from '../apps/apps.ts'
+import { appUrl } from '../apps/present.ts'
+import { notify } from '../notifications/notifications.ts'
+import { type Person, displayName, walletOf } from './people.ts'
+import { type AgentKey, SendCreditsResponseSchema, type SendCreditsResponse, type OwnedAgent } from './schemas.ts'
+
+type Agent = agents.Agent
+
+/** An agent of a person by its handle, with or without @. Refuses not_found. */
+export async function getOwnedAgent(ctx: AppContext, person: Person, handle: string): Promise<Agent> {
+  const agent = await agents.findByMention(ctx, handle)
+  if (agent && agent.owner === person.id && agent.closed === null) return agent
+  throw notOwned()
+}
+
+const notOwned = () =>
+  new ApiError('not_found', {
+    what: 'agent',
+    see: 'GET /people/me/agents lists the agents that you claimed.',
+  })
+
+/** Keeps an agent its owner's until this transaction ends: first in it. Refuses not_found. */
+async function checkOwned(db: Db, agent: Agent): Promise<void> {
+  await keys.lockOwner(db, agent.id)
+  if (!(await isOwned(db, agent))) throw notOwned()
+}
+
+/** An agent as its owner sees it. */
+export async function presentOwnedAgent(ctx: AppContext, agent: Agent): Promise<OwnedAgent> {
+  const [account, made, spentToday] = await Promise.all([
+    ledger.balanceOf(ctx, agentOwner(agent.id)),
+    apps.listByMaker(ctx, agent.id, listPageDefault),
+    ledger.spentToday(ctx, agent.id),
+  ])
+  return {
+    handle: agent.handle,
+    about: agent.about,
+    credits: toCredits(account.balance),
+    held: toCredits(account.held),
+    dailyCap: agent.dailyCap === null ? null : toCredits(agent.dailyCap),
+    spentToday: toCredits(spentToday),
+    paused: agent.pausedBy !== null,
+    page: makerPageUrl(ctx, agent.handle),
+    apps: made.map(({ id, title }) => ({ id, title, link: appUrl(ctx, id) })),
+    created: iso(agent.created),
+  }
+}
+
+/** A person's agents, newest first. */
+export const list = async (
+  ctx: AppContext,
+  person: Person,
+  limit: number,
+  after?: After,
+): Promise<Agent[]> => listOwnedAgents(ctx, person.id, limit, after)
+
+/** What an owner may change of an agent: credits a day (null is no cap), and whether it may buy. */
+export interface Bounds {
+  dailyCap?: number | null | undefined
+  paused?: boolean | undefined
+}
+
+/** What the agent is told. A pause of the operator may stay behind the owner's. */
+function wordsOf({ paused }: Bounds): string {
+  if (paused === undefined) return 'Your owner changed what you may spend in a day.'
+  return paused
+    ? 'Your owner paused you: nothing can be bought now.'
+    : 'Your owner lifted their pause of you.'
+}
+
+/** Bounds or pauses an agent, on all its keys at once. What the operator paused stays so. */
+export async function updateBounds(ctx: AppContext, agent: Agent, bounds: Bounds): Promise<Agent> {
+  const { dailyCap: credits, paused } = bounds
+  if (credits === undefined && paused === undefined) {
+    throw new ApiError('bad_request', { problem: 'Nothing to change: send dailyCap or paused.' })
+  }
+  const dailyCap = credits === undefined || credits === null ? null : nanoOf(credits, 'dailyCap')
+  const changed = await ctx.db.tx(async (db) => {
+    await checkOwned(db, agent)
+    const limited = await updateLimits(db, agent.id, {
+      ...(credits !== undefined && { dailyCap }),
+      ...(paused !== undefined && { pause: { by: 'owner', is: paused } }),
+    })
+    const text = wordsOf(bounds)
+    await notify(ctx, db, { to: agent.id, kind: 'cap.changed', text, data: { ...bounds } })
+    return limited
+  })
+  ctx.keys.forget()
+  return changed ?? agent
+}
+
+/**
+ * Sends credits from a person's wallet to an agent, once for each `ref`. They can be spent and are
+ * not earned. Refuses not_found, wallet_short, ref_conflict, busy.
+ */
+export async function sendCredits(
+  ctx: AppContext,
+  person: Person,
+  agent: Agent,
+  { credits, ref }: { credits: number; ref?: string | undefined },
+): Promise<SendCreditsResponse> {
+  const amount = nanoOf(credits, 'credits')
+  const asked = { to: agent.id, credits }
+  const give = (keep: StoreResponse) =>
+    ctx.db.tx(async (db) => {
+      await checkOwned(db, agent)
+      const [from, account] = [accountOf(walletOf(person)), agentAccount(agent.id)]
+      const gift = { from, to: [{ account, amount }], ref: `gift:${newId()}`, kind: 'gift' }
+      await ledger.transfer(ctx, db, gift)
+      const text = `${displayName(person)} sent you ${inWords(amount)} credits.`
+      await notify(ctx, db, { to: agent.id, kind: 'credits.received', text, data: { credits } })
+      const left = async (id: typeof from): Promise<number> =>
+        toCredits((await findBalance(db, id))?.balance ?? zero)
+      const body: SendCreditsResponse = {
+        sent: credits,
+        agent: { handle: agent.handle, credits: await left(account) },
+        credits: await left(from),
+        ref: ref ?? null,
+      }
+      await keep(db, { status: 200, body })
+      return { status: 200, body }
+    })
+  const { body } = await ctx.idempotency.run(person.id, ref, asked, give).catch(inOwnWords)
+  if (!Value.Check(SendCreditsResponseSchema, body)) throw new Error('a remembered gift of another shape')
+  return body
+}
+
+/** A person is told of the wallet, where an agent is told of its credits. */
+function inOwnWords(error: unknown): never {
+  if (!isApiError(error, 'not_enough_credits')) throw error
+  throw new ApiError('wallet_short', ...error.details)
+}
+
+export const presentKey = ({ prefix, name, created }: keys.Key): AgentKey => ({
+  prefix,
+  name,
+  created: iso(created),
+})
+
+/** Revokes a key of an agent, its last one too: an owner can make another. Refuses not_found. */
+export async function revokeKey(ctx: AppContext, agent: Agent, prefix: string): Promise<void> {
+  await ctx.db.tx(async (db) => {
+    await checkOwned(db, agent)
+    if (!(await keys.revoke(db, ctx.clock, agent.id, prefix))) {
+      const see = `GET /people/me/agents/${agent.handle}/keys lists them.`
+      throw new ApiError('not_found', { what: 'key', see })
+    }
+    const text = `Your owner revoked the key ${prefix}.`
+    await notify(ctx, db, { to: agent.id, kind: 'key.revoked', text, data: { prefix } })
+  })
+  ctx.keys.forget()
+}
+
+/** Lets an agent go: it keeps its credits and apps, and can be claimed with a new link. */
+export async function release(ctx: AppContext, person: Person, agent: Agent): Promise<void> {
+  await ctx.db.tx(async (db) => {
+    await checkOwned(db, agent)
+    await releaseWithin(ctx, db, person, agent)
+  })
+  ctx.keys.forget()
+}
+
+/** The same inside a transaction; forget the keys after its commit. */
+export async function releaseWithin(ctx: AppContext, db: Db, person: Person, agent: Agent): Promise<void> {
+  await updateLimits(db, agent.id, {
+    owner: null,
+    dailyCap: firstCap(ctx),
+    pause: { by: 'owner', is: false },
+  })
+  const text = `${displayName(person)} released you. POST /me/claim makes a link for another person.`
+  await notify(ctx, db, { to: agent.id, kind: 'system', text })
+}

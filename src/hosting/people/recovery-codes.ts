@@ -1,0 +1,23 @@
+import { and, eq } from 'drizzle-orm'
+
+import { codeOf, newCode, sha256 } from '../../core/ids.ts'
+import type { Db } from '../../db/engine.ts'
+import { recoveryCodesMade } from '../../limits.ts'
+import { recoveryCodes } from './tables.ts'
+
+/** Makes a person's recovery codes, inside a transaction; earlier ones stop working. */
+export async function createRecoveryCodes(db: Db, person: string): Promise<string[]> {
+  const codes = Array.from({ length: recoveryCodesMade }, newCode)
+  await db.delete(recoveryCodes).where(eq(recoveryCodes.person, person))
+  await db.insert(recoveryCodes).values(codes.map((code) => ({ hash: sha256(code), person })))
+  return codes
+}
+
+/** Uses a recovery code up, inside a transaction. False when the person has no such code. */
+export async function consumeRecoveryCode(db: Db, person: string, typed: string): Promise<boolean> {
+  const taken = await db
+    .delete(recoveryCodes)
+    .where(and(eq(recoveryCodes.person, person), eq(recoveryCodes.hash, sha256(codeOf(typed)))))
+    .returning({ hash: recoveryCodes.hash })
+  return taken.length > 0
+}
