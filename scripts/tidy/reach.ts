@@ -64,8 +64,8 @@ const rights: Right[] = [
   {
     uses: /^Bun\.(SQL|sql)$/,
     imports: /^(bun:sqlite|node:sqlite|drizzle-orm\/(bun-sql.*|bun-sqlite.*|postgres-js.*))$/,
-    // owner.ts keeps no rows: its file is a lock that the system drops with the process.
-    may: /^src\/(db\/|storage\/owner\.ts$)/,
+    // folder-lock.ts stores no rows: its file is a lock that the system drops with the process.
+    may: /^src\/(db\/|storage\/folder-lock\.ts$)/,
     what: 'opens a database',
     mend: 'take the Engine',
   },

@@ -44,12 +44,13 @@ const terms: Record<string, string> = {
   worst: 'maxCost',
 }
 
-/** Names of the wire and of settings, which clients and operators depend on. */
+/** Names of the wire and of settings, which clients and operators depend on (`refusal`: OpenAI). */
 const published = new Set([
   'no_painter',
   'no_icon_painter',
   'painterModel',
   'PAINTER_MODEL',
+  'refusal',
   'upstream_refused',
 ])
 

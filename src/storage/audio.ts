@@ -1,39 +1,39 @@
 import { letters, riffChunks, viewOf } from './riff.ts'
 
 /**
- * How long a sound lasts, in seconds to the millisecond, and whether its file only claims so, where
- * its samples were not counted; or why it is not a whole sound.
+ * Duration of an audio file in seconds, to the millisecond, or the reason that it is invalid.
+ * `isClaimed`: the duration comes from the header; the samples were not counted.
  */
-export type Heard = { seconds: number; isClaimed?: true } | { fault: string }
+export type AudioInfo = { seconds: number; isClaimed?: true } | { problem: string }
 
 const secondsMax = 24 * 3_600
-const fault = (why: string): Heard => ({ fault: why })
+const invalid = (why: string): AudioInfo => ({ problem: why })
 
-function lasting(seconds: number): Heard {
-  if (!(seconds > 0 && seconds <= secondsMax)) return fault('the sound has no length')
+function withDuration(seconds: number): AudioInfo {
+  if (!(seconds > 0 && seconds <= secondsMax)) return invalid('the audio has no duration')
   return { seconds: Math.round(seconds * 1_000) / 1_000 }
 }
 
-/** PCM, float, A-law, mu-law, and the extensible form of these: what browsers play. */
+/** PCM, float, A-law, mu-law and WAVE_FORMAT_EXTENSIBLE: the formats that browsers play. */
 const wavFormats = new Set([1, 3, 6, 7, 0xfffe])
 
-/** WAV: a RIFF file of one `fmt ` chunk and one `data` chunk after it; players differ on more. */
-export function hearWav(bytes: Uint8Array): Heard {
+/** Reads a WAV file: one `fmt ` chunk, then one `data` chunk. Players differ on anything else. */
+export function readWav(bytes: Uint8Array): AudioInfo {
   const chunks = riffChunks(bytes, true)
-  if (typeof chunks === 'string') return fault(chunks)
+  if (typeof chunks === 'string') return invalid(chunks)
   const [about, samples, ...more] = chunks.filter(({ id }) => id === 'fmt ' || id === 'data')
   const isWhole = about?.id === 'fmt ' && samples?.id === 'data' && more.length === 0
-  if (!isWhole || about.end - about.start < 16) return fault('the file is damaged')
+  if (!isWhole || about.end - about.start < 16) return invalid('the file is damaged')
   const view = viewOf(bytes)
   if (!wavFormats.has(view.getUint16(about.start, true))) {
-    return fault('the sound is compressed in a way browsers do not play: save it as PCM')
+    return invalid('browsers do not play this compression: save the audio as PCM')
   }
   const bytesPerSecond = view.getUint32(about.start + 8, true)
-  if (bytesPerSecond !== bytesPerSecondOf(view, about.start)) return fault('the file is damaged')
-  return lasting((samples.end - samples.start) / bytesPerSecond)
+  if (bytesPerSecond !== bytesPerSecondOf(view, about.start)) return invalid('the file is damaged')
+  return withDuration((samples.end - samples.start) / bytesPerSecond)
 }
 
-/** By channels, samples a second and bits: players go by these, not by the sum beside them. */
+/** Computes bytes per second from channels, sample rate and bits, as players do. */
 const bytesPerSecondOf = (view: DataView, at: number): number =>
   (view.getUint16(at + 2, true) * view.getUint32(at + 4, true) * view.getUint16(at + 14, true)) / 8
 
@@ -63,33 +63,33 @@ function frameAt(bytes: Uint8Array, at: number): Frame | undefined {
   return { bytes: Math.floor((samples * bits * 125) / rate) + ((third >> 1) & 1), samples, rate }
 }
 
-/** MP3: an optional ID3v2 tag, then frame after frame; tags or silence of zeros may end it. */
-export function hearMp3(bytes: Uint8Array): Heard {
+/** Reads an MP3 file: an optional ID3v2 tag, frames, then optional tags or zero bytes. */
+export function readMp3(bytes: Uint8Array): AudioInfo {
   let at = letters(bytes, 0, 3) === 'ID3' ? id3Bytes(bytes) : 0
   const first = frameAt(bytes, at)
-  if (!first) return fault('no MP3 sound was found where it should begin')
+  if (!first) return invalid('no MP3 frame was found at the start')
   let frames = 0
   let seconds = 0
   while (at < bytes.length) {
     const frame = frameAt(bytes, at)
     if (!frame) break
-    if (frame.rate !== first.rate) return fault('the file is damaged')
+    if (frame.rate !== first.rate) return invalid('the file is damaged')
     frames += 1
     seconds += frame.samples / frame.rate
     at += frame.bytes
   }
-  if (frames < 2) return fault('the file is damaged')
+  if (frames < 2) return invalid('the file is damaged')
   if (at < bytes.length && !isMp3Tail(bytes, at)) {
-    return fault('more follows after the end of the sound')
+    return invalid('there is data after the end of the audio')
   }
-  return lasting(seconds)
+  return withDuration(seconds)
 }
 
-/** ID3v2: ten bytes, and a size of four times seven bits. */
+/** Size of an ID3v2 tag: ten bytes, then four groups of seven bits. */
 const id3Bytes = (bytes: Uint8Array): number =>
   bytes.subarray(6, 10).reduce((size, byte) => size * 128 + (byte & 0x7f), 0) + 10
 
-/** An ID3v1 tag (128 bytes), an APEv2 tag of its own size before it or alone, or only zeros. */
+/** Returns whether only an APEv2 tag, an ID3v1 tag (128 bytes) or zero bytes follow. */
 function isMp3Tail(bytes: Uint8Array, from: number): boolean {
   let at = from
   if (letters(bytes, at, 8) === 'APETAGEX' && at + 32 <= bytes.length) {
@@ -99,21 +99,22 @@ function isMp3Tail(bytes: Uint8Array, from: number): boolean {
   return at <= bytes.length && bytes.subarray(at).every((byte) => byte === 0)
 }
 
-/** Ogg (RFC 3533): pages of one stream up to the last byte, of a codec that browsers play. */
-export function hearOgg(bytes: Uint8Array): Heard {
+/** Reads an Ogg file (RFC 3533): the pages of one Vorbis, Opus or FLAC stream. */
+export function readOgg(bytes: Uint8Array): AudioInfo {
   const view = viewOf(bytes)
   let at = 0
   let last = 0n
   let codec: Codec | undefined
   while (at < bytes.length) {
     const body = at + 27 + (bytes[at + 26] ?? 0)
-    if (body > bytes.length || letters(bytes, at, 4) !== 'OggS') return fault('the file is damaged')
+    if (body > bytes.length || letters(bytes, at, 4) !== 'OggS')
+      return invalid('the file is damaged')
     const sizes = bytes.subarray(at + 27, body)
     const end = sizes.reduce((sum, size) => sum + size, body)
-    if (end > bytes.length) return fault('the file is cut off')
+    if (end > bytes.length) return invalid('the file is cut off')
     codec ??= oggCodec(bytes.subarray(body, end))
     if (!codec || view.getUint32(at + 14) !== view.getUint32(14)) {
-      return fault('only Ogg files of one Vorbis, Opus or FLAC stream are kept')
+      return invalid('an Ogg file must hold one Vorbis, Opus or FLAC stream')
     }
     const granule = view.getBigInt64(at + 6, true)
     if (granule > last) last = granule
@@ -121,14 +122,14 @@ export function hearOgg(bytes: Uint8Array): Heard {
     at = end
   }
   const { rate = 1, skip = 0, packets } = codec ?? {}
-  const told = Number(last)
-  if (!packets) return { ...lasting((told - skip) / rate), isClaimed: true }
-  // The last packet is seldom heard to its end, and only the clock says how far.
-  const isShort = told < packets.samples - opusPacketSamplesMax
-  return lasting(((isShort ? packets.samples : told) - skip) / rate)
+  const clockSamples = Number(last)
+  if (!packets) return { ...withDuration((clockSamples - skip) / rate), isClaimed: true }
+  // The last packet is usually trimmed, and only the clock gives its length.
+  const isShort = clockSamples < packets.samples - opusPacketSamplesMax
+  return withDuration(((isShort ? packets.samples : clockSamples) - skip) / rate)
 }
 
-/** Samples a second of an Ogg stream's clock, and the samples to skip at its start. */
+/** Clock rate of an Ogg stream in samples per second, and the samples to skip at its start. */
 interface Codec {
   rate: number
   skip: number
@@ -148,19 +149,19 @@ function oggCodec(head: Uint8Array): Codec | undefined {
   return undefined
 }
 
-/** 120 ms: the most of one packet (RFC 6716, section 3.2.5). */
+/** 120 ms, the longest packet (RFC 6716, section 3.2.5). */
 const opusPacketSamplesMax = 5_760
-/** `OpusHead` and `OpusTags` (RFC 7845, section 3) begin a stream, and are no sound. */
+/** `OpusHead` and `OpusTags` (RFC 7845, section 3), which hold no audio. */
 const opusHeadPackets = 2
 
-/** Counts what an Opus stream holds, page after page: its clock may stand still. */
+/** Counts the samples of an Opus stream page by page, since its clock may not advance. */
 class OpusPackets {
   /** At 48 kHz. */
   samples = 0
   private begun = 0
   private isWhole = true
 
-  /** Reads a page: its body, the sizes of its segments, and whether it goes on with a packet. */
+  /** Reads a page: its body, its segment sizes, and whether it continues a packet. */
   read(body: Uint8Array, sizes: Uint8Array, isContinued: boolean): void {
     if (!isContinued) this.isWhole = true
     let at = 0
@@ -175,7 +176,7 @@ class OpusPackets {
   }
 }
 
-/** Samples of a packet by its first two bytes (RFC 6716, section 3.1 and 3.2): its equal frames. */
+/** Returns a packet's samples from its first two bytes (RFC 6716, sections 3.1 and 3.2). */
 function opusSamples(first = 0, second = 0): number {
   const config = first >> 3
   const silk = [480, 960, 1_920, 2_880][config & 3] ?? 0

@@ -8,52 +8,52 @@ import { Value } from '@sinclair/typebox/value'
 import { errorCodeOf } from '../core/text.ts'
 import { contentPath } from './disk.ts'
 import { isMissing, syncFile, syncFolder, writeDurably } from './durable.ts'
-import { smallFiles } from './exchange.ts'
+import { smallFiles } from './restore-swap.ts'
 
-/** What backup.json says of a backup: it is written last, so that a half one has none. */
+/** Content of backup.json. It is written last, so an unfinished backup has none. */
 const Manifest = Type.Object({
   format: Type.Literal(1),
-  /** The version of the program that made it. */
+  /** Version of the program that made the backup. */
   berth: Type.String(),
   schema: Type.Integer({ minimum: 1 }),
   created: Type.String(),
-  /** Stored files, and the bytes they hold. */
+  /** Number of stored files, and their bytes. */
   files: Type.Integer({ minimum: 0 }),
   bytes: Type.Integer({ minimum: 0 }),
-  /** Of the database. */
+  /** Hash of the database file. */
   sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
 })
 
 export type Manifest = Static<typeof Manifest>
 
-/** How many files and bytes were copied. */
-export type Copied = Pick<Manifest, 'files' | 'bytes'>
+/** Number of files and bytes that were copied. */
+export type CopyResult = Pick<Manifest, 'files' | 'bytes'>
 
 const manifestPath = (dir: string): string => join(dir, 'backup.json')
 const filesIn = (dir: string): string => join(dir, 'files')
 
-/** Makes the folder of a new backup. Throws when there is something in it. */
+/** Creates the folder of a new backup. Throws when it is not empty. */
 export async function makeFolder(dir: string): Promise<void> {
   await mkdir(dir, { recursive: true, mode: 0o700 })
   if ((await readdir(dir)).length > 0) {
-    throw new Error(`${dir} is not empty. A backup takes a new folder.`)
+    throw new Error(`${dir} is not empty. Choose a new folder for the backup.`)
   }
 }
 
-/** Removes what stands in the folder of a backup that could not be finished. */
+/** Removes the content of an unfinished backup's folder. */
 export async function emptyFolder(dir: string): Promise<void> {
   for (const name of await readdir(dir)) await rm(join(dir, name), { recursive: true })
 }
 
-/** Writes backup.json: from then on the folder is a backup. */
+/** Writes backup.json, which makes the folder a backup. */
 export const writeManifest = (dir: string, manifest: Manifest): Promise<void> =>
   writeDurably(manifestPath(dir), Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`))
 
-/** Reads backup.json. Throws an Error that says so when the folder holds no whole backup. */
+/** Reads backup.json. Throws an Error when the folder holds no complete backup. */
 export async function readManifest(dir: string): Promise<Manifest> {
   const text = await readFile(manifestPath(dir), 'utf8').catch((error: unknown) => {
     if (!isMissing(error)) throw error
-    throw new Error(`${dir} holds no whole backup: it has no backup.json.`)
+    throw new Error(`${dir} is not a complete backup: it has no backup.json.`)
   })
   let manifest: unknown
   try {
@@ -62,21 +62,21 @@ export async function readManifest(dir: string): Promise<Manifest> {
     throw new Error(`${manifestPath(dir)} is damaged: it is not JSON.`)
   }
   if (Value.Check(Manifest, manifest)) return manifest
-  throw new Error(`${manifestPath(dir)} is of another format than this program reads.`)
+  throw new Error(`${manifestPath(dir)} has a format that this program cannot read.`)
 }
 
 /**
- * Brings the stored files of these names from one folder's `files` into another's: as hard links
- * on the same file system, for they never change, else as durable copies. With `prove`, each is
- * hashed once it has arrived. Throws an Error that names a file that is missing or damaged.
+ * Copies stored files from one folder's `files` to another's: as hard links on the same file system
+ * (stored files never change), otherwise as durable copies. `prove` hashes each copy. Throws an
+ * Error that names a missing or damaged file.
  */
 export async function copyFiles(
   from: string,
   to: string,
   pages: AsyncIterable<string[]>,
   prove: boolean,
-): Promise<Copied> {
-  const done: Copied = { files: 0, bytes: 0 }
+): Promise<CopyResult> {
+  const done: CopyResult = { files: 0, bytes: 0 }
   const folders = new Set<string>()
   await mkdir(filesIn(to))
   for await (const names of pages) {
@@ -110,10 +110,10 @@ async function copyOne(from: string, to: string, name: string, prove: boolean): 
 
 const noLink = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'ENOENT'])
 
-/** Not on this file system; a file that is missing is told by the copy that is tried next. */
+/** Returns whether to copy instead. For a missing file, the copy reports the error. */
 const cannotLink = (error: unknown): boolean => noLink.has(errorCodeOf(error))
 
-/** Copies a file that nobody writes to; the copy survives a power cut. */
+/** Copies a file that does not change. The copy survives a power failure. */
 export async function copyDurably(from: string, to: string): Promise<void> {
   await copyFile(from, to, constants.COPYFILE_EXCL).catch((error: unknown) => {
     throw isMissing(error) ? new Error(`${from} is missing.`) : error
@@ -121,15 +121,15 @@ export async function copyDurably(from: string, to: string): Promise<void> {
   await syncFile(to)
 }
 
-/** Copies what a data folder keeps in files of their own, of which the secret of links must be. */
+/** Copies a data folder's other files. Only the link secret is required. */
 export async function copySmallFiles(from: string, to: string): Promise<void> {
   for (const name of smallFiles) {
-    const isThere = name === 'link-secret' || existsSync(join(from, name))
-    if (isThere) await copyDurably(join(from, name), join(to, name))
+    const isPresent = name === 'link-secret' || existsSync(join(from, name))
+    if (isPresent) await copyDurably(join(from, name), join(to, name))
   }
 }
 
-/** The SHA-256 of a file of any size, in hex. */
+/** Returns the SHA-256 of a file of any size, in hex. */
 export async function hashFile(path: string): Promise<string> {
   const hasher = new Bun.CryptoHasher('sha256')
   for await (const chunk of Bun.file(path).stream()) hasher.update(chunk)

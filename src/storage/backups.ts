@@ -7,34 +7,36 @@ import { type Entry, tar } from './tar.ts'
 
 const namePattern = /^\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z$/
 
-/** A backup's folder is named by its moment: "2026-05-04T12-00-00-000Z". */
+/** Returns a backup's folder name from its ISO time: "2026-05-04T12-00-00-000Z". */
 export const backupName = (iso: string): string => iso.replaceAll(/[:.]/g, '-')
 
 const folderOf = (dataDir: string): string => join(dataDir, 'backups')
 
-/** Where the backup of this name lies in a data folder; undefined for what is no such name. */
+/** Returns the path of a backup in a data folder; undefined for an invalid name. */
 export const backupPath = (dataDir: string, name: string): string | undefined =>
   namePattern.test(name) ? join(folderOf(dataDir), name) : undefined
 
-/** A backup in the data folder. One without a manifest was not finished. */
-export interface KeptBackup {
+/** A backup in the data folder. Without a manifest it is incomplete. */
+export interface BackupInfo {
   name: string
   manifest: Manifest | undefined
-  /** Bytes of its database; its files share theirs with the data folder's. */
+  /** Bytes of its database. Its files are hard links, which take no space. */
   databaseBytes: number
 }
 
-/** The backups in a data folder, the newest first. */
-export async function listBackups(dataDir: string): Promise<KeptBackup[]> {
+/** Lists the backups in a data folder, newest first. */
+export async function listBackups(dataDir: string): Promise<BackupInfo[]> {
   const names = await readdir(folderOf(dataDir)).catch((error: unknown) => {
     if (isMissing(error)) return []
     throw error
   })
   const known = names.filter((name) => namePattern.test(name)).toSorted()
-  return Promise.all(known.toReversed().map((name) => keptOf(join(folderOf(dataDir), name), name)))
+  return Promise.all(
+    known.toReversed().map((name) => readBackup(join(folderOf(dataDir), name), name)),
+  )
 }
 
-async function keptOf(dir: string, name: string): Promise<KeptBackup> {
+async function readBackup(dir: string, name: string): Promise<BackupInfo> {
   const [manifest, file] = await Promise.all([
     readManifest(dir).catch(() => undefined),
     stat(join(dir, 'berth.sqlite')).catch(() => undefined),
@@ -46,7 +48,7 @@ async function keptOf(dir: string, name: string): Promise<KeptBackup> {
 export const removeBackup = (dir: string): Promise<void> =>
   rm(dir, { recursive: true, force: true })
 
-/** A backup as one tar archive, whose folder `berth restore` takes once it is unpacked. */
+/** Streams a backup as one tar archive. `berth restore` reads its unpacked folder. */
 export function backupArchive(dir: string, name: string): ReadableStream<Uint8Array> {
   const pieces = tar(filesOf(dir, `berth-${name}`))
   return new ReadableStream<Uint8Array>({
@@ -61,7 +63,7 @@ export function backupArchive(dir: string, name: string): ReadableStream<Uint8Ar
   })
 }
 
-/** Every file below a folder, one folder of it at a time. */
+/** Yields every file below a folder, reading one folder at a time. */
 async function* filesOf(dir: string, name: string): AsyncGenerator<Entry> {
   for (const entry of await readdir(dir, { withFileTypes: true })) {
     const [path, inside] = [join(dir, entry.name), `${name}/${entry.name}`]

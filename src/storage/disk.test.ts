@@ -22,7 +22,7 @@ const program = (body: string): string => `
   import { openDiskStore } from ${JSON.stringify(join(import.meta.dir, 'disk.ts'))}
   const store = await openDiskStore(${JSON.stringify(dir)},
     { freeFloorBytes: 0, clock: { now: () => Date.now() } })
-  const tell = (error) => console.log(error.refusal ?? String(error))
+  const tell = (error) => console.log(error.errorName ?? String(error))
   ${body}`
 
 const run = (before: string[], body: string) =>
@@ -32,7 +32,7 @@ const run = (before: string[], body: string) =>
     cwd: tmpdir(),
   })
 
-async function said(child: ReturnType<typeof run>): Promise<string> {
+async function outputOf(child: ReturnType<typeof run>): Promise<string> {
   const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited])
   return (out + err).trim()
 }
@@ -46,7 +46,7 @@ function expectWhole(): void {
   }
 }
 
-test('kill -9 during puts: what was answered is there, and no half file is', async () => {
+test('after kill -9 during puts, acknowledged content exists and partial files do not', async () => {
   // Large files of four writers out of step, so that most kills find one half written.
   const body = `
     const large = (writer, index) => {
@@ -61,14 +61,14 @@ test('kill -9 during puts: what was answered is there, and no half file is', asy
     }))`
   for (let round = 1; round <= 8; round += 1) {
     const child = run([], body)
-    let heard = ''
+    let output = ''
     for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
-      heard += part
-      if (heard.split('\n').length > round) break
+      output += part
+      if (output.split('\n').length > round) break
     }
     child.kill('SIGKILL')
     await child.exited
-    const answered = heard.split('\n').filter((line) => line.length === 64)
+    const answered = output.split('\n').filter((line) => line.length === 64)
     expect(answered.length).toBeGreaterThanOrEqual(round)
     expectWhole()
     const store = await open()
@@ -80,19 +80,19 @@ test('kill -9 during puts: what was answered is there, and no half file is', asy
   }
 }, 60_000)
 
-test('a file-size limit refuses with try_again and leaves nothing', async () => {
+test('a file size limit throws try_again and leaves nothing', async () => {
   await open()
   const child = run(
     ['/bin/sh', '-c', 'ulimit -f 200; exec "$@"', 'sh'],
     `await store.put(new Uint8Array(4000000)).catch(tell)
     await store.put(new Uint8Array(4000)).then(() => console.log('small one kept'))`,
   )
-  expect(await said(child)).toBe('try_again\nsmall one kept')
+  expect(await outputOf(child)).toBe('try_again\nsmall one kept')
   expect(readdirSync(join(dir, 'tmp'))).toEqual([])
   expect(await (await open()).usage()).toMatchObject({ files: 1, bytes: 4_000 })
 }, 60_000)
 
-test('a full disk refuses with try_again, loses nothing, and works again with room', async () => {
+test('a full disk throws try_again, loses nothing, and works again once there is space', async () => {
   const mounted = Bun.spawnSync(['mount', '-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', dir])
   if (!mounted.success) {
     console.log('skipped: a full disk (no tmpfs may be mounted here: run the tests as root)')
@@ -121,16 +121,16 @@ test('a full disk refuses with try_again, loses nothing, and works again with ro
   }
 })
 
-test('a folder closed to writing refuses with try_again and still reads', async () => {
+test('a read-only folder throws try_again and still reads', async () => {
   const { sha256: name } = await (await open()).put(new Uint8Array(50).fill(1))
   const shut = [dir, join(dir, 'tmp'), ...readdirSync(dir).map((folder) => join(dir, folder))]
   for (const path of shut) chmodSync(path, 0o555)
   const asNobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
   const body = `await store.put(new Uint8Array(60)).catch(tell)
     console.log((await store.read(${JSON.stringify(name)})).length)`
-  const heard = await said(run(isRoot ? asNobody : [], body))
+  const output = await outputOf(run(isRoot ? asNobody : [], body))
   for (const path of shut) chmodSync(path, 0o755)
-  expect(heard).toBe('try_again\n50')
+  expect(output).toBe('try_again\n50')
   expect(readdirSync(join(dir, 'tmp'))).toEqual([])
   expect(await (await open()).usage()).toMatchObject({ files: 1 })
 }, 60_000)

@@ -15,43 +15,43 @@ import type { Log } from '../core/log.ts'
 import { type Clock, isWithin, minute, stopwatch } from '../core/time.ts'
 import { ApiError } from '../errors.ts'
 import { cannotWrite, isMissing, syncFile, syncFolder, writeDurably } from './durable.ts'
-import type { IsReferenced, Storage, Stored, Swept, Usage } from './store.ts'
+import type { IsReferenced, Storage, StoredContent, SweepResult, Usage } from './storage.ts'
 
 interface DiskOptions {
-  /** Bytes that stay free on the disk: below this nothing is written. */
+  /** Bytes to leave free on the disk. Below this, writes fail. */
   freeFloorBytes: number
   clock: Clock
-  /** Is told, at most once a minute, that nothing is written any more. */
+  /** Gets a warning at most once a minute while writes fail. */
   log?: Log
 }
 
-/** Where a content lies in a store's folder. */
+/** Returns the path of a content in a storage folder. */
 export const contentPath = (dir: string, name: string): string => join(dir, name.slice(0, 2), name)
 
 const folderName = /^[0-9a-f]{2}$/
 const contentName = /^[0-9a-f]{64}$/
 const sweepBatch = 500
-/** What was free so long ago is believed, if others cannot have filled so much more meanwhile. */
-const believedMs = 100
-const filledBytesMax = 256 * 1_048_576
-const noRoom = 'There is no room for new files just now.'
+/** A reading of the free space is reused for this long, unless it is within the margin. */
+const freeBytesCacheMs = 100
+const freeBytesMargin = 256 * 1_048_576
+const diskFull = 'The server has no disk space for new files.'
 
 /**
- * A store in a folder: `<dir>/ab/<sha256>`, where `ab` are its first two digits. There are at most
- * 256 folders, so that a put soon syncs one file and one folder and nothing else. Unfinished files
- * live in `<dir>/tmp`, so that opening needs to empty that folder alone. One process owns `dir`.
+ * Opens storage in a folder: `<dir>/ab/<sha256>`, where `ab` are the first two digits. With at most
+ * 256 folders, a put usually syncs one file and one folder. Unfinished files are in `<dir>/tmp`,
+ * which is emptied here. One process owns `dir`.
  */
 export async function openDiskStore(dir: string, options: DiskOptions): Promise<Storage> {
   const store = new DiskStore(dir, options, await readFolders(dir))
-  if (store.free() < options.freeFloorBytes) store.tellFull()
+  if (store.free() < options.freeFloorBytes) store.warnFull()
   return store
 }
 
 class DiskStore implements Storage {
   private readonly writing = new Map<string, Promise<void>>()
-  private lookedAt = -Infinity
-  private seen = 0
-  private toldAt = -Infinity
+  private checkedAt = -Infinity
+  private freeBytes = 0
+  private warnedAt = -Infinity
 
   constructor(
     private readonly dir: string,
@@ -59,7 +59,7 @@ class DiskStore implements Storage {
     private readonly folders: Set<string>,
   ) {}
 
-  async put(bytes: Uint8Array): Promise<Stored> {
+  async put(bytes: Uint8Array): Promise<StoredContent> {
     const name = sha256(bytes)
     const running =
       this.writing.get(name) ?? this.write(name, bytes).finally(() => this.writing.delete(name))
@@ -88,15 +88,15 @@ class DiskStore implements Storage {
     await syncFolder(join(this.dir, name.slice(0, 2)))
   }
 
-  async sweep(isReferenced: IsReferenced, olderThanMs: number): Promise<Swept> {
-    const done: Swept = { files: 0, removed: 0, bytes: 0 }
+  async sweep(isReferenced: IsReferenced, olderThanMs: number): Promise<SweepResult> {
+    const done: SweepResult = { files: 0, removed: 0, bytes: 0 }
     const before = this.options.clock.now() - olderThanMs
     for await (const names of batches(this.dir)) {
       done.files += names.length
       const old = names.filter((name) => sizeIfOld(this.pathOf(name), before) !== undefined)
-      const kept = old.length > 0 ? await isReferenced(old) : new Set<string>()
+      const referenced = old.length > 0 ? await isReferenced(old) : new Set<string>()
       for (const name of old) {
-        const bytes = kept.has(name) ? undefined : removeIfOld(this.pathOf(name), before)
+        const bytes = referenced.has(name) ? undefined : removeIfOld(this.pathOf(name), before)
         if (bytes === undefined) continue
         done.removed += 1
         done.bytes += bytes
@@ -116,24 +116,24 @@ class DiskStore implements Storage {
     return total
   }
 
-  checkRoom(bytes: number): void {
+  requireFreeSpace(bytes: number): void {
     const { freeFloorBytes } = this.options
-    const isNear = this.seen - bytes < freeFloorBytes + filledBytesMax
-    if (isNear || stopwatch() - this.lookedAt >= believedMs) {
-      this.lookedAt = stopwatch()
-      this.seen = this.free()
+    const isNear = this.freeBytes - bytes < freeFloorBytes + freeBytesMargin
+    if (isNear || stopwatch() - this.checkedAt >= freeBytesCacheMs) {
+      this.checkedAt = stopwatch()
+      this.freeBytes = this.free()
     }
-    if (this.seen - bytes < freeFloorBytes) {
-      this.tellFull()
-      throw new ApiError('try_again', { why: noRoom })
+    if (this.freeBytes - bytes < freeFloorBytes) {
+      this.warnFull()
+      throw new ApiError('try_again', { why: diskFull })
     }
-    this.seen -= bytes
+    this.freeBytes -= bytes
   }
 
-  tellFull(): void {
+  warnFull(): void {
     const { clock, log, freeFloorBytes } = this.options
-    if (isWithin(clock, this.toldAt, minute)) return
-    this.toldAt = clock.now()
+    if (isWithin(clock, this.warnedAt, minute)) return
+    this.warnedAt = clock.now()
     log?.warn('disk.full', { freeBytes: this.free(), DISK_FLOOR_BYTES: freeFloorBytes })
   }
 
@@ -151,17 +151,17 @@ class DiskStore implements Storage {
     const now = this.options.clock.now()
     try {
       if (touch(path, now)) return await syncFile(path)
-      this.checkRoom(bytes.length)
+      this.requireFreeSpace(bytes.length)
       await this.makeFolder(name.slice(0, 2))
       const temp = join(this.dir, 'tmp', newId())
       await writeDurably(path, bytes, { temp, changedMs: now })
     } catch (error) {
-      if (cannotWrite(error)) throw new ApiError('try_again', { why: noRoom })
+      if (cannotWrite(error)) throw new ApiError('try_again', { why: diskFull })
       throw error
     }
   }
 
-  /** Sees that a folder stands, and will after a power cut. */
+  /** Creates a folder that survives a power failure. */
   private async makeFolder(folder: string): Promise<void> {
     if (this.folders.has(folder)) return
     mkdirSync(join(this.dir, folder), { recursive: true })
@@ -170,7 +170,7 @@ class DiskStore implements Storage {
   }
 }
 
-/** Removes files that were never finished; answers the folders that stand, made to last. */
+/** Removes unfinished files. Returns the folders that exist, synced to disk. */
 async function readFolders(dir: string): Promise<Set<string>> {
   const temp = join(dir, 'tmp')
   mkdirSync(temp, { recursive: true })
@@ -180,7 +180,7 @@ async function readFolders(dir: string): Promise<Set<string>> {
   return new Set(there)
 }
 
-/** Every name in the store, a bounded number at a time. */
+/** Yields every stored name, in batches of at most `sweepBatch`. */
 async function* batches(dir: string): AsyncGenerator<string[]> {
   for (const folder of (await readdir(dir)).filter((name) => folderName.test(name))) {
     const names = (await readdir(join(dir, folder))).filter((name) => contentName.test(name))
@@ -188,7 +188,7 @@ async function* batches(dir: string): AsyncGenerator<string[]> {
   }
 }
 
-/** Marks a file as put now; false when there is none. One step, so no sweep comes between. */
+/** Sets a file's time to now; false when it does not exist. Synchronous, so no sweep intervenes. */
 function touch(path: string, nowMs: number): boolean {
   try {
     utimesSync(path, nowMs / 1_000, nowMs / 1_000)
@@ -199,13 +199,13 @@ function touch(path: string, nowMs: number): boolean {
   }
 }
 
-/** The size of a file last put before a moment; undefined for a younger or a missing one. */
+/** Returns the size of a file last put before a time; undefined when newer or missing. */
 function sizeIfOld(path: string, beforeMs: number): number | undefined {
   const file = statSync(path, { throwIfNoEntry: false })
   return file && file.mtimeMs < beforeMs ? file.size : undefined
 }
 
-/** Looks and removes in one step: a put that touched the file meanwhile keeps it. */
+/** Checks and removes synchronously, so a file that a put has just touched stays. */
 function removeIfOld(path: string, beforeMs: number): number | undefined {
   const size = sizeIfOld(path, beforeMs)
   if (size !== undefined) unlinkSync(path)

@@ -4,16 +4,16 @@ import { dirname } from 'node:path'
 import { newId } from '../core/ids.ts'
 import { errorCodeOf } from '../core/text.ts'
 
-/** How a file is written: where until it is whole, and what it gets besides its bytes. */
-interface Way {
+/** Options of `writeDurably`: the temporary path, and the file's mode and time. */
+interface WriteOptions {
   temp?: string
   /** Permission bits. */
   mode?: number
-  /** Its time of change, in milliseconds. */
+  /** Modification time, in milliseconds since 1970. */
   changedMs?: number
 }
 
-/** Makes what a folder lists survive a power cut. */
+/** Syncs a folder's entries, so that they survive a power failure. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r')
   try {
@@ -23,7 +23,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** Makes a file that stands already, and its place in its folder, survive a power cut. */
+/** Syncs an existing file and its folder entry. */
 export async function syncFile(path: string): Promise<void> {
   const file = await open(path, 'r')
   try {
@@ -35,13 +35,13 @@ export async function syncFile(path: string): Promise<void> {
 }
 
 /**
- * Writes `bytes` to `path` so that a reader sees all of them or none, and that they survive a power
- * cut once the promise answers. `temp` lies on the same file system and is gone in every case.
+ * Writes `bytes` to `path` atomically: a reader sees all of them or none. They survive a power
+ * failure once the promise resolves. `temp` must be on the same file system and is always removed.
  */
 export async function writeDurably(
   path: string,
   bytes: Uint8Array,
-  { temp = `${path}.${newId()}`, mode = 0o644, changedMs }: Way = {},
+  { temp = `${path}.${newId()}`, mode = 0o644, changedMs }: WriteOptions = {},
 ): Promise<void> {
   try {
     const file = await open(temp, 'wx', mode)
@@ -60,17 +60,17 @@ export async function writeDurably(
   await syncFolder(dirname(path))
 }
 
-const fullOrShut = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EPERM'])
+const notWritable = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EPERM'])
 
-/** Whether an error of the file system means "no room" or "not allowed to write". */
-export const cannotWrite = (error: unknown): boolean => fullOrShut.has(errorCodeOf(error))
+/** Returns whether a file system error means a full disk or no permission to write. */
+export const cannotWrite = (error: unknown): boolean => notWritable.has(errorCodeOf(error))
 
 const full = new Set(['ENOSPC', 'EDQUOT'])
 
-/** Whether there was no room on a disk: for a file, or for a database in the words of SQLite. */
+/** Returns whether a disk was full, for a file or for SQLite. */
 export const isFull = (error: unknown): boolean =>
   full.has(errorCodeOf(error)) ||
   (error instanceof Error && error.message.includes('database or disk is full'))
 
-/** Whether an error of the file system means that there is no such file. */
+/** Returns whether a file system error means that the file does not exist. */
 export const isMissing = (error: unknown): boolean => errorCodeOf(error) === 'ENOENT'

@@ -6,17 +6,17 @@ import { writeDurably } from './durable.ts'
 const pathOf = (dataDir: string): string => join(dataDir, 'first-app')
 
 /**
- * The id of the sample that a new house published: empty while it does, or where its process died
- * over that; undefined when none was begun.
+ * Returns the id of the sample app that the first start published; empty while publishing, or when
+ * the process died during it; undefined when it has not started.
  */
 export async function readFirstApp(dataDir: string): Promise<string | undefined> {
   const file = Bun.file(pathOf(dataDir))
   return (await file.exists()) ? (await file.text()).trim() : undefined
 }
 
-/** Notes that the sample was begun, or as what it was published: the next start shows it again. */
+/** Records the sample app's id, or '' when publishing starts. The next start prints its link. */
 export const writeFirstApp = (dataDir: string, id: string): Promise<void> =>
   writeDurably(pathOf(dataDir), Buffer.from(id))
 
-/** Forgets a sample that the house's own APIs refused. */
+/** Removes the record of a sample app that could not be published. */
 export const forgetFirstApp = (dataDir: string): Promise<void> => rm(pathOf(dataDir))

@@ -1,14 +1,14 @@
 import { letters, riffChunks, viewOf } from './riff.ts'
 
-/** Why a picture's file is not whole, or undefined: it starts, and ends, as its format says. */
-type Fault = string | undefined
+/** The reason that an image file is invalid; undefined when it follows its format to the end. */
+type Problem = string | undefined
 
 const cutOff = 'the file is cut off'
-const trailing = 'more follows after the end of the picture'
+const trailing = 'there is data after the end of the image'
 const damaged = 'the file is damaged'
 
-/** PNG (W3C PNG section 5): chunks with right checksums, the last of them IEND. */
-export function pngFault(bytes: Uint8Array): Fault {
+/** Checks a PNG (W3C PNG, section 5): chunks with valid checksums, the last one IEND. */
+export function pngProblem(bytes: Uint8Array): Problem {
   const view = viewOf(bytes)
   let at = 8
   while (at + 12 <= bytes.length) {
@@ -22,8 +22,8 @@ export function pngFault(bytes: Uint8Array): Fault {
   return cutOff
 }
 
-/** JPEG (ITU T.81 annex B): segments, scans between them, and nothing after the end marker. */
-export function jpegFault(bytes: Uint8Array): Fault {
+/** Checks a JPEG (ITU T.81, annex B): segments and scans, and nothing after the end marker. */
+export function jpegProblem(bytes: Uint8Array): Problem {
   const view = viewOf(bytes)
   let at = 2
   let scanned = false
@@ -49,7 +49,7 @@ export function jpegFault(bytes: Uint8Array): Fault {
   return cutOff
 }
 
-/** Where the coded data of a scan stops: at the first marker that is no stuffing and no restart. */
+/** Returns the end of a scan's data: the first marker that is neither stuffing nor a restart. */
 function endOfScan(bytes: Uint8Array, from: number): number {
   let at = bytes.indexOf(0xff, from)
   while (at >= 0) {
@@ -60,18 +60,18 @@ function endOfScan(bytes: Uint8Array, from: number): number {
   return bytes.length
 }
 
-/** GIF (GIF89a): blocks up to the trailer, at least one picture, each inside the screen. */
-export function gifFault(bytes: Uint8Array): Fault {
+/** Checks a GIF (GIF89a): blocks up to the trailer, and at least one frame inside the screen. */
+export function gifProblem(bytes: Uint8Array): Problem {
   if (bytes.length < 14) return cutOff
   const view = viewOf(bytes)
   const width = view.getUint16(6, true)
   const height = view.getUint16(8, true)
   let at = 13 + tableBytes(bytes[10])
-  let pictures = 0
+  let frames = 0
   while (at < bytes.length) {
     const kind = bytes[at]
     if (kind === 0x3b) {
-      if (pictures === 0) return damaged
+      if (frames === 0) return damaged
       return at + 1 === bytes.length ? undefined : trailing
     }
     if (kind === 0x2c) {
@@ -79,7 +79,7 @@ export function gifFault(bytes: Uint8Array): Fault {
       const right = view.getUint16(at + 1, true) + view.getUint16(at + 5, true)
       const bottom = view.getUint16(at + 3, true) + view.getUint16(at + 7, true)
       if (right > width || bottom > height) return damaged
-      pictures += 1
+      frames += 1
       at = endOfBlocks(bytes, at + 11 + tableBytes(bytes[at + 9]))
     } else if (kind === 0x21) {
       at = endOfBlocks(bytes, at + 2)
@@ -90,10 +90,10 @@ export function gifFault(bytes: Uint8Array): Fault {
   return cutOff
 }
 
-/** Bytes of the colour table that a GIF's packed field announces. */
+/** Returns the bytes of the color table that a GIF's packed field declares. */
 const tableBytes = (packed = 0): number => (packed & 0x80 ? 3 << ((packed & 7) + 1) : 0)
 
-/** Where a chain of GIF sub-blocks ends. */
+/** Returns the end of a chain of GIF sub-blocks. */
 function endOfBlocks(bytes: Uint8Array, from: number): number {
   let at = from
   while (at < bytes.length) {
@@ -104,8 +104,8 @@ function endOfBlocks(bytes: Uint8Array, from: number): number {
   return at
 }
 
-/** WebP (RFC 9649): a RIFF file that ends where it says and holds a picture. */
-export function webpFault(bytes: Uint8Array): Fault {
+/** Checks a WebP (RFC 9649): a RIFF file that ends where it declares and holds an image. */
+export function webpProblem(bytes: Uint8Array): Problem {
   const chunks = riffChunks(bytes, false)
   if (typeof chunks === 'string') return chunks
   const drawn = chunks.some((chunk) => /^(VP8 |VP8L|ANMF)$/.test(chunk.id))

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 
 import { jsonDepthMax } from '../limits.ts'
-import { jsonFault } from './json.ts'
+import { jsonProblem } from './json.ts'
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text)
 
@@ -16,15 +16,15 @@ function parses(text: string): boolean {
   }
 }
 
-test('what JSON.parse reads is JSON, however it is spaced', async () => {
+test('accepts what JSON.parse accepts, with any spacing', async () => {
   await fc.assert(
     fc.asyncProperty(fc.json(), fc.constantFrom('', ' ', '\t\r\n'), async (text, space) => {
-      expect(await jsonFault(encode(space + text + space))).toBeUndefined()
+      expect(await jsonProblem(encode(space + text + space))).toBeUndefined()
     }),
   )
 })
 
-test('what JSON.parse does not read is none', async () => {
+test('rejects what JSON.parse rejects', async () => {
   const pieces = [
     '{',
     '}',
@@ -48,26 +48,26 @@ test('what JSON.parse does not read is none', async () => {
   await fc.assert(
     fc.asyncProperty(text, async (parts) => {
       const all = parts.join('')
-      expect({ all, fault: await jsonFault(encode(all)) }).toEqual({
+      expect({ all, problem: await jsonProblem(encode(all)) }).toEqual({
         all,
-        fault: parses(all) ? undefined : 'form',
+        problem: parses(all) ? undefined : 'form',
       })
     }),
     { numRuns: 3_000 },
   )
 })
 
-test('a mark of byte order is no part of it; what is no UTF-8 is none', async () => {
-  expect(await jsonFault(encode('\uFEFF{}'))).toBeUndefined()
-  expect(await jsonFault(new Uint8Array([0x22, 0xff, 0x22]))).toBe('form')
-  expect(await jsonFault(new Uint8Array())).toBe('form')
+test('skips a byte order mark and rejects invalid UTF-8', async () => {
+  expect(await jsonProblem(encode('\uFEFF{}'))).toBeUndefined()
+  expect(await jsonProblem(new Uint8Array([0x22, 0xff, 0x22]))).toBe('form')
+  expect(await jsonProblem(new Uint8Array())).toBe('form')
 })
 
-test('it is read to the end, over many pieces, and never too deep', async () => {
+test('reads many slices to the end and rejects deep nesting', async () => {
   const rows = JSON.stringify(Array.from({ length: 40_000 }, (_, id) => ({ id, tags: ['a', 'b'] })))
-  expect(await jsonFault(encode(rows))).toBeUndefined()
-  expect(await jsonFault(encode(`${rows}]`))).toBe('form')
+  expect(await jsonProblem(encode(rows))).toBeUndefined()
+  expect(await jsonProblem(encode(`${rows}]`))).toBe('form')
   const nested = (depth: number) => encode('['.repeat(depth) + ']'.repeat(depth))
-  expect(await jsonFault(nested(jsonDepthMax))).toBeUndefined()
-  expect(await jsonFault(nested(jsonDepthMax + 1))).toBe('depth')
+  expect(await jsonProblem(nested(jsonDepthMax))).toBeUndefined()
+  expect(await jsonProblem(nested(jsonDepthMax + 1))).toBe('depth')
 })

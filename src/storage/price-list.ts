@@ -5,8 +5,8 @@ import { writeDurably } from './durable.ts'
 const pathOf = (dataDir: string): string => join(dataDir, 'models.json')
 
 /**
- * What was synced of the public lists of models; undefined before the first time, null for a file
- * that is no JSON.
+ * Reads the synced public price lists; undefined before the first sync, null when the file is not
+ * JSON.
  */
 export async function readPriceList(dataDir: string): Promise<unknown> {
   const file = Bun.file(pathOf(dataDir))
@@ -19,6 +19,6 @@ export async function readPriceList(dataDir: string): Promise<unknown> {
   }
 }
 
-/** Keeps what was synced, whole or not at all. */
+/** Stores the synced price lists atomically. */
 export const writePriceList = (dataDir: string, list: unknown): Promise<void> =>
   writeDurably(pathOf(dataDir), Buffer.from(`${JSON.stringify(list, null, 1)}\n`))

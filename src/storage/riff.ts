@@ -1,4 +1,4 @@
-/** A chunk of a RIFF file: its four letters, and where its bytes start and end. */
+/** A chunk of a RIFF file: its four-letter id, and the offsets of its content. */
 interface Chunk {
   id: string
   start: number
@@ -11,21 +11,21 @@ const streamed = new Set([0, 0xffffffff])
 export const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** `length` bytes as Latin-1, for the four-letter names inside files. */
+/** Returns `length` bytes as Latin-1 text, for four-letter ids. */
 export const letters = (bytes: Uint8Array, at: number, length: number): string =>
   String.fromCharCode(...bytes.subarray(at, at + length))
 
 /**
- * The chunks of a RIFF file (WebP, WAV) that ends exactly where it says; else why it does not.
- * Sound written to a pipe leaves its sizes open (0 or all ones): its `data` then runs to the end.
+ * Returns the chunks of a RIFF file (WebP, WAV) that ends where it declares, or the problem with it.
+ * Audio written to a pipe leaves its sizes open (0 or all ones); `data` then runs to the end.
  */
 export function riffChunks(bytes: Uint8Array, mayBeStreamed: boolean): Chunk[] | string {
   const view = viewOf(bytes)
-  const said = view.getUint32(4, true)
-  const open = mayBeStreamed && streamed.has(said)
-  const end = said + 8 + (said & 1)
-  if (!open && end > bytes.length && said + 8 !== bytes.length) return 'the file is cut off'
-  if (!open && end < bytes.length) return 'more follows after the end of the file'
+  const declaredSize = view.getUint32(4, true)
+  const open = mayBeStreamed && streamed.has(declaredSize)
+  const end = declaredSize + 8 + (declaredSize & 1)
+  if (!open && end > bytes.length && declaredSize + 8 !== bytes.length) return 'the file is cut off'
+  if (!open && end < bytes.length) return 'there is data after the end of the file'
   const chunks: Chunk[] = []
   let at = 12
   while (at < bytes.length) {

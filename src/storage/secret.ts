@@ -7,15 +7,15 @@ import { isMissing, writeDurably } from './durable.ts'
 const secretPattern = /^[A-Za-z0-9]{40}$/
 
 /**
- * The secret that signs links, kept in `<dir>/link-secret`, readable by its owner alone. It is made
- * at the first start; a new one ends every link that is out. Throws when the file is damaged.
+ * Returns the secret that signs URLs, from `<dir>/link-secret` (mode 600). Creates it on the first
+ * start. A new secret invalidates all signed URLs. Throws when the file is damaged.
  */
 export async function openSecret(dir: string): Promise<string> {
   const path = join(dir, 'link-secret')
   try {
     const kept = readFileSync(path, 'utf8').trim()
     if (!secretPattern.test(kept)) {
-      throw new Error(`${path} is damaged: remove it, and a new secret is made at the next start`)
+      throw new Error(`${path} is damaged. Remove it: the next start creates a new secret.`)
     }
     chmodSync(path, 0o600)
     return kept

@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 
-/** A file of an archive: its name in it, and where it lies. */
+/** A file to archive: its name in the archive, and its path on disk. */
 export interface Entry {
   name: string
   path: string
@@ -13,7 +13,7 @@ const encoder = new TextEncoder()
 const octal = (value: number, chars: number): string =>
   `${value.toString(8).padStart(chars - 1, '0')}\0`
 
-/** The header of a file (POSIX.1-2001 ustar; a size past 8 GiB is binary, as GNU tar has it). */
+/** Returns a file's header (POSIX.1-2001 ustar; sizes past 8 GiB are binary, as in GNU tar). */
 function headerOf(name: string, bytes: number, mtime: number): Uint8Array {
   const header = new Uint8Array(block)
   const write = (text: string, at: number): void =>
@@ -37,8 +37,8 @@ function headerOf(name: string, bytes: number, mtime: number): Uint8Array {
 }
 
 /**
- * A tar archive of files that do not change meanwhile, in pieces. A file's own name is at most 100
- * bytes, and the folder before it 155.
+ * Yields a tar archive of files that do not change meanwhile. A file name may have at most 100
+ * bytes, its folder 155.
  */
 export async function* tar(entries: AsyncIterable<Entry>): AsyncGenerator<Uint8Array> {
   for await (const { name, path } of entries) {

@@ -1,21 +1,21 @@
 import { letters, viewOf } from './riff.ts'
 
-/** Brands of ISO 14496-12 that are pictures or sound alone. */
-const noFilm = /^(M4[AB] |hei[cxms]|mif1|msf1|avif|avis|crx )/
+/** Brands of ISO 14496-12 files that hold only images or audio. */
+const imageAndAudioBrands = /^(M4[AB] |hei[cxms]|mif1|msf1|avif|avis|crx )/
 
 /**
- * What a film is, told by its first bytes: ISO 14496-12 (`ftyp`), or WebM (RFC 9559) by the EBML
- * header (RFC 8794). Undefined when it is none of the two.
+ * Detects a video's type by its first bytes: ISO 14496-12 (`ftyp`), or WebM (RFC 9559) by the EBML
+ * header (RFC 8794). Returns undefined for anything else.
  */
-export function filmTypeOf(bytes: Uint8Array): 'video/mp4' | 'video/webm' | undefined {
+export function detectVideoType(bytes: Uint8Array): 'video/mp4' | 'video/webm' | undefined {
   if (letters(bytes, 4, 4) === 'ftyp') {
-    return noFilm.test(letters(bytes, 8, 4)) ? undefined : 'video/mp4'
+    return imageAndAudioBrands.test(letters(bytes, 8, 4)) ? undefined : 'video/mp4'
   }
   const head = letters(bytes, 0, 64)
   return head.startsWith('\x1a\x45\xdf\xa3') && head.includes('webm') ? 'video/webm' : undefined
 }
 
-/** A box or an element: its name, and where its content starts and ends. */
+/** A box or an element: its name, and the offsets of its content. */
 interface Block {
   name: string
   start: number
@@ -26,8 +26,13 @@ type ReadBlock = (view: DataView, at: number, end: number) => Block
 
 const blocksMax = 10_000
 
-/** The first block of this name within another. */
-function find(view: DataView, read: ReadBlock, name: string, within?: Block): Block | undefined {
+/** Returns the first block with a name, within another block. */
+function findBlock(
+  view: DataView,
+  read: ReadBlock,
+  name: string,
+  within?: Block,
+): Block | undefined {
   const end = within?.end ?? view.byteLength
   let at = within?.start ?? 0
   for (let seen = 0; at < end && seen < blocksMax; seen += 1) {
@@ -38,7 +43,7 @@ function find(view: DataView, read: ReadBlock, name: string, within?: Block): Bl
   return undefined
 }
 
-/** A box (ISO 14496-12, section 4.2): 32 bits of size, or 64, or to the end. */
+/** Reads a box (ISO 14496-12, section 4.2): a 32-bit size, a 64-bit size, or to the end. */
 const readBox: ReadBlock = (view, at, end) => {
   const small = view.getUint32(at)
   const isLarge = small === 1
@@ -51,7 +56,7 @@ const readBox: ReadBlock = (view, at, end) => {
   }
 }
 
-/** An element (RFC 8794, sections 4 to 6): its id in hex; one of unknown size runs to the end. */
+/** Reads an element (RFC 8794, sections 4 to 6). One of unknown size runs to the end. */
 const readElement: ReadBlock = (view, at, end) => {
   const idBytes = Math.clz32(view.getUint8(at)) - 23
   const name = hexAt(view, at, idBytes)
@@ -72,25 +77,25 @@ const bytesAt = (view: DataView, at: number, length: number): Uint8Array =>
 const hexAt = (view: DataView, at: number, length: number): string =>
   bytesAt(view, at, length).toHex()
 
-/** How long a film lasts in seconds, and undefined where its head does not tell; else why not. */
-export function filmLengthOf(
+/** Returns a video's duration in seconds, undefined when its header lacks it, or the problem. */
+export function readVideoDuration(
   bytes: Uint8Array,
   type: 'video/mp4' | 'video/webm',
-): { seconds: number | undefined } | { unfit: string } {
+): { seconds: number | undefined } | { reason: string } {
   const view = viewOf(bytes)
   try {
     const seconds = type === 'video/mp4' ? secondsOfMp4(view) : secondsOfWebm(view)
-    return seconds === 'cut' ? { unfit: 'the file is cut off' } : { seconds }
+    return seconds === 'cut' ? { reason: 'the file is cut off' } : { seconds }
   } catch (error) {
-    if (error instanceof RangeError) return { unfit: 'the file is damaged' }
+    if (error instanceof RangeError) return { reason: 'the file is damaged' }
     throw error
   }
 }
 
-/** The movie header's duration, in its own time scale; a film in fragments has none. */
+/** Reads the movie header's duration. A fragmented video has none. */
 function secondsOfMp4(view: DataView): number | undefined | 'cut' {
-  const movie = find(view, readBox, 'moov')
-  const header = movie && find(view, readBox, 'mvhd', movie)
+  const movie = findBlock(view, readBox, 'moov')
+  const header = movie && findBlock(view, readBox, 'mvhd', movie)
   if (!header) return 'cut'
   const { start } = header
   const isLong = view.getUint8(start) === 1
@@ -101,21 +106,21 @@ function secondsOfMp4(view: DataView): number | undefined | 'cut' {
 }
 
 const ids = { segment: '18538067', info: '1549a966', scale: '2ad7b1', duration: '4489' }
-const nanoPerSecond = 1e9
+const nanosecondsPerSecond = 1e9
 const scaleDefault = 1_000_000
 
 function secondsOfWebm(view: DataView): number | undefined | 'cut' {
-  const segment = find(view, readElement, ids.segment)
-  const info = segment && find(view, readElement, ids.info, segment)
+  const segment = findBlock(view, readElement, ids.segment)
+  const info = segment && findBlock(view, readElement, ids.info, segment)
   if (!info) return 'cut'
-  const length = find(view, readElement, ids.duration, info)
+  const length = findBlock(view, readElement, ids.duration, info)
   if (!length) return undefined
   const isLong = length.end - length.start === 8
   const duration = isLong ? view.getFloat64(length.start) : view.getFloat32(length.start)
-  const scaled = find(view, readElement, ids.scale, info)
+  const scaled = findBlock(view, readElement, ids.scale, info)
   const scale = scaled
     ? Number(`0x${hexAt(view, scaled.start, scaled.end - scaled.start)}`)
     : scaleDefault
-  const seconds = (duration * scale) / nanoPerSecond
+  const seconds = (duration * scale) / nanosecondsPerSecond
   return seconds > 0 && Number.isFinite(seconds) ? seconds : undefined
 }

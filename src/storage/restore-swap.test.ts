@@ -15,8 +15,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { exchange, finishExchange, openExchange } from './exchange.ts'
-import { ownFolder } from './owner.ts'
+import { lockFolder } from './folder-lock.ts'
+import { createStagingFolder, finishRestores, swapIn } from './restore-swap.ts'
 
 let dir = ''
 beforeEach(() => {
@@ -45,18 +45,18 @@ const all = (names: string[], text: string): string[] => names.map(() => text)
 test.skipIf(process.getuid?.() !== 0)("what root put together is for the folder's owner", () => {
   fill(dir, parts, 'old')
   chownSync(dir, 65_534, 65_534)
-  ownFolder(dir)()
-  fill(openExchange(dir, 'now'), parts, 'new')
-  const aside = exchange(dir, 'now') ?? ''
+  lockFolder(dir)()
+  fill(createStagingFolder(dir, 'now'), parts, 'new')
+  const aside = swapIn(dir, 'now') ?? ''
   const given = [aside, ...['owner.lock', 'files', ...parts].map((name) => join(dir, name))]
   expect(given.filter((path) => statSync(path).uid !== 65_534)).toEqual([])
 })
 
-test('the new stands in the place of the old, which is kept beside it; settings stay', () => {
+test('replaces the data, keeps the previous data beside it, and leaves the settings', () => {
   const gone = ['berth.sqlite-wal', 'first-app', 'models.json']
   fill(dir, [...parts, ...kept, ...gone], 'old')
-  fill(openExchange(dir, 'now'), parts, 'new')
-  const aside = exchange(dir, 'now') ?? ''
+  fill(createStagingFolder(dir, 'now'), parts, 'new')
+  const aside = swapIn(dir, 'now') ?? ''
   expect(textsIn(dir, parts)).toEqual(all(parts, 'new'))
   expect(textsIn(dir, kept)).toEqual(all(kept, 'old'))
   expect(textsIn(dir, gone)).toEqual([undefined, undefined, undefined])
@@ -74,16 +74,16 @@ test('the new stands in the place of the old, which is kept beside it; settings 
   )
 })
 
-test('where nothing was before, nothing is kept beside it', () => {
-  fill(openExchange(dir, 'now'), parts, 'new')
-  expect(exchange(dir, 'now')).toBeUndefined()
+test('keeps no previous folder when there was no data', () => {
+  fill(createStagingFolder(dir, 'now'), parts, 'new')
+  expect(swapIn(dir, 'now')).toBeUndefined()
   expect(readdirSync(dir).sort()).toEqual(['berth.sqlite', 'files', 'link-secret'])
 })
 
-test('an exchange that nobody decided on is gone at the next start, and nothing was replaced', () => {
+test('the next start removes an uncommitted restore without replacing anything', () => {
   fill(dir, parts, 'old')
-  fill(openExchange(dir, 'now'), parts, 'new')
-  finishExchange(dir)
+  fill(createStagingFolder(dir, 'now'), parts, 'new')
+  finishRestores(dir)
   expect(textsIn(dir, parts)).toEqual(all(parts, 'old'))
   expect(readdirSync(dir).sort()).toEqual(['berth.sqlite', 'files', 'link-secret'])
 })
@@ -100,19 +100,19 @@ const steps: [from: string, to: string][] = [
   ['restored-now/link-secret', 'link-secret'],
 ]
 
-test('whatever a crash left of a decided exchange, the next start finishes it', () => {
+test('the next start finishes a committed restore after a crash at any step', () => {
   for (let done = 1; done <= steps.length; done += 1) {
     const folder = join(dir, String(done))
     fill(folder, parts, 'old')
-    fill(openExchange(folder, 'now'), parts, 'new')
+    fill(createStagingFolder(folder, 'now'), parts, 'new')
     mkdirSync(join(folder, 'replaced-now'))
     for (const [from, to] of steps.slice(0, done)) {
       renameSync(join(folder, from), join(folder, to))
     }
     const crashed = join(dir, 'crashed')
     cpSync(folder, crashed, { recursive: true })
-    finishExchange(crashed)
-    finishExchange(crashed)
+    finishRestores(crashed)
+    finishRestores(crashed)
     expect(textsIn(crashed, parts)).toEqual(all(parts, 'new'))
     expect(textsIn(join(crashed, 'before-restore-now'), parts)).toEqual(all(parts, 'old'))
     expect(readdirSync(crashed)).toHaveLength(4)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { assetBytesMax } from '../limits.ts'
-import { kindOf } from './kinds.ts'
+import { detectFileKind } from './file-kind.ts'
 
 const join = (...parts: (Uint8Array | string | number[])[]): Uint8Array =>
   Buffer.concat(
@@ -80,40 +80,40 @@ const vorbisHead = join('\x01vorbis', u32(0), [1], u32(44_100), new Uint8Array(1
 const vorbis = join(page(0, vorbisHead), page(66_150, new Uint8Array(40)))
 const text = (value: string): Uint8Array => new TextEncoder().encode(value)
 
-test('each kind that is kept is told by its bytes, with its size or length', async () => {
+test('detects each accepted kind by its bytes, with its size or duration', async () => {
   const size = { kind: 'picture', width: 12, height: 7 } as const
-  expect(await kindOf(png(12, 7))).toEqual({ ...size, type: 'image/png' })
-  expect(await kindOf(jpeg)).toEqual({ ...size, type: 'image/jpeg' })
-  expect(await kindOf(webp)).toEqual({ ...size, type: 'image/webp' })
-  expect(await kindOf(gif)).toEqual({ ...size, type: 'image/gif' })
-  expect(await kindOf(wav)).toEqual({ kind: 'sound', type: 'audio/wav', seconds: 1.5 })
-  expect(await kindOf(mp3)).toEqual({ kind: 'sound', type: 'audio/mpeg', seconds: 2.612 })
-  expect(await kindOf(opus)).toEqual({ kind: 'sound', type: 'audio/ogg', seconds: 2 })
-  expect(await kindOf(vorbis)).toEqual({
+  expect(await detectFileKind(png(12, 7))).toEqual({ ...size, type: 'image/png' })
+  expect(await detectFileKind(jpeg)).toEqual({ ...size, type: 'image/jpeg' })
+  expect(await detectFileKind(webp)).toEqual({ ...size, type: 'image/webp' })
+  expect(await detectFileKind(gif)).toEqual({ ...size, type: 'image/gif' })
+  expect(await detectFileKind(wav)).toEqual({ kind: 'sound', type: 'audio/wav', seconds: 1.5 })
+  expect(await detectFileKind(mp3)).toEqual({ kind: 'sound', type: 'audio/mpeg', seconds: 2.612 })
+  expect(await detectFileKind(opus)).toEqual({ kind: 'sound', type: 'audio/ogg', seconds: 2 })
+  expect(await detectFileKind(vorbis)).toEqual({
     kind: 'sound',
     type: 'audio/ogg',
     seconds: 1.5,
     isClaimed: true,
   })
   for (const json of ['{"level":[1,2,"]]]"]}', '[]', ' 7 ', '"é"', '\ufeff{}']) {
-    expect(await kindOf(text(json))).toEqual({ kind: 'json', type: 'application/json' })
+    expect(await detectFileKind(text(json))).toEqual({ kind: 'json', type: 'application/json' })
   }
 })
 
-test('tags around MP3 frames and open sizes of streamed WAV are known', async () => {
+test('accepts tags around MP3 frames and open sizes of streamed WAV', async () => {
   const id3 = join('ID3', [4, 0, 0, 0, 0, 1, 2], new Uint8Array(130))
   for (const sound of [
     join(id3, mp3),
     join(mp3, 'TAG', new Uint8Array(125)),
     join(mp3, [0, 0, 0]),
   ]) {
-    expect(await kindOf(sound)).toMatchObject({ type: 'audio/mpeg', seconds: 2.612 })
+    expect(await detectFileKind(sound)).toMatchObject({ type: 'audio/mpeg', seconds: 2.612 })
   }
   const streamed = wavOf(1, 24_000, 0xffffffff, 0xffffffff)
-  expect(await kindOf(streamed)).toMatchObject({ type: 'audio/wav', seconds: 1.5 })
+  expect(await detectFileKind(streamed)).toMatchObject({ type: 'audio/wav', seconds: 1.5 })
 })
 
-test('an Opus stream lasts as long as its packets, whatever its clock says', async () => {
+test('takes the duration of an Opus stream from its packets, not its clock', async () => {
   // One page of packets: of 20 ms each, of three frames of 20 ms, of 60 ms, and of 2 x 10 ms.
   const packets = [[0x08], [0x0b, 3], [0x18], [0x61], [0xfd], []]
   const stream = (clock: number, times: number): Uint8Array => {
@@ -126,16 +126,16 @@ test('an Opus stream lasts as long as its packets, whatever its clock says', asy
   const each = 20 + 60 + 60 + 20 + 40
   const real = 10 * each * 48
   const skip = 312
-  const lasting = async (clock: number) => Object(await kindOf(stream(clock, 10))).seconds
+  const lasting = async (clock: number) => Object(await detectFileKind(stream(clock, 10))).seconds
   expect(await lasting(real + skip)).toBe((10 * each) / 1_000)
   expect(await lasting(real - 480)).toBeCloseTo((real - 480 - skip) / 48_000, 3)
   expect(await lasting(4_912)).toBeCloseTo((real - skip) / 48_000, 3)
 })
 
-test('a WAV has one chunk of samples', async () => {
+test('accepts only one chunk of samples in a WAV', async () => {
   const twice = join(wav, 'data', u32(48_000), new Uint8Array(48_000))
   const sized = join('RIFF', u32(twice.length - 8), twice.subarray(8))
-  expect(await kindOf(sized)).toEqual({ unfit: 'the file is damaged' })
+  expect(await detectFileKind(sized)).toEqual({ reason: 'the file is damaged' })
 })
 
 test.each([
@@ -148,16 +148,16 @@ test.each([
   ['Ogg', opus],
 ])('%s with something before or behind it, or cut short, is refused', async (_, whole) => {
   for (const junk of ['<script>alert(1)</script>', 'PK\x03\x04\x14', '%PDF-1.7\n', '\n']) {
-    expect(await kindOf(join(whole, junk))).toHaveProperty('unfit')
-    expect(await kindOf(join(junk, whole))).toHaveProperty('unfit')
+    expect(await detectFileKind(join(whole, junk))).toHaveProperty('reason')
+    expect(await detectFileKind(join(junk, whole))).toHaveProperty('reason')
   }
   const cut = whole.subarray(0, whole.length - 2)
   // The last frame of an MP3 is often cut by who recorded it, and players do not mind.
-  if (whole !== mp3) expect(await kindOf(cut)).toHaveProperty('unfit')
-  expect(await kindOf(whole.subarray(0, 20))).toHaveProperty('unfit')
+  if (whole !== mp3) expect(await detectFileKind(cut)).toHaveProperty('reason')
+  expect(await detectFileKind(whole.subarray(0, 20))).toHaveProperty('reason')
 })
 
-test('a picture that claims a huge canvas is refused from its header', async () => {
+test('rejects an image that declares a huge canvas from its header', async () => {
   const bomb = (width: number, height: number): Uint8Array =>
     join(pngHead(width, height), chunk('IDAT', [0x78, 1, 3, 0, 0, 0, 0, 1]), chunk('IEND', []))
   for (const [width, height] of [
@@ -166,30 +166,30 @@ test('a picture that claims a huge canvas is refused from its header', async () 
     [10, 9_000],
     [8_192, 2_049],
   ] as const) {
-    const told = await kindOf(bomb(width, height))
-    expect(told).toEqual({
-      unfit: 'a picture has at most 8192 pixels on a side and 16777216 in all',
+    const detected = await detectFileKind(bomb(width, height))
+    expect(detected).toEqual({
+      reason: 'an image may have at most 8192 pixels per side and 16777216 in total',
     })
   }
-  expect(await kindOf(bomb(8_192, 2_048))).toMatchObject({ width: 8_192, height: 2_048 })
+  expect(await detectFileKind(bomb(8_192, 2_048))).toMatchObject({ width: 8_192, height: 2_048 })
 })
 
-test('damage inside is refused', async () => {
+test('rejects damaged content', async () => {
   const flipped = png(12, 7)
   flipped[45] = (flipped[45] ?? 0) ^ 1
-  expect(await kindOf(flipped)).toEqual({ unfit: 'the file is damaged' })
-  expect(await kindOf(gifOf([...u16(65_535), ...u16(65_535)]))).toEqual({
-    unfit: 'the file is damaged',
+  expect(await detectFileKind(flipped)).toEqual({ reason: 'the file is damaged' })
+  expect(await detectFileKind(gifOf([...u16(65_535), ...u16(65_535)]))).toEqual({
+    reason: 'the file is damaged',
   })
-  expect(await kindOf(wavOf(2, 24_000))).toHaveProperty('unfit')
-  expect(await kindOf(wavOf(1, 0))).toEqual({ unfit: 'the sound has no length' })
-  expect(await kindOf(join(page(0, opusHead), page(96_312, new Uint8Array(40), 8)))).toHaveProperty(
-    'unfit',
-  )
-  expect(await kindOf(join(frame, '<html>'))).toHaveProperty('unfit')
+  expect(await detectFileKind(wavOf(2, 24_000))).toHaveProperty('reason')
+  expect(await detectFileKind(wavOf(1, 0))).toEqual({ reason: 'the audio has no duration' })
+  expect(
+    await detectFileKind(join(page(0, opusHead), page(96_312, new Uint8Array(40), 8))),
+  ).toHaveProperty('reason')
+  expect(await detectFileKind(join(frame, '<html>'))).toHaveProperty('reason')
 })
 
-test('what is none of the kinds is refused', async () => {
+test('rejects any other kind', async () => {
   const others = [
     '',
     'hello',
@@ -205,18 +205,20 @@ test('what is none of the kinds is refused', async () => {
     '\0\0\0\x18ftypmp42',
     'undefined',
   ]
-  for (const other of others) expect(await kindOf(join(other))).toHaveProperty('unfit')
-  expect(await kindOf(join('"\xff\xfe"'))).toHaveProperty('unfit')
-  expect(await kindOf(text('[1]\0'))).toHaveProperty('unfit')
-  expect(await kindOf(new Uint8Array(assetBytesMax + 1))).toHaveProperty('unfit')
+  for (const other of others) expect(await detectFileKind(join(other))).toHaveProperty('reason')
+  expect(await detectFileKind(join('"\xff\xfe"'))).toHaveProperty('reason')
+  expect(await detectFileKind(text('[1]\0'))).toHaveProperty('reason')
+  expect(await detectFileKind(new Uint8Array(assetBytesMax + 1))).toHaveProperty('reason')
 })
 
-test('JSON nested too deep is refused before it is parsed', async () => {
+test('rejects deeply nested JSON before parsing it', async () => {
   const nested = (depth: number): Uint8Array => text('['.repeat(depth) + ']'.repeat(depth))
-  expect(await kindOf(nested(64))).toMatchObject({ kind: 'json' })
-  expect(await kindOf(nested(65))).toEqual({ unfit: 'JSON is nested at most 64 deep' })
-  expect(await kindOf(text('[{"a":'.repeat(1_000_000).slice(0, assetBytesMax)))).toHaveProperty(
-    'unfit',
-  )
-  expect(await kindOf(text(JSON.stringify('['.repeat(99))))).toMatchObject({ kind: 'json' })
+  expect(await detectFileKind(nested(64))).toMatchObject({ kind: 'json' })
+  expect(await detectFileKind(nested(65))).toEqual({
+    reason: 'JSON may be nested at most 64 levels deep',
+  })
+  expect(
+    await detectFileKind(text('[{"a":'.repeat(1_000_000).slice(0, assetBytesMax))),
+  ).toHaveProperty('reason')
+  expect(await detectFileKind(text(JSON.stringify('['.repeat(99))))).toMatchObject({ kind: 'json' })
 })

@@ -5,16 +5,16 @@ import { join, resolve } from 'node:path'
 import { sha256 } from '../core/ids.ts'
 
 /**
- * Lends the owner of a data folder a folder outside it, which is gone with all that is in it once
- * `work` is done. It has one at a time: another that is there was left by a process that died.
+ * Runs `work` with a temporary folder outside the data folder and removes it afterwards. A data
+ * folder has one at a time, so an existing one was left by a dead process and is removed.
  */
-export async function withScratch<T>(
+export async function withTempFolder<T>(
   dataDir: string,
   work: (folder: string) => Promise<T>,
 ): Promise<T> {
   const own = `berth-scratch-${sha256(resolve(dataDir)).slice(0, 12)}-`
   const left = (await readdir(tmpdir())).filter((name) => name.startsWith(own))
-  // One that somebody else made is theirs to remove.
+  // Removing another user's folder fails, which is fine.
   await Promise.allSettled(left.map((name) => remove(join(tmpdir(), name))))
   const folder = await mkdtemp(join(tmpdir(), own))
   try {

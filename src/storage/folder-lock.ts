@@ -3,9 +3,9 @@ import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { messageOf } from '../core/text.ts'
-import { finishExchange, giveToOwner } from './exchange.ts'
+import { chownToFolderOwner, finishRestores } from './restore-swap.ts'
 
-/** Another process owns the data folder. */
+/** Another process has locked the data folder. */
 export class FolderInUse extends Error {
   constructor(dir: string) {
     super(`Another Berth is running on the data folder ${dir}.`)
@@ -13,8 +13,8 @@ export class FolderInUse extends Error {
   }
 }
 
-/** The data folder is no place where this process may write. */
-class FolderShut extends Error {
+/** This process has no permission to write to the data folder. */
+class FolderNotWritable extends Error {
   constructor(dir: string, why: unknown) {
     super(`The data folder ${dir} cannot be written to: ${messageOf(why)}.`)
     this.name = 'FolderShut'
@@ -22,11 +22,11 @@ class FolderShut extends Error {
 }
 
 /**
- * Makes this process the one owner of a data folder, until it ends, however it ends: the system
- * itself drops the lock that SQLite holds on `owner.lock`. Finishes what a killed restore began.
- * Answers how to let go earlier. Throws FolderInUse, FolderShut.
+ * Locks a data folder for this process until it ends, however it ends: the operating system drops
+ * SQLite's lock on `owner.lock`. Finishes restores that were interrupted. Returns a function that
+ * unlocks the folder. Throws FolderInUse, FolderNotWritable.
  */
-export function ownFolder(dir: string): () => void {
+export function lockFolder(dir: string): () => void {
   checkWritable(dir)
   const lock = new Database(join(dir, 'owner.lock'), { create: true })
   try {
@@ -38,12 +38,12 @@ export function ownFolder(dir: string): () => void {
     if (error instanceof Error && /locked|busy/i.test(error.message)) throw new FolderInUse(dir)
     throw error
   }
-  giveToOwner(dir, join(dir, 'owner.lock'))
-  finishExchange(dir)
+  chownToFolderOwner(dir, join(dir, 'owner.lock'))
+  finishRestores(dir)
   return () => lock.close()
 }
 
-/** What an owner writes to, as far as it stands already. */
+/** Entries that the owner writes to, if they exist. */
 const written = ['', 'owner.lock', 'berth.sqlite', 'files']
 
 function checkWritable(dir: string): void {
@@ -53,6 +53,6 @@ function checkWritable(dir: string): void {
       accessSync(join(dir, name), constants.W_OK)
     }
   } catch (error) {
-    throw new FolderShut(dir, error)
+    throw new FolderNotWritable(dir, error)
   }
 }
