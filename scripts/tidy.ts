@@ -1,5 +1,5 @@
 /**
- * `bun scripts/tidy.ts [folder]`: reads the tree and holds it against house.md. One line per
+ * `bun scripts/tidy.ts [folder]`: reads the tree and checks it against docs/architecture.md. One line per
  * finding: path:line  what  how to mend. Exit 1 when there is one.
  */
 import { join } from 'node:path'

@@ -3,7 +3,7 @@ import { pageOf } from './load/page.ts'
 import { publishOn, serveHouse } from './load/served.ts'
 import { atLeast, type BenchRow } from './row.ts'
 
-/** Not 0.5, for what the protocol's library costs: DECISIONS.md, "MCP by its own library". */
+/** Not 0.5, because of the cost of the MCP library (docs/decisions/0026). */
 const limit = 0.1
 const revision = '2026-07-28'
 const envelope = {

@@ -1,4 +1,4 @@
-/** The arrows: which room may import which. house.md section 2, drawn as rows. */
+/** The arrows: which room may import which. docs/architecture.md, "Modules", as rows. */
 import { circles } from './circles.ts'
 import { type Finding, finding, type Import, type Source } from './source.ts'
 
@@ -18,14 +18,14 @@ const rows = [
 /** The rooms inside an API, in the same way; here every row may look sideways. */
 const inner: Record<string, string[][]> = {
   hosting: [
-    ['messages', 'envelope', 'operation', 'notes', 'models'],
+    ['messages', 'envelope', 'operation', 'notifications', 'models'],
     ['agents'],
     ['key'],
     ['apps'],
     ['jobs'],
     ['versions', 'builds', 'assets', 'icons', 'explore', 'moderation'],
     ['reviews'],
-    ['me', 'people', 'start'],
+    ['keys', 'me', 'people', 'start'],
     ['api'],
   ],
   gateway: [
@@ -66,7 +66,7 @@ function unknownRoom(source: Source): Finding[] {
   const within = path.split('/').length > 2 ? inner[roomAt(path, 1)] : undefined
   const name = roomAt(path, within ? 2 : 1)
   if (rowOf(within ?? rows, name) >= 0) return []
-  const mend = 'put it into a room of house.md, or draw the new room in scripts/tidy/rooms.ts'
+  const mend = 'put it into a module of docs/architecture.md, or draw the new room in scripts/tidy/rooms.ts'
   return [finding(source, source.ast, `no row for the room ${name}`, mend)]
 }
 
@@ -96,7 +96,7 @@ function betweenRooms(from: string, to: string): Fault | undefined {
   if (low === high && (table !== rows || high === 0)) return undefined
   return [
     `${here} imports ${there}`,
-    `an arrow points up the rows of house.md: ${there} is not above`,
+    `an arrow points up the rows of docs/architecture.md: ${there} is not above`,
   ]
 }
 
