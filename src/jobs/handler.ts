@@ -1,12 +1,12 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 
 import type { Db } from '../db/engine.ts'
-import type { Failure, JobResult, jobs, Lane } from './tables.ts'
+import type { Failure, JobResult, jobs, Queue } from './tables.ts'
 
 export type Job = typeof jobs.$inferSelect
 
 /** What a report changes; what is left out stays. */
-export interface Change {
+export interface JobProgress {
   step?: string
   /** 0 to 1. */
   progress?: number
@@ -15,10 +15,10 @@ export interface Change {
 }
 
 /** What else is done in the transaction of a report or of an ending. */
-export type Also<Told = unknown> = (db: Db, job: Job) => Promise<Told>
+export type InTransaction<Told = unknown> = (db: Db, job: Job) => Promise<Told>
 
 /** A job as it is worked on. */
-export interface Work<Input, Data> {
+export interface JobRun<Input, Data> {
   job: Job
   input: Input
   /** What an earlier run kept; null in the first. */
@@ -30,7 +30,7 @@ export interface Work<Input, Data> {
    * settles what is paid piece by piece: it happens once, with the data that says so. Throws
    * LeaseLost, which a handler lets pass.
    */
-  note(change: Change, also?: Also): Promise<void>
+  report(change: JobProgress, also?: InTransaction): Promise<void>
 }
 
 /**
@@ -40,7 +40,7 @@ export interface Work<Input, Data> {
  * its place to others until then.
  */
 export type Outcome =
-  | { end: 'done'; record?: Also<JobResult | void> }
+  | { end: 'done'; record?: InTransaction<JobResult | void> }
   | { end: 'failed'; error: Failure }
   | { end: 'again'; afterMs: number }
 
@@ -65,18 +65,18 @@ export type Outcome =
  * What is still held when a job ends, however it ends, is released.
  */
 export interface Handler<Input extends TSchema = TSchema, Data extends TSchema = TSchema> {
-  lane: Lane
+  queue: Queue
   input: Input
   data: Data
   /** How often it is begun again after its process died: once, when left out. */
   restarts?: number
   /** A throw is a fault of ours: the job fails with the code internal. */
-  run(work: Work<Static<Input>, Static<Data>>): Promise<Outcome>
+  run(work: JobRun<Static<Input>, Static<Data>>): Promise<Outcome>
   /**
    * In the transaction of every ending that is not done (failed, timed out, interrupted,
    * cancelled): undoes what stands for a job that did not land. Open holds are released after it.
    */
-  undone?: Also
+  compensate?: InTransaction
 }
 
 /** The job is not ours any more: it was cancelled, has ended, or another process has it. */

@@ -1,15 +1,15 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
-import type { Handler, Outcome, Work } from './handler.ts'
-import type { Lane } from './tables.ts'
+import type { Handler, Outcome, JobRun } from './handler.ts'
+import type { Queue } from './tables.ts'
 
 /** A handler whose shapes have been checked and forgotten. */
 interface Kind {
-  lane: Lane
+  queue: Queue
   restarts: number
-  run(work: Work<unknown, unknown>): Promise<Outcome>
-  undone?: Handler['undone']
+  run(work: JobRun<unknown, unknown>): Promise<Outcome>
+  compensate?: Handler['compensate']
 }
 
 /** Every kind of work that is known here. */
@@ -21,11 +21,11 @@ export class Kinds {
     kind: string,
     handler: Handler<Input, Data>,
   ): void {
-    const { lane, restarts = 1, undone } = handler
+    const { queue: lane, restarts = 1, compensate: undone } = handler
     this.byName.set(kind, {
-      lane,
+      queue: lane,
       restarts,
-      undone,
+      compensate: undone,
       run: (work) => {
         const { input, data } = work
         if (!Value.Check(handler.input, input)) throw new Error(`The input of a ${kind} is none.`)
@@ -40,7 +40,7 @@ export class Kinds {
   }
 
   /** The names of the kinds of a lane. */
-  of(lane: Lane): string[] {
-    return [...this.byName].flatMap(([name, kind]) => (kind.lane === lane ? [name] : []))
+  of(lane: Queue): string[] {
+    return [...this.byName].flatMap(([name, kind]) => (kind.queue === lane ? [name] : []))
   }
 }

@@ -31,7 +31,7 @@ test('again: it leaves its lane, goes on later, and stays running for who watche
     books.clock.turn(5_000)
   }
   expect(await t.spent()).toBe(60)
-  const told = await jobs.eventsAfter(books, id, 0)
+  const told = await jobs.listEventsAfter(books, id, 0)
   expect(told.map(({ state }) => state)).toEqual(['queued', 'running', 'done'])
 })
 
@@ -40,7 +40,7 @@ test('a lane is as wide as it is', async () => {
     await books.db.tx((db) =>
       jobs.enqueue(books, db, {
         kind: 'build',
-        lane: 'builds',
+        queue: 'builds',
         owner: 'agent:ann',
         input: { what: 'a boat' },
         price: zero,
@@ -74,7 +74,7 @@ test('waiting for a change ends with it, with the end, or in time', async () => 
   const gate = Promise.withResolvers<void>()
   const one = t.runner(async (work) => {
     await gate.promise
-    await work.note({ step: 'writing' })
+    await work.report({ step: 'writing' })
     return t.land(work)
   })
   await one.turn()
@@ -91,11 +91,11 @@ test('waiting for a change ends with it, with the end, or in time', async () => 
 test('reports without end overwrite the last of them, and the end is told', async () => {
   const id = await t.newJob()
   const one = t.runner(async (work) => {
-    for (let at = 0; at < 250; at += 1) await work.note({ progress: at / 250 })
+    for (let at = 0; at < 250; at += 1) await work.report({ progress: at / 250 })
     return t.land(work)
   })
   await one.runDue()
-  const told = await jobs.eventsAfter(books, id, 0)
+  const told = await jobs.listEventsAfter(books, id, 0)
   expect(told.length).toBe(201)
   expect(told.slice(-2)).toMatchObject([
     { number: 200, state: 'running', progress: 100 },
@@ -108,15 +108,15 @@ test('what ended 30 days ago is forgotten', async () => {
   await t.runner(t.land).runDue()
   const open = await t.newJob({ ms: 1_000 * hour })
   books.clock.turn(30 * 24 * hour - 1)
-  await jobs.sweep(books)
-  expect(await jobs.find(books, id)).toBeDefined()
+  await jobs.deleteOldJobs(books)
+  expect(await jobs.findJob(books, id)).toBeDefined()
   books.clock.turn(1)
-  await jobs.sweep(books)
-  expect([await jobs.find(books, id), await jobs.eventsAfter(books, id, 0)]).toEqual([
+  await jobs.deleteOldJobs(books)
+  expect([await jobs.findJob(books, id), await jobs.listEventsAfter(books, id, 0)]).toEqual([
     undefined,
     [],
   ])
-  expect(await jobs.find(books, open)).toBeDefined()
+  expect(await jobs.findJob(books, open)).toBeDefined()
 })
 
 test('an owner has so many open jobs and no more', async () => {

@@ -24,14 +24,14 @@ import { ApiError } from '../errors.ts'
 import { jobEventsMax, openJobsPerOwnerMax } from '../limits.ts'
 import { type Job, LeaseLost } from './handler.ts'
 import { newLease, tell } from './rows.ts'
-import { events, jobs, type Lane } from './tables.ts'
+import { events, jobs, type Queue } from './tables.ts'
 
 export type JobEvent = typeof events.$inferSelect
 
 /** A job to be done. */
-export interface Wanted {
+export interface NewJob {
   kind: string
-  lane: Lane
+  queue: Queue
   /** Whose it is: an account's id. */
   owner: string
   /** What it is about. */
@@ -45,23 +45,23 @@ export interface Wanted {
   /** How long it may take in all, with its waiting. */
   ms: number
   /** So long it is the caller's own, who does its first part and hands it over. */
-  ownMs?: number
+  reservedMs?: number
 }
 
 /**
  * Lets one job at a time be added to an owner's, until the transaction ends. `enqueue` does so; who
  * locks more before that does it first.
  */
-export const lockOpen = (db: Db, owner: string): Promise<void> => lock(db, `jobs of ${owner}`)
+export const lockOwner = (db: Db, owner: string): Promise<void> => lock(db, `jobs of ${owner}`)
 
 /**
  * Writes a job inside the caller's transaction, before the holds that are made with its id. Tell
  * the runner once that is committed: `house.jobs.wake()`. Refuses busy when its slot is taken or
  * its owner has too many open jobs.
  */
-export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: Wanted): Promise<Job> {
-  const { ms, ownMs, ...rest } = wanted
-  await lockOpen(db, wanted.owner)
+export async function enqueue({ clock }: { clock: Clock }, db: Db, wanted: NewJob): Promise<Job> {
+  const { ms, reservedMs: ownMs, ...rest } = wanted
+  await lockOwner(db, wanted.owner)
   if ((await countOpen(db, wanted.owner)) >= openJobsPerOwnerMax) {
     throw new ApiError('busy', { what: `Each of your ${openJobsPerOwnerMax} jobs` })
   }
@@ -98,7 +98,7 @@ export async function checkSlot(db: Db, { kind, slot }: { kind: string; slot: st
  * Hands a job over that was the caller's own (`ownMs`), with what its first run begins with and
  * when that may be. Throws LeaseLost.
  */
-export async function handOver(
+export async function handOff(
   { clock }: { clock: Clock },
   db: Db,
   { id, lease }: Job,
@@ -116,7 +116,7 @@ const countOpen = (db: Db, owner: string): Promise<number> =>
   countRows(db, jobs, and(eq(jobs.owner, owner), isNull(jobs.ended)))
 
 /** The open jobs of an owner that are about an item, or about this one. */
-export const openOf = ({ db }: { db: Engine }, owner: string, item?: string) =>
+export const listOpen = ({ db }: { db: Engine }, owner: string, item?: string) =>
   db.read
     .select({ id: jobs.id, progress: jobs.progress })
     .from(jobs)
@@ -129,15 +129,15 @@ export const openOf = ({ db }: { db: Engine }, owner: string, item?: string) =>
     )
 
 /** How many jobs wait and run, by lane. */
-export const countByLane = ({ db }: { db: Engine }) =>
+export const countByQueue = ({ db }: { db: Engine }) =>
   db.read
-    .select({ lane: jobs.lane, state: jobs.state, count: count() })
+    .select({ lane: jobs.queue, state: jobs.state, count: count() })
     .from(jobs)
     .where(isNull(jobs.ended))
-    .groupBy(jobs.lane, jobs.state)
+    .groupBy(jobs.queue, jobs.state)
 
 /** How many jobs of a kind an owner began since a moment, and when the oldest of them. */
-export async function begunSince(
+export async function countSince(
   db: Db,
   owner: string,
   kind: string,
@@ -151,13 +151,13 @@ export async function begunSince(
 }
 
 /** A job by its id. */
-export async function find({ db }: { db: Engine }, id: string): Promise<Job | undefined> {
+export async function findJob({ db }: { db: Engine }, id: string): Promise<Job | undefined> {
   const [job] = await db.read.select().from(jobs).where(eq(jobs.id, id))
   return job
 }
 
 /** An owner's jobs of these kinds, newest first, going on after `after`. */
-export const list = (
+export const listJobs = (
   { db }: { db: Engine },
   owner: string,
   { kinds, limit, after }: { kinds: string[]; limit: number; after?: After | undefined },
@@ -170,7 +170,7 @@ export const list = (
     .limit(limit)
 
 /** What a job's watcher is told after the event `after`, oldest first: all of it. */
-export const eventsAfter = (
+export const listEventsAfter = (
   { db }: { db: Engine },
   job: string,
   after: number,
@@ -186,7 +186,7 @@ const keptMs = 30 * day
 const sweptAtOnce = 200
 
 /** Forgets jobs that ended more than 30 days ago, some at a time. */
-export async function sweep({ db, clock }: { db: Engine; clock: Clock }): Promise<void> {
+export async function deleteOldJobs({ db, clock }: { db: Engine; clock: Clock }): Promise<void> {
   for (let gone = sweptAtOnce; gone === sweptAtOnce;) {
     const old = await db.read
       .select({ id: jobs.id })

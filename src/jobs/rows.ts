@@ -18,14 +18,14 @@ import type { Db } from '../db/engine.ts'
 import { hasEnded, thisProcess } from '../db/process.ts'
 import { changedRowCount } from '../db/query.ts'
 import { jobEventsMax, jobLeaseMs } from '../limits.ts'
-import { type Also, type Change, type Job, LeaseLost } from './handler.ts'
-import { type EndState, events, type Failure, type JobResult, jobs, type Lane } from './tables.ts'
+import { type InTransaction, type JobProgress, type Job, LeaseLost } from './handler.ts'
+import { type EndState, events, type Failure, type JobResult, jobs, type Queue } from './tables.ts'
 
 /** What every write needs beside its transaction. */
 export interface Rows {
   clock: Clock
   /** Releases what a job's holds still keep back; answers what all of them were charged. */
-  closeBooks(db: Db, job: string): Promise<NanoUsd>
+  closeHolds(db: Db, job: string): Promise<NanoUsd>
 }
 
 /** A job that this process works on. */
@@ -52,7 +52,7 @@ export async function tell(db: Db, at: number, job: Job): Promise<void> {
 
 /** Which jobs may be worked on now: none of the owners of `full`. */
 interface Due {
-  lane: Lane
+  queue: Queue
   kinds: string[]
   full: string[]
   limit: number
@@ -62,7 +62,7 @@ interface Due {
 /** Jobs that may be worked on now, at most `limit`, those that wait longest first. */
 export const findDue = (
   db: Db,
-  { lane, kinds, full, limit, now }: Due,
+  { queue: lane, kinds, full, limit, now }: Due,
 ): Promise<Pick<Job, 'id' | 'state' | 'owner'>[]> =>
   db
     .select({ id: jobs.id, state: jobs.state, owner: jobs.owner })
@@ -70,7 +70,7 @@ export const findDue = (
     .where(
       and(
         isWaiting,
-        eq(jobs.lane, lane),
+        eq(jobs.queue, lane),
         inArray(jobs.kind, kinds),
         notInArray(jobs.owner, full),
         lte(jobs.due, now),
@@ -118,8 +118,8 @@ export async function note(
   { clock }: Rows,
   db: Db,
   ours: Leased,
-  { step, progress, data }: Change,
-  also?: Also,
+  { step, progress, data }: JobProgress,
+  also?: InTransaction,
 ): Promise<void> {
   const isSeen = step !== undefined || progress !== undefined
   const next = sql`case when ${jobs.events} < ${jobEventsMax} then ${jobs.events} + 1
@@ -180,7 +180,7 @@ export async function move(db: Db, ms: number): Promise<void> {
 export interface Ending {
   state: EndState
   error?: Failure
-  record?: Also<JobResult | void> | undefined
+  record?: InTransaction<JobResult | void> | undefined
 }
 
 /** Whose ending it is: the one who works on it, or anyone while nobody does or it is not ended. */
@@ -196,7 +196,7 @@ const isFrom = (from: From): SQL | undefined => {
  * when it is not to be ended from there any more; then nothing is written.
  */
 export async function end(
-  { clock, closeBooks }: Rows,
+  { clock, closeHolds: closeBooks }: Rows,
   db: Db,
   from: From,
   { state, error, record }: Ending,

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { fromCredits, zero } from '../core/money.ts'
 import { hour, minute } from '../core/time.ts'
 import { ApiError } from '../errors.ts'
-import { balanceOf, hold, settle } from '../ledger/ledger.ts'
-import { jobHeartbeatMs, jobLeaseMs, laneShares } from '../limits.ts'
+import { balanceOf, hold, settleHold } from '../ledger/ledger.ts'
+import { jobHeartbeatMs, jobLeaseMs, queueConcurrencyPerOwner } from '../limits.ts'
 import { ann, ask, type TestBooks } from '../testing/books.ts'
 import { caught } from '../testing/caught.ts'
 import { hang, openJobs, type Run, type TestJobs } from '../testing/jobs.ts'
@@ -24,8 +24,8 @@ test('a job is run, tells its steps, and is charged with its landing', async () 
   const id = await t.newJob()
   expect(await t.the(id)).toMatchObject({ state: 'queued', step: null, started: null })
   const steps = t.runner(async (work) => {
-    await work.note({ step: 'planning' })
-    await work.note({ step: 'writing', progress: 0.4 })
+    await work.report({ step: 'planning' })
+    await work.report({ step: 'writing', progress: 0.4 })
     return t.land(work)
   })
   await steps.runDue()
@@ -40,7 +40,7 @@ test('a job is run, tells its steps, and is charged with its landing', async () 
     ended: books.clock.now(),
   })
   expect(await t.spent()).toBe(60)
-  const told = await jobs.eventsAfter(books, id, 0)
+  const told = await jobs.listEventsAfter(books, id, 0)
   expect(told.map(({ number, state, step }) => [number, state, step])).toEqual([
     [1, 'queued', null],
     [2, 'running', null],
@@ -48,7 +48,7 @@ test('a job is run, tells its steps, and is charged with its landing', async () 
     [4, 'running', 'writing'],
     [5, 'done', 'writing'],
   ])
-  expect((await jobs.eventsAfter(books, id, 3)).map(({ number }) => number)).toEqual([4, 5])
+  expect((await jobs.listEventsAfter(books, id, 3)).map(({ number }) => number)).toEqual([4, 5])
   expect(t.undone).toEqual([])
 })
 
@@ -118,9 +118,9 @@ test('a lease that runs out is another one’s: begun again once, then interrupt
 })
 
 test('a start takes up at once what processes that have ended left, whatever the clock said', async () => {
-  const left = await t.newJob({ ownMs: hour })
+  const left = await t.newJob({ reservedMs: hour })
   await t.abandon(left)
-  const begun = await t.newJob({ ownMs: hour })
+  const begun = await t.newJob({ reservedMs: hour })
   books.clock.turn(-hour)
   await t.runner(t.land).start()
   await until(async () => (await t.the(left)).state === 'done')
@@ -150,7 +150,7 @@ test('who lost its lease writes nothing more, and its landing does not count', a
   const errors: unknown[] = []
   const slow = t.runner(async (work) => {
     await gate.promise
-    errors.push(await caught(work.note({ step: 'writing' })))
+    errors.push(await caught(work.report({ step: 'writing' })))
     return t.land(work)
   })
   const first = slow.runDue()
@@ -189,7 +189,7 @@ test('killed at every step: it ends done and paid once, or failed and given back
     const id = await t.newJob()
     const before = await balanceOf(books, ann)
     const dies = t.runner(async (work) => {
-      if (died !== 'claimed') await work.note({ step: 'planning', data: { pieces: 0 } })
+      if (died !== 'claimed') await work.report({ step: 'planning', data: { pieces: 0 } })
       if (died === 'piece') await piece(work, 1)
       return hang(work)
     })
@@ -221,10 +221,10 @@ test('killed at every step: it ends done and paid once, or failed and given back
 
 /** One piece that is paid by itself, for one credit, with the data that says so. */
 const piece = (work: Parameters<Run>[0], number: number): Promise<void> =>
-  work.note({ data: { pieces: number } }, async (db, { id }) => {
+  work.report({ data: { pieces: number } }, async (db, { id }) => {
     const more = { job: id, ms: 2 * hour }
     const { hold: made } = await hold(books, db, ask(`piece:${id}:${number}`, 1, more))
-    await settle(books, db, made, fromCredits(1))
+    await settleHold(books, db, made, fromCredits(1))
   })
 
 test('cancelled: a waiting one at once, a running one is broken off; not one that ended', async () => {
@@ -280,15 +280,15 @@ test('an owner whose hooks hang leaves room: they held the whole lane, and other
   const add = (owner: string) =>
     books.db.tx((db) => {
       const about = { kind: 'build', owner, input: { what: 'a boat' }, price: zero, ms: hour }
-      return jobs.enqueue(books, db, { ...about, lane: 'hooks' })
+      return jobs.enqueue(books, db, { ...about, queue: 'hooks' })
     })
   const hung: string[] = []
   for (let many = 0; many < 50; many += 1) hung.push((await add('hook:hangs')).id)
   const { id } = await add('hook:other')
   const run: Run = async (work) =>
     work.job.owner === 'hook:hangs' ? hang(work) : { end: 'done', record: async () => {} }
-  await t.runner(run, { lane: 'hooks' }).turn()
+  await t.runner(run, { queue: 'hooks' }).turn()
   await until(async () => (await t.the(id)).state === 'done')
   const states = await Promise.all(hung.map(async (one) => (await t.the(one)).state))
-  expect(states.filter((state) => state === 'running')).toHaveLength(laneShares.hooks)
+  expect(states.filter((state) => state === 'running')).toHaveLength(queueConcurrencyPerOwner.hooks)
 })

@@ -1,18 +1,18 @@
 import type { TSchema } from '@sinclair/typebox'
 
 import { second, stopwatch } from '../core/time.ts'
-import { jobHeartbeatMs, laneShares, laneWidths } from '../limits.ts'
+import { jobHeartbeatMs, queueConcurrencyPerOwner, queueConcurrency } from '../limits.ts'
 import { type Handler, type Job, LeaseLost } from './handler.ts'
-import { find } from './jobs.ts'
+import { findJob } from './jobs.ts'
 import { Kinds } from './handlers.ts'
 import * as rows from './rows.ts'
-import { type EndState, endStates, type Lane, lanes } from './tables.ts'
+import { type EndState, endStates, type Queue, queues } from './tables.ts'
 import { Waiting } from './job-waiters.ts'
 import { type Parts, Stopped, Worker } from './worker.ts'
 
 interface Running extends rows.Leased {
   job: Job
-  lane: Lane
+  queue: Queue
   stop: AbortController
   ended: Promise<void>
 }
@@ -54,8 +54,8 @@ export class Runner {
   }
 
   /** How many jobs ended here since the start, by lane and state. */
-  ended(): { lane: Lane; state: EndState; count: number }[] {
-    return lanes.flatMap((lane) =>
+  ended(): { lane: Queue; state: EndState; count: number }[] {
+    return queues.flatMap((lane) =>
       endStates.map((state) => {
         const count = this.worker.ended.get(`${lane} ${state}`) ?? 0
         return { lane, state, count }
@@ -112,7 +112,7 @@ export class Runner {
     for (;;) {
       const left = until - stopwatch()
       const { told, stop } = this.waiting.begin(id, Math.max(0, Math.min(left, lookMs)), signal)
-      const job = await find(this.parts, id)
+      const job = await findJob(this.parts, id)
       const isOver = left <= 0 || signal?.aborted === true || this.isClosed
       if (!job || job.events > seen || job.ended !== null || isOver) {
         stop()
@@ -151,7 +151,7 @@ export class Runner {
     await this.renew()
     await this.takeUp({ leaseUntil: this.parts.clock.now() })
     let begun = 0
-    for (const lane of lanes) begun += await this.begin(lane)
+    for (const lane of queues) begun += await this.begin(lane)
     return begun
   }
 
@@ -193,20 +193,20 @@ export class Runner {
    * Fills a lane with what is due, no owner beyond its share: again while one was cut. Answers how
    * many jobs it began.
    */
-  private async begin(lane: Lane): Promise<number> {
+  private async begin(lane: Queue): Promise<number> {
     const { db, clock } = this.parts
     const kinds = this.kinds.of(lane)
     let begun = 0
     for (let isCut = true; isCut;) {
-      const busy = [...this.running.values()].filter((one) => one.lane === lane)
-      const limit = laneWidths[lane] - busy.length
+      const busy = [...this.running.values()].filter((one) => one.queue === lane)
+      const limit = queueConcurrency[lane] - busy.length
       if (this.isClosed || limit <= 0 || kinds.length === 0) break
       const shares = new Map<string, number>()
-      const hasRoom = (owner: string): boolean => (shares.get(owner) ?? 0) < laneShares[lane]
+      const hasRoom = (owner: string): boolean => (shares.get(owner) ?? 0) < queueConcurrencyPerOwner[lane]
       const count = (owner: string) => shares.set(owner, (shares.get(owner) ?? 0) + 1)
       for (const { job } of busy) count(job.owner)
       const full = [...shares.keys()].filter((owner) => !hasRoom(owner))
-      const due = await rows.findDue(db.read, { lane, kinds, full, limit, now: clock.now() })
+      const due = await rows.findDue(db.read, { queue: lane, kinds, full, limit, now: clock.now() })
       const fair: typeof due = []
       for (const one of due) {
         if (!hasRoom(one.owner)) continue
@@ -235,6 +235,6 @@ export class Runner {
         if (this.running.get(id)?.lease === lease) this.running.delete(id)
         this.wake()
       })
-    this.running.set(id, { id, lease, job, lane, stop, ended })
+    this.running.set(id, { id, lease, job, queue: lane, stop, ended })
   }
 }

@@ -17,8 +17,8 @@ export const endStates = ['done', 'failed', 'cancelled'] as const
 export type EndState = (typeof endStates)[number]
 export type JobState = 'queued' | 'running' | EndState
 
-export const lanes = ['builds', 'assets', 'media', 'hooks'] as const
-export type Lane = (typeof lanes)[number]
+export const queues = ['builds', 'assets', 'media', 'hooks'] as const
+export type Queue = (typeof queues)[number]
 
 /** Why a job failed: a code for branching, and a sentence. */
 export interface Failure {
@@ -37,7 +37,7 @@ export const jobs = table(
   {
     id: text('id').primaryKey(),
     kind: text('kind').notNull(),
-    lane: text('lane').$type<Lane>().notNull(),
+    queue: text('lane').$type<Queue>().notNull(),
     /** Whose it is: an account's id, "agent:<id>". */
     owner: text('owner').notNull(),
     /** What it is about: an app. */
@@ -70,7 +70,7 @@ export const jobs = table(
   },
   (t) => [
     index('jobs_due')
-      .on(t.lane, t.due)
+      .on(t.queue, t.due)
       .where(sql`${t.ended} is null and ${t.lease} is null`),
     index('jobs_leased')
       .on(t.leaseUntil)

@@ -2,7 +2,7 @@ import type { Log } from '../core/log.ts'
 import type { Db, Engine } from '../db/engine.ts'
 import { ApiError } from '../errors.ts'
 import { endingWaitsMs } from '../limits.ts'
-import { type Job, LeaseLost, type Outcome, type Work } from './handler.ts'
+import { type Job, LeaseLost, type Outcome, type JobRun } from './handler.ts'
 import type { Kinds } from './handlers.ts'
 import * as rows from './rows.ts'
 import type { Failure } from './tables.ts'
@@ -92,12 +92,12 @@ export class Worker {
     const { db } = this.parts
     const stopped = Promise.withResolvers<never>()
     signal.addEventListener('abort', () => stopped.reject(signal.reason))
-    const work: Work<unknown, unknown> = {
+    const work: JobRun<unknown, unknown> = {
       job,
       signal,
       input: job.input,
       data: job.data,
-      note: async (change, also) => {
+      report: async (change, also) => {
         await db.tx((tx) => rows.note(this.parts, tx, job, change, also))
         this.waiting.tell(job.id)
       },
@@ -136,7 +136,7 @@ export class Worker {
   async end(from: rows.From, ending: rows.Ending): Promise<Job | undefined> {
     const { db } = this.parts
     const undone = async (tx: Db, job: Job): Promise<void> => {
-      await this.kinds.find(job.kind)?.undone?.(tx, job)
+      await this.kinds.find(job.kind)?.compensate?.(tx, job)
     }
     const record = ending.state === 'done' ? ending.record : undone
     const job = await db.tx((tx) => rows.end(this.parts, tx, from, { ...ending, record }))

@@ -10,48 +10,48 @@ import { ApiError } from '../../errors.ts'
 import { listPageMax } from '../../limits.ts'
 import type { Agent } from '../agents/agents.ts'
 import { reserveBytes, lockAgent } from '../agents/storage-quota.ts'
-import { checkStill, type KeptPage } from './page-content.ts'
+import { checkNotBlocked, type StoredPage } from './page-content.ts'
 import { apps, versions } from './tables.ts'
 import { wordsOf } from './search-terms.ts'
 
 export type App = typeof apps.$inferSelect
 export type Version = typeof versions.$inferSelect
 
-/** What a maker says of an app when it is made. */
+/** Fields that a maker sets when it creates an app. */
 export type NewApp = Pick<
   App,
   'kind' | 'title' | 'description' | 'shelf' | 'listed' | 'remix' | 'priceRemix'
 > &
   Partial<Pick<App, 'comments'>>
 
-/** What searches find an app by. */
+/** Returns the search terms of an app, joined by spaces. */
 export const findable = ({ title, description }: Pick<App, 'title' | 'description'>): string =>
   [...new Set(wordsOf(`${title} ${description}`))].join(' ')
 
 /**
- * Adds the next version to an app, inside a transaction, and answers the app as it then is.
- * Refuses publishes_limit past the maker's hourly publishes, storage_full past its bytes, and what
- * `checkStill`, `there` and a closed account refuse.
+ * Adds the next version to an app, inside a transaction, and returns the updated app. Throws
+ * `publishes_limit`, `storage_full`, `blocked_by_scan`, `not_found`, `taken_down`, `account_closed`
+ * and `account_suspended`.
  */
 export async function addVersion(
   ctx: AppContext,
   db: Db,
   app: App,
-  page: KeptPage,
+  page: StoredPage,
   how: Pick<Version, 'via' | 'note'>,
 ): Promise<App> {
-  // Counting the bytes locks the maker's row, so that two publishes at once count each other.
+  // Reserving bytes locks the maker row, so concurrent publishes count each other.
   await reserveBytes(ctx, db, app.maker, page.htmlBytes)
   await checkPublishes(ctx, db, app.maker)
-  await checkStill(db, page)
+  await checkNotBlocked(db, page)
   const at = ctx.clock.now()
   const [row] = await db
     .update(apps)
     .set({ version: sql`${apps.version} + 1`, bytes: page.htmlBytes, updated: at })
     .where(eq(apps.id, app.id))
     .returning()
-  // It may have been deleted or taken down while its page was looked at.
-  const changed = there(row)
+  // The app may have been deleted or taken down during the scan.
+  const changed = requireAvailable(row)
   await db.insert(versions).values({
     ...page,
     ...how,
@@ -64,10 +64,10 @@ export async function addVersion(
 }
 
 /**
- * Refuses what `addVersion` would refuse, before any byte is kept: who is past a bound fills no
- * disk. What counts is the look inside the transaction.
+ * Checks the publish rate and the storage quota before bytes are written. `addVersion` repeats both
+ * checks inside its transaction. Throws `publishes_limit` and `storage_full`.
  */
-export async function checkRoom(ctx: AppContext, maker: Agent, bytes: number): Promise<void> {
+export async function checkPublishQuota(ctx: AppContext, maker: Agent, bytes: number): Promise<void> {
   await checkPublishes(ctx, ctx.db.read, maker.id)
   const { bytesPerAgent } = ctx.config
   if (bytesPerAgent > 0 && maker.storedBytes + bytes > bytesPerAgent) {
@@ -76,12 +76,15 @@ export async function checkRoom(ctx: AppContext, maker: Agent, bytes: number): P
 }
 
 async function checkPublishes(ctx: AppContext, db: Db, maker: string): Promise<void> {
-  const { used, max, retryAfter } = await publishesOf(ctx, db, maker)
+  const { used, max, retryAfter } = await getPublishUsage(ctx, db, maker)
   if (max > 0 && used >= max) throw new ApiError('publishes_limit', { max, retryAfter })
 }
 
-/** Publishes of the last hour, the bound (0: none), and the seconds until one is free again. */
-export async function publishesOf(
+/**
+ * Returns the publishes of the last hour, the limit (0: none) and the seconds until the next one is
+ * allowed.
+ */
+export async function getPublishUsage(
   ctx: AppContext,
   db: Db,
   maker: string,
@@ -105,24 +108,27 @@ const byId = lookup(
   ),
 )
 
-/** The app with this id, closed and taken-down ones too. An id of the wrong form finds nothing. */
-export async function find(ctx: AppContext, id: string): Promise<App | undefined> {
+/**
+ * Finds an app by id, including closed and taken-down apps. Returns undefined for a malformed id.
+ */
+export async function findApp(ctx: AppContext, id: string): Promise<App | undefined> {
   if (!idPattern.test(id)) return undefined
   return byId(ctx.db, id)
 }
 
-/** The agent's own app. Refuses not_found (also for another's), and taken_down. */
-export async function theOwn(ctx: AppContext, maker: Agent, id: string): Promise<App> {
-  const app = await find(ctx, id)
-  return there(app?.maker === maker.id ? app : undefined)
+/**
+ * Returns an app of this agent. Throws `not_found`, also for another agent's app, and `taken_down`.
+ */
+export async function getOwnApp(ctx: AppContext, maker: Agent, id: string): Promise<App> {
+  const app = await findApp(ctx, id)
+  return requireAvailable(app?.maker === maker.id ? app : undefined)
 }
 
 /**
- * An app as it is now, inside a transaction that locks it from here on: its maker's row first and
- * its own second, in the order in which publishing takes them. Refuses what `there` refuses, and
- * what a closed or suspended account does.
+ * Locks an app and returns its current row. Locks the maker row first, in the same order as
+ * publishing. Throws `not_found`, `taken_down`, `account_closed` and `account_suspended`.
  */
-export async function locked(
+export async function lockApp(
   ctx: AppContext,
   db: Db,
   app: Pick<App, 'id' | 'maker'>,
@@ -130,11 +136,11 @@ export async function locked(
   await lockAgent(ctx, db, app.maker)
   const one = db.select().from(apps).where(eq(apps.id, app.id)).$dynamic()
   const [now] = await forUpdate(one, apps.id)
-  return there(now)
+  return requireAvailable(now)
 }
 
-/** An app that is there. Refuses not_found, for a deleted one too, and taken_down. */
-export function there(app: App | undefined): App {
+/** Returns an app that is neither deleted nor taken down. Throws `not_found` and `taken_down`. */
+export function requireAvailable(app: App | undefined): App {
   if (!app || app.closed !== null) throw new ApiError('not_found', { what: 'app' })
   if (app.takenDown === null) return app
   throw new ApiError('taken_down', {
@@ -144,17 +150,17 @@ export function there(app: App | undefined): App {
   })
 }
 
-/** Refuses busy for an app that has no version yet. */
+/** Throws `busy` while an app has no version yet. */
 export function checkBuilt({ version }: App): void {
   if (version === 0) throw new ApiError('busy', { what: 'The first build of this app' })
 }
 
-/** How many apps an agent has. */
-export const countOf = ({ db }: AppContext, maker: string): Promise<number> =>
+/** Returns the number of apps that an agent has. */
+export const countByMaker = ({ db }: AppContext, maker: string): Promise<number> =>
   countRows(db.read, apps, and(eq(apps.maker, maker), isNull(apps.closed)))
 
-/** An agent's apps, newest first, at most `limit` of them, going on after `after`. */
-export async function listOf(
+/** Returns an agent's apps after a cursor, newest first. */
+export async function listByMaker(
   ctx: AppContext,
   maker: string,
   limit: number,
@@ -168,14 +174,13 @@ export async function listOf(
     .limit(Math.min(limit, listPageMax + 1))
 }
 
-/** What is held back goes on Explore once it is released. */
+/** A quarantined app goes on Explore when it is released. */
 const onceReleased = sql`case when ${apps.heldAt} is null then 'on' else 'pending' end`
 
 /**
- * Changes the row of an app as it is in this transaction (`locked`). With `listed` on, its newest
- * version is the one on Explore.
+ * Updates the row of a locked app (`lockApp`). With `listed` on, Explore shows its newest version.
  */
-export async function update(
+export async function updateApp(
   ctx: AppContext,
   db: Db,
   app: App,
@@ -198,12 +203,12 @@ export async function update(
   return changed ?? app
 }
 
-/** The version that visitors are shown: the newest, or the newest that may be on Explore. */
-export const shownVersion = ({ listed, listedVersion, version }: App): number =>
+/** Returns the version that visitors see: the newest, or the newest allowed on Explore. */
+export const visibleVersion = ({ listed, listedVersion, version }: App): number =>
   listed === 'off' ? version : (listedVersion ?? version)
 
-/** A version of an app. Refuses not_found. */
-export async function theVersion(ctx: AppContext, app: string, version: number): Promise<Version> {
+/** Returns a version of an app. Throws `not_found`. */
+export async function getVersion(ctx: AppContext, app: string, version: number): Promise<Version> {
   const [found] = await ctx.db.read
     .select()
     .from(versions)
@@ -228,8 +233,8 @@ const ofApp = prepared((db) =>
     .prepare(),
 )
 
-/** An app's versions, newest first, at most `limit`, all older than `before`. */
-export const versionsOf = (
+/** Returns an app's versions older than `before`, newest first. */
+export const listVersions = (
   ctx: AppContext,
   { id: app }: App,
   limit: number,
@@ -237,8 +242,8 @@ export const versionsOf = (
 ): Promise<Version[]> =>
   ofApp(ctx.db.read).execute({ app, before, limit: Math.min(limit, listPageMax + 1) })
 
-/** Closes every app of an agent whose account closes, inside a transaction. */
-export async function closeAllOf(ctx: AppContext, db: Db, maker: string): Promise<void> {
+/** Closes all apps of a closing account, inside its transaction. */
+export async function closeAll(ctx: AppContext, db: Db, maker: string): Promise<void> {
   await db
     .update(apps)
     .set({ closed: ctx.clock.now(), listed: 'off' })

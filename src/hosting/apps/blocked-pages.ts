@@ -2,60 +2,60 @@ import { and, desc, eq, or } from 'drizzle-orm'
 
 import type { Db, Engine } from '../../db/engine.ts'
 import { lock } from '../../db/lock.ts'
-import { apps, badPages, versions } from './tables.ts'
+import { apps, blockedPages, versions } from './tables.ts'
 
-/** Whether these very bytes may not come back (rule known.bad). */
-export async function isBadPage(db: Db, sha256: string): Promise<boolean> {
-  const found = await db.select().from(badPages).where(eq(badPages.sha256, sha256)).limit(1)
+/** Returns whether a page is blocked (rule `known.bad`). */
+export async function isBlockedPage(db: Db, sha256: string): Promise<boolean> {
+  const found = await db.select().from(blockedPages).where(eq(blockedPages.sha256, sha256)).limit(1)
   return found.length > 0
 }
 
-/** Whether one of these is what an app shows: its newest version, or the one on Explore. */
-export async function showsBadPage(db: Db, app: string): Promise<boolean> {
+/** Returns whether a visible version of an app is blocked: the newest, or the one on Explore. */
+export async function showsBlockedPage(db: Db, app: string): Promise<boolean> {
   const isShown = or(eq(versions.version, apps.version), eq(versions.version, apps.listedVersion))
   const found = await db
-    .select({ sha256: badPages.sha256 })
+    .select({ sha256: blockedPages.sha256 })
     .from(apps)
     .innerJoin(versions, and(eq(versions.app, apps.id), isShown))
-    .innerJoin(badPages, eq(badPages.sha256, versions.sha256))
+    .innerJoin(blockedPages, eq(blockedPages.sha256, versions.sha256))
     .where(eq(apps.id, app))
     .limit(1)
   return found.length > 0
 }
 
 /**
- * Lets these bytes be kept, or noted as those that may not come back, one after the other until the
- * transaction ends: else who notes them sees no publish that is about to be kept.
+ * Locks a page hash for the rest of the transaction. Storing a page and blocking it take the same
+ * lock, so a block never misses a concurrent publish.
  */
 export const lockPage = (db: Db, sha256: string): Promise<void> => lock(db, `page ${sha256}`)
 
 /**
- * Notes a page that may not come back: of an app that is taken down, or by itself (app ''). False
- * when it is noted already.
+ * Blocks a page, by the takedown of an app or by itself (`app` is empty). Returns false when it is
+ * already blocked.
  */
-export async function noteBadPage(db: Db, page: typeof badPages.$inferInsert): Promise<boolean> {
+export async function blockPage(db: Db, page: typeof blockedPages.$inferInsert): Promise<boolean> {
   await lockPage(db, page.sha256)
-  const noted = await db.insert(badPages).values(page).onConflictDoNothing().returning()
+  const noted = await db.insert(blockedPages).values(page).onConflictDoNothing().returning()
   return noted.length > 0
 }
 
-/** Lets the pages of an app come back after its takedown was undone, and tells their hashes. */
-export async function forgetBadPagesOf(db: Db, app: string): Promise<string[]> {
-  const gone = await db.delete(badPages).where(eq(badPages.app, app)).returning()
+/** Unblocks the pages of an app whose takedown was undone. Returns their hashes. */
+export async function unblockPagesOf(db: Db, app: string): Promise<string[]> {
+  const gone = await db.delete(blockedPages).where(eq(blockedPages.app, app)).returning()
   return gone.map(({ sha256 }) => sha256)
 }
 
-/** Lets a page come back that was blocked by itself. False when none was. */
-export async function forgetBadPage(db: Db, sha256: string): Promise<boolean> {
+/** Unblocks a page that was blocked by itself. Returns false when it was not blocked. */
+export async function unblockPage(db: Db, sha256: string): Promise<boolean> {
   const gone = await db
-    .delete(badPages)
-    .where(and(eq(badPages.sha256, sha256), eq(badPages.app, '')))
+    .delete(blockedPages)
+    .where(and(eq(blockedPages.sha256, sha256), eq(blockedPages.app, '')))
     .returning()
   return gone.length > 0
 }
 
-export type BadPage = typeof badPages.$inferSelect
+export type BlockedPage = typeof blockedPages.$inferSelect
 
-/** The newest pages that may not come back, at most `limit`. */
-export const listBadPages = ({ db }: { db: Engine }, limit: number): Promise<BadPage[]> =>
-  db.read.select().from(badPages).orderBy(desc(badPages.at), desc(badPages.sha256)).limit(limit)
+/** Returns the most recently blocked pages. */
+export const listBlockedPages = ({ db }: { db: Engine }, limit: number): Promise<BlockedPage[]> =>
+  db.read.select().from(blockedPages).orderBy(desc(blockedPages.at), desc(blockedPages.sha256)).limit(limit)

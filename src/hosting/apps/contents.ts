@@ -1,8 +1,8 @@
 import { contentReferences } from '../../db/content-references.ts'
 import { apps, versions } from './tables.ts'
 
-/** The stored pages of versions. */
+/** Stored pages of versions. */
 export const packs = contentReferences(versions.pack)
 
-/** The stored pictures of apps. */
+/** Stored icons of apps. */
 export const icons = contentReferences(apps.icon)

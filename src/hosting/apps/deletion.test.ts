@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm'
 
 import { deletedAppKeptMs } from '../../limits.ts'
 import { openTestHouse } from '../../testing/test-server.ts'
-import { purge } from './deletion.ts'
+import { purgeDeleted } from './deletion.ts'
 import { apps } from './tables.ts'
 
 test('what its maker brings back as it is purged stays, with its versions', async () => {
@@ -20,7 +20,7 @@ test('what its maker brings back as it is purged stays, with its versions', asyn
     return tx(work)
   }
   Object.assign(ctx.db, { tx: first })
-  await purge(ctx, async () => {})
+  await purgeDeleted(ctx, async () => {})
   expect((await visit('GET', `/a/${back}`)).status).toBe(200)
   expect((await visit('GET', `/a/${gone}`)).status).toBe(404)
   await close()

@@ -7,7 +7,7 @@ import type { App } from './apps.ts'
 import { type Filters, foundBy, matchOf } from './search.ts'
 import { apps, isListed, type Order, orders } from './tables.ts'
 
-/** What a tile shows of an app, and where a list goes on after it. */
+/** Columns of a tile, and those that a cursor needs. */
 const tile = {
   id: apps.id,
   maker: apps.maker,
@@ -24,7 +24,7 @@ const tile = {
 }
 export type TileApp = Pick<App, keyof typeof tile>
 
-/** What Explore shows of an app. */
+/** Columns of an item on Explore. */
 const shown = {
   ...tile,
   description: apps.description,
@@ -38,16 +38,16 @@ const shown = {
 }
 export type ListedApp = Pick<App, keyof typeof shown>
 
-/** With what its order goes by. */
+/** A row with the value it is sorted by. */
 type Ranked<Row extends TileApp> = Row & { score: number | null }
 
-/** Which apps on Explore, in which order. `q` is a text to search for. */
+/** Filters and order of a list of Explore. `q` is a search text. */
 export interface Listing extends Filters {
   order: Order
   q?: string | undefined
 }
 
-/** Where a list goes on: after the app of these values, in the columns of its order. */
+/** Sort values of the last row of a page. */
 export type Place = (string | number)[]
 
 export function placeOf(order: Order, { score, listedAt, id }: Ranked<TileApp>): Place {
@@ -55,7 +55,7 @@ export function placeOf(order: Order, { score, listedAt, id }: Ranked<TileApp>):
   return order === 'new' ? ranked.slice(1) : ranked
 }
 
-/** Apps on Explore, at most `limit`, going on after `after`. */
+/** Returns at most `limit` apps on Explore, after a position. */
 export type List<Row extends TileApp> = (
   ctx: AppContext,
   listing: Listing,
@@ -65,11 +65,11 @@ export type List<Row extends TileApp> = (
 
 type Query = (db: Db) => Prepared<Ranked<TileApp>[]>
 
-/** A list with these columns of each app. */
+/** Builds a list query that selects these columns. */
 function listOf(columns: typeof shown): List<ListedApp>
 function listOf(columns: typeof tile): List<TileApp>
 function listOf(columns: typeof tile): List<TileApp> {
-  /** One query for each set of filters; there are at most 256. */
+  /** One prepared query per set of filters, at most 256. */
   const queries = new Map<string, Query>()
   return async (ctx, { order, q, ...filters }, limit, after = []) => {
     const match = q === undefined ? undefined : matchOf(q, filters)
@@ -115,7 +115,7 @@ function build(
   }
   const isNew = order === 'new'
   const found = foundBy({ filters, isNew, before: isNew ? places : undefined })
-  // A cross join, because SQLite then begins with what was found.
+  // A cross join makes SQLite start with the matches.
   const rows = db.select(ranked).from(found).crossJoin(apps)
   const matching = and(sql`found.app = ${apps.id}`, chosen, isNew ? undefined : older)
   const inOrder = isNew ? [desc(sql`found.place`), desc(apps.id)] : byOrder
@@ -136,6 +136,6 @@ const ofItem = prepared((db) =>
     .prepare(),
 )
 
-/** The remixes of an app that are on Explore themselves, newest first. */
+/** Returns the remixes of an app that are on Explore, newest first. */
 export const remixesOf = (ctx: AppContext, id: string, limit: number): Promise<ListedApp[]> =>
   ofItem(ctx.db.read).execute({ id, limit })

@@ -19,13 +19,13 @@ import { changedRowCount } from '../../db/query.ts'
 import { rulesVersion } from '../../scan/rules.ts'
 import { findSuspensionReason } from '../agents/suspension.ts'
 import type { App, Version } from './apps.ts'
-import { forgetBadPagesOf, lockPage, noteBadPage } from './blocked-pages.ts'
-import type { Scanned } from './page-content.ts'
-import { apps, type HeldBy, versions } from './tables.ts'
+import { unblockPagesOf, lockPage, blockPage } from './blocked-pages.ts'
+import type { ScanRecord } from './page-content.ts'
+import { apps, type QuarantineSource, versions } from './tables.ts'
 
 /** Why an app is held back, and who wants that. */
-export interface Hold {
-  by: HeldBy
+export interface Quarantine {
+  by: QuarantineSource
   reason: string
 }
 
@@ -53,8 +53,8 @@ export async function takeDown(
     .returning()
   if (!app) return undefined
   for (const sha256 of await hashesOf(db, id)) {
-    await noteBadPage(db, { sha256, app: id, reason, at })
-    await readAgain(db, sha256)
+    await blockPage(db, { sha256, app: id, reason, at })
+    await rescanPage(db, sha256)
   }
   return app
 }
@@ -70,13 +70,13 @@ async function hashesOf(db: Db, id: string): Promise<string[]> {
 }
 
 /** Has every app that keeps this page read again by the scan. */
-export async function readAgain(db: Db, sha256: string): Promise<void> {
+export async function rescanPage(db: Db, sha256: string): Promise<void> {
   const keeping = db.select({ app: versions.app }).from(versions).where(eq(versions.sha256, sha256))
   await db.update(apps).set({ rules: 0 }).where(inArray(apps.id, keeping))
 }
 
 /** Has an app that is there, or every one, read again. False when there is none. */
-export async function askAgain(db: Db, id?: string): Promise<boolean> {
+export async function requestRescan(db: Db, id?: string): Promise<boolean> {
   const asked = await db
     .update(apps)
     .set({ rules: 0 })
@@ -88,7 +88,7 @@ export async function askAgain(db: Db, id?: string): Promise<boolean> {
  * Undoes a takedown, inside a transaction: the app is live again, off Explore, and what was held
  * for the same pages is read again. The app as it then is; undefined when none was taken down.
  */
-export async function putBack(ctx: AppContext, db: Db, id: string): Promise<App | undefined> {
+export async function reinstate(ctx: AppContext, db: Db, id: string): Promise<App | undefined> {
   const it = and(eq(apps.id, id), isNotNull(apps.takenDown))
   const why = await whyWithMaker(db, it)
   const [app] = await db
@@ -97,7 +97,7 @@ export async function putBack(ctx: AppContext, db: Db, id: string): Promise<App 
     .where(it)
     .returning()
   if (!app) return undefined
-  for (const sha256 of await forgetBadPagesOf(db, id)) await readAgain(db, sha256)
+  for (const sha256 of await unblockPagesOf(db, id)) await rescanPage(db, sha256)
   return asItIs(ctx, db, app, why)
 }
 
@@ -105,11 +105,11 @@ export async function putBack(ctx: AppContext, db: Db, id: string): Promise<App 
  * Holds an app back until somebody has looked at it, inside a transaction: off Explore, and a
  * warning on its link. Undefined when there is none to hold, or it is held already.
  */
-export async function hold(
+export async function quarantine(
   { clock }: AppContext,
   db: Db,
   id: string,
-  { by, reason }: Hold,
+  { by, reason }: Quarantine,
 ): Promise<App | undefined> {
   const [app] = await db
     .update(apps)
@@ -123,7 +123,7 @@ export async function hold(
  * A person's word goes before reports, and these before a rule. A suspension comes last, since all
  * others outlast it.
  */
-const mayHold: Record<HeldBy, SQL | undefined> = {
+const mayHold: Record<QuarantineSource, SQL | undefined> = {
   operator: undefined,
   reports: or(isNull(apps.heldAt), inArray(apps.heldBy, ['scan', 'suspension'])),
   scan: or(isNull(apps.heldAt), eq(apps.heldBy, 'suspension')),
@@ -140,11 +140,11 @@ const released = { ...free, listed: asBefore, rules: unlessRead }
  * Shows a held app again, inside a transaction, once its maker is not suspended. The app as it then
  * is; undefined when it was not held (by that).
  */
-export async function release(
+export async function releaseApp(
   ctx: AppContext,
   db: Db,
   id: string,
-  by?: HeldBy,
+  by?: QuarantineSource,
 ): Promise<App | undefined> {
   const held = by ? eq(apps.heldBy, by) : isNotNull(apps.heldAt)
   const it = and(eq(apps.id, id), held)
@@ -156,7 +156,7 @@ export async function release(
 /** An app that was shown again, held back once more where its maker is suspended (`why`). */
 async function asItIs(ctx: AppContext, db: Db, app: App, why: string | null): Promise<App> {
   if (why === null) return app
-  await holdAllOf(ctx, db, app.maker, why)
+  await quarantineAll(ctx, db, app.maker, why)
   const [now = app] = await db.select().from(apps).where(eq(apps.id, app.id))
   return now
 }
@@ -168,7 +168,7 @@ async function whyWithMaker(db: Db, it: SQL | undefined): Promise<string | null>
 }
 
 /** Holds all that an agent made, or shows again what was held with it, inside a transaction. */
-export async function holdAllOf(
+export async function quarantineAll(
   { clock }: AppContext,
   db: Db,
   maker: string,
@@ -190,7 +190,7 @@ export async function holdAllOf(
 }
 
 /** Apps that are held back, those first that have waited longest. */
-export const listHeld = ({ db }: AppContext, limit: number): Promise<App[]> =>
+export const listQuarantined = ({ db }: AppContext, limit: number): Promise<App[]> =>
   db.read
     .select()
     .from(apps)
@@ -199,7 +199,7 @@ export const listHeld = ({ db }: AppContext, limit: number): Promise<App[]> =>
     .limit(limit)
 
 /** Apps whose pages were read by earlier rules, at most `limit`. */
-export const listUnread = ({ db }: AppContext, limit: number): Promise<App[]> =>
+export const listOutdated = ({ db }: AppContext, limit: number): Promise<App[]> =>
   db.read
     .select()
     .from(apps)
@@ -208,7 +208,7 @@ export const listUnread = ({ db }: AppContext, limit: number): Promise<App[]> =>
     .limit(limit)
 
 /** The versions of an app that somebody may be shown: its newest and the one on Explore. */
-export const shownOf = ({ db }: AppContext, app: App): Promise<Version[]> =>
+export const listVisibleVersions = ({ db }: AppContext, app: App): Promise<Version[]> =>
   db.read
     .select()
     .from(versions)
@@ -221,9 +221,9 @@ export const shownOf = ({ db }: AppContext, app: App): Promise<Version[]> =>
     .orderBy(desc(versions.version))
 
 /** Keeps what the scan says of a version now, inside a transaction. */
-export async function noteScan(
+export async function recordScan(
   db: Db,
-  { app, version, verdict, findings, scanned }: Pick<Version, 'app' | 'version'> & Scanned,
+  { app, version, verdict, findings, scanned }: Pick<Version, 'app' | 'version'> & ScanRecord,
 ): Promise<void> {
   const it = and(eq(versions.app, app), eq(versions.version, version))
   await db.update(versions).set({ verdict, findings, scanned }).where(it)
@@ -233,7 +233,7 @@ export async function noteScan(
  * Notes that an app's pages were read by the rules of now, inside a transaction. The app as it is
  * then; undefined where another version came meanwhile, or it was asked to be read again.
  */
-export async function noteRead(db: Db, { id, version, rules }: App): Promise<App | undefined> {
+export async function markScanned(db: Db, { id, version, rules }: App): Promise<App | undefined> {
   const [app] = await db
     .update(apps)
     .set({ rules: rulesVersion })
@@ -243,7 +243,7 @@ export async function noteRead(db: Db, { id, version, rules }: App): Promise<App
 }
 
 /** Takes off Explore what may not be there any more, inside a transaction. */
-export async function delist(db: Db, id: string): Promise<void> {
+export async function delistApp(db: Db, id: string): Promise<void> {
   const isOn = and(eq(apps.id, id), ne(apps.listed, 'off'))
   await db.update(apps).set({ listed: 'off' }).where(isOn)
 }

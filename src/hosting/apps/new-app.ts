@@ -6,23 +6,25 @@ import type { Db } from '../../db/engine.ts'
 import { rulesVersion } from '../../scan/rules.ts'
 import type { Agent } from '../agents/agents.ts'
 import { addVersion, type App, findable, type NewApp } from './apps.ts'
-import type { KeptPage } from './page-content.ts'
+import type { StoredPage } from './page-content.ts'
 import type { Origin } from './present.ts'
 import { apps } from './tables.ts'
 
-/** Makes an app with its version 1, inside a transaction. Refuses publishes_limit, storage_full. */
+/** Inserts an app with version 1, inside a transaction. Throws what `addVersion` throws. */
 export async function insertApp(
   ctx: AppContext,
   db: Db,
   maker: Agent,
   wanted: NewApp & Partial<Origin>,
-  page: KeptPage,
+  page: StoredPage,
 ): Promise<App> {
   const app = await insert(ctx, db, maker, wanted)
   return addVersion(ctx, db, app, page, { via: wanted.remixOf ? 'remix' : 'html', note: '' })
 }
 
-/** Makes an app that is still to be built, inside a transaction: version 0, seen by its maker. */
+/**
+ * Inserts an app that is being built, inside a transaction: version 0, visible to its maker only.
+ */
 export const insertBuilding = (
   ctx: AppContext,
   db: Db,
@@ -56,6 +58,6 @@ async function insert(
   return app
 }
 
-/** Removes an app whose first build did not land, inside the transaction that ends the build. */
+/** Deletes an app whose first build failed, inside the transaction that ends the build. */
 export const dropBuilding = (db: Db, id: string) =>
   db.delete(apps).where(and(eq(apps.id, id), eq(apps.version, 0)))

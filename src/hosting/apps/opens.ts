@@ -8,12 +8,12 @@ import { forUpdate } from '../../db/query.ts'
 import { notify } from '../notifications/notifications.ts'
 import { apps, opens } from './tables.ts'
 
-/** An open is worth half as much after this long. */
+/** The weight of an open halves after this time. */
 const halfLifeMs = 3 * day
-/** Heat is kept in millionths of a halving. */
+/** Units of `heat` per halving. */
 const parts = 1_000_000
 
-/** Its maker is told once it was opened so often. */
+/** Opens at which the maker gets a notification. */
 const toldOpens = 100
 
 const keptDays = 40
@@ -22,11 +22,11 @@ const keptDays = 40
  * Records that an app was opened from an address; `writeOpens` stores it. One open counts per app,
  * day (UTC) and address, and the address is stored only as a keyed hash.
  */
-export const noteOpen = (ctx: AppContext, app: string, address: string): void =>
+export const recordOpen = (ctx: AppContext, app: string, address: string): void =>
   ctx.state.pendingOpens.add({ app, at: ctx.clock.now(), address })
 
 /** Stores the recorded opens and adds the new ones to the apps' counts, in one transaction. */
-export async function writeOpens(ctx: AppContext): Promise<void> {
+export async function flushOpens(ctx: AppContext): Promise<void> {
   const pending = ctx.state.pendingOpens.takeAll()
   if (pending.length === 0) return
   await ctx.db.tx(async (db) => {
@@ -58,8 +58,9 @@ async function countOpens(ctx: AppContext, db: Db, id: string, count: number): P
 }
 
 /**
- * Heat after so many opens at a moment. It is the logarithm of the sum of 2^(time / half-life) over
- * all opens: in that form all of it decays alike, so the order stays right without being renewed.
+ * Returns the heat after `count` more opens. Heat is the logarithm of the sum of 2^(time /
+ * half-life) over all opens. All heats decay at the same rate, so their order stays correct without
+ * updates.
  */
 function warmed(heat: number, count: number, at: number): number {
   const now = at / halfLifeMs
@@ -69,8 +70,8 @@ function warmed(heat: number, count: number, at: number): number {
   return Math.round((most + Math.log2(sum)) * parts)
 }
 
-/** How often an app was opened on each of the last `days` days, the oldest first. */
-export async function opensByDay(
+/** Returns the opens of an app on each of the last days, oldest first. */
+export async function listOpensByDay(
   { db, clock }: AppContext,
   app: string,
   days: number,
@@ -85,8 +86,8 @@ export async function opensByDay(
   return all.map((on) => ({ day: on, value: counted.get(on) ?? 0 }))
 }
 
-/** Forgets who opened what after 40 days; the counts stay. */
-export async function forgetOpens(ctx: AppContext): Promise<void> {
+/** Deletes open records older than 40 days. The counts stay. */
+export async function deleteOldOpens(ctx: AppContext): Promise<void> {
   const before = utcDay(ctx.clock.now() - keptDays * day)
   await ctx.db.tx((db) => db.delete(opens).where(lt(opens.day, before)))
 }

@@ -6,20 +6,20 @@ import type { Finding, Scan } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
 import { type Effect, theRule } from '../../scan/rules.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
-import { isBadPage, lockPage } from './blocked-pages.ts'
+import { isBlockedPage, lockPage } from './blocked-pages.ts'
 import { outsideFindings } from './scan/scan-hook.ts'
 import type { versions } from './tables.ts'
 
 type Version = typeof versions.$inferSelect
 type Pack = Pick<Version, 'pack' | 'htmlBytes' | 'gzipBytes' | 'brBytes'>
 
-/** A page that passed the safety check, what that said, and where its bytes are kept. */
-export type KeptPage = Pack & Scanned & Pick<Version, 'sha256' | 'asks'>
+/** A stored page that passed the safety check, with its scan record. */
+export type StoredPage = Pack & ScanRecord & Pick<Version, 'sha256' | 'asks'>
 
-/** What the safety check said of a page, as its version keeps it. */
-export type Scanned = Pick<Version, 'verdict' | 'findings' | 'scanned'>
+/** Result of the safety check as a version stores it. */
+export type ScanRecord = Pick<Version, 'verdict' | 'findings' | 'scanned'>
 
-/** A page's bytes, and its compressed variants where they are smaller. */
+/** Bytes of a page, and its compressed variants where they are smaller. */
 export interface PageBytes {
   identity: Uint8Array
   gzip?: Uint8Array
@@ -27,10 +27,11 @@ export interface PageBytes {
 }
 
 /**
- * Looks at a page before anything is kept. Refuses too_large over 4 MB of UTF-8, blocked_by_scan
- * with the reasons, try_again when it could not be looked at; `maker` is whose doing it is.
+ * Checks a page before it is stored. Throws `too_large` over 4 MB of UTF-8, `blocked_by_scan` with
+ * the reasons, and `try_again` when the check cannot run. `maker` is the agent whose scan quota is
+ * used.
  */
-export async function inspect(
+export async function inspectPage(
   ctx: AppContext,
   html: string | Uint8Array,
   maker?: string,
@@ -39,42 +40,45 @@ export async function inspect(
   if (bytes.byteLength > htmlBytesMax) {
     throw new ApiError('too_large', { bytes: bytes.byteLength, max: htmlBytesMax })
   }
-  const inspection = await lookAt(ctx, bytes, maker)
+  const inspection = await scanPage(ctx, bytes, maker)
   const reasons = blocking(inspection)
   if (reasons.length > 0) throw new ApiError('blocked_by_scan', { reasons })
   return inspection
 }
 
 /**
- * What the safety check says of a page now, whether that was taken down before among it. Refuses
- * try_again when it could not be looked at.
+ * Scans a page with the current rules, the list of blocked pages and the scan hook. Throws
+ * `try_again` when the scan cannot run.
  */
-export async function lookAt(
+export async function scanPage(
   ctx: AppContext,
   page: Uint8Array,
   maker?: string,
 ): Promise<Inspection> {
   const inspection = await ctx.inspector.inspect(page, maker)
-  // What our own rules block need not be asked about.
+  // The hook is not called for pages that our own rules block.
   const isOurs = inspection.scan.verdict === 'block'
-  const isBad = () => isBadPage(ctx.db.read, inspection.sha256)
+  const isBad = () => isBlockedPage(ctx.db.read, inspection.sha256)
   const outside = isOurs || (await isBad()) ? [] : await outsideFindings(ctx, inspection)
-  // It may have been taken down while it was looked at.
+  // The page may have been blocked during the scan.
   return withFindings(inspection, (await isBad()) ? [known] : outside)
 }
 
 const { code, effect, help } = theRule('known.bad')
 const known: Finding = { code, effect, line: 1, excerpt: '', help }
 
-/** Refuses a page that was blocked since it was looked at, inside the transaction that keeps it. */
-export async function checkStill(db: Db, { sha256 }: KeptPage): Promise<void> {
+/**
+ * Throws `blocked_by_scan` for a page that was blocked after its scan, inside the transaction that
+ * stores it.
+ */
+export async function checkNotBlocked(db: Db, { sha256 }: StoredPage): Promise<void> {
   await lockPage(db, sha256)
-  if (await isBadPage(db, sha256)) {
+  if (await isBlockedPage(db, sha256)) {
     throw new ApiError('blocked_by_scan', { reasons: [reasonOf(known)] })
   }
 }
 
-/** An inspection with more findings, which weigh as they would among the others. */
+/** Adds findings to an inspection and recomputes its verdict. */
 function withFindings(inspection: Inspection, more: Finding[]): Inspection {
   if (more.length === 0) return inspection
   const { verdict, listable, findings } = inspection.scan
@@ -87,45 +91,47 @@ function withFindings(inspection: Inspection, more: Finding[]): Inspection {
   return { ...inspection, scan }
 }
 
-/** What a version keeps of a look at its page. */
-export const scannedOf = ({ clock }: AppContext, { scan }: Inspection): Scanned => ({
+/** Returns the scan record of an inspection. */
+export const toScanRecord = ({ clock }: AppContext, { scan }: Inspection): ScanRecord => ({
   verdict: scan.verdict,
   findings: scan.findings,
   scanned: clock.now(),
 })
 
-/** One finding as a sentence for `reasons`. */
+/** Formats a finding for `reasons`. */
 const reasonOf = ({ line, code, help, excerpt }: Finding): string =>
   `line ${line}: ${code}: ${help}${excerpt && ` (${excerpt})`}`
 
 const reasonsOf = ({ scan }: Inspection, ...wanted: Effect[]): string[] =>
   scan.findings.filter(({ effect }) => wanted.includes(effect)).map(reasonOf)
 
-/** Why a page may not be hosted; empty when it may. */
+/** Returns the reasons that forbid hosting a page. */
 const blocking = (inspection: Inspection): string[] => reasonsOf(inspection, 'block')
 
-/** What a maker says of a page, which stands beside it on Explore. */
-export interface Said {
+/** Title and description beside a page on Explore. */
+export interface ListingText {
   title?: string | undefined
   description?: string | undefined
 }
 
-/** Why a text may not stand on Explore; empty when it may. */
-export const unsayable = ({ title = '', description = '' }: Said): string[] =>
+/** Returns the reasons that keep a text off Explore. */
+export const textPolicyIssues = ({ title = '', description = '' }: ListingText): string[] =>
   Object.entries({ title, description }).flatMap(([field, text]) =>
     isForbidden(text)
       ? [`"${field}": text.policy: Leave out slurs and orders to the agents that read it.`]
       : [],
   )
 
-/** Why a page that may be hosted may not be listed, or what is said of it; empty when it may. */
-export const unlistable = (inspection: Inspection, said: Said = {}): string[] => [
+/** Returns the reasons that keep a page or its texts off Explore. */
+export const listingIssues = (inspection: Inspection, said: ListingText = {}): string[] => [
   ...reasonsOf(inspection, 'block', 'unlist'),
-  ...unsayable(said),
+  ...textPolicyIssues(said),
 ]
 
-/** Keeps a page's bytes and variants as one stored object: bytes first, rows second. */
-export async function keep(ctx: AppContext, inspection: Inspection): Promise<KeptPage> {
+/**
+ * Stores a page and its compressed variants as one object. The rows are written after the bytes.
+ */
+export async function storePage(ctx: AppContext, inspection: Inspection): Promise<StoredPage> {
   const { identity, gzip = new Uint8Array(), br = new Uint8Array() } = inspection
   const pack = await ctx.storage.put(Buffer.concat([identity, gzip, br]))
   return {
@@ -135,12 +141,12 @@ export async function keep(ctx: AppContext, inspection: Inspection): Promise<Kep
     gzipBytes: gzip.byteLength,
     brBytes: br.byteLength,
     asks: JSON.stringify(inspection.asks),
-    ...scannedOf(ctx, inspection),
+    ...toScanRecord(ctx, inspection),
   }
 }
 
-/** Reads a kept page back. A missing file is a fault of ours. */
-export async function read(ctx: AppContext, page: Pack): Promise<PageBytes> {
+/** Reads a stored page. Throws an internal error when the file is missing. */
+export async function readPage(ctx: AppContext, page: Pack): Promise<PageBytes> {
   const pack = await ctx.storage.read(page.pack)
   if (!pack) throw new Error(`the stored page ${page.pack} is missing`)
   const gzipAt = page.htmlBytes

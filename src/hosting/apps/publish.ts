@@ -2,7 +2,7 @@ import type { AppContext } from '../../context.ts'
 import { fromCredits, inWords } from '../../core/money.ts'
 import { isPlainLine, isPlainText, isVisible } from '../../core/text.ts'
 import { ApiError } from '../../errors.ts'
-import type { Answer } from '../../idempotency/idempotency.ts'
+import type { StoredResponse } from '../../idempotency/idempotency.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../limits.ts'
 import type { Finding } from '../../scan/findings.ts'
 import type { Inspection } from '../../scan/inspection.ts'
@@ -10,41 +10,41 @@ import type { Agent } from '../agents/agents.ts'
 import * as apps from './apps.ts'
 import { tellListed } from './listing-notes.ts'
 import { insertApp } from './new-app.ts'
-import { inspect, keep, lookAt, read, unlistable, unsayable } from './page-content.ts'
-import { linkOf, present } from './present.ts'
-import type { AppChangeShape, AppShape, NewAppShape, ScanResultShape } from './schemas.ts'
+import { inspectPage, storePage, scanPage, readPage, listingIssues, textPolicyIssues } from './page-content.ts'
+import { appUrl, presentApp } from './present.ts'
+import type { ChangeAppRequest, AppBody, PublishAppRequest, ScanResult } from './schemas.ts'
 
-/** What is said of an app until somebody says more. */
-export const untold = { title: 'Untitled', description: '', shelf: 'other' } as const
+/** Texts of an app until its maker sets others. */
+export const defaultText = { title: 'Untitled', description: '', shelf: 'other' } as const
 
 /**
  * Publishes a page as a new app, version 1, live at once and free (document 1, operation 9).
- * Answers 201 Published, or 200 with scan and price for a dry run that keeps nothing.
- * Refuses bad_request, games_off, too_large, blocked_by_scan, and what `insertApp` refuses.
+ * Returns 201, or 200 with scan and price for a dry run. Throws `bad_request`, `games_off`,
+ * `prices_off`, `too_large`, `blocked_by_scan`, and what `insertApp` throws.
  */
-export async function publish(
+export async function publishApp(
   ctx: AppContext,
   maker: Agent,
-  wanted: NewAppShape & { html: string },
-): Promise<Answer> {
-  const named = newAppOf(ctx, wanted)
+  wanted: PublishAppRequest & { html: string },
+): Promise<StoredResponse> {
+  const named = toAppFields(ctx, wanted)
   if (wanted.dryRun) {
-    const inspection = await inspect(ctx, wanted.html, maker.id)
+    const inspection = await inspectPage(ctx, wanted.html, maker.id)
     return { status: 200, body: { scan: presentScan(inspection), price: 0 } }
   }
-  return ctx.idempotency.once(maker.id, wanted.ref, wanted, async (keepAnswer) => {
-    const inspection = await inspect(ctx, wanted.html, maker.id)
+  return ctx.idempotency.run(maker.id, wanted.ref, wanted, async (keepAnswer) => {
+    const inspection = await inspectPage(ctx, wanted.html, maker.id)
     const title = wanted.title ?? inspection.title ?? named.title
-    const reasons = wanted.store ? unlistable(inspection, { ...named, title }) : []
+    const reasons = wanted.store ? listingIssues(inspection, { ...named, title }) : []
     const listed = wanted.store && reasons.length === 0 ? 'on' : 'off'
     const app: apps.NewApp = { ...named, title, listed }
-    await apps.checkRoom(ctx, maker, inspection.identity.byteLength)
-    const page = await keep(ctx, inspection)
+    await apps.checkPublishQuota(ctx, maker, inspection.identity.byteLength)
+    const page = await storePage(ctx, inspection)
     return ctx.db.tx(async (db) => {
       const made = await insertApp(ctx, db, maker, app, page)
       if (made.listed === 'on') await tellListed(ctx, db, made)
       const note = publishedNote(ctx, made, reasons)
-      const body = { app: present(ctx, made), scan: presentScan(inspection), note }
+      const body = { app: presentApp(ctx, made), scan: presentScan(inspection), note }
       const answer = { status: 201, body }
       await keepAnswer(db, answer)
       return answer
@@ -52,73 +52,73 @@ export async function publish(
   })
 }
 
-/** What a maker says of a new app. Refuses bad_request, games_off. */
-export function newAppOf(
+/** Returns the fields of a new app. Throws `bad_request`, `games_off` and `prices_off`. */
+export function toAppFields(
   ctx: AppContext,
-  wanted: Omit<NewAppShape, 'html' | 'prompt'>,
+  wanted: Omit<PublishAppRequest, 'html' | 'prompt'>,
 ): apps.NewApp {
   checkKind(ctx, wanted.kind)
   checkTexts(wanted)
   return {
     kind: wanted.kind ?? 'app',
-    title: wanted.title ?? untold.title,
-    description: wanted.description ?? untold.description,
-    shelf: wanted.shelf ?? untold.shelf,
+    title: wanted.title ?? defaultText.title,
+    description: wanted.description ?? defaultText.description,
+    shelf: wanted.shelf ?? defaultText.shelf,
     listed: 'off',
     ...termsOf(ctx, wanted, { remix: 'free', priceRemix: null }),
   }
 }
 
 function publishedNote(ctx: AppContext, app: apps.App, reasons: string[]): string {
-  const live = `Live at ${linkOf(ctx, app.id)}.`
+  const live = `Live at ${appUrl(ctx, app.id)}.`
   if (app.listed === 'on') return `${live} It is on Explore.`
   if (reasons.length === 0) return `${live} It is not on Explore: PATCH store true to put it there.`
   return `${live} It cannot go on Explore yet: ${reasons.join(' ')}`
 }
 
-/** The scan of a page that may be hosted, as the wire shows it. */
-export const presentScan = ({ scan }: Inspection): ScanResultShape => ({
+/** Returns the scan result of a page that may be hosted. */
+export const presentScan = ({ scan }: Inspection): ScanResult => ({
   verdict: scan.verdict,
-  warnings: scan.findings.map(findingOf),
+  warnings: scan.findings.map(presentFinding),
 })
 
-/** One finding, as the wire shows it. */
-export const findingOf = ({ effect, ...finding }: Finding) => ({ ...finding, severity: effect })
+/** Returns a finding in wire format. */
+export const presentFinding = ({ effect, ...finding }: Finding) => ({ ...finding, severity: effect })
 
 /**
- * Renames, describes, shelves, prices, puts on or takes off Explore (document 1, operation 11).
- * `note` says what happened to the Explore parts. Refuses bad_request, taken_down, busy (store
- * false during its first build), and not_listable after keeping the other changes.
+ * Changes the texts, shelf, remix terms and Explore listing of an app (document 1, operation 11).
+ * `note` describes the effect on Explore. Throws `bad_request`, `taken_down`, `prices_off`, `busy`
+ * (`store: false` during the first build), and `not_listable` after the other changes are stored.
  */
-export async function change(
+export async function changeApp(
   ctx: AppContext,
   maker: Agent,
   id: string,
-  wanted: AppChangeShape,
-): Promise<{ app: AppShape; note: string }> {
-  const app = await apps.theOwn(ctx, maker, id)
+  wanted: ChangeAppRequest,
+): Promise<{ app: AppBody; note: string }> {
+  const app = await apps.getOwnApp(ctx, maker, id)
   const { store, ...others } = wanted
   if (Object.keys(wanted).length === 0) {
     throw new ApiError('bad_request', { problem: 'Nothing to change: send at least one field.' })
   }
-  // Its build may have been asked to put it there when it lands.
+  // The running build may list the app when it completes.
   if (store === false) apps.checkBuilt(app)
   checkTexts(wanted)
   const found = store ? await whyNotListed(ctx, app) : []
   const { before, after, reasons } = await ctx.db.tx(async (db) => {
-    const before = await apps.locked(ctx, db, app)
+    const before = await apps.lockApp(ctx, db, app)
     const { title, description } = before
     const stays = before.listed !== 'off' && store !== false
-    const unsaid = stays ? unsayable(others) : []
-    const reasons = store ? [...found, ...unsayable({ title, description, ...others })] : unsaid
+    const unsaid = stays ? textPolicyIssues(others) : []
+    const reasons = store ? [...found, ...textPolicyIssues({ title, description, ...others })] : unsaid
     const isFit = reasons.length === 0
-    // The page that was read is not the one that would stand on Explore.
+    // The scanned page is no longer the newest version.
     if (store && isFit && before.version !== app.version) {
       throw new ApiError('try_again', { why: 'a new version was published meanwhile' })
     }
-    const after = await apps.update(ctx, db, before, {
+    const after = await apps.updateApp(ctx, db, before, {
       ...others,
-      // What is on Explore keeps the words that it has.
+      // A listed app keeps its texts when the new ones are not allowed.
       ...(unsaid.length > 0 && { title, description }),
       ...termsOf(ctx, wanted, before),
       ...(store !== undefined && isFit && { listed: store ? 'on' : 'off' }),
@@ -127,10 +127,10 @@ export async function change(
     return { before, after, reasons }
   })
   if (reasons.length > 0) throw new ApiError('not_listable', { reasons })
-  return { app: present(ctx, after), note: changedNote(before, after) }
+  return { app: presentApp(ctx, after), note: changedNote(before, after) }
 }
 
-/** What became of the Explore parts: whether it is there, with which version, and what it costs. */
+/** Describes the listing and the remix terms after a change. */
 function changedNote(before: apps.App, after: apps.App): string {
   const isSame = after.remix === before.remix && after.priceRemix === before.priceRemix
   return isSame ? placeNote(before, after) : `${placeNote(before, after)} ${termsNote(after)}`
@@ -158,18 +158,18 @@ function termsNote({ remix, priceRemix }: apps.App): string {
     : `A remix costs ${inWords(fromCredits(priceRemix ?? 0))} credits now.`
 }
 
-/** Runs the scan again at listing strength over the newest version. */
+/** Scans the newest version again and returns the reasons that keep it off Explore. */
 async function whyNotListed(ctx: AppContext, app: apps.App): Promise<string[]> {
   if (app.version === 0) return ['It has no version yet: wait until its first build has landed.']
-  const { identity } = await read(ctx, await apps.theVersion(ctx, app.id, app.version))
-  return unlistable(await lookAt(ctx, identity, app.maker))
+  const { identity } = await readPage(ctx, await apps.getVersion(ctx, app.id, app.version))
+  return listingIssues(await scanPage(ctx, identity, app.maker))
 }
 
-function checkKind(ctx: AppContext, kind: NewAppShape['kind']): void {
+function checkKind(ctx: AppContext, kind: PublishAppRequest['kind']): void {
   if (kind === 'game' && !ctx.config.gamesOn) throw new ApiError('games_off')
 }
 
-function checkTexts(wanted: AppChangeShape): void {
+function checkTexts(wanted: ChangeAppRequest): void {
   const { title, description } = wanted
   if (title !== undefined && (!isPlainLine(title, titleCharsMax) || !isVisible(title))) {
     const problem = `"title" is one plain line of 1 to ${titleCharsMax} characters.`
@@ -181,14 +181,14 @@ function checkTexts(wanted: AppChangeShape): void {
   }
 }
 
-/** The remix terms after a request. A price goes with remix "price", and only with it. */
+/** Returns the remix terms after a request. A price requires `remix: "price"`, and the reverse. */
 function termsOf(
   ctx: AppContext,
-  wanted: AppChangeShape,
+  wanted: ChangeAppRequest,
   before: Pick<apps.App, 'remix' | 'priceRemix'>,
 ): Pick<apps.App, 'remix' | 'priceRemix'> {
   const remix = wanted.remix ?? before.remix
-  // What is not asked to change stays, also where prices are not open any more.
+  // Unchanged terms stay valid, even where new prices are off.
   if (wanted.remix === undefined && wanted.priceRemix === undefined) {
     return { remix, priceRemix: before.priceRemix }
   }

@@ -4,12 +4,12 @@ import type { Db } from '../../db/engine.ts'
 import type { App } from './apps.ts'
 import { apps } from './tables.ts'
 
-/** Four or five stars are good. */
+/** Returns 1 for a good rating: four or five stars. */
 const isGood = (stars: number | undefined): number => ((stars ?? 0) >= 4 ? 1 : 0)
 const isOne = (stars: number | undefined): number => (stars === undefined ? 0 : 1)
 
-/** Takes a review's stars out of an app's rating, and puts others in, inside a transaction. */
-export async function rate(
+/** Replaces one review's stars in the rating of an app, inside a transaction. */
+export async function adjustRating(
   db: Db,
   id: string,
   { take, add }: { take?: number | undefined; add?: number | undefined },

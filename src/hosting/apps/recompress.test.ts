@@ -4,8 +4,8 @@ import { brotliDecompressSync } from 'node:zlib'
 import { hour } from '../../core/time.ts'
 import { openTestHouse } from '../../testing/test-server.ts'
 import * as apps from './apps.ts'
-import { read } from './page-content.ts'
-import { polishOne } from './recompress.ts'
+import { readPage } from './page-content.ts'
+import { recompressOne } from './recompress.ts'
 
 const lines = Array.from({ length: 3_000 }, (_, at) => `<p>line ${at * 7_919} of the page</p>`)
 const html = `<!doctype html><title>Long</title>${lines.join('\n')}`
@@ -14,16 +14,16 @@ test('a settled page is compressed better, once, and reads back the same', async
   const { ctx, clock, person, close } = await openTestHouse()
   const ann = await person('ann')
   const id = await ann.publish({ html })
-  expect(await polishOne(ctx)).toBe(false)
+  expect(await recompressOne(ctx)).toBe(false)
 
   clock.turn(hour)
-  const before = await apps.theVersion(ctx, id, 1)
-  expect(await polishOne(ctx)).toBe(true)
-  const after = await apps.theVersion(ctx, id, 1)
+  const before = await apps.getVersion(ctx, id, 1)
+  expect(await recompressOne(ctx)).toBe(true)
+  const after = await apps.getVersion(ctx, id, 1)
   expect(after.brBytes).toBeLessThan(before.brBytes)
-  const { br, identity } = await read(ctx, after)
+  const { br, identity } = await readPage(ctx, after)
   expect(new TextDecoder().decode(identity)).toBe(html)
   expect(brotliDecompressSync(br ?? new Uint8Array()).toString()).toBe(html)
-  expect(await polishOne(ctx)).toBe(false)
+  expect(await recompressOne(ctx)).toBe(false)
   await close()
 })

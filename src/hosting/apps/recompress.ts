@@ -5,25 +5,25 @@ import { and, asc, eq, gt, lte, sql } from 'drizzle-orm'
 import type { AppContext } from '../../context.ts'
 import { minute } from '../../core/time.ts'
 import { htmlBytesMax } from '../../limits.ts'
-import { read } from './page-content.ts'
+import { readPage } from './page-content.ts'
 import { versions } from './tables.ts'
 
 const bestQuality = 11
 
-/** A page that is replaced within this time is not worth the work. */
+/** Pages that are replaced within this time are not worth the work. */
 const settledMs = 10 * minute
 
 /**
- * Compresses one settled page as well as brotli can (level 11, where publishing took level 5, and
- * takes seconds for a large page). Answers whether there was one; a chore calls it again and again.
+ * Compresses one settled page with brotli level 11; publishing uses level 5 because level 11 takes
+ * seconds for a large page. Returns whether there was a page; maintenance calls it repeatedly.
  */
-export async function polishOne(ctx: AppContext): Promise<boolean> {
+export async function recompressOne(ctx: AppContext): Promise<boolean> {
   const [page] = await ctx.db.read
     .select()
     .from(versions)
     .where(
       and(
-        // The literal lets both engines use the index over unpolished versions alone.
+        // A literal lets both engines use the partial index.
         sql`${versions.brLevel} = 5`,
         gt(versions.brBytes, 0),
         lte(versions.created, ctx.clock.now() - settledMs),
@@ -33,13 +33,13 @@ export async function polishOne(ctx: AppContext): Promise<boolean> {
     .limit(1)
   if (!page) return false
   const { brotliCompress, constants } = await import('node:zlib')
-  const { identity, gzip = new Uint8Array() } = await read(ctx, page)
+  const { identity, gzip = new Uint8Array() } = await readPage(ctx, page)
   const params = {
     [constants.BROTLI_PARAM_QUALITY]: bestQuality,
     [constants.BROTLI_PARAM_LGWIN]: 22,
     [constants.BROTLI_PARAM_SIZE_HINT]: Math.min(identity.byteLength, htmlBytesMax),
   }
-  // On the runtime's own thread pool, so that nobody waits for it.
+  // Runs in the thread pool of the runtime and blocks no request.
   const br = await promisify(brotliCompress)(identity, { params })
   const better = br.byteLength < page.brBytes
   const pack = better

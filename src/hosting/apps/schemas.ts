@@ -9,14 +9,14 @@ import {
 } from '../../limits.ts'
 import { shelfNames } from './shelves.ts'
 
-/** What a remix was copied from, by the names of that moment. */
-export const Origin = Type.Object({ id: Id, title: Type.String(), maker: Type.String() })
-export type OriginShape = Static<typeof Origin>
+/** Origin of a remix, with the names at that time. */
+export const OriginSchema = Type.Object({ id: Id, title: Type.String(), maker: Type.String() })
+export type OriginBody = Static<typeof OriginSchema>
 
-export const Rating = Type.Object({ stars: orNull(Type.Number()), count: Type.Integer() })
+export const RatingSchema = Type.Object({ stars: orNull(Type.Number()), count: Type.Integer() })
 
-/** App of document 1, section 2. */
-export const App = Type.Object(
+/** App (document 1, section 2). */
+export const AppSchema = Type.Object(
   {
     id: Id,
     link: Link,
@@ -31,10 +31,10 @@ export const App = Type.Object(
     remix: oneOf(['off', 'free', 'price']),
     priceRemix: orNull(Type.Integer()),
     comments: Type.Boolean({ description: 'Whether others may comment on it.' }),
-    remixOf: orNull(Origin),
+    remixOf: orNull(OriginSchema),
     remixes: Type.Integer(),
     opens: Type.Integer(),
-    rating: Rating,
+    rating: RatingSchema,
     bytes: Type.Integer(),
     state: oneOf(['live', 'building', 'taken_down', 'closed']),
     held: Type.Optional(
@@ -50,7 +50,7 @@ export const App = Type.Object(
   },
   { title: 'App' },
 )
-export type AppShape = Static<typeof App>
+export type AppBody = Static<typeof AppSchema>
 
 const about = {
   title: Type.Optional(Words(titleCharsMax, { minLength: 1 })),
@@ -67,21 +67,21 @@ const about = {
   ),
 }
 
-/** The caller's own name for a request: the same ref again does nothing more. */
-export const Ref = Type.String({
+/** Idempotency key of a request in its body. */
+export const RefSchema = Type.String({
   pattern: '^[A-Za-z0-9_-]{8,64}$',
   description: 'Your own name for this request: sent again, it does nothing more.',
 })
 
-/** What one agrees to pay, as document 1 has it beside a price. */
-export const MaxCredits = Type.Integer({
+/** Highest price that the caller accepts (document 1, section 2). */
+export const MaxCreditsSchema = Type.Integer({
   minimum: 0,
   maximum: remixPriceCreditsMax,
   description: 'The most you agree to pay.',
 })
 
-/** What a version is made from: a page, or a prompt for the builder. */
-export const source = {
+/** Source of a version: a page, or a prompt for the builder. */
+export const sourceProperties = {
   html: Type.Optional(Type.String({ minLength: 1, description: 'A whole page, at most 4 MB.' })),
   prompt: Type.Optional(
     Words(buildPromptCharsMax, {
@@ -92,22 +92,22 @@ export const source = {
   dryRun: Type.Optional(
     Type.Boolean({ description: 'true: only scan and price; nothing is kept.' }),
   ),
-  maxCredits: Type.Optional(MaxCredits),
-  ref: Type.Optional(Ref),
+  maxCredits: Type.Optional(MaxCreditsSchema),
+  ref: Type.Optional(RefSchema),
 }
 
 /** POST /apps (document 1, operation 9). */
-export const NewApp = Type.Object(
-  { ...source, kind: Type.Optional(oneOf(['app', 'game'])), ...about },
+export const PublishAppSchema = Type.Object(
+  { ...sourceProperties, kind: Type.Optional(oneOf(['app', 'game'])), ...about },
   {
     additionalProperties: false,
     examples: [{ title: 'Hello', html: '<!doctype html><title>Hello</title><h1>Hello</h1>' }],
   },
 )
-export type NewAppShape = Static<typeof NewApp>
+export type PublishAppRequest = Static<typeof PublishAppSchema>
 
 /** PATCH /apps/{id} (document 1, operation 11). */
-export const AppChange = Type.Object(
+export const ChangeAppSchema = Type.Object(
   {
     ...about,
     comments: Type.Optional(Type.Boolean({ description: 'false: nobody may comment on it.' })),
@@ -117,9 +117,9 @@ export const AppChange = Type.Object(
     examples: [{ title: 'Hello again', store: true }],
   },
 )
-export type AppChangeShape = Static<typeof AppChange>
+export type ChangeAppRequest = Static<typeof ChangeAppSchema>
 
-export const Finding = Type.Object(
+export const FindingSchema = Type.Object(
   {
     code: Type.String(),
     severity: oneOf(['block', 'unlist', 'warn']),
@@ -130,18 +130,18 @@ export const Finding = Type.Object(
   { title: 'Finding' },
 )
 
-/** What the safety check said of a page that may be hosted. */
-export const ScanResult = Type.Object(
+/** Scan result of a page that may be hosted. */
+export const ScanResultSchema = Type.Object(
   {
     verdict: oneOf(['clean', 'warn', 'block']),
-    warnings: Type.Array(Finding),
+    warnings: Type.Array(FindingSchema),
   },
   { title: 'Scan' },
 )
-export type ScanResultShape = Static<typeof ScanResult>
+export type ScanResult = Static<typeof ScanResultSchema>
 
-export const Published = Type.Object({ app: App, scan: ScanResult, note: Type.String() })
-export const AppAnswer = Type.Object({ app: App })
-export const AppChanged = Type.Object({ app: App, note: Type.String() })
-export const AppList = Type.Object({ apps: Type.Array(App), next: orNull(Type.String()) })
-export const Gone = Type.Object({ id: Id, note: Type.String() })
+export const PublishAppResponseSchema = Type.Object({ app: AppSchema, scan: ScanResultSchema, note: Type.String() })
+export const AppResponseSchema = Type.Object({ app: AppSchema })
+export const ChangeAppResponseSchema = Type.Object({ app: AppSchema, note: Type.String() })
+export const AppListSchema = Type.Object({ apps: Type.Array(AppSchema), next: orNull(Type.String()) })
+export const DeletedAppSchema = Type.Object({ id: Id, note: Type.String() })

@@ -1,13 +1,13 @@
-/** Letters of scripts that put no spaces between words: each of them is a word here. */
+/** Scripts without spaces between words. Each letter is a search term. */
 const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/gu
-/** So is each emoji, whatever its colour; the engines know letters alone, so it is spelled. */
+/** Emoji. The engines index only letters, so each is spelled out. */
 const emoji = /[\p{Extended_Pictographic}\p{Regional_Indicator}]/gu
 
 const spelled = (sign: string): string => ` u${sign.codePointAt(0)?.toString(16).padStart(6, '0')} `
 
 /**
- * The words of a text as searches compare them: small letters without marks and signs. Both engines
- * are given these, so that they find the same; what looks like search syntax is words, too.
+ * Returns the search terms of a text: lowercase, without diacritics and punctuation. Both engines
+ * index these terms, so they find the same. Search syntax in a text becomes plain terms.
  */
 export const wordsOf = (text: string): string[] =>
   text

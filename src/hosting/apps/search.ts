@@ -6,14 +6,14 @@ import { matchesMax } from '../../limits.ts'
 import type { App } from './apps.ts'
 import { wordsOf } from './search-terms.ts'
 
-/** What a list of Explore may be narrowed by. `maker` is an agent's id. */
+/** Filters of a list of Explore. `maker` is an agent id. */
 export type Filters = Partial<Pick<App, 'shelf' | 'remix' | 'maker'>> & { kind?: string }
 
 const wordsMax = 12
 
 /**
- * What both engines match by: every word, or the beginning of one, in any order. SQLite meets the
- * filters in the same index. Undefined for a text without words, which matches nothing.
+ * Returns the match expression of a search: each word or prefix, in any order. SQLite applies the
+ * filters in the same index. Returns undefined for a text without words, which matches nothing.
  */
 export function matchOf(q: string, { kind, shelf, remix, maker }: Filters): string | undefined {
   const words = wordsOf(q).slice(0, wordsMax)
@@ -31,19 +31,19 @@ export function matchOf(q: string, { kind, shelf, remix, maker }: Filters): stri
   ].join(' AND ')
 }
 
-/** Which matches are wanted; the query has the values `match`, `limit` and where `before` is. */
+/** Bounds of a search. The query has the placeholders `match`, `limit` and those of `before`. */
 interface Window {
-  /** SQL over `apps`. */
+  /** Conditions on `apps`. */
   filters: SQL | undefined
-  /** The next `limit` of them by their moment on Explore, or all that other orders look at. */
+  /** Whether matches are limited by listing time. Other orders read all matches up to a maximum. */
   isNew: boolean
-  /** The moment and the id of the app that they come after. */
+  /** Listing time and id of the app before the first match. */
   before: SQL[] | undefined
 }
 
 /**
- * The apps that match, as a table `found`, whose `place` is larger the later they came to Explore:
- * FTS5 of SQLite, tsvector of PostgreSQL (their indexes: search.sqlite.sql, search.postgres.sql).
+ * Returns the matches as a subquery `found`. Its `place` grows with the listing time. Uses FTS5 on
+ * SQLite and tsvector on PostgreSQL (search.sqlite.sql, search.postgres.sql).
  */
 export function foundBy({ filters = sql`true`, isNew, before }: Window): SQL {
   const match = sql.placeholder('match')
@@ -61,20 +61,20 @@ export function foundBy({ filters = sql`true`, isNew, before }: Window): SQL {
     and ${filters} ${older} order by listed_at desc, id desc limit ${limit}) found`
 }
 
-/** A merge writes so many pages of the index, in 5 ms; that of 100,000 apps takes 80 merges. */
+/** Index pages per merge: 5 ms. The index of 100,000 apps needs 80 merges. */
 const mergedPages = 50
 const mergesMax = 1_000
 
 /**
- * Makes SQLite's index one part again, a little in each unit of work. Listings add parts, and a
- * search that has to look into a dozen of them costs ten times as much as in one.
+ * Merges the segments of the SQLite search index, a few pages per transaction. A search across a
+ * dozen segments takes ten times as long as in one.
  */
 export async function mergeIndex({ db }: AppContext): Promise<void> {
   if (db.kind !== 'sqlite') return
   for (let merges = 0; merges < mergesMax; merges += 1) {
     const parts = await db.read.all(sql`select distinct segid from app_search_idx limit 2`)
     if (parts.length < 2) return
-    // Below zero it goes on until one part is left: https://www.sqlite.org/fts5.html, 6.8.
+    // A negative value merges until one segment is left: https://www.sqlite.org/fts5.html, 6.8.
     const merge = sql`insert into app_search (app_search, rank) values ('merge', ${-mergedPages})`
     await db.tx((unit) => unit.run(merge))
   }

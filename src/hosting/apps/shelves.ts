@@ -1,4 +1,4 @@
-/** The shelves of Explore, a closed list, each with the glyph an app without an icon wears. */
+/** Shelves of Explore, each with the glyph of apps without an icon. */
 export const shelves = {
   arcade: '🕹️',
   puzzle: '🧩',

@@ -14,10 +14,10 @@ import {
 import type { Finding } from '../../scan/findings.ts'
 import type { Shelf } from './shelves.ts'
 
-/** With the word in it, not as a value: so both engines use the indexes over listed apps alone. */
+/** A literal lets both engines use the partial indexes over listed apps. */
 export const isListed = (t: { listed: AnyColumn }): SQL => sql`${t.listed} = 'on'`
 
-/** What each order of Explore goes by, the largest first. */
+/** Sort columns of each order of Explore, descending. */
 export const orders = {
   new: ['listedAt', 'id'],
   top: ['low', 'listedAt', 'id'],
@@ -28,20 +28,20 @@ export const orders = {
 export type Order = keyof typeof orders
 
 /**
- * Wilson's lower bound (95 %) of the share of good ratings, in millionths: few ratings count less
- * than many. Wilson 1927, as in "How Not To Sort By Average Rating".
+ * Returns Wilson's lower bound (95 %) of the share of good ratings, in millionths: few ratings
+ * count less than many. Wilson 1927, as in "How Not To Sort By Average Rating".
  */
 const lowOf = (good: string, all: string): SQL =>
   sql.raw(`case when ${all} = 0 then 0 else cast(1000000 * (${good} + 1.9208 -
     1.96 * sqrt(1.0 * ${good} * (${all} - ${good}) / ${all} + 0.9604)) / (${all} + 3.8416)
     as bigint) end`)
 
-/** What holds an app back: reports, a rule of the scan, the operator, its maker's suspension. */
-export type HeldBy = 'reports' | 'scan' | 'operator' | 'suspension'
+/** Source of a quarantine: reports, a scan rule, the operator, or the suspension of the maker. */
+export type QuarantineSource = 'reports' | 'scan' | 'operator' | 'suspension'
 
 /**
- * An app or a game. `html` of a version never changes; the app points at its newest, and Explore
- * at the newest that may be there. `words` is what a search finds it by (search.ts).
+ * An app or a game. Versions are immutable; `version` is the newest and `listedVersion` the one on
+ * Explore. `words` holds the search terms (search.ts).
  */
 export const apps = table(
   'apps',
@@ -52,31 +52,30 @@ export const apps = table(
     title: text('title').notNull(),
     description: text('description').notNull(),
     shelf: text('shelf').$type<Shelf>().notNull(),
-    /** The stored bytes of its picture. */
+    /** Hash of the stored icon. */
     icon: text('icon'),
-    /** Whether the first made picture, which is free on Explore, was had. */
+    /** Whether the free generated icon has been used. */
     iconGiven: flag('icon_given').notNull().default(false),
     version: integer('version').notNull(),
     words: text('words').notNull(),
     listed: text('listed').$type<'off' | 'pending' | 'on'>().notNull(),
     listedVersion: integer('listed_version'),
-    /** When it was first on Explore. */
+    /** Time of the first listing on Explore. */
     listedAt: time('listed_at'),
     remix: text('remix').$type<'off' | 'free' | 'price'>().notNull(),
     priceRemix: integer('price_remix'),
-    /** Whether others may comment on it. */
     comments: flag('comments').notNull().default(true),
-    /** The app it was copied from, by the title and the maker's handle of that moment. */
+    /** Origin of a remix, with the title and maker handle at that time. */
     remixOf: text('remix_of'),
     remixOfTitle: text('remix_of_title'),
     remixOfMaker: text('remix_of_maker'),
     remixes: integer('remixes').notNull().default(0),
-    /** How many other agents have remixed it. */
+    /** Number of other agents that remixed it. */
     remixers: integer('remixers').notNull().default(0),
     opens: integer('opens').notNull().default(0),
-    /** Its opens, each worth half as much after three days (opens.ts). */
+    /** Opens with exponential decay, half-life three days (opens.ts). */
     heat: integer('heat').notNull().default(0),
-    /** The sum of the stars of its reviews, how many there are, and how many give four or five. */
+    /** Sum of the stars of its reviews, number of reviews, and number with four or five stars. */
     stars: integer('stars').notNull().default(0),
     reviews: integer('reviews').notNull().default(0),
     good: integer('good').notNull().default(0),
@@ -84,13 +83,13 @@ export const apps = table(
     bytes: integer('bytes').notNull(),
     takenDown: time('taken_down'),
     takenDownFor: text('taken_down_for'),
-    /** Not shown until somebody has looked at it: since when, why, and who wants that. */
+    /** Quarantine: since when, why, and its source. */
     heldAt: time('held_at'),
     heldFor: text('held_for'),
-    heldBy: text('held_by').$type<HeldBy>(),
-    /** The version of the rules that what it shows was read by; 0: it is to be read again. */
+    heldBy: text('held_by').$type<QuarantineSource>(),
+    /** Version of the rules that scanned the visible pages; 0 requests a rescan. */
     rules: integer('rules').notNull().default(0),
-    /** Deleted by its maker, or closed with its maker's account. */
+    /** Time of the deletion, or of the closing of the account. */
     closed: time('closed'),
     created: time('created').notNull(),
     updated: time('updated').notNull(),
@@ -124,8 +123,8 @@ export const apps = table(
 )
 
 /**
- * A version of an app. `pack` names the stored bytes: the html as it came, then its gzip and
- * brotli variants, whose lengths stand here (0: there is none).
+ * A version of an app. `pack` is the hash of the stored object: the HTML, then its gzip and brotli
+ * variants. Their lengths are stored here; 0 means no variant.
  */
 export const versions = table(
   'versions',
@@ -138,11 +137,11 @@ export const versions = table(
     htmlBytes: integer('html_bytes').notNull(),
     gzipBytes: integer('gzip_bytes').notNull(),
     brBytes: integer('br_bytes').notNull(),
-    /** The effort brotli took: 5 at publish, 11 once polished. */
+    /** Brotli level: 5 at publish, 11 after recompression. */
     brLevel: integer('br_level').notNull().default(5),
-    /** The page's own list of the assets it wants, as JSON. */
+    /** Assets that the page requests, as JSON. */
     asks: text('asks').notNull(),
-    /** What the safety check said of it last, and when. */
+    /** Last result of the safety check. */
     verdict: text('verdict').$type<'clean' | 'warn' | 'block'>().notNull().default('clean'),
     findings: json<Finding[]>('findings')
       .notNull()
@@ -164,8 +163,8 @@ export const versions = table(
 )
 
 /**
- * A copy that was made of an app, and what was paid for it: a purchase, and a link of the chain
- * that credits every ancestor. It stays when either app is gone.
+ * A remix and its price: a purchase, and a link of the chain that credits every ancestor. The row
+ * stays when either app is deleted.
  */
 export const remixes = table(
   'remixes',
@@ -173,7 +172,7 @@ export const remixes = table(
     app: text('app').primaryKey(),
     of: text('of').notNull(),
     version: integer('version').notNull(),
-    /** What was copied and who made it, as it was called then. */
+    /** Title and maker of the original at that time. */
     title: text('title').notNull(),
     maker: text('maker').notNull(),
     buyer: text('buyer').notNull(),
@@ -184,10 +183,10 @@ export const remixes = table(
 )
 
 /**
- * Pages whose bytes do not come back: those of an app that was taken down, and those the operator
- * blocked by themselves (`app` is empty).
+ * Blocked pages: those of apps that were taken down, and those that the operator blocked (`app` is
+ * empty).
  */
-export const badPages = table(
+export const blockedPages = table(
   'bad_pages',
   {
     sha256: text('sha256').notNull(),

@@ -6,13 +6,13 @@ import type { Db, Engine } from '../../db/engine.ts'
 import { isAfterCursor } from '../../db/query.ts'
 import { audit } from '../moderation/tables.ts'
 
-export type Entry = typeof audit.$inferSelect
+export type AuditEntry = typeof audit.$inferSelect
 
 /** Writes down what was decided, in the transaction that does it. */
-export async function note(
+export async function recordAudit(
   { clock }: { clock: Clock },
   db: Db,
-  entry: Omit<Entry, 'id' | 'at'>,
+  entry: Omit<AuditEntry, 'id' | 'at'>,
 ): Promise<void> {
   await db.insert(audit).values({ ...entry, id: newId(), at: clock.now() })
 }
@@ -24,8 +24,8 @@ export const listAudit = (
   { db }: { db: Engine },
   limit: number,
   item?: string,
-  before?: Pick<Entry, 'at' | 'id'>,
-): Promise<Entry[]> =>
+  before?: Pick<AuditEntry, 'at' | 'id'>,
+): Promise<AuditEntry[]> =>
   db.read
     .select()
     .from(audit)
@@ -39,6 +39,6 @@ export const listAudit = (
     .limit(limit)
 
 /** Forgets what was decided before a moment. */
-export async function forgetAudit(db: Db, before: number): Promise<void> {
+export async function deleteAuditBefore(db: Db, before: number): Promise<void> {
   await db.delete(audit).where(lt(audit.at, before))
 }

@@ -4,7 +4,7 @@ import { eq, sql } from 'drizzle-orm'
 
 import { refused } from '../../testing/refused.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
-import { writeOpens } from '../apps/opens.ts'
+import { flushOpens } from '../apps/opens.ts'
 import { mergeIndex } from '../apps/search.ts'
 import { apps } from '../apps/tables.ts'
 import { takeDown } from '../moderation/moderation.ts'
@@ -273,7 +273,7 @@ describe('the order', () => {
     const [old, fresh] = [await share(ann, 'Old'), await share(ben, 'Fresh')]
     const open = async (id: string, from: string, parts = ['', '/data']) => {
       for (const part of parts) await ctx.visit('GET', `/a/${id}${part}`, { from })
-      await writeOpens(ctx.ctx)
+      await flushOpens(ctx.ctx)
     }
     // Its link alone, as a client without scripts has it.
     for (let host = 1; host <= 3; host += 1) await open(old, `198.51.100.${host}`, [''])

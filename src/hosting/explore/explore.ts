@@ -8,37 +8,37 @@ import { findHandles, makerPageUrl } from '../agents/names.ts'
 import * as apps from '../apps/apps.ts'
 import { ancestorsOf } from '../apps/remix/lineage.ts'
 import * as listed from '../apps/listings.ts'
-import { iconOf, linkOf, originOf, ratingOf } from '../apps/present.ts'
-import { presentShared } from '../apps/versions/versions.ts'
-import type { ItemPageShape, ItemShape, MakerPageShape, TileShape, WantedShape } from './schemas.ts'
+import { iconUrl, appUrl, presentOrigin, presentRating } from '../apps/present.ts'
+import { presentPublicVersion } from '../apps/versions/versions.ts'
+import type { ItemPage, Item, MakerPage, Tile, ExploreQuery } from './schemas.ts'
 
 const besideMax = 30
 
 /** What is read of apps on Explore, and how one of them is shown; `maker` is a name with its @. */
 interface View<Row extends listed.TileApp, Shown> {
   find: listed.List<Row>
-  show(ctx: AppContext, row: Row, maker: string): Shown
+  show(ctx: AppContext, row: Row, getMaker: string): Shown
 }
 
 /** As the wire shows them. */
-const asItems: View<listed.ListedApp, ItemShape> = {
+const asItems: View<listed.ListedApp, Item> = {
   find: listed.list,
   show: (ctx, row, maker) => ({
     id: row.id,
-    link: linkOf(ctx, row.id),
+    link: appUrl(ctx, row.id),
     kind: row.kind,
     title: row.title,
     description: row.description,
     shelf: row.shelf,
-    icon: iconOf(ctx, row),
+    icon: iconUrl(ctx, row),
     maker,
     version: row.listedVersion ?? 0,
     remix: row.remix,
     priceRemix: row.priceRemix,
-    remixOf: originOf(row),
+    remixOf: presentOrigin(row),
     remixes: row.remixes,
     opens: row.opens,
-    rating: ratingOf(row),
+    rating: presentRating(row),
     published: iso(row.listedAt ?? row.created),
     created: iso(row.created),
     updated: iso(row.updated),
@@ -46,19 +46,19 @@ const asItems: View<listed.ListedApp, ItemShape> = {
 }
 
 /** As pages show them among others: the rest would cost a quarter of a list. */
-const asTiles: View<listed.TileApp, TileShape> = {
+const asTiles: View<listed.TileApp, Tile> = {
   find: listed.tiles,
   show: (ctx, row, maker) => ({
     id: row.id,
     kind: row.kind,
     title: row.title,
     shelf: row.shelf,
-    icon: iconOf(ctx, row),
+    icon: iconUrl(ctx, row),
     maker,
     remix: row.remix,
     priceRemix: row.priceRemix,
     opens: row.opens,
-    rating: ratingOf(row),
+    rating: presentRating(row),
   }),
 }
 
@@ -78,10 +78,10 @@ interface Page<Shown> {
   next: string | null
 }
 
-const firstPage = cacheUntilCommit<Page<ItemShape>>(100)
+const firstPage = cacheUntilCommit<Page<Item>>(100)
 
 /** A page of what is on Explore. Refuses bad_request for a cursor of another list. */
-export function list(ctx: AppContext, wanted: WantedShape): Promise<Page<ItemShape>> {
+export function listItems(ctx: AppContext, wanted: ExploreQuery): Promise<Page<Item>> {
   const { q, maker, cursor } = wanted
   // What many ask for is read once for all of them.
   const isCommon = q === undefined && maker === undefined && cursor === undefined
@@ -90,12 +90,12 @@ export function list(ctx: AppContext, wanted: WantedShape): Promise<Page<ItemSha
 }
 
 /** The same as tiles of a page, which are kept with it. */
-export const tiles = (ctx: AppContext, wanted: WantedShape): Promise<Page<TileShape>> =>
+export const listTiles = (ctx: AppContext, wanted: ExploreQuery): Promise<Page<Tile>> =>
   listNow(ctx, wanted, asTiles)
 
 async function listNow<Row extends listed.TileApp, Shown>(
   ctx: AppContext,
-  wanted: WantedShape,
+  wanted: ExploreQuery,
   view: View<Row, Shown>,
   known?: Agent,
 ): Promise<Page<Shown>> {
@@ -133,9 +133,9 @@ function readPlace(sort: keyof typeof cursors, cursor: string | undefined): list
 }
 
 /** An app that is on Explore. Refuses not_found for any other, and taken_down. */
-export async function theListed(ctx: AppContext, id: string): Promise<apps.App> {
-  const app = await apps.find(ctx, id)
-  if (app?.takenDown != null) return apps.there(app)
+export async function getListed(ctx: AppContext, id: string): Promise<apps.App> {
+  const app = await apps.findApp(ctx, id)
+  if (app?.takenDown != null) return apps.requireAvailable(app)
   if (app?.listed === 'on') return app
   throw notOnExplore()
 }
@@ -144,11 +144,11 @@ export const notOnExplore = (): ApiError<'not_found'> =>
   new ApiError('not_found', { what: 'item on Explore', see: 'GET /explore lists what is.' })
 
 /** All that Explore tells of an item. Refuses not_found, taken_down. */
-export async function read(ctx: AppContext, id: string): Promise<ItemPageShape> {
-  const app = await theListed(ctx, id)
-  const before = apps.shownVersion(app) + 1
+export async function getItem(ctx: AppContext, id: string): Promise<ItemPage> {
+  const app = await getListed(ctx, id)
+  const before = apps.visibleVersion(app) + 1
   const [versions, remixes, lineage] = await Promise.all([
-    apps.versionsOf(ctx, app, besideMax, before),
+    apps.listVersions(ctx, app, besideMax, before),
     listed.remixesOf(ctx, id, besideMax),
     app.remixOf === null ? [] : ancestorsOf(ctx, id),
   ])
@@ -156,21 +156,21 @@ export async function read(ctx: AppContext, id: string): Promise<ItemPageShape> 
   if (!item) throw notOnExplore()
   return {
     item,
-    versions: versions.map(presentShared),
+    versions: versions.map(presentPublicVersion),
     remixes: others,
     lineage: lineage.map(({ maker, ...names }) => ({ ...names, maker: `@${maker}` })),
     rating: item.rating,
   }
 }
 
-type OfMaker = Pick<WantedShape, 'kind' | 'sort' | 'limit' | 'cursor'>
+type OfMaker = Pick<ExploreQuery, 'kind' | 'sort' | 'limit' | 'cursor'>
 
 /** A maker and what it has on Explore. Refuses not_found until there is something. */
-export const maker = (ctx: AppContext, handle: string, wanted: OfMaker): Promise<MakerPageShape> =>
+export const maker = (ctx: AppContext, handle: string, wanted: OfMaker): Promise<MakerPage> =>
   madeBy(ctx, handle, wanted, asItems)
 
 /** The same as tiles of a page. */
-export const makerTiles = (ctx: AppContext, handle: string, wanted: OfMaker) =>
+export const getMakerTiles = (ctx: AppContext, handle: string, wanted: OfMaker) =>
   madeBy(ctx, handle, wanted, asTiles)
 
 async function madeBy<Row extends listed.TileApp, Shown>(

@@ -2,9 +2,9 @@ import type { AppContext } from '../../context.ts'
 import { escapeHtml } from '../../core/text.ts'
 import { findHandles, makerPageUrl } from '../agents/names.ts'
 import * as listed from '../apps/listings.ts'
-import { linkOf } from '../apps/present.ts'
-import { list } from './explore.ts'
-import type { FeedWantedShape, ItemShape } from './schemas.ts'
+import { appUrl } from '../apps/present.ts'
+import { listItems } from './explore.ts'
+import type { FeedQuery, Item } from './schemas.ts'
 
 /** A takedown leaves every feed at once: nothing may keep one unasked. */
 const caching = { 'cache-control': 'no-cache' }
@@ -14,7 +14,7 @@ const xml = (text: string): string =>
   escapeHtml(text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, ''))
 
 /** The addresses of a feed and of what it is a feed of. */
-function addressesOf(ctx: AppContext, name: string, wanted: FeedWantedShape) {
+function addressesOf(ctx: AppContext, name: string, wanted: FeedQuery) {
   const { base, app } = ctx.urls
   const query = new URLSearchParams(wanted)
   const self = `${base}/explore/${name}${query.size > 0 ? `?${query}` : ''}`
@@ -23,14 +23,14 @@ function addressesOf(ctx: AppContext, name: string, wanted: FeedWantedShape) {
 }
 
 /** The newest items, or those that `wanted` sorts and filters, as Atom (RFC 4287). */
-export async function atom(ctx: AppContext, wanted: FeedWantedShape): Promise<Response> {
-  const { items } = await list(ctx, wanted)
+export async function atomFeed(ctx: AppContext, wanted: FeedQuery): Promise<Response> {
+  const { items } = await listItems(ctx, wanted)
   const { self, home, title } = addressesOf(ctx, 'feed.atom', wanted)
   const [latest = '1970-01-01T00:00:00.000Z'] = items
     .map(({ updated }) => updated)
     .sort()
     .reverse()
-  const entry = (item: ItemShape): string => `<entry>
+  const entry = (item: Item): string => `<entry>
 <id>${xml(item.link)}</id>
 <title>${xml(item.title)}</title>
 <link href="${xml(item.link)}"/>
@@ -56,8 +56,8 @@ ${items.map(entry).join('')}</feed>
 }
 
 /** The same as JSON Feed 1.1 (https://www.jsonfeed.org/version/1.1/). */
-export async function jsonFeed(ctx: AppContext, wanted: FeedWantedShape): Promise<Response> {
-  const { items } = await list(ctx, wanted)
+export async function jsonFeed(ctx: AppContext, wanted: FeedQuery): Promise<Response> {
+  const { items } = await listItems(ctx, wanted)
   const { self, home, title } = addressesOf(ctx, 'feed.json', wanted)
   const feed = {
     version: 'https://jsonfeed.org/version/1.1',
@@ -100,7 +100,7 @@ export async function* sitemap(ctx: AppContext): AsyncGenerator<string> {
       const page = makerPageUrl(ctx, handles.get(maker) ?? '')
       const isNew = !seen.has(maker)
       seen.add(maker)
-      return isNew ? [page, linkOf(ctx, id)] : [linkOf(ctx, id)]
+      return isNew ? [page, appUrl(ctx, id)] : [appUrl(ctx, id)]
     })
     const some = addresses.slice(0, left)
     left -= some.length

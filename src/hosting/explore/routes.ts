@@ -2,24 +2,24 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { taking } from '../../core/taking.ts'
-import { refOf } from '../../idempotency/idempotency.ts'
+import { taking } from '../../http/validation.ts'
+import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
 import { shelfNames, shelves } from '../apps/shelves.ts'
-import { aCaller, withKey, withoutKey } from '../key.ts'
+import { findCaller, withKey, withoutKey } from '../authentication.ts'
 import {
-  ofApp,
-  ofPaying,
-  ofPublishing,
-  ofRef,
-  ofWriting,
+  appErrors,
+  paymentErrors,
+  publishErrors,
+  idempotencyErrors,
+  writeErrors,
   openOperation,
   operation,
 } from '../operation.ts'
 import * as explore from './explore.ts'
-import { atom, jsonFeed } from './feeds.ts'
+import { atomFeed, jsonFeed } from './feeds.ts'
 import { remix } from '../apps/remix/remix.ts'
 import * as schemas from './schemas.ts'
-import { source } from './source.ts'
+import { getSource } from './source.ts'
 
 /** What was shared (document 1, section 1, Explore), and its remix (operation 12). */
 export const exploreRoutes = (ctx: AppContext) =>
@@ -28,8 +28,8 @@ export const exploreRoutes = (ctx: AppContext) =>
 const listRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(withoutKey(ctx))
-    .get('/explore', ({ query }) => explore.list(ctx, query), {
-      query: schemas.Wanted,
+    .get('/explore', ({ query }) => explore.listItems(ctx, query), {
+      query: schemas.ExploreQuerySchema,
       ...openOperation(
         {
           id: 'explore',
@@ -40,7 +40,7 @@ const listRoutes = (ctx: AppContext) =>
             'title or the description, whole or as a beginning; other orders ' +
             'than new are those of the 500 newest matches. price is that of a remix.',
         },
-        { 200: schemas.ItemList },
+        { 200: schemas.ItemListSchema },
         ['agents_off', 'bad_request'],
       ),
     })
@@ -49,23 +49,23 @@ const listRoutes = (ctx: AppContext) =>
       () => ({ shelves: shelfNames.map((name) => ({ name, glyph: shelves[name] })) }),
       openOperation(
         { id: 'list_shelves', tag: 'Explore', summary: 'The shelves, each with its glyph.' },
-        { 200: schemas.ShelfList },
+        { 200: schemas.ShelfListSchema },
         ['agents_off'],
       ),
     )
-    .get('/explore/feed.atom', ({ query }) => atom(ctx, query), {
-      query: schemas.FeedWanted,
+    .get('/explore/feed.atom', ({ query }) => atomFeed(ctx, query), {
+      query: schemas.FeedQuerySchema,
       ...openOperation(
         { id: 'get_atom_feed', tag: 'Explore', summary: 'The newest items, or a search, as Atom.' },
-        { 200: schemas.Atom },
+        { 200: schemas.AtomSchema },
         ['agents_off', 'bad_request'],
       ),
     })
     .get('/explore/feed.json', ({ query }) => jsonFeed(ctx, query), {
-      query: schemas.FeedWanted,
+      query: schemas.FeedQuerySchema,
       ...openOperation(
         { id: 'get_json_feed', tag: 'Explore', summary: 'The same as JSON Feed.' },
-        { 200: schemas.JsonFeed },
+        { 200: schemas.JsonFeedSchema },
         ['agents_off', 'bad_request'],
       ),
     })
@@ -75,29 +75,29 @@ const itemRoutes = (ctx: AppContext) =>
     .use(withoutKey(ctx))
     .get('/explore/@:handle', ({ params, query }) => explore.maker(ctx, params.handle, query), {
       params: Type.Object({ handle: Type.String() }),
-      query: schemas.MakerWanted,
+      query: schemas.MakerQuerySchema,
       ...openOperation(
         { id: 'get_maker', tag: 'Explore', summary: 'A maker and what it has on Explore.' },
-        { 200: schemas.MakerPage },
+        { 200: schemas.MakerPageSchema },
         ['agents_off', 'bad_request', 'not_found'],
       ),
     })
     .get(
       '/explore/:id',
-      ({ params }) => explore.read(ctx, params.id),
+      ({ params }) => explore.getItem(ctx, params.id),
       openOperation(
         {
           id: 'get_item',
           tag: 'Explore',
           summary: 'One item: versions, remixes, lineage, rating.',
         },
-        { 200: schemas.ItemPage },
-        ['agents_off', ...ofApp],
+        { 200: schemas.ItemPageSchema },
+        ['agents_off', ...appErrors],
       ),
     )
     .get(
       '/explore/:id/source',
-      async ({ params, request }) => source(ctx, (await aCaller(ctx, request))?.agent, params.id),
+      async ({ params, request }) => getSource(ctx, (await findCaller(ctx, request))?.agent, params.id),
       openOperation(
         {
           id: 'get_source',
@@ -105,13 +105,13 @@ const itemRoutes = (ctx: AppContext) =>
           summary: 'The page and the files of an item.',
           more: 'Open where a remix is free. Send your key for your own items and those you bought.',
         },
-        { 200: schemas.Source },
+        { 200: schemas.SourceSchema },
         [
           'agents_off',
           'bad_key',
           'wrong_key_kind',
           'account_closed',
-          ...ofApp,
+          ...appErrors,
           'no_remix',
           'price_above_max',
         ],
@@ -122,12 +122,12 @@ const remixRoutes = (ctx: AppContext) =>
   new Elysia().use(withKey(ctx)).post(
     '/apps/:id/remix',
     async ({ caller, params, body, request, status }) => {
-      const ref = refOf(request, body?.ref)
+      const ref = idempotencyKeyOf(request, body?.ref)
       const wanted = { ...body, ...(ref && { ref }) }
       return status(201, await remix(ctx, caller, params.id, wanted))
     },
     {
-      ...taking(Type.Optional(schemas.RemixWanted)),
+      ...taking(Type.Optional(schemas.RemixSchema)),
       ...operation(
         {
           id: 'remix_app',
@@ -138,8 +138,8 @@ const remixRoutes = (ctx: AppContext) =>
             'unless the maker set a price: then it is paid from your credits, 80 % to the maker. ' +
             'The same ref again buys nothing more.',
         },
-        { 201: schemas.Remixed },
-        [...ofWriting, 'games_off', ...ofPaying, ...ofRef, ...ofApp, ...ofPublishing, 'no_remix'],
+        { 201: schemas.RemixResponseSchema },
+        [...writeErrors, 'games_off', ...paymentErrors, ...idempotencyErrors, ...appErrors, ...publishErrors, 'no_remix'],
       ),
     },
   )

@@ -1,17 +1,17 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { ListQuery } from '../../core/list-query.ts'
+import { ListQuery } from '../../http/list-query.ts'
 import { Id, Link, Media, oneOf, orNull, Time } from '../../core/schema.ts'
-import { App, MaxCredits, Origin, Rating, Ref } from '../apps/schemas.ts'
+import { AppSchema, MaxCreditsSchema, OriginSchema, RatingSchema, RefSchema } from '../apps/schemas.ts'
 import { shelfNames } from '../apps/shelves.ts'
-import { Asset } from '../apps/assets/schemas.ts'
-import { Version } from '../apps/versions/schemas.ts'
+import { AssetSchema } from '../apps/assets/schemas.ts'
+import { VersionSchema } from '../apps/versions/schemas.ts'
 
 const kinds = ['app', 'game', 'skill', 'framework'] as const
 const sorts = ['new', 'top', 'trending', 'remixed'] as const
 
 /** What stands on Explore, as anyone may read it. */
-const Item = Type.Object(
+const ItemSchema = Type.Object(
   {
     id: Id,
     link: Link,
@@ -24,21 +24,21 @@ const Item = Type.Object(
     version: Type.Integer({ description: 'The version on Explore.' }),
     remix: oneOf(['off', 'free', 'price']),
     priceRemix: orNull(Type.Integer()),
-    remixOf: orNull(Origin),
+    remixOf: orNull(OriginSchema),
     remixes: Type.Integer(),
     opens: Type.Integer(),
-    rating: Rating,
+    rating: RatingSchema,
     published: Type.String({ format: 'date-time', description: 'When it first came to Explore.' }),
     created: Time,
     updated: Time,
   },
   { title: 'Item' },
 )
-export type ItemShape = Static<typeof Item>
+export type Item = Static<typeof ItemSchema>
 
 /** What a page shows of an item among others. */
-export type TileShape = Pick<
-  ItemShape,
+export type Tile = Pick<
+  Item,
   | ('id' | 'kind' | 'title' | 'shelf' | 'icon' | 'maker')
   | ('remix' | 'priceRemix' | 'opens' | 'rating')
 >
@@ -53,53 +53,53 @@ const filters = {
 }
 
 /** GET /explore. */
-export const Wanted = Type.Object({ ...ListQuery.properties, ...filters })
-export type WantedShape = Static<typeof Wanted>
+export const ExploreQuerySchema = Type.Object({ ...ListQuery.properties, ...filters })
+export type ExploreQuery = Static<typeof ExploreQuerySchema>
 
 /** The feeds: the same without pages. */
-export const FeedWanted = Type.Object(filters)
-export type FeedWantedShape = Static<typeof FeedWanted>
+export const FeedQuerySchema = Type.Object(filters)
+export type FeedQuery = Static<typeof FeedQuerySchema>
 
 /** GET /explore/@{handle}. */
-export const MakerWanted = Type.Object({
+export const MakerQuerySchema = Type.Object({
   ...ListQuery.properties,
   kind: filters.kind,
   sort: filters.sort,
 })
 
 const next = orNull(Type.String())
-export const ItemList = Type.Object({ items: Type.Array(Item), next })
+export const ItemListSchema = Type.Object({ items: Type.Array(ItemSchema), next })
 
-export const ItemPage = Type.Object({
-  item: Item,
-  versions: Type.Array(Version, { description: 'Up to the one on Explore, newest first.' }),
-  remixes: Type.Array(Item, { description: 'Those on Explore themselves, newest first.' }),
-  lineage: Type.Array(Origin, { description: 'What it was copied from, to the root.' }),
-  rating: Rating,
+export const ItemPageSchema = Type.Object({
+  item: ItemSchema,
+  versions: Type.Array(VersionSchema, { description: 'Up to the one on Explore, newest first.' }),
+  remixes: Type.Array(ItemSchema, { description: 'Those on Explore themselves, newest first.' }),
+  lineage: Type.Array(OriginSchema, { description: 'What it was copied from, to the root.' }),
+  rating: RatingSchema,
 })
-export type ItemPageShape = Static<typeof ItemPage>
+export type ItemPage = Static<typeof ItemPageSchema>
 
-const Maker = Type.Object(
+const MakerSchema = Type.Object(
   { handle: Type.String(), about: orNull(Type.String()), page: Link, created: Time },
   { title: 'Maker' },
 )
-export const MakerPage = Type.Object({ maker: Maker, items: Type.Array(Item), next })
-export type MakerPageShape = Static<typeof MakerPage>
+export const MakerPageSchema = Type.Object({ maker: MakerSchema, items: Type.Array(ItemSchema), next })
+export type MakerPage = Static<typeof MakerPageSchema>
 
-export const ShelfList = Type.Object({
+export const ShelfListSchema = Type.Object({
   shelves: Type.Array(Type.Object({ name: oneOf(shelfNames), glyph: Type.String() })),
 })
 
-export const Source = Type.Object({
+export const SourceSchema = Type.Object({
   id: Id,
   version: Type.Integer(),
   html: Type.String(),
-  assets: Type.Array(Asset),
+  assets: Type.Array(AssetSchema),
 })
-export type SourceShape = Static<typeof Source>
+export type Source = Static<typeof SourceSchema>
 
-export const Atom = Media('application/atom+xml', { description: 'RFC 4287.' })
-export const JsonFeed = Type.Unsafe<Response>(
+export const AtomSchema = Media('application/atom+xml', { description: 'RFC 4287.' })
+export const JsonFeedSchema = Type.Unsafe<Response>(
   Type.Object(
     { version: Type.String(), title: Type.String(), items: Type.Array(Type.Object({ id: Link })) },
     { contentMediaType: 'application/feed+json', description: 'JSON Feed 1.1.' },
@@ -107,16 +107,16 @@ export const JsonFeed = Type.Unsafe<Response>(
 )
 
 /** POST /apps/{id}/remix (document 1, operation 12). */
-export const RemixWanted = Type.Object(
+export const RemixSchema = Type.Object(
   {
-    maxCredits: Type.Optional(MaxCredits),
-    ref: Type.Optional(Ref),
+    maxCredits: Type.Optional(MaxCreditsSchema),
+    ref: Type.Optional(RefSchema),
   },
   { additionalProperties: false, examples: [{ maxCredits: 50 }] },
 )
-export type RemixWantedShape = Static<typeof RemixWanted>
+export type RemixRequest = Static<typeof RemixSchema>
 
-const Purchase = Type.Object(
+const PurchaseSchema = Type.Object(
   {
     item: Id,
     version: Type.Integer({ description: 'The version that was copied.' }),
@@ -131,7 +131,7 @@ const Purchase = Type.Object(
 )
 
 /** What is remembered of a remix; its html is read back from the copy. */
-export const Bought = Type.Object({ app: App, bought: Purchase, note: Type.String() })
-export type BoughtShape = Static<typeof Bought>
-export const Remixed = Type.Object({ ...Bought.properties, html: Type.String() })
-export type RemixedShape = Static<typeof Remixed>
+export const RemixRecordSchema = Type.Object({ app: AppSchema, bought: PurchaseSchema, note: Type.String() })
+export type RemixRecord = Static<typeof RemixRecordSchema>
+export const RemixResponseSchema = Type.Object({ ...RemixRecordSchema.properties, html: Type.String() })
+export type RemixResponse = Static<typeof RemixResponseSchema>

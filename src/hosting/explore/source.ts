@@ -6,22 +6,22 @@ import * as apps from '../apps/apps.ts'
 import { hasBought } from '../apps/remix/lineage.ts'
 import * as pages from '../apps/page-content.ts'
 import * as assets from '../apps/assets/assets.ts'
-import { present } from '../apps/assets/present.ts'
-import { theListed } from './explore.ts'
-import type { SourceShape } from './schemas.ts'
-import { noteUse } from './uses.ts'
+import { presentAsset } from '../apps/assets/present.ts'
+import { getListed } from './explore.ts'
+import type { Source } from './schemas.ts'
+import { recordUse } from './uses.ts'
 
 /**
  * The page and the files of an item: for anyone where a remix is free, else for its maker and who
  * has bought it. Refuses not_found, taken_down, no_remix, price_above_max.
  */
-export async function source(
+export async function getSource(
   ctx: AppContext,
   reader: Agent | undefined,
   id: string,
-): Promise<SourceShape> {
-  const app = await theListed(ctx, id)
-  const version = apps.shownVersion(app)
+): Promise<Source> {
+  const app = await getListed(ctx, id)
+  const version = apps.visibleVersion(app)
   if (app.remix !== 'free' && !(await mayRead(ctx, reader, app, version))) {
     if (app.remix === 'off' || !ctx.config.pricesOn) throw new ApiError('no_remix')
     const how = `POST /apps/${id}/remix buys it.`
@@ -31,11 +31,11 @@ export async function source(
       how,
     })
   }
-  const page = await pages.read(ctx, await apps.theVersion(ctx, id, version))
-  const rows = await assets.rowsOf(ctx, id, version)
+  const page = await pages.readPage(ctx, await apps.getVersion(ctx, id, version))
+  const rows = await assets.listAssets(ctx, id, version)
   const html = new TextDecoder('utf-8', { ignoreBOM: true }).decode(page.identity)
-  if (reader && reader.id !== app.maker) await noteUse(ctx, reader.id, id)
-  return { id, version, html, assets: rows.map((row) => present(ctx, row)) }
+  if (reader && reader.id !== app.maker) await recordUse(ctx, reader.id, id)
+  return { id, version, html, assets: rows.map((row) => presentAsset(ctx, row)) }
 }
 
 const mayRead = async (

@@ -6,7 +6,7 @@ import { hasRemixed } from '../apps/remix/lineage.ts'
 import { itemUses } from './tables.ts'
 
 /** Keeps that an agent opened or read an item with its key. */
-export async function noteUse(ctx: AppContext, agent: string, item: string): Promise<void> {
+export async function recordUse(ctx: AppContext, agent: string, item: string): Promise<void> {
   if (await hasOpened(ctx.db.read, agent, item)) return
   const at = ctx.clock.now()
   await ctx.db.tx((db) => db.insert(itemUses).values({ agent, item, at }).onConflictDoNothing())
@@ -22,6 +22,6 @@ export const hasUsed = async (db: Db, agent: string, item: string): Promise<bool
   (await hasOpened(db, agent, item)) || hasRemixed(db, agent, item)
 
 /** Forgets who used an item that is gone, inside a transaction. */
-export async function forgetUses(db: Db, item: string): Promise<void> {
+export async function deleteUses(db: Db, item: string): Promise<void> {
   await db.delete(itemUses).where(eq(itemUses.item, item))
 }

@@ -4,11 +4,11 @@ import { Type } from '@sinclair/typebox'
 
 import { fromCredits } from '../../core/money.ts'
 import { hour } from '../../core/time.ts'
-import { openDoor } from '../../http/middleware.ts'
-import { openApp } from '../../http/router.ts'
+import { createHandler } from '../../http/middleware.ts'
+import { createRouter } from '../../http/router.ts'
 import { enqueue } from '../../jobs/jobs.ts'
-import { openHoldsOf } from '../../ledger/job-holds.ts'
-import { balanceOf, hold, settle } from '../../ledger/ledger.ts'
+import { listOpenHolds } from '../../ledger/job-holds.ts'
+import { balanceOf, hold, settleHold } from '../../ledger/ledger.ts'
 import { noteStreamsMax } from '../../limits.ts'
 import { refused } from '../../testing/refused.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
@@ -23,18 +23,18 @@ beforeEach(async () => {
   ann = await t.person('ann')
   gates = [Promise.withResolvers(), Promise.withResolvers()]
   t.ctx.jobs.register('assets', {
-    lane: 'media',
+    queue: 'media',
     input: Type.Object({}),
     data: Type.Null(),
-    async run({ note }) {
+    async run({ report: note }) {
       await gates[0]?.promise
       await note({ step: 'writing', progress: 0.25 })
       await gates[1]?.promise
       return {
         end: 'done',
         record: async (db, { id }) => {
-          for (const held of await openHoldsOf(db, id)) {
-            await settle(t.ctx, db, held, fromCredits(7))
+          for (const held of await listOpenHolds(db, id)) {
+            await settleHold(t.ctx, db, held, fromCredits(7))
           }
           return { version: 1 }
         },
@@ -65,7 +65,7 @@ async function newJob(): Promise<string> {
   return ctx.db.tx(async (db) => {
     const job = await enqueue(ctx, db, {
       kind: 'assets',
-      lane: 'media',
+      queue: 'media',
       owner: account,
       item: app,
       input: {},
@@ -226,7 +226,7 @@ test('the head alone of its events and of notes, which may never end', async () 
 
 test('a client that leaves a stream is not waited for', async () => {
   const id = await newJob()
-  const door = openDoor(t.ctx, openApp(t.ctx))
+  const door = createHandler(t.ctx, createRouter(t.ctx))
   const headers = { authorization: `Bearer ${ann.key}` }
   const request = new Request(`http://localhost:3000/api/jobs/${id}/events`, { headers })
   const response = await door(request, ann.from)

@@ -12,36 +12,36 @@ import { jobKinds } from './schemas.ts'
 const kinds: string[] = [...jobKinds]
 
 /** A job of the agent's. Refuses job_not_found. */
-export async function theOwn(ctx: AppContext, agent: Agent, id: string): Promise<Job> {
-  const job = idPattern.test(id) ? await jobs.find(ctx, id) : undefined
+export async function getOwnJob(ctx: AppContext, agent: Agent, id: string): Promise<Job> {
+  const job = idPattern.test(id) ? await jobs.findJob(ctx, id) : undefined
   if (job && job.owner === agentAccount(agent.id) && kinds.includes(job.kind)) return job
   throw new ApiError('job_not_found')
 }
 
 /** The same, as soon as it has changed, or after so many seconds. */
-export async function theOwnAfter(
+export async function waitForOwnJob(
   ctx: AppContext,
   agent: Agent,
   id: string,
   { wait, signal }: { wait: number; signal: AbortSignal },
 ): Promise<Job> {
-  const job = await theOwn(ctx, agent, id)
+  const job = await getOwnJob(ctx, agent, id)
   if (wait === 0) return job
   const { events: seen } = job
   return (await ctx.jobs.waitFor(id, { seen, ms: wait * second, signal })) ?? job
 }
 
 /** An agent's jobs, newest first. */
-export const listOf = (
+export const listByAgent = (
   ctx: AppContext,
   agent: Agent,
   limit: number,
   after?: After,
-): Promise<Job[]> => jobs.list(ctx, agentAccount(agent.id), { kinds, limit, after })
+): Promise<Job[]> => jobs.listJobs(ctx, agentAccount(agent.id), { kinds, limit, after })
 
 /** Ends a job that has not ended; nothing is charged. Refuses job_not_found, not_cancellable. */
-export async function cancel(ctx: AppContext, agent: Agent, id: string): Promise<Job> {
-  await theOwn(ctx, agent, id)
+export async function cancelJob(ctx: AppContext, agent: Agent, id: string): Promise<Job> {
+  await getOwnJob(ctx, agent, id)
   const job = await ctx.jobs.cancel(id)
   if (job) return job
   throw new ApiError('not_cancellable')

@@ -5,14 +5,14 @@ import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
 import type { Job } from '../../jobs/handler.ts'
 import type { JobEvent } from '../../jobs/jobs.ts'
-import { linkOf } from '../apps/present.ts'
-import { JobItems, type JobItemShape, jobKinds, type JobShape, jobSteps } from './schemas.ts'
+import { appUrl } from '../apps/present.ts'
+import { JobItemsSchema, type JobItem, jobKinds, type JobBody, jobSteps } from './schemas.ts'
 
 const wordIn = <T extends string>(words: readonly T[], word: string | null): T | undefined =>
   words.find((known) => known === word)
 
 /** The Job record. A handler's result is `{ version }`, of the app that the job is about. */
-export function present(ctx: AppContext, job: Job): JobShape {
+export function presentJob(ctx: AppContext, job: Job): JobBody {
   const { id, item, state, result, error, started, ended } = job
   const kind = wordIn(jobKinds, job.kind)
   if (!kind) throw new Error(`${job.kind} is no job of an agent.`)
@@ -29,23 +29,23 @@ export function present(ctx: AppContext, job: Job): JobShape {
     created: iso(job.created),
     started: started === null ? null : iso(started),
     ended: ended === null ? null : iso(ended),
-    result: item !== null && version ? { app: item, version, link: linkOf(ctx, item) } : null,
-    ...(Value.Check(JobItems, job.data) && { items: itemsOf(job, job.data.items) }),
+    result: item !== null && version ? { app: item, version, link: appUrl(ctx, item) } : null,
+    ...(Value.Check(JobItemsSchema, job.data) && { items: itemsOf(job, job.data.items) }),
     error,
   }
 }
 
 /** Nothing is held any more of a job that has ended: what it did not come to has failed with it. */
-function itemsOf({ state, error, ended }: Job, items: JobItemShape[]): JobItemShape[] {
+function itemsOf({ state, error, ended }: Job, items: JobItem[]): JobItem[] {
   if (ended === null) return items
   const code = error?.code ?? state
   return items.map((item) => (item.state === 'held' ? { ...item, state: 'failed', code } : item))
 }
 
 /** The job as it stood at an event. */
-export function presentAt(ctx: AppContext, job: Job, event: JobEvent): JobShape {
+export function presentJobAt(ctx: AppContext, job: Job, event: JobEvent): JobBody {
   const { state, step, progress } = event
-  const now = present(ctx, job)
+  const now = presentJob(ctx, job)
   if (event.number === job.events && job.ended !== null) return now
   return {
     ...now,

@@ -3,12 +3,12 @@ import { Elysia, t } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
 import { newestFirst } from '../../core/cursor.ts'
-import { ListQuery } from '../../core/list-query.ts'
+import { ListQuery } from '../../http/list-query.ts'
 import { jobWaitSecondsMax } from '../../limits.ts'
-import { mayGoOn, withKey } from '../key.ts'
-import { ofWriting, operation } from '../operation.ts'
+import { isStillAuthorized, withKey } from '../authentication.ts'
+import { writeErrors, operation } from '../operation.ts'
 import * as jobs from './jobs.ts'
-import { present } from './present.ts'
+import { presentJob } from './present.ts'
 import * as schemas from './schemas.ts'
 import { watch } from './watch.ts'
 
@@ -24,15 +24,15 @@ export const jobRoutes = (ctx: AppContext) =>
       '/jobs',
       async ({ caller, query }) => {
         const { page, next } = await newestFirst('job', query, (limit, after) =>
-          jobs.listOf(ctx, caller.agent, limit, after),
+          jobs.listByAgent(ctx, caller.agent, limit, after),
         )
-        return { jobs: page.map((job) => present(ctx, job)), next }
+        return { jobs: page.map((job) => presentJob(ctx, job)), next }
       },
       {
         query: ListQuery,
         ...operation(
           { id: 'list_jobs', tag: 'Jobs', summary: 'Your jobs, newest first.' },
-          { 200: schemas.JobList },
+          { 200: schemas.JobListSchema },
           ['bad_request'],
         ),
       },
@@ -41,8 +41,8 @@ export const jobRoutes = (ctx: AppContext) =>
       '/jobs/:id',
       async ({ caller, params, query, request: { signal } }) => {
         const { wait = 0 } = query
-        const job = await jobs.theOwnAfter(ctx, caller.agent, params.id, { wait, signal })
-        return { job: present(ctx, job) }
+        const job = await jobs.waitForOwnJob(ctx, caller.agent, params.id, { wait, signal })
+        return { job: presentJob(ctx, job) }
       },
       {
         query: JobQuery,
@@ -55,7 +55,7 @@ export const jobRoutes = (ctx: AppContext) =>
               'With wait it answers as soon as the job changes, or after so many seconds. Nothing ' +
               'that failed is charged.',
           },
-          { 200: schemas.OneJob },
+          { 200: schemas.JobResponseSchema },
           ['bad_request', 'job_not_found'],
         ),
       },
@@ -63,23 +63,23 @@ export const jobRoutes = (ctx: AppContext) =>
     .delete(
       '/jobs/:id',
       async ({ caller, params }) => ({
-        job: present(ctx, await jobs.cancel(ctx, caller.agent, params.id)),
+        job: presentJob(ctx, await jobs.cancelJob(ctx, caller.agent, params.id)),
       }),
       operation(
         { id: 'cancel_job', tag: 'Jobs', summary: 'Cancel a job. What did not land is free.' },
-        { 200: schemas.OneJob },
-        [...ofWriting, 'job_not_found', 'not_cancellable'],
+        { 200: schemas.JobResponseSchema },
+        [...writeErrors, 'job_not_found', 'not_cancellable'],
       ),
     )
     .get(
       '/jobs/:id/events',
       async ({ caller, params, request }) => {
-        const job = await jobs.theOwn(ctx, caller.agent, params.id)
-        return watch(ctx, { job, mayWatch: () => mayGoOn(ctx, caller) }, request)
+        const job = await jobs.getOwnJob(ctx, caller.agent, params.id)
+        return watch(ctx, { job, mayWatch: () => isStillAuthorized(ctx, caller) }, request)
       },
       operation(
         { id: 'watch_job', tag: 'Jobs', summary: 'What happens to a job, as it happens.' },
-        { 200: schemas.JobEvents, 204: Type.Void() },
+        { 200: schemas.JobEventsSchema, 204: Type.Void() },
         ['job_not_found'],
       ),
     )

@@ -6,7 +6,7 @@ export const jobKinds = ['build', 'assets'] as const
 export const jobSteps = ['planning', 'writing', 'checking', 'assets', 'publishing'] as const
 
 /** One of the things that a job makes, each paid on its own (agent-api, Assets). */
-export const JobItem = Type.Object({
+export const JobItemSchema = Type.Object({
   name: Type.String(),
   kind: Type.String(),
   price: Type.Number({ description: 'The most it can cost, in credits.' }),
@@ -14,13 +14,13 @@ export const JobItem = Type.Object({
   maker: Type.Optional(Type.String({ description: 'What made it: embedded, or a model.' })),
   code: Type.Optional(Type.String({ description: 'Why it failed; it was not charged.' })),
 })
-export type JobItemShape = Static<typeof JobItem>
+export type JobItem = Static<typeof JobItemSchema>
 
 /** What a job that makes things keeps of them, and shows. */
-export const JobItems = Type.Object({ items: Type.Array(JobItem) })
+export const JobItemsSchema = Type.Object({ items: Type.Array(JobItemSchema) })
 
 /** A job of an agent (agent-api, Jobs). */
-export const Job = Type.Object(
+export const JobSchema = Type.Object(
   {
     id: Id,
     kind: oneOf(jobKinds),
@@ -34,17 +34,17 @@ export const Job = Type.Object(
     started: orNull(Time),
     ended: orNull(Time),
     result: orNull(Type.Object({ app: Id, version: Type.Integer(), link: Link })),
-    items: Type.Optional(Type.Array(JobItem)),
+    items: Type.Optional(Type.Array(JobItemSchema)),
     error: orNull(Type.Object({ code: Type.String(), error: Type.String() })),
   },
   { title: 'Job' },
 )
-export type JobShape = Static<typeof Job>
+export type JobBody = Static<typeof JobSchema>
 
-export const OneJob = Type.Object({ job: Job })
-export const JobList = Type.Object({ jobs: Type.Array(Job), next: orNull(Type.String()) })
+export const JobResponseSchema = Type.Object({ job: JobSchema })
+export const JobListSchema = Type.Object({ jobs: Type.Array(JobSchema), next: orNull(Type.String()) })
 
 /** Server-sent events (WHATWG HTML, section 9.2). */
-export const JobEvents = Media('text/event-stream', {
+export const JobEventsSchema = Media('text/event-stream', {
   description: 'Each event is a Job as it stood then; its id goes into Last-Event-ID.',
 })

@@ -1,10 +1,10 @@
 import type { AppContext } from '../../context.ts'
-import { eventStream } from '../../core/event-stream.ts'
+import { eventStream } from '../../http/event-stream.ts'
 import { second, stopwatch } from '../../core/time.ts'
 import type { Job } from '../../jobs/handler.ts'
-import { eventsAfter } from '../../jobs/jobs.ts'
+import { listEventsAfter } from '../../jobs/jobs.ts'
 import { jobWatchMs } from '../../limits.ts'
-import { presentAt } from './present.ts'
+import { presentJobAt } from './present.ts'
 
 const encoder = new TextEncoder()
 /** Between two looks at whether the watcher of a silent job may go on; each is told. */
@@ -43,7 +43,7 @@ function eventsOf(ctx: AppContext, { job: { id }, mayWatch }: Watched, after: nu
       const wait = { seen: last, ms: lookMs, signal: gone.signal }
       const changed = await ctx.jobs.waitFor(id, wait)
       const job = (await mayWatch()) ? changed : undefined
-      const found = job ? await eventsAfter(ctx, id, last) : []
+      const found = job ? await listEventsAfter(ctx, id, last) : []
       if (gone.signal.aborted) return
       // What came after the job was read is told with a later reading of it.
       const news = found.filter(({ number }) => job && number <= job.events)
@@ -57,5 +57,5 @@ function eventsOf(ctx: AppContext, { job: { id }, mayWatch }: Watched, after: nu
   })
 }
 
-const eventText = (ctx: AppContext, job: Job, event: Parameters<typeof presentAt>[2]): string =>
-  `id: ${event.number}\ndata: ${JSON.stringify(presentAt(ctx, job, event))}\n\n`
+const eventText = (ctx: AppContext, job: Job, event: Parameters<typeof presentJobAt>[2]): string =>
+  `id: ${event.number}\ndata: ${JSON.stringify(presentJobAt(ctx, job, event))}\n\n`

@@ -2,7 +2,7 @@ import type { AppContext } from '../../context.ts'
 import { recordOf } from '../../core/schema.ts'
 import { estimatePromptTokens, estimateTokens } from '../../models/tokens.ts'
 import { readUsage, type Usage, createUsage } from '../../models/usage.ts'
-import { ask, type Chosen, Declined, NoAnswer, theRecord } from './model-call.ts'
+import { callModel, type ServiceModel, ModelDeclined, NoModelResult, readJsonObject } from './model-call.ts'
 
 export interface Message {
   role: 'system' | 'user' | 'assistant'
@@ -10,7 +10,7 @@ export interface Message {
 }
 
 /** What a chat model said, and what it used. */
-export interface Said {
+export interface ChatResult {
   text: string
   usage: Usage
 }
@@ -18,7 +18,7 @@ export interface Said {
 /** Asks a chat model for one answer. Throws NoAnswer when there is none, Declined. */
 export async function chat(
   ctx: AppContext,
-  by: Chosen,
+  by: ServiceModel,
   {
     messages,
     most,
@@ -29,9 +29,9 @@ export async function chat(
     most: { input: number; output: number }
     signal: AbortSignal
   },
-): Promise<Said> {
+): Promise<ChatResult> {
   const body = { messages, max_completion_tokens: most.output }
-  const answer = await theRecord(await ask(ctx, by, { path: '/chat/completions', body, signal }))
+  const answer = await readJsonObject(await callModel(ctx, by, { path: '/chat/completions', body, signal }))
   const [choice]: unknown[] = Array.isArray(answer['choices']) ? answer['choices'] : []
   const { message, finish_reason: end } = recordOf(choice)
   const { content, refusal } = recordOf(message)
@@ -40,8 +40,8 @@ export async function chat(
   const own = { prompt: estimatePromptTokens(body, 0), completion: estimateTokens(text) }
   const usage = told ?? createUsage({ ...own, estimated: true })
   if (end === 'content_filter' || (typeof refusal === 'string' && refusal !== '')) {
-    throw new Declined('the model would not do it')
+    throw new ModelDeclined('the model would not do it')
   }
-  if (text === '') throw new NoAnswer('the answer has no text')
+  if (text === '') throw new NoModelResult('the answer has no text')
   return { text, usage }
 }

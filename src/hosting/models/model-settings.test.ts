@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 
 import { openTestHouse } from '../../testing/test-server.ts'
-import { unmetChoices } from './model-settings.ts'
+import { modelSettingWarnings } from './model-settings.ts'
 
 const said = async (settings: Parameters<typeof openTestHouse>[0]): Promise<string[]> => {
   const { ctx, close } = await openTestHouse(settings)
-  const told = unmetChoices(ctx)
+  const told = modelSettingWarnings(ctx)
   await close()
   return told
 }

@@ -1,10 +1,10 @@
 import type { SettingName } from '../../config/settings.ts'
 import type { AppContext } from '../../context.ts'
 import type { ModelType } from '../../models/price.ts'
-import { demoBuilder, findChosen } from './model-call.ts'
+import { demoBuilder, findServiceModel } from './model-call.ts'
 
 /** What the start says of settings that name a model, an Ollama or a browser which is not there. */
-export function unmetChoices(ctx: AppContext): string[] {
+export function modelSettingWarnings(ctx: AppContext): string[] {
   const { config, upstreams } = ctx
   const chosen: [SettingName, string, ModelType][] = [
     ['BUILDER_MODEL', config.builderModel, 'chat'],
@@ -14,12 +14,12 @@ export function unmetChoices(ctx: AppContext): string[] {
     ['SOUND_MODEL', config.soundModel, 'audio'],
   ]
   const unmet = chosen.flatMap(([name, id, type]) =>
-    id === '' || findChosen(ctx, id, type)
+    id === '' || findServiceModel(ctx, id, type)
       ? []
       : [`${name} is ${id}, and no ${type} model with a price has that id: berth models list.`],
   )
   const isLeftOut = config.agentsOn && config.builderModel === ''
-  if (isLeftOut && !findChosen(ctx, demoBuilder, 'chat')) {
+  if (isLeftOut && !findServiceModel(ctx, demoBuilder, 'chat')) {
     unmet.push('BUILDER_MODEL is not set: nothing is built from prompts.')
   }
   const ollama = config.rows.find(({ name }) => name === 'OLLAMA_HOST')

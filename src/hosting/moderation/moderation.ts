@@ -2,12 +2,12 @@ import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
 import * as agents from '../agents/suspension.ts'
 import type { App } from '../apps/apps.ts'
-import { forgetBadPage, noteBadPage } from '../apps/blocked-pages.ts'
+import { unblockPage, blockPage } from '../apps/blocked-pages.ts'
 import * as rows from '../apps/moderation.ts'
 import { type Notification, notify } from '../notifications/notifications.ts'
-import { answerAppeal } from '../apps/appeal/appeals.ts'
-import { note } from '../audit/audit.ts'
-import { putBack } from '../apps/quarantine.ts'
+import { resolveAppeal } from '../apps/appeal/appeals.ts'
+import { recordAudit } from '../audit/audit.ts'
+import { reinstateApp } from '../apps/quarantine.ts'
 import { heldNews, restoredNews, takenDownNews } from '../apps/notifications.ts'
 import { closeReports } from '../reports/reports.ts'
 
@@ -25,7 +25,7 @@ async function decide(
     const app = await change(db)
     if (!app) return false
     await closeReports(ctx, db, app.id)
-    await note(ctx, db, entry)
+    await recordAudit(ctx, db, entry)
     await notify(ctx, db, say(app))
     return true
   })
@@ -59,27 +59,27 @@ const showAgain = (
     entry,
     async (db) => {
       const app = await change(db)
-      if (app) await answerAppeal(ctx, db, app.id, { state: 'granted', answer: entry.why })
+      if (app) await resolveAppeal(ctx, db, app.id, { state: 'granted', answer: entry.why })
       return app
     },
     restoredNews,
   )
 
 /** Undoes a takedown; the app is live again, off Explore. False when none was taken down. */
-export const restore = (
+export const reinstate = (
   ctx: AppContext,
   id: string,
   why: string,
   by = operator,
 ): Promise<boolean> =>
-  showAgain(ctx, { did: 'restore', item: id, why, by }, (db) => putBack(ctx, db, id))
+  showAgain(ctx, { did: 'restore', item: id, why, by }, (db) => reinstateApp(ctx, db, id))
 
 /** Holds an app back until it is released. False when there is none that is live. */
-export const hold = (ctx: AppContext, id: string, why: string, by = operator): Promise<boolean> =>
+export const quarantine = (ctx: AppContext, id: string, why: string, by = operator): Promise<boolean> =>
   decide(
     ctx,
     { did: 'hold', item: id, why, by },
-    (db) => rows.hold(ctx, db, id, { by: 'operator', reason: why }),
+    (db) => rows.quarantine(ctx, db, id, { by: 'operator', reason: why }),
     (app) => heldNews(app, why),
   )
 
@@ -90,7 +90,7 @@ export const release = (
   why: string,
   by = operator,
 ): Promise<boolean> =>
-  showAgain(ctx, { did: 'release', item: id, why, by }, (db) => rows.release(ctx, db, id))
+  showAgain(ctx, { did: 'release', item: id, why, by }, (db) => rows.releaseApp(ctx, db, id))
 
 /** Closes the reports about an app that is fine. False when there are none. */
 export const dismiss = (
@@ -101,7 +101,7 @@ export const dismiss = (
 ): Promise<boolean> =>
   ctx.db.tx(async (db) => {
     if (!(await closeReports(ctx, db, id))) return false
-    await note(ctx, db, { by, did: 'dismiss', item: id, why })
+    await recordAudit(ctx, db, { by, did: 'dismiss', item: id, why })
     return true
   })
 
@@ -118,9 +118,9 @@ export async function suspend(
   const done = await ctx.db.tx(async (db) => {
     const agent = await agents.suspendAgent(ctx, db, handle, why)
     if (!agent) return false
-    await rows.holdAllOf(ctx, db, agent.id, why)
+    await rows.quarantineAll(ctx, db, agent.id, why)
     const did = why === null ? 'unsuspend' : 'suspend'
-    await note(ctx, db, { by, did, item: `@${handle}`, why: why ?? '' })
+    await recordAudit(ctx, db, { by, did, item: `@${handle}`, why: why ?? '' })
     return true
   })
   ctx.keys.forget()
@@ -136,9 +136,9 @@ export const block = (
 ): Promise<boolean> =>
   ctx.db.tx(async (db) => {
     const page = { sha256, app: '', reason: why, at: ctx.clock.now() }
-    if (!(await noteBadPage(db, page))) return false
-    await rows.readAgain(db, sha256)
-    await note(ctx, db, { by, did: 'block', item: sha256, why })
+    if (!(await blockPage(db, page))) return false
+    await rows.rescanPage(db, sha256)
+    await recordAudit(ctx, db, { by, did: 'block', item: sha256, why })
     return true
   })
 
@@ -150,9 +150,9 @@ export const unblock = (
   by = operator,
 ): Promise<boolean> =>
   ctx.db.tx(async (db) => {
-    if (!(await forgetBadPage(db, sha256))) return false
-    await rows.readAgain(db, sha256)
-    await note(ctx, db, { by, did: 'unblock', item: sha256, why })
+    if (!(await unblockPage(db, sha256))) return false
+    await rows.rescanPage(db, sha256)
+    await recordAudit(ctx, db, { by, did: 'unblock', item: sha256, why })
     return true
   })
 
@@ -160,9 +160,9 @@ export const unblock = (
  * Has the safety check of now read an app again, or with 'all' every one that is there: the chore
  * that reads after new rules does it, in rounds. False when there is nothing to read.
  */
-export const readAgain = (ctx: AppContext, item: string, by = operator): Promise<boolean> =>
+export const rescan = (ctx: AppContext, item: string, by = operator): Promise<boolean> =>
   ctx.db.tx(async (db) => {
-    const some = await rows.askAgain(db, item === 'all' ? undefined : item)
-    if (some) await note(ctx, db, { by, did: 'rescan', item, why: '' })
+    const some = await rows.requestRescan(db, item === 'all' ? undefined : item)
+    if (some) await recordAudit(ctx, db, { by, did: 'rescan', item, why: '' })
     return some
   })

@@ -1,25 +1,25 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { taking, takingNothing } from '../../core/taking.ts'
+import { taking, takingNothing } from '../../http/validation.ts'
 import { iso } from '../../core/time.ts'
 import { callerAddress } from '../../http/request-context.ts'
 import type { Version } from '../apps/apps.ts'
-import { present } from '../apps/present.ts'
-import { findingOf } from '../apps/publish.ts'
-import { AppAnswer } from '../apps/schemas.ts'
-import { withKey, withoutKey } from '../key.ts'
-import { ofApp, ofWriting, openOperation, operation } from '../operation.ts'
-import { appeal } from '../apps/appeal/appeals.ts'
-import { undelete } from '../apps/quarantine.ts'
-import { report } from '../reports/reports.ts'
-import { rescan, scanOf } from '../apps/scan/scans.ts'
+import { presentApp } from '../apps/present.ts'
+import { presentFinding } from '../apps/publish.ts'
+import { AppResponseSchema } from '../apps/schemas.ts'
+import { withKey, withoutKey } from '../authentication.ts'
+import { appErrors, writeErrors, openOperation, operation } from '../operation.ts'
+import { createAppeal } from '../apps/appeal/appeals.ts'
+import { restoreDeletedApp } from '../apps/quarantine.ts'
+import { createReport } from '../reports/reports.ts'
+import { rescan, getScan } from '../apps/scan/scans.ts'
 import * as schemas from './schemas.ts'
 
 const presentScan = ({ verdict, scanned, findings }: Version): schemas.AppScanShape => ({
   verdict,
   at: iso(scanned),
-  findings: findings.map(findingOf),
+  findings: findings.map(presentFinding),
 })
 
 /** Reports, appeals, and what the safety check says of an own app. */
@@ -31,7 +31,7 @@ const reportRoutes = (ctx: AppContext) =>
     '/report',
     async ({ body, request, status }) => {
       const address = callerAddress(request)
-      const { id, app, reason, at } = await report(ctx, body.item, body, address)
+      const { id, app, reason, at } = await createReport(ctx, body.item, body, address)
       const note = 'The operator looks at every report. Thank you.'
       return status(201, { report: { id, item: app, reason, at: iso(at) }, note })
     },
@@ -47,7 +47,7 @@ const reportRoutes = (ctx: AppContext) =>
             'reported is held back at once: off Explore, with a warning on its link.',
         },
         { 201: schemas.Reported },
-        ['agents_off', ...ofWriting, ...ofApp, 'reports_limit'],
+        ['agents_off', ...writeErrors, ...appErrors, 'reports_limit'],
       ),
     },
   )
@@ -58,7 +58,7 @@ const ownRoutes = (ctx: AppContext) =>
     .post(
       '/apps/:id/appeal',
       async ({ caller, params, body, status }) => {
-        const made = await appeal(ctx, caller.agent, params.id, body.text)
+        const made = await createAppeal(ctx, caller.agent, params.id, body.text)
         const { id, app, text, at } = made
         const note = 'The operator looks at every appeal. GET /me/notes tells when it is decided.'
         const appealed = { id, item: app, text, state: 'open' as const, at: iso(at) }
@@ -74,13 +74,13 @@ const ownRoutes = (ctx: AppContext) =>
             more: 'Once for each takedown or hold.',
           },
           { 201: schemas.Appealed },
-          [...ofWriting, 'not_found', 'nothing_to_appeal', 'appealed_already'],
+          [...writeErrors, 'not_found', 'nothing_to_appeal', 'appealed_already'],
         ),
       },
     )
     .get(
       '/apps/:id/scan',
-      async ({ caller, params }) => presentScan(await scanOf(ctx, caller.agent, params.id)),
+      async ({ caller, params }) => presentScan(await getScan(ctx, caller.agent, params.id)),
       operation(
         {
           id: 'get_scan',
@@ -88,20 +88,20 @@ const ownRoutes = (ctx: AppContext) =>
           summary: "What the safety check said of your app's newest page.",
         },
         { 200: schemas.AppScan },
-        [...ofApp, 'busy'],
+        [...appErrors, 'busy'],
       ),
     )
     .post(
       '/apps/:id/restore',
       async ({ caller, params }) => ({
-        app: present(ctx, await undelete(ctx, caller.agent, params.id)),
+        app: presentApp(ctx, await restoreDeletedApp(ctx, caller.agent, params.id)),
       }),
       {
         ...takingNothing,
         ...operation(
           { id: 'restore_app', tag: 'Apps', summary: 'Bring back an app deleted within 30 days.' },
-          { 200: AppAnswer },
-          [...ofWriting, ...ofApp],
+          { 200: AppResponseSchema },
+          [...writeErrors, ...appErrors],
         ),
       },
     )
@@ -118,7 +118,7 @@ const ownRoutes = (ctx: AppContext) =>
             more: 'What the check held back is shown again once nothing blocks it.',
           },
           { 200: schemas.AppScan },
-          [...ofWriting, ...ofApp, 'busy'],
+          [...writeErrors, ...appErrors, 'busy'],
         ),
       },
     )

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { Id, oneOf, Time, Words } from '../../core/schema.ts'
 import { appealCharsMax, reportCharsMax, reportContactCharsMax } from '../../limits.ts'
-import { Finding } from '../apps/schemas.ts'
+import { FindingSchema } from '../apps/schemas.ts'
 import { reasonNames } from '../reports/reasons.ts'
 
 /** POST /report. */
@@ -38,6 +38,6 @@ export const Appealed = Type.Object({
 export const AppScan = Type.Object({
   verdict: oneOf(['clean', 'warn', 'block']),
   at: Time,
-  findings: Type.Array(Finding),
+  findings: Type.Array(FindingSchema),
 })
 export type AppScanShape = Static<typeof AppScan>

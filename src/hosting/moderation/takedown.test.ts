@@ -13,15 +13,15 @@ import {
   type Person,
   type TestHouse,
 } from '../../testing/test-server.ts'
-import { find } from '../apps/apps.ts'
+import { findApp } from '../apps/apps.ts'
 import { lockPage } from '../apps/blocked-pages.ts'
 import { apps } from '../apps/tables.ts'
 import { listNotes } from '../notifications/notifications.ts'
 import { listAudit } from '../audit/audit.ts'
 import { takeDown } from './moderation.ts'
 import { listReports } from '../reports/reports.ts'
-import { forgetModeration } from './retention.ts'
-import { rescanSome } from '../apps/scan/scans.ts'
+import { deleteOldModeration } from './retention.ts'
+import { rescanOutdated } from '../apps/scan/scans.ts'
 
 let h: TestHouse
 let ann: Person
@@ -49,7 +49,7 @@ const admin = (...words: string[]) => run(h.ctx, { command: 'admin', words })
 
 /** What ann was told of beside listings, newest first. */
 async function told(): Promise<string[]> {
-  const maker = (await find(h.ctx, id))?.maker ?? ''
+  const maker = (await findApp(h.ctx, id))?.maker ?? ''
   const notes = await listNotes(h.ctx, maker, { unread: false, limit: 20 })
   return notes.map(({ kind }) => kind).filter((kind) => kind !== 'app.listed')
 }
@@ -268,13 +268,13 @@ test('what is released while its maker is suspended stays held, and off Explore'
   for (const app of [id, two]) await admin('hold', app, 'a look')
   await ann.call('POST', `/apps/${two}/appeal`, { text: 'It is fine.' })
   await admin('block', sha256, 'bad')
-  await rescanSome(h.ctx)
+  await rescanOutdated(h.ctx)
   await admin('suspend', '@ann', 'spam')
   const stays = 'stays held back while its maker is suspended.'
   expect((await admin('release', id)).text).toBe(`${id} ${stays}`)
   await admin('decide', two, 'grant', 'It is.')
   await admin('unblock', sha256)
-  await rescanSome(h.ctx)
+  await rescanOutdated(h.ctx)
   await admin('takedown', four, 'a look')
   expect((await admin('restore', four)).text).toBe(`${four} ${stays}`)
 
@@ -346,7 +346,7 @@ test('a page that is taken down as its publish is about to be kept is held', asy
   await Bun.sleep(50)
   gate.resolve()
   await down
-  await rescanSome(h.ctx)
+  await rescanOutdated(h.ctx)
   h.clock.turn(second)
   expect((await h.visit('GET', `/a/${(await sent).text('app.id')}`)).status).toBe(403)
 })
@@ -356,7 +356,7 @@ test('what is blocked or reported while its maker is suspended outlasts that', a
   const reported = await ben.publish({ html: '<title>Reported</title>', store: true })
   await admin('suspend', '@ben', 'spam')
   await admin('takedown', id, 'phishing')
-  await rescanSome(h.ctx)
+  await rescanOutdated(h.ctx)
   for (const from of ['203.0.113.1', '203.0.113.2', '203.0.113.3'])
     await h.call('POST', '/report', { body: { item: reported, reason: 'phishing' }, from })
   await admin('unsuspend', '@ben')
@@ -384,7 +384,7 @@ test('what was decided is written down, and forgotten after MODERATION_KEPT_DAYS
   expect(shown).toContain('taken down  2026-05-04T12:00:00.000Z  spam')
   expect(shown).toMatch(/version 1 {2}clean {2}[0-9a-f]{64}/)
   h.clock.turn(401 * day)
-  await forgetModeration(h.ctx)
+  await deleteOldModeration(h.ctx)
   expect(await listAudit(h.ctx, 10)).toEqual([])
   expect(await listReports(h.ctx, 10)).toEqual([])
   expect((await admin('audit')).text).toBe('Nothing is there.')

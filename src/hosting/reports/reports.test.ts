@@ -3,7 +3,7 @@ import { afterEach, expect, test } from 'bun:test'
 import { day } from '../../core/time.ts'
 import { refused } from '../../testing/refused.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../testing/test-server.ts'
-import { find } from '../apps/apps.ts'
+import { findApp } from '../apps/apps.ts'
 import { listNotes } from '../notifications/notifications.ts'
 import { listAudit } from '../audit/audit.ts'
 import * as moderation from '../moderation/moderation.ts'
@@ -131,7 +131,7 @@ test('phishing or malware, said from three addresses, holds an app back; release
 test('a held app stays its maker’s: changed, taken off, and put on Explore only once released', async () => {
   await open()
   const id = await ann.publish()
-  await moderation.hold(h.ctx, id, 'a look')
+  await moderation.quarantine(h.ctx, id, 'a look')
   const on = await ann.call('PATCH', `/apps/${id}`, { store: true })
   expect(on.body).toMatchObject({ app: { listed: 'pending', store: true } })
   expect(on.text('note')).toContain('once')
@@ -142,7 +142,7 @@ test('a held app stays its maker’s: changed, taken off, and put on Explore onl
   expect((await ben.call('POST', `/apps/${id}/remix`)).code).toBe('not_found')
   await moderation.release(h.ctx, id, '')
   expect((await h.call('GET', `/explore/${id}`)).body).toMatchObject({ item: { version: 2 } })
-  await moderation.hold(h.ctx, id, 'again')
+  await moderation.quarantine(h.ctx, id, 'again')
   await ann.call('PATCH', `/apps/${id}`, { store: false })
   await moderation.release(h.ctx, id, '')
   expect((await ann.call('GET', `/apps/${id}`)).body).toMatchObject({ app: { listed: 'off' } })
@@ -155,7 +155,7 @@ test('a flood of reports from everywhere holds once, and tells the maker once', 
   const statuses = (await Promise.all(flood)).map(({ status }) => status)
   expect(new Set(statuses)).toEqual(new Set([201]))
   expect(await listAudit(h.ctx, 50, id)).toMatchObject([{ by: 'reports', did: 'hold' }])
-  const maker = (await find(h.ctx, id))?.maker ?? ''
+  const maker = (await findApp(h.ctx, id))?.maker ?? ''
   const told = await listNotes(h.ctx, maker, { unread: false, kind: 'report.opened', limit: 10 })
   expect(told).toMatchObject([{ item: id, data: { reason: expect.stringContaining('phishing') } }])
 })

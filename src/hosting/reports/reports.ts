@@ -14,10 +14,10 @@ import {
   reportersToHold,
   reportsPerAddressDay,
 } from '../../limits.ts'
-import { type App, find, there } from '../apps/apps.ts'
+import { type App, findApp, requireAvailable } from '../apps/apps.ts'
 import * as rows from '../apps/moderation.ts'
 import { notify } from '../notifications/notifications.ts'
-import { note } from '../audit/audit.ts'
+import { recordAudit } from '../audit/audit.ts'
 import { heldNews } from '../apps/notifications.ts'
 import { isReason, type ReportReason } from './reasons.ts'
 import { reports } from '../moderation/tables.ts'
@@ -28,17 +28,17 @@ const dangers: ReportReason[] = ['phishing', 'malware']
 export type Report = typeof reports.$inferSelect
 
 /** What a reporter says. */
-export interface Said {
+export interface ReportInput {
   reason: string
   text?: string | undefined
   contact?: string | undefined
 }
 
 /** The app a report is about. Refuses not_found, taken_down. */
-export const theReported = async (ctx: AppContext, id: string): Promise<App> => {
-  const app = await find(ctx, id)
+export const getReportedApp = async (ctx: AppContext, id: string): Promise<App> => {
+  const app = await findApp(ctx, id)
   if (!app) throw new ApiError('not_found', { what: 'app', see: 'An id is the end of a link.' })
-  return there(app)
+  return requireAvailable(app)
 }
 
 /**
@@ -46,14 +46,14 @@ export const theReported = async (ctx: AppContext, id: string): Promise<App> => 
  * addresses, holds the app back. Refuses not_found, taken_down, bad_request, try_again, and
  * reports_limit past five a day from one address.
  */
-export async function report(
+export async function createReport(
   ctx: AppContext,
   id: string,
-  { reason, text = '', contact }: Said,
+  { reason, text = '', contact }: ReportInput,
   address: string,
 ): Promise<Report> {
   ctx.storage.requireFreeSpace(0)
-  const app = await theReported(ctx, id)
+  const app = await getReportedApp(ctx, id)
   const isFine = isReason(reason) && isPlainText(text, reportCharsMax)
   if (!isFine || !isPlainLine(contact ?? '', reportContactCharsMax)) {
     const problem =
@@ -93,9 +93,9 @@ async function holdAtThree(ctx: AppContext, db: Db, app: App): Promise<void> {
     .where(and(isOpen, eq(reports.app, app.id), inArray(reports.reason, dangers)))
   if ((row?.reporters ?? 0) < reportersToHold) return
   const why = 'people reported phishing or malware'
-  const held = await rows.hold(ctx, db, app.id, { by: 'reports', reason: why })
+  const held = await rows.quarantine(ctx, db, app.id, { by: 'reports', reason: why })
   if (!held) return
-  await note(ctx, db, { by: 'reports', did: 'hold', item: app.id, why })
+  await recordAudit(ctx, db, { by: 'reports', did: 'hold', item: app.id, why })
   await notify(ctx, db, heldNews(held, why))
 }
 
@@ -119,6 +119,6 @@ export const listReports = ({ db }: AppContext, limit: number, app?: string): Pr
     .limit(limit)
 
 /** Forgets reports of before a moment, inside a transaction. */
-export async function forgetReports(db: Db, before: number): Promise<void> {
+export async function deleteReportsBefore(db: Db, before: number): Promise<void> {
   await db.delete(reports).where(lt(reports.at, before))
 }

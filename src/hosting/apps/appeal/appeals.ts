@@ -7,12 +7,12 @@ import type { Db } from '../../../db/engine.ts'
 import { ApiError } from '../../../errors.ts'
 import { appealCharsMax } from '../../../limits.ts'
 import type { Agent } from '../../agents/agents.ts'
-import { against, againstOf } from '../against.ts'
-import { type App, find } from '../apps.ts'
-import { release } from '../moderation.ts'
+import { sanctionedAt, lockSanctionedAt } from '../against.ts'
+import { type App, findApp } from '../apps.ts'
+import { releaseApp } from '../moderation.ts'
 import { notify } from '../../notifications/notifications.ts'
-import { note } from '../../audit/audit.ts'
-import { putBack } from '../quarantine.ts'
+import { recordAudit } from '../../audit/audit.ts'
+import { reinstateApp } from '../quarantine.ts'
 import { standing } from '../notifications.ts'
 import { closeReports } from '../../reports/reports.ts'
 import { appeals } from '../../moderation/tables.ts'
@@ -23,13 +23,13 @@ export type Appeal = typeof appeals.$inferSelect
  * Asks the operator to look again at an own app that is taken down or held back, once for each
  * time. Refuses not_found, bad_request, nothing_to_appeal, appealed_already.
  */
-export async function appeal(
+export async function createAppeal(
   ctx: AppContext,
   maker: Agent,
   id: string,
   text: string,
 ): Promise<Appeal> {
-  const app = await find(ctx, id)
+  const app = await findApp(ctx, id)
   if (app?.maker !== maker.id || app.closed !== null) {
     throw new ApiError('not_found', { what: 'app' })
   }
@@ -40,7 +40,7 @@ export async function appeal(
   const at = ctx.clock.now()
   const [made] = await ctx.db.tx(async (db) => {
     // It may be shown again in this moment: nobody would decide about it then.
-    const since = await againstOf(db, id)
+    const since = await lockSanctionedAt(db, id)
     if (since === null) throw new ApiError('nothing_to_appeal')
     return db
       .insert(appeals)
@@ -53,8 +53,8 @@ export async function appeal(
 }
 
 /** The appeal against what is done to an app, if its maker made one. */
-export async function appealOf({ db }: AppContext, app: App): Promise<Appeal | undefined> {
-  const at = against(app)
+export async function findAppeal({ db }: AppContext, app: App): Promise<Appeal | undefined> {
+  const at = sanctionedAt(app)
   if (at === null) return undefined
   const [made] = await db.read
     .select()
@@ -75,7 +75,7 @@ export const listAppeals = ({ db }: AppContext, limit: number, app?: string): Pr
     .limit(limit)
 
 /** Answers the open appeal of an app, inside a transaction. Undefined when there is none. */
-export async function answerAppeal(
+export async function resolveAppeal(
   { clock }: AppContext,
   db: Db,
   id: string,
@@ -90,7 +90,7 @@ export async function answerAppeal(
 }
 
 /** Decides the open appeal of an app; a granted one shows it again. False when there is none. */
-export const decide = (
+export const decideAppeal = (
   ctx: AppContext,
   id: string,
   granted: boolean,
@@ -99,11 +99,11 @@ export const decide = (
 ): Promise<boolean> =>
   ctx.db.tx(async (db) => {
     const state = granted ? 'granted' : 'denied'
-    const decided = await answerAppeal(ctx, db, id, { state, answer })
+    const decided = await resolveAppeal(ctx, db, id, { state, answer })
     if (!decided) return false
-    const app = granted && ((await putBack(ctx, db, id)) ?? (await release(ctx, db, id)))
+    const app = granted && ((await reinstateApp(ctx, db, id)) ?? (await releaseApp(ctx, db, id)))
     if (app) await closeReports(ctx, db, id)
-    await note(ctx, db, { by, did: state, item: id, why: answer })
+    await recordAudit(ctx, db, { by, did: state, item: id, why: answer })
     await notify(ctx, db, {
       to: decided.maker,
       kind: 'appeal.decided',
@@ -115,6 +115,6 @@ export const decide = (
   })
 
 /** Forgets appeals that were decided before a moment, inside a transaction. */
-export async function forgetAppeals(db: Db, before: number): Promise<void> {
+export async function deleteAppealsBefore(db: Db, before: number): Promise<void> {
   await db.delete(appeals).where(lt(appeals.decided, before))
 }

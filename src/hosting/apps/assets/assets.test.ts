@@ -8,14 +8,14 @@ import { type AppContext, closeContext, createContext } from '../../../context.t
 import { sha256 } from '../../../core/ids.ts'
 import { openLog } from '../../../core/log.ts'
 import { day, hour, minute } from '../../../core/time.ts'
-import { type Door, openDoor } from '../../../http/middleware.ts'
-import { openApp } from '../../../http/router.ts'
+import { type RequestHandler, createHandler } from '../../../http/middleware.ts'
+import { createRouter } from '../../../http/router.ts'
 import { assetBytesMax } from '../../../limits.ts'
 import { openDiskStore } from '../../../storage/disk.ts'
 import { freshEngine } from '../../../testing/engine.ts'
 import { unlimited } from '../../../testing/unlimited.ts'
 import * as agents from '../../agents/agents.ts'
-import { purge } from '../deletion.ts'
+import { purgeDeleted } from '../deletion.ts'
 import * as assets from './assets.ts'
 import { contents } from './contents.ts'
 
@@ -36,7 +36,7 @@ function soundOf(bytes: number, seed: number): Buffer {
 
 let dir = ''
 let ctx: AppContext
-let door: Door
+let door: RequestHandler
 let logged: string[] = []
 const clock = { ms: Date.UTC(2030, 0, 1), now: () => clock.ms }
 
@@ -46,7 +46,7 @@ async function open(settings: Record<string, string> = {}): Promise<void> {
   logged = []
   const log = openLog(clock, (line) => void logged.push(line))
   ctx = await createContext(config, 'http://localhost', { clock, log, db: await freshEngine() })
-  door = openDoor(ctx, openApp(ctx))
+  door = createHandler(ctx, createRouter(ctx))
 }
 async function close(): Promise<void> {
   expect(logged.filter((line) => line.includes('"fault"'))).toEqual([])
@@ -86,7 +86,7 @@ const list = async (key: string, app: string) =>
   (await call('GET', `/apps/${app}/assets`, key)).answer
 const kept = async (key: string): Promise<number> => {
   const found = await ctx.keys.find(key)
-  return (await agents.findAgent(ctx, found?.owner ?? ''))?.kept ?? -1
+  return (await agents.findAgent(ctx, found?.owner ?? ''))?.storedBytes ?? -1
 }
 
 test('an upload is kept by its content, listed, read back, looked at and deleted', async () => {
@@ -323,10 +323,10 @@ test('an old version keeps the files it had; the newest is the one that changes'
   expect(await list(ann, app)).toMatchObject({ version: 2, assets: [{ name: 'oil.png' }] })
   await put(ann, app, 'oil.png', bell)
   await put(ann, app, 'new.json', json([1]))
-  expect(await assets.rowsOf(ctx, app, 1)).toMatchObject([{ name: 'oil.png', type: 'image/png' }])
+  expect(await assets.listAssets(ctx, app, 1)).toMatchObject([{ name: 'oil.png', type: 'image/png' }])
   expect(sha256((await call('GET', url)).bytes)).toBe(sha256(picture))
   await call('DELETE', `/apps/${app}/assets/oil.png`, ann)
-  expect(await assets.rowsOf(ctx, app, 1)).toHaveLength(1)
+  expect(await assets.listAssets(ctx, app, 1)).toHaveLength(1)
   await call('POST', `/apps/${app}/versions/1/restore`, ann)
   expect(await list(ann, app)).toMatchObject({ version: 3, assets: [{ type: 'image/png' }] })
   expect(await kept(ann)).toBeGreaterThanOrEqual(before)
@@ -335,7 +335,7 @@ test('an old version keeps the files it had; the newest is the one that changes'
   expect(named).toEqual(new Set([sha256(picture)]))
   await call('DELETE', `/apps/${app}`, ann)
   clock.ms += 31 * day
-  await purge(ctx, assets.removeAll)
+  await purgeDeleted(ctx, assets.deleteAllAssets)
   expect(await contents.namedIn(ctx.db.read, [sha256(picture)])).toEqual(new Set())
   expect(await kept(ann)).toBe(0)
   await ctx.storage.sweep((names) => contents.namedIn(ctx.db.read, names), hour)
@@ -362,7 +362,7 @@ test('a disk under its floor refuses with try_again, and nothing is kept', async
   const freeFloorBytes = Number.MAX_SAFE_INTEGER
   const store = await openDiskStore(join(dir, 'files'), { freeFloorBytes, clock })
   const full = { ...ctx, store }
-  door = openDoor(full, openApp(full))
+  door = createHandler(full, createRouter(full))
   const refused = await put(ann, app, 'oil.png', picture)
   expect([refused.status, refused.answer.code]).toEqual([503, 'try_again'])
   expect(await list(ann, app)).toMatchObject({ assets: [] })

@@ -13,7 +13,7 @@ import { detectFileKind } from '../../../storage/file-kind.ts'
 import type { Agent } from '../../agents/agents.ts'
 import { releaseBytes, reserveBytes } from '../../agents/storage-quota.ts'
 import * as apps from '../apps.ts'
-import { AssetAsk } from './schemas.ts'
+import { AssetRequestSchema } from './schemas.ts'
 import { assets } from './tables.ts'
 
 export type Asset = typeof assets.$inferSelect
@@ -21,11 +21,11 @@ export type Asset = typeof assets.$inferSelect
 const at = (app: string, version: number) => and(eq(assets.app, app), eq(assets.version, version))
 
 /** The files of a version, by name; at most `assetsPerAppMax`. */
-export const rowsOf = (ctx: AppContext, app: string, version: number): Promise<Asset[]> =>
+export const listAssets = (ctx: AppContext, app: string, version: number): Promise<Asset[]> =>
   ctx.db.read.select().from(assets).where(at(app, version)).orderBy(asc(assets.name))
 
 /** One file of a version, in what `db` sees. */
-export async function findIn(db: Db, app: string, version: number, name: string) {
+export async function findAsset(db: Db, app: string, version: number, name: string) {
   const [row] = await db
     .select()
     .from(assets)
@@ -34,7 +34,7 @@ export async function findIn(db: Db, app: string, version: number, name: string)
 }
 
 /** Refuses bad_request for a name that could be taken for a path, or is none. */
-export function checkName(name: string): void {
+export function checkAssetName(name: string): void {
   if (assetName.test(name)) return
   const problem =
     'An asset name is 1 to 64 of a-z, 0-9, dot, - and _, and begins with a letter or digit.'
@@ -42,17 +42,17 @@ export function checkName(name: string): void {
 }
 
 /** The agent's own app, with assets open. Refuses assets_off, not_found, taken_down. */
-export async function theApp(ctx: AppContext, maker: Agent, id: string): Promise<apps.App> {
+export async function getAppWithAssets(ctx: AppContext, maker: Agent, id: string): Promise<apps.App> {
   if (!ctx.config.assetsOn) throw new ApiError('assets_off')
-  return apps.theOwn(ctx, maker, id)
+  return apps.getOwnApp(ctx, maker, id)
 }
 
 /** What the newest page's own list asks for and the app does not have. */
-export async function waitingOf(ctx: AppContext, app: apps.App, rows: Asset[]) {
+export async function listMissing(ctx: AppContext, app: apps.App, rows: Asset[]) {
   if (app.version === 0) return []
-  const { asks } = await apps.theVersion(ctx, app.id, app.version)
+  const { asks } = await apps.getVersion(ctx, app.id, app.version)
   const wanted: unknown = JSON.parse(asks)
-  if (!Value.Check(Type.Array(AssetAsk), wanted))
+  if (!Value.Check(Type.Array(AssetRequestSchema), wanted))
     throw new Error(`the asks of ${app.id} are broken`)
   const there = new Set(rows.map((row) => row.name))
   return wanted.filter((ask) => !there.has(ask.name))
@@ -64,15 +64,15 @@ export async function waitingOf(ctx: AppContext, app: apps.App, rows: Asset[]) {
  * asset_too_large, bad_asset by content, busy before the first version, too_many_assets,
  * assets_full, storage_full, try_again.
  */
-export async function put(
+export async function putAsset(
   ctx: AppContext,
   maker: Agent,
   id: string,
   name: string,
   bytes: Uint8Array,
 ): Promise<{ asset: Asset; isNew: boolean }> {
-  const app = await theApp(ctx, maker, id)
-  checkName(name)
+  const app = await getAppWithAssets(ctx, maker, id)
+  checkAssetName(name)
   apps.checkBuilt(app)
   if (bytes.length > assetBytesMax) {
     throw new ApiError('asset_too_large', { bytes: bytes.length, max: assetBytesMax })
@@ -97,18 +97,18 @@ export async function put(
     maker: 'upload',
     created: ctx.clock.now(),
   }
-  return ctx.db.tx((db) => keepRow(ctx, db, app, row))
+  return ctx.db.tx((db) => storeRow(ctx, db, app, row))
 }
 
 /** Replaces or adds a row of the newest version; what must be counted is counted here. */
-export async function keepRow(
+export async function storeRow(
   ctx: AppContext,
   db: Db,
   before: apps.App,
   row: Omit<Asset, 'version'>,
 ) {
   const app = await open(ctx, db, before)
-  const old = await findIn(db, app.id, app.version, row.name)
+  const old = await findAsset(db, app.id, app.version, row.name)
   await checkFits(db, app, old, row.bytes)
   await reserveBytes(ctx, db, app.maker, await growth(db, old, row))
   if (old) await drop(db, old)
@@ -122,7 +122,7 @@ export async function keepRow(
  * changes at once count each other and none goes to a version that is no longer the newest.
  */
 const open = async (ctx: AppContext, db: Db, before: apps.App): Promise<apps.App> =>
-  apps.update(ctx, db, await apps.locked(ctx, db, before), {})
+  apps.updateApp(ctx, db, await apps.lockApp(ctx, db, before), {})
 
 /** Refuses what would not fit into the app's newest version beside the file it replaces. */
 async function checkFits(db: Db, app: apps.App, old: Asset | undefined, bytes: number) {
@@ -165,34 +165,34 @@ async function checkRoom(
   file: Uint8Array,
 ) {
   const db = ctx.db.read
-  const old = await findIn(db, app.id, app.version, name)
+  const old = await findAsset(db, app.id, app.version, name)
   await checkFits(db, app, old, file.length)
   const max = ctx.config.bytesPerAgent
-  if (max === 0 || maker.kept + file.length <= max) return
+  if (max === 0 || maker.storedBytes + file.length <= max) return
   const row = { app: app.id, sha256: sha256(file), bytes: file.length }
   const more = await growth(db, old, row)
-  if (more > 0 && maker.kept + more > max) throw new ApiError('storage_full', { max })
+  if (more > 0 && maker.storedBytes + more > max) throw new ApiError('storage_full', { max })
 }
 
 const drop = (db: Db, { app, version, name }: Asset) =>
   db.delete(assets).where(and(at(app, version), eq(assets.name, name)))
 
 /** An own file of the newest version, with its bytes. Refuses bad_request, not_found. */
-export async function theBytes(ctx: AppContext, maker: Agent, id: string, name: string) {
-  const app = await theApp(ctx, maker, id)
-  checkName(name)
+export async function openAsset(ctx: AppContext, maker: Agent, id: string, name: string) {
+  const app = await getAppWithAssets(ctx, maker, id)
+  checkAssetName(name)
   return withBytes(ctx, await theRow(ctx.db.read, id, app.version, name))
 }
 
 /** What a signed look address shows, whoever asks. Refuses assets_off, not_found, taken_down. */
-export async function lookAt(ctx: AppContext, id: string, version: number, name: string) {
+export async function openPreview(ctx: AppContext, id: string, version: number, name: string) {
   if (!ctx.config.assetsOn) throw new ApiError('assets_off')
-  apps.there(await apps.find(ctx, id))
+  apps.requireAvailable(await apps.findApp(ctx, id))
   return withBytes(ctx, await theRow(ctx.db.read, id, version, name))
 }
 
 async function theRow(db: Db, app: string, version: number, name: string): Promise<Asset> {
-  const row = await findIn(db, app, version, name)
+  const row = await findAsset(db, app, version, name)
   if (row) return row
   throw new ApiError('not_found', { what: 'asset', see: `GET /apps/${app}/assets lists them.` })
 }
@@ -204,9 +204,9 @@ async function withBytes(ctx: AppContext, asset: Asset) {
 }
 
 /** Takes a file off the newest version; older versions keep theirs. Refuses as `theBytes` does. */
-export async function remove(ctx: AppContext, maker: Agent, id: string, name: string) {
-  const before = await theApp(ctx, maker, id)
-  checkName(name)
+export async function deleteAsset(ctx: AppContext, maker: Agent, id: string, name: string) {
+  const before = await getAppWithAssets(ctx, maker, id)
+  checkAssetName(name)
   await ctx.db.tx(async (db) => {
     const app = await open(ctx, db, before)
     const row = await theRow(db, id, app.version, name)
@@ -216,7 +216,7 @@ export async function remove(ctx: AppContext, maker: Agent, id: string, name: st
 }
 
 /** Removes the rows of every version of an app that is purged, inside a transaction. */
-export async function removeAll(db: Db, app: Pick<apps.App, 'id' | 'maker'>): Promise<void> {
+export async function deleteAllAssets(db: Db, app: Pick<apps.App, 'id' | 'maker'>): Promise<void> {
   const contents = await db
     .selectDistinct({ sha256: assets.sha256, bytes: assets.bytes })
     .from(assets)
@@ -229,7 +229,7 @@ export async function removeAll(db: Db, app: Pick<apps.App, 'id' | 'maker'>): Pr
 type VersionOf = Pick<Asset, 'app' | 'version'>
 
 /** Gives a version the files of another, inside a transaction: rows alone, the bytes are shared. */
-export async function copy(db: Db, from: VersionOf, to: VersionOf): Promise<Asset[]> {
+export async function copyAssets(db: Db, from: VersionOf, to: VersionOf): Promise<Asset[]> {
   const rows = await db.select().from(assets).where(at(from.app, from.version))
   const copies = rows.map((row) => ({ ...row, ...to }))
   if (copies.length > 0) await db.insert(assets).values(copies)

@@ -5,21 +5,21 @@ import { isPlainLine, isPlainText } from '../../../core/text.ts'
 import { minute, second } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
 import { ApiError } from '../../../errors.ts'
-import type { Answer } from '../../../idempotency/idempotency.ts'
+import type { StoredResponse } from '../../../idempotency/idempotency.ts'
 import type { Job } from '../../../jobs/handler.ts'
 import { enqueue } from '../../../jobs/jobs.ts'
 import { agentAccount, availableOf, findBalance } from '../../../ledger/accounts.ts'
-import { checkCap } from '../../../ledger/caps.ts'
+import { checkDailyCap } from '../../../ledger/caps.ts'
 import { hold } from '../../../ledger/ledger.ts'
 import { assetsPerAppMax, assetVoiceCharsMax, assetWhatCharsMax } from '../../../limits.ts'
 import * as apps from '../apps.ts'
-import { present as presentJob } from '../../jobs/present.ts'
-import type { JobItemShape } from '../../jobs/schemas.ts'
-import { type Caller, capFor } from '../../key.ts'
+import { presentJob as presentJob } from '../../jobs/present.ts'
+import type { JobItem } from '../../jobs/schemas.ts'
+import { type Caller, capFor } from '../../authentication.ts'
 import * as assets from './assets.ts'
-import { refOf } from './asset-job.ts'
-import { quote } from './generator.ts'
-import type { AssetAskShape, MakeAssetsShape } from './schemas.ts'
+import { assetHoldRef } from './asset-job.ts'
+import { getQuote } from './generator.ts'
+import type { AssetRequest, GenerateAssetsRequest } from './schemas.ts'
 
 const kind = 'assets'
 /** What can be made within the call is waited for this long. */
@@ -27,7 +27,7 @@ const insideCallMs = 8 * second
 const msPerItem = 2 * minute
 
 interface Item {
-  ask: AssetAskShape
+  ask: AssetRequest
   price: NanoUsd
   embedded: boolean
 }
@@ -42,9 +42,9 @@ export async function ask(
   ctx: AppContext,
   caller: Caller,
   id: string,
-  wanted: MakeAssetsShape,
-): Promise<Answer> {
-  const app = await assets.theApp(ctx, caller.agent, id)
+  wanted: GenerateAssetsRequest,
+): Promise<StoredResponse> {
+  const app = await assets.getAppWithAssets(ctx, caller.agent, id)
   apps.checkBuilt(app)
   const { ref, dryRun, ...same } = wanted
   if (dryRun) {
@@ -53,7 +53,7 @@ export async function ask(
   }
   let ms = 0
   const request = { id, ...same }
-  const answer = await ctx.idempotency.once(caller.agent.id, ref, request, async (keepAnswer) => {
+  const answer = await ctx.idempotency.run(caller.agent.id, ref, request, async (keepAnswer) => {
     const { items, price } = await itemsOf(ctx, app, wanted.assets)
     const { maxCredits } = wanted
     const max = maxCredits === undefined ? price : nanoOf(maxCredits, 'maxCredits')
@@ -74,9 +74,9 @@ export async function ask(
 }
 
 /** The asks with their prices. Refuses bad_request, too_many_assets, and as `quote` does. */
-async function itemsOf(ctx: AppContext, app: apps.App, asked: MakeAssetsShape['assets']) {
-  const rows = await assets.rowsOf(ctx, app.id, app.version)
-  const asks = asked === 'waiting' ? await assets.waitingOf(ctx, app, rows) : asked
+async function itemsOf(ctx: AppContext, app: apps.App, asked: GenerateAssetsRequest['assets']) {
+  const rows = await assets.listAssets(ctx, app.id, app.version)
+  const asks = asked === 'waiting' ? await assets.listMissing(ctx, app, rows) : asked
   const names = new Set(asks.map(({ name }) => name))
   if (asks.length === 0) {
     throw new ApiError('bad_request', { problem: 'Nothing is waiting: name what is to be made.' })
@@ -90,14 +90,14 @@ async function itemsOf(ctx: AppContext, app: apps.App, asked: MakeAssetsShape['a
     throw new ApiError('too_many_assets', { max: assetsPerAppMax })
   }
   const items = asks.map((one): Item => {
-    const { by, price } = quote(ctx, one)
+    const { by, price } = getQuote(ctx, one)
     return { ask: one, price, embedded: by === undefined }
   })
   return { items, price: nano(items.reduce((sum, item) => sum + item.price, 0n)) }
 }
 
-function checkWords({ name, what, voice = '' }: AssetAskShape): void {
-  assets.checkName(name)
+function checkWords({ name, what, voice = '' }: AssetRequest): void {
+  assets.checkAssetName(name)
   const isVoice = isPlainLine(voice, assetVoiceCharsMax)
   if (isPlainText(what, assetWhatCharsMax) && isVoice) return
   const problem = isVoice
@@ -106,7 +106,7 @@ function checkWords({ name, what, voice = '' }: AssetAskShape): void {
   throw new ApiError('bad_request', { problem, param: 'assets' })
 }
 
-const presentItem = ({ ask: { name, kind: wanted }, price }: Item): JobItemShape => ({
+const presentItem = ({ ask: { name, kind: wanted }, price }: Item): JobItem => ({
   name,
   kind: wanted,
   price: toCredits(price),
@@ -125,22 +125,22 @@ async function start(
   // Who cannot pay for all of it is told of all of it, not of the item at which the credits end.
   const available = availableOf(await findBalance(db, account), 'any')
   if (price > available) throw new ApiError('not_enough_credits', { needed: price, available })
-  await checkCap(db, cap, price, ctx.clock.now())
+  await checkDailyCap(db, cap, price, ctx.clock.now())
   const ms = 10 * minute + items.length * msPerItem
   const input = items.map(({ ask: one }) => one)
   const work = { kind, lane: 'assets', owner: account, item: app.id, input, price, ms } as const
   const job = await enqueue(ctx, db, work)
   // It may have been deleted, or its maker's account closed, since it was asked for.
-  await apps.locked(ctx, db, app)
+  await apps.lockApp(ctx, db, app)
   for (const [index, item] of items.entries()) {
-    const more = { ref: refOf(job.id, index), kind, item: app.id, job: job.id, cap, ms: 2 * ms }
+    const more = { ref: assetHoldRef(job.id, index), kind, item: app.id, job: job.id, cap, ms: 2 * ms }
     await hold(ctx, db, { account, amount: item.price, ...more })
   }
   return job
 }
 
 /** The answer as it is once all is made, or as it was if that takes longer. */
-async function madeInside(ctx: AppContext, answer: Answer, ms: number): Promise<Answer> {
+async function madeInside(ctx: AppContext, answer: StoredResponse, ms: number): Promise<StoredResponse> {
   const { id } = recordOf(recordOf(answer.body)['job'])
   const job = await ctx.jobs.waitFor(String(id), { seen: Infinity, ms })
   if (job?.ended == null) return answer

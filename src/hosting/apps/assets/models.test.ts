@@ -12,7 +12,7 @@ let t: TestHouse | Faked
 let ann: Person
 let app = ''
 afterEach(async () => {
-  expect((await doctor(t.ctx)).faults).toEqual([])
+  expect((await doctor(t.ctx)).problems).toEqual([])
   await t.close()
 })
 

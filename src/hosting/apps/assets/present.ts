@@ -4,16 +4,16 @@ import { assetBytesMax, assetBytesPerAppMax, assetsPerAppMax, lookLinkMs } from 
 import { signPath } from '../../../storage/signed-url.ts'
 import type { App } from '../apps.ts'
 import type { Asset } from './assets.ts'
-import type { AssetListShape, AssetShape } from './schemas.ts'
+import type { AssetList, AssetBody } from './schemas.ts'
 
 /** The path of a look address inside the API, as it is signed. */
-export const lookPath = (app: string, version: number | string, name: string): string =>
+export const previewPath = (app: string, version: number | string, name: string): string =>
   `/looks/${app}/${version}/${name}`
 
 /** An asset as the wire shows it, with an address for a look that stops working within the hour. */
-export function present(ctx: AppContext, row: Asset): AssetShape {
+export function presentAsset(ctx: AppContext, row: Asset): AssetBody {
   const { name, kind, type, bytes, sha256, width, height, lastsMs, what, seed, maker } = row
-  const path = lookPath(row.app, row.version, name)
+  const path = previewPath(row.app, row.version, name)
   return {
     name,
     kind,
@@ -32,15 +32,15 @@ export function present(ctx: AppContext, row: Asset): AssetShape {
 }
 
 /** Document 1, operation 15. */
-export function presentList(
+export function presentAssetList(
   ctx: AppContext,
   app: App,
   rows: Asset[],
-  waiting: AssetListShape['waiting'],
-): AssetListShape {
+  waiting: AssetList['waiting'],
+): AssetList {
   return {
     version: app.version,
-    assets: rows.map((row) => present(ctx, row)),
+    assets: rows.map((row) => presentAsset(ctx, row)),
     waiting: waiting.map(({ name, kind, what }) => ({ name, kind, what })),
     limits: {
       fileBytes: assetBytesMax,

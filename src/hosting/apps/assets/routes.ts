@@ -4,19 +4,19 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../../context.ts'
 import { checkPath } from '../../../core/path.ts'
 import { BehindEnd, Media } from '../../../core/schema.ts'
-import { taking } from '../../../core/taking.ts'
+import { taking } from '../../../http/validation.ts'
 import { ApiError } from '../../../errors.ts'
-import { refOf } from '../../../idempotency/idempotency.ts'
+import { idempotencyKeyOf } from '../../../idempotency/idempotency.ts'
 import { isSignedPath } from '../../../storage/signed-url.ts'
-import { theCaller, withKey, withoutKey } from '../../key.ts'
-import { ofApp, ofPaying, ofRef, ofWriting, openOperation, operation } from '../../operation.ts'
+import { getCaller, withKey, withoutKey } from '../../authentication.ts'
+import { appErrors, paymentErrors, idempotencyErrors, writeErrors, openOperation, operation } from '../../operation.ts'
 import * as assets from './assets.ts'
 import { ask } from './generate-assets.ts'
-import { lookPath, present, presentList } from './present.ts'
+import { previewPath, presentAsset, presentAssetList } from './present.ts'
 import * as schemas from './schemas.ts'
 import { readUpload } from './upload.ts'
 
-const ofAssets = [...ofApp, 'assets_off'] as const
+const ofAssets = [...appErrors, 'assets_off'] as const
 const File = Media('*/*')
 
 /**
@@ -24,7 +24,7 @@ const File = Media('*/*')
  * picture or a JSON text stays a picture or a text (see store/kinds.ts).
  */
 const fileAnswer = (
-  { asset, content }: Awaited<ReturnType<typeof assets.theBytes>>,
+  { asset, content }: Awaited<ReturnType<typeof assets.openAsset>>,
   disposition: 'inline' | 'attachment',
   caching: string,
 ): Response =>
@@ -49,25 +49,25 @@ const ownRoutes = (ctx: AppContext) =>
     .get(
       '/apps/:id/assets',
       async ({ caller, params }) => {
-        const app = await assets.theApp(ctx, caller.agent, params.id)
-        const rows = await assets.rowsOf(ctx, app.id, app.version)
-        return presentList(ctx, app, rows, await assets.waitingOf(ctx, app, rows))
+        const app = await assets.getAppWithAssets(ctx, caller.agent, params.id)
+        const rows = await assets.listAssets(ctx, app.id, app.version)
+        return presentAssetList(ctx, app, rows, await assets.listMissing(ctx, app, rows))
       },
       operation(
         { id: 'list_assets', tag: 'Assets', summary: "The files of your app's newest version." },
-        { 200: schemas.AssetList },
+        { 200: schemas.AssetListSchema },
         ofAssets,
       ),
     )
     .post(
       '/apps/:id/assets',
       async ({ caller, params, body, request, status }) => {
-        const ref = refOf(request, body.ref)
+        const ref = idempotencyKeyOf(request, body.ref)
         const answer = await ask(ctx, caller, params.id, { ...body, ...(ref && { ref }) })
         return status(answer.status, answer.body)
       },
       {
-        ...taking(schemas.MakeAssets),
+        ...taking(schemas.GenerateAssetsSchema),
         ...operation(
           {
             id: 'make_assets',
@@ -79,15 +79,15 @@ const ownRoutes = (ctx: AppContext) =>
               'asks for in its data-assets list and does not have. The answer is 201 when all was ' +
               'made meanwhile, else 202 with a job.',
           },
-          { 200: schemas.AssetPrices, 201: schemas.MadeAssets, 202: schemas.MadeAssets },
+          { 200: schemas.AssetPricesSchema, 201: schemas.GenerateAssetsResponseSchema, 202: schemas.GenerateAssetsResponseSchema },
           [
-            ...ofPaying,
-            ...ofRef,
+            ...paymentErrors,
+            ...idempotencyErrors,
             ...ofAssets,
             'too_many_assets',
             'no_painter',
             'no_voice',
-            ...ofWriting,
+            ...writeErrors,
           ],
         ),
       },
@@ -95,7 +95,7 @@ const ownRoutes = (ctx: AppContext) =>
     .get(
       '/apps/:id/assets/:name',
       async ({ caller, params }) => {
-        const found = await assets.theBytes(ctx, caller.agent, params.id, params.name)
+        const found = await assets.openAsset(ctx, caller.agent, params.id, params.name)
         return fileAnswer(found, 'attachment', 'private, no-store')
       },
       operation(
@@ -107,32 +107,32 @@ const ownRoutes = (ctx: AppContext) =>
     .delete(
       '/apps/:id/assets/:name',
       async ({ caller, params }) => {
-        await assets.remove(ctx, caller.agent, params.id, params.name)
+        await assets.deleteAsset(ctx, caller.agent, params.id, params.name)
         const note = 'The newest version has it no more. Older versions keep theirs.'
         return { name: params.name, note }
       },
       operation(
         { id: 'delete_asset', tag: 'Assets', summary: 'Take a file off the newest version.' },
-        { 200: schemas.AssetGone },
-        [...ofWriting, ...ofAssets],
+        { 200: schemas.DeletedAssetSchema },
+        [...writeErrors, ...ofAssets],
       ),
     )
 
 /** What `readUpload` takes, for the description: the body is read by hand. */
 const uploads = {
   'application/octet-stream': { schema: { type: 'string', format: 'binary' } },
-  'application/json': { schema: { ...schemas.Envelope, additionalProperties: false } },
+  'application/json': { schema: { ...schemas.UploadEnvelopeSchema, additionalProperties: false } },
 } as const
 
 /** The key is checked before the body is read, as `withKey` does; the body here is a file. */
 const uploadRoutes = (ctx: AppContext) =>
   new Elysia()
     .onParse(async ({ request }) => {
-      await theCaller(ctx, request)
+      await getCaller(ctx, request)
       return readUpload(request)
     })
     .derive(async ({ request, params }) => {
-      const caller = await theCaller(ctx, request)
+      const caller = await getCaller(ctx, request)
       checkPath(params)
       return { caller }
     })
@@ -140,9 +140,9 @@ const uploadRoutes = (ctx: AppContext) =>
       '/apps/:id/assets/:name',
       async ({ caller, params, body, status }) => {
         const file = body instanceof Uint8Array ? body : new Uint8Array()
-        const { asset, isNew } = await assets.put(ctx, caller.agent, params.id, params.name, file)
+        const { asset, isNew } = await assets.putAsset(ctx, caller.agent, params.id, params.name, file)
         const note = `Kept as ${asset.type} in version ${asset.version}, live at once.`
-        return status(isNew ? 201 : 200, { asset: present(ctx, asset), note })
+        return status(isNew ? 201 : 200, { asset: presentAsset(ctx, asset), note })
       },
       operation(
         {
@@ -154,7 +154,7 @@ const uploadRoutes = (ctx: AppContext) =>
             'It belongs to the newest version and is live at once; a file of that name is replaced.',
           takes: uploads,
         },
-        { 200: schemas.AssetKept, 201: schemas.AssetKept },
+        { 200: schemas.PutAssetResponseSchema, 201: schemas.PutAssetResponseSchema },
         [
           'bad_request',
           'asset_too_large',
@@ -175,12 +175,12 @@ const lookRoutes = (ctx: AppContext) =>
     '/looks/:id/:version/:name',
     async ({ params, query }) => {
       const { id, version, name } = params
-      const path = lookPath(id, version, name)
+      const path = previewPath(id, version, name)
       if (!isSignedPath(ctx.secret, path, query, ctx.clock.now())) {
         const see = 'They stop working within the hour: GET /apps/{id}/assets has new ones.'
         throw new ApiError('not_found', { what: 'look address', see })
       }
-      const found = await assets.lookAt(ctx, id, Number(version), name)
+      const found = await assets.openPreview(ctx, id, Number(version), name)
       // No cache may show it after a takedown.
       return fileAnswer(found, 'inline', 'private, no-cache')
     },
@@ -192,7 +192,7 @@ const lookRoutes = (ctx: AppContext) =>
       ...openOperation(
         { id: 'look_at_asset', tag: 'Assets', summary: 'Look at an asset by its signed address.' },
         { 200: File, 206: File, 416: BehindEnd },
-        ['agents_off', 'assets_off', ...ofApp],
+        ['agents_off', 'assets_off', ...appErrors],
       ),
     },
   )

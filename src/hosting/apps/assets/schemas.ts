@@ -8,12 +8,12 @@ import {
   remixPriceCreditsMax,
 } from '../../../limits.ts'
 import { askKinds, assetName } from '../../../scan/asset-asks.ts'
-import { Ref } from '../schemas.ts'
-import { Job, JobItem } from '../../jobs/schemas.ts'
+import { RefSchema } from '../schemas.ts'
+import { JobSchema, JobItemSchema } from '../../jobs/schemas.ts'
 import { assetKinds } from './tables.ts'
 
 /** Asset of document 1, section 2, as agent-api completes it. */
-export const Asset = Type.Object(
+export const AssetSchema = Type.Object(
   {
     name: Type.String(),
     kind: oneOf(assetKinds),
@@ -31,10 +31,10 @@ export const Asset = Type.Object(
   },
   { title: 'Asset' },
 )
-export type AssetShape = Static<typeof Asset>
+export type AssetBody = Static<typeof AssetSchema>
 
 /** What is asked to be made (agent-api, Assets), by a caller or by a page's own list. */
-export const AssetAsk = Type.Object(
+export const AssetRequestSchema = Type.Object(
   {
     name: Type.String({ pattern: assetName.source }),
     kind: oneOf(askKinds),
@@ -56,17 +56,17 @@ export const AssetAsk = Type.Object(
   },
   { additionalProperties: false },
 )
-export type AssetAskShape = Static<typeof AssetAsk>
+export type AssetRequest = Static<typeof AssetRequestSchema>
 
 /** POST /apps/{id}/assets (document 1, operation 16, as agent-api completes it). */
-export const MakeAssets = Type.Object(
+export const GenerateAssetsSchema = Type.Object(
   {
     assets: Type.Union([
-      Type.Array(AssetAsk, { minItems: 1, maxItems: assetAsksMax }),
+      Type.Array(AssetRequestSchema, { minItems: 1, maxItems: assetAsksMax }),
       Type.Literal('waiting', { description: 'All that the page asks for and does not have.' }),
     ]),
     maxCredits: Type.Optional(Type.Number({ minimum: 0, maximum: remixPriceCreditsMax })),
-    ref: Type.Optional(Ref),
+    ref: Type.Optional(RefSchema),
     dryRun: Type.Optional(Type.Boolean({ description: 'Answers the prices; nothing is made.' })),
   },
   {
@@ -76,28 +76,28 @@ export const MakeAssets = Type.Object(
     ],
   },
 )
-export type MakeAssetsShape = Static<typeof MakeAssets>
+export type GenerateAssetsRequest = Static<typeof GenerateAssetsSchema>
 
-export const MadeAssets = Type.Object({
-  job: Job,
-  items: Type.Array(JobItem),
+export const GenerateAssetsResponseSchema = Type.Object({
+  job: JobSchema,
+  items: Type.Array(JobItemSchema),
   held: Type.Number({ description: 'Credits that are kept back until each item is made.' }),
   note: Type.String(),
 })
-export const AssetPrices = Type.Object({ items: Type.Array(JobItem), price: Type.Number() })
+export const AssetPricesSchema = Type.Object({ items: Type.Array(JobItemSchema), price: Type.Number() })
 
 /** What a page's own list asks for. */
-const Waiting = Type.Object({
+const MissingAssetSchema = Type.Object({
   name: Type.String(),
   kind: Type.String(),
   what: Type.String(),
 })
 
 /** GET /apps/{id}/assets (document 1, operation 15). */
-export const AssetList = Type.Object({
+export const AssetListSchema = Type.Object({
   version: Type.Integer({ minimum: 0 }),
-  assets: Type.Array(Asset),
-  waiting: Type.Array(Waiting, { description: 'What the page asks for and does not have yet.' }),
+  assets: Type.Array(AssetSchema),
+  waiting: Type.Array(MissingAssetSchema, { description: 'What the page asks for and does not have yet.' }),
   limits: Type.Object({
     fileBytes: Type.Integer(),
     files: Type.Integer(),
@@ -106,13 +106,13 @@ export const AssetList = Type.Object({
   used: Type.Object({ files: Type.Integer(), bytes: Type.Integer() }),
   note: Type.String(),
 })
-export type AssetListShape = Static<typeof AssetList>
+export type AssetList = Static<typeof AssetListSchema>
 
 /** A file sent inside JSON. */
-export const Envelope = Type.Object(
+export const UploadEnvelopeSchema = Type.Object(
   { data: Type.String({ pattern: '^data:', description: 'The file as a data URL.' }) },
   { additionalProperties: false },
 )
 
-export const AssetKept = Type.Object({ asset: Asset, note: Type.String() })
-export const AssetGone = Type.Object({ name: Type.String(), note: Type.String() })
+export const PutAssetResponseSchema = Type.Object({ asset: AssetSchema, note: Type.String() })
+export const DeletedAssetSchema = Type.Object({ name: Type.String(), note: Type.String() })

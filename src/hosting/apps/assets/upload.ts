@@ -1,9 +1,9 @@
 import { Value } from '@sinclair/typebox/value'
 
-import { readBytes } from '../../../core/body.ts'
+import { readBodyBytes } from '../../../http/body.ts'
 import { ApiError, isApiError } from '../../../errors.ts'
 import { assetBytesMax } from '../../../limits.ts'
-import { Envelope } from './schemas.ts'
+import { UploadEnvelopeSchema } from './schemas.ts'
 
 /** A 4 MB file in base64 inside JSON, and some room for the words around it. */
 const uploadBytesMax = Math.ceil(assetBytesMax / 3) * 4 + 65_536
@@ -14,11 +14,11 @@ const uploadBytesMax = Math.ceil(assetBytesMax / 3) * 4 + 65_536
  * bad_request for a data URL that cannot be read.
  */
 export async function readUpload(request: Request): Promise<Uint8Array> {
-  const bytes = await readBytes(request, uploadBytesMax).catch(asTooLarge)
+  const bytes = await readBodyBytes(request, uploadBytesMax).catch(asTooLarge)
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/json\b/i.test(type) || !startsAsEnvelope(bytes)) return bytes
   const sent = parsed(bytes)
-  return Value.Check(Envelope, sent) ? bytesOf(sent.data) : bytes
+  return Value.Check(UploadEnvelopeSchema, sent) ? bytesOf(sent.data) : bytes
 }
 
 function asTooLarge(error: unknown): never {

@@ -3,8 +3,8 @@ import { nano, type NanoUsd } from '../../../core/money.ts'
 import { assetWhatCharsMax } from '../../../limits.ts'
 import { maxInputTokens } from '../../../models/tokens.ts'
 import { askKinds } from '../../../scan/asset-asks.ts'
-import { whoMakes } from '../assets/generator.ts'
-import { type Chosen, mostOf } from '../../models/model-call.ts'
+import { findQuote } from '../assets/generator.ts'
+import { type ServiceModel, maxCost } from '../../models/model-call.ts'
 import { planning, writing } from './prompts.ts'
 
 /** How often a page that did not pass is mended. */
@@ -29,7 +29,7 @@ export interface Budget {
  */
 export function budgetOf(
   ctx: AppContext,
-  by: Chosen,
+  by: ServiceModel,
   texts: { prompt: string; page: string },
 ): Budget {
   const words = [planning('game'), writing('game'), texts.prompt, texts.page]
@@ -39,7 +39,7 @@ export function budgetOf(
   const page = { input: asked + planTokens + output + faultTokens, output }
   const calls = [plan, ...Array.from({ length: 1 + repairsMax }, () => page)]
   const parts = calls.map((most) =>
-    mostOf(by, { inputTokensMax: most.input, outputTokensMax: most.output }),
+    maxCost(by, { inputTokensMax: most.input, outputTokensMax: most.output }),
   )
   const price = [...parts, assetsAtMost(ctx)].reduce((sum, part) => sum + part, 0n)
   return { plan, page, price: nano(price) }
@@ -51,6 +51,6 @@ const asks = askKinds.map((kind) => ({ name: 'x', kind, what: longest, seconds: 
 /** The dearest of the kinds that can be made here, as often as a build makes one. */
 function assetsAtMost(ctx: AppContext): bigint {
   if (!ctx.config.assetsOn) return 0n
-  const prices = asks.map((one) => whoMakes(ctx, one)?.price ?? 0n)
+  const prices = asks.map((one) => findQuote(ctx, one)?.price ?? 0n)
   return prices.reduce((most, one) => (one > most ? one : most), 0n) * BigInt(buildAssetsMax)
 }

@@ -20,7 +20,7 @@ beforeEach(async () => {
   ann = await t.person('ann')
 })
 afterEach(async () => {
-  expect((await doctor(t.ctx)).faults).toEqual([])
+  expect((await doctor(t.ctx)).problems).toEqual([])
   await t.close()
 })
 

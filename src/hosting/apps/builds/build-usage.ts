@@ -4,7 +4,7 @@ import type { Job } from '../../../jobs/handler.ts'
 import type { Hold } from '../../../ledger/holds.ts'
 import { insertUse } from '../../../models/history.ts'
 import type { Usage } from '../../../models/usage.ts'
-import type { Chosen } from '../../models/model-call.ts'
+import type { ServiceModel } from '../../models/model-call.ts'
 import type { BuildData } from './job-data.ts'
 
 type Used = BuildData['used']
@@ -19,13 +19,13 @@ export const withCall = (used: Used, call: Usage): Used => ({
 })
 
 /**
- * The row that a build has in its agent's history (gateway-completed, source `build`): all its
+ * The row that a build has in its agent's history (docs/spec/gateway-decisions.md, "Responses"): all its
  * calls, and with its charge that of its assets. Written in the transaction that settles it.
  */
 export const noteBuild = (
   { clock }: AppContext,
   db: Db,
-  { by, job, hold, used }: { by: Chosen; job: Job; hold: Hold; used: Used },
+  { by, job, hold, used }: { by: ServiceModel; job: Job; hold: Hold; used: Used },
 ): Promise<void> =>
   insertUse(db, {
     account: hold.account,

@@ -1,12 +1,12 @@
 import type { AppContext } from '../../../context.ts'
 import { ApiError } from '../../../errors.ts'
-import { type Chosen, demoBuilder, findChosen } from '../../models/model-call.ts'
+import { type ServiceModel, demoBuilder, findServiceModel } from '../../models/model-call.ts'
 
 /** The model that builds here: games may have one of their own. Refuses no_builder. */
-export function theBuilder(ctx: AppContext, kind: 'app' | 'game'): Chosen {
+export function theBuilder(ctx: AppContext, kind: 'app' | 'game'): ServiceModel {
   const { builderModel, gameBuilderModel } = ctx.config
   const wanted = (kind === 'game' && gameBuilderModel) || builderModel || demoBuilder
-  const by = findChosen(ctx, wanted, 'chat')
+  const by = findServiceModel(ctx, wanted, 'chat')
   if (!by) throw new ApiError('no_builder', {})
   return by
 }

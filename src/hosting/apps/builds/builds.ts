@@ -5,7 +5,7 @@ import { hour, minute, secondsUntil } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
 import { isWriteUnavailable } from '../../../db/error.ts'
 import { ApiError, isApiError } from '../../../errors.ts'
-import type { Answer } from '../../../idempotency/idempotency.ts'
+import type { StoredResponse } from '../../../idempotency/idempotency.ts'
 import type { Job } from '../../../jobs/handler.ts'
 import * as jobs from '../../../jobs/jobs.ts'
 import { agentAccount, lockAccounts } from '../../../ledger/accounts.ts'
@@ -15,12 +15,12 @@ import { lockAgent } from '../../agents/storage-quota.ts'
 import * as apps from '../apps.ts'
 import { insertBuilding } from '../new-app.ts'
 import * as pages from '../page-content.ts'
-import { linkOf } from '../present.ts'
-import { newAppOf } from '../publish.ts'
-import type { NewAppShape } from '../schemas.ts'
-import { present } from '../../jobs/present.ts'
-import { type Caller, capFor } from '../../key.ts'
-import type { NewVersionShape } from '../versions/schemas.ts'
+import { appUrl } from '../present.ts'
+import { toAppFields } from '../publish.ts'
+import type { PublishAppRequest } from '../schemas.ts'
+import { presentJob } from '../../jobs/present.ts'
+import { type Caller, capFor } from '../../authentication.ts'
+import type { PublishVersionRequest } from '../versions/schemas.ts'
 import { checkNote } from '../versions/versions.ts'
 import { theBuilder } from './builder.ts'
 import { takeFree } from './free-credits.ts'
@@ -35,9 +35,9 @@ const buildMs = 10 * minute
  * for a dry run. Refuses bad_request, games_off, no_builder, no_studio, builds_limit,
  * publishes_limit, storage_full, busy, price_above_max, not_enough_credits, daily_cap, paused.
  */
-export async function build(ctx: AppContext, caller: Caller, wanted: NewAppShape): Promise<Answer> {
+export async function startBuild(ctx: AppContext, caller: Caller, wanted: PublishAppRequest): Promise<StoredResponse> {
   const prompt = promptOf(wanted.prompt)
-  const named = newAppOf(ctx, wanted)
+  const named = toAppFields(ctx, wanted)
   const input = { prompt, kind: named.kind, store: wanted.store ?? false }
   return begin(ctx, caller, { wanted, input, page: '' }, async (db) =>
     insertBuilding(ctx, db, caller.agent, named),
@@ -45,16 +45,16 @@ export async function build(ctx: AppContext, caller: Caller, wanted: NewAppShape
 }
 
 /** Starts the build of an app's next version from what is to change. Refuses as `build` does. */
-export async function change(
+export async function startChange(
   ctx: AppContext,
   caller: Caller,
   id: string,
-  wanted: NewVersionShape,
-): Promise<Answer> {
-  const app = await apps.theOwn(ctx, caller.agent, id)
+  wanted: PublishVersionRequest,
+): Promise<StoredResponse> {
+  const app = await apps.getOwnApp(ctx, caller.agent, id)
   apps.checkBuilt(app)
   const prompt = promptOf(wanted.prompt)
-  const old = await pages.read(ctx, await apps.theVersion(ctx, id, app.version))
+  const old = await pages.readPage(ctx, await apps.getVersion(ctx, id, app.version))
   const page = new TextDecoder().decode(old.identity)
   const note = checkNote(wanted.note)
   const input = { prompt, kind: app.kind, store: false, version: app.version, note }
@@ -79,25 +79,25 @@ async function begin(
   caller: Caller,
   { wanted, input, page }: Wanted,
   open: (db: Db) => Promise<apps.App>,
-): Promise<Answer> {
+): Promise<StoredResponse> {
   const { price } = budgetOf(ctx, theBuilder(ctx, input.kind), { prompt: input.prompt, page })
   const { dryRun, ref, ...same } = wanted
   const { maxCredits } = wanted
   if (dryRun) return { status: 200, body: { price: toCredits(price) } }
   const answer = await ctx.idempotency
-    .once(caller.agent.id, ref, same, async (keepAnswer) => {
+    .run(caller.agent.id, ref, same, async (keepAnswer) => {
       const max = maxCredits === undefined ? price : fromCredits(maxCredits)
       if (price > max) throw new ApiError('price_above_max', { price, max })
       // What lands then may need more; where there is none at all, no model is asked.
-      await apps.checkRoom(ctx, caller.agent, 1)
+      await apps.checkPublishQuota(ctx, caller.agent, 1)
       return ctx.db.tx(async (db) => {
-        await jobs.lockOpen(db, agentAccount(caller.agent.id))
+        await jobs.lockOwner(db, agentAccount(caller.agent.id))
         await checkBuilds(ctx, db, caller)
         const app = await open(db)
         const job = await start(ctx, db, caller, { app, input, price })
         const held = toCredits(price)
         const { id } = app
-        const body = { job: present(ctx, job), app: { id, link: linkOf(ctx, id) } }
+        const body = { job: presentJob(ctx, job), app: { id, link: appUrl(ctx, id) } }
         const accepted = { status: 202, body: { ...body, price: held, held } }
         await keepAnswer(db, accepted)
         return accepted
@@ -112,15 +112,15 @@ async function begin(
 
 /** The builds of the last hour. Refuses builds_limit. */
 async function checkBuilds(ctx: AppContext, db: Db, { agent }: Caller): Promise<void> {
-  const { used, max, retryAfter } = await buildsOf(ctx, db, agent.id)
+  const { used, max, retryAfter } = await getBuildUsage(ctx, db, agent.id)
   if (max > 0 && used >= max) throw new ApiError('builds_limit', { max, retryAfter })
 }
 
 /** Builds that an agent began in the last hour, the bound (0: none), and when one is free again. */
-export async function buildsOf(ctx: AppContext, db: Db, agent: string) {
+export async function getBuildUsage(ctx: AppContext, db: Db, agent: string) {
   const now = ctx.clock.now()
   const owner = agentAccount(agent)
-  const { count: used, oldest = now } = await jobs.begunSince(db, owner, kind, now - hour + 1)
+  const { count: used, oldest = now } = await jobs.countSince(db, owner, kind, now - hour + 1)
   const retryAfter = secondsUntil(oldest + hour, now)
   return { used, max: ctx.config.buildsPerHour, retryAfter }
 }
@@ -146,7 +146,7 @@ async function start(
   const free = await takeFree(ctx, db, owner, price)
   const job = await jobs.enqueue(ctx, db, {
     kind,
-    lane: 'builds',
+    queue: 'builds',
     owner,
     item: app.id,
     slot,

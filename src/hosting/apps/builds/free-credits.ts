@@ -6,13 +6,13 @@ import { utcDay } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
 import type { Job } from '../../../jobs/handler.ts'
 import type { accountOf } from '../../../ledger/accounts.ts'
-import { countFree, freePartOf, newestFree, recountFree } from '../../../ledger/free.ts'
+import { countFreeSpending, estimateFreePart, latestFreeDebit, correctFreeSpending } from '../../../ledger/free.ts'
 import { BuildInput } from './job-data.ts'
 
 type AccountId = ReturnType<typeof accountOf>
 
 /**
- * Free credits cost the operator real money (money.md): what they are to pay of a price, counted on
+ * Free credits cost the operator real money (docs/spec/money.md): what they are to pay of a price, counted on
  * this day. Undefined when all that they may pay today is spent.
  */
 export async function takeFree(
@@ -21,19 +21,19 @@ export async function takeFree(
   account: AccountId,
   price: NanoUsd,
 ): Promise<NanoUsd | undefined> {
-  const free = await freePartOf(db, account, price)
+  const free = await estimateFreePart(db, account, price)
   if (free === zero) return zero
   const day = utcDay(clock.now())
-  return (await countFree(db, day, free, config.freeSpendPerDayUsd)) ? free : undefined
+  return (await countFreeSpending(db, day, free, config.freeSpendPerDayUsd)) ? free : undefined
 }
 
 /** Counts what free credits did pay, in the transaction that ends a build, after its charge. */
 export async function endFree(db: Db, { input, created }: Job, paid: NanoUsd): Promise<void> {
   if (Value.Check(BuildInput, input)) {
-    await recountFree(db, utcDay(created), nano(BigInt(input.free)), paid)
+    await correctFreeSpending(db, utcDay(created), nano(BigInt(input.free)), paid)
   }
 }
 
 /** What free credits paid of the charge that was just settled. */
 export const freeOf = (db: Db, account: AccountId, charged: NanoUsd): Promise<NanoUsd> =>
-  charged > zero ? newestFree(db, account) : Promise.resolve(zero)
+  charged > zero ? latestFreeDebit(db, account) : Promise.resolve(zero)

@@ -5,7 +5,7 @@ import type { Job } from '../../../jobs/handler.ts'
 import { agentAccount, agentOf, lockAccounts } from '../../../ledger/accounts.ts'
 import type { App } from '../apps.ts'
 import { dropBuilding } from '../new-app.ts'
-import { linkOf } from '../present.ts'
+import { appUrl } from '../present.ts'
 import { notify } from '../../notifications/notifications.ts'
 import { endFree } from './free-credits.ts'
 
@@ -26,7 +26,7 @@ export async function tellBuilt(ctx: AppContext, db: Db, { app, job, charged, re
     to: app.maker,
     kind: 'build.done',
     item: app.id,
-    text: `“${app.title}” is built: version ${app.version}, ${linkOf(ctx, app.id)}.${why}`,
+    text: `“${app.title}” is built: version ${app.version}, ${appUrl(ctx, app.id)}.${why}`,
     data: { job: job.id, version: app.version, credits },
   })
 }

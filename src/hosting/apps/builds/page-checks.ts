@@ -5,7 +5,7 @@ import * as pages from '../page-content.ts'
 import { codeFaults, pageIn } from './page.ts'
 
 /** A page that passed, or what is wrong with it, each as a sentence for its model. */
-export type Checked =
+export type PageCheck =
   | { html: string; inspection: Inspection }
   | { code: 'build_invalid' | 'blocked_by_scan' | 'too_large'; faults: string[] }
 
@@ -16,11 +16,11 @@ const none = 'There is no page in your answer: send one ```html block with a com
  * The checks before a build counts as landed: a whole page, scripts that parse, nothing from
  * outside, a clean safety check. Refuses try_again when it could not be looked at.
  */
-export async function check(ctx: AppContext, answer: string): Promise<Checked> {
+export async function checkPage(ctx: AppContext, answer: string): Promise<PageCheck> {
   const html = pageIn(answer)
   if (html === undefined) return { code: 'build_invalid', faults: [none] }
   try {
-    const inspection = await pages.inspect(ctx, html)
+    const inspection = await pages.inspectPage(ctx, html)
     const outside = inspection.scan.findings.filter(({ code }) => code === 'net.external')
     const faults = [
       ...(await codeFaults(html)),
@@ -33,7 +33,7 @@ export async function check(ctx: AppContext, answer: string): Promise<Checked> {
   }
 }
 
-function refusedFaults(error: unknown): Checked {
+function refusedFaults(error: unknown): PageCheck {
   if (isApiError(error, 'blocked_by_scan')) {
     const { reasons } = error.details[0]
     return { code: 'blocked_by_scan', faults: reasons.slice(0, faultsMax) }

@@ -2,7 +2,7 @@ import { recordOf } from '../../../core/schema.ts'
 import { isPlainLine, isPlainText } from '../../../core/text.ts'
 import { descriptionCharsMax, titleCharsMax } from '../../../limits.ts'
 import type { App } from '../apps.ts'
-import { untold } from '../publish.ts'
+import { defaultText } from '../publish.ts'
 import { type Shelf, shelfNames } from '../shelves.ts'
 
 /** What a model wants to build: its name on the tile, and what the page is to be. */
@@ -26,13 +26,13 @@ export function planIn(answer: string, prompt: string): Plan {
       typeof description === 'string' && isPlainText(description, descriptionCharsMax)
         ? description
         : '',
-    shelf: shelfNames.find((name) => name === said['shelf']) ?? untold.shelf,
+    shelf: shelfNames.find((name) => name === said['shelf']) ?? defaultText.shelf,
     plan: (typeof plan === 'string' ? plan : JSON.stringify(plan ?? line)).slice(0, planCharsMax),
   }
 }
 
 const titleOf = (line: string): string =>
-  line.length <= 60 ? line || untold.title : `${line.slice(0, 59).trimEnd()}…`
+  line.length <= 60 ? line || defaultText.title : `${line.slice(0, 59).trimEnd()}…`
 
 /** The first JSON object of a text; an empty one where there is none. */
 function recordIn(text: string): Record<string, unknown> {
@@ -46,7 +46,7 @@ function recordIn(text: string): Record<string, unknown> {
 
 /** What a build may say of its app: what the maker has not said, at its start or while it ran. */
 export const unsaid = (app: App, { title, description, shelf }: Omit<Plan, 'plan'>) => ({
-  ...(app.title === untold.title && { title }),
-  ...(app.description === untold.description && { description }),
-  ...(app.shelf === untold.shelf && { shelf }),
+  ...(app.title === defaultText.title && { title }),
+  ...(app.description === defaultText.description && { description }),
+  ...(app.shelf === defaultText.shelf && { shelf }),
 })

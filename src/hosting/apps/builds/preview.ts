@@ -1,9 +1,9 @@
-import type { Looked } from '../../../browser/preview.ts'
+import type { PreviewResult } from '../../../browser/preview.ts'
 import type { AppContext } from '../../../context.ts'
 import { ApiError } from '../../../errors.ts'
 import type { App } from '../apps.ts'
-import { rowsOf } from '../assets/assets.ts'
-import type { FreshAsset } from '../assets/asset-job.ts'
+import { listAssets } from '../assets/assets.ts'
+import type { GeneratedAsset } from '../assets/asset-job.ts'
 import { iconFrom } from '../icon/icon-image.ts'
 
 /**
@@ -13,11 +13,11 @@ import { iconFrom } from '../icon/icon-image.ts'
 export async function look(
   ctx: AppContext,
   { id, version }: App,
-  { html, files }: { html: string; files: FreshAsset[] },
+  { html, files }: { html: string; files: GeneratedAsset[] },
   signal: AbortSignal,
-): Promise<Looked | undefined> {
-  if (!ctx.previewBrowser.isThere) return undefined
-  const own = [...(await rowsOf(ctx, id, version)), ...files.map(({ row }) => row)]
+): Promise<PreviewResult | undefined> {
+  if (!ctx.previewBrowser.isAvailable) return undefined
+  const own = [...(await listAssets(ctx, id, version)), ...files.map(({ row }) => row)]
   const all = await Promise.all(
     own.map(async ({ name, type, sha256 }) => {
       const content = await ctx.storage.read(sha256)
@@ -25,14 +25,14 @@ export async function look(
     }),
   )
   const trial = { html: new TextEncoder().encode(html), files: all.flat() }
-  return ctx.previewBrowser.look(trial, signal)
+  return ctx.previewBrowser.preview(trial, signal)
 }
 
 /** The tile's picture from what was seen, kept; undefined when it makes none. */
-export async function iconSeen(ctx: AppContext, seen: Looked | undefined) {
-  if (!seen?.picture) return undefined
+export async function iconSeen(ctx: AppContext, seen: PreviewResult | undefined) {
+  if (!seen?.screenshot) return undefined
   try {
-    const { sha256 } = await ctx.storage.put(await iconFrom(ctx, seen.picture))
+    const { sha256 } = await ctx.storage.put(await iconFrom(ctx, seen.screenshot))
     return sha256
   } catch (error) {
     if (error instanceof ApiError) return undefined

@@ -1,21 +1,21 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../../context.ts'
-import { taking } from '../../../core/taking.ts'
+import { taking } from '../../../http/validation.ts'
 import { ApiError } from '../../../errors.ts'
-import { refOf } from '../../../idempotency/idempotency.ts'
-import { publish } from '../publish.ts'
-import { NewApp, Published } from '../schemas.ts'
-import { withKey } from '../../key.ts'
-import { ofApp, ofPaying, ofPublishing, ofRef, ofWriting, operation } from '../../operation.ts'
-import { NewVersion, VersionMade } from '../versions/schemas.ts'
+import { idempotencyKeyOf } from '../../../idempotency/idempotency.ts'
+import { publishApp } from '../publish.ts'
+import { PublishAppSchema, PublishAppResponseSchema } from '../schemas.ts'
+import { withKey } from '../../authentication.ts'
+import { appErrors, paymentErrors, publishErrors, idempotencyErrors, writeErrors, operation } from '../../operation.ts'
+import { PublishVersionSchema, PublishVersionResponseSchema } from '../versions/schemas.ts'
 import * as versions from '../versions/versions.ts'
-import { build, change } from './builds.ts'
+import { startBuild, startChange } from './builds.ts'
 import { Building, DryRun } from './schemas.ts'
 
 const ofBuilds = ['builds_limit', 'no_builder', 'no_studio'] as const
 /** What publishing a page, and building one, can refuse. */
-const ofMaking = [...ofWriting, ...ofRef, ...ofPublishing, ...ofPaying, ...ofBuilds] as const
+const ofMaking = [...writeErrors, ...idempotencyErrors, ...publishErrors, ...paymentErrors, ...ofBuilds] as const
 
 interface Made {
   html?: string
@@ -25,7 +25,7 @@ interface Made {
 
 /** The request with its ref, from a page or from a prompt. Refuses bad_request for both or none. */
 function wayOf<Body extends Made>(body: Body, request: Request) {
-  const ref = refOf(request, body.ref)
+  const ref = idempotencyKeyOf(request, body.ref)
   const { html, prompt } = body
   if ((html === undefined) === (prompt === undefined)) {
     throw new ApiError('bad_request', { problem: 'Send exactly one of "html" and "prompt".' })
@@ -42,11 +42,11 @@ export const buildRoutes = (ctx: AppContext) =>
       '/apps',
       async ({ caller, body, request, status }) => {
         const { page, wanted } = wayOf(body, request)
-        const answer = await (page ? publish(ctx, caller.agent, page) : build(ctx, caller, wanted))
+        const answer = await (page ? publishApp(ctx, caller.agent, page) : startBuild(ctx, caller, wanted))
         return status(answer.status, answer.body)
       },
       {
-        ...taking(NewApp),
+        ...taking(PublishAppSchema),
         ...operation(
           {
             id: 'publish_app',
@@ -58,7 +58,7 @@ export const buildRoutes = (ctx: AppContext) =>
               'is charged only if it lands, never more than the price. With dryRun the answer is ' +
               '200 and nothing is kept.',
           },
-          { 200: DryRun, 201: Published, 202: Building },
+          { 200: DryRun, 201: PublishAppResponseSchema, 202: Building },
           ['games_off', ...ofMaking],
         ),
       },
@@ -68,12 +68,12 @@ export const buildRoutes = (ctx: AppContext) =>
       async ({ caller, params, body, request, status }) => {
         const { page, wanted } = wayOf(body, request)
         const answer = await (page
-          ? versions.publish(ctx, caller.agent, params.id, page)
-          : change(ctx, caller, params.id, wanted))
+          ? versions.publishVersion(ctx, caller.agent, params.id, page)
+          : startChange(ctx, caller, params.id, wanted))
         return status(answer.status, answer.body)
       },
       {
-        ...taking(NewVersion),
+        ...taking(PublishVersionSchema),
         ...operation(
           {
             id: 'publish_version',
@@ -84,8 +84,8 @@ export const buildRoutes = (ctx: AppContext) =>
               'change: 202 with a job, as for a new app. Where the app is on Explore and its new ' +
               'page may not be, the old version stays shown; note says why.',
           },
-          { 200: DryRun, 201: VersionMade, 202: Building },
-          [...ofApp, ...ofMaking],
+          { 200: DryRun, 201: PublishVersionResponseSchema, 202: Building },
+          [...appErrors, ...ofMaking],
         ),
       },
     )

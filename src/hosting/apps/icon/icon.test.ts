@@ -6,7 +6,7 @@ import { holdUp } from '../../../testing/held-up.ts'
 import { refused } from '../../../testing/refused.ts'
 import { runsAgain } from '../../../testing/run-again.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
-import { hold, takeDown } from '../../moderation/moderation.ts'
+import { quarantine, takeDown } from '../../moderation/moderation.ts'
 
 setDefaultTimeout(60_000)
 let t: TestHouse
@@ -88,7 +88,7 @@ test('of pictures asked for at once one is made, so that one is free', async () 
   const { begun, go } = holdUp(t.ctx.generators, 'make')
   const first = put({ make: true })
   await begun
-  const problem = 'Another picture of it is still running. Try again when it is done.'
+  const problem = 'Another picture of it is still running. Try again when it has finished.'
   for (let asked = 0; asked < 2; asked += 1) {
     const { body } = await refused(t, 409, 'busy', () => put({ make: true }))
     expect(body).toMatchObject({ error: problem })
@@ -195,7 +195,7 @@ test('no_icon_painter, no key, someone else’s app, one that was taken down, no
     await refused(t, 404, 'not_found', () => ben.call(method, path(), body))
   }
   const icon = (await put({ make: true })).text('icon')
-  await hold(t.ctx, app, 'reported')
+  await quarantine(t.ctx, app, 'reported')
   expect((await t.visit('GET', new URL(icon).pathname)).status).toBe(404)
   await takeDown(t.ctx, app, 'phishing')
   await refused(t, 410, 'taken_down', () => put({ make: true }))

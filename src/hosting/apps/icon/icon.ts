@@ -4,18 +4,18 @@ import { type NanoUsd, toCredits, zero } from '../../../core/money.ts'
 import { isPlainText } from '../../../core/text.ts'
 import { minute } from '../../../core/time.ts'
 import { ApiError, isApiError } from '../../../errors.ts'
-import type { Answer, KeepAnswer } from '../../../idempotency/idempotency.ts'
+import type { StoredResponse, StoreResponse } from '../../../idempotency/idempotency.ts'
 import { agentAccount } from '../../../ledger/accounts.ts'
 import { withHold } from '../../../ledger/paid-work.ts'
 import { iconPromptCharsMax } from '../../../limits.ts'
 import * as apps from '../apps.ts'
-import { iconOf } from '../present.ts'
-import { whoMakes } from '../assets/generator.ts'
-import { type Caller, capFor } from '../../key.ts'
-import { type Chosen, costOf, NoAnswer } from '../../models/model-call.ts'
-import { paint } from '../../models/media.ts'
+import { iconUrl } from '../present.ts'
+import { findQuote } from '../assets/generator.ts'
+import { type Caller, capFor } from '../../authentication.ts'
+import { type ServiceModel, costOf, NoModelResult } from '../../models/model-call.ts'
+import { generateImage } from '../../models/media.ts'
 import { bytesOf, iconFrom } from './icon-image.ts'
-import type { IconShape, NewIconShape } from './schemas.ts'
+import type { IconResponse, PutIconRequest } from './schemas.ts'
 
 const paintMs = 3 * minute
 
@@ -26,14 +26,14 @@ const paintMs = 3 * minute
  * paused, taken_down, too_big, bad_picture, no_picture, try_again, and for a ref busy and
  * ref_conflict.
  */
-export async function put(
+export async function putIcon(
   ctx: AppContext,
   caller: Caller,
   id: string,
-  { image, make, prompt = '' }: NewIconShape,
+  { image, make, prompt = '' }: PutIconRequest,
   { signal, ref }: { signal: AbortSignal; ref?: string | undefined },
-): Promise<Answer> {
-  const app = await apps.theOwn(ctx, caller.agent, id)
+): Promise<StoredResponse> {
+  const app = await apps.getOwnApp(ctx, caller.agent, id)
   if ((image === undefined) === (make !== true) || (image !== undefined && prompt !== '')) {
     const problem = 'Send "image", or "make": true, and "prompt" only with make.'
     throw new ApiError('bad_request', { problem })
@@ -44,10 +44,10 @@ export async function put(
   }
   if (image === undefined) {
     const same = { icon: id, make, prompt }
-    return ctx.idempotency.once(caller.agent.id, ref, same, (keepAnswer) =>
+    return ctx.idempotency.run(caller.agent.id, ref, same, (keepAnswer) =>
       // One at a time, so that only the first is free.
-      ctx.idempotency.alone(`icon of ${id}`, 'Another picture of it', async () => {
-        const now = await apps.theOwn(ctx, caller.agent, id)
+      ctx.idempotency.runExclusive(`icon of ${id}`, 'Another picture of it', async () => {
+        const now = await apps.getOwnApp(ctx, caller.agent, id)
         return paintFor(ctx, caller, { app: now, prompt, signal, keepAnswer })
       }),
     )
@@ -56,7 +56,7 @@ export async function put(
   return done({ icon: await show(ctx, app, { icon }) })
 }
 
-const done = (body: IconShape): Answer => ({ status: 200, body })
+const done = (body: IconResponse): StoredResponse => ({ status: 200, body })
 
 const keep = async (ctx: AppContext, bytes: Uint8Array): Promise<string> =>
   (await ctx.storage.put(bytes)).sha256
@@ -64,8 +64,8 @@ const keep = async (ctx: AppContext, bytes: Uint8Array): Promise<string> =>
 type Shown = Partial<Pick<apps.App, 'icon' | 'iconGiven'>>
 
 async function show(ctx: AppContext, app: apps.App, shown: Shown): Promise<string> {
-  const changed = await ctx.db.tx(async (db) => apps.there(await apps.update(ctx, db, app, shown)))
-  return iconOf(ctx, changed) ?? ''
+  const changed = await ctx.db.tx(async (db) => apps.requireAvailable(await apps.updateApp(ctx, db, app, shown)))
+  return iconUrl(ctx, changed) ?? ''
 }
 
 /** A made picture, and what it cost before a gift. */
@@ -77,11 +77,11 @@ interface Painted {
 async function paintFor(
   ctx: AppContext,
   caller: Caller,
-  wanted: { app: apps.App; prompt: string; signal: AbortSignal; keepAnswer: KeepAnswer },
-): Promise<Answer> {
+  wanted: { app: apps.App; prompt: string; signal: AbortSignal; keepAnswer: StoreResponse },
+): Promise<StoredResponse> {
   const { app, prompt, signal, keepAnswer } = wanted
   const words = `icon, ${prompt || `${app.title}. ${app.description}`}`
-  const found = whoMakes(ctx, { name: 'icon', kind: 'picture', what: words })
+  const found = findQuote(ctx, { name: 'icon', kind: 'picture', what: words })
   if (!found) throw new ApiError('no_icon_painter')
   const { by, price } = found
   const free = app.listed === 'on' && !app.iconGiven
@@ -105,13 +105,13 @@ async function paintFor(
       const note = free
         ? 'The first made picture of something on Explore is free.'
         : 'Made and live.'
-      const presented = { icon: iconOf(ctx, { ...app, icon }) ?? '', credits: 0, free, note }
+      const presented = { icon: iconUrl(ctx, { ...app, icon }) ?? '', credits: 0, free, note }
       return {
         result: presented,
         charge: free ? zero : made.charge,
-        first: (db) => apps.locked(ctx, db, app),
+        lock: (db) => apps.lockApp(ctx, db, app),
         record: async (db, hold) => {
-          apps.there(await apps.update(ctx, db, app, { icon, iconGiven: given }))
+          apps.requireAvailable(await apps.updateApp(ctx, db, app, { icon, iconGiven: given }))
           presented.credits = toCredits(hold.charged)
           await keepAnswer(db, done(presented))
         },
@@ -131,7 +131,7 @@ const newSeed = ({ updated, id }: apps.App): string => `${id}:${updated}`
 
 async function painted(
   ctx: AppContext,
-  by: Chosen | undefined,
+  by: ServiceModel | undefined,
   wanted: { words: string; price: NanoUsd; signal: AbortSignal; seed: string },
 ): Promise<Painted> {
   const { words, price, seed } = wanted
@@ -141,15 +141,15 @@ async function painted(
     return { bytes, charge: price }
   }
   const signal = AbortSignal.any([wanted.signal, AbortSignal.timeout(paintMs)])
-  const came = await paint(ctx, by, words, signal).catch((error: unknown) => {
-    throw error instanceof NoAnswer || signal.aborted ? new ApiError('no_picture') : error
+  const came = await generateImage(ctx, by, words, signal).catch((error: unknown) => {
+    throw error instanceof NoModelResult || signal.aborted ? new ApiError('no_picture') : error
   })
   return { bytes: came.bytes, charge: costOf(by, came.usage) }
 }
 
 /** Takes the picture off: the item wears its shelf's glyph again. Refuses not_found, taken_down. */
-export async function remove(ctx: AppContext, { agent }: Caller, id: string): Promise<void> {
-  const app = await apps.theOwn(ctx, agent, id)
+export async function deleteIcon(ctx: AppContext, { agent }: Caller, id: string): Promise<void> {
+  const app = await apps.getOwnApp(ctx, agent, id)
   await show(ctx, app, { icon: null })
 }
 
@@ -157,11 +157,11 @@ export async function remove(ctx: AppContext, { agent }: Caller, id: string): Pr
  * The bytes of an app's picture, whoever asks. Refuses taken_down, and not_found, also for an app
  * that is held back.
  */
-export async function read(
+export async function readIcon(
   ctx: AppContext,
   id: string,
 ): Promise<{ bytes: Uint8Array; etag: string }> {
-  const { icon, heldAt } = apps.there(await apps.find(ctx, id))
+  const { icon, heldAt } = apps.requireAvailable(await apps.findApp(ctx, id))
   const bytes = icon === null || heldAt !== null ? undefined : await ctx.storage.read(icon)
   if (icon === null || !bytes) throw new ApiError('not_found', { what: 'picture' })
   return { bytes, etag: icon.slice(0, 32) }

@@ -1,12 +1,12 @@
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../../context.ts'
-import { taking } from '../../../core/taking.ts'
-import { refOf } from '../../../idempotency/idempotency.ts'
-import { withKey } from '../../key.ts'
-import { ofApp, ofRef, ofWriting, operation } from '../../operation.ts'
+import { taking } from '../../../http/validation.ts'
+import { idempotencyKeyOf } from '../../../idempotency/idempotency.ts'
+import { withKey } from '../../authentication.ts'
+import { appErrors, idempotencyErrors, writeErrors, operation } from '../../operation.ts'
 import * as icons from './icon.ts'
-import { Icon, NewIcon, NoIcon } from './schemas.ts'
+import { IconSchema, PutIconSchema, DeletedIconSchema } from './schemas.ts'
 
 /** An item's picture (document 1, operations 13 and 14). */
 export const iconRoutes = (ctx: AppContext) =>
@@ -15,12 +15,12 @@ export const iconRoutes = (ctx: AppContext) =>
     .put(
       '/apps/:id/icon',
       async ({ caller, params, body, request, status }) => {
-        const more = { signal: request.signal, ref: refOf(request) }
-        const answer = await icons.put(ctx, caller, params.id, body, more)
+        const more = { signal: request.signal, ref: idempotencyKeyOf(request) }
+        const answer = await icons.putIcon(ctx, caller, params.id, body, more)
         return status(answer.status, answer.body)
       },
       {
-        ...taking(NewIcon),
+        ...taking(PutIconSchema),
         ...operation(
           {
             id: 'put_icon',
@@ -31,17 +31,17 @@ export const iconRoutes = (ctx: AppContext) =>
               'looked at before it shows. A made one is paid from your credits; the first of ' +
               'something on Explore is free.',
           },
-          { 200: Icon },
+          { 200: IconSchema },
           [
-            ...ofRef,
-            ...ofApp,
+            ...idempotencyErrors,
+            ...appErrors,
             'not_enough_credits',
             'daily_cap',
             'paused',
             'bad_picture',
             'no_picture',
             'no_icon_painter',
-            ...ofWriting,
+            ...writeErrors,
             'too_big',
           ],
         ),
@@ -50,7 +50,7 @@ export const iconRoutes = (ctx: AppContext) =>
     .delete(
       '/apps/:id/icon',
       async ({ caller, params }) => {
-        await icons.remove(ctx, caller, params.id)
+        await icons.deleteIcon(ctx, caller, params.id)
         return { icon: null }
       },
       operation(
@@ -59,7 +59,7 @@ export const iconRoutes = (ctx: AppContext) =>
           tag: 'Apps',
           summary: "Take your app's picture off: it wears its shelf's glyph again.",
         },
-        { 200: NoIcon },
-        [...ofWriting, ...ofApp],
+        { 200: DeletedIconSchema },
+        [...writeErrors, ...appErrors],
       ),
     )

@@ -4,7 +4,7 @@ import { Link, Words } from '../../../core/schema.ts'
 import { iconPromptCharsMax } from '../../../limits.ts'
 
 /** PUT /apps/{id}/icon (document 1, operation 13). */
-export const NewIcon = Type.Object(
+export const PutIconSchema = Type.Object(
   {
     image: Type.Optional(
       Type.String({ description: 'A data URL of a JPEG, PNG or WebP, up to 6 MB.' }),
@@ -18,14 +18,14 @@ export const NewIcon = Type.Object(
   },
   { additionalProperties: false, examples: [{ make: true, prompt: 'a lighthouse at night' }] },
 )
-export type NewIconShape = Static<typeof NewIcon>
+export type PutIconRequest = Static<typeof PutIconSchema>
 
-export const Icon = Type.Object({
+export const IconSchema = Type.Object({
   icon: Link,
   credits: Type.Optional(Type.Number({ description: 'What it cost; 0 for the free one.' })),
   free: Type.Optional(Type.Boolean()),
   note: Type.Optional(Type.String()),
 })
-export type IconShape = Static<typeof Icon>
+export type IconResponse = Static<typeof IconSchema>
 
-export const NoIcon = Type.Object({ icon: Type.Null() })
+export const DeletedIconSchema = Type.Object({ icon: Type.Null() })

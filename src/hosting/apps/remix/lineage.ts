@@ -8,17 +8,16 @@ import { apps, remixes } from '../tables.ts'
 
 type Remix = typeof remixes.$inferSelect
 
-/** An app that another was copied from, by the title and the maker's handle of that moment. */
+/** An app that another was copied from, with its title and maker handle at that time. */
 export interface Ancestor {
   id: string
   title: string
   maker: string
 }
 
-/** Longer chains are told as far as this. */
 const ancestorsMax = 1_000
 
-/** Every app that this one goes back to, its own origin first and the root last. */
+/** Returns all ancestors of a remix: its direct origin first, the root last. */
 export const ancestorsOf = (ctx: AppContext, id: string): Promise<Ancestor[]> =>
   ctx.db.read
     .select({
@@ -35,7 +34,7 @@ export const ancestorsOf = (ctx: AppContext, id: string): Promise<Ancestor[]> =>
     )
     .orderBy(sql`up.depth`)
 
-/** Whether an agent has remixed an app before. */
+/** Returns whether an agent has remixed an app. */
 export async function hasRemixed(db: Db, agent: string, app: string): Promise<boolean> {
   const [found] = await db
     .select({ app: remixes.app })
@@ -45,7 +44,7 @@ export async function hasRemixed(db: Db, agent: string, app: string): Promise<bo
   return found !== undefined
 }
 
-/** Whether an agent has paid for an app, or took this version or a later one while it was free. */
+/** Returns whether an agent has paid for an app, or copied this version or a later one for free. */
 export async function hasBought(
   db: Db,
   buyer: string,
@@ -67,8 +66,8 @@ export async function hasBought(
 }
 
 /**
- * Counts a remix of an app, inside a transaction that locks it from here on, and answers the app as
- * it is now. An agent's copies of its own app do not count, and each agent is one remixer.
+ * Counts a remix and locks the original, inside a transaction. Returns the original's current row.
+ * A maker's copies of its own app do not count; each other agent counts once in `remixers`.
  */
 export async function countRemix(
   db: Db,
@@ -88,7 +87,7 @@ export async function countRemix(
   return app
 }
 
-/** Keeps that a copy was made and what was paid for it, inside a transaction. */
+/** Records a remix and its price, inside a transaction. */
 export async function noteRemix(db: Db, remix: Remix): Promise<void> {
   await db.insert(remixes).values(remix)
 }

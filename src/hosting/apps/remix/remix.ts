@@ -5,7 +5,7 @@ import { fromCredits, inWords, type NanoUsd, share, toCredits, zero } from '../.
 import { iso } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
 import { ApiError } from '../../../errors.ts'
-import type { Answer, KeepAnswer } from '../../../idempotency/idempotency.ts'
+import type { StoredResponse, StoreResponse } from '../../../idempotency/idempotency.ts'
 import { capOf } from '../../../keys/keys.ts'
 import { agentAccount } from '../../../ledger/accounts.ts'
 import * as ledger from '../../../ledger/ledger.ts'
@@ -18,19 +18,19 @@ import * as apps from '../apps.ts'
 import { countRemix, noteRemix } from './lineage.ts'
 import { insertApp } from '../new-app.ts'
 import * as pages from '../page-content.ts'
-import { linkOf, present } from '../present.ts'
+import { appUrl, presentApp } from '../present.ts'
 import * as assets from '../assets/assets.ts'
-import type { Caller } from '../../key.ts'
+import type { Caller } from '../../authentication.ts'
 import { notify } from '../../notifications/notifications.ts'
 import { notOnExplore } from '../../explore/explore.ts'
-import { Bought, type BoughtShape, type RemixedShape, type RemixWantedShape } from '../../explore/schemas.ts'
+import { RemixRecordSchema, type RemixRecord, type RemixResponse, type RemixRequest } from '../../explore/schemas.ts'
 
 /** What is copied, by whom, and on which terms it was asked for. */
 interface Asked {
   caller: Caller
   /** The original as it was when its page was looked at. */
   original: apps.App
-  wanted: RemixWantedShape
+  wanted: RemixRequest
   /** The handle of its maker. */
   maker: string
 }
@@ -48,11 +48,11 @@ export async function remix(
   ctx: AppContext,
   caller: Caller,
   id: string,
-  wanted: RemixWantedShape,
-): Promise<RemixedShape> {
+  wanted: RemixRequest,
+): Promise<RemixResponse> {
   const { agent } = caller
   const request = { remix: id, ...wanted }
-  const { body } = await ctx.idempotency.once(agent.id, wanted.ref, request, async (keep) => {
+  const { body } = await ctx.idempotency.run(agent.id, wanted.ref, request, async (keep) => {
     for (let tries = 1; ; tries += 1) {
       try {
         return await copyNow(ctx, { caller, id, wanted, keep })
@@ -61,12 +61,12 @@ export async function remix(
       }
     }
   })
-  if (!Value.Check(Bought, body)) throw new Error('a remembered remix of another shape')
-  const copied = await apps.find(ctx, body.app.id)
-  if (copied?.takenDown != null) apps.there(copied)
+  if (!Value.Check(RemixRecordSchema, body)) throw new Error('a remembered remix of another shape')
+  const copied = await apps.findApp(ctx, body.app.id)
+  if (copied?.takenDown != null) apps.requireAvailable(copied)
   // The page is not remembered with the answer: the copy keeps it.
-  const made = await apps.theVersion(ctx, body.app.id, 1)
-  const { identity } = await pages.read(ctx, made)
+  const made = await apps.getVersion(ctx, body.app.id, 1)
+  const { identity } = await pages.readPage(ctx, made)
   return { ...body, html: new TextDecoder('utf-8', { ignoreBOM: true }).decode(identity) }
 }
 
@@ -82,20 +82,20 @@ const triesMax = 5
 interface Wanted {
   caller: Caller
   id: string
-  wanted: RemixWantedShape
-  keep: KeepAnswer
+  wanted: RemixRequest
+  keep: StoreResponse
 }
 
 /** Looks at the page that is shown now, and copies it. Throws Outdated. */
-async function copyNow(ctx: AppContext, { caller, id, wanted, keep }: Wanted): Promise<Answer> {
+async function copyNow(ctx: AppContext, { caller, id, wanted, keep }: Wanted): Promise<StoredResponse> {
   const { agent } = caller
   const original = await theOriginal(ctx, agent, id)
   const maker = (await findHandles(ctx, [original.maker])).get(original.maker) ?? ''
   const asked = { caller, original, wanted, maker }
   priceFor(ctx, asked)
-  const version = await apps.theVersion(ctx, id, shownTo(agent, original))
+  const version = await apps.getVersion(ctx, id, shownTo(agent, original))
   // What was fine when it was published may meet a newer rule now.
-  await pages.inspect(ctx, (await pages.read(ctx, version)).identity, agent.id)
+  await pages.inspectPage(ctx, (await pages.readPage(ctx, version)).identity, agent.id)
   return ctx.db.tx(async (db) => {
     const done = await copy(ctx, db, asked, version)
     const answer = { status: 201, body: done }
@@ -108,10 +108,10 @@ const isOwn = (agent: Agent, app: apps.App): boolean => app.maker === agent.id
 
 /** Its maker copies the newest version, others the newest on Explore. */
 const shownTo = (agent: Agent, app: apps.App): number =>
-  isOwn(agent, app) ? app.version : apps.shownVersion(app)
+  isOwn(agent, app) ? app.version : apps.visibleVersion(app)
 
 async function theOriginal(ctx: AppContext, agent: Agent, id: string): Promise<apps.App> {
-  const app = open(agent, await apps.find(ctx, id))
+  const app = open(agent, await apps.findApp(ctx, id))
   apps.checkBuilt(app)
   if (app.kind === 'game' && !ctx.config.gamesOn) throw new ApiError('games_off')
   return app
@@ -119,7 +119,7 @@ async function theOriginal(ctx: AppContext, agent: Agent, id: string): Promise<a
 
 /** An app that this agent may know of. Refuses not_found, taken_down. */
 function open(agent: Agent, app: apps.App | undefined): apps.App {
-  if (app?.closed === null && app.takenDown !== null) return apps.there(app)
+  if (app?.closed === null && app.takenDown !== null) return apps.requireAvailable(app)
   if (app && (isOwn(agent, app) ? app.closed === null : app.listed === 'on')) return app
   throw notOnExplore()
 }
@@ -142,7 +142,7 @@ async function copy(
   db: Db,
   asked: Asked,
   page: apps.Version,
-): Promise<BoughtShape> {
+): Promise<RemixRecord> {
   const { caller, wanted, maker } = asked
   const { agent } = caller
   const { kind, title, description, shelf, id: of } = asked.original
@@ -150,7 +150,7 @@ async function copy(
   const origin = { remixOf: of, remixOfTitle: title, remixOfMaker: maker }
   const about = { kind, title, description, shelf, ...terms, ...origin }
   const made = await insertApp(ctx, db, agent, about, page)
-  const files = await assets.copy(db, page, { app: made.id, version: 1 })
+  const files = await assets.copyAssets(db, page, { app: made.id, version: 1 })
   const contents = new Map(files.map(({ sha256, bytes }) => [sha256, bytes]))
   await reserveBytes(
     ctx,
@@ -168,7 +168,7 @@ async function copy(
   await noteRemix(db, { ...sold, app: made.id, buyer: agent.id })
   if (!isOwn(agent, original)) await tellMaker(ctx, db, { agent, original, price, copy: made.id })
   return {
-    app: present(ctx, made),
+    app: presentApp(ctx, made),
     bought: {
       item: of,
       version: page.version,
@@ -190,7 +190,7 @@ interface Sale {
   ref: string
 }
 
-/** Held and settled in one transaction, so that the maker's part is earned (DECISIONS.md). */
+/** Held and settled in one transaction, so that the maker's part is earned (docs/decisions/0023). */
 async function pay(ctx: AppContext, db: Db, { caller, original, price, ref }: Sale): Promise<void> {
   const { agent, key } = caller
   const maker = agentAccount(original.maker)
@@ -204,7 +204,7 @@ async function pay(ctx: AppContext, db: Db, { caller, original, price, ref }: Sa
     shares: [{ account: maker, percent: makerSharePercent }],
     cap: capOf(key),
   })
-  await ledger.settle(ctx, db, hold, price)
+  await ledger.settleHold(ctx, db, hold, price)
 }
 
 interface Taken {
@@ -234,6 +234,6 @@ function noteOf(ctx: AppContext, made: apps.App, maker: string, price: NanoUsd):
   const paid = price > 0n ? `for ${inWords(price)} credits` : 'for free'
   return (
     `Copied ${paid}, with its files; ${maker} is credited. Your copy is at ` +
-    `${linkOf(ctx, made.id)}, off Explore. POST /apps/${made.id}/versions changes it.`
+    `${appUrl(ctx, made.id)}, off Explore. POST /apps/${made.id}/versions changes it.`
   )
 }

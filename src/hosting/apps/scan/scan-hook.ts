@@ -14,7 +14,7 @@ const bounds = { bytesMax: 65_536, ms: 10 * second, redirectsMax: 0 }
 const reasonsMax = 10
 const reasonCharsMax = 300
 
-/** What the hook answers: `warn` may be hosted, and does not go on Explore. */
+/** Response of the hook. `warn` allows hosting and excludes the page from Explore. */
 const Verdict = Type.Object({
   verdict: oneOf(['clean', 'warn', 'block']),
   reasons: Type.Optional(Type.Array(Type.String())),
@@ -23,9 +23,9 @@ const Verdict = Type.Object({
 const rules = { warn: 'outside.warn', block: 'outside.block' } as const
 
 /**
- * What SCAN_HOOK_URL says of bytes before they are shown; clean where there is no hook. They are
- * posted as their type, their hash beside them, and it has 10 s. Refuses try_again when it cannot
- * be reached or answers anything else than a verdict.
+ * Posts content to SCAN_HOOK_URL before it is shown and returns the verdict; `clean` without a
+ * hook. The request carries the content type and hash and times out after 10 s. Throws `try_again`
+ * when the hook is unreachable or its response is invalid.
  */
 export async function askOutside(
   { config, log }: Pick<AppContext, 'config' | 'log'>,
@@ -42,7 +42,10 @@ export async function askOutside(
   throw new ApiError('try_again', { why: 'the outside safety check cannot be asked' })
 }
 
-/** What it says of a page, as findings (agent-api, The scan). Refuses try_again. */
+/**
+ * Returns the verdict of the hook on a page as findings (docs/spec/agent-api-decisions.md, "The
+ * safety check"). Throws `try_again`.
+ */
 export const outsideFindings = async (
   ctx: Pick<AppContext, 'config' | 'log'>,
   { identity, sha256 }: Inspection,
@@ -62,7 +65,7 @@ function findingsOf({ verdict, reasons = [] }: typeof Verdict.static): Finding[]
   }))
 }
 
-/** One line, which goes into answers and pages. */
+/** Reduces a reason to one line of plain text for responses and pages. */
 const plain = (reason: string): string =>
   reason
     .slice(0, reasonCharsMax)

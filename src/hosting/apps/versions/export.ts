@@ -11,11 +11,11 @@ interface File {
 }
 
 /**
- * A zip of an app as it is read, one file in memory at a time: for each version n
- * `versions/<n>/version.json`, `versions/<n>/index.html` and `versions/<n>/assets/<name>`.
+ * Streams a zip of an app with one file in memory at a time. It holds `versions/<n>/version.json`,
+ * `versions/<n>/index.html` and `versions/<n>/assets/<name>`.
  */
 export async function* zipOf(ctx: AppContext, app: apps.App): AsyncGenerator<Uint8Array> {
-  // Loaded when it is needed: its tables take longer to make than the rest of the house to start.
+  // Loaded on demand: building its tables takes longer than the rest of the startup.
   const { Zip, ZipPassThrough } = await import('fflate')
   const ready: Uint8Array[] = []
   const zip = new Zip((error, chunk) => {
@@ -35,7 +35,7 @@ export async function* zipOf(ctx: AppContext, app: apps.App): AsyncGenerator<Uin
 async function* filesOf(ctx: AppContext, app: apps.App): AsyncGenerator<File> {
   let before: number | undefined
   for (;;) {
-    const rows = await apps.versionsOf(ctx, app, listPageMax, before)
+    const rows = await apps.listVersions(ctx, app, listPageMax, before)
     for (const row of rows) yield* filesOfVersion(ctx, app, row)
     before = rows.at(-1)?.version
     if (rows.length < listPageMax) return
@@ -50,8 +50,8 @@ async function* filesOfVersion(
   const folder = `versions/${row.version}`
   const facts = JSON.stringify(presentVersion(row), null, 2)
   yield { path: `${folder}/version.json`, bytes: new TextEncoder().encode(facts) }
-  yield { path: `${folder}/index.html`, bytes: (await pages.read(ctx, row)).identity }
-  for (const asset of await assets.rowsOf(ctx, app.id, row.version)) {
+  yield { path: `${folder}/index.html`, bytes: (await pages.readPage(ctx, row)).identity }
+  for (const asset of await assets.listAssets(ctx, app.id, row.version)) {
     const bytes = await ctx.storage.read(asset.sha256)
     if (!bytes) throw new Error(`the stored asset ${asset.sha256} is missing`)
     yield { path: `${folder}/assets/${asset.name}`, bytes }

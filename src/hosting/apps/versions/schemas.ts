@@ -2,10 +2,10 @@ import { type Static, Type } from '@sinclair/typebox'
 
 import { Media, oneOf, orNull, Time, Words } from '../../../core/schema.ts'
 import { versionNoteCharsMax } from '../../../limits.ts'
-import { App, ScanResult, source } from '../schemas.ts'
+import { AppSchema, ScanResultSchema, sourceProperties } from '../schemas.ts'
 
-/** A version as lists show it. */
-export const Version = Type.Object(
+/** A version of an app. */
+export const VersionSchema = Type.Object(
   {
     version: Type.Integer({ minimum: 1 }),
     created: Time,
@@ -16,12 +16,12 @@ export const Version = Type.Object(
   },
   { title: 'Version' },
 )
-export type VersionShape = Static<typeof Version>
+export type VersionBody = Static<typeof VersionSchema>
 
 /** POST /apps/{id}/versions. */
-export const NewVersion = Type.Object(
+export const PublishVersionSchema = Type.Object(
   {
-    ...source,
+    ...sourceProperties,
     note: Type.Optional(
       Words(versionNoteCharsMax, {
         description: 'What is new. Explore shows that of an html version, not of a build.',
@@ -33,18 +33,18 @@ export const NewVersion = Type.Object(
     examples: [{ html: '<!doctype html><title>Hello</title><h1>Hello again</h1>' }],
   },
 )
-export type NewVersionShape = Static<typeof NewVersion>
+export type PublishVersionRequest = Static<typeof PublishVersionSchema>
 
-export const VersionMade = Type.Object({ app: App, scan: ScanResult, note: Type.String() })
-export const VersionList = Type.Object({
-  versions: Type.Array(Version),
+export const PublishVersionResponseSchema = Type.Object({ app: AppSchema, scan: ScanResultSchema, note: Type.String() })
+export const VersionListSchema = Type.Object({
+  versions: Type.Array(VersionSchema),
   next: orNull(Type.String()),
 })
-export const Restored = Type.Object({ app: App, note: Type.String() })
-export const Html = Type.String({
+export const RestoreVersionResponseSchema = Type.Object({ app: AppSchema, note: Type.String() })
+export const HtmlSchema = Type.String({
   contentMediaType: 'text/html',
   description: 'The page as it was published.',
 })
-export const Zip = Media('application/zip', {
+export const ZipSchema = Media('application/zip', {
   description: 'versions/<n>/version.json, index.html and assets/<name> of every version.',
 })

@@ -3,20 +3,20 @@ import { isPlainLine } from '../../../core/text.ts'
 import { iso } from '../../../core/time.ts'
 import type { Db } from '../../../db/engine.ts'
 import { ApiError } from '../../../errors.ts'
-import type { Answer } from '../../../idempotency/idempotency.ts'
+import type { StoredResponse } from '../../../idempotency/idempotency.ts'
 import { versionNoteCharsMax, versionsPerAppMax } from '../../../limits.ts'
 import type { Inspection } from '../../../scan/inspection.ts'
 import { isForbidden } from '../../../scan/rules/text-policy.ts'
 import type { Agent } from '../../agents/agents.ts'
 import * as apps from '../apps.ts'
 import * as pages from '../page-content.ts'
-import { linkOf, present } from '../present.ts'
+import { appUrl, presentApp } from '../present.ts'
 import { presentScan } from '../publish.ts'
 import * as assets from '../assets/assets.ts'
-import type { NewVersionShape, VersionShape } from './schemas.ts'
+import type { PublishVersionRequest, VersionBody } from './schemas.ts'
 
-/** A version as lists show it. */
-export const presentVersion = (row: apps.Version): VersionShape => ({
+/** Returns a version in wire format. */
+export const presentVersion = (row: apps.Version): VersionBody => ({
   version: row.version,
   created: iso(row.created),
   bytes: row.htmlBytes,
@@ -25,11 +25,11 @@ export const presentVersion = (row: apps.Version): VersionShape => ({
   note: row.note,
 })
 
-/** The same on Explore: what a build was asked for is its maker's own text. */
-export const presentShared = (row: apps.Version): VersionShape =>
+/** Returns a version for Explore. The prompt of a build stays private. */
+export const presentPublicVersion = (row: apps.Version): VersionBody =>
   presentVersion(row.via === 'build' ? { ...row, note: '' } : row)
 
-/** What a maker says of a version. Refuses bad_request. */
+/** Returns a valid version note. Throws `bad_request`. */
 export function checkNote(note = ''): string {
   if (isPlainLine(note, versionNoteCharsMax) && !isForbidden(note)) return note
   const problem =
@@ -39,33 +39,33 @@ export function checkNote(note = ''): string {
 }
 
 /**
- * Publishes the next version of an own app, with the assets of the last. Answers 201, or 200 for
- * a dry run that keeps nothing. An app on Explore whose new page may not be there stays there, and
- * is shown, with the version it had, and `note` says why. Refuses what publishing an app refuses,
- * not_found and taken_down.
+ * Publishes the next version of an app with the assets of the last one. Returns 201, or 200 for a
+ * dry run. When the app is on Explore and the new page is not allowed there, visitors keep seeing
+ * the old version and `note` gives the reasons. Throws what publishing an app throws, `not_found`
+ * and `taken_down`.
  */
-export async function publish(
+export async function publishVersion(
   ctx: AppContext,
   maker: Agent,
   id: string,
-  wanted: NewVersionShape & { html: string },
-): Promise<Answer> {
+  wanted: PublishVersionRequest & { html: string },
+): Promise<StoredResponse> {
   const looked = async () => {
-    const app = await apps.theOwn(ctx, maker, id)
+    const app = await apps.getOwnApp(ctx, maker, id)
     const note = checkNote(wanted.note)
-    const inspection = await pages.inspect(ctx, wanted.html, maker.id)
+    const inspection = await pages.inspectPage(ctx, wanted.html, maker.id)
     return { app, note, inspection, scan: presentScan(inspection) }
   }
   if (wanted.dryRun) return { status: 200, body: { scan: (await looked()).scan, price: 0 } }
-  return ctx.idempotency.once(maker.id, wanted.ref, { id, ...wanted }, async (keepAnswer) => {
+  return ctx.idempotency.run(maker.id, wanted.ref, { id, ...wanted }, async (keepAnswer) => {
     const { app, note, inspection, scan } = await looked()
-    await apps.checkRoom(ctx, maker, inspection.identity.byteLength)
-    const page = await pages.keep(ctx, inspection)
+    await apps.checkPublishQuota(ctx, maker, inspection.identity.byteLength)
+    const page = await pages.storePage(ctx, inspection)
     return ctx.db.tx(async (db) => {
       const how = { via: 'html', note } as const
-      const made = await add(ctx, db, app, { page, inspection, how })
+      const made = await addVersion(ctx, db, app, { page, inspection, how })
       const body = {
-        app: present(ctx, made.app),
+        app: presentApp(ctx, made.app),
         scan,
         note: shownNote(ctx, made),
       }
@@ -76,21 +76,24 @@ export async function publish(
 }
 
 interface Next {
-  page: pages.KeptPage
+  page: pages.StoredPage
   inspection: Inspection
   how: Pick<apps.Version, 'via' | 'note'>
-  /** The version whose files it begins with, where that is not the last. */
+  /** Version whose assets are copied; the last one by default. */
   filesOf?: number
 }
 
-/** An app with its new version, and why that may not be on Explore where the app is. */
+/** An app with its new version, and the reasons that keep that version off Explore. */
 interface Made {
   app: apps.App
   reasons: string[]
 }
 
-/** The next version, inside a transaction. The one on Explore stays where the new one may not. */
-export async function add(
+/**
+ * Adds the next version, inside a transaction. Explore keeps the old version when the new one is
+ * not allowed there.
+ */
+export async function addVersion(
   ctx: AppContext,
   db: Db,
   app: apps.App,
@@ -102,18 +105,18 @@ export async function add(
     const problem = `An app has at most ${versionsPerAppMax} versions. Publish a new app.`
     throw new ApiError('bad_request', { problem })
   }
-  await assets.copy(db, { app: id, version: filesOf ?? version - 1 }, { app: id, version })
+  await assets.copyAssets(db, { app: id, version: filesOf ?? version - 1 }, { app: id, version })
   if (listed === 'off') return { app: made, reasons: [] }
-  const reasons = pages.unlistable(inspection)
+  const reasons = pages.listingIssues(inspection)
   if (reasons.length > 0) return { app: made, reasons }
-  return { app: await apps.update(ctx, db, made, { listed: 'on' }), reasons }
+  return { app: await apps.updateApp(ctx, db, made, { listed: 'on' }), reasons }
 }
 
-/** Which version visitors see now, and why where it is not the newest. */
+/** Describes which version visitors see, and why. */
 function shownNote(ctx: AppContext, { app, reasons }: Made): string {
-  const link = linkOf(ctx, app.id)
+  const link = appUrl(ctx, app.id)
   if (reasons.length === 0) return `Version ${app.version} is live at ${link}.`
-  const shown = apps.shownVersion(app)
+  const shown = apps.visibleVersion(app)
   return (
     `Version ${app.version} is kept and not shown: Explore and ${link} stay with version ${shown}, ` +
     `because the new page cannot be on Explore: ${reasons.join(' ')} Mend it, or PATCH store false.`
@@ -121,37 +124,37 @@ function shownNote(ctx: AppContext, { app, reasons }: Made): string {
 }
 
 /**
- * Makes an older version the newest, with the files it had. Its page is looked at as a new one is:
- * it may have been taken down elsewhere, or be older than a rule. Refuses not_found, taken_down,
- * blocked_by_scan, and what `addVersion` refuses.
+ * Publishes an older version again with its assets. Its page is scanned like a new one, because
+ * rules and blocked pages change. Throws `not_found`, `taken_down`, `blocked_by_scan`, and what
+ * `addVersion` throws.
  */
-export async function restore(
+export async function restoreVersion(
   ctx: AppContext,
   maker: Agent,
   id: string,
   number: number,
 ): Promise<{ app: apps.App; note: string }> {
-  const app = await apps.theOwn(ctx, maker, id)
-  const old = await apps.theVersion(ctx, id, number)
-  const inspection = await pages.inspect(ctx, (await pages.read(ctx, old)).identity, maker.id)
+  const app = await apps.getOwnApp(ctx, maker, id)
+  const old = await apps.getVersion(ctx, id, number)
+  const inspection = await pages.inspectPage(ctx, (await pages.readPage(ctx, old)).identity, maker.id)
   const { sha256, pack, htmlBytes, gzipBytes, brBytes, asks } = old
   const stored = { sha256, pack, htmlBytes, gzipBytes, brBytes, asks }
-  const page = { ...stored, ...pages.scannedOf(ctx, inspection) }
+  const page = { ...stored, ...pages.toScanRecord(ctx, inspection) }
   const how = { via: 'restore', note: `Version ${number} again.` } as const
   const next = { page, inspection, how, filesOf: number }
-  const made = await ctx.db.tx((db) => add(ctx, db, app, next))
+  const made = await ctx.db.tx((db) => addVersion(ctx, db, app, next))
   const again = `Version ${made.app.version} is version ${number} again.`
   return { app: made.app, note: `${again} ${shownNote(ctx, made)}` }
 }
 
-/** The html of a version of an own app, the newest unless `number` is given. */
-export async function htmlOf(
+/** Returns the HTML of a version; the newest by default. Throws `not_found` and `taken_down`. */
+export async function getHtml(
   ctx: AppContext,
   maker: Agent,
   id: string,
   number: number | undefined,
 ): Promise<Uint8Array> {
-  const app = await apps.theOwn(ctx, maker, id)
-  const version = await apps.theVersion(ctx, id, number ?? app.version)
-  return (await pages.read(ctx, version)).identity
+  const app = await apps.getOwnApp(ctx, maker, id)
+  const version = await apps.getVersion(ctx, id, number ?? app.version)
+  return (await pages.readPage(ctx, version)).identity
 }
