@@ -2,20 +2,20 @@ import { spawn } from 'node:child_process'
 import { setPriority } from 'node:os'
 import { Readable, Writable } from 'node:stream'
 
-import { withScratch } from '../storage/scratch.ts'
+import { withTempFolder } from '../storage/temp-folder.ts'
 
 const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
 
-/** The Chromium of this machine; undefined when there is none, or it is off. */
-export function browserOf(setting: string): string | undefined {
+/** Finds Chromium on this machine. Returns undefined when there is none, or previews are off. */
+export function findChromium(setting: string): string | undefined {
   if (setting === 'off') return undefined
   if (setting !== 'auto') return setting
   return names.flatMap((name) => Bun.which(name) ?? [])[0]
 }
 
 /**
- * Nothing leaves it: no name resolves, and what would connect meets a proxy that is not there. All
- * that a page loads is answered over its pipe.
+ * Flags without any network: no host name resolves, and connections go to a closed proxy port. The
+ * DevTools pipe serves everything that a page loads.
  */
 const flags = [
   '--headless',
@@ -39,28 +39,28 @@ const flags = [
   '--hide-scrollbars',
 ]
 
-/** A browser, and the data folder of who opens pages in it, one after the other. */
-export interface Browser {
+/** Path of the browser, and the data folder of the server that uses it. */
+export interface BrowserLocation {
   path: string
   dataDir: string
 }
 
-/** The two ends of the pipe. */
+/** The DevTools pipe of a running browser. */
 export interface Pipe {
-  out: Writable
-  come: Readable
+  input: Writable
+  output: Readable
 }
 
 /**
- * Starts a browser with a profile of its own for one piece of work, and ends it with all that it
- * wrote. It sees nothing of this process's environment. Throws when it cannot be started.
+ * Runs `work` with a new browser and profile, then kills the browser and removes the profile. The
+ * browser inherits no environment variables. Throws when the browser cannot start.
  */
 export const withChromium = <T>(
-  { path, dataDir }: Browser,
+  { path, dataDir }: BrowserLocation,
   work: (pipe: Pipe) => Promise<T>,
 ): Promise<T> =>
-  withScratch(dataDir, async (folder) => {
-    // Chromium's own sandbox cannot be had as root.
+  withTempFolder(dataDir, async (folder) => {
+    // Chromium's own sandbox does not work as root.
     const own = process.getuid?.() === 0 ? ['--no-sandbox'] : []
     const child = spawn(path, [...flags, ...own, `--user-data-dir=${folder}`], {
       stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
@@ -69,16 +69,16 @@ export const withChromium = <T>(
     })
     const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
     const failed = new Promise<never>((_, reject) => child.once('error', reject))
-    // What did not start has no pipe yet, and says only a moment later why.
+    // A failed spawn has no pipe; its `error` event gives the reason.
     if (child.pid === undefined) return failed
     const [, , , out, come] = child.stdio
     try {
-      // Who visits an app goes before who builds one.
+      // Requests take priority over builds.
       setPriority(child.pid, 10)
       if (!(out instanceof Writable) || !(come instanceof Readable)) throw new Error('no pipe')
-      return await Promise.race([work({ out, come }), failed])
+      return await Promise.race([work({ input: out, output: come }), failed])
     } finally {
-      // Its whole group: the renderers are processes of their own.
+      // Kill the process group: renderers are separate processes.
       try {
         process.kill(-child.pid, 'SIGKILL')
       } catch {}

@@ -2,25 +2,22 @@ import type { Readable, Writable } from 'node:stream'
 
 import { isRecord, recordOf } from '../core/schema.ts'
 
-type Wire = Record<string, unknown>
-/** An event of a session: "Fetch.requestPaused". */
-type Heard = (method: string, params: Wire, session: string) => void
+type JsonObject = Record<string, unknown>
+/** Handles an event of a session, such as "Fetch.requestPaused". */
+type EventHandler = (method: string, params: JsonObject, session: string) => void
 
 const messageCharsMax = 64 * 1_048_576
 
-/**
- * The Chrome DevTools Protocol over the browser's own pipe: JSON messages, each with a zero byte
- * behind it.
- */
+/** A client of the Chrome DevTools Protocol over a pipe: JSON messages that end in a zero byte. */
 export class Devtools {
-  private readonly waiting = new Map<number, PromiseWithResolvers<Wire>>()
+  private readonly waiting = new Map<number, PromiseWithResolvers<JsonObject>>()
   private count = 0
   private text = ''
 
   constructor(
     private readonly out: Writable,
     come: Readable,
-    private readonly heard: Heard,
+    private readonly onEvent: EventHandler,
   ) {
     const decoder = new TextDecoder()
     come.on('data', (chunk: Uint8Array) => this.read(decoder.decode(chunk, { stream: true })))
@@ -28,17 +25,17 @@ export class Devtools {
     for (const end of [out, come]) end.on('error', () => this.close())
   }
 
-  /** Sends a command to a session, or to the browser itself; throws what it answers as wrong. */
-  async send(method: string, params: Wire = {}, session = ''): Promise<Wire> {
+  /** Sends a command to a session, or to the browser. Rejects with the browser's error. */
+  async send(method: string, params: JsonObject = {}, session = ''): Promise<JsonObject> {
     const id = (this.count += 1)
-    const answer = Promise.withResolvers<Wire>()
+    const answer = Promise.withResolvers<JsonObject>()
     this.waiting.set(id, answer)
     const message = { id, method, params, ...(session && { sessionId: session }) }
     this.out.write(`${JSON.stringify(message)}\0`)
     return answer.promise
   }
 
-  /** What is still waited for fails. */
+  /** Rejects all pending commands. */
   close(): void {
     for (const { reject } of this.waiting.values()) reject(new Error('the browser has ended'))
     this.waiting.clear()
@@ -49,18 +46,18 @@ export class Devtools {
     this.text = parts.pop() ?? ''
     if (this.text.length > messageCharsMax) return this.close()
     try {
-      for (const part of parts) this.take(JSON.parse(part))
+      for (const part of parts) this.dispatch(JSON.parse(part))
     } catch {
-      // Who says what is no JSON is no browser; and nobody is there to catch it.
+      // Malformed JSON: close the pipe. There is no caller to throw to.
       this.close()
     }
   }
 
-  private take(message: unknown): void {
+  private dispatch(message: unknown): void {
     if (!isRecord(message)) return
     const { id, method, params, result, error, sessionId } = message
     if (typeof method === 'string') {
-      return this.heard(method, recordOf(params), String(sessionId ?? ''))
+      return this.onEvent(method, recordOf(params), String(sessionId ?? ''))
     }
     const answer = this.waiting.get(Number(id))
     this.waiting.delete(Number(id))

@@ -1,17 +1,17 @@
 import type { Log } from '../core/log.ts'
-import { lookAt, type Looked, type Shown } from './preview.ts'
+import { type PreviewPage, previewPage, type PreviewResult } from './preview.ts'
 
-/** A page that is to be opened as its visitors would, with its files, before it is published. */
-export interface Trial {
+/** A page and its files, to preview before they are published. */
+export interface PreviewInput {
   html: Uint8Array
   files: { name: string; type: string; sha256: string; content: Uint8Array }[]
 }
 
 const waitingMax = 32
 
-/** Opens pages in the browser of this machine, one after the other. */
+/** Previews pages in the browser of this machine, one at a time. */
 export class PreviewBrowser {
-  private show: ((trial: Trial) => Shown) | undefined
+  private render: ((input: PreviewInput) => PreviewPage) | undefined
   private last: Promise<unknown> = Promise.resolve()
   private waiting = 0
 
@@ -21,27 +21,27 @@ export class PreviewBrowser {
     private readonly log: Log,
   ) {}
 
-  get isThere(): boolean {
+  get isAvailable(): boolean {
     return this.path !== undefined
   }
 
-  /** How a trial is shown: by the viewer, in its sandbox. */
-  register(show: (trial: Trial) => Shown): void {
-    this.show = show
+  /** Registers the renderer: the viewer, with its sandbox. */
+  register(show: (input: PreviewInput) => PreviewPage): void {
+    this.render = show
   }
 
   /**
-   * What was seen of a page. Undefined when there is no browser, or when it failed for no fault of
-   * the page: then the page is taken as it is.
+   * Previews a page. Returns undefined when there is no browser, or when the browser fails: the page
+   * is then accepted without a preview.
    */
-  async look(trial: Trial, signal: AbortSignal): Promise<Looked | undefined> {
-    const { path, dataDir, show } = this
+  async preview(input: PreviewInput, signal: AbortSignal): Promise<PreviewResult | undefined> {
+    const { path, dataDir, render: show } = this
     if (path === undefined || !show || this.waiting >= waitingMax) return undefined
     this.waiting += 1
     const before = this.last
     const look = before.then(async () => {
       signal.throwIfAborted()
-      return lookAt({ path, dataDir }, show(trial), signal)
+      return previewPage({ path, dataDir }, show(input), signal)
     })
     this.last = look.catch(() => {})
     try {

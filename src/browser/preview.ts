@@ -1,44 +1,47 @@
 import { isBlank } from '../core/picture.ts'
 import { isRecord, recordOf } from '../core/schema.ts'
-import { type Browser, type Pipe, withChromium } from './chromium.ts'
+import { type BrowserLocation, type Pipe, withChromium } from './chromium.ts'
 import { Devtools } from './devtools.ts'
 
-/** Where a page stands, and how its addresses are answered. */
-export interface Shown {
+/** A page to preview: its URL, and the handler of its requests. */
+export interface PreviewPage {
   url: string
-  answer(request: Request): Promise<Response>
+  respond(request: Request): Promise<Response>
 }
 
-/** What was seen of a page: its faults as sentences, and a picture of it as a PNG. */
-export interface Looked {
-  faults: string[]
-  picture: Uint8Array<ArrayBuffer> | undefined
+/** The result of a preview: problems as sentences, and a PNG screenshot. */
+export interface PreviewResult {
+  problems: string[]
+  screenshot: Uint8Array<ArrayBuffer> | undefined
 }
 
 const side = 640
-/** The height of the viewer's bar over the app (public/css/shell.css). */
-const shell = 44
-const looks = 6
+/** Height of the viewer's toolbar in pixels (public/css/shell.css). */
+const toolbarHeight = 44
+const screenshotsMax = 6
 const betweenMs = 500
-const answerMs = 5_000
+const responseMs = 5_000
 const startMs = 15_000
-const allMs = 30_000
-const faultsMax = 8
+const totalMs = 30_000
+const problemsMax = 8
 
 type Wire = Record<string, unknown>
 
 const blank =
-  'The page draws nothing: all of it has one colour. It must show something at once, ' +
-  'also while its assets are not there.'
-const stuck =
-  'The page does not answer: it has an endless loop, or does too much work at once, ' +
-  'so that nobody could use it.'
+  'The page is blank: every pixel has the same color. It must draw something at once, ' +
+  'even before its assets have loaded.'
+const unresponsive =
+  'The page does not respond: it has an endless loop, or does too much work at once.'
 
-/** Opens a page in a browser of its own: what it draws and throws. Fails when the browser does. */
-export const lookAt = (browser: Browser, shown: Shown, signal: AbortSignal): Promise<Looked> =>
-  withChromium(browser, (pipe) => within(allMs, new Look(shown, pipe).run(), signal))
+/** Opens a page in a new browser and reports what it draws and throws. Throws when the browser fails. */
+export const previewPage = (
+  browser: BrowserLocation,
+  shown: PreviewPage,
+  signal: AbortSignal,
+): Promise<PreviewResult> =>
+  withChromium(browser, (pipe) => within(totalMs, new PreviewSession(shown, pipe).run(), signal))
 
-/** Fails when it takes longer, or is called off. */
+/** Rejects after `ms` milliseconds, or when `signal` aborts. */
 async function within<T>(ms: number, work: Promise<T>, signal?: AbortSignal): Promise<T> {
   const all = AbortSignal.any([AbortSignal.timeout(ms), ...(signal ? [signal] : [])])
   const { promise, reject } = Promise.withResolvers<never>()
@@ -51,40 +54,40 @@ async function within<T>(ms: number, work: Promise<T>, signal?: AbortSignal): Pr
   }
 }
 
-class Look {
-  private readonly faults = new Set<string>()
+class PreviewSession {
+  private readonly problems = new Set<string>()
   private readonly frames = new Set<string>()
   private readonly devtools: Devtools
 
   constructor(
-    private readonly shown: Shown,
-    { out, come }: Pipe,
+    private readonly page: PreviewPage,
+    { input: out, output: come }: Pipe,
   ) {
-    this.devtools = new Devtools(out, come, (...event) => this.hear(...event))
+    this.devtools = new Devtools(out, come, (...event) => this.onEvent(...event))
   }
 
-  async run(): Promise<Looked> {
+  async run(): Promise<PreviewResult> {
     const { devtools } = this
     const made = devtools.send('Target.createTarget', { url: 'about:blank' })
     const { targetId } = await within(startMs, made)
     const { sessionId } = await devtools.send('Target.attachToTarget', { targetId, flatten: true })
     const page = String(sessionId)
-    const size = { width: side, height: side + shell, deviceScaleFactor: 1, mobile: false }
+    const size = { width: side, height: side + toolbarHeight, deviceScaleFactor: 1, mobile: false }
     await devtools.send('Emulation.setDeviceMetricsOverride', size, page)
     await this.enter(page)
-    await devtools.send('Page.navigate', { url: this.shown.url }, page)
-    let picture: Looked['picture']
-    for (let count = 0; count < looks; count += 1) {
+    await devtools.send('Page.navigate', { url: this.page.url }, page)
+    let screenshot: PreviewResult['screenshot']
+    for (let count = 0; count < screenshotsMax; count += 1) {
       await Bun.sleep(betweenMs)
-      if (!(await this.answers())) return { faults: [stuck], picture: undefined }
-      picture = await this.picture(page)
-      if (picture && count > 1) break
+      if (!(await this.isResponsive())) return { problems: [unresponsive], screenshot: undefined }
+      screenshot = await this.picture(page)
+      if (screenshot && count > 1) break
     }
-    if (!picture) this.faults.add(blank)
-    return { faults: [...this.faults].slice(0, faultsMax), picture }
+    if (!screenshot) this.problems.add(blank)
+    return { problems: [...this.problems].slice(0, problemsMax), screenshot: screenshot }
   }
 
-  /** Listens to a page or to a frame of it; all that it loads comes to us. */
+  /** Subscribes to a page or one of its frames and intercepts all its requests. */
   private async enter(session: string): Promise<void> {
     const attach = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true }
     const all: [string, Wire][] = [
@@ -93,14 +96,14 @@ class Look {
       ['Target.setAutoAttach', attach],
       ['Runtime.runIfWaitingForDebugger', {}],
     ]
-    // Workers have not all of these.
+    // Workers support only some of these.
     const sent = all.map(([method, params]) => this.devtools.send(method, params, session))
     await Promise.allSettled(sent)
   }
 
-  private hear(method: string, params: Wire, session: string): void {
+  private onEvent(method: string, params: Wire, session: string): void {
     if (method === 'Fetch.requestPaused') {
-      void this.answer(params, session).catch(() => {})
+      void this.fulfill(params, session).catch(() => {})
     } else if (method === 'Target.attachedToTarget') {
       const inner = String(params.sessionId)
       if (isRecord(params.targetInfo) && params.targetInfo.type === 'iframe') this.frames.add(inner)
@@ -108,13 +111,13 @@ class Look {
     } else if (method === 'Target.detachedFromTarget') {
       this.frames.delete(String(params.sessionId))
     } else if (method === 'Runtime.exceptionThrown' && isRecord(params.exceptionDetails)) {
-      this.faults.add(sentenceOf(params.exceptionDetails))
+      this.problems.add(exceptionMessage(params.exceptionDetails))
     }
   }
 
-  private async answer({ requestId, request }: Wire, session: string): Promise<void> {
+  private async fulfill({ requestId, request }: Wire, session: string): Promise<void> {
     const { url = '', headers } = recordOf(request)
-    const isOurs = String(url).startsWith(new URL(this.shown.url).origin)
+    const isOurs = String(url).startsWith(new URL(this.page.url).origin)
     if (!isOurs) {
       const errorReason = 'BlockedByClient'
       await this.devtools.send('Fetch.failRequest', { requestId, errorReason }, session)
@@ -124,7 +127,7 @@ class Look {
     for (const [name, value] of Object.entries(recordOf(headers))) {
       sent.set(name, String(value))
     }
-    const response = await this.shown.answer(new Request(String(url), { headers: sent }))
+    const response = await this.page.respond(new Request(String(url), { headers: sent }))
     const filled = {
       requestId,
       responseCode: response.status,
@@ -134,33 +137,33 @@ class Look {
     await this.devtools.send('Fetch.fulfillRequest', filled, session)
   }
 
-  /** Whether every frame still does what it is told. */
-  private async answers(): Promise<boolean> {
-    const asked = [...this.frames].map((frame) =>
+  /** Returns whether every frame still evaluates scripts. */
+  private async isResponsive(): Promise<boolean> {
+    const requested = [...this.frames].map((frame) =>
       this.devtools.send('Runtime.evaluate', { expression: '1' }, frame).catch(() => {}),
     )
-    return within(answerMs, Promise.all(asked)).then(
+    return within(responseMs, Promise.all(requested)).then(
       () => true,
       () => false,
     )
   }
 
-  /** What the frame shows, below the shell; undefined while that is all of one colour. */
-  private async picture(page: string): Promise<Looked['picture']> {
-    const clip = { x: 0, y: shell, width: side, height: side, scale: 1 }
-    const asked = { format: 'png', clip }
-    const taken = await this.devtools.send('Page.captureScreenshot', asked, page).catch(() => {})
-    // While it still goes to its address there is no page to be seen.
+  /** Takes a screenshot of the frame below the toolbar; undefined while it is blank. */
+  private async picture(page: string): Promise<PreviewResult['screenshot']> {
+    const clip = { x: 0, y: toolbarHeight, width: side, height: side, scale: 1 }
+    const requested = { format: 'png', clip }
+    const taken = await this.devtools.send('Page.captureScreenshot', requested, page).catch(() => {})
+    // The page is still navigating.
     if (!taken) return undefined
     const bytes = new Uint8Array(Buffer.from(String(taken.data), 'base64'))
     return (await isBlank(bytes)) ? undefined : bytes
   }
 }
 
-/** "line 12: ReferenceError: x is not defined", by the page's own lines. */
-function sentenceOf({ text, exception, lineNumber }: Wire): string {
-  const said = isRecord(exception) ? exception.description : undefined
-  const [first = ''] = String(said ?? text).split('\n')
+/** Returns "ReferenceError: x is not defined (line 12 of its script)" for an exception. */
+function exceptionMessage({ text, exception, lineNumber }: Wire): string {
+  const description = isRecord(exception) ? exception.description : undefined
+  const [first = ''] = String(description ?? text).split('\n')
   const line = typeof lineNumber === 'number' ? ` (line ${lineNumber + 1} of its script)` : ''
-  return `The page throws when it is opened: ${first.slice(0, 300)}${line}`
+  return `The page throws an error when it opens: ${first.slice(0, 300)}${line}`
 }

@@ -1,17 +1,17 @@
 import { type PublicFile, theFile } from '../core/public.ts'
 import { escapeHtml } from '../core/text.ts'
-import type { HostedApp } from './hosted.ts'
+import type { HostedApp } from './app-source.ts'
 import { allow, sandbox } from './policy.ts'
 
-/** The shell's script and style, and their hashes as CSP wants them. */
-export interface Parts {
+/** Scripts and styles of the viewer's pages, with their CSP hashes. */
+export interface PageAssets {
   script: string
   style: string
   scriptHash: string
   styleHash: string
   messageStyle: string
-  wordHash: string
-  /** Draws again what changes in a page that waits. */
+  messageStyleHash: string
+  /** Refreshes the changing parts of a waiting page. */
   live: string
   liveHash: string
 }
@@ -19,13 +19,17 @@ export interface Parts {
 const hash = (text: string): string =>
   `'sha256-${new Bun.CryptoHasher('sha256').update(text).digest('base64')}'`
 
-export function partsOf(files: Map<string, PublicFile>): Parts {
+export function loadPageAssets(files: Map<string, PublicFile>): PageAssets {
   const read = (name: string): string => new TextDecoder().decode(theFile(files, name).identity)
   const script = read('frame/shell.js')
   const style = read('frame/shell.css')
   const messageStyle = style + read('frame/message.css')
   const live = read('islands/auto-refresh.js')
-  const hashes = { scriptHash: hash(script), styleHash: hash(style), wordHash: hash(messageStyle) }
+  const hashes = {
+    scriptHash: hash(script),
+    styleHash: hash(style),
+    messageStyleHash: hash(messageStyle),
+  }
   return { script, style, messageStyle, live, liveHash: hash(live), ...hashes }
 }
 
@@ -41,8 +45,11 @@ const head = (title: string, style: string, more: string): string =>
 <meta name=theme-color content=#fdfdfc media="(prefers-color-scheme:light)"><meta name=theme-color content=#17191b media="(prefers-color-scheme:dark)">
 <title>${escapeHtml(title)}</title>${more}<style>${style}</style>`
 
-/** What a link to the app shows elsewhere (https://ogp.me, https://oembed.com section 4). */
-function linkedAs({ id, title, description, icon, maker }: HostedApp, origin: string): string {
+/** Returns Open Graph and oEmbed tags (https://ogp.me, https://oembed.com, section 4). */
+function linkPreviewTags(
+  { id, title, description, icon, maker }: HostedApp,
+  origin: string,
+): string {
   const link = `${origin}/a/${id}`
   const oembed = `${origin}/oembed?url=${encodeURIComponent(link)}`
   const about = description || `Made by @${maker}.`
@@ -56,38 +63,43 @@ function linkedAs({ id, title, description, icon, maker }: HostedApp, origin: st
 }
 
 /**
- * The page around an app. The app itself is not in it: the script fetches it as data, below the
- * path `at`.
+ * Renders the page around an app. It does not contain the app: its script fetches the app as data,
+ * below the path `at`.
  */
 export function shellPage(
   app: HostedApp,
   { at, frame, origin }: { at: string; frame: string; origin: string },
-  parts: Parts,
+  parts: PageAssets,
 ): string {
   const title = escapeHtml(app.title)
   const maker = escapeHtml(app.maker)
   const by = app.listed ? `<a href="/explore/@${maker}">@${maker}</a>` : `<span>@${maker}</span>`
   return `<!doctype html><html lang=en data-at=${at} data-frame="${escapeHtml(frame)}" data-maker="@${maker}">
-${head(`${app.title} by @${app.maker}`, parts.style, linkedAs(app, origin))}
+${head(`${app.title} by @${app.maker}`, parts.style, linkPreviewTags(app, origin))}
 <body><header><div id=who><h1 dir=auto>${title}</h1>${by}</div>
-<nav><a href=/report/${app.id} title="Report this app" aria-label="Report this app">${flag}</a><button id=reload title="Start again" aria-label="Start again">${turn}</button><button id=full title="Full screen" aria-label="Full screen">${corners}</button></nav></header>
-<main><p id=say role=status><noscript>An app needs JavaScript.</noscript></p><iframe title="${title}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
+<nav><a href=/report/${app.id} title="Report this app" aria-label="Report this app">${flag}</a><button id=reload title="Restart" aria-label="Restart">${turn}</button><button id=full title="Full screen" aria-label="Full screen">${corners}</button></nav></header>
+<main><p id=say role=status><noscript>Apps need JavaScript. Turn it on to open this one.</noscript></p><iframe title="${title}" sandbox="${sandbox}" allow="${allow}" referrerpolicy=no-referrer></iframe>
 <div id=notice popover=manual role=status><span id=said></span><button id=offer hidden></button><nav><button id=close title=Close aria-label=Close>${cross}</button></nav></div></main>
 <script>${parts.script}</script>`
 }
 
 /**
- * Pages that say one thing: not found, taken down, being built. With how much of it is `done`, 0 to
- * 1, the page looks again by itself, and only its bar is drawn anew: loaded whole, it would be read
- * out from its beginning each time.
+ * Renders a page with one message: not found, taken down, being built. With `progress`, 0 to 1, the
+ * page refreshes its progress bar by itself. It does not reload, so that screen readers do not start
+ * over.
  */
-export function wordPage(title: string, text: string, parts: Parts, done?: number): string {
+export function messagePage(
+  title: string,
+  text: string,
+  parts: PageAssets,
+  progress?: number,
+): string {
   const waiting = {
     again: '<noscript><meta http-equiv=refresh content=3></noscript>',
-    bar: `<auto-refresh data-seconds=3><progress value=${done} aria-label="${title}"></progress></auto-refresh>`,
+    bar: `<auto-refresh data-seconds=3><progress value=${progress} aria-label="${title}"></progress></auto-refresh>`,
     script: `<script>${parts.live}</script>`,
   }
-  const { again = '', bar = '', script = '' } = done === undefined ? {} : waiting
+  const { again = '', bar = '', script = '' } = progress === undefined ? {} : waiting
   return `<!doctype html><html lang=en>
 ${head(title, parts.messageStyle, again)}
 <body><main class=message><h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>${bar}<p><a href="/explore">Explore</a></p></main>${script}`

@@ -1,26 +1,26 @@
 import { LRUCache } from 'lru-cache'
 
-import { compressed, type Entity, entity } from '../core/entity.ts'
 import { idPattern } from '../core/ids.ts'
 import { type PublicFile, readPublic } from '../core/public.ts'
 import { type Clock, isWithin } from '../core/time.ts'
-import type { Hosted, HostedApp, ViewerUrls } from './hosted.ts'
-import { type Parts, partsOf, shellPage } from './page.ts'
+import { compressText, createEntity, type Entity } from '../http/entity.ts'
+import type { AppSource, HostedApp, ViewerUrls } from './app-source.ts'
+import { loadPageAssets, type PageAssets, shellPage } from './page.ts'
 import { dataHeaders, shellHeaders } from './policy.ts'
 
 const cacheBytesMax = 64 * 1_048_576
 const cachePagesMax = 10_000
 const hostsPerPageMax = 4
-/** After this long a page is compared with its app again, also when no change was told of. */
+/** A cached page is compared with its app after this long, even without a known change. */
 const trustMs = 500
 
-/** What one app's addresses answer with, rendered and compressed when it is first asked for. */
-interface Page {
+/** Cached responses of one app, rendered and compressed on first use. */
+interface CachedPage {
   app: HostedApp
-  /** The path of the shell, above its data and files. */
+  /** Path of the shell; its data and files are below. */
   at: string
   checked: number
-  /** Of what hosting had committed when it was compared with its app. */
+  /** Commit count of the source when the page was compared with its app. */
   commits: number | undefined
   shells: Map<string, Entity>
   data?: Entity
@@ -29,18 +29,18 @@ interface Page {
 
 const hostPattern = /^(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 
-/** Bytes of an entity and all its variants, for the cache's account. */
+/** Returns the bytes of an entity with all its variants, for the cache limit. */
 const weight = (whole: Entity | undefined): number =>
   (whole?.variants ?? []).reduce((sum, { bytes }) => sum + bytes, 1_000)
 
-/** The rendered pages of the viewer, kept in memory and compared with hosting after each change. */
+/** The viewer's rendered pages, cached in memory and revalidated after each change. */
 export class Pages {
-  readonly parts: Parts
+  readonly assets: PageAssets
   readonly public: Map<string, PublicFile>
-  /** The apps' own host, where there is one. */
+  /** The separate host of apps, if set. */
   readonly appsHost: string | undefined
   readonly #appHost: string
-  readonly #pages = new LRUCache<string, Page>({
+  readonly #pages = new LRUCache<string, CachedPage>({
     max: cachePagesMax,
     maxSize: cacheBytesMax,
     sizeCalculation: (page) =>
@@ -48,7 +48,7 @@ export class Pages {
   })
 
   constructor(
-    readonly hosted: Hosted,
+    readonly source: AppSource,
     readonly urls: ViewerUrls,
     readonly clock: Clock,
     files: Map<string, PublicFile> = readPublic(),
@@ -56,23 +56,23 @@ export class Pages {
     this.public = files
     this.#appHost = new URL(urls.app).host
     this.appsHost = urls.apps === undefined ? undefined : new URL(urls.apps).host
-    this.parts = partsOf(files)
+    this.assets = loadPageAssets(files)
   }
 
-  /** The page of a public link when nothing was changed since it was compared, a moment ago. */
-  fresh(id: string): Page | undefined {
+  /** Returns a cached page that is still fresh, or undefined. */
+  fresh(id: string): CachedPage | undefined {
     const kept = this.#pages.get(id)
-    const isUnchanged = kept?.commits === this.hosted.commits?.()
+    const isUnchanged = kept?.commits === this.source.commits?.()
     return kept && isUnchanged && isWithin(this.clock, kept.checked, trustMs) ? kept : undefined
   }
 
-  /** The page of a public link as it is now; undefined when there is no such app. */
-  async find(id: string): Promise<Page | undefined> {
+  /** Finds the current page of a public link; undefined when there is no such app. */
+  async find(id: string): Promise<CachedPage | undefined> {
     const fresh = this.fresh(id)
     if (fresh) return fresh
     const kept = this.#pages.get(id)
-    const compared = { checked: this.clock.now(), commits: this.hosted.commits?.() }
-    const app = idPattern.test(id) ? await this.hosted.find(id) : undefined
+    const compared = { checked: this.clock.now(), commits: this.source.commits?.() }
+    const app = idPattern.test(id) ? await this.source.find(id) : undefined
     if (!app) {
       this.#pages.delete(id)
       return undefined
@@ -83,37 +83,40 @@ export class Pages {
       kept.app.updated === app.updated &&
       kept.app.state === app.state
     if (same) return Object.assign(kept, compared)
-    const page: Page = { app, at: `/a/${id}`, ...compared, shells: new Map() }
+    const page: CachedPage = { app, at: `/a/${id}`, ...compared, shells: new Map() }
     this.#pages.set(id, page)
     return page
   }
 
-  /** The page of one version, for who may see that; kept by nobody. Undefined for anyone else. */
-  async preview(id: string, version: string, request: Request): Promise<Page | undefined> {
+  /** Returns the page of one version, uncached, for its owner or the operator. */
+  async preview(id: string, version: string, request: Request): Promise<CachedPage | undefined> {
     const isOne = idPattern.test(id) && /^[1-9]\d{0,5}$/.test(version)
-    const app = isOne ? await this.hosted.preview?.(id, Number(version), request) : undefined
+    const app = isOne ? await this.source.preview?.(id, Number(version), request) : undefined
     const at = `/a/${id}/versions/${version}`
     return app && { app, at, checked: 0, commits: undefined, shells: new Map() }
   }
 
-  /** `asked` is the request's own Host: one server may be reached by several names. */
-  shell(page: Page, asked: string | null): Entity {
+  /** Returns the shell for a Host header: one server may have several names. */
+  shell(page: CachedPage, hostHeader: string | null): Entity {
     const { app, apps } = this.urls
-    const wanted = apps === undefined && asked !== null ? asked : this.#appHost
-    const host = page.shells.has(wanted) || hostPattern.test(wanted) ? wanted : this.#appHost
+    const requestedHost = apps === undefined && hostHeader !== null ? hostHeader : this.#appHost
+    const host =
+      page.shells.has(requestedHost) || hostPattern.test(requestedHost)
+        ? requestedHost
+        : this.#appHost
     const known = page.shells.get(host)
     if (known) return known
     const frame = `${apps ?? ''}/frame`
     const headers = shellHeaders({
-      scriptHash: this.parts.scriptHash,
-      styleHash: this.parts.styleHash,
-      // Without a scheme a source follows the page's own: a proxy may have added the s of https.
+      scriptHash: this.assets.scriptHash,
+      styleHash: this.assets.styleHash,
+      // A source without a scheme uses the page's, which a proxy may have changed to https.
       data: `${apps === undefined ? host : app}${page.at}/`,
       frame: apps === undefined ? `${host}/frame` : frame,
       apps,
     })
-    const made = entity(
-      compressed(shellPage(page.app, { at: page.at, frame, origin: app }, this.parts)),
+    const made = createEntity(
+      compressText(shellPage(page.app, { at: page.at, frame, origin: app }, this.assets)),
       headers,
     )
     if (page.shells.size >= hostsPerPageMax) page.shells.clear()
@@ -122,18 +125,18 @@ export class Pages {
     return made
   }
 
-  async data(page: Page): Promise<Entity> {
+  async data(page: CachedPage): Promise<Entity> {
     if (page.data) return page.data
-    const { sha256: etag, ...content } = await this.hosted.html(page.app)
+    const { sha256: etag, ...content } = await this.source.html(page.app)
     const headers = dataHeaders('text/plain; charset=utf-8', 'no-cache')
-    page.data = entity({ etag, ...content }, headers)
+    page.data = createEntity({ etag, ...content }, headers)
     this.#keep(page)
     return page.data
   }
 
-  async files(page: Page): Promise<Entity> {
+  async files(page: CachedPage): Promise<Entity> {
     if (page.files) return page.files
-    const files = (await this.hosted.files(page.app)).map(
+    const files = (await this.source.files(page.app)).map(
       ({ name, type, bytes, sha256: hash }) => ({
         name,
         type,
@@ -142,13 +145,13 @@ export class Pages {
       }),
     )
     const headers = dataHeaders('application/json', 'no-cache')
-    page.files = entity(compressed(JSON.stringify({ files })), headers)
+    page.files = createEntity(compressText(JSON.stringify({ files })), headers)
     this.#keep(page)
     return page.files
   }
 
-  /** Weighs a page again after it grew, unless it was dropped meanwhile. */
-  #keep(page: Page): void {
+  /** Updates the cached size of a page that grew, unless it was evicted. */
+  #keep(page: CachedPage): void {
     if (this.#pages.peek(page.app.id) === page) this.#pages.set(page.app.id, page)
   }
 }

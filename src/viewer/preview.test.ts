@@ -25,7 +25,7 @@ afterEach(() => h.close())
 
 const at = (version: number | string, below = ''): string => `/a/${id}/versions/${version}${below}`
 
-test('each version is shown to its owner in the sandbox, as data, by no cache', async () => {
+test('the owner can preview each version in the sandbox, uncached', async () => {
   const shell = await olga.open(at(1))
   expect(shell.status).toBe(200)
   expect(String(shell.body)).toContain('Boat (version 1)')
@@ -54,7 +54,7 @@ test('each version is shown to its owner in the sandbox, as data, by no cache', 
   expect((await ann.call('GET', `/apps/${id}`)).body).toMatchObject({ app: { opens: 0 } })
 })
 
-test('nobody else is shown a version, and the owner no longer once it is taken down', async () => {
+test('only the owner can preview a version, until it is taken down', async () => {
   const bea = await signedUp(h, 'beatrice')
   const all = ['', '/data', '/files', '/files/lamp.json'].map((below) => at(1, below))
   for (const path of all) {

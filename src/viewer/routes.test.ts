@@ -5,7 +5,7 @@ import { Elysia } from 'elysia'
 
 import { MemoryHosted } from '../testing/hosted.ts'
 import { Pages } from './pages.ts'
-import { viewer, wordAnswer } from './routes.ts'
+import { messageResponse, viewerRoutes } from './routes.ts'
 
 const id = 'lampKeeper_1'
 const html = '<!doctype html><title>Lamp Keeper</title><p>light the lamps</p>'
@@ -27,7 +27,7 @@ async function ask(path: string, headers: Record<string, string> = {}, more: Ask
   const at =
     apps === undefined ? pages : new Pages(hosted, { app: origin, apps }, { now: () => now })
   const request = new Request(url.href, { method, headers: { host: url.host, ...headers } })
-  const answers = new Elysia().onError(() => wordAnswer(at, 'not_found')).use(viewer(at))
+  const answers = new Elysia().onError(() => messageResponse(at, 'not_found')).use(viewerRoutes(at))
   return answers.handle(request)
 }
 
@@ -42,7 +42,7 @@ beforeEach(() => {
 })
 
 describe('the shell', () => {
-  test('names the app and its maker, and has a report link', async () => {
+  test('shows the app, its maker and a report link', async () => {
     hosted.put(id, html, { title: '<b>"Lamps" & more', maker: 'ann' })
     const text = await (await ask(`/a/${id}`)).text()
     expect(text).toContain('<h1 dir=auto>&lt;b&gt;&quot;Lamps&quot; &amp; more</h1>')
@@ -51,14 +51,14 @@ describe('the shell', () => {
     expect(text).not.toContain('light the lamps')
   })
 
-  test('leads to its maker where that has a page', async () => {
+  test('links to the maker if the maker has a page', async () => {
     hosted.put(id, html, { maker: 'ann', listed: false })
     const text = await (await ask(`/a/${id}`)).text()
     expect(text).toContain('<span>@ann</span>')
     expect(text).not.toContain('/explore/@')
   })
 
-  test('allows its own script and style, its own data and the wrapper, and nothing else', async () => {
+  test('allows only its own script, style, data and the wrapper', async () => {
     const answer = await ask(`/a/${id}`)
     const csp = get(answer, 'content-security-policy')
     const [, text = ''] = /<script>([^]*?)<\/script>/.exec(await answer.text()) ?? []
@@ -81,7 +81,7 @@ describe('the shell', () => {
     expect(get(answer, 'cross-origin-opener-policy')).toBe('same-origin')
   })
 
-  test('follows the name it was asked by, and no made-up one', async () => {
+  test('uses the Host of the request if it is valid', async () => {
     const lan = await ask(`/a/${id}`, { host: '192.168.1.5:3000' })
     expect(get(lan, 'content-security-policy')).toContain('frame-src 192.168.1.5:3000/frame;')
     const evil = await ask(`/a/${id}`, { host: "x; script-src 'unsafe-inline'" })
@@ -97,7 +97,7 @@ describe('the shell', () => {
 })
 
 describe('the wrapper', () => {
-  test('is the same for every app, sandboxed by header, and reaches nothing', async () => {
+  test('is the same for every app, sandboxed by its headers, without network access', async () => {
     const answer = await ask('/frame', { 'sec-fetch-dest': 'iframe', 'user-agent': 'Safari' })
     const csp = get(answer, 'content-security-policy')
     expect(csp).toStartWith(
@@ -113,12 +113,12 @@ describe('the wrapper', () => {
     expect(get(answer, 'vary')).toBe('Accept-Encoding, Sec-Fetch-Dest, User-Agent')
   })
 
-  test('leaves webrtc out where the browser only logs an error for it', async () => {
+  test('omits webrtc for browsers that only log an error for it', async () => {
     const answer = await ask('/frame', { 'user-agent': 'Mozilla/5.0 Firefox/153.0' })
     expect(get(answer, 'content-security-policy')).not.toContain('webrtc')
   })
 
-  test('is no page of its own', async () => {
+  test('is not served as a top-level page', async () => {
     for (const into of ['document', 'empty', 'embed', 'object']) {
       expect((await ask('/frame', { 'sec-fetch-dest': into })).status).toBe(404)
     }
@@ -150,7 +150,7 @@ describe("an app's page as data", () => {
     })
   }
 
-  test('is never a page', async () => {
+  test('is never rendered as a page', async () => {
     const { headers } = await ask(`/a/${id}/data`)
     expect(headers.get('content-type')).toBe('text/plain; charset=utf-8')
     expect(headers.get('content-disposition')).toBe('attachment')
@@ -160,7 +160,7 @@ describe("an app's page as data", () => {
     expect(headers.get('vary')).toBe('Accept-Encoding')
   })
 
-  test('has a strong ETag for each encoding, and answers 304 to its own alone', async () => {
+  test('has a strong ETag per encoding, and responds 304 only to that ETag', async () => {
     const plain = get(await ask(`/a/${id}/data`), 'etag')
     const br = get(await ask(`/a/${id}/data`, { 'accept-encoding': 'br' }), 'etag')
     expect(plain).toMatch(/^"[0-9a-f]{64}"$/)
@@ -178,7 +178,7 @@ describe("an app's page as data", () => {
     expect((await again(plain)).status).toBe(200)
   })
 
-  test('follows a new version', async () => {
+  test('changes with a new version', async () => {
     const before = get(await ask(`/a/${id}/data`), 'etag')
     hosted.put(id, `${html}<p>new`)
     hosted.told += 1
@@ -188,7 +188,7 @@ describe("an app's page as data", () => {
 })
 
 describe("an app's files", () => {
-  test('are listed with addresses that name their content', async () => {
+  test('are listed with URLs that contain their content hash', async () => {
     const list: { files: { url: string }[] } = JSON.parse(
       await (await ask(`/a/${id}/files`)).text(),
     )
@@ -204,12 +204,12 @@ describe("an app's files", () => {
     expect(known.status).toBe(304)
   })
 
-  test('are looked at again under an address that names other content', async () => {
+  test('are revalidated under a URL with another hash', async () => {
     const answer = await ask(`/a/${id}/files/lamp.json?h=0`)
     expect(get(answer, 'cache-control')).toBe('no-cache')
   })
 
-  test('that are not there are 404', async () => {
+  test('that do not exist are 404', async () => {
     for (const name of ['none.png', '..%2F..%2Fetc%2Fpasswd', '%00']) {
       expect((await ask(`/a/${id}/files/${name}`)).status).toBe(404)
     }
@@ -217,8 +217,8 @@ describe("an app's files", () => {
 })
 
 describe('HEAD', () => {
-  test('says what GET says, without the body', async () => {
-    const app = new Elysia().use(viewer(pages)).listen({ hostname: '127.0.0.1', port: 0 })
+  test('has the headers of GET without a body', async () => {
+    const app = new Elysia().use(viewerRoutes(pages)).listen({ hostname: '127.0.0.1', port: 0 })
     try {
       for (const path of [
         `/a/${id}`,
@@ -256,7 +256,7 @@ describe('states', () => {
   ][] = [
     ['building', 200, 404, 'Being built'],
     ['taken_down', 410, 410, 'Taken down'],
-    ['closed', 410, 410, 'No longer here'],
+    ['closed', 410, 410, 'App deleted'],
   ]
   for (const [state, page, data, says] of states) {
     test(state, async () => {
@@ -270,7 +270,7 @@ describe('states', () => {
       expect(text.includes('<noscript><meta http-equiv=refresh')).toBe(state === 'building')
       const policy = get(answer, 'content-security-policy')
       const [script = ''] = /(?<=<script>)[^]*(?=<\/script>)/.exec(text) ?? []
-      expect(script.includes('live-part')).toBe(state === 'building')
+      expect(script.includes('auto-refresh')).toBe(state === 'building')
       expect(policy.includes(`script-src 'sha256-${hashOf(script)}'`)).toBe(state === 'building')
       for (const below of ['data', 'files', 'files/lamp.json']) {
         const refused = await ask(`/a/${id}/${below}`)
@@ -283,16 +283,16 @@ describe('states', () => {
     })
   }
 
-  test('an id that is unknown, or of the wrong shape', async () => {
+  test('an unknown or malformed id is not found', async () => {
     for (const path of ['/a/noSuchApp123', '/a/x', '/a/%2e%2e', '/a/<script>']) {
       const answer = await ask(path)
       expect(answer.status).toBe(404)
-      expect(await answer.text()).toContain('No app here')
+      expect(await answer.text()).toContain('App not found')
     }
     expect(hosted.finds).toBe(1)
   })
 
-  test('a takedown shows at once when it is told, and within a second when it is not', async () => {
+  test('a takedown applies at once when reported, and within a second otherwise', async () => {
     expect((await ask(`/a/${id}/data`)).status).toBe(200)
     hosted.put(id, html, { state: 'taken_down' })
     now += 1_000
@@ -302,16 +302,16 @@ describe('states', () => {
     expect((await ask(`/a/${id}/data`)).status).toBe(200)
   })
 
-  test('many requests in a moment ask hosting once', async () => {
+  test('concurrent requests query the source once', async () => {
     for (let i = 0; i < 20; i += 1) await ask(`/a/${id}/data`)
     expect(hosted.finds).toBe(1)
   })
 })
 
-describe('a host of its own for apps', () => {
+describe('a separate host for apps', () => {
   const apps = 'https://apps.example'
 
-  test('is where the wrapper lives, and the only thing that lives there', async () => {
+  test('serves the wrapper and nothing else', async () => {
     const shell = await ask(`/a/${id}`, {}, { apps })
     const csp = get(shell, 'content-security-policy')
     expect(csp).toContain(`connect-src ${origin}/a/${id}/; frame-src ${apps}/frame;`)

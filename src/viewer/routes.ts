@@ -1,55 +1,55 @@
 import { Elysia } from 'elysia'
 
-import { answer, type Entity, entity } from '../core/entity.ts'
 import { theFile } from '../core/public.ts'
-import { wordPage } from './page.ts'
+import { createEntity, type Entity, entityResponse } from '../http/entity.ts'
+import { messagePage } from './page.ts'
 import type { Pages } from './pages.ts'
-import { dataHeaders, frameHeaders, knowsWebrtc, wordHeaders } from './policy.ts'
+import { dataHeaders, frameHeaders, messageHeaders, supportsWebrtcDirective } from './policy.ts'
 
-type Found = NonNullable<Awaited<ReturnType<Pages['find']>>>
+type ViewedPage = NonNullable<Awaited<ReturnType<Pages['find']>>>
 
-interface Asked {
+interface ViewerRequest {
   request: Request
   params: Record<string, string>
 }
 
-/** Why an app cannot be opened, in words for its page and as an answer to its data addresses. */
-const words = {
+/** Messages for an app that cannot be opened, for its page and its data URLs. */
+const messages = {
   not_found: {
     status: 404,
-    title: 'No app here',
-    text: 'This link leads to no app. Perhaps a letter of it was lost on the way.',
+    title: 'App not found',
+    text: 'There is no app at this link. Check the address for a missing letter.',
   },
   building: {
     status: 200,
     title: 'Being built',
-    text: 'This app is being made right now, which takes about a minute. The page opens by itself.',
+    text: 'This app is being built, which takes about a minute. It opens here when it is ready.',
   },
   held: {
     status: 403,
     title: 'Warning: this may be unsafe',
-    text: 'This app was reported, or looked unsafe to the safety check. It is not shown until somebody has looked at it. If you typed a password into it, change that password.',
+    text: 'This app was reported, or the safety check flagged it. It stays hidden until a moderator reviews it. If you entered a password in it, change that password.',
   },
   taken_down: {
     status: 410,
     title: 'Taken down',
-    text: 'This app broke the rules of this place and is no longer shown.',
+    text: 'This app broke the rules of this site and was removed.',
   },
   closed: {
     status: 410,
-    title: 'No longer here',
-    text: 'Its maker has closed this app.',
+    title: 'App deleted',
+    text: 'The maker deleted this app.',
   },
 } as const
 
-type Word = keyof typeof words
+type MessageName = keyof typeof messages
 
-/** A page that says one thing, in the shell's own dress; how much of it is `done`, 0 to 1. */
-export function wordAnswer(pages: Pages, word: Word, done?: number): Response {
-  const { status, title, text } = words[word]
-  const body = wordPage(title, text, pages.parts, done)
-  const { wordHash, liveHash } = pages.parts
-  const headers = wordHeaders(wordHash, done === undefined ? undefined : liveHash)
+/** Returns a message page in the viewer's style. `progress` is from 0 to 1. */
+export function messageResponse(pages: Pages, word: MessageName, done?: number): Response {
+  const { status, title, text } = messages[word]
+  const body = messagePage(title, text, pages.assets, done)
+  const { messageStyleHash: wordHash, liveHash } = pages.assets
+  const headers = messageHeaders(wordHash, done === undefined ? undefined : liveHash)
   return new Response(body, { status, headers })
 }
 
@@ -61,123 +61,136 @@ const codes = {
   closed: [410, 'taken_down'],
 } as const
 
-function refusal(word: Word): Response {
-  const { text } = words[word]
+function errorResponse(word: MessageName): Response {
+  const { text } = messages[word]
   const [status, code] = codes[word]
   const headers = dataHeaders('application/json', 'no-store')
   return new Response(JSON.stringify({ error: text, code }), { status, headers })
 }
 
-type Make = (pages: Pages, page: Found, asked: Asked) => Response | Promise<Response>
-type Route = [path: string, answer: (asked: Asked) => Response | Promise<Response>]
+type PageHandler = (
+  pages: Pages,
+  page: ViewedPage,
+  input: ViewerRequest,
+) => Response | Promise<Response>
+type Route = [path: string, answer: (input: ViewerRequest) => Response | Promise<Response>]
 
-/** Answers an address below a live app; everything else is a short JSON refusal. */
-const below =
-  (pages: Pages, make: Make) =>
-  async (asked: Asked): Promise<Response> => {
-    const page = await pages.find(asked.params['id'] ?? '')
-    if (!page) return refusal('not_found')
+/** Runs a handler for a live app; otherwise returns a JSON error. */
+const forLiveApp =
+  (pages: Pages, make: PageHandler) =>
+  async (input: ViewerRequest): Promise<Response> => {
+    const page = await pages.find(input.params['id'] ?? '')
+    if (!page) return errorResponse('not_found')
     const { state } = page.app
-    return state === 'live' ? make(pages, page, asked) : refusal(state)
+    return state === 'live' ? make(pages, page, input) : errorResponse(state)
   }
 
-/** One version of an app, for who may preview it: the same shell and data, kept by no cache. */
-const preview =
-  (pages: Pages, make: Make) =>
-  async (asked: Asked): Promise<Response> => {
-    const { id = '', version = '' } = asked.params
-    const page = await pages.preview(id, version, asked.request)
-    const response = page ? await make(pages, page, asked) : wordAnswer(pages, 'not_found')
+/** Runs a handler for one version of an app that the requester may preview, uncached. */
+const forPreview =
+  (pages: Pages, make: PageHandler) =>
+  async (input: ViewerRequest): Promise<Response> => {
+    const { id = '', version = '' } = input.params
+    const page = await pages.preview(id, version, input.request)
+    const response = page ? await make(pages, page, input) : messageResponse(pages, 'not_found')
     response.headers.set('cache-control', 'private, no-store')
     return response
   }
 
-const shell: Make = (pages, page, { request }) =>
-  answer(request, pages.shell(page, request.headers.get('host')))
+const shell: PageHandler = (pages, page, { request }) =>
+  entityResponse(request, pages.shell(page, request.headers.get('host')))
 
-const data: Make = async (pages, page, { request }) => answer(request, await pages.data(page))
+const data: PageHandler = async (pages, page, { request }) =>
+  entityResponse(request, await pages.data(page))
 
-const files: Make = async (pages, page, { request }) => answer(request, await pages.files(page))
+const files: PageHandler = async (pages, page, { request }) =>
+  entityResponse(request, await pages.files(page))
 
-const file: Make = async (pages, page, { request, params }) => {
-  const found = await pages.hosted.file(page.app, params['name'] ?? '')
-  if (!found) return refusal('not_found')
+const file: PageHandler = async (pages, page, { request, params }) => {
+  const found = await pages.source.file(page.app, params['name'] ?? '')
+  if (!found) return errorResponse('not_found')
   const { type, sha256 } = found.file
-  // Under an address that names its content it never changes; private, so that what is taken down
-  // does not live on in a cache that serves others.
+  // A URL that contains the content hash never changes. `private` keeps removed apps out of shared
+  // caches.
   const named = new URL(request.url).searchParams.get('h') === sha256
   const cache = named ? 'private, max-age=31536000, immutable' : 'no-cache'
   const content = { etag: sha256, identity: found.content }
-  return answer(request, entity(content, dataHeaders(type, cache)))
+  return entityResponse(request, createEntity(content, dataHeaders(type, cache)))
 }
 
-/** The wrapper, answered only into a frame: opened by itself there is nothing to see. */
-function frame(pages: Pages): (asked: Asked) => Response {
+/** Serves the wrapper, only into a frame. */
+function frame(pages: Pages): (input: ViewerRequest) => Response {
   const page = theFile(pages.public, 'frame/frame.html')
   const { app, apps } = pages.urls
   const made = new Map<boolean, Entity>()
   return ({ request }) => {
     const into = request.headers.get('sec-fetch-dest')
     const elsewhere = apps !== undefined && request.headers.get('host') !== pages.appsHost
-    if (elsewhere || (into !== null && into !== 'iframe')) return wordAnswer(pages, 'not_found')
-    const hasWebrtc = knowsWebrtc(request.headers.get('user-agent') ?? '')
+    if (elsewhere || (into !== null && into !== 'iframe'))
+      return messageResponse(pages, 'not_found')
+    const hasWebrtc = supportsWebrtcDirective(request.headers.get('user-agent') ?? '')
     const kept =
       made.get(hasWebrtc) ??
-      entity(page, frameHeaders(apps === undefined ? "'self'" : app, hasWebrtc))
+      createEntity(page, frameHeaders(apps === undefined ? "'self'" : app, hasWebrtc))
     made.set(hasWebrtc, kept)
-    return answer(request, kept)
+    return entityResponse(request, kept)
   }
 }
 
-/** Notes a visit: of a link, and of its page where that is fetched alone; together they are one. */
-async function note({ hosted }: Pages, { app }: Found, { request }: Asked): Promise<void> {
-  if (request.method === 'GET') hosted.opened(app, request)
-  await hosted.used?.(app, request)
+/** Records that a visitor opened the app, by its link or its data URL. */
+async function recordVisitor(
+  { source: hosted }: Pages,
+  { app }: ViewedPage,
+  { request }: ViewerRequest,
+): Promise<void> {
+  if (request.method === 'GET') hosted.recordOpen(app, request)
+  await hosted.recordUse?.(app, request)
 }
 
-/** Public links: the shell, the sandbox's wrapper, and an app's page and files as data. */
-export function viewer(pages: Pages) {
+/** Routes of public links: the shell, the sandbox wrapper, and an app's HTML and files as data. */
+export function viewerRoutes(pages: Pages) {
   const routes: Route[] = [
     [
       '/a/:id',
-      async (asked) => {
-        const page = await pages.find(asked.params['id'] ?? '')
-        if (!page) return wordAnswer(pages, 'not_found')
+      async (input) => {
+        const page = await pages.find(input.params['id'] ?? '')
+        if (!page) return messageResponse(pages, 'not_found')
         const { state } = page.app
         if (state === 'building') {
-          return wordAnswer(pages, state, (await pages.hosted.built?.(page.app)) ?? 0)
+          return messageResponse(pages, state, (await pages.source.buildProgress?.(page.app)) ?? 0)
         }
-        if (state !== 'live') return wordAnswer(pages, state)
-        await note(pages, page, asked)
-        return shell(pages, page, asked)
+        if (state !== 'live') return messageResponse(pages, state)
+        await recordVisitor(pages, page, input)
+        return shell(pages, page, input)
       },
     ],
     [
       '/a/:id/data',
-      below(pages, async (_, page, asked) => {
-        await note(pages, page, asked)
-        return data(pages, page, asked)
+      forLiveApp(pages, async (_, page, input) => {
+        await recordVisitor(pages, page, input)
+        return data(pages, page, input)
       }),
     ],
-    ['/a/:id/files', below(pages, files)],
-    ['/a/:id/files/:name', below(pages, file)],
-    ['/a/:id/versions/:version', preview(pages, shell)],
-    ['/a/:id/versions/:version/data', preview(pages, data)],
-    ['/a/:id/versions/:version/files', preview(pages, files)],
-    ['/a/:id/versions/:version/files/:name', preview(pages, file)],
+    ['/a/:id/files', forLiveApp(pages, files)],
+    ['/a/:id/files/:name', forLiveApp(pages, file)],
+    ['/a/:id/versions/:version', forPreview(pages, shell)],
+    ['/a/:id/versions/:version/data', forPreview(pages, data)],
+    ['/a/:id/versions/:version/files', forPreview(pages, files)],
+    ['/a/:id/versions/:version/files/:name', forPreview(pages, file)],
     ['/frame', frame(pages)],
   ]
   const plugin = new Elysia({ name: 'viewer' })
   const { appsHost } = pages
   if (appsHost !== undefined) {
-    // The apps' own host serves the wrapper and nothing else of ours, whatever room it is from.
+    // The separate host of apps serves only the wrapper.
     plugin.onRequest(({ request }) => {
       if (request.headers.get('host') !== appsHost) return undefined
-      return new URL(request.url).pathname === '/frame' ? undefined : wordAnswer(pages, 'not_found')
+      return new URL(request.url).pathname === '/frame'
+        ? undefined
+        : messageResponse(pages, 'not_found')
     })
   }
   for (const [path, handler] of routes) {
-    // Named one by one: given the whole context, the router would parse cookies and query for it.
+    // Destructure: given the whole context, the router would parse cookies and query.
     plugin.get(path, ({ request, params }) => handler({ request, params }))
     plugin.head(path, ({ request, params }) => handler({ request, params }))
   }

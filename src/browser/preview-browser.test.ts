@@ -7,7 +7,7 @@ import { newId } from '../core/ids.ts'
 import { readPublic } from '../core/public.ts'
 import { systemClock } from '../core/time.ts'
 import { findBrowser } from '../testing/browsers/browser.ts'
-import { trialBy } from '../viewer/trial.ts'
+import { previewPages } from '../viewer/preview-page.ts'
 import { PreviewBrowser } from './preview-browser.ts'
 
 setDefaultTimeout(60_000)
@@ -15,9 +15,9 @@ const path = findBrowser('chromium')
 const warnings: unknown[] = []
 const note = (name: string, facts?: object): void => void warnings.push({ name, ...facts })
 const log = { info: note, warn: note, fault: note }
-const dataDir = `/house/${newId()}`
-const looker = new PreviewBrowser(path, dataDir, log)
-looker.register(trialBy(readPublic(), systemClock))
+const dataDir = `/berth/${newId()}`
+const browser = new PreviewBrowser(path, dataDir, log)
+browser.register(previewPages(readPublic(), systemClock))
 
 let touched = 0
 const canary = Bun.serve({
@@ -28,16 +28,16 @@ const canary = Bun.serve({
 afterAll(() => canary.stop(true))
 
 const signal = AbortSignal.timeout(120_000)
-const look = (body: string, files: Parameters<PreviewBrowser['look']>[0]['files'] = []) => {
+const look = (body: string, files: Parameters<PreviewBrowser['preview']>[0]['files'] = []) => {
   const html = new TextEncoder().encode(`<!doctype html><title>Trial</title><body>${body}`)
-  return looker.look({ html, files }, signal)
+  return browser.preview({ html, files }, signal)
 }
 
-test.skipIf(!path)('a page that draws is seen, and its picture is one', async () => {
+test.skipIf(!path)('a page that draws has a screenshot and no problems', async () => {
   const seen = await look('<h1>Hello</h1><script>let a = 1</script>')
   expect(warnings).toEqual([])
-  expect(seen?.faults).toEqual([])
-  const picture = new Bun.Image(seen?.picture ?? new Uint8Array())
+  expect(seen?.problems).toEqual([])
+  const picture = new Bun.Image(seen?.screenshot ?? new Uint8Array())
   expect(await picture.metadata()).toMatchObject({ width: 640, height: 640, format: 'png' })
 })
 
@@ -53,19 +53,19 @@ test.skipIf(!path).each([
     /late/,
   ],
   ['a promise', '<h1>x</h1><script>Promise.reject(new Error("lost"))</script>', /lost/],
-  ['nothing drawn', '<div></div>', /draws nothing/],
+  ['a blank page', '<div></div>', /is blank/],
   [
     'an endless loop',
     '<h1>x</h1><script>setTimeout(() => { for (;;); }, 200)</script>',
-    /does not answer/,
+    /does not respond/,
   ],
-])('%s is told', async (_, body, fault) => {
+])('reports %s', async (_, body, problem) => {
   const seen = await look(body)
-  expect(seen?.faults.join('\n')).toMatch(fault)
+  expect(seen?.problems.join('\n')).toMatch(problem)
   expect(warnings).toEqual([])
 })
 
-test.skipIf(!path)('its files are there, and nothing of it reaches the network', async () => {
+test.skipIf(!path)('serves its files, and nothing reaches the network', async () => {
   const content = new TextEncoder().encode('{"level":7}')
   const files = [{ name: 'level.json', type: 'application/json', sha256: 'a'.repeat(64), content }]
   const out = `http://127.0.0.1:${canary.port}/`
@@ -79,27 +79,27 @@ test.skipIf(!path)('its files are there, and nothing of it reaches the network',
     </script>`,
     files,
   )
-  expect(seen?.faults.join()).toContain('level 7')
+  expect(seen?.problems.join()).toContain('level 7')
   expect(touched).toBe(0)
 })
 
-/** A program that says on the browser's pipe what no browser says. */
+/** A program that writes malformed messages to the DevTools pipe. */
 const babbler = join(mkdtempSync(join(tmpdir(), 'berth-babbler-')), 'browser')
 writeFileSync(babbler, "#!/bin/sh\nprintf 'hello\\0' >&4\nexec cat <&3\n", { mode: 0o755 })
 
 test.each([
   ['is off', undefined, []],
-  ['ends at once', '/bin/false', [/ended/]],
-  ['is not there', '/usr/bin/chromum', [/ENOENT/]],
-  ['is no program', '/etc/passwd', [/EACCES/]],
-  ['talks nonsense', babbler, [/ended/]],
-])('a browser that %s says nothing of the page', async (_, at, told) => {
+  ['exits at once', '/bin/false', [/ended/]],
+  ['does not exist', '/usr/bin/chromum', [/ENOENT/]],
+  ['is not a program', '/etc/passwd', [/EACCES/]],
+  ['sends malformed messages', babbler, [/ended/]],
+])('a browser that %s reports nothing about the page', async (_, at, reasons) => {
   const bad = new PreviewBrowser(at, dataDir, log)
-  bad.register(trialBy(readPublic(), systemClock))
-  const trial = { html: new TextEncoder().encode('<p>x'), files: [] }
+  bad.register(previewPages(readPublic(), systemClock))
+  const input = { html: new TextEncoder().encode('<p>x'), files: [] }
   warnings.length = 0
-  expect(await bad.look(trial, signal)).toBeUndefined()
-  expect(bad.isThere).toBe(at !== undefined)
-  const why = told.map((words) => expect.stringMatching(words))
+  expect(await bad.preview(input, signal)).toBeUndefined()
+  expect(bad.isAvailable).toBe(at !== undefined)
+  const why = reasons.map((words) => expect.stringMatching(words))
   expect(warnings).toEqual(why.map((why) => ({ name: 'browser.failed', why })))
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { openTestHouse } from '../testing/test-server.ts'
 
-test('a link shows every change to the very next visit', async () => {
+test('a link shows every change to the next request', async () => {
   const h = await openTestHouse()
   const ann = await h.person('ann')
   const page = (word: string): string => `<!doctype html><title>Boat</title><p>${word}</p>`

@@ -1,0 +1,34 @@
+import { idChars } from '../core/ids.ts'
+import { entityResponse } from '../http/entity.ts'
+import { getRequestContext } from '../http/request-context.ts'
+import type { Pages } from './pages.ts'
+
+const shellChars = '/a/'.length + idChars
+
+/**
+ * Serves the shell and the HTML of a live app from memory, without the router, which costs as much
+ * as all the rest (docs/bench.md, viewer). Returns undefined for all other requests.
+ */
+export function serveFromMemory(
+  pages: Pages,
+  request: Request,
+  path: string,
+): Response | undefined {
+  if (!path.startsWith('/a/') || request.method !== 'GET') return undefined
+  const page = pages.fresh(path.slice('/a/'.length, shellChars))
+  if (page?.app.state !== 'live') return undefined
+  const { headers } = request
+  // The routes record the agent of a request with a key.
+  if (headers.has('authorization') || headers.has('x-api-key')) return undefined
+  const host = headers.get('host')
+  if (host !== null && host === pages.appsHost) return undefined
+  if (path.length === shellChars) {
+    pages.source.recordOpen(page.app, request)
+    getRequestContext(request).route = '/a/:id'
+    return entityResponse(request, pages.shell(page, host))
+  }
+  if (!page.data || path.slice(shellChars) !== '/data') return undefined
+  pages.source.recordOpen(page.app, request)
+  getRequestContext(request).route = '/a/:id/data'
+  return entityResponse(request, page.data)
+}

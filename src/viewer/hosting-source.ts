@@ -1,0 +1,69 @@
+import type { AppContext } from '../context.ts'
+import * as agents from '../hosting/agents/agents.ts'
+import * as apps from '../hosting/apps/apps.ts'
+import * as assets from '../hosting/apps/assets/assets.ts'
+import { recordOpen } from '../hosting/apps/opens.ts'
+import * as pages from '../hosting/apps/page-content.ts'
+import { iconUrl, stateOf } from '../hosting/apps/present.ts'
+import { recordUse } from '../hosting/explore/uses.ts'
+import { callerAddress } from '../http/request-context.ts'
+import { listOpen } from '../jobs/jobs.ts'
+import { readApiKey } from '../keys/request-key.ts'
+import { agentAccount } from '../ledger/accounts.ts'
+import type { AppSource, HostedApp } from './app-source.ts'
+
+const appDetails = (app: apps.App, { handle: maker }: agents.Agent) => {
+  const { id, title, description, listed, updated } = app
+  return { id, title, description, maker, listed: listed === 'on', updated }
+}
+
+/** Returns the AppSource over the hosting module. */
+export function hostingSource(ctx: AppContext): AppSource {
+  const filesOf = (app: HostedApp) => assets.listAssets(ctx, app.id, app.version)
+  return {
+    commits: () => ctx.db.commits(),
+    async find(id) {
+      const app = await apps.findApp(ctx, id)
+      const maker = app && (await agents.findAgent(ctx, app.maker))
+      if (!app || !maker) return undefined
+      const isHeld = app.heldAt !== null || maker.suspended !== null
+      const known = stateOf(app)
+      return {
+        ...appDetails(app, maker),
+        icon: iconUrl(ctx, app),
+        state: isHeld && (known === 'live' || known === 'building') ? 'held' : known,
+        version: apps.visibleVersion(app),
+      }
+    },
+    async buildProgress({ id }) {
+      const app = await apps.findApp(ctx, id)
+      const owner = app && agentAccount(app.maker)
+      const [build] = owner === undefined ? [] : await listOpen(ctx, owner, id)
+      return build && build.progress / 100
+    },
+    async preview(id, version, request) {
+      const { findPreview: mayPreview } = await import('../hosting/people/previews.ts')
+      const found = await mayPreview(ctx, request, id, version)
+      if (!found) return undefined
+      const { app, maker } = found
+      const title = `${app.title} (version ${version})`
+      return { ...appDetails(app, maker), title, icon: null, state: 'live', version }
+    },
+    async html({ id, version }) {
+      const row = await apps.getVersion(ctx, id, version)
+      return { sha256: row.sha256, ...(await pages.readPage(ctx, row)) }
+    },
+    recordOpen: ({ id }, request) => recordOpen(ctx, id, callerAddress(request)),
+    async recordUse({ id }, request) {
+      const text = readApiKey(request.headers)
+      const key = text === undefined ? undefined : await ctx.keys.find(text)
+      if (key?.kind === 'agent' && key.revoked === null) await recordUse(ctx, key.owner, id)
+    },
+    files: filesOf,
+    async file(app, name) {
+      const file = (await filesOf(app)).find((row) => row.name === name)
+      const content = file && (await ctx.storage.read(file.sha256))
+      return content && { file, content }
+    },
+  }
+}

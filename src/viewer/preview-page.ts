@@ -1,0 +1,53 @@
+import type { PreviewInput } from '../browser/preview-browser.ts'
+import type { PreviewPage } from '../browser/preview.ts'
+import { sha256 } from '../core/ids.ts'
+import { lazy } from '../core/lazy.ts'
+import type { PublicFile } from '../core/public.ts'
+import type { Clock } from '../core/time.ts'
+import type { AppSource } from './app-source.ts'
+import { Pages } from './pages.ts'
+
+const id = 'preview00000'
+/** A reserved host (RFC 6761). The preview browser intercepts all requests to it. */
+const origin = 'https://preview.invalid'
+
+/** Returns a function that renders an unpublished page as the viewer does, in the same sandbox. */
+export const previewPages =
+  (files: Map<string, PublicFile>, clock: Clock) =>
+  (input: PreviewInput): PreviewPage => {
+    const router = lazy(async () => {
+      const { viewerRoutes: viewer } = await import('./routes.ts')
+      return viewer(new Pages(singleApp(input), { app: origin }, clock, files))
+    })
+    return {
+      url: `${origin}/a/${id}`,
+      respond: async (request) => (await router()).handle(request),
+    }
+  }
+
+/** An AppSource with one app. */
+function singleApp({ html, files }: PreviewInput): AppSource {
+  const app = {
+    id,
+    title: 'Preview',
+    description: '',
+    icon: null,
+    maker: 'preview',
+    listed: false,
+    state: 'live',
+    version: 1,
+    updated: 0,
+  } as const
+  const rows = files.map(({ content, ...row }) => ({ ...row, bytes: content.length }))
+  return {
+    find: async (requested) => (requested === id ? app : undefined),
+    recordOpen() {},
+    html: async () => ({ sha256: sha256(html), identity: html }),
+    files: async () => rows,
+    async file(_, name) {
+      const at = rows.findIndex((row) => row.name === name)
+      const [file, kept] = [rows[at], files[at]]
+      return file && kept && { file, content: kept.content }
+    },
+  }
+}
