@@ -93,6 +93,7 @@ const steps: Step[][] = [
   [['types', () => bun('check')]],
   [['types of public', () => bun('check', '-p', 'public')]],
   [['tidy', () => bun('scripts/tidy.ts')]],
+  [['settings', () => bun('scripts/settings.ts', '--check')]],
   [['migrations', () => bun('scripts/migrations.ts', '--check')]],
   [['build', () => succeeds(['./scripts/build'])]],
   [['browsers', () => installBrowsers(succeeds)]],

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 import { greet } from './cli/first-run.ts'
-import { environmentForMany, loadConfig } from './config/load.ts'
+import { environmentForUpstreams, loadConfig } from './config/load.ts'
 import type { Config } from './config/settings.ts'
 import { originAt } from './config/urls.ts'
 import { closeContext, createContext } from './context.ts'
@@ -15,7 +15,7 @@ import { commands } from './operator/commands.ts'
 import { askRunning, run } from './operator/control.ts'
 import { models } from './operator/models.ts'
 import { done, failed, failedBy, type Outcome } from './operator/outcome.ts'
-import { FolderInUse, ownFolder } from './storage/owner.ts'
+import { FolderInUse, lockFolder } from './storage/folder-lock.ts'
 import { version } from './version.ts'
 
 const usage = `berth ${version}: host apps and games that agents make, with one gateway in front of many models
@@ -73,7 +73,7 @@ async function end({ ok, text }: Outcome): Promise<never> {
 
 /** Begins this process again, under the same id, where it could not have many streams at once. */
 function beginForMany(config: Config): void {
-  const env = environmentForMany(config)
+  const env = environmentForUpstreams(config)
   const own = Bun.isStandaloneExecutable ? [] : [...process.execArgv, Bun.main]
   // Windows has no such call: there it stays at what Bun gives.
   if (env) process.execve?.(process.execPath, [process.execPath, ...own, ...Bun.argv.slice(2)], env)
@@ -110,9 +110,9 @@ async function sayWhoRuns(error: FolderInUse, dataDir: string): Promise<never> {
 
 function showConfig({ rows }: Config): Outcome {
   const wide = Math.max(...rows.map((row) => row.name.length))
-  const lines = rows.map(({ name, value, source, help }) => {
+  const lines = rows.map(({ name, value, source, description }) => {
     const shown = value === '' ? '(none)' : value
-    return `${name.padEnd(wide)}  ${shown}  [${source}]\n${' '.repeat(wide)}  ${help}`
+    return `${name.padEnd(wide)}  ${shown}  [${source}]\n${' '.repeat(wide)}  ${description}`
   })
   return done(lines.join('\n'))
 }
@@ -134,7 +134,7 @@ async function operate(config: Config, words: string[]): Promise<Outcome> {
   const answered = await askRunning(config.dataDir, asked)
   if (answered) return answered
   if (!hasDatabase(config)) return failed(`There is no house in ${config.dataDir}.`)
-  const release = ownFolder(config.dataDir)
+  const release = lockFolder(config.dataDir)
   const ctx = await createContext(config, `http://localhost:${config.port}`)
   const outcome = await run(ctx, asked)
   await closeContext(ctx)

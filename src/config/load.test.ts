@@ -3,19 +3,22 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-import { ConfigFaults, loadConfig } from './load.ts'
+import { ConfigError, loadConfig } from './load.ts'
 
 const folder = (): string => mkdtempSync(join(tmpdir(), 'berth-config-'))
-const faultsOf = (flags: Record<string, string>, environment: Record<string, string>): string[] => {
+const problemsOf = (
+  flags: Record<string, string>,
+  environment: Record<string, string>,
+): string[] => {
   try {
     loadConfig(flags, environment)
   } catch (error) {
-    if (error instanceof ConfigFaults) return error.faults
+    if (error instanceof ConfigError) return error.problems
   }
   return []
 }
 
-test('defaults stand when nothing is said', () => {
+test('settings have defaults', () => {
   const config = loadConfig({}, { DATA_DIR: folder() })
   expect(config.port).toBe(3000)
   expect(config.host).toBe('127.0.0.1')
@@ -23,7 +26,7 @@ test('defaults stand when nothing is said', () => {
   expect(config.trustedProxies).toEqual([])
 })
 
-test('a flag wins over the environment, which wins over berth.toml', () => {
+test('flags override the environment, which overrides berth.toml', () => {
   const dataDir = folder()
   writeFileSync(
     join(dataDir, 'berth.toml'),
@@ -37,88 +40,108 @@ test('a flag wins over the environment, which wins over berth.toml', () => {
   expect(config.rows.find((row) => row.name === 'KEYS_OPEN')?.source).toBe('berth.toml')
 })
 
-test('what may not be meant is a warning, without its value', () => {
+test('booleans are on or off, true or false, 1 or 0, in the environment and in berth.toml', () => {
+  for (const [isOn, words] of [
+    [true, ['on', 'true', '1']],
+    [false, ['off', 'false', '0']],
+  ] as const) {
+    for (const word of words) {
+      const dataDir = folder()
+      const toml = word.startsWith('o') ? `"${word}"` : word
+      writeFileSync(join(dataDir, 'berth.toml'), `games_on = ${toml}`)
+      const config = loadConfig({}, { DATA_DIR: dataDir, PRICES_ON: word })
+      expect([word, config.gamesOn, config.pricesOn]).toEqual([word, isOn, isOn])
+    }
+  }
+})
+
+test('likely mistakes are warnings that do not show values', () => {
   const dataDir = folder()
   const path = join(dataDir, 'berth.toml')
   writeFileSync(path, 'port = 1\nhost = "::1"\noperator_token = ""\nmetrics_token = "hush"')
   const environment = { DATA_DIR: dataDir, PORT: '1', METRICS_TOKEN: 'quiet', HOST: '::' }
   const { warnings } = loadConfig({ KEYS_OPEN: 'invite' }, environment)
   expect(warnings).toEqual([
-    `HOST is another one in the environment than in ${path}; that of the environment counts.`,
-    `METRICS_TOKEN is another one in the environment than in ${path}; that of the environment counts.`,
-    'KEYS_OPEN is invite and OPERATOR_TOKEN is not set: POST /keys refuses all.',
+    `HOST differs in the environment and in ${path}. The environment wins.`,
+    `METRICS_TOKEN differs in the environment and in ${path}. The environment wins.`,
+    'KEYS_OPEN is invite and OPERATOR_TOKEN is not set: nothing can create API keys.',
   ])
   const { warnings: flagged } = loadConfig({ HOST: '::3' }, environment)
-  expect(flagged.filter((sentence) => sentence.startsWith('HOST'))).toEqual([])
+  expect(flagged.filter((warning) => warning.startsWith('HOST'))).toEqual([])
   const { warnings: alone } = loadConfig({ APP_URL: 'https://x.example' }, {})
   expect(alone).toEqual([expect.stringContaining('TRUSTED_PROXIES is not set')])
   const open = { ...environment, HOST: '::1', METRICS_TOKEN: 'hush' }
   expect(loadConfig({}, open).warnings).toEqual([])
 })
 
-test('a number may be as large as its sentence says', () => {
+test('a number is accepted up to its maximum', () => {
   const read = (bytes: string) => loadConfig({ DISK_FLOOR_BYTES: bytes }, { DATA_DIR: folder() })
   expect(read('1000000000000000').diskFloorBytes).toBe(1e15)
   expect(() => read('1000000000000001')).toThrow()
 })
 
-test('all faults are told at once, with what is taken', () => {
-  const faults = faultsOf({ PORT: 'abc' }, { DATA_DIR: folder(), GAMES_ON: 'yes', BERTH_X: '1' })
-  expect(faults).toHaveLength(3)
-  expect(faults.join(' ')).toContain('PORT (flag) takes a whole number from 0 to 65535')
-  expect(faults.join(' ')).toContain('GAMES_ON (environment) takes on or off')
-  expect(faults.join(' ')).toContain('BERTH_X is no setting')
+test('all problems are reported at once, with the expected value', () => {
+  const problems = problemsOf(
+    { PORT: 'abc' },
+    { DATA_DIR: folder(), GAMES_ON: 'yes', BERTH_X: '1' },
+  )
+  expect(problems).toHaveLength(3)
+  expect(problems.join(' ')).toContain('PORT (flag) must be a whole number from 0 to 65535')
+  expect(problems.join(' ')).toContain('GAMES_ON (environment) must be on or off')
+  expect(problems.join(' ')).toContain('BERTH_X is not a setting')
 })
 
-test('a proxy that would never be found, or an empty host or folder, is a fault', () => {
-  expect(faultsOf({ DATA_DIR: '' }, {})).toEqual(['DATA_DIR (flag) takes the path of a folder.'])
+test('address ranges, empty hosts and empty folders are rejected', () => {
+  expect(problemsOf({ DATA_DIR: '' }, {})).toEqual([
+    'DATA_DIR (flag) must be the path of a folder.',
+  ])
   const env = { DATA_DIR: folder(), TRUSTED_PROXIES: '10.0.0.0/8, proxy', HOST: '' }
-  const faults = faultsOf({}, env).join(' ')
-  expect(faults).toContain('TRUSTED_PROXIES (environment) takes addresses (no ranges)')
-  expect(faults).toContain('HOST (environment) takes')
+  const problems = problemsOf({}, env).join(' ')
+  expect(problems).toContain('TRUSTED_PROXIES (environment) must be IP addresses (no ranges)')
+  expect(problems).toContain('HOST (environment) must be')
   const config = loadConfig({}, { ...env, TRUSTED_PROXIES: ' 10.0.0.1 , ::1', HOST: '::' })
   expect(config).toMatchObject({ trustedProxies: ['10.0.0.1', '::1'], host: '::' })
-  const nobody = { DATA_DIR: folder(), PERSON_HEADER: 'Remote-User' }
-  expect(faultsOf({}, nobody).join()).toContain('PERSON_HEADER needs TRUSTED_PROXIES')
+  const withoutProxies = { DATA_DIR: folder(), PERSON_HEADER: 'Remote-User' }
+  expect(problemsOf({}, withoutProxies).join()).toContain('PERSON_HEADER needs TRUSTED_PROXIES')
 })
 
-test('a header that can be none, and an address below a host, are faults', () => {
+test('invalid header names and site URLs with a path are rejected', () => {
   const env = { DATA_DIR: folder(), TRUSTED_PROXIES: '10.0.0.1' }
   for (const name of ['Remote-User:', 'a b', 'Rémote']) {
-    const said = faultsOf({}, { ...env, PERSON_HEADER: name })
-    expect(said).toEqual([
-      'PERSON_HEADER (environment) takes the name of a header, such as Remote-User.',
+    const problems = problemsOf({}, { ...env, PERSON_HEADER: name })
+    expect(problems).toEqual([
+      'PERSON_HEADER (environment) must be the name of a header, such as Remote-User.',
     ])
   }
   for (const name of ['APP_URL', 'APPS_URL']) {
-    const said = faultsOf({}, { ...env, [name]: 'https://x.example/berth/' })
-    expect(said).toEqual([
-      `${name} (environment) takes an http:// or https:// address without a path.`,
+    const problems = problemsOf({}, { ...env, [name]: 'https://x.example/berth/' })
+    expect(problems).toEqual([
+      `${name} (environment) must be an http:// or https:// address without a path.`,
     ])
   }
   const whole = { APP_URL: 'https://x.example/', PERSON_HEADER: 'Remote-User' }
   expect(loadConfig({}, { ...env, ...whole }).appUrl).toBe('https://x.example')
 })
 
-test('a sign-in provider is an issuer, as it is written, and a client of it', () => {
+test('an OpenID Connect issuer is kept unchanged and needs a client id', () => {
   const env = { DATA_DIR: folder(), OIDC_ISSUER: 'https://id.example/realms/berth/' }
-  expect(faultsOf({}, env).join()).toContain('OIDC_ISSUER and OIDC_CLIENT_ID go together')
-  expect(faultsOf({}, { ...env, OIDC_ISSUER: 'id.example' }).join()).toContain('http')
+  expect(problemsOf({}, env).join()).toContain('OIDC_ISSUER and OIDC_CLIENT_ID go together')
+  expect(problemsOf({}, { ...env, OIDC_ISSUER: 'id.example' }).join()).toContain('http')
   const config = loadConfig({}, { ...env, OIDC_CLIENT_ID: 'berth' })
   expect(config.oidcIssuer).toBe('https://id.example/realms/berth/')
 })
 
-test('berth.toml with an unknown key, or that is no TOML, is refused', () => {
+test('unknown keys and invalid TOML in berth.toml are rejected', () => {
   const unknown = folder()
   writeFileSync(join(unknown, 'berth.toml'), 'prot = 3000')
-  expect(faultsOf({}, { DATA_DIR: unknown })[0]).toContain('"prot" is no setting')
+  expect(problemsOf({}, { DATA_DIR: unknown })[0]).toContain('"prot" is not a setting')
   const broken = folder()
   writeFileSync(join(broken, 'berth.toml'), 'port = = 1')
-  expect(faultsOf({}, { DATA_DIR: broken })[0]).toContain('is not TOML')
-  expect(faultsOf({}, { BERTH_CONFIG: '/nowhere/berth.toml' })[0]).toContain('does not exist')
+  expect(problemsOf({}, { DATA_DIR: broken })[0]).toContain('is not valid TOML')
+  expect(problemsOf({}, { BERTH_CONFIG: '/nowhere/berth.toml' })[0]).toContain('does not exist')
 })
 
-test('berth.toml may stand in the working folder, in small letters or large; not in two places', () => {
+test('berth.toml may be in the working folder, in either case, but not in two places', () => {
   const [here, dataDir] = [folder(), folder()]
   const before = process.cwd()
   process.chdir(here)
@@ -128,13 +151,13 @@ test('berth.toml may stand in the working folder, in small letters or large; not
     keysOpen: 'invite',
   })
   writeFileSync(join(dataDir, 'berth.toml'), 'port = 5')
-  expect(faultsOf({}, { DATA_DIR: dataDir })[0]).toContain('Keep one')
+  expect(problemsOf({}, { DATA_DIR: dataDir })[0]).toContain('Keep one')
   const chosen = join(dataDir, 'berth.toml')
   expect(loadConfig({}, { DATA_DIR: dataDir, BERTH_CONFIG: chosen }).port).toBe(5)
   process.chdir(before)
 })
 
-test("a secret's value is never shown", () => {
+test('secrets are never displayed', () => {
   const { rows } = loadConfig({}, { DATA_DIR: folder(), OPERATOR_TOKEN: 'hush' })
   expect(JSON.stringify(rows)).not.toContain('hush')
   expect(rows.find((row) => row.name === 'OPERATOR_TOKEN')?.value).toBe('(set)')

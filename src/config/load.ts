@@ -1,176 +1,169 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
+import { Value } from '@sinclair/typebox/value'
+
 import { messageOf } from '../core/text.ts'
 import { upstreamRequestsMax } from '../limits.ts'
-import { providers, readModels, readUpstreams } from './providers.ts'
-import { type Config, type Setting, type SettingName, settings, type Source } from './settings.ts'
+import { providers } from './providers.ts'
+import { camelCase, fromText, toText } from './setting-types.ts'
+import { type Config, type SettingName, SettingsSchema, type Source } from './settings.ts'
+import { readModels, readUpstreams } from './tables.ts'
 
-/** All that is wrong with the settings, one sentence each. */
-export class ConfigFaults extends Error {
-  constructor(readonly faults: string[]) {
-    super(faults.join('\n'))
-    this.name = 'ConfigFaults'
+/** Every invalid setting, one message each. */
+export class ConfigError extends Error {
+  constructor(readonly problems: string[]) {
+    super(problems.join('\n'))
+    this.name = 'ConfigError'
   }
 }
 
-/** Keys of the file that are tables, not settings. */
-const tableNames = ['upstream', 'model']
+type Environment = Record<string, string | undefined>
 
-/** Needed before the file can be read. */
-const startOnly = new Set<SettingName>(['DATA_DIR', 'DATABASE_URL'])
+const { properties } = SettingsSchema
+const names = Object.keys(properties).filter((name): name is SettingName => name in properties)
 
-const names = Object.keys(settings).filter((name): name is SettingName => name in settings)
+/** Settings that are needed before berth.toml can be found. */
+const environmentOnly = new Set<SettingName>(['DATA_DIR', 'DATABASE_URL'])
 
 /**
- * Reads every setting from flags, the environment and berth.toml (BERTH_CONFIG, else in the working
- * folder or in the data folder), in this order of who wins. Throws ConfigFaults with all faults at
- * once. The keys of upstreams are with the server: who asks none of them needs none.
+ * Reads all settings from flags, the environment and berth.toml (BERTH_CONFIG, else in the working
+ * folder or the data folder), in this order of precedence. `needsKeys`: the API keys of upstreams
+ * must be set; commands that call no upstream pass false. Throws ConfigError with every problem.
  */
 export function loadConfig(
   flags: Record<string, string> = {},
-  environment: Record<string, string | undefined> = Bun.env,
+  environment: Environment = Bun.env,
   needsKeys = true,
 ): Config {
-  const faults: string[] = []
-  const dataDir = flags.DATA_DIR ?? environment.DATA_DIR ?? settings.DATA_DIR.initial
-  const [found = 'berth.toml', second] = [
-    ...new Set([resolve('berth.toml'), resolve(dataDir, 'berth.toml')]),
-  ].filter(existsSync)
-  const path = environment.BERTH_CONFIG ?? found
-  if (path === found && second) faults.push(`There are ${found} and ${second}. Keep one.`)
-  const { file, tables } = readToml(path, environment.BERTH_CONFIG !== undefined, faults)
+  const problems: string[] = []
+  const warnings: string[] = []
+  const path = findToml(flags, environment, problems)
+  const { file, tables } = readToml(path, environment.BERTH_CONFIG !== undefined, problems)
   for (const key of Object.keys(environment)) {
     if (key.startsWith('BERTH_') && key !== 'BERTH_CONFIG') {
-      faults.push(`${key} is no setting of Berth. See: berth config`)
+      problems.push(`${key} is not a setting of Berth. See: berth config`)
     }
   }
-  const values: Record<string, unknown> = {}
-  const warnings: string[] = []
-  values.warnings = warnings
+  const values: Record<string, unknown> = { warnings }
   values.rows = names.map((name) => {
-    const [text, source] = pickSource(name, flags, environment, file)
+    const schema = properties[name]
+    const initial = toText(schema.default)
+    const [text, source] = findText(name, flags, environment, file) ?? [initial, 'default']
     if (source === 'environment' && (file[name] ?? text) !== text) {
-      const place = `in the environment than in ${path}`
-      warnings.push(`${name} is another one ${place}; that of the environment counts.`)
+      warnings.push(`${name} differs in the environment and in ${path}. The environment wins.`)
     }
-    const setting: Setting<unknown> = settings[name]
-    const value = setting.read(text)
-    if (value === undefined) faults.push(`${name} (${source}) takes ${setting.takes}.`)
-    values[camel(name)] = value
-    return { name, value: shown(setting, text), source, help: setting.help }
+    const value = fromText(schema, text)
+    if (Value.Check(schema, value)) values[camelCase(name)] = Value.Decode(schema, value)
+    else problems.push(`${name} (${source}) must be ${schema.expected}.`)
+    const shown = schema.secret && text ? '(set)' : text
+    return { name, value: shown, source, description: schema.description ?? '' }
   })
-  Object.assign(values, readTables(tables, values, environment, needsKeys, faults))
-  if (Boolean(values.oidcIssuer) !== Boolean(values.oidcClientId)) {
-    faults.push('OIDC_ISSUER and OIDC_CLIENT_ID go together: one of them is not set.')
-  }
-  if (values.personHeader && String(values.trustedProxies) === '') {
-    faults.push('PERSON_HEADER needs TRUSTED_PROXIES: from nobody else is it taken.')
-  }
-  if (values.keysOpen === 'invite' && values.operatorToken === '') {
-    warnings.push('KEYS_OPEN is invite and OPERATOR_TOKEN is not set: POST /keys refuses all.')
-  }
-  if (String(values.appUrl).startsWith('https:') && String(values.trustedProxies) === '') {
-    warnings.push(
-      'APP_URL is https and TRUSTED_PROXIES is not set: limits take all who come by the proxy for one.',
-    )
-  }
-  if (!isWhole(values, faults)) throw new ConfigFaults(faults)
-  return values
-}
-
-/** The tables of the file, told apart by their upstreams: of a table, or of a provider's key. */
-function readTables(
-  tables: Record<string, unknown>,
-  values: Record<string, unknown>,
-  environment: Record<string, string | undefined>,
-  needsKeys: boolean,
-  faults: string[],
-): Pick<Config, 'upstreams' | 'models'> {
-  const fault = (sentence: string): void => void faults.push(sentence)
-  const lack = needsKeys ? fault : () => {}
-  const upstreams = readUpstreams(tables.upstream, (name) => environment[name], fault, lack)
+  const report = (problem: string): void => void problems.push(problem)
+  const reportKey = needsKeys ? report : () => {}
+  const upstreams = readUpstreams(tables.upstream, (name) => environment[name], report, reportKey)
   const keyed = Object.entries(providers).flatMap(([name, { key }]) =>
     values[key] || !needsKeys ? [name] : [],
   )
-  const names = [...upstreams.map(({ name }) => name), ...keyed]
-  return { upstreams, models: readModels(tables.model, names, fault) }
+  const models = readModels(tables.model, [...upstreams.map(({ name }) => name), ...keyed], report)
+  Object.assign(values, { upstreams, models })
+  checkCombinations(values, problems, warnings)
+  if (problems.length > 0 || !isConfig(values)) throw new ConfigError(problems)
+  return values
 }
 
-/** Every setting was read without a fault, so the record is a Config. */
-const isWhole = (values: object, faults: string[]): values is Config =>
-  faults.length === 0 && Object.keys(values).length === names.length + tableNames.length + 2
-
-const camel = (name: string): string =>
-  name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase())
-
-const shown = (setting: Setting<unknown>, text: string): string =>
-  setting.secret && text ? '(set)' : text
-
-function pickSource(
-  name: SettingName,
-  flags: Record<string, string>,
-  environment: Record<string, string | undefined>,
-  file: Record<string, string>,
-): [string, Source] {
-  const flag = flags[name]
-  if (flag !== undefined) return [flag, 'flag']
-  const variable = environment[name]
-  if (variable !== undefined) return [variable, 'environment']
-  const row = file[name]
-  return row === undefined ? [settings[name].initial, 'default'] : [row, 'berth.toml']
+/** Returns the path of berth.toml, also where no file is there. */
+function findToml(flags: Record<string, string>, environment: Environment, problems: string[]) {
+  if (environment.BERTH_CONFIG !== undefined) return environment.BERTH_CONFIG
+  const dataDir = flags.DATA_DIR ?? environment.DATA_DIR ?? toText(properties.DATA_DIR.default)
+  const places = new Set([resolve('berth.toml'), resolve(dataDir, 'berth.toml')])
+  const [first = 'berth.toml', second] = [...places].filter(existsSync)
+  if (second) problems.push(`Both ${first} and ${second} exist. Keep one.`)
+  return first
 }
 
 interface Toml {
-  /** The settings as texts by name. */
+  /** Values of settings as text. */
   file: Record<string, string>
-  tables: Record<string, unknown>
+  tables: { upstream?: unknown; model?: unknown }
 }
 
-/** Reads the file; what is wrong with it is added to `faults`. */
-function readToml(path: string, required: boolean, faults: string[]): Toml {
-  const tables: Record<string, unknown> = {}
-  const file: Record<string, string> = {}
+function readToml(path: string, isRequired: boolean, problems: string[]): Toml {
+  const toml: Toml = { file: {}, tables: {} }
   if (!existsSync(path)) {
-    if (required) faults.push(`BERTH_CONFIG names ${path}, which does not exist.`)
-    return { file, tables }
+    if (isRequired) problems.push(`BERTH_CONFIG names ${path}, which does not exist.`)
+    return toml
   }
   let parsed: object = {}
   try {
     parsed = Bun.TOML.parse(readFileSync(path, 'utf8'))
   } catch (error) {
-    faults.push(`${path} is not TOML: ${messageOf(error)}`)
+    problems.push(`${path} is not valid TOML: ${messageOf(error)}`)
   }
   for (const [key, value] of Object.entries(parsed)) {
-    if (tableNames.includes(key)) {
-      tables[key] = value
-      continue
-    }
     const name = names.find((known) => known === key.toUpperCase())
-    if (!name) faults.push(`${path}: "${key}" is no setting of Berth. See: berth config`)
-    else if (startOnly.has(name)) faults.push(`${path}: set ${name} in the environment instead.`)
-    else file[name] = textOf(value)
+    if (key === 'upstream' || key === 'model') toml.tables[key] = value
+    else if (!name) problems.push(`${path}: "${key}" is not a setting of Berth. See: berth config`)
+    else if (environmentOnly.has(name)) {
+      problems.push(`${path}: set ${name} in the environment instead.`)
+    } else toml.file[name] = toText(value)
   }
-  return { file, tables }
+  return toml
 }
 
-function textOf(value: unknown): string {
-  if (typeof value === 'boolean') return value ? 'on' : 'off'
-  return Array.isArray(value) ? value.join(',') : String(value)
+function findText(
+  name: SettingName,
+  flags: Record<string, string>,
+  environment: Environment,
+  file: Record<string, string>,
+): [string, Source] | undefined {
+  const sources = { flag: flags, environment, 'berth.toml': file } as const
+  for (const source of ['flag', 'environment', 'berth.toml'] as const) {
+    const text = sources[source][name]
+    if (text !== undefined) return [text, source]
+  }
+  return undefined
 }
 
-const requestsName = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
+/** Checks settings that depend on each other. */
+function checkCombinations(
+  values: Record<string, unknown>,
+  problems: string[],
+  warnings: string[],
+): void {
+  const isBehindProxy = String(values.trustedProxies) !== ''
+  if (Boolean(values.oidcIssuer) !== Boolean(values.oidcClientId)) {
+    problems.push('OIDC_ISSUER and OIDC_CLIENT_ID go together. Set both or none.')
+  }
+  if (values.personHeader && !isBehindProxy) {
+    problems.push('PERSON_HEADER needs TRUSTED_PROXIES: only their header is accepted.')
+  }
+  if (values.keysOpen === 'invite' && values.operatorToken === '') {
+    warnings.push('KEYS_OPEN is invite and OPERATOR_TOKEN is not set: nothing can create API keys.')
+  }
+  if (String(values.appUrl).startsWith('https:') && !isBehindProxy) {
+    warnings.push(
+      'APP_URL is https and TRUSTED_PROXIES is not set: rate limits count all clients of the proxy as one.',
+    )
+  }
+}
+
+/** A record in which every setting passed its schema is a Config. */
+const isConfig = (values: object): values is Config =>
+  names.every((name) => camelCase(name) in values) && 'upstreams' in values && 'models' in values
+
+const maxRequestsVariable = 'BUN_CONFIG_MAX_HTTP_REQUESTS'
 
 /**
- * The environment for a process with upstreams, which may have many requests to them open at once.
- * Bun reads the bound, 256 unless told, before any code of ours runs. Undefined when there is
- * nothing to tell.
+ * Returns the environment for a process that has upstreams; undefined where the present one will
+ * do. Bun reads its limit on simultaneous outbound requests, 256 by default, before the program
+ * runs, so the program has to start again with a higher one.
  */
-export function environmentForMany(config: Config): typeof Bun.env | undefined {
-  const isKeyed = Object.values(providers).some(({ key }) => config[key] !== '')
-  if (Bun.env[requestsName] || (config.upstreams.length === 0 && !isKeyed)) return undefined
-  return { ...Bun.env, [requestsName]: String(upstreamRequestsMax) }
+export function environmentForUpstreams(config: Config): typeof Bun.env | undefined {
+  const hasKey = Object.values(providers).some(({ key }) => config[key] !== '')
+  if (Bun.env[maxRequestsVariable] || (config.upstreams.length === 0 && !hasKey)) return undefined
+  return { ...Bun.env, [maxRequestsVariable]: String(upstreamRequestsMax) }
 }
 
-/** Whether this process was told to keep its data in PostgreSQL: tables are made for one engine. */
+/** DATABASE_URL, which selects the engine of the tables when their modules load. */
 export const databaseUrl = (): string => Bun.env.DATABASE_URL ?? ''

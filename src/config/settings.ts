@@ -1,164 +1,167 @@
-import type { ModelRow, UpstreamRow } from './providers.ts'
-import {
-  address,
-  addresses,
-  amountUsd,
-  database,
-  folder,
-  headerName,
-  host,
-  issuer,
-  ollamaAddress,
-  oneOf,
-  onOff,
-  site,
-  usd,
-  whole,
-  wholeOrNone,
-  words,
-} from './values.ts'
+import { type StaticDecode, Type } from '@sinclair/typebox'
 
-/**
- * Every setting: its name (the environment's; berth.toml writes it in lower case), type, default
- * and one sentence. Rates: 0 turns the limit off.
- */
-export interface Setting<T> {
-  read(text: string): T | undefined
-  /** What `read` takes, for the line that tells of a fault. */
-  takes: string
-  initial: string
-  help: string
-  secret?: true
+import {
+  addressList,
+  type CamelCase,
+  choice,
+  databaseUrl,
+  integer,
+  issuer,
+  ollamaHost,
+  onOff,
+  optionalInteger,
+  origin,
+  rate,
+  retentionDays,
+  seconds,
+  secret,
+  text,
+  url,
+  usdAmount,
+  usdPrice,
+} from './setting-types.ts'
+import type { ModelRow, UpstreamRow } from './tables.ts'
+
+const providerKey = (provider: string) =>
+  secret(`API key of ${provider}. When it is set, the gateway serves its models.`)
+const searchKey = (engine: string) =>
+  secret(`API key of ${engine}. When it is set, ${engine} searches the web.`)
+
+const server = {
+  PORT: integer(0, 65_535, 3_000, 'Port to listen on; 0 picks a free port.'),
+  HOST: text({
+    pattern: '^[\\w.:-]{1,253}$',
+    expected: 'an address or a host name to listen on',
+    default: '127.0.0.1',
+    description: 'Address to listen on; 0.0.0.0 listens on every interface.',
+  }),
+  DATA_DIR: text({
+    minLength: 1,
+    expected: 'the path of a folder',
+    default: './data',
+    description: 'Folder of the database and the stored files.',
+  }),
+  DATABASE_URL: databaseUrl('URL of a PostgreSQL database. Default: SQLite in the data folder.'),
+  METRICS_TOKEN: secret('Bearer token for GET /metrics. Without it there are no metrics.'),
 }
 
-const someWords = (help: string) => ({ ...words, initial: '', help })
-const someAddress = (help: string) => ({ ...address, initial: '', help })
-
-/** How often something may be done; 0 turns the limit off. */
-const rate = (initial: string, help: string) => ({ ...whole(0, 1_000_000), initial, help })
-
-const days = (help: string) => ({ ...whole(0, 36_500), initial: '400', help })
-const seconds = (initial: string, help: string) => ({ ...whole(1, 86_400), initial, help })
-
-const secretWords = (help: string) => ({ ...words, initial: '', help, secret: true as const })
-
-/** The key of a provider of models, which makes its catalogue ours to serve. */
-const providerKey = (provider: string) =>
-  secretWords(`Key of ${provider}; with one its models are served.`)
-
-const searchKey = (engine: string) => secretWords(`Key of ${engine}, which then searches the web.`)
-
-/** Reads are typed by the rows: `Config` below follows from them. */
-export const settings = {
-  PORT: { ...whole(0, 65_535), initial: '3000', help: 'Port to listen on; 0 takes a free one.' },
-  HOST: { ...host, initial: '127.0.0.1', help: 'Address to listen on; 0.0.0.0 is every one.' },
-  DATA_DIR: { ...folder, initial: './data', help: 'Folder of the database and the files.' },
-  DATABASE_URL: {
-    ...database,
-    initial: '',
-    help: 'A PostgreSQL database; left out, SQLite in the data folder.',
-    secret: true,
-  },
-  BASE_URL: someAddress('Public address of the Agent API; left out, /api of APP_URL.'),
-  GATEWAY_URL: someAddress('Public address of the model gateway; left out, that of APP_URL.'),
-  APP_URL: { ...site, initial: '', help: 'Public address of pages, and of parts without one.' },
-  MCP_URL: someAddress('Public address of the MCP endpoint; left out, /mcp of APP_URL.'),
-  APPS_URL: {
-    ...site,
-    initial: '',
-    help: 'A host of its own for the sandbox frame, so that apps share no origin with this site.',
-  },
-  TRUSTED_PROXIES: {
-    ...addresses,
-    initial: '',
-    help: 'Addresses that may set X-Forwarded-For, with commas between.',
-  },
-  PERSON_HEADER: {
-    ...headerName,
-    initial: '',
-    help: 'A header by which those proxies say who is signed in; passwords are off then.',
-  },
-  OIDC_ISSUER: {
-    ...issuer,
-    initial: '',
-    help: 'A provider of OpenID Connect by which people may sign in; needs OIDC_CLIENT_ID.',
-  },
-  OIDC_CLIENT_ID: someWords('The name of this place at that provider.'),
-  OIDC_CLIENT_SECRET: secretWords('Its secret there; left out, it is a public client.'),
-  OIDC_NAME: {
-    ...words,
-    initial: 'single sign-on',
-    help: 'What people know the provider as: the button says "Sign in with" it.',
-  },
-  AGENTS_ON: { ...onOff, initial: 'on', help: 'Whether the Agent API is open.' },
-  GAMES_ON: { ...onOff, initial: 'on', help: 'Whether games can be made.' },
-  ASSETS_ON: { ...onOff, initial: 'on', help: 'Whether apps can have assets.' },
-  PRICES_ON: { ...onOff, initial: 'on', help: 'Whether a remix may have a price.' },
-  KEYS_OPEN: {
-    ...oneOf('on', 'invite'),
-    initial: 'on',
-    help: "Who may make keys: anyone, or who holds the operator's token.",
-  },
-  OPERATOR_TOKEN: secretWords('The token that makes keys when KEYS_OPEN is invite.'),
-  METRICS_TOKEN: secretWords('The token that reads GET /metrics; left out, there are no metrics.'),
-  KEYS_PER_ADDRESS_DAY: rate('3', 'New keys a day from one address.'),
-  KEYS_PER_DAY: rate('300', 'New keys a day in all.'),
-  REQUESTS_PER_MINUTE: rate('240', 'Agent API requests a minute from one address.'),
-  GATEWAY_REQUESTS_PER_MINUTE: rate('120', 'Gateway requests a minute from one address.'),
-  START_CREDITS_ON_GATEWAY: {
-    ...oneOf('auto', 'on', 'off'),
-    initial: 'auto',
-    help: 'Whether free credits of agents pay at the gateway; auto: while it has just demo models.',
-  },
-  GATEWAY_DEVELOPER_ROLE: {
-    ...oneOf('refused', 'system'),
-    initial: 'refused',
-    help: 'What a chat message of the role developer is read as.',
-  },
-  PUBLISHES_PER_HOUR: rate('60', 'Pages and versions an agent publishes in an hour.'),
-  BUILDS_PER_HOUR: rate('20', 'Builds an agent starts in an hour.'),
-  DAILY_CAP_CREDITS: {
-    ...wholeOrNone(1_000_000_000),
-    initial: '',
-    help: 'Credits a new key may spend in a day (UTC); left out, no cap; 0, nothing.',
-  },
-  BUILDER_MODEL: someWords(
-    'The chat model that builds apps; demo/builder where only demo models are served.',
+const publicUrls = {
+  BASE_URL: url('Public URL of the Agent API. Default: /api of APP_URL.'),
+  GATEWAY_URL: url('Public URL of the model gateway. Default: APP_URL.'),
+  APP_URL: origin('Public URL of the web pages. Other public URLs default to it.'),
+  MCP_URL: url('Public URL of the MCP endpoint. Default: /mcp of APP_URL.'),
+  APPS_URL: origin(
+    'Separate host for the app sandbox, so that apps share no origin with the site.',
   ),
-  GAME_BUILDER_MODEL: someWords('The chat model that builds games; left out, that of apps.'),
-  FREE_SPEND_PER_DAY_USD: {
-    ...amountUsd,
-    initial: '5',
-    help: 'USD of free credits that builds may cost in a day (UTC), of all agents; 0, none.',
-  },
-  BUILDER_BROWSER: {
-    ...words,
-    initial: 'auto',
-    help: 'The Chromium that opens what was built before it is published: a path, auto or off.',
-  },
-  PAINTER_MODEL: someWords('The model that paints sprites and pictures.'),
-  SPEAKER_MODEL: someWords('The model that speaks lines.'),
-  SOUND_MODEL: someWords('The model that makes effects and music.'),
-  EMBEDDED_MAKERS: {
-    ...onOff,
-    initial: 'on',
-    help: 'Whether assets are made here where no model is chosen for them.',
-  },
-  EMBEDDED_ASSET_CREDITS: {
-    ...whole(0, 100_000),
-    initial: '0',
-    help: 'What an asset costs that is made without a model.',
-  },
-  BYTES_PER_AGENT: {
-    ...whole(0, 1_000_000_000_000),
-    initial: '2000000000',
-    help: 'Bytes of pages and assets one agent may keep; 0 is no limit.',
-  },
-  DISK_FLOOR_BYTES: {
-    ...whole(0, 1_000_000_000_000_000),
-    initial: '200000000',
-    help: 'Free bytes on the disk under which nothing new is taken.',
-  },
+  TRUSTED_PROXIES: addressList(
+    'IP addresses of proxies that may set X-Forwarded-For, separated by commas.',
+  ),
+}
+
+const signIn = {
+  PERSON_HEADER: text({
+    pattern: '^[\\w-]{0,100}$',
+    expected: 'the name of a header, such as Remote-User',
+    description:
+      'Header in which a trusted proxy names the signed-in person. It turns password sign-in off.',
+  }),
+  OIDC_ISSUER: issuer('URL of an OpenID Connect provider for sign-in. Needs OIDC_CLIENT_ID.'),
+  OIDC_CLIENT_ID: text({ description: 'Client ID of this server at that provider.' }),
+  OIDC_CLIENT_SECRET: secret('Client secret at that provider. Without it the client is public.'),
+  OIDC_NAME: text({
+    default: 'single sign-on',
+    description: 'Name of the provider on the button “Sign in with …”.',
+  }),
+}
+
+const hosting = {
+  AGENTS_ON: onOff(true, 'Enables the Agent API.'),
+  GAMES_ON: onOff(true, 'Allows building games.'),
+  ASSETS_ON: onOff(true, 'Allows apps to have assets.'),
+  PRICES_ON: onOff(true, 'Allows a price on remixes.'),
+  KEYS_OPEN: choice(
+    ['on', 'invite'],
+    'Who may create API keys: anyone (on), or only with the operator token (invite).',
+  ),
+  OPERATOR_TOKEN: secret('Token that may create API keys when KEYS_OPEN is invite.'),
+  KEYS_PER_ADDRESS_DAY: rate(3, 'New API keys per day from one IP address.'),
+  KEYS_PER_DAY: rate(300, 'New API keys per day in total.'),
+  REQUESTS_PER_MINUTE: rate(240, 'Agent API requests per minute from one IP address.'),
+  PUBLISHES_PER_HOUR: rate(60, 'Apps and versions that an agent may publish per hour.'),
+  BUILDS_PER_HOUR: rate(20, 'Builds that an agent may start per hour.'),
+  DAILY_CAP_CREDITS: optionalInteger(
+    1_000_000_000,
+    'Credits that a new API key may spend per day (UTC). Empty: no cap.',
+  ),
+  BYTES_PER_AGENT: integer(
+    0,
+    1_000_000_000_000,
+    2_000_000_000,
+    'Bytes of pages and assets that one agent may store; 0 means no limit.',
+  ),
+  DISK_FLOOR_BYTES: integer(
+    0,
+    1_000_000_000_000_000,
+    200_000_000,
+    'Free disk space in bytes below which the server accepts no new data.',
+  ),
+}
+
+const builds = {
+  BUILDER_MODEL: text({
+    description:
+      'Chat model that builds apps. Default: demo/builder while all models are demo models.',
+  }),
+  GAME_BUILDER_MODEL: text({
+    description: 'Chat model that builds games. Default: BUILDER_MODEL.',
+  }),
+  FREE_SPEND_PER_DAY_USD: usdAmount(
+    '5',
+    'USD of free credits that builds may cost per day (UTC), over all agents.',
+  ),
+  BUILDER_BROWSER: text({
+    default: 'auto',
+    description: 'Chromium that tests a build before it is published: a path, auto or off.',
+  }),
+  PAINTER_MODEL: text({ description: 'Model that creates sprites and pictures.' }),
+  SPEAKER_MODEL: text({ description: 'Model that speaks voice lines.' }),
+  SOUND_MODEL: text({ description: 'Model that creates sound effects and music.' }),
+  EMBEDDED_MAKERS: onOff(true, 'Generates assets without a model where none is set for them.'),
+  EMBEDDED_ASSET_CREDITS: integer(
+    0,
+    100_000,
+    0,
+    'Price in credits of an asset that is generated without a model.',
+  ),
+}
+
+const gateway = {
+  GATEWAY_REQUESTS_PER_MINUTE: rate(120, 'Gateway requests per minute from one IP address.'),
+  START_CREDITS_ON_GATEWAY: choice(
+    ['auto', 'on', 'off'],
+    'Lets free credits of agents pay at the gateway. auto: only while all models are demo models.',
+  ),
+  GATEWAY_DEVELOPER_ROLE: choice(
+    ['refused', 'system'],
+    'Handling of chat messages with the role developer: an error, or read as system.',
+  ),
+  DEMO_MODELS: choice(
+    ['auto', 'on', 'off'],
+    'Serves the demo models. auto: only while no other upstream is configured.',
+  ),
+  MARGIN_PERCENT: integer(
+    0,
+    1_000,
+    0,
+    'Margin in percent that is added to the price of every model.',
+  ),
+  GATEWAY_FIRST_BYTE_SECONDS: seconds(120, 'Seconds until the first byte of an upstream response.'),
+  GATEWAY_TOTAL_SECONDS: seconds(600, 'Seconds until the end of an upstream response.'),
+  VIDEO_POLL_SECONDS: seconds(5, 'Seconds between two polls of a video that an upstream creates.'),
+  USAGE_KEPT_DAYS: retentionDays('Days that usage records are kept.'),
+}
+
+const upstreamKeys = {
   OPENAI_API_KEY: providerKey('OpenAI'),
   OPENROUTER_API_KEY: providerKey('OpenRouter'),
   GROQ_API_KEY: providerKey('Groq'),
@@ -173,78 +176,74 @@ export const settings = {
   REPLICATE_API_TOKEN: providerKey('Replicate'),
   ELEVENLABS_API_KEY: providerKey('ElevenLabs'),
   DEEPGRAM_API_KEY: providerKey('Deepgram'),
-  OLLAMA_HOST: {
-    takes: 'an address, or off',
-    read: (text: string) => (text === 'off' ? '' : ollamaAddress(text)),
-    initial: 'http://127.0.0.1:11434',
-    help: 'An Ollama whose models are served, asked once at start; off does not ask.',
-  },
-  DEMO_MODELS: {
-    ...oneOf('on', 'off', 'auto'),
-    initial: 'auto',
-    help: 'Whether the demo models are served; auto: while no other upstream is configured.',
-  },
-  SEARCH_ON: { ...onOff, initial: 'on', help: 'Whether chat models may search the web.' },
-  SEARXNG_URL: someAddress('A SearXNG that searches the web; it must allow the format json.'),
+  OLLAMA_HOST: ollamaHost('Ollama server. Its models are read once, at the start; off skips it.'),
+}
+
+const search = {
+  SEARCH_ON: onOff(true, 'Allows chat models to search the web.'),
+  SEARXNG_URL: url('SearXNG server that searches the web. It must allow the format json.'),
   BRAVE_API_KEY: searchKey('Brave Search'),
   TAVILY_API_KEY: searchKey('Tavily'),
   EXA_API_KEY: searchKey('Exa'),
-  SEARCH_PRICE_USD: {
-    ...usd,
-    initial: '0.005',
-    help: 'What a web search costs with a model whose price has no per_search.',
-  },
-  MARGIN_PERCENT: {
-    ...whole(0, 1_000),
-    initial: '0',
-    help: 'What is added to the price of every model, in percent.',
-  },
-  GATEWAY_FIRST_BYTE_SECONDS: seconds(
-    '120',
-    'Seconds an upstream has until the first byte of its answer.',
+  SEARCH_PRICE_USD: usdPrice(
+    '0.005',
+    'Price in USD of a web search, for models without a per_search price.',
   ),
-  GATEWAY_TOTAL_SECONDS: seconds('600', 'Seconds an upstream has for its whole answer.'),
-  VIDEO_POLL_SECONDS: seconds('5', 'Seconds between two looks at a film that an upstream makes.'),
-  USAGE_KEPT_DAYS: days('Days the history of what was used is kept; 0 keeps it for ever.'),
-  SCAN_HOOK_URL: someAddress(
-    'An address that is asked about every page and icon before it is shown, beside our own rules.',
-  ),
-  HOOKS_TO_PRIVATE: {
-    ...onOff,
-    initial: 'off',
-    help: 'Whether webhooks may go to private addresses and to this machine.',
-  },
-  MODERATION_KEPT_DAYS: days(
-    'Days reports, appeals and what was decided about them are kept; 0 keeps them for ever.',
-  ),
-} satisfies Record<string, Setting<unknown>>
+}
 
-type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
-  ? `${Lowercase<Head>}${Capitalize<Camel<Tail>>}`
-  : Lowercase<S>
+const safety = {
+  SCAN_HOOK_URL: url('URL that checks each page and icon before publication, after the own rules.'),
+  HOOKS_TO_PRIVATE: onOff(false, 'Allows webhooks to private addresses and to this machine.'),
+  MODERATION_KEPT_DAYS: retentionDays('Days that reports, appeals and decisions are kept.'),
+}
 
-export type SettingName = keyof typeof settings
+/** The settings by section, as docs/settings.md lists them. */
+export const sections = {
+  Server: server,
+  'Public URLs and proxies': publicUrls,
+  'Sign-in': signIn,
+  'Agent API': hosting,
+  'Builds and assets': builds,
+  'Model gateway': gateway,
+  'Upstream providers': upstreamKeys,
+  'Web search': search,
+  'Safety and webhooks': safety,
+}
 
-/** Where a value came from, in the order of who wins. */
+/** All settings by the name of their environment variable; berth.toml has them in lower case. */
+export const SettingsSchema = Type.Object({
+  ...server,
+  ...publicUrls,
+  ...signIn,
+  ...hosting,
+  ...builds,
+  ...gateway,
+  ...upstreamKeys,
+  ...search,
+  ...safety,
+})
+
+type Settings = StaticDecode<typeof SettingsSchema>
+export type SettingName = keyof Settings
+
+/** The origin of a value, by precedence. */
 export type Source = 'flag' | 'environment' | 'berth.toml' | 'default'
 
-/** A setting with its value; of a secret that is only whether it is set. */
+/** A setting with its value for display. The value of a secret is "(set)". */
 export interface ConfigRow {
   name: SettingName
   value: string
   source: Source
-  help: string
+  description: string
 }
 
-/** All settings as one typed shape: `PORT` is `config.port`, `DATA_DIR` is `config.dataDir`. */
-export type Config = {
-  [K in SettingName as Camel<K>]: Exclude<ReturnType<(typeof settings)[K]['read']>, undefined>
-} & {
+/** All settings by camel case name: `DATA_DIR` is `config.dataDir`. */
+export type Config = { [Name in SettingName as CamelCase<Name>]: Settings[Name] } & {
   /** The tables `[[upstream]]` and `[[model]]` of berth.toml. */
   upstreams: UpstreamRow[]
   models: ModelRow[]
-  /** Every setting as `berth config` shows it. */
+  /** Every setting as `berth config` prints it. */
   rows: ConfigRow[]
-  /** What is allowed and may not be meant, one sentence each. */
+  /** Likely mistakes that do not prevent a start. */
   warnings: string[]
 }

@@ -1,19 +1,16 @@
 import type { Config } from './settings.ts'
 
-/** The public addresses, none with a slash at its end. */
+/** The public URLs of the server, without a slash at the end. */
 export interface Urls {
   base: string
   gateway: string
   app: string
   mcp: string
-  /** Where the sandbox frame is served: the same as `app`, or a host of its own. */
+  /** The origin of the sandbox frame: `app`, or a host of its own. */
   apps: string
 }
 
-/**
- * The addresses an instance tells, from its settings. Parts without an address of their own are at
- * that of the pages, and all are at `origin` where nothing is set.
- */
+/** Returns the public URLs. `origin` is the address of this process, for URLs that are not set. */
 export function urlsOf(config: Config, origin: string): Urls {
   const app = config.appUrl || origin
   return {
@@ -25,6 +22,6 @@ export function urlsOf(config: Config, origin: string): Urls {
   }
 }
 
-/** Plain http at a host, which may be an IPv6 address, and a port. */
+/** Returns the http origin of a host, which may be an IPv6 address, and a port. */
 export const originAt = (host: string, port: number): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -1,4 +1,5 @@
 import { FormatRegistry, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { ValueErrorType } from '@sinclair/typebox/errors'
 
 import { idPattern } from './ids.ts'
 
@@ -29,6 +30,9 @@ export const Media = (contentMediaType: string, more: { description?: string } =
 /** The 416 of a range behind the end: the runtime itself says it, without an envelope. */
 export const BehindEnd = Type.Void()
 
+/** A JSON object of unknown fields. */
+export type Json = Record<string, unknown>
+
 /** Whether a JSON value is an object. */
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -54,3 +58,41 @@ export const Lenient = <T extends TProperties>(properties: T) =>
  */
 export const Words = (charsMax: number, more: { minLength?: number; description?: string } = {}) =>
   Type.String({ ...more, charsMax })
+
+/** Completes the error of a field: "must be a string", "is missing: it must be a string". */
+export const mustBe = (type: ValueErrorType, expected: string): string =>
+  `${type === ValueErrorType.ObjectRequiredProperty ? 'is missing: it ' : ''}must be ${expected}`
+
+/** Describes the values that a schema accepts: "a string (8 to 64 characters)". */
+export function describeSchema(schema: TSchema): string {
+  const { anyOf, type, pattern, minLength, maxLength, charsMax = maxLength } = schema
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (Array.isArray(anyOf)) return describeUnion(anyOf)
+  const { minimum, maximum, minItems, maxItems, multipleOf, exclusiveMinimum: floor } = schema
+  const matching = pattern === undefined ? '' : ` that matches ${pattern}`
+  if (type === 'string') return `a string${between(minLength, charsMax, ' characters')}${matching}`
+  if (type === 'integer') return `an integer${between(minimum, maximum)}`
+  const above = floor === undefined ? '' : ` above ${floor}`
+  const number = multipleOf === 1 ? 'a whole number' : 'a number'
+  if (type === 'number') return `${number}${above}${between(minimum, maximum)}`
+  if (type === 'array') return `an array${between(minItems, maxItems, ' items')}`
+  if (type === 'boolean') return 'true or false'
+  return type === 'null' ? 'null' : 'an object'
+}
+
+function describeUnion(branches: TSchema[]): string {
+  // The framework's number is a union of a number and its text.
+  const kinds = branches.filter(({ format }) => !/^(numeric|integer)$/.test(format ?? ''))
+  const words = kinds.flatMap((kind) =>
+    typeof kind.const === 'string' && kind.const !== '' ? [kind.const] : [],
+  )
+  const others = kinds.filter((kind) => typeof kind.const !== 'string').map(describeSchema)
+  const known = words.length > 0 ? [`one of ${words.join(', ')}`] : []
+  return [...new Set([...known, ...others])].join(' or ')
+}
+
+function between(min?: number, max?: number, unit = ''): string {
+  if (min === undefined) return max === undefined ? '' : ` (at most ${max}${unit})`
+  if (max === undefined) return min === 1 && unit ? ', not empty' : ` (${min}${unit} or more)`
+  return ` (${min} to ${max}${unit})`
+}

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { isPostgresUrl } from '../config/values.ts'
+import { isPostgresUrl } from '../config/setting-types.ts'
 import type { Engine } from './engine.ts'
 import { migratePostgres, migrateSqlite } from './migrate.ts'
 import { openSqlite } from './sqlite.ts'

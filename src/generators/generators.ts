@@ -1,4 +1,4 @@
-import { Pool, PoolBusy } from '../core/pool.ts'
+import { WorkerPool, PoolBusyError } from '../core/worker-pool.ts'
 import { ApiError } from '../errors.ts'
 import type { Made, Painted, Wanted } from './generate.ts'
 
@@ -6,23 +6,23 @@ const bounds = {
   workersMax: 1,
   queueMax: 256,
   queueBytesMax: 256 * 1_048_576,
-  pieceMs: 30_000,
+  taskMs: 30_000,
   idleMs: 20_000,
 }
 
 /** Beside this file, or below the root of the compiled binary, where this file is part of main. */
-const workerFile = import.meta.url.endsWith('/makers/makers.ts')
-  ? './make.worker.ts'
-  : './makers/make.worker.ts'
+const workerFile = import.meta.url.endsWith('/generators/generators.ts')
+  ? './generate.worker.ts'
+  : './generators/generate.worker.ts'
 
 const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url))
 
 /** The embedded makers, in a worker: what they make takes the event loop no time. */
 export class Generators {
-  private readonly pool: Pool<Wanted | Painted, Made>
+  private readonly pool: WorkerPool<Wanted | Painted, Made>
 
   constructor(start = startWorker) {
-    this.pool = new Pool(start, bounds)
+    this.pool = new WorkerPool(start, bounds)
   }
 
   /**
@@ -32,7 +32,7 @@ export class Generators {
   async make(wanted: Wanted | Painted): Promise<Made> {
     const given = wanted.kind === 'painted' ? [wanted.bytes.buffer] : []
     return this.pool.run(wanted, given).catch((error: unknown) => {
-      if (!(error instanceof PoolBusy)) throw error
+      if (!(error instanceof PoolBusyError)) throw error
       throw new ApiError('try_again', { why: `It could not be made: ${error.message}.` })
     })
   }

@@ -1,11 +1,12 @@
 import { Elysia, ParseError, ValidationError } from 'elysia'
 
 import type { AppContext } from '../context.ts'
-import { asked, misfitOf } from '../core/taking.ts'
+import { describeSchema } from '../core/schema.ts'
+import { validationProblem } from './validation.ts'
 import { ApiError } from '../errors.ts'
 import * as gateway from '../gateway/envelope.ts'
 import * as hosting from '../hosting/envelope.ts'
-import { pathOf, requestContextOf } from './request-context.ts'
+import { pathOf, getRequestContext } from './request-context.ts'
 
 /** A request that a part could not answer. */
 interface Failed {
@@ -29,7 +30,7 @@ export function mount(ctx: AppContext, sayNo: (failed: Failed) => Response) {
       const error = thrown instanceof ParseError ? thrown.cause : thrown
       const isMisfit = error instanceof ValidationError && error.type !== 'response'
       const fault: Failed['fault'] = (say) => {
-        const { id, route } = requestContextOf(request)
+        const { id, route } = getRequestContext(request)
         ctx.log.fault('unexpected', thrown, { id, route })
         return say(id)
       }
@@ -37,7 +38,7 @@ export function mount(ctx: AppContext, sayNo: (failed: Failed) => Response) {
       return sayNo({ request, error, misfit, isUnmatched: code === 'NOT_FOUND', fault })
     })
     .onTransform({ as: 'global' }, ({ request, route }) => {
-      requestContextOf(request).route = route
+      getRequestContext(request).route = route
     })
 }
 
@@ -55,34 +56,34 @@ const takingNoMore =
   (ctx: AppContext) =>
   ({ request }: { request: Request }): void => {
     if (!bringsMore.has(request.method) || bringsNothing.test(pathOf(request.url))) return
-    ctx.storage.checkRoom(0)
+    ctx.storage.requireFreeSpace(0)
   }
 
 /** A router that says no as the Agent API does. */
 export const mountAgentApi = (ctx: AppContext) =>
   mount(ctx, ({ request: { method, url }, error, misfit, isUnmatched, fault }) => {
-    if (isUnmatched) return hosting.noSuchOperation(method, pathOf(url), ctx.urls.base)
+    if (isUnmatched) return hosting.unknownOperationResponse(method, pathOf(url), ctx.urls.base)
     const refusal = misfit && new ApiError('bad_request', { problem: problemOf(misfit, url) })
-    return hosting.errorAnswer(refusal ?? error, () => fault(hosting.faultAnswer))
+    return hosting.errorResponse(refusal ?? error, () => fault(hosting.internalErrorResponse))
   }).onRequest(takingNoMore(ctx))
 
 /** A router that says no as the gateway does. */
 export const mountGateway = (ctx: AppContext) =>
   mount(ctx, ({ request: { method, url }, error, misfit, isUnmatched, fault }) => {
-    if (isUnmatched) return gateway.noSuchOperation(method, pathOf(url))
-    const refusal = misfit && new ApiError('bad_request', misfitOf(misfit.valueError))
-    return gateway.errorAnswer(refusal ?? error, () =>
-      fault((requestId) => gateway.faultAnswer(requestId, error)),
+    if (isUnmatched) return gateway.unknownOperationResponse(method, pathOf(url))
+    const refusal = misfit && new ApiError('bad_request', validationProblem(misfit.valueError))
+    return gateway.errorResponse(refusal ?? error, () =>
+      fault((requestId) => gateway.internalErrorResponse(requestId, error)),
     )
   }).onRequest(takingNoMore(ctx))
 
 /** What does not fit in the path or the query, without repeating what was sent. */
 function problemOf({ valueError, value }: ValidationError, url: string): string {
-  const { problem, param } = misfitOf(valueError)
+  const { problem, param } = validationProblem(valueError)
   if (param) return problem
   // The framework forgets which number was out of its range, and keeps only the number.
   const { searchParams } = new URL(url)
   const [named] = [...searchParams].find(([, text]) => Number(text) === value) ?? []
   const field = named === undefined ? 'What stands in the path' : `"${named}"`
-  return `${field} ${valueError ? `must be ${asked(valueError.schema)}` : 'does not fit'}.`
+  return `${field} ${valueError ? `must be ${describeSchema(valueError.schema)}` : 'does not fit'}.`
 }

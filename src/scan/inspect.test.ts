@@ -87,7 +87,7 @@ const faulty = (code: string) => {
 }
 
 test('a worker that hangs is replaced; its page is refused with try_again', async () => {
-  const looking = inspector({ pieceMs: 5_000 }, faulty('onmessage = () => { for (;;); }'))
+  const looking = inspector({ taskMs: 5_000 }, faulty('onmessage = () => { for (;;); }'))
   expect(await looking.inspect(large).catch((error: unknown) => error)).toMatchObject({
     errorName: 'try_again',
   })

@@ -1,4 +1,4 @@
-import { Pool, PoolBusy } from '../core/pool.ts'
+import { WorkerPool, PoolBusyError } from '../core/worker-pool.ts'
 import { ApiError } from '../errors.ts'
 import type { Inspection, OwnBytes } from './inspection.ts'
 
@@ -13,7 +13,7 @@ const bounds = {
   /** Of one maker, so that many at once leave room for others. */
   ofMakerMax: 8,
   queueBytesMax: 128 * 1_024 * 1_024,
-  pieceMs: 10_000,
+  taskMs: 10_000,
   idleMs: 10_000,
 }
 
@@ -32,7 +32,7 @@ const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url
  * so that the event loop never stands still for 20 ms.
  */
 export class Inspector {
-  private readonly pool: Pool<OwnBytes, Inspection>
+  private readonly pool: WorkerPool<OwnBytes, Inspection>
   /** How many pages of each maker wait or are looked at. */
   private readonly inHand = new Map<string, number>()
   private readonly ofMakerMax: number
@@ -40,7 +40,7 @@ export class Inspector {
   constructor(limits: Partial<typeof bounds> = {}, start = startWorker) {
     const { ofMakerMax, ...poolBounds } = { ...bounds, ...limits }
     this.ofMakerMax = ofMakerMax
-    this.pool = new Pool(start, poolBounds)
+    this.pool = new WorkerPool(start, poolBounds)
   }
 
   /**
@@ -56,7 +56,7 @@ export class Inspector {
       if (looked) return looked
     }
     return this.among(maker, () => this.pool.run(bytes, [bytes.buffer])).catch((error: unknown) => {
-      if (!(error instanceof PoolBusy)) throw error
+      if (!(error instanceof PoolBusyError)) throw error
       throw new ApiError('try_again', {
         why: `The page could not be looked at: ${error.message}.`,
       })
@@ -66,7 +66,7 @@ export class Inspector {
   private async among<T>(maker: string | undefined, work: () => Promise<T>): Promise<T> {
     if (maker === undefined) return work()
     const before = this.inHand.get(maker) ?? 0
-    if (before >= this.ofMakerMax) throw new PoolBusy('too many of its maker wait already')
+    if (before >= this.ofMakerMax) throw new PoolBusyError('too many of its maker wait already')
     this.inHand.set(maker, before + 1)
     return work().finally(() => {
       const left = (this.inHand.get(maker) ?? 1) - 1

@@ -1,16 +1,16 @@
-import type { Answered } from '../core/pool.ts'
+import type { WorkerReply } from '../core/worker-pool.ts'
 import { type Inspection, inspectNow, type OwnBytes } from './inspection.ts'
 
 declare const self: Worker
 
 self.onmessage = (event: MessageEvent<OwnBytes>) => {
-  let answered: Answered<Inspection>
+  let reply: WorkerReply<Inspection>
   try {
-    answered = { answer: inspectNow(event.data) }
+    reply = { result: inspectNow(event.data) }
   } catch (error) {
-    answered = { fault: String(error) }
+    reply = { error: String(error) }
   }
-  self.postMessage(answered, 'fault' in answered ? [] : buffersOf(answered.answer))
+  self.postMessage(reply, 'error' in reply ? [] : buffersOf(reply.result))
 }
 
 function buffersOf({ identity, br, gzip }: Inspection): ArrayBuffer[] {

@@ -3,8 +3,11 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
+import type { TSchema } from '@sinclair/typebox'
+
 import { loadConfig } from '../config/load.ts'
-import { settings } from '../config/settings.ts'
+import { toText } from '../config/setting-types.ts'
+import { SettingsSchema } from '../config/settings.ts'
 import { newGus } from './gateway.ts'
 import { newOwner } from './people.ts'
 import { openTestHouse, type TestHouse } from './test-server.ts'
@@ -18,11 +21,20 @@ const blocks = [...readme.matchAll(/^```(\w*)\n(.*?)^```/gms)].map(([, kind = ''
   text,
 }))
 
-test('the README lists every setting with its default and its sentence, and no other', () => {
-  const rows = Object.entries(settings).map(([name, { initial, help }]) => {
-    return `| \`${name}\` | ${initial && `\`${initial}\``} | ${help} |`
+test('docs/settings.md lists every setting with its default and description, and no other', async () => {
+  const page = await Bun.file(join(root, 'docs/settings.md')).text()
+  const rows = Object.entries<TSchema>(SettingsSchema.properties).map(([name, setting]) => {
+    const initial = toText(setting.default)
+    return [`\`${name}\``, setting.expected, initial && `\`${initial}\``, setting.description]
   })
-  const listed = readme.split('\n').filter((line) => /^\| `[A-Z_]+` \|/.test(line))
+  const listed = [...page.matchAll(/^\| (`[A-Z_]+`) \| (.*?) \| (.*?) ?\| (.*) \|$/gm)].map(
+    ([, name, expected, initial, description = '']) => [
+      name,
+      expected,
+      initial,
+      description.replaceAll('`', ''),
+    ],
+  )
   expect(listed).toEqual(rows)
 })
 

@@ -1,4 +1,4 @@
-import { Pool, PoolBusy } from '../../core/pool.ts'
+import { PoolBusyError, WorkerPool } from '../../core/worker-pool.ts'
 import { ApiError } from '../../errors.ts'
 import type { Diff } from './diff.ts'
 import type { SourceLine, SourcePosition } from './excerpts.ts'
@@ -13,7 +13,7 @@ const bounds = {
   workersMax: 1,
   queueMax: 16,
   queueBytesMax: 64 * 1_048_576,
-  pieceMs: 10_000,
+  taskMs: 10_000,
   idleMs: 10_000,
 }
 
@@ -23,15 +23,15 @@ const workerFile = import.meta.url.endsWith('/web/studio/source.ts')
   : './web/studio/source.worker.ts'
 
 /** Pages of 4 MB are read here, where they hold nobody up. */
-const workers = new Pool<SourceTask, SourceResult>(
+const workers = new WorkerPool<SourceTask, SourceResult>(
   () => new Worker(new URL(workerFile, import.meta.url)),
   bounds,
 )
 
 function runTask(asked: SourceTask, ...pages: Uint8Array<ArrayBuffer>[]): Promise<SourceResult> {
-  const signedIn = pages.map(({ buffer }) => buffer)
-  return workers.run(asked, signedIn).catch((error: unknown) => {
-    if (!(error instanceof PoolBusy)) throw error
+  const req = pages.map(({ buffer }) => buffer)
+  return workers.run(asked, req).catch((error: unknown) => {
+    if (!(error instanceof PoolBusyError)) throw error
     throw new ApiError('try_again', { why: `the pages could not be read: ${error.message}` })
   })
 }
@@ -51,7 +51,7 @@ export async function readExcerpts(
   page: Uint8Array,
   places: SourcePosition[],
 ): Promise<SourceLine[][]> {
-  const signedIn = new Uint8Array(page)
-  const told = await runTask({ page: signedIn, places }, signedIn)
+  const req = new Uint8Array(page)
+  const told = await runTask({ page: req, places }, req)
   return 'excerpts' in told ? told.excerpts : []
 }

@@ -1,4 +1,4 @@
-import type { Answered } from '../../core/pool.ts'
+import type { WorkerReply } from '../../core/worker-pool.ts'
 import { createDiff } from './diff.ts'
 import { createExcerpts } from './excerpts.ts'
 import type { SourceResult, SourceTask } from './source.ts'
@@ -14,11 +14,11 @@ function runTask(asked: SourceTask): SourceResult {
 }
 
 self.onmessage = (event: MessageEvent<SourceTask>) => {
-  let answered: Answered<SourceResult>
+  let reply: WorkerReply<SourceResult>
   try {
-    answered = { answer: runTask(event.data) }
+    reply = { result: runTask(event.data) }
   } catch (error) {
-    answered = { fault: String(error) }
+    reply = { error: String(error) }
   }
-  self.postMessage(answered)
+  self.postMessage(reply)
 }
