@@ -1,4 +1,4 @@
-/** What the bundler makes of files that are no code. */
+/** Types of imported files that are not code. */
 declare module '*.svg' {
   const text: string
   export default text

@@ -1,10 +1,15 @@
 import type { WorkerReply } from '../core/worker-pool.ts'
-import { type Made, make, type Painted, type Wanted } from './generate.ts'
+import {
+  generate,
+  type GeneratedFile,
+  type GenerateRequest,
+  type ResizeRequest,
+} from './generate.ts'
 
 declare const self: Worker
 
-self.onmessage = async ({ data }: MessageEvent<Wanted | Painted>) => {
-  const reply: WorkerReply<Made> = await make(data).then(
+self.onmessage = async ({ data }: MessageEvent<GenerateRequest | ResizeRequest>) => {
+  const reply: WorkerReply<GeneratedFile> = await generate(data).then(
     (result) => ({ result }),
     (error: unknown) => ({ error: String(error) }),
   )

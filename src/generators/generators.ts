@@ -1,6 +1,6 @@
-import { WorkerPool, PoolBusyError } from '../core/worker-pool.ts'
+import { PoolBusyError, WorkerPool } from '../core/worker-pool.ts'
 import { ApiError } from '../errors.ts'
-import type { Made, Painted, Wanted } from './generate.ts'
+import type { GeneratedFile, GenerateRequest, ResizeRequest } from './generate.ts'
 
 const bounds = {
   workersMax: 1,
@@ -10,30 +10,30 @@ const bounds = {
   idleMs: 20_000,
 }
 
-/** Beside this file, or below the root of the compiled binary, where this file is part of main. */
+/** Path of the worker in the sources, or in the compiled binary, where this file is part of main. */
 const workerFile = import.meta.url.endsWith('/generators/generators.ts')
   ? './generate.worker.ts'
   : './generators/generate.worker.ts'
 
 const startWorker = (): Worker => new Worker(new URL(workerFile, import.meta.url))
 
-/** The embedded makers, in a worker: what they make takes the event loop no time. */
+/** The embedded generators, in a worker thread so that they do not block the event loop. */
 export class Generators {
-  private readonly pool: WorkerPool<Wanted | Painted, Made>
+  private readonly pool: WorkerPool<GenerateRequest | ResizeRequest, GeneratedFile>
 
   constructor(start = startWorker) {
     this.pool = new WorkerPool(start, bounds)
   }
 
   /**
-   * Makes one file (see `make`); a painted picture is given away to its worker. Refuses with
-   * try_again when it cannot be done now.
+   * Generates one file (see generate.ts). Transfers a model's image to the worker. Throws
+   * `try_again` when the queue is full or the worker fails.
    */
-  async make(wanted: Wanted | Painted): Promise<Made> {
-    const given = wanted.kind === 'painted' ? [wanted.bytes.buffer] : []
-    return this.pool.run(wanted, given).catch((error: unknown) => {
+  async generate(request: GenerateRequest | ResizeRequest): Promise<GeneratedFile> {
+    const given = request.kind === 'painted' ? [request.bytes.buffer] : []
+    return this.pool.run(request, given).catch((error: unknown) => {
       if (!(error instanceof PoolBusyError)) throw error
-      throw new ApiError('try_again', { why: `It could not be made: ${error.message}.` })
+      throw new ApiError('try_again', { why: `The file could not be generated: ${error.message}.` })
     })
   }
 

@@ -1,16 +1,16 @@
-/** Chance that is the same every time for the same seed. */
+/** A deterministic random generator. */
 export interface Random {
-  /** From 0 up to 1, 1 left out. */
+  /** A number from 0 to 1, excluding 1. */
   next(): number
-  /** From `low` up to `high`. */
+  /** A number from `low` to `high`. */
   between(low: number, high: number): number
-  /** A whole number from `low` to `high`, both among them. */
+  /** An integer from `low` to `high`, inclusive. */
   whole(low: number, high: number): number
   chance(share: number): boolean
   pick<T>(list: readonly [T, ...T[]]): T
 }
 
-/** sfc32 (Chris Doty-Humphrey, PractRand), begun with four hashes of the seed. */
+/** Returns sfc32 (Chris Doty-Humphrey, PractRand), seeded with four hashes of `seed`. */
 export function seeded(seed: string): Random {
   const state = [1, 2, 3, 4].map((salt) => Bun.hash.murmur32v3(seed, salt) | 0)
   let [a = 0, b = 0, c = 0, counter = 0] = state

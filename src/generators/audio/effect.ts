@@ -5,10 +5,10 @@ import { seeded } from '../random.ts'
 import type { Samples } from './ogg.ts'
 
 const rate = 44_100
-/** What is over sooner is heard as a fault of the loudspeaker. */
+/** Seconds. A shorter effect sounds like a defect of the speaker. */
 const shortest = 0.15
 
-/** What words ask for, by jsfxr's presets; the first that fits. */
+/** Words and their jsfxr preset. The first match wins. */
 const presets: [words: RegExp, preset: string][] = [
   [/\b(coin|pickup|pick up|collect|gem|ding|bell|chime|correct|reward)\b/, 'pickupCoin'],
   [/\b(laser|shoot|shot|zap|pew|gun|fire|blaster|arrow)\b/, 'laserShoot'],
@@ -21,32 +21,32 @@ const presets: [words: RegExp, preset: string][] = [
   [/\b(tone|note|hum|buzz|alarm|siren)\b/, 'tone'],
 ]
 
-/** A short effect: the preset that the words ask for, changed a little by the seed. */
+/** Generates a short effect: the preset of the description, varied by the seed. */
 export function effect(what: string, seed: string, seconds?: number): Samples {
   const random = seeded(`${seed}:${what}`)
   const preset = presets.find(([words]) => words.test(what.toLowerCase()))?.[1] ?? 'blipSelect'
   const samples = withDice(random.next, () => {
     const params = sfxr.generate(preset, { sample_rate: rate, sound_vol: 0.25 })
     if (random.chance(0.7)) params.mutate()
-    // Else it would end where its pitch falls out of range, however long it was to be.
+    // Otherwise the effect ends early, when its pitch leaves the range.
     params.p_freq_limit = 0
     const now = secondsOf(params)
     if (seconds !== undefined || now < shortest) stretch(params, (seconds ?? shortest) / now)
     return sfxr.toBuffer(params)
   })
   const length = Math.min(samples.length, Math.round((seconds ?? 10) * rate))
-  return { rate, channels: [levelled(Float32Array.from(samples.slice(0, length)))] }
+  return { rate, channels: [normalize(Float32Array.from(samples.slice(0, length)))] }
 }
 
 type Params = ReturnType<typeof sfxr.generate>
 
-/** A part of the envelope lasts its square times 100,000 samples. */
+/** Returns the duration of an envelope: each part lasts its square times 100,000 samples. */
 function secondsOf({ p_env_attack, p_env_sustain, p_env_decay }: Params): number {
   const samples = (p_env_attack ** 2 + p_env_sustain ** 2 + p_env_decay ** 2) * 100_000
   return Math.max(samples / rate, 0.001)
 }
 
-/** Scales the envelope to last so many times as long. */
+/** Scales the duration of the envelope. */
 function stretch(params: Params, times: number): void {
   const factor = Math.sqrt(times)
   params.p_env_attack *= factor
@@ -54,8 +54,8 @@ function stretch(params: Params, times: number): void {
   params.p_env_decay *= factor
 }
 
-/** As loud as can be without clipping; what does not loop fades out over its last samples. */
-export function levelled(samples: Float32Array, fade = 400): Float32Array {
+/** Normalizes to full volume without clipping, and fades out the last `fade` samples. */
+export function normalize(samples: Float32Array, fade = 400): Float32Array {
   const loudest = samples.reduce((most, value) => Math.max(most, Math.abs(value)), 0.001)
   const end = samples.length - 1
   return samples.map(

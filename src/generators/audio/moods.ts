@@ -1,14 +1,14 @@
-import { pulse, sine, square, triangle, type Wave } from './synth.ts'
+import { narrowSquare, sine, square, triangle, type Wave } from './synth.ts'
 
-/** How a piece of music feels, and the words that ask for it. */
+/** A mood of music, and the words that select it. */
 export interface Mood {
   words: RegExp
   beatsAMinute: [number, number]
-  /** Half tones over the root. */
+  /** Semitones above the root. */
   scale: number[]
-  /** Steps of the scale that the bars stand on, in turns. */
+  /** Scale degrees of the chords, one per bar, repeated. */
   chords: [number[], ...number[][]]
-  /** From 0, none, to 1. */
+  /** Volume of the drums, from 0 to 1. */
   drums: number
   lead: Wave
 }
@@ -28,7 +28,7 @@ const cheerful: Mood = {
     [0, 3, 0, 4],
   ],
   drums: 0.8,
-  lead: pulse,
+  lead: narrowSquare,
 }
 
 export const moods: [Mood, ...Mood[]] = [

@@ -1,13 +1,13 @@
 import { type Random, seeded } from '../random.ts'
-import { levelled } from './effect.ts'
+import { normalize } from './effect.ts'
 import { type Mood, moods } from './moods.ts'
 import type { Samples } from './ogg.ts'
 import { type Note, play, rate, type Stereo, strike, triangle } from './synth.ts'
 
 const stepsABar = 16
-const secondsUnsaid = 16
+const secondsDefault = 16
 
-/** What a piece keeps to from its first bar to its last. Times in seconds, tones in hertz. */
+/** The constants of a piece. Times in seconds, pitches in hertz. */
 interface Score {
   mood: Mood
   root: number
@@ -16,8 +16,8 @@ interface Score {
   step: number
 }
 
-/** A piece that loops without a seam: melody, broken chords, bass and drums in one mood. */
-export function music(what: string, seed: string, seconds = secondsUnsaid): Samples {
+/** Generates a seamless loop: melody, broken chords, bass and drums in one mood. */
+export function music(what: string, seed: string, seconds = secondsDefault): Samples {
   const random = seeded(`${seed}:${what}`)
   const mood = moods.find(({ words }) => words.test(what.toLowerCase())) ?? random.pick(moods)
   const bars = Math.max(1, Math.round((seconds * random.between(...mood.beatsAMinute)) / 240))
@@ -28,7 +28,7 @@ export function music(what: string, seed: string, seconds = secondsUnsaid): Samp
   const sound: Stereo = [new Float32Array(length), new Float32Array(length)]
   for (const note of [...melody(score, random), ...harmony(score)]) play(note, sound)
   drums(score, random, sound)
-  return { rate, channels: [levelled(sound[0], 0), levelled(sound[1], 0)] }
+  return { rate, channels: [normalize(sound[0], 0), normalize(sound[1], 0)] }
 }
 
 const chordAt = ({ chords }: Score, bar: number): number => chords[bar % chords.length] ?? 0
@@ -38,26 +38,26 @@ const hertzOf = ({ mood, root }: Score, degree: number): number => {
   return root * 2 ** ((inScale + Math.floor(degree / 7) * 12) / 12)
 }
 
-interface Said {
+interface MelodyNote {
   at: number
   long: number
   degree: number
 }
 
-/** Two bars that wander about the scale and rest now and then. */
-function phrase(random: Random): Said[] {
-  const said: Said[] = []
+/** Generates two bars: a random walk on the scale, with rests. */
+function phrase(random: Random): MelodyNote[] {
+  const notes: MelodyNote[] = []
   let degree = random.whole(5, 9)
   for (let at = 0; at < stepsABar * 2;) {
     const long = random.pick([2, 2, 2, 4, 4, 6])
     degree = Math.max(3, Math.min(14, degree + random.whole(-2, 2)))
-    if (random.chance(0.82)) said.push({ at, long, degree })
+    if (random.chance(0.82)) notes.push({ at, long, degree })
     at += long
   }
-  return said
+  return notes
 }
 
-/** Two phrases in the order A A B A; on the strong beats it meets the chord. */
+/** Returns two phrases in the order A A B A. Strong beats use notes of the chord. */
 function melody(score: Score, random: Random): Note[] {
   const [first, second] = [phrase(random), phrase(random)]
   const notes: Note[] = []
@@ -82,7 +82,7 @@ function melody(score: Score, random: Random): Note[] {
   return notes
 }
 
-/** The chord's tones one after another, and the bass under them. */
+/** Returns the notes of each chord in sequence, with the bass below. */
 function harmony(score: Score): Note[] {
   const broken = [0, 2, 4, 2]
   return Array.from({ length: score.bars }, (_, bar): Note[] => {

@@ -3,18 +3,18 @@ import wasm from 'wasm-media-encoders/wasm/ogg.wasm' with { type: 'file' }
 
 import { carried } from '../../core/public.ts'
 
-/** Sound as numbers from -1 to 1: one or two channels of one length. */
+/** Audio samples from -1 to 1: one or two channels of equal length. */
 export interface Samples {
   rate: number
   channels: [Float32Array] | [Float32Array, Float32Array]
 }
 
 const vbrQuality = 4
-/** The encoder's stream number, which it would otherwise choose by chance. */
+/** The encoder's stream number, which is random by default. */
 const oggSerialNo = 1
 const pieceLength = 65_536
 
-/** Ogg Vorbis; the same samples give the same bytes. */
+/** Encodes Ogg Vorbis. Equal samples give equal bytes. */
 export async function oggOf({ rate, channels }: Samples): Promise<Uint8Array<ArrayBuffer>> {
   const encoder = await createEncoder('audio/ogg', await carried(wasm))
   const count = channels.length

@@ -2,15 +2,15 @@ import type { Random } from '../random.ts'
 
 export const rate = 44_100
 
-/** A tone's shape: from a phase, in turns, to a number from -1 to 1. */
+/** A waveform: maps a phase, in cycles, to a sample from -1 to 1. */
 export type Wave = (phase: number) => number
 
 export const square: Wave = (phase) => (phase % 1 < 0.5 ? 0.6 : -0.6)
-export const pulse: Wave = (phase) => (phase % 1 < 0.25 ? 0.7 : -0.4)
+export const narrowSquare: Wave = (phase) => (phase % 1 < 0.25 ? 0.7 : -0.4)
 export const triangle: Wave = (phase) => 4 * Math.abs((phase % 1) - 0.5) - 1
 export const sine: Wave = (phase) => Math.sin(phase * Math.PI * 2)
 
-/** One tone: times in seconds, `pan` from -1, left, to 1, right. */
+/** A note. Times in seconds, `pan` from -1 (left) to 1 (right). */
 export interface Note {
   at: number
   seconds: number
@@ -22,7 +22,7 @@ export interface Note {
 
 export type Stereo = [left: Float32Array, right: Float32Array]
 
-/** Adds a tone with a soft beginning and a long end; past the end it goes on at the beginning. */
+/** Adds a note with a soft attack and a long release, wrapping around the end of the loop. */
 export function play(note: Note, [left, right]: Stereo): void {
   const from = Math.round(note.at * rate)
   const held = note.seconds * rate
@@ -37,7 +37,7 @@ export function play(note: Note, [left, right]: Stereo): void {
   }
 }
 
-/** Adds a beat: noise that fades, over a tone that falls; each may be left out with 0. */
+/** Adds a drum beat: fading noise over a falling pitch. A volume of 0 omits either. */
 export function strike(
   at: number,
   sound: { seconds: number; noise: number; hertz: number; loud: number },

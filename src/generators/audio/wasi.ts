@@ -3,20 +3,20 @@ const badFile = 8
 const notSeekable = 70
 const writtenBytesMax = 16 * 1_048_576
 
-/** The descriptors of the folder that a program asks for, and of the one file that it writes. */
+/** File descriptors of the preopened folder and of the output file. */
 const folder = 3
 const file = 4
 
-/** Thrown by the program's exit, which has no other way to end. */
+/** Thrown by `proc_exit`, which must not return. */
 class Exit extends Error {}
 
 /**
- * Runs a WASI program (preview 1) that reads nothing and writes one file; answers that file's
- * bytes. It has no clock, no folder, no network and no environment.
+ * Runs a WASI program (preview 1) that writes one file, and returns its bytes. The program has no
+ * clock, folder, network or environment.
  */
-export function writtenBy(program: WebAssembly.Module, words: string[]): Uint8Array {
+export function runWasiProgram(program: WebAssembly.Module, words: string[]): Uint8Array {
   const memory = new Memory()
-  const written = new Written()
+  const written = new OutputFile()
   const calls = {
     ...wordCalls(memory, words),
     ...fileCalls(memory, written),
@@ -32,7 +32,7 @@ export function writtenBy(program: WebAssembly.Module, words: string[]): Uint8Ar
   return written.bytes.subarray(0, written.length)
 }
 
-/** The program's memory, which exists once it is loaded and moves whenever it grows. */
+/** The program's memory, which is available after loading and moves when it grows. */
 class Memory {
   own = new WebAssembly.Memory({ initial: 0 })
 
@@ -45,7 +45,7 @@ class Memory {
   }
 }
 
-class Written {
+class OutputFile {
   bytes = new Uint8Array(65_536)
   at = 0
   length = 0
@@ -85,7 +85,7 @@ function wordCalls(memory: Memory, words: string[]) {
   }
 }
 
-function fileCalls(memory: Memory, written: Written) {
+function fileCalls(memory: Memory, written: OutputFile) {
   return {
     path_open(...given: number[]) {
       memory.view.setUint32(given.at(-1) ?? 0, file, true)

@@ -8,7 +8,7 @@ const document = ({ width, height }: Size, view: string, content: string): strin
   `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" ` +
   `viewBox="${view}">${content}</svg>`
 
-/** One thing on a transparent background: the figure that the words name, or a being. SVG. */
+/** Draws a figure on a transparent background: the one that `what` names, or a creature. SVG. */
 export function sprite(what: string, seed: string, size: Size): string {
   const random = seeded(`${seed}:${what}`)
   const palette = paletteOf(what.toLowerCase(), random)
@@ -16,8 +16,8 @@ export function sprite(what: string, seed: string, size: Size): string {
   return document(size, '-5 -5 110 110', thing)
 }
 
-/** A tile, a portrait of what the words name, or a landscape. SVG. */
-export function picture(what: string, seed: string, size: Size): string {
+/** Draws a tile, the figure that `what` names, or a landscape. SVG. */
+export function image(what: string, seed: string, size: Size): string {
   const random = seeded(`${seed}:${what}`)
   const palette = paletteOf(what.toLowerCase(), random)
   const texture = tile(what, palette, random)

@@ -3,7 +3,7 @@ import sheet from './figures.svg' with { type: 'text' }
 import type { Palette } from './palette.ts'
 import { wordsOf } from './words.ts'
 
-/** SVG within a box of 100 by 100, and the words that ask for it. */
+/** SVG in a 100 x 100 box, and the words that select it. */
 interface Figure {
   words: string[]
   drawing: string
@@ -13,7 +13,7 @@ const figures: Figure[] = [...sheet.matchAll(/<symbol class="(.*?)">(.*?)<\/symb
   ([, words = '', drawing = '']) => ({ words: words.split(' '), drawing }),
 )
 
-/** The figure of the word that stands first in the text, in the palette's colours. */
+/** Returns the figure of the first matching word, in the palette's colors. */
 export function figureOf(text: string, palette: Palette, random: Random): string | undefined {
   for (const word of wordsOf(text)) {
     const named = (name: string) => name === word || `${name}s` === word || `${name}es` === word
@@ -25,7 +25,7 @@ export function figureOf(text: string, palette: Palette, random: Random): string
 
 function coloured(drawing: string, palette: Palette): string {
   return drawing
-    .replaceAll(/<g class="outlined">(.*?)<\/g>/gs, (_, schemas: string) => outlined(schemas))
+    .replaceAll(/<g class="outlined">(.*?)<\/g>/gs, (_, paths: string) => outlined(paths))
     .replaceAll(/"(main|light|dark|accent|ink)"/g, (whole, name: string) =>
       isColour(name, palette) ? `"${palette[name]}"` : whole,
     )
@@ -33,10 +33,10 @@ function coloured(drawing: string, palette: Palette): string {
 
 const isColour = (name: string, palette: Palette): name is keyof Palette => name in palette
 
-const outlined = (schemas: string): string =>
-  `<g stroke="ink" stroke-width="5" stroke-linejoin="round">${schemas}</g>${schemas}`
+const outlined = (paths: string): string =>
+  `<g stroke="ink" stroke-width="5" stroke-linejoin="round">${paths}</g>${paths}`
 
-/** A being that no word names: a grid of cells, the right half the left one's mirror. */
+/** Generates a creature for unknown words: a grid of cells with mirror symmetry. */
 export function creature(palette: Palette, random: Random): string {
   const [columns, rows, size] = [4, 8, 12]
   const colours = [palette.main, palette.main, palette.light, palette.dark] as const

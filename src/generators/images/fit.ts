@@ -1,14 +1,14 @@
 import type { Size } from './scene.ts'
 
 /**
- * Makes magenta (#ff00ff) transparent and keeps all else: the alpha falls with what red and blue
- * have more than green, from none of it at one third to all of it at two thirds.
+ * Filter that makes magenta (#ff00ff) transparent. Alpha falls with the excess of red and blue over
+ * green: opaque up to one third, transparent from two thirds.
  */
 const keyed =
   '<filter id="key" color-interpolation-filters="sRGB"><feColorMatrix values="' +
   '1 0 0 0 0  0 1 0 0 0  0 0 1 0 0  -1.5 3 -1.5 0 2"/></filter>'
 
-/** A PNG in a size of ours, its middle where the shapes differ; `key` cuts a sprite out. SVG. */
+/** Scales a PNG to a size and crops to its center. `key` removes the magenta background. SVG. */
 export function fit(png: Uint8Array, { width, height }: Size, key: boolean): string {
   const data = `data:image/png;base64,${Buffer.from(png).toString('base64')}`
   const slice = key ? 'xMidYMid meet' : 'xMidYMid slice'

@@ -1,6 +1,6 @@
 import type { Random } from '../random.ts'
 
-/** The colours of one picture, as CSS colours. */
+/** The colors of an image, as CSS colors. */
 export interface Palette {
   main: string
   light: string
@@ -9,7 +9,7 @@ export interface Palette {
   ink: string
 }
 
-/** A hue in degrees, and how strong and how light it is, by what the words call it. */
+/** Words and their color: hue in degrees, saturation and lightness in percent. */
 const named: [words: RegExp, hue: number, saturation: number, lightness: number][] = [
   [/\b(red|crimson|scarlet|ruby|cherry|strawberr\w*|tomato|rose|fire|lava|apple)\b/, 4, 78, 54],
   [/\b(orange|amber|rust|fox|copper|pumpkin|carrot)\b/, 26, 88, 56],
@@ -31,7 +31,7 @@ const named: [words: RegExp, hue: number, saturation: number, lightness: number]
 const hsl = (hue: number, saturation: number, lightness: number): string =>
   `hsl(${Math.round(hue + 720) % 360},${Math.round(saturation)}%,${Math.round(lightness)}%)`
 
-/** The colours that the words name, or ones of the seed's choice. */
+/** Returns a palette of the colors that the description names, or of the seed's choice. */
 export function paletteOf(words: string, random: Random): Palette {
   const chosen = named.find(([pattern]) => pattern.test(words))
   const free = [random.between(0, 360), random.between(55, 75), random.between(48, 58)] as const

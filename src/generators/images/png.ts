@@ -5,7 +5,7 @@ import { carried } from '../../core/public.ts'
 
 let ready: Promise<void> | undefined
 
-/** Draws SVG at its own size. */
+/** Renders SVG at its own size. */
 export async function pngOf(svg: string): Promise<Uint8Array<ArrayBuffer>> {
   ready ??= carried(wasm).then((bytes) => initWasm(bytes))
   await ready

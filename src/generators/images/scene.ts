@@ -1,9 +1,9 @@
 import type { Random } from '../random.ts'
 import type { Palette } from './palette.ts'
 import { grounds, skies } from './scenes.json'
-import { asks } from './words.ts'
+import { hasAnyWord } from './words.ts'
 
-/** A picture's measures, in pixels. */
+/** The size of an image, in pixels. */
 export interface Size {
   width: number
   height: number
@@ -11,17 +11,18 @@ export interface Size {
 
 type Sky = (typeof skies)[number]
 
-/** A landscape that the words call for, or one of the seed's choice, as SVG of this size. */
+/** Draws the landscape that the description names, or one of the seed's choice. SVG. */
 export function scene(text: string, size: Size, palette: Palette, random: Random): string {
-  const sky = skies.find(({ words }) => asks(text, words)) ?? skies[random.whole(0, 2)] ?? skies[0]
-  const ground = grounds.find(({ words }) => asks(text, words))
+  const sky =
+    skies.find(({ words }) => hasAnyWord(text, words)) ?? skies[random.whole(0, 2)] ?? skies[0]
+  const ground = grounds.find(({ words }) => hasAnyWord(text, words))
   if (!sky) return ''
   const parts = [skyOf(sky, size), lights(sky, size, random)]
   const inSpace = sky.light === 'stars' && !ground
   if (inSpace) parts.push(planets(size, palette, random))
   const layers = inSpace ? 0 : 4
   for (let index = 0; index < layers; index += 1) {
-    const outline = schemas[ground?.shape ?? 'hills'] ?? hills
+    const outline = outlines[ground?.shape ?? 'hills'] ?? hills
     const d = outline(size, size.height * (0.5 + index * 0.13), random)
     const fill = ground?.near ?? palette.dark
     parts.push(`<path d="${d}" fill="${fill}" fill-opacity="${0.34 + index * 0.22}"/>`)
@@ -38,7 +39,7 @@ const disc = (x: number, y: number, r: number, fill: string, opacity = 1): strin
   `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="${r.toFixed(1)}" fill="${fill}" ` +
   `fill-opacity="${opacity.toFixed(2)}"/>`
 
-/** Sun with clouds, moon with stars, stars, or bubbles. */
+/** Draws the sun with clouds, the moon with stars, stars, or bubbles. */
 function lights({ light }: Sky, { width, height }: Size, random: Random): string {
   const unit = Math.min(width, height)
   const [x, y] = [width * random.between(0.2, 0.8), height * random.between(0.16, 0.34)]
@@ -99,7 +100,7 @@ type Outline = (size: Size, line: number, random: Random) => string
 const closed = (points: string, { width, height }: Size): string =>
   `M0 ${height}L${points}L${width} ${height}Z`
 
-/** A smooth line: three waves of different lengths, one over the other. */
+/** A smooth line: the sum of three waves of different lengths. */
 const hills: Outline = (size, line, random) => {
   const waves = [0.6, 1.4, 3].map((times) => [
     times * random.between(0.8, 1.2),
@@ -159,4 +160,4 @@ const sea: Outline = (size, line) => {
   return closed(points.join('L'), size)
 }
 
-const schemas: Record<string, Outline> = { hills, peaks, city, trees, sea }
+const outlines: Record<string, Outline> = { hills, peaks, city, trees, sea }

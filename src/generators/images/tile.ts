@@ -1,19 +1,19 @@
 import type { Random } from '../random.ts'
 import type { Palette } from './palette.ts'
 import { tiles } from './scenes.json'
-import { asks } from './words.ts'
+import { hasAnyWord } from './words.ts'
 
-/** A square of 100 whose edges meet their opposite ones, where the words ask for a texture. */
+/** Draws a seamless 100 x 100 tile, if the description names a texture. */
 export function tile(text: string, palette: Palette, random: Random): string | undefined {
-  if (!asks(text, 'tile tiles texture pattern seamless')) return undefined
-  const found = tiles.find(({ words }) => asks(text, words))
+  if (!hasAnyWord(text, 'tile tiles texture pattern seamless')) return undefined
+  const found = tiles.find(({ words }) => hasAnyWord(text, words))
   const ground = `<rect width="100" height="100" fill="${palette.main}"/>`
-  return ground + (schemas[found?.shape ?? 'specks'] ?? specks)(palette, random)
+  return ground + (textures[found?.shape ?? 'specks'] ?? specks)(palette, random)
 }
 
-type Shape = (palette: Palette, random: Random) => string
+type Texture = (palette: Palette, random: Random) => string
 
-const bricks: Shape = ({ light, dark }) =>
+const bricks: Texture = ({ light, dark }) =>
   Array.from({ length: 4 }, (_, row) => {
     const y = row * 25
     const seams = (row % 2 ? [25, 75] : [0, 50]).map(
@@ -23,7 +23,7 @@ const bricks: Shape = ({ light, dark }) =>
     return `${top}<rect y="${y + 3}" width="100" height="2" fill="${light}"/>${seams.join('')}`
   }).join('')
 
-const planks: Shape = ({ light, dark }, random) =>
+const planks: Texture = ({ light, dark }, random) =>
   Array.from({ length: 4 }, (_, row) => {
     const y = row * 25
     const seam = `<rect x="${random.whole(10, 90)}" y="${y}" width="2" height="25" fill="${dark}"/>`
@@ -31,7 +31,7 @@ const planks: Shape = ({ light, dark }, random) =>
     return `<rect y="${y}" width="100" height="2" fill="${dark}"/>${seam}${grain}`
   }).join('')
 
-const waves: Shape = ({ light }) =>
+const waves: Texture = ({ light }) =>
   [12, 37, 62, 87]
     .map((y, row) => {
       const d = `M${row % 2 ? -25 : -12} ${y}q12.5-10 25 0t25 0 25 0 25 0 25 0 25 0`
@@ -39,11 +39,11 @@ const waves: Shape = ({ light }) =>
     })
     .join('')
 
-const specks: Shape = ({ light, dark }, random) =>
+const specks: Texture = ({ light, dark }, random) =>
   Array.from({ length: 60 }, () => {
     const at = `x="${random.whole(1, 94)}" y="${random.whole(1, 94)}"`
     const [wide, high] = [random.whole(2, 5), random.whole(2, 5)]
     return `<rect ${at} width="${wide}" height="${high}" rx="1" fill="${random.pick([light, dark])}" fill-opacity="0.5"/>`
   }).join('')
 
-const schemas: Record<string, Shape> = { bricks, planks, waves, specks }
+const textures: Record<string, Texture> = { bricks, planks, waves, specks }

@@ -1,8 +1,8 @@
-/** The words of a wish, in small letters. */
+/** Returns the words of a description, in lower case. */
 export const wordsOf = (text: string): string[] => text.toLowerCase().match(/[a-z]+/g) ?? []
 
-/** Whether a wish has one of these words. */
-export function asks(text: string, words: string): boolean {
-  const asked = wordsOf(text)
-  return words.split(' ').some((word) => asked.includes(word))
+/** Returns whether a description has one of these words. */
+export function hasAnyWord(text: string, words: string): boolean {
+  const candidates = wordsOf(text)
+  return words.split(' ').some((word) => candidates.includes(word))
 }

@@ -1,36 +1,37 @@
 import { afterAll, expect, test } from 'bun:test'
 
 import { effect } from './audio/effect.ts'
-import type { Made, Wanted } from './generate.ts'
+import type { GeneratedFile, GenerateRequest } from './generate.ts'
 import { Generators } from './generators.ts'
 
-const makers = new Generators()
-afterAll(() => makers.close())
+const generators = new Generators()
+afterAll(() => generators.close())
 
-const hash = ({ bytes }: Made) => new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
+const hash = ({ bytes }: GeneratedFile) =>
+  new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
 const seed = 'one'
 
-const pictures: Wanted[] = [
+const images: GenerateRequest[] = [
   { kind: 'sprite', what: 'a red spaceship', seed },
   { kind: 'sprite', what: 'something that no word of ours names', seed },
   { kind: 'picture', what: 'a forest at night', seed, width: 320, height: 200 },
   { kind: 'picture', what: 'brick wall tile', seed, width: 64, height: 64 },
 ]
 
-for (const wanted of pictures)
-  test(`${wanted.kind}: ${wanted.what}`, async () => {
-    const made = await makers.make(wanted)
+for (const request of images)
+  test(`${request.kind}: ${request.what}`, async () => {
+    const made = await generators.generate(request)
     const { width, height, format } = await new Bun.Image(made.bytes).metadata()
     expect({ width, height, format }).toEqual({
       width: made.width ?? 0,
       height: made.height ?? 0,
       format: 'png',
     })
-    expect(made).toMatchObject({ width: wanted.width ?? 128, height: wanted.height ?? 128 })
-    expect(hash(await makers.make(wanted))).toBe(hash(made))
+    expect(made).toMatchObject({ width: request.width ?? 128, height: request.height ?? 128 })
+    expect(hash(await generators.generate(request))).toBe(hash(made))
   })
 
-const sounds: [Wanted, seconds: number | undefined][] = [
+const sounds: [GenerateRequest, seconds: number | undefined][] = [
   [{ kind: 'sound', what: 'coin', seed }, undefined],
   [{ kind: 'sound', what: 'a big explosion', seed, seconds: 0.5 }, 0.5],
   [{ kind: 'music', what: 'calm sea', seed, seconds: 3 }, 3],
@@ -38,16 +39,16 @@ const sounds: [Wanted, seconds: number | undefined][] = [
   [{ kind: 'voice', what: '-lv <p>', seed, voice: 'robot' }, undefined],
 ]
 
-for (const [wanted, seconds] of sounds)
-  test(`${wanted.kind}: ${wanted.what}`, async () => {
-    const made = await makers.make(wanted)
+for (const [request, seconds] of sounds)
+  test(`${request.kind}: ${request.what}`, async () => {
+    const made = await generators.generate(request)
     expect(new TextDecoder().decode(made.bytes.subarray(0, 4))).toBe('OggS')
     expect(made.seconds ?? 0).toBeGreaterThan(0.14)
     if (seconds !== undefined) expect(made.seconds).toBeCloseTo(seconds, 1)
-    expect(hash(await makers.make(wanted))).toBe(hash(made))
+    expect(hash(await generators.generate(request))).toBe(hash(made))
   })
 
-test('an effect is long enough to be heard, and as long as was asked', () => {
+test('an effect is long enough to hear, and has the requested duration', () => {
   const words = ['explosion', 'coin', 'laser', 'jump', 'hit', 'click', 'blip', 'power up', 'alarm']
   for (const what of words) {
     for (let at = 0; at < 8; at += 1) {
@@ -58,17 +59,17 @@ test('an effect is long enough to be heard, and as long as was asked', () => {
   }
 })
 
-test('another seed makes another one', async () => {
+test('a different seed gives a different result', async () => {
   const hashes = await Promise.all(
     ['1', '2', '3'].map(async (other) =>
-      hash(await makers.make({ kind: 'music', what: 'happy', seed: other, seconds: 1 })),
+      hash(await generators.generate({ kind: 'music', what: 'happy', seed: other, seconds: 1 })),
     ),
   )
   expect(new Set(hashes).size).toBe(3)
 })
 
-test('a sprite stands on nothing', async () => {
-  const { bytes } = await makers.make({ kind: 'sprite', what: 'a coin', seed })
+test('a sprite has a transparent background', async () => {
+  const { bytes } = await generators.generate({ kind: 'sprite', what: 'a coin', seed })
   const [bitDepth, colourType] = bytes.subarray(24, 26)
   expect({ bitDepth, colourType }).toEqual({ bitDepth: 8, colourType: 6 })
 })
