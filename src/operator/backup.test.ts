@@ -20,11 +20,12 @@ import { openLog } from '../core/log.ts'
 import { day, systemClock } from '../core/time.ts'
 import { schemaVersion } from '../db/migrate.ts'
 import * as agents from '../hosting/agents/agents.ts'
+import { createAgent } from '../hosting/agents/create-agent.ts'
 import * as apps from '../hosting/apps/apps.ts'
 import * as assets from '../hosting/apps/assets/assets.ts'
-import { publish } from '../hosting/apps/publish.ts'
+import { publishApp } from '../hosting/apps/publish.ts'
 import * as versions from '../hosting/apps/versions/versions.ts'
-import { FolderInUse, ownFolder } from '../storage/owner.ts'
+import { FolderInUse, lockFolder } from '../storage/folder-lock.ts'
 import { caught } from '../testing/caught.ts'
 import { backup, restore } from './backup.ts'
 
@@ -50,11 +51,11 @@ const sound = Buffer.from(JSON.stringify({ notes: [1, 2, 3] }))
 
 /** An agent with an app of two versions and an asset. */
 async function fill(its: AppContext): Promise<{ agent: agents.Agent; id: string }> {
-  const { agent } = await agents.createAgent(its, { handle: 'ann' }, '192.0.2.1')
-  await publish(its, agent, { html: page })
-  const [app] = await apps.listOf(its, agent.id, 1)
+  const { agent } = await createAgent(its, { handle: 'ann' }, '192.0.2.1')
+  await publishApp(its, agent, { html: page })
+  const [app] = await apps.listByMaker(its, agent.id, 1)
   if (!app) throw new Error('no app')
-  await assets.put(its, agent, app.id, 'notes.json', sound)
+  await assets.putAsset(its, agent, app.id, 'notes.json', sound)
   return { agent, id: app.id }
 }
 
@@ -68,7 +69,7 @@ const contentOf = (folder: string): Record<string, string> =>
   )
 
 const htmlOf = async (its: AppContext, agent: agents.Agent, id: string): Promise<string> =>
-  Buffer.from(await versions.htmlOf(its, agent, id, undefined)).toString()
+  Buffer.from(await versions.getHtml(its, agent, id, undefined)).toString()
 
 const said = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
@@ -157,8 +158,8 @@ test('a restore into a used folder brings back what was, and keeps what is', asy
   const { agent, id } = await fill(ctx)
   await backup(ctx, at('copy'))
   const secret = readFileSync(at('data/link-secret'), 'utf8')
-  await agents.createAgent(ctx, { handle: 'ben' }, '192.0.2.2')
-  await versions.publish(ctx, agent, id, { html: `${page}, later` })
+  await createAgent(ctx, { handle: 'ben' }, '192.0.2.2')
+  await versions.publishVersion(ctx, agent, id, { html: `${page}, later` })
   await closeContext(ctx)
 
   const { ok, text } = await restore(configOf('data'), at('copy'), systemClock)
@@ -166,7 +167,7 @@ test('a restore into a used folder brings back what was, and keeps what is', asy
   ctx = await open('data')
   expect(await agents.findByHandle(ctx, 'ben')).toBeUndefined()
   expect(await htmlOf(ctx, agent, id)).toBe(page)
-  const { content } = await assets.theBytes(ctx, agent, id, 'notes.json')
+  const { content } = await assets.openAsset(ctx, agent, id, 'notes.json')
   expect(Buffer.from(await content.bytes())).toEqual(sound)
   expect(ctx.secret).toBe(secret.trim())
 
@@ -195,7 +196,7 @@ test('a restored house and its backup share files that neither can change for th
 
 test('a folder that another process owns is not restored into', async () => {
   await backup(ctx, at('copy'))
-  const release = ownFolder(at('data'))
+  const release = lockFolder(at('data'))
   try {
     const error = await caught(restore(configOf('data'), at('copy'), systemClock))
     expect(error).toBeInstanceOf(FolderInUse)
@@ -238,7 +239,7 @@ const storedIn = (copy: string): string =>
   )
 
 const damages: [title: string, damage: (copy: string) => void, says: RegExp][] = [
-  ['no backup.json', (copy) => rmSync(join(copy, 'backup.json')), /holds no whole backup/],
+  ['no backup.json', (copy) => rmSync(join(copy, 'backup.json')), /is not a complete backup/],
   ['half of backup.json', (copy) => writeFileSync(join(copy, 'backup.json'), '{"for'), /not JSON/],
   ['another format', (copy) => signAnew(copy, { format: 2 }), /another format/],
   ['a newer schema', (copy) => signAnew(copy, { schema: 99 }), /schema 99, but this program/],
@@ -287,9 +288,9 @@ const damages: [title: string, damage: (copy: string) => void, says: RegExp][] =
 test('a damaged backup is refused with what is wrong, and nothing is replaced', async () => {
   await fill(ctx)
   await backup(ctx, at('copy'))
-  await agents.createAgent(ctx, { handle: 'later' }, '192.0.2.3')
+  await createAgent(ctx, { handle: 'later' }, '192.0.2.3')
   await closeContext(ctx)
-  ownFolder(at('data'))()
+  lockFolder(at('data'))()
   const before = contentOf(at('data'))
   for (const [title, damage, says] of damages) {
     cpSync(at('copy'), at('bad'), { recursive: true })

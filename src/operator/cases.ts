@@ -1,10 +1,10 @@
 import type { AppContext } from '../context.ts'
 import * as agents from '../hosting/agents/agents.ts'
-import { findHandles } from '../hosting/agents/names.ts'
+import { findHandles } from '../hosting/agents/agents.ts'
 import * as apps from '../hosting/apps/apps.ts'
-import { listHeld } from '../hosting/apps/moderation.ts'
+import { listQuarantined } from '../hosting/apps/moderation.ts'
 import { type Appeal, listAppeals } from '../hosting/apps/appeal/appeals.ts'
-import { type Entry, listAudit } from '../hosting/audit/audit.ts'
+import { type AuditEntry, listAudit } from '../hosting/audit/audit.ts'
 import { listReports, type Report } from '../hosting/reports/reports.ts'
 import * as people from '../hosting/people/people.ts'
 
@@ -20,7 +20,7 @@ export interface Waiting {
 /** All that waits for the operator: held apps, appeals, reports, the oldest of each first. */
 export async function waiting(ctx: AppContext): Promise<Waiting> {
   const [held, asked, reports] = await Promise.all([
-    listHeld(ctx, casesMax),
+    listQuarantined(ctx, casesMax),
     listAppeals(ctx, casesMax),
     listReports(ctx, casesMax),
   ])
@@ -35,16 +35,16 @@ export interface Case {
   versions: apps.Version[]
   reports: Report[]
   appeals: Appeal[]
-  decided: Entry[]
+  decided: AuditEntry[]
 }
 
 /** What is known of an app, whatever became of it. */
 export async function caseOf(ctx: AppContext, id: string): Promise<Case | undefined> {
-  const app = await apps.find(ctx, id)
+  const app = await apps.findApp(ctx, id)
   if (!app) return undefined
   const [handles, versions, reports, asked, decided] = await Promise.all([
     findHandles(ctx, [app.maker]),
-    apps.versionsOf(ctx, app, casesMax),
+    apps.listVersions(ctx, app, casesMax),
     listReports(ctx, casesMax, id),
     listAppeals(ctx, casesMax, id),
     listAudit(ctx, casesMax, id),
@@ -56,7 +56,7 @@ export async function caseOf(ctx: AppContext, id: string): Promise<Case | undefi
 /** A person and what was decided about them. */
 export interface PersonCase {
   person: people.Person
-  decided: Entry[]
+  decided: AuditEntry[]
 }
 
 /** What is known of a person by their name or e-mail address, a suspended one too. */
@@ -69,7 +69,7 @@ export async function personCaseOf(ctx: AppContext, name: string): Promise<Perso
 export interface AgentCase {
   agent: agents.Agent
   made: apps.App[]
-  decided: Entry[]
+  decided: AuditEntry[]
 }
 
 /** What is known of an agent by its handle, a closed or suspended one too. */
@@ -79,7 +79,7 @@ export async function agentCaseOf(ctx: AppContext, handle: string): Promise<Agen
     : undefined
   if (!agent) return undefined
   const [made, decided] = await Promise.all([
-    apps.listOf(ctx, agent.id, casesMax),
+    apps.listByMaker(ctx, agent.id, casesMax),
     listAudit(ctx, casesMax, `@${handle}`),
   ])
   return { agent, made, decided }

@@ -2,7 +2,7 @@ import type { AppContext } from '../context.ts'
 import { idPattern } from '../core/ids.ts'
 import { ApiError } from '../errors.ts'
 import * as agents from '../hosting/agents/agents.ts'
-import { makerPageUrl } from '../hosting/agents/names.ts'
+import { makerPageUrl } from '../hosting/agents/agents.ts'
 import * as apps from '../hosting/apps/apps.ts'
 import { appUrl, iconUrl } from '../hosting/apps/present.ts'
 

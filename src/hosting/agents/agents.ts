@@ -1,130 +1,25 @@
-import { and, eq, gte, isNull, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
 
-import { type AppContext, firstCap } from '../../context.ts'
-import { newId, sign } from '../../core/ids.ts'
+import type { AppContext } from '../../context.ts'
 import { isPlainLine } from '../../core/text.ts'
-import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
 import { isWriteUnavailable } from '../../db/error.ts'
-import { lock } from '../../db/lock.ts'
-import { countRows, lookup, prepared } from '../../db/query.ts'
+import { lookup, prepared } from '../../db/query.ts'
 import { ApiError, isApiError } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
-import { agentOwner } from '../../ledger/accounts.ts'
-import * as ledger from '../../ledger/ledger.ts'
 import { aboutCharsMax } from '../../limits.ts'
-import { startCredits } from '../../prices.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
-import { type Claim, newClaim } from './claims.ts'
-import { validateHandle, generateHandle, skeletonOf } from './handles.ts'
 import { agents } from './tables.ts'
 
 export type Agent = typeof agents.$inferSelect
 
-/** What POST /keys brings: both may be left out. */
-export interface NewAgentInput {
-  handle?: string | undefined
-  about?: string | null | undefined
-}
-
-/** A new agent with what is shown once: the key's text and the claim code. */
-export interface CreatedAgent {
-  agent: Agent
-  key: keys.Key
-  keyText: string
-  claim: Claim
-}
-
-/**
- * Makes an agent, its key, its claim code and its account with the start credits (document 1,
- * operation 4), all or nothing. `address` is what new keys are counted by.
- * Refuses bad_handle, handle_taken, keys_address_limit, keys_daily_limit, bad_request, try_again.
- */
-export async function createAgent(ctx: AppContext, wanted: NewAgentInput, address: string): Promise<CreatedAgent> {
-  if (wanted.handle !== undefined) validateHandle(wanted.handle)
-  const about = checkAbout(wanted.about ?? null)
-  ctx.storage.requireFreeSpace(0)
-  const madeFrom = sign(ctx.secret, `address ${address}`)
-  return ctx.db.tx(async (db) => {
-    await lock(db, 'new agents')
-    await checkNewKeys(ctx, db, madeFrom)
-    const claim = newClaim(ctx)
-    const handle = wanted.handle ?? (await freeHandle(db))
-    await checkTaken(db, handle)
-    const dailyCap = firstCap(ctx)
-    const [agent] = await db
-      .insert(agents)
-      .values({
-        id: newId(),
-        handle,
-        dailyCap,
-        skeleton: skeletonOf(handle),
-        about,
-        claimHash: claim.hash,
-        claimExpires: claim.expires,
-        madeFrom,
-        created: ctx.clock.now(),
-      })
-      .returning()
-    if (!agent) throw new Error('the new agent was not kept')
-    const made = await keys.create(db, ctx.clock, { kind: 'agent', owner: agent.id, dailyCap })
-    await grantStart(ctx, db, agent.id)
-    return { agent, key: made.key, keyText: made.text, claim }
-  })
-}
-
-/** Opens the agent's account and grants the start credits once. */
-async function grantStart(ctx: AppContext, db: Db, agent: string): Promise<void> {
-  const account = await ledger.open(ctx, db, agentOwner(agent))
-  const ref = `start:${agent}`
-  await ledger.grant(ctx, db, { account, amount: startCredits, kind: 'start', ref })
-}
-
-async function checkNewKeys(ctx: AppContext, db: Db, madeFrom: string): Promise<void> {
-  const { keysPerAddressDay, keysPerDay } = ctx.config
-  const now = ctx.clock.now()
-  const today = gte(agents.created, Date.parse(utcDay(now)))
-  const retryAfter = secondsUntil(nextUtcDay(now), now)
-  const here = and(eq(agents.madeFrom, madeFrom), today)
-  if (keysPerAddressDay && (await countRows(db, agents, here)) >= keysPerAddressDay) {
-    throw new ApiError('keys_address_limit', { max: keysPerAddressDay, retryAfter })
-  }
-  if (keysPerDay && (await countRows(db, agents, today)) >= keysPerDay) {
-    throw new ApiError('keys_daily_limit', { max: keysPerDay, retryAfter })
-  }
-}
-
-async function holderOf(db: Db, handle: string): Promise<string | undefined> {
-  const [holder] = await db
-    .select({ handle: agents.handle })
-    .from(agents)
-    .where(or(eq(agents.handle, handle), eq(agents.skeleton, skeletonOf(handle))))
-    .limit(1)
-  return holder?.handle
-}
-
-async function checkTaken(db: Db, handle: string): Promise<void> {
-  const holder = await holderOf(db, handle)
-  if (holder === handle) throw new ApiError('handle_taken', { handle })
-  if (holder) throw new ApiError('bad_handle', { why: `"${handle}" looks like a handle in use` })
-}
-
-const handleTries = 20
-
-async function freeHandle(db: Db): Promise<string> {
-  for (let tries = 0; tries < handleTries; tries += 1) {
-    const handle = generateHandle()
-    if (!(await holderOf(db, handle))) return handle
-  }
-  throw new ApiError('try_again', { why: 'no free handle was found' })
-}
-
-function checkAbout(about: string | null): string | null {
+/** Returns the trimmed line, or null for an empty one. Throws `bad_request`. */
+export function validateAbout(about: string | null): string | null {
   if (about === null) return null
   if (isPlainLine(about, aboutCharsMax) && !isForbidden(about)) return about.trim() || null
   const problem =
-    `"about" is one plain line of at most ${aboutCharsMax} characters, without slurs and orders ` +
-    'to agents, or null.'
+    `"about" must be null or one line of at most ${aboutCharsMax} characters, without slurs or ` +
+    'instructions to agents.'
   throw new ApiError('bad_request', { problem })
 }
 
@@ -138,15 +33,15 @@ const byId = lookup(
   ),
 )
 
-/** The agent with this id, closed ones too. */
+/** Returns the agent with this id, closed or not. */
 export async function findAgent(ctx: AppContext, id: string): Promise<Agent | undefined> {
   return byId(ctx.db, id)
 }
 
-/** Whether nobody has made an agent here yet. */
+/** Returns whether no agent was ever created. */
 export async function hasNoAgents(ctx: AppContext): Promise<boolean> {
-  const some = await ctx.db.read.select({ id: agents.id }).from(agents).limit(1)
-  return some.length === 0
+  const rows = await ctx.db.read.select({ id: agents.id }).from(agents).limit(1)
+  return rows.length === 0
 }
 
 const byHandle = prepared((db) =>
@@ -157,30 +52,48 @@ const byHandle = prepared((db) =>
     .prepare(),
 )
 
-/** The agent with this handle, closed ones too. */
+/** Returns the agent with this handle, closed or not. */
 export async function findByHandle(ctx: AppContext, handle: string): Promise<Agent | undefined> {
   const [agent] = await byHandle(ctx.db.read).execute({ handle })
   return agent
 }
 
-/** The same by what it is called, with or without @. */
+/** Returns the agent with this handle, with or without @. */
 export async function findByMention(ctx: AppContext, name: string): Promise<Agent | undefined> {
   const [, handle] = /^@?([a-z0-9-]{1,30})$/.exec(name) ?? []
   return handle === undefined ? undefined : findByHandle(ctx, handle)
 }
 
+/** Returns the handles of agents by id. Handles never change, so they are cached. */
+export async function findHandles(ctx: AppContext, ids: string[]): Promise<Map<string, string>> {
+  const cache = ctx.state.agentHandles
+  const missing = [...new Set(ids)].filter((id) => cache.get(id) === undefined)
+  if (missing.length > 0) {
+    const rows = await ctx.db.read
+      .select({ id: agents.id, handle: agents.handle })
+      .from(agents)
+      .where(inArray(agents.id, missing))
+    for (const { id, handle } of rows) cache.set(id, handle)
+  }
+  return new Map(ids.map((id) => [id, cache.get(id) ?? '']))
+}
+
+/** Returns the URL of a maker's page by handle, with or without @ (document 1, section 2). */
+export const makerPageUrl = ({ urls }: AppContext, handle: string): string =>
+  `${urls.app}/explore/@${handle.replace('@', '')}`
+
 /**
- * Changes the line about itself (document 1, operation 6); null clears it. Refuses bad_request, and
- * not_ready when it cannot be kept just now.
+ * Changes the about line of an agent; null clears it (document 1, operation 6). Throws
+ * `bad_request`, and `not_ready` while the database or disk accepts no writes.
  */
 export async function updateAbout(
   ctx: AppContext,
   agent: Agent,
   about: string | null,
 ): Promise<Agent> {
-  const line = checkAbout(about)
+  const line = validateAbout(about)
   try {
-    ctx.storage.requireFreeSpace(0)
+    ctx.storage.checkRoom(0)
     return await ctx.db.tx(async (db) => {
       const [changed] = await db
         .update(agents)
@@ -196,8 +109,8 @@ export async function updateAbout(
 }
 
 /**
- * Closes the account for good and revokes its keys, inside a transaction: they answer
- * account_closed then. Forget the keys after its commit.
+ * Closes the account for good and revokes its keys, which then give `account_closed`. Call
+ * `ctx.keys.forget()` after the commit.
  */
 export async function closeAgent(ctx: AppContext, db: Db, agent: string): Promise<void> {
   await keys.lockOwner(db, agent)

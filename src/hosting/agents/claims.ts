@@ -8,7 +8,7 @@ import { claimCodeMs } from '../../limits.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 
-/** A one-time claim code for a person. Only its hash is kept. */
+/** A one-time code that makes a person the owner of an agent. Only its hash is stored. */
 export interface Claim {
   code: string
   hash: string
@@ -16,7 +16,7 @@ export interface Claim {
   expires: number
 }
 
-/** Makes a claim code, good for 30 days. Nothing is kept yet. */
+/** Creates a claim code that expires in 30 days. Stores nothing. */
 export function newClaim(ctx: AppContext): Claim {
   const code = newCode()
   return {
@@ -28,8 +28,8 @@ export function newClaim(ctx: AppContext): Claim {
 }
 
 /**
- * Makes a new claim link for an unclaimed agent; every earlier one stops working (document 1,
- * operation 7). Refuses already_claimed.
+ * Creates a claim link for an agent without an owner and invalidates its earlier links (document 1,
+ * operation 7). Throws `already_claimed`.
  */
 export async function renewClaim(ctx: AppContext, agent: { id: string }): Promise<Claim> {
   const claim = newClaim(ctx)
@@ -44,15 +44,15 @@ export async function renewClaim(ctx: AppContext, agent: { id: string }): Promis
   return claim
 }
 
-const isOf = (code: string) =>
+const hasCode = (code: string) =>
   and(eq(agents.claimHash, sha256(codeOf(code))), isNull(agents.closed))
 
 /**
- * The unclaimed agent that a live claim code is for. Refuses bad_code, code_used, code_expired,
- * already_claimed.
+ * Returns the agent that a claim code is for. Throws `bad_code`, `code_used`, `code_expired` and
+ * `already_claimed`.
  */
 export async function getClaimableAgent(ctx: AppContext, code: string): Promise<Agent> {
-  const [agent] = await ctx.db.read.select().from(agents).where(isOf(code))
+  const [agent] = await ctx.db.read.select().from(agents).where(hasCode(code))
   if (!agent) throw new ApiError('bad_code')
   if (agent.claimUsed !== null) throw new ApiError('code_used')
   if (agent.owner !== null) throw new ApiError('already_claimed')
@@ -60,7 +60,7 @@ export async function getClaimableAgent(ctx: AppContext, code: string): Promise<
   return agent
 }
 
-/** Gives the agent of a live claim code its owner, once. Undefined when the code is none now. */
+/** Makes a person the owner of the agent of a code. Returns undefined if the code is not live. */
 export async function assignOwner(
   ctx: AppContext,
   db: Db,
@@ -71,7 +71,7 @@ export async function assignOwner(
   const [agent] = await db
     .update(agents)
     .set({ owner, claimUsed: now, claimExpires: null })
-    .where(and(isOf(code), isNull(agents.owner), gt(agents.claimExpires, now)))
+    .where(and(hasCode(code), isNull(agents.owner), gt(agents.claimExpires, now)))
     .returning()
   return agent
 }

@@ -2,11 +2,11 @@ import { pick } from '../../core/ids.ts'
 import { ApiError } from '../../errors.ts'
 import { isForbidden } from '../../scan/rules/text-policy.ts'
 
-/** The form of a handle (agent-api: 3 to 30 of a-z, 0-9 and -, no - at either end). */
+/** The pattern of a handle (document 1, section 2). */
 export const handlePattern = '^[a-z0-9][a-z0-9-]{1,28}[a-z0-9]$'
-const form = new RegExp(handlePattern)
+const pattern = new RegExp(handlePattern)
 
-/** Words that would pass for the service, for a page of it, or for someone in charge. */
+/** Words that suggest the service, one of its pages, or its staff. */
 const reserved = new Set(
   `about abuse account accounts admin administrator agent agents anonymous api app apps auth berth
   billing blog bot catalogue chat claim contact credits demo docs explore frame gateway health help
@@ -16,8 +16,8 @@ const reserved = new Set(
   topup undefined user users v1 wallet web webmaster www`.split(/\s+/),
 )
 
-/** Letters and pairs that are taken for one another, each written one way. */
-const twins: [RegExp, string][] = [
+/** Letters and pairs that look alike, mapped to one form. */
+const confusables: [RegExp, string][] = [
   [/-/g, ''],
   [/rn/g, 'm'],
   [/vv/g, 'w'],
@@ -29,21 +29,21 @@ const twins: [RegExp, string][] = [
   [/2/g, 'z'],
 ]
 
-/** A handle as the eye may take it: two handles of one shape look alike. */
+/** Returns a handle with look-alike letters made equal (compare UTS 39, skeletons). */
 export const skeletonOf = (handle: string): string =>
-  twins.reduce((text, [pattern, letter]) => text.replace(pattern, letter), handle)
+  confusables.reduce((text, [from, to]) => text.replace(from, to), handle)
 
-const reservedShapes = new Set([...reserved].map(skeletonOf))
+const reservedSkeletons = new Set([...reserved].map(skeletonOf))
 
-/** Refuses bad_handle for a handle of the wrong form, or one that passes for a reserved word. */
+/** Throws `bad_handle` for a malformed handle, a slur, or a look-alike of a reserved word. */
 export function validateHandle(handle: string): void {
-  if (!form.test(handle)) {
-    const why = 'a handle is 3 to 30 of a-z, 0-9 and -, and begins and ends with a letter or digit'
+  if (!pattern.test(handle)) {
+    const why = 'a handle has 3 to 30 of a-z, 0-9 and -, and starts and ends with a letter or digit'
     throw new ApiError('bad_handle', { why })
   }
   if (isForbidden(handle)) throw new ApiError('bad_handle', { why: 'it is a slur' })
-  if (reservedShapes.has(skeletonOf(handle))) {
-    throw new ApiError('bad_handle', { why: `"${handle}" is, or looks like, a reserved word` })
+  if (reservedSkeletons.has(skeletonOf(handle))) {
+    throw new ApiError('bad_handle', { why: `"${handle}" is or resembles a reserved word` })
   }
 }
 
@@ -56,7 +56,7 @@ const nouns = `anchor badger beacon beaver birch brook buoy canoe cedar cove cra
   moon oar orca osprey otter pearl pier puffin reef river sail seal skiff sparrow tern tide wave
   willow wren`.split(/\s+/)
 
-/** A handle for who brings none: word-word-4 digits. */
+/** Generates a handle: adjective-noun-4 digits. */
 export function generateHandle(): string {
   const digits = String(pick(10_000)).padStart(4, '0')
   return `${adjectives[pick(adjectives.length)]}-${nouns[pick(nouns.length)]}-${digits}`

@@ -1,26 +1,60 @@
-import { and, desc, like } from 'drizzle-orm'
+import { and, desc, eq, isNull, like, type SQL } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import type { After } from '../../core/cursor.ts'
+import type { Db } from '../../db/engine.ts'
 import { countRows, isAfterCursor } from '../../db/query.ts'
+import { listPageMax } from '../../limits.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 
-/** Agents whose handle has these letters in it, the newest first, after that one where given. */
-export const listAgents = (
+const listNewest = (
   { db }: AppContext,
+  matches: SQL | undefined,
+  limit: number,
+  after: After | undefined,
+): Promise<Agent[]> =>
+  db.read
+    .select()
+    .from(agents)
+    .where(and(matches, isAfterCursor(agents, after)))
+    .orderBy(desc(agents.created), desc(agents.id))
+    .limit(limit)
+
+/** Lists agents whose handle contains the letters of `q`, newest first. */
+export const listAgents = (
+  ctx: AppContext,
   limit: number,
   { q = '', after }: { q?: string | undefined; after?: After | undefined },
 ): Promise<Agent[]> => {
   const letters = q.toLowerCase().replace(/[^a-z0-9-]/g, '')
-  const isAlike = letters === '' ? undefined : like(agents.handle, `%${letters}%`)
-  return db.read
-    .select()
-    .from(agents)
-    .where(and(isAlike, isAfterCursor(agents, after)))
-    .orderBy(desc(agents.created), desc(agents.id))
-    .limit(limit)
+  const matches = letters === '' ? undefined : like(agents.handle, `%${letters}%`)
+  return listNewest(ctx, matches, limit, after)
 }
 
-/** How many agents were ever made. */
+/** Counts all agents, closed ones included. */
 export const countAgents = ({ db }: AppContext): Promise<number> => countRows(db.read, agents)
+
+const isOpenOf = (person: string) => and(eq(agents.owner, person), isNull(agents.closed))
+
+/** Lists the open agents that a person owns, newest first. */
+export const listOwnedAgents = (
+  ctx: AppContext,
+  person: string,
+  limit: number,
+  after?: After,
+): Promise<Agent[]> => listNewest(ctx, isOpenOf(person), Math.min(limit, listPageMax + 1), after)
+
+/** Lists all open agents that a person owns. */
+export const listAllOwnedAgents = (db: Db, person: string): Promise<Agent[]> =>
+  db.select().from(agents).where(isOpenOf(person))
+
+/** Returns whether an agent is open and still its owner's. Call under `keys.lockOwner`. */
+export async function isOwned(db: Db, { id, owner }: Agent): Promise<boolean> {
+  const matches = and(eq(agents.id, id), isOpenOf(owner ?? ''))
+  return (await db.select({ id: agents.id }).from(agents).where(matches)).length > 0
+}
+
+/** Counts the open agents that a person owns. */
+export const countOwnedAgents = ({ db }: AppContext, person: string): Promise<number> =>
+  countRows(db.read, agents, isOpenOf(person))

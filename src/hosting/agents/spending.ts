@@ -8,39 +8,37 @@ import * as keys from '../../keys/keys.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 
-/** What an agent's keys may spend in a day together: nothing while it is paused. */
+/** Returns the daily cap of all keys of an agent: 0 while it is paused, null without a cap. */
 export const dailyCapOf = ({
   dailyCap,
   pausedBy,
 }: Pick<Agent, 'dailyCap' | 'pausedBy'>): NanoUsd | null => (pausedBy === null ? dailyCap : zero)
 
-/** Who is paused buys nothing. Refuses paused. */
+/** Throws `paused`. */
 export function checkNotPaused({ pausedBy }: Pick<Agent, 'pausedBy'>): void {
   if (pausedBy !== null) throw new ApiError('paused')
 }
 
-/** Who has paused an agent. Each lifts a pause of their own alone. */
-type Pauser = 'owner' | 'operator'
-
+/** A pause, or the end of one. Owner and operator pause independently. */
 interface Pause {
-  by: Pauser
-  is: boolean
+  by: 'owner' | 'operator'
+  isPaused: boolean
 }
 
-function pausedAfter(before: Agent['pausedBy'], { by, is }: Pause): Agent['pausedBy'] {
+function applyPause(before: Agent['pausedBy'], { by, isPaused }: Pause): Agent['pausedBy'] {
   const other = by === 'owner' ? 'operator' : 'owner'
-  const isOthers = before === other || before === 'both'
-  if (is) return isOthers ? 'both' : by
-  return isOthers ? other : null
+  const isPausedByOther = before === other || before === 'both'
+  if (isPaused) return isPausedByOther ? 'both' : by
+  return isPausedByOther ? other : null
 }
 
-/** Whether the operator has paused an agent, its owner perhaps too. */
+/** Returns whether the operator has paused an agent. */
 export const isPausedByOperator = ({ pausedBy }: Pick<Agent, 'pausedBy'>): boolean =>
   pausedBy === 'operator' || pausedBy === 'both'
 
 /**
- * Changes what an agent may spend, and what its keys say of it, inside a transaction. Forget the
- * keys after its commit. Undefined when there is no such agent.
+ * Changes the owner, cap or pause of an agent and updates its keys. Call `ctx.keys.forget()` after
+ * the commit. Returns undefined if the agent does not exist.
  */
 export async function updateLimits(
   db: Db,
@@ -48,28 +46,28 @@ export async function updateLimits(
   { pause: pauseAgent, ...change }: Partial<Pick<Agent, 'dailyCap' | 'owner'>> & { pause?: Pause },
 ): Promise<Agent | undefined> {
   await keys.lockOwner(db, id)
-  const isIt = eq(agents.id, id)
-  const [before] = await db.select().from(agents).where(isIt)
+  const isAgent = eq(agents.id, id)
+  const [before] = await db.select().from(agents).where(isAgent)
   if (!before) return undefined
-  const pausedBy = pauseAgent ? pausedAfter(before.pausedBy, pauseAgent) : before.pausedBy
+  const pausedBy = pauseAgent ? applyPause(before.pausedBy, pauseAgent) : before.pausedBy
   const [agent] = await db
     .update(agents)
     .set({ ...change, pausedBy })
-    .where(isIt)
+    .where(isAgent)
     .returning()
   if (agent) await keys.setDailyCap(db, id, dailyCapOf(agent))
   return agent
 }
 
 /**
- * Lets an agent buy nothing, or buy again: the operator's word. False when there is none, or the
- * operator has said so already.
+ * Pauses or resumes an agent for the operator. Returns false if the agent does not exist or the
+ * operator's pause is unchanged.
  */
-export async function pause(ctx: AppContext, handle: string, is: boolean): Promise<boolean> {
+export async function pause(ctx: AppContext, handle: string, isPaused: boolean): Promise<boolean> {
   const changed = await ctx.db.tx(async (db) => {
     const [agent] = await db.select().from(agents).where(eq(agents.handle, handle))
-    if (!agent || isPausedByOperator(agent) === is) return undefined
-    return updateLimits(db, agent.id, { pause: { by: 'operator', is } })
+    if (!agent || isPausedByOperator(agent) === isPaused) return undefined
+    return updateLimits(db, agent.id, { pause: { by: 'operator', isPaused } })
   })
   ctx.keys.forget()
   return changed !== undefined

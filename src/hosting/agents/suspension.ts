@@ -8,20 +8,20 @@ import * as keys from '../../keys/keys.ts'
 import type { Agent } from './agents.ts'
 import { agents } from './tables.ts'
 
-/** What a suspended agent is told. */
+/** Creates the error that a suspended agent gets. */
 export const suspensionError = ({ suspendedFor }: Pick<Agent, 'suspendedFor'>) =>
   new ApiError('account_suspended', { reason: suspendedFor ?? '' })
 
-/** Why an agent is suspended, inside a transaction that keeps it so; null where it is not. */
+/** Returns the reason for a suspension and locks the agent's row; null if it is not suspended. */
 export async function findSuspensionReason(db: Db, agent: string): Promise<string | null> {
-  const one = db.select({ why: agents.suspendedFor }).from(agents).where(eq(agents.id, agent))
-  const [row] = await forUpdate(one.$dynamic(), agents.id)
-  return row?.why ?? null
+  const query = db.select({ reason: agents.suspendedFor }).from(agents).where(eq(agents.id, agent))
+  const [row] = await forUpdate(query.$dynamic(), agents.id)
+  return row?.reason ?? null
 }
 
 /**
- * Suspends an agent and its keys for a reason, or lets it go on (null), inside a transaction;
- * forget the keys after its commit. Undefined when nobody has this handle, or it is so already.
+ * Suspends an agent and its keys; a null reason lifts the suspension. Call `ctx.keys.forget()`
+ * after the commit. Returns undefined if no agent has the handle or nothing changes.
  */
 export async function suspendAgent(
   { clock }: AppContext,
@@ -33,11 +33,11 @@ export async function suspendAgent(
   const [known] = await db.select({ id: agents.id }).from(agents).where(eq(agents.handle, handle))
   if (!known) return undefined
   await keys.lockOwner(db, known.id)
-  const isOther = at === null ? isNotNull(agents.suspended) : isNull(agents.suspended)
+  const wouldChange = at === null ? isNotNull(agents.suspended) : isNull(agents.suspended)
   const [agent] = await db
     .update(agents)
     .set({ suspended: at, suspendedFor: reason })
-    .where(and(eq(agents.id, known.id), isOther))
+    .where(and(eq(agents.id, known.id), wouldChange))
     .returning()
   if (agent) await keys.setSuspended(db, agent.id, at)
   return agent

@@ -1,6 +1,6 @@
 import { index, integer, nano, table, text, time } from '../../db/columns.ts'
 
-/** An agent account. `shape` is the handle with look-alike letters made equal. */
+/** Agent accounts. `skeleton` is the handle with look-alike letters made equal. */
 export const agents = table(
   'agents',
   {
@@ -8,23 +8,23 @@ export const agents = table(
     handle: text('handle').notNull().unique(),
     skeleton: text('shape').notNull().unique(),
     about: text('about'),
-    /** The id of the person who claimed it. */
+    /** The id of the person that claimed it. */
     owner: text('owner'),
-    /** Who lets it buy nothing just now. */
+    /** Purchases are paused by its owner, the operator, or both. */
     pausedBy: text('paused_by').$type<'owner' | 'operator' | 'both'>(),
-    /** What all its keys together may spend in a day; each of them carries it (spending.ts). */
+    /** The daily cap of all its keys together, copied to each key (spending.ts). */
     dailyCap: nano('daily_cap'),
     claimHash: text('claim_hash').unique(),
     claimExpires: time('claim_expires'),
-    /** When the code was used: it is told apart from one that never was. */
+    /** When the code was used: distinguishes `code_used` from `bad_code`. */
     claimUsed: time('claim_used'),
-    /** A keyed hash of the address it was made from: new keys are counted by it. */
+    /** A keyed hash of the address that created it, for the limit of new keys. */
     madeFrom: text('made_from').notNull(),
-    /** Bytes of pages and assets it keeps. */
+    /** Bytes of its pages and assets. */
     storedBytes: integer('kept').notNull().default(0),
     created: time('created').notNull(),
     closed: time('closed'),
-    /** Its keys do not work and what it made is held back: since when, and why. */
+    /** While suspended, its keys do not work and its apps are quarantined. */
     suspended: time('suspended'),
     suspendedFor: text('suspended_for'),
   },

@@ -3,24 +3,23 @@ import { makeCursor, pageOf, pageSize, readCursor } from '../../core/cursor.ts'
 import { iso } from '../../core/time.ts'
 import { cacheUntilCommit } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
-import { type Agent, findByMention } from '../agents/agents.ts'
-import { findHandles, makerPageUrl } from '../agents/names.ts'
+import { type Agent, findByMention, findHandles, makerPageUrl } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
-import { ancestorsOf } from '../apps/remix/lineage.ts'
 import * as listed from '../apps/listings.ts'
-import { iconUrl, appUrl, presentOrigin, presentRating } from '../apps/present.ts'
+import { appUrl, iconUrl, presentOrigin, presentRating } from '../apps/present.ts'
+import { ancestorsOf } from '../apps/remix/lineage.ts'
 import { presentPublicVersion } from '../apps/versions/versions.ts'
-import type { ItemPage, Item, MakerPage, Tile, ExploreQuery } from './schemas.ts'
+import type { ExploreQuery, Item, ItemPage, MakerPage, Tile } from './schemas.ts'
 
 const besideMax = 30
 
-/** What is read of apps on Explore, and how one of them is shown; `maker` is a name with its @. */
+/** A query of listed apps and its wire format. `maker` is the handle with @. */
 interface View<Row extends listed.TileApp, Shown> {
   find: listed.List<Row>
   show(ctx: AppContext, row: Row, getMaker: string): Shown
 }
 
-/** As the wire shows them. */
+/** Items in wire format. */
 const asItems: View<listed.ListedApp, Item> = {
   find: listed.list,
   show: (ctx, row, maker) => ({
@@ -45,7 +44,7 @@ const asItems: View<listed.ListedApp, Item> = {
   }),
 }
 
-/** As pages show them among others: the rest would cost a quarter of a list. */
+/** Tiles of web pages. The other fields would cost a quarter of a list. */
 const asTiles: View<listed.TileApp, Tile> = {
   find: listed.tiles,
   show: (ctx, row, maker) => ({
@@ -62,7 +61,7 @@ const asTiles: View<listed.TileApp, Tile> = {
   }),
 }
 
-/** Apps on Explore as a view shows them, in their order. */
+/** Converts rows to wire format, in their order. */
 async function present<Row extends listed.TileApp, Shown>(
   ctx: AppContext,
   rows: Row[],
@@ -80,16 +79,16 @@ interface Page<Shown> {
 
 const firstPage = cacheUntilCommit<Page<Item>>(100)
 
-/** A page of what is on Explore. Refuses bad_request for a cursor of another list. */
+/** Returns a page of items on Explore. Throws `bad_request` for a cursor of another list. */
 export function listItems(ctx: AppContext, wanted: ExploreQuery): Promise<Page<Item>> {
   const { q, maker, cursor } = wanted
-  // What many ask for is read once for all of them.
+  // Common first pages are cached until the next commit.
   const isCommon = q === undefined && maker === undefined && cursor === undefined
   const find = () => listNow(ctx, wanted, asItems)
   return isCommon ? firstPage(ctx.db, JSON.stringify(wanted), find) : find()
 }
 
-/** The same as tiles of a page, which are kept with it. */
+/** Returns a page of tiles for web pages, which cache them with the page. */
 export const listTiles = (ctx: AppContext, wanted: ExploreQuery): Promise<Page<Tile>> =>
   listNow(ctx, wanted, asTiles)
 
@@ -126,13 +125,13 @@ const cursors = {
   remixed: /^remixed (\d{1,15}) (\d{1,15}) ([A-Za-z0-9_-]{12})$/,
 }
 
-/** Numbers but for the id, which comes last. */
+/** Parses the position in a cursor: numbers, and the id last. */
 function readPlace(sort: keyof typeof cursors, cursor: string | undefined): listed.Place {
   const parts = readCursor(cursor, cursors[sort]) ?? []
   return parts.map((part, at) => (at === parts.length - 1 ? part : Number(part)))
 }
 
-/** An app that is on Explore. Refuses not_found for any other, and taken_down. */
+/** Returns an app that is on Explore. Throws `not_found` and `taken_down`. */
 export async function getListed(ctx: AppContext, id: string): Promise<apps.App> {
   const app = await apps.findApp(ctx, id)
   if (app?.takenDown != null) return apps.requireAvailable(app)
@@ -143,7 +142,9 @@ export async function getListed(ctx: AppContext, id: string): Promise<apps.App> 
 export const notOnExplore = (): ApiError<'not_found'> =>
   new ApiError('not_found', { what: 'item on Explore', see: 'GET /explore lists what is.' })
 
-/** All that Explore tells of an item. Refuses not_found, taken_down. */
+/**
+ * Returns an item with versions, remixes, lineage and rating. Throws `not_found` and `taken_down`.
+ */
 export async function getItem(ctx: AppContext, id: string): Promise<ItemPage> {
   const app = await getListed(ctx, id)
   const before = apps.visibleVersion(app) + 1
@@ -165,11 +166,11 @@ export async function getItem(ctx: AppContext, id: string): Promise<ItemPage> {
 
 type OfMaker = Pick<ExploreQuery, 'kind' | 'sort' | 'limit' | 'cursor'>
 
-/** A maker and what it has on Explore. Refuses not_found until there is something. */
+/** Returns a maker and its items on Explore. Throws `not_found` when it has none. */
 export const maker = (ctx: AppContext, handle: string, wanted: OfMaker): Promise<MakerPage> =>
   madeBy(ctx, handle, wanted, asItems)
 
-/** The same as tiles of a page. */
+/** Returns a maker and its tiles on Explore. Throws `not_found` when it has none. */
 export const getMakerTiles = (ctx: AppContext, handle: string, wanted: OfMaker) =>
   madeBy(ctx, handle, wanted, asTiles)
 

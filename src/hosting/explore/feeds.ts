@@ -1,19 +1,19 @@
 import type { AppContext } from '../../context.ts'
 import { escapeHtml } from '../../core/text.ts'
-import { findHandles, makerPageUrl } from '../agents/names.ts'
+import { findHandles, makerPageUrl } from '../agents/agents.ts'
 import * as listed from '../apps/listings.ts'
 import { appUrl } from '../apps/present.ts'
 import { listItems } from './explore.ts'
 import type { FeedQuery, Item } from './schemas.ts'
 
-/** A takedown leaves every feed at once: nothing may keep one unasked. */
+/** Takedowns apply to feeds at once, so caches must revalidate. */
 const caching = { 'cache-control': 'no-cache' }
 
-/** Text inside XML 1.0, which knows fewer characters than JSON (section 2.2). */
+/** Escapes text for XML 1.0, which allows fewer characters than JSON (section 2.2). */
 const xml = (text: string): string =>
   escapeHtml(text.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, ''))
 
-/** The addresses of a feed and of what it is a feed of. */
+/** Returns the URLs and the title of a feed. */
 function addressesOf(ctx: AppContext, name: string, wanted: FeedQuery) {
   const { base, app } = ctx.urls
   const query = new URLSearchParams(wanted)
@@ -22,7 +22,7 @@ function addressesOf(ctx: AppContext, name: string, wanted: FeedQuery) {
   return { self, home, title: wanted.maker ? `Berth: ${wanted.maker}` : 'Berth: Explore' }
 }
 
-/** The newest items, or those that `wanted` sorts and filters, as Atom (RFC 4287). */
+/** Returns items as Atom (RFC 4287); the newest by default. */
 export async function atomFeed(ctx: AppContext, wanted: FeedQuery): Promise<Response> {
   const { items } = await listItems(ctx, wanted)
   const { self, home, title } = addressesOf(ctx, 'feed.atom', wanted)
@@ -55,7 +55,7 @@ ${items.map(entry).join('')}</feed>
   })
 }
 
-/** The same as JSON Feed 1.1 (https://www.jsonfeed.org/version/1.1/). */
+/** Returns items as JSON Feed 1.1 (https://www.jsonfeed.org/version/1.1/). */
 export async function jsonFeed(ctx: AppContext, wanted: FeedQuery): Promise<Response> {
   const { items } = await listItems(ctx, wanted)
   const { self, home, title } = addressesOf(ctx, 'feed.json', wanted)
@@ -80,11 +80,11 @@ export async function jsonFeed(ctx: AppContext, wanted: FeedQuery): Promise<Resp
   })
 }
 
-/** The most addresses a sitemap may have (https://www.sitemaps.org/protocol.html). */
+/** Maximum URLs of a sitemap (https://www.sitemaps.org/protocol.html). */
 const addressesMax = 50_000
 const batch = 500
 
-/** Every item of Explore, newest first, and its makers' pages, a bounded number at a time. */
+/** Streams a sitemap of all items, newest first, and the pages of their makers. */
 export async function* sitemap(ctx: AppContext): AsyncGenerator<string> {
   yield '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n'
   const seen = new Set<string>()

@@ -132,7 +132,9 @@ test('a key that a capped key makes has its cap, and one revoked meanwhile makes
   if (!agent) throw new Error('nobody')
   const by = await ctx.keys.find(key)
   await ann.call('DELETE', `/me/keys/${key.slice(0, 11)}`)
-  await expect(createAgentKey(ctx, agent, undefined, by)).rejects.toMatchObject({ refusal: 'bad_key' })
+  await expect(createAgentKey(ctx, agent, undefined, by)).rejects.toMatchObject({
+    refusal: 'bad_key',
+  })
   await close()
 })
 

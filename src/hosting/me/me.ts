@@ -8,23 +8,17 @@ import * as ledger from '../../ledger/ledger.ts'
 import { type SpendingByKind, sumSpending } from '../../ledger/spending.ts'
 import { listPageDefault } from '../../limits.ts'
 import * as agents from '../agents/agents.ts'
-import { makerPageUrl } from '../agents/names.ts'
+import { makerPageUrl } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
-import { appUrl } from '../apps/present.ts'
-import { cancelAppJobs } from '../apps/deletion.ts'
 import { getBuildUsage } from '../apps/builds/builds.ts'
-import { removeAllHooks as removeHooksOf } from './hooks/hooks.ts'
+import { cancelAppJobs } from '../apps/deletion.ts'
+import { appUrl } from '../apps/present.ts'
 import { countUnread } from '../notifications/notifications.ts'
 import * as people from '../people/people.ts'
+import { removeAllHooks } from './hooks/hooks.ts'
 import type { AgentRecord, KeyBody, LedgerEntryBody } from './schemas.ts'
 
-/** The name of a person who owns agents. */
-const ownerName = async (ctx: AppContext, id: string): Promise<string | null> => {
-  const owner = await people.findPerson(ctx, id)
-  return owner ? people.displayName(owner) : null
-}
-
-/** The agent record of document 1, operation 5. */
+/** Returns the record of an agent (document 1, operation 5). */
 export async function getAgentRecord(
   ctx: AppContext,
   agent: agents.Agent,
@@ -39,7 +33,7 @@ export async function getAgentRecord(
       ledger.spentToday(ctx, keys.capOf(key).key),
       sumSpending(ctx, agentOwner(agent.id)),
       countUnread(ctx, agent.id),
-      agent.owner === null ? null : ownerName(ctx, agent.owner),
+      agent.owner === null ? undefined : people.findPerson(ctx, agent.owner),
     ],
   )
   return {
@@ -49,7 +43,7 @@ export async function getAgentRecord(
     held: toCredits(account.held),
     claimed: agent.owner !== null,
     ...(agent.claimExpires !== null && { claim: { expires: iso(agent.claimExpires) } }),
-    owner,
+    owner: owner ? people.displayName(owner) : null,
     page: makerPageUrl(ctx, agent.handle),
     created: iso(agent.created),
     unread,
@@ -64,7 +58,6 @@ export async function getAgentRecord(
   }
 }
 
-/** What builds and the like have cost, in credits. */
 function presentSpending({ build, icon, assets, remix }: SpendingByKind): AgentRecord['spend'] {
   return {
     builds: toCredits(build),
@@ -75,7 +68,7 @@ function presentSpending({ build, icon, assets, remix }: SpendingByKind): AgentR
   }
 }
 
-/** An agent's ledger entries, newest first: at most `limit`, going on before number `before`. */
+/** Lists the ledger entries of an agent, newest first, with numbers below `before`. */
 export async function listLedger(
   ctx: AppContext,
   agent: agents.Agent,
@@ -93,7 +86,7 @@ export async function listLedger(
   }))
 }
 
-/** A live key as lists show it; `current` is the one that asks. */
+/** Returns a key as lists contain it; `current` is the key of the request. */
 export const presentKey = (key: keys.Key, current: keys.Key): KeyBody => ({
   prefix: key.prefix,
   name: key.name,
@@ -102,12 +95,12 @@ export const presentKey = (key: keys.Key, current: keys.Key): KeyBody => ({
   current: key.prefix === current.prefix,
 })
 
-/** Closes the account and its apps together: keys answer account_closed, links are gone. */
+/** Closes the account with its apps, hooks and jobs. Its keys give `account_closed` from then on. */
 export async function closeAccount(ctx: AppContext, agent: agents.Agent): Promise<void> {
   await ctx.db.tx(async (db) => {
     await agents.closeAgent(ctx, db, agent.id)
     await apps.closeAll(ctx, db, agent.id)
-    await removeHooksOf(db, agent.id)
+    await removeAllHooks(db, agent.id)
   })
   ctx.keys.forget()
   await cancelAppJobs(ctx, agent.id)

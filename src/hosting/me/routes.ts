@@ -3,17 +3,17 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
 import { among, newestFirst } from '../../core/cursor.ts'
-import { ListQuery } from '../../http/list-query.ts'
-import { taking, takingNothing } from '../../http/validation.ts'
 import { iso } from '../../core/time.ts'
+import { ListQuery } from '../../http/list-query.ts'
 import { callerAddress } from '../../http/request-context.ts'
 import { requireInvitation } from '../../keys/request-key.ts'
 import * as agents from '../agents/agents.ts'
+import { makerPageUrl } from '../agents/agents.ts'
 import { type Claim, renewClaim } from '../agents/claims.ts'
+import { createAgent } from '../agents/create-agent.ts'
 import { createAgentKey, listAgentKeys, revokeAgentKey } from '../agents/keys.ts'
-import { makerPageUrl } from '../agents/names.ts'
-import { refusePersons, withKey, withoutKey } from '../authentication.ts'
-import { writeErrors, openOperation, operation } from '../operation.ts'
+import { callerAuth } from '../authentication.ts'
+import { agentOperation, publicOperation, writeErrors } from '../operation.ts'
 import * as me from './me.ts'
 import * as schemas from './schemas.ts'
 
@@ -21,12 +21,12 @@ const shown = ({ code, url, expires }: Claim) => ({ code, url, expires: iso(expi
 
 /** Document 1, operation 4. */
 const newAgent = (ctx: AppContext) =>
-  new Elysia().use(withoutKey(ctx)).post(
+  new Elysia().use(callerAuth(ctx)).post(
     '/keys',
     async ({ body, request, status }) => {
       requireInvitation(ctx.config, request)
       const address = callerAddress(request)
-      const made = await agents.createAgent(ctx, body ?? {}, address)
+      const made = await createAgent(ctx, body ?? {}, address)
       const agent = await me.getAgentRecord(ctx, made.agent, made.key)
       const note =
         'Keep the key, it is shown once, and send it as Authorization: Bearer <key>. ' +
@@ -34,11 +34,12 @@ const newAgent = (ctx: AppContext) =>
       return status(201, { agent, key: made.keyText, claim: shown(made.claim), note })
     },
     {
-      ...taking(Type.Optional(schemas.CreateAgentRequestSchema)),
-      ...openOperation(
+      body: Type.Optional(schemas.CreateAgentRequestSchema),
+      ...publicOperation(
         {
           id: 'new_agent',
           tag: 'Keys',
+          mcp: 'core',
           summary: 'Make an agent account and its key.',
           more:
             'No sign-in. The key is shown once; the account begins with 400 free credits. The ' +
@@ -60,7 +61,7 @@ const newAgent = (ctx: AppContext) =>
 
 /** Document 1, operation 7: a person's key is told that it is no agent, not that it is wrong. */
 const newClaim = (ctx: AppContext) =>
-  new Elysia().use(refusePersons(ctx)).post(
+  new Elysia().use(callerAuth(ctx)).post(
     '/me/claim',
     async ({ caller, status }) => {
       const claim = await renewClaim(ctx, caller.agent)
@@ -68,11 +69,12 @@ const newClaim = (ctx: AppContext) =>
       return status(201, { claim: shown(claim), note })
     },
     {
-      ...takingNothing,
-      ...operation(
+      ...agentOperation(
         {
           id: 'new_claim',
           tag: 'Keys',
+          mcp: 'shown',
+          input: 'empty',
           summary: 'Make a new claim link; earlier ones stop working.',
         },
         { 201: schemas.NewClaimResponseSchema },
@@ -86,12 +88,12 @@ export const meRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(newAgent(ctx))
     .use(newClaim(ctx))
-    .use(withKey(ctx))
+    .use(callerAuth(ctx))
     .get(
       '/me',
       ({ caller }) => me.getAgentRecord(ctx, caller.agent, caller.key),
-      operation(
-        { id: 'get_me', tag: 'Keys', summary: 'The agent: credits, apps, limits.' },
+      agentOperation(
+        { id: 'get_me', tag: 'Keys', mcp: 'core', summary: 'The agent: credits, apps, limits.' },
         { 200: schemas.AgentRecordSchema },
       ),
     )
@@ -102,9 +104,14 @@ export const meRoutes = (ctx: AppContext) =>
         return { about: agent.about, page: makerPageUrl(ctx, agent.handle) }
       },
       {
-        ...taking(schemas.AboutRequestSchema),
-        ...operation(
-          { id: 'change_me', tag: 'Keys', summary: 'Change the line about yourself.' },
+        body: schemas.AboutRequestSchema,
+        ...agentOperation(
+          {
+            id: 'change_me',
+            tag: 'Keys',
+            mcp: 'shown',
+            summary: 'Change the line about yourself.',
+          },
           { 200: schemas.AboutResponseSchema },
           ['bad_request', 'too_large', 'not_ready'],
         ),
@@ -119,7 +126,7 @@ export const meRoutes = (ctx: AppContext) =>
       },
       {
         query: ListQuery,
-        ...operation(
+        ...agentOperation(
           { id: 'list_keys', tag: 'Keys', summary: 'Your keys, newest first.' },
           { 200: schemas.KeyListSchema },
           ['bad_request'],
@@ -133,8 +140,8 @@ export const meRoutes = (ctx: AppContext) =>
         return status(201, { key: made.text, prefix: made.key.prefix })
       },
       {
-        ...taking(Type.Optional(schemas.CreateKeyRequestSchema)),
-        ...operation(
+        body: Type.Optional(schemas.CreateKeyRequestSchema),
+        ...agentOperation(
           { id: 'add_key', tag: 'Keys', summary: 'Make another key of yours, to rotate.' },
           { 201: schemas.CreateKeyResponseSchema },
           writeErrors,
@@ -147,7 +154,7 @@ export const meRoutes = (ctx: AppContext) =>
         await revokeAgentKey(ctx, caller.agent, params.prefix)
         return { prefix: params.prefix, revoked: true as const }
       },
-      operation(
+      agentOperation(
         { id: 'revoke_key', tag: 'Keys', summary: 'Revoke one of your keys.' },
         { 200: schemas.RevokeKeyResponseSchema },
         [...writeErrors, 'not_found', 'last_key'],
@@ -159,7 +166,7 @@ export const meRoutes = (ctx: AppContext) =>
         await me.closeAccount(ctx, caller.agent)
         return { closed: true as const, note: 'The account is closed and its links are gone.' }
       },
-      operation(
+      agentOperation(
         { id: 'close_me', tag: 'Keys', summary: 'Close your account, with its apps.' },
         { 200: schemas.CloseAccountResponseSchema },
         writeErrors,

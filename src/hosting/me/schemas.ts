@@ -4,11 +4,11 @@ import { Id, Link, orNull, Time, Words } from '../../core/schema.ts'
 import { aboutCharsMax, keyNameCharsMax } from '../../limits.ts'
 import { handlePattern } from '../agents/handles.ts'
 
-/** POST /keys (document 1, operation 4). */
+/** The request of POST /keys (document 1, operation 4). */
 export const CreateAgentRequestSchema = Type.Object(
   {
     handle: Type.Optional(
-      Type.String({ description: `Matches ${handlePattern}; left out, one is made.` }),
+      Type.String({ description: `Matches ${handlePattern}; default: generated.` }),
     ),
     about: Type.Optional(orNull(Words(aboutCharsMax))),
   },
@@ -17,7 +17,7 @@ export const CreateAgentRequestSchema = Type.Object(
 
 const UsageSchema = Type.Object({ used: Type.Integer(), max: orNull(Type.Integer()) })
 
-/** The agent record (document 1, operation 5). Credits are numbers; 1,000 are 1 USD. */
+/** The agent record (document 1, operation 5). 1,000 credits are 1 USD. */
 export const AgentRecordSchema = Type.Object(
   {
     handle: Type.String(),
@@ -31,7 +31,7 @@ export const AgentRecordSchema = Type.Object(
     created: Time,
     unread: Type.Integer(),
     apps: Type.Array(Type.Object({ id: Id, title: Type.String(), link: Link }), {
-      description: 'The newest; GET /apps lists all.',
+      description: 'The newest apps; GET /apps lists all.',
     }),
     spend: Type.Object({
       builds: Type.Number(),
@@ -51,7 +51,10 @@ export const AgentRecordSchema = Type.Object(
 )
 export type AgentRecord = Static<typeof AgentRecordSchema>
 
-const ClaimSchema = Type.Object({ code: Type.String(), url: Link, expires: Time }, { title: 'Claim' })
+const ClaimSchema = Type.Object(
+  { code: Type.String(), url: Link, expires: Time },
+  { title: 'Claim' },
+)
 
 export const CreateAgentResponseSchema = Type.Object({
   agent: AgentRecordSchema,
@@ -71,8 +74,8 @@ const LedgerEntrySchema = Type.Object({
   id: Type.Integer(),
   at: Time,
   kind: Type.String(),
-  credits: Type.Number({ description: 'Below zero: paid.' }),
-  balance: Type.Number({ description: 'What was there after it.' }),
+  credits: Type.Number({ description: 'Negative amounts are payments.' }),
+  balance: Type.Number({ description: 'The balance after this entry.' }),
   ref: Type.String(),
   item: orNull(Type.String()),
 })
@@ -88,16 +91,25 @@ const KeySchema = Type.Object(
     name: orNull(Type.String()),
     dailyCap: orNull(Type.Number()),
     created: Time,
-    current: Type.Boolean({ description: 'The key of this call.' }),
+    current: Type.Boolean({ description: 'The key of this request.' }),
   },
   { title: 'Key' },
 )
 export type KeyBody = Static<typeof KeySchema>
-export const KeyListSchema = Type.Object({ keys: Type.Array(KeySchema), next: orNull(Type.String()) })
+export const KeyListSchema = Type.Object({
+  keys: Type.Array(KeySchema),
+  next: orNull(Type.String()),
+})
 export const CreateKeyRequestSchema = Type.Object(
   { name: Type.Optional(Words(keyNameCharsMax, { minLength: 1 })) },
   { additionalProperties: false },
 )
 export const CreateKeyResponseSchema = Type.Object({ key: Type.String(), prefix: Type.String() })
-export const RevokeKeyResponseSchema = Type.Object({ prefix: Type.String(), revoked: Type.Literal(true) })
-export const CloseAccountResponseSchema = Type.Object({ closed: Type.Literal(true), note: Type.String() })
+export const RevokeKeyResponseSchema = Type.Object({
+  prefix: Type.String(),
+  revoked: Type.Literal(true),
+})
+export const CloseAccountResponseSchema = Type.Object({
+  closed: Type.Literal(true),
+  note: Type.String(),
+})

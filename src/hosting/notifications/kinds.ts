@@ -1,4 +1,4 @@
-/** What an agent is told of (agent-api, Your things). */
+/** The kinds of notes (document 1, section 1, Your things). */
 export const noteKinds = [
   'build.done',
   'build.failed',

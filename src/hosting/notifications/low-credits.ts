@@ -8,7 +8,10 @@ import { notify } from './notifications.ts'
 
 const low = fromCredits(lowCredits)
 
-/** Tells an agent whose credits a charge took below 50, in the transaction of that charge. */
+/**
+ * Notifies an agent when a charge takes its credits below 50. Runs in the transaction of that
+ * charge.
+ */
 export async function notifyIfLow(
   ctx: { clock: Clock },
   db: Db,
@@ -20,6 +23,6 @@ export async function notifyIfLow(
   const credits = toCredits(left)
   const text =
     `You have ${credits} credits left. A person who claims you (POST /me/claim) can send you ` +
-    'credits; html is always free.'
+    'credits. Publishing html is always free.'
   await notify(ctx, db, { to, kind: 'credits.low', text, data: { credits } })
 }

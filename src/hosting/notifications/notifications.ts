@@ -10,25 +10,29 @@ import { noteCounts, notes } from './tables.ts'
 
 export type Note = typeof notes.$inferSelect
 
-/** What an agent is told: one sentence, and the same as data. */
+/** A message to an agent: one sentence, and the same facts as data. */
 export interface Notification {
-  /** The agent's id. */
+  /** The id of the agent. */
   to: string
   kind: NoteKind
   text: string
-  /** The app, game, skill or framework it is about. */
+  /** The id of the app that it is about. */
   item?: string
-  /** The handle of who did it, without @. */
+  /** The handle of the agent that caused it, without @. */
   actor?: string
   data?: Record<string, unknown>
 }
 
 /**
- * Writes a note in the transaction of what it tells of, so that there is never one without the
- * other. An agent keeps its newest 1,000.
+ * Writes a note in the transaction of the event, so neither is stored without the other. Deletes
+ * all but the newest 1,000 notes of the agent.
  */
-export async function notify({ clock }: { clock: Clock }, db: Db, news: Notification): Promise<void> {
-  const { to: agent, kind, text, item = null, actor = null, data = {} } = news
+export async function notify(
+  { clock }: { clock: Clock },
+  db: Db,
+  notification: Notification,
+): Promise<void> {
+  const { to: agent, kind, text, item = null, actor = null, data = {} } = notification
   const [counted] = await db
     .insert(noteCounts)
     .values({ agent, last: 1 })
@@ -37,49 +41,52 @@ export async function notify({ clock }: { clock: Clock }, db: Db, news: Notifica
   const number = counted?.last ?? 1
   const row = { agent, number, id: newId(), kind, item, actor, text, data, at: clock.now() }
   await db.insert(notes).values(row)
-  const past = lte(notes.number, number - notesPerAgentMax)
-  await db.delete(notes).where(and(eq(notes.agent, agent), past))
+  const old = lte(notes.number, number - notesPerAgentMax)
+  await db.delete(notes).where(and(eq(notes.agent, agent), old))
 }
 
-/** Which notes of an agent, newest first, going on before a number. */
+/** The filter of a list of notes. */
 export interface NoteFilter {
   unread: boolean
   kind?: NoteKind | undefined
+  /** Only notes with a smaller number. */
   before?: number | undefined
   limit: number
 }
 
-/** An agent's notes, newest first. */
-export const listNotes = ({ db }: { db: Engine }, agent: string, wanted: NoteFilter): Promise<Note[]> => {
-  const { unread, kind, before, limit } = wanted
-  const chosen = and(
+/** Lists notes of an agent, newest first. */
+export const listNotes = (
+  { db }: { db: Engine },
+  agent: string,
+  { unread, kind, before, limit }: NoteFilter,
+): Promise<Note[]> => {
+  const matches = and(
     eq(notes.agent, agent),
     unread ? isNull(notes.read) : undefined,
     kind && eq(notes.kind, kind),
     before === undefined ? undefined : lt(notes.number, before),
   )
-  return db.read.select().from(notes).where(chosen).orderBy(desc(notes.number)).limit(limit)
+  return db.read.select().from(notes).where(matches).orderBy(desc(notes.number)).limit(limit)
 }
 
-/** How many of its notes an agent has not read. */
 export const countUnread = ({ db }: { db: Engine }, agent: string): Promise<number> =>
   countRows(db.read, notes, and(eq(notes.agent, agent), isNull(notes.read)))
 
-/** Marks an agent's notes as read, all or those with these ids. Answers how many it marked. */
+/** Marks unread notes of an agent as read and returns how many. */
 export async function markRead(
   { db, clock }: { db: Engine; clock: Clock },
   agent: string,
   ids: string[] | 'all',
 ): Promise<number> {
-  const mine = and(eq(notes.agent, agent), isNull(notes.read))
-  const chosen = ids === 'all' ? mine : and(mine, inArray(notes.id, ids))
+  const own = and(eq(notes.agent, agent), isNull(notes.read))
+  const matches = ids === 'all' ? own : and(own, inArray(notes.id, ids))
   const marked = await db.tx((tx) =>
-    tx.update(notes).set({ read: clock.now() }).where(chosen).returning({ id: notes.id }),
+    tx.update(notes).set({ read: clock.now() }).where(matches).returning({ id: notes.id }),
   )
   return marked.length
 }
 
-/** An agent's notes after a number, oldest first: what it is told next. */
+/** Lists notes of an agent with a greater number than `after`, oldest first. */
 export const listNotesAfter = (
   { db }: { db: Engine },
   agent: string,
@@ -93,7 +100,17 @@ export const listNotesAfter = (
     .orderBy(asc(notes.number))
     .limit(limit)
 
-/** The number of an agent's note; undefined when it keeps none with this id. */
+/** Returns a subquery of the number of each agent's newest note, to join with. */
+export const latestNoteNumbers = (db: Db) =>
+  db.select({ agent: noteCounts.agent, last: noteCounts.last }).from(noteCounts).as('latest')
+
+/** Returns the number of an agent's newest note, deleted ones included; 0 without notes. */
+export async function findLatestNoteNumber(db: Db, agent: string): Promise<number> {
+  const [row] = await db.select().from(noteCounts).where(eq(noteCounts.agent, agent))
+  return row?.last ?? 0
+}
+
+/** Returns the number of an agent's note; undefined when the note is not stored. */
 export async function findNoteNumber(
   { db }: { db: Engine },
   agent: string,
@@ -106,20 +123,20 @@ export async function findNoteNumber(
   return row?.number
 }
 
-const sweptAtOnce = 500
+const deleteBatch = 500
 
-/** Forgets notes of more than 90 days ago, some at a time. */
+/** Deletes notes older than 90 days, 500 in one transaction. */
 export async function deleteOldNotes({ db, clock }: { db: Engine; clock: Clock }): Promise<void> {
   const before = clock.now() - noteDaysMax * day
-  for (let gone = sweptAtOnce; gone === sweptAtOnce;) {
+  for (let count = deleteBatch; count === deleteBatch;) {
     const old = await db.read
       .select({ id: notes.id })
       .from(notes)
       .where(lt(notes.at, before))
       .orderBy(asc(notes.at))
-      .limit(sweptAtOnce)
+      .limit(deleteBatch)
     const ids = old.map(({ id }) => id)
-    gone = ids.length
-    if (gone > 0) await db.tx((tx) => tx.delete(notes).where(inArray(notes.id, ids)))
+    count = ids.length
+    if (count > 0) await db.tx((tx) => tx.delete(notes).where(inArray(notes.id, ids)))
   }
 }

@@ -3,7 +3,7 @@ import { sql } from 'drizzle-orm'
 import { index, integer, json, primaryKey, table, text, time } from '../../db/columns.ts'
 import type { NoteKind } from './kinds.ts'
 
-/** What happened to an agent's things, numbered from 1 for each agent, in the order of commits. */
+/** Notes to agents, numbered from 1 for each agent in the order of commits. */
 export const notes = table(
   'notes',
   {
@@ -12,7 +12,7 @@ export const notes = table(
     id: text('id').notNull().unique(),
     kind: text('kind').$type<NoteKind>().notNull(),
     item: text('item'),
-    /** The handle of who did it. */
+    /** The handle of the agent that caused it. */
     actor: text('actor'),
     text: text('text').notNull(),
     data: json<Record<string, unknown>>('data').notNull(),
@@ -28,7 +28,7 @@ export const notes = table(
   ],
 )
 
-/** The number of an agent's newest note: who writes one holds this row until its commit. */
+/** The number of each agent's newest note. Writing a note locks this row until its commit. */
 export const noteCounts = table('note_counts', {
   agent: text('agent').primaryKey(),
   last: integer('last').notNull(),

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import type { AppContext } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
-import { listAllOwnedAgents } from '../agents/owners.ts'
+import { listAllOwnedAgents } from '../agents/listing.ts'
 import { recordAudit } from '../audit/audit.ts'
 import { releaseWithin } from './owned-agents.ts'
 import { lockUnchangedPerson, type Person } from './people.ts'
@@ -27,7 +27,8 @@ export async function closeAccount(
   const { same } = await reauthenticate(ctx, person, password, from)
   await ctx.db.tx(async (db) => {
     await lockUnchangedPerson(ctx, db, same)
-    for (const agent of await listAllOwnedAgents(db, person.id)) await releaseWithin(ctx, db, person, agent)
+    for (const agent of await listAllOwnedAgents(db, person.id))
+      await releaseWithin(ctx, db, person, agent)
     await keys.lockOwner(db, person.wallet)
     for (const owner of [person.id, person.wallet]) await keys.revokeAll(db, ctx.clock, owner)
     for (const rows of [sessions, recoveryCodes, passkeys, identities]) {

@@ -13,19 +13,28 @@ import { accountOf, agentAccount, agentOwner, findBalance } from '../../ledger/a
 import * as ledger from '../../ledger/ledger.ts'
 import { listPageDefault } from '../../limits.ts'
 import * as agents from '../agents/agents.ts'
-import { makerPageUrl } from '../agents/names.ts'
-import { isOwned, listOwnedAgents } from '../agents/owners.ts'
+import { makerPageUrl } from '../agents/agents.ts'
+import { isOwned, listOwnedAgents } from '../agents/listing.ts'
 import { updateLimits } from '../agents/spending.ts'
 import * as apps from '../apps/apps.ts'
 import { appUrl } from '../apps/present.ts'
 import { notify } from '../notifications/notifications.ts'
-import { type Person, displayName, walletOf } from './people.ts'
-import { type AgentKey, SendCreditsResponseSchema, type SendCreditsResponse, type OwnedAgent } from './schemas.ts'
+import { displayName, type Person, walletOf } from './people.ts'
+import {
+  type AgentKey,
+  type OwnedAgent,
+  type SendCreditsResponse,
+  SendCreditsResponseSchema,
+} from './schemas.ts'
 
 type Agent = agents.Agent
 
 /** An agent of a person by its handle, with or without @. Refuses not_found. */
-export async function getOwnedAgent(ctx: AppContext, person: Person, handle: string): Promise<Agent> {
+export async function getOwnedAgent(
+  ctx: AppContext,
+  person: Person,
+  handle: string,
+): Promise<Agent> {
   const agent = await agents.findByMention(ctx, handle)
   if (agent && agent.owner === person.id && agent.closed === null) return agent
   throw notOwned()
@@ -97,7 +106,7 @@ export async function updateBounds(ctx: AppContext, agent: Agent, bounds: Bounds
     await checkOwned(db, agent)
     const limited = await updateLimits(db, agent.id, {
       ...(credits !== undefined && { dailyCap }),
-      ...(paused !== undefined && { pause: { by: 'owner', is: paused } }),
+      ...(paused !== undefined && { pause: { by: 'owner', isPaused: paused } }),
     })
     const text = wordsOf(bounds)
     await notify(ctx, db, { to: agent.id, kind: 'cap.changed', text, data: { ...bounds } })
@@ -139,7 +148,8 @@ export async function sendCredits(
       return { status: 200, body }
     })
   const { body } = await ctx.idempotency.run(person.id, ref, asked, give).catch(inOwnWords)
-  if (!Value.Check(SendCreditsResponseSchema, body)) throw new Error('a remembered gift of another shape')
+  if (!Value.Check(SendCreditsResponseSchema, body))
+    throw new Error('a remembered gift of another shape')
   return body
 }
 
@@ -179,11 +189,16 @@ export async function release(ctx: AppContext, person: Person, agent: Agent): Pr
 }
 
 /** The same inside a transaction; forget the keys after its commit. */
-export async function releaseWithin(ctx: AppContext, db: Db, person: Person, agent: Agent): Promise<void> {
+export async function releaseWithin(
+  ctx: AppContext,
+  db: Db,
+  person: Person,
+  agent: Agent,
+): Promise<void> {
   await updateLimits(db, agent.id, {
     owner: null,
     dailyCap: firstCap(ctx),
-    pause: { by: 'owner', is: false },
+    pause: { by: 'owner', isPaused: false },
   })
   const text = `${displayName(person)} released you. POST /me/claim makes a link for another person.`
   await notify(ctx, db, { to: agent.id, kind: 'system', text })

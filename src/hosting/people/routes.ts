@@ -5,23 +5,22 @@ import type { AppContext } from '../../context.ts'
 import { among, newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../http/list-query.ts'
 import { toCredits } from '../../core/money.ts'
-import { taking, takingNothing } from '../../http/validation.ts'
 import { iso } from '../../core/time.ts'
 import { callerAddress } from '../../http/request-context.ts'
 import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
 import * as ledger from '../../ledger/ledger.ts'
 import { listPageDefault } from '../../limits.ts'
 import { createAgentKey, listAgentKeys } from '../agents/keys.ts'
-import { countOwnedAgents } from '../agents/owners.ts'
+import { countOwnedAgents } from '../agents/listing.ts'
 import * as apps from '../apps/apps.ts'
 import { presentApp as presentApp } from '../apps/present.ts'
-import { withoutKey } from '../authentication.ts'
-import { idempotencyErrors, writeErrors, openOperation, personOperation } from '../operation.ts'
+import { callerAuth } from '../authentication.ts'
+import { idempotencyErrors, writeErrors, publicOperation, personOperation } from '../operation.ts'
 import { claimAgent, previewClaim } from './claims.ts'
 import * as owned from './owned-agents.ts'
 import { type Person, walletOf } from './people.ts'
 import * as schemas from './schemas.ts'
-import { withPerson } from './session-user.ts'
+import { personAuth } from './session-user.ts'
 
 const ofCode = ['bad_code', 'code_used', 'code_expired', 'already_claimed', 'claim_locked'] as const
 
@@ -30,7 +29,7 @@ export const peopleRoutes = (ctx: AppContext) =>
   new Elysia().use(lookRoutes(ctx)).use(claimRoutes(ctx)).use(ownedRoutes(ctx)).use(keyRoutes(ctx))
 
 const lookRoutes = (ctx: AppContext) =>
-  new Elysia().use(withoutKey(ctx)).get(
+  new Elysia().use(callerAuth(ctx)).get(
     '/claim/:code',
     async ({ params, request }) => {
       const agent = await previewClaim(ctx, params.code, callerAddress(request))
@@ -38,7 +37,7 @@ const lookRoutes = (ctx: AppContext) =>
       const expires = iso(agent.claimExpires ?? 0)
       return { agent: { handle, about, page, created }, apps, credits, expires }
     },
-    openOperation(
+    publicOperation(
       {
         id: 'get_claim',
         tag: 'People',
@@ -51,7 +50,7 @@ const lookRoutes = (ctx: AppContext) =>
   )
 
 const claimRoutes = (ctx: AppContext) =>
-  new Elysia().use(withPerson(ctx)).post(
+  new Elysia().use(personAuth(ctx)).post(
     '/claim',
     async ({ caller, body, request }) => {
       const address = callerAddress(request)
@@ -62,7 +61,7 @@ const claimRoutes = (ctx: AppContext) =>
       return { agent: record, apps: shown, credits: record.credits }
     },
     {
-      ...taking(schemas.ClaimRequestSchema),
+      body: schemas.ClaimRequestSchema,
       ...personOperation(
         {
           id: 'claim_agent',
@@ -87,7 +86,7 @@ async function recordOf(ctx: AppContext, person: Person): Promise<schemas.Person
 
 const ownedRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withPerson(ctx))
+    .use(personAuth(ctx))
     .get(
       '/people/me',
       ({ caller }) => recordOf(ctx, caller),
@@ -121,7 +120,7 @@ const ownedRoutes = (ctx: AppContext) =>
         return { agent: await owned.presentOwnedAgent(ctx, changed) }
       },
       {
-        ...taking(schemas.ChangeAgentRequestSchema),
+        body: schemas.ChangeAgentRequestSchema,
         ...personOperation(
           {
             id: 'change_agent',
@@ -142,7 +141,7 @@ const ownedRoutes = (ctx: AppContext) =>
         return owned.sendCredits(ctx, caller, agent, { credits: body.credits, ref })
       },
       {
-        ...taking(schemas.SendCreditsRequestSchema),
+        body: schemas.SendCreditsRequestSchema,
         ...personOperation(
           { id: 'send_credits', tag: 'People', summary: 'Send an agent credits of your wallet.' },
           { 200: schemas.SendCreditsResponseSchema },
@@ -160,9 +159,8 @@ const ownedRoutes = (ctx: AppContext) =>
         return { handle: agent.handle, released: true as const, note }
       },
       {
-        ...takingNothing,
         ...personOperation(
-          { id: 'release_agent', tag: 'People', summary: 'Let an agent go.' },
+          { id: 'release_agent', tag: 'People', onFullDisk: 'allow', input: 'empty', summary: 'Let an agent go.' },
           { 200: schemas.ReleaseResponseSchema },
           [...writeErrors, 'not_found'],
         ),
@@ -171,7 +169,7 @@ const ownedRoutes = (ctx: AppContext) =>
 
 const keyRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withPerson(ctx))
+    .use(personAuth(ctx))
     .get(
       '/people/me/agents/:handle/keys',
       async ({ caller, params, query }) => {
@@ -196,7 +194,7 @@ const keyRoutes = (ctx: AppContext) =>
         return status(201, { key: made.text, prefix: made.key.prefix })
       },
       {
-        ...taking(Type.Optional(schemas.CreateAgentKeyRequestSchema)),
+        body: Type.Optional(schemas.CreateAgentKeyRequestSchema),
         ...personOperation(
           { id: 'add_agent_key', tag: 'People', summary: 'Make another key of an agent.' },
           { 201: schemas.CreateAgentKeyResponseSchema },

@@ -1,9 +1,11 @@
 import type { AppContext } from '../../context.ts'
 import { sign } from '../../core/ids.ts'
 import { ApiError, isApiError } from '../../errors.ts'
+import { operationHooks } from '../../http/authentication.ts'
+import type { Operation } from '../../http/operation.ts'
 import { getRequestContext } from '../../http/request-context.ts'
 import { readApiKey } from '../../keys/request-key.ts'
-import { checkAgentsOn, keyed, getKey } from '../authentication.ts'
+import { callerAuth, checkAgentsOn, getKey } from '../authentication.ts'
 import { checkActive, findPerson, type Person, findOrCreateProxyUser } from './people.ts'
 import * as sessions from './sessions.ts'
 
@@ -13,13 +15,18 @@ export interface SessionUser {
   session: sessions.Session | undefined
 }
 
-const known = new WeakMap<Request, Promise<SessionUser | undefined>>()
+declare module '../../http/request-context.ts' {
+  interface RequestContext {
+    /** The authenticated person of an Agent API request. */
+    person?: Person
+    /** The user of a web request: undefined in the promise for a visitor without a session. */
+    sessionUser?: Promise<SessionUser | undefined>
+  }
+}
 
-/** The person who is signed in, or whom a trusted proxy vouches for; looked up once per request. */
+/** Returns the signed-in user, or the one that a trusted proxy names. Reads it once per request. */
 export function findSessionUser(ctx: AppContext, request: Request): Promise<SessionUser | undefined> {
-  const visitor = known.get(request) ?? lookUp(ctx, request)
-  known.set(request, visitor)
-  return visitor
+  return (getRequestContext(request).sessionUser ??= lookUp(ctx, request))
 }
 
 async function lookUp(ctx: AppContext, request: Request): Promise<SessionUser | undefined> {
@@ -111,5 +118,21 @@ async function getPerson(ctx: AppContext, request: Request): Promise<Person> {
   return visitor.person
 }
 
-/** What every People operation stands on. */
-export const withPerson = keyed(getPerson)
+/** Adds the macro that authenticates operations of persons, beside those of `callerAuth`. */
+export const personAuth = (ctx: AppContext) =>
+  callerAuth(ctx).macro({
+    person: (operation: Operation) => ({
+      ...operationHooks(ctx, operation, {
+        authenticate: async (request) => {
+          getRequestContext(request).person = await getPerson(ctx, request)
+        },
+      }),
+      resolve: ({ request }: { request: Request }) => ({ caller: authenticatedPerson(request) }),
+    }),
+  })
+
+function authenticatedPerson(request: Request): Person {
+  const { person } = getRequestContext(request)
+  if (!person) throw new Error('the request was not authenticated')
+  return person
+}

@@ -1,6 +1,6 @@
 import type { AppContext } from '../../context.ts'
 import { iso } from '../../core/time.ts'
-import { findHandles } from '../agents/names.ts'
+import { findHandles } from '../agents/agents.ts'
 import type { Comment } from './comments.ts'
 import type { Review } from './reviews.ts'
 import type { CommentBody, ReviewBody } from './schemas.ts'

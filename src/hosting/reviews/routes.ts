@@ -3,11 +3,10 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../context.ts'
 import { newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../http/list-query.ts'
-import { taking } from '../../http/validation.ts'
 import { presentRating } from '../apps/present.ts'
 import { getListed } from '../explore/explore.ts'
-import { withKey, withoutKey } from '../authentication.ts'
-import { appErrors, writeErrors, openOperation, operation } from '../operation.ts'
+import { callerAuth } from '../authentication.ts'
+import { appErrors, writeErrors, publicOperation, agentOperation } from '../operation.ts'
 import * as comments from './comments.ts'
 import { presentComments, presentReview, presentReviews } from './present.ts'
 import * as reviews from './reviews.ts'
@@ -18,7 +17,7 @@ const tag = 'Reviews and comments'
 /** What is said of what was shared, as anyone may read it (agent-api, Reviews and comments). */
 const readingRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withoutKey(ctx))
+    .use(callerAuth(ctx))
     .get(
       '/explore/:id/reviews',
       async ({ params, query }) => {
@@ -30,7 +29,7 @@ const readingRoutes = (ctx: AppContext) =>
       },
       {
         query: ListQuery,
-        ...openOperation(
+        ...publicOperation(
           { id: 'list_reviews', tag, summary: 'What is said of an item, newest first.' },
           { 200: schemas.ReviewListSchema },
           ['agents_off', 'bad_request', ...appErrors],
@@ -48,7 +47,7 @@ const readingRoutes = (ctx: AppContext) =>
       },
       {
         query: ListQuery,
-        ...openOperation(
+        ...publicOperation(
           { id: 'list_comments', tag, summary: 'What is said below an item, newest first.' },
           { 200: schemas.CommentListSchema },
           ['agents_off', 'bad_request', ...appErrors],
@@ -58,7 +57,7 @@ const readingRoutes = (ctx: AppContext) =>
 
 const reviewing = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(ctx))
+    .use(callerAuth(ctx))
     .put(
       '/explore/:id/review',
       async ({ caller, params, body, status }) => {
@@ -67,11 +66,11 @@ const reviewing = (ctx: AppContext) =>
         return isNew ? status(201, shown) : status(200, shown)
       },
       {
-        ...taking(schemas.ReviewRequestSchema),
-        ...operation(
+        body: schemas.ReviewRequestSchema,
+        ...agentOperation(
           {
             id: 'review_item',
-            tag,
+            tag, mcp: 'shown',
             summary: 'Review what you used: 1 to 5 stars, and a text if you like.',
             more:
               'Used is: remixed, bought, read with get_source, or its link opened with your key. ' +
@@ -88,7 +87,7 @@ const reviewing = (ctx: AppContext) =>
         const { review, app } = await reviews.remove(ctx, caller.agent, params.id)
         return { id: review.id, removed: true as const, rating: presentRating(app) }
       },
-      operation(
+      agentOperation(
         { id: 'remove_review', tag, summary: 'Remove your review of an item.' },
         { 200: schemas.RemoveReviewResponseSchema },
         [...writeErrors, ...appErrors],
@@ -101,8 +100,8 @@ const reviewing = (ctx: AppContext) =>
         return status(201, { review: await presentReview(ctx, review) })
       },
       {
-        ...taking(schemas.ReplyRequestSchema),
-        ...operation(
+        body: schemas.ReplyRequestSchema,
+        ...agentOperation(
           { id: 'answer_review', tag, summary: 'Answer a review of what you made, once.' },
           { 201: schemas.ReplyResponseSchema },
           [...writeErrors, ...appErrors, 'already_answered', 'text_blocked'],
@@ -112,7 +111,7 @@ const reviewing = (ctx: AppContext) =>
 
 const commenting = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(ctx))
+    .use(callerAuth(ctx))
     .post(
       '/explore/:id/comments',
       async ({ caller, params, body, status }) => {
@@ -122,8 +121,8 @@ const commenting = (ctx: AppContext) =>
         return status(201, { comment: shown })
       },
       {
-        ...taking(schemas.CommentRequestSchema),
-        ...operation(
+        body: schemas.CommentRequestSchema,
+        ...agentOperation(
           { id: 'add_comment', tag, summary: 'Comment on an item, or reply to a comment.' },
           { 201: schemas.CommentResponseSchema },
           [...writeErrors, ...appErrors, 'comments_off', 'text_blocked', 'comments_limit'],
@@ -136,7 +135,7 @@ const commenting = (ctx: AppContext) =>
         const how = await comments.remove(ctx, caller.agent, id)
         return { id, removed: true as const, note: `The comment is ${how}.` }
       },
-      operation(
+      agentOperation(
         {
           id: 'remove_comment',
           tag,

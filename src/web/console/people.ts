@@ -1,25 +1,18 @@
 import { makeCursor, pageOf, readCursor } from '../../core/cursor.ts'
 import { html, type Part } from '../../core/markup.ts'
-import { iso } from '../../core/time.ts'
 import { ApiError } from '../../errors.ts'
-import { countOwnedAgents } from '../../hosting/agents/owners.ts'
+import { countOwnedAgents } from '../../hosting/agents/listing.ts'
 import { listPeople } from '../../hosting/people/listing.ts'
 import { type Person, walletOf } from '../../hosting/people/people.ts'
 import { type PersonCase, personCaseOf } from '../../operator/cases.ts'
 import type { Decision } from '../../operator/decisions.ts'
-import {
-  queryOf,
-  renderDate,
-  renderDateTime,
-  searchTerm,
-  statList,
-  withQuery,
-} from '../components.ts'
+import { queryOf, searchTerm, statList, withQuery } from '../components.ts'
 import { dataTable } from '../data-table.ts'
+import { renderDate, renderDateTime } from '../format.ts'
 import type { SubmittedForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { cursorPager, emptyState } from '../lists.ts'
-import { redirectTo, type SignedInRequest } from '../session.ts'
+import { redirectTo, type UserRequest } from '../session.ts'
 import { applyDecision } from './access.ts'
 import { decisionForm, decisionHistory, type DecisionOption, getCredits } from './components.ts'
 import { badge, consolePage, searchCharsMax, searchForm } from './layout.ts'
@@ -38,7 +31,7 @@ const stateBadges = ({ operator, password, suspended }: Person): Part => [
 ]
 
 /** Everybody with an account, by name, or those whose name has the words of the query in it. */
-export async function peoplePage({ ctx, request }: SignedInRequest): Promise<Page> {
+export async function peoplePage({ ctx, request }: UserRequest): Promise<Page> {
   const query = queryOf(request)
   const q = searchTerm(query, searchCharsMax)
   const [after] = readCursor(query.get('cursor') ?? undefined, /^(\S{1,120})$/) ?? []
@@ -55,7 +48,7 @@ export async function peoplePage({ ctx, request }: SignedInRequest): Promise<Pag
     stateBadges(person),
     owned[at]?.agents,
     owned[at]?.wallet,
-    renderDate(iso(person.created)),
+    renderDate(person.created),
     html`<a
       href="${withQuery('/console/grants', { to: person.name })}"
       aria-label="Give credits to ${person.name}"
@@ -79,13 +72,13 @@ export async function peoplePage({ ctx, request }: SignedInRequest): Promise<Pag
 
 /** A person and what was decided about them. Refuses not_found. */
 export async function personPage(
-  signedIn: SignedInRequest,
+  req: UserRequest,
   name: string,
   message?: string,
   submitted?: SubmittedForm,
 ): Promise<Page> {
-  const { person, decided } = await getPersonCase(signedIn, name)
-  const { ctx } = signedIn
+  const { person, decided } = await getPersonCase(req, name)
+  const { ctx } = req
   const [wallet, agents] = await Promise.all([
     getCredits(ctx, walletOf(person)),
     countOwnedAgents(ctx, person.id),
@@ -97,20 +90,18 @@ export async function personPage(
     hint: 'A suspension needs one: the person is told. Their agents go on.',
     why: submitted?.text('why'),
   }
-  const main = html`<p class="lead">
-      ${stateBadges(person)} Since ${renderDate(iso(person.created))}
-    </p>
+  const main = html`<p class="lead">${stateBadges(person)} Since ${renderDate(person.created)}</p>
     ${
       person.suspended !== null &&
       html`<p>
-        Suspended since ${renderDateTime(iso(person.suspended))}: <bdi>${person.suspendedFor}</bdi>
+        Suspended since ${renderDateTime(person.suspended)}: <bdi>${person.suspendedFor}</bdi>
       </p>`
     }
     ${statList([
       ['Wallet, credits', wallet],
       ['Agents', agents],
     ])}
-    <p class="acts">
+    <p class="actions">
       <a class="button quiet" href="${withQuery('/console/grants', { to: person.name })}"
         >Give credits</a
       >
@@ -119,14 +110,14 @@ export async function personPage(
       !person.operator &&
       html`<section>
         <h2>Decide</h2>
-        ${decisionForm(signedIn.token, asked, [offer])}
+        ${decisionForm(req.token, asked, [offer])}
       </section>`
     }
     ${decisionHistory(decided)}`
   return consolePage({ place: '/console/people', title: person.name, message, main })
 }
 
-async function getPersonCase({ ctx }: SignedInRequest, name: string): Promise<PersonCase> {
+async function getPersonCase({ ctx }: UserRequest, name: string): Promise<PersonCase> {
   const known = await personCaseOf(ctx, name)
   if (!known) throw new ApiError('not_found', { what: 'person' })
   return known
@@ -134,12 +125,12 @@ async function getPersonCase({ ctx }: SignedInRequest, name: string): Promise<Pe
 
 /** Decides about a person. Refuses not_found, bad_request. */
 export async function decidePerson(
-  signedIn: SignedInRequest,
+  req: UserRequest,
   name: string,
   form: SubmittedForm,
 ): Promise<Response> {
-  const { person } = await getPersonCase(signedIn, name)
+  const { person } = await getPersonCase(req, name)
   const message = { name: form.text('decision'), item: person.name, why: form.text('why') }
-  await applyDecision(signedIn, personDecisions, message)
+  await applyDecision(req, personDecisions, message)
   return redirectTo(personPath(person))
 }

@@ -1,15 +1,15 @@
 import { type Html, html, type Part } from '../../core/markup.ts'
-import { iso } from '../../core/time.ts'
-import { findHandles } from '../../hosting/agents/names.ts'
+import { findHandles } from '../../hosting/agents/agents.ts'
 import * as apps from '../../hosting/apps/apps.ts'
 import { type BlockedPage, listBlockedPages } from '../../hosting/apps/blocked-pages.ts'
 import { waiting } from '../../operator/cases.ts'
-import { formatCount, queryOf, renderDateTime } from '../components.ts'
+import { queryOf } from '../components.ts'
 import { dataTable } from '../data-table.ts'
+import { formatCount, renderDateTime } from '../format.ts'
 import { form, hiddenField, inputField, type SubmittedForm } from '../forms.ts'
 import type { Page } from '../layout.ts'
 import { emptyState } from '../lists.ts'
-import type { SignedInRequest } from '../session.ts'
+import type { UserRequest } from '../session.ts'
 import { stateBadge } from './components.ts'
 import { badge, consolePage } from './layout.ts'
 
@@ -23,7 +23,7 @@ interface PendingItems {
 }
 
 /** Every app about which something waits, the longest first. */
-async function getCases({ ctx }: SignedInRequest) {
+async function getCases({ ctx }: UserRequest) {
   const { held, asked, reports } = await waiting(ctx)
   const all = new Map<string, PendingItems>()
   const add = (id: string, at: number, what?: 'reports' | 'appeals'): void => {
@@ -55,7 +55,7 @@ const row = ({ app, since, reports, appeals, maker }: Case): Part[] => [
   html`<a href="/console/agents/${maker}">@${maker}</a>`,
   html`${stateBadge(app)} ${reports > 0 && badge(formatCount(reports, 'report'), 'bad')}
   ${appeals > 0 && badge('appeal', 'bad')}`,
-  renderDateTime(iso(since)),
+  renderDateTime(since),
 ]
 
 const blockedRow = (token: string, { sha256, app, reason, at }: BlockedPage): Part[] => {
@@ -76,7 +76,7 @@ const blockedRow = (token: string, { sha256, app, reason, at }: BlockedPage): Pa
   return [
     html`<code title="${sha256}">${sha256.slice(0, 16)}…</code>`,
     html`<bdi>${reason}</bdi>`,
-    renderDateTime(iso(at)),
+    renderDateTime(at),
     app === '' ? lift : of,
   ]
 }
@@ -112,15 +112,12 @@ function blocklist(
 
 /** What waits for a decision, and what may not come back. */
 export async function queuePage(
-  signedIn: SignedInRequest,
+  req: UserRequest,
   message?: string,
   submitted?: SubmittedForm,
 ): Promise<Page> {
-  const { ctx, token, request } = signedIn
-  const [cases, blocked] = await Promise.all([
-    getCases(signedIn),
-    listBlockedPages(ctx, blockedShown),
-  ])
+  const { ctx, token, request } = req
+  const [cases, blocked] = await Promise.all([getCases(req), listBlockedPages(ctx, blockedShown)])
   const typed = submitted?.text('decision') === 'block' ? submitted : undefined
   const sha256 = typed?.text('sha256') ?? queryOf(request).get('sha256') ?? ''
   const again = form(

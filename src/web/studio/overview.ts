@@ -1,10 +1,10 @@
 import { html } from '../../core/markup.ts'
 import { listOpensByDay } from '../../hosting/apps/opens.ts'
 import { presentApp } from '../../hosting/apps/present.ts'
-import { getTotals } from '../../hosting/me/earnings/earnings.ts'
+import { getEarningsTotals } from '../../hosting/me/earnings/earnings.ts'
 import { barChart } from '../chart.ts'
-import { formatBytes, formatCompact, formatCount, starRating, statList } from '../components.ts'
-import { formatAmount, formatCredits } from '../format.ts'
+import { starRating, statList } from '../components.ts'
+import { formatAmount, formatBytes, formatCompact, formatCount, formatCredits } from '../format.ts'
 import type { Page } from '../layout.ts'
 import { type Studio, studioPage } from './studio.ts'
 
@@ -12,11 +12,11 @@ const daysShown = 30
 
 /** What became of an app: how often it was opened, what is said of it, what it earned. */
 export async function overviewPage(studio: Studio): Promise<Page> {
-  const { app, agent, signedIn } = studio
-  const { ctx } = signedIn
+  const { app, agent, req } = studio
+  const { ctx } = req
   const [opens, earned] = await Promise.all([
     listOpensByDay(ctx, app.id, daysShown),
-    getTotals(ctx, agent, { item: app.id }),
+    getEarningsTotals(ctx, agent, { item: app.id }),
   ])
   const { rating, remixes, bytes, opens: all } = presentApp(ctx, app)
   const main = html`${statList([

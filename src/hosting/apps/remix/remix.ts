@@ -12,7 +12,7 @@ import * as ledger from '../../../ledger/ledger.ts'
 import { makerSharePercent } from '../../../prices.ts'
 import type { Agent } from '../../agents/agents.ts'
 import { reserveBytes } from '../../agents/storage-quota.ts'
-import { findHandles } from '../../agents/names.ts'
+import { findHandles } from '../../agents/agents.ts'
 import { checkNotPaused } from '../../agents/spending.ts'
 import * as apps from '../apps.ts'
 import { countRemix, noteRemix } from './lineage.ts'
@@ -25,24 +25,24 @@ import { notify } from '../../notifications/notifications.ts'
 import { notOnExplore } from '../../explore/explore.ts'
 import { RemixRecordSchema, type RemixRecord, type RemixResponse, type RemixRequest } from '../../explore/schemas.ts'
 
-/** What is copied, by whom, and on which terms it was asked for. */
+/** A remix request with its original. */
 interface Asked {
   caller: Caller
-  /** The original as it was when its page was looked at. */
+  /** The original at the time of the scan. */
   original: apps.App
   wanted: RemixRequest
-  /** The handle of its maker. */
+  /** Handle of the maker of the original. */
   maker: string
 }
 
-/** A hold has a deadline; this one is settled in the transaction that makes it. */
+/** Deadline of the hold, which the same transaction settles. */
 const holdMs = 60_000
 
 /**
- * Copies an app on Explore, or an own one, into the caller's studio (document 1, operation 12). The
- * copy, what is paid for it and the answer to its `ref` are one transaction. Refuses not_found,
- * taken_down, busy, no_remix, games_off, paused, price_above_max, not_enough_credits, daily_cap,
- * ref_conflict, blocked_by_scan, try_again, and what making an app refuses.
+ * Copies an app from Explore, or an own app (document 1, operation 12). The copy, its payment and
+ * the idempotent response are one transaction. Throws `not_found`, `taken_down`, `busy`,
+ * `no_remix`, `games_off`, `paused`, `price_above_max`, `not_enough_credits`, `daily_cap`,
+ * `ref_conflict`, `blocked_by_scan`, `try_again`, and what `insertApp` throws.
  */
 export async function remix(
   ctx: AppContext,
@@ -64,13 +64,13 @@ export async function remix(
   if (!Value.Check(RemixRecordSchema, body)) throw new Error('a remembered remix of another shape')
   const copied = await apps.findApp(ctx, body.app.id)
   if (copied?.takenDown != null) apps.requireAvailable(copied)
-  // The page is not remembered with the answer: the copy keeps it.
+  // The stored response has no page; the copy has it.
   const made = await apps.getVersion(ctx, body.app.id, 1)
   const { identity } = await pages.readPage(ctx, made)
   return { ...body, html: new TextDecoder('utf-8', { ignoreBOM: true }).decode(identity) }
 }
 
-/** Its maker published while the page was looked at: the newer one is to be looked at, too. */
+/** The maker published a new version during the scan. The remix is tried again with it. */
 class Outdated extends ApiError<'try_again'> {
   constructor() {
     super('try_again', { why: 'a new version was published meanwhile' })
@@ -86,7 +86,7 @@ interface Wanted {
   keep: StoreResponse
 }
 
-/** Looks at the page that is shown now, and copies it. Throws Outdated. */
+/** Scans the visible version and copies it. Throws OutdatedVersionError. */
 async function copyNow(ctx: AppContext, { caller, id, wanted, keep }: Wanted): Promise<StoredResponse> {
   const { agent } = caller
   const original = await theOriginal(ctx, agent, id)
@@ -94,7 +94,7 @@ async function copyNow(ctx: AppContext, { caller, id, wanted, keep }: Wanted): P
   const asked = { caller, original, wanted, maker }
   priceFor(ctx, asked)
   const version = await apps.getVersion(ctx, id, shownTo(agent, original))
-  // What was fine when it was published may meet a newer rule now.
+  // Rules may be newer than the page.
   await pages.inspectPage(ctx, (await pages.readPage(ctx, version)).identity, agent.id)
   return ctx.db.tx(async (db) => {
     const done = await copy(ctx, db, asked, version)
@@ -106,7 +106,7 @@ async function copyNow(ctx: AppContext, { caller, id, wanted, keep }: Wanted): P
 
 const isOwn = (agent: Agent, app: apps.App): boolean => app.maker === agent.id
 
-/** Its maker copies the newest version, others the newest on Explore. */
+/** Returns the version to copy: the newest for its maker, the visible one for others. */
 const shownTo = (agent: Agent, app: apps.App): number =>
   isOwn(agent, app) ? app.version : apps.visibleVersion(app)
 
@@ -117,14 +117,17 @@ async function theOriginal(ctx: AppContext, agent: Agent, id: string): Promise<a
   return app
 }
 
-/** An app that this agent may know of. Refuses not_found, taken_down. */
+/** Returns an app that this agent may copy. Throws `not_found` and `taken_down`. */
 function open(agent: Agent, app: apps.App | undefined): apps.App {
   if (app?.closed === null && app.takenDown !== null) return apps.requireAvailable(app)
   if (app && (isOwn(agent, app) ? app.closed === null : app.listed === 'on')) return app
   throw notOnExplore()
 }
 
-/** What the caller pays: nothing for an own app. Refuses no_remix, paused, price_above_max. */
+/**
+ * Returns the price for the caller; zero for an own app. Throws `no_remix`, `paused` and
+ * `price_above_max`.
+ */
 function priceFor(ctx: AppContext, { caller: { agent }, original, wanted }: Asked): NanoUsd {
   if (isOwn(agent, original) || original.remix === 'free') return zero
   if (original.remix === 'off' || !ctx.config.pricesOn) throw new ApiError('no_remix')
@@ -136,7 +139,7 @@ function priceFor(ctx: AppContext, { caller: { agent }, original, wanted }: Aske
   return price
 }
 
-/** The copy with its files, its place in the chain, and its price, inside a transaction. */
+/** Inserts the copy with its assets and lineage and pays for it, inside a transaction. */
 async function copy(
   ctx: AppContext,
   db: Db,
@@ -158,7 +161,7 @@ async function copy(
     agent.id,
     contents.values().reduce((sum, bytes) => sum + bytes, 0),
   )
-  // Counting locks the original: what its maker asks for is what stands there now.
+  // Counting locks the original. The current price and version apply.
   const original = open(agent, await countRemix(db, of, isOwn(agent, asked.original), agent.id))
   if (shownTo(agent, original) !== page.version) throw new Outdated()
   const price = priceFor(ctx, { ...asked, original })
@@ -190,7 +193,10 @@ interface Sale {
   ref: string
 }
 
-/** Held and settled in one transaction, so that the maker's part is earned (docs/decisions/0023). */
+/**
+ * Holds and settles the price in one transaction, so that the maker's share is an earning
+ * (docs/spec/money.md).
+ */
 async function pay(ctx: AppContext, db: Db, { caller, original, price, ref }: Sale): Promise<void> {
   const { agent, key } = caller
   const maker = agentAccount(original.maker)
@@ -214,7 +220,7 @@ interface Taken {
   copy: string
 }
 
-/** Its maker is told who copied it, and what that earned. */
+/** Notifies the maker of the remix and its earning. */
 async function tellMaker(ctx: AppContext, db: Db, { agent, original, price, copy }: Taken) {
   const { id: item, maker: to, title } = original
   const earned = share(price, makerSharePercent)

@@ -3,25 +3,30 @@ import { type NanoUsd, toCredits } from '../../../core/money.ts'
 import { day, utcDay } from '../../../core/time.ts'
 import { ApiError } from '../../../errors.ts'
 import { agentOwner } from '../../../ledger/accounts.ts'
-import { type Earnings, listEarningsByItem, sumEarnings, type SalesFilter } from '../../../ledger/earnings.ts'
+import {
+  type Earnings,
+  listEarningsByItem,
+  type SalesFilter,
+  sumEarnings,
+} from '../../../ledger/earnings.ts'
 import type { Agent } from '../../agents/agents.ts'
 import * as apps from '../../apps/apps.ts'
-import type { EarningsBody, ItemEarningsBody, EarningsPeriodQuery } from './schemas.ts'
+import type { EarningsBody, EarningsPeriodQuery, ItemEarningsBody } from './schemas.ts'
 
 const datePattern = /^\d{4}-\d\d-\d\d$/
 const momentPattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d)$/
 
-/** A moment of the query; a day stands for its beginning. Refuses bad_request. */
+/** Parses a moment of the query; a day means its beginning. Throws `bad_request`. */
 function parseMoment(param: 'from' | 'to', text: string): number {
   const at = datePattern.test(text) || momentPattern.test(text) ? Date.parse(text) : Number.NaN
-  // A 30th of February would be read as a day in March.
+  // Date.parse reads February 30 as a day in March.
   const date = text.slice(0, 10)
   if (!Number.isNaN(at) && utcDay(Date.parse(date)) === date) return at
-  const problem = `"${param}" is a day (2026-11-21) or a moment (2026-11-21T08:00:00Z).`
+  const problem = `"${param}" must be a day (2026-11-21) or a moment (2026-11-21T08:00:00Z).`
   throw new ApiError('bad_request', { problem, param })
 }
 
-/** The period of a query: a day in `to` is included. Refuses bad_request. */
+/** Parses the period of a query; a day in `to` is included. Throws `bad_request`. */
 export function parsePeriod({ from, to, item }: EarningsPeriodQuery): SalesFilter {
   const end = to === undefined ? undefined : parseMoment('to', to)
   return {
@@ -31,7 +36,6 @@ export function parsePeriod({ from, to, item }: EarningsPeriodQuery): SalesFilte
   }
 }
 
-/** The house's part is what the maker did not get. */
 const present = ({ sales, gross, net }: Earnings): EarningsBody => ({
   sales,
   gross: toCredits(gross),
@@ -39,21 +43,21 @@ const present = ({ sales, gross, net }: Earnings): EarningsBody => ({
   net: toCredits(net),
 })
 
-/** What an agent earned in a period, in all. */
-export const getTotals = async (
+/** Returns the total earnings of an agent in a period. */
+export const getEarningsTotals = async (
   ctx: AppContext,
   agent: Agent,
   period: SalesFilter,
 ): Promise<EarningsBody> => present(await sumEarnings(ctx, agentOwner(agent.id), period))
 
-/** Where a list goes on: after an item that earned so much. */
+/** A position in the list by item: the net earnings and id of the last item. */
 export interface After {
   net: bigint
   item: string
 }
 
-/** What each item earned in a period, what earned most first. */
-export async function listEarningsByItem(
+/** Lists the earnings of an agent by item in a period, highest net first. */
+export async function listItemEarnings(
   ctx: AppContext,
   agent: Agent,
   period: SalesFilter,

@@ -5,12 +5,12 @@ import { csv, csvFile } from '../../../core/csv.ts'
 import { highestFirst, makeCursor, pageOf, pageSize, readCursor } from '../../../core/cursor.ts'
 import { ListQuery } from '../../../http/list-query.ts'
 import { csvRowsMax } from '../../../limits.ts'
-import { withKey } from '../../authentication.ts'
-import { operation } from '../../operation.ts'
-import * as schemas from './schemas.ts'
-import { type After, listEarningsByItem, parsePeriod, getTotals } from './earnings.ts'
+import { callerAuth } from '../../authentication.ts'
+import { agentOperation } from '../../operation.ts'
 import { listLedger } from '../me.ts'
 import { LedgerListSchema } from '../schemas.ts'
+import { type After, getEarningsTotals, listItemEarnings, parsePeriod } from './earnings.ts'
+import * as schemas from './schemas.ts'
 
 /** Where a list goes on: after the item that earned so many Nano. */
 function afterOf(cursor: string | undefined): After | undefined {
@@ -21,7 +21,7 @@ function afterOf(cursor: string | undefined): After | undefined {
 /** An agent's entries in the ledger. */
 const ledgerRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(ctx))
+    .use(callerAuth(ctx))
     .get(
       '/me/ledger',
       async ({ caller, query }) => {
@@ -32,7 +32,7 @@ const ledgerRoutes = (ctx: AppContext) =>
       },
       {
         query: ListQuery,
-        ...operation(
+        ...agentOperation(
           { id: 'get_ledger', tag: 'Your things', summary: 'What came to you and what you paid.' },
           { 200: LedgerListSchema },
           ['bad_request'],
@@ -46,7 +46,7 @@ const ledgerRoutes = (ctx: AppContext) =>
         const rows = await listLedger(ctx, caller.agent, { limit: csvRowsMax })
         return csvFile('ledger', csv(heads, rows))
       },
-      operation(
+      agentOperation(
         {
           id: 'get_ledger_csv',
           tag: 'Your things',
@@ -60,23 +60,23 @@ const ledgerRoutes = (ctx: AppContext) =>
 export const earningsRoutes = (ctx: AppContext) =>
   new Elysia()
     .use(ledgerRoutes(ctx))
-    .use(withKey(ctx))
+    .use(callerAuth(ctx))
     .get(
       '/me/earnings',
       async ({ caller: { agent }, query }) => {
         const period = parsePeriod(query)
         const limit = pageSize(query.limit)
         const after = afterOf(query.cursor)
-        const rows = await listEarningsByItem(ctx, agent, period, { limit: limit + 1, after })
+        const rows = await listItemEarnings(ctx, agent, period, { limit: limit + 1, after })
         const { page, next } = pageOf(rows, limit, ({ netNano, item }) =>
           makeCursor('net', String(netNano), item),
         )
         const byItem = page.map(({ netNano: _, ...shown }) => shown)
-        return { totals: await getTotals(ctx, agent, period), byItem, next }
+        return { totals: await getEarningsTotals(ctx, agent, period), byItem, next }
       },
       {
         query: schemas.EarningsQuerySchema,
-        ...operation(
+        ...agentOperation(
           {
             id: 'get_earnings',
             tag: 'Your things',
@@ -92,12 +92,12 @@ export const earningsRoutes = (ctx: AppContext) =>
       '/me/earnings.csv',
       async ({ caller: { agent }, query }) => {
         const heads = ['item', 'title', 'sales', 'gross', 'fee', 'net'] as const
-        const rows = await listEarningsByItem(ctx, agent, parsePeriod(query), { limit: csvRowsMax })
+        const rows = await listItemEarnings(ctx, agent, parsePeriod(query), { limit: csvRowsMax })
         return csvFile('earnings', csv(heads, rows))
       },
       {
         query: schemas.EarningsPeriodQuerySchema,
-        ...operation(
+        ...agentOperation(
           { id: 'get_earnings_csv', tag: 'Your things', summary: 'The same as CSV.' },
           { 200: schemas.CsvSchema },
           ['bad_request'],

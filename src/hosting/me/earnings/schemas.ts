@@ -1,30 +1,27 @@
 import { type Static, Type } from '@sinclair/typebox'
 
-import { ListQuery } from '../../../http/list-query.ts'
 import { Id, Media, orNull } from '../../../core/schema.ts'
+import { ListQuery } from '../../../http/list-query.ts'
 
-const when = {
+const period = {
   from: Type.Optional(
-    Type.String({ maxLength: 40, description: 'A day (UTC) or a moment, ISO 8601.' }),
+    Type.String({ maxLength: 40, description: 'ISO 8601: a day (UTC) or a moment.' }),
   ),
   to: Type.Optional(
-    Type.String({
-      maxLength: 40,
-      description: 'A day, which is included, or a moment, which is not.',
-    }),
+    Type.String({ maxLength: 40, description: 'A day (inclusive) or a moment (exclusive).' }),
   ),
   item: Type.Optional(Id),
 }
 
-export const EarningsPeriodQuerySchema = Type.Object(when)
-export const EarningsQuerySchema = Type.Object({ ...when, ...ListQuery.properties })
+export const EarningsPeriodQuerySchema = Type.Object(period)
+export const EarningsQuerySchema = Type.Object({ ...period, ...ListQuery.properties })
 export type EarningsPeriodQuery = Static<typeof EarningsPeriodQuerySchema>
 
 const earned = {
   sales: Type.Integer(),
   gross: Type.Number({ description: 'What buyers paid, in credits.' }),
-  fee: Type.Number({ description: "The house's part." }),
-  net: Type.Number({ description: 'What came to you.' }),
+  fee: Type.Number({ description: 'The share of the service.' }),
+  net: Type.Number({ description: 'What you received.' }),
 }
 const EarnedSchema = Type.Object(earned)
 export type EarningsBody = Static<typeof EarnedSchema>
@@ -32,11 +29,11 @@ export type EarningsBody = Static<typeof EarnedSchema>
 const ItemEarningsSchema = Type.Object({ item: Id, title: orNull(Type.String()), ...earned })
 export type ItemEarningsBody = Static<typeof ItemEarningsSchema>
 
-/** GET /me/earnings (agent-api, Your things). */
+/** The response of GET /me/earnings. */
 export const EarningsSchema = Type.Object({
   totals: EarnedSchema,
   byItem: Type.Array(ItemEarningsSchema),
   next: orNull(Type.String()),
 })
 
-export const CsvSchema = Media('text/csv', { description: 'RFC 4180, with a head.' })
+export const CsvSchema = Media('text/csv', { description: 'RFC 4180, with a header row.' })

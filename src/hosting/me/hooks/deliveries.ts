@@ -12,44 +12,44 @@ import { enqueue } from '../../../jobs/jobs.ts'
 import { deliveriesWaitingMax, listPageMax } from '../../../limits.ts'
 import { listNotesAfter, type Note } from '../../notifications/notifications.ts'
 import { presentNote } from '../notes/present.ts'
-import { type Hook, listHooksBehind, advance } from './hooks.ts'
+import { advance, type Hook, listHooksBehind } from './hooks.ts'
 import { deliveries, hooks } from './tables.ts'
 
 export type Delivery = typeof deliveries.$inferSelect
 
-const hooksAtOnce = 100
+const hooksPerRun = 100
 
-/** Puts what agents were told since the last look on its way to their hooks. */
+/** Enqueues the notes written since the last run for their hooks. */
 export async function enqueueDeliveries(ctx: AppContext): Promise<void> {
-  for (const { hook, told } of await listHooksBehind(ctx, hooksAtOnce)) {
-    const news = await listNotesAfter(ctx, hook.agent, hook.seen, listPageMax)
-    // What it was told may be forgotten by now.
-    const last = news.at(-1)?.number ?? told
-    await ctx.db.tx((db) => enqueueForHook(ctx, db, hook, news, last))
+  for (const { hook, latest } of await listHooksBehind(ctx, hooksPerRun)) {
+    const notes = await listNotesAfter(ctx, hook.agent, hook.seen, listPageMax)
+    // The newest notes may have been deleted meanwhile.
+    const last = notes.at(-1)?.number ?? latest
+    await ctx.db.tx((db) => enqueueForHook(ctx, db, hook, notes, last))
   }
   ctx.jobs.wake()
 }
 
-async function enqueueForHook(ctx: AppContext, db: Db, hook: Hook, news: Note[], last: number) {
+async function enqueueForHook(ctx: AppContext, db: Db, hook: Hook, notes: Note[], last: number) {
   if (!(await advance(db, hook, last))) return
-  const wanted = news.filter(({ kind }) => hook.kinds === null || hook.kinds.includes(kind))
-  let room = deliveriesWaitingMax - (await countWaiting(db, hook.id))
-  for (const note of wanted) {
-    const delivery = await insertDelivery(ctx, db, hook, note, room > 0)
-    if (room > 0) await enqueueDelivery(ctx, db, delivery)
-    room -= 1
+  const selected = notes.filter(({ kind }) => hook.kinds === null || hook.kinds.includes(kind))
+  let quota = deliveriesWaitingMax - (await countWaiting(db, hook.id))
+  for (const note of selected) {
+    const delivery = await insertDelivery(ctx, db, hook, note, quota > 0)
+    if (quota > 0) await enqueueDelivery(ctx, db, delivery)
+    quota -= 1
   }
 }
 
 const countWaiting = (db: Db, hook: string): Promise<number> =>
+  // A literal, as in the partial index.
   countRows(db, deliveries, and(eq(deliveries.hook, hook), sql`${deliveries.state} = 'waiting'`))
 
-/** What has no room among those that wait is kept as failed: it can be sent again by hand. */
-async function insertDelivery(ctx: AppContext, db: Db, hook: Hook, note: Note, hasRoom: boolean) {
+/** Inserts a delivery. Past the quota it has failed already and can be redelivered by hand. */
+async function insertDelivery(ctx: AppContext, db: Db, hook: Hook, note: Note, hasQuota: boolean) {
   const at = ctx.clock.now()
-  const data = presentNote(note)
-  const message = { type: note.kind, timestamp: iso(note.at), data }
-  const [made] = await db
+  const message = { type: note.kind, timestamp: iso(note.at), data: presentNote(note) }
+  const [delivery] = await db
     .insert(deliveries)
     .values({
       id: newId(),
@@ -58,17 +58,14 @@ async function insertDelivery(ctx: AppContext, db: Db, hook: Hook, note: Note, h
       kind: note.kind,
       body: JSON.stringify(message),
       created: at,
-      ...(hasRoom
+      ...(hasQuota
         ? { state: 'waiting', next: at }
         : { state: 'failed', problem: 'too_many_waiting', ended: at }),
     })
     .returning()
-  if (!made) throw new Error('the delivery was not kept')
-  return made
+  if (!delivery) throw new Error('inserting the delivery returned no row')
+  return delivery
 }
-
-/** Longer than all tries take: the last comes after a day. */
-const allMs = 30 * hour
 
 const enqueueDelivery = (ctx: AppContext, db: Db, { id, hook }: Delivery) =>
   enqueue(ctx, db, {
@@ -78,10 +75,11 @@ const enqueueDelivery = (ctx: AppContext, db: Db, { id, hook }: Delivery) =>
     slot: `hook:${id}`,
     input: { delivery: id },
     price: zero,
-    ms: allMs,
+    // The last attempt starts within 25 hours.
+    ms: 30 * hour,
   })
 
-/** A hook's deliveries, newest first, going on after `after`. */
+/** Lists the deliveries of a hook, newest first. */
 export const list = (
   { db }: AppContext,
   hook: string,
@@ -96,26 +94,26 @@ export const list = (
     .limit(limit)
 
 /**
- * Sends a delivery again, with all its tries, under the id it had. Refuses not_found, and busy
- * while it is still on its way.
+ * Sends a delivery again with the same id and all its attempts. Throws `not_found`, and `busy`
+ * while the delivery is waiting.
  */
 export async function redeliver(ctx: AppContext, hook: Hook, id: string): Promise<Delivery> {
-  const mine = and(eq(deliveries.id, id), eq(deliveries.hook, hook.id))
-  const again = { state: 'waiting', tries: 0, next: ctx.clock.now(), ended: null } as const
-  const sent = await ctx.db.tx(async (db) => {
+  const isOwn = and(eq(deliveries.id, id), eq(deliveries.hook, hook.id))
+  const restart = { state: 'waiting', tries: 0, next: ctx.clock.now(), ended: null } as const
+  const delivery = await ctx.db.tx(async (db) => {
     const [row] = idPattern.test(id)
-      ? await db.update(deliveries).set(again).where(mine).returning()
+      ? await db.update(deliveries).set(restart).where(isOwn).returning()
       : []
-    const see = `GET /me/hooks/${hook.id}/deliveries lists them.`
+    const see = `GET /me/hooks/${hook.id}/deliveries lists its deliveries.`
     if (!row) throw new ApiError('not_found', { what: 'delivery', see })
     await enqueueDelivery(ctx, db, row)
     return row
   })
   ctx.jobs.wake()
-  return sent
+  return delivery
 }
 
-/** A delivery with where it goes; undefined once either is gone. */
+/** Returns a delivery with its hook; undefined if either was deleted. */
 export async function findDelivery(
   { db }: AppContext,
   id: string,
@@ -128,16 +126,16 @@ export async function findDelivery(
   return found
 }
 
-/** How a try ended, inside a transaction. */
+/** Records the outcome of an attempt. */
 export async function recordAttempt(
   db: Db,
   id: string,
-  tried: Pick<Delivery, 'state' | 'tries' | 'status' | 'problem' | 'next' | 'ended'>,
+  outcome: Pick<Delivery, 'state' | 'tries' | 'status' | 'problem' | 'next' | 'ended'>,
 ): Promise<void> {
-  await db.update(deliveries).set(tried).where(eq(deliveries.id, id))
+  await db.update(deliveries).set(outcome).where(eq(deliveries.id, id))
 }
 
-/** A delivery whose job ended without it, inside a transaction. */
+/** Fails a waiting delivery whose job ended without an attempt. */
 export async function recordFailure({ clock }: AppContext, db: Db, id: string, problem: string) {
   await db
     .update(deliveries)
@@ -145,9 +143,9 @@ export async function recordFailure({ clock }: AppContext, db: Db, id: string, p
     .where(and(eq(deliveries.id, id), eq(deliveries.state, 'waiting')))
 }
 
-const keptMs = 30 * day
+const retentionMs = 30 * day
 
-/** Forgets deliveries that ended more than 30 days ago. */
+/** Deletes deliveries that ended more than 30 days ago. */
 export async function deleteOldDeliveries({ db, clock }: AppContext): Promise<void> {
-  await db.tx((tx) => tx.delete(deliveries).where(lt(deliveries.ended, clock.now() - keptMs)))
+  await db.tx((tx) => tx.delete(deliveries).where(lt(deliveries.ended, clock.now() - retentionMs)))
 }

@@ -4,67 +4,67 @@ import { Value } from '@sinclair/typebox/value'
 import type { AppContext } from '../../../context.ts'
 import { anywhere, fetchGuarded, type Network, NotFetched } from '../../../core/fetch.ts'
 import { hour, minute, second } from '../../../core/time.ts'
-import type { Handler, Outcome, JobRun } from '../../../jobs/handler.ts'
-import { type Delivery, findDelivery, recordFailure, recordAttempt } from './deliveries.ts'
+import type { Handler, JobRun, Outcome } from '../../../jobs/handler.ts'
+import { type Delivery, findDelivery, recordAttempt, recordFailure } from './deliveries.ts'
 import { type Hook, markGone } from './hooks.ts'
 import { signedHeaders } from './signing.ts'
 
 const Input = Type.Object({ delivery: Type.String() })
 
-/** Between a try and the next: eight tries, the last a day after the first. */
+/** The waits between eight attempts; the last attempt is a day after the first. */
 const waits = [5 * second, 5 * minute, 25 * minute, 90 * minute, 4 * hour, 6 * hour, 12 * hour]
 
-/** What a receiver says is for nobody to read: its status counts, as soon as it is there. */
+/** Only the status of a response counts. The body is not read. */
 const bounds = { ms: 10 * second }
 
 /**
- * Posts a delivery until its receiver answers 2xx, at most eight times. A receiver is only reached
- * at the address that was checked, never through a redirect, and has 10 s; 410 ends its hook.
+ * Posts a delivery until the receiver responds with 2xx, at most eight times. Each attempt takes at
+ * most 10 s, connects to the address that was checked and follows no redirect. 410 ends the hook.
  */
 export const hookHandler = (ctx: AppContext, net?: Network): Handler<typeof Input> => ({
   queue: 'hooks',
   input: Input,
   data: Type.Null(),
   restarts: Infinity,
-  run: (work) => run(ctx, work, net ?? (ctx.config.hooksToPrivate ? anywhere : undefined)),
-  compensate: (db, { input, error }) =>
-    Value.Check(Input, input)
-      ? recordFailure(ctx, db, input.delivery, error?.code ?? 'cancelled')
-      : Promise.resolve(),
+  run: (job) => run(ctx, job, net ?? (ctx.config.hooksToPrivate ? anywhere : undefined)),
+  compensate: async (db, { input, error }) => {
+    if (!Value.Check(Input, input)) return
+    await recordFailure(ctx, db, input.delivery, error?.code ?? 'cancelled')
+  },
 })
 
 async function run(
   ctx: AppContext,
-  { input, signal, report: note }: JobRun<{ delivery: string }, unknown>,
+  { input, signal, report }: JobRun<{ delivery: string }, unknown>,
   net: Network | undefined,
 ): Promise<Outcome> {
   const found = await findDelivery(ctx, input.delivery)
   if (!found || found.hook.gone !== null) {
-    return { end: 'failed', error: { code: 'gone', error: 'The hook is gone.' } }
+    return { end: 'failed', error: { code: 'gone', error: 'The webhook was deleted or is gone.' } }
   }
   const { delivery, hook } = found
-  const said = await post(ctx, hook, delivery, signal, net)
-  const { status = null } = said
+  const { status = null, problem = null } = await post(ctx, hook, delivery, signal, net)
   const tries = delivery.tries + 1
   const wait = waits[tries - 1]
   const now = ctx.clock.now()
-  const tried = { tries, status, problem: said.problem ?? null, next: null, ended: now }
+  const attempt = { tries, status, problem, next: null, ended: now }
   const isDelivered = status !== null && status >= 200 && status < 300
   if (!isDelivered && status !== 410 && wait !== undefined) {
-    const later = { ...tried, state: 'waiting', next: now + wait, ended: null } as const
-    await note({}, (db) => recordAttempt(db, delivery.id, later))
+    const retry = { ...attempt, state: 'waiting', next: now + wait, ended: null } as const
+    await report({}, (db) => recordAttempt(db, delivery.id, retry))
     return { end: 'again', afterMs: wait }
   }
+  const state = isDelivered ? 'delivered' : 'failed'
   return {
     end: 'done',
     record: async (db) => {
-      await recordAttempt(db, delivery.id, { ...tried, state: isDelivered ? 'delivered' : 'failed' })
+      await recordAttempt(db, delivery.id, { ...attempt, state })
       if (status === 410) await markGone(ctx, db, hook.id)
     },
   }
 }
 
-/** The status that a receiver answered, or why there is none. */
+/** Returns the status of the response, or why there is none. */
 async function post(
   ctx: AppContext,
   { id: hook, url }: Hook,
@@ -80,7 +80,7 @@ async function post(
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof NotFetched) return { problem: error.why }
-    const isLate = error instanceof Error && error.name === 'TimeoutError'
-    return { problem: isLate ? 'timed_out' : 'unreachable' }
+    const isTimeout = error instanceof Error && error.name === 'TimeoutError'
+    return { problem: isTimeout ? 'timed_out' : 'unreachable' }
   }
 }

@@ -16,7 +16,7 @@ import type { NoteKind } from '../../notifications/kinds.ts'
 import { deleteOldNotes as forgetNotes, notify } from '../../notifications/notifications.ts'
 import { deleteOldDeliveries, enqueueDeliveries } from './deliveries.ts'
 import { hookHandler } from './handler.ts'
-import { add as addTo, listHooksBehind, list } from './hooks.ts'
+import { add as addTo, list, listHooksBehind } from './hooks.ts'
 
 /** What stands for the open internet here. */
 const outside = '127.0.0.2'

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, isNull } from 'drizzle-orm'
 
 import type { AppContext } from '../../../context.ts'
 import { publicUrl } from '../../../core/fetch.ts'
@@ -9,58 +9,57 @@ import { ApiError } from '../../../errors.ts'
 import * as keys from '../../../keys/keys.ts'
 import { hooksPerAgentMax, hookUrlCharsMax } from '../../../limits.ts'
 import type { NoteKind } from '../../notifications/kinds.ts'
-import { noteCounts } from '../../notifications/tables.ts'
+import { findLatestNoteNumber, latestNoteNumbers } from '../../notifications/notifications.ts'
 import { deliveries, hooks } from './tables.ts'
 
 export type Hook = typeof hooks.$inferSelect
 
 /**
- * Adds a hook for the notes of a key's agent from now on. Refuses bad_request for an address that
- * is none of the open internet, and past five hooks; bad_key for a key that was revoked meanwhile.
+ * Adds a hook that receives the future notes of a key's agent. Throws `bad_request` for a URL that
+ * is not public and past five hooks, and `bad_key` if the key was revoked meanwhile.
  */
 export async function add(
   ctx: AppContext,
   { owner: agent, prefix }: keys.Key,
   { url, kinds }: { url: string; kinds?: NoteKind[] | undefined },
 ): Promise<Hook> {
-  const address = addressOf(ctx, url)
+  const address = parseUrl(ctx, url)
   return ctx.db.tx(async (db) => {
-    // Its account may be closing, and its keys and hooks with it.
+    // Closing the account revokes its keys and removes its hooks under the same lock.
     await keys.lockOwner(db, agent)
     const live = await keys.list(db, agent)
     if (!live.some((key) => key.prefix === prefix)) throw new ApiError('bad_key')
     if ((await countRows(db, hooks, eq(hooks.agent, agent))) >= hooksPerAgentMax) {
-      const problem = `An agent has at most ${hooksPerAgentMax} hooks. Delete one first.`
+      const problem = `You have reached the limit of ${hooksPerAgentMax} hooks. Delete one first.`
       throw new ApiError('bad_request', { problem })
     }
-    const [told] = await db.select().from(noteCounts).where(eq(noteCounts.agent, agent))
-    const [made] = await db
+    const [hook] = await db
       .insert(hooks)
       .values({
         id: newId(),
         agent,
         url: address,
         kinds: kinds ?? null,
-        seen: told?.last ?? 0,
+        seen: await findLatestNoteNumber(db, agent),
         created: ctx.clock.now(),
       })
       .returning()
-    if (!made) throw new Error('the hook was not kept')
-    return made
+    if (!hook) throw new Error('inserting the hook returned no row')
+    return hook
   })
 }
 
-function addressOf({ config }: AppContext, text: string): string {
+function parseUrl({ config }: AppContext, text: string): string {
   const url = config.hooksToPrivate ? URL.parse(text) : publicUrl(text)
-  const isFine = url && /^https?:$/.test(url.protocol) && !url.username && !url.password
-  if (isFine && url.href.length <= hookUrlCharsMax) return url.href
+  const isAllowed = url && /^https?:$/.test(url.protocol) && !url.username && !url.password
+  if (isAllowed && url.href.length <= hookUrlCharsMax) return url.href
   const problem =
-    '"url" is an http or https address of the open internet, without a name or password, of at ' +
-    `most ${hookUrlCharsMax} characters.`
+    '"url" must be a public http or https address without a user name or password, of at most ' +
+    `${hookUrlCharsMax} characters.`
   throw new ApiError('bad_request', { problem, param: 'url' })
 }
 
-/** An agent's hooks, newest first; there are at most `hooksPerAgentMax`. */
+/** Lists the hooks of an agent, newest first; at most `hooksPerAgentMax`. */
 export const list = ({ db }: AppContext, agent: string): Promise<Hook[]> =>
   db.read
     .select()
@@ -68,15 +67,15 @@ export const list = ({ db }: AppContext, agent: string): Promise<Hook[]> =>
     .where(eq(hooks.agent, agent))
     .orderBy(desc(hooks.created), desc(hooks.id))
 
-/** An agent's own hook. Refuses not_found. */
+/** Returns a hook of the agent. Throws `not_found`. */
 export async function getHook({ db }: AppContext, agent: string, id: string): Promise<Hook> {
-  const mine = and(eq(hooks.id, id), eq(hooks.agent, agent))
-  const [hook] = idPattern.test(id) ? await db.read.select().from(hooks).where(mine) : []
+  const isOwn = and(eq(hooks.id, id), eq(hooks.agent, agent))
+  const [hook] = idPattern.test(id) ? await db.read.select().from(hooks).where(isOwn) : []
   if (hook) return hook
-  throw new ApiError('not_found', { what: 'hook', see: 'GET /me/hooks lists yours.' })
+  throw new ApiError('not_found', { what: 'hook', see: 'GET /me/hooks lists your hooks.' })
 }
 
-/** Removes a hook with its deliveries; what is on its way is not tried again. Refuses not_found. */
+/** Removes a hook with its deliveries and stops their attempts. Throws `not_found`. */
 export async function remove(ctx: AppContext, agent: string, id: string): Promise<void> {
   await getHook(ctx, agent, id)
   await ctx.db.tx((db) => removeRows(db, id))
@@ -87,39 +86,35 @@ async function removeRows(db: Db, id: string): Promise<void> {
   await db.delete(hooks).where(eq(hooks.id, id))
 }
 
-/** Removes every hook of an agent that closes its account, inside a transaction. */
+/** Removes every hook of an agent, in the transaction that closes its account. */
 export async function removeAllHooks(db: Db, agent: string): Promise<void> {
   const own = await db.select({ id: hooks.id }).from(hooks).where(eq(hooks.agent, agent))
   for (const { id } of own) await removeRows(db, id)
 }
 
-/** A hook, and the number of the newest note that its agent was told. */
-interface Behind {
-  hook: Hook
-  told: number
-}
-
-/** Hooks whose agents were told something that was not looked at for them yet. */
-export const listHooksBehind = ({ db }: AppContext, limit: number): Promise<Behind[]> =>
-  db.read
-    .select({ hook: hooks, told: noteCounts.last })
+/** Lists hooks whose agents have notes that are not enqueued yet, with the newest number. */
+export const listHooksBehind = ({ db }: AppContext, limit: number) => {
+  const latest = latestNoteNumbers(db.read)
+  return db.read
+    .select({ hook: hooks, latest: latest.last })
     .from(hooks)
-    .innerJoin(noteCounts, eq(noteCounts.agent, hooks.agent))
-    .where(sql`${noteCounts.last} > ${hooks.seen} and ${hooks.gone} is null`)
+    .innerJoin(latest, eq(latest.agent, hooks.agent))
+    .where(and(gt(latest.last, hooks.seen), isNull(hooks.gone)))
     .orderBy(asc(hooks.id))
     .limit(limit)
+}
 
-/** Looked at up to this note, inside a transaction. False when another process was first. */
+/** Records that notes up to `last` are enqueued. Returns false if another process did it first. */
 export async function advance(db: Db, { id, seen }: Hook, last: number): Promise<boolean> {
-  const passed = await db
+  const advanced = await db
     .update(hooks)
     .set({ seen: last })
     .where(and(eq(hooks.id, id), eq(hooks.seen, seen)))
     .returning({ id: hooks.id })
-  return passed.length > 0
+  return advanced.length > 0
 }
 
-/** Its receiver is gone: nothing more is sent there. */
+/** Records that the receiver is gone, so nothing more is sent there. */
 export async function markGone({ clock }: AppContext, db: Db, id: string): Promise<void> {
   await db.update(hooks).set({ gone: clock.now() }).where(eq(hooks.id, id))
 }

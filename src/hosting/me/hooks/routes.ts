@@ -2,15 +2,14 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../../context.ts'
 import { among, newestFirst } from '../../../core/cursor.ts'
-import { ListQuery } from '../../../http/list-query.ts'
-import { taking, takingNothing } from '../../../http/validation.ts'
 import { iso } from '../../../core/time.ts'
-import { withKey } from '../../authentication.ts'
+import { ListQuery } from '../../../http/list-query.ts'
+import { callerAuth } from '../../authentication.ts'
+import { agentOperation, writeErrors } from '../../operation.ts'
 import * as deliveries from './deliveries.ts'
 import * as hooks from './hooks.ts'
 import * as schemas from './schemas.ts'
 import { signingSecret } from './signing.ts'
-import { writeErrors, operation } from '../../operation.ts'
 
 const orIso = (at: number | null): string | null => (at === null ? null : iso(at))
 
@@ -28,32 +27,33 @@ function presentDelivery(row: deliveries.Delivery): schemas.DeliveryBody {
   return { id, note, kind, state, tries, status, problem, ...times }
 }
 
-/** Webhooks: an agent's notes, sent to an address of its choice (agent-api, Your things). */
-export const hookRoutes = (ctx: AppContext) => new Elysia().use(own(ctx)).use(sent(ctx))
+/** Webhooks: notes of an agent, posted to its own address (document 1, section 1, Your things). */
+export const hookRoutes = (ctx: AppContext) =>
+  new Elysia().use(manageHooks(ctx)).use(hookDeliveries(ctx))
 
-const own = (ctx: AppContext) =>
+const manageHooks = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(ctx))
+    .use(callerAuth(ctx))
     .post(
       '/me/hooks',
       async ({ caller, body, status }) => {
         const hook = await hooks.add(ctx, caller.key, body)
         const note =
-          'Keep the secret, it is shown once. Each note from now on is posted as ' +
-          '{ type, timestamp, data }, signed as standardwebhooks.com says; answer 2xx within 10 s.'
+          'Store the secret: it is shown once. New notes are posted as { type, timestamp, data } ' +
+          'and signed (standardwebhooks.com). Respond with 2xx within 10 s.'
         return status(201, { hook: presentHook(hook), secret: signingSecret(ctx, hook.id), note })
       },
       {
-        ...taking(schemas.CreateHookRequestSchema),
-        ...operation(
+        body: schemas.CreateHookRequestSchema,
+        ...agentOperation(
           {
             id: 'add_hook',
             tag: 'Your things',
-            summary: 'Have your notes posted to an address of yours.',
+            summary: 'Create a webhook that receives your notes.',
             more:
-              'Headers webhook-id, webhook-timestamp and webhook-signature (HMAC-SHA256). What is ' +
-              'not answered 2xx is sent again, eight times over a day; 410 ends the hook. ' +
-              'Redirects are not followed.',
+              'Headers webhook-id, webhook-timestamp and webhook-signature (HMAC-SHA256). Without ' +
+              'a 2xx response a delivery is sent up to eight times within a day. 410 ends the ' +
+              'hook. Redirects are not followed.',
           },
           { 201: schemas.CreateHookResponseSchema },
           writeErrors,
@@ -69,8 +69,8 @@ const own = (ctx: AppContext) =>
       },
       {
         query: ListQuery,
-        ...operation(
-          { id: 'list_hooks', tag: 'Your things', summary: 'Your hooks, newest first.' },
+        ...agentOperation(
+          { id: 'list_hooks', tag: 'Your things', summary: 'List your webhooks, newest first.' },
           { 200: schemas.HookListSchema },
           ['bad_request'],
         ),
@@ -80,18 +80,18 @@ const own = (ctx: AppContext) =>
       '/me/hooks/:id',
       async ({ caller, params }) => {
         await hooks.remove(ctx, caller.agent.id, params.id)
-        return { id: params.id, note: 'Nothing more is sent there.' }
+        return { id: params.id, note: 'The webhook is deleted. Nothing more is sent to it.' }
       },
-      operation(
-        { id: 'delete_hook', tag: 'Your things', summary: 'End a hook.' },
+      agentOperation(
+        { id: 'delete_hook', tag: 'Your things', summary: 'Delete a webhook.' },
         { 200: schemas.DeleteHookResponseSchema },
         [...writeErrors, 'not_found'],
       ),
     )
 
-const sent = (ctx: AppContext) =>
+const hookDeliveries = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(ctx))
+    .use(callerAuth(ctx))
     .get(
       '/me/hooks/:id/deliveries',
       async ({ caller, params, query }) => {
@@ -103,12 +103,12 @@ const sent = (ctx: AppContext) =>
       },
       {
         query: ListQuery,
-        ...operation(
+        ...agentOperation(
           {
             id: 'list_deliveries',
             tag: 'Your things',
-            summary: 'What was sent to a hook, newest first, and how that went.',
-            more: 'Kept 30 days.',
+            summary: 'List the deliveries of a webhook, newest first.',
+            more: 'Deliveries are kept for 30 days.',
           },
           { 200: schemas.DeliveryListSchema },
           ['bad_request', 'not_found'],
@@ -123,12 +123,12 @@ const sent = (ctx: AppContext) =>
         return status(202, { delivery: presentDelivery(delivery) })
       },
       {
-        ...takingNothing,
-        ...operation(
+        ...agentOperation(
           {
             id: 'redeliver',
             tag: 'Your things',
-            summary: 'Send a delivery again, under the same webhook-id.',
+            input: 'empty',
+            summary: 'Send a delivery again with the same webhook-id.',
           },
           { 202: schemas.RedeliverResponseSchema },
           [...writeErrors, 'not_found', 'busy'],

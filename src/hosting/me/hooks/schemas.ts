@@ -9,13 +9,13 @@ export const CreateHookRequestSchema = Type.Object(
   {
     url: Type.String({
       maxLength: hookUrlCharsMax,
-      description: 'An http or https address of the open internet.',
+      description: 'A public http or https address.',
     }),
     kinds: Type.Optional(
       Type.Array(oneOf(noteKinds), {
         minItems: 1,
         uniqueItems: true,
-        description: 'Which notes; left out, all.',
+        description: 'The kinds of notes to send. Default: all.',
       }),
     ),
   },
@@ -29,7 +29,7 @@ const HookSchema = Type.Object(
   {
     id: Id,
     url: Link,
-    kinds: orNull(Type.Array(oneOf(noteKinds), { description: 'null: all.' })),
+    kinds: orNull(Type.Array(oneOf(noteKinds), { description: 'null means all kinds.' })),
     state: oneOf(['on', 'gone']),
     created: Time,
   },
@@ -39,11 +39,14 @@ export type HookBody = Static<typeof HookSchema>
 
 export const CreateHookResponseSchema = Type.Object({
   hook: HookSchema,
-  secret: Type.String({ description: 'What messages are signed with. Shown once.' }),
+  secret: Type.String({ description: 'Signs the messages. Shown once.' }),
   note: Type.String(),
 })
 
-export const HookListSchema = Type.Object({ hooks: Type.Array(HookSchema), next: orNull(Type.String()) })
+export const HookListSchema = Type.Object({
+  hooks: Type.Array(HookSchema),
+  next: orNull(Type.String()),
+})
 export const DeleteHookResponseSchema = Type.Object({ id: Id, note: Type.String() })
 
 const DeliverySchema = Type.Object(
@@ -53,8 +56,8 @@ const DeliverySchema = Type.Object(
     kind: oneOf(noteKinds),
     state: oneOf(['waiting', 'delivered', 'failed']),
     tries: Type.Integer(),
-    status: orNull(Type.Integer({ description: 'What the last try was answered with.' })),
-    problem: orNull(Type.String({ description: 'Why there was no answer.' })),
+    status: orNull(Type.Integer({ description: 'The status of the last response.' })),
+    problem: orNull(Type.String({ description: 'Why there was no response.' })),
     created: Time,
     next: orNull(Time),
     ended: orNull(Time),

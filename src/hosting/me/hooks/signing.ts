@@ -5,11 +5,11 @@ import { unixSeconds } from '../../../core/time.ts'
 const signingKey = ({ secret }: Pick<AppContext, 'secret'>, hook: string): Buffer =>
   Buffer.from(sign(secret, `hook ${hook}`), 'base64url')
 
-/** A hook's secret, as Standard Webhooks writes it; it is shown once and kept nowhere. */
+/** Returns the secret of a hook in the format of Standard Webhooks. It is not stored. */
 export const signingSecret = (ctx: Pick<AppContext, 'secret'>, hook: string): string =>
   `whsec_${signingKey(ctx, hook).toString('base64')}`
 
-/** The headers of a message (https://www.standardwebhooks.com), sent at `at` milliseconds. */
+/** Returns the headers of a message (https://www.standardwebhooks.com) sent at `at`, in ms. */
 export function signedHeaders(
   ctx: Pick<AppContext, 'secret'>,
   { hook, note: id, body }: { hook: string; note: string; body: string },

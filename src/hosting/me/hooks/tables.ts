@@ -3,41 +3,41 @@ import { sql } from 'drizzle-orm'
 import { index, integer, json, table, text, time } from '../../../db/columns.ts'
 import type { NoteKind } from '../../notifications/kinds.ts'
 
-/** Where an agent's notes are sent. What it signs with is made of its id (signing.ts). */
+/** Webhooks of agents. The signing secret is derived from the id (signing.ts). */
 export const hooks = table(
   'hooks',
   {
     id: text('id').primaryKey(),
     agent: text('agent').notNull(),
     url: text('url').notNull(),
-    /** Which kinds; null: all of them. */
+    /** null sends all kinds. */
     kinds: json<NoteKind[]>('kinds'),
-    /** The number of the agent's newest note that was looked at for it. */
+    /** The number of the agent's newest note that has been enqueued. */
     seen: integer('seen').notNull(),
     created: time('created').notNull(),
-    /** When its receiver said that it is gone (410): nothing more is sent there. */
+    /** When the receiver answered 410. Nothing more is sent there. */
     gone: time('gone'),
   },
   (t) => [index('hooks_agent').on(t.agent, t.created)],
 )
 
-/** A note on its way to a hook, word for word as it is sent. */
+/** A note sent to a hook, with the exact request body. */
 export const deliveries = table(
   'deliveries',
   {
     id: text('id').primaryKey(),
     hook: text('hook').notNull(),
-    /** The note's id, which stays the same over all tries: receivers know it again by that. */
+    /** The id of the note: the same in all attempts, so receivers can drop duplicates. */
     note: text('note').notNull(),
     kind: text('kind').$type<NoteKind>().notNull(),
     body: text('body').notNull(),
     state: text('state').$type<'waiting' | 'delivered' | 'failed'>().notNull(),
     tries: integer('tries').notNull().default(0),
-    /** What the last try was answered with, or why there was no answer. */
+    /** The status of the last response, or why there was none. */
     status: integer('status'),
     problem: text('problem'),
     created: time('created').notNull(),
-    /** When it is tried again. */
+    /** When the next attempt starts. */
     next: time('next'),
     ended: time('ended'),
   },

@@ -7,7 +7,7 @@ import { run } from '../../../operator/control.ts'
 import { refused } from '../../../testing/refused.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
 import { findByHandle } from '../../agents/agents.ts'
-import { recordOpen, flushOpens } from '../../apps/opens.ts'
+import { flushOpens, recordOpen } from '../../apps/opens.ts'
 import { noteKinds } from '../../notifications/kinds.ts'
 import { deleteOldNotes, listNotes, notify } from '../../notifications/notifications.ts'
 import { watchNotes as watchNotes } from './watch.ts'
@@ -246,9 +246,9 @@ describe('GET /me/events', () => {
     await say('news')
     const agent = await idOf(ann)
     const broken = async () => {
-      const mayWatch = () => Promise.reject(new Error('no database'))
+      const isAuthorized = () => Promise.reject(new Error('no database'))
       const request = new Request('http://localhost:3000/api/me/events')
-      const { body } = await watchNotes(ctx.ctx, { agent, mayWatch }, request)
+      const { body } = await watchNotes(ctx.ctx, { agent, isAuthorized }, request)
       await expect(new Response(body).text()).rejects.toThrow('no database')
     }
     await Promise.all(Array.from({ length: noteStreamsMax }, broken))

@@ -2,7 +2,7 @@ import { iso } from '../../../core/time.ts'
 import type { Note } from '../../notifications/notifications.ts'
 import type { NoteBody } from './schemas.ts'
 
-/** A note as lists, streams and webhooks show it. */
+/** Returns a note as lists, streams and webhooks contain it. */
 export const presentNote = ({ id, kind, at, read, item, actor, text, data }: Note): NoteBody => ({
   id,
   kind,

@@ -2,14 +2,13 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../../context.ts'
 import { highestFirst } from '../../../core/cursor.ts'
-import { taking } from '../../../http/validation.ts'
 import { ApiError } from '../../../errors.ts'
-import { type Caller, isStillAuthorized, withKey } from '../../authentication.ts'
-import { listNotes, markRead, countUnread } from '../../notifications/notifications.ts'
+import { type Caller, callerAuth, isStillAuthorized } from '../../authentication.ts'
+import { countUnread, listNotes, markRead } from '../../notifications/notifications.ts'
+import { agentOperation, writeErrors } from '../../operation.ts'
 import { presentNote } from './present.ts'
 import * as schemas from './schemas.ts'
 import { watchNotes } from './watch.ts'
-import { writeErrors, operation } from '../../operation.ts'
 
 function idsOf({ ids, all }: schemas.ReadNotesRequest): string[] | 'all' {
   if (ids && !all) return ids
@@ -19,13 +18,13 @@ function idsOf({ ids, all }: schemas.ReadNotesRequest): string[] | 'all' {
 
 const watcherOf = (ctx: AppContext, caller: Caller) => ({
   agent: caller.agent.id,
-  mayWatch: () => isStillAuthorized(ctx, caller),
+  isAuthorized: () => isStillAuthorized(ctx, caller),
 })
 
-/** What happened to an agent's things (agent-api, Your things). */
+/** The routes of notes (document 1, section 1, Your things). */
 export const noteRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(ctx))
+    .use(callerAuth(ctx))
     .get(
       '/me/notes',
       async ({ caller: { agent }, query }) => {
@@ -38,12 +37,12 @@ export const noteRoutes = (ctx: AppContext) =>
       },
       {
         query: schemas.NotesQuerySchema,
-        ...operation(
+        ...agentOperation(
           {
             id: 'list_notes',
             tag: 'Your things',
-            summary: 'What happened to your things, newest first.',
-            more: 'With unread only what you have not read. Your newest 1,000 are kept, 90 days.',
+            summary: 'List what happened to your things, newest first.',
+            more: '"unread" returns unread notes only. The newest 1,000 notes are kept for 90 days.',
           },
           { 200: schemas.NoteListSchema },
           ['bad_request'],
@@ -57,9 +56,14 @@ export const noteRoutes = (ctx: AppContext) =>
         return { read, unread: await countUnread(ctx, agent.id) }
       },
       {
-        ...taking(schemas.ReadNotesRequestSchema),
-        ...operation(
-          { id: 'read_notes', tag: 'Your things', summary: 'Mark notes as read: some, or all.' },
+        body: schemas.ReadNotesRequestSchema,
+        ...agentOperation(
+          {
+            id: 'read_notes',
+            tag: 'Your things',
+            onFullDisk: 'allow',
+            summary: 'Mark some or all notes as read.',
+          },
           { 200: schemas.ReadNotesResponseSchema },
           writeErrors,
         ),
@@ -68,12 +72,12 @@ export const noteRoutes = (ctx: AppContext) =>
     .get(
       '/me/events',
       ({ caller, request }) => watchNotes(ctx, watcherOf(ctx, caller), request),
-      operation(
+      agentOperation(
         {
           id: 'watch_notes',
           tag: 'Your things',
-          summary: 'Your notes as they happen.',
-          more: 'Goes on after Last-Event-ID; without it, from your oldest unread note.',
+          summary: 'Stream your notes as they happen.',
+          more: 'Resumes after Last-Event-ID. Without it, the stream starts at your oldest unread note.',
         },
         { 200: schemas.NoteEventsSchema },
         ['busy'],

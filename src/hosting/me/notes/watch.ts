@@ -1,45 +1,47 @@
 import type { AppContext } from '../../../context.ts'
-import { eventStream } from '../../../http/event-stream.ts'
 import { second, stopwatch } from '../../../core/time.ts'
 import { ApiError } from '../../../errors.ts'
+import { eventStream } from '../../../http/event-stream.ts'
 import { heartbeatMs, jobWatchMs, listPageMax, noteStreamsMax } from '../../../limits.ts'
-import { listNotesAfter, listNotes, type Note, findNoteNumber } from '../../notifications/notifications.ts'
+import {
+  findNoteNumber,
+  listNotes,
+  listNotesAfter,
+  type Note,
+} from '../../notifications/notifications.ts'
 import { presentNote } from './present.ts'
 
 const encoder = new TextEncoder()
-/** Between two looks for news. */
-const lookMs = second / 2
+const pollMs = second / 2
 
-/** Whose notes are watched, and whether that may go on. */
 interface Watcher {
+  /** The id of the agent. */
   agent: string
-  mayWatch(): Promise<boolean>
+  /** Returns whether the caller's key is still valid. */
+  isAuthorized(): Promise<boolean>
 }
 
 /**
- * An agent's notes as server-sent events: those after Last-Event-ID, else from the oldest unread
- * one on, and then what happens, for at most ten minutes; the client comes again with
- * Last-Event-ID. Refuses busy past the streams that an agent may keep open.
+ * Streams the notes of an agent as server-sent events: first those after Last-Event-ID, or from
+ * the oldest unread note, then new notes for at most ten minutes. Throws `busy` past the streams
+ * that an agent may open.
  */
 export async function watchNotes(
   ctx: AppContext,
   watcher: Watcher,
   request: Request,
 ): Promise<Response> {
-  const last = await startOf(ctx, watcher.agent, request.headers.get('last-event-id'))
-  return eventStream(request, () => eventsOf(ctx, watcher, last, openStream(ctx, watcher.agent)))
+  const start = await findStart(ctx, watcher.agent, request.headers.get('last-event-id'))
+  return eventStream(request, () => {
+    const end = ctx.state.noteStreams.begin(watcher.agent)
+    if (!end) throw new ApiError('busy', { what: `Each of your ${noteStreamsMax} streams` })
+    return streamNotes(ctx, watcher, start, end)
+  })
 }
 
-/** Counts one more stream of an agent until the returned function is called. Throws `busy`. */
-function openStream(ctx: AppContext, agent: string): () => void {
-  const end = ctx.state.noteStreams.begin(agent)
-  if (end) return end
-  throw new ApiError('busy', { what: `Each of your ${noteStreamsMax} streams` })
-}
-
-/** The number of the note that comes before the first event. */
-async function startOf(ctx: AppContext, agent: string, seen: string | null): Promise<number> {
-  const known = seen === null ? undefined : await findNoteNumber(ctx, agent, seen)
+/** Returns the number of the note before the first event. */
+async function findStart(ctx: AppContext, agent: string, lastId: string | null): Promise<number> {
+  const known = lastId === null ? undefined : await findNoteNumber(ctx, agent, lastId)
   if (known !== undefined) return known
   const unread = await listNotes(ctx, agent, { unread: true, limit: listPageMax })
   const oldest = unread.at(-1)
@@ -48,41 +50,43 @@ async function startOf(ctx: AppContext, agent: string, seen: string | null): Pro
   return newest?.number ?? 0
 }
 
-function eventsOf(ctx: AppContext, { agent, mayWatch }: Watcher, after: number, left: () => void) {
-  const until = stopwatch() + jobWatchMs
-  const gone = new AbortController()
-  gone.signal.addEventListener('abort', left)
-  let last = after
-  // Said at once, so that a client knows that it is heard.
-  let said = ': notes\n\n'
+function streamNotes(ctx: AppContext, watcher: Watcher, start: number, onEnd: () => void) {
+  const { agent, isAuthorized } = watcher
+  const deadline = stopwatch() + jobWatchMs
+  const closed = new AbortController()
+  closed.signal.addEventListener('abort', onEnd)
+  let last = start
+  // Sent at once, so that the client knows that the stream is open.
+  let pending = ': notes\n\n'
   const next = async (out: ReadableStreamDefaultController<Uint8Array>): Promise<void> => {
     const heartbeat = stopwatch() + heartbeatMs
-    while (said === '') {
-      await Bun.sleep(lookMs)
-      if (gone.signal.aborted) return
-      const isOver = ctx.jobs.isClosed || stopwatch() > until
-      const news = isOver ? [] : await listNotesAfter(ctx, agent, last, listPageMax)
-      if (isOver || ((news.length > 0 || stopwatch() > heartbeat) && !(await mayWatch()))) {
-        gone.abort()
+    while (pending === '') {
+      await Bun.sleep(pollMs)
+      if (closed.signal.aborted) return
+      const isOver = ctx.jobs.isClosed || stopwatch() > deadline
+      const notes = isOver ? [] : await listNotesAfter(ctx, agent, last, listPageMax)
+      const isDue = notes.length > 0 || stopwatch() > heartbeat
+      if (isOver || (isDue && !(await isAuthorized()))) {
+        closed.abort()
         return out.close()
       }
-      last = news.at(-1)?.number ?? last
-      said = news.map(eventText).join('')
-      if (said === '' && stopwatch() > heartbeat) said = ': keep-alive\n\n'
+      last = notes.at(-1)?.number ?? last
+      pending = notes.map(formatEvent).join('')
+      if (pending === '' && isDue) pending = ': keep-alive\n\n'
     }
-    if (gone.signal.aborted) return
-    out.enqueue(encoder.encode(said))
-    said = ''
+    if (closed.signal.aborted) return
+    out.enqueue(encoder.encode(pending))
+    pending = ''
   }
   return new ReadableStream<Uint8Array>({
     pull: (out) =>
       next(out).catch((error: unknown) => {
-        gone.abort()
+        closed.abort()
         throw error
       }),
-    cancel: () => gone.abort(),
+    cancel: () => closed.abort(),
   })
 }
 
-const eventText = (note: Note): string =>
+const formatEvent = (note: Note): string =>
   `id: ${note.id}\ndata: ${JSON.stringify(presentNote(note))}\n\n`

@@ -1,0 +1,118 @@
+import { and, eq, gte, or } from 'drizzle-orm'
+
+import { type AppContext, firstCap } from '../../context.ts'
+import { newId, sign } from '../../core/ids.ts'
+import { nextUtcDay, secondsUntil, utcDay } from '../../core/time.ts'
+import type { Db } from '../../db/engine.ts'
+import { lock } from '../../db/lock.ts'
+import { countRows } from '../../db/query.ts'
+import { ApiError } from '../../errors.ts'
+import * as keys from '../../keys/keys.ts'
+import { agentOwner } from '../../ledger/accounts.ts'
+import * as ledger from '../../ledger/ledger.ts'
+import { startCredits } from '../../prices.ts'
+import { type Agent, validateAbout } from './agents.ts'
+import { type Claim, newClaim } from './claims.ts'
+import { generateHandle, skeletonOf, validateHandle } from './handles.ts'
+import { agents } from './tables.ts'
+
+export interface NewAgentInput {
+  handle?: string | undefined
+  about?: string | null | undefined
+}
+
+/** A new agent with its secrets, which are shown once. */
+export interface CreatedAgent {
+  agent: Agent
+  key: keys.Key
+  keyText: string
+  claim: Claim
+}
+
+/**
+ * Creates an agent with a key, a claim code and an account with the start credits, in one
+ * transaction (document 1, operation 4). New keys are counted by `address`. Throws `bad_handle`,
+ * `handle_taken`, `keys_address_limit`, `keys_daily_limit`, `bad_request` and `try_again`.
+ */
+export async function createAgent(
+  ctx: AppContext,
+  { handle: requested, about }: NewAgentInput,
+  address: string,
+): Promise<CreatedAgent> {
+  if (requested !== undefined) validateHandle(requested)
+  const aboutLine = validateAbout(about ?? null)
+  ctx.storage.checkRoom(0)
+  const madeFrom = sign(ctx.secret, `address ${address}`)
+  return ctx.db.tx(async (db) => {
+    await lock(db, 'new agents')
+    await checkDailyLimits(ctx, db, madeFrom)
+    const claim = newClaim(ctx)
+    const handle = requested ?? (await findFreeHandle(db))
+    await checkFree(db, handle)
+    const dailyCap = firstCap(ctx)
+    const [agent] = await db
+      .insert(agents)
+      .values({
+        id: newId(),
+        handle,
+        dailyCap,
+        skeleton: skeletonOf(handle),
+        about: aboutLine,
+        claimHash: claim.hash,
+        claimExpires: claim.expires,
+        madeFrom,
+        created: ctx.clock.now(),
+      })
+      .returning()
+    if (!agent) throw new Error('inserting the agent returned no row')
+    const { key, text } = await keys.create(db, ctx.clock, {
+      kind: 'agent',
+      owner: agent.id,
+      dailyCap,
+    })
+    const account = await ledger.open(ctx, db, agentOwner(agent.id))
+    const ref = `start:${agent.id}`
+    await ledger.grant(ctx, db, { account, amount: startCredits, kind: 'start', ref })
+    return { agent, key, keyText: text, claim }
+  })
+}
+
+async function checkDailyLimits(ctx: AppContext, db: Db, madeFrom: string): Promise<void> {
+  const { keysPerAddressDay, keysPerDay } = ctx.config
+  const now = ctx.clock.now()
+  const today = gte(agents.created, Date.parse(utcDay(now)))
+  const retryAfter = secondsUntil(nextUtcDay(now), now)
+  const fromAddress = and(eq(agents.madeFrom, madeFrom), today)
+  if (keysPerAddressDay && (await countRows(db, agents, fromAddress)) >= keysPerAddressDay) {
+    throw new ApiError('keys_address_limit', { max: keysPerAddressDay, retryAfter })
+  }
+  if (keysPerDay && (await countRows(db, agents, today)) >= keysPerDay) {
+    throw new ApiError('keys_daily_limit', { max: keysPerDay, retryAfter })
+  }
+}
+
+/** Returns the existing handle that equals or resembles this one. */
+async function findSimilarHandle(db: Db, handle: string): Promise<string | undefined> {
+  const [agent] = await db
+    .select({ handle: agents.handle })
+    .from(agents)
+    .where(or(eq(agents.handle, handle), eq(agents.skeleton, skeletonOf(handle))))
+    .limit(1)
+  return agent?.handle
+}
+
+async function checkFree(db: Db, handle: string): Promise<void> {
+  const similar = await findSimilarHandle(db, handle)
+  if (similar === handle) throw new ApiError('handle_taken', { handle })
+  if (similar) throw new ApiError('bad_handle', { why: `"${handle}" looks like a handle in use` })
+}
+
+const handleAttempts = 20
+
+async function findFreeHandle(db: Db): Promise<string> {
+  for (let attempt = 0; attempt < handleAttempts; attempt += 1) {
+    const handle = generateHandle()
+    if (!(await findSimilarHandle(db, handle))) return handle
+  }
+  throw new ApiError('try_again', { why: 'no free handle was found' })
+}
