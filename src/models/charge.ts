@@ -45,7 +45,7 @@ const thousandths = (count: number): bigint => BigInt(Math.ceil(count * 1_000))
 const whole = (count: number): bigint => BigInt(Math.ceil(count))
 
 /**
- * What a usage costs: all parts multiplied and added, divided once, rounded up once (money.md). A
+ * What a usage costs: all parts multiplied and added, divided once, rounded up once (docs/spec/money.md). A
  * published price of 0 costs 0, anything else at least 1 Nano. Usage is as readUsage answers it:
  * whole, not negative, parts not above their wholes.
  */

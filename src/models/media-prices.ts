@@ -51,7 +51,7 @@ export const mediaPricesCheckedAt = '2026-11'
  * Media that the published list has no price of, by upstream: USD per unit. A row stands here only
  * where another's published table has the same price; where a model has several it is the dearest.
  * Pictures that are paid by the megapixel are not here: a size would change their price. An
- * operator's own row wins (DECISIONS.md).
+ * operator's own row wins (docs/decisions/0040).
  */
 const media: Record<string, Published> = {
   openai: {

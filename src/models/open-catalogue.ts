@@ -1,4 +1,4 @@
-import type { ModelRow } from '../config/providers.ts'
+import type { ModelRow } from '../config/tables.ts'
 import { Catalogue, type Model } from './catalogue.ts'
 import { demoModels } from './demo-models.ts'
 import { toModel } from './listing.ts'

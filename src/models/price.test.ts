@@ -40,13 +40,13 @@ test('every rate that can be written is read as itself', () => {
 test('what is no price is refused', () => {
   for (const text of ['', '-1', '1e-7', '.5', '1.', '0.0000000000000001', 'NaN', '1,5', ' 1']) {
     expect(fromUsdPerUnit(text)).toBeUndefined()
-    expect(readPrice({ prompt: text })).toHaveProperty('fault')
+    expect(readPrice({ prompt: text })).toHaveProperty('error')
   }
-  expect(readPrice({ tiers: [{ above: 1, prompt: 'x', completion: '1' }] })).toHaveProperty('fault')
+  expect(readPrice({ tiers: [{ above: 1, prompt: 'x', completion: '1' }] })).toHaveProperty('error')
   expect(
     readPrice({ tiers: [{ above: 1, prompt: '1', completion: '1', cache_read: '' }] }),
-  ).toHaveProperty('fault')
-  expect(readPrice({ per_second: '1', per_minute: '1' })).toHaveProperty('fault')
+  ).toHaveProperty('error')
+  expect(readPrice({ per_second: '1', per_minute: '1' })).toHaveProperty('error')
 })
 
 test('a part that is left out is no part; equal rows have equal ids', () => {

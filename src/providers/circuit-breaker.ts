@@ -1,24 +1,24 @@
 import { type Clock, isWithin, minute, second } from '../core/time.ts'
 
-/** So many failures in a row open a breaker. */
+/** Failures in a row that open the breaker. */
 const failuresMax = 5
 const firstPauseMs = 5 * second
 const longestPauseMs = 5 * minute
 
 /**
- * The health of one upstream. After five failures in a row it is open: nothing is sent for 5 s,
- * then one probe; each probe that fails doubles the pause, up to 5 minutes.
+ * The circuit breaker of one upstream. Five failures in a row open it: it blocks requests for 5 s,
+ * then admits one probe. Each failed probe doubles the pause, up to 5 minutes.
  */
 export class CircuitBreaker {
   private failures = 0
   private pauseMs = firstPauseMs
   private openedAt = -Infinity
-  /** When the running probe was sent. One that never ends is forgotten after a pause. */
+  /** Start of the running probe. A probe without a result expires after the longest pause. */
   private probeAt: number | undefined
 
   constructor(private readonly clock: Clock) {}
 
-  /** Closed lets all through, open none, and half-open one that probes. */
+  /** closed: all requests pass; open: none; half-open: one probe. */
   get state(): 'closed' | 'open' | 'half-open' {
     if (this.failures < failuresMax) return 'closed'
     return this.isPaused ? 'open' : 'half-open'
@@ -31,7 +31,7 @@ export class CircuitBreaker {
     return !this.isPaused && !isWithin(this.clock, probeAt, longestPauseMs)
   }
 
-  /** Takes the right to send one request, which is to be followed by one of the reports. */
+  /** Reserves one request. When true, the caller then reports its result. */
   tryAcquire(): boolean {
     if (!this.isAvailable) return false
     if (this.failures >= failuresMax) this.probeAt = this.clock.now()
@@ -44,7 +44,7 @@ export class CircuitBreaker {
     this.probeAt = undefined
   }
 
-  /** Answers whether this failure opened the breaker, or kept it open. */
+  /** Returns whether this failure opened the breaker or kept it open. */
   failed(): boolean {
     this.failures += 1
     if (this.failures < failuresMax) return false
@@ -56,7 +56,7 @@ export class CircuitBreaker {
     return true
   }
 
-  /** The request ended without telling anything: its client left. */
+  /** Ends a request without a result: its client left. */
   released(): void {
     this.probeAt = undefined
   }

@@ -1,32 +1,52 @@
 import { recordOf } from '../core/schema.ts'
 import { parseRecord } from './response.ts'
 
-/** Why an upstream refused a request, as its client may be told. */
+/** An upstream's reason for rejecting a request, safe to pass to the client. */
 export interface ErrorReason {
   said?: string
   code?: 'context_length_exceeded'
 }
 
 const charsMax = 500
-/** How OpenAI and those that speak like it, and llama.cpp, name a prompt that is too long. */
-const tooLong = ['context_length_exceeded', 'exceed_context_size_error']
+/** Codes for a prompt that is too long, from OpenAI, compatible servers and llama.cpp. */
+const tooLongCodes = ['context_length_exceeded', 'exceed_context_size_error']
+/** Codes of upstreams for a request that their content rules forbid. */
+const filterCodes = [
+  'content_filter',
+  'content_policy_violation',
+  'content_policy',
+  'moderation_blocked',
+  'ResponsibleAIPolicyViolation',
+]
 
 /**
- * The reason in the body of a refusal. Programs act on it: coding agents shorten what they send
- * when it says that the prompt is too long, and a person drops the parameter it names.
+ * Parses the reason in an error body. Clients act on it: coding agents shorten a prompt that is too
+ * long, and a developer removes the parameter that the message names.
  */
 export function parseErrorReason(body: string): ErrorReason {
-  const said = saidIn(body)?.replace(/\s+/g, ' ').trim().slice(0, charsMax).toWellFormed()
+  const message = findMessage(body)?.replace(/\s+/g, ' ').trim().slice(0, charsMax).toWellFormed()
   const { code, type } = recordOf(parseRecord(body)?.error)
-  const isTooLong = [code, type].some((name) => typeof name === 'string' && tooLong.includes(name))
-  return { ...(said && { said }), ...(isTooLong && { code: 'context_length_exceeded' }) }
+  const isTooLong = includesAny(tooLongCodes, [code, type])
+  return {
+    ...(message && { said: message }),
+    ...(isTooLong && { code: 'context_length_exceeded' }),
+  }
 }
 
-/** Its words, where OpenAI, Ollama, Mistral or FastAPI put them; OpenRouter tells another's. */
-function saidIn(body: string): string | undefined {
+/** Whether an error body reports a violation of the upstream's content rules. */
+export function isContentFilterError(body: string): boolean {
+  const error = recordOf(parseRecord(body)?.error)
+  return includesAny(filterCodes, [error.code, error.type, recordOf(error.innererror).code])
+}
+
+const includesAny = (codes: string[], values: unknown[]): boolean =>
+  values.some((value) => typeof value === 'string' && codes.includes(value))
+
+/** Finds the message as OpenAI, Ollama, Mistral and FastAPI send it; OpenRouter wraps another's. */
+function findMessage(body: string): string | undefined {
   const { error, message, detail } = parseRecord(body) ?? {}
   const { message: own, metadata } = recordOf(error)
   const { raw } = recordOf(metadata)
-  if (typeof raw === 'string' && raw) return saidIn(raw) ?? raw
+  if (typeof raw === 'string' && raw) return findMessage(raw) ?? raw
   return [own, error, message, detail].find((text) => typeof text === 'string')
 }

@@ -1,33 +1,29 @@
-import { classifyNetworkError } from './upstream-error.ts'
+import { readStart } from './response.ts'
+import { classifyNetworkError } from './upstream.ts'
 
-/** Why there is no JSON: a word that repeats no address, and with it no key. */
+/** A failed request. Its message contains no address and no key. */
 class FetchJsonError extends Error {}
 
 /**
- * The JSON that a request is answered with, of at most `bytesMax` bytes. Redirects are not
- * followed: keys would go along. Throws what `whyOf` has words for.
+ * Fetches JSON of at most `bytesMax` bytes. It does not follow redirects, which would leak keys.
+ * Throws an error for `describeFailure`.
  */
 export async function fetchJson(
   request: Request,
   { signal, bytesMax }: { signal: AbortSignal; bytesMax: number },
 ): Promise<unknown> {
-  const answer = await fetch(request, { redirect: 'manual', signal }).catch((error: unknown) => {
+  const response = await fetch(request, { redirect: 'manual', signal }).catch((error: unknown) => {
     throw new FetchJsonError(classifyNetworkError(error, signal))
   })
-  if (!answer.ok) {
-    await answer.body?.cancel()
-    throw new FetchJsonError(`status ${answer.status}`)
+  if (!response.ok) {
+    await response.body?.cancel()
+    throw new FetchJsonError(`status ${response.status}`)
   }
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of answer.body ?? []) {
-    bytes += chunk.byteLength
-    if (bytes > bytesMax) throw new FetchJsonError('too long')
-    chunks.push(chunk)
-  }
-  return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  const { text, isComplete } = await readStart(response, bytesMax)
+  if (!isComplete) throw new FetchJsonError('too long')
+  return JSON.parse(text)
 }
 
-/** Errors of the network may repeat an address, and with it a key. */
+/** Returns a loggable reason: messages of network errors may contain an address with a key. */
 export const describeFailure = (error: unknown): string =>
   error instanceof FetchJsonError ? error.message : error instanceof Error ? error.name : 'unknown'

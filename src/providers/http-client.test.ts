@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 
 import { HttpClient } from './http-client.ts'
-import { classifyNetworkError } from './upstream-error.ts'
+import { classifyNetworkError } from './upstream.ts'
 
 /** Takes every connection and says nothing on it: no TLS opens there. */
 const mute = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })

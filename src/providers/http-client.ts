@@ -1,68 +1,64 @@
 import { second, stopwatch } from '../core/time.ts'
 
-/** An upstream that answered so lately is asked as one that can be reached. */
+/** An upstream that responded this recently counts as reachable. */
 const freshMs = 10 * second
-
-/** The deadlines are the caller's signal: the client's own would cut a quiet stream. */
-const common = { redirect: 'manual', timeout: false } as const
-
-/** A connection, with its TLS, that is not open by then opens no more: four SYNs were sent. */
-const opensWithinMs = 10 * second
+/** Time limit for opening a connection with TLS; by then, four SYN packets were sent. */
+const connectMsMax = 10 * second
+/** The caller's signal has the deadlines; fetch's own timeout would cut a quiet stream. */
+const fetchOptions = { redirect: 'manual', timeout: false } as const
 
 type Init = RequestInit & { signal: AbortSignal }
 
 /**
- * The line to one upstream. Only a request that reached it may be billed, and `fetch` does not tell
- * whether it did; but a body that is a stream it begins to read once it is connected. That takes
- * three times as long, so it is done only where nothing was heard for a while.
+ * The HTTP client of one upstream. Only a request that reached the upstream may be billed, and
+ * `fetch` does not report that. A streamed body is read only once connected, but costs three times
+ * the time, so the client streams only to an upstream that has been silent for 10 s.
  */
 export class HttpClient {
-  private heardAt = -Infinity
+  private respondedAt = -Infinity
 
-  constructor(private readonly withinMs = opensWithinMs) {}
+  constructor(private readonly connectMs = connectMsMax) {}
 
-  /**
-   * Redirects are not followed. Rejects, as for a connection that was reset, when none opens within
-   * ten seconds.
-   */
+  /** Fetches without following redirects. Rejects like a reset when no connection opens in 10 s. */
   async fetch(url: string, init: Init): Promise<Response> {
     const { body } = init
-    const isKnown = !body || stopwatch() - this.heardAt < freshMs
-    const asking = isKnown ? fetch(url, { ...init, ...common }) : this.connect(url, init, body)
-    const answer = await asking
-    this.heardAt = stopwatch()
-    return answer
+    const isReachable = !body || stopwatch() - this.respondedAt < freshMs
+    const response = await (isReachable
+      ? fetch(url, { ...init, ...fetchOptions })
+      : this.connect(url, init, body))
+    this.respondedAt = stopwatch()
+    return response
   }
 
   private async connect(
     url: string,
     init: Init,
-    given: NonNullable<Init['body']>,
+    source: NonNullable<Init['body']>,
   ): Promise<Response> {
-    const whole = new Response(given)
+    const content = new Response(source)
     const headers = new Headers(init.headers)
-    // A form's tells the boundary of its parts: it must be asked before the bytes are.
-    const type = headers.get('content-type') ?? whole.headers.get('content-type')
+    // Read before the bytes: the type of a form contains its boundary.
+    const type = headers.get('content-type') ?? content.headers.get('content-type')
     if (type !== null) headers.set('content-type', type)
-    const bytes = await whole.bytes()
+    const bytes = await content.bytes()
     headers.set('content-length', String(bytes.byteLength))
-    const unreached = new AbortController()
-    const late = setTimeout(() => unreached.abort(), this.withinMs)
+    const unconnected = new AbortController()
+    const timer = setTimeout(() => unconnected.abort(), this.connectMs)
     const body = new ReadableStream<Uint8Array>(
       {
         pull(out) {
-          clearTimeout(late)
+          clearTimeout(timer)
           out.enqueue(bytes)
           out.close()
         },
       },
       { highWaterMark: 0 },
     )
-    const signal = AbortSignal.any([unreached.signal, init.signal])
+    const signal = AbortSignal.any([unconnected.signal, init.signal])
     try {
-      return await fetch(url, { ...init, ...common, headers, body, signal })
+      return await fetch(url, { ...init, ...fetchOptions, headers, body, signal })
     } finally {
-      clearTimeout(late)
+      clearTimeout(timer)
     }
   }
 }

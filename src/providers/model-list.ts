@@ -1,21 +1,21 @@
-import type { UpstreamRow } from '../config/providers.ts'
+import type { UpstreamRow } from '../config/tables.ts'
 import { isRecord, itemsOf } from '../core/schema.ts'
 import { second } from '../core/time.ts'
 import { modelListBytesMax, servedModelsMax } from '../limits.ts'
 import { fetchJson } from './fetch-json.ts'
 
-const askMs = 10 * second
+const timeoutMs = 10 * second
 
-/** How a kind of upstream is asked which models it serves. */
-interface Way {
+/** The model list endpoint of one kind of upstream. */
+interface Endpoint {
   path: string
   headers(key: string): Record<string, string>
-  /** Where the list is, and what names a model in it. */
+  /** Fields of the list and of a model's name in it. */
   list: string
   name: string
 }
 
-const ways: Partial<Record<UpstreamRow['kind'], Way>> = {
+const endpoints: Partial<Record<UpstreamRow['kind'], Endpoint>> = {
   openai: {
     path: '/models',
     headers: (key) => ({ authorization: `Bearer ${key}` }),
@@ -37,22 +37,23 @@ const ways: Partial<Record<UpstreamRow['kind'], Way>> = {
 }
 
 /**
- * The names of the models that an upstream says it serves; undefined for a kind that does not tell.
- * Throws when it gives no answer.
+ * Lists the names of the models that an upstream serves; undefined for a kind without such a list.
+ * Throws as `fetchJson` does.
  */
-export async function listServedModels(
-  to: Pick<UpstreamRow, 'kind' | 'baseUrl' | 'apiKey'>,
-): Promise<string[] | undefined> {
-  const way = ways[to.kind]
-  if (!way) return undefined
-  const headers = to.apiKey ? way.headers(to.apiKey) : {}
-  const request = new Request(to.baseUrl + way.path, { headers })
-  const bounds = { signal: AbortSignal.timeout(askMs), bytesMax: modelListBytesMax }
-  const answer = await fetchJson(request, bounds)
-  const list: unknown = isRecord(answer) ? answer[way.list] : answer
-  const rows = itemsOf(list).slice(0, servedModelsMax)
+export async function listServedModels({
+  kind,
+  baseUrl,
+  apiKey,
+}: Pick<UpstreamRow, 'kind' | 'baseUrl' | 'apiKey'>): Promise<string[] | undefined> {
+  const endpoint = endpoints[kind]
+  if (!endpoint) return undefined
+  const headers = apiKey ? endpoint.headers(apiKey) : {}
+  const request = new Request(baseUrl + endpoint.path, { headers })
+  const bounds = { signal: AbortSignal.timeout(timeoutMs), bytesMax: modelListBytesMax }
+  const body = await fetchJson(request, bounds)
+  const rows = itemsOf(isRecord(body) ? body[endpoint.list] : body).slice(0, servedModelsMax)
   return rows.flatMap((row) => {
-    const name = isRecord(row) ? row[way.name] : undefined
+    const name = isRecord(row) ? row[endpoint.name] : undefined
     return typeof name === 'string' ? [name.replace(/^models\//, '')] : []
   })
 }

@@ -1,78 +1,81 @@
 import { HttpClient } from './http-client.ts'
 import { mayBeNonStreaming, toEventStream } from './non-streaming.ts'
 import { buildRequestBody, type Dialect } from './request-body.ts'
-import { readPrefix } from './response.ts'
-import { classifyNetworkError } from './upstream-error.ts'
-import { type Upstream, type UpstreamCall, UpstreamError } from './upstream.ts'
+import { readStart } from './response.ts'
+import {
+  classifyNetworkError,
+  type Upstream,
+  type UpstreamCall,
+  UpstreamError,
+} from './upstream.ts'
 
-/** An upstream that speaks OpenAI's HTTP. */
+/** An upstream with OpenAI's HTTP API. */
 export interface OpenAiUpstream extends Dialect {
   name: string
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string
   apiKey?: string
 }
 
-/** What is asked for, whether anything is sent with it or not. */
-type Asked = Pick<UpstreamCall, 'signal'> & { path: string }
+type Target = Pick<UpstreamCall, 'signal'> & { path: string }
 
-/** Of an answer that is no success this much is read; more says nothing. */
-const refusalBytesMax = 65_536
+/** Bytes of an error response that are read. */
+const errorBytesMax = 65_536
 
 /**
- * The raw lane: the body goes out as it came, but for what body.ts names; the answer's bytes come
- * back as they are, but for a whole one where a stream was asked for. Redirects are not followed
- * (the key would go along), and the key is cut out of what a refusing upstream says.
+ * Creates the adapter for OpenAI-compatible upstreams. It passes bodies and responses unchanged,
+ * except for the fields of request-body.ts and a non-streaming response to a streaming request. It
+ * does not follow redirects, which would leak the key, and removes the key from error bodies.
  */
 export function createOpenAiAdapter(row: OpenAiUpstream): Upstream {
-  const to = { ...row, line: new HttpClient() }
+  const upstream = { ...row, client: new HttpClient() }
   return {
-    name: to.name,
+    name: row.name,
     kind: 'openai',
     async send(call) {
-      const answer = await ask(to, call, buildRequestBody(call, to))
-      return mayBeNonStreaming(answer, call) ? toEventStream(answer) : answer
+      const response = await request(upstream, call, buildRequestBody(call, row))
+      return mayBeNonStreaming(response, call) ? toEventStream(response) : response
     },
-    poll: (at) => ask(to, at),
+    poll: (target) => request(upstream, target),
   }
 }
 
-async function ask(
-  to: OpenAiUpstream & { line: HttpClient },
-  at: Asked,
+async function request(
+  upstream: OpenAiUpstream & { client: HttpClient },
+  target: Target,
   body?: string | FormData,
 ): Promise<Response> {
-  const { name, baseUrl, apiKey, line } = to
-  const { path, signal } = at
+  const { name, baseUrl, apiKey, client } = upstream
+  const { path, signal } = target
   const headers: Record<string, string> = { 'accept-encoding': 'identity' }
   if (apiKey) headers.authorization = `Bearer ${apiKey}`
   if (typeof body === 'string') headers['content-type'] = 'application/json'
   const method = body === undefined ? 'GET' : 'POST'
   const init = { method, headers, signal, ...(body && { body }) }
-  const answer = await line.fetch(baseUrl + path, init).catch((error: unknown) => {
+  const response = await client.fetch(baseUrl + path, init).catch((error: unknown) => {
     throw new UpstreamError(classifyNetworkError(error, signal), name)
   })
-  if (answer.status >= 300 && answer.status < 400) {
-    await answer.body?.cancel()
+  if (response.status >= 300 && response.status < 400) {
+    await response.body?.cancel()
     throw new UpstreamError('redirect', name)
   }
-  return answer.ok ? answer : withoutKey(to, at, answer)
+  return response.ok ? response : withoutKey(upstream, target, response)
 }
 
 async function withoutKey(
   { name, apiKey }: OpenAiUpstream,
-  { signal }: Asked,
-  answer: Response,
+  { signal }: Target,
+  response: Response,
 ): Promise<Response> {
-  const said = await readPrefix(answer, refusalBytesMax).catch((error: unknown) => {
+  const { text } = await readStart(response, errorBytesMax).catch((error: unknown) => {
     throw new UpstreamError(classifyNetworkError(error, signal), name)
   })
-  const text = apiKey ? said.replaceAll(apiKey, '[key]') : said
-  const headers = new Headers(answer.headers)
+  const headers = new Headers(response.headers)
   for (const name of ['content-length', 'content-encoding', 'transfer-encoding', 'set-cookie']) {
     headers.delete(name)
   }
-  // No status of HTTP is another, and no response is made with one.
-  const isKnown = answer.status >= 400 && answer.status < 600
-  return new Response(text, { status: isKnown ? answer.status : 599, headers })
+  // The Response constructor throws for a status outside HTTP's range.
+  const isValid = response.status >= 400 && response.status < 600
+  const body = apiKey ? text.replaceAll(apiKey, '[key]') : text
+  return new Response(body, { status: isValid ? response.status : 599, headers })
 }

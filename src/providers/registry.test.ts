@@ -4,7 +4,7 @@ import { loadConfig } from '../config/load.ts'
 import { openLog } from '../core/log.ts'
 import { systemClock } from '../core/time.ts'
 import { startFakeUpstream } from '../testing/fake-upstream.ts'
-import { demoUpstream } from './demo/demo.ts'
+import { createDemoUpstream } from './demo/demo.ts'
 import { createOpenAiAdapter } from './openai-compatible.ts'
 import { openUpstreams, Registry } from './registry.ts'
 
@@ -111,7 +111,7 @@ test('failures open the breaker of one upstream, and the operator is told', asyn
 test('what the client did wrong, and a client that left, are no failures', async () => {
   const lanes = [
     createOpenAiAdapter({ name: 'a', baseUrl: fake.baseUrl }),
-    demoUpstream(systemClock),
+    createDemoUpstream(systemClock),
   ]
   const registry = new Registry(lanes, housed().ctx)
   const [a, demo] = [registry.find('a'), registry.find('demo')]

@@ -3,30 +3,32 @@ import type { Config } from '../config/settings.ts'
 import type { Log } from '../core/log.ts'
 import type { Clock } from '../core/time.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
-import { demoUpstream } from './demo/demo.ts'
+import { createDemoUpstream } from './demo/demo.ts'
 import { listOllamaModels } from './ollama.ts'
 import { createOpenAiAdapter } from './openai-compatible.ts'
 import { Speeds } from './speeds.ts'
 import { type PollRequest, type Upstream, type UpstreamCall, UpstreamError } from './upstream.ts'
 
-/** The operator's own key was refused, or has no money left. */
+/** Statuses for an operator's key that is invalid or out of credit. */
 const keyStatuses = [401, 402, 403]
 
-/** How an upstream does since the start. Times are milliseconds since 1970. */
+/** The health of an upstream since the start. Times are milliseconds since 1970. */
 export interface UpstreamHealth {
   name: string
   kind: string
   state: CircuitBreaker['state']
-  /** Answers that were none of its faults. */
+  /** Responses without an upstream error. */
   answers: number
   failures: number
   answeredAt: number | undefined
-  /** In one word of ours or as a status: nothing of what the upstream said. */
+  /** `why` is an error kind or a status, never the upstream's own text. */
   lastFailure: { at: number; why: string } | undefined
 }
 
-/** An upstream with its health: every answer of `send` is counted. */
+/** An upstream that counts its responses and failures, behind a circuit breaker. */
 class MonitoredUpstream implements Upstream {
+  readonly name: string
+  readonly kind: string
   private readonly breaker: CircuitBreaker
   private answers = 0
   private failures = 0
@@ -38,6 +40,8 @@ class MonitoredUpstream implements Upstream {
     private readonly clock: Clock,
     private readonly log: Log,
   ) {
+    this.name = upstream.name
+    this.kind = upstream.kind
     this.breaker = new CircuitBreaker(clock)
   }
 
@@ -46,44 +50,36 @@ class MonitoredUpstream implements Upstream {
     return { name, kind, state: this.breaker.state, answers, failures, answeredAt, lastFailure }
   }
 
-  get name(): string {
-    return this.upstream.name
-  }
-
-  get kind(): string {
-    return this.upstream.kind
-  }
-
-  /** False while its breaker is open: then another offer is taken, or none (503). */
+  /** False while the breaker is open. */
   get isAvailable(): boolean {
     return this.breaker.isAvailable
   }
 
   send(call: UpstreamCall): Promise<Response> {
-    return this.counted(() => this.upstream.send(call))
+    return this.monitor(() => this.upstream.send(call))
   }
 
-  async poll(at: PollRequest): Promise<Response> {
+  async poll(request: PollRequest): Promise<Response> {
     const poll = this.upstream.poll?.bind(this.upstream)
     if (!poll) throw new UpstreamError('refused', this.name)
-    return this.counted(() => poll(at))
+    return this.monitor(() => poll(request))
   }
 
-  private async counted(ask: () => Promise<Response>): Promise<Response> {
+  private async monitor(send: () => Promise<Response>): Promise<Response> {
     if (!this.breaker.tryAcquire()) throw new UpstreamError('refused', this.name)
     try {
-      const answer = await ask()
-      this.judge(answer.status)
-      return answer
+      const response = await send()
+      this.recordStatus(response.status)
+      return response
     } catch (error) {
-      if (error instanceof UpstreamError && error.kind === 'aborted') this.breaker.released()
-      else if (error instanceof UpstreamError) this.failed(error.kind, { fault: error.kind })
-      else this.failed('unknown', { fault: String(error) })
+      if (!(error instanceof UpstreamError)) this.failed('unknown', { error: String(error) })
+      else if (error.kind === 'aborted') this.breaker.released()
+      else this.failed(error.kind, { error: error.kind })
       throw error
     }
   }
 
-  private judge(status: number): void {
+  private recordStatus(status: number): void {
     const why = `status ${status}`
     if (keyStatuses.includes(status)) return this.failed(why, { status }, 'upstream.key_refused')
     if (status >= 500) return this.failed(why, { status })
@@ -92,24 +88,24 @@ class MonitoredUpstream implements Upstream {
     this.answeredAt = this.clock.now()
   }
 
-  /** The operator is told also of what another upstream mends: who asked never hears of that. */
-  private failed(why: string, facts: Record<string, unknown>, event = 'upstream.failed'): void {
+  /** Logs every failure: when another upstream serves the request, its client never sees one. */
+  private failed(why: string, details: Record<string, unknown>, event = 'upstream.failed'): void {
     const upstream = this.name
     this.failures += 1
     this.lastFailure = { at: this.clock.now(), why }
-    this.log.warn(event, { upstream, ...facts })
+    this.log.warn(event, { upstream, ...details })
     if (this.breaker.failed()) this.log.warn('upstream.open', { upstream })
   }
 }
 
-/** Every upstream by its name, each with its health and its measured speed. */
+/** All upstreams by name, with their health and measured speed. */
 export class Registry {
   readonly speeds = new Speeds()
   private readonly byName: Map<string, MonitoredUpstream>
 
-  constructor(upstreams: Upstream[], ctx: { clock: Clock; log: Log }) {
+  constructor(upstreams: Upstream[], { clock, log }: { clock: Clock; log: Log }) {
     this.byName = new Map(
-      upstreams.map((one) => [one.name, new MonitoredUpstream(one, ctx.clock, ctx.log)]),
+      upstreams.map((one) => [one.name, new MonitoredUpstream(one, clock, log)]),
     )
   }
 
@@ -121,23 +117,22 @@ export class Registry {
     return this.byName.get(name)
   }
 
-  /** How each of them does. */
   health(): UpstreamHealth[] {
-    return [...this.byName.values()].map((one) => one.health)
+    return [...this.byName.values()].map((upstream) => upstream.health)
   }
 }
 
-/** What was found of upstreams; the catalogue is opened with it. */
+/** The opened upstreams, as input for the catalogue. */
 export interface OpenedUpstreams {
   registry: Registry
-  /** Names of the providers whose prices are published. */
+  /** Names of the providers with published prices. */
   published: string[]
-  /** Models that an upstream on this machine told of. */
+  /** Models of an upstream on this machine. */
   local: { upstream: string; model: string }[]
   demo: boolean
 }
 
-/** The upstreams of the keys, whose prices are published. */
+/** Returns the providers with a configured API key. Their prices are published. */
 export const keyedUpstreams = (config: Config) =>
   Object.entries(providers).flatMap(([name, { key, ...provider }]) => {
     const apiKey = config[key]
@@ -145,38 +140,41 @@ export const keyedUpstreams = (config: Config) =>
   })
 
 /**
- * Opens the upstreams of the tables and of the keys, an Ollama that answers or that a table names,
- * and the demo upstream when it is wanted or when nothing else is configured.
+ * Opens the upstreams of berth.toml and of the configured keys; Ollama, when it responds or a model
+ * names it; and the demo upstream, when it is on or nothing else is configured.
  */
 export async function openUpstreams(
   config: Config,
-  ctx: { clock: Clock; log: Log },
+  parts: { clock: Clock; log: Log },
 ): Promise<OpenedUpstreams> {
   const keyed = keyedUpstreams(config)
   const configured = [...keyed, ...config.upstreams]
-  const wanted = config.demoModels
-  const demo = wanted === 'on' || (wanted === 'auto' && configured.length === 0)
-  const found = config.ollamaHost ? await listOllamaModels(config.ollamaHost) : undefined
+  const { demoModels, ollamaHost } = config
+  const demo = demoModels === 'on' || (demoModels === 'auto' && configured.length === 0)
+  const localModels = ollamaHost ? await listOllamaModels(ollamaHost) : undefined
   const ollama = {
     name: 'ollama',
     kind: 'openai',
-    baseUrl: `${config.ollamaHost}/v1`,
+    baseUrl: `${ollamaHost}/v1`,
     outputName: 'max_tokens',
   } as const
   const isNamed = config.models.some(({ upstreams }) => upstreams.includes(ollama.name))
-  const rows = [...configured, ...(found || (config.ollamaHost && isNamed) ? [ollama] : [])]
-  const lanes = await Promise.all(
-    rows.map(async ({ kind, ...to }) => {
-      if (kind === 'openai') return createOpenAiAdapter(to)
-      // The translators are loaded only where they are used.
-      const { createAiSdkAdapter: translatedLane } = await import('./ai-sdk/adapter.ts')
-      return translatedLane({ ...to, kind }, ctx.clock)
+  const rows = [...configured, ...(localModels || (ollamaHost && isNamed) ? [ollama] : [])]
+  const adapters = await Promise.all(
+    rows.map(async ({ kind, ...row }) => {
+      if (kind === 'openai') return createOpenAiAdapter(row)
+      // Loaded on demand: the provider packages slow the start.
+      const { createAiSdkAdapter } = await import('./ai-sdk/adapter.ts')
+      return createAiSdkAdapter({ ...row, kind }, parts.clock)
     }),
   )
   return {
-    registry: new Registry([...lanes, ...(demo ? [demoUpstream(ctx.clock)] : [])], ctx),
+    registry: new Registry(
+      [...adapters, ...(demo ? [createDemoUpstream(parts.clock)] : [])],
+      parts,
+    ),
     published: keyed.map(({ name }) => name),
-    local: (found ?? []).map((model) => ({ upstream: ollama.name, model })),
+    local: (localModels ?? []).map((model) => ({ upstream: ollama.name, model })),
     demo,
   }
 }

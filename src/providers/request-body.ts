@@ -1,49 +1,47 @@
-import { isRecord } from '../core/schema.ts'
+import { isRecord, type Json } from '../core/schema.ts'
 import type { UpstreamCall } from './upstream.ts'
 
-type Json = Record<string, unknown>
-
-/** How an upstream's HTTP differs from OpenAI's of today. */
+/** Differences of an upstream's HTTP API from OpenAI's current one. */
 export interface Dialect {
-  /** What it calls the most output tokens; left out, both names go out as they came. */
+  /** Its name for the output token limit; when undefined, the client's names are kept. */
   outputName?: 'max_completion_tokens' | 'max_tokens'
-  /** It refuses `stream_options`, and sends the usage unasked. */
+  /** It rejects `stream_options` and always sends the usage. */
   refusesStreamOptions?: boolean
 }
 
-/** The body as this upstream is sent it; all that is not named here goes out as it came. */
+/** Builds the body for an upstream. Fields that this module does not name pass unchanged. */
 export function buildRequestBody(call: UpstreamCall, dialect: Dialect): string | FormData {
   const { model, body } = call
-  if (body instanceof FormData) return formOf(body, model)
-  const sent = { ...body, ...outputOf(call, dialect), model, ...streamOf(body, dialect) }
-  const text = JSON.stringify(sent)
-  return text.includes('"ttl":') ? JSON.stringify(cachedForMinutes(sent)) : text
+  if (body instanceof FormData) return copyForm(body, model)
+  const json = { ...body, ...outputLimit(call, dialect), model, ...streamOptions(body, dialect) }
+  const text = JSON.stringify(json)
+  return text.includes('"ttl":') ? JSON.stringify(withDefaultCacheTtl(json)) : text
 }
 
 /**
- * To keep a prompt in a cache for an hour costs more than its price, which is that of minutes. What
- * a schema or an example calls so is the client's own.
+ * Removes `ttl` from cache marks: an hour in the cache costs more than the price covers. Schemas
+ * and examples of the client keep their own fields of that name.
  */
-const cachedForMinutes = (body: Json): unknown =>
+const withDefaultCacheTtl = (body: Json): unknown =>
   withoutTtl({
     ...body,
-    tools: eachOf(body.tools, (tool) =>
+    tools: mapRecords(body.tools, (tool) =>
       withoutTtl({ ...tool, function: withoutTtl(tool.function) }),
     ),
-    messages: eachOf(body.messages, (message) =>
-      withoutTtl({ ...message, content: eachOf(message.content, withoutTtl) }),
+    messages: mapRecords(body.messages, (message) =>
+      withoutTtl({ ...message, content: mapRecords(message.content, withoutTtl) }),
     ),
   })
 
-const withoutTtl = (held: unknown): unknown =>
-  isRecord(held) && isRecord(held.cache_control)
-    ? { ...held, cache_control: { ...held.cache_control, ttl: undefined } }
-    : held
+const withoutTtl = (value: unknown): unknown =>
+  isRecord(value) && isRecord(value.cache_control)
+    ? { ...value, cache_control: { ...value.cache_control, ttl: undefined } }
+    : value
 
-const eachOf = (list: unknown, change: (one: Json) => unknown): unknown =>
-  Array.isArray(list) ? list.map((one: unknown) => (isRecord(one) ? change(one) : one)) : list
+const mapRecords = (list: unknown, change: (item: Json) => unknown): unknown =>
+  Array.isArray(list) ? list.map((item: unknown) => (isRecord(item) ? change(item) : item)) : list
 
-function formOf(body: FormData, model: string): FormData {
+function copyForm(body: FormData, model: string): FormData {
   const form = new FormData()
   body.forEach((value, name) => {
     if (typeof value === 'string') form.append(name, value)
@@ -53,34 +51,33 @@ function formOf(body: FormData, model: string): FormData {
   return form
 }
 
-/** A stream is always asked for its usage: the bill stands on it. */
-function streamOf(body: Record<string, unknown>, { refusesStreamOptions }: Dialect) {
+/** Requests the usage of every stream, because the charge depends on it. */
+function streamOptions(body: Json, { refusesStreamOptions }: Dialect) {
   if (refusesStreamOptions) return { stream_options: undefined }
   if (body.stream !== true) return {}
-  const { stream_options: options } = body
-  const asked = typeof options === 'object' ? options : {}
-  return { stream_options: { ...asked, include_usage: true } }
+  const options = typeof body.stream_options === 'object' ? body.stream_options : {}
+  return { stream_options: { ...options, include_usage: true } }
 }
 
-/** The most output tokens that the client and the hold allow: undefined where neither says. */
+/** Returns the lower output token limit of client and hold; undefined when there is none. */
 export function outputTokenLimit({ body, outputTokensMax }: UpstreamCall): number | undefined {
   if (body instanceof FormData) return undefined
-  const said = [body.max_tokens, body.max_completion_tokens, outputTokensMax]
-  const numbers = said.filter((most) => typeof most === 'number')
+  const limits = [body.max_tokens, body.max_completion_tokens, outputTokensMax]
+  const numbers = limits.filter((limit) => typeof limit === 'number')
   return numbers.length > 0 ? Math.min(...numbers) : undefined
 }
 
-/** That number in the name the upstream knows. */
-function outputOf(call: UpstreamCall, { outputName }: Dialect) {
+/** Sets that limit under the name that the upstream knows. */
+function outputLimit(call: UpstreamCall, { outputName }: Dialect) {
   const { path, body } = call
-  const least = outputTokenLimit(call)
-  if (path !== '/chat/completions' || body instanceof FormData || least === undefined) return {}
+  const limit = outputTokenLimit(call)
+  if (path !== '/chat/completions' || body instanceof FormData || limit === undefined) return {}
   if (outputName) {
-    return { max_tokens: undefined, max_completion_tokens: undefined, [outputName]: least }
+    return { max_tokens: undefined, max_completion_tokens: undefined, [outputName]: limit }
   }
-  const { max_tokens: one, max_completion_tokens: other } = body
-  if (typeof other !== 'number') return { max_tokens: least }
-  return typeof one === 'number'
-    ? { max_tokens: least, max_completion_tokens: least }
-    : { max_completion_tokens: least }
+  if (typeof body.max_completion_tokens !== 'number') return { max_tokens: limit }
+  return {
+    ...(typeof body.max_tokens === 'number' && { max_tokens: limit }),
+    max_completion_tokens: limit,
+  }
 }

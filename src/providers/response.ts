@@ -1,7 +1,7 @@
-import { isRecord, itemsOf } from '../core/schema.ts'
+import { isRecord, itemsOf, type Json } from '../core/schema.ts'
 import { jsonDepthMax } from '../limits.ts'
 
-/** How a lane of ours says no, in OpenAI's shape. */
+/** Creates an error response in OpenAI's format. */
 export const errorResponse = (
   status: number,
   message: string,
@@ -11,41 +11,44 @@ export const errorResponse = (
   return Response.json({ error }, { status, headers })
 }
 
-/** Server-sent events as the answer of a lane of ours. */
+/** Creates a response of server-sent events. */
 export const eventStreamResponse = (body: ReadableStream<Uint8Array>): Response =>
   new Response(body, { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
 
-/** What of a JSON value is an object in a list: of what is no list, nothing. */
-export const recordsIn = (value: unknown): Record<string, unknown>[] =>
-  itemsOf(value).filter(isRecord)
+/** Returns the objects in a JSON list; an empty list for any other value. */
+export const recordsIn = (value: unknown): Json[] => itemsOf(value).filter(isRecord)
 
-/** A JSON value that is a text; else an empty one. */
+/** Returns a JSON string; '' for any other value. */
 export const asString = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** The beginning of a body as text; the rest is not waited for. */
-export async function readPrefix(answer: Response, bytesMax: number): Promise<string> {
+/** Reads at most `bytesMax` bytes of a body as text. It does not wait for the rest. */
+export async function readStart(
+  response: Response,
+  bytesMax: number,
+): Promise<{ text: string; isComplete: boolean }> {
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of answer.body ?? []) {
+  for await (const chunk of response.body ?? []) {
     chunks.push(chunk)
     bytes += chunk.byteLength
-    if (bytes >= bytesMax) break
+    if (bytes > bytesMax) break
   }
-  return Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8')
+  const text = Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8')
+  return { text, isComplete: bytes <= bytesMax }
 }
 
-/** A shorter text is never nested so deep that what it says could not be written again. */
+/** A shorter text cannot be nested too deep to serialize. */
 const deepCharsMin = 8_192
 
 /**
- * The JSON object that a text of an upstream is; undefined where it is none, or is nested more than
- * 64 deep: that can be read, and nothing that is made of it can be written.
+ * Parses a JSON object. Returns undefined for any other text, and for one nested more than 64 deep:
+ * it could be parsed but not serialized again.
  */
-export function parseRecord(text: string): Record<string, unknown> | undefined {
+export function parseRecord(text: string): Json | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    const isFlat = text.length < deepCharsMin || isNestedWithin(value, jsonDepthMax)
-    return isFlat && isRecord(value) ? value : undefined
+    const isShallow = text.length < deepCharsMin || isNestedWithin(value, jsonDepthMax)
+    return isShallow && isRecord(value) ? value : undefined
   } catch {
     return undefined
   }

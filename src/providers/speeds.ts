@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache'
 
-/** A new measure counts this much; the rest is what was measured before. */
+/** Weight of a new measurement in the moving average. */
 const weight = 0.2
-const keptMax = 10_000
+const entriesMax = 10_000
 
-/** Output tokens a second, as measured, of a model at an upstream: what `:nitro` sorts by. */
+/** Measured output tokens per second, by upstream and model. `:nitro` sorts by them. */
 export class Speeds {
-  private readonly measured = new LRUCache<string, number>({ max: keptMax })
+  private readonly measured = new LRUCache<string, number>({ max: entriesMax })
 
-  /** Counts one answer of `tokens` output tokens that took `ms`. */
+  /** Records a response of `tokens` output tokens that took `ms` milliseconds. */
   record(upstream: string, model: string, tokens: number, ms: number): void {
     if (tokens <= 0 || ms <= 0) return
     const key = `${upstream} ${model}`
@@ -17,7 +17,7 @@ export class Speeds {
     this.measured.set(key, before === undefined ? speed : before + weight * (speed - before))
   }
 
-  /** Tokens a second; 0 when nothing was measured yet. */
+  /** Returns the average; 0 before the first measurement. */
   tokensPerSecond(upstream: string, model: string): number {
     return this.measured.get(`${upstream} ${model}`) ?? 0
   }

@@ -1,4 +1,7 @@
-/** The operations an upstream may have, as paths below its base URL. */
+import type { Json } from '../core/schema.ts'
+import { errorCodeOf } from '../core/text.ts'
+
+/** The operations of upstreams, as paths below the base URL. */
 export type UpstreamPath =
   | '/chat/completions'
   | '/embeddings'
@@ -11,52 +14,63 @@ export interface UpstreamCall {
   path: UpstreamPath
   /** The model's name at this upstream. */
   model: string
-  /** The request as the client sent it; `model` and, in a stream, `stream_options` are replaced. */
-  body: Record<string, unknown> | FormData
-  /** The most output tokens of one choice; the upstream is told in the name it knows. */
+  /** The client's request; adapters replace `model` and, for streams, `stream_options`. */
+  body: Json | FormData
+  /** Output tokens per choice at most. Adapters send it under the upstream's name. */
   outputTokensMax?: number
   signal: AbortSignal
 }
 
-/** A look at work that goes on there. */
+/** A poll of running work. */
 export interface PollRequest {
-  /** Below the base URL; its id is what the answer to `/videos` called it. */
+  /** Below the base URL, with the id from the response to `/videos`. */
   path: `/videos/${string}`
   signal: AbortSignal
 }
 
 /**
- * The one seam: every lane answers in OpenAI's HTTP shapes. The answer's status is the upstream's
- * own; its body is read by pulling, and ends when `signal` aborts.
+ * The interface of all adapters. Responses have OpenAI's format and the upstream's own status. Their
+ * bodies are read by pulling and end when `signal` aborts.
  */
 export interface Upstream {
   readonly name: string
   readonly kind: string
-  /** Throws UpstreamFault when there is no answer. */
+  /** Throws UpstreamError when there is no response. */
   send(call: UpstreamCall): Promise<Response>
   /**
-   * How a film stands (`/videos/<id>`), and once it is completed the film itself
-   * (`/videos/<id>/content`). Any process may ask: all that it takes is in the id. Left out where
-   * no films are made. Throws UpstreamFault as `send` does.
+   * Returns the state of a video (`/videos/<id>`), or its content (`/videos/<id>/content`). The id
+   * contains all state, so any process may poll. Undefined for upstreams without video. Throws
+   * UpstreamError.
    */
-  poll?(at: PollRequest): Promise<Response>
+  poll?(request: PollRequest): Promise<Response>
 }
 
 /**
- * refused: nobody took the request. reset: cut before any byte of an answer. timeout and aborted:
- * the caller's signal. redirect: not followed. unreadable: an answer came that is not HTTP, so the
- * model may have run.
+ * refused: no connection. reset: cut before the first byte of a response. timeout and aborted: the
+ * caller's signal. redirect: not followed. unreadable: a response that is not HTTP, so the model may
+ * have run.
  */
 export type UpstreamErrorKind =
   'refused' | 'reset' | 'timeout' | 'redirect' | 'aborted' | 'unreadable'
 
-/** An upstream gave no answer. The message names the upstream, never its address or its key. */
+/** A request without a response. The message has the upstream's name, never its address or key. */
 export class UpstreamError extends Error {
   constructor(
     readonly kind: UpstreamErrorKind,
     upstream: string,
   ) {
     super(`${upstream}: ${kind}`)
-    this.name = 'UpstreamFault'
+    this.name = 'UpstreamError'
   }
 }
+
+/** Classifies an error of `fetch`; `signal` is the caller's. */
+export function classifyNetworkError(error: unknown, signal: AbortSignal): UpstreamErrorKind {
+  if (signal.aborted) return isTimeout(signal.reason) ? 'timeout' : 'aborted'
+  const code = errorCodeOf(error)
+  if (/^(Malformed|Invalid)|header/i.test(code)) return 'unreadable'
+  return /^(ECONNREFUSED|ENOTFOUND|EPROTO|E(HOST|NET)UNREACH)|CERT/.test(code) ? 'refused' : 'reset'
+}
+
+const isTimeout = (reason: unknown): boolean =>
+  reason instanceof Error && reason.name === 'TimeoutError'

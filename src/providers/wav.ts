@@ -1,4 +1,4 @@
-/** A WAV of mono 16-bit little-endian samples. */
+/** Encodes mono 16-bit little-endian samples as WAV. */
 export function encodeWav(samples: Uint8Array<ArrayBuffer>, hertz: number): Blob {
   const header = Buffer.alloc(44)
   header.write('RIFF', 0)

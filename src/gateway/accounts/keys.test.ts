@@ -4,7 +4,7 @@ import { setRequestContext } from '../../http/request-context.ts'
 import { keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
 import { openTestHouse, type TestHouse } from '../../testing/test-server.ts'
-import { theSpender } from '../key.ts'
+import { getSpender } from '../authentication.ts'
 import * as keys from './keys.ts'
 
 let t: TestHouse
@@ -104,7 +104,7 @@ test('a key that was limited or revoked while its request arrived makes and chan
   const headers = { authorization: `Bearer ${key}` }
   const request = new Request('http://localhost/accounts/keys', { method: 'POST', headers })
   setRequestContext(request, { id: 'late', address: '127.0.0.1' })
-  const asked = await theSpender(t.ctx, request)
+  const asked = await getSpender(t.ctx, request)
   await gus.call('PATCH', `/accounts/keys/${id}`, { daily_cap: 1 })
   expect(await keys.add(t.ctx, asked, {})).toMatchObject({ daily_cap: 1 })
   for (const daily_cap of [2, null]) {

@@ -5,7 +5,7 @@ import type { Db } from '../../db/engine.ts'
 import { ApiError } from '../../errors.ts'
 import * as keys from '../../keys/keys.ts'
 import { keysPerAccountMax, keysPerAgentMax } from '../../limits.ts'
-import type { KeySpender } from '../key.ts'
+import type { KeySpender } from '../authentication.ts'
 import type { KeyResponse } from './schemas.ts'
 
 /** What a key is made with, or changed to; daily_cap is in credits, null is none. */

@@ -3,13 +3,12 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
 import { toUsd } from '../../core/money.ts'
-import { taking } from '../../core/taking.ts'
 import { ApiError } from '../../errors.ts'
 import { callerAddress } from '../../http/request-context.ts'
 import { requireInvitation } from '../../keys/request-key.ts'
 import * as ledger from '../../ledger/ledger.ts'
-import { withKey, withoutKey } from '../key.ts'
-import { openOperation, operation } from '../operation.ts'
+import { keyAuth } from '../authentication.ts'
+import { keyOperation, publicOperation } from '../operation.ts'
 import * as accounts from './accounts.ts'
 import * as keys from './keys.ts'
 import * as schemas from './schemas.ts'
@@ -19,7 +18,7 @@ export const accountRoutes = (ctx: AppContext) =>
   new Elysia().use(newAccount(ctx)).use(balance(ctx)).use(keyRoutes(ctx))
 
 const newAccount = (ctx: AppContext) =>
-  new Elysia().use(withoutKey()).post(
+  new Elysia().use(keyAuth(ctx)).post(
     '/accounts/create',
     async ({ request }) => {
       requireInvitation(ctx.config, request)
@@ -27,7 +26,7 @@ const newAccount = (ctx: AppContext) =>
       const { account, keyText } = await accounts.create(ctx, address)
       return { credit_id: account.id, api_key: keyText }
     },
-    openOperation(
+    publicOperation(
       {
         id: 'create_account',
         tag: 'Account',
@@ -40,7 +39,7 @@ const newAccount = (ctx: AppContext) =>
   )
 
 const balance = (ctx: AppContext) =>
-  new Elysia().use(withKey(ctx)).post(
+  new Elysia().use(keyAuth(ctx)).post(
     '/credits/balance',
     async ({ spender: { owner }, body }) => {
       const credit_id = owner.owner
@@ -57,9 +56,14 @@ const balance = (ctx: AppContext) =>
       }
     },
     {
-      ...taking(Type.Optional(schemas.BalanceRequestSchema)),
-      ...operation(
-        { id: 'get_balance', tag: 'Account', summary: 'The balance of your account, in USD.' },
+      body: Type.Optional(schemas.BalanceRequestSchema),
+      ...keyOperation(
+        {
+          id: 'get_balance',
+          tag: 'Account',
+          onFullDisk: 'allow',
+          summary: 'The balance of your account, in USD.',
+        },
         { 200: schemas.BalanceSchema },
         ['too_large', 'bad_request', 'not_found'],
       ),
@@ -68,11 +72,11 @@ const balance = (ctx: AppContext) =>
 
 const keyRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(ctx))
+    .use(keyAuth(ctx))
     .get(
       '/accounts/keys',
       async ({ spender }) => ({ data: await keys.list(ctx, spender) }),
-      operation(
+      keyOperation(
         { id: 'list_keys', tag: 'Account', summary: 'The keys of your account.' },
         { 200: schemas.KeyListSchema },
       ),
@@ -81,8 +85,8 @@ const keyRoutes = (ctx: AppContext) =>
       '/accounts/keys',
       async ({ spender, body, status }) => status(201, await keys.add(ctx, spender, body ?? {})),
       {
-        ...taking(Type.Optional(schemas.KeyRequestSchema)),
-        ...operation(
+        body: Type.Optional(schemas.KeyRequestSchema),
+        ...keyOperation(
           {
             id: 'add_key',
             tag: 'Account',
@@ -98,8 +102,8 @@ const keyRoutes = (ctx: AppContext) =>
       '/accounts/keys/:id',
       ({ spender, params, body }) => keys.edit(ctx, spender, params.id, body),
       {
-        ...taking(schemas.KeyRequestSchema),
-        ...operation(
+        body: schemas.KeyRequestSchema,
+        ...keyOperation(
           { id: 'change_key', tag: 'Account', summary: 'Change the name or the cap of a key.' },
           { 200: schemas.KeySchema },
           ['too_large', 'bad_request', 'cap_above_own', 'not_found', 'try_again'],
@@ -112,7 +116,7 @@ const keyRoutes = (ctx: AppContext) =>
         await keys.revoke(ctx, spender, params.id)
         return { id: params.id, deleted: true as const }
       },
-      operation(
+      keyOperation(
         { id: 'revoke_key', tag: 'Account', summary: 'Revoke a key; the last one stays.' },
         { 200: schemas.DeletedKeySchema },
         ['bad_request', 'too_large', 'not_found', 'last_key', 'try_again'],

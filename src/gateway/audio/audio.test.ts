@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { day } from '../../core/time.ts'
-import { openDoor } from '../../http/middleware.ts'
-import { openApp } from '../../http/router.ts'
+import { createHandler } from '../../http/middleware.ts'
+import { createRouter } from '../../http/router.ts'
 import { readWav } from '../../storage/audio.ts'
 import { detectFileKind } from '../../storage/file-kind.ts'
 import { end, head, send } from '../../testing/fake-scripts.ts'
@@ -178,7 +178,7 @@ test('a sound that stands still for a while may be silent, but not one that nobo
   const start = `${head(200, 'audio/mpeg', 'content-length: 6\r\n')}\r\nID3`
   faked.fake.script('fake/speech-ok', [send(start), { until: silence }, send('ID3'), end])
   const gil = await faked.gus()
-  const door = openDoor(faked.ctx, openApp(faked.ctx))
+  const door = createHandler(faked.ctx, createRouter(faked.ctx))
   const request = new Request('http://localhost/v1/audio/speech', {
     method: 'POST',
     headers: { authorization: `Bearer ${gil.key}`, 'content-type': 'application/json' },

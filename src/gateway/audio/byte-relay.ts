@@ -1,6 +1,6 @@
-import type { End } from '../paid/bill.ts'
-import type { Serving } from '../paid/serving.ts'
-import type { Watch } from '../paid/watch.ts'
+import type { CallDeadlines } from '../paid/deadlines.ts'
+import type { MediaCall } from '../paid/media.ts'
+import type { CallEnd } from '../paid/settlement.ts'
 
 type Out = ReadableStreamDefaultController<Uint8Array>
 
@@ -14,7 +14,7 @@ export interface ByteSource {
 /** Waits for the first bytes of an answer; undefined when there are none. Throws when cut. */
 export async function openSource(
   response: Response,
-  watch: Watch,
+  watch: CallDeadlines,
 ): Promise<ByteSource | undefined> {
   const reader = (response.body ?? new Blob().stream()).getReader()
   const next = async (): Promise<Uint8Array | undefined> => {
@@ -25,7 +25,7 @@ export async function openSource(
     }
   }
   const first = await next()
-  watch.began()
+  watch.markFirstByte()
   return first && { first, next, close: () => reader.cancel().catch(() => undefined) }
 }
 
@@ -34,16 +34,16 @@ export async function openSource(
  * for the client too, and nothing ends for it before `paid`.
  */
 export class ByteRelay {
-  readonly ended: Promise<End>
-  private readonly tell: (end: End) => void
+  readonly ended: Promise<CallEnd>
+  private readonly tell: (end: CallEnd) => void
   private isOpen = true
   private isGone = false
 
   constructor(
     private readonly source: ByteSource,
-    private readonly serving: Pick<Serving, 'watch' | 'paid' | 'mayBeSilent'>,
+    private readonly serving: Pick<MediaCall, 'watch' | 'paid' | 'mayBeSilent'>,
   ) {
-    const { promise, resolve } = Promise.withResolvers<End>()
+    const { promise, resolve } = Promise.withResolvers<CallEnd>()
     this.ended = promise
     this.tell = resolve
   }
@@ -60,7 +60,7 @@ export class ByteRelay {
   private start(out: Out): void {
     out.enqueue(this.source.first)
     // A client that does not read any more, or a deadline, is noticed between two pulls as well.
-    const { watch } = this.serving
+    const { deadlines: watch } = this.serving
     const stop = () => void this.end(out, false)
     watch.signal.addEventListener('abort', stop)
     if (watch.cause) stop()
@@ -68,11 +68,11 @@ export class ByteRelay {
 
   private leave(): void {
     this.isGone = true
-    this.serving.watch.stop('client')
+    this.serving.deadlines.stop('client')
   }
 
   private async pull(out: Out): Promise<void> {
-    const { mayBeSilent } = this.serving
+    const { pauseIdleTimeout: mayBeSilent } = this.serving
     // Nothing can be told between two parts of a sound.
     mayBeSilent?.(true)
     const part = await this.source.next().catch(() => 'broken' as const)
@@ -86,7 +86,7 @@ export class ByteRelay {
   private async end(out: Out, isWhole: boolean): Promise<void> {
     if (!this.isOpen) return
     this.isOpen = false
-    const { watch, paid } = this.serving
+    const { deadlines: watch, settled: paid } = this.serving
     watch.end()
     this.tell(isWhole ? 'completed' : watch.cause === 'client' ? 'interrupted' : 'failed')
     if (!isWhole) void this.source.close()

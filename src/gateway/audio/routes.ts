@@ -3,10 +3,10 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
 import { Media } from '../../core/schema.ts'
+import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import { theSpender, withKey } from '../key.ts'
-import { operation } from '../operation.ts'
-import { paidRefusals } from '../paid/pay.ts'
+import { keyOperation } from '../operation.ts'
+import { paidErrors } from '../paid/pay.ts'
 import * as schemas from './schemas.ts'
 import { synthesizeSpeech } from './speech.ts'
 import { createTranscription } from './transcriptions.ts'
@@ -16,10 +16,10 @@ export const audioRoutes = (ctx: AppContext) =>
   new Elysia().use(speechRoute(ctx)).use(transcriptionRoute(ctx))
 
 const speechRoute = (ctx: AppContext) =>
-  new Elysia().use(withKey(ctx)).post(
+  new Elysia().use(keyAuth(ctx)).post(
     '/audio/speech',
     ({ spender, body, request }) => synthesizeSpeech(ctx, spender, body, callOf(request)),
-    operation(
+    keyOperation(
       {
         id: 'create_speech',
         tag: 'Media',
@@ -28,23 +28,22 @@ const speechRoute = (ctx: AppContext) =>
         takes: { 'application/json': { schema: schemas.speechRequestSchema } },
       },
       { 200: Media('audio/*') },
-      [...paidRefusals, 'not_found'],
+      [...paidErrors, 'not_found'],
     ),
   )
 
 const transcriptionRoute = (ctx: AppContext) =>
   new Elysia()
-    .derive(async ({ request }) => ({ spender: await theSpender(ctx, request) }))
+    .use(keyAuth(ctx))
     .post(
       '/audio/transcriptions',
       ({ spender, request }) => createTranscription(ctx, spender, request, callOf(request)),
       {
-        // The body is read in the handler, when the key is known.
-        parse: 'none',
-        ...operation(
+        ...keyOperation(
           {
             id: 'create_transcription',
             tag: 'Media',
+            input: 'handler',
             summary: 'Write down what is said in a sound.',
             more: 'At most 32 MB. Paid by its length: cost tells it, in USD.',
             takes: { 'multipart/form-data': { schema: schemas.transcriptionRequestSchema } },
@@ -54,7 +53,7 @@ const transcriptionRoute = (ctx: AppContext) =>
               Type.Union([schemas.TranscriptionSchema, Media('text/plain')]),
             ),
           },
-          paidRefusals,
+          paidErrors,
         ),
       },
     )

@@ -12,17 +12,17 @@ import { isTimed } from '../../models/price.ts'
 import { maxInputTokens } from '../../models/tokens.ts'
 import { createUsage, type Usage } from '../../models/usage.ts'
 import { detectFileKind } from '../../storage/file-kind.ts'
+import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { findText, findWord, misfit, readModels, readText } from '../fields.ts'
-import type { Spender } from '../key.ts'
+import { findText, findWord, invalidField, readModels, readText } from '../fields.ts'
 import * as made from '../media-files/media-files.ts'
-import { readRecord } from '../paid/answer.ts'
+import { readJsonObject } from '../paid/answer.ts'
+import type { CallDeadlines } from '../paid/deadlines.ts'
+import type { MediaCall, MediaOutput, MediaRequest } from '../paid/media.ts'
 import { costHeader } from '../paid/once.ts'
-import { pay } from '../paid/pay.ts'
+import { interruptionOf, noContent, unreadable, type UpstreamFailure } from '../paid/outcome.ts'
+import { runMediaRequest } from '../paid/pay.ts'
 import { readPreferences } from '../paid/preferences.ts'
-import type { Output, Serving, Wanted } from '../paid/serving.ts'
-import { brokenOff, noContent, unreadable, type Verdict } from '../paid/verdict.ts'
-import type { Watch } from '../paid/watch.ts'
 import { ByteRelay, type ByteSource, openSource } from './byte-relay.ts'
 
 const types = {
@@ -51,9 +51,9 @@ interface Sound {
  * and what section 7 says.
  */
 export const synthesizeSpeech = (ctx: AppContext, spender: Spender, raw: unknown, call: Call) =>
-  pay(ctx, spender, readWanted(ctx, raw), call)
+  runMediaRequest(ctx, spender, readWanted(ctx, raw), call)
 
-function readWanted(ctx: AppContext, raw: unknown): Wanted {
+function readWanted(ctx: AppContext, raw: unknown): MediaRequest {
   const { model, models, provider, stream: _, format, ...sent } = recordOf(raw)
   const modelIds = readModels(model, models)
   const input = readText(sent, 'input', speechCharsMax)
@@ -71,30 +71,32 @@ function readWanted(ctx: AppContext, raw: unknown): Wanted {
     kind: 'speech',
     modelIds,
     body,
-    same: raw,
+    fingerprint: raw,
     preferences: readPreferences(provider),
-    check: checkSpeaks,
-    most: () => ({
+    validate: checkSpeaks,
+    maxUsage: () => ({
       ...uses(secondsPerCharacter.most),
       inputTokensMax: maxInputTokens(body, 0),
       outputTokensMax: 0,
     }),
-    own: () => uses(secondsPerCharacter.own),
-    async read(response, serving): Promise<Output | Verdict> {
-      const opened = await open(response, wanted, serving.watch)
+    estimateUsage: () => uses(secondsPerCharacter.own),
+    async read(response, serving): Promise<MediaOutput | UpstreamFailure> {
+      const opened = await open(response, wanted, serving.deadlines)
       if (!('source' in opened)) return opened
       const { source, type } = opened
-      if (!serving.isKept && !isTimed(serving.by.price)) {
+      if (!serving.isReplayable && !isTimed(serving.candidate.price)) {
         return passOn(source, type, createUsage({ characters }), serving)
       }
       const bytes = await wholeOf(source)
-      if (!bytes) return brokenOff(serving.watch)
+      if (!bytes) return interruptionOf(serving.deadlines)
       fresh = { bytes, type }
-      const row = serving.isKept ? await made.store(ctx, { ...fresh, forMs: speechKeptMs }) : null
+      const row = serving.isReplayable
+        ? await made.store(ctx, { ...fresh, forMs: speechKeptMs })
+        : null
       return {
         usage: await usageIn(bytes, uses(secondsPerCharacter.own)),
         record: (db) => made.insert(db, row ? [row] : []),
-        answer: (cost) => ({ status: 200, body: { made: row?.id, cost } }),
+        response: (cost) => ({ status: 200, body: { made: row?.id, cost } }),
       }
     },
     async present({ body: answer }) {
@@ -113,13 +115,13 @@ function readFormat(sent: Record<string, unknown>): (typeof speechFormats)[numbe
   if (format === undefined || other === undefined || format === other) {
     return format ?? other ?? 'mp3'
   }
-  throw misfit('format', 'format and response_format are the same; send one of them.')
+  throw invalidField('format', 'format and response_format are the same; send one of them.')
 }
 
 /** Refuses a model that does not speak, and one with a price that its sound cannot be paid by. */
 function checkSpeaks({ id, outputs, price }: Model): void {
   if (!outputs.includes('audio')) {
-    throw misfit('model', `${id} does not speak: use POST /v1/audio/transcriptions.`)
+    throw invalidField('model', `${id} does not speak: use POST /v1/audio/transcriptions.`)
   }
   const isPriced = price && (price.perCharacter !== undefined || isTimed(price))
   if (!isPriced) throw new ApiError('no_rate', { model: id })
@@ -131,25 +133,25 @@ type Opened = { source: ByteSource; type: string }
 async function open(
   response: Response,
   format: (typeof speechFormats)[number],
-  watch: Watch,
-): Promise<Opened | Verdict> {
+  watch: CallDeadlines,
+): Promise<Opened | UpstreamFailure> {
   const [said = ''] = (response.headers.get('content-type') ?? '').toLowerCase().split(';')
   if (said === 'application/json') {
-    const read = await readRecord(response, watch)
+    const read = await readJsonObject(response, watch)
     return 'answer' in read ? unreadable : read
   }
   const isSound = /^audio\/[a-z0-9.+-]{1,60}$/.test(said)
   if (!isSound && said !== '' && said !== 'application/octet-stream') return unreadable
   const source = await openSource(response, watch).catch(() => 'broken' as const)
-  if (source === 'broken' || watch.cause) return brokenOff(watch)
+  if (source === 'broken' || watch.cause) return interruptionOf(watch)
   return source ? { source, type: isSound ? said : types[format] } : noContent
 }
 
-function passOn(source: ByteSource, type: string, usage: Usage, serving: Serving): Output {
+function passOn(source: ByteSource, type: string, usage: Usage, serving: MediaCall): MediaOutput {
   const relay = new ByteRelay(source, serving)
   return {
     usage,
-    answer: () => ({ status: 200, body: null }),
+    response: () => ({ status: 200, body: null }),
     stream: {
       response: (cost) => soundResponse(relay.body(), type, cost),
       ended: relay.ended,

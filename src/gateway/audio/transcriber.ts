@@ -4,11 +4,11 @@ import { isRecord } from '../../core/schema.ts'
 import { fallbackModelsMax } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { maxCost } from '../../models/charge.ts'
+import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import type { Listener } from '../chat/chat.ts'
-import type { Heard } from '../chat/uploads.ts'
+import type { TranscriberFactory } from '../chat/chat.ts'
+import type { Transcript } from '../chat/uploads.ts'
 import * as files from '../files/files.ts'
-import type { Spender } from '../key.ts'
 import { measureAudio } from './transcription-request.ts'
 import { isTranscriptionModel, transcribe } from './transcriptions.ts'
 
@@ -16,7 +16,7 @@ import { isTranscriptionModel, transcribe } from './transcriptions.ts'
  * Hears uploaded sounds for chat, with the cheapest model that listens: paid once, as a
  * transcription with its own row in the history, by whoever's request needs the words first.
  */
-export function createTranscriber(ctx: AppContext): Listener {
+export function createTranscriber(ctx: AppContext): TranscriberFactory {
   const running = new Map<string, SharedTranscription>()
   return (spender, call) => {
     const models = listenersOf(ctx)
@@ -40,10 +40,10 @@ export function createTranscriber(ctx: AppContext): Listener {
 /** A sound as it is heard, for all whose chats wait for its words; the last who leaves ends it. */
 class SharedTranscription {
   private readonly gone = new AbortController()
-  private readonly heard: Promise<Heard>
+  private readonly heard: Promise<Transcript>
   private waiting = 0
 
-  constructor(listen: (signal: AbortSignal) => Promise<Heard>) {
+  constructor(listen: (signal: AbortSignal) => Promise<Transcript>) {
     this.heard = listen(this.gone.signal)
   }
 
@@ -53,7 +53,7 @@ class SharedTranscription {
   }
 
   /** The words, for a client that leaves with `signal`. */
-  async waitedFor(signal: AbortSignal): Promise<Heard> {
+  async waitedFor(signal: AbortSignal): Promise<Transcript> {
     const leave = (): void => {
       this.waiting -= 1
       if (this.waiting === 0) this.gone.abort()
@@ -78,7 +78,7 @@ async function listen(
   ctx: AppContext,
   spender: Spender,
   { file, models, call }: { file: files.StoredFile; models: string[]; call: Call },
-): Promise<Heard> {
+): Promise<Transcript> {
   // Another chat may have had it heard since this one looked.
   const now = await files.get(ctx, file.account, file.id)
   if (now.words !== null) return { words: (await files.readWords(ctx, now)) ?? '', cost: zero }

@@ -2,7 +2,7 @@ import { sha256 } from '../../core/ids.ts'
 import { ApiError } from '../../errors.ts'
 import { fileBytesMax, modelIdCharsMax, promptCharsMax } from '../../limits.ts'
 import { detectFileKind } from '../../storage/file-kind.ts'
-import { findText, findWord, misfit, readText } from '../fields.ts'
+import { findText, findWord, invalidField, readText } from '../fields.ts'
 import { readMultipart, textFields } from '../files/upload.ts'
 
 /** How what was said may be answered. */
@@ -37,13 +37,14 @@ const language = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i
  */
 export async function readTranscriptionRequest(request: Request): Promise<TranscriptionRequest> {
   const sent = await readMultipart(request)
-  if (!sent) throw misfit('file', 'Send multipart/form-data with the fields "model" and "file".')
+  if (!sent)
+    throw invalidField('file', 'Send multipart/form-data with the fields "model" and "file".')
   const texts = textFields(sent, 'file')
   const fields = Object.fromEntries(texts)
   const model = readText(fields, 'model', modelIdCharsMax)
   const file = sent.get('file')
   if (!(file instanceof File) || file.size === 0) {
-    throw misfit('file', 'Send the sound in the field "file".')
+    throw invalidField('file', 'Send the sound in the field "file".')
   }
   if (file.size > fileBytesMax) {
     throw new ApiError('too_large', { bytes: file.size, max: fileBytesMax })
@@ -76,10 +77,10 @@ export async function measureAudio(
 function checkFields(fields: Record<string, string>): void {
   findText(fields, 'prompt', promptCharsMax)
   if (fields.language && !language.test(fields.language)) {
-    throw misfit('language', 'language is an ISO 639 code, such as en.')
+    throw invalidField('language', 'language is an ISO 639 code, such as en.')
   }
   if (fields.stream && fields.stream !== 'false') {
-    throw misfit('stream', 'A transcription is answered whole: drop stream.')
+    throw invalidField('stream', 'A transcription is answered whole: drop stream.')
   }
 }
 

@@ -6,15 +6,15 @@ import type { Model } from '../../models/catalogue.ts'
 import { isTimed, type Price } from '../../models/price.ts'
 import { estimateTokens } from '../../models/tokens.ts'
 import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
+import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { misfit } from '../fields.ts'
-import type { Spender } from '../key.ts'
-import { readRecord } from '../paid/answer.ts'
+import { invalidField } from '../fields.ts'
+import { readJsonObject } from '../paid/answer.ts'
+import type { MediaOutput, MediaRequest } from '../paid/media.ts'
 import { costHeader } from '../paid/once.ts'
-import { pay } from '../paid/pay.ts'
+import { noContent, type UpstreamFailure } from '../paid/outcome.ts'
+import { runMediaRequest } from '../paid/pay.ts'
 import { readPreferences } from '../paid/preferences.ts'
-import type { Output, Wanted } from '../paid/serving.ts'
-import { noContent, type Verdict } from '../paid/verdict.ts'
 import { readTranscriptionRequest, type TranscriptionRequest } from './transcription-request.ts'
 
 /** Of sounds that do not tell their length. */
@@ -40,9 +40,9 @@ export const transcribe = (
   asked: TranscriptionRequest,
   call: Call,
   part?: string,
-) => pay(ctx, spender, wantedOf(asked, part), call)
+) => runMediaRequest(ctx, spender, wantedOf(asked, part), call)
 
-function wantedOf(asked: TranscriptionRequest, part: string | undefined): Wanted {
+function wantedOf(asked: TranscriptionRequest, part: string | undefined): MediaRequest {
   const { models, form, same, format } = asked
   return {
     path: '/audio/transcriptions',
@@ -50,24 +50,27 @@ function wantedOf(asked: TranscriptionRequest, part: string | undefined): Wanted
     kind: 'transcription',
     modelIds: models,
     body: form,
-    same,
+    fingerprint: same,
     preferences: readPreferences(undefined),
     part,
-    check: checkListens,
-    most: (to) => {
+    validate: checkListens,
+    maxUsage: (to) => {
       const { prompt, completion, seconds } = limitsOf(asked, to)
       return { inputTokensMax: prompt, outputTokensMax: completion, seconds }
     },
-    own: (to) => ownOf(asked, to),
-    async read(response, { by, watch }): Promise<Output | Verdict> {
-      const read = await readRecord(response, watch)
+    estimateUsage: (to) => ownOf(asked, to),
+    async read(
+      response,
+      { candidate: by, deadlines: watch },
+    ): Promise<MediaOutput | UpstreamFailure> {
+      const read = await readJsonObject(response, watch)
       if (!('answer' in read)) return read
       const { text } = read.answer
       if (typeof text !== 'string') return noContent
       const body = format === 'verbose_json' ? { ...detailed(read.answer, asked), text } : { text }
       return {
         usage: usageIn({ ...read.answer, text }, asked, by),
-        answer: (cost) => ({ status: 200, body: { ...body, cost } }),
+        response: (cost) => ({ status: 200, body: { ...body, cost } }),
       }
     },
     async present({ body }) {
@@ -112,7 +115,7 @@ function detailed(
 function checkListens(model: Model): void {
   const { id, outputs } = model
   if (!outputs.includes('text')) {
-    throw misfit('model', `${id} does not listen: use POST /v1/audio/speech.`)
+    throw invalidField('model', `${id} does not listen: use POST /v1/audio/speech.`)
   }
   if (!isTranscriptionModel(model)) throw new ApiError('no_rate', { model: id })
 }

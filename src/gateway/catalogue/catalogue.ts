@@ -3,7 +3,7 @@ import type { AppContext } from '../../context.ts'
 import { ApiError } from '../../errors.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { type ModelType, presentPrice, type Price } from '../../models/price.ts'
-import { misfit } from '../fields.ts'
+import { invalidField } from '../fields.ts'
 import type { ModelResponse, PriceResponse } from './schemas.ts'
 
 /** What a request to a model of each type may carry beside `model` and its input. */
@@ -47,7 +47,10 @@ function typesIn(text: string): ModelType[] | undefined {
   const named = words.filter((word) => word !== 'all')
   const types = named.flatMap((word) => modelTypes.find((known) => known === word) ?? [])
   if (types.length === named.length) return words.includes('all') ? undefined : types
-  throw misfit('type', `"type" is all, or some of ${modelTypes.join(', ')} with commas between.`)
+  throw invalidField(
+    'type',
+    `"type" is all, or some of ${modelTypes.join(', ')} with commas between.`,
+  )
 }
 
 function decoded(id: string): string {

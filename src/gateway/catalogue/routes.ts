@@ -2,15 +2,15 @@ import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
-import { withoutKey } from '../key.ts'
-import { openOperation } from '../operation.ts'
+import { keyAuth } from '../authentication.ts'
+import { publicOperation } from '../operation.ts'
 import * as catalogue from './catalogue.ts'
 import * as schemas from './schemas.ts'
 
 /** The models and their prices (document 2, GET /v1/models); no key is needed. */
 export const catalogueRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withoutKey())
+    .use(keyAuth(ctx))
     .get(
       '/models',
       ({ query }) => ({ object: 'list' as const, data: catalogue.listModels(ctx, query.type) }),
@@ -19,7 +19,7 @@ export const catalogueRoutes = (ctx: AppContext) =>
           { type: Type.Optional(Type.String({ description: 'chat,image ... or all' })) },
           { additionalProperties: true },
         ),
-        ...openOperation(
+        ...publicOperation(
           { id: 'list_models', tag: 'Models', summary: 'The models and their prices.' },
           { 200: schemas.ModelListSchema },
           ['bad_request'],
@@ -29,7 +29,7 @@ export const catalogueRoutes = (ctx: AppContext) =>
     .get(
       '/models/:id',
       ({ params }) => catalogue.getModel(ctx, params.id),
-      openOperation(
+      publicOperation(
         { id: 'get_model', tag: 'Models', summary: 'One model and its price.' },
         { 200: schemas.ModelSchema },
         ['no_model'],

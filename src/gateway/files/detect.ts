@@ -40,7 +40,7 @@ export async function detectFile(
   if (film) return filmed(bytes, film)
   if (!mark.test(head)) return plain(bytes)
   const told = await detectFileKind(bytes, fileBytesMax)
-  if ('unfit' in told) throw new ApiError('upload_unreadable', { why: told.reason })
+  if ('reason' in told) throw new ApiError('upload_unreadable', { why: told.reason })
   if (told.kind === 'picture') return { kind: 'image', type: told.type }
   if (told.kind === 'sound') return { kind: 'audio', type: told.type, seconds: told.seconds }
   return plain(bytes)
@@ -48,7 +48,7 @@ export async function detectFile(
 
 function filmed(bytes: Uint8Array, type: 'video/mp4' | 'video/webm'): DetectedFile {
   const told = readVideoDuration(bytes, type)
-  if ('unfit' in told) throw new ApiError('upload_unreadable', { why: told.unfit })
+  if ('reason' in told) throw new ApiError('upload_unreadable', { why: told.reason })
   return { kind: 'video', type, ...told }
 }
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test'
 
 import { day } from '../../core/time.ts'
 import { fileBytesMax, filesPerAccountMax } from '../../limits.ts'
-import { namedIn } from '../../operator/stored.ts'
+import { findReferenced } from '../../operator/referenced-files.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
 import { makePdf } from '../../testing/pdf.ts'
 import { type Answer, openTestHouse, type TestHouse } from '../../testing/test-server.ts'
@@ -195,7 +195,7 @@ test('a file that is to expire says when, and is gone then', async () => {
   expect((await gus.call('GET', '/v1/files')).body).toMatchObject({ data: [] })
   expect((await upload({ file: file('stays') })).body).not.toHaveProperty('expires_at')
   await deleteExpired(t.ctx)
-  expect(await namedIn(t.ctx.db.read, [sha256])).toEqual(new Set())
+  expect(await findReferenced(t.ctx.db.read, [sha256])).toEqual(new Set())
   t.clock.turn(day)
   expect((await gus.call('GET', '/v1/files')).body).toMatchObject({ data: [{ bytes: 5 }] })
   for (const [anchor, seconds] of [
@@ -223,9 +223,9 @@ test('the sweep keeps what files name, until they are deleted', async () => {
   const made = await upload({ file: file(makePdf(['Hello tide']), 'a.pdf') })
   const { sha256, wordsSha256 } = await get(t.ctx, `gateway:${gus.creditId}`, made.text('id'))
   const names = [sha256, wordsSha256 ?? '']
-  expect(await namedIn(t.ctx.db.read, names)).toEqual(new Set(names))
+  expect(await findReferenced(t.ctx.db.read, names)).toEqual(new Set(names))
   await gus.call('DELETE', `/v1/files/${made.text('id')}`)
-  expect(await namedIn(t.ctx.db.read, names)).toEqual(new Set())
+  expect(await findReferenced(t.ctx.db.read, names)).toEqual(new Set())
 })
 
 test('an account keeps a bounded number of files: files_full', async () => {

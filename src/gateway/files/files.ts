@@ -8,8 +8,8 @@ import { second, unixSeconds } from '../../core/time.ts'
 import { lock } from '../../db/lock.ts'
 import { ApiError } from '../../errors.ts'
 import { fileBytesPerAccountMax, filePageMax, filesPerAccountMax } from '../../limits.ts'
-import { misfit } from '../fields.ts'
-import type { AccountId } from '../key.ts'
+import type { AccountId } from '../authentication.ts'
+import { invalidField } from '../fields.ts'
 import { detectFile } from './detect.ts'
 import type { FileListQuery, FileListResponse, FileResponse } from './schemas.ts'
 import { gatewayFiles } from './tables.ts'
@@ -151,7 +151,10 @@ export async function list(
   const wanted = ordered.filter((row) => purpose === undefined || row.purpose === purpose)
   const start = after === undefined ? 0 : wanted.findIndex((row) => row.id === after) + 1
   if (after !== undefined && start === 0) {
-    throw misfit('after', '"after" is no file of this list, or no more: begin again without it.')
+    throw invalidField(
+      'after',
+      '"after" is no file of this list, or no more: begin again without it.',
+    )
   }
   const page = wanted.slice(start, start + size)
   return {

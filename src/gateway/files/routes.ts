@@ -4,8 +4,8 @@ import type { OpenAPIV3 } from 'openapi-types'
 import type { AppContext } from '../../context.ts'
 import { Media } from '../../core/schema.ts'
 import { fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
-import { theSpender, withKey } from '../key.ts'
-import { operation } from '../operation.ts'
+import { keyAuth } from '../authentication.ts'
+import { keyOperation } from '../operation.ts'
 import * as files from './files.ts'
 import * as schemas from './schemas.ts'
 import { readUpload } from './upload.ts'
@@ -42,46 +42,43 @@ const takes: Record<string, { schema: OpenAPIV3.SchemaObject }> = {
 }
 
 const uploadRoute = (ctx: AppContext) =>
-  new Elysia()
-    .derive(async ({ request }) => ({ spender: await theSpender(ctx, request) }))
-    .post(
-      '/files',
-      async ({ spender, request }) => {
-        const upload = await readUpload(request)
-        return files.present(await files.create(ctx, spender.account, upload))
-      },
-      {
-        // The body is read in the handler, when the key is known.
-        parse: 'none',
-        ...operation(
-          {
-            id: 'upload_file',
-            tag: 'Files',
-            summary: 'Upload a file, to be named in chat requests.',
-            more:
-              'PDF, text or Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, MP4 or WebM, told by the ' +
-              'content; at most 32 MB. Refused with W604 (type), W605 (size) or W610 (unreadable).',
-            takes,
-          },
-          { 200: schemas.FileSchema },
-          [
-            'bad_request',
-            'upload_type',
-            'upload_too_large',
-            'upload_unreadable',
-            'files_full',
-            'try_again',
-          ],
-        ),
-      },
-    )
+  new Elysia().use(keyAuth(ctx)).post(
+    '/files',
+    async ({ spender, request }) => {
+      const upload = await readUpload(request)
+      return files.present(await files.create(ctx, spender.account, upload))
+    },
+    {
+      ...keyOperation(
+        {
+          id: 'upload_file',
+          tag: 'Files',
+          input: 'handler',
+          summary: 'Upload a file, to be named in chat requests.',
+          more:
+            'PDF, text or Markdown, PNG, JPEG, WebP, GIF, MP3, Ogg, WAV, MP4 or WebM, told by the ' +
+            'content; at most 32 MB. Refused with W604 (type), W605 (size) or W610 (unreadable).',
+          takes,
+        },
+        { 200: schemas.FileSchema },
+        [
+          'bad_request',
+          'upload_type',
+          'upload_too_large',
+          'upload_unreadable',
+          'files_full',
+          'try_again',
+        ],
+      ),
+    },
+  )
 
 const ownRoutes = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(ctx))
+    .use(keyAuth(ctx))
     .get('/files', ({ spender, query }) => files.list(ctx, spender.account, query), {
       query: schemas.FileListQuerySchema,
-      ...operation(
+      ...keyOperation(
         { id: 'list_files', tag: 'Files', summary: 'The files of your account.' },
         { 200: schemas.FileListSchema },
         ['bad_request'],
@@ -91,7 +88,7 @@ const ownRoutes = (ctx: AppContext) =>
       '/files/:id',
       async ({ spender, params }) =>
         files.present(await files.get(ctx, spender.account, params.id)),
-      operation(
+      keyOperation(
         { id: 'get_file', tag: 'Files', summary: 'One file.' },
         { 200: schemas.FileSchema },
         ['no_file'],
@@ -103,7 +100,7 @@ const ownRoutes = (ctx: AppContext) =>
         const file = await files.get(ctx, spender.account, params.id)
         return new Response(await files.readBytes(ctx, file), { headers: headersOf(file) })
       },
-      operation(
+      keyOperation(
         { id: 'get_file_content', tag: 'Files', summary: 'The bytes of a file.' },
         { 200: Media('*/*') },
         ['no_file'],
@@ -115,7 +112,7 @@ const ownRoutes = (ctx: AppContext) =>
         await files.remove(ctx, spender.account, params.id)
         return { id: params.id, object: 'file' as const, deleted: true as const }
       },
-      operation(
+      keyOperation(
         { id: 'delete_file', tag: 'Files', summary: 'Delete a file.' },
         { 200: schemas.DeletedFileSchema },
         ['bad_request', 'too_large', 'no_file', 'try_again'],

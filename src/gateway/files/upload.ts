@@ -1,9 +1,9 @@
-import { readBytes } from '../../core/body.ts'
 import { isPlainLine } from '../../core/text.ts'
 import { ApiError, isApiError } from '../../errors.ts'
+import { readBodyBytes } from '../../http/body.ts'
 import { fileBytesMax, fileKeptSecondsMax, fileKeptSecondsMin } from '../../limits.ts'
 import { parseRecord } from '../../providers/response.ts'
-import { misfit } from '../fields.ts'
+import { invalidField } from '../fields.ts'
 
 /** A file of 32 MB, and some room for the fields and boundaries around it. */
 const uploadBytesMax = fileBytesMax + 65_536
@@ -27,13 +27,13 @@ export interface Upload {
  */
 export async function readUpload(request: Request): Promise<Upload> {
   const form = await readMultipart(request).catch(asTooLarge)
-  if (!form) throw misfit('file', 'Send multipart/form-data with the field "file".')
+  if (!form) throw invalidField('file', 'Send multipart/form-data with the field "file".')
   const file = form.get('file')
-  if (!(file instanceof File)) throw misfit('file', 'Send the file in the field "file".')
+  if (!(file instanceof File)) throw invalidField('file', 'Send the file in the field "file".')
   if (file.size > fileBytesMax) throw new ApiError('upload_too_large', { max: fileBytesMax })
   const purpose = form.get('purpose') ?? 'user_data'
   if (typeof purpose !== 'string' || !purposePattern.test(purpose)) {
-    throw misfit('purpose', '"purpose" is a word such as user_data.')
+    throw invalidField('purpose', '"purpose" is a word such as user_data.')
   }
   const keptSeconds = keptSecondsIn(form)
   return {
@@ -53,7 +53,7 @@ function keptSecondsIn(form: Form): number | undefined {
   const problem =
     '"expires_after[anchor]" is created_at, and "expires_after[seconds]" a whole number from ' +
     `${fileKeptSecondsMin} to ${fileKeptSecondsMax}.`
-  throw misfit('expires_after', problem)
+  throw invalidField('expires_after', problem)
 }
 
 /** As OpenAI's clients send it, or as OpenAPI has an object in a form: one part of JSON. */
@@ -77,11 +77,11 @@ function asTooLarge(error: unknown): never {
 export async function readMultipart(request: Request) {
   const type = request.headers.get('content-type') ?? ''
   if (!/^multipart\/form-data\b/i.test(type)) return undefined
-  const bytes = await readBytes(request, uploadBytesMax)
+  const bytes = await readBodyBytes(request, uploadBytesMax)
   try {
     return await new Response(bytes, { headers: { 'content-type': type } }).formData()
   } catch {
-    throw misfit('file', 'The multipart body cannot be read.')
+    throw invalidField('file', 'The multipart body cannot be read.')
   }
 }
 
@@ -90,7 +90,8 @@ type Form = NonNullable<Awaited<ReturnType<typeof readMultipart>>>
 /** The fields of a form that are texts. Refuses bad_request when there are too many fields. */
 export function textFields(form: Form, param: string): [string, string][] {
   const entries = [...form.entries()]
-  if (entries.length > fieldsMax) throw misfit(param, `A request has at most ${fieldsMax} fields.`)
+  if (entries.length > fieldsMax)
+    throw invalidField(param, `A request has at most ${fieldsMax} fields.`)
   return entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string')
 }
 

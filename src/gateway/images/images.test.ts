@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 
 import { day, hour } from '../../core/time.ts'
-import { namedIn } from '../../operator/stored.ts'
+import { findReferenced } from '../../operator/referenced-files.ts'
 import { fakePicture } from '../../testing/fake-media.ts'
 import { type Faked, openFaked } from '../../testing/faked.ts'
 import { type Gus, newGus } from '../../testing/gateway.ts'
@@ -58,7 +58,7 @@ test('a picture is named while its address works, and then forgotten', async () 
   const url = localOf(partsOf(answer.body).data[0]?.url ?? '')
   const { bytes } = await demo.visit('GET', url)
   const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
-  const isNamed = async () => (await namedIn(demo.ctx.db.read, [sha256])).has(sha256)
+  const isNamed = async () => (await findReferenced(demo.ctx.db.read, [sha256])).has(sha256)
   demo.clock.turn(day - hour)
   await deleteExpired(demo.ctx)
   expect([(await demo.visit('GET', url)).status, await isNamed()]).toEqual([200, true])

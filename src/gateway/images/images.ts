@@ -10,24 +10,24 @@ import {
 import type { Model } from '../../models/catalogue.ts'
 import { estimateTokens, maxInputTokens } from '../../models/tokens.ts'
 import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
+import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import {
   checkAddresses,
   findSize,
   findText,
   findWord,
-  misfit,
+  invalidField,
   readCount,
   readModels,
   readText,
 } from '../fields.ts'
-import type { Spender } from '../key.ts'
 import * as made from '../media-files/media-files.ts'
-import { readRecord } from '../paid/answer.ts'
-import { pay } from '../paid/pay.ts'
+import { readJsonObject } from '../paid/answer.ts'
+import type { MediaOutput, MediaRequest } from '../paid/media.ts'
+import { noContent, unreadable, type UpstreamFailure } from '../paid/outcome.ts'
+import { runMediaRequest } from '../paid/pay.ts'
 import { readPreferences } from '../paid/preferences.ts'
-import type { Output, Wanted } from '../paid/serving.ts'
-import { noContent, unreadable, type Verdict } from '../paid/verdict.ts'
 import { type ImageResult, readImageResults } from './image-results.ts'
 
 /**
@@ -35,11 +35,11 @@ import { type ImageResult, readImageResults } from './image-results.ts'
  * bad_request and what section 7 says.
  */
 export const generateImages = (ctx: AppContext, spender: Spender, raw: unknown, call: Call) =>
-  pay(ctx, spender, readWanted(ctx, raw), call)
+  runMediaRequest(ctx, spender, readWanted(ctx, raw), call)
 
-function readWanted(ctx: AppContext, raw: unknown): Wanted {
+function readWanted(ctx: AppContext, raw: unknown): MediaRequest {
   const { model, models, provider, stream, ...sent } = recordOf(raw)
-  if (stream === true) throw misfit('stream', 'Pictures are answered whole: drop stream.')
+  if (stream === true) throw invalidField('stream', 'Pictures are answered whole: drop stream.')
   const modelIds = readModels(model, models)
   const prompt = readText(sent, 'prompt', promptCharsMax)
   findText(sent, 'negative_prompt', promptCharsMax)
@@ -63,17 +63,20 @@ function readWanted(ctx: AppContext, raw: unknown): Wanted {
     kind: 'image',
     modelIds,
     body,
-    same: raw,
+    fingerprint: raw,
     preferences: readPreferences(provider),
     bodyFor: ({ price }) => (price.perImage === undefined ? body : plain),
-    most: (to) => ({
+    maxUsage: (to) => ({
       inputTokensMax: limitsOf(to).prompt,
       outputTokensMax: limitsOf(to).completion,
       images: n,
     }),
-    own,
-    async read(response, { by, watch }): Promise<Output | Verdict> {
-      const read = await readRecord(response, watch)
+    estimateUsage: own,
+    async read(
+      response,
+      { candidate: by, deadlines: watch },
+    ): Promise<MediaOutput | UpstreamFailure> {
+      const read = await readJsonObject(response, watch)
       if (!('answer' in read)) return read
       const { data, usage: said, created, ...more } = read.answer
       if (!Array.isArray(data) || data.length === 0) return noContent
@@ -89,7 +92,7 @@ function readWanted(ctx: AppContext, raw: unknown): Wanted {
       return {
         usage,
         record: (db) => made.insert(db, kept.rows),
-        answer: (cost) => ({
+        response: (cost) => ({
           status: 200,
           body: { created: seconds, ...toldOf(more), data: kept.data, cost },
         }),

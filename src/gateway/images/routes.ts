@@ -4,11 +4,11 @@ import { Elysia } from 'elysia'
 import type { AppContext } from '../../context.ts'
 import { BehindEnd, Media } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
+import { keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
-import { withKey, withoutKey } from '../key.ts'
 import * as made from '../media-files/media-files.ts'
-import { openOperation, operation } from '../operation.ts'
-import { paidRefusals } from '../paid/pay.ts'
+import { keyOperation, publicOperation } from '../operation.ts'
+import { paidErrors } from '../paid/pay.ts'
 import { generateImages } from './images.ts'
 import * as schemas from './schemas.ts'
 
@@ -19,10 +19,10 @@ export const imageRoutes = (ctx: AppContext) =>
   new Elysia().use(newImages(ctx)).use(keptImages(ctx))
 
 const newImages = (ctx: AppContext) =>
-  new Elysia().use(withKey(ctx)).post(
+  new Elysia().use(keyAuth(ctx)).post(
     '/images/generations',
     ({ spender, body, request }) => generateImages(ctx, spender, body, callOf(request)),
-    operation(
+    keyOperation(
       {
         id: 'create_images',
         tag: 'Media',
@@ -31,12 +31,12 @@ const newImages = (ctx: AppContext) =>
         takes: { 'application/json': { schema: schemas.imagesRequestSchema } },
       },
       { 200: Type.Unsafe<Response>(schemas.ImagesSchema) },
-      paidRefusals,
+      paidErrors,
     ),
   )
 
 const keptImages = (ctx: AppContext) =>
-  new Elysia().use(withoutKey()).get(
+  new Elysia().use(keyAuth(ctx)).get(
     '/images/:id',
     async ({ params, query }) => {
       const picture = await made.findSigned(ctx, params.id, query)
@@ -45,7 +45,7 @@ const keptImages = (ctx: AppContext) =>
     },
     {
       query: schemas.SignedUrlQuerySchema,
-      ...openOperation(
+      ...publicOperation(
         { id: 'get_image', tag: 'Media', summary: 'A picture, by its signed address.' },
         { 200: Picture, 206: Picture, 416: BehindEnd },
         ['not_found'],

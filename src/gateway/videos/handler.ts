@@ -1,9 +1,9 @@
 import type { AppContext } from '../../context.ts'
 import { second } from '../../core/time.ts'
 import type { Db } from '../../db/engine.ts'
-import type { Handler, Job, Outcome, Work } from '../../jobs/handler.ts'
-import { openHoldsOf } from '../../ledger/job-holds.ts'
-import { settle } from '../../ledger/ledger.ts'
+import type { Handler, Job, JobRun, Outcome } from '../../jobs/handler.ts'
+import { listOpenHolds } from '../../ledger/job-holds.ts'
+import { settleHold } from '../../ledger/ledger.ts'
 import { mediaLinkMs, videoBytesMax } from '../../limits.ts'
 import { chargeOf } from '../../models/charge.ts'
 import { insertUse, usageCounts } from '../../models/history.ts'
@@ -12,12 +12,12 @@ import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
 import { UpstreamError } from '../../providers/upstream.ts'
 import { detectVideoType } from '../../storage/videos.ts'
 import * as made from '../media-files/media-files.ts'
-import { readBounded, readObject } from '../paid/answer.ts'
-import { verdictOfError } from '../paid/verdict.ts'
-import { deadlinesOf, Watch } from '../paid/watch.ts'
+import { readBoundedBytes, readRawObject } from '../paid/answer.ts'
+import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
+import { failureOfErrorBody } from '../paid/outcome.ts'
 import { VideoJobData, VideoJobInput } from './schemas.ts'
 
-type Film = Work<VideoJobInput, VideoJobData>
+type Film = JobRun<VideoJobInput, VideoJobData>
 type Answer = Record<string, unknown>
 
 const done = ['completed', 'succeeded']
@@ -31,7 +31,7 @@ const dead = ['failed', 'cancelled', 'canceled', 'expired', 'rejected', 'error']
 export const videoHandler = (
   ctx: AppContext,
 ): Handler<typeof VideoJobInput, typeof VideoJobData> => ({
-  lane: 'media',
+  queue: 'media',
   input: VideoJobInput,
   data: VideoJobData,
   restarts: Infinity,
@@ -39,7 +39,7 @@ export const videoHandler = (
     const { data, signal } = work
     // Its process died before the upstream's answer was kept: nobody can ask for it any more.
     if (!data) return failed('interrupted', 'The server stopped before the provider had answered.')
-    const watch = new Watch(signal, deadlinesOf(ctx.config))
+    const watch = new CallDeadlines(signal, deadlineSettingsOf(ctx.config))
     try {
       return await look(ctx, work, data, watch)
     } catch (error) {
@@ -49,7 +49,7 @@ export const videoHandler = (
       watch.end()
     }
   },
-  undone: (db, job) => noteUse(ctx, db, job, 'failed', createUsage({})),
+  compensate: (db, job) => noteUse(ctx, db, job, 'failed', createUsage({})),
 })
 
 const later = ({ config }: AppContext): Outcome => ({
@@ -67,7 +67,7 @@ async function look(
   ctx: AppContext,
   work: Film,
   data: VideoJobData,
-  watch: Watch,
+  watch: CallDeadlines,
 ): Promise<Outcome> {
   const upstream = ctx.upstreams.find(data.upstream)
   if (!upstream) return later(ctx)
@@ -77,14 +77,14 @@ async function look(
     return failed('upstream_failed', 'The provider has lost this film.')
   }
   if (!response.ok) return later(ctx)
-  const read = await readObject(response, watch)
+  const read = await readRawObject(response, watch)
   if (!('answer' in read)) return later(ctx)
   const { status, error, progress } = read.answer
   if (typeof status === 'string' && dead.includes(status)) return failureOf(error)
   if (typeof status !== 'string' || !done.includes(status)) {
     const percent = Number(progress)
     const isNews = percent > work.job.progress && percent < 100
-    if (isNews) await work.note({ progress: percent / 100 })
+    if (isNews) await work.report({ progress: percent / 100 })
     return later(ctx)
   }
   const content = { path: `${path}/content`, signal: watch.signal } as const
@@ -93,7 +93,7 @@ async function look(
 }
 
 function failureOf(error: unknown): Outcome {
-  const { errorName: refusal } = verdictOfError(error).refusal
+  const { errorName: refusal } = failureOfErrorBody(error).error
   return refusal === 'content_policy'
     ? failed('content_policy_violation', 'The provider declined this under its content rules.')
     : failed('upstream_failed', 'The provider could not make this film.')
@@ -106,11 +106,11 @@ async function filmIn(
   ctx: AppContext,
   { url }: Answer,
   content: () => Promise<Response>,
-  watch: Watch,
+  watch: CallDeadlines,
 ): Promise<Kept | undefined> {
   if (typeof url === 'string' && /^https?:\/\//.test(url) && URL.canParse(url)) return { url }
   const answer = await content()
-  const bytes = answer.ok ? await readBounded(answer, watch, videoBytesMax) : undefined
+  const bytes = answer.ok ? await readBoundedBytes(answer, watch, videoBytesMax) : undefined
   const type = bytes && detectVideoType(bytes)
   if (!type) return undefined
   return { row: await made.store(ctx, { bytes, type, forMs: mediaLinkMs }) }
@@ -135,8 +135,8 @@ function landing(
     end: 'done',
     record: async (db, job) => {
       if ('row' in film) await made.insert(db, [film.row])
-      for (const hold of await openHoldsOf(db, job.id)) {
-        await settle(ctx, db, hold, charge, (_db, { charged }) =>
+      for (const hold of await listOpenHolds(db, job.id)) {
+        await settleHold(ctx, db, hold, charge, (_db, { charged }) =>
           noteUse(ctx, db, { ...job, charged }, 'completed', usage),
         )
       }

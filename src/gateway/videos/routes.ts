@@ -3,11 +3,11 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
 import { BehindEnd, Media } from '../../core/schema.ts'
+import { getSpender, keyAuth } from '../authentication.ts'
 import { callOf } from '../call.ts'
 import { SignedUrlQuerySchema } from '../images/schemas.ts'
-import { theSpender, withKey, withoutKey } from '../key.ts'
-import { openOperation, operation } from '../operation.ts'
-import { paidRefusals } from '../paid/pay.ts'
+import { keyOperation, publicOperation } from '../operation.ts'
+import { paidErrors } from '../paid/pay.ts'
 import * as schemas from './schemas.ts'
 import { submit } from './submit.ts'
 import { getContent, getVideo, present } from './videos.ts'
@@ -20,14 +20,13 @@ export const videoRoutes = (ctx: AppContext) =>
 
 const newVideos = (ctx: AppContext) =>
   new Elysia()
-    .derive(async ({ request }) => ({ spender: await theSpender(ctx, request) }))
+    .use(keyAuth(ctx))
     .post('/videos', ({ spender, request }) => submit(ctx, spender, request, callOf(request)), {
-      // The body is read in the handler, when the key is known.
-      parse: 'none',
-      ...operation(
+      ...keyOperation(
         {
           id: 'create_video',
           tag: 'Media',
+          input: 'handler',
           summary: 'Begin a film of a prompt.',
           more:
             'Poll it every 5 to 10 seconds until it is completed or failed. It is charged only ' +
@@ -38,17 +37,17 @@ const newVideos = (ctx: AppContext) =>
           },
         },
         { 200: Type.Unsafe<Response>(schemas.VideoSchema) },
-        paidRefusals,
+        paidErrors,
       ),
     })
 
 const oneVideo = (ctx: AppContext) =>
   new Elysia()
-    .use(withKey(ctx))
+    .use(keyAuth(ctx))
     .get(
       '/videos/:id',
       async ({ spender, params }) => present(ctx, await getVideo(ctx, spender, params.id)),
-      operation(
+      keyOperation(
         { id: 'get_video', tag: 'Media', summary: 'How a film stands, and where it is.' },
         { 200: schemas.VideoSchema },
         ['not_found'],
@@ -57,14 +56,14 @@ const oneVideo = (ctx: AppContext) =>
 
 const videoContent = (ctx: AppContext) =>
   new Elysia()
-    .use(withoutKey())
+    .use(keyAuth(ctx))
     .get(
       '/videos/:id/content',
       ({ params, query, request }) =>
-        getContent(ctx, params.id, query, () => theSpender(ctx, request)),
+        getContent(ctx, params.id, query, () => getSpender(ctx, request)),
       {
         query: SignedUrlQuerySchema,
-        ...openOperation(
+        ...publicOperation(
           {
             id: 'get_video_content',
             tag: 'Media',

@@ -2,23 +2,23 @@ import type { AppContext } from '../../context.ts'
 import { toUsd } from '../../core/money.ts'
 import { second } from '../../core/time.ts'
 import { ApiError, type GatewayErrorName, isApiError } from '../../errors.ts'
-import type { Answer, KeepAnswer } from '../../idempotency/idempotency.ts'
+import type { StoredResponse, StoreResponse } from '../../idempotency/idempotency.ts'
 import type { Job } from '../../jobs/handler.ts'
-import { enqueue, handOver } from '../../jobs/jobs.ts'
+import { enqueue, handOff } from '../../jobs/jobs.ts'
 import { hold } from '../../ledger/ledger.ts'
 import { openJobsPerOwnerMax, videoMs } from '../../limits.ts'
 import type { Model } from '../../models/catalogue.ts'
 import { hasRate, presentPrice, storedPrice } from '../../models/price.ts'
+import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
-import { misfit } from '../fields.ts'
-import type { Spender } from '../key.ts'
-import { readRecord } from '../paid/answer.ts'
+import { invalidField } from '../fields.ts'
+import { readJsonObject } from '../paid/answer.ts'
+import { callUpstream } from '../paid/call-upstream.ts'
 import type { Candidates } from '../paid/candidates.ts'
-import { reachable, worstOf } from '../paid/pay.ts'
-import { reach } from '../paid/reach.ts'
+import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
+import { unreadable, type UpstreamFailure } from '../paid/outcome.ts'
+import { listMediaCandidates, maxCostOf } from '../paid/pay.ts'
 import { beginPaidCall } from '../paid/running.ts'
-import { unreadable, type Verdict } from '../paid/verdict.ts'
-import { deadlinesOf, Watch } from '../paid/watch.ts'
 import type { VideoJobData, VideoJobInput } from './schemas.ts'
 import { readVideoRequest, type VideoRequest } from './video-request.ts'
 import { present } from './videos.ts'
@@ -40,7 +40,7 @@ export async function submit(
 ): Promise<Response> {
   const wanted = await readVideoRequest(request)
   const same = { path: '/videos', body: wanted.same }
-  const { status, body } = await ctx.idempotency.once(spender.account, call.ref, same, (keep) =>
+  const { status, body } = await ctx.idempotency.run(spender.account, call.ref, same, (keep) =>
     run(ctx, spender, wanted, { ...call, keep }),
   )
   return Response.json(body, { status })
@@ -50,11 +50,16 @@ async function run(
   ctx: AppContext,
   spender: Spender,
   wanted: VideoRequest,
-  call: Call & { keep: KeepAnswer },
-): Promise<Answer> {
+  call: Call & { keep: StoreResponse },
+): Promise<StoredResponse> {
   const { modelIds, preferences, hasInputImage: hasPicture } = wanted
   const check = (model: Model): void => checkFits(model, hasPicture)
-  const candidates = reachable(ctx, { modelIds, type: 'video', preferences, check })
+  const candidates = listMediaCandidates(ctx, {
+    modelIds,
+    type: 'video',
+    preferences,
+    validate: check,
+  })
   const done = beginPaidCall(ctx, spender.caller)
   try {
     const order = { wanted, candidates, call }
@@ -66,7 +71,7 @@ async function run(
       // The client must hear of the first failure; a job that stays ends by itself.
       await ctx.jobs
         .cancel(job.id)
-        .catch((fault: unknown) => ctx.log.fault('video.not_cancelled', fault, { job: job.id }))
+        .catch((fault: unknown) => ctx.log.error('video.not_cancelled', fault, { job: job.id }))
       throw error
     }
   } finally {
@@ -78,7 +83,7 @@ async function run(
 function checkFits({ id, price, inputs }: Model, hasPicture: boolean): void {
   if (!price || !hasRate('video', price)) throw new ApiError('no_rate', { model: id })
   if (hasPicture && !inputs.includes('image')) {
-    throw misfit('input_reference', `${id} takes no picture to begin with.`)
+    throw invalidField('input_reference', `${id} takes no picture to begin with.`)
   }
 }
 
@@ -95,14 +100,14 @@ function begin(
   { wanted: { seconds }, candidates, call: { requestId } }: Order,
 ): Promise<Job> {
   const most = { inputTokensMax: 0, outputTokensMax: 0, seconds, images: 1 }
-  const { amount, price } = worstOf(candidates, () => most)
+  const { amount, price } = maxCostOf(candidates, () => most)
   const model = candidates[0].model.id
   const input: VideoJobInput = { model, seconds, requestId, source }
   const ownMs = ctx.config.gatewayTotalSeconds * second + submitMarginMs
   const ms = videoMs + ownMs
   return ctx.db.tx(async (db) => {
     const film = { kind: 'video', lane: 'media', owner: account, input, price: amount } as const
-    const job = await enqueue(ctx, db, { ...film, ms, ownMs }).catch(asHoldsLimit)
+    const job = await enqueue(ctx, db, { ...film, ms, reservedMs: ownMs }).catch(asHoldsLimit)
     await hold(ctx, db, {
       account,
       amount,
@@ -127,9 +132,9 @@ function asHoldsLimit(error: unknown): never {
 
 /** Asks the candidates until one takes the film. */
 async function ask(ctx: AppContext, { wanted, candidates, call }: Order): Promise<VideoJobData> {
-  const watch = new Watch(call.signal, deadlinesOf(ctx.config))
+  const watch = new CallDeadlines(call.signal, deadlineSettingsOf(ctx.config))
   try {
-    const { by, served, verdict } = await reach(ctx.upstreams, candidates, {
+    const { by, served, verdict } = await callUpstream(ctx.upstreams, candidates, {
       path: '/videos',
       body: wanted.body,
       watch,
@@ -146,9 +151,9 @@ async function ask(ctx: AppContext, { wanted, candidates, call }: Order): Promis
 
 async function readTaken(
   response: Response,
-  watch: Watch,
-): Promise<{ operation: string } | Verdict> {
-  const read = await readRecord(response, watch)
+  watch: CallDeadlines,
+): Promise<{ operation: string } | UpstreamFailure> {
+  const read = await readJsonObject(response, watch)
   if (!('answer' in read)) return read
   const { id } = read.answer
   const isId = typeof id === 'string' && id !== '' && id.length <= operationCharsMax
@@ -156,7 +161,7 @@ async function readTaken(
 }
 
 /** A film that was not taken is never charged (document 2): what says otherwise is not said. */
-function uncharged({ refusal, charges }: Verdict): ApiError<GatewayErrorName> {
+function uncharged({ error: refusal, charges }: UpstreamFailure): ApiError<GatewayErrorName> {
   return charges === 'hold' ? new ApiError('upstream_failed', {}) : refusal
 }
 
@@ -164,12 +169,12 @@ async function keepAnswer(
   ctx: AppContext,
   job: Job,
   making: VideoJobData,
-  keep: KeepAnswer,
-): Promise<Answer> {
+  keep: StoreResponse,
+): Promise<StoredResponse> {
   const afterMs = ctx.config.videoPollSeconds * second
-  const answer: Answer = { status: 200, body: present(ctx, { ...job, data: making }) }
+  const answer: StoredResponse = { status: 200, body: present(ctx, { ...job, data: making }) }
   await ctx.db.tx(async (db) => {
-    await handOver(ctx, db, job, { data: making, afterMs })
+    await handOff(ctx, db, job, { data: making, afterMs })
     await keep(db, answer)
   })
   ctx.log.info('video.begun', { job: job.id, upstream: making.upstream, usd: toUsd(job.price) })

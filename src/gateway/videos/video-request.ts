@@ -1,7 +1,7 @@
-import { readJson } from '../../core/body.ts'
 import { sha256 } from '../../core/ids.ts'
 import { isRecord, recordOf } from '../../core/schema.ts'
 import { ApiError } from '../../errors.ts'
+import { readJsonBody } from '../../http/body.ts'
 import {
   fileBytesMax,
   gatewayBodyBytesMax,
@@ -9,7 +9,7 @@ import {
   videoSecondsDefault,
   videoSecondsMax,
 } from '../../limits.ts'
-import { checkAddresses, findSize, misfit, readModels, readText } from '../fields.ts'
+import { checkAddresses, findSize, invalidField, readModels, readText } from '../fields.ts'
 import { readMultipart, textFields } from '../files/upload.ts'
 import { type Preferences, readPreferences } from '../paid/preferences.ts'
 
@@ -35,7 +35,7 @@ export interface VideoRequest {
 export async function readVideoRequest(request: Request): Promise<VideoRequest> {
   const form = await readMultipart(request)
   if (!form) {
-    const body = await readJson(request, gatewayBodyBytesMax)
+    const body = await readJsonBody(request, gatewayBodyBytesMax)
     return wantedOf(recordOf(body))
   }
   const texts = textFields(form, 'model')
@@ -88,7 +88,10 @@ function lengthOf(name: string, value: unknown): number | undefined {
   const isLength = typeof text === 'string' && /^\d{1,3}(\.\d{1,3})?$/.test(text)
   const seconds = isLength ? Number(text) : 0
   if (seconds > 0 && seconds <= videoSecondsMax) return seconds
-  throw misfit(name, `${name} is a text of seconds, more than 0 and at most ${videoSecondsMax}.`)
+  throw invalidField(
+    name,
+    `${name} is a text of seconds, more than 0 and at most ${videoSecondsMax}.`,
+  )
 }
 
 /** The shorter side where only the ratio is asked for. */
@@ -102,7 +105,7 @@ function sizeOf(size: unknown, ratio: unknown): string {
   const parts = typeof asked === 'string' ? /^([1-9]\d?):([1-9]\d?)$/.exec(asked) : null
   const [wide, high] = [Number(parts?.[1]), Number(parts?.[2])]
   if (!parts || Math.max(wide / high, high / wide) > 4) {
-    throw misfit('aspect_ratio', 'aspect_ratio is WIDTH:HEIGHT, such as 16:9, at most 4:1.')
+    throw invalidField('aspect_ratio', 'aspect_ratio is WIDTH:HEIGHT, such as 16:9, at most 4:1.')
   }
   const of = (one: number, other: number): number => Math.round(side * Math.max(1, one / other))
   return `${of(wide, high)}x${of(high, wide)}`

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:te
 
 import { day, second } from '../../core/time.ts'
 import { jobs } from '../../jobs/tables.ts'
-import { namedIn } from '../../operator/stored.ts'
+import { findReferenced } from '../../operator/referenced-files.ts'
 import { raw } from '../../testing/fake-media.ts'
 import { json } from '../../testing/fake-scripts.ts'
 import { type Faked, openFaked } from '../../testing/faked.ts'
@@ -86,7 +86,7 @@ test('the bytes of a film are named until they are forgotten', async () => {
   await finish(t)
   const { bytes } = await gus.call('GET', `/v1/videos/${id}/content`)
   const { sha256 } = await t.ctx.storage.put(bytes)
-  expect(await namedIn(t.ctx.db.read, [sha256])).toEqual(new Set([sha256]))
+  expect(await findReferenced(t.ctx.db.read, [sha256])).toEqual(new Set([sha256]))
 })
 
 test('no key, someone else’s, another’s address, none at all', async () => {

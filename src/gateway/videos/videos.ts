@@ -7,13 +7,13 @@ import type { Job } from '../../jobs/handler.ts'
 import * as jobs from '../../jobs/jobs.ts'
 import { mediaLinkMs } from '../../limits.ts'
 import { isSignedPath, type LinkSignature, signPath } from '../../storage/signed-url.ts'
-import type { Spender } from '../key.ts'
+import type { Spender } from '../authentication.ts'
 import * as made from '../media-files/media-files.ts'
 import type { VideoResponse } from './schemas.ts'
 
 /** A film of the spender's account. Refuses not_found. */
 export async function getVideo(ctx: AppContext, { account }: Spender, id: string): Promise<Job> {
-  const job = idPattern.test(id) ? await jobs.find(ctx, id) : undefined
+  const job = idPattern.test(id) ? await jobs.findJob(ctx, id) : undefined
   if (job?.kind === 'video' && job.owner === account) return job
   throw new ApiError('not_found', { what: 'video' })
 }
@@ -77,5 +77,5 @@ export async function getContent(
 async function linked(ctx: AppContext, id: string, marks: LinkSignature): Promise<Job | undefined> {
   const { secret, clock } = ctx
   if (!idPattern.test(id) || !isSignedPath(secret, pathOf(id), marks, clock.now())) return undefined
-  return jobs.find(ctx, id)
+  return jobs.findJob(ctx, id)
 }

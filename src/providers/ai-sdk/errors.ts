@@ -2,8 +2,7 @@ import { APICallError, InvalidResponseDataError, NoSuchModelError } from '@ai-sd
 
 import { isRecord } from '../../core/schema.ts'
 import { errorResponse } from '../response.ts'
-import { classifyNetworkError } from '../upstream-error.ts'
-import { UpstreamError } from '../upstream.ts'
+import { classifyNetworkError, UpstreamError } from '../upstream.ts'
 import type { AiSdkUpstream, ProviderFetch } from './provider-fetch.ts'
 
 const messageCharsMax = 2_000

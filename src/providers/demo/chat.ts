@@ -1,5 +1,5 @@
 import { sha256 } from '../../core/ids.ts'
-import { isRecord } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { choicesMax } from '../../limits.ts'
 import { asString, errorResponse, recordsIn } from '../response.ts'
 import { buildReply } from './builder/builder.ts'
@@ -16,76 +16,71 @@ import type { DemoRequest } from './request.ts'
 import { countTokens, mediaTokens, splitTokens } from './tokens.ts'
 
 const builder = 'demo/builder'
-const outputMost: Record<string, number> = { 'demo/small': 1_000, [builder]: 32_000 }
-/** As OpenAI has it. */
+const outputTokensMax: Record<string, number> = { 'demo/small': 1_000, [builder]: 32_000 }
+/** OpenAI's limit for `stop`. */
 const stopsMax = 4
-const thoughts = 'I repeat what I was told.'
-const wordless = 'I was told no words.'
+const reasoning = 'I repeat what I was told.'
+const noText = 'I was told no words.'
 
 /**
- * The demo's chat. In this order: the last message is a tool's -> its result is repeated;
- * "call <tool>" with that tool given, or a tool_choice that asks for one -> one call with arguments
- * filled from its schema; a tool web_search -> a search for the last user text; a json_schema -> a
- * value that fits it; else the last user text is repeated, or the last text where no user spoke.
- * demo/builder answers with a page. With reasoning_effort it thinks first; with prompt_cache_key
- * the system's words count as cached.
+ * Completes a chat. The first rule that applies decides the reply:
+ * 1. The last message is a tool result: repeat it.
+ * 2. The text is "call <tool>", or tool_choice requires a tool: call it with sample arguments.
+ * 3. There is a tool web_search: search for the last user text.
+ * 4. There is a json_schema: return a sample value.
+ * 5. Repeat the last user text; without a user message, the last text.
+ * demo/builder replies with a page. reasoning_effort adds reasoning before the reply, and
+ * prompt_cache_key counts the system messages as cached.
  */
 export function completeChat({ model, body, created }: DemoRequest): Response {
   const messages = recordsIn(body.messages)
   if (messages.length === 0) return errorResponse(400, 'messages is empty.')
-  const asked = Math.min(Math.max(1, Math.floor(Number(body.n ?? 1)) || 1), choicesMax)
-  const said = say(model, body, messages)
-  const told: DemoCompletion = {
+  const count = Math.min(Math.max(1, Math.floor(Number(body.n ?? 1)) || 1), choicesMax)
+  const choice = createChoice(model, body, messages)
+  const completion: DemoCompletion = {
     id: `chatcmpl-${sha256(JSON.stringify([model, body])).slice(0, 24)}`,
     created,
     model,
-    choices: Array.from({ length: asked }, () => said),
-    usage: usageOf(messages, said, asked, body.prompt_cache_key !== undefined),
+    choices: Array.from({ length: count }, () => choice),
+    usage: measureUsage(messages, choice, count, body.prompt_cache_key !== undefined),
     tops: body.logprobs === true ? Number(body.top_logprobs ?? 0) : undefined,
   }
-  return body.stream === true ? streamCompletion(told) : Response.json(toCompletion(told))
+  return body.stream === true
+    ? streamCompletion(completion)
+    : Response.json(toCompletion(completion))
 }
 
-function say(
-  model: string,
-  body: Record<string, unknown>,
-  messages: Record<string, unknown>[],
-): DemoChoice {
+function createChoice(model: string, body: Json, messages: Json[]): DemoChoice {
   const effort = body.reasoning_effort
-  const thinks = typeof effort === 'string' && effort !== 'none'
+  const hasReasoning = typeof effort === 'string' && effort !== 'none'
   const last = messages.at(-1)
-  const tool = last?.role === 'tool' ? undefined : calledTool(body, askedIn(messages))
-  const most = limitOf(model, body)
-  const thought = thinks ? splitTokens(thoughts, most) : []
-  if (tool) return { thoughts: thought, words: [], tool, finish: 'tool_calls' }
-  const answer = last?.role === 'tool' ? textOf(last) || wordless : answerOf(model, body, messages)
-  const left = most - thought.length
-  const words = splitTokens(beforeStop(answer, body.stop), left + 1)
-  const kept = words.slice(0, left)
-  const finish = kept.length < words.length ? 'length' : 'stop'
-  return { thoughts: thought, words: kept, tool: undefined, finish }
+  const tool = last?.role === 'tool' ? undefined : callTool(body, lastText(messages))
+  const limit = tokenLimit(model, body)
+  const thoughts = hasReasoning ? splitTokens(reasoning, limit) : []
+  if (tool) return { thoughts, words: [], tool, finish: 'tool_calls' }
+  const reply = last?.role === 'tool' ? textOf(last) || noText : createReply(model, body, messages)
+  const left = limit - thoughts.length
+  const words = splitTokens(beforeStop(reply, body.stop), left + 1)
+  const finish = left < words.length ? 'length' : 'stop'
+  return { thoughts, words: words.slice(0, left), tool: undefined, finish }
 }
 
-/** The last user text; without a user, the last message's. A picture alone has no words. */
-const askedIn = (messages: Record<string, unknown>[]): string =>
-  textOf(messages.findLast(({ role }) => role === 'user') ?? messages.at(-1)) || wordless
+/** Returns the last user text; without a user message, the text of the last message. */
+const lastText = (messages: Json[]): string =>
+  textOf(messages.findLast(({ role }) => role === 'user') ?? messages.at(-1)) || noText
 
-function answerOf(
-  model: string,
-  body: Record<string, unknown>,
-  messages: Record<string, unknown>[],
-): string {
-  if (model !== builder) return inFormat(body.response_format, askedIn(messages))
+function createReply(model: string, body: Json, messages: Json[]): string {
+  if (model !== builder) return formatReply(body.response_format, lastText(messages))
   return buildReply(messages.map((message) => ({ role: message.role, text: textOf(message) })))
 }
 
-function limitOf(model: string, body: Record<string, unknown>): number {
-  const most = outputMost[model] ?? 4_096
-  const asked = Number(body.max_completion_tokens ?? body.max_tokens ?? most)
-  return Math.max(0, Math.min(most, Number.isFinite(asked) ? Math.floor(asked) : most))
+function tokenLimit(model: string, body: Json): number {
+  const max = outputTokensMax[model] ?? 4_096
+  const limit = Number(body.max_completion_tokens ?? body.max_tokens ?? max)
+  return Math.max(0, Math.min(max, Number.isFinite(limit) ? Math.floor(limit) : max))
 }
 
-function textOf(message: Record<string, unknown> | undefined): string {
+function textOf(message: Json | undefined): string {
   const content = message?.content
   if (typeof content === 'string') return content
   return recordsIn(content)
@@ -93,11 +88,11 @@ function textOf(message: Record<string, unknown> | undefined): string {
     .join('')
 }
 
-function inFormat(format: unknown, text: string): string {
-  if (!isRecord(format)) return text
-  if (format.type === 'json_object') return JSON.stringify({ text })
-  if (format.type !== 'json_schema' || !isRecord(format.json_schema)) return text
-  return JSON.stringify(sampleOfSchema(format.json_schema.schema))
+function formatReply(format: unknown, text: string): string {
+  const { type, json_schema: schema } = recordOf(format)
+  if (type === 'json_object') return JSON.stringify({ text })
+  if (type !== 'json_schema' || !isRecord(schema)) return text
+  return JSON.stringify(sampleOfSchema(schema.schema))
 }
 
 function beforeStop(text: string, stop: unknown): string {
@@ -106,7 +101,7 @@ function beforeStop(text: string, stop: unknown): string {
   return text.slice(0, Math.min(text.length, ...ends))
 }
 
-function calledTool(body: Record<string, unknown>, text: string): ToolCall | undefined {
+function callTool(body: Json, text: string): ToolCall | undefined {
   const tools = recordsIn(body.tools).flatMap((tool) =>
     isRecord(tool.function) ? [tool.function] : [],
   )
@@ -121,41 +116,38 @@ function calledTool(body: Record<string, unknown>, text: string): ToolCall | und
   if (!tool) return undefined
   const name = asString(tool.name)
   const isSearch = name === 'web_search'
-  const filled = JSON.stringify(
-    isSearch ? { query: text } : (sampleOfSchema(tool.parameters) ?? {}),
-  )
-  const id = `call_${sha256(name + filled + text).slice(0, 24)}`
-  return { id, type: 'function', function: { name, arguments: filled } }
+  const input = JSON.stringify(isSearch ? { query: text } : (sampleOfSchema(tool.parameters) ?? {}))
+  const id = `call_${sha256(name + input + text).slice(0, 24)}`
+  return { id, type: 'function', function: { name, arguments: input } }
 }
 
-/** A call counts its name and its arguments; a picture or other media counts as 100 tokens. */
-function promptTokens(messages: Record<string, unknown>[]): number {
-  const each = messages.map((message) => {
+/** Counts tokens of texts and of tool calls; each image or other media part counts as 100. */
+function countPrompt(messages: Json[]): number {
+  const counts = messages.map((message) => {
     const media = recordsIn(message.content).filter(({ type }) => type !== 'text').length
     const calls = recordsIn(message.tool_calls).map(({ function: called }) =>
       isRecord(called) ? `${asString(called.name)} ${asString(called.arguments)}` : '',
     )
     return countTokens(textOf(message)) + media * mediaTokens + countTokens(calls.join(' '))
   })
-  return each.reduce((sum, tokens) => sum + tokens, 0)
+  return counts.reduce((sum, tokens) => sum + tokens, 0)
 }
 
-function usageOf(
-  messages: Record<string, unknown>[],
-  said: DemoChoice,
+function measureUsage(
+  messages: Json[],
+  { thoughts, words, tool }: DemoChoice,
   choices: number,
-  cached: boolean,
+  isCached: boolean,
 ): DemoUsage {
-  const called = said.tool ? `${said.tool.function.name} ${said.tool.function.arguments}` : ''
-  const words = said.words.length + countTokens(called)
-  const prompt = promptTokens(messages)
-  const completion = choices * (said.thoughts.length + words)
+  const call = tool ? `${tool.function.name} ${tool.function.arguments}` : ''
+  const prompt = countPrompt(messages)
+  const completion = choices * (thoughts.length + words.length + countTokens(call))
   const system = messages.filter(({ role }) => role === 'system')
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: cached ? promptTokens(system) : 0 },
-    completion_tokens_details: { reasoning_tokens: choices * said.thoughts.length },
+    prompt_tokens_details: { cached_tokens: isCached ? countPrompt(system) : 0 },
+    completion_tokens_details: { reasoning_tokens: choices * thoughts.length },
   }
 }

@@ -6,7 +6,7 @@ export interface ToolCall {
   function: { name: string; arguments: string }
 }
 
-/** What the demo says: its thoughts and its words by token, or one call of a tool. */
+/** One choice: reasoning and text by token, or one tool call. */
 export interface DemoChoice {
   thoughts: string[]
   words: string[]
@@ -22,27 +22,27 @@ export interface DemoUsage {
   completion_tokens_details: { reasoning_tokens: number }
 }
 
-/** One answer, before it is written whole or in chunks. */
+/** A completion before it is serialized, whole or as chunks. */
 export interface DemoCompletion {
   id: string
   created: number
   model: string
   choices: DemoChoice[]
   usage: DemoUsage
-  /** `top_logprobs`, where logprobs are wanted. */
+  /** `top_logprobs`; undefined without logprobs. */
   tops: number | undefined
 }
 
-/** The demo is sure of every token: there is no other that it might have said. */
+/** Returns logprobs of 0: every token of the demo is certain, without alternatives. */
 const logprobsOf = (tokens: string[], tops: number) => ({
   content: tokens.map((token) => {
-    const sure = { token, logprob: 0, bytes: [...Buffer.from(token)] }
-    return { ...sure, top_logprobs: tops > 0 ? [sure] : [] }
+    const certain = { token, logprob: 0, bytes: [...Buffer.from(token)] }
+    return { ...certain, top_logprobs: tops > 0 ? [certain] : [] }
   }),
   refusal: null,
 })
 
-/** The answer as one JSON. */
+/** Serializes a chat.completion. */
 export function toCompletion({ id, created, model, choices, usage, tops }: DemoCompletion) {
   return {
     id,
@@ -65,9 +65,9 @@ export function toCompletion({ id, created, model, choices, usage, tops }: DemoC
   }
 }
 
-/** The answer as server-sent events, one chunk for each token, made only when they are read. */
-export function streamCompletion(told: DemoCompletion): Response {
-  const events = eventsOf(told)
+/** Streams a completion, one chunk per token, each created when it is read. */
+export function streamCompletion(completion: DemoCompletion): Response {
+  const events = chunksOf(completion)
   const encoder = new TextEncoder()
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -79,8 +79,8 @@ export function streamCompletion(told: DemoCompletion): Response {
   return eventStreamResponse(body)
 }
 
-/** The usage always comes in a last chunk of its own, as stream_options.include_usage asks. */
-function* eventsOf({
+/** Yields the chunks; the last one has the usage, as with stream_options.include_usage. */
+function* chunksOf({
   id,
   created,
   model,
@@ -89,12 +89,12 @@ function* eventsOf({
   tops,
 }: DemoCompletion): Generator<string> {
   const head = { id, object: 'chat.completion.chunk', created, model }
-  for (const [index, said] of choices.entries()) {
-    for (const { delta, token, finish } of deltasOf(said)) {
-      const isSure = tops !== undefined && token !== undefined
-      const logprobs = isSure ? logprobsOf([token], tops) : null
-      const choice = { index, delta, logprobs, finish_reason: finish ?? null }
-      yield JSON.stringify({ ...head, choices: [choice] })
+  for (const [index, choice] of choices.entries()) {
+    for (const { delta, token, finish } of deltasOf(choice)) {
+      const hasLogprobs = tops !== undefined && token !== undefined
+      const logprobs = hasLogprobs ? logprobsOf([token], tops) : null
+      const choices = [{ index, delta, logprobs, finish_reason: finish ?? null }]
+      yield JSON.stringify({ ...head, choices })
     }
   }
   yield JSON.stringify({ ...head, choices: [], usage })

@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 
 import { Ajv } from 'ajv'
 
-import { demoUpstream } from './demo.ts'
+import { createDemoUpstream } from './demo.ts'
 import { sampleOfSchema } from './json-schema.ts'
 
-const demo = demoUpstream({ now: () => 1_700_000_000_000 })
+const demo = createDemoUpstream({ now: () => 1_700_000_000_000 })
 const signal = AbortSignal.timeout(10_000)
 
 const ask = (body: Record<string, unknown>, model = 'demo/chat') =>

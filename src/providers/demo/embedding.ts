@@ -7,23 +7,20 @@ const lengthMax = 1_024
 const textsMax = 2_048
 const wordsMax = 8_192
 
-/**
- * A text's direction: the sum of a fixed direction for each of its words, of length 1, so that
- * texts with words in common lie close together. Token ids are taken as words.
- */
+/** Embeds texts as normalized sums of a fixed vector per word: shared words bring texts close. */
 export async function createEmbeddings({ model, body }: DemoRequest): Promise<Response> {
   const texts = textsOf(body.input)
-  if (!texts) return errorResponse(400, 'input is a text, a list of texts, or token ids.')
+  if (!texts) return errorResponse(400, 'input must be a text, a list of texts, or token ids.')
   const length = typeof body.dimensions === 'number' ? body.dimensions : lengthDefault
   if (!Number.isInteger(length) || length < 1 || length > lengthMax) {
-    return errorResponse(400, `dimensions is a whole number from 1 to ${lengthMax}.`)
+    return errorResponse(400, `dimensions must be an integer from 1 to ${lengthMax}.`)
   }
   const data: object[] = []
   for (const [index, text] of texts.entries()) {
-    const vector = directionOf(text, length)
+    const vector = vectorOf(text, length)
     const embedding = body.encoding_format === 'base64' ? base64(vector) : [...vector]
     data.push({ object: 'embedding', index, embedding })
-    // Everybody else has a turn after each text: many long ones take seconds.
+    // Many long texts take seconds: yield to other requests after each.
     await new Promise((resolve) => setImmediate(resolve))
   }
   const prompt_tokens = texts.reduce((sum, text) => sum + countTokens(text), 0)
@@ -49,13 +46,13 @@ function textOf(input: unknown): string | undefined {
   return input.every((id) => typeof id === 'number') ? input.join(' ') : undefined
 }
 
-function directionOf(text: string, length: number): Float32Array {
+function vectorOf(text: string, length: number): Float32Array {
   const vector = new Float32Array(length)
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [text]
   for (const word of words.slice(0, wordsMax)) {
     let seed = Number(Bun.hash.xxHash32(word)) || 1
     for (let at = 0; at < length; at += 1) {
-      // Marsaglia's xorshift, 32 bits.
+      // 32-bit xorshift (Marsaglia).
       seed ^= seed << 13
       seed ^= seed >>> 17
       seed ^= seed << 5

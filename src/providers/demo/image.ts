@@ -6,21 +6,21 @@ import type { DemoRequest } from './request.ts'
 
 const sideMax = 2_048
 const imagesMax = 10
-/** Squares of one colour in a row. */
+/** Squares in a row. */
 const squares = 8
 
-/** Pictures of coloured squares, the same for the same prompt; PNG, as base64. */
+/** Generates PNG images of colored squares, the same for the same prompt. */
 export function generateImages({ body, created }: DemoRequest): Response {
   const prompt = asString(body.prompt)
   if (prompt === '') return errorResponse(400, 'prompt is empty.')
   const [, across, down] = /^(\d{1,4})x(\d{1,4})$/.exec(asString(body.size)) ?? ['', '256', '256']
   const [width, height] = [Number(across), Number(down)]
   if (Math.min(width, height) < 1 || Math.max(width, height) > sideMax) {
-    return errorResponse(400, `size is WIDTHxHEIGHT, each from 1 to ${sideMax}.`)
+    return errorResponse(400, `size must be WIDTHxHEIGHT, each from 1 to ${sideMax}.`)
   }
   const n = Number(body.n ?? 1)
   if (!Number.isInteger(n) || n < 1 || n > imagesMax) {
-    return errorResponse(400, `n is a whole number from 1 to ${imagesMax}.`)
+    return errorResponse(400, `n must be an integer from 1 to ${imagesMax}.`)
   }
   const data = Array.from({ length: n }, (_, at) => ({
     b64_json: encodePng(width, height, sha256(`${at} ${prompt}`)).toString('base64'),
@@ -28,7 +28,7 @@ export function generateImages({ body, created }: DemoRequest): Response {
   return Response.json({ created, data })
 }
 
-/** A PNG (ISO 15948) of 8-bit RGB; the colours are read off `digits`. */
+/** Encodes a PNG (ISO 15948) of 8-bit RGB. The hex `digits` determine the colors. */
 export function encodePng(width: number, height: number, digits: string): Buffer {
   const size = Math.ceil(Math.max(width, height) / squares)
   const rowBytes = 1 + width * 3
@@ -41,8 +41,8 @@ export function encodePng(width: number, height: number, digits: string): Buffer
     for (let x = 0; x < width; x += 1) {
       const square = Math.floor(y / size) * squares + Math.floor(x / size)
       const at = (square * 5) % (digits.length - 6)
-      const colour = Number.parseInt(digits.slice(at, at + 6), 16)
-      rows.writeUIntBE(colour, y * rowBytes + 1 + x * 3, 3)
+      const color = Number.parseInt(digits.slice(at, at + 6), 16)
+      rows.writeUIntBE(color, y * rowBytes + 1 + x * 3, 3)
     }
   }
   const header = Buffer.alloc(13)

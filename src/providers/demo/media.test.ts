@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 
 import type { UpstreamPath } from '../upstream.ts'
-import { demoUpstream } from './demo.ts'
+import { createDemoUpstream } from './demo.ts'
 
-const demo = demoUpstream({ now: () => 1_700_000_000_000 })
+const demo = createDemoUpstream({ now: () => 1_700_000_000_000 })
 const ask = (path: UpstreamPath, model: string, body: Record<string, unknown> | FormData) =>
   demo.send({ path, model, body, signal: AbortSignal.timeout(10_000) })
 

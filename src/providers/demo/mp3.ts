@@ -1,15 +1,15 @@
 /** MPEG-1 Layer III (ISO/IEC 11172-3), mono, 48 kHz, 32 kbit/s: 96 bytes and 24 ms a frame. */
 const header = [0xff, 0xfb, 0x14, 0xc0]
 const bodyBytes = 92
-/** Each of the 576 lines of a frame's spectrum. */
+/** Width of each of the 576 lines in a frame's spectrum. */
 const lineHertz = 24_000 / 576
 const gain = 203
 
 const bits = (value: number, width: number): string => value.toString(2).padStart(width, '0')
 
 /**
- * A frame whose spectrum is one line, at about `hertz`; 0 is silence. Each half of it is coded by
- * table 1, in pairs: 1 for two zeros, then the line and its sign.
+ * Encodes a frame with one spectral line near `hertz`; 0 is silence. Both granules use Huffman table
+ * 1, in pairs: 1 for two zeros, then the line and its sign.
  */
 export function encodeToneFrame(hertz: number): Uint8Array {
   const line = Math.round(hertz / lineHertz)

@@ -1,7 +1,9 @@
-/** A request as the demo sees it: the whole moment and nothing else decides the answer. */
+import type { Json } from '../../core/schema.ts'
+
+/** A request to the demo. Its fields alone determine the response. */
 export interface DemoRequest {
   model: string
-  body: Record<string, unknown>
+  body: Json
   /** Seconds since 1970. */
   created: number
 }

@@ -1,9 +1,9 @@
 import { errorResponse } from '../response.ts'
 
-/** Of sounds that do not say how long they are: the bytes of a second of common speech. */
+/** Bytes per second of typical speech, for formats whose length is not read. */
 const bytesPerSecond = 16_000
 
-/** Tells how long a sound is: exactly for a WAV, else by its bytes. */
+/** Returns a text with the length of the audio: exact for WAV, else by its bytes. */
 export async function transcribe(form: FormData): Promise<Response> {
   const file = form.get('file')
   if (!(file instanceof Blob) || file.size === 0) return errorResponse(400, 'file is empty.')
@@ -15,10 +15,10 @@ export async function transcribe(form: FormData): Promise<Response> {
   return Response.json({ text, language: form.get('language'), ...timed, usage })
 }
 
-/** In hundredths of a second, rounded up. */
+/** Returns seconds, rounded up to hundredths. */
 function secondsOf(head: Buffer, bytes: number): number {
   const isWav = head.toString('latin1', 0, 4) === 'RIFF' && head.length === 44
   const rate = isWav ? head.readUInt32LE(28) : bytesPerSecond
-  const sound = isWav ? Math.min(head.readUInt32LE(40), bytes - 44) : bytes
-  return Math.ceil((sound / Math.max(1, rate)) * 100) / 100
+  const audioBytes = isWav ? Math.min(head.readUInt32LE(40), bytes - 44) : bytes
+  return Math.ceil((audioBytes / Math.max(1, rate)) * 100) / 100
 }

@@ -1,18 +1,19 @@
-/** One picture of a film and when it is shown, in milliseconds. */
+/** One frame of a video. */
 export interface Frame {
   /** A key frame of VP8 (RFC 6386). */
   vp8: Uint8Array
+  /** Milliseconds. */
   at: number
 }
 
-/** What is said of a film beside its pictures. Milliseconds; pixels. */
-interface About {
+/** Length in milliseconds; size in pixels. */
+interface VideoInfo {
   ms: number
   width: number
   height: number
 }
 
-/** Matroska's element ids (RFC 9559, section 27.1). */
+/** Matroska element ids (RFC 9559, section 27.1). */
 const ids = {
   ebml: '1a45dfa3',
   docType: '4282',
@@ -40,15 +41,15 @@ const ids = {
 
 type Content = string | number | Uint8Array | Uint8Array[]
 
-/** An element: its id, its length in eight bytes, its content. */
+/** Encodes an element: its id, its length in eight bytes, its content. */
 function element(name: keyof typeof ids, content: Content): Buffer {
-  const body = bytesOf(content)
+  const body = encodeContent(content)
   const size = Buffer.alloc(8)
   size.writeBigUInt64BE((1n << 56n) | BigInt(body.length))
   return Buffer.concat([Buffer.from(ids[name], 'hex'), size, body])
 }
 
-function bytesOf(content: Content): Uint8Array {
+function encodeContent(content: Content): Uint8Array {
   if (content instanceof Uint8Array) return content
   if (typeof content === 'string') return Buffer.from(content)
   if (Array.isArray(content)) return Buffer.concat(content)
@@ -63,15 +64,15 @@ function double(value: number): Buffer {
   return bytes
 }
 
-/** Track 1, the time within the cluster, and that it is a key frame. */
-function block({ vp8, at }: Frame): Buffer {
+/** Encodes a key frame of track 1 with its time in the cluster. */
+function encodeBlock({ vp8, at }: Frame): Buffer {
   const head = Buffer.from([0x81, 0, 0, 0x80])
   head.writeInt16BE(at, 1)
   return element('simpleBlock', [head, vp8])
 }
 
-/** A WebM of VP8 key frames in one cluster: at most 32 seconds. */
-export function encodeWebm(frames: Frame[], { ms, width, height }: About): Buffer {
+/** Encodes VP8 key frames as a WebM of one cluster, at most 32 seconds long. */
+export function encodeWebm(frames: Frame[], { ms, width, height }: VideoInfo): Buffer {
   const app = 'berth demo'
   const header = element('ebml', [
     element('docType', 'webm'),
@@ -91,6 +92,6 @@ export function encodeWebm(frames: Frame[], { ms, width, height }: About): Buffe
     element('codecId', 'V_VP8'),
     element('video', [element('pixelWidth', width), element('pixelHeight', height)]),
   ])
-  const cluster = element('cluster', [element('timestamp', 0), ...frames.map(block)])
+  const cluster = element('cluster', [element('timestamp', 0), ...frames.map(encodeBlock)])
   return Buffer.concat([header, element('segment', [info, element('tracks', [track]), cluster])])
 }

@@ -1,7 +1,7 @@
 import { sha256 } from '../../core/ids.ts'
 import type { SearchResult } from './engines.ts'
 
-/** Finds two made-up pages, the same for the same words, without a network. */
+/** Returns two invented pages without a network, always the same for the same query. */
 export const demoSearch = async (query: string): Promise<SearchResult[]> =>
   ['first', 'second'].map((place) => ({
     title: `Demo page about ${query}: the ${place}`,

@@ -1,24 +1,24 @@
 import type { Config } from '../../config/settings.ts'
-import { isRecord } from '../../core/schema.ts'
+import { isRecord, recordOf } from '../../core/schema.ts'
 import { searchResultCharsMax, searchResultsMax } from '../../limits.ts'
 import { asString } from '../response.ts'
 
-/** A page that was found. Its words are whoever's wrote it. */
+/** A found page. Its text is untrusted. */
 export interface SearchResult {
   title: string
   url: string
   text: string
 }
 
-/** One engine, asked over HTTP. */
+/** A search engine with an HTTP API. */
 export interface SearchEngine {
   name: string
   request(query: string): Request
-  /** The pages in its answer. */
-  read(answer: unknown): SearchResult[]
+  /** Reads the pages of a response. */
+  read(response: unknown): SearchResult[]
 }
 
-/** The engines that are configured, in the order they are asked. */
+/** Creates the configured engines, in the order of use. */
 export function createEngines({
   searxngUrl,
   braveApiKey,
@@ -43,20 +43,20 @@ const post = (url: string, headers: Record<string, string>, body: object): Reque
     body: JSON.stringify(body),
   })
 
-/** A SearXNG of one's own; its settings must allow the format json. */
+/** A self-hosted SearXNG, with the format `json` enabled. */
 export const searxng = (base: string): SearchEngine => ({
   name: 'searxng',
   request: (query) => get(`${base}/search?${new URLSearchParams({ q: query, format: 'json' })}`),
-  read: (answer) => pages(answer, 'content'),
+  read: (response) => readResults(response, 'content'),
 })
 
 export const brave = (key: string, base = 'https://api.search.brave.com'): SearchEngine => ({
   name: 'brave',
   request: (query) => {
-    const asked = new URLSearchParams({ q: query, count: String(searchResultsMax) })
-    return get(`${base}/res/v1/web/search?${asked}`, { 'x-subscription-token': key })
+    const params = new URLSearchParams({ q: query, count: String(searchResultsMax) })
+    return get(`${base}/res/v1/web/search?${params}`, { 'x-subscription-token': key })
   },
-  read: (answer) => pages(isRecord(answer) ? answer.web : undefined, 'description'),
+  read: (response) => readResults(recordOf(response).web, 'description'),
 })
 
 export const tavily = (key: string, base = 'https://api.tavily.com'): SearchEngine => ({
@@ -65,7 +65,7 @@ export const tavily = (key: string, base = 'https://api.tavily.com'): SearchEngi
     const headers = { authorization: `Bearer ${key}` }
     return post(`${base}/search`, headers, { query, max_results: searchResultsMax })
   },
-  read: (answer) => pages(answer, 'content'),
+  read: (response) => readResults(response, 'content'),
 })
 
 export const exa = (key: string, base = 'https://api.exa.ai'): SearchEngine => ({
@@ -75,12 +75,12 @@ export const exa = (key: string, base = 'https://api.exa.ai'): SearchEngine => (
     const headers = { 'x-api-key': key }
     return post(`${base}/search`, headers, { query, numResults: searchResultsMax, contents })
   },
-  read: (answer) => pages(answer, 'text'),
+  read: (response) => readResults(response, 'text'),
 })
 
-/** The list `results` that all of them answer. Throws when there is none. */
-function pages(held: unknown, textName: string): SearchResult[] {
-  const results: unknown = isRecord(held) ? held.results : undefined
+/** Reads the list `results` of any engine. Throws TypeError when it is missing. */
+function readResults(response: unknown, textName: string): SearchResult[] {
+  const { results } = recordOf(response)
   if (!Array.isArray(results)) throw new TypeError('no results')
   return results.filter(isRecord).flatMap((page) => {
     const { url, title, [textName]: text } = page

@@ -5,28 +5,25 @@ import { describeFailure, fetchJson } from '../fetch-json.ts'
 import { demoSearch } from './demo.ts'
 import { createEngines, type SearchEngine, type SearchResult } from './engines.ts'
 
-/** Searches the web; answers undefined when no engine answered. */
+/** Searches the web; undefined when no engine responds. */
 export type Searcher = (query: string, signal: AbortSignal) => Promise<SearchResult[] | undefined>
 
-/**
- * The searcher of this server: the configured engines, of which one after the other is asked until
- * one answers; the demo's where `demo` and none is configured; undefined where there is none.
- */
+/** Opens the configured search, or the demo search when `demo` is set and no engine is configured. */
 export function openSearcher(
   config: Config,
   { log, demo }: { log: Log; demo: boolean },
 ): Searcher | undefined {
   if (!config.searchOn) return undefined
-  const found = createEngines(config)
-  if (found.length > 0) return createSearcher(found, log)
+  const engines = createEngines(config)
+  if (engines.length > 0) return createSearcher(engines, log)
   return demo ? demoSearch : undefined
 }
 
-/** Asks engines in turn; a failure is told to the operator by the engine's name alone. */
+/** Creates a searcher that tries the engines in turn. Failures are logged without the query. */
 export const createSearcher =
-  (asked: SearchEngine[], log: Log): Searcher =>
+  (engines: SearchEngine[], log: Log): Searcher =>
   async (query, signal) => {
-    for (const engine of asked) {
+    for (const engine of engines) {
       try {
         const limit = AbortSignal.any([signal, AbortSignal.timeout(searchMs)])
         const bounds = { signal: limit, bytesMax: searchAnswerBytesMax }

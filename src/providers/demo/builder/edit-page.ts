@@ -6,9 +6,8 @@ const hueLine = /(--hue:\s*)[\d.]+/
 const speedLine = /(const speed = )([\d.]+)/
 
 /**
- * A page with what the words ask for changed, and nothing else: its name ("call it X"), its colour
- * ("make it blue"), its speed ("faster"), a word for another (change "A" to "B"). What it does not
- * understand it says at the end of the page.
+ * Edits a page: its name ("call it X"), its color ("make it blue"), its speed ("faster"), or a word
+ * (change "A" to "B"). A prompt that it does not understand adds a note at the end of the page.
  */
 export function editPage(page: string, prompt: string): string {
   const swap = /["“]([^"”]+)["”] (?:to|with|into|by) ["“]([^"”]*)["”]/i.exec(prompt)
@@ -18,50 +17,50 @@ export function editPage(page: string, prompt: string): string {
   }
   const name = findName(prompt)
   const hue = findNamedHue(prompt.replace(name ?? '', ''))
-  let made = name === undefined ? page : renamed(page, escapeText(name))
-  if (hue !== undefined) made = coloured(made, hue)
+  let edited = name === undefined ? page : rename(page, escapeText(name))
+  if (hue !== undefined) edited = recolor(edited, hue)
   const factor = /\b(fast|quick|speed up|harder)/i.test(prompt)
     ? 1.25
     : /\b(slow|calm|easier)/i.test(prompt)
       ? 0.8
       : 1
   if (factor !== 1) {
-    made = made.replace(speedLine, (_, name: string, now: string) => {
+    edited = edited.replace(speedLine, (_, name: string, now: string) => {
       return `${name}${Math.round(Number(now) * factor * 100) / 100}`
     })
   }
-  return made === page ? noted(page, prompt) : made
+  return edited === page ? addNote(page, prompt) : edited
 }
 
-const renamed = (page: string, name: string): string =>
+const rename = (page: string, name: string): string =>
   page
     .replace(/(<title[^>]*>)[^<]*/i, (_, tag: string) => tag + name)
     .replace(/(<h1[^>]*>)[^<]*/i, (_, tag: string) => tag + name)
 
-function coloured(page: string, hue: number): string {
+function recolor(page: string, hue: number): string {
   if (hueLine.test(page)) return page.replace(hueLine, (_, name: string) => name + hue)
   const style = `<style>:root { accent-color: oklch(.6 .18 ${hue}) } body { background: oklch(.9 .06 ${hue}); color: oklch(.25 .05 ${hue}) }</style>`
-  return before(page, /<\/head>|<body[\s>]|<\/body>|<\/html>/i, style)
+  return insertBefore(page, /<\/head>|<body[\s>]|<\/body>|<\/html>/i, style)
 }
 
-function noted(page: string, prompt: string): string {
-  const wish = escapeText(prompt.replaceAll(/\s+/g, ' ').trim().slice(0, 120))
-  const note = `<p class="demo">The demo builder cannot do this: ${wish}</p>`
-  return before(page, /<\/footer>|<\/body>|<\/html>/i, note)
+function addNote(page: string, prompt: string): string {
+  const request = escapeText(prompt.replaceAll(/\s+/g, ' ').trim().slice(0, 120))
+  const note = `<p class="demo">The demo builder cannot do this: ${request}</p>`
+  return insertBefore(page, /<\/footer>|<\/body>|<\/html>/i, note)
 }
 
-function before(page: string, place: RegExp, text: string): string {
+function insertBefore(page: string, place: RegExp, text: string): string {
   const at = page.search(place)
   return at < 0 ? `${page}\n${text}` : `${page.slice(0, at)}${text}\n${page.slice(at)}`
 }
 
-/** A page without what it loads from elsewhere, and with its end. */
+/** Removes external resources from a page and adds a missing end tag. */
 export function repairPage(page: string): string {
-  const own = page
+  const repaired = page
     .replaceAll(/<script\b[^>]*\ssrc\s*=[^>]*>\s*<\/script>/gi, '')
     .replaceAll(/<link\b[^>]*\shref\s*=\s*["']?(?:https?:)?\/\/[^>]*>/gi, '')
     .replaceAll(/<(?:img|iframe|source)\b[^>]*\ssrc\s*=\s*["']?(?:https?:)?\/\/[^>]*>/gi, '')
     .replaceAll(/@import[^;]*;/gi, '')
     .trimEnd()
-  return /<\/(html|body)>$/i.test(own) ? own : `${own}\n</html>`
+  return /<\/(html|body)>$/i.test(repaired) ? repaired : `${repaired}\n</html>`
 }

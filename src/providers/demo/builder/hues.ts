@@ -1,4 +1,4 @@
-/** Hues of OKLCH, in degrees, with the words that name them and the words that suggest them. */
+/** OKLCH hues in degrees, with words that name them and words that suggest them. */
 const hues: [hue: number, names: RegExp, hints: RegExp][] = [
   [22, /\b(red|crimson|scarlet|ruby)\b/, /\b(cherry|cherries|strawberr\w*)\b/],
   [35, /\b(vermilion)\b/, /\b(fire|lava|volcano|dragons?)\b/],
@@ -15,23 +15,15 @@ const hues: [hue: number, names: RegExp, hints: RegExp][] = [
   [355, /\b(pink|rose)\b/, /\b(candy|hearts?|love)\b/],
 ]
 
-/** The hue of the colour that is named first. */
-export const findNamedHue = (text: string): number | undefined =>
-  first(
-    text,
-    hues.map(([hue, names]) => [hue, names]),
-  )
+/** Returns the hue of the first color name in a text. */
+export const findNamedHue = (text: string): number | undefined => findFirst(text, 1)
 
-/** The hue of the colour that is named, or else suggested, first. */
+/** Returns the hue that a text names or, without a color name, suggests first. */
 export const findHue = (text: string): number | undefined =>
-  findNamedHue(text) ??
-  first(
-    text,
-    hues.map(([hue, , hints]) => [hue, hints]),
-  )
+  findNamedHue(text) ?? findFirst(text, 2)
 
-function first(text: string, rows: [hue: number, words: RegExp][]): number | undefined {
+function findFirst(text: string, words: 1 | 2): number | undefined {
   const low = text.toLowerCase()
-  const found = rows.map(([hue, words]) => ({ hue, at: low.search(words) }))
+  const found = hues.map((row) => ({ hue: row[0], at: low.search(row[words]) }))
   return found.filter(({ at }) => at >= 0).toSorted((one, other) => one.at - other.at)[0]?.hue
 }

@@ -4,22 +4,22 @@ import { findQuiz, type Topic } from './quiz-topics.ts'
 
 export type TemplateName = (typeof games)[number][0] | (typeof apps)[number][0]
 
-/** What a template is filled with, read from the words of a prompt. */
+/** The content of a page, derived from a prompt. */
 export interface PageSpec {
   template: TemplateName
   title: string
   /** One sentence under the title. */
   lead: string
   shelf: string
-  /** Of OKLCH, in degrees. */
+  /** OKLCH hue in degrees. */
   hue: number
-  /** Of what moves; 1 is as the template has it. */
+  /** Speed of moving things; 1 is the template's own. */
   speed: number
-  /** Given to the page's script. */
+  /** Values for the page's script. */
   words: Record<string, string | string[] | number | number[] | Topic[]>
 }
 
-/** The first whose words stand in the prompt; the last one always does. */
+/** The first row with a matching pattern applies; the last row always matches. */
 const quiz = ['quiz', /\b(quiz\w*|trivia|multiple choice)\b/] as const
 const games = [
   quiz,
@@ -39,22 +39,22 @@ const apps = [
 const quietHues = [252, 22, 148, 302, 180, 52, 355, 278]
 const titleCharsMax = 48
 
-/** Reads a prompt. The same prompt gives the same wish. */
+/** Analyzes a prompt. Equal prompts give equal results. */
 export function analyzePrompt(prompt: string, kind: 'app' | 'game'): PageSpec {
   const text = prompt.replaceAll(/\s+/g, ' ').trim().slice(0, 2_000)
   const low = text.toLowerCase()
-  const own = kind === 'game' ? games : apps
-  const template = own.find(([, words]) => words.test(low))?.[0] ?? 'checklist'
+  const rows = kind === 'game' ? games : apps
+  const template = rows.find(([, words]) => words.test(low))?.[0] ?? 'checklist'
   const pick = Number.parseInt(sha256(low).slice(0, 6), 16)
-  const filled = fill[template](low)
+  const content = contents[template](low)
   return {
     template,
-    title: titleIn(text) ?? filled.title,
-    lead: filled.lead,
+    title: findTitle(text) ?? content.title,
+    lead: content.lead,
     shelf: shelves[template],
     hue: findHue(low) ?? quietHues[pick % quietHues.length] ?? 252,
     speed: /\b(fast|quick|hectic)/.test(low) ? 1.25 : /\b(slow|calm|relax)/.test(low) ? 0.8 : 1,
-    words: filled.words,
+    words: content.words,
   }
 }
 
@@ -70,26 +70,26 @@ const shelves: Record<TemplateName, string> = {
   tracker: 'data',
 }
 
-/** The name that the words give it: called X, "X", or what they begin with. */
+/** Finds a name in a text: called X, or "X". */
 export function findName(text: string): string | undefined {
-  const called = /\b(?:call(?:ed)?|named?|titled?|rename)(?: it| this| to)* ["“']?([^"”'.,;:!?]+)/i
-  const name = called.exec(text)?.[1] ?? /["“]([^"”]{2,48})["”]/.exec(text)?.[1]
-  return name === undefined ? undefined : shortened(name)
+  const pattern = /\b(?:call(?:ed)?|named?|titled?|rename)(?: it| this| to)* ["“']?([^"”'.,;:!?]+)/i
+  const name = pattern.exec(text)?.[1] ?? /["“]([^"”]{2,48})["”]/.exec(text)?.[1]
+  return name === undefined ? undefined : shorten(name)
 }
 
-function titleIn(text: string): string | undefined {
+function findTitle(text: string): string | undefined {
   const named = findName(text)
   if (named) return named
-  const begun = text
+  const start = text
     .replace(/^(please |can you |could you )*(make|build|create|write|design|give)( me| us)? /i, '')
     .replace(/^(an?|the|some) /i, '')
     .replace(/^((small|little|simple|tiny|nice|fun|beautiful|web) )+/i, '')
     .replace(/^(game|app|page|tool)( (about|of|for|where|in which|that|with|to))? /i, '')
     .replace(/^(you|i|the player|an?|the) /i, '')
-  return shortened(begun.split(/[.,;:!?(]| (?:where|in which|that|which|with|and|so) /i)[0] ?? '')
+  return shorten(start.split(/[.,;:!?(]| (?:where|in which|that|which|with|and|so) /i)[0] ?? '')
 }
 
-function shortened(text: string): string | undefined {
+function shorten(text: string): string | undefined {
   const words = text
     .replaceAll(/[<>{}\p{C}]/gu, '')
     .trim()
@@ -102,23 +102,23 @@ function shortened(text: string): string | undefined {
   return line === '' ? undefined : line.charAt(0).toUpperCase() + line.slice(1)
 }
 
-type Filled = Pick<PageSpec, 'title' | 'lead' | 'words'>
+type Content = Pick<PageSpec, 'title' | 'lead' | 'words'>
 
 const stops = /^(and|while|to|that|which|from|with|in|on|as|by|or|before|at|for|of|the|a|an|but)$/
 
-/** The one or two plain words that stand behind a verb. */
-function thing(text: string, verbs: RegExp, other: string): string {
+/** Finds the one or two plain words after a verb. */
+function findObject(text: string, verbs: RegExp, other: string): string {
   const tail = text.split(verbs)[1] ?? ''
   const plain = tail.replace(/^(?:(?:the|some|all|falling|as many|many|a|an) )+/, '')
   const words = plain.match(/^[a-z-]{2,16}(?: [a-z-]{2,16})?/)?.[0].split(' ') ?? []
-  const kept = words.slice(0, words.findIndex((word) => stops.test(word)) >>> 0)
-  return kept.join(' ') || other
+  const object = words.slice(0, words.findIndex((word) => stops.test(word)) >>> 0)
+  return object.join(' ') || other
 }
 
-function heroOf(text: string): string {
+function findHero(text: string): string {
   const acts = '(?:who |that |which |to )?(?:collect|catch|gather|eat|grab|dodg|avoid|pick|jump)'
   const named = new RegExp(`\\b(?:an?|the|my|your) ((?:[a-z-]+ )?[a-z-]+) ${acts}`).exec(text)?.[1]
-  return (named ?? thing(text, / (?:with|as) (?:an? )?/, 'fox')).replace(/^(an?|the) /, '')
+  return (named ?? findObject(text, / (?:with|as) (?:an? )?/, 'fox')).replace(/^(an?|the) /, '')
 }
 
 const collecting = /\b(?:collect|catch|gather|eat|grab|pick(?: up)?)(?:s|es|ing)? /
@@ -134,12 +134,12 @@ const cards = [
   [/(?:)/, 'cat dog bird fish frog bee ladybug owl'],
 ] as const
 
-const fill: Record<TemplateName, (text: string) => Filled> = {
+const contents: Record<TemplateName, (text: string) => Content> = {
   collector(text) {
     const [hero, good, bad] = [
-      heroOf(text),
-      thing(text, collecting, 'coins'),
-      thing(text, dodging, 'rocks'),
+      findHero(text),
+      findObject(text, collecting, 'coins'),
+      findObject(text, dodging, 'rocks'),
     ]
     const title = `The ${hero} and the ${good}`
     const place = places.exec(text)?.[0] ?? 'sunny hills'
@@ -152,11 +152,11 @@ const fill: Record<TemplateName, (text: string) => Filled> = {
     return { title, lead, words: { lead, topics } }
   },
   snake(text) {
-    const good = thing(text, collecting, 'apples')
+    const good = findObject(text, collecting, 'apples')
     return { title: 'Snake', lead: `Eat the ${good} and grow.`, words: { good } }
   },
   breakout(text) {
-    const good = thing(text, /\bbricks? of /, 'coins')
+    const good = findObject(text, /\bbricks? of /, 'coins')
     return { title: 'Breakout', lead: 'Break every wall with one ball.', words: { good } }
   },
   memory(text) {
@@ -164,13 +164,13 @@ const fill: Record<TemplateName, (text: string) => Filled> = {
     return { title: 'Pairs', lead: 'Find the eight pairs.', words: { cards: list.split(' ') } }
   },
   checklist(text) {
-    const items = itemsIn(text)
+    const items = findItems(text)
     const lead = 'What is to be done, and what is done. It is kept on this device.'
     return { title: 'Checklist', lead, words: { lead, items } }
   },
   timer(text) {
-    const asked = Number(/\b(\d{1,3})[ -]?min/.exec(text)?.[1] ?? 25)
-    const first = Math.max(1, Math.min(180, asked))
+    const given = Number(/\b(\d{1,3})[ -]?min/.exec(text)?.[1] ?? 25)
+    const first = Math.max(1, Math.min(180, given))
     const minutes = [first, ...[5, 15, 25, 50].filter((one) => one !== first)]
     const lead = 'One thing at a time, until the bell.'
     return { title: 'Timer', lead, words: { lead, minutes } }
@@ -183,9 +183,9 @@ const fill: Record<TemplateName, (text: string) => Filled> = {
   tracker(text) {
     const [, unit = 'times', goal = 5, steps = [1, 2]] =
       units.find(([words]) => words.test(text)) ?? []
-    const asked = Number(/\b(\d{1,5})\b/.exec(text)?.[1] ?? goal)
+    const given = Number(/\b(\d{1,5})\b/.exec(text)?.[1] ?? goal)
     const lead = 'A little every day. The dashed line is your goal.'
-    const words = { lead, unit, goal: Math.max(1, asked), steps: [...steps] }
+    const words = { lead, unit, goal: Math.max(1, given), steps: [...steps] }
     return { title: 'Tracker', lead, words }
   },
 }
@@ -199,8 +199,8 @@ const units: [words: RegExp, unit: string, goal: number, steps: number[]][] = [
   [/\b(minutes|meditat\w*|practi\w*)\b/, 'minutes', 20, [5, 10, 20]],
 ]
 
-/** What stands as a list in the prompt: "with milk, eggs and bread". */
-function itemsIn(text: string): string[] {
+/** Finds the items of a list: "with milk, eggs and bread". */
+function findItems(text: string): string[] {
   const list = /(?::| with | like )([^.:;]*,[^.:;]*)/.exec(text)?.[1] ?? ''
   const items = list.split(/,| and /).map((item) => item.replaceAll(/[<>{}]/g, '').trim())
   const short = items.filter((item) => item.length > 1 && item.length < 60).slice(0, 12)

@@ -1,4 +1,4 @@
-/** One kind of question: `ask` with what it is about in its place, and the pairs it knows. */
+/** A kind of question: `ask` with {} for the subject, and pairs of subject and answer. */
 export interface Topic {
   ask: string
   pairs: string[][]
@@ -102,7 +102,7 @@ const topics: [words: RegExp, title: string, topics: Topic[]][] = [
   [/(?:)/, 'A bit of everything', [capitals, space, animals, elements]],
 ]
 
-/** The questions that the words of a prompt ask for, with a name for them. */
+/** Returns the topics that match a prompt, with a title. */
 export function findQuiz(text: string): { title: string; topics: Topic[] } {
   const [, title = '', chosen = []] = topics.find(([words]) => words.test(text)) ?? []
   return { title, topics: chosen }

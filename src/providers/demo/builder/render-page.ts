@@ -18,7 +18,7 @@ interface Parts {
   script: string
 }
 
-/** They are texts; the types of an import know html only as a bundle. */
+/** Splits a template. The types of text imports declare HTML as a bundle, hence `unknown`. */
 const partsOf = (html: unknown): Parts => {
   const text = String(html)
   const [style = '', script = ''] = [/<style>\n(.*?)<\/style>\n/s, /<script>\n(.*)<\/script>/s].map(
@@ -44,10 +44,10 @@ const templates: Record<TemplateName, Parts & { kit: Parts }> = {
 const demo =
   'A demo build: one of our own templates, chosen and filled by the words of the prompt. No model wrote it.'
 
-/** The whole page of a wish. */
-export function renderPage(wish: PageSpec): string {
-  const { style, body, script, kit } = templates[wish.template]
-  const title = escapeText(wish.title)
+/** Renders the page of a specification. */
+export function renderPage(spec: PageSpec): string {
+  const { style, body, script, kit } = templates[spec.template]
+  const title = escapeText(spec.title)
   const values: Record<string, string> = {
     style: `${kit.style}\n${style}`,
     script: `${kit.script}\n${script}`,
@@ -55,28 +55,28 @@ export function renderPage(wish: PageSpec): string {
     body: kit.body,
     title,
     demo,
-    hue: `${wish.hue}`,
-    speed: `${wish.speed}`,
-    words: inScript({ title: wish.title, ...wish.words }),
-    assets: assetList(wish),
+    hue: `${spec.hue}`,
+    speed: `${spec.speed}`,
+    words: inScript({ title: spec.title, ...spec.words }),
+    assets: assetList(spec),
   }
-  // From the frame inwards: a part may have places of its own.
-  const filled = (text: string): string =>
-    text.replaceAll(/\{\{(\w+)\}\}/g, (place, name: string) => {
+  // Nested: a part may contain placeholders.
+  const fill = (text: string): string =>
+    text.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, name: string) => {
       const value = values[name]
       return value === undefined
-        ? place
+        ? placeholder
         : /^(style|script|body|board)$/.test(name)
-          ? filled(value)
+          ? fill(value)
           : value
     })
-  return filled(String(frame)).replaceAll(/\n{2,}/g, '\n')
+  return fill(String(frame)).replaceAll(/\n{2,}/g, '\n')
 }
 
-const signs: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-/** As `escapeHtml`, but for the apostrophe, which stands in pages as it is. */
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+/** Escapes HTML like `escapeHtml`, but keeps apostrophes. */
 export const escapeText = (text: string): string =>
-  text.replaceAll(/[&<>"]/g, (one) => signs[one] ?? '')
+  text.replaceAll(/[&<>"]/g, (one) => entities[one] ?? '')
 
 const inScript = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
 
@@ -95,10 +95,10 @@ const sprite = (name: string, what: string) => ({
   height: 192,
 })
 
-/** What the page asks to have made for it, as its data-assets list. */
+/** Renders the data-assets list: the assets that the server generates for the page. */
 function assetList({ template, words }: PageSpec): string {
   const { hero, good, bad, cards, place } = words
-  const asks = {
+  const requests = {
     collector: [
       sprite('hero', `${hero}`),
       sprite('good', single(`${good}`)),
@@ -116,7 +116,7 @@ function assetList({ template, words }: PageSpec): string {
       sprite(`card${at}`, `${card}`),
     ),
   }
-  const list = new Map<string, unknown[]>(Object.entries(asks)).get(template)
+  const list = new Map<string, unknown[]>(Object.entries(requests)).get(template)
   return list ? `<script type="application/json" data-assets>${inScript(list)}</script>` : ''
 }
 
