@@ -15,11 +15,14 @@ import { openTestHouse, type TestHouse } from './test-server.ts'
 setDefaultTimeout(120_000)
 
 const root = join(import.meta.dir, '../..')
-const readme = await Bun.file(join(root, 'README.md')).text()
-const blocks = [...readme.matchAll(/^```(\w*)\n(.*?)^```/gms)].map(([, kind = '', text = '']) => ({
-  kind,
-  text,
-}))
+const guides = ['README.md', 'docs/agents.md', 'docs/models.md', 'docs/operating.md']
+const pages = await Promise.all(guides.map((path) => Bun.file(join(root, path)).text()))
+const blocks = [...pages.join('\n').matchAll(/^```(\w*)\n(.*?)^```/gms)].map(
+  ([, kind = '', text = '']) => ({
+    kind,
+    text,
+  }),
+)
 
 test('docs/settings.md lists every setting with its default and description, and no other', async () => {
   const page = await Bun.file(join(root, 'docs/settings.md')).text()
@@ -38,7 +41,7 @@ test('docs/settings.md lists every setting with its default and description, and
   expect(listed).toEqual(rows)
 })
 
-/** The block of the README that has these words. */
+/** Returns the only code block of the guides that contains these words. */
 function block(words: string): string {
   const found = blocks.filter(({ text }) => text.includes(words))
   expect(found).toHaveLength(1)
@@ -46,6 +49,7 @@ function block(words: string): string {
 }
 const walks = {
   publish: block('A page, scanned and live at once'),
+  variables: block('auth="Authorization'),
   prompt: block('collects coins and dodges rocks'),
   more: block('--data-binary @ship.png'),
   people: block('$api/people/me/agents'),
@@ -53,11 +57,11 @@ const walks = {
   cap: block('accounts/keys'),
   toml: block('[[upstream]]'),
 }
-/** What is not walked here: the scripts of this checkout, programs of others, and proxies. */
+/** Blocks that no test runs: scripts of the checkout, external programs, proxies, settings. */
 const others =
-  /scripts\/start|mcporter|service\.assets|TRUSTED_PROXIES|reverse_proxy|proxy_pass|ExecStart|OIDC_ISSUER|scrape_configs/
+  /scripts\/start|docker build|berth config|berth serve|mcporter|service\.assets|TRUSTED_PROXIES|reverse_proxy|proxy_pass|ExecStart|OIDC_ISSUER|scrape_configs/
 
-test('every block of the README is walked here, or of another world', () => {
+test('every code block of the guides is run by a test or excluded by name', () => {
   const walked: string[] = Object.values(walks)
   const left = blocks.filter(({ text }) => !walked.includes(text) && !others.test(text))
   expect(left).toEqual([])
@@ -103,12 +107,12 @@ async function paste(lines: string, env: Record<string, string> = {}) {
 }
 
 test('from no key to a live link, from a prompt to a game, and all that is told after it', async () => {
-  const ship = await h.ctx.generators.make({ kind: 'sprite', what: 'a ship', seed: '1' })
+  const ship = await h.ctx.generators.generate({ kind: 'sprite', what: 'a ship', seed: '1' })
   await Bun.write(join(folder, 'ship.png'), ship.bytes)
   // Nobody types so fast that the second build still runs.
   const built = `for turn in {1..200}; do
     curl -s $api/jobs -H "$auth" | grep -qE '"state":"(queued|running)"' || break; sleep 0.1; done`
-  const lines = [walks.publish, walks.prompt, built, walks.more]
+  const lines = [walks.publish, walks.variables, walks.prompt, built, walks.more]
   const { out, statuses } = await paste(lines.join('\n'))
   expect(statuses).toEqual(['201', '202', '202', '201', '201', '200', '201', '200'])
   const [link = ''] = /http[^"]*\/a\/[\w-]{12}/.exec(out) ?? []
