@@ -14,10 +14,9 @@ import { keys } from './tables.ts'
 
 const { hash: _, ...columns } = getTableColumns(keys)
 
-/** A key as it is kept, without its hash. */
+/** A stored key without its hash. */
 export type Key = Omit<typeof keys.$inferSelect, 'hash'>
 
-/** What a new key is made from. */
 export interface KeyInput {
   kind: Key['kind']
   owner: string
@@ -25,36 +24,36 @@ export interface KeyInput {
   dailyCap: NanoUsd | null
 }
 
-const starts = { agent: 'ak_', gateway: 'gk_', person: 'pk_' } as const
+const textPrefixes = { agent: 'ak_', gateway: 'gk_', person: 'pk_' } as const
 const prefixChars = 11
 const pattern = /^(ak|gk|pk)_[A-Za-z0-9]{40}$/
 const prefixPattern = /^(ak|gk|pk)_[A-Za-z0-9]{8}$/
 
 const isLiveOf = (owner: string) => and(eq(keys.owner, owner), isNull(keys.revoked))
 
-/** Refuses bad_request for a name that is none; a key may have none. */
+/** Throws `bad_request` for an invalid name; undefined is valid. */
 export function validateName(name: string | undefined): void {
   if (name === undefined || isPlainLine(name, keyNameCharsMax)) return
-  const problem = `"name" is one plain line of at most ${keyNameCharsMax} characters.`
+  const problem = `"name" must be one line of at most ${keyNameCharsMax} characters.`
   throw new ApiError('bad_request', { problem, param: 'name' })
 }
 
 /**
- * Lets one change at a time pass of what an owner's keys are, until the transaction ends: who makes
- * one reads under it what it may do, and who limits or suspends all of them misses none.
+ * Serializes changes to an owner's keys until the transaction ends: a new key gets the current
+ * limits, and changing all keys misses none.
  */
 export const lockOwner = (db: Db, owner: string): Promise<void> => lock(db, `keys of ${owner}`)
 
-/** Makes a key inside the caller's transaction. `text` is shown once and never kept. */
+/** Creates a key. `text` is shown once and never stored. */
 export async function create(
   db: Db,
   clock: Clock,
-  wanted: KeyInput,
+  input: KeyInput,
 ): Promise<{ text: string; key: Key }> {
-  const text = starts[wanted.kind] + newSecret()
+  const text = textPrefixes[input.kind] + newSecret()
   const key = {
-    ...wanted,
-    name: wanted.name ?? null,
+    ...input,
+    name: input.name ?? null,
     prefix: text.slice(0, prefixChars),
     created: clock.now(),
     revoked: null,
@@ -64,38 +63,37 @@ export async function create(
   return { text, key }
 }
 
-/** An owner's live keys, oldest first: whoever makes one bounds how many there are. */
+/** Lists an owner's live keys, oldest first. Creators of keys limit their number. */
 export const list = (db: Db, owner: string): Promise<Key[]> =>
   db.select(columns).from(keys).where(isLiveOf(owner)).orderBy(asc(keys.created), asc(keys.prefix))
 
-/** How many live keys an owner has. */
+/** Counts an owner's live keys. */
 export const count = (db: Db, owner: string): Promise<number> =>
   countRows(db, keys, isLiveOf(owner))
 
-/** Changes what is given of an owner's live key, inside a transaction; `forget` once it is kept. */
+/** Changes the given fields of a live key. Call `KeyRing.forget()` after the commit. */
 export async function update(
   db: Db,
   owner: string,
   prefix: string,
-  wanted: { name: string | undefined; dailyCap: NanoUsd | null | undefined },
+  { name, dailyCap }: { name: string | undefined; dailyCap: NanoUsd | null | undefined },
 ): Promise<Key | undefined> {
   if (!prefixPattern.test(prefix)) return undefined
   const live = and(isLiveOf(owner), eq(keys.prefix, prefix))
-  const { name, dailyCap } = wanted
   if (name !== undefined) await db.update(keys).set({ name }).where(live)
   if (dailyCap !== undefined) await db.update(keys).set({ dailyCap }).where(live)
   const [changed] = await db.select(columns).from(keys).where(live)
   return changed
 }
 
-/** Gives an owner's live keys the same cap, under `lockAll`; `forget` once it is kept. */
+/** Sets the cap of all live keys of an owner. Call under `lockOwner`, then `KeyRing.forget()`. */
 export async function setDailyCap(db: Db, owner: string, dailyCap: NanoUsd | null): Promise<void> {
   await db.update(keys).set({ dailyCap }).where(isLiveOf(owner))
 }
 
 /**
- * The counter of what a key spends in a day, and the most it may. All keys of an agent count
- * together, so that none is made to get around the cap.
+ * Returns the counter and the maximum of a key's daily spending. All keys of an agent share a
+ * counter, so a new key does not raise the cap.
  */
 export const capOf = ({
   kind,
@@ -107,7 +105,7 @@ export const capOf = ({
   max: dailyCap,
 })
 
-/** Revokes one live key of an owner; then `forget`. False when it has no such key. */
+/** Revokes a live key; returns false if the owner has no such key. Then call `KeyRing.forget()`. */
 export async function revoke(
   db: Db,
   clock: Clock,
@@ -119,12 +117,12 @@ export async function revoke(
   return changedRowCount(await db.update(keys).set({ revoked: clock.now() }).where(live)) > 0
 }
 
-/** Revokes every live key of an owner, under `lockAll`; call `forget` after the commit. */
+/** Revokes all live keys of an owner. Call under `lockOwner`, then `KeyRing.forget()`. */
 export async function revokeAll(db: Db, clock: Clock, owner: string): Promise<void> {
   await db.update(keys).set({ revoked: clock.now() }).where(isLiveOf(owner))
 }
 
-/** Suspends an owner's keys, or lets them go on (null), under `lockAll`; then `forget`. */
+/** Suspends an owner's keys; null resumes them. Call under `lockOwner`, then `KeyRing.forget()`. */
 export async function setSuspended(db: Db, owner: string, suspended: number | null): Promise<void> {
   await db.update(keys).set({ suspended }).where(eq(keys.owner, owner))
 }
@@ -138,31 +136,31 @@ const byHash = prepared((db) =>
 )
 
 /**
- * Finds keys by their text. A found key is remembered for five seconds; revoking forgets it at
- * once in this process, and within that time in others that share the database.
+ * Finds keys by their text and caches them for five seconds. A revoked key is dropped at once in
+ * this process, and within that time in other processes on the database.
  */
 export class KeyRing {
-  private readonly found = new LRUCache<string, Key>({ max: 10_000, ttl: 5 * second })
+  private readonly cache = new LRUCache<string, Key>({ max: 10_000, ttl: 5 * second })
   private changes = 0
 
   constructor(private readonly db: Engine) {}
 
-  /** The key, revoked ones too; undefined when there is none. */
+  /** Returns the key, revoked or not; undefined for an unknown key. */
   async find(text: string): Promise<Key | undefined> {
     if (!pattern.test(text)) return undefined
     const hash = sha256(text)
-    const known = this.found.get(hash)
+    const known = this.cache.get(hash)
     if (known) return known
     const { changes } = this
     const [key] = await byHash(this.db.read).execute({ hash })
-    // What was read before a change is not remembered after it.
-    if (key && changes === this.changes) this.found.set(hash, key)
+    // A key read before a change is not cached after it.
+    if (key && changes === this.changes) this.cache.set(hash, key)
     return key
   }
 
-  /** Forgets what was found, after a change to keys has been committed. */
+  /** Clears the cache. Call it after the commit of a change to keys. */
   forget(): void {
     this.changes += 1
-    this.found.clear()
+    this.cache.clear()
   }
 }

@@ -93,7 +93,7 @@ export async function updateAbout(
 ): Promise<Agent> {
   const line = validateAbout(about)
   try {
-    ctx.storage.checkRoom(0)
+    ctx.storage.requireFreeSpace(0)
     return await ctx.db.tx(async (db) => {
       const [changed] = await db
         .update(agents)

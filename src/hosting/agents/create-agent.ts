@@ -41,7 +41,7 @@ export async function createAgent(
 ): Promise<CreatedAgent> {
   if (requested !== undefined) validateHandle(requested)
   const aboutLine = validateAbout(about ?? null)
-  ctx.storage.checkRoom(0)
+  ctx.storage.requireFreeSpace(0)
   const madeFrom = sign(ctx.secret, `address ${address}`)
   return ctx.db.tx(async (db) => {
     await lock(db, 'new agents')

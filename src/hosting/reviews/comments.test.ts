@@ -23,7 +23,7 @@ beforeEach(async () => {
   boat = await ann.publish({ title: 'Boat', store: true })
 })
 afterEach(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
   await ctx.close()
 })
 

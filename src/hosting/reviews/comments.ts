@@ -14,67 +14,62 @@ import { notify } from '../notifications/notifications.ts'
 import { listVisible } from './list.ts'
 import type { CommentRequest } from './schemas.ts'
 import { comments } from './tables.ts'
-import { validateText, excerpt } from './text.ts'
+import { excerpt, validateText } from './text.ts'
 
 export type Comment = typeof comments.$inferSelect
 
-/** What is said below an item, newest first. */
+/** Lists the visible comments on an item, newest first. */
 export const list = listVisible(comments)
 
 const noComment = (see: string) => new ApiError('not_found', { what: 'comment', see })
 
 /**
- * Says something below an item, or in reply to another comment there. Refuses not_found,
- * taken_down, comments_off, bad_request, text_blocked, comments_limit.
+ * Posts a comment on an item, or a reply to another comment there. Throws `not_found`,
+ * `taken_down`, `comments_off`, `bad_request`, `text_blocked` and `comments_limit`.
  */
 export async function add(
   ctx: AppContext,
   agent: Agent,
   id: string,
-  wanted: CommentRequest,
+  input: CommentRequest,
 ): Promise<Comment> {
   const item = await getListed(ctx, id)
   if (!item.comments) throw new ApiError('comments_off')
-  const text = validateText(wanted.text, commentCharsMax)
-  const { replyTo = null } = wanted
+  const text = validateText(input.text, commentCharsMax)
+  const { replyTo = null } = input
   return ctx.db.tx(async (db) => {
     await lock(db, `comments by ${agent.id}`)
-    await checkPace(ctx, db, agent)
-    const parent = replyTo === null ? undefined : await findShown(db, replyTo)
-    if (replyTo !== null && parent?.item !== id)
-      throw noComment(`GET /explore/${id}/comments lists them.`)
-    const row = {
-      id: newId(),
-      item: id,
-      agent: agent.id,
-      text,
-      replyTo,
-      created: ctx.clock.now(),
+    await checkRate(ctx, db, agent)
+    const parent = replyTo === null ? undefined : await findVisible(db, replyTo)
+    if (replyTo !== null && parent?.item !== id) {
+      throw noComment(`GET /explore/${id}/comments lists its comments.`)
     }
+    const created = ctx.clock.now()
+    const row = { id: newId(), item: id, agent: agent.id, text, replyTo, created }
     const [comment] = await db.insert(comments).values(row).returning()
-    if (!comment) throw new Error('the comment was not kept')
+    if (!comment) throw new Error('inserting the comment returned no row')
     await notifyOthers(ctx, db, { item, parent, agent, comment })
     return comment
   })
 }
 
-/** Refuses comments_limit past the comments that an agent may make in an hour. */
-async function checkPace(ctx: AppContext, db: Db, agent: Agent): Promise<void> {
+/** Throws `comments_limit` past the comments that an agent may post in an hour. */
+async function checkRate(ctx: AppContext, db: Db, agent: Agent): Promise<void> {
   const now = ctx.clock.now()
   const [row] = await db
-    .select({ made: count(), oldest: min(comments.created).mapWith(Number) })
+    .select({ posted: count(), oldest: min(comments.created).mapWith(Number) })
     .from(comments)
     .where(and(eq(comments.agent, agent.id), gte(comments.created, now - hour)))
-  if ((row?.made ?? 0) < commentsPerHour) return
+  if ((row?.posted ?? 0) < commentsPerHour) return
   const retryAfter = secondsUntil((row?.oldest ?? now) + hour, now)
   throw new ApiError('comments_limit', { max: commentsPerHour, retryAfter })
 }
 
-/** A comment that is not hidden. An id of the wrong form finds nothing. */
-async function findShown(db: Db, id: string): Promise<Comment | undefined> {
+/** Returns a comment unless it is hidden. */
+async function findVisible(db: Db, id: string): Promise<Comment | undefined> {
   if (!idPattern.test(id)) return undefined
-  const shown = and(eq(comments.id, id), isNull(comments.hidden))
-  const [found] = await db.select().from(comments).where(shown)
+  const isVisible = and(eq(comments.id, id), isNull(comments.hidden))
+  const [found] = await db.select().from(comments).where(isVisible)
   return found
 }
 
@@ -85,37 +80,41 @@ interface PostedComment {
   comment: Comment
 }
 
-/** Who is replied to, and the maker, each once and nobody of its own comment. */
-async function notifyOthers(ctx: AppContext, db: Db, { item, parent, agent, comment }: PostedComment) {
+/** Notifies the author of the parent and the maker, each once and never of an own comment. */
+async function notifyOthers(
+  ctx: AppContext,
+  db: Db,
+  { item, parent, agent, comment }: PostedComment,
+) {
   const { handle } = agent
-  const said = `“${item.title}”: “${excerpt(comment.text)}”`
-  const same = { item: item.id, actor: handle, data: { comment: comment.id } }
-  const replied = parent?.agent
-  if (replied !== undefined && replied !== agent.id) {
-    const text = `@${handle} replied to your comment on ${said}`
-    await notify(ctx, db, { ...same, to: replied, kind: 'comment.reply', text })
+  const quote = `“${item.title}”: “${excerpt(comment.text)}”`
+  const event = { item: item.id, actor: handle, data: { comment: comment.id } }
+  const parentAuthor = parent?.agent
+  if (parentAuthor !== undefined && parentAuthor !== agent.id) {
+    const text = `@${handle} replied to your comment on ${quote}`
+    await notify(ctx, db, { ...event, to: parentAuthor, kind: 'comment.reply', text })
   }
-  if (item.maker !== agent.id && item.maker !== replied) {
-    const text = `@${handle} commented on ${said}`
-    await notify(ctx, db, { ...same, to: item.maker, kind: 'comment.new', text })
+  if (item.maker !== agent.id && item.maker !== parentAuthor) {
+    const text = `@${handle} commented on ${quote}`
+    await notify(ctx, db, { ...event, to: item.maker, kind: 'comment.new', text })
   }
 }
 
 /**
- * Removes an own comment; on an own item it hides another's. Refuses not_found (also to any other
- * agent), taken_down.
+ * Removes a comment of the agent, or hides another's comment on the agent's item. Throws
+ * `not_found` (to all other agents, too) and `taken_down`.
  */
 export async function remove(
   ctx: AppContext,
   agent: Agent,
   id: string,
 ): Promise<'removed' | 'hidden'> {
-  const comment = await findShown(ctx.db.read, id)
-  // As much is looked up for a comment that nobody wrote.
+  const comment = await findVisible(ctx.db.read, id)
+  // An unknown comment takes as many queries as another's.
   const item = await apps.findApp(ctx, comment?.item ?? id)
   const isOwn = comment?.agent === agent.id
   if (!comment || !item || (!isOwn && item.maker !== agent.id)) {
-    throw noComment('GET /explore/{id}/comments lists those of an item.')
+    throw noComment('GET /explore/{id}/comments lists the comments on an item.')
   }
   apps.requireAvailable(item)
   await ctx.db.tx(async (db) => {
@@ -125,8 +124,12 @@ export async function remove(
   return isOwn ? 'removed' : 'hidden'
 }
 
-/** Takes a comment out of sight, inside a transaction. Answers its item. */
-export async function hideComment(ctx: AppContext, db: Db, id: string): Promise<string | undefined> {
+/** Hides a comment and returns the id of its item. */
+export async function hideComment(
+  ctx: AppContext,
+  db: Db,
+  id: string,
+): Promise<string | undefined> {
   const [comment] = await db
     .update(comments)
     .set({ hidden: ctx.clock.now() })

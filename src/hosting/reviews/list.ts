@@ -6,28 +6,28 @@ import { prepared } from '../../db/query.ts'
 import type { App } from '../apps/apps.ts'
 import type { comments, reviews } from './tables.ts'
 
-/** The place of the newest: everything comes after it. */
+/** The cursor before the newest row. */
 const newest: After = { created: Number.MAX_SAFE_INTEGER, id: '' }
 
 const value = sql.placeholder
 
-/** A list of what is said of an item, its reviews or its comments, newest first. */
-export function listVisible<Said extends typeof reviews | typeof comments>(said: Said) {
-  const shown = prepared((db) =>
+/** Returns a function that lists the visible reviews or comments of an item, newest first. */
+export function listVisible<Feedback extends typeof reviews | typeof comments>(feedback: Feedback) {
+  const query = prepared((db) =>
     db
       .select()
-      .from(said)
+      .from(feedback)
       .where(
         and(
-          eq(said.item, value('item')),
-          isNull(said.hidden),
-          sql`(${said.created}, ${said.id}) < (${value('created')}, ${value('id')})`,
+          eq(feedback.item, value('item')),
+          isNull(feedback.hidden),
+          sql`(${feedback.created}, ${feedback.id}) < (${value('created')}, ${value('id')})`,
         ),
       )
-      .orderBy(desc(said.created), desc(said.id))
+      .orderBy(desc(feedback.created), desc(feedback.id))
       .limit(value('limit'))
       .prepare(),
   )
   return ({ db }: AppContext, { id: item }: App, limit: number, after = newest) =>
-    shown(db.read).execute({ item, limit, ...after })
+    query(db.read).execute({ item, limit, ...after })
 }

@@ -5,10 +5,12 @@ import type { Comment } from './comments.ts'
 import type { Review } from './reviews.ts'
 import type { CommentBody, ReviewBody } from './schemas.ts'
 
-/** Reviews as the wire shows them, in their order. */
+/** Returns the wire form of reviews, in order. */
 export async function presentReviews(ctx: AppContext, rows: Review[]): Promise<ReviewBody[]> {
-  const authors = rows.map(({ agent }) => agent)
-  const handles = await findHandles(ctx, authors)
+  const handles = await findHandles(
+    ctx,
+    rows.map(({ agent }) => agent),
+  )
   return rows.map(({ id, item, agent, stars, text, version, counts, answer, ...row }) => ({
     id,
     item,
@@ -23,17 +25,18 @@ export async function presentReviews(ctx: AppContext, rows: Review[]): Promise<R
   }))
 }
 
-/** One review as the wire shows it. */
 export async function presentReview(ctx: AppContext, review: Review): Promise<ReviewBody> {
   const [shown] = await presentReviews(ctx, [review])
-  if (!shown) throw new Error('no review to show')
+  if (!shown) throw new Error('presenting one review returned none')
   return shown
 }
 
-/** Comments as the wire shows them, in their order. */
+/** Returns the wire form of comments, in order. */
 export async function presentComments(ctx: AppContext, rows: Comment[]): Promise<CommentBody[]> {
-  const authors = rows.map(({ agent }) => agent)
-  const handles = await findHandles(ctx, authors)
+  const handles = await findHandles(
+    ctx,
+    rows.map(({ agent }) => agent),
+  )
   return rows.map(({ id, item, agent, text, replyTo, created }) => ({
     id,
     item,

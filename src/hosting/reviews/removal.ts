@@ -2,15 +2,15 @@ import { eq } from 'drizzle-orm'
 
 import type { AppContext } from '../../context.ts'
 import type { Db } from '../../db/engine.ts'
-import { deleteUses } from '../explore/uses.ts'
 import { recordAudit } from '../audit/audit.ts'
+import { deleteUses } from '../explore/uses.ts'
 import { hideComment as hideComment } from './comments.ts'
 import { hideReview as hideReview } from './reviews.ts'
 import { comments, reviews } from './tables.ts'
 
 /**
- * Takes a review or a comment out of sight by the operator's decision, which is written down. False
- * when there is none.
+ * Hides a review or a comment for the operator and writes the decision to the audit log. Returns
+ * false if there is none with this id.
  */
 export const hideFeedback = (
   ctx: AppContext,
@@ -25,7 +25,7 @@ export const hideFeedback = (
     return true
   })
 
-/** Removes what was said of an item that is gone, and who used it, inside a transaction. */
+/** Deletes the reviews, comments and usage of a removed item. */
 export async function removeFeedback(db: Db, item: string): Promise<void> {
   await db.delete(reviews).where(eq(reviews.item, item))
   await db.delete(comments).where(eq(comments.item, item))

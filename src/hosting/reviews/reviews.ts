@@ -10,20 +10,20 @@ import { answerCharsMax, ratingsPerAddress, reviewCharsMax } from '../../limits.
 import { type Agent, findAgent as findAgent } from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import { adjustRating } from '../apps/ratings.ts'
-import { notOnExplore, getListed } from '../explore/explore.ts'
+import { getListed, notOnExplore } from '../explore/explore.ts'
 import { hasUsed } from '../explore/uses.ts'
 import { notify } from '../notifications/notifications.ts'
 import { listVisible } from './list.ts'
 import type { ReviewRequest } from './schemas.ts'
 import { reviews } from './tables.ts'
-import { validateText, excerpt } from './text.ts'
+import { excerpt, validateText } from './text.ts'
 
 export type Review = typeof reviews.$inferSelect
 
-/** What is said of an item, newest first. */
+/** Lists the visible reviews of an item, newest first. */
 export const list = listVisible(reviews)
 
-/** A review that was kept, the item with its new rating, and whether there was none before. */
+/** A stored review and its item with the new rating. `isNew` is false for a replaced review. */
 export interface SavedReview {
   review: Review
   app: apps.App
@@ -31,35 +31,36 @@ export interface SavedReview {
 }
 
 /**
- * Keeps what an agent says of an item that it used, in the place of what it said before. Refuses
- * not_found, taken_down, own_item, same_owner, not_used, bad_request, text_blocked.
+ * Stores an agent's review of an item that it used, in place of its earlier one. Throws
+ * `not_found`, `taken_down`, `own_item`, `same_owner`, `not_used`, `bad_request` and
+ * `text_blocked`.
  */
 export async function save(
   ctx: AppContext,
   agent: Agent,
   id: string,
-  wanted: ReviewRequest,
+  input: ReviewRequest,
 ): Promise<SavedReview> {
   const item = await getListed(ctx, id)
   await checkReviewer(ctx, agent, item)
-  const text = wanted.text ? validateText(wanted.text, reviewCharsMax) : ''
+  const text = input.text ? validateText(input.text, reviewCharsMax) : ''
   const newest = apps.visibleVersion(item)
-  const { stars, version = newest } = wanted
+  const { stars, version = newest } = input
   if (version > newest) {
-    const problem = `"version" is at most ${newest}, the version on Explore.`
+    const problem = `"version" must be at most ${newest}, the version on Explore.`
     throw new ApiError('bad_request', { problem, param: 'version' })
   }
   return ctx.db.tx(async (db) => {
     await lock(db, `reviews of ${id}`)
     const before = await findByAgent(db, agent.id, id)
     const at = ctx.clock.now()
-    const said = { stars, text, version, updated: at }
+    const content = { stars, text, version, updated: at }
     const [review] = before
-      ? await db.update(reviews).set(said).where(eq(reviews.id, before.id)).returning()
+      ? await db.update(reviews).set(content).where(eq(reviews.id, before.id)).returning()
       : await db
           .insert(reviews)
           .values({
-            ...said,
+            ...content,
             id: newId(),
             item: id,
             agent: agent.id,
@@ -68,7 +69,7 @@ export async function save(
             created: at,
           })
           .returning()
-    if (!review) throw new Error('the review was not kept')
+    if (!review) throw new Error('saving the review returned no row')
     const app = await adjustRating(db, id, { take: weightOf(before), add: weightOf(review) })
     if (app.listed !== 'on') throw notOnExplore()
     if (!before) await notifyMaker(ctx, db, app, agent, review)
@@ -76,7 +77,7 @@ export async function save(
   })
 }
 
-/** Who may review it. Refuses own_item, same_owner, not_used. */
+/** Throws `own_item`, `same_owner` and `not_used`. */
 async function checkReviewer(ctx: AppContext, agent: Agent, item: apps.App): Promise<void> {
   if (item.maker === agent.id) throw new ApiError('own_item')
   const maker = agent.owner === null ? undefined : await findAgent(ctx, item.maker)
@@ -86,13 +87,13 @@ async function checkReviewer(ctx: AppContext, agent: Agent, item: apps.App): Pro
   }
 }
 
-/** Of the agents that were made at one address, so many count. */
+/** Limits how many reviews count from agents that were created at one address. */
 async function mayCount(db: Db, item: string, from: string): Promise<boolean> {
   const others = and(eq(reviews.item, item), eq(reviews.from, from), eq(reviews.counts, true))
   return (await countRows(db, reviews, others)) < ratingsPerAddress
 }
 
-/** The stars that a review has in its item's rating. */
+/** Returns the stars that a review adds to the rating; undefined if it does not count. */
 const weightOf = (review: Review | undefined): number | undefined =>
   review?.counts && review.hidden === null ? review.stars : undefined
 
@@ -103,13 +104,13 @@ async function notifyMaker(
   { handle }: Agent,
   { id, stars, text }: Review,
 ): Promise<void> {
-  const said = text === '' ? '' : `: “${excerpt(text)}”`
+  const quote = text === '' ? '' : `: “${excerpt(text)}”`
   await notify(ctx, db, {
     to: maker,
     kind: 'review.new',
     item,
     actor: handle,
-    text: `@${handle} gave “${title}” ${stars} of 5 stars${said}`,
+    text: `@${handle} gave “${title}” ${stars} of 5 stars${quote}`,
     data: { review: id, stars },
   })
 }
@@ -124,47 +125,48 @@ async function findByAgent(db: Db, agent: string, item: string): Promise<Review 
 
 const noReview = () =>
   new ApiError('not_found', {
-    what: 'review of yours',
-    see: 'GET /explore/{id}/reviews lists them.',
+    what: 'review',
+    see: 'GET /explore/{id}/reviews lists the reviews of an item.',
   })
 
-/** Removes what an agent said of an item. Refuses not_found, taken_down. */
+/** Removes an agent's review of an item. Throws `not_found` and `taken_down`. */
 export async function remove(ctx: AppContext, agent: Agent, id: string) {
   const app = await apps.findApp(ctx, id)
   if (app?.closed === null && app.takenDown !== null) apps.requireAvailable(app)
-  // A review is the caller's own, and says nothing of an item that it cannot see.
+  // Removing an own review must not reveal whether a closed item existed.
   if (!idPattern.test(id) || (app && app.closed !== null)) throw noReview()
   return ctx.db.tx(async (db) => {
     await lock(db, `reviews of ${id}`)
     const review = await findByAgent(db, agent.id, id)
-    // One that the operator hid stays, else it could be written again where it is seen.
+    // A hidden review stays, or its author could post it again.
     if (!review || review.hidden !== null) throw noReview()
     await db.delete(reviews).where(eq(reviews.id, review.id))
     return { review, app: await adjustRating(db, id, { take: weightOf(review) }) }
   })
 }
 
-/** A review that is not hidden. An id of the wrong form finds nothing. */
-async function findShown(ctx: AppContext, id: string): Promise<Review | undefined> {
+/** Returns a review unless it is hidden. */
+async function findVisible(ctx: AppContext, id: string): Promise<Review | undefined> {
   if (!idPattern.test(id)) return undefined
-  const shown = and(eq(reviews.id, id), isNull(reviews.hidden))
-  const [review] = await ctx.db.read.select().from(reviews).where(shown)
+  const isVisible = and(eq(reviews.id, id), isNull(reviews.hidden))
+  const [review] = await ctx.db.read.select().from(reviews).where(isVisible)
   return review
 }
 
 /**
- * The maker's answer to a review, once. Refuses not_found (also to any other agent), taken_down,
- * bad_request, text_blocked, already_answered.
+ * Stores the maker's only reply to a review. Throws `not_found` (to all other agents, too),
+ * `taken_down`, `bad_request`, `text_blocked` and `already_answered`.
  */
-export async function reply(ctx: AppContext, agent: Agent, id: string, said: string) {
-  const review = await findShown(ctx, id)
-  // As much is looked up for a review that nobody wrote.
+export async function reply(ctx: AppContext, agent: Agent, id: string, input: string) {
+  const review = await findVisible(ctx, id)
+  // An unknown review takes as many queries as one of another item.
   const app = await apps.findApp(ctx, review?.item ?? id)
   if (!review || app?.maker !== agent.id) {
-    throw new ApiError('not_found', { what: 'review of your things', see: 'GET /me/notes.' })
+    const see = 'GET /me/notes?kind=review.new lists the reviews of your items.'
+    throw new ApiError('not_found', { what: 'review', see })
   }
   apps.requireAvailable(app)
-  const text = validateText(said, answerCharsMax)
+  const text = validateText(input, answerCharsMax)
   return ctx.db.tx(async (db) => {
     const [answered] = await db
       .update(reviews)
@@ -177,14 +179,14 @@ export async function reply(ctx: AppContext, agent: Agent, id: string, said: str
       kind: 'review.answered',
       item: app.id,
       actor: agent.handle,
-      text: `@${agent.handle} answered your review of “${app.title}”: “${excerpt(text)}”`,
+      text: `@${agent.handle} replied to your review of “${app.title}”: “${excerpt(text)}”`,
       data: { review: id },
     })
     return answered
   })
 }
 
-/** Takes a review out of sight and out of the rating, inside a transaction. Answers its item. */
+/** Hides a review, removes it from the rating, and returns the id of its item. */
 export async function hideReview(ctx: AppContext, db: Db, id: string): Promise<string | undefined> {
   const [review] = await db
     .update(reviews)

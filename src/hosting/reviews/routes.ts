@@ -4,9 +4,9 @@ import type { AppContext } from '../../context.ts'
 import { newestFirst } from '../../core/cursor.ts'
 import { ListQuery } from '../../http/list-query.ts'
 import { presentRating } from '../apps/present.ts'
-import { getListed } from '../explore/explore.ts'
 import { callerAuth } from '../authentication.ts'
-import { appErrors, writeErrors, publicOperation, agentOperation } from '../operation.ts'
+import { getListed } from '../explore/explore.ts'
+import { agentOperation, appErrors, publicOperation, writeErrors } from '../operation.ts'
 import * as comments from './comments.ts'
 import { presentComments, presentReview, presentReviews } from './present.ts'
 import * as reviews from './reviews.ts'
@@ -70,7 +70,8 @@ const reviewing = (ctx: AppContext) =>
         ...agentOperation(
           {
             id: 'review_item',
-            tag, mcp: 'shown',
+            tag,
+            mcp: 'shown',
             summary: 'Review what you used: 1 to 5 stars, and a text if you like.',
             more:
               'Used is: remixed, bought, read with get_source, or its link opened with your key. ' +

@@ -3,8 +3,8 @@ import { sql } from 'drizzle-orm'
 import { flag, index, integer, table, text, time, uniqueIndex } from '../../db/columns.ts'
 
 /**
- * What an agent says of an item that it used: one each. `from` is what the agent was made from, a
- * keyed hash of an address; `counts` is whether its stars are in the item's rating.
+ * Reviews: one of each agent and item. `from` is a keyed hash of the address that created the
+ * agent; `counts` says whether the stars are in the rating of the item.
  */
 export const reviews = table(
   'reviews',
@@ -17,7 +17,7 @@ export const reviews = table(
     text: text('text').notNull(),
     version: integer('version').notNull(),
     counts: flag('counts').notNull(),
-    /** Out of sight, by the operator. */
+    /** When the operator hid it. */
     hidden: time('hidden'),
     answer: text('answer'),
     answered: time('answered'),
@@ -33,7 +33,7 @@ export const reviews = table(
   ],
 )
 
-/** What agents say below an item; `replyTo` is another comment below it. */
+/** Comments on items; `replyTo` is another comment on the same item. */
 export const comments = table(
   'comments',
   {
@@ -42,7 +42,7 @@ export const comments = table(
     agent: text('agent').notNull(),
     text: text('text').notNull(),
     replyTo: text('reply_to'),
-    /** Out of sight, by the item's maker or the operator. */
+    /** When the maker of the item or the operator hid it. */
     hidden: time('hidden'),
     created: time('created').notNull(),
   },

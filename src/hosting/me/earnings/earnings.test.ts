@@ -28,7 +28,7 @@ beforeEach(async () => {
   })
 })
 afterEach(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
   await ctx.close()
 })
 

@@ -69,7 +69,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   expect(touched).toBe(0)
-  expect(h.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(h.lines.filter(({ level }) => level === 'error')).toEqual([])
   await receiver.stop(true)
   canary.stop(true)
   await h.close()

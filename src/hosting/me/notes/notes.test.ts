@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createHandler } from '../../../http/middleware.ts'
 import { createRouter } from '../../../http/router.ts'
 import { noteDaysMax, notesPerAgentMax, noteStreamsMax } from '../../../limits.ts'
-import { run } from '../../../operator/control.ts'
+import { runCommand } from '../../../operator/control.ts'
 import { refused } from '../../../testing/refused.ts'
 import { openTestHouse, type Person, type TestHouse } from '../../../testing/test-server.ts'
 import { findByHandle } from '../../agents/agents.ts'
@@ -22,7 +22,7 @@ beforeEach(async () => {
   ben = await ctx.person('ben')
 })
 afterEach(async () => {
-  expect(ctx.lines.filter(({ level }) => level === 'fault')).toEqual([])
+  expect(ctx.lines.filter(({ level }) => level === 'error')).toEqual([])
   await ctx.close()
 })
 
@@ -266,7 +266,7 @@ describe('GET /me/events', () => {
 
   test('ends for an agent that was suspended', async () => {
     const stream = await watch()
-    await run(ctx.ctx, { command: 'admin', words: ['suspend', `@${ann.handle}`, 'spam'] })
+    await runCommand(ctx.ctx, { command: 'admin', words: ['suspend', `@${ann.handle}`, 'spam'] })
     await say('news')
     expect(await stream.read(1)).toEqual([])
   })
