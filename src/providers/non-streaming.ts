@@ -58,7 +58,7 @@ export function toEventStream(response: Response): Response {
 const brace = 123
 const space = 32
 
-/** Whether the first visible byte is a brace, as in no event; undefined while there is only space. */
+/** Whether the first visible byte is a brace, as in no event; undefined before that byte. */
 function startsWithBrace(bytes: Uint8Array): boolean | undefined {
   const first = bytes.find((byte) => byte > space)
   return first === undefined ? undefined : first === brace

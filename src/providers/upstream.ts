@@ -29,8 +29,8 @@ export interface PollRequest {
 }
 
 /**
- * The interface of all adapters. Responses have OpenAI's format and the upstream's own status. Their
- * bodies are read by pulling and end when `signal` aborts.
+ * The interface of all adapters. Responses have OpenAI's format and the upstream's own status.
+ * Their bodies are read by pulling and end when `signal` aborts.
  */
 export interface Upstream {
   readonly name: string
@@ -47,8 +47,8 @@ export interface Upstream {
 
 /**
  * refused: no connection. reset: cut before the first byte of a response. timeout and aborted: the
- * caller's signal. redirect: not followed. unreadable: a response that is not HTTP, so the model may
- * have run.
+ * caller's signal. redirect: not followed. unreadable: a response that is not HTTP, so the model
+ * may have run.
  */
 export type UpstreamErrorKind =
   'refused' | 'reset' | 'timeout' | 'redirect' | 'aborted' | 'unreadable'

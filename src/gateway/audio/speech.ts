@@ -16,13 +16,18 @@ import type { Spender } from '../authentication.ts'
 import type { Call } from '../call.ts'
 import { findText, findWord, invalidField, readModels, readText } from '../fields.ts'
 import * as made from '../media-files/media-files.ts'
-import { readJsonObject } from '../paid/answer.ts'
 import type { CallDeadlines } from '../paid/deadlines.ts'
 import type { MediaCall, MediaOutput, MediaRequest } from '../paid/media.ts'
-import { costHeader } from '../paid/once.ts'
-import { interruptionOf, noContent, unreadable, type UpstreamFailure } from '../paid/outcome.ts'
+import { costHeader } from '../paid/paid-call.ts'
 import { runMediaRequest } from '../paid/pay.ts'
 import { readPreferences } from '../paid/preferences.ts'
+import { readJsonObject } from '../paid/response-body.ts'
+import {
+  interruptionOf,
+  noContent,
+  unreadable,
+  type UpstreamFailure,
+} from '../paid/upstream-failure.ts'
 import { ByteRelay, type ByteSource, openSource } from './byte-relay.ts'
 
 const types = {

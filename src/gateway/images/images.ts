@@ -23,11 +23,11 @@ import {
   readText,
 } from '../fields.ts'
 import * as made from '../media-files/media-files.ts'
-import { readJsonObject } from '../paid/answer.ts'
 import type { MediaOutput, MediaRequest } from '../paid/media.ts'
-import { noContent, unreadable, type UpstreamFailure } from '../paid/outcome.ts'
 import { runMediaRequest } from '../paid/pay.ts'
 import { readPreferences } from '../paid/preferences.ts'
+import { readJsonObject } from '../paid/response-body.ts'
+import { noContent, unreadable, type UpstreamFailure } from '../paid/upstream-failure.ts'
 import { type ImageResult, readImageResults } from './image-results.ts'
 
 /**

@@ -12,9 +12,9 @@ import { createUsage, readUsage, type Usage } from '../../models/usage.ts'
 import { UpstreamError } from '../../providers/upstream.ts'
 import { detectVideoType } from '../../storage/videos.ts'
 import * as made from '../media-files/media-files.ts'
-import { readBoundedBytes, readRawObject } from '../paid/answer.ts'
 import { CallDeadlines, deadlineSettingsOf } from '../paid/deadlines.ts'
-import { failureOfErrorBody } from '../paid/outcome.ts'
+import { readBoundedBytes, readRawObject } from '../paid/response-body.ts'
+import { failureOfErrorBody } from '../paid/upstream-failure.ts'
 import { VideoJobData, VideoJobInput } from './schemas.ts'
 
 type Film = JobRun<VideoJobInput, VideoJobData>

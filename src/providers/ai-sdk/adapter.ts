@@ -14,103 +14,102 @@ import { type AiSdkUpstream, ProviderFetch } from './provider-fetch.ts'
 import { type AiSdkProvider, providerKinds } from './provider-kinds.ts'
 import { synthesizeSpeech } from './speech.ts'
 import { transcribe } from './transcription.ts'
-import { parseVideoPath, pollVideo, submitVideo } from './video.ts'
+import { parseSubmittedVideo, pollVideo, submitVideo } from './video.ts'
 
-type Provided = AiSdkUpstream & { kind: AiSdkKind }
+type TypedUpstream = AiSdkUpstream & { kind: AiSdkKind }
 
-/** A package asks the environment for a key that it is not given. */
+/** Without a key, a provider package would read one from the environment. */
 const noKey = 'none'
 
 /**
- * The translated lane: a provider that does not speak OpenAI's HTTP is asked through its package,
- * and its answer is written in OpenAI's shapes.
+ * Creates the adapter for a provider without an OpenAI-compatible API. It calls the provider's AI
+ * SDK package and converts the result to OpenAI's format.
  */
-export function createAiSdkAdapter(row: Omit<Provided, 'line'>, clock: Clock): Upstream {
-  const to = { ...row, line: new HttpClient() }
+export function createAiSdkAdapter(row: Omit<TypedUpstream, 'client'>, clock: Clock): Upstream {
+  const upstream = { ...row, client: new HttpClient() }
   return {
-    name: to.name,
-    kind: to.kind,
+    name: row.name,
+    kind: row.kind,
     send: (call) =>
-      opened(to, call, (provider, wire) => {
-        const created = unixSeconds(clock.now())
-        return answer(provider, call, { to, wire, created })
-      }),
+      withProvider(upstream, call, (provider, network) =>
+        sendCall(provider, call, { upstream, network, created: unixSeconds(clock.now()) }),
+      ),
     async poll({ path, signal }) {
-      const begun = parseVideoPath(path)
-      if (!begun) return errorResponse(404, 'There is no such film.')
-      const call: UpstreamCall = { path: '/videos', model: begun.model, body: {}, signal }
-      return opened(to, call, async (provider, wire) => {
-        const film = provider.videoModel?.(begun.model)
-        return film ? pollVideo(film, begun, { to, wire, signal }) : nothingAt('/videos')
+      const video = parseSubmittedVideo(path)
+      if (!video) return errorResponse(404, 'No such video.')
+      const call: UpstreamCall = { path: '/videos', model: video.model, body: {}, signal }
+      return withProvider(upstream, call, async (provider, network) => {
+        const model = provider.videoModel?.(video.model)
+        return model ? pollVideo(model, video, { upstream, network, signal }) : noModel('/videos')
       })
     },
   }
 }
 
-/** A request opens its provider anew, over a network of its own; a failure becomes its answer. */
-async function opened(
-  to: Provided,
+/** Opens the provider for one request, over a network of its own. An error becomes a response. */
+async function withProvider(
+  upstream: TypedUpstream,
   call: UpstreamCall,
-  ask: (provider: AiSdkProvider, wire: ProviderFetch) => Promise<Response>,
+  send: (provider: AiSdkProvider, network: ProviderFetch) => Promise<Response>,
 ): Promise<Response> {
-  const kind = providerKinds[to.kind]
-  const wire = new ProviderFetch(to, kind, call)
+  const kind = providerKinds[upstream.kind]
+  const network = new ProviderFetch(upstream, kind, call)
   try {
-    const { apiKey = noKey, baseUrl: baseURL } = to
-    return await ask(await kind.open({ apiKey, baseURL, fetch: wire.fetch }), wire)
+    const { apiKey = noKey, baseUrl: baseURL } = upstream
+    return await send(await kind.open({ apiKey, baseURL, fetch: network.fetch }), network)
   } catch (error) {
-    return toErrorResponse(error, to, wire, call.signal)
+    return toErrorResponse(error, upstream, network, call.signal)
   }
 }
 
-interface Sending {
-  to: Provided
-  wire: ProviderFetch
+interface CallContext {
+  upstream: TypedUpstream
+  network: ProviderFetch
   /** Seconds since 1970. */
   created: number
 }
 
-async function answer(
+async function sendCall(
   provider: AiSdkProvider,
   call: UpstreamCall,
-  sending: Sending,
+  { upstream, network, created }: CallContext,
 ): Promise<Response> {
-  const { path, model, body, signal } = call
-  const { to, wire, created } = sending
-  const kind = { ...providerKinds[to.kind], name: to.kind }
-  if (body instanceof FormData && path === '/videos') {
-    return errorResponse(400, 'This model begins without a picture.')
-  }
+  const { path, model: id, body, signal } = call
+  const kind = { ...providerKinds[upstream.kind], name: upstream.kind }
   if (body instanceof FormData) {
-    const listener = provider.transcriptionModel?.(model)
-    return listener ? transcribe(listener, body, kind, signal) : nothingAt(path)
+    if (path === '/videos') return errorResponse(400, 'This model does not take an input image.')
+    const model = provider.transcriptionModel?.(id)
+    return model ? transcribe(model, body, kind, signal) : noModel(path)
   }
   switch (path) {
     case '/chat/completions': {
-      if (Number(body.n ?? 1) > 1) return errorResponse(400, 'This model gives one choice: n is 1.')
-      const asked = buildCallOptions(body, outputTokenLimit(call), signal, kind)
-      const head = createHead(model, created)
-      const speaker = provider.languageModel(model)
+      if (Number(body.n ?? 1) > 1) {
+        return errorResponse(400, 'This model returns one choice: set n to 1.')
+      }
+      const options = buildCallOptions(body, outputTokenLimit(call), signal, kind)
+      const head = createHead(id, created)
+      const model = provider.languageModel(id)
       return body.stream === true
-        ? streamChat(speaker, asked, head, { to, wire })
-        : generateChat(speaker, asked, head)
+        ? streamChat(model, options, head, { upstream, network })
+        : generateChat(model, options, head)
     }
     case '/embeddings':
-      return createEmbeddings(provider.embeddingModel(model), body, signal)
+      return createEmbeddings(provider.embeddingModel(id), body, signal)
     case '/images/generations':
-      return generateImages(provider.imageModel(model), body, kind, { created, signal })
+      return generateImages(provider.imageModel(id), body, kind, { created, signal })
     case '/audio/speech': {
-      const speaker = provider.speechModel?.(model)
-      return speaker ? synthesizeSpeech(speaker, body, kind, signal) : nothingAt(path)
+      const model = provider.speechModel?.(id)
+      return model ? synthesizeSpeech(model, body, kind, signal) : noModel(path)
     }
     case '/videos': {
-      const film = provider.videoModel?.(model)
-      return film ? submitVideo(film, body, { created, signal, name: to.kind }) : nothingAt(path)
+      const model = provider.videoModel?.(id)
+      return model
+        ? submitVideo(model, body, { created, signal, name: upstream.kind })
+        : noModel(path)
     }
     default:
-      return nothingAt(path)
+      return noModel(path)
   }
 }
 
-const nothingAt = (path: string): Response =>
-  errorResponse(404, `There is no such model at ${path}.`)
+const noModel = (path: string): Response => errorResponse(404, `No such model at ${path}.`)

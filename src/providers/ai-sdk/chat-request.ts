@@ -5,12 +5,11 @@ import type {
   LanguageModelV4ToolChoice,
 } from '@ai-sdk/provider'
 
-import { isRecord } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { asString, recordsIn } from '../response.ts'
 import { buildPrompt } from './prompt.ts'
 import type { ProviderKind } from './provider-kinds.ts'
 
-type Json = Record<string, unknown>
 type Schema = LanguageModelV4FunctionTool['inputSchema']
 
 const isSchema = (value: unknown): value is Schema => isRecord(value)
@@ -18,34 +17,35 @@ const isSchema = (value: unknown): value is Schema => isRecord(value)
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /**
- * An OpenAI chat request as the provider packages take it. What they have no word for (logprobs,
- * penalties of some) goes unsaid; more than one choice is refused before.
+ * Converts an OpenAI chat request to the options of the provider packages. It drops parameters
+ * without an equivalent, such as logprobs. The adapter rejects more than one choice before.
  */
 export function buildCallOptions(
   body: Json,
-  most: number | undefined,
+  outputTokensMax: number | undefined,
   signal: AbortSignal,
   kind: ProviderKind,
 ): LanguageModelV4CallOptions {
   const prompt = buildPrompt(recordsIn(body.messages))
-  const tools = recordsIn(body.tools).flatMap(toolOf)
+  const tools = recordsIn(body.tools).flatMap(toTool)
   const effort = efforts.find((word) => word === body.reasoning_effort)
   const stop = [body.stop].flat().filter((mark) => typeof mark === 'string')
   const isSerial = body.parallel_tool_calls === false
   return {
     prompt,
     abortSignal: signal,
-    ...(most !== undefined && { maxOutputTokens: most }),
-    ...numbersOf(body),
+    ...(outputTokensMax !== undefined && { maxOutputTokens: outputTokensMax }),
+    ...numericOptions(body),
     ...(stop.length > 0 && { stopSequences: stop }),
-    ...(tools.length > 0 && { tools, toolChoice: choiceOf(body.tool_choice) }),
+    ...(tools.length > 0 && { tools, toolChoice: toToolChoice(body.tool_choice) }),
     ...(effort && !(kind.signsReasoning && hasUnsignedCall(prompt)) && { reasoning: effort }),
-    ...formatOf(body.response_format),
+    ...toResponseFormat(body.response_format),
     ...(isSerial && { providerOptions: { anthropic: { disableParallelToolUse: true } } }),
   }
 }
 
-const names = {
+/** Numeric parameters by OpenAI's name. */
+const numericNames = {
   temperature: 'temperature',
   top_p: 'topP',
   top_k: 'topK',
@@ -54,14 +54,16 @@ const names = {
   seed: 'seed',
 } as const
 
-const numbersOf = (body: Json): { [K in (typeof names)[keyof typeof names]]?: number } =>
+const numericOptions = (
+  body: Json,
+): { [K in (typeof numericNames)[keyof typeof numericNames]]?: number } =>
   Object.fromEntries(
-    Object.entries(names).flatMap(([name, own]) =>
+    Object.entries(numericNames).flatMap(([name, own]) =>
       typeof body[name] === 'number' ? [[own, body[name]]] : [],
     ),
   )
 
-function toolOf({ function: called }: Json): LanguageModelV4FunctionTool[] {
+function toTool({ function: called }: Json): LanguageModelV4FunctionTool[] {
   if (!isRecord(called)) return []
   const { name, description, parameters, strict } = called
   return [
@@ -75,17 +77,17 @@ function toolOf({ function: called }: Json): LanguageModelV4FunctionTool[] {
   ]
 }
 
-function choiceOf(choice: unknown): LanguageModelV4ToolChoice {
+function toToolChoice(choice: unknown): LanguageModelV4ToolChoice {
   if (choice === 'none' || choice === 'required') return { type: choice }
-  const called = isRecord(choice) ? choice.function : undefined
+  const { function: called } = recordOf(choice)
   return isRecord(called) ? { type: 'tool', toolName: asString(called.name) } : { type: 'auto' }
 }
 
-function formatOf(format: unknown): Pick<LanguageModelV4CallOptions, 'responseFormat'> {
-  if (!isRecord(format)) return {}
-  if (format.type === 'json_object') return { responseFormat: { type: 'json' } }
-  if (format.type !== 'json_schema' || !isRecord(format.json_schema)) return {}
-  const { schema, name, description } = format.json_schema
+function toResponseFormat(format: unknown): Pick<LanguageModelV4CallOptions, 'responseFormat'> {
+  const { type, json_schema } = recordOf(format)
+  if (type === 'json_object') return { responseFormat: { type: 'json' } }
+  if (type !== 'json_schema' || !isRecord(json_schema)) return {}
+  const { schema, name, description } = json_schema
   return {
     responseFormat: {
       type: 'json',
@@ -96,7 +98,7 @@ function formatOf(format: unknown): Pick<LanguageModelV4CallOptions, 'responseFo
   }
 }
 
-/** Whether the call whose answer comes now was thought about, and its thoughts were not sent. */
+/** Whether the last message is the result of a tool call whose reasoning was not sent. */
 function hasUnsignedCall(prompt: LanguageModelV4Prompt): boolean {
   if (prompt.at(-1)?.role !== 'tool') return false
   const turn = prompt.findLast((message) => message.role === 'assistant')

@@ -5,7 +5,7 @@ import {
   TypeValidationError,
 } from '@ai-sdk/provider'
 
-import { isRecord } from '../../core/schema.ts'
+import { isRecord, type Json } from '../../core/schema.ts'
 import { eventStreamResponse } from '../response.ts'
 import { UpstreamError } from '../upstream.ts'
 import {
@@ -22,18 +22,18 @@ import { type OpenAiUsage, toOpenAiUsage, toPromptUsage } from './usage.ts'
 const done = 'data: [DONE]\n\n'
 
 /**
- * Asks for a stream; it is written as OpenAI's chunks, each when it is pulled. One that broke off
- * ends without [DONE], as it does in the raw lane.
+ * Streams a chat as OpenAI's chunks, each converted when it is pulled. A stream that broke off ends
+ * without [DONE], as with the OpenAI adapter.
  */
 export async function streamChat(
   model: LanguageModelV4,
-  asked: LanguageModelV4CallOptions,
+  options: LanguageModelV4CallOptions,
   head: CompletionHead,
-  { to, wire }: { to: AiSdkUpstream; wire: ProviderFetch },
+  { upstream, network }: { upstream: AiSdkUpstream; network: ProviderFetch },
 ): Promise<Response> {
-  const { stream } = await model.doStream(asked)
+  const { stream } = await model.doStream(options)
   const reader = stream.getReader()
-  const writer = new Writer(head, to)
+  const writer = new ChunkWriter(head, upstream)
   const encoder = new TextEncoder()
   const body = new ReadableStream<Uint8Array>({
     async pull(out) {
@@ -42,10 +42,10 @@ export async function streamChat(
         const events = isOver ? '' : writer.write(value)
         if (events) return out.enqueue(encoder.encode(events))
         if (!isOver && !writer.isBroken) continue
-        if (writer.isWhole) out.enqueue(encoder.encode(done))
-        else if (!writer.hasFailed && (wire.bytes > 0 || wire.isCut || writer.isBroken)) {
+        if (writer.isComplete) out.enqueue(encoder.encode(done))
+        else if (!writer.hasFailed && (network.bytes > 0 || network.isCut || writer.isBroken)) {
           await reader.cancel()
-          throw new UpstreamError('reset', to.name)
+          throw new UpstreamError('reset', upstream.name)
         }
         return out.close()
       }
@@ -55,28 +55,28 @@ export async function streamChat(
   return eventStreamResponse(body)
 }
 
-/** Writes the parts of one stream as events. */
-class Writer {
-  /** It ended as its provider ends one. */
-  isWhole = false
-  /** A part of it could not be read. */
+/** Converts the parts of one stream to events. */
+class ChunkWriter {
+  /** The provider completed it. */
+  isComplete = false
+  /** A part could not be read. */
   isBroken = false
-  /** It ended with an error of the provider, which was told. */
+  /** It ended with an error event of the provider. */
   hasFailed = false
-  private isBegun = false
-  /** By the id of a call: its place among the calls, and whether arguments of it were sent. */
-  private readonly calls = new Map<string, { index: number; isFilled: boolean }>()
+  private isStarted = false
+  /** By call id: its index, and whether arguments were sent. */
+  private readonly calls = new Map<string, { index: number; hasArguments: boolean }>()
 
   constructor(
     private readonly head: CompletionHead,
-    private readonly to: AiSdkUpstream,
+    private readonly upstream: AiSdkUpstream,
   ) {}
 
-  /** The events of a part: none of some. */
+  /** Returns the events of a part; '' when there are none. */
   write(part: LanguageModelV4StreamPart): string {
     switch (part.type) {
       case 'response-metadata':
-        if (part.id && !this.isBegun) this.head.id = part.id
+        if (part.id && !this.isStarted) this.head.id = part.id
         return ''
       case 'custom':
         return this.usage(toPromptUsage(part.providerMetadata))
@@ -84,13 +84,13 @@ class Writer {
         return part.delta ? this.delta({ content: part.delta }) : ''
       case 'reasoning-start':
       case 'reasoning-delta':
-        return this.thought(part)
+        return this.reasoning(part)
       case 'tool-input-start':
-        return part.providerExecuted ? '' : this.call(part.id, part.toolName)
+        return part.providerExecuted ? '' : this.startCall(part.id, part.toolName)
       case 'tool-input-delta':
-        return this.input(part.id, part.delta)
+        return this.addArguments(part.id, part.delta)
       case 'tool-call':
-        return part.providerExecuted ? '' : this.called(part)
+        return part.providerExecuted ? '' : this.completeCall(part)
       case 'source':
         return toAnnotations(part)
           .map((annotation) => this.delta({ annotations: [annotation] }))
@@ -109,64 +109,64 @@ class Writer {
     return `data: ${JSON.stringify(chunk)}\n\n`
   }
 
-  private delta(delta: Record<string, unknown>, finish: string | null = null): string {
-    const role = this.isBegun ? {} : { role: 'assistant' }
-    this.isBegun = true
+  private delta(delta: Json, finish: string | null = null): string {
+    const role = this.isStarted ? {} : { role: 'assistant' }
+    this.isStarted = true
     return this.chunk([{ index: 0, delta: { ...role, ...delta }, finish_reason: finish }])
   }
 
-  private usage(told: OpenAiUsage | undefined): string {
-    return told ? this.chunk([], told) : ''
+  private usage(usage: OpenAiUsage | undefined): string {
+    return usage ? this.chunk([], usage) : ''
   }
 
-  private thought(part: { delta?: string; providerMetadata?: unknown }): string {
+  private reasoning(part: { delta?: string; providerMetadata?: unknown }): string {
     const { delta = '', providerMetadata } = part
     const detail = toReasoningDetail('', providerMetadata)
-    const said = {
+    const fields = {
       ...(delta && { reasoning_content: delta }),
       ...(detail && { reasoning_details: [detail] }),
     }
-    return delta || detail ? this.delta(said) : ''
+    return delta || detail ? this.delta(fields) : ''
   }
 
-  private call(id: string, name: string, more: Record<string, unknown> = {}): string {
+  private startCall(id: string, name: string, more: Json = {}): string {
     const index = this.calls.size
-    this.calls.set(id, { index, isFilled: false })
-    const called = { name, arguments: '' }
-    return this.delta({ tool_calls: [{ index, id, type: 'function', function: called, ...more }] })
+    this.calls.set(id, { index, hasArguments: false })
+    const start = { index, id, type: 'function', function: { name, arguments: '' }, ...more }
+    return this.delta({ tool_calls: [start] })
   }
 
-  private input(id: string, text: string): string {
+  private addArguments(id: string, text: string): string {
     const known = this.calls.get(id)
     if (!known || !text) return ''
-    known.isFilled = true
+    known.hasArguments = true
     return this.delta({ tool_calls: [{ index: known.index, function: { arguments: text } }] })
   }
 
-  /** The whole call: what of it was not sent yet. */
-  private called(part: Extract<LanguageModelV4StreamPart, { type: 'tool-call' }>): string {
+  /** Sends what is missing of a complete call. */
+  private completeCall(part: Extract<LanguageModelV4StreamPart, { type: 'tool-call' }>): string {
     const { toolCallId: id, toolName, input } = part
     const { extra_content: extra } = toToolCall(part)
     const more = extra ? { extra_content: extra } : {}
     const known = this.calls.get(id)
-    if (!known) return this.call(id, toolName, more) + this.input(id, input)
-    const rest = known.isFilled ? '' : this.input(id, input)
+    if (!known) return this.startCall(id, toolName, more) + this.addArguments(id, input)
+    const rest = known.hasArguments ? '' : this.addArguments(id, input)
     if (!extra) return rest
     return rest + this.delta({ tool_calls: [{ index: known.index, function: {}, ...more }] })
   }
 
-  /** A provider that did not say why it ended was cut off. */
+  /** Ends the choice. A finish without a reason means that the provider was cut off. */
   private finish(part: Extract<LanguageModelV4StreamPart, { type: 'finish' }>): string {
-    const told = this.usage(toOpenAiUsage(part.usage))
+    const usage = this.usage(toOpenAiUsage(part.usage))
     const { unified, raw } = part.finishReason
-    if (unified === 'interrupted' || raw === undefined) return this.isBegun ? told : ''
-    this.isWhole = !this.hasFailed
-    return this.delta({}, toFinishReason(part.finishReason, this.calls.size > 0)) + told
+    if (unified === 'interrupted' || raw === undefined) return this.isStarted ? usage : ''
+    this.isComplete = !this.hasFailed
+    return this.delta({}, toFinishReason(part.finishReason, this.calls.size > 0)) + usage
   }
 
   /**
-   * The provider's own error, told as one; what is no event at all breaks the stream off, and an
-   * event of an unknown shape is passed over.
+   * Sends the provider's error as an error event. Text that is no event breaks the stream off; an
+   * event of an unknown type is skipped.
    */
   private fail(error: unknown): string {
     if (TypeValidationError.isInstance(error)) return ''
@@ -175,6 +175,6 @@ class Writer {
       return ''
     }
     this.hasFailed = true
-    return `data: ${JSON.stringify({ error: toErrorEvent(error, this.to) })}\n\n`
+    return `data: ${JSON.stringify({ error: toErrorEvent(error, this.upstream) })}\n\n`
   }
 }

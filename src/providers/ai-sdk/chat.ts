@@ -7,31 +7,31 @@ import type {
 } from '@ai-sdk/provider'
 
 import { newId } from '../../core/ids.ts'
-import { isRecord } from '../../core/schema.ts'
+import { recordOf } from '../../core/schema.ts'
 import { toOpenAiUsage } from './usage.ts'
 
-/** What every answer and every chunk of one begins with. */
+/** The first fields of a completion and of its chunks. */
 export interface CompletionHead {
   id: string
   created: number
   model: string
 }
 
-/** `created`: seconds since 1970. */
+/** Creates a head; `created` is in seconds since 1970. */
 export const createHead = (model: string, created: number): CompletionHead => ({
   id: `chatcmpl-${newId()}`,
   created,
   model,
 })
 
-/** Asks for a whole answer; it is written as OpenAI's chat.completion. */
+/** Completes a chat without streaming. */
 export async function generateChat(
   model: LanguageModelV4,
-  asked: LanguageModelV4CallOptions,
+  options: LanguageModelV4CallOptions,
   head: CompletionHead,
 ): Promise<Response> {
-  const { content, finishReason, usage, response } = await model.doGenerate(asked)
-  const message = messageOf(content)
+  const { content, finishReason, usage, response } = await model.doGenerate(options)
+  const message = toMessage(content)
   return Response.json({
     ...head,
     id: response?.id ?? head.id,
@@ -48,7 +48,7 @@ export async function generateChat(
   })
 }
 
-const finishes = {
+const finishReasons = {
   stop: 'stop',
   length: 'length',
   'content-filter': 'content_filter',
@@ -58,24 +58,24 @@ const finishes = {
   other: 'stop',
 } as const
 
-/** OpenAI's word for how an answer ended; some providers have no word of their own for calls. */
+/** Returns OpenAI's finish reason. Some providers have none for tool calls. */
 export const toFinishReason = (
   { unified }: LanguageModelV4FinishReason,
   hasCalls: boolean,
-): string => (hasCalls && finishes[unified] === 'stop' ? 'tool_calls' : finishes[unified])
+): string => (hasCalls && finishReasons[unified] === 'stop' ? 'tool_calls' : finishReasons[unified])
 
-function messageOf(content: LanguageModelV4Content[]) {
-  const all = <T extends LanguageModelV4Content['type']>(type: T) =>
+function toMessage(content: LanguageModelV4Content[]) {
+  const partsOfType = <T extends LanguageModelV4Content['type']>(type: T) =>
     content.filter(
       (part): part is Extract<LanguageModelV4Content, { type: T }> => part.type === type,
     )
-  const text = all('text').map((part) => part.text)
-  const calls = all('tool-call').filter(({ providerExecuted }) => !providerExecuted)
-  const thoughts = all('reasoning')
+  const text = partsOfType('text').map((part) => part.text)
+  const calls = partsOfType('tool-call').filter(({ providerExecuted }) => !providerExecuted)
+  const thoughts = partsOfType('reasoning')
   const details = thoughts.flatMap(
     (part) => toReasoningDetail(part.text, part.providerMetadata) ?? [],
   )
-  const sources = all('source').flatMap(toAnnotations)
+  const sources = partsOfType('source').flatMap(toAnnotations)
   return {
     role: 'assistant',
     content: text.length > 0 ? text.join('') : null,
@@ -87,14 +87,14 @@ function messageOf(content: LanguageModelV4Content[]) {
   }
 }
 
-/** A call of a tool; the signature of its thought goes where Google's own OpenAI lane has it. */
+/** Converts a tool call, with the signature of its reasoning where Google's OpenAI API has it. */
 export function toToolCall({
   toolCallId,
   toolName,
   input,
   providerMetadata,
 }: LanguageModelV4ToolCall) {
-  const signature = wordIn(providerMetadata, 'google', 'thoughtSignature')
+  const signature = stringIn(providerMetadata, 'google', 'thoughtSignature')
   return {
     id: toolCallId,
     type: 'function',
@@ -103,24 +103,23 @@ export function toToolCall({
   }
 }
 
-/** A signed thought, which the client sends back so that the model may go on from it. */
+/** Returns signed reasoning, which the client sends back so that the model can continue. */
 export function toReasoningDetail(text: string, metadata: unknown) {
-  const data = wordIn(metadata, 'anthropic', 'redactedData')
+  const data = stringIn(metadata, 'anthropic', 'redactedData')
   if (data) return { type: 'reasoning.encrypted', data }
   const signature =
-    wordIn(metadata, 'anthropic', 'signature') ?? wordIn(metadata, 'google', 'thoughtSignature')
+    stringIn(metadata, 'anthropic', 'signature') ?? stringIn(metadata, 'google', 'thoughtSignature')
   return signature ? { type: 'reasoning.text', text, signature } : undefined
 }
 
-/** A page that the provider itself read, as OpenAI cites one. */
+/** Converts a web source of the provider to a citation. */
 export function toAnnotations(source: Extract<LanguageModelV4Content, { type: 'source' }>) {
   if (source.sourceType !== 'url') return []
   const { url, title = url } = source
   return [{ type: 'url_citation', url_citation: { url, title } }]
 }
 
-function wordIn(metadata: unknown, provider: string, name: string): string | undefined {
-  const held = isRecord(metadata) ? metadata[provider] : undefined
-  const word = isRecord(held) ? held[name] : undefined
-  return typeof word === 'string' ? word : undefined
+function stringIn(metadata: unknown, provider: string, name: string): string | undefined {
+  const value = recordOf(recordOf(metadata)[provider])[name]
+  return typeof value === 'string' ? value : undefined
 }

@@ -1,89 +1,84 @@
 import type { ImageModelV4 } from '@ai-sdk/provider'
 
+import type { Json } from '../../core/schema.ts'
 import { asString } from '../response.ts'
 import type { ProviderKind } from './provider-kinds.ts'
 
-type Asked = Parameters<ImageModelV4['doGenerate']>[0]
-type Result = Awaited<ReturnType<ImageModelV4['doGenerate']>>
+type ImageOptions = Parameters<ImageModelV4['doGenerate']>[0]
+type ImageResult = Awaited<ReturnType<ImageModelV4['doGenerate']>>
 
-/** A picture's shape, as providers that know no sizes name it. */
+/** Aspect ratios of providers without exact sizes. */
 const aspectRatios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'] as const
 
 /**
- * Pictures of a prompt, in as many calls as the provider needs: where some of them fail, the
- * pictures that came are the answer. `created`: seconds since 1970.
+ * Generates images, in as many calls as the provider needs. When some calls fail, it returns the
+ * images of the others. `created`: seconds since 1970.
  */
 export async function generateImages(
   model: ImageModelV4,
-  body: Record<string, unknown>,
+  body: Json,
   kind: ProviderKind & { name: string },
   { created, signal }: { created: number; signal: AbortSignal },
 ): Promise<Response> {
   const count = typeof body.n === 'number' ? body.n : 1
-  const most = await mostOf(model)
-  const calls = Array.from({ length: Math.ceil(count / most) }, (_, at) =>
-    model.doGenerate(askedOf(body, Math.min(most, count - at * most), kind, signal)),
+  const perCall = await imagesPerCall(model)
+  const calls = Array.from({ length: Math.ceil(count / perCall) }, (_, at) =>
+    model.doGenerate(buildOptions(body, Math.min(perCall, count - at * perCall), kind, signal)),
   )
-  const results = await Promise.allSettled(calls)
-  const made = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
-  const failed = results.find((result) => result.status === 'rejected')
-  if (made.length === 0 && failed) throw failed.reason
-  const data = made
-    .flatMap(({ images }) => [...images])
-    .map((image) => ({ b64_json: base64(image) }))
-  return Response.json({ created, data, ...usageOf(made) })
+  const settled = await Promise.allSettled(calls)
+  const results = settled.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  const failed = settled.find((one) => one.status === 'rejected')
+  if (results.length === 0 && failed) throw failed.reason
+  const images = results.flatMap((result) => [...result.images])
+  const data = images.map((image) => ({ b64_json: toBase64(image) }))
+  return Response.json({ created, data, ...sumUsage(results) })
 }
 
-async function mostOf({ maxImagesPerCall, modelId }: ImageModelV4): Promise<number> {
-  const most =
-    typeof maxImagesPerCall === 'function' ? maxImagesPerCall({ modelId }) : maxImagesPerCall
-  return (await most) ?? 1
+async function imagesPerCall({ maxImagesPerCall: max, modelId }: ImageModelV4): Promise<number> {
+  return (await (typeof max === 'function' ? max({ modelId }) : max)) ?? 1
 }
 
-function askedOf(
-  { prompt, size, seed, negative_prompt: avoided }: Record<string, unknown>,
+function buildOptions(
+  { prompt, size, seed, negative_prompt }: Json,
   n: number,
-  { name, usesAspectRatios: isShaped }: ProviderKind & { name: string },
+  { name, usesAspectRatios }: ProviderKind & { name: string },
   signal: AbortSignal,
-): Asked {
+): ImageOptions {
   const sides = /^(\d+)x(\d+)$/.exec(asString(size))
   const [width, height] = [Number(sides?.[1]), Number(sides?.[2])]
   return {
     prompt: asString(prompt),
     n,
-    size: sides && !isShaped ? `${width}x${height}` : undefined,
-    aspectRatio: sides && isShaped ? nearestAspectRatio(width / height) : undefined,
+    size: sides && !usesAspectRatios ? `${width}x${height}` : undefined,
+    aspectRatio: sides && usesAspectRatios ? nearestAspectRatio(width / height) : undefined,
     seed: typeof seed === 'number' ? seed : undefined,
     files: undefined,
     mask: undefined,
-    providerOptions: typeof avoided === 'string' ? { [name]: { negative_prompt: avoided } } : {},
+    providerOptions: typeof negative_prompt === 'string' ? { [name]: { negative_prompt } } : {},
     abortSignal: signal,
   }
 }
 
-const ratioOf = (shape: string): number => {
-  const [width = 1, height = 1] = shape.split(':').map(Number)
-  return width / height
+/** Returns the nearest aspect ratio that providers accept. */
+export function nearestAspectRatio(ratio: number): (typeof aspectRatios)[number] {
+  const distance = (text: string): number => {
+    const [width = 1, height = 1] = text.split(':').map(Number)
+    return Math.abs(Math.log(width / height / ratio))
+  }
+  return aspectRatios.reduce((best, one) => (distance(one) < distance(best) ? one : best))
 }
 
-/** The nearest of the shapes. */
-export const nearestAspectRatio = (ratio: number): (typeof aspectRatios)[number] =>
-  aspectRatios.reduce((best, shape) =>
-    Math.abs(Math.log(ratioOf(shape) / ratio)) < Math.abs(Math.log(ratioOf(best) / ratio))
-      ? shape
-      : best,
-  )
-
-const base64 = (image: string | Uint8Array): string =>
+const toBase64 = (image: string | Uint8Array): string =>
   typeof image === 'string' ? image : Buffer.from(image).toString('base64')
 
-/** Tokens, of providers whose pictures are paid by them. */
-function usageOf(made: Result[]) {
-  const usages = made.flatMap(({ usage }) => usage ?? [])
+/** Sums the tokens of providers that charge images by them. */
+function sumUsage(results: ImageResult[]) {
+  const usages = results.flatMap(({ usage }) => usage ?? [])
   if (usages.length === 0) return {}
   const sum = (name: 'inputTokens' | 'outputTokens'): number =>
     usages.reduce((total, usage) => total + (usage[name] ?? 0), 0)
   const [input, output] = [sum('inputTokens'), sum('outputTokens')]
-  const usage = { input_tokens: input, output_tokens: output, total_tokens: input + output }
-  return { usage }
+  return {
+    usage: { input_tokens: input, output_tokens: output, total_tokens: input + output },
+  }
 }

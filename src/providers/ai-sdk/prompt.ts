@@ -5,41 +5,40 @@ import type {
   LanguageModelV4TextPart,
 } from '@ai-sdk/provider'
 
-import { isRecord, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf } from '../../core/schema.ts'
 import { asString, recordsIn } from '../response.ts'
 
-type Json = Record<string, unknown>
 type Role<R extends LanguageModelV4Message['role']> = Extract<LanguageModelV4Message, { role: R }>
-type Said = Role<'assistant'>['content'][number]
+type AssistantPart = Role<'assistant'>['content'][number]
 type Part = LanguageModelV4TextPart | LanguageModelV4FilePart
 
 /**
- * OpenAI's messages as the provider packages take them. Every system message goes to the front:
- * most providers know no other place for one.
+ * Converts OpenAI's messages to a prompt of the provider packages. It moves system messages to the
+ * front, the only place that most providers accept.
  */
 export function buildPrompt(messages: Json[]): LanguageModelV4Prompt {
   const isSystem = ({ role }: Json): boolean => role === 'system' || role === 'developer'
   const system = messages.filter(isSystem).map(({ content }): LanguageModelV4Message => {
-    return { role: 'system', content: wordsOf(content) }
+    return { role: 'system', content: textOf(content) }
   })
-  return [...system, ...turnsOf(messages.filter((message) => !isSystem(message)))]
+  return [...system, ...toTurns(messages.filter((message) => !isSystem(message)))]
 }
 
-/** The answers of tools to one turn stand in one message. */
-function turnsOf(messages: Json[]): LanguageModelV4Prompt {
+/** Converts messages; the tool results of one turn become one message. */
+function toTurns(messages: Json[]): LanguageModelV4Prompt {
   const turns: LanguageModelV4Prompt = []
   const tools = new Map<unknown, string>()
   for (const message of messages) {
     const last = turns.at(-1)
     if (message.role === 'assistant') {
       for (const call of recordsIn(message.tool_calls)) tools.set(call.id, nameOf(call))
-      turns.push({ role: 'assistant', content: saidIn(message) })
+      turns.push({ role: 'assistant', content: toAssistantParts(message) })
     } else if (message.role === 'tool') {
-      const result = resultOf(message, tools)
+      const result = toToolResult(message, tools)
       if (last?.role === 'tool') last.content.push(result)
       else turns.push({ role: 'tool', content: [result] })
     } else {
-      turns.push({ role: 'user', content: partsOf(message.content) })
+      turns.push({ role: 'user', content: toParts(message.content) })
     }
   }
   return turns
@@ -48,34 +47,34 @@ function turnsOf(messages: Json[]): LanguageModelV4Prompt {
 const nameOf = ({ function: called }: Json): string =>
   isRecord(called) ? asString(called.name) : ''
 
-const wordsOf = (content: unknown): string =>
+const textOf = (content: unknown): string =>
   typeof content === 'string'
     ? content
     : recordsIn(content)
         .map(({ text }) => asString(text))
         .join('\n')
 
-function resultOf(message: Json, tools: Map<unknown, string>): Role<'tool'>['content'][number] {
+function toToolResult(message: Json, tools: Map<unknown, string>): Role<'tool'>['content'][number] {
   const { tool_call_id: id, content } = message
   return {
     type: 'tool-result',
     toolCallId: asString(id),
     toolName: tools.get(id) ?? '',
-    output: { type: 'text', value: wordsOf(content) },
+    output: { type: 'text', value: textOf(content) },
   }
 }
 
-/** Thoughts go back with their signature, without which a provider does not take them. */
-function saidIn(message: Json): Said[] {
-  const words = wordsOf(message.content)
+/** Converts an assistant message. Reasoning goes back with the signature that providers require. */
+function toAssistantParts(message: Json): AssistantPart[] {
+  const text = textOf(message.content)
   return [
-    ...recordsIn(message.reasoning_details).flatMap((detail) => thoughtOf(detail, message)),
-    ...(words ? [{ type: 'text' as const, text: words }] : []),
-    ...recordsIn(message.tool_calls).map(callOf),
+    ...recordsIn(message.reasoning_details).flatMap((detail) => toReasoning(detail, message)),
+    ...(text ? [{ type: 'text' as const, text }] : []),
+    ...recordsIn(message.tool_calls).map(toToolCall),
   ]
 }
 
-function thoughtOf(detail: Json, message: Json): Said[] {
+function toReasoning(detail: Json, message: Json): AssistantPart[] {
   const { signature, data } = detail
   const text = asString(detail.text) || asString(message.reasoning_content)
   if (typeof data === 'string') {
@@ -86,7 +85,7 @@ function thoughtOf(detail: Json, message: Json): Said[] {
   return [{ type: 'reasoning', text, providerOptions: { anthropic: { signature }, google } }]
 }
 
-function callOf(call: Json): Said {
+function toToolCall(call: Json): AssistantPart {
   const { extra_content: extra, function: called } = call
   const google = recordOf(recordOf(extra).google)
   const signature = google.thought_signature
@@ -94,15 +93,15 @@ function callOf(call: Json): Said {
     type: 'tool-call',
     toolCallId: asString(call.id),
     toolName: nameOf(call),
-    input: parsed(isRecord(called) ? asString(called.arguments) : ''),
+    input: parseArguments(isRecord(called) ? asString(called.arguments) : ''),
     ...(typeof signature === 'string' && {
       providerOptions: { google: { thoughtSignature: signature } },
     }),
   }
 }
 
-/** The arguments of a call, which are an object for every provider. */
-function parsed(text: string): Json {
+/** Parses the arguments of a tool call; every provider requires an object. */
+function parseArguments(text: string): Json {
   try {
     const value: unknown = JSON.parse(text)
     return recordOf(value)
@@ -111,56 +110,56 @@ function parsed(text: string): Json {
   }
 }
 
-function partsOf(content: unknown): Part[] {
+function toParts(content: unknown): Part[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return recordsIn(content).flatMap(partOf)
+  return recordsIn(content).flatMap(toPart)
 }
 
-function partOf(part: Json): Part[] {
-  const held = part[asString(part.type)]
-  const media = recordOf(held)
+function toPart(part: Json): Part[] {
+  const content = part[asString(part.type)]
+  const media = recordOf(content)
   switch (part.type) {
     case 'text':
-      return [{ type: 'text', text: asString(part.text), ...cachedBy(part) }]
+      return [{ type: 'text', text: asString(part.text), ...toCacheOptions(part) }]
     case 'image_url':
-      return fileAt(typeof held === 'string' ? held : media.url, 'image/*')
+      return toFile(typeof content === 'string' ? content : media.url, 'image/*')
     case 'video_url':
-      return fileAt(typeof held === 'string' ? held : media.url, 'video/mp4')
+      return toFile(typeof content === 'string' ? content : media.url, 'video/mp4')
     case 'input_audio': {
       const mediaType = media.format === 'mp3' ? 'audio/mpeg' : `audio/${asString(media.format)}`
       return [{ type: 'file', mediaType, data: { type: 'data', data: asString(media.data) } }]
     }
     case 'file':
-      return fileAt(media.file_data, 'application/pdf', asString(media.filename))
+      return toFile(media.file_data, 'application/pdf', asString(media.filename))
     default:
       return []
   }
 }
 
-/** Anthropic's mark for what is to be kept in its cache. */
-function cachedBy({ cache_control: mark }: Json) {
+/** Converts Anthropic's mark for prompt caching. */
+function toCacheOptions({ cache_control: mark }: Json) {
   if (!isRecord(mark) || mark.type !== 'ephemeral') return {}
   return { providerOptions: { anthropic: { cacheControl: { type: 'ephemeral' } } } }
 }
 
 const dataUrl = /^data:([\w.+-]+\/[\w.+*-]+)[^,]*;base64,/i
-const pictureEnding = /\.(png|webp|gif|heic|avif)$/i
+const imageExtension = /\.(png|webp|gif|heic|avif)$/i
 
-/** A file that stands in a data: address, or that the provider fetches itself. */
-function fileAt(address: unknown, mediaType: string, filename = ''): LanguageModelV4FilePart[] {
+/** Converts a data: URL, bare base64, or an address that the provider fetches. */
+function toFile(address: unknown, mediaType: string, filename = ''): LanguageModelV4FilePart[] {
   const url = asString(address)
-  const named = filename ? { filename } : {}
-  const [start = '', type = mediaType] = dataUrl.exec(url) ?? []
-  if (start) {
-    const data = { type: 'data' as const, data: url.slice(start.length) }
-    return [{ type: 'file', mediaType: type, data, ...named }]
+  const name = filename ? { filename } : {}
+  const [prefix = '', type = mediaType] = dataUrl.exec(url) ?? []
+  if (prefix) {
+    const data = { type: 'data' as const, data: url.slice(prefix.length) }
+    return [{ type: 'file', mediaType: type, data, ...name }]
   }
   const at = URL.parse(url)
   if (at) {
-    // Of bytes the package tells the type itself, of an address it has to be told.
-    const [, ending = 'jpeg'] = pictureEnding.exec(at.pathname) ?? []
-    const type = mediaType.replace('*', ending.toLowerCase())
-    return [{ type: 'file', mediaType: type, data: { type: 'url', url: at }, ...named }]
+    // Packages detect the type of bytes, but not of an address.
+    const [, extension = 'jpeg'] = imageExtension.exec(at.pathname) ?? []
+    const type = mediaType.replace('*', extension.toLowerCase())
+    return [{ type: 'file', mediaType: type, data: { type: 'url', url: at }, ...name }]
   }
-  return url ? [{ type: 'file', mediaType, data: { type: 'data', data: url }, ...named }] : []
+  return url ? [{ type: 'file', mediaType, data: { type: 'data', data: url }, ...name }] : []
 }

@@ -9,75 +9,75 @@ import { classifyNetworkError, type UpstreamCall, UpstreamError } from '../upstr
 import type { ProviderKind } from './provider-kinds.ts'
 import { withRequiredUsage } from './usage.ts'
 
-/** A provider that is spoken to through its package. */
+/** A provider that is called through its AI SDK package. */
 export interface AiSdkUpstream {
   name: string
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string
   apiKey?: string
-  line: HttpClient
+  client: HttpClient
 }
 
+/** Time limit for a download from another host of the provider. */
+const downloadMs = 2 * minute
+
 /**
- * The network of one request, as its provider's package is given it: redirects are refused, the
- * key goes to the provider alone, answers are bounded, and it is remembered how far things went.
+ * The `fetch` that a provider package gets for one request. It rejects redirects, sends the key to
+ * the provider only, bounds responses, and records how far the request went.
  */
 export class ProviderFetch {
-  /** Requests that were answered. */
-  answers = 0
-  /** The status of the last of them. */
+  /** Responses received. */
+  responses = 0
+  /** Status of the last response. */
   status = 0
-  /** Bytes of their bodies. */
+  /** Bytes of all bodies. */
   bytes = 0
-  /** Whether a stream of events broke off. */
+  /** Whether an event stream broke off. */
   isCut = false
   readonly fetch: typeof fetch
 
   constructor(
-    private readonly to: AiSdkUpstream,
+    private readonly upstream: AiSdkUpstream,
     private readonly kind: ProviderKind,
     private readonly call: UpstreamCall,
   ) {
     const { preconnect } = fetch
-    const ask = (where: Parameters<typeof fetch>[0], init: RequestInit = {}) =>
-      this.ask(where instanceof Request ? where.url : String(where), init)
-    this.fetch = Object.assign(ask, { preconnect })
+    const request = (input: Parameters<typeof fetch>[0], init: RequestInit = {}) =>
+      this.request(input instanceof Request ? input.url : String(input), init)
+    this.fetch = Object.assign(request, { preconnect })
   }
 
-  private async ask(where: string, init: RequestInit): Promise<Response> {
-    const { name } = this.to
-    const { signal } = this.call
-    const url = this.addressOf(where)
-    const answer = await this.send(url, init).catch((error: unknown) => {
-      throw new UpstreamError(classifyNetworkError(error, signal), name)
+  private async request(address: string, init: RequestInit): Promise<Response> {
+    const { name } = this.upstream
+    const response = await this.send(this.rebase(address), init).catch((error: unknown) => {
+      throw new UpstreamError(classifyNetworkError(error, this.call.signal), name)
     })
-    this.answers += 1
-    this.status = answer.status
-    if (answer.status >= 300 && answer.status < 400) {
-      await answer.body?.cancel()
+    const { ok, status, headers } = response
+    this.responses += 1
+    this.status = status
+    if (status >= 300 && status < 400) {
+      await response.body?.cancel()
       throw new UpstreamError('redirect', name)
     }
-    const { ok, status, headers } = answer
-    const bounded = new Response(this.bounded(answer), { status, headers })
-    const { requiredUsage: usage } = this.kind
+    const bounded = new Response(this.bound(response), { status, headers })
+    const { requiredUsage } = this.kind
     const isChat = this.call.path === '/chat/completions'
-    if (!ok || !usage || !isChat || isEvents(headers)) return bounded
+    if (!ok || !requiredUsage || !isChat || isEventStream(headers)) return bounded
     const text = await bounded.text()
-    const said = parseRecord(text)
-    const told = said ? JSON.stringify(withRequiredUsage(said, usage)) : text
-    return new Response(told, { status, headers })
+    const json = parseRecord(text)
+    const body = json ? JSON.stringify(withRequiredUsage(json, requiredUsage)) : text
+    return new Response(body, { status, headers })
   }
 
-  /** What a provider made, from where it lies; behind a redirect the key is not taken along. */
-  async take(where: string, bytesMax: number): Promise<Response> {
-    const { signal } = this.call
-    const url = this.addressOf(where)
-    const answer = await this.send(url, {}, bytesMax)
-    const at = answer.headers.get('location')
-    if (answer.status < 300 || answer.status >= 400 || at === null) return answer
-    await answer.body?.cancel()
-    const target = URL.parse(at, url)?.href ?? ''
-    return fetchGuarded(target, {}, { bytesMax, ms: mediaFetchMs }, signal)
+  /** Downloads a result of the provider. A redirect is followed without the key. */
+  async download(address: string, bytesMax: number): Promise<Response> {
+    const url = this.rebase(address)
+    const response = await this.send(url, {}, bytesMax)
+    const location = response.headers.get('location')
+    if (response.status < 300 || response.status >= 400 || location === null) return response
+    await response.body?.cancel()
+    const target = URL.parse(location, url)?.href ?? ''
+    return fetchGuarded(target, {}, { bytesMax, ms: downloadMs }, this.call.signal)
   }
 
   private send(
@@ -85,47 +85,50 @@ export class ProviderFetch {
     init: RequestInit,
     bytesMax = upstreamAnswerBytesMax,
   ): Promise<Response> {
+    const { baseUrl, client } = this.upstream
+    const { signal } = this.call
     const headers = new Headers(init.headers)
     headers.set('accept-encoding', 'identity')
-    const { baseUrl } = this.to
-    const isOther = !isWithin(url, baseUrl) && !this.isHome(url)
-    if (isOther) withoutKeys(headers)
-    if (isOther && URL.parse(url)?.host !== URL.parse(baseUrl)?.host) {
-      const bounds = { bytesMax, ms: mediaFetchMs }
-      return fetchGuarded(url, { headers: Object.fromEntries(headers) }, bounds, this.call.signal)
+    const isForeign = !isBelow(url, baseUrl) && this.defaultBaseOf(url) === undefined
+    if (isForeign) for (const name of keyHeaders) headers.delete(name)
+    if (isForeign && URL.parse(url)?.host !== URL.parse(baseUrl)?.host) {
+      const bounds = { bytesMax, ms: downloadMs }
+      return fetchGuarded(url, { headers: Object.fromEntries(headers) }, bounds, signal)
     }
-    const body = this.bodyOf(init.body)
-    return this.to.line.fetch(url, { ...init, headers, body, signal: this.call.signal })
+    return client.fetch(url, { ...init, headers, body: this.adjustBody(init.body), signal })
   }
 
-  private bodyOf(body: RequestInit['body']): RequestInit['body'] {
-    const most = outputTokenLimit(this.call)
-    if (!this.kind.adjustBody || typeof body !== 'string' || most === undefined) return body ?? null
-    const asked: unknown = JSON.parse(body)
-    if (isRecord(asked)) this.kind.adjustBody(asked, most)
-    return JSON.stringify(asked)
+  private adjustBody(body: RequestInit['body']): RequestInit['body'] {
+    const limit = outputTokenLimit(this.call)
+    if (!this.kind.adjustBody || typeof body !== 'string' || limit === undefined) {
+      return body ?? null
+    }
+    const json: unknown = JSON.parse(body)
+    if (isRecord(json)) this.kind.adjustBody(json, limit)
+    return JSON.stringify(json)
   }
 
-  /** What a package has built in goes where the operator says. */
-  private addressOf(url: string): string {
-    const { defaultBaseUrls: homes = [] } = this.kind
-    const [own] = homes
-    const home = homes.find((prefix) => isWithin(url, prefix))
-    const { baseUrl } = this.to
-    return home === undefined || baseUrl === own ? url : baseUrl + url.slice(home.length)
+  /** Replaces a base URL that is built into the package by the configured one. */
+  private rebase(url: string): string {
+    const { baseUrl } = this.upstream
+    const builtIn = this.defaultBaseOf(url)
+    return builtIn === undefined || baseUrl === this.kind.defaultBaseUrls?.[0]
+      ? url
+      : baseUrl + url.slice(builtIn.length)
   }
 
-  private isHome = (url: string): boolean =>
-    this.kind.defaultBaseUrls?.some((home) => isWithin(url, home)) ?? false
+  private defaultBaseOf(url: string): string | undefined {
+    return this.kind.defaultBaseUrls?.find((base) => isBelow(url, base))
+  }
 
-  private bounded({ body, headers }: Response): ReadableStream<Uint8Array> | null {
+  private bound({ body, headers }: Response): ReadableStream<Uint8Array> | null {
     if (!body) return null
     const reader = body.getReader()
     return new ReadableStream<Uint8Array>({
       pull: async (out) => {
         const { done, value } = await reader.read().catch((error: unknown) => {
-          if (!isEvents(headers) || this.call.signal.aborted) throw error
-          // An error would take along what came before it and is not read yet.
+          if (!isEventStream(headers) || this.call.signal.aborted) throw error
+          // An error would discard the chunks that are not read yet.
           this.isCut = true
           return { done: true, value: undefined }
         })
@@ -133,24 +136,17 @@ export class ProviderFetch {
         this.bytes += value.byteLength
         if (this.bytes <= upstreamAnswerBytesMax) return out.enqueue(value)
         await reader.cancel()
-        throw new UpstreamError('unreadable', this.to.name)
+        throw new UpstreamError('unreadable', this.upstream.name)
       },
       cancel: (reason) => reader.cancel(reason),
     })
   }
 }
 
-const isEvents = (headers: Headers): boolean =>
+const isEventStream = (headers: Headers): boolean =>
   headers.get('content-type')?.startsWith('text/event-stream') ?? false
 
-/** What a provider made and laid on another host is fetched within this. */
-const mediaFetchMs = 2 * minute
+const isBelow = (url: string, base: string): boolean => url === base || url.startsWith(`${base}/`)
 
-const isWithin = (url: string, base: string): boolean => url === base || url.startsWith(`${base}/`)
-
-/** Pictures and sounds lie on other hosts, which are not told the key. */
-function withoutKeys(headers: Headers): void {
-  for (const name of ['authorization', 'x-api-key', 'x-goog-api-key', 'xi-api-key']) {
-    headers.delete(name)
-  }
-}
+/** Removed from requests to other hosts, such as for generated media. */
+const keyHeaders = ['authorization', 'x-api-key', 'x-goog-api-key', 'xi-api-key']

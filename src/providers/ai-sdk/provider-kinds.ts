@@ -1,9 +1,9 @@
 import type { Experimental_VideoModelV4 as VideoModelV4, ProviderV4 } from '@ai-sdk/provider'
 
 import type { AiSdkKind } from '../../config/providers.ts'
-import { isRecord } from '../../core/schema.ts'
+import { isRecord, type Json } from '../../core/schema.ts'
 
-/** What every provider package is opened with. */
+/** The settings of every provider package. */
 interface Access {
   apiKey: string
   baseURL: string
@@ -14,53 +14,53 @@ type Options = NonNullable<
   Parameters<ReturnType<ProviderV4['imageModel']>['doGenerate']>[0]['providerOptions']
 >
 
-/** A provider package; the interface that all share does not name films yet. */
+/** A provider package. The shared interface has no video models yet. */
 export type AiSdkProvider = ProviderV4 & { videoModel?(model: string): VideoModelV4 }
 
-/** How one kind of provider is opened, and where it differs from the others. */
+/** The package of one kind of provider, and its differences from the others. */
 export interface ProviderKind {
-  /** Its package is loaded when its first request comes. */
+  /** Loads the package, on the first request. */
   open(access: Access): Promise<AiSdkProvider>
-  /** Addresses built into its package, which are replaced by the configured one. */
+  /** Addresses that are built into the package; the configured one replaces them. */
   defaultBaseUrls?: string[]
-  /** Mends the request's JSON: the package may ask for more output tokens than `most`. */
-  adjustBody?(body: Record<string, unknown>, most: number): void
-  /** What its package must find as the usage of a chat, or it reads nothing of the answer. */
-  requiredUsage?: Record<string, unknown>
-  /** Its thoughts are signed; a call of a tool whose thoughts are gone cannot be thought about. */
+  /** Adjusts the request: the package may set more output tokens than `limit`. */
+  adjustBody?(body: Json, limit: number): void
+  /** Usage fields without which the package rejects a chat response. */
+  requiredUsage?: Json
+  /** It signs reasoning, and rejects reasoning about a tool call without that signature. */
   signsReasoning?: boolean
-  /** It knows shapes of pictures, not sizes. */
+  /** It takes aspect ratios instead of image sizes. */
   usesAspectRatios?: boolean
-  /** How it is told the language of a sound. */
+  /** Returns the options for the language of a recording. */
   languageOptions?(code: string | undefined): Options
-  /** Its word for each format of speech; what is missing it cannot make. */
+  /** Its names of the audio formats that it supports. */
   speechFormats?: Record<string, string>
 }
 
 const same = (...formats: string[]): Record<string, string> =>
   Object.fromEntries(formats.map((format) => [format, format]))
 
-/** The fewest tokens Anthropic lets a model think, and the part of the output that it may take. */
-const thinking = { fewest: 1_024, part: 0.8 }
+/** Anthropic's minimum of reasoning tokens, and their maximum share of the output. */
+const reasoning = { tokensMin: 1_024, share: 0.8 }
 
-/** The package adds the tokens for thinking to those that were asked for. */
-function withinMost(body: Record<string, unknown>, most: number): void {
-  if (typeof body.max_tokens !== 'number' || body.max_tokens <= most) return
-  body.max_tokens = most
-  const { thinking: thought } = body
-  if (!isRecord(thought) || typeof thought.budget_tokens !== 'number') return
-  const budget = Math.min(thought.budget_tokens, Math.floor(most * thinking.part))
-  if (budget >= thinking.fewest) thought.budget_tokens = budget
+/** Lowers the output limit: the package adds the reasoning tokens to it. */
+function limitOutput(body: Json, limit: number): void {
+  if (typeof body.max_tokens !== 'number' || body.max_tokens <= limit) return
+  body.max_tokens = limit
+  const { thinking } = body
+  if (!isRecord(thinking) || typeof thinking.budget_tokens !== 'number') return
+  const budget = Math.min(thinking.budget_tokens, Math.floor(limit * reasoning.share))
+  if (budget >= reasoning.tokensMin) thinking.budget_tokens = budget
   else delete body.thinking
 }
 
 const noTokens = { input_tokens: 0, output_tokens: 0 }
 
-/** Every kind of provider that is spoken to in its own words, through its package. */
+/** All kinds of providers that are called through AI SDK packages. */
 export const providerKinds: Record<AiSdkKind, ProviderKind> = {
   anthropic: {
     open: async (access) => (await import('@ai-sdk/anthropic')).createAnthropic(access),
-    adjustBody: withinMost,
+    adjustBody: limitOutput,
     requiredUsage: noTokens,
     signsReasoning: true,
   },

@@ -1,21 +1,23 @@
 import type { SpeechModelV4 } from '@ai-sdk/provider'
 
+import type { Json } from '../../core/schema.ts'
 import { asString, errorResponse } from '../response.ts'
 import { encodeWav } from '../wav.ts'
 import type { ProviderKind } from './provider-kinds.ts'
 
 const hertz = 24_000
 
-/** A text as speech; a WAV is made here of a provider's bare samples where it has no other. */
+/** Synthesizes speech. Raw samples are wrapped as WAV for a provider without WAV output. */
 export async function synthesizeSpeech(
   model: SpeechModelV4,
-  body: Record<string, unknown>,
+  body: Json,
   { speechFormats: speech = {} }: ProviderKind,
   signal: AbortSignal,
 ): Promise<Response> {
   const format = asString(body.response_format) || 'mp3'
   const outputFormat = speech[format]
-  if (outputFormat === undefined) return errorResponse(400, `This model does not make ${format}.`)
+  if (outputFormat === undefined)
+    return errorResponse(400, `This model does not support the format ${format}.`)
   const { voice, instructions, speed } = body
   const { audio } = await model.doGenerate({
     text: asString(body.input),
@@ -26,8 +28,8 @@ export async function synthesizeSpeech(
     ...(typeof speed === 'number' && { speed }),
   })
   const bytes = new Uint8Array(typeof audio === 'string' ? Buffer.from(audio, 'base64') : audio)
-  const isBare = format === 'wav' && outputFormat.startsWith('pcm')
-  return new Response(isBare ? encodeWav(bytes, hertz) : bytes, {
+  const isRaw = format === 'wav' && outputFormat.startsWith('pcm')
+  return new Response(isRaw ? encodeWav(bytes, hertz) : bytes, {
     headers: { 'content-type': 'application/octet-stream' },
   })
 }

@@ -3,7 +3,7 @@ import type { TranscriptionModelV4 } from '@ai-sdk/provider'
 import { errorResponse } from '../response.ts'
 import type { ProviderKind } from './provider-kinds.ts'
 
-/** What is said in a sound, with its pieces and, where the provider tells it, its length. */
+/** Transcribes audio. The response has segments and, when the provider sends it, the length. */
 export async function transcribe(
   model: TranscriptionModelV4,
   form: FormData,
@@ -11,9 +11,9 @@ export async function transcribe(
   signal: AbortSignal,
 ): Promise<Response> {
   const file = form.get('file')
-  if (!(file instanceof Blob)) return errorResponse(400, 'Send the sound in the field "file".')
+  if (!(file instanceof Blob)) return errorResponse(400, 'Send the audio in the field "file".')
   const language = form.get('language')
-  const { text, segments, durationInSeconds, ...said } = await model.doGenerate({
+  const { text, segments, durationInSeconds, ...result } = await model.doGenerate({
     audio: new Uint8Array(await file.arrayBuffer()),
     mediaType: file.type || 'audio/mpeg',
     abortSignal: signal,
@@ -22,7 +22,7 @@ export async function transcribe(
   })
   return Response.json({
     text,
-    language: said.language ?? language,
+    language: result.language ?? language,
     duration: durationInSeconds,
     segments: segments.map(({ text, startSecond, endSecond }, id) => {
       return { id, start: startSecond, end: endSecond, text }

@@ -1,10 +1,9 @@
 import type { LanguageModelV4Usage } from '@ai-sdk/provider'
 
-import { isRecord, itemsOf, recordOf } from '../../core/schema.ts'
+import { isRecord, type Json, recordOf } from '../../core/schema.ts'
+import { recordsIn } from '../response.ts'
 
-type Json = Record<string, unknown>
-
-/** A usage in OpenAI's shape, as models/usage.ts reads it: cached and written are in the prompt. */
+/** Usage in OpenAI's format. Cached and written tokens are parts of `prompt_tokens`. */
 export interface OpenAiUsage {
   prompt_tokens: number
   completion_tokens: number
@@ -13,81 +12,83 @@ export interface OpenAiUsage {
   completion_tokens_details: { reasoning_tokens: number }
 }
 
-interface Counts {
+interface TokenCounts {
   prompt: number
   cached: number
   written: number
-  sound: number
-  completion: number
-  reasoning: number
+  audio?: number
+  completion?: number
+  reasoning?: number
 }
 
-const toldOf = ({
+const formatUsage = ({
   prompt,
   cached,
   written,
-  sound,
-  completion,
-  reasoning,
-}: Counts): OpenAiUsage => ({
+  audio = 0,
+  completion = 0,
+  reasoning = 0,
+}: TokenCounts): OpenAiUsage => ({
   prompt_tokens: prompt,
   completion_tokens: completion,
   total_tokens: prompt + completion,
   prompt_tokens_details: {
     cached_tokens: cached,
     cache_write_tokens: written,
-    audio_tokens: sound,
+    audio_tokens: audio,
   },
   completion_tokens_details: { reasoning_tokens: reasoning },
 })
 
-/** The mark of a usage that no provider told. */
-const untold = 'untold'
+/** Marks a usage that the provider did not send. */
+const missing = 'untold'
 
-/** An answer with a usage that its package reads: where it has none, `none`, marked as untold. */
-export function withRequiredUsage(answer: Json, none: Json): Json {
-  return isLike(answer.usage, none) ? answer : { ...answer, usage: { ...none, [untold]: true } }
+/** Adds the usage `none`, marked as missing, when a response lacks what its package requires. */
+export function withRequiredUsage(response: Json, none: Json): Json {
+  return hasFieldsOf(response.usage, none)
+    ? response
+    : { ...response, usage: { ...none, [missing]: true } }
 }
 
-/** Whether all that stands in a sample stands in a value too, of the same type. */
-const isLike = (value: unknown, sample: unknown): boolean =>
+/** Whether a value has all fields of a sample, with the same types. */
+const hasFieldsOf = (value: unknown, sample: unknown): boolean =>
   isRecord(sample)
-    ? isRecord(value) && Object.entries(sample).every(([name, one]) => isLike(value[name], one))
+    ? isRecord(value) &&
+      Object.entries(sample).every(([name, one]) => hasFieldsOf(value[name], one))
     : typeof value === typeof sample
 
-/** Undefined when the provider did not say: then the gateway's own count stands. */
+/** Converts a usage; undefined when the provider sent none, so that the gateway estimates it. */
 export function toOpenAiUsage({
   inputTokens,
   outputTokens,
   raw,
 }: LanguageModelV4Usage): OpenAiUsage | undefined {
-  if (raw?.[untold]) return undefined
+  if (raw?.[missing]) return undefined
   if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined
-  return toldOf({
+  return formatUsage({
     prompt: inputTokens.total ?? 0,
     cached: inputTokens.cacheRead ?? 0,
     written: inputTokens.cacheWrite ?? 0,
-    sound: soundIn(raw),
+    audio: audioTokensIn(raw),
     completion: outputTokens.total ?? 0,
     reasoning: outputTokens.reasoning ?? 0,
   })
 }
 
-/** Gemini tells the tokens of a prompt by what they stand for; the package does not. */
-function soundIn(raw: LanguageModelV4Usage['raw']): number {
-  const details = raw?.promptTokensDetails
-  const counts = itemsOf(details).map((one) =>
-    isRecord(one) && one.modality === 'AUDIO' ? Number(one.tokenCount ?? 0) : 0,
-  )
-  return counts.reduce((sum, count) => sum + count, 0)
-}
+/** Sums Gemini's audio tokens, which its package does not report. */
+const audioTokensIn = (raw: LanguageModelV4Usage['raw']): number =>
+  recordsIn(raw?.promptTokensDetails)
+    .filter(({ modality }) => modality === 'AUDIO')
+    .reduce((sum, { tokenCount }) => sum + Number(tokenCount ?? 0), 0)
 
-/** What Anthropic says of the prompt as its stream begins; its input_tokens leave the cache out. */
+/**
+ * Returns the prompt usage that Anthropic sends at the start of a stream. Its input_tokens exclude
+ * the cache.
+ */
 export function toPromptUsage(metadata: unknown): OpenAiUsage | undefined {
   const usage = recordOf(recordOf(recordOf(metadata).anthropic).usage)
   if (typeof usage.input_tokens !== 'number') return undefined
   const cached = Number(usage.cache_read_input_tokens ?? 0)
   const written = Number(usage.cache_creation_input_tokens ?? 0)
-  const prompt = usage.input_tokens + cached + written
-  return toldOf({ prompt, cached, written, sound: 0, completion: 0, reasoning: 0 })
+  return formatUsage({ prompt: usage.input_tokens + cached + written, cached, written })
 }

@@ -4,37 +4,39 @@ import {
   type JSONValue,
 } from '@ai-sdk/provider'
 
+import type { Json } from '../../core/schema.ts'
 import { videoBytesMax } from '../../limits.ts'
 import { asString, errorResponse } from '../response.ts'
+import { encodeVideoId, parseVideoPath } from '../video-id.ts'
 import { toErrorEvent } from './errors.ts'
 import { nearestAspectRatio } from './image.ts'
 import type { AiSdkUpstream, ProviderFetch } from './provider-fetch.ts'
 
-/** A film that was begun: all that it takes to ask for it, by any process. */
+/** A submitted video. Its id contains all of it, so that any process can poll. */
 interface SubmittedVideo {
   model: string
   operation: JSONValue
-  /** Whether it is wanted itself. */
+  /** Whether the content is requested, not the status. */
   isContent: boolean
 }
 
-/** Begins a film of a prompt. The id that it answers is what has begun, written as one word. */
+/** Submits a video. */
 export async function submitVideo(
-  film: VideoModelV4,
-  body: Record<string, unknown>,
+  model: VideoModelV4,
+  body: Json,
   { created, signal, name }: { created: number; signal: AbortSignal; name: string },
 ): Promise<Response> {
-  const { prompt, seconds, seed, negative_prompt: avoided } = body
-  const [, wide, high] = /^(\d+)x(\d+)$/.exec(asString(body.size)) ?? []
-  if (!film.doStart) return errorResponse(404, 'This model makes no films.')
+  const { prompt, seconds, seed, negative_prompt: negativePrompt } = body
+  const [, width, height] = /^(\d+)x(\d+)$/.exec(asString(body.size)) ?? []
+  if (!model.doStart) return noVideos()
   if (body.input_reference !== undefined) {
-    return errorResponse(400, 'This model begins without a picture.')
+    return errorResponse(400, 'This model does not take an input image.')
   }
-  const { operation } = await film.doStart({
+  const { operation } = await model.doStart({
     prompt: asString(prompt),
     n: 1,
     duration: Number(seconds),
-    aspectRatio: wide && high ? nearestAspectRatio(Number(wide) / Number(high)) : undefined,
+    aspectRatio: width && height ? nearestAspectRatio(Number(width) / Number(height)) : undefined,
     seed: typeof seed === 'number' ? seed : undefined,
     resolution: undefined,
     fps: undefined,
@@ -42,53 +44,61 @@ export async function submitVideo(
     image: undefined,
     frameImages: undefined,
     inputReferences: undefined,
-    providerOptions: typeof avoided === 'string' ? { [name]: { negativePrompt: avoided } } : {},
+    providerOptions: typeof negativePrompt === 'string' ? { [name]: { negativePrompt } } : {},
     abortSignal: signal,
   })
-  const { modelId: model } = film
-  const id = Buffer.from(JSON.stringify([model, operation])).toString('base64url')
-  return Response.json({ id, object: 'video', model, status: 'queued', created_at: created })
+  const { modelId } = model
+  const id = encodeVideoId([modelId, operation])
+  return Response.json({
+    id,
+    object: 'video',
+    model: modelId,
+    status: 'queued',
+    created_at: created,
+  })
 }
 
-/** What a path of `look` names. */
-export function parseVideoPath(path: string): SubmittedVideo | undefined {
-  const [, id = '', content] = /^\/videos\/([\w-]+)(\/content)?$/.exec(path) ?? []
-  try {
-    const [model, operation]: [unknown, JSONValue] = JSON.parse(
-      Buffer.from(id, 'base64url').toString('utf8'),
-    )
-    const isContent = content !== undefined
-    return typeof model === 'string' ? { model, operation, isContent } : undefined
-  } catch {
-    return undefined
-  }
+/** Parses the path of a poll; undefined when it names no video. */
+export function parseSubmittedVideo(path: string): SubmittedVideo | undefined {
+  const { state, isContent = false } = parseVideoPath(path) ?? {}
+  const [model, operation = null] = Array.isArray(state) ? state : []
+  return typeof model === 'string' ? { model, operation, isContent } : undefined
 }
 
-/** How a film stands, or the film itself once it is there. */
+/** Returns the status of a video, or its content once it is completed. */
 export async function pollVideo(
-  film: VideoModelV4,
+  model: VideoModelV4,
   { operation, isContent }: SubmittedVideo,
-  { to, wire, signal }: { to: AiSdkUpstream; wire: ProviderFetch; signal: AbortSignal },
+  {
+    upstream,
+    network,
+    signal,
+  }: { upstream: AiSdkUpstream; network: ProviderFetch; signal: AbortSignal },
 ): Promise<Response> {
-  const stands = await film.doStatus?.({ operation, abortSignal: signal }).then(undefined, spoilt)
-  if (!stands) return errorResponse(404, 'This model makes no films.')
-  if (stands.status === 'pending') return Response.json({ status: 'in_progress' })
-  if (stands.status === 'error') {
-    // A provider that is busy or broken just now may have the film later.
-    if (wire.status === 429 || wire.status >= 500) return errorResponse(wire.status, 'Not now.')
-    const error = toErrorEvent({ message: stands.error }, to)
+  const result = await model
+    .doStatus?.({ operation, abortSignal: signal })
+    .then(undefined, toFailedStatus)
+  if (!result) return noVideos()
+  if (result.status === 'pending') return Response.json({ status: 'in_progress' })
+  if (result.status === 'error') {
+    // A busy or failing provider may still complete the video.
+    const { status } = network
+    if (status === 429 || status >= 500) return errorResponse(status, 'The provider is busy.')
+    const error = toErrorEvent({ message: result.error }, upstream)
     return Response.json({ status: 'failed', error })
   }
-  const [video] = stands.videos
+  const [video] = result.videos
   if (!isContent) return Response.json({ status: 'completed', progress: 100 })
-  if (video?.type === 'url') return wire.take(video.url, videoBytesMax)
+  if (video?.type === 'url') return network.download(video.url, videoBytesMax)
   if (video?.type === 'base64') return new Response(Buffer.from(video.data, 'base64'))
   if (video?.type === 'binary') return new Response(new Uint8Array(video.data))
-  return errorResponse(404, 'There is no film.')
+  return errorResponse(404, 'The provider returned no video.')
 }
 
-/** A package throws where a job ended without a film. */
-function spoilt(error: unknown): { status: 'error'; error: string } {
+const noVideos = (): Response => errorResponse(404, 'This model does not create videos.')
+
+/** Converts the error that a package throws for a job without a video. */
+function toFailedStatus(error: unknown): { status: 'error'; error: string } {
   if (!AISDKError.isInstance(error) || !error.name.endsWith('_VIDEO_GENERATION_ERROR')) throw error
   return { status: 'error', error: error.message }
 }

@@ -1,3 +1,4 @@
+import type { Json } from '../../core/schema.ts'
 import { eventStreamResponse } from '../response.ts'
 
 export interface ToolCall {
@@ -102,7 +103,7 @@ function* chunksOf({
 }
 
 interface Delta {
-  delta: Record<string, unknown>
+  delta: Json
   token?: string
   finish?: string
 }

@@ -8,8 +8,8 @@ const gain = 203
 const bits = (value: number, width: number): string => value.toString(2).padStart(width, '0')
 
 /**
- * Encodes a frame with one spectral line near `hertz`; 0 is silence. Both granules use Huffman table
- * 1, in pairs: 1 for two zeros, then the line and its sign.
+ * Encodes a frame with one spectral line near `hertz`; 0 is silence. Both granules use Huffman
+ * table 1, in pairs: 1 for two zeros, then the line and its sign.
  */
 export function encodeToneFrame(hertz: number): Uint8Array {
   const line = Math.round(hertz / lineHertz)

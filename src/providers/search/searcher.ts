@@ -8,7 +8,7 @@ import { createEngines, type SearchEngine, type SearchResult } from './engines.t
 /** Searches the web; undefined when no engine responds. */
 export type Searcher = (query: string, signal: AbortSignal) => Promise<SearchResult[] | undefined>
 
-/** Opens the configured search, or the demo search when `demo` is set and no engine is configured. */
+/** Opens the configured engines, or with `demo` and no engine the demo search. */
 export function openSearcher(
   config: Config,
   { log, demo }: { log: Log; demo: boolean },

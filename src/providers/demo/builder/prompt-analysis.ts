@@ -148,7 +148,7 @@ const contents: Record<TemplateName, (text: string) => Content> = {
   },
   quiz(text) {
     const { title, topics } = findQuiz(text)
-    const lead = 'Ten questions, four answers each, a quarter of a minute to think.'
+    const lead = 'Ten questions with four answers each, and 15 seconds per question.'
     return { title, lead, words: { lead, topics } }
   },
   snake(text) {
@@ -165,7 +165,7 @@ const contents: Record<TemplateName, (text: string) => Content> = {
   },
   checklist(text) {
     const items = findItems(text)
-    const lead = 'What is to be done, and what is done. It is kept on this device.'
+    const lead = 'Open and completed tasks, saved on this device.'
     return { title: 'Checklist', lead, words: { lead, items } }
   },
   timer(text) {
@@ -176,8 +176,8 @@ const contents: Record<TemplateName, (text: string) => Content> = {
     return { title: 'Timer', lead, words: { lead, minutes } }
   },
   notes() {
-    const lead = 'Everything you write is kept on this device.'
-    const first = 'A first note\nThe first line is its name. Write over it, or begin a new one.'
+    const lead = 'Your notes are saved on this device.'
+    const first = 'First note\nThe first line is the title. Edit this note or create a new one.'
     return { title: 'Notes', lead, words: { lead, first } }
   },
   tracker(text) {

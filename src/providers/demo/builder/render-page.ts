@@ -41,8 +41,7 @@ const templates: Record<TemplateName, Parts & { kit: Parts }> = {
   tracker: { ...partsOf(tracker), kit: kits.app },
 }
 
-const demo =
-  'A demo build: one of our own templates, chosen and filled by the words of the prompt. No model wrote it.'
+const demo = 'Demo build: a template filled with words of the prompt. No model wrote it.'
 
 /** Renders the page of a specification. */
 export function renderPage(spec: PageSpec): string {
