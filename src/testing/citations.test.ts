@@ -21,6 +21,7 @@ const patterns = {
   file: /\bdocs\/[\w./-]*\.md(?:, "([^"]+)")?/g,
   decision: /\bdocs\/decisions\/(\d\w*)/g,
   link: /\]\(([^)\s]+)\)/g,
+  code: /`((?:[\w-]+\/)+[\w.-]+\.ts)`/g,
   retired:
     /\bDECISIONS\b|\b(?:house|stack|web|style)\.md\b|-completed\b|(?<![\w/-])(?:agent-api|agent-api-decisions|model-gateway|gateway-decisions|money|sandbox|payments|packs-and-runs|architecture)\.md\b/g,
 }
@@ -117,6 +118,10 @@ function findBrokenCitations(path: string, source: string): string[] {
     for (const [, target = ''] of source.matchAll(patterns.link)) {
       broken.push(...checkLink(path, target))
     }
+    for (const [, file = ''] of source.matchAll(patterns.code)) {
+      const isKnown = ['', 'src'].some((folder) => existsSync(join(root, folder, file)))
+      if (!isKnown) broken.push(`${file} does not exist`)
+    }
   } else {
     for (const [name] of text.matchAll(patterns.retired)) {
       broken.push(`"${name}" names no file: write its path below docs/`)
@@ -164,7 +169,7 @@ const invented: [source: string, problem: string][] = [
   ['// DECISIONS 73', '"DECISIONS" names no file: write its path below docs/'],
 ]
 
-test.each(invented)('an invented citation is reported: %s', (source, problem) => {
+test.each(invented)('an invented citation is reported: %j', (source, problem) => {
   expect(findBrokenCitations('src/a.ts', source)).toContain(`src/a.ts: ${problem}`)
 })
 
@@ -172,12 +177,14 @@ test('citations in every form of the grammar are accepted', () => {
   const source = `
 /** Document 1, section 7. Document 1, operations 8 to 11 and 13. Sections 4 and 7 of document 2. */
 // document 2, POST /v1/files and document 2, GET /queries/history; docs/spec/money.md, "Units"
-// docs/decisions/0001, docs/architecture.md`
+// docs/decisions/0001, docs/spec/sandbox.md`
   expect(findBrokenCitations('src/a.ts', source)).toEqual([])
 })
 
-test('a broken link of a Markdown file is reported', () => {
-  const source = '[a](spec/money.md) [b](poems.md#x) [c](https://example.com/d.md)'
-  const problem = 'docs/a.md: link to docs/poems.md, which does not exist'
-  expect(findBrokenCitations('docs/a.md', source)).toEqual([problem])
+test('broken links and paths of a Markdown file are reported', () => {
+  const links = '[a](spec/money.md) [b](poems.md#x) [c](https://example.com/d.md)'
+  expect(findBrokenCitations('docs/a.md', `${links} \`src/main.ts\` \`core/poem.ts\``)).toEqual([
+    'docs/a.md: link to docs/poems.md, which does not exist',
+    'docs/a.md: core/poem.ts does not exist',
+  ])
 })
