@@ -39,7 +39,7 @@ const newAgent = (ctx: AppContext) =>
         {
           id: 'new_agent',
           tag: 'Keys',
-          mcp: 'core',
+          mcp: 2,
           summary: 'Make an agent account and its key.',
           more:
             'No sign-in. The key is shown once; the account begins with 400 free credits. The ' +
@@ -93,7 +93,7 @@ export const meRoutes = (ctx: AppContext) =>
       '/me',
       ({ caller }) => me.getAgentRecord(ctx, caller.agent, caller.key),
       agentOperation(
-        { id: 'get_me', tag: 'Keys', mcp: 'core', summary: 'The agent: credits, apps, limits.' },
+        { id: 'get_me', tag: 'Keys', mcp: 3, summary: 'The agent: credits, apps, limits.' },
         { 200: schemas.AgentRecordSchema },
       ),
     )

@@ -11,9 +11,9 @@ import { reauthenticate, type SignInClient } from './sign-in.ts'
 import { identities, passkeys, people, recoveryCodes, sessions } from './tables.ts'
 
 /**
- * Deletes a person's account, by the password or right after they signed in: every way in is gone,
- * keys are revoked, agents are let go with all they have. What is left in the wallet stays in the
- * books, and nobody can spend it. Refuses bad_request for the operator, and as `again` does.
+ * Deletes a person's account with its sign-in methods, revokes its keys and releases its agents.
+ * The wallet's balance stays in the ledger and cannot be spent. Throws `bad_request` for the
+ * operator, and as `reauthenticate` does.
  */
 export async function closeAccount(
   ctx: AppContext,
@@ -22,7 +22,7 @@ export async function closeAccount(
   from: SignInClient,
 ): Promise<void> {
   if (person.operator) {
-    throw new ApiError('bad_request', { problem: 'The operator’s account cannot be deleted.' })
+    throw new ApiError('bad_request', { problem: 'The account of the operator cannot be deleted.' })
   }
   const { same } = await reauthenticate(ctx, person, password, from)
   await ctx.db.tx(async (db) => {

@@ -3,17 +3,21 @@ import { ApiError, isApiError } from '../../errors.ts'
 import type { Agent } from '../agents/agents.ts'
 import { assignOwner, getClaimableAgent } from '../agents/claims.ts'
 import { notify } from '../notifications/notifications.ts'
-import { lockActivePerson, type Person, displayName } from './people.ts'
+import { displayName, lockActivePerson, type Person } from './people.ts'
 
-/** Counts a code that turns out to be wrong. Refuses claim_locked after ten an hour. */
-async function withAttemptLimit<T>(ctx: AppContext, address: string, work: () => Promise<T>): Promise<T> {
+/** Counts wrong codes. Throws `claim_locked` after ten within an hour. */
+async function withAttemptLimit<T>(
+  ctx: AppContext,
+  address: string,
+  work: () => Promise<T>,
+): Promise<T> {
   const { claims } = ctx.state.signInLimits
   const retryAfter = claims.take(address)
   if (retryAfter !== undefined) throw new ApiError('claim_locked', { max: claims.max, retryAfter })
   try {
-    const done = await work()
+    const result = await work()
     claims.giveBack(address)
-    return done
+    return result
   } catch (error) {
     if (!isApiError(error, 'bad_code')) claims.giveBack(address)
     throw error
@@ -21,13 +25,13 @@ async function withAttemptLimit<T>(ctx: AppContext, address: string, work: () =>
 }
 
 /**
- * The agent that a claim code is for, which is not used up by looking. Refuses bad_code, code_used,
- * code_expired, already_claimed, claim_locked.
+ * Returns the agent of a claim code without using the code. Throws `bad_code`, `code_used`,
+ * `code_expired`, `already_claimed` and `claim_locked`.
  */
 export const previewClaim = (ctx: AppContext, code: string, address: string): Promise<Agent> =>
   withAttemptLimit(ctx, address, () => getClaimableAgent(ctx, code))
 
-/** Makes a person the owner of the agent of this code, once. Refuses as `look` does. */
+/** Makes a person the owner of the agent of a code. Throws as `previewClaim` does. */
 export const claimAgent = (
   ctx: AppContext,
   person: Person,
@@ -38,12 +42,12 @@ export const claimAgent = (
     await getClaimableAgent(ctx, code)
     const agent = await ctx.db.tx(async (db) => {
       await lockActivePerson(ctx, db, person.id)
-      const taken = await assignOwner(ctx, db, code, person.id)
-      const text = `${displayName(person)} has claimed you, and can send you credits.`
-      if (taken) await notify(ctx, db, { to: taken.id, kind: 'claim.done', text })
-      return taken
+      const claimed = await assignOwner(ctx, db, code, person.id)
+      const text = `${displayName(person)} claimed you and can send you credits.`
+      if (claimed) await notify(ctx, db, { to: claimed.id, kind: 'claim.done', text })
+      return claimed
     })
-    // Another person was first.
+    // Another person claimed it meanwhile.
     if (!agent) throw new ApiError('code_used')
     return agent
   })

@@ -7,45 +7,47 @@ import { isPlainLine, messageOf } from '../../core/text.ts'
 import { ApiError } from '../../errors.ts'
 import { personNameCharsMax, providerAnswerBytesMax, providerMs } from '../../limits.ts'
 import type { IdentityProvider } from '../../state/process-state.ts'
-import { createTicket, consumeTicket } from './tickets.ts'
+import { consumeTicket, createTicket } from './tickets.ts'
 
-/** Who somebody is at the provider: issuer and subject together, and nothing else, tell. */
+/** An account at the provider, identified by issuer and subject together. */
 export interface Identity {
   issuer: string
   subject: string
-  /** What the provider calls them, the best first. */
+  /** Names from the provider, the preferred first. */
   names: string[]
 }
 
-/** Where the provider sends browsers back to; it must know this address. */
+/** The path of the redirect URI, which must be registered at the provider. */
 export const callbackPath = '/sign-in/oidc/back'
-const backAddress = ({ urls }: AppContext): string => urls.app + callbackPath
+const redirectUri = ({ urls }: AppContext): string => urls.app + callbackPath
 
 const clockToleranceSeconds = 30
 
-/** Only who signs in elsewhere needs it. */
+/** Loaded with the first sign-in by a provider. */
 const library = () => import('openid-client')
 type Library = IdentityProvider['client']
 
-/** What sign-in elsewhere is called on its button; undefined where there is none. */
+/** Returns the provider's name for the sign-in button; undefined without a provider. */
 export function providerName({ config }: AppContext): string | undefined {
   return config.oidcIssuer && !config.personHeader ? config.oidcName : undefined
 }
 
-/** The operator chose the address, so it may be anywhere; answers and waits are bounded. */
+/** Fetches any address, since the operator configures it, with limits on time and size. */
 const fetchFor =
   (ctx: AppContext): CustomFetch =>
   async (url, { method, headers, body, signal = new AbortController().signal }) => {
     const init = { method, headers, ...(body instanceof URLSearchParams && { body: `${body}` }) }
     const bounds = { bytesMax: providerAnswerBytesMax, ms: providerMs, redirectsMax: 0 }
-    const answer = await fetchGuarded(url, init, bounds, signal, anywhere).catch((error: unknown) =>
-      silent(ctx, error),
+    const response = await fetchGuarded(url, init, bounds, signal, anywhere).catch(
+      (error: unknown) => failUnavailable(ctx, error),
     )
-    return answer.status < 500 ? answer : silent(ctx, new Error(`status ${answer.status}`))
+    return response.status < 500
+      ? response
+      : failUnavailable(ctx, new Error(`status ${response.status}`))
   }
 
-function silent(ctx: AppContext, error: unknown): never {
-  ctx.log.warn('the sign-in provider does not answer', { said: messageOf(error) })
+function failUnavailable(ctx: AppContext, error: unknown): never {
+  ctx.log.warn('the sign-in provider is not responding', { error: messageOf(error) })
   throw new ApiError('provider_silent')
 }
 
@@ -59,11 +61,12 @@ async function discover(ctx: AppContext): Promise<IdentityProvider> {
     new URL(oidcIssuer),
     oidcClientId,
     metadata,
-    // Where a provider does not say what it takes, that is the basic scheme (Discovery 1.0, 3).
+    // A provider that lists no methods supports client_secret_basic (Discovery 1.0, 3).
     (server, ...rest) => {
-      const takesPost = server.token_endpoint_auth_methods_supported?.includes('client_secret_post')
+      const supportsPost =
+        server.token_endpoint_auth_methods_supported?.includes('client_secret_post')
       const { None, ClientSecretBasic, ClientSecretPost } = client
-      const scheme = secret ? (takesPost ? ClientSecretPost : ClientSecretBasic)(secret) : None()
+      const scheme = secret ? (supportsPost ? ClientSecretPost : ClientSecretBasic)(secret) : None()
       return scheme(server, ...rest)
     },
     {
@@ -75,37 +78,37 @@ async function discover(ctx: AppContext): Promise<IdentityProvider> {
 }
 
 /** Returns the provider, discovered with the first sign-in. Throws `provider_silent`. */
-const theProvider = (ctx: AppContext): Promise<IdentityProvider> =>
+const getProvider = (ctx: AppContext): Promise<IdentityProvider> =>
   ctx.state.identityProvider.get(() =>
     discover(ctx).catch((error: unknown) => {
-      throw refusalIn(error) ?? silent(ctx, error)
+      throw findApiError(error) ?? failUnavailable(ctx, error)
     }),
   )
 
-/** The library wraps what the network threw. */
-function refusalIn(error: unknown): ApiError | undefined {
+/** Finds our error as a cause: the library wraps errors of fetch. */
+function findApiError(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error
-  return error instanceof Error && error.cause ? refusalIn(error.cause) : undefined
+  return error instanceof Error && error.cause ? findApiError(error.cause) : undefined
 }
 
-const purposeOf = (holder: string): string => `oidc ${holder}`
+const ticketPurpose = (holder: string): string => `oidc ${holder}`
 
-/** Never kept and never sent before it is asked for: only we can make them of a state. */
+/** Derives the secrets of a state, so none is stored. */
 const secretsOf = (ctx: AppContext, state: string) => ({
   verifier: sign(ctx.secret, `verifier ${state}`),
   nonce: sign(ctx.secret, `nonce ${state}`),
 })
 
 /**
- * Where a browser goes to sign in elsewhere (OpenID Connect Core 1.0, 3.1, with PKCE). `holder` is
- * the browser. Refuses provider_silent.
+ * Returns the URL that starts a sign-in (OpenID Connect Core 1.0, 3.1, with PKCE). `holder`
+ * identifies the browser. Throws `provider_silent`.
  */
 export async function authorizationUrl(ctx: AppContext, holder: string): Promise<string> {
-  const { client, config } = await theProvider(ctx)
-  const state = createTicket(ctx, purposeOf(holder))
+  const { client, config } = await getProvider(ctx)
+  const state = createTicket(ctx, ticketPurpose(holder))
   const { verifier, nonce } = secretsOf(ctx, state)
   return client.buildAuthorizationUrl(config, {
-    redirect_uri: backAddress(ctx),
+    redirect_uri: redirectUri(ctx),
     scope: 'openid profile email',
     state,
     nonce,
@@ -115,8 +118,8 @@ export async function authorizationUrl(ctx: AppContext, holder: string): Promise
 }
 
 /**
- * Who came back from there, once for each state. Refuses sign_in_stale for what this browser did
- * not begin, provider_silent, no_provider.
+ * Returns the identity from a callback; each state works once. Throws `sign_in_stale` if this
+ * browser did not start the sign-in, `provider_silent` and `no_provider`.
  */
 export async function getIdentity(
   ctx: AppContext,
@@ -124,23 +127,22 @@ export async function getIdentity(
   query: URLSearchParams,
 ): Promise<Identity> {
   const state = query.get('state') ?? ''
-  await ctx.db.tx((db) => consumeTicket(ctx, db, purposeOf(holder), state))
-  const { client, config } = await theProvider(ctx)
+  await ctx.db.tx((db) => consumeTicket(ctx, db, ticketPurpose(holder), state))
+  const { client, config } = await getProvider(ctx)
   const { verifier, nonce } = secretsOf(ctx, state)
-  const url = new URL(`${backAddress(ctx)}?${query}`)
+  const url = new URL(`${redirectUri(ctx)}?${query}`)
   const checks = { expectedState: state, expectedNonce: nonce, pkceCodeVerifier: verifier }
   try {
     const tokens = await client.authorizationCodeGrant(config, url, checks)
     const claims = tokens.claims()
     if (!claims) throw new Error('no claims')
     const names = namesIn(claims)
-    const isAsked = names.length === 0 && config.serverMetadata().userinfo_endpoint !== undefined
-    const more = isAsked
-      ? namesIn(await client.fetchUserInfo(config, tokens.access_token, claims.sub))
-      : names
-    return identityOf(claims, more)
+    if (names.length === 0 && config.serverMetadata().userinfo_endpoint !== undefined) {
+      names.push(...namesIn(await client.fetchUserInfo(config, tokens.access_token, claims.sub)))
+    }
+    return identityOf(claims, names)
   } catch (error) {
-    throw refusalIn(error) ?? notSaid(ctx, client, error)
+    throw findApiError(error) ?? providerError(ctx, client, error)
   }
 }
 
@@ -152,15 +154,15 @@ const namesIn = ({ preferred_username, email }: IDToken | UserInfoResponse): str
 const subjectCharsMax = 255
 
 function identityOf({ iss: issuer, sub: subject }: IDToken, names: string[]): Identity {
-  if (!isPlainLine(subject, subjectCharsMax)) throw new Error('a subject that is no line')
+  if (!isPlainLine(subject, subjectCharsMax)) throw new Error('the subject is malformed')
   return { issuer, subject, names }
 }
 
-/** What went wrong is told in the provider's own word where it has one, else in the log. */
-function notSaid(ctx: AppContext, client: Library, error: unknown): ApiError {
-  const isTold =
+/** Returns `no_provider` with the error code of the provider. Other details go to the log. */
+function providerError(ctx: AppContext, client: Library, error: unknown): ApiError {
+  const isCoded =
     error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError
-  const word = isTold && /^[a-z_]{1,40}$/.test(error.error) ? error.error : undefined
-  ctx.log.warn('the sign-in provider was not believed', { said: messageOf(error), word })
-  return new ApiError('no_provider', { why: word ?? 'its answer cannot be trusted' })
+  const code = isCoded && /^[a-z_]{1,40}$/.test(error.error) ? error.error : undefined
+  ctx.log.warn('the sign-in provider was not trusted', { error: messageOf(error), code })
+  return new ApiError('no_provider', { why: code ?? 'its response cannot be verified' })
 }

@@ -5,29 +5,29 @@ import { countRows } from '../../db/query.ts'
 import type { Person } from './people.ts'
 import { people } from './tables.ts'
 
-const escaped = (text: string): string => text.replace(/[\\%_]/g, (sign) => `\\${sign}`)
+const escapeLike = (text: string): string => text.replace(/[\\%_]/g, (sign) => `\\${sign}`)
 
-/** People whose name has this in it, by name, after that name where it is given. */
+/** Lists people whose name contains `q`, by name, after the name `after`. */
 export const listPeople = (
   { db }: AppContext,
   limit: number,
   { q = '', after }: { q?: string | undefined; after?: string | undefined },
 ): Promise<Person[]> => {
   const words = q.toLowerCase().replace(/\p{Cc}/gu, '')
-  const isAlike =
-    words === '' ? undefined : sql`${people.name} like ${`%${escaped(words)}%`} escape '\\'`
+  const matches =
+    words === '' ? undefined : sql`${people.name} like ${`%${escapeLike(words)}%`} escape '\\'`
   return db.read
     .select()
     .from(people)
-    .where(and(isAlike, after === undefined ? undefined : gt(people.name, after)))
+    .where(and(matches, after === undefined ? undefined : gt(people.name, after)))
     .orderBy(asc(people.name))
     .limit(limit)
 }
 
-/** How many people have an account. */
+/** Counts the people with an account. */
 export const countPeople = ({ db }: AppContext): Promise<number> => countRows(db.read, people)
 
-/** The names of these people, by their ids. */
+/** Returns the names of people by id. */
 export async function namesOf({ db }: AppContext, ids: string[]): Promise<Map<string, string>> {
   const rows = await db.read
     .select({ id: people.id, name: people.name })

@@ -16,8 +16,8 @@ import * as agents from '../agents/agents.ts'
 import { makerPageUrl } from '../agents/agents.ts'
 import { isOwned, listOwnedAgents } from '../agents/listing.ts'
 import { updateLimits } from '../agents/spending.ts'
+import { appUrl } from '../app-url.ts'
 import * as apps from '../apps/apps.ts'
-import { appUrl } from '../apps/present.ts'
 import { notify } from '../notifications/notifications.ts'
 import { displayName, type Person, walletOf } from './people.ts'
 import {
@@ -29,7 +29,7 @@ import {
 
 type Agent = agents.Agent
 
-/** An agent of a person by its handle, with or without @. Refuses not_found. */
+/** Returns a person's agent by handle, with or without @. Throws `not_found`. */
 export async function getOwnedAgent(
   ctx: AppContext,
   person: Person,
@@ -46,13 +46,13 @@ const notOwned = () =>
     see: 'GET /people/me/agents lists the agents that you claimed.',
   })
 
-/** Keeps an agent its owner's until this transaction ends: first in it. Refuses not_found. */
-async function checkOwned(db: Db, agent: Agent): Promise<void> {
+/** Locks the ownership of an agent until the transaction ends. Throws `not_found`. */
+async function lockOwned(db: Db, agent: Agent): Promise<void> {
   await keys.lockOwner(db, agent.id)
   if (!(await isOwned(db, agent))) throw notOwned()
 }
 
-/** An agent as its owner sees it. */
+/** Returns an agent as its owner sees it. */
 export async function presentOwnedAgent(ctx: AppContext, agent: Agent): Promise<OwnedAgent> {
   const [account, made, spentToday] = await Promise.all([
     ledger.balanceOf(ctx, agentOwner(agent.id)),
@@ -73,7 +73,7 @@ export async function presentOwnedAgent(ctx: AppContext, agent: Agent): Promise<
   }
 }
 
-/** A person's agents, newest first. */
+/** Lists the agents of a person, newest first. */
 export const list = async (
   ctx: AppContext,
   person: Person,
@@ -81,34 +81,36 @@ export const list = async (
   after?: After,
 ): Promise<Agent[]> => listOwnedAgents(ctx, person.id, limit, after)
 
-/** What an owner may change of an agent: credits a day (null is no cap), and whether it may buy. */
+/** Limits that an owner sets for an agent. `dailyCap` is in credits; null means none. */
 export interface Bounds {
   dailyCap?: number | null | undefined
   paused?: boolean | undefined
 }
 
-/** What the agent is told. A pause of the operator may stay behind the owner's. */
-function wordsOf({ paused }: Bounds): string {
-  if (paused === undefined) return 'Your owner changed what you may spend in a day.'
+function describeBounds({ paused }: Bounds): string {
+  if (paused === undefined) return 'Your owner changed your daily cap.'
   return paused
-    ? 'Your owner paused you: nothing can be bought now.'
-    : 'Your owner lifted their pause of you.'
+    ? 'Your owner paused your purchases.'
+    : // A pause by the operator may remain.
+      'Your owner resumed your purchases.'
 }
 
-/** Bounds or pauses an agent, on all its keys at once. What the operator paused stays so. */
+/** Changes the cap of an agent, or pauses or resumes it. A pause by the operator stays. */
 export async function updateBounds(ctx: AppContext, agent: Agent, bounds: Bounds): Promise<Agent> {
   const { dailyCap: credits, paused } = bounds
   if (credits === undefined && paused === undefined) {
-    throw new ApiError('bad_request', { problem: 'Nothing to change: send dailyCap or paused.' })
+    throw new ApiError('bad_request', {
+      problem: 'There is nothing to change. Send "dailyCap" or "paused".',
+    })
   }
   const dailyCap = credits === undefined || credits === null ? null : nanoOf(credits, 'dailyCap')
   const changed = await ctx.db.tx(async (db) => {
-    await checkOwned(db, agent)
+    await lockOwned(db, agent)
     const limited = await updateLimits(db, agent.id, {
       ...(credits !== undefined && { dailyCap }),
       ...(paused !== undefined && { pause: { by: 'owner', isPaused: paused } }),
     })
-    const text = wordsOf(bounds)
+    const text = describeBounds(bounds)
     await notify(ctx, db, { to: agent.id, kind: 'cap.changed', text, data: { ...bounds } })
     return limited
   })
@@ -117,8 +119,8 @@ export async function updateBounds(ctx: AppContext, agent: Agent, bounds: Bounds
 }
 
 /**
- * Sends credits from a person's wallet to an agent, once for each `ref`. They can be spent and are
- * not earned. Refuses not_found, wallet_short, ref_conflict, busy.
+ * Sends credits from a person's wallet to an agent, once for each `ref`. Throws `not_found`,
+ * `wallet_short`, `ref_conflict` and `busy`.
  */
 export async function sendCredits(
   ctx: AppContext,
@@ -127,34 +129,34 @@ export async function sendCredits(
   { credits, ref }: { credits: number; ref?: string | undefined },
 ): Promise<SendCreditsResponse> {
   const amount = nanoOf(credits, 'credits')
-  const asked = { to: agent.id, credits }
+  const request = { to: agent.id, credits }
   const give = (keep: StoreResponse) =>
     ctx.db.tx(async (db) => {
-      await checkOwned(db, agent)
+      await lockOwned(db, agent)
       const [from, account] = [accountOf(walletOf(person)), agentAccount(agent.id)]
       const gift = { from, to: [{ account, amount }], ref: `gift:${newId()}`, kind: 'gift' }
       await ledger.transfer(ctx, db, gift)
       const text = `${displayName(person)} sent you ${inWords(amount)} credits.`
       await notify(ctx, db, { to: agent.id, kind: 'credits.received', text, data: { credits } })
-      const left = async (id: typeof from): Promise<number> =>
+      const balanceOf = async (id: typeof from): Promise<number> =>
         toCredits((await findBalance(db, id))?.balance ?? zero)
       const body: SendCreditsResponse = {
         sent: credits,
-        agent: { handle: agent.handle, credits: await left(account) },
-        credits: await left(from),
+        agent: { handle: agent.handle, credits: await balanceOf(account) },
+        credits: await balanceOf(from),
         ref: ref ?? null,
       }
       await keep(db, { status: 200, body })
       return { status: 200, body }
     })
-  const { body } = await ctx.idempotency.run(person.id, ref, asked, give).catch(inOwnWords)
+  const { body } = await ctx.idempotency.run(person.id, ref, request, give).catch(asWalletError)
   if (!Value.Check(SendCreditsResponseSchema, body))
-    throw new Error('a remembered gift of another shape')
+    throw new Error('the stored response does not match its schema')
   return body
 }
 
-/** A person is told of the wallet, where an agent is told of its credits. */
-function inOwnWords(error: unknown): never {
+/** Replaces the error of agents by that of wallets. */
+function asWalletError(error: unknown): never {
   if (!isApiError(error, 'not_enough_credits')) throw error
   throw new ApiError('wallet_short', ...error.details)
 }
@@ -165,12 +167,12 @@ export const presentKey = ({ prefix, name, created }: keys.Key): AgentKey => ({
   created: iso(created),
 })
 
-/** Revokes a key of an agent, its last one too: an owner can make another. Refuses not_found. */
+/** Revokes a key of an agent, even the last: its owner can create another. Throws `not_found`. */
 export async function revokeKey(ctx: AppContext, agent: Agent, prefix: string): Promise<void> {
   await ctx.db.tx(async (db) => {
-    await checkOwned(db, agent)
+    await lockOwned(db, agent)
     if (!(await keys.revoke(db, ctx.clock, agent.id, prefix))) {
-      const see = `GET /people/me/agents/${agent.handle}/keys lists them.`
+      const see = `GET /people/me/agents/${agent.handle}/keys lists its keys.`
       throw new ApiError('not_found', { what: 'key', see })
     }
     const text = `Your owner revoked the key ${prefix}.`
@@ -179,16 +181,16 @@ export async function revokeKey(ctx: AppContext, agent: Agent, prefix: string): 
   ctx.keys.forget()
 }
 
-/** Lets an agent go: it keeps its credits and apps, and can be claimed with a new link. */
+/** Releases an agent: it keeps its credits and apps and can be claimed with a new link. */
 export async function release(ctx: AppContext, person: Person, agent: Agent): Promise<void> {
   await ctx.db.tx(async (db) => {
-    await checkOwned(db, agent)
+    await lockOwned(db, agent)
     await releaseWithin(ctx, db, person, agent)
   })
   ctx.keys.forget()
 }
 
-/** The same inside a transaction; forget the keys after its commit. */
+/** Releases an agent in a transaction. Call `ctx.keys.forget()` after the commit. */
 export async function releaseWithin(
   ctx: AppContext,
   db: Db,
@@ -200,6 +202,6 @@ export async function releaseWithin(
     dailyCap: firstCap(ctx),
     pause: { by: 'owner', isPaused: false },
   })
-  const text = `${displayName(person)} released you. POST /me/claim makes a link for another person.`
+  const text = `${displayName(person)} released you. POST /me/claim creates a claim link for another person.`
   await notify(ctx, db, { to: agent.id, kind: 'system', text })
 }

@@ -4,15 +4,14 @@ import * as agents from '../agents/agents.ts'
 import * as apps from '../apps/apps.ts'
 import type { Person } from './people.ts'
 
-/** An app and the agent that made it. */
 export interface OwnedApp {
   app: apps.App
   agent: agents.Agent
 }
 
 /**
- * An app that an agent of the person made, whatever became of it. Refuses not_found, for another's
- * as for one that never was.
+ * Returns an app of the person's agents, in any state. Throws `not_found` for unknown apps and apps
+ * of others alike.
  */
 export async function getOwnedApp(ctx: AppContext, person: Person, id: string): Promise<OwnedApp> {
   const app = await apps.findApp(ctx, id)
@@ -20,6 +19,6 @@ export async function getOwnedApp(ctx: AppContext, person: Person, id: string): 
   if (agent && agent.owner === person.id && agent.closed === null) return { app, agent }
   throw new ApiError('not_found', {
     what: 'app',
-    see: 'Your agents and what they made are listed.',
+    see: 'The pages of your agents list their apps.',
   })
 }

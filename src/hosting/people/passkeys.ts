@@ -6,32 +6,39 @@ import { isPlainLine } from '../../core/text.ts'
 import { countRows } from '../../db/query.ts'
 import { ApiError } from '../../errors.ts'
 import { keyNameCharsMax, passkeysPerPersonMax } from '../../limits.ts'
-import { lockActivePerson, findPerson, type Person } from './people.ts'
+import { findPerson, lockActivePerson, type Person } from './people.ts'
 import { checkFresh } from './sessions.ts'
-import { byAddress, type SignInResult, type SignInClient, attemptSignIn } from './sign-in.ts'
+import { removeSignInMethod } from './sign-in-methods.ts'
+import { attemptSignIn, byAddress, type SignInClient, type SignInResult } from './sign-in.ts'
 import { passkeys } from './tables.ts'
 import { consumeTicket } from './tickets.ts'
-import { removeSignInMethod } from './sign-in-methods.ts'
-import { toBase64Url, verifyAssertion, parseAssertion, rejectPasskey, ticketPurpose, verifyRegistration } from './webauthn.ts'
+import {
+  parseAssertion,
+  rejectPasskey,
+  ticketPurpose,
+  toBase64Url,
+  verifyAssertion,
+  verifyRegistration,
+} from './webauthn.ts'
 
 export type Passkey = typeof passkeys.$inferSelect
 
-/** Where an answer comes from, and the browser or session whose challenge it must have signed. */
-interface By {
+/** The browser or session that must have requested the challenge, and its client. */
+interface PasskeyOrigin {
   holder: string
   from: SignInClient
 }
 
-/** Keeps a new passkey. Refuses bad_request, bad_passkey, sign_in_stale, sign_in_again. */
+/** Adds a passkey. Throws `bad_request`, `bad_passkey`, `sign_in_stale` and `sign_in_again`. */
 export async function addPasskey(
   ctx: AppContext,
   person: Person,
   { name, answer }: { name: string; answer: string },
-  { holder, from }: By,
+  { holder, from }: PasskeyOrigin,
 ): Promise<void> {
   checkFresh(ctx, from.before)
   if (name.trim() === '' || !isPlainLine(name, keyNameCharsMax)) {
-    const problem = `A passkey's name is one plain line of at most ${keyNameCharsMax} characters.`
+    const problem = `The name of a passkey must be one line of 1 to ${keyNameCharsMax} characters.`
     throw new ApiError('bad_request', { problem })
   }
   const { credential, ticket } = await verifyRegistration(ctx, holder, answer)
@@ -39,12 +46,11 @@ export async function addPasskey(
   await ctx.db.tx(async (db) => {
     await lockActivePerson(ctx, db, person.id)
     await consumeTicket(ctx, db, ticketPurpose('add', holder), ticket)
-    const kept = await countRows(db, passkeys, eq(passkeys.person, person.id))
-    if (kept >= passkeysPerPersonMax) {
-      const problem = `A person has at most ${passkeysPerPersonMax} passkeys. Remove one first.`
+    const count = await countRows(db, passkeys, eq(passkeys.person, person.id))
+    if (count >= passkeysPerPersonMax) {
+      const problem = `You have reached the limit of ${passkeysPerPersonMax} passkeys. Remove one first.`
       throw new ApiError('bad_request', { problem })
     }
-    const made = { publicKey: toBase64Url(publicKey), created: ctx.clock.now() }
     const added = await db
       .insert(passkeys)
       .values({
@@ -53,39 +59,44 @@ export async function addPasskey(
         person: person.id,
         name: name.trim(),
         counter,
-        ...made,
+        publicKey: toBase64Url(publicKey),
+        created: ctx.clock.now(),
       })
       .onConflictDoNothing()
       .returning({ id: passkeys.id })
-    if (added.length === 0) rejectPasskey('This passkey is kept here already.')
+    if (added.length === 0) rejectPasskey('This passkey is already registered.')
   })
 }
 
-const unknown = 'No account here has this passkey.'
+const unknown = 'This passkey is not registered for any account.'
 
-/** Signs a person in by a passkey. Refuses bad_passkey, sign_in_stale, sign_in_locked. */
-export const signInWithPasskey = (ctx: AppContext, answer: string, { holder, from }: By): Promise<SignInResult> =>
+/** Signs a person in. Throws `bad_passkey`, `sign_in_stale` and `sign_in_locked`. */
+export const signInWithPasskey = (
+  ctx: AppContext,
+  answer: string,
+  { holder, from }: PasskeyOrigin,
+): Promise<SignInResult> =>
   attemptSignIn(ctx, byAddress(ctx, from), from, async () => {
     const { credential, person } = parseAssertion(answer)
-    const its = eq(passkeys.credential, credential)
-    const [known] = await ctx.db.read.select().from(passkeys).where(its)
+    const isCredential = eq(passkeys.credential, credential)
+    const [known] = await ctx.db.read.select().from(passkeys).where(isCredential)
     if (known?.person !== person) return rejectPasskey(unknown)
     const { counter, ticket } = await verifyAssertion(ctx, holder, answer, known)
     await ctx.db.tx(async (db) => {
       await consumeTicket(ctx, db, ticketPurpose('enter', holder), ticket)
-      // A copy of it may have signed in meanwhile.
+      // A cloned passkey may have signed in meanwhile.
       const isNext = or(lt(passkeys.counter, counter), eq(passkeys.counter, 0))
       const counted = await db
         .update(passkeys)
         .set({ counter, seen: ctx.clock.now() })
-        .where(and(its, isNext))
+        .where(and(isCredential, isNext))
         .returning({ id: passkeys.id })
       if (counted.length === 0) rejectPasskey(unknown)
     })
     return findPerson(ctx, person)
   })
 
-/** A person's passkeys, oldest first. */
+/** Lists the passkeys of a person, oldest first. */
 export const list = (ctx: AppContext, person: Person): Promise<Passkey[]> =>
   ctx.db.read
     .select()
@@ -94,6 +105,6 @@ export const list = (ctx: AppContext, person: Person): Promise<Passkey[]> =>
     .orderBy(asc(passkeys.created), asc(passkeys.id))
     .limit(passkeysPerPersonMax)
 
-/** Removes a passkey. Refuses not_found, last_way_in. */
+/** Removes a passkey. Throws `not_found` and `last_way_in`. */
 export const remove = (ctx: AppContext, person: Person, id: string): Promise<void> =>
   removeSignInMethod(ctx, person, passkeys, { id, what: 'passkey' })

@@ -1,41 +1,41 @@
 import { ApiError } from '../../errors.ts'
 import { passwordCharsMax, passwordCharsMin, passwordsInHandMax } from '../../limits.ts'
 
-/** OWASP's least for argon2id: 19 MiB, two rounds, one lane. */
+/** The OWASP minimum for argon2id: 19 MiB, two iterations, one thread. */
 const cost = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 
-let inHand = 0
+let running = 0
 
-/** Each takes memory and a core for some time: no more than so many wait for theirs. */
-async function bounded<T>(work: () => Promise<T>): Promise<T> {
-  if (inHand >= passwordsInHandMax) throw new ApiError('try_again', {})
-  inHand += 1
-  return work().finally(() => void (inHand -= 1))
+/** Limits concurrent hashing, which takes memory and CPU time. Throws `try_again`. */
+async function withHashLimit<T>(work: () => Promise<T>): Promise<T> {
+  if (running >= passwordsInHandMax) throw new ApiError('try_again', {})
+  running += 1
+  return work().finally(() => void (running -= 1))
 }
 
-/** Refuses bad_request for a password that is too short, too long, or the person's own name. */
+/** Throws `bad_request` for a password that is too short, too long, or the person's name. */
 export function validatePassword(password: string, name: string): void {
   const chars = [...password].length
   if (chars >= passwordCharsMin && chars <= passwordCharsMax && password.toLowerCase() !== name) {
     return
   }
   const problem =
-    `A password has ${passwordCharsMin} to ${passwordCharsMax} characters ` +
-    'and is not your name.'
+    `A password must have ${passwordCharsMin} to ${passwordCharsMax} characters ` +
+    'and differ from your name.'
   throw new ApiError('bad_request', { problem })
 }
 
-/** The password as it is kept. */
+/** Returns the hash to store. */
 export const hashPassword = (password: string): Promise<string> =>
-  bounded(() => Bun.password.hash(password, cost))
+  withHashLimit(() => Bun.password.hash(password, cost))
 
-let nobodys: Promise<string> | undefined
+let dummyHash: Promise<string> | undefined
 
-/** Whether this is the password. Takes as long when there is none to compare it with. */
-export async function verifyPassword(password: string, kept: string | null): Promise<boolean> {
-  nobodys ??= Bun.password.hash('of nobody', cost)
-  const hash = kept ?? (await nobodys)
-  // Longer ones were never kept, and would only take time.
-  const short = password.slice(0, passwordCharsMax * 2) || ' '
-  return (await bounded(() => Bun.password.verify(short, hash))) && kept !== null
+/** Returns whether a password is right. Takes equally long without a stored hash. */
+export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
+  dummyHash ??= Bun.password.hash('dummy', cost)
+  const hash = stored ?? (await dummyHash)
+  // Longer passwords are never valid and would only take time.
+  const bounded = password.slice(0, passwordCharsMax * 2) || ' '
+  return (await withHashLimit(() => Bun.password.verify(bounded, hash))) && stored !== null
 }

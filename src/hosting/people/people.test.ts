@@ -14,7 +14,7 @@ import {
 } from '../../testing/test-server.ts'
 import { findByHandle } from '../agents/agents.ts'
 import * as moderation from '../moderation/moderation.ts'
-import { updateBounds, release } from './owned-agents.ts'
+import { release, updateBounds } from './owned-agents.ts'
 import { findByName } from './people.ts'
 
 const opened: TestHouse[] = []
@@ -130,7 +130,9 @@ describe('who may call', () => {
       const send = (key?: string) => () => h.call(method, path, { body: body ?? undefined, key })
       await refused(h, 401, 'no_key', send())
       const bad = await refused(h, 401, 'bad_key', send(`pk_${'a'.repeat(40)}`))
-      expect(bad.body).toMatchObject({ error: expect.stringContaining('personal key is invalid or revoked') })
+      expect(bad.body).toMatchObject({
+        error: expect.stringContaining('personal key is invalid or revoked'),
+      })
       await refused(h, 403, 'wrong_key_kind', send(ann.key))
       await refused(h, 403, 'wrong_key_kind', send(gus.key))
       await refused(h, 401, 'no_key', () => h.call(method, path, { body: '{' }))
@@ -261,9 +263,9 @@ describe('an owner', () => {
     await refused(h, 402, 'daily_cap', () => h.call('POST', `/apps/${id}/remix`, { key: second }))
     expect((await ann.call('GET', '/me/notes?kind=cap.changed')).body).toMatchObject({
       notes: [
-        { text: 'Your owner lifted their pause of you.', data: { paused: false } },
-        { text: 'Your owner paused you: nothing can be bought now.' },
-        { text: 'Your owner changed what you may spend in a day.', data: { dailyCap: 3 } },
+        { text: 'Your owner resumed your purchases.', data: { paused: false } },
+        { text: 'Your owner paused your purchases.' },
+        { text: 'Your owner changed your daily cap.', data: { dailyCap: 3 } },
       ],
     })
     await olga.call('PATCH', path, { dailyCap: null })
@@ -315,7 +317,9 @@ describe('an owner', () => {
       const still = await olga.call('PATCH', path, { paused })
       expect(still.body).toMatchObject({ agent: { paused: true } })
     }
-    expect(await updateBounds(h.ctx, asked, { paused: false })).toMatchObject({ pausedBy: 'operator' })
+    expect(await updateBounds(h.ctx, asked, { paused: false })).toMatchObject({
+      pausedBy: 'operator',
+    })
     await release(h.ctx, person, asked)
     const now = await findByHandle(h.ctx, ann.handle)
     expect(now).toMatchObject({ owner: null, pausedBy: 'operator' })
@@ -382,7 +386,7 @@ describe('an owner', () => {
 describe('an agent that goes in the same moment', () => {
   test('is sent nothing once its account is closed', async () => {
     const { h, ann, olga } = await claimed()
-    const { begun, go } = holdUp(h.ctx.idempotency, 'once')
+    const { begun, go } = holdUp(h.ctx.idempotency, 'claim')
     const sending = olga.call('POST', '/people/me/agents/ann/credits', { credits: 10 })
     await begun
     expect((await ann.call('DELETE', '/me')).status).toBe(200)

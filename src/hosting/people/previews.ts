@@ -4,8 +4,8 @@ import * as apps from '../apps/apps.ts'
 import { findSessionUser } from './session-user.ts'
 
 /**
- * An app with one of its versions, for who may look at that before others do: its owner, while the
- * app is there, and the operator, whatever became of it. Undefined for anyone else.
+ * Returns an app whose version the signed-in person may preview: its owner while the app is
+ * available, and the operator in any state. Returns undefined otherwise.
  */
 export async function findPreview(
   ctx: AppContext,
@@ -17,8 +17,8 @@ export async function findPreview(
   const app = person && (await apps.findApp(ctx, id))
   const maker = app && (await agents.findAgent(ctx, app.maker))
   if (!maker) return undefined
-  const isThere = app.closed === null && app.takenDown === null && maker.closed === null
-  if (!person.operator && !(maker.owner === person.id && isThere)) return undefined
+  const isAvailable = app.closed === null && app.takenDown === null && maker.closed === null
+  if (!person.operator && !(maker.owner === person.id && isAvailable)) return undefined
   const [row] = await apps.listVersions(ctx, app, 1, version + 1)
   return row?.version === version ? { app, maker } : undefined
 }

@@ -5,7 +5,7 @@ import type { Db } from '../../db/engine.ts'
 import { recoveryCodesMade } from '../../limits.ts'
 import { recoveryCodes } from './tables.ts'
 
-/** Makes a person's recovery codes, inside a transaction; earlier ones stop working. */
+/** Creates recovery codes for a person and deletes the earlier ones. */
 export async function createRecoveryCodes(db: Db, person: string): Promise<string[]> {
   const codes = Array.from({ length: recoveryCodesMade }, newCode)
   await db.delete(recoveryCodes).where(eq(recoveryCodes.person, person))
@@ -13,11 +13,11 @@ export async function createRecoveryCodes(db: Db, person: string): Promise<strin
   return codes
 }
 
-/** Uses a recovery code up, inside a transaction. False when the person has no such code. */
+/** Uses a recovery code. Returns false if it is not one of the person's codes. */
 export async function consumeRecoveryCode(db: Db, person: string, typed: string): Promise<boolean> {
-  const taken = await db
+  const used = await db
     .delete(recoveryCodes)
     .where(and(eq(recoveryCodes.person, person), eq(recoveryCodes.hash, sha256(codeOf(typed)))))
     .returning({ hash: recoveryCodes.hash })
-  return taken.length > 0
+  return used.length > 0
 }

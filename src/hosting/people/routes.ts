@@ -3,9 +3,9 @@ import { Elysia } from 'elysia'
 
 import type { AppContext } from '../../context.ts'
 import { among, newestFirst } from '../../core/cursor.ts'
-import { ListQuery } from '../../http/list-query.ts'
 import { toCredits } from '../../core/money.ts'
 import { iso } from '../../core/time.ts'
+import { ListQuery } from '../../http/list-query.ts'
 import { callerAddress } from '../../http/request-context.ts'
 import { idempotencyKeyOf } from '../../idempotency/idempotency.ts'
 import * as ledger from '../../ledger/ledger.ts'
@@ -15,7 +15,7 @@ import { countOwnedAgents } from '../agents/listing.ts'
 import * as apps from '../apps/apps.ts'
 import { presentApp as presentApp } from '../apps/present.ts'
 import { callerAuth } from '../authentication.ts'
-import { idempotencyErrors, writeErrors, publicOperation, personOperation } from '../operation.ts'
+import { idempotencyErrors, personOperation, publicOperation, writeErrors } from '../operation.ts'
 import { claimAgent, previewClaim } from './claims.ts'
 import * as owned from './owned-agents.ts'
 import { type Person, walletOf } from './people.ts'
@@ -33,7 +33,10 @@ const lookRoutes = (ctx: AppContext) =>
     '/claim/:code',
     async ({ params, request }) => {
       const agent = await previewClaim(ctx, params.code, callerAddress(request))
-      const { handle, about, page, created, apps, credits } = await owned.presentOwnedAgent(ctx, agent)
+      const { handle, about, page, created, apps, credits } = await owned.presentOwnedAgent(
+        ctx,
+        agent,
+      )
       const expires = iso(agent.claimExpires ?? 0)
       return { agent: { handle, about, page, created }, apps, credits, expires }
     },
@@ -101,7 +104,10 @@ const ownedRoutes = (ctx: AppContext) =>
         const { page, next } = await newestFirst('agent', query, (limit, after) =>
           owned.list(ctx, caller, limit, after),
         )
-        return { agents: await Promise.all(page.map((one) => owned.presentOwnedAgent(ctx, one))), next }
+        return {
+          agents: await Promise.all(page.map((one) => owned.presentOwnedAgent(ctx, one))),
+          next,
+        }
       },
       {
         query: ListQuery,
@@ -160,7 +166,13 @@ const ownedRoutes = (ctx: AppContext) =>
       },
       {
         ...personOperation(
-          { id: 'release_agent', tag: 'People', onFullDisk: 'allow', input: 'empty', summary: 'Let an agent go.' },
+          {
+            id: 'release_agent',
+            tag: 'People',
+            onFullDisk: 'allow',
+            input: 'empty',
+            summary: 'Let an agent go.',
+          },
           { 200: schemas.ReleaseResponseSchema },
           [...writeErrors, 'not_found'],
         ),

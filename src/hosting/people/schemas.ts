@@ -6,7 +6,7 @@ import { AppSchema, RefSchema } from '../apps/schemas.ts'
 
 const AppLinksSchema = Type.Array(Type.Object({ id: Id, title: Type.String(), link: Link }))
 
-/** What a claim code is for. */
+/** The agent of a claim code. */
 export const ClaimPreviewSchema = Type.Object({
   agent: Type.Object({
     handle: Type.String(),
@@ -20,7 +20,7 @@ export const ClaimPreviewSchema = Type.Object({
 })
 
 export const ClaimRequestSchema = Type.Object(
-  { code: Type.String({ description: 'As the agent was given it: 8K2M-Q0ZT-4RWX.' }) },
+  { code: Type.String({ description: 'The code of the agent: 8K2M-Q0ZT-4RWX.' }) },
   { additionalProperties: false },
 )
 
@@ -30,9 +30,9 @@ const OwnedAgentSchema = Type.Object(
     about: orNull(Type.String()),
     credits: Type.Number(),
     held: Type.Number(),
-    dailyCap: orNull(Type.Number({ description: 'Credits a day, of all its keys together.' })),
+    dailyCap: orNull(Type.Number({ description: 'Credits a day for all its keys together.' })),
     spentToday: Type.Number(),
-    paused: Type.Boolean({ description: 'It can buy nothing now.' }),
+    paused: Type.Boolean({ description: 'Purchases are paused.' }),
     page: Link,
     apps: AppLinksSchema,
     created: Time,
@@ -40,16 +40,23 @@ const OwnedAgentSchema = Type.Object(
   { title: 'OwnedAgent' },
 )
 export type OwnedAgent = Static<typeof OwnedAgentSchema>
-export const ClaimResponseSchema = Type.Object({ agent: OwnedAgentSchema, apps: Type.Array(AppSchema), credits: Type.Number() })
+export const ClaimResponseSchema = Type.Object({
+  agent: OwnedAgentSchema,
+  apps: Type.Array(AppSchema),
+  credits: Type.Number(),
+})
 export const OwnedAgentResponseSchema = Type.Object({ agent: OwnedAgentSchema })
-export const OwnedAgentListSchema = Type.Object({ agents: Type.Array(OwnedAgentSchema), next: orNull(Type.String()) })
+export const OwnedAgentListSchema = Type.Object({
+  agents: Type.Array(OwnedAgentSchema),
+  next: orNull(Type.String()),
+})
 
 export const PersonSchema = Type.Object(
   {
     id: Id,
     name: Type.String(),
     operator: Type.Boolean(),
-    credits: Type.Number({ description: 'In the wallet.' }),
+    credits: Type.Number({ description: 'The balance of the wallet.' }),
     held: Type.Number(),
     wallet: Type.String({ description: 'The credit_id of the wallet at the gateway.' }),
     agents: Type.Integer(),
@@ -62,7 +69,13 @@ export type PersonBody = Static<typeof PersonSchema>
 export const ChangeAgentRequestSchema = Type.Object(
   {
     dailyCap: Type.Optional(
-      orNull(Type.Number({ minimum: 0, maximum: giftCreditsMax, description: 'null is no cap.' })),
+      orNull(
+        Type.Number({
+          minimum: 0,
+          maximum: giftCreditsMax,
+          description: 'Credits a day; null means no cap.',
+        }),
+      ),
     ),
     paused: Type.Optional(Type.Boolean()),
   },
@@ -74,7 +87,7 @@ export const SendCreditsRequestSchema = Type.Object(
     credits: Type.Number({ minimum: 0.000_001, maximum: giftCreditsMax }),
     ref: Type.Optional({
       ...RefSchema,
-      description: 'Your own id for this; the same ref again sends nothing more.',
+      description: 'Your own id of this request. The same ref never sends twice.',
     }),
   },
   { additionalProperties: false, examples: [{ credits: 250 }] },
@@ -82,7 +95,7 @@ export const SendCreditsRequestSchema = Type.Object(
 export const SendCreditsResponseSchema = Type.Object({
   sent: Type.Number(),
   agent: Type.Object({ handle: Type.String(), credits: Type.Number() }),
-  credits: Type.Number({ description: 'What is left in the wallet.' }),
+  credits: Type.Number({ description: 'The new balance of the wallet.' }),
   ref: orNull(Type.String()),
 })
 export type SendCreditsResponse = Static<typeof SendCreditsResponseSchema>
@@ -104,7 +117,10 @@ export const CreateAgentKeyResponseSchema = Type.Object({
   key: Type.String({ description: 'Shown once.' }),
   prefix: Type.String(),
 })
-export const RevokeAgentKeyResponseSchema = Type.Object({ prefix: Type.String(), revoked: Type.Literal(true) })
+export const RevokeAgentKeyResponseSchema = Type.Object({
+  prefix: Type.String(),
+  revoked: Type.Literal(true),
+})
 export const ReleaseResponseSchema = Type.Object({
   handle: Type.String(),
   released: Type.Literal(true),

@@ -6,10 +6,10 @@ import type { Operation } from '../../http/operation.ts'
 import { getRequestContext } from '../../http/request-context.ts'
 import { readApiKey } from '../../keys/request-key.ts'
 import { callerAuth, checkAgentsOn, getKey } from '../authentication.ts'
-import { checkActive, findPerson, type Person, findOrCreateProxyUser } from './people.ts'
+import { checkActive, findOrCreateProxyUser, findPerson, type Person } from './people.ts'
 import * as sessions from './sessions.ts'
 
-/** Who asks: a person, by a session where there is one. */
+/** A signed-in person. Without a session, a trusted proxy authenticated them. */
 export interface SessionUser {
   person: Person
   session: sessions.Session | undefined
@@ -25,7 +25,10 @@ declare module '../../http/request-context.ts' {
 }
 
 /** Returns the signed-in user, or the one that a trusted proxy names. Reads it once per request. */
-export function findSessionUser(ctx: AppContext, request: Request): Promise<SessionUser | undefined> {
+export function findSessionUser(
+  ctx: AppContext,
+  request: Request,
+): Promise<SessionUser | undefined> {
   return (getRequestContext(request).sessionUser ??= lookUp(ctx, request))
 }
 
@@ -40,34 +43,34 @@ async function lookUp(ctx: AppContext, request: Request): Promise<SessionUser | 
   return secret === undefined ? undefined : sessions.findSession(ctx, secret)
 }
 
-/** A secret, as a pattern has it. */
+/** The pattern of a session secret. */
 export const secretPattern = '[A-Za-z0-9]{40}'
 
 const isSecure = ({ urls }: AppContext): boolean => urls.app.startsWith('https:')
 
 /**
- * Behind https the name itself binds a cookie to this host (RFC 6265bis, 4.1.3.2), so that no host
- * beside or below it can plant one.
+ * Returns the name of a cookie. Over https the prefix binds it to this host, so no sibling or
+ * subdomain can set it (RFC 6265bis, 4.1.3.2).
  */
 export const cookieName = (ctx: AppContext, name = 'berth'): string =>
   isSecure(ctx) ? `__Host-${name}` : name
 
-/** What a request's cookie of ours holds, where that is of this form. */
+/** Returns the value of a cookie if it matches the pattern. */
 export function readCookie(
   ctx: AppContext,
   { headers }: Request,
   name: string,
-  form: string,
+  pattern: string,
 ): string | undefined {
-  const pattern = new RegExp(`(?:^|; ?)${cookieName(ctx, name)}=(${form})(?:;|$)`)
-  return pattern.exec(headers.get('cookie') ?? '')?.[1]
+  const cookie = new RegExp(`(?:^|; ?)${cookieName(ctx, name)}=(${pattern})(?:;|$)`)
+  return cookie.exec(headers.get('cookie') ?? '')?.[1]
 }
 
-/** The session cookie of a request. */
+/** Returns the secret in the session cookie of a request. */
 export const readSessionCookie = (ctx: AppContext, request: Request): string | undefined =>
   readCookie(ctx, request, 'berth', secretPattern)
 
-/** The header that sets a cookie, or with no value takes it back. */
+/** Returns the header that sets the session cookie; an empty value deletes it. */
 export function setCookie(ctx: AppContext, value: string, seconds?: number): string {
   const age = value === '' ? 0 : seconds
   return (
@@ -77,45 +80,46 @@ export function setCookie(ctx: AppContext, value: string, seconds?: number): str
   )
 }
 
-/** What every form of a visitor carries: who cannot read our pages cannot know it. */
+/** Returns the CSRF token of forms. Other sites cannot read it from a page. */
 export const formToken = (ctx: AppContext, seed: string): string => sign(ctx.secret, `form ${seed}`)
 
 /**
- * Refuses cross_site for a request that a browser says came from a page of another site. Programs
- * that are no browser send neither header, and bring no cookie they were not given.
+ * Throws `cross_site` if a browser reports that a page of another site made the request. Other
+ * clients send neither header and only cookies that they were given.
  */
 export function checkSite({ urls }: AppContext, { headers }: Request): void {
   const origin = headers.get('origin')
   const site = headers.get('sec-fetch-site')
   const hosts = [headers.get('host'), new URL(urls.app).host]
-  const isOurs = origin === null || hosts.includes(URL.parse(origin)?.host ?? '')
-  const isNear = site === null || site === 'same-origin' || site === 'none'
-  if (!isOurs || !isNear) throw new ApiError('cross_site')
+  const isSameHost = origin === null || hosts.includes(URL.parse(origin)?.host ?? '')
+  const isSameSite = site === null || site === 'same-origin' || site === 'none'
+  if (!isSameHost || !isSameSite) throw new ApiError('cross_site')
 }
 
 /**
- * The person of an API call: by a personal key, else by a session. Refuses agents_off,
- * not_signed_in, bad_personal_key, wrong_key_kind, account_suspended, cross_site.
+ * Returns the person of an API request, by personal key or session. Throws `agents_off`,
+ * `not_signed_in`, `bad_personal_key`, `wrong_key_kind`, `account_suspended` and `cross_site`.
  */
 async function getPerson(ctx: AppContext, request: Request): Promise<Person> {
   checkAgentsOn(ctx)
   if (readApiKey(request.headers) !== undefined) {
-    const bad = () => new ApiError('bad_personal_key', { account: `${ctx.urls.app}/account` })
+    const invalidKey = () =>
+      new ApiError('bad_personal_key', { account: `${ctx.urls.app}/account` })
     const key = await getKey(ctx, request).catch((error: unknown) => {
-      throw isApiError(error, 'bad_key') ? bad() : error
+      throw isApiError(error, 'bad_key') ? invalidKey() : error
     })
     if (key.kind !== 'person') {
       throw new ApiError('wrong_key_kind', { kind: key.kind, wanted: 'personal' })
     }
     const person = await findPerson(ctx, key.owner)
-    if (!person) throw bad()
+    if (!person) throw invalidKey()
     checkActive(person)
     return person
   }
-  const visitor = await findSessionUser(ctx, request)
-  if (!visitor) throw new ApiError('not_signed_in', { signIn: `${ctx.urls.app}/sign-in` })
+  const user = await findSessionUser(ctx, request)
+  if (!user) throw new ApiError('not_signed_in', { signIn: `${ctx.urls.app}/sign-in` })
   if (request.method !== 'GET') checkSite(ctx, request)
-  return visitor.person
+  return user.person
 }
 
 /** Adds the macro that authenticates operations of persons, beside those of `callerAuth`. */

@@ -13,15 +13,14 @@ import { people, sessions } from './tables.ts'
 
 export type Session = typeof sessions.$inferSelect
 
-/** A person and the session they are signed in by. */
 export interface SignedIn {
   person: Person
   session: Session
 }
 
 /**
- * Begins a session, inside a transaction. Answers the text of its cookie, which is new each time:
- * what a browser brought before counts for nothing, and `before` ends. Refuses as `checkSame`.
+ * Creates a session, ends the session `before`, and returns the new cookie's secret (no session
+ * fixation). Throws as `lockUnchangedPerson` does.
  */
 export async function createSession(
   ctx: AppContext,
@@ -33,19 +32,19 @@ export async function createSession(
   const secret = newSecret()
   const at = ctx.clock.now()
   if (before) await db.delete(sessions).where(eq(sessions.id, before.id))
-  const kept = await db
+  const existing = await db
     .select({ id: sessions.id })
     .from(sessions)
     .where(eq(sessions.person, person.id))
     .orderBy(asc(sessions.created))
-  for (const { id } of kept.slice(0, Math.max(0, kept.length + 1 - sessionsPerPersonMax))) {
+  for (const { id } of existing.slice(0, Math.max(0, existing.length + 1 - sessionsPerPersonMax))) {
     await db.delete(sessions).where(eq(sessions.id, id))
   }
   await db.insert(sessions).values({
     id: newId(),
     hash: sha256(secret),
     person: person.id,
-    browser: browserOf(browser),
+    browser: printableBrowser(browser),
     created: at,
     seen: at,
     expires: at + sessionMs,
@@ -53,8 +52,8 @@ export async function createSession(
   return secret
 }
 
-/** What a browser calls itself, as far as it can be shown. */
-const browserOf = (text: string): string =>
+/** Returns the printable start of a User-Agent. */
+const printableBrowser = (text: string): string =>
   text.replace(/[^\x20-\x7e]/g, '').slice(0, browserCharsMax)
 
 const byHash = prepared((db) =>
@@ -72,16 +71,16 @@ const byHash = prepared((db) =>
     .prepare(),
 )
 
-/** Who is signed in by this cookie; undefined when it is none, or has ended. */
+/** Returns the live session of a cookie's secret with its person. */
 export async function findSession(ctx: AppContext, secret: string): Promise<SignedIn | undefined> {
   const now = ctx.clock.now()
   const [found] = await byHash(ctx.db.read).execute({ hash: sha256(secret), now })
-  if (found && now - found.session.seen >= hour) await noteSeen(ctx, found.session, now)
+  if (found && now - found.session.seen >= hour) await updateSeen(ctx, found.session, now)
   return found
 }
 
-/** Says when a session was last used; where nothing can be written just now, the next page does. */
-async function noteSeen(ctx: AppContext, { id }: Session, seen: number): Promise<void> {
+/** Updates the last use of a session. While no write is possible, a later request does it. */
+async function updateSeen(ctx: AppContext, { id }: Session, seen: number): Promise<void> {
   try {
     await ctx.db.tx((db) => db.update(sessions).set({ seen }).where(eq(sessions.id, id)))
   } catch (error) {
@@ -89,7 +88,7 @@ async function noteSeen(ctx: AppContext, { id }: Session, seen: number): Promise
   }
 }
 
-/** A person's live sessions, newest first. */
+/** Lists the live sessions of a person, newest first. */
 export const list = (ctx: AppContext, person: Person): Promise<Session[]> =>
   ctx.db.read
     .select()
@@ -98,7 +97,7 @@ export const list = (ctx: AppContext, person: Person): Promise<Session[]> =>
     .orderBy(desc(sessions.created))
     .limit(sessionsPerPersonMax)
 
-/** Ends one session of a person. Refuses not_found. */
+/** Ends a session of a person. Throws `not_found`. */
 export async function end(ctx: AppContext, person: Person, id: string): Promise<void> {
   if (!idPattern.test(id)) throw new ApiError('not_found', { what: 'session' })
   const ended = await ctx.db.tx((db) =>
@@ -110,20 +109,20 @@ export async function end(ctx: AppContext, person: Person, id: string): Promise<
   if (ended.length === 0) throw new ApiError('not_found', { what: 'session' })
 }
 
-/** Whether a session has just begun: what changes how one signs in asks for that. */
+/** Returns whether a session is recent enough to change sign-in methods. */
 export const isFresh = ({ clock }: AppContext, session: Session | undefined): boolean =>
   session !== undefined && clock.now() - session.created < freshMs
 
-/** Refuses sign_in_again. */
+/** Throws `sign_in_again`. */
 export function checkFresh(ctx: AppContext, session: Session | undefined): void {
   if (!isFresh(ctx, session)) throw new ApiError('sign_in_again')
 }
 
-/** Ends all sessions of a person but that of the cookie with this hash, inside a transaction. */
+/** Ends all sessions of a person except the one with this hash. */
 export async function endOtherSessions(db: Db, person: string, hash = ''): Promise<void> {
   await db.delete(sessions).where(and(eq(sessions.person, person), ne(sessions.hash, hash)))
 }
 
-/** Forgets sessions that have expired. */
+/** Deletes expired sessions. */
 export const deleteExpiredSessions = (ctx: AppContext): Promise<unknown> =>
   ctx.db.tx((db) => db.delete(sessions).where(lte(sessions.expires, ctx.clock.now())))

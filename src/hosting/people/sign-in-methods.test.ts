@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { refused } from '../../testing/books.ts'
 import { openTestHouse } from '../../testing/test-server.ts'
 import { list, unlink } from './identities.ts'
-import { identityRow, createPerson } from './people.ts'
+import { createPerson, identityRow } from './people.ts'
 import { identities } from './tables.ts'
 
 test('last_way_in: of two ways that are removed at once, one stays', async () => {

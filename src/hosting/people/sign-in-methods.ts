@@ -7,22 +7,22 @@ import { ApiError } from '../../errors.ts'
 import { lockActivePerson, type Person } from './people.ts'
 import { identities, passkeys } from './tables.ts'
 
-/** Takes a way to sign in, called `what`, from its person. Refuses not_found, last_way_in. */
+/** Removes a sign-in method, named `what`, of a person. Throws `not_found` and `last_way_in`. */
 export async function removeSignInMethod(
   ctx: AppContext,
   { id: person }: Person,
-  ways: typeof passkeys | typeof identities,
+  methods: typeof passkeys | typeof identities,
   { id, what }: { id: string; what: string },
 ): Promise<void> {
   if (!idPattern.test(id)) throw new ApiError('not_found', { what })
   await ctx.db.tx(async (db) => {
-    const now = await lockActivePerson(ctx, db, person)
-    const gone = await db
-      .delete(ways)
-      .where(and(eq(ways.id, id), eq(ways.person, person)))
-      .returning({ id: ways.id })
-    if (gone.length === 0) throw new ApiError('not_found', { what })
-    await checkMethodLeft(db, now)
+    const current = await lockActivePerson(ctx, db, person)
+    const removed = await db
+      .delete(methods)
+      .where(and(eq(methods.id, id), eq(methods.person, person)))
+      .returning({ id: methods.id })
+    if (removed.length === 0) throw new ApiError('not_found', { what })
+    await checkMethodLeft(db, current)
   })
 }
 

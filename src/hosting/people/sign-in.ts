@@ -2,28 +2,28 @@ import type { AppContext } from '../../context.ts'
 import { sha256 } from '../../core/ids.ts'
 import { RateLimit } from '../../core/rate-limit.ts'
 import { ApiError } from '../../errors.ts'
-import { validatePassword, hashPassword, verifyPassword } from './passwords.ts'
+import { hashPassword, validatePassword, verifyPassword } from './passwords.ts'
 import * as people from './people.ts'
-import { createRecoveryCodes, consumeRecoveryCode } from './recovery-codes.ts'
-import { createSession, checkFresh, endOtherSessions, type Session } from './sessions.ts'
+import { consumeRecoveryCode, createRecoveryCodes } from './recovery-codes.ts'
+import { checkFresh, createSession, endOtherSessions, type Session } from './sessions.ts'
 
-/** Where a request comes from: its address, its browser, and the session that it brought. */
+/** The client of a sign-in: its address, browser, and current session. */
 export interface SignInClient {
   address: string
   browser: string
   before: Session | undefined
 }
 
-/** A person who has just signed in, and the text of their new session's cookie. */
+/** A signed-in person with the secret for the session cookie. */
 export interface SignInResult {
   person: people.Person
   secret: string
 }
 
 /**
- * Signs a person in by name or e-mail address and password. Refuses bad_sign_in with one sentence
- * and after the same time for a wrong name and a wrong password, and sign_in_locked. `own`: it is
- * the password of who is signed in already.
+ * Signs a person in by name or email address and password. Throws `bad_sign_in`, alike for a wrong
+ * name and a wrong password and after the same time, and `sign_in_locked`. `own` means that the
+ * person is already signed in.
  */
 export async function signIn(
   ctx: AppContext,
@@ -33,27 +33,27 @@ export async function signIn(
 ): Promise<SignInResult> {
   const work = async (): Promise<people.Person | undefined> => {
     const person = await people.findByName(ctx, name)
-    const right = await verifyPassword(password, person?.password ?? null)
-    return person && right ? person : undefined
+    const isRight = await verifyPassword(password, person?.password ?? null)
+    return person && isRight ? person : undefined
   }
   return attemptSignIn(ctx, byName(ctx, name, from), from, work, own)
 }
 
-/** What one try counts for. */
+/** A counter of an attempt. */
 type Count = [limit: RateLimit, key: string]
 
-/** A try by what names nobody: a passkey, or what a sign-in provider said. */
+/** Returns the counter of attempts without a name: by passkey or provider. */
 export const byAddress = (ctx: AppContext, { address }: SignInClient): Count[] => [
   [ctx.state.signInLimits.address, address],
 ]
 
 function byName(ctx: AppContext, name: string, from: SignInClient): Count[] {
   const { pair, name: names } = ctx.state.signInLimits
-  const who = people.normalizeName(name) ?? ''
-  return [[pair, `${from.address} ${who}`], ...byAddress(ctx, from), [names, who]]
+  const normalized = people.normalizeName(name) ?? ''
+  return [[pair, `${from.address} ${normalized}`], ...byAddress(ctx, from), [names, normalized]]
 }
 
-/** Counts a try before it is made, so that many at once are no way around it. */
+/** Counts an attempt before it runs, so concurrent attempts cannot bypass the limit. */
 export async function attemptSignIn(
   ctx: AppContext,
   counts: Count[],
@@ -71,24 +71,28 @@ export async function attemptSignIn(
   return startSession(ctx, person, from)
 }
 
-const startSession = async (ctx: AppContext, person: people.Person, from: SignInClient): Promise<SignInResult> => ({
+const startSession = async (
+  ctx: AppContext,
+  person: people.Person,
+  from: SignInClient,
+): Promise<SignInResult> => ({
   person,
   secret: await ctx.db.tx((db) => createSession(ctx, db, person, from)),
 })
 
-/** Makes a person and signs them in. Refuses sign_in_locked and what `join` does. */
+/** Creates a person and signs them in. Throws `sign_in_locked`, and as `createPerson` does. */
 export async function signUp(
   ctx: AppContext,
-  joining: people.NewPerson & { password: string },
+  input: people.NewPerson & { password: string },
   from: SignInClient,
 ): Promise<SignInResult & { codes: string[] }> {
   const retryAfter = ctx.state.signInLimits.signUps.take(from.address)
   if (retryAfter !== undefined) throw new ApiError('sign_in_locked', { retryAfter })
-  const { person, codes } = await people.createPerson(ctx, joining)
+  const { person, codes } = await people.createPerson(ctx, input)
   return { ...(await startSession(ctx, person, from)), codes }
 }
 
-/** Sets a new password by a recovery code, which is used up, and ends every session. */
+/** Sets a new password with a one-time recovery code and ends every session. */
 export async function recoverAccount(
   ctx: AppContext,
   { name, code, password }: { name: string; code: string; password: string },
@@ -109,9 +113,9 @@ export async function recoverAccount(
 }
 
 /**
- * Shows again who they are: by the password, which begins another session, or who has none by a
- * session that has just begun, which stays. `same`: as they were then, for `checkSame`. Refuses as
- * `signIn`, and sign_in_again.
+ * Reauthenticates a person: by password, which starts a new session, or without a password by a
+ * recent session. Pass the returned person to `lockUnchangedPerson`. Throws as `signIn` does, and
+ * `sign_in_again`.
  */
 export async function reauthenticate(
   ctx: AppContext,
@@ -128,18 +132,18 @@ export async function reauthenticate(
 }
 
 /**
- * Changes a password and ends every other session. Answers the text of this one's cookie where
- * that is new. Refuses as `again`, and bad_request.
+ * Changes a password and ends all other sessions. Returns the secret of a new session cookie, if
+ * any. Throws as `reauthenticate` does, and `bad_request`.
  */
 export async function changePassword(
   ctx: AppContext,
   person: people.Person,
-  { password, wanted }: { password: string; wanted: string },
+  { password, newPassword }: { password: string; newPassword: string },
   from: SignInClient,
 ): Promise<string | undefined> {
-  validatePassword(wanted, person.name)
+  validatePassword(newPassword, person.name)
   const { same, secret, hash: session } = await reauthenticate(ctx, person, password, from)
-  const hash = await hashPassword(wanted)
+  const hash = await hashPassword(newPassword)
   await ctx.db.tx(async (db) => {
     await people.lockUnchangedPerson(ctx, db, same)
     await people.setPassword(db, person.id, hash)
@@ -148,7 +152,7 @@ export async function changePassword(
   return secret
 }
 
-/** New recovery codes; earlier ones stop working. Refuses as `again`. */
+/** Replaces the recovery codes of a person. Throws as `reauthenticate` does. */
 export async function renewRecoveryCodes(
   ctx: AppContext,
   person: people.Person,

@@ -8,9 +8,9 @@ import { endOtherSessions } from './sessions.ts'
 import { people } from './tables.ts'
 
 /**
- * Lets a person in no more, for a reason, or again (null): sessions end, and keys of theirs and of
- * their wallet work nowhere meanwhile. Their agents go on: they can be suspended by themselves.
- * False when there is no such person, they are the operator, or it is so already.
+ * Suspends a person; a null reason lifts the suspension. Ends the sessions and suspends the keys of
+ * the person and the wallet, but not the agents. Returns false for an unknown person, the operator,
+ * and an unchanged state.
  */
 export async function suspendPerson(
   ctx: AppContext,
@@ -21,13 +21,13 @@ export async function suspendPerson(
   const known = await findByName(ctx, name)
   if (!known || known.operator) return false
   const at = reason === null ? null : ctx.clock.now()
-  const isOther = at === null ? isNotNull(people.suspended) : isNull(people.suspended)
-  const done = await ctx.db.tx(async (db) => {
+  const wouldChange = at === null ? isNotNull(people.suspended) : isNull(people.suspended)
+  const changed = await ctx.db.tx(async (db) => {
     await lockPerson(db, known.id)
     const [person] = await db
       .update(people)
       .set({ suspended: at, suspendedFor: reason })
-      .where(and(eq(people.id, known.id), isOther))
+      .where(and(eq(people.id, known.id), wouldChange))
       .returning()
     if (!person) return false
     await keys.lockOwner(db, person.wallet)
@@ -38,5 +38,5 @@ export async function suspendPerson(
     return true
   })
   ctx.keys.forget()
-  return done
+  return changed
 }

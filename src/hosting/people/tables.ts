@@ -1,29 +1,29 @@
 import { flag, index, integer, table, text, time, uniqueIndex } from '../../db/columns.ts'
 
-/** A person who signs in at the web. */
+/** People that sign in on the web. */
 export const people = table('people', {
   id: text('id').primaryKey(),
-  /** A name or an e-mail address, in small letters. */
+  /** A name or an email address in lower case. */
   name: text('name').notNull().unique(),
-  /** argon2id; none for who is vouched for by a proxy. */
+  /** An argon2id hash; null for people that sign in otherwise. */
   password: text('password'),
   operator: flag('operator').notNull().default(false),
   /** The gateway account that holds this person's credits. */
   wallet: text('wallet').notNull().unique(),
   created: time('created').notNull(),
-  /** Since when the operator lets them in no more, and why. */
+  /** When and why the operator suspended the person. */
   suspended: time('suspended'),
   suspendedFor: text('suspended_for'),
 })
 
-/** A browser that is signed in. Only the SHA-256 of its cookie is kept. */
+/** Sessions of browsers. Only the SHA-256 of the cookie is stored. */
 export const sessions = table(
   'sessions',
   {
     id: text('id').primaryKey(),
     hash: text('hash').notNull().unique(),
     person: text('person').notNull(),
-    /** What the browser calls itself. */
+    /** The User-Agent. */
     browser: text('browser').notNull(),
     created: time('created').notNull(),
     seen: time('seen').notNull(),
@@ -35,25 +35,25 @@ export const sessions = table(
   ],
 )
 
-/** Codes that set a new password, each once. */
+/** One-time codes that set a new password. */
 export const recoveryCodes = table(
   'recovery_codes',
   { hash: text('hash').primaryKey(), person: text('person').notNull() },
   (t) => [index('recovery_codes_person').on(t.person)],
 )
 
-/** Passkeys: the public half of what a device of a person signs with (WebAuthn Level 3, 4). */
+/** Public keys of passkeys (WebAuthn Level 3, 4). */
 export const passkeys = table(
   'passkeys',
   {
     id: text('id').primaryKey(),
-    /** What the device calls it, base64url. */
+    /** The credential id, base64url. */
     credential: text('credential').notNull().unique(),
     person: text('person').notNull(),
     name: text('name').notNull(),
     /** COSE, base64url. */
     publicKey: text('public_key').notNull(),
-    /** How often it has signed, where the device counts. */
+    /** The signature counter; 0 for devices without one. */
     counter: integer('counter').notNull(),
     created: time('created').notNull(),
     seen: time('seen'),
@@ -61,7 +61,7 @@ export const passkeys = table(
   (t) => [index('passkeys_person').on(t.person, t.created)],
 )
 
-/** Who a person is at the sign-in provider: only issuer and subject together tell. */
+/** Accounts at the sign-in provider, identified by issuer and subject together. */
 export const identities = table(
   'identities',
   {
@@ -69,7 +69,7 @@ export const identities = table(
     issuer: text('issuer').notNull(),
     subject: text('subject').notNull(),
     person: text('person').notNull(),
-    /** What the provider called them when it was linked. */
+    /** The name at the provider when it was linked. */
     name: text('name').notNull(),
     created: time('created').notNull(),
   },
@@ -79,7 +79,7 @@ export const identities = table(
   ],
 )
 
-/** Tickets that have been used, until they would have expired anyway. */
+/** Used tickets, kept until they expire. */
 export const usedTickets = table(
   'used_tickets',
   { hash: text('hash').primaryKey(), expires: time('expires').notNull() },

@@ -7,31 +7,31 @@ import type { Db } from '../../db/engine.ts'
 import { ApiError } from '../../errors.ts'
 import { usedTickets } from './tables.ts'
 
-/** How long one has for what a ticket is for: a touch of a device, a sign-in elsewhere. */
+/** The time to finish a passkey prompt or a sign-in at the provider. */
 export const ticketMs = 15 * minute
 
 const pattern = /^([A-Za-z0-9]{12})\.(\d{1,15})\.([\w-]{43})$/
 
-const proof = (ctx: AppContext, purpose: string, id: string, expires: string): string =>
+const signatureOf = (ctx: AppContext, purpose: string, id: string, expires: string): string =>
   sign(ctx.secret, `ticket ${id} ${expires} ${purpose}`)
 
 /**
- * A text that we alone can make, good once and for a quarter of an hour. `purpose` says what for,
- * and for which browser or session. None is kept before it is used.
+ * Creates a signed one-time token that expires in 15 minutes. `purpose` binds it to an action and a
+ * browser or session. Only used tickets are stored.
  */
 export function createTicket(ctx: AppContext, purpose: string): string {
   const [id, expires] = [newId(), String(ctx.clock.now() + ticketMs)]
-  return `${id}.${expires}.${proof(ctx, purpose, id, expires)}`
+  return `${id}.${expires}.${signatureOf(ctx, purpose, id, expires)}`
 }
 
-/** Whether this is a ticket for this purpose that has not expired; it may have been used. */
+/** Returns whether a ticket is valid for the purpose and has not expired; it may be used. */
 export function isValidTicket(ctx: AppContext, purpose: string, ticket: string): boolean {
-  const [, id = '', expires = '', proven = ''] = pattern.exec(ticket) ?? []
-  const isOurs = sha256(proven) === sha256(proof(ctx, purpose, id, expires))
-  return isOurs && Number(expires) > ctx.clock.now()
+  const [, id = '', expires = '', signature = ''] = pattern.exec(ticket) ?? []
+  const isGenuine = sha256(signature) === sha256(signatureOf(ctx, purpose, id, expires))
+  return isGenuine && Number(expires) > ctx.clock.now()
 }
 
-/** Uses a ticket up, inside the transaction of what it is for. Refuses sign_in_stale. */
+/** Uses a ticket in the transaction of its action. Throws `sign_in_stale`. */
 export async function consumeTicket(
   ctx: AppContext,
   db: Db,
@@ -47,6 +47,6 @@ export async function consumeTicket(
   if (used.length === 0) throw new ApiError('sign_in_stale')
 }
 
-/** Forgets used tickets that have expired. */
+/** Deletes used tickets that have expired. */
 export const deleteExpiredTickets = (ctx: AppContext): Promise<unknown> =>
   ctx.db.tx((db) => db.delete(usedTickets).where(lte(usedTickets.expires, ctx.clock.now())))

@@ -87,7 +87,7 @@ describe('who deletes their account', () => {
     const refused = await olga.send('/account/leave', { token, password })
     expect([refused.status, said(refused)]).toEqual([
       400,
-      'The operator’s account cannot be deleted.',
+      'The account of the operator cannot be deleted.',
     ])
   })
 

@@ -1,5 +1,3 @@
-import { Elysia } from 'elysia'
-
 import type { AppContext } from '../../context.ts'
 import { toCredits } from '../../core/money.ts'
 import { ApiError } from '../../errors.ts'
@@ -18,69 +16,59 @@ import { createAndShowKey } from '../new-key.ts'
 import {
   clearedSessionCookie,
   clientOf,
+  pageRoutes,
   privatePage,
   redirectTo,
   sessionCookie,
-  signedInForm,
-  signedInPage,
-  type SignedInRequest,
+  userForm,
+  userPage,
+  type UserRequest,
 } from '../session.ts'
 import { accountSignInMethods } from '../sign-in/methods.ts'
 import { accountDeletedPage, codesShownPath, recoveryCodesPage } from '../sign-in/pages.ts'
 import { accountPage } from './account.ts'
 
-/** A person's account. */
 export const accountRoutes = (ctx: AppContext, layout: Layout) =>
-  new Elysia()
-    .get('/account', ({ request }) => signedInPage({ ctx, layout, request }, getAccountPage))
-    .post(
-      '/account/:act',
-      ({ request, params: { act } }) =>
-        signedInForm(
-          { ctx, layout, request },
-          (signedIn, form) => runAction(signedIn, act, form),
-          getAccountPage,
-          {
-            instead: () => (act === 'codes' ? codesShownPath : undefined),
-          },
-        ),
-      { parse: 'none' },
-    )
-    .post(
-      '/sign-out',
-      ({ request }) => signedInForm({ ctx, layout, request }, signOut, getAccountPage),
-      {
-        parse: 'none',
-      },
-    )
+  pageRoutes(ctx, layout)
+    .get('/account', ({ input }) => userPage(input, getAccountPage))
+    .post('/account/:act', ({ input, params: { act } }) => {
+      const staleRedirect = () => (act === 'codes' ? codesShownPath : undefined)
+      const work = (req: UserRequest, form: SubmittedForm) => runAction(req, act, form)
+      return userForm(input, work, getAccountPage, { staleRedirect })
+    })
+    .post('/sign-out', ({ input }) => userForm(input, signOut, getAccountPage))
 
-async function signOut(signedIn: SignedInRequest): Promise<Response> {
-  const { person, session } = signedIn.visitor
-  if (session) await sessions.end(signedIn.ctx, person, session.id)
-  return redirectTo('/', clearedSessionCookie(signedIn))
+async function signOut(req: UserRequest): Promise<Response> {
+  const { person, session } = req.visitor
+  if (session) await sessions.end(req.ctx, person, session.id)
+  return redirectTo('/', clearedSessionCookie(req))
 }
 
-/** The account page, with what went wrong there. */
-export async function getAccountPage(signedIn: SignedInRequest, message?: string): Promise<Page> {
-  const { ctx, token, visitor } = signedIn
+export async function getAccountPage(req: UserRequest, message?: string): Promise<Page> {
+  const { ctx, token, visitor } = req
   const { person, session } = visitor
-  const [all, keys, ways, account] = await Promise.all([
+  const [active, keys, signInMethods, account] = await Promise.all([
     session ? sessions.list(ctx, person) : [],
     ownKeys.list(ctx, person, 'person'),
-    accountSignInMethods(signedIn),
+    accountSignInMethods(req),
     ledger.balanceOf(ctx, walletOf(person)),
   ])
   const wallet = toCredits(account.balance)
-  const known = { token, person, sessions: all, current: session?.id, keys, ways, wallet }
-  const done = queryOf(signedIn.request).get('done')
-  return accountPage({ ...known, message, done })
+  const user = {
+    token,
+    person,
+    sessions: active,
+    current: session?.id,
+    keys,
+    signInMethods,
+    wallet,
+  }
+  const done = queryOf(req.request).get('done')
+  return accountPage({ ...user, message, done })
 }
 
-/** What the forms of the account ask, by the names that they are sent to. */
-const actions: Record<
-  string,
-  (signedIn: SignedInRequest, form: SubmittedForm) => Promise<Response>
-> = {
+/** The forms of the account page by the last segment of their path. */
+const actions: Record<string, (req: UserRequest, form: SubmittedForm) => Promise<Response>> = {
   keys: changeKeys,
   passkeys: changePasskeys,
   async sessions({ ctx, visitor }, form) {
@@ -91,75 +79,58 @@ const actions: Record<
     await identities.unlink(ctx, visitor.person, form.text('remove'))
     return redirectTo('/account')
   },
-  async password(signedIn, form) {
-    const message = { password: form.text('password'), wanted: form.text('wanted') }
-    const secret = await changePassword(
-      signedIn.ctx,
-      signedIn.visitor.person,
-      message,
-      clientOf(signedIn),
-    )
-    return redirectTo('/account?done=password', secret && sessionCookie(signedIn, secret))
+  async password(req, form) {
+    const passwords = { password: form.text('password'), newPassword: form.text('wanted') }
+    const secret = await changePassword(req.ctx, req.visitor.person, passwords, clientOf(req))
+    return redirectTo('/account?done=password', secret && sessionCookie(req, secret))
   },
-  async codes(signedIn, form) {
-    const { ctx, visitor } = signedIn
+  async codes(req, form) {
+    const { ctx, visitor } = req
     const password = form.text('password')
-    const { secret, codes } = await renewRecoveryCodes(
-      ctx,
-      visitor.person,
-      password,
-      clientOf(signedIn),
-    )
+    const { secret, codes } = await renewRecoveryCodes(ctx, visitor.person, password, clientOf(req))
     return privatePage(
-      signedIn,
+      req,
       recoveryCodesPage(codes, '/account'),
-      secret && sessionCookie(signedIn, secret),
+      secret && sessionCookie(req, secret),
     )
   },
-  async leave(signedIn, form) {
-    await closeAccount(
-      signedIn.ctx,
-      signedIn.visitor.person,
-      form.text('password'),
-      clientOf(signedIn),
-    )
-    return privatePage(signedIn, accountDeletedPage, clearedSessionCookie(signedIn))
+  async leave(req, form) {
+    await closeAccount(req.ctx, req.visitor.person, form.text('password'), clientOf(req))
+    return privatePage(req, accountDeletedPage, clearedSessionCookie(req))
   },
 }
 
-/** Who is signed in by a proxy has keys here, and nothing else. */
-function runAction(signedIn: SignedInRequest, act: string, form: SubmittedForm): Promise<Response> {
+/** People whom a proxy signs in manage only their keys here. */
+function runAction(req: UserRequest, act: string, form: SubmittedForm): Promise<Response> {
   const work = Object.hasOwn(actions, act) ? actions[act] : undefined
-  if (work && (act === 'keys' || signedIn.visitor.session)) return work(signedIn, form)
-  throw new ApiError('not_found', { what: 'address' })
+  if (work && (act === 'keys' || req.visitor.session)) return work(req, form)
+  throw new ApiError('not_found', { what: 'page' })
 }
 
-/** Adds a passkey, or removes the one that is named. */
-async function changePasskeys(signedIn: SignedInRequest, form: SubmittedForm): Promise<Response> {
-  const { ctx, token, visitor } = signedIn
+async function changePasskeys(req: UserRequest, form: SubmittedForm): Promise<Response> {
+  const { ctx, token, visitor } = req
   const id = form.text('remove')
   if (id) await passkeys.remove(ctx, visitor.person, id)
   else {
-    const message = { name: form.text('name'), answer: form.text('answer') }
-    await passkeys.addPasskey(ctx, visitor.person, message, {
+    const passkey = { name: form.text('name'), answer: form.text('answer') }
+    await passkeys.addPasskey(ctx, visitor.person, passkey, {
       holder: token,
-      from: clientOf(signedIn),
+      from: clientOf(req),
     })
   }
   return redirectTo('/account')
 }
 
-/** Makes a personal key, or revokes the one that is named. */
-async function changeKeys(signedIn: SignedInRequest, form: SubmittedForm): Promise<Response> {
-  const { ctx, visitor } = signedIn
+async function changeKeys(req: UserRequest, form: SubmittedForm): Promise<Response> {
+  const { ctx, visitor } = req
   const prefix = form.text('revoke')
   if (prefix) {
     await ownKeys.revoke(ctx, visitor.person, 'person', prefix)
     return redirectTo('/account')
   }
-  return createAndShowKey(signedIn, form, {
-    make: () => ownKeys.create(ctx, visitor.person, 'person', form.text('name')),
-    what: 'With it a script does what you do here.',
+  return createAndShowKey(req, form, {
+    create: () => ownKeys.create(ctx, visitor.person, 'person', form.text('name')),
+    purpose: 'Scripts use it to act on your behalf.',
     back: '/account',
   })
 }

@@ -44,7 +44,7 @@ test('what it was told, by kind, read and unread', async () => {
   expect(all).toMatch(/remix\.made · <time/)
   expect(all).toMatch(/The agent has not read \d notes\./)
   const one = await open('/notes?kind=claim.done')
-  expect([one.includes('olga has claimed you'), one.includes('app.listed ·')]).toEqual([
+  expect([one.includes('olga claimed you'), one.includes('app.listed ·')]).toEqual([
     true,
     false,
   ])

@@ -90,10 +90,10 @@ describe('passkeys', () => {
       ['another address', { origin: 'https://evil.example' }],
       ['another address', { origin: 'http://localhost:3001' }],
       ['another address', { rpId: 'evil.example' }],
-      ['did not check that it is you', { verified: false }],
-      ['counted no further', { counter: 7 }],
-      ['counted no further', { counter: 6 }],
-      ['counted no further', { counter: 0 }],
+      ['did not verify you', { verified: false }],
+      ['did not increase', { counter: 7 }],
+      ['did not increase', { counter: 6 }],
+      ['did not increase', { counter: 0 }],
       ['No account here', { userHandle: 'AAAA' }],
     ]
     for (const [words, odd] of wrong) {
@@ -205,7 +205,7 @@ describe('passkeys', () => {
     const again = { name: 'olga', password }
     await olga.fill('/sign-in?again=yes&next=%2Faccount', '/sign-in', again)
     expect((await add(olga, device)).status).toBe(303)
-    expect(said(await add(olga, device))).toContain('kept here already')
+    expect(said(await add(olga, device))).toContain('already registered')
   })
 
   test('cross_site: no other page, no other method, and each field once', async () => {

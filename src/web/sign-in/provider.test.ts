@@ -257,7 +257,7 @@ describe('attacks on the way back', () => {
       const refused = await enter(new Browser(h), id, ann, odd)
       expect([refused.status, said(refused)]).toEqual([
         403,
-        expect.stringContaining('its answer cannot be trusted'),
+        expect.stringContaining('its response cannot be verified'),
       ])
     }
     expect(said(await enter(new Browser(h), id, ann, { error: 'invalid_grant' }))).toContain(

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 
-import { createHandler } from '../../../http/middleware.ts'
 import { createRouter } from '../../../http/router.ts'
 import { noteDaysMax, notesPerAgentMax, noteStreamsMax } from '../../../limits.ts'
 import { runCommand } from '../../../operator/control.ts'
@@ -187,7 +186,7 @@ test('what is undone is not told', async () => {
 describe('GET /me/events', () => {
   /** The stream of ann's notes, read event by event. */
   async function watch(headers: Record<string, string> = {}) {
-    const door = createHandler(ctx.ctx, createRouter(ctx.ctx))
+    const door = createRouter(ctx.ctx).handle
     const sent = { authorization: `Bearer ${ann.key}`, ...headers }
     const request = new Request('http://localhost:3000/api/me/events', { headers: sent })
     const response = await door(request, ann.from)
